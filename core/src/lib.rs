@@ -1,0 +1,6 @@
+//! What every room of monomorph shares: dtypes, scalars, geometry, storage, tensors, structured operators, schemas.
+//! Knows no operator and runs no kernel.
+
+mod dtype;
+
+pub use dtype::{DType, Kind};

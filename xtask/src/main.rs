@@ -1,0 +1,2 @@
+//! Drives every check of the workspace.
+fn main() {}
