@@ -2,5 +2,6 @@
 //! Knows no operator and runs no kernel.
 
 mod dtype;
+pub mod schema;
 
 pub use dtype::{DType, Kind};
