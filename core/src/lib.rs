@@ -14,6 +14,7 @@ pub mod overlap;
 mod print;
 mod promotion;
 mod scalar;
+pub mod schema;
 mod storage;
 pub mod strides;
 pub mod structured;
