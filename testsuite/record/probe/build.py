@@ -36,6 +36,7 @@ INCLUDES = """
 #include <ATen/core/Tensor.h>
 #include <ATen/Dispatch.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/TensorMeta.h>
 #include <ATen/native/Resize.h>
@@ -90,6 +91,8 @@ def generate() -> str:
     for g in groups:
         text += [f'm.def("{f.func}");' for f in g.functions()]
     text += ['m.def("take_seen() -> int[]", &probe::take_seen);']
+    text += ['m.def("describe(Tensor tensor) -> int[]", &probe::describe);']
+    text += ['m.def("overlap(Tensor a, Tensor b) -> int", &probe::overlap);']
     text += ['m.def("iterate(Tensor?[] outputs, Tensor[] inputs, int[] wrapped, int flags) -> (Tensor[], int[])", &probe::iterate);']
     text += ["}"]
     return lines(text)
