@@ -325,7 +325,9 @@ class Candidate:
                     if raw(ran[k]) != raw(v):
                         # Only an argument that shares memory with a written one may change.
                         assert any(identity(values[w]) == identity(v) for w in fn.written), (fn.full, k)
-            if self.ok and not meta_only:
+            self.ok = self.ok and not self.out_of_range()
+            # Reinterpreted bytes mean something else in float64.
+            if self.ok and not meta_only and fn.base != "view":
                 self.f64 = excess(fn, values, self.results)
                 self.ok = self.f64 is not None
         # Complex of half precision is no dtype of this file format.
@@ -334,6 +336,15 @@ class Candidate:
         self.tags = tags_of(fn, {**values, **(ran if result is not None else {})}, self.before, self.results, self.error)
         if fn.base in UNINITIALISED and not self.error:
             self.tags.add("meta_only")
+
+    def out_of_range(self):
+        """Whether floating values beyond an integer dtype are converted to it, which C++ leaves undefined."""
+        integer = any(not (r.is_floating_point() or r.is_complex() or r.dtype == torch.bool) for r in self.results)
+        if not integer or self.fn.base not in ("to", "copy", "fill", "sum"):
+            return False
+        inputs = [v for k, v in self.values.items() if isinstance(v, torch.Tensor) and k not in self.fn.outs]
+        floats = [v for v in inputs if v.is_floating_point() or v.is_complex()]
+        return any(not bool((v.resolve_conj().abs() < 100).all()) for v in floats)
 
     def features(self):
         """What this case shows that another may not."""
@@ -403,7 +414,8 @@ WEIGHT = {"wrapped_number": 3, "overlap": 3, "mixed_layout": 2, "stride0": 1.5, 
 
 def gain(candidate, shown):
     """How much a case adds to what is shown already."""
-    total = sum(WEIGHT.get(f[1], 1) / (1 + shown.get(f, 0)) ** 2 for f in candidate.features())
+    # fsum: the sum must not depend on the order in which a set is walked.
+    total = math.fsum(WEIGHT.get(f[1], 1) / (1 + shown.get(f, 0)) ** 2 for f in candidate.features())
     # Calls without elements carry many tags and prove little.
     return total * (0.8 if "zero_size" in candidate.tags else 1.0)
 
