@@ -70,7 +70,7 @@ const FLOATS: [f64; 24] = [
     0.5,
     -2.5,
     3.0,
-    1.5707,
+    1.5607,
     -7.3,
     0.1,
     1e-3,
@@ -128,7 +128,7 @@ macro_rules! stored_floats {
                 [$float::store(x.re), $float::store(x.im)].concat()
             }
             fn samples() -> Vec<Self> {
-                let parts = [0.0, -0.0, 1.0, -2.5, 1.5707, 30.1, $float::INFINITY, $float::NAN, 1e-38];
+                let parts = [0.0, -0.0, 1.0, -2.5, 1.5607, 30.1, $float::INFINITY, $float::NAN, 1e-38];
                 parts.into_iter().flat_map(|re| parts.map(|im| Complex::new(re, im))).collect()
             }
             fn distance(a: Self, b: Self) -> u64 {
@@ -216,14 +216,16 @@ fn constants<V: Num>([a, b, _]: [V; 3], _: V) -> V {
     V::select(a.truth(), sum, V::from_f64(f64::NEG_INFINITY) + V::from_f64(f64::NAN) + V::one())
 }
 
+/// Compares what C wrote with the CPU: the largest distance, and the place of it.
+type Judge = Box<dyn Fn(&[u8]) -> (u64, String)>;
+
 /// One formula at one element type: its C text, what to feed it, and what must come out.
 struct Case {
     name: String,
     function: sym::Function,
     count: usize,
     fed: Vec<u8>,
-    /// Given the bytes that C wrote: the largest distance, and the place of it.
-    judge: Box<dyn Fn(&[u8]) -> (u64, String)>,
+    judge: Judge,
     result_size: usize,
     allowed: u64,
 }
@@ -274,33 +276,35 @@ fn case<C: Stored, R: Stored>(
 
 /// Instantiates a formula for a list of element types: for `Sym` and for the CPU.
 macro_rules! cases {
-    ($cases:ident: $formula:ident within $ulps:literal -> $($element:ty),+) => {$(
-        $cases.push(case(stringify!($formula), $ulps, $formula::<Sym<$element>>, $formula::<Cpu<$element>>));
-    )+};
+    ($($formula:ident within $ulps:literal -> $($element:ty),+;)+) => {
+        vec![$($(
+            case(stringify!($formula), $ulps, $formula::<Sym<$element>>, $formula::<Cpu<$element>>),
+        )+)+]
+    };
 }
 
 fn all_cases() -> Vec<Case> {
     type C64 = Complex<f32>;
     type C128 = Complex<f64>;
-    let mut c = Vec::new();
-    cases!(c: scaled_sum within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128);
-    cases!(c: difference within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128);
-    cases!(c: constants within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128);
-    cases!(c: choice within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128);
-    cases!(c: equality within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128);
-    cases!(c: magnitude within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128);
-    cases!(c: clamp within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64);
-    cases!(c: relation within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64);
-    cases!(c: quotient_trunc within 0 -> u8, i8, i16, i32, i64, f16, bf16, f32, f64);
-    cases!(c: quotient_floor within 0 -> u8, i8, i16, i32, i64, f16, bf16, f32, f64);
-    cases!(c: faults within 0 -> u8, i8, i16, i32, i64, f16, bf16, f32, f64);
-    cases!(c: logic within 0 -> bool, u8, i8, i16, i32, i64);
-    cases!(c: shifts within 0 -> u8, i8, i16, i32, i64);
-    cases!(c: quotient within 0 -> f16, bf16, f32, f64, C64, C128);
-    cases!(c: roundings within 0 -> f16, bf16, f32, f64);
-    cases!(c: parts within 0 -> C64, C128);
-    cases!(c: exponential within 2 -> f16, bf16, f32, f64, C64, C128);
-    c
+    cases! {
+        scaled_sum within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128;
+        difference within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128;
+        constants within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128;
+        choice within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128;
+        equality within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128;
+        magnitude within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, C64, C128;
+        clamp within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64;
+        relation within 0 -> bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64;
+        quotient_trunc within 0 -> u8, i8, i16, i32, i64, f16, bf16, f32, f64;
+        quotient_floor within 0 -> u8, i8, i16, i32, i64, f16, bf16, f32, f64;
+        faults within 0 -> u8, i8, i16, i32, i64, f16, bf16, f32, f64;
+        logic within 0 -> bool, u8, i8, i16, i32, i64;
+        shifts within 0 -> u8, i8, i16, i32, i64;
+        quotient within 0 -> f16, bf16, f32, f64, C64, C128;
+        roundings within 0 -> f16, bf16, f32, f64;
+        parts within 0 -> C64, C128;
+        exponential within 2 -> f16, bf16, f32, f64, C64, C128;
+    }
 }
 
 /// The program: every function, and a `main` that reads each case's operands in turn and writes its results.
