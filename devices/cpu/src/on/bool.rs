@@ -3,6 +3,7 @@
 use super::{On, operator};
 use crate::isa::Isa;
 use monomorph_ops::algebra::{Bits, Equal, Magnitude, Mask, Num, Ordered, Value};
+use std::ops::{BitAnd, BitOr, BitXor};
 
 impl<I: Isa> Value for On<bool, I> {
     type Mask = Self;
@@ -40,9 +41,9 @@ operator!(bool: BitAnd::bitand = |a, b| a & b);
 operator!(bool: BitOr::bitor = |a, b| a | b);
 operator!(bool: BitXor::bitxor = |a, b| a ^ b);
 operator!(bool: Not::not = |a| !a);
-operator!(bool: Add::add = |a, b| a | b);
-operator!(bool: Sub::sub = |a, b| a ^ b);
-operator!(bool: Mul::mul = |a, b| a & b);
+operator!(bool: Add::add = |a, b| a.bitor(b));
+operator!(bool: Sub::sub = |a, b| a.bitxor(b));
+operator!(bool: Mul::mul = |a, b| a.bitand(b));
 operator!(bool: Neg::neg = |a| a);
 
 impl<I: Isa> Bits for On<bool, I> {}

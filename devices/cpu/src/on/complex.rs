@@ -49,15 +49,15 @@ macro_rules! complex {
         operator!(Complex<$part>: Mul::mul = |a, b| Complex::new(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re));
         operator!(Complex<$part>: Neg::neg = |a| Complex::new(-a.re, -a.im));
         operator!(Complex<$part>: Div::div = |a, b| {
-            // Divide by the larger part first. A NaN part counts as smaller when it is imaginary, as larger when real.
-            let swap = !(b.re.abs() >= b.im.abs());
-            let (large, small) = if swap { (b.im, b.re) } else { (b.re, b.im) };
-            let (x, y) = if swap { (a.im, a.re) } else { (a.re, a.im) };
+            // Divide by the larger part first; with a NaN among them, by the imaginary one.
+            let straight = b.re.abs() >= b.im.abs();
+            let (large, small) = if straight { (b.re, b.im) } else { (b.im, b.re) };
+            let (x, y) = if straight { (a.re, a.im) } else { (a.im, a.re) };
             let ratio = small / large;
             let scale = 1.0 / (large + small * ratio);
             let crossed = x * ratio;
             // Not the negation of each other: zero results keep their signs.
-            let im = if swap { crossed - y } else { y - crossed };
+            let im = if straight { y - crossed } else { crossed - y };
             let zero = (b.re == 0.0) & (b.im == 0.0);
             let re = if zero { a.re / b.re.abs() } else { (x + y * ratio) * scale };
             let im = if zero { a.im / b.re.abs() } else { im * scale };

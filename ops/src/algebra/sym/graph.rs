@@ -278,3 +278,73 @@ pub fn trace(formula: impl FnOnce(&mut Tracer)) -> Result<Function, TraceError> 
     }
     Ok(Function { nodes: graph.nodes, inputs: tracer.inputs, params: tracer.params, outputs })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::{Cartesian, Magnitude, Num, Ordered, Value};
+    use num_complex::Complex;
+
+    #[test]
+    fn equal_subexpressions_merge_and_unused_ones_vanish() {
+        let function = trace(|t| {
+            let (a, b) = (t.input::<i32>(), t.input::<i32>());
+            let _unused = a - b;
+            t.output((a * b) + (a * b) * Num::one());
+        })
+        .unwrap();
+        let text = function.c_source("f");
+        assert_eq!(text.matches("k_mul_i32(x0, x1)").count(), 1, "{text}");
+        assert!(!text.contains("k_sub"), "{text}");
+        assert!(text.contains("((k_i32)1LL)"), "{text}");
+    }
+
+    #[test]
+    fn several_outputs_go_through_pointers() {
+        let function = trace(|t| {
+            let (a, b) = (t.input::<Complex<f64>>(), t.param::<f64>());
+            t.output(a.abs());
+            t.output(a.re().lt(b));
+        })
+        .unwrap();
+        assert_eq!(function.outputs().collect::<Vec<_>>(), [DType::F64, DType::Bool]);
+        assert_eq!(
+            function.c_source("f"),
+            "K_FN void f(k_c128 x0, k_f64 p0, k_f64 *y0, k_bool *y1) {
+    const k_f64 v2 = k_abs_c128(x0);
+    const k_f64 v3 = k_re_c128(x0);
+    const k_bool v4 = k_lt_f64(v3, p0);
+    *y0 = v2;
+    *y1 = v4;
+}
+"
+        );
+    }
+
+    #[test]
+    fn values_of_another_trace_are_an_error() {
+        let outside = Sym::<f32>::from_f64(1.0);
+        assert_eq!(trace(|t| t.output(outside)), Err(TraceError::ForeignNode));
+        let mut inner = None;
+        let outer = trace(|t| {
+            let a = t.input::<f32>();
+            inner = Some(trace(|u| u.output(a + Num::one())));
+            t.output(a);
+        });
+        assert_eq!(inner, Some(Err(TraceError::ForeignNode)));
+        assert_eq!(outer.unwrap().c_source("f"), "K_FN k_f32 f(k_f32 x0) {\n    return x0;\n}\n");
+        assert_eq!(trace(|_| ()), Err(TraceError::NoOutput));
+    }
+
+    #[test]
+    fn literals_survive_the_text() {
+        let text = |f: &dyn Fn(&mut Tracer)| trace(f).unwrap().c_source("f");
+        assert!(text(&|t| t.output(Sym::<i64>::from_i64(i64::MIN))).contains("(-9223372036854775807LL - 1)"));
+        assert!(text(&|t| t.output(Sym::<i64>::from_i64((1 << 53) + 1))).contains("9007199254740993LL"));
+        assert!(text(&|t| t.output(Sym::<f32>::from_f64(0.1))).contains("return 1e-1f;"));
+        assert!(text(&|t| t.output(Sym::<f64>::from_f64(-0.0))).contains("return -0e0;"));
+        assert!(text(&|t| t.output(Sym::<f32>::from_f64(f64::NAN))).contains("K_NAN_F32"));
+        assert!(text(&|t| t.output(Sym::<u8>::from_i64(-1))).contains("((k_u8)255LL)"));
+        assert!(text(&|t| t.output(Sym::<bool>::from_complex(0.0, 1.0))).contains("((k_bool)1)"));
+    }
+}
