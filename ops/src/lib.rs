@@ -1,1 +1,2 @@
 //! Placeholder.
+#![forbid(unsafe_code)]

@@ -1,2 +1,4 @@
 //! Drives every check of the workspace.
+#![forbid(unsafe_code)]
+
 fn main() {}

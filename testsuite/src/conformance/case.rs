@@ -72,7 +72,9 @@ pub enum CaseError {
         problem: String,
     },
     /// A tensor names a storage that the `.safetensors` file does not have.
-    #[error("{file}: {case}: {place}: found storage {storage}; accepted: the entries of the .safetensors file beside it")]
+    #[error(
+        "{file}: {case}: {place}: found storage {storage}; accepted: the entries of the .safetensors file beside it"
+    )]
     MissingStorage {
         /// The path of the JSON file.
         file: String,
@@ -274,11 +276,9 @@ impl<'a> Header<'a> {
 }
 
 fn read_case(json: &Json, schemas: &Map<String, Json>) -> Fit<Case> {
-    const KEYS: [&str; 12] = [
-        "id", "op", "args", "kwargs", "outputs", "mutated", "error", "rtol", "atol", "f64_excess", "tags", "origin",
-    ];
-    const ACCEPTED: &str =
-        "id, op, args, kwargs, outputs, mutated, error, rtol, atol, f64_excess, tags, origin";
+    const KEYS: [&str; 12] =
+        ["id", "op", "args", "kwargs", "outputs", "mutated", "error", "rtol", "atol", "f64_excess", "tags", "origin"];
+    const ACCEPTED: &str = "id, op, args, kwargs, outputs, mutated, error, rtol, atol, f64_excess, tags, origin";
     let object = json::object(json)?;
     json::only(object, &KEYS, ACCEPTED)?;
     let text = |json: &Json| json::string(json).map(str::to_owned);
@@ -326,10 +326,18 @@ fn read_arguments(object: &Map<String, Json>, names: Vec<ArgName>) -> Fit<Vec<Na
         args.push(NamedValue { name, keyword_only, value });
     }
     if positional.next().is_some() {
-        return Err(Unfit { key: "args".to_owned(), found: "more values".to_owned(), accepted: "one value per argument" });
+        return Err(Unfit {
+            key: "args".to_owned(),
+            found: "more values".to_owned(),
+            accepted: "one value per argument",
+        });
     }
     if keywords.len() != used {
-        return Err(Unfit { key: "kwargs".to_owned(), found: "more keys".to_owned(), accepted: "the schema's arguments" });
+        return Err(Unfit {
+            key: "kwargs".to_owned(),
+            found: "more keys".to_owned(),
+            accepted: "the schema's arguments",
+        });
     }
     Ok(args)
 }
@@ -381,7 +389,11 @@ fn check_storages(file: &str, case: &Case, storages: &Storages) -> Result<(), Ca
             return Err(unfit(&place, format!("sizes {:?}", spec.sizes), "at most 2^28 elements"));
         }
         if (spec.conj && !spec.dtype.is_complex()) || (spec.neg && spec.dtype == DType::Bool) {
-            return Err(unfit(&place, format!("a conj or neg bit on {}", spec.dtype), "conj on complex, neg on numbers"));
+            return Err(unfit(
+                &place,
+                format!("a conj or neg bit on {}", spec.dtype),
+                "conj on complex, neg on numbers",
+            ));
         }
         let Some(storage) = &spec.storage else { continue };
         let (place, storage) = (place.clone(), storage.clone());
@@ -395,7 +407,9 @@ fn check_storages(file: &str, case: &Case, storages: &Storages) -> Result<(), Ca
         }
     }
     let known = case.tensor_arguments();
-    let Some(bare) = known.iter().find(|(_, spec)| spec.storage.is_none()) else { return check_names(case, &known, unfit) };
+    let Some(bare) = known.iter().find(|(_, spec)| spec.storage.is_none()) else {
+        return check_names(case, &known, unfit);
+    };
     Err(unfit(&bare.0, "a tensor without storage".to_owned(), "arguments have a storage"))
 }
 

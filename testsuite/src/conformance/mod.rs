@@ -20,14 +20,17 @@ pub mod value;
 pub mod worker;
 
 mod json;
+mod memory;
 mod schema;
 
 pub use case::{Case, CaseError, CaseFile, ErrorSpec, Expected, Mutated, NamedValue};
 pub use compare::{Verdict, compare};
 pub use mismatch::{Change, Mismatch, Place};
-pub use replay::{After, ArgState, Buffer, Call, GotStorage, GotTensor, GotValue, Identity, Outcome, Replayer, StorageId};
+pub use replay::{
+    After, ArgState, Buffer, Call, GotStorage, GotTensor, GotValue, Identity, Outcome, Replayer, StorageId,
+};
 pub use report::{Failure, Finding, Report, Tally};
-pub use run::{Selection, bases, judge, run_here};
+pub use run::{Selection, bases, golden_cases, judge, recorded_cases, run_here, workspace_root};
 pub use storages::Storages;
 pub use value::{Alias, AliasKind, MemoryFormat, Number, TensorSpec, Value};
 pub use worker::{Supervisor, serve};

@@ -63,7 +63,13 @@ mod tests {
 
     fn shown(schema: &str) -> Option<String> {
         let names = argument_names(schema)?;
-        Some(names.iter().map(|a| format!("{}{}", if a.keyword_only { "*" } else { "" }, a.name)).collect::<Vec<_>>().join(" "))
+        Some(
+            names
+                .iter()
+                .map(|a| format!("{}{}", if a.keyword_only { "*" } else { "" }, a.name))
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
     }
 
     #[test]
@@ -77,7 +83,16 @@ mod tests {
 
     #[test]
     fn broken_schemas_are_none() {
-        for broken in ["", "add", "add(", "add(Tensor self", "add(self) -> Tensor", "add(Tensor a,) -> b", "f(Tensor] a)", "f(str s=\"x)"] {
+        for broken in [
+            "",
+            "add",
+            "add(",
+            "add(Tensor self",
+            "add(self) -> Tensor",
+            "add(Tensor a,) -> b",
+            "f(Tensor] a)",
+            "f(str s=\"x)",
+        ] {
             assert_eq!(shown(broken), None, "{broken}");
         }
     }

@@ -183,9 +183,7 @@ impl Value {
     pub fn tensors(&self, name: &str) -> Vec<(String, &TensorSpec)> {
         match self {
             Value::Tensor(spec) => vec![(name.to_owned(), spec)],
-            Value::Tensors(specs) => {
-                specs.iter().enumerate().map(|(i, spec)| (format!("{name}[{i}]"), spec)).collect()
-            }
+            Value::Tensors(specs) => specs.iter().enumerate().map(|(i, spec)| (format!("{name}[{i}]"), spec)).collect(),
             Value::OptionalTensors(specs) => specs
                 .iter()
                 .enumerate()

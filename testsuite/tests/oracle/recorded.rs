@@ -1,0 +1,49 @@
+//! The recorded cases, where they lie beside the workspace: all can be read, and each agrees with itself.
+
+use monomorph_testsuite::conformance::{CaseFile, Selection, Verdict, bases, compare, recorded_cases};
+
+use crate::echo::recorded;
+
+#[test]
+fn all_files_are_read_and_every_case_agrees_with_itself() {
+    let Some(dir) = recorded_cases() else { return };
+    let names = bases(&dir, &Selection::default()).expect("a directory of cases");
+    let (mut cases, mut broken, mut differing) = (0, Vec::new(), Vec::new());
+    for base in &names {
+        let file = match CaseFile::load(&dir, base) {
+            Ok(file) => file,
+            Err(error) => {
+                broken.push(error.to_string());
+                continue;
+            }
+        };
+        assert_eq!(file.base, *base);
+        for case in &file.cases {
+            cases += 1;
+            let verdict = compare(case, &file.storages, &recorded(case, &file.storages));
+            if verdict != Verdict::Passed {
+                differing.push((case.id.clone(), verdict));
+            }
+            let by_overload = Selection { ops: vec![case.op.clone()], tags: case.tags.clone() };
+            assert!(by_overload.takes(base, case));
+        }
+    }
+    assert_eq!(broken, [] as [String; 0]);
+    assert_eq!(differing, []);
+    assert!(names.len() > 800 && cases > 20_000, "{} files with {cases} cases", names.len());
+}
+
+#[test]
+fn every_overload_is_found_by_its_name() {
+    let Some(dir) = recorded_cases() else { return };
+    for base in bases(&dir, &Selection::default()).expect("a directory of cases") {
+        let text = std::fs::read_to_string(dir.join(format!("{base}.json"))).expect("a readable file");
+        let header = text.lines().next().unwrap_or_default().to_owned() + "]}";
+        let header: serde_json::Value = serde_json::from_str(&header).expect("a header line");
+        for op in header["schemas"].as_object().expect("schemas").keys() {
+            let selection = Selection { ops: vec![op.clone()], tags: Vec::new() };
+            let found = bases(&dir, &selection).is_ok_and(|found| found.contains(&base));
+            assert!(found, "{op} is not looked for in {base}");
+        }
+    }
+}
