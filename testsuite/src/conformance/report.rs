@@ -140,6 +140,11 @@ impl Report {
         self.unreadable.sort();
     }
 
+    /// True if no case ran and no file was found broken.
+    pub fn is_empty(&self) -> bool {
+        self.overloads.is_empty() && self.unreadable.is_empty()
+    }
+
     /// True if no case failed and every file could be read.
     pub fn is_clean(&self) -> bool {
         self.total.failed == 0 && self.unreadable.is_empty()

@@ -29,6 +29,12 @@ impl Selection {
         (self.ops.is_empty() || self.ops.iter().any(op)) && self.tags.iter().all(|tag| case.tags.contains(tag))
     }
 
+    /// The error of a run that had nothing to run: a misspelt name must not look like success.
+    pub(super) fn found_nothing(&self, dir: &Path) -> CaseError {
+        let asked = self.ops.iter().cloned().chain(self.tags.iter().map(|tag| format!("tag {tag}"))).collect();
+        CaseError::NoCases { dir: dir.display().to_string(), asked }
+    }
+
     /// Whether a file can hold selected cases, judged by its name alone. `add_`, `add.out` and `__iadd__` may stand in
     /// files of several names, so this only rules out what plainly is another operator.
     fn may_be_in(&self, base: &str) -> bool {
@@ -52,10 +58,7 @@ pub fn bases(dir: &Path, selection: &Selection) -> Result<Vec<String>, CaseError
         }
     }
     names.sort();
-    if names.is_empty() {
-        return Err(CaseError::NoCases { dir: dir.display().to_string(), asked: selection.ops.clone() });
-    }
-    Ok(names)
+    if names.is_empty() { Err(selection.found_nothing(dir)) } else { Ok(names) }
 }
 
 /// Runs one case. A panic is a failure of the case.
@@ -90,7 +93,7 @@ pub fn run_here<R: Replayer>(
             Err(error) => report.unreadable(&error),
         }
     }
-    Ok(report)
+    if report.is_empty() { Err(selection.found_nothing(dir)) } else { Ok(report) }
 }
 
 /// The directory of the workspace that this crate was built in.

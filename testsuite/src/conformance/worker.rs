@@ -95,7 +95,8 @@ impl<F: Fn() -> Command + Sync> Supervisor<F> {
                 });
             }
         });
-        Ok(report.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        let report = report.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if report.is_empty() { Err(selection.found_nothing(dir)) } else { Ok(report) }
     }
 
     fn tell(&self, last: &Mutex<Instant>, done: usize, of: usize, report: &Report) {

@@ -9,7 +9,7 @@ use monomorph_testsuite::conformance::{
 use safetensors::{Dtype, tensor::TensorView};
 
 /// The outcome that a case records.
-pub fn recorded(case: &Case, storages: &Storages) -> Outcome {
+pub(crate) fn recorded(case: &Case, storages: &Storages) -> Outcome {
     let call = Call::new(case, storages);
     let mut after = After { buffers: (0..call.buffers.len() as u64).map(StorageId).collect(), ..After::default() };
     for (buffer, id) in call.buffers.iter().zip(&after.buffers) {
@@ -79,7 +79,7 @@ fn got(spec: &TensorSpec, storage: StorageId) -> GotTensor {
 }
 
 /// The contents of a `.safetensors` file with these float32 storages.
-pub fn storage_file(entries: &[(&str, &[f32])]) -> Vec<u8> {
+pub(crate) fn storage_file(entries: &[(&str, &[f32])]) -> Vec<u8> {
     let bytes: HashMap<&str, Vec<u8>> =
         entries.iter().map(|(name, values)| (*name, values.iter().flat_map(|x| x.to_le_bytes()).collect())).collect();
     let views = entries.iter().map(|(name, values)| {
@@ -89,14 +89,14 @@ pub fn storage_file(entries: &[(&str, &[f32])]) -> Vec<u8> {
 }
 
 /// A float32 tensor in JSON.
-pub fn f32_tensor(storage: &str, sizes: &[usize], strides: &[isize], offset: usize, more: &str) -> String {
+pub(crate) fn f32_tensor(storage: &str, sizes: &[usize], strides: &[isize], offset: usize, more: &str) -> String {
     format!(
         r#"{{"tensor":{{"storage":"{storage}","dtype":"float32","sizes":{sizes:?},"strides":{strides:?},"offset":{offset}{more}}}}}"#
     )
 }
 
 /// The JSON of a file with one case of `neg`-like operators over float32 and the given rest.
-pub fn case_file(schema: &str, args: &str, kwargs: &str, rest: &str) -> String {
+pub(crate) fn case_file(schema: &str, args: &str, kwargs: &str, rest: &str) -> String {
     let op = schema.split('(').next().unwrap_or_default();
     format!(
         r#"{{"format":1,"base":"t","schemas":{{"{op}":"{schema}"}},"cases":[
@@ -107,7 +107,7 @@ pub fn case_file(schema: &str, args: &str, kwargs: &str, rest: &str) -> String {
 }
 
 /// Parses such a file.
-pub fn parse(json: &str, storages: &[u8]) -> CaseFile {
+pub(crate) fn parse(json: &str, storages: &[u8]) -> CaseFile {
     let storages = Storages::parse("t.safetensors", storages.to_vec()).expect("valid storages");
     CaseFile::parse("t.json", json.as_bytes(), storages).expect("a valid case file")
 }
