@@ -95,7 +95,7 @@ pub enum CaseError {
         /// Which tensor.
         place: String,
         /// The storage's name.
-        storage: String,
+        storage: Box<str>,
         /// Bytes that the tensor spans, `None` if that overflows or starts before the storage.
         needs: Option<usize>,
         /// Bytes that the storage has.
@@ -403,7 +403,7 @@ fn check_storages(file: &str, case: &Case, storages: &Storages) -> Result<(), Ca
         };
         let (needs, has) = (spec.bytes_needed(), bytes.len());
         if needs.is_none_or(|needs| needs > has) {
-            return Err(CaseError::OutOfBounds { file, case: id, place, storage, needs, has });
+            return Err(CaseError::OutOfBounds { file, case: id, place, storage: storage.into(), needs, has });
         }
     }
     let known = case.tensor_arguments();

@@ -11,3 +11,8 @@ impl Replayer for Library {
         Outcome::Unsupported
     }
 }
+
+/// Every overload of the table, in its order.
+pub fn overloads() -> Vec<String> {
+    Vec::new()
+}
