@@ -53,7 +53,7 @@ fn test_steps(steps: &mut Steps) {
     }
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
-    steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), "no testsuite/golden"));
+    steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), "no testsuite/golden/cases"));
     steps.step("recorded cases", || replay(recorded_cases().as_deref(), "none beside the workspace"));
 }
 

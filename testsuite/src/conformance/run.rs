@@ -104,7 +104,7 @@ pub fn workspace_root() -> PathBuf {
 
 /// The small recorded subset that is part of the repository.
 pub fn golden_cases() -> PathBuf {
-    workspace_root().join("testsuite/golden")
+    workspace_root().join("testsuite/golden/cases")
 }
 
 /// The full recording, where there is one: the directory that `MONOMORPH_CASES` names, else

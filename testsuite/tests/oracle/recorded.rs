@@ -1,16 +1,17 @@
 //! The recorded cases, where they lie beside the workspace: all can be read, and each agrees with itself.
 
-use monomorph_testsuite::conformance::{CaseFile, Selection, Verdict, bases, compare, recorded_cases};
+use std::path::Path;
+
+use monomorph_testsuite::conformance::{CaseFile, Selection, Verdict, bases, compare, golden_cases, recorded_cases};
 
 use crate::echo::recorded;
 
-#[test]
-fn all_files_are_read_and_every_case_agrees_with_itself() {
-    let Some(dir) = recorded_cases() else { return };
-    let names = bases(&dir, &Selection::default()).expect("a directory of cases");
+/// How many files and cases a directory has; fails if one cannot be read or does not agree with itself.
+fn read_and_echo(dir: &Path) -> (usize, usize) {
+    let names = bases(dir, &Selection::default()).expect("a directory of cases");
     let (mut cases, mut broken, mut differing) = (0, Vec::new(), Vec::new());
     for base in &names {
-        let file = match CaseFile::load(&dir, base) {
+        let file = match CaseFile::load(dir, base) {
             Ok(file) => file,
             Err(error) => {
                 broken.push(error.to_string());
@@ -30,7 +31,21 @@ fn all_files_are_read_and_every_case_agrees_with_itself() {
     }
     assert_eq!(broken, [] as [String; 0]);
     assert_eq!(differing, []);
-    assert!(names.len() > 800 && cases > 20_000, "{} files with {cases} cases", names.len());
+    (names.len(), cases)
+}
+
+#[test]
+fn the_full_recording_is_read_and_agrees_with_itself() {
+    if let Some(dir) = recorded_cases() {
+        let (files, cases) = read_and_echo(&dir);
+        assert!(files > 800 && cases > 20_000, "{files} files with {cases} cases");
+    }
+}
+
+#[test]
+fn the_golden_cases_are_read_and_agree_with_themselves() {
+    let (files, cases) = read_and_echo(&golden_cases());
+    assert!(files > 10 && cases > 100, "{files} files with {cases} cases");
 }
 
 #[test]
