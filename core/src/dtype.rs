@@ -4,7 +4,6 @@
 /// The element type of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
-#[non_exhaustive]
 pub enum DType {
     /// One byte, 0 or 1.
     Bool,

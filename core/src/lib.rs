@@ -1,6 +1,44 @@
 //! What every room of monomorph shares: dtypes, scalars, geometry, storage, tensors, structured operators, schemas.
 //! Knows no operator and runs no kernel.
 
+mod arg;
+pub mod borrow;
+mod data;
+mod device;
 mod dtype;
+mod element;
+mod error;
+mod format;
+mod geometry;
+mod ivalue;
+mod names;
+pub mod overlap;
+mod print;
+mod promotion;
+mod registry;
+mod scalar;
+pub mod schema;
+mod storage;
+pub mod strides;
+pub mod structured;
+mod tensor;
 
+pub use arg::{
+    Arg, ArgType, BoolArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntsArg, LayoutArg,
+    MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StrArg, TensorArg,
+};
+pub use data::{Data, DataMut};
+pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Strided};
 pub use dtype::{DType, Kind};
+pub use element::{BoolByte, Element, scalar_bytes};
+pub use error::{Error, ErrorKind, Result};
+pub use format::{Layout, MemoryFormat, Options};
+pub use geometry::Geometry;
+pub use half::{bf16, f16};
+pub use ivalue::IValue;
+pub use names::{Names, unify as unify_names};
+pub use num_complex::{Complex, Complex32, Complex64};
+pub use promotion::{Category, DEFAULT_FLOAT, ResultType};
+pub use registry::{BoxedFn, Entry, Registry, Stack};
+pub use scalar::Scalar;
+pub use tensor::{AnyTensor, Tensor, TensorRef};

@@ -1,2 +1,4 @@
-//! Placeholder.
+//! What each operator of monomorph *is*: schema, meta function and formula. Never names a device.
 #![forbid(unsafe_code)]
+
+pub mod algebra;

@@ -1,0 +1,165 @@
+//! The borrow state of a storage: one word that counts readers or marks a writer. Owns the protocol and nothing else, so
+//! that loom can check all of it.
+//!
+//! ```text
+//! word:  0 free     n > 0: n readers     WRITER: one writer
+//! ```
+//!
+//! Rules:
+//! * A reader always counts itself, even if its tensor is the only one: another thread that holds `&Tensor` may clone it
+//!   and write through the clone meanwhile.
+//! * A writer that holds `&mut` to the only tensor of a storage needs no count: nobody else can reach the storage. The
+//!   reference count is read with Acquire, pairing with the Release of the drop that made it 1.
+//! * A conflict is reported, never waited for.
+
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+#[cfg(not(loom))]
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+const WRITER: usize = usize::MAX;
+
+/// The borrow word, the reference count and the frozen bit of one storage.
+#[derive(Debug)]
+pub struct BorrowState {
+    refs: AtomicUsize,
+    word: AtomicUsize,
+    frozen: AtomicBool,
+}
+
+/// Proof of a read borrow; give it back with [`BorrowState::end_read`].
+#[derive(Debug)]
+#[must_use]
+pub enum ReadProof {
+    /// The word counts this reader.
+    Counted,
+    /// The storage is frozen: nobody writes while it is.
+    Frozen,
+}
+
+/// Proof of a write borrow; give it back with [`BorrowState::end_write`].
+#[derive(Debug)]
+#[must_use]
+pub enum WriteProof {
+    /// The word is marked.
+    Marked,
+    /// The caller's `&mut` reaches the only tensor of the storage.
+    Unique,
+}
+
+/// Why a borrow was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// A writer is active.
+    Written,
+    /// Readers are active.
+    Read,
+    /// The storage is frozen.
+    Frozen,
+}
+
+impl Default for BorrowState {
+    fn default() -> BorrowState {
+        BorrowState::new()
+    }
+}
+
+impl BorrowState {
+    /// A storage with one reference and no borrow.
+    pub fn new() -> BorrowState {
+        BorrowState { refs: AtomicUsize::new(1), word: AtomicUsize::new(0), frozen: AtomicBool::new(false) }
+    }
+
+    /// Counts one more reference. Aborts on a count that only forgotten tensors could reach.
+    #[inline]
+    pub fn retain(&self) {
+        if self.refs.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2 {
+            std::process::abort();
+        }
+    }
+
+    /// Gives a reference back; true if it was the last one, and then everything done through the others happened before.
+    #[inline]
+    pub fn release(&self) -> bool {
+        if self.refs.fetch_sub(1, Ordering::Release) != 1 {
+            return false;
+        }
+        self.refs.load(Ordering::Acquire);
+        true
+    }
+
+    /// True if there is one reference; with `&mut` to its holder this proves exclusive access.
+    #[inline]
+    pub fn is_unique(&self) -> bool {
+        self.refs.load(Ordering::Acquire) == 1
+    }
+
+    /// Begins to read.
+    #[inline]
+    pub fn begin_read(&self) -> Result<ReadProof, Refused> {
+        if self.frozen.load(Ordering::Acquire) {
+            return Ok(ReadProof::Frozen);
+        }
+        let mut seen = self.word.load(Ordering::Relaxed);
+        loop {
+            if seen >= WRITER - 1 {
+                return Err(Refused::Written);
+            }
+            match self.word.compare_exchange_weak(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Ok(ReadProof::Counted),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Ends a read.
+    #[inline]
+    pub fn end_read(&self, proof: ReadProof) {
+        if let ReadProof::Counted = proof {
+            self.word.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    /// Begins to write. `unique_holder` says that the caller holds `&mut` to one of the storage's tensors for as long as
+    /// the borrow lasts; if that tensor is the only one, a borrow word left behind by a forgotten guard is healed.
+    #[inline]
+    pub fn begin_write(&self, unique_holder: bool) -> Result<WriteProof, Refused> {
+        if unique_holder && self.is_unique() {
+            self.word.store(0, Ordering::Relaxed);
+            self.frozen.store(false, Ordering::Relaxed);
+            return Ok(WriteProof::Unique);
+        }
+        match self.word.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => {}
+            Err(WRITER) => return Err(Refused::Written),
+            Err(_) => return Err(Refused::Read),
+        }
+        // Freezing takes a read borrow, so the bit cannot change while the word is marked.
+        if self.frozen.load(Ordering::Acquire) {
+            self.word.store(0, Ordering::Release);
+            return Err(Refused::Frozen);
+        }
+        Ok(WriteProof::Marked)
+    }
+
+    /// Ends a write.
+    #[inline]
+    pub fn end_write(&self, proof: WriteProof) {
+        if let WriteProof::Marked = proof {
+            self.word.store(0, Ordering::Release);
+        }
+    }
+
+    /// Makes the storage read-only until the only tensor of it is written through `&mut`.
+    pub fn freeze(&self) -> Result<(), Refused> {
+        let proof = self.begin_read()?;
+        self.frozen.store(true, Ordering::Release);
+        self.end_read(proof);
+        Ok(())
+    }
+
+    /// True after [`freeze`](BorrowState::freeze).
+    pub fn is_frozen(&self) -> bool {
+        self.frozen.load(Ordering::Acquire)
+    }
+}

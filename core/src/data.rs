@@ -1,0 +1,249 @@
+//! Data in and out of tensors on the host: guarded slices, copies from slices and to vectors.
+
+use crate::device::{Contents, Device};
+use crate::element::Element;
+use crate::error::{ErrorKind, Result};
+use crate::geometry::Geometry;
+use crate::scalar::Scalar;
+use crate::storage::Held;
+use crate::strides;
+use crate::tensor::{AnyTensor, Raw, Tensor};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+/// The elements of a contiguous tensor, read-borrowed.
+pub struct Data<'t, T: Element> {
+    elements: *const T::Stored,
+    len: usize,
+    _held: Held<'t>,
+    element: PhantomData<&'t T>,
+}
+
+/// The elements of a contiguous tensor, write-borrowed.
+pub struct DataMut<'t, T: Element> {
+    elements: *mut T::Stored,
+    len: usize,
+    _held: Held<'t>,
+    element: PhantomData<&'t mut T>,
+}
+
+impl<T: Element> Deref for Data<'_, T> {
+    type Target = [T::Stored];
+    fn deref(&self) -> &[T::Stored] {
+        // SAFETY: `lend` checked bounds and alignment; the read borrow lasts as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.elements, self.len) }
+    }
+}
+
+impl<T: Element> Deref for DataMut<'_, T> {
+    type Target = [T::Stored];
+    fn deref(&self) -> &[T::Stored] {
+        // SAFETY: `lend` checked bounds and alignment; the write borrow lasts as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.elements, self.len) }
+    }
+}
+
+impl<T: Element> DerefMut for DataMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T::Stored] {
+        // SAFETY: as for Deref, and `&mut self` makes this the only slice.
+        unsafe { std::slice::from_raw_parts_mut(self.elements, self.len) }
+    }
+}
+
+/// The first element of `raw` as a `T`, after the checks that a slice of all its elements needs.
+fn lend<T: Element>(raw: &Raw, held: &Held<'_>) -> Result<*mut T::Stored> {
+    let geometry = raw.geometry();
+    if geometry.numel() == 0 {
+        return Ok(std::ptr::NonNull::dangling().as_ptr());
+    }
+    // SAFETY: `held` is a borrow of the storage of `raw`.
+    let base = unsafe { held.header().data() };
+    // SAFETY: T1: the first element lies inside the storage.
+    let first = unsafe { base.add(geometry.offset() as usize * geometry.dtype().size()) }.cast::<T::Stored>();
+    // Storages are aligned to 16 and offsets count whole elements, so this holds for every tensor.
+    debug_assert!(first.is_aligned());
+    Ok(first)
+}
+
+fn check<T: Element>(raw: &Raw) -> Result<()> {
+    let geometry = raw.geometry();
+    if geometry.dtype() != T::DTYPE {
+        return Err(ErrorKind::ElementType { got: geometry.dtype(), want: T::DTYPE }.into());
+    }
+    match raw.header() {
+        Some(header) if header.is_host() => Ok(()),
+        _ => Err(ErrorKind::NoHostData { device: raw.device() }.into()),
+    }
+}
+
+fn check_slice<T: Element>(raw: &Raw) -> Result<()> {
+    check::<T>(raw)?;
+    let geometry = raw.geometry();
+    if !geometry.is_contiguous() || geometry.is_conj() || geometry.is_neg() {
+        let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
+        return Err(ErrorKind::NotContiguous { sizes, strides }.into());
+    }
+    Ok(())
+}
+
+impl Raw {
+    fn data<T: Element>(&self) -> Result<Data<'_, T>> {
+        check_slice::<T>(self)?;
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        let held = Held::read(header, "self")?;
+        let elements = lend::<T>(self, &held)?;
+        Ok(Data { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
+    }
+
+    fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
+        check_slice::<T>(self)?;
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        let held = Held::write(header, true, "self")?;
+        header.bump_version();
+        let elements = lend::<T>(self, &held)?;
+        Ok(DataMut { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
+    }
+
+    /// Every element in row-major order, whatever the strides, with the conj and neg bits applied.
+    fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        check::<T>(self)?;
+        let geometry = self.geometry();
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        let held = Held::read(header, "self")?;
+        let first = lend::<T>(self, &held)?;
+        let mut out = Vec::with_capacity(geometry.numel());
+        for_each_offset(geometry.sizes(), geometry.strides(), |offset| {
+            // SAFETY: T1: every element that the geometry reaches lies inside the storage.
+            let element = unsafe { first.offset(offset as isize) };
+            // SAFETY: it is initialised (S1), aligned, of type Stored, and read-borrowed.
+            let stored = unsafe { element.read() };
+            out.push(resolve(T::load(stored), geometry));
+        });
+        Ok(out)
+    }
+
+    pub(crate) fn bytes_of_storage(&self) -> Result<Vec<u8>> {
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        if !header.is_host() {
+            return Err(ErrorKind::NoHostData { device: self.device() }.into());
+        }
+        let held = Held::read(header, "self")?;
+        // SAFETY: read-borrowed until the copy is done.
+        let data = unsafe { held.header().data() };
+        // SAFETY: S1: the storage has that many initialised bytes.
+        Ok(unsafe { std::slice::from_raw_parts(data, header.bytes()) }.to_vec())
+    }
+}
+
+fn resolve<T: Element>(value: T, geometry: &Geometry) -> T {
+    if !geometry.is_conj() && !geometry.is_neg() {
+        return value;
+    }
+    let mut c = value.to_scalar();
+    if let (true, Scalar::Complex(z)) = (geometry.is_conj(), c) {
+        c = Scalar::Complex(z.conj());
+    }
+    if geometry.is_neg() {
+        c = match c {
+            Scalar::Int(i) => Scalar::Int(i.wrapping_neg()),
+            Scalar::Float(f) => Scalar::Float(-f),
+            Scalar::Complex(z) => Scalar::Complex(-z),
+            Scalar::Bool(b) => Scalar::Bool(b),
+        };
+    }
+    T::from_scalar(c)
+}
+
+/// Calls `visit` with the offset of each element, in row-major order.
+fn for_each_offset(sizes: &[i64], strides: &[i64], mut visit: impl FnMut(i64)) {
+    if sizes.contains(&0) {
+        return;
+    }
+    let mut index = strides::Dims::from_elem(0, sizes.len());
+    let mut offset = 0;
+    loop {
+        visit(offset);
+        let mut d = sizes.len();
+        loop {
+            if d == 0 {
+                return;
+            }
+            d -= 1;
+            index[d] += 1;
+            offset += strides[d];
+            if index[d] < sizes[d] {
+                break;
+            }
+            offset -= strides[d] * sizes[d];
+            index[d] = 0;
+        }
+    }
+}
+
+macro_rules! host_data {
+    ($([$($generics:tt)*] $t:ty, $raw:ident, $raw_mut:ident;)*) => {$(
+        impl<$($generics)*> $t {
+            /// The elements of a contiguous tensor of element type `T`, borrowed for reading.
+            ///
+            /// Errors: another dtype, not contiguous (or a conj or neg bit), data that the host cannot reach, or a
+            /// storage that is being written.
+            pub fn data<T: Element>(&self) -> Result<Data<'_, T>> { self.$raw().data() }
+            /// The elements of a contiguous tensor of element type `T`, borrowed for writing. Errors as for `data`.
+            pub fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> { self.$raw_mut().data_mut() }
+            /// A copy of every element in row-major order, whatever the strides; conj and neg bits are applied.
+            pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> { self.$raw().to_vec() }
+            /// The only element, as a number of its kind. An error unless there is exactly one.
+            pub fn item(&self) -> Result<Scalar> {
+                if self.numel() != 1 {
+                    return Err(ErrorKind::ShapeNumel { want: vec![1], numel: self.numel() }.into());
+                }
+                crate::with_element!(self.dtype(), T => Ok(self.to_vec::<T>()?[0].to_scalar()))
+            }
+            /// A copy of the whole storage, also of bytes that this tensor does not reach.
+            pub fn storage_to_vec(&self) -> Result<Vec<u8>> { self.$raw().bytes_of_storage() }
+        }
+    )*};
+}
+host_data! {
+    [D: Device] Tensor<D>, raw, raw_mut;
+    [] AnyTensor, raw_ref, raw_mut;
+}
+
+impl AnyTensor {
+    fn raw_ref(&self) -> &Raw {
+        &self.0
+    }
+}
+
+impl<D: Device> Tensor<D> {
+    /// A contiguous tensor of `sizes` with a copy of `data`, on the first device of the kind, whose memory the host must
+    /// reach. An error if the lengths disagree.
+    pub fn from_slice<T: Element>(data: &[T], sizes: &[i64]) -> Result<Tensor<D>> {
+        let numel = strides::numel(sizes)?;
+        if numel != data.len() {
+            return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: data.len() }.into());
+        }
+        let mut tensor = Tensor::<D>::zeros_contiguous(T::DTYPE, sizes)?;
+        for (to, from) in tensor.data_mut::<T>()?.iter_mut().zip(data) {
+            *to = from.store();
+        }
+        Ok(tensor)
+    }
+
+    /// A tensor of bytes `storage` seen through `geometry`.
+    pub fn from_storage(storage: &[u8], geometry: Geometry) -> Result<Tensor<D>> {
+        let whole = Geometry::new(crate::DType::U8, &[storage.len() as i64], &[1], 0)?;
+        let mut whole = Tensor::<D>::from_raw(Raw::allocate::<D>(whole, 0, Contents::Zeroed)?);
+        if !storage.is_empty() {
+            whole.data_mut::<u8>()?.copy_from_slice(storage);
+        }
+        whole.view_as(geometry)
+    }
+}
+
+impl<T: Element, D: Device> TryFrom<Vec<T>> for Tensor<D> {
+    type Error = crate::error::Error;
+    fn try_from(data: Vec<T>) -> Result<Tensor<D>> {
+        Tensor::from_slice(&data, &[data.len() as i64])
+    }
+}

@@ -1,0 +1,153 @@
+//! What a device is: an identity, memory, and a strided copy. How a device runs an operator is the trait
+//! [`Executes`](crate::structured::Executes).
+
+use crate::dtype::DType;
+use crate::error::Result;
+use std::ptr::NonNull;
+
+/// The family of a device. Out-of-tree devices choose a number of 16 or more.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct DeviceKind(pub u8);
+
+impl DeviceKind {
+    /// The host's processor.
+    pub const CPU: DeviceKind = DeviceKind(0);
+    /// Shapes only, no data.
+    pub const META: DeviceKind = DeviceKind(1);
+    /// NVIDIA GPUs.
+    pub const CUDA: DeviceKind = DeviceKind(2);
+
+    /// The name in schemas and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DeviceKind::CPU => "cpu",
+            DeviceKind::META => "meta",
+            DeviceKind::CUDA => "cuda",
+            _ => "privateuse",
+        }
+    }
+}
+
+/// One device: a kind, and an index where there are several of the kind.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct DeviceId {
+    /// The kind.
+    pub kind: DeviceKind,
+    /// Which of the kind, from 0.
+    pub index: u8,
+}
+
+impl DeviceId {
+    /// The CPU.
+    pub const CPU: DeviceId = DeviceId { kind: DeviceKind::CPU, index: 0 };
+    /// The meta device.
+    pub const META: DeviceId = DeviceId { kind: DeviceKind::META, index: 0 };
+
+    /// True for the meta device.
+    pub const fn is_meta(self) -> bool {
+        self.kind.0 == DeviceKind::META.0
+    }
+
+    /// True for the CPU.
+    pub const fn is_cpu(self) -> bool {
+        self.kind.0 == DeviceKind::CPU.0
+    }
+}
+
+impl std::fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.kind {
+            DeviceKind::CPU | DeviceKind::META => f.write_str(self.kind.name()),
+            kind => write!(f, "{}:{}", kind.name(), self.index),
+        }
+    }
+}
+
+/// What a new block holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Contents {
+    /// Zero bytes.
+    Zeroed,
+    /// Anything: the caller writes every byte before anyone reads.
+    Unspecified,
+}
+
+/// The memory functions of a device, kept by every storage so that it can be grown and freed without knowing its device
+/// type.
+///
+/// Invariants, relied on by the storage:
+/// * M1: `allocate` returns a block of at least `bytes` bytes, aligned to 16, or `None`; zeroed where asked.
+/// * M2: `free` and `copy` are given blocks of `allocate` with the same index and byte count, `copy` two live blocks that
+///   do not overlap.
+/// * M3: if `host` is set, the host may read and write the block.
+#[derive(Debug)]
+pub struct Memory {
+    /// Allocates on device `index`.
+    pub allocate: fn(index: u8, bytes: usize, contents: Contents) -> Option<NonNull<u8>>,
+    /// Frees a block.
+    pub free: unsafe fn(index: u8, block: NonNull<u8>, bytes: usize),
+    /// Copies `bytes` bytes between two blocks of the device.
+    pub copy: unsafe fn(index: u8, to: NonNull<u8>, from: NonNull<u8>, bytes: usize),
+    /// True if the host can reach the memory.
+    pub host: bool,
+}
+
+/// One side of a strided copy: where the first element lies and how the others follow.
+#[derive(Clone, Copy, Debug)]
+pub struct Strided<'a> {
+    /// The first element.
+    pub data: *mut u8,
+    /// Strides in elements.
+    pub strides: &'a [i64],
+    /// The element type.
+    pub dtype: DType,
+    /// The stored values are conjugates of the tensor's.
+    pub conj: bool,
+    /// The stored values are negatives of the tensor's.
+    pub neg: bool,
+}
+
+/// A device, as a type. The type carries no state: which of several devices of the kind is meant is a [`DeviceId`].
+///
+/// # Safety
+///
+/// No other type has this [`KIND`](Device::KIND), [`MEMORY`](Device::MEMORY) keeps M1–M3, and `copy` touches nothing but the elements it is given.
+pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
+    /// The kind that all devices of this type have.
+    const KIND: DeviceKind;
+    /// The memory functions; `None` for a device without data.
+    const MEMORY: Option<&'static Memory>;
+    /// Restores the device that was current before, when dropped.
+    type Guard;
+
+    /// Makes device `index` current for the calling thread.
+    fn enter(index: u8) -> Self::Guard;
+
+    /// Copies `sizes` elements from `from` to `to`, converting dtypes and applying the conj and neg bits of both sides.
+    ///
+    /// # Safety
+    ///
+    /// * C1: every element of both sides is in bounds of one live block of the device, and no other thread writes either
+    ///   block or reads `to`.
+    /// * C2: the two sides share no element unless they are equal in every respect. `to` has no internal overlap that
+    ///   [`overlap::internal`](crate::overlap::internal) can prove; where it can prove nothing, the implementation must not
+    ///   write from two threads.
+    unsafe fn copy(index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()>;
+}
+
+/// The device of tensors without data: sizes, strides and dtype only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meta;
+
+// SAFETY: there is no memory, and `copy` touches nothing.
+unsafe impl Device for Meta {
+    const KIND: DeviceKind = DeviceKind::META;
+    const MEMORY: Option<&'static Memory> = None;
+    type Guard = ();
+
+    fn enter(_index: u8) {}
+
+    unsafe fn copy(_index: u8, _sizes: &[i64], _to: Strided<'_>, _from: Strided<'_>) -> Result<()> {
+        Ok(())
+    }
+}

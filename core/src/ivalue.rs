@@ -1,0 +1,145 @@
+//! Values of the boxed calling convention: what an argument or a result is when its type is known only to the schema.
+
+use crate::device::DeviceId;
+use crate::dtype::DType;
+use crate::format::{Layout, MemoryFormat};
+use crate::scalar::Scalar;
+use crate::tensor::AnyTensor;
+use num_complex::Complex64;
+
+/// A value of any schema type.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum IValue {
+    /// An absent optional, or an undefined tensor.
+    #[default]
+    None,
+    /// `Tensor`.
+    Tensor(AnyTensor),
+    /// `bool`, or a `Scalar` that is one.
+    Bool(bool),
+    /// `int`, `SymInt`, or a `Scalar` that is one.
+    Int(i64),
+    /// `float`, or a `Scalar` that is one.
+    Float(f64),
+    /// `complex`, or a `Scalar` that is one.
+    Complex(Complex64),
+    /// `str`.
+    Str(Box<str>),
+    /// `ScalarType`.
+    DType(DType),
+    /// `Layout`.
+    Layout(Layout),
+    /// `Device`.
+    Device(DeviceId),
+    /// `MemoryFormat`.
+    MemoryFormat(MemoryFormat),
+    /// `int[]`, `SymInt[]`.
+    Ints(Vec<i64>),
+    /// `float[]`.
+    Floats(Vec<f64>),
+    /// `bool[]`.
+    Bools(Vec<bool>),
+    /// `str[]`.
+    Strs(Vec<Box<str>>),
+    /// `Scalar[]`.
+    Scalars(Vec<Scalar>),
+    /// `Tensor[]`.
+    Tensors(Vec<AnyTensor>),
+    /// `Tensor?[]`.
+    OptionalTensors(Vec<Option<AnyTensor>>),
+    /// A list of another type.
+    List(Vec<IValue>),
+}
+
+impl IValue {
+    /// What the value is, in words, for messages.
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            IValue::None => "None",
+            IValue::Tensor(_) => "a Tensor",
+            IValue::Bool(_) => "a bool",
+            IValue::Int(_) => "an int",
+            IValue::Float(_) => "a float",
+            IValue::Complex(_) => "a complex",
+            IValue::Str(_) => "a str",
+            IValue::DType(_) => "a ScalarType",
+            IValue::Layout(_) => "a Layout",
+            IValue::Device(_) => "a Device",
+            IValue::MemoryFormat(_) => "a MemoryFormat",
+            IValue::Ints(_) => "an int[]",
+            IValue::Floats(_) => "a float[]",
+            IValue::Bools(_) => "a bool[]",
+            IValue::Strs(_) => "a str[]",
+            IValue::Scalars(_) => "a Scalar[]",
+            IValue::Tensors(_) => "a Tensor[]",
+            IValue::OptionalTensors(_) => "a Tensor?[]",
+            IValue::List(_) => "a list",
+        }
+    }
+
+    /// The number, if the value is one.
+    pub fn to_scalar(&self) -> Option<Scalar> {
+        Some(match self {
+            IValue::Bool(b) => Scalar::Bool(*b),
+            IValue::Int(i) => Scalar::Int(*i),
+            IValue::Float(f) => Scalar::Float(*f),
+            IValue::Complex(c) => Scalar::Complex(*c),
+            _ => return None,
+        })
+    }
+
+    /// Every tensor in the value.
+    pub fn tensors(&self) -> impl Iterator<Item = &AnyTensor> {
+        let (one, many, some) = match self {
+            IValue::Tensor(t) => (Some(t), &[][..], &[][..]),
+            IValue::Tensors(ts) => (None, &ts[..], &[][..]),
+            IValue::OptionalTensors(ts) => (None, &[][..], &ts[..]),
+            _ => (None, &[][..], &[][..]),
+        };
+        one.into_iter().chain(many).chain(some.iter().flatten())
+    }
+}
+
+impl From<Scalar> for IValue {
+    fn from(s: Scalar) -> IValue {
+        match s {
+            Scalar::Bool(b) => IValue::Bool(b),
+            Scalar::Int(i) => IValue::Int(i),
+            Scalar::Float(f) => IValue::Float(f),
+            Scalar::Complex(c) => IValue::Complex(c),
+        }
+    }
+}
+
+macro_rules! from_value {
+    ($($t:ty => $variant:ident;)*) => {$(
+        impl From<$t> for IValue {
+            fn from(value: $t) -> IValue { IValue::$variant(value.into()) }
+        }
+    )*};
+}
+from_value! {
+    AnyTensor => Tensor;
+    bool => Bool;
+    i64 => Int;
+    f64 => Float;
+    &str => Str;
+    DType => DType;
+    DeviceId => Device;
+    MemoryFormat => MemoryFormat;
+    Vec<i64> => Ints;
+    Vec<AnyTensor> => Tensors;
+}
+
+impl<D: crate::device::Device> From<crate::tensor::Tensor<D>> for IValue {
+    fn from(t: crate::tensor::Tensor<D>) -> IValue {
+        IValue::Tensor(t.into_any())
+    }
+}
+
+impl<T: Into<IValue>> From<Option<T>> for IValue {
+    fn from(value: Option<T>) -> IValue {
+        value.map_or(IValue::None, Into::into)
+    }
+}

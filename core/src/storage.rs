@@ -1,0 +1,306 @@
+//! Storage: a reference-counted block of device memory with borrow state and version. Owns every raw allocation of the
+//! crate; hands out pointers only under a borrow.
+//!
+//! ```text
+//! host devices, one allocation:   [ Header (64 bytes) | data ....... ]
+//! other devices:                  [ Header ] on the host, data on the device
+//! after growth:                   [ Header | dead .. ]      [ data ............ ]
+//! ```
+//!
+//! Invariants:
+//! * S1: `block.data` points to `block.bytes` bytes of live, initialised device memory (or dangles if `bytes` is 0).
+//! * S2: `block` changes only under a write borrow and never shrinks while shared, so a geometry validated once stays valid.
+//! * S3: a handle keeps its header alive; an operator call never replaces the handle of an argument.
+
+use crate::borrow::{BorrowState, ReadProof, Refused, WriteProof};
+use crate::device::{Contents, Device, DeviceId, Memory};
+use crate::error::{Error, ErrorKind, Result};
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(16);
+
+#[derive(Clone, Copy)]
+struct Block {
+    data: NonNull<u8>,
+    bytes: usize,
+    /// True if `data` is an allocation of its own rather than the tail of the header's.
+    separate: bool,
+}
+
+/// The shared part of a storage that has data.
+pub(crate) struct Header {
+    borrow: BorrowState,
+    version: AtomicU64,
+    /// A copy of `block.bytes` that may be read without a borrow; it only grows while shared.
+    bytes: AtomicUsize,
+    block: UnsafeCell<Block>,
+    memory: &'static Memory,
+    device: DeviceId,
+    /// Bytes of the allocation that begins with this header; 0 if the header is a `Box`.
+    own_bytes: usize,
+}
+
+// SAFETY: `block` is read under a read borrow and written under a write borrow (S2); everything else is atomic or constant.
+unsafe impl Sync for Header {}
+// SAFETY: device memory may be freed from any thread (M2 names no thread).
+unsafe impl Send for Header {}
+
+/// A counted reference to a storage with data.
+pub(crate) struct Handle(NonNull<Header>);
+
+// SAFETY: a handle is a reference count over a `Sync + Send` header.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    /// Allocates `bytes` bytes on device `index` of `D`.
+    pub(crate) fn allocate<D: Device>(index: u8, bytes: usize, contents: Contents) -> Result<Handle> {
+        let device = DeviceId { kind: D::KIND, index };
+        let memory = D::MEMORY.ok_or(ErrorKind::NoHostData { device })?;
+        Handle::allocate_with(memory, device, bytes, contents)
+    }
+
+    fn allocate_with(memory: &'static Memory, device: DeviceId, bytes: usize, contents: Contents) -> Result<Handle> {
+        let refused = || Error::new(ErrorKind::Allocation { bytes, device });
+        let header = |data, separate, own_bytes| Header {
+            borrow: BorrowState::new(),
+            version: AtomicU64::new(0),
+            bytes: AtomicUsize::new(bytes),
+            block: UnsafeCell::new(Block { data, bytes, separate }),
+            memory,
+            device,
+            own_bytes,
+        };
+        if bytes > isize::MAX as usize - HEADER_BYTES {
+            return Err(refused());
+        }
+        if memory.host {
+            let own_bytes = HEADER_BYTES + bytes;
+            let start = (memory.allocate)(device.index, own_bytes, contents).ok_or_else(refused)?;
+            // SAFETY: the allocation has HEADER_BYTES + bytes bytes (M1), so the data begins inside or one past its end.
+            let data = unsafe { start.add(HEADER_BYTES) };
+            let place = start.cast::<Header>();
+            // SAFETY: `start` is aligned to 16 (M1), which covers Header, and has room for it.
+            unsafe { place.write(header(data, false, own_bytes)) };
+            return Ok(Handle(place));
+        }
+        let data = if bytes == 0 {
+            NonNull::dangling()
+        } else {
+            (memory.allocate)(device.index, bytes, contents).ok_or_else(refused)?
+        };
+        let boxed = Box::new(header(data, bytes != 0, 0));
+        Ok(Handle(NonNull::from(Box::leak(boxed))))
+    }
+
+    /// The header.
+    #[inline]
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: a handle keeps its header alive (S3).
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The header with a lifetime of the caller's choice.
+    ///
+    /// # Safety
+    ///
+    /// Some handle of the storage lives for all of `'t`.
+    #[inline]
+    pub(crate) unsafe fn header_for<'t>(&self) -> &'t Header {
+        // SAFETY: the caller keeps the header alive.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+static_assertions::const_assert!(align_of::<Header>() <= 16);
+
+impl Clone for Handle {
+    fn clone(&self) -> Handle {
+        self.header().borrow.retain();
+        Handle(self.0)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if !self.header().borrow.release() {
+            return;
+        }
+        let header = self.header();
+        let (memory, index, own_bytes) = (header.memory, header.device.index, header.own_bytes);
+        // SAFETY: this was the last reference, so nobody else reads the block.
+        let block = unsafe { *header.block.get() };
+        if block.separate {
+            // SAFETY: M2: `data` is an allocation of its own of `bytes` bytes.
+            unsafe { (memory.free)(index, block.data, block.bytes) };
+        }
+        if own_bytes == 0 {
+            // SAFETY: `own_bytes == 0` marks a header made by `Box`.
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        } else {
+            // SAFETY: M2: the allocation that begins with the header has `own_bytes` bytes. Header needs no drop.
+            unsafe { (memory.free)(index, self.0.cast(), own_bytes) };
+        }
+    }
+}
+
+impl Header {
+    /// The device of the data.
+    pub(crate) fn device(&self) -> DeviceId {
+        self.device
+    }
+
+    /// True if the host can reach the data.
+    pub(crate) fn is_host(&self) -> bool {
+        self.memory.host
+    }
+
+    /// Bytes of the storage.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How many times the storage was written by an operator.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Relaxed)
+    }
+
+    /// Counts a write.
+    #[inline]
+    pub(crate) fn bump_version(&self) {
+        self.version.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The borrow state.
+    pub(crate) fn borrow(&self) -> &BorrowState {
+        &self.borrow
+    }
+
+    /// The first byte of the data.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds a borrow of the storage, and uses the pointer only while it does.
+    #[inline]
+    pub(crate) unsafe fn data(&self) -> *mut u8 {
+        // SAFETY: S2: a borrow excludes changes of `block`.
+        let block = unsafe { &*self.block.get() };
+        block.data.as_ptr()
+    }
+
+    /// Prepares a larger block that holds the present bytes followed by zeroes.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds a write borrow until the growth is committed or dropped.
+    pub(crate) unsafe fn prepare_growth(&self, bytes: usize) -> Result<Growth<'_>> {
+        let refused = || Error::new(ErrorKind::Allocation { bytes, device: self.device });
+        if bytes > isize::MAX as usize {
+            return Err(refused());
+        }
+        let data = (self.memory.allocate)(self.device.index, bytes, Contents::Zeroed).ok_or_else(refused)?;
+        Ok(Growth { header: self, data, bytes })
+    }
+}
+
+/// A larger block for a storage, not yet in use. Dropping it frees the block and changes nothing.
+pub(crate) struct Growth<'h> {
+    header: &'h Header,
+    data: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Growth<'_> {
+    /// Puts the block to use.
+    ///
+    /// # Safety
+    ///
+    /// The write borrow under which the growth was prepared still lasts, and no pointer into the old block is used again.
+    pub(crate) unsafe fn commit(self) {
+        let header = self.header;
+        // SAFETY: the write borrow makes this the only access (S2).
+        let block = unsafe { &mut *header.block.get() };
+        if block.bytes > 0 {
+            // SAFETY: M2: both blocks are live and distinct, and the new one is larger.
+            unsafe { (header.memory.copy)(header.device.index, self.data, block.data, block.bytes.min(self.bytes)) };
+        }
+        if block.separate {
+            // SAFETY: M2: the old block is an allocation of its own.
+            unsafe { (header.memory.free)(header.device.index, block.data, block.bytes) };
+        }
+        *block = Block { data: self.data, bytes: self.bytes, separate: true };
+        header.bytes.store(self.bytes, Ordering::Relaxed);
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Growth<'_> {
+    fn drop(&mut self) {
+        // SAFETY: M2: the block came from `allocate` and was never put to use (commit forgets the guard).
+        unsafe { (self.header.memory.free)(self.header.device.index, self.data, self.bytes) };
+    }
+}
+
+/// A read or write borrow of one storage, ended by its drop.
+pub(crate) struct Held<'h> {
+    header: &'h Header,
+    proof: Option<Proof>,
+}
+
+enum Proof {
+    Read(ReadProof),
+    Write(WriteProof),
+}
+
+impl<'h> Held<'h> {
+    /// Borrows for reading.
+    #[inline]
+    pub(crate) fn read(header: &'h Header, arg: &'static str) -> Result<Held<'h>> {
+        match header.borrow.begin_read() {
+            Ok(proof) => Ok(Held { header, proof: Some(Proof::Read(proof)) }),
+            Err(refused) => Err(borrow_error(refused, arg)),
+        }
+    }
+
+    /// Borrows for writing; `unique_holder` as in [`BorrowState::begin_write`].
+    #[inline]
+    pub(crate) fn write(header: &'h Header, unique_holder: bool, arg: &'static str) -> Result<Held<'h>> {
+        match header.borrow.begin_write(unique_holder) {
+            Ok(proof) => Ok(Held { header, proof: Some(Proof::Write(proof)) }),
+            Err(refused) => Err(borrow_error(refused, arg)),
+        }
+    }
+
+    /// The borrowed storage.
+    pub(crate) fn header(&self) -> &'h Header {
+        self.header
+    }
+
+    /// True for a write borrow.
+    pub(crate) fn is_write(&self) -> bool {
+        matches!(self.proof, Some(Proof::Write(_)))
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        match self.proof.take() {
+            Some(Proof::Read(proof)) => self.header.borrow.end_read(proof),
+            Some(Proof::Write(proof)) => self.header.borrow.end_write(proof),
+            None => {}
+        }
+    }
+}
+
+#[cold]
+fn borrow_error(refused: Refused, arg: &'static str) -> Error {
+    match refused {
+        Refused::Written => ErrorKind::Borrowed { arg, state: "written" }.into(),
+        Refused::Read => ErrorKind::Borrowed { arg, state: "read" }.into(),
+        Refused::Frozen => ErrorKind::Frozen.into(),
+    }
+}

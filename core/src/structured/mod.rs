@@ -1,0 +1,91 @@
+//! Structured operators: an operator declares its outputs once, in `meta`; every form of it is then a different *sink* for
+//! that declaration.
+//!
+//! ```text
+//!             inputs ──► Op::meta ──► SinkState     (not generic over form or device: one body per operator)
+//!                          │             │ records sizes, strides, dtype of each output; checks them against the form
+//!                         plan         commit       (borrows storages, allocates, grows; the first thing that changes anything)
+//!                          │             │
+//!                          └──► D::ready(plan, inputs, outputs) ──► D::run ──► proxies copied back, versions counted
+//! ```
+//!
+//! A call is transactional: until `commit` nothing is written, and `commit` does everything that can fail before it changes
+//! the first argument.
+
+mod bound;
+mod operand;
+mod sink;
+mod state;
+
+pub use bound::{Bound, Outputs, Produced};
+pub use operand::{Number, Operand};
+pub use sink::{Functional, InPlace, MetaSink, Out, OutputSink, Prepared, Static, call, in_place, prepare};
+pub use state::{Form, SinkState};
+
+use crate::device::{Device, Meta};
+use crate::error::Result;
+
+/// An operator in structured form: what it does to shapes and dtypes, once for every form and device.
+pub trait StructuredOp: 'static {
+    /// The name that errors carry.
+    const NAME: &'static str;
+    /// The number of outputs.
+    const OUTPUTS: usize;
+    /// Whether a 0-dim CPU tensor may stand among operands of another device.
+    const CPU_SCALARS: bool = false;
+    /// The type of the arguments: tensor operands by reference and parameters by value.
+    type Inputs<'t>;
+    /// The type of what `meta` finds out for the kernel. Varies with the template: an iteration for pointwise operators
+    /// and reductions, sizes and scales for others.
+    type Plan: Default;
+
+    /// The tensor operands, in the order in which the schema has them; absent ones are [`Operand::Absent`].
+    fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>];
+
+    /// Checks the arguments, declares each output once through `sink`, and writes the plan.
+    fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()>;
+}
+
+/// A device that can run the operator `Op`.
+///
+/// # Safety
+///
+/// `run` reads only elements of the inputs and writes only elements of the outputs that `ready` was given, and for
+/// functional outputs (which may be uninitialised) it writes every element or returns an error.
+#[diagnostic::on_unimplemented(
+    message = "device `{Self}` does not execute the operator `{Op}`",
+    label = "no kernel of this operator for `{Self}`",
+    note = "a device runs an operator by implementing `Executes` for the operator's template; see ARCHITECTURE.md"
+)]
+pub unsafe trait Executes<Op: StructuredOp>: Device {
+    /// The type of a plan bound to memory: kernel chosen, pointers resolved.
+    type Ready;
+
+    /// Binds a plan to memory.
+    ///
+    /// # Safety
+    ///
+    /// * E1: `plan` was written by `Op::meta` for these inputs and outputs.
+    /// * E2: the storages of all operands stay borrowed (outputs for writing) until the result is dropped.
+    unsafe fn ready(plan: &Op::Plan, inputs: &Op::Inputs<'_>, outputs: &Outputs<'_>) -> Result<Self::Ready>;
+
+    /// Runs the bound plan.
+    ///
+    /// # Safety
+    ///
+    /// E2 still holds.
+    unsafe fn run(ready: &mut Self::Ready) -> Result<()>;
+}
+
+// SAFETY: nothing is read or written.
+unsafe impl<Op: StructuredOp> Executes<Op> for Meta {
+    type Ready = ();
+
+    unsafe fn ready(_: &Op::Plan, _: &Op::Inputs<'_>, _: &Outputs<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    unsafe fn run((): &mut ()) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! What a call passes for a tensor argument: a tensor by reference, a Rust number, or nothing.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::scalar_bytes;
+use crate::geometry::Geometry;
+use crate::scalar::Scalar;
+use crate::tensor::{AnyTensor, Tensor, TensorRef};
+
+/// A number in place of a tensor ("wrapped number"): 0-dim, on any device, of lowest priority in type promotion.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub struct Number {
+    bytes: [u8; 16],
+    scalar: Scalar,
+}
+
+impl Number {
+    /// The number with its exact bytes as bool, int64, float64 or complex128.
+    pub fn new(scalar: Scalar) -> Number {
+        Number { bytes: scalar_bytes(scalar, scalar.dtype()), scalar }
+    }
+
+    /// The number.
+    pub fn scalar(&self) -> Scalar {
+        self.scalar
+    }
+
+    /// The dtype of the bytes.
+    pub fn dtype(&self) -> DType {
+        self.scalar.dtype()
+    }
+
+    /// The bytes as an element of [`dtype`](Number::dtype), aligned to 16.
+    pub fn bytes(&self) -> &[u8; 16] {
+        &self.bytes
+    }
+}
+
+/// A tensor argument of a call.
+#[derive(Clone, Copy)]
+pub enum Operand<'t> {
+    /// A tensor.
+    Tensor(TensorRef<'t>),
+    /// A number.
+    Number(Number),
+    /// An optional argument that was not given.
+    Absent,
+}
+
+impl<'t> Operand<'t> {
+    /// The dtype; `None` if absent.
+    pub fn dtype(&self) -> Option<DType> {
+        match self {
+            Operand::Tensor(t) => Some(t.geometry().dtype()),
+            Operand::Number(n) => Some(n.dtype()),
+            Operand::Absent => None,
+        }
+    }
+
+    /// The sizes; empty for a number or an absent operand.
+    pub fn sizes(&self) -> &'t [i64] {
+        match self {
+            Operand::Tensor(t) => t.geometry().sizes(),
+            _ => &[],
+        }
+    }
+
+    /// The strides in elements; empty for a number or an absent operand.
+    pub fn strides(&self) -> &'t [i64] {
+        match self {
+            Operand::Tensor(t) => t.geometry().strides(),
+            _ => &[],
+        }
+    }
+
+    /// The tensor, if it is one.
+    pub fn tensor(&self) -> Option<TensorRef<'t>> {
+        match self {
+            Operand::Tensor(t) => Some(*t),
+            _ => None,
+        }
+    }
+
+    /// The geometry, if it is a tensor.
+    pub fn geometry(&self) -> Option<&'t Geometry> {
+        self.tensor().map(|t| t.geometry())
+    }
+
+    /// True if no argument was given.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Operand::Absent)
+    }
+
+    /// True for a number, also one that came as a tensor marked so.
+    pub fn is_wrapped(&self) -> bool {
+        match self {
+            Operand::Tensor(t) => t.geometry().is_wrapped(),
+            Operand::Number(_) => true,
+            Operand::Absent => false,
+        }
+    }
+}
+
+impl<'t> From<TensorRef<'t>> for Operand<'t> {
+    fn from(t: TensorRef<'t>) -> Operand<'t> {
+        Operand::Tensor(t)
+    }
+}
+
+impl<'t> From<&'t AnyTensor> for Operand<'t> {
+    fn from(t: &'t AnyTensor) -> Operand<'t> {
+        Operand::Tensor(t.as_operand())
+    }
+}
+
+impl<'t, D: Device> From<&'t Tensor<D>> for Operand<'t> {
+    fn from(t: &'t Tensor<D>) -> Operand<'t> {
+        Operand::Tensor(t.as_operand())
+    }
+}
+
+impl From<Scalar> for Operand<'_> {
+    fn from(s: Scalar) -> Self {
+        Operand::Number(Number::new(s))
+    }
+}

@@ -1,0 +1,396 @@
+//! Tensors: a geometry over a storage. [`Tensor<D>`] knows its device as a type, [`AnyTensor`] as a value; both are the
+//! same `Raw` in memory, so erasing and recovering the device costs a comparison.
+//!
+//! Invariants:
+//! * T1: every element of the geometry lies inside the storage (checked at construction; storages never shrink while shared).
+//! * T2: `Tensor<D>` only ever holds a `Raw` whose device is of kind `D::KIND`.
+
+use crate::device::{Contents, Device, DeviceId};
+use crate::dtype::DType;
+use crate::error::{ErrorKind, Result};
+use crate::geometry::Geometry;
+use crate::names::Names;
+use crate::storage::{Handle, Header};
+use crate::strides;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where a tensor's elements live.
+#[derive(Clone)]
+pub(crate) enum Store {
+    /// In a storage with data.
+    Data(Handle),
+    /// Nowhere: a meta tensor. The identity lets views be recognised; the byte count bounds `as_strided`.
+    Meta(MetaStore),
+}
+
+/// The storage of a meta tensor, kept inline so that meta calls allocate nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MetaStore {
+    id: u64,
+    bytes: usize,
+    version: u64,
+}
+
+impl MetaStore {
+    fn new(bytes: usize) -> MetaStore {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        MetaStore { id: NEXT.fetch_add(1, Ordering::Relaxed), bytes, version: 0 }
+    }
+}
+
+/// The representation that all tensors share.
+#[derive(Clone)]
+pub(crate) struct Raw {
+    geometry: Geometry,
+    store: Store,
+}
+
+impl Raw {
+    /// A new tensor over its own storage, which has just the bytes that the geometry reaches.
+    pub(crate) fn allocate<D: Device>(geometry: Geometry, index: u8, contents: Contents) -> Result<Raw> {
+        let bytes = geometry.bytes_needed()?;
+        let store = match D::MEMORY {
+            None => Store::Meta(MetaStore::new(bytes)),
+            Some(_) => Store::Data(Handle::allocate::<D>(index, bytes, contents)?),
+        };
+        Ok(Raw { geometry, store })
+    }
+
+    /// A new meta tensor.
+    pub(crate) fn new_meta(geometry: Geometry) -> Raw {
+        let bytes = geometry.bytes_needed().unwrap_or(0);
+        Raw { geometry, store: Store::Meta(MetaStore::new(bytes)) }
+    }
+
+    /// Another geometry over the same storage.
+    pub(crate) fn view(&self, geometry: Geometry) -> Result<Raw> {
+        let need = geometry.bytes_needed()?;
+        let have = self.storage_bytes();
+        if need > have {
+            return Err(ErrorKind::OutOfStorage {
+                sizes: geometry.sizes().to_vec(),
+                strides: geometry.strides().to_vec(),
+                offset: geometry.offset(),
+                need: need as u128,
+                have,
+            }
+            .into());
+        }
+        Ok(Raw { geometry, store: self.store.clone() })
+    }
+
+    #[inline]
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Replaces the geometry by one that was checked against the storage (T1).
+    pub(crate) fn set_geometry(&mut self, geometry: Geometry) {
+        debug_assert!(geometry.bytes_needed().is_ok_and(|n| n <= self.storage_bytes()));
+        self.geometry = geometry;
+    }
+
+    pub(crate) fn storage_bytes(&self) -> usize {
+        match &self.store {
+            Store::Data(handle) => handle.header().bytes(),
+            Store::Meta(meta) => meta.bytes,
+        }
+    }
+
+    pub(crate) fn device(&self) -> DeviceId {
+        match &self.store {
+            Store::Data(handle) => handle.header().device(),
+            Store::Meta(_) => DeviceId::META,
+        }
+    }
+
+    pub(crate) fn storage_id(&self) -> usize {
+        match &self.store {
+            Store::Data(handle) => std::ptr::from_ref(handle.header()).addr(),
+            // Headers are aligned, so odd numbers are free for meta storages.
+            Store::Meta(meta) => (meta.id as usize) << 1 | 1,
+        }
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        match &self.store {
+            Store::Data(handle) => handle.header().version(),
+            Store::Meta(meta) => meta.version,
+        }
+    }
+
+    pub(crate) fn bump_version(&mut self) {
+        match &mut self.store {
+            Store::Data(handle) => handle.header().bump_version(),
+            Store::Meta(meta) => meta.version += 1,
+        }
+    }
+
+    /// Records that a meta storage grew.
+    pub(crate) fn grow_meta(&mut self, bytes: usize) {
+        if let Store::Meta(meta) = &mut self.store {
+            meta.bytes = meta.bytes.max(bytes);
+        }
+    }
+
+    /// The storage's handle, if it has data.
+    pub(crate) fn handle(&self) -> Option<&Handle> {
+        match &self.store {
+            Store::Data(handle) => Some(handle),
+            Store::Meta(_) => None,
+        }
+    }
+
+    pub(crate) fn header(&self) -> Option<&Header> {
+        self.handle().map(Handle::header)
+    }
+
+    /// A reference for an operator call.
+    #[inline]
+    pub(crate) fn as_ref(&self) -> TensorRef<'_> {
+        TensorRef { geometry: &self.geometry, store: self.store_ref() }
+    }
+
+    /// The store without the geometry, for an in-place call whose geometry was copied.
+    #[inline]
+    fn store_ref(&self) -> StoreRef<'_> {
+        match &self.store {
+            Store::Data(handle) => StoreRef::Data(handle.header()),
+            Store::Meta(meta) => StoreRef::Meta(*meta, PhantomData),
+        }
+    }
+
+    /// A reference whose geometry is a copy and whose storage lives independently of the borrow of `self`.
+    ///
+    /// # Safety
+    ///
+    /// `self` lives for all of `'t` and its store is not replaced meanwhile (S3).
+    pub(crate) unsafe fn detached_ref<'t>(&self, geometry: &'t Geometry) -> TensorRef<'t> {
+        let store = match &self.store {
+            // SAFETY: `self` keeps its handle for 't, by the caller's promise.
+            Store::Data(handle) => StoreRef::Data(unsafe { handle.header_for() }),
+            Store::Meta(meta) => StoreRef::Meta(*meta, PhantomData),
+        };
+        TensorRef { geometry, store }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum StoreRef<'t> {
+    Data(&'t Header),
+    Meta(MetaStore, PhantomData<&'t ()>),
+}
+
+/// What an operator sees of an input: its geometry and its storage, by reference.
+///
+/// An in-place operator's `self` is such a reference next to the `&mut` of its output, which is why this is not `&Tensor`.
+#[derive(Clone, Copy)]
+pub struct TensorRef<'t> {
+    geometry: &'t Geometry,
+    store: StoreRef<'t>,
+}
+
+impl<'t> TensorRef<'t> {
+    /// The geometry.
+    #[inline]
+    pub fn geometry(&self) -> &'t Geometry {
+        self.geometry
+    }
+
+    /// The device.
+    pub fn device(&self) -> DeviceId {
+        match self.store {
+            StoreRef::Data(header) => header.device(),
+            StoreRef::Meta(..) => DeviceId::META,
+        }
+    }
+
+    /// The identity of the storage: equal for tensors that share memory.
+    pub fn storage_id(&self) -> usize {
+        match self.store {
+            StoreRef::Data(header) => std::ptr::from_ref(header).addr(),
+            StoreRef::Meta(meta, _) => (meta.id as usize) << 1 | 1,
+        }
+    }
+
+    /// True if both are the same elements of the same storage.
+    pub fn is_same(&self, other: &TensorRef<'_>) -> bool {
+        self.storage_id() == other.storage_id() && self.geometry.same_elements(other.geometry)
+    }
+
+    pub(crate) fn header(&self) -> Option<&'t Header> {
+        match self.store {
+            StoreRef::Data(header) => Some(header),
+            StoreRef::Meta(..) => None,
+        }
+    }
+}
+
+/// A tensor whose device is known at run time.
+#[derive(Clone)]
+#[repr(transparent)]
+pub struct AnyTensor(pub(crate) Raw);
+
+/// A tensor on a device of type `D`. A clone or a view shares its storage.
+#[repr(transparent)]
+pub struct Tensor<D: Device> {
+    raw: Raw,
+    device: PhantomData<D>,
+}
+
+impl<D: Device> Clone for Tensor<D> {
+    fn clone(&self) -> Tensor<D> {
+        Tensor::from_raw(self.raw.clone())
+    }
+}
+
+impl<D: Device> Tensor<D> {
+    #[inline]
+    pub(crate) fn from_raw(raw: Raw) -> Tensor<D> {
+        debug_assert_eq!(raw.device().kind, D::KIND);
+        Tensor { raw, device: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn raw(&self) -> &Raw {
+        &self.raw
+    }
+
+    #[inline]
+    pub(crate) fn raw_mut(&mut self) -> &mut Raw {
+        &mut self.raw
+    }
+
+    /// A tensor of zero bytes with its own storage on device `index`. Sizes and strides are checked.
+    pub fn zeroed(dtype: DType, sizes: &[i64], strides: &[i64], index: u8) -> Result<Tensor<D>> {
+        let geometry = Geometry::new(dtype, sizes, strides, 0)?;
+        Ok(Tensor::from_raw(Raw::allocate::<D>(geometry, index, Contents::Zeroed)?))
+    }
+
+    /// Another geometry over the same storage; an error if it reaches outside. Offset counts from the start of the
+    /// storage, in elements of the new dtype.
+    pub fn view_as(&self, geometry: Geometry) -> Result<Tensor<D>> {
+        Ok(Tensor::from_raw(self.raw.view(geometry)?))
+    }
+
+    /// Replaces the geometry of this tensor, keeping its storage.
+    pub fn set_view(&mut self, geometry: Geometry) -> Result<()> {
+        let view = self.raw.view(geometry)?;
+        self.raw.set_geometry(view.geometry);
+        Ok(())
+    }
+
+    /// The tensor with its device known at run time.
+    pub fn into_any(self) -> AnyTensor {
+        AnyTensor(self.raw)
+    }
+
+    /// The same by reference.
+    pub fn as_any(&self) -> &AnyTensor {
+        // SAFETY: AnyTensor and Tensor<D> are repr(transparent) over Raw.
+        unsafe { &*std::ptr::from_ref(self).cast::<AnyTensor>() }
+    }
+}
+
+impl AnyTensor {
+    pub(crate) fn raw_mut(&mut self) -> &mut Raw {
+        &mut self.0
+    }
+
+    /// The tensor as one of device type `D`, if it is on such a device.
+    pub fn downcast<D: Device>(self) -> std::result::Result<Tensor<D>, AnyTensor> {
+        if self.0.device().kind == D::KIND { Ok(Tensor::from_raw(self.0)) } else { Err(self) }
+    }
+
+    /// The same by reference.
+    pub fn downcast_ref<D: Device>(&self) -> Option<&Tensor<D>> {
+        if self.0.device().kind != D::KIND {
+            return None;
+        }
+        // SAFETY: both are repr(transparent) over Raw, and the device is of D's kind (T2).
+        Some(unsafe { &*std::ptr::from_ref(self).cast::<Tensor<D>>() })
+    }
+
+    /// The same by mutable reference.
+    pub fn downcast_mut<D: Device>(&mut self) -> Option<&mut Tensor<D>> {
+        if self.0.device().kind != D::KIND {
+            return None;
+        }
+        // SAFETY: both are repr(transparent) over Raw, and the device is of D's kind (T2).
+        Some(unsafe { &mut *std::ptr::from_mut(self).cast::<Tensor<D>>() })
+    }
+
+    /// Another geometry over the same storage; an error if it reaches outside.
+    pub fn view_as(&self, geometry: Geometry) -> Result<AnyTensor> {
+        Ok(AnyTensor(self.0.view(geometry)?))
+    }
+}
+
+macro_rules! accessors {
+    ($([$($generics:tt)*] $t:ty, $raw:tt;)*) => {$(
+        impl<$($generics)*> $t {
+            /// Sizes, strides, offset, dtype, bits and names.
+            #[inline]
+            pub fn geometry(&self) -> &Geometry { self.$raw.geometry() }
+            /// The sizes.
+            #[inline]
+            pub fn sizes(&self) -> &[i64] { self.geometry().sizes() }
+            /// The strides, in elements.
+            #[inline]
+            pub fn strides(&self) -> &[i64] { self.geometry().strides() }
+            /// The number of dimensions.
+            pub fn ndim(&self) -> usize { self.geometry().ndim() }
+            /// The number of elements.
+            pub fn numel(&self) -> usize { self.geometry().numel() }
+            /// Elements between the start of the storage and the first element.
+            pub fn offset(&self) -> i64 { self.geometry().offset() }
+            /// The dtype.
+            #[inline]
+            pub fn dtype(&self) -> DType { self.geometry().dtype() }
+            /// True if the elements lie row-major without gaps.
+            pub fn is_contiguous(&self) -> bool { self.geometry().is_contiguous() }
+            /// True if the values are the conjugates of the stored ones.
+            pub fn is_conj(&self) -> bool { self.geometry().is_conj() }
+            /// True if the values are the negatives of the stored ones.
+            pub fn is_neg(&self) -> bool { self.geometry().is_neg() }
+            /// Names of the dimensions, if any has one.
+            pub fn names(&self) -> Option<&Names> { self.geometry().names() }
+            /// The device.
+            pub fn device(&self) -> DeviceId { self.$raw.device() }
+            /// The identity of the storage: equal for tensors that share memory.
+            pub fn storage_id(&self) -> usize { self.$raw.storage_id() }
+            /// Bytes of the storage.
+            pub fn storage_bytes(&self) -> usize { self.$raw.storage_bytes() }
+            /// How many operator calls have written the storage (for meta tensors: through this tensor).
+            pub fn version(&self) -> u64 { self.$raw.version() }
+            /// A reference for an operator call.
+            #[inline]
+            pub fn as_operand(&self) -> TensorRef<'_> { self.$raw.as_ref() }
+            /// Makes the storage read-only, and reads of it cheaper, until its only tensor is written through `&mut`.
+            /// An error while it is being written.
+            pub fn freeze(&self) -> Result<()> {
+                match self.$raw.header() {
+                    Some(header) => header.borrow().freeze().map_err(|_| ErrorKind::Borrowed { arg: "self", state: "written" }.into()),
+                    None => Ok(()),
+                }
+            }
+            /// True after [`freeze`](Self::freeze).
+            pub fn is_frozen(&self) -> bool {
+                self.$raw.header().is_some_and(|header| header.borrow().is_frozen())
+            }
+        }
+    )*};
+}
+accessors! {
+    [D: Device] Tensor<D>, raw;
+    [] AnyTensor, 0;
+}
+
+impl<D: Device> Tensor<D> {
+    /// A contiguous tensor of zero bytes on the first device of the kind.
+    pub fn zeros_contiguous(dtype: DType, sizes: &[i64]) -> Result<Tensor<D>> {
+        strides::numel(sizes)?;
+        Tensor::zeroed(dtype, sizes, &strides::contiguous_strides(sizes), 0)
+    }
+}

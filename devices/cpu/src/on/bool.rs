@@ -1,0 +1,78 @@
+//! bool: the mask of every comparison, and an element type of its own.
+
+use super::{On, operator};
+use crate::isa::Isa;
+use monomorph_ops::algebra::{Bits, Equal, Magnitude, Mask, Num, Ordered, Value};
+
+impl<I: Isa> Value for On<bool, I> {
+    type Mask = Self;
+    type Re = Self;
+
+    #[inline(always)]
+    fn select(mask: Self, yes: Self, no: Self) -> Self {
+        if mask.get() { yes } else { no }
+    }
+    #[inline(always)]
+    fn truth(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn from_bool(x: bool) -> Self {
+        On::new(x)
+    }
+    #[inline(always)]
+    fn from_i64(x: i64) -> Self {
+        On::new(x != 0)
+    }
+    #[inline(always)]
+    fn from_f64(x: f64) -> Self {
+        On::new(x != 0.0)
+    }
+    #[inline(always)]
+    fn from_complex(re: f64, im: f64) -> Self {
+        On::new((re != 0.0) | (im != 0.0))
+    }
+}
+
+impl<I: Isa> Mask for On<bool, I> {}
+
+operator!(bool: BitAnd::bitand = |a, b| a & b);
+operator!(bool: BitOr::bitor = |a, b| a | b);
+operator!(bool: BitXor::bitxor = |a, b| a ^ b);
+operator!(bool: Not::not = |a| !a);
+operator!(bool: Add::add = |a, b| a | b);
+operator!(bool: Sub::sub = |a, b| a ^ b);
+operator!(bool: Mul::mul = |a, b| a & b);
+operator!(bool: Neg::neg = |a| a);
+
+impl<I: Isa> Bits for On<bool, I> {}
+impl<I: Isa> Num for On<bool, I> {}
+
+impl<I: Isa> Magnitude for On<bool, I> {
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self
+    }
+}
+
+impl<I: Isa> Equal for On<bool, I> {
+    #[inline(always)]
+    fn eq(self, other: Self) -> Self {
+        On::new(self.get() == other.get())
+    }
+    #[inline(always)]
+    fn ne(self, other: Self) -> Self {
+        On::new(self.get() != other.get())
+    }
+}
+
+impl<I: Isa> Ordered for On<bool, I> {
+    #[inline(always)]
+    fn lt(self, other: Self) -> Self {
+        On::new(!self.get() & other.get())
+    }
+    #[inline(always)]
+    fn le(self, other: Self) -> Self {
+        On::new(!self.get() | other.get())
+    }
+}

@@ -1,0 +1,154 @@
+//! Complex values: products by the schoolbook rule, quotients by Smith's method, the exponential of C99 Annex G.
+
+use super::exp::exp_f64;
+use super::hypot::{hypot_f32, hypot_f64};
+use super::{On, operator};
+use crate::isa::Isa;
+use monomorph_ops::algebra::{Cartesian, Equal, Exponential, Magnitude, Num, TrueDivision, Value};
+use num_complex::Complex;
+
+/// Implements the algebra for complex types: component, hypot, exponential.
+macro_rules! complex {
+    ($($part:ident, $hypot:ident, $exp:ident);+ $(;)?) => {$(
+        impl<I: Isa> Value for On<Complex<$part>, I> {
+            type Mask = On<bool, I>;
+            type Re = On<$part, I>;
+
+            #[inline(always)]
+            fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+                // Part by part: selects of scalars vectorise where selects of pairs do not.
+                let (yes, no) = (yes.get(), no.get());
+                let re = if mask.get() { yes.re } else { no.re };
+                let im = if mask.get() { yes.im } else { no.im };
+                On::new(Complex::new(re, im))
+            }
+            #[inline(always)]
+            fn truth(self) -> Self::Mask {
+                On::new((self.get().re != 0.0) | (self.get().im != 0.0))
+            }
+            #[inline(always)]
+            fn from_bool(x: bool) -> Self {
+                On::new(Complex::new(x as u8 as $part, 0.0))
+            }
+            #[inline(always)]
+            fn from_i64(x: i64) -> Self {
+                On::new(Complex::new(x as $part, 0.0))
+            }
+            #[inline(always)]
+            fn from_f64(x: f64) -> Self {
+                On::new(Complex::new(x as $part, 0.0))
+            }
+            #[inline(always)]
+            fn from_complex(re: f64, im: f64) -> Self {
+                On::new(Complex::new(re as $part, im as $part))
+            }
+        }
+
+        operator!(Complex<$part>: Add::add = |a, b| Complex::new(a.re + b.re, a.im + b.im));
+        operator!(Complex<$part>: Sub::sub = |a, b| Complex::new(a.re - b.re, a.im - b.im));
+        operator!(Complex<$part>: Mul::mul = |a, b| Complex::new(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re));
+        operator!(Complex<$part>: Neg::neg = |a| Complex::new(-a.re, -a.im));
+        operator!(Complex<$part>: Div::div = |a, b| {
+            // Divide by the larger part first. A NaN part counts as smaller when it is imaginary, as larger when real.
+            let swap = !(b.re.abs() >= b.im.abs());
+            let (large, small) = if swap { (b.im, b.re) } else { (b.re, b.im) };
+            let (x, y) = if swap { (a.im, a.re) } else { (a.re, a.im) };
+            let ratio = small / large;
+            let scale = 1.0 / (large + small * ratio);
+            let crossed = x * ratio;
+            // Not the negation of each other: zero results keep their signs.
+            let im = if swap { crossed - y } else { y - crossed };
+            let zero = (b.re == 0.0) & (b.im == 0.0);
+            let re = if zero { a.re / b.re.abs() } else { (x + y * ratio) * scale };
+            let im = if zero { a.im / b.re.abs() } else { im * scale };
+            Complex::new(re, im)
+        });
+
+        impl<I: Isa> Num for On<Complex<$part>, I> {}
+        impl<I: Isa> TrueDivision for On<Complex<$part>, I> {}
+
+        impl<I: Isa> Equal for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn eq(self, other: Self) -> Self::Mask {
+                let (a, b) = (self.get(), other.get());
+                On::new((a.re == b.re) & (a.im == b.im))
+            }
+            #[inline(always)]
+            fn ne(self, other: Self) -> Self::Mask {
+                let (a, b) = (self.get(), other.get());
+                On::new((a.re != b.re) | (a.im != b.im))
+            }
+        }
+
+        impl<I: Isa> Magnitude for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn abs(self) -> Self::Re {
+                On::new($hypot(self.get().re, self.get().im))
+            }
+        }
+
+        impl<I: Isa> Cartesian for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn from_parts(re: Self::Re, im: Self::Re) -> Self {
+                On::new(Complex::new(re.get(), im.get()))
+            }
+            #[inline(always)]
+            fn re(self) -> Self::Re {
+                On::new(self.get().re)
+            }
+            #[inline(always)]
+            fn im(self) -> Self::Re {
+                On::new(self.get().im)
+            }
+            #[inline(always)]
+            fn conj(self) -> Self {
+                On::new(Complex::new(self.get().re, -self.get().im))
+            }
+        }
+
+        impl<I: Isa> Exponential for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn exp(self) -> Self {
+                let (re, im) = (self.get().re, self.get().im);
+                let finite = $exp::<I>(re, im);
+                // C99 Annex G.6.3.1: what a bare product of modulus and direction gets wrong.
+                On::new(if im == 0.0 {
+                    // A real argument stays real, whatever the real part.
+                    Complex::new(finite.re, im)
+                } else if !im.is_finite() & (re == $part::INFINITY) {
+                    Complex::new(re, $part::NAN)
+                } else if !im.is_finite() & (re == $part::NEG_INFINITY) {
+                    Complex::new(0.0, (0.0 as $part).copysign(im))
+                } else {
+                    finite
+                })
+            }
+        }
+    )+};
+}
+
+/// e^(re + im·i) by the bare product, in float64, where no float32 argument overflows before its product does.
+#[inline(always)]
+fn exp_c64<I: Isa>(re: f32, im: f32) -> Complex<f32> {
+    let modulus = exp_f64::<I>(f64::from(re));
+    let (sin, cos) = f64::from(im).sin_cos();
+    Complex::new((modulus * cos) as f32, (modulus * sin) as f32)
+}
+
+/// e^(re + im·i) by the bare product. Where e^re overflows the product may still be finite, so it is taken in steps.
+#[inline(always)]
+fn exp_c128<I: Isa>(re: f64, im: f64) -> Complex<f64> {
+    /// e^STEP is finite; two steps reach every finite result.
+    const STEP: f64 = 709.0;
+    let (sin, cos) = im.sin_cos();
+    let first = if re > STEP { STEP } else { 0.0 };
+    let rest = re - first;
+    let second = if rest > STEP { STEP } else { 0.0 };
+    let [one, two, three] = [first, second, rest - second].map(|x| exp_f64::<I>(x));
+    Complex::new(cos * one * two * three, sin * one * two * three)
+}
+
+complex! {
+    f32, hypot_f32, exp_c64;
+    f64, hypot_f64, exp_c128;
+}

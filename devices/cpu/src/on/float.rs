@@ -1,0 +1,168 @@
+//! The real floats. float16 and bfloat16 hold a float32 and round when they are stored; only their rounded quotients
+//! pass through their own precision on the way, because PyTorch's do and a truncation shows it.
+
+use super::exp::{exp_f32, exp_f64};
+use super::{On, operator};
+use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::isa::Isa;
+use half::{bf16, f16};
+use monomorph_ops::algebra::{Equal, Exponential, Magnitude, Num, Ordered, Real, RoundedDivision, TrueDivision, Value};
+
+#[inline(always)]
+fn unrounded<T>(x: T) -> T {
+    x
+}
+
+#[inline(always)]
+fn through_f16(x: f32) -> f32 {
+    f16_to_f32(f32_to_f16(x))
+}
+
+#[inline(always)]
+fn through_bf16(x: f32) -> f32 {
+    bf16_to_f32(f32_to_bf16(x))
+}
+
+/// Implements the algebra for float types: element, register, exponential, rounding of quotients.
+macro_rules! float {
+    ($($element:ident: $repr:ident, $exp:ident, $round:ident);+ $(;)?) => {$(
+        impl<I: Isa> Value for On<$element, I> {
+            type Mask = On<bool, I>;
+            type Re = Self;
+
+            #[inline(always)]
+            fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+                if mask.get() { yes } else { no }
+            }
+            #[inline(always)]
+            fn truth(self) -> Self::Mask {
+                On::new(self.get() != 0.0)
+            }
+            #[inline(always)]
+            fn from_bool(x: bool) -> Self {
+                On::new(x as u8 as $repr)
+            }
+            #[inline(always)]
+            fn from_i64(x: i64) -> Self {
+                On::new(x as $repr)
+            }
+            #[inline(always)]
+            fn from_f64(x: f64) -> Self {
+                On::new(x as $repr)
+            }
+            #[inline(always)]
+            fn from_complex(re: f64, _: f64) -> Self {
+                Self::from_f64(re)
+            }
+        }
+
+        operator!($element: Add::add = |a, b| a + b);
+        operator!($element: Sub::sub = |a, b| a - b);
+        operator!($element: Mul::mul = |a, b| a * b);
+        operator!($element: Div::div = |a, b| a / b);
+        operator!($element: Neg::neg = |a| -a);
+
+        impl<I: Isa> Num for On<$element, I> {}
+        impl<I: Isa> TrueDivision for On<$element, I> {}
+
+        impl<I: Isa> Magnitude for On<$element, I> {
+            #[inline(always)]
+            fn abs(self) -> Self {
+                On::new(self.get().abs())
+            }
+        }
+
+        impl<I: Isa> Equal for On<$element, I> {
+            #[inline(always)]
+            fn eq(self, other: Self) -> Self::Mask {
+                On::new(self.get() == other.get())
+            }
+            #[inline(always)]
+            fn ne(self, other: Self) -> Self::Mask {
+                On::new(self.get() != other.get())
+            }
+        }
+
+        impl<I: Isa> Ordered for On<$element, I> {
+            #[inline(always)]
+            fn lt(self, other: Self) -> Self::Mask {
+                On::new(self.get() < other.get())
+            }
+            #[inline(always)]
+            fn le(self, other: Self) -> Self::Mask {
+                On::new(self.get() <= other.get())
+            }
+        }
+
+        impl<I: Isa> Real for On<$element, I> {
+            #[inline(always)]
+            fn floor(self) -> Self {
+                On::new(self.get().floor())
+            }
+            #[inline(always)]
+            fn ceil(self) -> Self {
+                On::new(self.get().ceil())
+            }
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                On::new(self.get().trunc())
+            }
+            #[inline(always)]
+            fn is_nan(self) -> Self::Mask {
+                On::new(self.get().is_nan())
+            }
+            #[inline(always)]
+            fn is_finite(self) -> Self::Mask {
+                On::new(self.get().is_finite())
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                On::new(self.get().copysign(sign.get()))
+            }
+            #[inline(always)]
+            fn mul_add(self, factor: Self, addend: Self) -> Self {
+                let (a, b, c) = (self.get(), factor.get(), addend.get());
+                On::new(if I::FMA { a.mul_add(b, c) } else { a * b + c })
+            }
+        }
+
+        impl<I: Isa> RoundedDivision for On<$element, I> {
+            #[inline(always)]
+            fn div_trunc(self, divisor: Self) -> Self {
+                On::new($round(self.get() / divisor.get()).trunc())
+            }
+            #[inline(always)]
+            fn div_floor(self, divisor: Self) -> Self {
+                let (a, b) = (self.get(), divisor.get());
+                let quotient = a / b;
+                let rest = a % b;
+                let exact = $round($round(a - rest) / b);
+                let opposite = (rest != 0.0) & ((b < 0.0) != (rest < 0.0));
+                let exact = if opposite { $round(exact - 1.0) } else { exact };
+                // `exact` is near an integer but has rounding errors: snap to the nearest one.
+                let down = exact.floor();
+                let snapped = if $round(exact - down) > 0.5 { $round(down + 1.0) } else { down };
+                let signed = if exact != 0.0 { snapped } else { $repr::from(0u8).copysign(quotient) };
+                On::new(if b == 0.0 { quotient } else { signed })
+            }
+            #[inline(always)]
+            fn faults(_: Self) -> Self::Mask {
+                On::new(false)
+            }
+        }
+
+        impl<I: Isa> Exponential for On<$element, I> {
+            #[inline(always)]
+            fn exp(self) -> Self {
+                On::new($exp::<I>(self.get()))
+            }
+        }
+    )+};
+}
+
+float! {
+    f32: f32, exp_f32, unrounded;
+    f64: f64, exp_f64, unrounded;
+    f16: f32, exp_f32, through_f16;
+    bf16: f32, exp_f32, through_bf16;
+}

@@ -1,0 +1,167 @@
+//! The integers: arithmetic wraps, and no divisor panics.
+
+use super::{On, operator};
+use crate::isa::Isa;
+use monomorph_ops::algebra::{Bits, Equal, Magnitude, Num, Ordered, RoundedDivision, Shift, Value};
+
+macro_rules! wrapping_abs {
+    ($a:expr) => {
+        $a.wrapping_abs()
+    };
+}
+
+macro_rules! itself {
+    ($a:expr) => {
+        $a
+    };
+}
+
+/// Every bit the sign bit.
+macro_rules! sign_fill {
+    ($a:expr) => {
+        if $a < 0 { !0 } else { 0 }
+    };
+}
+
+macro_rules! no_sign {
+    ($a:expr) => {
+        0
+    };
+}
+
+/// One less where the rest is not zero and its sign is not the divisor's.
+macro_rules! signed_floor {
+    ($quotient:expr, $rest:expr, $divisor:expr) => {
+        $quotient.wrapping_sub((($rest != 0) & (($rest ^ $divisor) < 0)).into())
+    };
+}
+
+/// Without signs the quotient is rounded down already.
+macro_rules! unsigned_floor {
+    ($quotient:expr, $rest:expr, $divisor:expr) => {{
+        let _ = $rest;
+        $quotient
+    }};
+}
+
+/// Implements the algebra for integer types. The three words of a row name what signed and unsigned ones do apart.
+macro_rules! integer {
+    ($($int:ident: abs $abs:ident, sign $sign:ident, floor $floor:ident);+ $(;)?) => {$(
+        impl<I: Isa> Value for On<$int, I> {
+            type Mask = On<bool, I>;
+            type Re = Self;
+
+            #[inline(always)]
+            fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+                if mask.get() { yes } else { no }
+            }
+            #[inline(always)]
+            fn truth(self) -> Self::Mask {
+                On::new(self.get() != 0)
+            }
+            #[inline(always)]
+            fn from_bool(x: bool) -> Self {
+                On::new(x as $int)
+            }
+            #[inline(always)]
+            fn from_i64(x: i64) -> Self {
+                On::new(x as $int)
+            }
+            #[inline(always)]
+            fn from_f64(x: f64) -> Self {
+                On::new(x as $int)
+            }
+            #[inline(always)]
+            fn from_complex(re: f64, _: f64) -> Self {
+                Self::from_f64(re)
+            }
+        }
+
+        operator!($int: Add::add = |a, b| a.wrapping_add(b));
+        operator!($int: Sub::sub = |a, b| a.wrapping_sub(b));
+        operator!($int: Mul::mul = |a, b| a.wrapping_mul(b));
+        operator!($int: Neg::neg = |a| a.wrapping_neg());
+        operator!($int: BitAnd::bitand = |a, b| a & b);
+        operator!($int: BitOr::bitor = |a, b| a | b);
+        operator!($int: BitXor::bitxor = |a, b| a ^ b);
+        operator!($int: Not::not = |a| !a);
+
+        impl<I: Isa> Num for On<$int, I> {}
+        impl<I: Isa> Bits for On<$int, I> {}
+
+        impl<I: Isa> Shift for On<$int, I> {
+            #[inline(always)]
+            fn shift_left(self, amount: Self) -> Self {
+                // As an unsigned number a negative amount is too large, too.
+                let amount = amount.get() as i64 as u64;
+                let inside = amount < $int::BITS as u64;
+                let shifted = self.get().wrapping_shl(amount as u32);
+                On::new(if inside { shifted } else { 0 })
+            }
+            #[inline(always)]
+            fn shift_right(self, amount: Self) -> Self {
+                let amount = amount.get() as i64 as u64;
+                let inside = amount < $int::BITS as u64;
+                let shifted = self.get().wrapping_shr(amount as u32);
+                On::new(if inside { shifted } else { $sign!(self.get()) })
+            }
+        }
+
+        impl<I: Isa> Magnitude for On<$int, I> {
+            #[inline(always)]
+            fn abs(self) -> Self {
+                On::new($abs!(self.get()))
+            }
+        }
+
+        impl<I: Isa> Equal for On<$int, I> {
+            #[inline(always)]
+            fn eq(self, other: Self) -> Self::Mask {
+                On::new(self.get() == other.get())
+            }
+            #[inline(always)]
+            fn ne(self, other: Self) -> Self::Mask {
+                On::new(self.get() != other.get())
+            }
+        }
+
+        impl<I: Isa> Ordered for On<$int, I> {
+            #[inline(always)]
+            fn lt(self, other: Self) -> Self::Mask {
+                On::new(self.get() < other.get())
+            }
+            #[inline(always)]
+            fn le(self, other: Self) -> Self::Mask {
+                On::new(self.get() <= other.get())
+            }
+        }
+
+        impl<I: Isa> RoundedDivision for On<$int, I> {
+            #[inline(always)]
+            fn div_trunc(self, divisor: Self) -> Self {
+                let (a, b) = (self.get(), divisor.get());
+                let safe = if b == 0 { 1 } else { b };
+                On::new(if b == 0 { 0 } else { a.wrapping_div(safe) })
+            }
+            #[inline(always)]
+            fn div_floor(self, divisor: Self) -> Self {
+                let (a, b) = (self.get(), divisor.get());
+                let safe = if b == 0 { 1 } else { b };
+                let (quotient, rest) = (a.wrapping_div(safe), a.wrapping_rem(safe));
+                On::new(if b == 0 { 0 } else { $floor!(quotient, rest, b) })
+            }
+            #[inline(always)]
+            fn faults(divisor: Self) -> Self::Mask {
+                On::new(divisor.get() == 0)
+            }
+        }
+    )+};
+}
+
+integer! {
+    u8: abs itself, sign no_sign, floor unsigned_floor;
+    i8: abs wrapping_abs, sign sign_fill, floor signed_floor;
+    i16: abs wrapping_abs, sign sign_fill, floor signed_floor;
+    i32: abs wrapping_abs, sign sign_fill, floor signed_floor;
+    i64: abs wrapping_abs, sign sign_fill, floor signed_floor;
+}

@@ -1,0 +1,19 @@
+//! Complex values as two parts.
+
+use super::Num;
+
+/// A complex value.
+#[diagnostic::on_unimplemented(message = "the formula needs a complex value, which `{Self}` is not")]
+pub trait Cartesian: Num {
+    /// The value `re + im·i`.
+    fn from_parts(re: Self::Re, im: Self::Re) -> Self;
+
+    /// The real part.
+    fn re(self) -> Self::Re;
+
+    /// The imaginary part.
+    fn im(self) -> Self::Re;
+
+    /// The conjugate: the imaginary part changes its sign, also when it is zero or NaN.
+    fn conj(self) -> Self;
+}

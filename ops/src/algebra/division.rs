@@ -1,0 +1,36 @@
+//! Division: the true quotient of floats and complex values, the rounded quotients of integers and floats.
+
+use super::{Num, Ordered};
+use std::ops::Div;
+
+/// A value with a true quotient. Complex values divide by Smith's method as `c10::complex` does (R. L. Smith,
+/// *Algorithm 116: Complex division*, CACM 5(8), 1962): dividing by zero divides both parts by +0.
+#[diagnostic::on_unimplemented(
+    message = "the formula divides, and `{Self}` has no true quotient",
+    note = "integers promote to float before a true division, or take `RoundedDivision`"
+)]
+pub trait TrueDivision: Num + Div<Output = Self> {}
+
+/// A value with quotients that are rounded to integers.
+///
+/// Floats keep PyTorch's two definitions. `trunc` rounds the rounded quotient; `floor` is Python's: it starts from
+/// `fmod`, corrects the sign, and snaps, so `inf // 1` is NaN but `1 // 0` is inf. float16 and bfloat16 round every
+/// step to their own precision here, and nowhere else in the algebra: the quotient 2.9996 is 3.0 in float16, so it
+/// decides what is truncated.
+#[diagnostic::on_unimplemented(
+    message = "the formula rounds a quotient, which `{Self}` cannot",
+    note = "bool and complex dtypes have no rounded quotient: narrow the operator's domain"
+)]
+pub trait RoundedDivision: Num + Ordered {
+    /// The quotient, rounded towards zero. Integers: 0 where [`faults`](RoundedDivision::faults) holds; the smallest
+    /// integer by -1 wraps to itself.
+    fn div_trunc(self, divisor: Self) -> Self;
+
+    /// The quotient, rounded down. Integers: 0 where [`faults`](RoundedDivision::faults) holds; the smallest integer
+    /// by -1 wraps to itself.
+    fn div_floor(self, divisor: Self) -> Self;
+
+    /// Where this divisor is an error: zero for integers, never for floats. A quotient cannot fail in the middle of a
+    /// loop, so the caller that owns the loop asks for this too and reports the error itself.
+    fn faults(divisor: Self) -> Self::Mask;
+}

@@ -1,0 +1,14 @@
+//! The exponential function. Other transcendental families get a trait and a file of their own beside it.
+
+use super::Num;
+
+/// A value with an exponential function.
+#[diagnostic::on_unimplemented(
+    message = "the formula takes an exponential, which `{Self}` does not have",
+    note = "promote integers and bool to float in the operator's declaration"
+)]
+pub trait Exponential: Num {
+    /// e to the power of the value, within 1 ULP for real values, subnormal results included. Complex values follow C99
+    /// Annex G at infinities and NaN.
+    fn exp(self) -> Self;
+}

@@ -1,0 +1,48 @@
+//! The value algebra: the traits that a formula is generic over (tagless final).
+//!
+//! A formula such as `a + alpha * b` names no number type and no machine. It is written once over `V: Num` and then
+//! instantiated: a CPU value (an element with an instruction set) gives the kernel, [`sym::Sym`] gives C text, a dual
+//! number would give the derivative. Every difference between classes of dtypes (bool adds by *or*, integers wrap,
+//! float16 divides through its own precision) lives in an implementation of these traits, never in a formula.
+//!
+//! | trait | who has it | what it says |
+//! | --- | --- | --- |
+//! | [`Value`] | all | select, truth, constants; the types of masks and of the real part |
+//! | [`Mask`] | bool | the result of a comparison: `& \| ^ !` |
+//! | [`Num`] | all | `+ - *`, negation, zero, one |
+//! | [`Equal`] | all | `eq`, `ne` |
+//! | [`Ordered`] | bool, integers, floats | `lt le gt ge`, `minimum`, `maximum` (NaN propagates) |
+//! | [`Bits`] | bool, integers | `& \| ^ !` |
+//! | [`Shift`] | integers | shifts by any amount |
+//! | [`Magnitude`] | all | `abs`, of the type of the real part |
+//! | [`TrueDivision`] | floats, complex | `/` |
+//! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, and where a divisor is an error |
+//! | [`Real`] | floats | floor, trunc, NaN test, fused multiply-add |
+//! | [`Exponential`] | floats, complex | exp |
+//! | [`Cartesian`] | complex | parts and conjugate |
+//!
+//! "Who has it" is about dtypes: bool has [`Num`] because sums and products of bools are defined; which operator
+//! accepts bool is that operator's domain.
+//!
+//! *Invariant:* no method here can panic, whatever the values.
+
+mod bits;
+mod cartesian;
+mod division;
+mod exponential;
+mod magnitude;
+mod num;
+mod order;
+mod real;
+pub mod sym;
+mod value;
+
+pub use bits::{Bits, Shift};
+pub use cartesian::Cartesian;
+pub use division::{RoundedDivision, TrueDivision};
+pub use exponential::Exponential;
+pub use magnitude::Magnitude;
+pub use num::Num;
+pub use order::{Equal, Ordered};
+pub use real::Real;
+pub use value::{Mask, Value};

@@ -1,0 +1,65 @@
+//! The element types of symbolic values and their classes.
+
+use half::{bf16, f16};
+use monomorph_core::DType;
+use num_complex::Complex;
+
+mod sealed {
+    /// The twelve element types are a closed set.
+    pub trait Sealed {}
+}
+
+/// An element type that C text computes with: one for each dtype. float16 and bfloat16 are `float` in the text.
+#[diagnostic::on_unimplemented(
+    message = "C text does not compute with `{Self}`",
+    note = "element types are bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64, Complex<f32> and Complex<f64>"
+)]
+pub trait Compute: sealed::Sealed + Copy + 'static {
+    /// The dtype of the element.
+    const DTYPE: DType;
+
+    /// The type of the real part. It varies because complex elements have a component type.
+    type Re: Compute<Re = Self::Re>;
+}
+
+/// Elements with an order: all but the complex ones.
+pub trait Ordering: Compute {}
+/// Elements made of bits.
+pub trait Bitwise: Compute {}
+/// The integers.
+pub trait Integer: Bitwise + Ordering {}
+/// The real floats.
+pub trait Floating: Ordering + Fractional + Compute<Re = Self> {}
+/// Elements with a true quotient: floats and complex ones.
+pub trait Fractional: Compute {}
+/// Elements with a rounded quotient: integers and floats.
+pub trait Quotient: Ordering {}
+/// The complex elements.
+pub trait Paired: Fractional {}
+
+/// Implements [`Compute`] and the classes of one element per row.
+macro_rules! elements {
+    ($($element:ty, $dtype:ident, $re:ty: $($class:ident)*;)+) => {$(
+        impl sealed::Sealed for $element {}
+        impl Compute for $element {
+            const DTYPE: DType = DType::$dtype;
+            type Re = $re;
+        }
+        $(impl $class for $element {})*
+    )+};
+}
+
+elements! {
+    bool, Bool, bool: Ordering Bitwise;
+    u8, U8, u8: Ordering Bitwise Integer Quotient;
+    i8, I8, i8: Ordering Bitwise Integer Quotient;
+    i16, I16, i16: Ordering Bitwise Integer Quotient;
+    i32, I32, i32: Ordering Bitwise Integer Quotient;
+    i64, I64, i64: Ordering Bitwise Integer Quotient;
+    f16, F16, f16: Ordering Fractional Floating Quotient;
+    bf16, BF16, bf16: Ordering Fractional Floating Quotient;
+    f32, F32, f32: Ordering Fractional Floating Quotient;
+    f64, F64, f64: Ordering Fractional Floating Quotient;
+    Complex<f32>, C64, f32: Fractional Paired;
+    Complex<f64>, C128, f64: Fractional Paired;
+}

@@ -1,0 +1,280 @@
+//! The graph behind symbolic values: nodes in single assignment, equal ones merged, recorded while a formula runs.
+//!
+//! Formulas are generic over values that are `Copy + 'static`, so a node cannot borrow its graph. The graph being
+//! recorded lives in a thread-local slot instead, and each handle carries the number of its recording: a handle that
+//! strays into another one is recognised, and makes that recording an error.
+
+use super::{Compute, Sym};
+use monomorph_core::DType;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+/// What a node computes. Its operands are earlier nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Op {
+    Add,
+    Sub,
+    Mul,
+    Neg,
+    Div,
+    DivTrunc,
+    DivFloor,
+    Select,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    And,
+    Or,
+    Xor,
+    Not,
+    ShiftLeft,
+    ShiftRight,
+    Truth,
+    Abs,
+    Floor,
+    Ceil,
+    Trunc,
+    IsNan,
+    IsFinite,
+    Copysign,
+    MulAdd,
+    Exp,
+    Make,
+    Re,
+    Im,
+    Conj,
+}
+
+/// A constant, by its bits, so that equal means equal and NaN merges.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Literal {
+    Bool(bool),
+    Int(i64),
+    F32(u32),
+    F64(u64),
+    C64(u32, u32),
+    C128(u64, u64),
+}
+
+/// Where a node's value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Source {
+    Input(usize),
+    Param(usize),
+    Constant(Literal),
+    /// `operand` is the dtype of the first operand, which names the function: `Abs` of complex64 is not `Abs` of
+    /// float32. Unused places in `args` are 0.
+    Apply {
+        op: Op,
+        arity: usize,
+        operand: DType,
+        args: [u32; 3],
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Node {
+    pub(super) dtype: DType,
+    pub(super) source: Source,
+}
+
+/// A node of one recording.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handle {
+    recording: u64,
+    index: u32,
+}
+
+#[derive(Default)]
+struct Graph {
+    recording: u64,
+    nodes: Vec<Node>,
+    seen: HashMap<Node, u32>,
+    foreign: bool,
+}
+
+impl Graph {
+    fn push(&mut self, node: Node) -> Handle {
+        let next = self.nodes.len() as u32;
+        let index = *self.seen.entry(node).or_insert(next);
+        if index == next {
+            self.nodes.push(node);
+        }
+        Handle { recording: self.recording, index }
+    }
+
+    fn index_of(&mut self, handle: Handle) -> u32 {
+        if handle.recording != self.recording {
+            self.foreign = true;
+            return 0;
+        }
+        handle.index
+    }
+}
+
+thread_local! {
+    static GRAPH: RefCell<Option<Graph>> = const { RefCell::new(None) };
+    static RECORDINGS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Runs `f` on the graph being recorded. Outside a recording there is none, and the handle belongs to nothing.
+fn record(f: impl FnOnce(&mut Graph) -> Handle) -> Handle {
+    GRAPH.with_borrow_mut(|graph| graph.as_mut().map_or(Handle { recording: 0, index: 0 }, f))
+}
+
+impl<C: Compute> Sym<C> {
+    fn of(node: Handle) -> Self {
+        Sym { node, element: PhantomData }
+    }
+
+    /// The node of a constant.
+    pub(super) fn literal(literal: Literal) -> Self {
+        Sym::of(record(|g| g.push(Node { dtype: C::DTYPE, source: Source::Constant(literal) })))
+    }
+}
+
+/// One operand, whatever its element type.
+#[derive(Clone, Copy)]
+pub(super) struct Operand {
+    node: Handle,
+    dtype: DType,
+}
+
+impl<C: Compute> From<Sym<C>> for Operand {
+    fn from(sym: Sym<C>) -> Self {
+        Operand { node: sym.node, dtype: C::DTYPE }
+    }
+}
+
+/// The node of an operation on one to three operands. `N` is checked by [`Source::Apply`]'s three places.
+pub(super) fn apply<C: Compute, const N: usize>(op: Op, named_by: DType, operands: [Operand; N]) -> Sym<C> {
+    const { assert!(N >= 1 && N <= 3) };
+    Sym::of(record(|g| {
+        let mut args = [0; 3];
+        for (arg, operand) in args.iter_mut().zip(operands) {
+            *arg = g.index_of(operand.node);
+        }
+        g.push(Node { dtype: C::DTYPE, source: Source::Apply { op, arity: N, operand: named_by, args } })
+    }))
+}
+
+impl Operand {
+    pub(super) fn dtype(self) -> DType {
+        self.dtype
+    }
+}
+
+/// Why a formula gave no function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// A value of another recording, or of none, was used.
+    ForeignNode,
+    /// Nothing was declared as an output.
+    NoOutput,
+}
+
+impl std::fmt::Display for TraceError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            TraceError::ForeignNode => {
+                "trace: a symbolic value of another trace was used; make every value inside the closure"
+            }
+            TraceError::NoOutput => "trace: the closure declared no output; pass the result to Tracer::output",
+        })
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+/// Declares what the function being recorded takes and gives.
+#[derive(Debug, Default)]
+pub struct Tracer {
+    inputs: Vec<DType>,
+    params: Vec<DType>,
+    outputs: Vec<Handle>,
+}
+
+impl Tracer {
+    /// The next input: `x0`, `x1`, …
+    pub fn input<C: Compute>(&mut self) -> Sym<C> {
+        let place = self.inputs.len();
+        self.inputs.push(C::DTYPE);
+        Sym::of(record(|g| g.push(Node { dtype: C::DTYPE, source: Source::Input(place) })))
+    }
+
+    /// The next parameter: `p0`, `p1`, … It is an argument of the function, never part of its text.
+    pub fn param<C: Compute>(&mut self) -> Sym<C> {
+        let place = self.params.len();
+        self.params.push(C::DTYPE);
+        Sym::of(record(|g| g.push(Node { dtype: C::DTYPE, source: Source::Param(place) })))
+    }
+
+    /// The next output.
+    pub fn output<C: Compute>(&mut self, value: Sym<C>) {
+        self.outputs.push(value.node);
+    }
+}
+
+/// A recorded formula: a straight-line function of one element.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    pub(super) nodes: Vec<Node>,
+    pub(super) inputs: Vec<DType>,
+    pub(super) params: Vec<DType>,
+    pub(super) outputs: Vec<u32>,
+}
+
+impl Function {
+    /// The dtypes of the inputs.
+    pub fn inputs(&self) -> &[DType] {
+        &self.inputs
+    }
+
+    /// The dtypes of the parameters.
+    pub fn params(&self) -> &[DType] {
+        &self.params
+    }
+
+    /// The dtypes of the outputs.
+    pub fn outputs(&self) -> impl ExactSizeIterator<Item = DType> + '_ {
+        self.outputs.iter().map(|&index| self.nodes[index as usize].dtype)
+    }
+}
+
+/// Gives the thread's slot back its former graph, also when the closure unwinds.
+struct Restore(Option<Graph>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        GRAPH.set(self.0.take());
+    }
+}
+
+/// Runs a formula on symbolic values and returns what it computes. Recordings may nest; each sees its own values only.
+///
+/// # Errors
+/// [`TraceError::ForeignNode`] if a value made outside the closure was used, [`TraceError::NoOutput`] if the closure
+/// declared no output.
+pub fn trace(formula: impl FnOnce(&mut Tracer)) -> Result<Function, TraceError> {
+    // Recording 0 is that of values made outside any.
+    let recording = RECORDINGS.get() + 1;
+    RECORDINGS.set(recording);
+    let restore = Restore(GRAPH.replace(Some(Graph { recording, ..Graph::default() })));
+    let mut tracer = Tracer::default();
+    formula(&mut tracer);
+    let graph = GRAPH.take();
+    drop(restore);
+
+    let mut graph = graph.unwrap_or_default();
+    let outputs: Vec<u32> = tracer.outputs.iter().map(|&handle| graph.index_of(handle)).collect();
+    if graph.foreign {
+        return Err(TraceError::ForeignNode);
+    }
+    if outputs.is_empty() {
+        return Err(TraceError::NoOutput);
+    }
+    Ok(Function { nodes: graph.nodes, inputs: tracer.inputs, params: tracer.params, outputs })
+}

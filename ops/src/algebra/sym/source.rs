@@ -1,0 +1,202 @@
+//! C text for a recorded function. Owns names and literals; the arithmetic behind the names is in `prelude.c`.
+
+use super::graph::{Function, Literal, Node, Op, Source};
+use monomorph_core::DType;
+use std::fmt::Write;
+
+/// The types and functions that the text of [`Function::c_source`] uses: plain C99, C++ and CUDA C++ without a device
+/// header. Under NVRTC it includes nothing; for a host compiler it includes the standard headers.
+///
+/// Every name begins with `k_` or `K_`. `K_FN` is what stands before each function (`static inline` on a host); define
+/// it before the prelude to choose otherwise. Elements in memory are read with `k_load_f16(pointer, index)` and written
+/// with `k_store_f16(pointer, index, value)`, by the suffix of their dtype ([`c_suffix`]).
+pub const PRELUDE: &str = include_str!("prelude.c");
+
+/// What the C names of a dtype end in: `f16`, `c64`, `bool`, …
+pub const fn c_suffix(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool",
+        DType::U8 => "u8",
+        DType::I8 => "i8",
+        DType::I16 => "i16",
+        DType::I32 => "i32",
+        DType::F16 => "f16",
+        DType::BF16 => "bf16",
+        DType::F32 => "f32",
+        DType::F64 => "f64",
+        DType::C64 => "c64",
+        DType::C128 => "c128",
+        _ => "i64",
+    }
+}
+
+/// The C type of a value of this dtype in a register: `k_f32` for the halves, too.
+pub const fn c_type(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "k_bool",
+        DType::U8 => "k_u8",
+        DType::I8 => "k_i8",
+        DType::I16 => "k_i16",
+        DType::I32 => "k_i32",
+        DType::F16 | DType::BF16 | DType::F32 => "k_f32",
+        DType::F64 => "k_f64",
+        DType::C64 => "k_c64",
+        DType::C128 => "k_c128",
+        _ => "k_i64",
+    }
+}
+
+impl Op {
+    /// The stem of the function's name in the prelude.
+    const fn stem(self) -> &'static str {
+        match self {
+            Op::Add => "add",
+            Op::Sub => "sub",
+            Op::Mul => "mul",
+            Op::Neg => "neg",
+            Op::Div => "div",
+            Op::DivTrunc => "div_trunc",
+            Op::DivFloor => "div_floor",
+            Op::Select => "select",
+            Op::Eq => "eq",
+            Op::Ne => "ne",
+            Op::Lt => "lt",
+            Op::Le => "le",
+            Op::And => "and",
+            Op::Or => "or",
+            Op::Xor => "xor",
+            Op::Not => "not",
+            Op::ShiftLeft => "shl",
+            Op::ShiftRight => "shr",
+            Op::Truth => "truth",
+            Op::Abs => "abs",
+            Op::Floor => "floor",
+            Op::Ceil => "ceil",
+            Op::Trunc => "trunc",
+            Op::IsNan => "is_nan",
+            Op::IsFinite => "is_finite",
+            Op::Copysign => "copysign",
+            Op::MulAdd => "mul_add",
+            Op::Exp => "exp",
+            Op::Make => "make",
+            Op::Re => "re",
+            Op::Im => "im",
+            Op::Conj => "conj",
+        }
+    }
+
+    /// The dtype that names the function. The halves are float32 in a register; only what rounds through their own
+    /// precision needs a function of their own.
+    const fn family(self, dtype: DType) -> DType {
+        match (self, dtype) {
+            (Op::DivTrunc | Op::DivFloor, DType::F16 | DType::BF16) => dtype,
+            (_, DType::F16 | DType::BF16) => DType::F32,
+            _ => dtype,
+        }
+    }
+}
+
+fn f32_text(bits: u32) -> String {
+    let x = f32::from_bits(bits);
+    match x {
+        _ if x.is_nan() => "K_NAN_F32".to_owned(),
+        f32::INFINITY => "K_INF_F32".to_owned(),
+        f32::NEG_INFINITY => "-K_INF_F32".to_owned(),
+        // The shortest decimal that reads back as the same float. The exponent makes it a floating literal.
+        _ => format!("{x:e}f"),
+    }
+}
+
+fn f64_text(bits: u64) -> String {
+    let x = f64::from_bits(bits);
+    match x {
+        _ if x.is_nan() => "K_NAN_F64".to_owned(),
+        f64::INFINITY => "K_INF_F64".to_owned(),
+        f64::NEG_INFINITY => "-K_INF_F64".to_owned(),
+        _ => format!("{x:e}"),
+    }
+}
+
+fn literal_text(literal: Literal, dtype: DType) -> String {
+    match literal {
+        Literal::Bool(x) => format!("((k_bool){})", u8::from(x)),
+        // The smallest int64 has no literal: the minus is an operator in C.
+        Literal::Int(i64::MIN) => "(-9223372036854775807LL - 1)".to_owned(),
+        Literal::Int(x) => format!("(({}){x}LL)", c_type(dtype)),
+        Literal::F32(x) => f32_text(x),
+        Literal::F64(x) => f64_text(x),
+        Literal::C64(re, im) => format!("k_make_c64({}, {})", f32_text(re), f32_text(im)),
+        Literal::C128(re, im) => format!("k_make_c128({}, {})", f64_text(re), f64_text(im)),
+    }
+}
+
+impl Function {
+    /// The text of the function: `K_FN k_f32 name(k_f32 x0, k_f32 x1, k_f32 p0) { … }`, after the [`PRELUDE`].
+    ///
+    /// Inputs come first, then parameters. One output is returned; several are written through the pointers `y0`, `y1`,
+    /// … that follow, and the function returns nothing. Half inputs and outputs are `k_f32`: whoever loads and stores
+    /// them converts.
+    pub fn c_source(&self, name: &str) -> String {
+        let used = self.used();
+        let single = self.outputs.len() == 1;
+        let mut arguments = Vec::new();
+        for (prefix, dtypes) in [("x", &self.inputs), ("p", &self.params)] {
+            for (place, &dtype) in dtypes.iter().enumerate() {
+                arguments.push(format!("{} {prefix}{place}", c_type(dtype)));
+            }
+        }
+        if !single {
+            arguments.extend(self.outputs().enumerate().map(|(place, dtype)| format!("{} *y{place}", c_type(dtype))));
+        }
+        let arguments = if arguments.is_empty() { "void".to_owned() } else { arguments.join(", ") };
+        let result = if single { self.outputs().map(c_type).next().unwrap_or("void") } else { "void" };
+
+        let mut text = format!("K_FN {result} {name}({arguments}) {{\n");
+        for (index, node) in self.nodes.iter().enumerate() {
+            if used[index] && matches!(node.source, Source::Apply { .. }) {
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "    const {} v{index} = {};", c_type(node.dtype), self.expression(index));
+            }
+        }
+        for (place, &index) in self.outputs.iter().enumerate() {
+            let value = self.name(index as usize);
+            let _ =
+                if single { writeln!(text, "    return {value};") } else { writeln!(text, "    *y{place} = {value};") };
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    /// Which nodes an output depends on.
+    fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; self.nodes.len()];
+        for &output in &self.outputs {
+            used[output as usize] = true;
+        }
+        // Operands come before their uses, so one sweep backwards reaches all.
+        for index in (0..self.nodes.len()).rev() {
+            if let (true, Source::Apply { arity, args, .. }) = (used[index], self.nodes[index].source) {
+                for &arg in &args[..arity] {
+                    used[arg as usize] = true;
+                }
+            }
+        }
+        used
+    }
+
+    /// What stands for a node where it is used: constants stand for themselves.
+    fn name(&self, index: usize) -> String {
+        match self.nodes[index] {
+            Node { source: Source::Input(place), .. } => format!("x{place}"),
+            Node { source: Source::Param(place), .. } => format!("p{place}"),
+            Node { source: Source::Constant(literal), dtype } => literal_text(literal, dtype),
+            Node { source: Source::Apply { .. }, .. } => format!("v{index}"),
+        }
+    }
+
+    fn expression(&self, index: usize) -> String {
+        let Source::Apply { op, arity, operand, args } = self.nodes[index].source else { return self.name(index) };
+        let operands: Vec<String> = args[..arity].iter().map(|&arg| self.name(arg as usize)).collect();
+        format!("k_{}_{}({})", op.stem(), c_suffix(op.family(operand)), operands.join(", "))
+    }
+}
