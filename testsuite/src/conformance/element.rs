@@ -52,8 +52,6 @@ impl Element {
                     _ => return None,
                 }
             }
-            // A dtype that the format does not know cannot come out of a case file.
-            _ => return None,
         })
     }
 

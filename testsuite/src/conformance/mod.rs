@@ -1,7 +1,7 @@
 //! The conformance oracle: recorded calls with their exact arguments and results, replayed and compared.
 //!
 //! A *case* ([`Case`]) is one call of one overload. Cases come in pairs of files, `<base>.json` and
-//! `<base>.safetensors` ([`CaseFile`]). Whoever can run operators by name implements [`Replayer`]; [`compare`] turns
+//! `<base>.safetensors` ([`CaseFile`]). Whoever can run operators by name implements [`Replayer`]; [`compare()`] turns
 //! what it returns into a [`Verdict`]; [`run`] and [`worker`] go through a directory, in this process or in children
 //! that may die; [`report`] prints the outcome.
 //!
