@@ -1,1 +1,6 @@
-//! Placeholder.
+//! Naive references, property tests and the conformance oracle of monomorph. Owns every judgement of the library's
+//! answers; holds no operator and no kernel.
+#![forbid(unsafe_code)]
+
+pub mod conformance;
+pub mod tidy;

@@ -1,2 +1,63 @@
-//! Drives every check of the workspace.
-fn main() {}
+//! Drives every check of the workspace: `cargo xtask help` lists the commands. Owns the command line; the commands are in
+//! the modules, and what they check is in the crates.
+#![forbid(unsafe_code)]
+
+mod checks;
+mod conformance;
+mod ops;
+mod steps;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  test          all tests, at each instruction set of this machine, loom, tidy, recorded cases
+  ci            test, formatting, lints, documentation, doctests
+  conformance   replay recorded cases and compare
+      --cases DIR        directory of <base>.json, <base>.safetensors (default: the golden subset)
+      --op NAME          only this file (add), operator (add_) or overload (add.out); repeatable
+      --tag TAG          only cases with this tag; repeatable, all must be there
+      --json FILE        write the report as JSON
+      --list-failures    print every difference
+      --jobs N           worker processes (default: one per core)
+      --limit SECONDS    time that one case may take (default: 60)
+      --in-process       no worker processes: an abort ends the run, a debugger can follow it
+  ops           the operator table
+  tidy          the house rules
+  msrv          check that the stated minimum Rust version builds the workspace
+  help          this text
+";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next();
+    let rest: Vec<String> = args.collect();
+    let outcome = match command.as_deref() {
+        Some("conformance") => conformance::run(rest),
+        Some(conformance::WORKER) => conformance::work(rest),
+        Some("help" | "--help" | "-h") | None => {
+            print!("{HELP}");
+            Ok(true)
+        }
+        Some(command @ ("test" | "ci" | "ops" | "tidy" | "msrv")) => match rest.first() {
+            Some(extra) => Err(format!("{command} takes no arguments, got {extra}")),
+            None => match command {
+                "test" => Ok(checks::test()),
+                "ci" => Ok(checks::ci()),
+                "ops" => ops::print(),
+                "tidy" => Ok(checks::tidy()),
+                _ => checks::msrv(),
+            },
+        },
+        Some(other) => Err(format!("unknown command {other}; cargo xtask help lists the commands")),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("xtask: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}

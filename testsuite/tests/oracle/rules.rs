@@ -1,0 +1,103 @@
+//! The workspace keeps the house rules, and each rule can be broken.
+
+use std::path::Path;
+
+use monomorph_testsuite::conformance::workspace_root;
+use monomorph_testsuite::tidy::{MAX_LINES, Rule, Violation, check, check_decision, check_manifest, check_source};
+
+#[test]
+fn the_workspace_is_tidy() {
+    let violations = check(&workspace_root()).expect("a readable workspace");
+    let text: Vec<_> = violations.iter().map(Violation::to_string).collect();
+    assert!(text.is_empty(), "\n{}", text.join("\n"));
+}
+
+fn source(file: &str, text: &str) -> Vec<Rule> {
+    check_source(Path::new(file), text).into_iter().map(|violation| violation.rule).collect()
+}
+
+#[test]
+fn sources() {
+    assert_eq!(source("core/src/a.rs", "//! A.\nfn a() {}\n"), []);
+    assert_eq!(source("core/src/a.rs", "fn a() {}\n"), [Rule::Opening]);
+    assert_eq!(source("core/src/a.rs", ""), [Rule::Opening]);
+    for name in ["utils", "helpers", "common", "misc"] {
+        assert_eq!(source(&format!("core/src/{name}.rs"), "//! A.\n"), [Rule::FileName], "{name}");
+    }
+    let test_off = format!("//! A.\n#[test]\n{}]\nfn a() {{}}\n", concat!("#[ig", "nore"));
+    assert_eq!(source("core/src/a.rs", &test_off), [Rule::SwitchedOff]);
+    let later = format!("//! A.\nfn a() {{ {}) }}\n", concat!("to", "do!("));
+    assert_eq!(source("core/src/a.rs", &later), [Rule::Unfinished]);
+    assert_eq!(source("core/src/a.rs", &format!("//! A.\n// no {}) here\n", concat!("to", "do!("))), []);
+}
+
+#[test]
+fn length_counts_no_tests() {
+    let lines = |n: usize| "//! A.\n".to_owned() + &"\n".repeat(n - 1);
+    assert_eq!(source("core/src/a.rs", &lines(MAX_LINES)), []);
+    assert_eq!(source("core/src/a.rs", &lines(MAX_LINES + 1)), [Rule::Length]);
+    assert_eq!(source("core/src/a.rs", &(lines(MAX_LINES) + "#[cfg(test)]\nmod tests {}\n")), []);
+    assert_eq!(source("core/tests/a.rs", &lines(MAX_LINES + 1)), []);
+}
+
+#[test]
+fn some_crates_forbid_unsafe_code() {
+    for root in ["ops/src/lib.rs", "testsuite/src/lib.rs", "xtask/src/main.rs"] {
+        assert_eq!(source(root, "//! A.\n"), [Rule::ForbidUnsafe], "{root}");
+        assert_eq!(source(root, "//! A.\n#![forbid(unsafe_code)]\n"), [], "{root}");
+    }
+    assert_eq!(source("core/src/lib.rs", "//! A.\n"), []);
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let lines = |text: &str| {
+        let found = check_manifest(Path::new("Cargo.toml"), text);
+        assert!(found.iter().all(|violation| violation.rule == Rule::Direction));
+        found.into_iter().map(|violation| violation.line).collect::<Vec<_>>()
+    };
+    let manifest = |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\n{rest}\n");
+    assert_eq!(
+        lines(&manifest("monomorph-ops", "[dependencies]\nmonomorph-iter.workspace = true\nhalf = \"2\"")),
+        [0usize; 0]
+    );
+    assert_eq!(lines(&manifest("monomorph-ops", "[dependencies]\nmonomorph-cpu.workspace = true")), [4]);
+    assert_eq!(lines(&manifest("monomorph-ops", "[dependencies]\nmonomorph-cpu = { path = \"a\" }")), [4]);
+    assert_eq!(lines(&manifest("monomorph-ops", "[dependencies.monomorph-cpu]\npath = \"a\"")), [3]);
+    assert_eq!(lines(&manifest("monomorph-core", "[target.'cfg(unix)'.dependencies]\nmonomorph = \"1\"")), [4]);
+    assert_eq!(lines(&manifest("monomorph-core", "[build-dependencies]\nmonomorph-core = \"1\"")), [4]);
+    assert_eq!(lines(&manifest("monomorph-cpu", "[dependencies]\nmonomorph-cuda = \"1\"")), [4]);
+    assert_eq!(lines(&manifest("monomorph-core", "[dev-dependencies]\nmonomorph-cpu = \"1\"")), [0usize; 0]);
+    assert_eq!(lines("[workspace.dependencies]\nxtask = \"1\"\n[package]\nname = \"monomorph\"\n"), [0usize; 0]);
+}
+
+#[test]
+fn decisions_have_four_parts() {
+    let page = "# 1\n## Context\n## Choice\n## Rejected\n## Consequence\n";
+    let decision = |text: &str| check_decision(Path::new("docs/decisions/0001-a.md"), text);
+    assert_eq!(decision(page), []);
+    for part in ["Context", "Choice", "Rejected", "Consequence"] {
+        let found = decision(&page.replace(&format!("## {part}"), part));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.contains(part) && found[0].rule == Rule::Decision);
+    }
+}
+
+#[test]
+fn a_whole_workspace_is_walked() {
+    let root = std::env::temp_dir().join(format!("monomorph-tidy-{}", std::process::id()));
+    let write = |file: &str, text: &str| {
+        let path = root.join(file);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a writable directory");
+        std::fs::write(path, text).expect("a writable file");
+    };
+    write("ops/src/lib.rs", "//! A.\n");
+    write("ops/Cargo.toml", "[package]\nname = \"monomorph-ops\"\n[dependencies]\nmonomorph = \"1\"\n");
+    write("docs/decisions/0001-a.md", "# 1\n## Context\n## Choice\n## Rejected\n");
+    write("target/built.rs", "");
+    write(".hidden/a.rs", "");
+    let found: Vec<_> =
+        check(&root).expect("a readable workspace").into_iter().map(|violation| violation.rule).collect();
+    std::fs::remove_dir_all(&root).expect("a removable directory");
+    assert_eq!(found, [Rule::Decision, Rule::Direction, Rule::ForbidUnsafe]);
+}

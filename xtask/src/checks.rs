@@ -1,0 +1,167 @@
+//! The commands that check the workspace as a whole: test, ci, tidy, msrv.
+
+use std::path::Path;
+use std::process::Command;
+
+use monomorph_testsuite::conformance::{golden_cases, recorded_cases, workspace_root};
+use monomorph_testsuite::tidy;
+
+use crate::conformance;
+use crate::steps::{Outcome, Steps};
+
+/// Packages whose answers depend on the instruction set.
+const ISA_PACKAGES: [&str; 2] = ["monomorph-cpu", "monomorph-testsuite"];
+
+/// `cargo` with these arguments, in the workspace.
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(workspace_root());
+    command
+}
+
+/// All tests.
+pub(crate) fn test() -> bool {
+    let mut steps = Steps::default();
+    test_steps(&mut steps);
+    steps.finish()
+}
+
+/// Everything that must hold before a change is taken.
+pub(crate) fn ci() -> bool {
+    let mut steps = Steps::default();
+    steps.command("formatting", cargo(&["fmt", "--all", "--check"]));
+    steps.command("lints", cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]));
+    let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
+    doc.env("RUSTDOCFLAGS", "-Dwarnings");
+    steps.command("documentation", doc);
+    steps.command("doctests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches", "--doc"]));
+    test_steps(&mut steps);
+    steps.finish()
+}
+
+fn test_steps(steps: &mut Steps) {
+    steps.command("tests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches"]));
+    test_at_each_isa(steps);
+    if workspace_root().join("core/tests/loom.rs").is_file() {
+        let mut loom =
+            cargo(&["test", "-p", "monomorph-core", "--release", "--test", "loom", "--target-dir", "target/loom"]);
+        let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+        loom.env("RUSTFLAGS", format!("{flags} --cfg loom"));
+        steps.command("borrow states (loom)", loom);
+    } else {
+        steps.step("borrow states (loom)", || Outcome::Skipped("no core/tests/loom.rs"));
+    }
+    steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
+    let golden = golden_cases();
+    steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), "no testsuite/golden/cases"));
+    steps.step("recorded cases", || replay(recorded_cases().as_deref(), "none beside the workspace"));
+}
+
+fn replay(dir: Option<&Path>, absent: &'static str) -> Outcome {
+    let Some(dir) = dir else { return Outcome::Skipped(absent) };
+    match conformance::replay(dir) {
+        Ok(true) => Outcome::Passed,
+        Ok(false) => Outcome::Failed,
+        Err(problem) => {
+            eprintln!("{problem}");
+            Outcome::Failed
+        }
+    }
+}
+
+/// Repeats the tests that depend on it at every instruction set below the one that the first run used, the best.
+fn test_at_each_isa(steps: &mut Steps) {
+    let levels = isa_levels();
+    for level in &levels[..levels.len() - 1] {
+        let mut command = cargo(&["test"]);
+        command.args(ISA_PACKAGES.iter().flat_map(|package| ["-p", package])).env("MONOMORPH_ISA", level);
+        steps.command(&format!("tests at {level}"), command);
+    }
+}
+
+/// The levels that this machine has, in ascending order; never empty.
+fn isa_levels() -> Vec<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let avx2 =
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+        let avx512 = avx2
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        let all = [("portable", true), ("sse2", true), ("avx2", avx2), ("avx512", avx512)];
+        all.into_iter().filter_map(|(level, there)| there.then_some(level)).collect()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        vec!["portable"]
+    }
+}
+
+/// The house rules; prints every violation.
+pub(crate) fn tidy() -> bool {
+    match tidy::check(&workspace_root()) {
+        Ok(violations) => {
+            violations.iter().for_each(|violation| println!("{violation}"));
+            println!("{} violations", violations.len());
+            violations.is_empty()
+        }
+        Err(error) => {
+            eprintln!("the workspace cannot be read: {error}");
+            false
+        }
+    }
+}
+
+/// Checks the workspace with the Rust version that its manifest states.
+pub(crate) fn msrv() -> Result<bool, String> {
+    let manifest = std::fs::read_to_string(workspace_root().join("Cargo.toml")).map_err(|error| error.to_string())?;
+    let stated = stated_version(&manifest).ok_or("Cargo.toml states no rust-version")?;
+    let running = Command::new("rustc").arg("--version").output().map_err(|error| format!("rustc: {error}"))?;
+    let running = String::from_utf8_lossy(&running.stdout).into_owned();
+    let check = ["check", "--workspace", "--exclude", "monomorph-benches", "--all-targets"];
+    let mut command = if is_version(&running, stated) {
+        cargo(&check)
+    } else {
+        // Through rustup, because only its cargo understands another toolchain's name.
+        let mut command = Command::new("rustup");
+        command.args(["run", stated, "cargo"]).args(check).args(["--target-dir", "target/msrv"]);
+        command.current_dir(workspace_root());
+        command
+    };
+    let mut steps = Steps::default();
+    command.env_remove("RUSTUP_TOOLCHAIN");
+    steps.command(&format!("check with Rust {stated}"), command);
+    Ok(steps.finish())
+}
+
+/// The version after `rust-version =`.
+fn stated_version(manifest: &str) -> Option<&str> {
+    let line = manifest.lines().find_map(|line| line.trim().strip_prefix("rust-version"))?;
+    Some(line.trim_start().strip_prefix('=')?.trim().trim_matches('"')).filter(|version| !version.is_empty())
+}
+
+/// Whether `rustc --version` printed this version or a patch release of it.
+fn is_version(printed: &str, stated: &str) -> bool {
+    let version = printed.split_whitespace().nth(1).unwrap_or_default();
+    version.strip_prefix(stated).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_start_with_portable() {
+        assert_eq!(isa_levels().first(), Some(&"portable"));
+    }
+
+    #[test]
+    fn the_version_is_read_and_compared() {
+        assert_eq!(stated_version("[a]\nrust-version = \"1.95\"\n"), Some("1.95"));
+        assert_eq!(stated_version("[a]\n"), None);
+        assert!(is_version("rustc 1.95.0 (0 2026-01-01)", "1.95") && is_version("rustc 1.95.0", "1.95.0"));
+        assert!(!is_version("rustc 1.950.0", "1.95") && !is_version("", "1.95") && !is_version("rustc 1.96.0", "1.95"));
+    }
+}
