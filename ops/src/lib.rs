@@ -2,3 +2,5 @@
 #![forbid(unsafe_code)]
 
 pub mod algebra;
+pub mod pointwise;
+mod table;
