@@ -20,7 +20,7 @@ use crate::tensor_iter::{Fixed, TensorIter};
 use crate::types;
 use monomorph_core::overlap::{self, Internal, Shared};
 use monomorph_core::structured::{Operand, SinkState};
-use monomorph_core::{DeviceId, Error, ErrorKind, MemoryFormat, Names, Options, Result, strides, unify_names};
+use monomorph_core::{DType, DeviceId, Error, ErrorKind, MemoryFormat, Names, Options, Result, strides, unify_names};
 use smallvec::SmallVec;
 
 type Ops<'a> = SmallVec<[Op<'a>; 4]>;

@@ -3,4 +3,4 @@
 
 pub mod algebra;
 pub mod pointwise;
-mod table;
+//mod table;

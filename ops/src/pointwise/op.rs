@@ -94,11 +94,11 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
     type Inputs<'t> = PointwiseInputs<'t, F>;
     type Plan = PointwisePlan<F::Params>;
 
-    fn operands<'a, 't>(inputs: &'a PointwiseInputs<'t, F>) -> &'a [Operand<'t>] {
+    fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
         inputs.operands()
     }
 
-    fn meta(inputs: &PointwiseInputs<'_, F>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
+    fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
         use super::formula::Params;
         let masks = <F::Operands as Operands>::MASKS;
         let (iter, compute) = plan_call(inputs.rule, masks, inputs.operands(), inputs.params().scalars(), sink)?;
@@ -127,7 +127,10 @@ fn plan_call(
         OutputKind::Truth => DType::Bool,
         OutputKind::Magnitude => compute.to_real(),
     };
-    if rule.exact_output && let Some(got) = out && got != result {
+    if rule.exact_output
+        && let Some(got) = out
+        && got != result
+    {
         return Err(ErrorKind::OutputDType { index: 0, got, want: result }.into());
     }
     if rule.output == OutputKind::Truth && out.is_some_and(|d| d != DType::Bool) {
