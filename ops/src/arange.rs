@@ -124,3 +124,31 @@ pub fn arange_start_out<D: Device>(
 pub fn arange_out<D: Device>(end: impl Into<Scalar>, out: &mut Tensor<D>) -> Result<()> {
     arange_start_out(0, end, 1, out)
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __arange_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [arange] (Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::arange::arange) {
+            functional arange;
+        } }
+        { [arange.start] (Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::arange::arange_start) {
+            functional arange_start;
+        } }
+        { [arange.start_step] (Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None,
+            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::arange::arange_start_step) {
+            functional arange_start_step;
+        } }
+        { [arange.out] (Scalar end) -> (Tensor) : hand ($crate::arange::arange_out) { out arange_out [arange.out]; } }
+        { [arange.start_out] (Scalar start, Scalar end, Scalar step=1) -> (Tensor)
+            : hand ($crate::arange::arange_start_out) {
+            out arange_start_out [arange.start_out];
+        } }
+    } };
+}

@@ -136,3 +136,57 @@ where
         }
     }
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __arithmetic_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [add.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
+            : formula ($crate::arithmetic::AddFn) {
+            functional add; inplace add_ [add_.Tensor]; out add_out [add.out]; functional_full add_alpha;
+            inplace_full add_alpha_; out_full add_alpha_out;
+        } }
+        { [add.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
+            : op ($crate::Op<$crate::arithmetic::AddFn>) {
+            functional -; inplace - [add_.Scalar]; autoout - [add.Scalar_out];
+        } }
+        { [sub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
+            : formula ($crate::arithmetic::SubFn) {
+            functional sub; inplace sub_ [sub_.Tensor]; out sub_out [sub.out]; functional_full sub_alpha;
+            inplace_full sub_alpha_; out_full sub_alpha_out;
+        } }
+        { [sub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
+            : op ($crate::Op<$crate::arithmetic::SubFn>) {
+            functional -; inplace - [sub_.Scalar]; autoout - [sub.Scalar_out];
+        } }
+        { [mul.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::arithmetic::MulFn) {
+            functional mul; inplace mul_ [mul_.Tensor]; out mul_out [mul.out];
+        } }
+        { [mul.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::MulFn>) {
+            functional -; inplace - [mul_.Scalar]; autoout - [mul.Scalar_out];
+        } }
+        { [div.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::arithmetic::DivFn) {
+            functional div; inplace div_ [div_.Tensor]; out div_out [div.out];
+        } }
+        { [div.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+            functional -; inplace - [div_.Scalar]; autoout - [div.Scalar_out];
+        } }
+        { [div.Tensor_mode] (Tensor self, Tensor other, *, str? rounding_mode) -> (Tensor)
+            : op ($crate::arithmetic::DivMode) {
+            functional div_mode; inplace div_mode_ [div_.Tensor_mode]; out div_mode_out [div.out_mode];
+        } }
+        { [div.Scalar_mode] (Tensor self, Scalar other, *, str? rounding_mode) -> (Tensor)
+            : op ($crate::arithmetic::DivMode) {
+            functional -; inplace - [div_.Scalar_mode]; autoout - [div.Scalar_mode_out];
+        } }
+        { [neg] (Tensor self) -> (Tensor) : formula ($crate::arithmetic::NegFn) {
+            functional neg; inplace neg_ [neg_]; out neg_out [neg.out];
+        } }
+        { [abs] (Tensor self) -> (Tensor) : formula ($crate::arithmetic::AbsFn) {
+            functional abs; inplace abs_ [abs_]; out abs_out [abs.out];
+        } }
+        { [] () -> () : formula ($crate::arithmetic::DivTruncFn) {} }
+        { [] () -> () : formula ($crate::arithmetic::DivFloorFn) {} }
+    } };
+}

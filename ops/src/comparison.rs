@@ -157,3 +157,50 @@ where
         }
     }
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __comparison_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [eq.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::EqFn) {
+            functional eq; inplace eq_ [eq_.Tensor]; out eq_out [eq.Tensor_out];
+        } }
+        { [eq.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::EqFn>) {
+            functional -; inplace - [eq_.Scalar]; out - [eq.Scalar_out];
+        } }
+        { [lt.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::LtFn) {
+            functional lt; inplace lt_ [lt_.Tensor]; out lt_out [lt.Tensor_out];
+        } }
+        { [lt.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::LtFn>) {
+            functional -; inplace - [lt_.Scalar]; out - [lt.Scalar_out];
+        } }
+        { [clamp] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : op ($crate::comparison::Clamp) {
+            functional clamp; inplace clamp_ [clamp_]; out clamp_out [clamp.out];
+        } }
+        { [clamp.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor)
+            : op ($crate::comparison::Clamp) {
+            functional clamp_tensor; inplace clamp_tensor_ [clamp_.Tensor];
+            out clamp_tensor_out [clamp.Tensor_out];
+        } }
+        { [where.self] (Tensor condition, Tensor self, Tensor other) -> (Tensor)
+            : formula ($crate::comparison::WhereFn) {
+            functional where_; out where_out [where.self_out];
+        } }
+        { [where.ScalarSelf] (Tensor condition, Scalar self, Tensor other) -> (Tensor)
+            : op ($crate::Op<$crate::comparison::WhereFn>) {
+            functional -;
+        } }
+        { [where.ScalarOther] (Tensor condition, Tensor self, Scalar other) -> (Tensor)
+            : op ($crate::Op<$crate::comparison::WhereFn>) {
+            functional -;
+        } }
+        { [where.Scalar] (Tensor condition, Scalar self, Scalar other) -> (Tensor)
+            : op ($crate::Op<$crate::comparison::WhereFn>) {
+            functional -;
+        } }
+        { [] () -> () : formula ($crate::comparison::ClampFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMinFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMaxFn) {} }
+    } };
+}

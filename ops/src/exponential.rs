@@ -10,3 +10,14 @@ impl<V: Exponential> Map<V> for ExpFn {
         a.exp()
     }
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __exponential_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [exp] (Tensor self) -> (Tensor) : formula ($crate::exponential::ExpFn) {
+            functional exp; inplace exp_ [exp_]; out exp_out [exp.out];
+        } }
+    } };
+}

@@ -358,3 +358,128 @@ pub fn to_other<D: Device>(
 ) -> Result<Tensor<D>> {
     to(this, Some(other.dtype()), None, Some(other.device()), None, non_blocking, copy, memory_format)
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __factory_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [clone] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::clone_tensor) {
+            functional clone_tensor; autoout - [clone.out];
+        } }
+        { [contiguous] (Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> (Tensor(a))
+            : hand ($crate::factory::contiguous) {
+            functional contiguous;
+        } }
+        { [to.dtype_layout] (Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::factory::to) {
+            functional to;
+        } }
+        { [to.device] (Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::factory::to_device) {
+            functional to_device;
+        } }
+        { [to.dtype] (Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::factory::to_dtype) {
+            functional to_dtype;
+        } }
+        { [to.other] (Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::factory::to_other) {
+            functional to_other;
+        } }
+        { [reshape] (Tensor(a) self, SymInt[] shape) -> (Tensor(a)) : hand ($crate::factory::reshape) {
+            functional reshape;
+        } }
+        { [narrow.Tensor] (Tensor(a) self, int dim, Tensor start, SymInt length) -> (Tensor(a))
+            : hand ($crate::factory::narrow_from) {
+            functional narrow_from;
+        } }
+        { [empty.memory_format] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::empty) {
+            functional empty;
+        } }
+        { [empty.out] (SymInt[] size, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::empty_out) {
+            out empty_out [empty.out];
+        } }
+        { [empty_strided] (SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::empty_strided) {
+            functional empty_strided;
+        } }
+        { [empty_strided.out] (SymInt[] size, SymInt[] stride) -> (Tensor)
+            : hand ($crate::factory::empty_strided_out) {
+            out - [empty_strided.out];
+        } }
+        { [zeros] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::zeros) {
+            functional zeros;
+        } }
+        { [zeros.out] (SymInt[] size) -> (Tensor) : hand ($crate::factory::zeros_out) { out zeros_out [zeros.out]; } }
+        { [ones] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::ones) {
+            functional ones;
+        } }
+        { [ones.out] (SymInt[] size) -> (Tensor) : hand ($crate::factory::ones_out) { out ones_out [ones.out]; } }
+        { [full] (SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::full) {
+            functional full;
+        } }
+        { [full.out] (SymInt[] size, Scalar fill_value) -> (Tensor) : hand ($crate::factory::full_out) {
+            out full_out [full.out];
+        } }
+        { [scalar_tensor] (Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::scalar_tensor) {
+            functional scalar_tensor;
+        } }
+        { [scalar_tensor.out] (Scalar s) -> (Tensor) : hand ($crate::factory::scalar_tensor_out) {
+            out - [scalar_tensor.out];
+        } }
+        { [empty_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::empty_like) {
+            functional empty_like;
+        } }
+        { [empty_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::like) {
+            autoout - [empty_like.out];
+        } }
+        { [zeros_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::zeros_like) {
+            functional zeros_like;
+        } }
+        { [zeros_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::like) {
+            autoout - [zeros_like.out];
+        } }
+        { [ones_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::ones_like) {
+            functional ones_like;
+        } }
+        { [ones_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::like_ones) {
+            autoout - [ones_like.out];
+        } }
+        { [full_like] (Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::full_like) {
+            functional full_like;
+        } }
+        { [full_like.out] (Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::like_full) {
+            autoout - [full_like.out];
+        } }
+    } };
+}

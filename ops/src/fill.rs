@@ -81,3 +81,30 @@ fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
     out.copy_from(&whole)?;
     out.view_as(this.geometry().clone().with_wrapped(false))
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fill_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [fill.Scalar] (Tensor self, Scalar value) -> (Tensor) : hand ($crate::fill::fill) {
+            functional fill; autoout - [fill.Scalar_out];
+        } }
+        { [fill.Tensor] (Tensor self, Tensor value) -> (Tensor) : hand ($crate::fill::fill_from) {
+            functional fill_from; autoout - [fill.Tensor_out];
+        } }
+        { [fill_.Scalar] (Tensor self, Scalar value) -> (Tensor) : hand ($crate::fill::fill_) {
+            inplace fill_ [fill_.Scalar];
+        } }
+        { [fill_.Tensor] (Tensor self, Tensor value) -> (Tensor) : hand ($crate::fill::fill_from_) {
+            inplace fill_from_ [fill_.Tensor];
+        } }
+        { [copy] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy) {
+            functional copy; autoout - [copy.out];
+        } }
+        { [copy_] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy_) {
+            inplace copy_ [copy_];
+        } }
+        { [] () -> () : formula ($crate::fill::FillFn) {} }
+    } };
+}

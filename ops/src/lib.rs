@@ -20,6 +20,20 @@ pub use monomorph_core as core;
 /// The operator of an in-tree formula: its kernel comes from the device's own table.
 pub type Op<F> = pointwise::Pointwise<F, pointwise::Prebuilt>;
 
+/// The bounds of code that is generic over the device: everything in the table runs on it.
+pub mod kernels {
+    crate::__arithmetic_rows! { __kernels_trait Arithmetic }
+    crate::__exponential_rows! { __kernels_trait Exponential }
+    crate::__comparison_rows! { __kernels_trait Comparison }
+    crate::__logic_rows! { __kernels_trait Logic }
+    crate::__fill_rows! { __kernels_trait Fill }
+
+    /// A device that executes every operator of the table.
+    pub trait Kernels: Arithmetic + Exponential + Comparison + Logic + Fill {}
+    impl<D: Arithmetic + Exponential + Comparison + Logic + Fill> Kernels for D {}
+}
+pub use kernels::Kernels;
+
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {
     pub use crate::arange::{arange, arange_out, arange_start, arange_start_out, arange_start_step};

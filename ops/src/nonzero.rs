@@ -27,3 +27,14 @@ pub fn where_nonzero<D: Device>(condition: &Tensor<D>) -> Result<Vec<Tensor<D>>>
     };
     make().map_err(|e: Error| e.of("where"))
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __nonzero_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [where] (Tensor condition) -> (Tensor[]) : hand ($crate::nonzero::where_nonzero) {
+            functional where_nonzero;
+        } }
+    } };
+}

@@ -243,3 +243,53 @@ pub fn as_strided(g: &Geometry, size: &[i64], stride: &[i64], storage_offset: Op
 pub fn alias(g: &Geometry) -> Result<Geometry> {
     Ok(g.clone())
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __view_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [view] (Tensor(a) self, SymInt[] size) -> (Tensor(a)) : view ($crate::view::view) { functional view; } }
+        { [view.dtype] (Tensor(a) self, ScalarType dtype) -> (Tensor(a)) : view ($crate::view::view_dtype) {
+            functional view_dtype;
+        } }
+        { [permute] (Tensor(a) self, int[] dims) -> (Tensor(a)) : view ($crate::view::permute) {
+            functional permute;
+        } }
+        { [transpose.int] (Tensor(a) self, int dim0, int dim1) -> (Tensor(a)) : view ($crate::view::transpose) {
+            functional transpose; inplace transpose_ [transpose_];
+        } }
+        { [expand] (Tensor(a) self, SymInt[] size, *, bool implicit=False) -> (Tensor(a))
+            : view ($crate::view::expand) {
+            functional expand;
+        } }
+        { [squeeze] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::squeeze) {
+            functional squeeze; inplace squeeze_ [squeeze_];
+        } }
+        { [squeeze.dim] (Tensor(a) self, int dim) -> (Tensor(a)) : view ($crate::view::squeeze_dim) {
+            functional squeeze_dim; inplace squeeze_dim_ [squeeze_.dim];
+        } }
+        { [squeeze.dims] (Tensor(a) self, int[] dim) -> (Tensor(a)) : view ($crate::view::squeeze_dims) {
+            functional squeeze_dims; inplace squeeze_dims_ [squeeze_.dims];
+        } }
+        { [unsqueeze] (Tensor(a) self, int dim) -> (Tensor(a)) : view ($crate::view::unsqueeze) {
+            functional unsqueeze; inplace unsqueeze_ [unsqueeze_];
+        } }
+        { [select.int] (Tensor(a) self, int dim, SymInt index) -> (Tensor(a)) : view ($crate::view::select) {
+            functional select;
+        } }
+        { [slice.Tensor] (Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> (Tensor(a))
+            : view ($crate::view::slice) {
+            functional slice;
+        } }
+        { [narrow] (Tensor(a) self, int dim, SymInt start, SymInt length) -> (Tensor(a))
+            : view ($crate::view::narrow) {
+            functional narrow;
+        } }
+        { [as_strided] (Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> (Tensor(a))
+            : view ($crate::view::as_strided) {
+            functional as_strided; inplace as_strided_ [as_strided_];
+        } }
+        { [alias] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) { functional alias; } }
+    } };
+}

@@ -18,6 +18,9 @@ macro_rules! __meta_functions {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __typed_row {
+    ($each:ident $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
+        $crate::__typed_row! { $each $name $args -> $rets : op ($crate::Op<$path>) $forms }
+    };
     ($each:ident $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
         $( $crate::$each! { $form $kind $fn $op $args -> $rets $name } )*
     };
