@@ -185,6 +185,20 @@ fn a_fold_is_cut_by_shape_alone() {
     };
     assert_eq!(sum().to_bits(), with(1).to_bits());
     assert_eq!(sum().to_bits(), with(3).to_bits());
+
+    // The tree itself, from as many threads as there are and from one.
+    let tree = |chunk: usize| {
+        let step = |s: &mut String, first: usize, _: &[*mut u8], _: &[isize], _: usize, _: usize| {
+            *s += &(first / chunk).to_string();
+        };
+        let base = [std::ptr::null_mut(); 2];
+        // SAFETY: the step looks at no element.
+        unsafe { iter.fold(&base, chunk, String::new, step, |a, b| format!("({a} {b})")) }
+    };
+    assert_eq!(tree(10_000), "(((0 1) (2 3)) ((4 5) 6))");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(pool.install(|| tree(14_000)), "(((0 1) (2 3)) 4)");
+    assert_eq!(tree(14_000), "(((0 1) (2 3)) 4)");
 }
 
 #[test]
