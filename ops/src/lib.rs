@@ -3,4 +3,3 @@
 
 pub mod algebra;
 pub mod pointwise;
-mod table;

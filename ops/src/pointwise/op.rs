@@ -94,7 +94,7 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
     type Inputs<'t> = PointwiseInputs<'t, F>;
     type Plan = PointwisePlan<F::Params>;
 
-    fn operands<'a, 't>(inputs: &'a PointwiseInputs<'t, F>) -> &'a [Operand<'t>] {
+    fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
         inputs.operands()
     }
 
