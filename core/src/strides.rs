@@ -161,8 +161,11 @@ pub fn suggest_format(sizes: &[i64], strides: &[i64]) -> MemoryFormat {
     MemoryFormat::Contiguous
 }
 
-/// True if every element of a dense block is reached exactly once, in any order of dimensions.
+/// True if every element of a dense block is reached exactly once, in any order of dimensions. Empty tensors are dense.
 pub fn is_non_overlapping_and_dense(sizes: &[i64], strides: &[i64]) -> bool {
+    if sizes.contains(&0) {
+        return true;
+    }
     if sizes.len() == 1 {
         return sizes[0] < 2 || strides[0] == 1;
     }

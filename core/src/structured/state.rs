@@ -79,6 +79,11 @@ impl<'s> SinkState<'s> {
         self.form
     }
 
+    /// The number of outputs.
+    pub fn noutputs(&self) -> usize {
+        self.slots.len()
+    }
+
     /// True if the outputs are on the meta device.
     pub fn is_meta(&self) -> bool {
         self.dry

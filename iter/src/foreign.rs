@@ -1,0 +1,1 @@
+//! Safe iteration over memory that is not a tensor.

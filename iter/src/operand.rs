@@ -1,0 +1,113 @@
+//! An operand during planning: its view, what it is to the iteration, and the strides that decide the order of dimensions.
+
+use crate::Dims;
+use crate::config::View;
+use crate::order::broadcast_stride;
+use monomorph_core::overlap::Place;
+use monomorph_core::{DType, Names, strides};
+
+/// One operand while the iteration is planned.
+#[derive(Clone, Debug)]
+pub(crate) struct Op<'a> {
+    pub(crate) view: View<'a>,
+    pub(crate) names: Option<&'a Names>,
+    /// False for an output that does not exist; its view is then empty.
+    pub(crate) defined: bool,
+    pub(crate) output: bool,
+    pub(crate) read_write: bool,
+    pub(crate) resize: bool,
+    /// The dtype that the loop computes with for this operand.
+    pub(crate) target: DType,
+    /// The strides of the dense copy that PyTorch would walk instead of the operand (it copies operands that are cast on
+    /// the CPU, and operands with a conj or neg bit). Nothing is copied here, but dimensions are ordered, and outputs laid
+    /// out, as if it were.
+    pub(crate) replaced: Option<Dims>,
+}
+
+impl<'a> Op<'a> {
+    pub(crate) fn new(view: View<'a>, output: bool) -> Op<'a> {
+        let replaced = (view.conj || view.neg).then(|| strides::preserve_strides(view.sizes, view.strides));
+        let target = view.dtype;
+        Op { view, names: None, defined: true, output, read_write: false, resize: false, target, replaced }
+    }
+
+    /// An output that is not there yet.
+    pub(crate) fn undefined() -> Op<'static> {
+        Op { defined: false, resize: true, ..Op::new(View::new(DType::F32, &[], &[]), true) }
+    }
+
+    /// The strides that decide order and layout.
+    pub(crate) fn order_strides(&self) -> &[i64] {
+        self.replaced.as_deref().unwrap_or(self.view.strides)
+    }
+
+    /// True if the operand has a say in order and layout.
+    pub(crate) fn has_layout(&self) -> bool {
+        self.defined && !self.resize
+    }
+
+    /// True if the strides that decide order and layout are the real ones.
+    pub(crate) fn is_as_it_seems(&self) -> bool {
+        self.replaced.as_ref().is_none_or(|r| r.as_slice() == self.view.strides)
+    }
+
+    /// True if both are the same tensor.
+    pub(crate) fn is_same(&self, other: &Op<'_>) -> bool {
+        let (a, b) = (&self.view, &other.view);
+        a.storage.is_some()
+            && a.storage == b.storage
+            && a.start == b.start
+            && a.dtype == b.dtype
+            && a.sizes == b.sizes
+            && a.strides == b.strides
+            && (a.conj, a.neg) == (b.conj, b.neg)
+    }
+
+    /// Lowest and one past the highest byte that is reached; equal if there is no element.
+    pub(crate) fn bytes(&self) -> (i128, i128) {
+        let view = &self.view;
+        let start = i128::from(view.start);
+        if view.sizes.contains(&0) {
+            return (start, start);
+        }
+        let size = view.dtype.size() as i128;
+        let (mut low, mut high) = (start, start + size);
+        for (&n, &stride) in view.sizes.iter().zip(view.strides) {
+            let reach = i128::from(n - 1).saturating_mul(i128::from(stride)).saturating_mul(size);
+            if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
+        }
+        (low, high)
+    }
+
+    /// True if both may reach a byte.
+    pub(crate) fn touches(&self, other: &Op<'_>) -> bool {
+        if self.view.storage.is_none() || self.view.storage != other.view.storage {
+            return false;
+        }
+        let ((a0, a1), (b0, b1)) = (self.bytes(), other.bytes());
+        a0 < b1 && b0 < a1
+    }
+
+    /// True if both are the same element at every index of `shape`.
+    pub(crate) fn walks_as(&self, other: &Op<'_>, shape: &[i64]) -> bool {
+        let (a, b) = (&self.view, &other.view);
+        let same_at =
+            |d| broadcast_stride(a.sizes, a.strides, shape, d) == broadcast_stride(b.sizes, b.strides, shape, d);
+        a.start == b.start
+            && a.dtype.size() == b.dtype.size()
+            && (0..shape.len()).filter(|&d| shape[d] > 1).all(same_at)
+    }
+
+    /// Its place in memory. `None` if it has no storage that another operand could share, or reaches beyond an `i64`.
+    pub(crate) fn place(&self) -> Option<Place<'a>> {
+        let (low, high) = self.bytes();
+        Some(Place {
+            storage: self.view.storage?,
+            start: i64::try_from(low).ok()?,
+            bytes: i64::try_from(high).ok()? - i64::try_from(low).ok()?,
+            element: self.view.dtype.size(),
+            sizes: self.view.sizes,
+            strides: self.view.strides,
+        })
+    }
+}
