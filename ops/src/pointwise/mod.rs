@@ -20,7 +20,7 @@ mod rule;
 mod trace;
 
 pub use domain::{
-    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integral, No, Numeric, Ordered,
+    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integral, Membership, No, Numeric, Ordered,
     Real, RealClass, Reals, Yes, covered,
 };
 pub use formula::{
