@@ -22,8 +22,8 @@ pub use monomorph_iter as iter;
 pub use monomorph_ops as ops;
 
 pub use monomorph_core::{
-    AnyTensor, Complex32, Complex64, DType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, MemoryFormat, Meta, Registry,
-    Result, Scalar, Stack, Tensor, bf16, f16,
+    AnyTensor, Complex32, Complex64, DType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, MemoryFormat, Meta,
+    Registry, Result, Scalar, Stack, Tensor, bf16, f16,
 };
 pub use monomorph_cpu::Cpu;
 pub use monomorph_ops::functions::*;

@@ -19,7 +19,9 @@ macro_rules! op_table {
 /// Calls `$macro! { path::to::Formula }` for every in-tree formula: how a device compiles its kernels.
 #[macro_export]
 macro_rules! for_each_formula {
-    ($macro:ident) => { $crate::op_table! { __each_formula $macro } };
+    ($macro:ident) => {
+        $crate::op_table! { __each_formula $macro }
+    };
 }
 
 #[doc(hidden)]
@@ -33,7 +35,9 @@ macro_rules! __each_formula {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_formula {
-    (formula $macro:ident $path:path) => { $macro! { $path } };
+    (formula $macro:ident $path:path) => {
+        $macro! { $path }
+    };
     ($kind:ident $macro:ident $($what:tt)*) => {};
 }
 
