@@ -185,8 +185,8 @@ macro_rules! __register_row {
     ($ctx:tt $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
         $crate::__register_row! { $ctx $name $args -> $rets : op ($crate::Op<$path>) $forms }
     };
-    ($ctx:tt [$($name:tt)*] $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
-        $( $crate::__register_form! { $form $ctx $kind $op $args $rets [$($name)*] [$($($fname)*)?] } )*
+    ($ctx:tt $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
+        $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name [$($($fname)*)?] } )*
     };
 }
 
