@@ -12,7 +12,7 @@ pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, ch
 impl<V: Num> Map<V> for AddFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
-        a + alpha * b
+        a.add_scaled(alpha, b)
     }
 }
 
@@ -20,7 +20,7 @@ pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, chec
 impl<V: Num> Map<V> for SubFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
-        a - alpha * b
+        a.add_scaled(-alpha, b)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::algebra::{Equal, Ordered as HasOrder, Value};
 use crate::pointwise::{
     AllDTypes, Check, Common, Map, MaskAndTwo, Ordered, Pointwise, PointwiseInputs, Prebuilt, Real, Rule, Same, Truth,
-    pointwise,
+    common_dtype, pointwise,
 };
 use monomorph_core::structured::{Executes, Operand, Operator, ValueSink, call};
 use monomorph_core::{DType, Device, Error, ErrorKind, Result, Scalar};
@@ -80,23 +80,32 @@ fn check_clamp(call: &Check<'_, '_>) -> Result<()> {
 /// Bounds that are numbers promote, but an output must have the promoted dtype; bool is refused.
 static NUMBER_BOUNDS: Rule = Rule::PROMOTE_EXACT.over::<Real>().with_check(check_number_bounds);
 
-/// A number as a bound must be one that the common dtype holds.
+/// A number as a bound must be one that the common dtype holds; integers were saturated before.
 fn check_number_bounds(call: &Check<'_, '_>) -> Result<()> {
     check_clamp(call)?;
-    for operand in call.operands {
-        if let Operand::Number(bound) = operand {
-            let exact = match bound.scalar() {
-                // Unlike other numbers, a negative bound does not wrap.
-                Scalar::Int(i) if i < 0 && call.common == DType::U8 => false,
-                number => number.check_fits(call.common, "min or max").is_ok(),
-            };
-            if !exact {
-                let got = bound.scalar().to_string();
-                return Err(ErrorKind::NumberRange { arg: "min or max", got, dtype: call.common }.into());
-            }
-        }
+    call.operands.iter().try_for_each(|operand| match operand {
+        Operand::Number(bound) => bound.scalar().check_fits(call.common, "min or max"),
+        _ => Ok(()),
+    })
+}
+
+/// A bound as an operand. In an integral result a bound beyond the range of the dtype is moved to its end where it then has
+/// no effect (`low` below it, a high one above), and is an error on the other side, where no value could satisfy it.
+fn number_bound(bound: Option<Scalar>, low: bool, common: Option<DType>) -> Result<Operand<'static>> {
+    let Some(bound) = bound else { return Ok(Operand::Absent) };
+    let (Some(common), Scalar::Int(value)) = (common, bound) else { return Ok(Operand::from(bound)) };
+    let (lowest, highest) = match common {
+        DType::U8 => (0, u8::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        _ => (i64::MIN, i64::MAX),
+    };
+    if (low && value > highest) || (!low && value < lowest) {
+        let arg = if low { "min" } else { "max" };
+        return Err(Error::new(ErrorKind::NumberRange { arg, got: value.to_string(), dtype: common }).of("clamp"));
     }
-    Ok(())
+    Ok(Operand::from(Scalar::Int(value.clamp(lowest, highest))))
 }
 
 /// `clamp` between two bounds, of which one may be absent: numbers or tensors.
@@ -111,8 +120,9 @@ where
         (x, low, high): (Operand<'t>, Option<Scalar>, Option<Scalar>),
         sink: S,
     ) -> Result<S::Value> {
-        let bound = |b: Option<Scalar>| b.map_or(Operand::Absent, Operand::from);
-        clamp(x, bound(low), bound(high), Some(&NUMBER_BOUNDS), sink)
+        let given = [Some(x), low.map(Operand::from), high.map(Operand::from)];
+        let common = common_dtype(given.iter().flatten());
+        clamp(x, number_bound(low, true, common)?, number_bound(high, false, common)?, Some(&NUMBER_BOUNDS), sink)
     }
 }
 

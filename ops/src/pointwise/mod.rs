@@ -27,7 +27,7 @@ pub use formula::{
     Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
     PointwiseFn, Same, Truth,
 };
-pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt};
+pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, common_dtype};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};
 

@@ -149,8 +149,8 @@ fn plan_call(
     Ok((build(&config, operands, sink)?, compute))
 }
 
-/// The dtype that the formula computes in.
-fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], out: Option<DType>) -> DType {
+/// The dtype that operands promote to; `None` if there is none.
+pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'t>>) -> Option<DType> {
     let mut types = ResultType::default();
     for operand in operands {
         if let Some(dtype) = operand.dtype() {
@@ -162,10 +162,15 @@ fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], out: Option<DType>) -> D
             types.push(dtype, category);
         }
     }
+    types.dtype()
+}
+
+/// The dtype that the formula computes in.
+fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], out: Option<DType>) -> DType {
     // A lone operand keeps its dtype, also if it is a number.
     let promoted = match operands {
         [one] => one.dtype(),
-        _ => types.dtype(),
+        _ => common_dtype(operands),
     };
     // An operator without operands computes in the dtype of what it writes.
     let common = promoted.or(out).unwrap_or(DType::F32);
