@@ -182,6 +182,12 @@ fn plan(
         Fast::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
         Fast::Contiguous | Fast::ChannelsLast => None,
     };
+    let (hint, fast_format) = match ops.last() {
+        Some(input) if config.outputs_like_input => {
+            (Some(strides::preserve_strides(input.view.sizes, input.order_strides(store))), false)
+        }
+        _ => (hint, fast == Fast::ChannelsLast),
+    };
     let fix = |op: &Op<'_>| Fixed { dtype: op.view.dtype, loop_dtype: op.target, conj: op.view.conj, neg: op.view.neg };
     iter.operands.clear();
     iter.operands.extend(ops.iter().map(fix));
@@ -192,7 +198,7 @@ fn plan(
         uniform,
         fresh: !ops[..noutputs].iter().any(|op| op.defined),
         hint,
-        format: (fast == Fast::ChannelsLast).then_some(MemoryFormat::ChannelsLast),
+        format: fast_format.then_some(MemoryFormat::ChannelsLast),
         devices: ops[..noutputs].iter().map(|op| op.view.device).collect(),
         names: padded(names, shape.len()),
         shape,

@@ -71,6 +71,8 @@ pub(crate) fn compute(
         common = Some(DEFAULT_FLOAT);
     }
 
+    common = config.common_dtype.or(common);
+    let promote = promote || config.common_dtype.is_some();
     for (k, op) in ops.iter_mut().enumerate() {
         if !op.defined {
             let Some(dtype) = config.output_dtype.or(common) else {

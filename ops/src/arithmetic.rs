@@ -1,12 +1,12 @@
 //! Arithmetic: add, sub, mul, div with its rounding modes, neg, abs.
 
 use crate::algebra::{Magnitude as HasMagnitude, Num, RoundedDivision, TrueDivision};
+use crate::kernels::Arithmetic;
 use crate::pointwise::{
-    AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Pointwise, PointwiseInputs, Prebuilt,
-    Real, Rule, Same, pointwise,
+    AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Real, Rule, Same, pointwise, run,
 };
-use monomorph_core::structured::{Executes, Operand, Operator, ValueSink, call};
-use monomorph_core::{DType, Device, ErrorKind, Result, Scalar};
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
 pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha }
 impl<V: Num> Map<V> for AddFn {
@@ -110,28 +110,20 @@ fn check_sub(call: &Check<'_, '_>) -> Result<()> {
 /// `div` with a rounding mode: true division for none, else the quotient rounded to zero or down.
 pub struct DivMode;
 
-impl<'t, D, A, B> Operator<'t, D, (A, B, Option<&'t str>)> for DivMode
+impl<'t, D: Arithmetic, A, B> Operator<'t, D, (A, B, Option<&'t str>)> for DivMode
 where
     A: Into<Operand<'t>>,
     B: Into<Operand<'t>>,
-    D: Device + Executes<Pointwise<DivFn, Prebuilt>>,
-    D: Executes<Pointwise<DivTruncFn, Prebuilt>> + Executes<Pointwise<DivFloorFn, Prebuilt>>,
 {
     fn call<S: ValueSink<'t, D>>((a, b, mode): (A, B, Option<&'t str>), sink: S) -> Result<S::Value> {
-        type Op<F> = Pointwise<F, Prebuilt>;
-        let args = (a, b);
         match mode {
-            None => call::<Op<DivFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivFn>>),
-            Some("trunc") => {
-                call::<Op<DivTruncFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivTruncFn>>)
-            }
-            Some("floor") => {
-                call::<Op<DivFloorFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivFloorFn>>)
-            }
+            None => run::<DivFn, D, _, S>((a, b), sink),
+            Some("trunc") => run::<DivTruncFn, D, _, S>((a, b), sink),
+            Some("floor") => run::<DivFloorFn, D, _, S>((a, b), sink),
             Some(other) => {
                 let accepted = "None (true division), \"trunc\" (towards zero) and \"floor\" (down)";
                 let error = ErrorKind::UnknownOption { arg: "rounding_mode", got: other.to_owned(), accepted };
-                Err(monomorph_core::Error::new(error).of("div"))
+                Err(Error::new(error).of("div"))
             }
         }
     }

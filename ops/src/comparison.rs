@@ -1,12 +1,13 @@
 //! Comparisons and selection: eq, lt, where, and the bounds of clamp.
 
 use crate::algebra::{Equal, Ordered as HasOrder, Value};
+use crate::kernels::Comparison;
 use crate::pointwise::{
-    AllDTypes, Check, Common, Map, MaskAndTwo, Ordered, Pointwise, PointwiseInputs, Prebuilt, Real, Rule, Same, Truth,
-    common_dtype, pointwise,
+    AllDTypes, Bounds, Check, Common, Map, MaskAndTwo, Number, Ordered, Real, Rule, Same, Truth, common_dtype,
+    pointwise, run,
 };
-use monomorph_core::structured::{Executes, Operand, Operator, ValueSink, call};
-use monomorph_core::{DType, Device, Error, ErrorKind, Result, Scalar};
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
 pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Equal> Map<V> for EqFn {
@@ -56,6 +57,30 @@ impl<V: HasOrder> Map<V> for ClampMaxFn {
     }
 }
 
+pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Bounds => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampNumbersFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
+        x.maximum(low).minimum(high)
+    }
+}
+
+pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampMinNumberFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], low: V) -> V {
+        x.maximum(low)
+    }
+}
+
+pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], high: V) -> V {
+        x.minimum(high)
+    }
+}
+
 /// The condition of `where` is bool; uint8 is accepted as PyTorch still does.
 fn check_condition(call: &Check<'_, '_>) -> Result<()> {
     match call.operands.first().and_then(Operand::dtype) {
@@ -77,93 +102,63 @@ fn check_clamp(call: &Check<'_, '_>) -> Result<()> {
     }
 }
 
-/// Bounds that are numbers promote, but an output must have the promoted dtype; bool is refused.
-static NUMBER_BOUNDS: Rule = Rule::PROMOTE_EXACT.over::<Real>().with_check(check_number_bounds);
-
 /// A number as a bound must be one that the common dtype holds; integers were saturated before.
-fn check_number_bounds(call: &Check<'_, '_>) -> Result<()> {
+fn check_numbers(call: &Check<'_, '_>) -> Result<()> {
     check_clamp(call)?;
-    call.operands.iter().try_for_each(|operand| match operand {
-        Operand::Number(bound) => bound.scalar().check_fits(call.common, "min or max"),
-        _ => Ok(()),
-    })
+    call.params.iter().try_for_each(|bound| bound.check_fits(call.common, "min or max"))
 }
 
-/// A bound as an operand. In an integral result a bound beyond the range of the dtype is moved to its end where it then has
-/// no effect (`low` below it, a high one above), and is an error on the other side, where no value could satisfy it.
-fn number_bound(bound: Option<Scalar>, low: bool, common: Option<DType>) -> Result<Operand<'static>> {
-    let Some(bound) = bound else { return Ok(Operand::Absent) };
-    let (Some(common), Scalar::Int(value)) = (common, bound) else { return Ok(Operand::from(bound)) };
+/// A bound as the formula takes it. In an integral result a bound beyond the range of the dtype is moved to its end where it
+/// then has no effect (`low` below it, a high one above), and is an error on the other side, where no value could satisfy it.
+fn saturated(bound: Scalar, low: bool, common: Option<DType>) -> Result<Scalar> {
+    let (Some(common), Scalar::Int(value)) = (common, bound) else { return Ok(bound) };
     let (lowest, highest) = match common {
         DType::U8 => (0, u8::MAX.into()),
         DType::I8 => (i8::MIN.into(), i8::MAX.into()),
         DType::I16 => (i16::MIN.into(), i16::MAX.into()),
         DType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        _ => (i64::MIN, i64::MAX),
+        _ => return Ok(bound),
     };
     if (low && value > highest) || (!low && value < lowest) {
         let arg = if low { "min" } else { "max" };
-        return Err(Error::new(ErrorKind::NumberRange { arg, got: value.to_string(), dtype: common }).of("clamp"));
+        return Err(ErrorKind::NumberRange { arg, got: value.to_string(), dtype: common }.into());
     }
-    Ok(Operand::from(Scalar::Int(value.clamp(lowest, highest))))
+    Ok(Scalar::Int(value.clamp(lowest, highest)))
+}
+
+#[cold]
+fn no_bound() -> Error {
+    Error::new(ErrorKind::ArgumentRule { rule: "at least one of min and max must be given" }).of("clamp")
 }
 
 /// `clamp` between two bounds, of which one may be absent: numbers or tensors.
 pub struct Clamp;
 
-impl<'t, D> Operator<'t, D, (Operand<'t>, Option<Scalar>, Option<Scalar>)> for Clamp
-where
-    D: Device + Executes<Pointwise<ClampFn, Prebuilt>>,
-    D: Executes<Pointwise<ClampMinFn, Prebuilt>> + Executes<Pointwise<ClampMaxFn, Prebuilt>>,
-{
+impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>, Option<Scalar>, Option<Scalar>)> for Clamp {
     fn call<S: ValueSink<'t, D>>(
         (x, low, high): (Operand<'t>, Option<Scalar>, Option<Scalar>),
         sink: S,
     ) -> Result<S::Value> {
-        let given = [Some(x), low.map(Operand::from), high.map(Operand::from)];
-        let common = common_dtype(given.iter().flatten());
-        clamp(x, number_bound(low, true, common)?, number_bound(high, false, common)?, Some(&NUMBER_BOUNDS), sink)
+        let bounds = [low, high].map(|b| b.map(Operand::from));
+        let common = common_dtype(std::iter::once(&x).chain(bounds.iter().flatten()));
+        let bound =
+            |b: Option<Scalar>, low| b.map(|b| saturated(b, low, common)).transpose().map_err(|e| e.of("clamp"));
+        match (bound(low, true)?, bound(high, false)?) {
+            (Some(low), Some(high)) => run::<ClampNumbersFn, D, _, S>((x, low, high), sink),
+            (Some(low), None) => run::<ClampMinNumberFn, D, _, S>((x, low), sink),
+            (None, Some(high)) => run::<ClampMaxNumberFn, D, _, S>((x, high), sink),
+            (None, None) => Err(no_bound()),
+        }
     }
 }
 
-impl<'t, D> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for Clamp
-where
-    D: Device + Executes<Pointwise<ClampFn, Prebuilt>>,
-    D: Executes<Pointwise<ClampMinFn, Prebuilt>> + Executes<Pointwise<ClampMaxFn, Prebuilt>>,
-{
+impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for Clamp {
     fn call<S: ValueSink<'t, D>>((x, low, high): (Operand<'t>, Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
-        clamp(x, low, high, None, sink)
-    }
-}
-
-/// Chooses the formula by which bounds there are.
-fn clamp<'t, D, S>(
-    x: Operand<'t>,
-    low: Operand<'t>,
-    high: Operand<'t>,
-    rule: Option<&'static Rule>,
-    sink: S,
-) -> Result<S::Value>
-where
-    D: Device + Executes<Pointwise<ClampFn, Prebuilt>>,
-    D: Executes<Pointwise<ClampMinFn, Prebuilt>> + Executes<Pointwise<ClampMaxFn, Prebuilt>>,
-    S: ValueSink<'t, D>,
-{
-    type Op<F> = Pointwise<F, Prebuilt>;
-    macro_rules! run {
-        ($f:ty, $args:expr) => {{
-            let inputs = PointwiseInputs::<'t, $f>::new($args)?;
-            let inputs = rule.map_or_else(|| PointwiseInputs::new($args), |rule| Ok(inputs.with_rule(rule)))?;
-            call::<Op<$f>, D, S>(&inputs, sink).map(S::value::<Op<$f>>)
-        }};
-    }
-    match (low.is_absent(), high.is_absent()) {
-        (false, false) => run!(ClampFn, (x, low, high)),
-        (false, true) => run!(ClampMinFn, (x, low)),
-        (true, false) => run!(ClampMaxFn, (x, high)),
-        (true, true) => {
-            let rule = "at least one of min and max must be given";
-            Err(Error::new(ErrorKind::ArgumentRule { rule }).of("clamp"))
+        match (low.is_absent(), high.is_absent()) {
+            (false, false) => run::<ClampFn, D, _, S>((x, low, high), sink),
+            (false, true) => run::<ClampMinFn, D, _, S>((x, low), sink),
+            (true, false) => run::<ClampMaxFn, D, _, S>((x, high), sink),
+            (true, true) => Err(no_bound()),
         }
     }
 }
@@ -209,6 +204,9 @@ macro_rules! __comparison_rows {
             : op ($crate::Op<$crate::comparison::WhereFn>) {
             functional -;
         } }
+        { [] () -> () : formula ($crate::comparison::ClampNumbersFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMinNumberFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMaxNumberFn) {} }
         { [] () -> () : formula ($crate::comparison::ClampFn) {} }
         { [] () -> () : formula ($crate::comparison::ClampMinFn) {} }
         { [] () -> () : formula ($crate::comparison::ClampMaxFn) {} }

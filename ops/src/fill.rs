@@ -70,9 +70,11 @@ pub fn copy<D: Device>(this: &Tensor<D>, source: &Tensor<D>, non_blocking: bool)
     Ok(out)
 }
 
-/// A copy of the whole storage under the same geometry. Where indices share elements, each gets its own instead.
+/// A copy of the whole storage under the same geometry. Where indices share elements, each gets its own instead, and a
+/// tensor with its conj or neg bit set is resolved.
 fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
-    if overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
+    let lazy = this.is_conj() || this.is_neg();
+    if lazy || overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
         return crate::factory::clone_tensor(this, None);
     }
     let elements = (this.storage_bytes() / this.dtype().size()) as i64;

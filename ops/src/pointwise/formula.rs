@@ -177,26 +177,55 @@ impl Params for Number {
     }
 }
 
+/// Two numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds(pub [Scalar; 2]);
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds([Scalar::Int(0); 2])
+    }
+}
+
+impl sealed::Sealed for Bounds {}
+impl Params for Bounds {
+    type Of<V: Value> = [V; 2];
+    #[inline(always)]
+    fn bind<V: Value>(&self) -> [V; 2] {
+        [Number(self.0[0]).bind(), Number(self.0[1]).bind()]
+    }
+    fn scalars(&self) -> &[Scalar] {
+        &self.0
+    }
+    fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> [V; 2] {
+        [next(), next()]
+    }
+}
+
 /// Operands and parameters from the arguments of a schema: first the operands, then the parameters.
 macro_rules! from_args {
     ($($operands:ty, $params:ty: ($($operand:ident)*; $($param:ident)*) => $make:expr;)*) => {$(
-        impl<'t, $($operand: Into<Operand<'t>>),*> FromArgs<($($operand,)* $($param,)*)>
+        impl<'t, $($operand: Into<Operand<'t>>),*> FromArgs<($($operand,)* $(from_args!(@type $param),)*)>
             for super::op::Arguments<'t, $operands, $params>
         {
             #[allow(non_snake_case, reason = "the type parameters double as names of the tuple's fields")]
-            fn from_args(($($operand,)* $($param,)*): ($($operand,)* $($param,)*)) -> Result<Self> {
+            fn from_args(
+                ($($operand,)* $($param,)*): ($($operand,)* $(from_args!(@type $param),)*),
+            ) -> Result<Self> {
                 Ok(super::op::Arguments { operands: [$($operand.into()),*], params: $make })
             }
         }
     )*};
+    (@type $param:ident) => { Scalar };
 }
 from_args! {
-    Same<0>, Number: (; Scalar) => Number(Scalar);
+    Same<0>, Number: (; p) => Number(p);
     Same<1>, (): (A;) => ();
-    Same<1>, Number: (A; Scalar) => Number(Scalar);
+    Same<1>, Number: (A; p) => Number(p);
+    Same<1>, Bounds: (A; p q) => Bounds([p, q]);
     Same<2>, (): (A B;) => ();
-    Same<2>, Number: (A B; Scalar) => Number(Scalar);
+    Same<2>, Number: (A B; p) => Number(p);
     Same<3>, (): (A B C;) => ();
-    Same<3>, Number: (A B C; Scalar) => Number(Scalar);
+    Same<3>, Number: (A B C; p) => Number(p);
     MaskAndTwo, (): (A B C;) => ();
 }

@@ -28,6 +28,8 @@ pub struct Rule {
     pub flags: Flags,
     /// Operands are promoted as if the preset did it, but an output must have exactly the common dtype.
     pub exact_output: bool,
+    /// The parameters take part in promotion.
+    pub numbers_promote: bool,
     /// What the output holds.
     pub output: OutputKind,
     /// Bit `d as usize` is set for each accepted compute dtype `d`.
@@ -40,7 +42,15 @@ pub struct Rule {
 
 impl Rule {
     const fn new(flags: Flags) -> Rule {
-        Rule { flags, exact_output: false, output: OutputKind::Common, domain: 0, words: "", check: None }
+        Rule {
+            flags,
+            exact_output: false,
+            numbers_promote: false,
+            output: OutputKind::Common,
+            domain: 0,
+            words: "",
+            check: None,
+        }
     }
 
     /// Two operands that promote; the result may be cast to the output where that is safe.
@@ -59,6 +69,12 @@ impl Rule {
     pub const UNARY_FORCE_BOOLEAN: Rule = Rule::new(Flags::UNARY_FORCE_BOOLEAN);
     /// No operand: the output is only written, in its own dtype.
     pub const NULLARY: Rule = Rule::new(Flags { check_mem_overlap: false, ..Flags::NULLARY });
+    /// One operand that promotes with the parameters; the output must have the common dtype exactly.
+    pub const NUMBERS_PROMOTE: Rule = Rule {
+        exact_output: true,
+        numbers_promote: true,
+        ..Rule::new(Flags { check_all_same_dtype: false, ..Flags::DEFAULT })
+    };
     /// Operands that promote, numbers included; the output must have the common dtype exactly.
     pub const PROMOTE_EXACT: Rule = Rule {
         exact_output: true,
