@@ -80,7 +80,15 @@ unsafe fn run(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize
 /// # Safety
 ///
 /// C1, C2 for the run.
-unsafe fn staged(load: &Lane, store: &Lane, from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, n: usize) {
+unsafe fn staged(
+    load: &Lane,
+    store: &Lane,
+    from: *const u8,
+    from_stride: isize,
+    to: *mut u8,
+    to_stride: isize,
+    n: usize,
+) {
     let (mut block, mut scratch) = (Block::NEW, Block::NEW);
     let (block, scratch) = (block.data(), scratch.data());
     let step = load.capacity().min(store.capacity());

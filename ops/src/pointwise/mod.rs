@@ -20,12 +20,12 @@ mod rule;
 mod trace;
 
 pub use domain::{
-    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integral, Membership, No, Numeric, Ordered,
-    Real, RealClass, Reals, Yes, covered,
+    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integral, Membership, No,
+    Numeric, Ordered, Real, RealClass, Reals, Yes, covered,
 };
 pub use formula::{
-    Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf, PointwiseFn, Same,
-    Truth,
+    Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
+    PointwiseFn, Same, Truth,
 };
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt};
 pub use rule::{Check, Rule};
