@@ -98,7 +98,7 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
         inputs.operands()
     }
 
-    fn meta(inputs: &PointwiseInputs<'_, F>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
+    fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
         use super::formula::Params;
         let masks = <F::Operands as Operands>::MASKS;
         let (iter, compute) = plan_call(inputs.rule, masks, inputs.operands(), inputs.params().scalars(), sink)?;

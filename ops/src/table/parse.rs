@@ -3,13 +3,16 @@
 
 /// Walks the arguments of a schema.
 ///
-/// `__schema_args! { @walk $mode no $callback {context} [] args.. , }` calls
-/// `$callback! { {context} [ (arg Tensor this) (arg Scalar alpha) .. ] }`. In mode `short`, keyword-only arguments that have
-/// a default become `(fixed TYPE {default})`: they are no parameter of the generated function.
+/// `__schema_args! { @walk $mode no $callback {context} ([] {}) args.. , }` calls
+/// `$callback! { {context} [ (arg Tensor this) (arg Scalar alpha) .. ] { (Tensor this) (Scalar alpha) .. } }`: all arguments,
+/// then those that are parameters of the generated function. In mode `short`, keyword-only arguments that have a default are
+/// `(fixed TYPE default)` in the first list and not in the second.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __schema_args {
-    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt [$($acc:tt)*]) => { $crate::$cb! { $ctx [$($acc)*] } };
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt ([$($all:tt)*] {$($params:tt)*})) => {
+        $crate::$cb! { $ctx [$($all)*] {$($params)*} }
+    };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt ,) => { $crate::__schema_args! { @walk $mode $kw $cb $ctx $acc } };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt * , $($rest:tt)*) => {
         $crate::__schema_args! { @walk $mode yes $cb $ctx $acc $($rest)* }
@@ -87,11 +90,14 @@ macro_rules! __schema_args {
     };
 
     // Defaults matter only for keyword-only arguments in short mode.
-    (@default short yes $cb:ident $ctx:tt [$($acc:tt)*] $ty:ident $n:ident = $default:tt , $($rest:tt)*) => {
-        $crate::__schema_args! { @walk short yes $cb $ctx [$($acc)* (fixed $ty $default)] $($rest)* }
+    (@default short yes $cb:ident $ctx:tt ([$($all:tt)*] $params:tt) $ty:ident $n:ident = $default:tt , $($rest:tt)*) => {
+        $crate::__schema_args! { @walk short yes $cb $ctx ([$($all)* (fixed $ty $default)] $params) $($rest)* }
     };
-    (@default $mode:ident $kw:ident $cb:ident $ctx:tt [$($acc:tt)*] $ty:ident $n:ident $(= $(-)? $default:tt)? , $($rest:tt)*) => {
-        $crate::__schema_args! { @walk $mode $kw $cb $ctx [$($acc)* (arg $ty $n)] $($rest)* }
+    (@default $mode:ident $kw:ident $cb:ident $ctx:tt ([$($all:tt)*] {$($params:tt)*}) $ty:ident $n:ident
+        $(= $default:tt)? , $($rest:tt)*) => {
+        $crate::__schema_args! {
+            @walk $mode $kw $cb $ctx ([$($all)* (arg $ty $n)] {$($params)* ($ty $n)}) $($rest)*
+        }
     };
 }
 
@@ -143,14 +149,34 @@ macro_rules! __marker {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __value {
-    ($d:ident (arg Tensor $n:ident)) => { $crate::core::Arg::<'_, $d>::operand($n.into()) };
-    ($d:ident (arg OptTensor $n:ident)) => { $crate::core::Arg::<'_, $d>::from($n).operand() };
-    ($d:ident (arg Scalar $n:ident)) => { Into::<$crate::core::Scalar>::into($n) };
-    ($d:ident (arg Ints $n:ident)) => { Into::<$crate::core::IntList<'_>>::into($n).0 };
-    ($d:ident (arg $ty:ident $n:ident)) => { $n };
-    ($d:ident (fixed $ty:ident None)) => { None };
-    ($d:ident (fixed $ty:ident False)) => { false };
-    ($d:ident (fixed $ty:ident True)) => { true };
-    ($d:ident (fixed Scalar $default:literal)) => { $crate::core::Scalar::from($default) };
-    ($d:ident (fixed MemoryFormat contiguous_format)) => { $crate::core::MemoryFormat::Contiguous };
+    ($d:ident (arg Tensor $n:ident)) => {
+        $crate::core::Arg::<'_, $d>::operand($n.into())
+    };
+    ($d:ident (arg OptTensor $n:ident)) => {
+        $crate::core::Arg::<'_, $d>::from($n).operand()
+    };
+    ($d:ident (arg Scalar $n:ident)) => {
+        Into::<$crate::core::Scalar>::into($n)
+    };
+    ($d:ident (arg Ints $n:ident)) => {
+        Into::<$crate::core::IntList<'_>>::into($n).0
+    };
+    ($d:ident (arg $ty:ident $n:ident)) => {
+        $n
+    };
+    ($d:ident (fixed $ty:ident None)) => {
+        None
+    };
+    ($d:ident (fixed $ty:ident False)) => {
+        false
+    };
+    ($d:ident (fixed $ty:ident True)) => {
+        true
+    };
+    ($d:ident (fixed Scalar $default:literal)) => {
+        $crate::core::Scalar::from($default)
+    };
+    ($d:ident (fixed MemoryFormat contiguous_format)) => {
+        $crate::core::MemoryFormat::Contiguous
+    };
 }
