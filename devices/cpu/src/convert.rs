@@ -25,7 +25,7 @@ macro_rules! cut {
         #[inline(always)]
         fn $name(x: $float) -> $int {
             const LIMIT: $float = -($int::MIN as $float);
-            let fits = (x >= -LIMIT) & (x < LIMIT);
+            let fits = (-LIMIT..LIMIT).contains(&x);
             let safe = if fits { x } else { 0.0 };
             // SAFETY: `safe` is no NaN, and its integral part lies within the integer's range.
             let whole: $int = unsafe { safe.to_int_unchecked() };
