@@ -24,7 +24,7 @@ impl<V: Num> Map<V> for SubFn {
     }
 }
 
-pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY }
+pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar() }
 impl<V: Num> Map<V> for MulFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -32,7 +32,7 @@ impl<V: Num> Map<V> for MulFn {
     }
 }
 
-pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT }
+pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar() }
 impl<V: TrueDivision> Map<V> for DivFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -52,7 +52,7 @@ impl<V: RoundedDivision> Map<V> for DivTruncFn {
     }
 }
 
-pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = true }
+pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true }
 impl<V: RoundedDivision> Map<V> for DivFloorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

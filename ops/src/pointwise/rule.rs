@@ -30,6 +30,9 @@ pub struct Rule {
     pub exact_output: bool,
     /// The parameters take part in promotion.
     pub numbers_promote: bool,
+    /// If the last operand is one element, float16 and bfloat16 are not rounded to before the result is: PyTorch's CPU
+    /// reads it as float32 in `mul`, `div` and `floor_divide`, so `x * 0.1` is not `x * tensor(0.1)`.
+    pub wide_scalar: bool,
     /// What the output holds.
     pub output: OutputKind,
     /// Bit `d as usize` is set for each accepted compute dtype `d`.
@@ -46,6 +49,7 @@ impl Rule {
             flags,
             exact_output: false,
             numbers_promote: false,
+            wide_scalar: false,
             output: OutputKind::Common,
             domain: 0,
             words: "",
@@ -89,6 +93,12 @@ impl Rule {
     /// The rule with a check of the operator's own.
     pub const fn with_check(self, check: fn(&Check<'_, '_>) -> Result<()>) -> Rule {
         Rule { check: Some(check), ..self }
+    }
+
+    /// The rule for an operator that reads a last operand of one element as float32, where it computes in float16 or
+    /// bfloat16.
+    pub const fn with_wide_scalar(self) -> Rule {
+        Rule { wide_scalar: true, ..self }
     }
 
     /// The rule for an output of this kind.
