@@ -218,6 +218,16 @@ pub enum ErrorKind {
         /// Bytes there.
         have: usize,
     },
+    /// Memory whose address does not suit the element type.
+    #[error(
+        "the memory of {arg} is not aligned to {align} bytes, as its element type needs; copy it to aligned memory"
+    )]
+    Unaligned {
+        /// Which operand.
+        arg: &'static str,
+        /// The alignment in bytes.
+        align: usize,
+    },
     /// Lists that must have one length.
     #[error("argument {arg} has {got} entries; {want} are accepted")]
     ListLength {
@@ -338,6 +348,16 @@ pub enum ErrorKind {
         got: String,
         /// What is accepted.
         accepted: &'static str,
+    },
+    /// An instruction-set level that the environment asks for and that cannot run here.
+    #[error("{variable} is {got:?}; this host has {accepted}; unset it to use the best of them")]
+    InstructionSet {
+        /// The environment variable.
+        variable: &'static str,
+        /// What it holds.
+        got: String,
+        /// The levels of the host, in words.
+        accepted: String,
     },
     /// Arguments that exclude each other, or of which one is needed.
     #[error("{rule}")]

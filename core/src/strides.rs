@@ -53,13 +53,14 @@ pub fn contiguous_strides(sizes: &[i64]) -> Dims {
     strides
 }
 
-/// Strides that make the dimensions dense in the given order, the first in `order` being the innermost.
+/// Strides that make the dimensions dense in the given order, the first in `order` being the innermost. A size of 0 makes
+/// the strides behind it 0, as in PyTorch's channels-last formats.
 fn dense_in_order(sizes: &[i64], order: &[usize]) -> Dims {
     let mut strides: Dims = SmallVec::from_elem(0, sizes.len());
     let mut running: i64 = 1;
     for &d in order {
         strides[d] = running;
-        running = running.saturating_mul(sizes[d].max(1));
+        running = running.saturating_mul(sizes[d]);
     }
     strides
 }
@@ -161,8 +162,11 @@ pub fn suggest_format(sizes: &[i64], strides: &[i64]) -> MemoryFormat {
     MemoryFormat::Contiguous
 }
 
-/// True if every element of a dense block is reached exactly once, in any order of dimensions.
+/// True if every element of a dense block is reached exactly once, in any order of dimensions. Empty tensors are dense.
 pub fn is_non_overlapping_and_dense(sizes: &[i64], strides: &[i64]) -> bool {
+    if sizes.contains(&0) {
+        return true;
+    }
     if sizes.len() == 1 {
         return sizes[0] < 2 || strides[0] == 1;
     }

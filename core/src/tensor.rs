@@ -299,8 +299,8 @@ impl AnyTensor {
     }
 
     /// The tensor as one of device type `D`, if it is on such a device.
-    pub fn downcast<D: Device>(self) -> std::result::Result<Tensor<D>, AnyTensor> {
-        if self.0.device().kind == D::KIND { Ok(Tensor::from_raw(self.0)) } else { Err(self) }
+    pub fn downcast<D: Device>(self) -> Option<Tensor<D>> {
+        (self.0.device().kind == D::KIND).then(|| Tensor::from_raw(self.0))
     }
 
     /// The same by reference.

@@ -1,1 +1,28 @@
-//! Placeholder.
+//! TensorIter: how the elements of several strided operands are brought together. Owns broadcasting, type computation,
+//! output strides, reordering, coalescing and the walk. Knows no operator, converts no element and holds no pointer.
+//!
+//! [`build`] plans an iteration for a structured operator and declares its outputs; [`build_over`] plans one over operands
+//! that all exist. The result, a [`TensorIter`], is not generic over operator or dtype; only the loops given to its walks
+//! are. `iter/README.md` follows one expression through every stage.
+
+mod config;
+mod counter;
+mod finish;
+pub mod foreign;
+mod operand;
+mod order;
+mod plan;
+mod reduce;
+mod tensor_iter;
+mod types;
+mod walk;
+
+pub use config::{Config, Flags, View};
+pub use counter::DimCounter;
+pub use plan::{build, build_into, build_over, build_over_into};
+pub use reduce::ReduceSplit;
+pub use tensor_iter::{Narrowed, Offsets, TensorIter};
+pub use walk::GRAIN;
+
+/// Sizes or strides of one operand, inline up to 6 dimensions.
+pub(crate) type Dims = monomorph_core::strides::Dims;

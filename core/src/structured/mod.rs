@@ -14,11 +14,13 @@
 
 mod bound;
 mod operand;
+mod operator;
 mod sink;
 mod state;
 
 pub use bound::{Bound, Outputs, Produced};
 pub use operand::{Number, Operand};
+pub use operator::{FromArgs, Operator, ValueSink};
 pub use sink::{Functional, InPlace, MetaSink, Out, OutputSink, Prepared, Static, call, in_place, prepare};
 pub use state::{Form, SinkState};
 

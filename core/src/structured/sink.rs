@@ -162,16 +162,17 @@ where
     sink.conclude(bound, produced).map_err(|e| e.of(Op::NAME))
 }
 
-/// Calls `f` with `tensor` twice: as an input, by reference, and as the sink of an in-place call.
-pub fn in_place<'a, D: Device, R>(
+/// Calls `f` with `tensor` twice: as an input, by reference, and as the sink of an in-place call. The third argument only
+/// tells the compiler that other operands, which live for `'a`, live long enough.
+pub fn in_place<'a, D: Device>(
     tensor: &'a mut Tensor<D>,
-    f: impl for<'t> FnOnce(TensorRef<'t>, InPlace<'t, D>) -> Result<R>,
-) -> Result<(R, &'a mut Tensor<D>)> {
+    f: impl for<'t> FnOnce(TensorRef<'t>, InPlace<'t, D>, PhantomData<&'t &'a ()>) -> Result<()>,
+) -> Result<&'a mut Tensor<D>> {
     let geometry = tensor.geometry().clone();
     // SAFETY: `tensor` is borrowed for longer than `f` runs, and a sink never replaces the store of its tensor (S3).
     let input = unsafe { tensor.raw().detached_ref(&geometry) };
-    let result = f(input, InPlace(tensor))?;
-    Ok((result, tensor))
+    f(input, InPlace(tensor), PhantomData)?;
+    Ok(tensor)
 }
 
 /// Checks a call once and keeps it: [`Prepared::run`] then runs it with no check and no allocation.

@@ -1,0 +1,214 @@
+//! Comparisons and selection: eq, lt, where, and the bounds of clamp.
+
+use crate::algebra::{Equal, Ordered as HasOrder, Value};
+use crate::kernels::Comparison;
+use crate::pointwise::{
+    AllDTypes, Bounds, Check, Common, Map, MaskAndTwo, Number, Ordered, Real, Rule, Same, Truth, common_dtype,
+    pointwise, run,
+};
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
+
+pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
+impl<V: Equal> Map<V> for EqFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
+        a.eq(b)
+    }
+}
+
+pointwise! { LtFn "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
+impl<V: HasOrder> Map<V> for LtFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
+        a.lt(b)
+    }
+}
+
+pointwise! { WhereFn "where": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT, check = check_condition }
+impl<V: Value> Map<V> for WhereFn {
+    #[inline(always)]
+    fn eval((condition, [a, b]): (V::Mask, [V; 2]), (): ()) -> V {
+        V::select(condition, a, b)
+    }
+}
+
+pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp }
+impl<V: HasOrder> Map<V> for ClampFn {
+    #[inline(always)]
+    fn eval([x, low, high]: [V; 3], (): ()) -> V {
+        x.maximum(low).minimum(high)
+    }
+}
+
+pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp }
+impl<V: HasOrder> Map<V> for ClampMinFn {
+    #[inline(always)]
+    fn eval([x, low]: [V; 2], (): ()) -> V {
+        x.maximum(low)
+    }
+}
+
+pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp }
+impl<V: HasOrder> Map<V> for ClampMaxFn {
+    #[inline(always)]
+    fn eval([x, high]: [V; 2], (): ()) -> V {
+        x.minimum(high)
+    }
+}
+
+pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Bounds => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampNumbersFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
+        x.maximum(low).minimum(high)
+    }
+}
+
+pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampMinNumberFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], low: V) -> V {
+        x.maximum(low)
+    }
+}
+
+pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], high: V) -> V {
+        x.minimum(high)
+    }
+}
+
+/// The condition of `where` is bool; uint8 is accepted as PyTorch still does.
+fn check_condition(call: &Check<'_, '_>) -> Result<()> {
+    match call.operands.first().and_then(Operand::dtype) {
+        Some(got) if !matches!(got, DType::Bool | DType::U8) => {
+            Err(ErrorKind::DTypeNotSupported { what: "argument condition has dtype", got, accepted: "bool" }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_clamp(call: &Check<'_, '_>) -> Result<()> {
+    // Complex operands are refused even where the bounds would not take part in promotion.
+    match call.operands.iter().filter_map(Operand::dtype).find(|d| d.is_complex()) {
+        Some(got) => {
+            Err(ErrorKind::DTypeNotSupported { what: "an operand has dtype", got, accepted: "integers and floats" }
+                .into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// A number as a bound must be one that the common dtype holds; integers were saturated before.
+fn check_numbers(call: &Check<'_, '_>) -> Result<()> {
+    check_clamp(call)?;
+    call.params.iter().try_for_each(|bound| bound.check_fits(call.common, "min or max"))
+}
+
+/// A bound as the formula takes it. In an integral result a bound beyond the range of the dtype is moved to its end where it
+/// then has no effect (`low` below it, a high one above), and is an error on the other side, where no value could satisfy it.
+fn saturated(bound: Scalar, low: bool, common: Option<DType>) -> Result<Scalar> {
+    let (Some(common), Scalar::Int(value)) = (common, bound) else { return Ok(bound) };
+    let (lowest, highest) = match common {
+        DType::U8 => (0, u8::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        _ => return Ok(bound),
+    };
+    if (low && value > highest) || (!low && value < lowest) {
+        let arg = if low { "min" } else { "max" };
+        return Err(ErrorKind::NumberRange { arg, got: value.to_string(), dtype: common }.into());
+    }
+    Ok(Scalar::Int(value.clamp(lowest, highest)))
+}
+
+#[cold]
+fn no_bound() -> Error {
+    Error::new(ErrorKind::ArgumentRule { rule: "at least one of min and max must be given" }).of("clamp")
+}
+
+/// `clamp` between two bounds, of which one may be absent: numbers or tensors.
+pub struct Clamp;
+
+impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>, Option<Scalar>, Option<Scalar>)> for Clamp {
+    fn call<S: ValueSink<'t, D>>(
+        (x, low, high): (Operand<'t>, Option<Scalar>, Option<Scalar>),
+        sink: S,
+    ) -> Result<S::Value> {
+        let bounds = [low, high].map(|b| b.map(Operand::from));
+        let common = common_dtype(std::iter::once(&x).chain(bounds.iter().flatten()));
+        let bound =
+            |b: Option<Scalar>, low| b.map(|b| saturated(b, low, common)).transpose().map_err(|e| e.of("clamp"));
+        match (bound(low, true)?, bound(high, false)?) {
+            (Some(low), Some(high)) => run::<ClampNumbersFn, D, _, S>((x, low, high), sink),
+            (Some(low), None) => run::<ClampMinNumberFn, D, _, S>((x, low), sink),
+            (None, Some(high)) => run::<ClampMaxNumberFn, D, _, S>((x, high), sink),
+            (None, None) => Err(no_bound()),
+        }
+    }
+}
+
+impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for Clamp {
+    fn call<S: ValueSink<'t, D>>((x, low, high): (Operand<'t>, Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        match (low.is_absent(), high.is_absent()) {
+            (false, false) => run::<ClampFn, D, _, S>((x, low, high), sink),
+            (false, true) => run::<ClampMinFn, D, _, S>((x, low), sink),
+            (true, false) => run::<ClampMaxFn, D, _, S>((x, high), sink),
+            (true, true) => Err(no_bound()),
+        }
+    }
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __comparison_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [eq.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::EqFn) {
+            functional eq; inplace eq_ [eq_.Tensor]; out eq_out [eq.Tensor_out];
+        } }
+        { [eq.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::EqFn>) {
+            functional -; inplace - [eq_.Scalar]; out - [eq.Scalar_out];
+        } }
+        { [lt.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::LtFn) {
+            functional lt; inplace lt_ [lt_.Tensor]; out lt_out [lt.Tensor_out];
+        } }
+        { [lt.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::LtFn>) {
+            functional -; inplace - [lt_.Scalar]; out - [lt.Scalar_out];
+        } }
+        { [clamp] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : op ($crate::comparison::Clamp) {
+            functional clamp; inplace clamp_ [clamp_]; out clamp_out [clamp.out];
+        } }
+        { [clamp.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor)
+            : op ($crate::comparison::Clamp) {
+            functional clamp_tensor; inplace clamp_tensor_ [clamp_.Tensor];
+            out clamp_tensor_out [clamp.Tensor_out];
+        } }
+        { [where.self] (Tensor condition, Tensor self, Tensor other) -> (Tensor)
+            : formula ($crate::comparison::WhereFn) {
+            functional where_; out where_out [where.self_out];
+        } }
+        { [where.ScalarSelf] (Tensor condition, Scalar self, Tensor other) -> (Tensor)
+            : op ($crate::Op<$crate::comparison::WhereFn>) {
+            functional -;
+        } }
+        { [where.ScalarOther] (Tensor condition, Tensor self, Scalar other) -> (Tensor)
+            : op ($crate::Op<$crate::comparison::WhereFn>) {
+            functional -;
+        } }
+        { [where.Scalar] (Tensor condition, Scalar self, Scalar other) -> (Tensor)
+            : op ($crate::Op<$crate::comparison::WhereFn>) {
+            functional -;
+        } }
+        { [] () -> () : formula ($crate::comparison::ClampNumbersFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMinNumberFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMaxNumberFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMinFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMaxFn) {} }
+    } };
+}

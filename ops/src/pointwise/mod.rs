@@ -1,0 +1,66 @@
+//! The pointwise template: one formula over the value algebra becomes an operator in every form. Owns what formulas,
+//! operands, outputs, parameters and domains are, and the meta function that all pointwise operators share.
+//!
+//! ```
+//! use monomorph_ops::algebra::Num;
+//! use monomorph_ops::pointwise::*;
+//!
+//! pointwise! { Axpy "axpy": Numeric, Same<2>; Number => Common; Rule::BINARY }
+//! impl<V: Num> Map<V> for Axpy {
+//!     fn eval([a, b]: [V; 2], alpha: V) -> V {
+//!         alpha * a + b
+//!     }
+//! }
+//! ```
+
+mod domain;
+mod formula;
+mod op;
+mod rule;
+mod trace;
+
+pub use domain::{
+    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integral, Membership, No,
+    Numeric, Ordered, Real, RealClass, Reals, Yes, covered,
+};
+pub use formula::{
+    Bounds, Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
+    PointwiseFn, Same, Truth,
+};
+pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, common_dtype, run};
+pub use rule::{Check, Rule};
+pub use trace::{SymDomain, symbolic};
+
+pub use crate::pointwise;
+
+/// Declares the type of a pointwise formula: name, domain, operands; parameters => output; rule.
+///
+/// `pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY }` expands to
+///
+/// ```text
+/// pub struct AddFn;
+/// impl PointwiseFn for AddFn { const NAME = "add"; type Domain = AllDTypes; type Operands = Same<2>; ... }
+/// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
+/// ```
+///
+/// followed by `check = f` or `fault` where the operator has a check of its own or data that it refuses.
+#[macro_export]
+macro_rules! pointwise {
+    ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr
+        $(, check = $check:expr)? $(, fault = $fault:literal)?) => {
+        $(#[$doc])*
+        #[doc = concat!("The formula of `", $text, "`.")]
+        pub struct $name;
+        impl $crate::pointwise::PointwiseFn for $name {
+            const NAME: &'static str = $text;
+            const RULE: $crate::pointwise::Rule =
+                $rule.over::<$domain>() $(.with_check($check))? .with_output(<$out as $crate::pointwise::Outputs>::KIND);
+            $(const FAULT: bool = $fault;)?
+            type Domain = $domain;
+            type Operands = $operands;
+            type Params = $params;
+            type Out = $out;
+        }
+        const _: () = $crate::pointwise::covered::<$name, $domain>();
+    };
+}

@@ -1,0 +1,219 @@
+//! The pointwise template as a structured operator: one meta function, not generic but for a shell.
+
+use super::formula::{Operands, OutputKind, PointwiseFn};
+use super::rule::{Check, Rule};
+use monomorph_core::structured::{Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
+use monomorph_core::{Category, DType, ErrorKind, Kind, Result, ResultType, Scalar};
+use monomorph_iter::{Config, TensorIter, build};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+
+/// The kernel is compiled in the device's crate, by its kernel table.
+pub struct Prebuilt;
+/// The kernel is compiled in the crate that calls the operator.
+pub struct Here;
+
+/// The operator of formula `F`, its kernel compiled `W`here.
+pub struct Pointwise<F, W = Here>(PhantomData<fn() -> (F, W)>);
+
+/// Operands and parameters of a pointwise call.
+pub struct Arguments<'t, O: Operands, P> {
+    pub(super) operands: O::Array<'t>,
+    pub(super) params: P,
+}
+
+/// The inputs of a pointwise call.
+pub struct PointwiseInputs<'t, F: PointwiseFn> {
+    arguments: Arguments<'t, F::Operands, F::Params>,
+}
+
+impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
+    /// The inputs made from the arguments of a schema.
+    pub fn new<Args>(args: Args) -> Result<Self>
+    where
+        Arguments<'t, F::Operands, F::Params>: FromArgs<Args>,
+    {
+        Ok(PointwiseInputs { arguments: FromArgs::from_args(args)? })
+    }
+
+    /// The tensor operands.
+    pub fn operands(&self) -> &[Operand<'t>] {
+        self.arguments.operands.as_ref()
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &F::Params {
+        &self.arguments.params
+    }
+}
+
+impl<'t, F: PointwiseFn, Args> FromArgs<Args> for PointwiseInputs<'t, F>
+where
+    Arguments<'t, F::Operands, F::Params>: FromArgs<Args>,
+{
+    fn from_args(args: Args) -> Result<Self> {
+        PointwiseInputs::new(args)
+    }
+}
+
+/// Calls an in-tree formula: how an operator that chooses between formulas calls the chosen one.
+pub fn run<'t, F, D, Args, S>(args: Args, sink: S) -> Result<S::Value>
+where
+    F: PointwiseFn,
+    D: Executes<Pointwise<F, Prebuilt>>,
+    Arguments<'t, F::Operands, F::Params>: FromArgs<Args>,
+    S: ValueSink<'t, D>,
+{
+    <Pointwise<F, Prebuilt> as Operator<'t, D, Args>>::call(args, sink)
+}
+
+/// What a device needs to run a pointwise call.
+#[derive(Default)]
+pub struct PointwisePlan<P> {
+    iter: TensorIter,
+    compute: Option<DType>,
+    params: P,
+}
+
+impl<P> PointwisePlan<P> {
+    /// The iteration; operands are numbered output first.
+    pub fn iter(&self) -> &TensorIter {
+        &self.iter
+    }
+
+    /// The dtype that the formula computes in; `None` before planning.
+    pub fn compute(&self) -> Option<DType> {
+        self.compute
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &P {
+        &self.params
+    }
+}
+
+impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
+    const NAME: &'static str = F::NAME;
+    const OUTPUTS: usize = 1;
+    const CPU_SCALARS: bool = F::RULE.flags.allow_cpu_scalars;
+    type Inputs<'t> = PointwiseInputs<'t, F>;
+    type Plan = PointwisePlan<F::Params>;
+
+    fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
+        inputs.operands()
+    }
+
+    fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
+        use super::formula::Params;
+        let masks = <F::Operands as Operands>::MASKS;
+        let (iter, compute) = plan_call(const { &F::RULE }, masks, inputs.operands(), inputs.params().scalars(), sink)?;
+        *plan = PointwisePlan { iter, compute: Some(compute), params: inputs.params().clone() };
+        Ok(())
+    }
+}
+
+/// The meta function of every pointwise operator.
+fn plan_call(
+    rule: &Rule,
+    masks: usize,
+    operands: &[Operand<'_>],
+    params: &[Scalar],
+    sink: &mut SinkState<'_>,
+) -> Result<(TensorIter, DType)> {
+    let out = sink.existing(0).map(|t| t.geometry().dtype());
+    let compute = compute_dtype(rule, &operands[masks..], params, out);
+    if let Some(check) = rule.check {
+        check(&Check { operands, params, common: compute, out, form: sink.form() })?;
+    }
+    rule.check_domain(compute)?;
+    let mut flags = rule.flags;
+    let result = match rule.output {
+        OutputKind::Common => compute,
+        OutputKind::Truth => DType::Bool,
+        OutputKind::Magnitude => compute.to_real(),
+    };
+    if rule.exact_output
+        && let Some(got) = out
+        && got != result
+    {
+        return Err(ErrorKind::OutputDType { index: 0, got, want: result }.into());
+    }
+    if rule.output == OutputKind::Truth && out.is_some_and(|d| d != DType::Bool) {
+        // The truth value is cast to whatever the caller's output holds.
+        flags.cast_common_dtype_to_outputs = flags.promote_inputs_to_common_dtype;
+    }
+    if result != compute && rule.output == OutputKind::Magnitude {
+        complex_to_real(&mut flags, result, out, sink.form())?;
+    }
+    let config = Config {
+        flags,
+        output_dtype: (result != compute || rule.exact_output).then_some(result),
+        promote_from: masks,
+        common_dtype: rule.numbers_promote.then_some(compute),
+        // The result of a complex magnitude is made like its operand, not by the walk.
+        outputs_like_input: rule.output == OutputKind::Magnitude
+            && result != compute
+            && sink.form() == Form::Functional,
+        ..Config::default()
+    };
+    let iter = build(&config, operands, sink)?;
+    Ok((iter, if rule.wide_scalar { widened(compute, operands) } else { compute }))
+}
+
+/// float32 in place of float16 and bfloat16, if the last operand is one element. Operands and output keep their dtypes: the
+/// device converts them, and rounds the result once.
+fn widened(compute: DType, operands: &[Operand<'_>]) -> DType {
+    let is_half = matches!(compute, DType::F16 | DType::BF16);
+    let is_one = operands.last().is_some_and(|last| last.sizes().iter().all(|&size| size == 1));
+    if is_half && is_one { DType::F32 } else { compute }
+}
+
+/// The dtype that operands promote to; `None` if there is none.
+pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'t>>) -> Option<DType> {
+    let mut types = ResultType::default();
+    for operand in operands {
+        if let Some(dtype) = operand.dtype() {
+            let category = match operand {
+                o if o.is_wrapped() => Category::Number,
+                o if o.sizes().is_empty() => Category::ZeroDim,
+                _ => Category::Dimensioned,
+            };
+            types.push(dtype, category);
+        }
+    }
+    types.dtype()
+}
+
+/// The dtype that the formula computes in.
+fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: Option<DType>) -> DType {
+    // A lone operand keeps its dtype, also if it is a number.
+    let promoted = match operands {
+        [one] if rule.numbers_promote => {
+            let numbers: SmallVec<[Operand<'_>; 2]> = params.iter().map(|&p| Operand::from(p)).collect();
+            common_dtype(std::iter::once(one).chain(&numbers))
+        }
+        [one] => one.dtype(),
+        _ => common_dtype(operands),
+    };
+    // An operator without operands computes in the dtype of what it writes.
+    let common = promoted.or(out).unwrap_or(DType::F32);
+    if rule.flags.promote_integer_inputs_to_float && common.kind() < Kind::Float {
+        return monomorph_core::DEFAULT_FLOAT;
+    }
+    common
+}
+
+/// A complex operand whose result is real: the output is of the real dtype, or of one that it casts to; the caller's
+/// complex output takes the result as its real part.
+fn complex_to_real(flags: &mut monomorph_iter::Flags, result: DType, out: Option<DType>, form: Form) -> Result<()> {
+    flags.check_all_same_dtype = false;
+    if form == Form::InPlace {
+        let what = "in-place on a tensor of";
+        let accepted = "bool, integers and floats; the magnitude of a complex number is real";
+        return Err(ErrorKind::DTypeNotSupported { what, got: result.to_complex(), accepted }.into());
+    }
+    match out {
+        Some(to) if !result.can_cast(to) => Err(ErrorKind::Cast { from: result, to }.into()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,117 @@
+//! Rules: how the operands of a pointwise operator are promoted, cast, checked. Data, so that one meta function serves all
+//! operators.
+
+use super::domain::DomainSet;
+use super::formula::OutputKind;
+use monomorph_core::structured::{Form, Operand};
+use monomorph_core::{DType, ErrorKind, Result, Scalar};
+use monomorph_iter::Flags;
+
+/// What a check of one operator may look at.
+pub struct Check<'a, 't> {
+    /// The tensor operands.
+    pub operands: &'a [Operand<'t>],
+    /// The parameters.
+    pub params: &'a [Scalar],
+    /// The dtype that the formula computes in.
+    pub common: DType,
+    /// The dtype of the caller's output, if there is one.
+    pub out: Option<DType>,
+    /// The form of the call.
+    pub form: Form,
+}
+
+/// The declaration of a pointwise operator as far as it does not depend on types.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// How the iteration treats dtypes and memory.
+    pub flags: Flags,
+    /// Operands are promoted as if the preset did it, but an output must have exactly the common dtype.
+    pub exact_output: bool,
+    /// The parameters take part in promotion.
+    pub numbers_promote: bool,
+    /// If the last operand is one element, float16 and bfloat16 are not rounded to before the result is: PyTorch's CPU
+    /// reads it as float32 in `mul`, `div` and `floor_divide`, so `x * 0.1` is not `x * tensor(0.1)`.
+    pub wide_scalar: bool,
+    /// What the output holds.
+    pub output: OutputKind,
+    /// Bit `d as usize` is set for each accepted compute dtype `d`.
+    pub domain: u16,
+    /// The accepted dtypes in words.
+    pub words: &'static str,
+    /// A check of the operator's own.
+    pub check: Option<fn(&Check<'_, '_>) -> Result<()>>,
+}
+
+impl Rule {
+    const fn new(flags: Flags) -> Rule {
+        Rule {
+            flags,
+            exact_output: false,
+            numbers_promote: false,
+            wide_scalar: false,
+            output: OutputKind::Common,
+            domain: 0,
+            words: "",
+            check: None,
+        }
+    }
+
+    /// Two operands that promote; the result may be cast to the output where that is safe.
+    pub const BINARY: Rule = Rule::new(Flags::BINARY);
+    /// The same, and integers become floats.
+    pub const BINARY_FLOAT: Rule = Rule::new(Flags::BINARY_FLOAT);
+    /// Two operands that promote to be compared; the output is bool, or any dtype that the caller's has.
+    pub const COMPARISON: Rule = Rule::new(Flags::COMPARISON);
+    /// Three operands that promote.
+    pub const TERNARY: Rule = Rule::new(Flags::TERNARY);
+    /// One operand; the output has its dtype.
+    pub const UNARY: Rule = Rule::new(Flags::UNARY);
+    /// One operand, integers become floats.
+    pub const UNARY_FLOAT: Rule = Rule::new(Flags::UNARY_FLOAT);
+    /// One operand of any dtype; the output is bool, or any dtype that the caller's has.
+    pub const UNARY_FORCE_BOOLEAN: Rule = Rule::new(Flags::UNARY_FORCE_BOOLEAN);
+    /// No operand: the output is only written, in its own dtype.
+    pub const NULLARY: Rule = Rule::new(Flags { check_mem_overlap: false, ..Flags::NULLARY });
+    /// One operand that promotes with the parameters; the output must have the common dtype exactly.
+    pub const NUMBERS_PROMOTE: Rule = Rule {
+        exact_output: true,
+        numbers_promote: true,
+        ..Rule::new(Flags { check_all_same_dtype: false, ..Flags::DEFAULT })
+    };
+    /// Operands that promote, numbers included; the output must have the common dtype exactly.
+    pub const PROMOTE_EXACT: Rule = Rule {
+        exact_output: true,
+        ..Rule::new(Flags { promote_inputs_to_common_dtype: true, check_all_same_dtype: false, ..Flags::DEFAULT })
+    };
+
+    /// The rule over the dtypes of `S`.
+    pub const fn over<S: DomainSet>(self) -> Rule {
+        Rule { domain: S::MASK, words: S::WORDS, ..self }
+    }
+
+    /// The rule with a check of the operator's own.
+    pub const fn with_check(self, check: fn(&Check<'_, '_>) -> Result<()>) -> Rule {
+        Rule { check: Some(check), ..self }
+    }
+
+    /// The rule for an operator that reads a last operand of one element as float32, where it computes in float16 or
+    /// bfloat16.
+    pub const fn with_wide_scalar(self) -> Rule {
+        Rule { wide_scalar: true, ..self }
+    }
+
+    /// The rule for an output of this kind.
+    pub const fn with_output(self, output: OutputKind) -> Rule {
+        Rule { output, ..self }
+    }
+
+    /// An error unless the formula computes in `dtype`.
+    pub fn check_domain(&self, dtype: DType) -> Result<()> {
+        if self.domain >> dtype as usize & 1 == 1 {
+            return Ok(());
+        }
+        let what = "the operands promote to";
+        Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted: self.words }.into())
+    }
+}

@@ -1,0 +1,287 @@
+//! The typed forms of a row: free functions, and methods through a trait of the same name, so that one `use` brings both.
+
+/// Expands the table into functions and method traits.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __functions {
+    ([$($ctx:tt)*] $({ $($row:tt)* })*) => { $( $crate::__typed_row! { __function $($row)* } )* };
+}
+
+/// Expands the table into functions whose results are meta tensors, for operands of any device.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __meta_functions {
+    ([$($ctx:tt)*] $({ $($row:tt)* })*) => { $( $crate::__typed_row! { __meta_function $($row)* } )* };
+}
+
+/// The forms of one row.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __typed_row {
+    ($each:ident $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
+        $crate::__typed_row! { $each $name $args -> $rets : op ($crate::Op<$path>) $forms }
+    };
+    ($each:ident $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
+        $( $crate::$each! { $form $kind $fn $op $args -> $rets $name } )*
+    };
+}
+
+/// One form of one row as a function and a method.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __function {
+    ($form:ident $kind:ident - $($rest:tt)*) => {};
+    (functional op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __functional_fn {$fn $op $rets $name} ([] {}) $($args)* , }
+    };
+    (functional_full op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk full no __functional_fn {$fn $op $rets $name} ([] {}) $($args)* , }
+    };
+    (out op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __out_fn {$fn $op $rets $name} ([] {}) $($args)* , }
+    };
+    (out_full op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk full no __out_fn {$fn $op $rets $name} ([] {}) $($args)* , }
+    };
+    (inplace op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __inplace_fn {$fn $op $name} ([] {}) $($args)* , }
+    };
+    (inplace_full op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk full no __inplace_fn {$fn $op $name} ([] {}) $($args)* , }
+    };
+    (functional view $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __view_fn {$fn $op $name} ([] {}) $($args)* , }
+    };
+    (inplace view $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __inplace_view_fn {$fn $op $name} ([] {}) $($args)* , }
+    };
+    // Hand-written functions are re-exported by their module; nothing is generated.
+    ($form:ident $kind:ident $fn:ident $op:tt $args:tt -> $rets:tt $name:tt) => {};
+}
+
+/// One form of one row as a meta function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __meta_function {
+    ($form:ident $kind:ident - $($rest:tt)*) => {};
+    (functional op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __meta_fn {$fn $op $rets $name} ([] {}) $($args)* , }
+    };
+    (functional_full op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk full no __meta_fn {$fn $op $rets $name} ([] {}) $($args)* , }
+    };
+    ($form:ident $kind:ident $fn:ident $op:tt $args:tt -> $rets:tt $name:tt) => {};
+}
+
+/// The number of outputs and the types of results, from the returns of a schema.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __results {
+    (count (Tensor $($n:ident)?)) => { 1 };
+    (count (Tensor $a:ident, Tensor $b:ident)) => { 2 };
+    (owned $d:ident (Tensor $($n:ident)?)) => { $crate::core::Tensor<$d> };
+    (owned $d:ident (Tensor $a:ident, Tensor $b:ident)) => { ($crate::core::Tensor<$d>, $crate::core::Tensor<$d>) };
+    (owned_meta (Tensor $($n:ident)?)) => { $crate::core::Tensor<$crate::core::Meta> };
+    (owned_meta (Tensor $a:ident, Tensor $b:ident)) => {
+        ($crate::core::Tensor<$crate::core::Meta>, $crate::core::Tensor<$crate::core::Meta>)
+    };
+    (lent $t:lifetime $d:ident (Tensor $($n:ident)?)) => { &$t mut $crate::core::Tensor<$d> };
+    (lent $t:lifetime $d:ident (Tensor $a:ident, Tensor $b:ident)) => {
+        (&$t mut $crate::core::Tensor<$d>, &$t mut $crate::core::Tensor<$d>)
+    };
+    (array (Tensor $($n:ident)?) $e:expr) => { [$e] };
+    (array (Tensor $a:ident, Tensor $b:ident) $e:expr) => {{ let (a, b) = $e; [a, b] }};
+    (tuple (Tensor $($n:ident)?) $e:expr) => {{ let [out] = $e; out }};
+    (tuple (Tensor $a:ident, Tensor $b:ident) $e:expr) => {{ let [a, b] = $e; (a, b) }};
+}
+
+/// The functional form of a row: a function, and a method if the first argument is `self`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __functional_fn {
+    ({ $fn:ident ($op:ty) $rets:tt [$($name:tt)*] } [$(($how:ident $ty:ident $n:tt))*] {$(($pty:ident $pn:ident))*}) => {
+        #[doc = concat!("`", $(stringify!($name),)* "`: the functional form. Errors are those of its meta function.")]
+        pub fn $fn<'t, D: $crate::core::Device>($($pn: $crate::__param_type!('t D $pty)),*)
+            -> $crate::core::Result<$crate::__results!(owned D $rets)>
+        where
+            $op: $crate::core::structured::Operator<'t, D, ($($crate::__value_type!('t $ty),)*)>,
+        {
+            let args = ($($crate::__value!(D ($how $ty $n)),)*);
+            let sink = $crate::core::structured::Functional::<D, { $crate::__results!(count $rets) }>::default();
+            let outputs = <$op as $crate::core::structured::Operator<'t, D, _>>::call(args, sink)?;
+            Ok($crate::__results!(tuple $rets outputs))
+        }
+        $crate::__method! { functional $fn ($op) $rets [$($ty)*] {$(($pty $pn))*} }
+    };
+}
+
+/// The out= form of a row: the outputs are the last parameters.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __out_fn {
+    ({ $fn:ident ($op:ty) $rets:tt [$($name:tt)*] } [$(($how:ident $ty:ident $n:tt))*] {$(($pty:ident $pn:ident))*}) => {
+        #[doc = concat!("`", $(stringify!($name),)* "` into tensors of the caller, which are resized where needed. ",
+            "Errors are those of its meta function, and leave every argument as it was.")]
+        pub fn $fn<'t, D: $crate::core::Device>($($pn: $crate::__param_type!('t D $pty),)*
+            out: $crate::__results!(lent 't D $rets)) -> $crate::core::Result<$crate::__results!(lent 't D $rets)>
+        where
+            $op: $crate::core::structured::Operator<'t, D, ($($crate::__value_type!('t $ty),)*)>,
+        {
+            let args = ($($crate::__value!(D ($how $ty $n)),)*);
+            let sink = $crate::core::structured::Out($crate::__results!(array $rets out));
+            let outputs = <$op as $crate::core::structured::Operator<'t, D, _>>::call(args, sink)?;
+            Ok($crate::__results!(tuple $rets outputs))
+        }
+    };
+}
+
+/// The in-place form of a row: the first argument is written.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __inplace_fn {
+    ({ $fn:ident ($op:ty) [$($name:tt)*] } [(arg Tensor $this:ident) $(($how:ident $ty:ident $n:tt))*]
+        {(Tensor $same:ident) $(($pty:ident $pn:ident))*}) => {
+        #[doc = concat!("`", $(stringify!($name),)* "` written to its first argument. Errors are those of its meta function.")]
+        pub fn $fn<'t, D: $crate::core::Device>($this: &'t mut $crate::core::Tensor<D>,
+            $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>
+        where
+            $op: for<'s> $crate::core::structured::Operator<'s, D,
+                ($crate::__value_type!('s Tensor), $($crate::__value_type!('s $ty),)*)>,
+        {
+            $crate::core::structured::in_place($this, move |input, sink, _| {
+                let args = ($crate::core::structured::Operand::from(input), $($crate::__value!(D ($how $ty $n)),)*);
+                <$op as $crate::core::structured::Operator<'_, D, _>>::call(args, sink)
+            })
+        }
+        $crate::__method! { inplace $fn ($op) [Tensor $($ty)*] {(Tensor $same) $(($pty $pn))*} }
+    };
+}
+
+/// The meta form of a row: shapes and dtypes only, whatever device the operands are on.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __meta_fn {
+    ({ $fn:ident ($op:ty) $rets:tt [$($name:tt)*] } [$(($how:ident $ty:ident $n:tt))*] {$(($pty:ident $pn:ident))*}) => {
+        #[doc = concat!("`", $(stringify!($name),)* "` without data: sizes, strides and dtype of the result, or the error.")]
+        pub fn $fn<'t, D: $crate::core::Device>($($pn: $crate::__param_type!('t D $pty)),*)
+            -> $crate::core::Result<$crate::__results!(owned_meta $rets)>
+        where
+            $op: $crate::core::structured::Operator<'t, $crate::core::Meta, ($($crate::__value_type!('t $ty),)*)>,
+        {
+            let args = ($($crate::__value!(D ($how $ty $n)),)*);
+            let sink = $crate::core::structured::Functional::<$crate::core::Meta, { $crate::__results!(count $rets) }>::default();
+            let outputs = <$op as $crate::core::structured::Operator<'t, $crate::core::Meta, _>>::call(args, sink)?;
+            Ok($crate::__results!(tuple $rets outputs))
+        }
+    };
+}
+
+/// A view: the function maps a geometry to a geometry over the same storage.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __view_fn {
+    ({ $fn:ident ($($op:tt)*) [$($name:tt)*] } [(arg Tensor $this:ident) $(($how:ident $ty:ident $n:tt))*]
+        {(Tensor $same:ident) $(($pty:ident $pn:ident))*}) => {
+        #[doc = concat!("`", $(stringify!($name),)* "`: a view that shares the storage. Errors if there is no such view.")]
+        pub fn $fn<'t, D: $crate::core::Device>($this: &'t $crate::core::Tensor<D>, $($pn: $crate::__param_type!('t D $pty)),*)
+            -> $crate::core::Result<$crate::core::Tensor<D>>
+        {
+            $($op)*($this.geometry(), $($crate::__value!(D ($how $ty $n))),*)
+                .and_then(|geometry| $this.view_as(geometry))
+                .map_err(|e| e.of(concat!($(stringify!($name)),*)))
+        }
+        $crate::__method! { view $fn () [Tensor $($ty)*] {(Tensor $same) $(($pty $pn))*} }
+    };
+}
+
+/// The same on the tensor's own geometry.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __inplace_view_fn {
+    ({ $fn:ident ($($op:tt)*) [$($name:tt)*] } [(arg Tensor $this:ident) $(($how:ident $ty:ident $n:tt))*]
+        {(Tensor $same:ident) $(($pty:ident $pn:ident))*}) => {
+        #[doc = concat!("`", $(stringify!($name),)* "` on the tensor itself: changes its sizes and strides, not its data.")]
+        pub fn $fn<'t, D: $crate::core::Device>($this: &'t mut $crate::core::Tensor<D>,
+            $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>
+        {
+            let geometry = $($op)*($this.geometry(), $($crate::__value!(D ($how $ty $n))),*);
+            geometry.and_then(|geometry| $this.set_view(geometry)).map_err(|e| e.of(concat!($(stringify!($name)),*)))?;
+            Ok($this)
+        }
+        $crate::__method! { inplace_view $fn () [Tensor $($ty)*] {(Tensor $same) $(($pty $pn))*} }
+    };
+}
+
+/// The method of a function whose first argument is `self`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __method {
+    (functional $fn:ident ($op:ty) $rets:tt [Tensor $($ty:ident)*] {(Tensor this) $(($pty:ident $pn:ident))*}) => {
+        #[allow(non_camel_case_types, reason = "a method trait has the name of its function, so that one `use` brings both")]
+        #[doc = concat!("The method [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+        pub trait $fn<D: $crate::core::Device> {
+            #[doc = concat!("See the function [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+            fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::__results!(owned D $rets)>
+            where
+                D: 't,
+                $op: $crate::core::structured::Operator<'t, D, ($crate::__value_type!('t Tensor), $($crate::__value_type!('t $ty),)*)>;
+        }
+        impl<D: $crate::core::Device> $fn<D> for $crate::core::Tensor<D> {
+            fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::__results!(owned D $rets)>
+            where
+                D: 't,
+                $op: $crate::core::structured::Operator<'t, D, ($crate::__value_type!('t Tensor), $($crate::__value_type!('t $ty),)*)>,
+            {
+                $fn(self, $($pn),*)
+            }
+        }
+    };
+    (inplace $fn:ident ($op:ty) [Tensor $($ty:ident)*] {(Tensor $this:ident) $(($pty:ident $pn:ident))*}) => {
+        #[allow(non_camel_case_types, reason = "a method trait has the name of its function, so that one `use` brings both")]
+        #[doc = concat!("The method [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+        pub trait $fn<D: $crate::core::Device> {
+            #[doc = concat!("See the function [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+            fn $fn<'t>(&'t mut self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>
+            where
+                D: 't,
+                $op: for<'s> $crate::core::structured::Operator<'s, D, ($crate::__value_type!('s Tensor), $($crate::__value_type!('s $ty),)*)>;
+        }
+        impl<D: $crate::core::Device> $fn<D> for $crate::core::Tensor<D> {
+            fn $fn<'t>(&'t mut self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>
+            where
+                D: 't,
+                $op: for<'s> $crate::core::structured::Operator<'s, D, ($crate::__value_type!('s Tensor), $($crate::__value_type!('s $ty),)*)>,
+            {
+                $fn(self, $($pn),*)
+            }
+        }
+    };
+    (view $fn:ident () [Tensor $($ty:ident)*] {(Tensor $this:ident) $(($pty:ident $pn:ident))*}) => {
+        #[allow(non_camel_case_types, reason = "a method trait has the name of its function, so that one `use` brings both")]
+        #[doc = concat!("The method [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+        pub trait $fn<D: $crate::core::Device> {
+            #[doc = concat!("See the function [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+            fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::core::Tensor<D>>;
+        }
+        impl<D: $crate::core::Device> $fn<D> for $crate::core::Tensor<D> {
+            fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::core::Tensor<D>> {
+                $fn(self, $($pn),*)
+            }
+        }
+    };
+    (inplace_view $fn:ident () [Tensor $($ty:ident)*] {(Tensor $this:ident) $(($pty:ident $pn:ident))*}) => {
+        #[allow(non_camel_case_types, reason = "a method trait has the name of its function, so that one `use` brings both")]
+        #[doc = concat!("The method [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+        pub trait $fn<D: $crate::core::Device> {
+            #[doc = concat!("See the function [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+            fn $fn<'t>(&'t mut self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>;
+        }
+        impl<D: $crate::core::Device> $fn<D> for $crate::core::Tensor<D> {
+            fn $fn<'t>(&'t mut self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>> {
+                $fn(self, $($pn),*)
+            }
+        }
+    };
+    // The first argument is not `self`: a function only.
+    ($($rest:tt)*) => {};
+}

@@ -1,0 +1,362 @@
+//! The boxed forms of a row: closures that read arguments off the stack by schema type, and the schemas of all forms.
+
+use monomorph_core::schema::Schema;
+use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, Result, Tensor, strides};
+
+/// Reads boxed arguments one after another.
+pub struct Reader<'a> {
+    args: &'a [IValue],
+    position: usize,
+    schema_position: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `args`, the first of which is argument number `first` of the schema.
+    pub fn new(args: &'a [IValue], first: usize) -> Reader<'a> {
+        Reader { args, position: 0, schema_position: first }
+    }
+
+    /// The next argument as a `T`.
+    pub fn next<T: ArgType>(&mut self, name: &str, want: &str) -> Result<T::Value<'a>> {
+        let value = self.args.get(self.position).unwrap_or(&IValue::None);
+        self.position += 1;
+        self.schema_position += 1;
+        T::get(value).ok_or_else(|| kind_error(value, self.schema_position - 1, name, want))
+    }
+
+    /// The next argument as a tensor on `D`; a number becomes a wrapped 0-dim tensor.
+    pub fn tensor<D: Device>(&mut self, name: &str) -> Result<Tensor<D>> {
+        let value = self.args.get(self.position).unwrap_or(&IValue::None);
+        self.position += 1;
+        self.schema_position += 1;
+        match value {
+            IValue::Tensor(t) => match t.downcast_ref::<D>() {
+                Some(t) => Ok(t.clone()),
+                None => Err(device_error::<D>(t, name)),
+            },
+            other => match other.to_scalar() {
+                Some(number) => wrapped_number::<D>(number),
+                None => Err(kind_error(value, self.schema_position - 1, name, "Tensor")),
+            },
+        }
+    }
+}
+
+/// A 0-dim tensor on the first device of the kind that counts as a number in type promotion.
+fn wrapped_number<D: Device>(number: monomorph_core::Scalar) -> Result<Tensor<D>> {
+    let bytes = monomorph_core::scalar_bytes(number, number.dtype());
+    let geometry = Geometry::new(number.dtype(), &[], &[], 0)?.with_wrapped(true);
+    match D::MEMORY {
+        Some(_) => Tensor::from_storage(&bytes[..number.dtype().size()], geometry),
+        None => Tensor::<D>::zeroed(number.dtype(), &[], &[], 0)?.view_as(geometry),
+    }
+}
+
+#[cold]
+fn kind_error(value: &IValue, position: usize, name: &str, want: &str) -> monomorph_core::Error {
+    ErrorKind::ArgumentKind { position, arg: name.to_owned(), got: value.kind_name(), want: want.to_owned() }.into()
+}
+
+#[cold]
+fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomorph_core::Error {
+    let want = DeviceId { kind: D::KIND, index: 0 };
+    ErrorKind::DeviceMismatch { arg: name.to_owned().into(), got: tensor.device(), want }.into()
+}
+
+/// Tensor arguments taken off the stack to be written, put back when dropped: also where the call fails.
+pub struct Written<'a> {
+    slots: &'a mut [IValue],
+    tensors: Vec<AnyTensor>,
+}
+
+impl<'a> Written<'a> {
+    /// Takes the tensors of `slots`; an error, and nothing taken, if one is none.
+    pub fn take(slots: &'a mut [IValue], first: usize) -> Result<Written<'a>> {
+        if let Some(i) = slots.iter().position(|v| !matches!(v, IValue::Tensor(_))) {
+            return Err(kind_error(&slots[i], first + i, "out", "Tensor"));
+        }
+        let take = |v: &mut IValue| if let IValue::Tensor(t) = std::mem::take(v) { Some(t) } else { None };
+        let tensors = slots.iter_mut().filter_map(take).collect();
+        Ok(Written { slots, tensors })
+    }
+
+    /// The tensors as `N` on device `D`.
+    pub fn typed<D: Device, const N: usize>(&mut self) -> Result<[&mut Tensor<D>; N]> {
+        for t in &self.tensors {
+            if t.device().kind != D::KIND {
+                return Err(device_error::<D>(t, "out"));
+            }
+        }
+        let typed: Vec<&mut Tensor<D>> = self.tensors.iter_mut().filter_map(AnyTensor::downcast_mut).collect();
+        typed.try_into().map_err(|_| ErrorKind::ListLength { arg: "out", got: 0, want: N }.into())
+    }
+
+    /// The tensors as results.
+    pub fn results(&self) -> Vec<IValue> {
+        self.tensors.iter().cloned().map(IValue::Tensor).collect()
+    }
+}
+
+impl Drop for Written<'_> {
+    fn drop(&mut self) {
+        for (slot, tensor) in self.slots.iter_mut().zip(self.tensors.drain(..)) {
+            *slot = IValue::Tensor(tensor);
+        }
+    }
+}
+
+/// Writes a functional result to an out= tensor, as the out= form of an operator that has only a functional kernel: the
+/// dtype must be the same; the output is resized, then copied to.
+pub fn write_out<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    if out.dtype() != result.dtype() {
+        return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: result.dtype() }.into());
+    }
+    resize(out, result.sizes())?;
+    out.copy_from(result)
+}
+
+/// Gives a tensor other sizes, contiguous; its storage grows if it must. A tensor of these sizes stays as it is.
+pub fn resize<D: Device>(tensor: &mut Tensor<D>, sizes: &[i64]) -> Result<()> {
+    if tensor.sizes() == sizes {
+        return Ok(());
+    }
+    let g = tensor.geometry();
+    let geometry = Geometry::new(g.dtype(), sizes, &strides::contiguous_strides(sizes), g.offset())?
+        .with_conj(g.is_conj())
+        .with_neg(g.is_neg());
+    tensor.grow_to(geometry)
+}
+
+/// The schema of a functional row from the text of its parts.
+pub fn functional_schema(name: &str, args: &str, rets: &str) -> Schema {
+    let returns = if rets.contains(',') { format!("({rets})") } else { rets.to_owned() };
+    parse(&format!("{}({args}) -> {returns}", squeeze(name)))
+}
+
+/// The schema of the in-place form: `self` is written and returned.
+pub fn inplace_schema(name: &str, args: &str) -> Schema {
+    let args = match args.strip_prefix("Tensor(a)").or_else(|| args.strip_prefix("Tensor")) {
+        Some(rest) => format!("Tensor(a!){rest}"),
+        None => args.to_owned(),
+    };
+    parse(&format!("{}({args}) -> Tensor(a!)", squeeze(name)))
+}
+
+/// The schema of the out= form: keyword-only outputs, written and returned.
+pub fn out_schema(name: &str, args: &str, rets: &str) -> Schema {
+    let names: Vec<&str> = rets.split(',').map(|r| r.trim().strip_prefix("Tensor").map_or("", str::trim)).collect();
+    let mut outs = Vec::new();
+    let mut returns = Vec::new();
+    for (letter, name) in ('a'..).zip(&names) {
+        let named = !name.is_empty();
+        outs.push(format!("Tensor({letter}!) {}", if named { name } else { "out" }));
+        returns.push(if named { format!("Tensor({letter}!) {name}") } else { format!("Tensor({letter}!)") });
+    }
+    let star = if args.contains('*') { "" } else { "*, " };
+    let comma = if args.is_empty() { "" } else { ", " };
+    let returns = if returns.len() == 1 { returns.remove(0) } else { format!("({})", returns.join(", ")) };
+    parse(&format!("{}({args}{comma}{star}{}) -> {returns}", squeeze(name), outs.join(", ")))
+}
+
+fn squeeze(name: &str) -> String {
+    name.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Rows are written by hand and every schema of the table is compared with PyTorch's list in a test, so a row that does not
+/// parse never leaves the workshop.
+fn parse(text: &str) -> Schema {
+    match Schema::parse(text) {
+        Ok(schema) => schema,
+        Err(error) => unreachable!("a row of the operator table does not parse: {error}"),
+    }
+}
+
+/// Expands the table into entries of a registry, one kernel per device named.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register {
+    ($ctx:tt $({ $($row:tt)* })*) => { $( $crate::__register_row! { $ctx $($row)* } )* };
+}
+
+/// The forms of one row that have a name of their own in the table.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register_row {
+    ($ctx:tt $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
+        $crate::__register_row! { $ctx $name $args -> $rets : op ($crate::Op<$path>) $forms }
+    };
+    ($ctx:tt $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
+        $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name [$($($fname)*)?] } )*
+    };
+}
+
+/// One form of one row.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register_form {
+    (functional $ctx:tt $kind:ident $op:tt ($($args:tt)*) ($($rets:tt)*) [$($name:tt)*] []) => {
+        $crate::__schema_args! { @walk full no __boxed
+            { functional $kind $ctx $op ($($rets)*)
+              { $crate::table::functional_schema(stringify!($($name)*), stringify!($($args)*), stringify!($($rets)*)) } }
+            ([] {}) $($args)* , }
+    };
+    (inplace $ctx:tt $kind:ident $op:tt ($($args:tt)*) $rets:tt $name:tt [$($fname:tt)*]) => {
+        $crate::__schema_args! { @walk full no __boxed
+            { inplace $kind $ctx $op $rets
+              { $crate::table::inplace_schema(stringify!($($fname)*), stringify!($($args)*)) } }
+            ([] {}) $($args)* , }
+    };
+    ($form:ident $ctx:tt $kind:ident $op:tt ($($args:tt)*) ($($rets:tt)*) $name:tt [$($fname:tt)+]) => {
+        $crate::__schema_args! { @walk full no __boxed
+            { $form $kind $ctx $op ($($rets)*)
+              { $crate::table::out_schema(stringify!($($fname)*), stringify!($($args)*), stringify!($($rets)*)) } }
+            ([] {}) $($args)* , }
+    };
+    // A typed form under another name (`functional_full`): the boxed form is that of the short one.
+    ($form:ident $ctx:tt $kind:ident $op:tt $args:tt $rets:tt $name:tt []) => {};
+}
+
+/// A boxed kernel for each device.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __boxed {
+    ({ $form:ident $kind:ident [$registry:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
+        let entry = $crate::core::Entry::new($schema);
+        $( let entry = entry.with(<$device as $crate::core::Device>::KIND,
+            $crate::__kernel! { $form $kind $device $op $rets $all }); )*
+        $registry.insert(entry);
+    };
+}
+
+/// The boxed kernel of one form on one device: a closure without captures.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kernel {
+    (functional op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+        let mut reader = $crate::table::Reader::new(args, 0);
+        let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
+        let sink = $crate::core::structured::Functional::<$device, { $crate::__results!(count $rets) }>::default();
+        let outputs = <$op as $crate::core::structured::Operator<'_, $device, _>>::call(values, sink)?;
+        Ok(outputs.into_iter().map(Into::into).collect())
+    } };
+    (out op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+        const OUTPUTS: usize = $crate::__results!(count $rets);
+        let (inputs, outs) = args.split_at_mut(args.len() - OUTPUTS);
+        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+        let mut reader = $crate::table::Reader::new(inputs, 0);
+        let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
+        let sink = $crate::core::structured::Out(written.typed::<$device, OUTPUTS>()?);
+        <$op as $crate::core::structured::Operator<'_, $device, _>>::call(values, sink)?;
+        Ok(written.results())
+    } };
+    (autoout op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+        let (inputs, outs) = args.split_at_mut(args.len() - 1);
+        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+        let mut reader = $crate::table::Reader::new(inputs, 0);
+        let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
+        let sink = $crate::core::structured::Functional::<$device, 1>::default();
+        let [result] = <$op as $crate::core::structured::Operator<'_, $device, _>>::call(values, sink)?;
+        let [out] = written.typed::<$device, 1>()?;
+        $crate::table::write_out(&result, out)?;
+        Ok(written.results())
+    } };
+    (inplace op $device:ident ($op:ty) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+        let (first, rest) = args.split_at_mut(1);
+        let mut written = $crate::table::Written::take(first, 0)?;
+        let [this] = written.typed::<$device, 1>()?;
+        $crate::core::structured::in_place(this, |input, sink, _| {
+            #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
+            let mut reader = $crate::table::Reader::new(rest, 1);
+            let values = ($crate::core::structured::Operand::from(input),
+                $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
+            <$op as $crate::core::structured::Operator<'_, $device, _>>::call(values, sink)
+        })?;
+        Ok(written.results())
+    } };
+    (functional view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+        let mut reader = $crate::table::Reader::new(args, 0);
+        let this = reader.tensor::<$device>(stringify!($this))?;
+        let geometry = $($op)*(this.geometry(),
+            $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+        Ok(vec![this.view_as(geometry)?.into()])
+    } };
+    (inplace view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+        let (first, rest) = args.split_at_mut(1);
+        let mut written = $crate::table::Written::take(first, 0)?;
+        let [this] = written.typed::<$device, 1>()?;
+        #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
+        let mut reader = $crate::table::Reader::new(rest, 1);
+        let geometry = $($op)*(this.geometry(),
+            $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+        this.set_view(geometry)?;
+        Ok(written.results())
+    } };
+    (inplace hand $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+        let (first, rest) = args.split_at_mut(1);
+        let mut written = $crate::table::Written::take(first, 0)?;
+        let [this] = written.typed::<$device, 1>()?;
+        let mut reader = $crate::table::Reader::new(rest, 1);
+        $($op)*(this, $($crate::__hand_value!(reader $device $ty $n)),*)?;
+        Ok(written.results())
+    } };
+    (functional hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+        let mut reader = $crate::table::Reader::new(args, 0);
+        let result: $crate::__hand_result!($device $rets) = $($op)*($($crate::__hand_value!(reader $device $ty $n)),*)?;
+        Ok(vec![$crate::table::IntoResult::into_result(result)])
+    } };
+    (autoout hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+        let (inputs, outs) = args.split_at_mut(args.len() - 1);
+        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+        let mut reader = $crate::table::Reader::new(inputs, 0);
+        let result: $crate::__hand_result!($device $rets) = $($op)*($($crate::__hand_value!(reader $device $ty $n)),*)?;
+        let [out] = written.typed::<$device, 1>()?;
+        $crate::table::write_out(&result, out)?;
+        Ok(written.results())
+    } };
+    (out hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+        let (inputs, outs) = args.split_at_mut(args.len() - 1);
+        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+        let mut reader = $crate::table::Reader::new(inputs, 0);
+        let [out] = written.typed::<$device, 1>()?;
+        $($op)*($($crate::__hand_value!(reader $device $ty $n),)* out)?;
+        Ok(written.results())
+    } };
+}
+
+/// The type of the result of a hand-written function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hand_result {
+    ($device:ident (Tensor [])) => { Vec<$crate::core::Tensor<$device>> };
+    ($device:ident $rets:tt) => { $crate::core::Tensor<$device> };
+}
+
+/// An argument of a hand-written function: tensors by reference, everything else as operators take it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hand_value {
+    ($reader:ident $device:ident Tensor $n:ident) => {
+        &$reader.tensor::<$device>(stringify!($n))?
+    };
+    ($reader:ident $device:ident $ty:ident $n:ident) => {
+        $reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?
+    };
+}
+
+/// The result of a hand-written function as a boxed value.
+pub trait IntoResult {
+    /// The boxed value.
+    fn into_result(self) -> IValue;
+}
+
+impl<D: Device> IntoResult for Tensor<D> {
+    fn into_result(self) -> IValue {
+        self.into()
+    }
+}
+
+impl<D: Device> IntoResult for Vec<Tensor<D>> {
+    fn into_result(self) -> IValue {
+        IValue::Tensors(self.into_iter().map(Tensor::into_any).collect())
+    }
+}
