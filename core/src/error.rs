@@ -339,6 +339,16 @@ pub enum ErrorKind {
         /// What is accepted.
         accepted: &'static str,
     },
+    /// An instruction-set level that the environment asks for and that cannot run here.
+    #[error("{variable} is {got:?}; this host has {accepted}; unset it to use the best of them")]
+    InstructionSet {
+        /// The environment variable.
+        variable: &'static str,
+        /// What it holds.
+        got: String,
+        /// The levels of the host, in words.
+        accepted: String,
+    },
     /// Arguments that exclude each other, or of which one is needed.
     #[error("{rule}")]
     ArgumentRule {

@@ -151,13 +151,17 @@ fn plan(config: &Config<'_>, ops: &mut Ops<'_>, is_meta: bool) -> Result<Plan> {
     let noutputs = ops.iter().filter(|op| op.output).count();
     mark_read_write(ops, noutputs);
     if flags.check_mem_overlap {
-        check_overlap(ops, noutputs)?;
+        check_overlap(ops, noutputs, false)?;
     }
     let names = unified_names(ops, flags.resize_outputs)?;
     let Shape { shape, same, all_scalars } = broadcast(ops, config)?;
     let numel = strides::numel(&shape)?;
     mark_resize(ops, config, &shape)?;
     let common = types::compute(ops, config, all_scalars, is_meta)?;
+
+    if flags.check_mem_overlap {
+        check_overlap(ops, noutputs, true)?;
+    }
 
     let fast = order::fast_setup(ops, flags, same);
     let uniform = ops.iter().filter(|op| op.has_layout()).all(Op::is_as_it_seems);
@@ -209,9 +213,14 @@ fn mark_read_write(ops: &mut Ops<'_>, noutputs: usize) {
     }
 }
 
-fn check_overlap(ops: &Ops<'_>, noutputs: usize) -> Result<()> {
+/// Refuses outputs that overlap themselves or, partially, an input.
+///
+/// PyTorch copies operands that are lazy or cast, and so accepts some that overlap. Nothing is copied here: they are refused
+/// too, but later (`lazy`), after everything that PyTorch would have complained about.
+fn check_overlap(ops: &Ops<'_>, noutputs: usize, lazy: bool) -> Result<()> {
+    let is_lazy = |op: &Op<'_>| op.view.conj || op.view.neg;
     for (o, out) in ops[..noutputs].iter().enumerate().filter(|(_, out)| out.defined) {
-        if finish::internal(out.view.sizes, out.view.strides) == Internal::Yes {
+        if is_lazy(out) == lazy && finish::internal(out.view.sizes, out.view.strides) == Internal::Yes {
             let (sizes, strides) = (out.view.sizes.to_vec(), out.view.strides.to_vec());
             return Err(ErrorKind::InternalOverlap { index: o, sizes, strides }.into());
         }
@@ -221,9 +230,9 @@ fn check_overlap(ops: &Ops<'_>, noutputs: usize) -> Result<()> {
             }
             let (Some(a), Some(b)) = (out.place(), input.place()) else { continue };
             let forbidden = match overlap::shared(&a, &b) {
-                Shared::Partial => true,
+                Shared::Partial => (is_lazy(out) || is_lazy(input)) == lazy,
                 // The same bytes as elements of another width: an element would be written before it is read.
-                Shared::Full => a.element != b.element,
+                Shared::Full => lazy && a.element != b.element,
                 Shared::None | Shared::Unknown => false,
             };
             if forbidden {

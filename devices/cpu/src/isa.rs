@@ -6,7 +6,7 @@
 //! inlined there is compiled for the baseline: one `#[inline(never)]` helper in a hot loop undoes the frame.
 //!
 //! Invariant I1: a value of a token type ([`Avx2`], [`Avx512`]) exists only where the host has every feature of its
-//! frame. Tokens are made by their `detect` alone.
+//! frame. Tokens are made by their `detect`, or by [`Isa::assume`] where `detect` has answered before.
 
 use std::sync::OnceLock;
 
@@ -173,6 +173,13 @@ pub trait Isa: sealed::Sealed + Copy + Send + Sync + 'static {
     /// Whether `mul_add` is one instruction. Without it, it would be a library call.
     const FMA: bool;
 
+    /// The token, where the level is known to be there: code that was chosen by level need not ask again.
+    ///
+    /// # Safety
+    ///
+    /// The host has every feature of the level (I1).
+    unsafe fn assume() -> Self;
+
     /// Runs the kernel in the level's frame.
     fn enter<K: Kernel<Self>>(self, kernel: K) -> K::Output;
 }
@@ -187,6 +194,11 @@ impl Isa for Portable {
     const LEVEL: Level = Level::Portable;
     // A build for a newer target raises the baseline; AArch64 has always had the instruction.
     const FMA: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        Portable
+    }
 
     #[inline(always)]
     fn enter<K: Kernel<Self>>(self, kernel: K) -> K::Output {
@@ -220,6 +232,11 @@ macro_rules! level {
         impl Isa for $token {
             const LEVEL: Level = $level;
             const FMA: bool = cfg!(target_arch = "x86_64");
+
+            #[inline(always)]
+            unsafe fn assume() -> Self {
+                $token(())
+            }
 
             #[inline(always)]
             fn enter<K: Kernel<Self>>(self, kernel: K) -> K::Output {

@@ -1,0 +1,75 @@
+//! Elements between memory and registers: how one is loaded, and how it is rounded when it is stored. Owns the layout of a
+//! single element; refuses loops.
+
+use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::on::Compute;
+use half::{bf16, f16};
+use monomorph_core::{BoolByte, Complex, Element};
+
+/// An element type as it lies in memory and as the CPU computes with it.
+pub trait Cell: Element + Compute {
+    /// The type of one component. It varies because a complex number has two; all others are their own.
+    type Part: Cell;
+
+    /// The value of a stored element: float16 and bfloat16 widen, any nonzero byte is true.
+    fn widen(stored: Self::Stored) -> Self::Repr;
+
+    /// A value as it is stored: float16 and bfloat16 round here, once.
+    fn narrow(value: Self::Repr) -> Self::Stored;
+}
+
+macro_rules! cells {
+    ($($element:ty, $part:ty: |$stored:ident| $widen:expr, |$value:ident| $narrow:expr;)*) => {$(
+        impl Cell for $element {
+            type Part = $part;
+            #[inline(always)]
+            fn widen($stored: Self::Stored) -> Self::Repr {
+                $widen
+            }
+            #[inline(always)]
+            fn narrow($value: Self::Repr) -> Self::Stored {
+                $narrow
+            }
+        }
+    )*};
+}
+cells! {
+    bool, bool: |s| s.0 != 0, |v| BoolByte(v as u8);
+    u8, u8: |s| s, |v| v;
+    i8, i8: |s| s, |v| v;
+    i16, i16: |s| s, |v| v;
+    i32, i32: |s| s, |v| v;
+    i64, i64: |s| s, |v| v;
+    f16, f16: |s| f16_to_f32(s.to_bits()), |v| f16::from_bits(f32_to_f16(v));
+    bf16, bf16: |s| bf16_to_f32(s.to_bits()), |v| bf16::from_bits(f32_to_bf16(v));
+    f32, f32: |s| s, |v| v;
+    f64, f64: |s| s, |v| v;
+    Complex<f32>, f32: |s| s, |v| v;
+    Complex<f64>, f64: |s| s, |v| v;
+}
+
+/// Loads element `i`.
+///
+/// # Safety
+///
+/// Element `i` from `from` is in bounds and initialised.
+#[inline(always)]
+pub(crate) unsafe fn load<C: Cell>(from: *const u8, i: usize) -> C::Repr {
+    // SAFETY: in bounds, by the caller's promise.
+    let at = unsafe { from.cast::<C::Stored>().add(i) };
+    // SAFETY: initialised, and every bit pattern is a value of `Stored`.
+    C::widen(unsafe { at.read_unaligned() })
+}
+
+/// Stores element `i`.
+///
+/// # Safety
+///
+/// Element `i` from `to` is in bounds, and nobody else reads or writes it.
+#[inline(always)]
+pub(crate) unsafe fn store<C: Cell>(to: *mut u8, i: usize, value: C::Repr) {
+    // SAFETY: in bounds, by the caller's promise.
+    let at = unsafe { to.cast::<C::Stored>().add(i) };
+    // SAFETY: writable, by the caller's promise.
+    unsafe { at.write_unaligned(C::narrow(value)) };
+}

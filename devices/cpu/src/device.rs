@@ -1,0 +1,24 @@
+//! The CPU as a device: its kind, its memory, its copy. How operators run on it is `pointwise`.
+
+use crate::copy;
+use crate::memory::MEMORY;
+use monomorph_core::{Device, DeviceKind, Memory, Result, Strided};
+
+/// The host's processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpu;
+
+// SAFETY: no other type has the kind CPU. `MEMORY` keeps M1 (16-byte aligned blocks of the global allocator, zeroed by it
+// where asked), M2 and M3 (host memory). `copy` touches the elements it is given and nothing else.
+unsafe impl Device for Cpu {
+    const KIND: DeviceKind = DeviceKind::CPU;
+    const MEMORY: Option<&'static Memory> = Some(&MEMORY);
+    type Guard = ();
+
+    fn enter(_index: u8) {}
+
+    unsafe fn copy(_index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()> {
+        // SAFETY: C1 and C2 are passed on.
+        unsafe { copy::copy(sizes, to, from) }
+    }
+}
