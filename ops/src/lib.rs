@@ -3,4 +3,5 @@
 
 pub mod algebra;
 pub mod pointwise;
+pub mod reduce;
 //mod table;

@@ -20,8 +20,8 @@ mod rule;
 mod trace;
 
 pub use domain::{
-    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integral, No, Numeric,
-    Ordered, Real, RealClass, Reals, Yes, covered,
+    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integral, Membership, No,
+    Numeric, Ordered, Real, RealClass, Reals, Yes, covered,
 };
 pub use formula::{
     Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
