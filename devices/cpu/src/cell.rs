@@ -8,9 +8,6 @@ use monomorph_core::{BoolByte, Complex, Element};
 
 /// An element type as it lies in memory and as the CPU computes with it.
 pub trait Cell: Element + Compute {
-    /// The type of one component. It varies because a complex number has two; all others are their own.
-    type Part: Cell;
-
     /// The value of a stored element: float16 and bfloat16 widen, any nonzero byte is true.
     fn widen(stored: Self::Stored) -> Self::Repr;
 
@@ -19,9 +16,8 @@ pub trait Cell: Element + Compute {
 }
 
 macro_rules! cells {
-    ($($element:ty, $part:ty: |$stored:ident| $widen:expr, |$value:ident| $narrow:expr;)*) => {$(
+    ($($element:ty: |$stored:ident| $widen:expr, |$value:ident| $narrow:expr;)*) => {$(
         impl Cell for $element {
-            type Part = $part;
             #[inline(always)]
             fn widen($stored: Self::Stored) -> Self::Repr {
                 $widen
@@ -34,18 +30,18 @@ macro_rules! cells {
     )*};
 }
 cells! {
-    bool, bool: |s| s.0 != 0, |v| BoolByte(v as u8);
-    u8, u8: |s| s, |v| v;
-    i8, i8: |s| s, |v| v;
-    i16, i16: |s| s, |v| v;
-    i32, i32: |s| s, |v| v;
-    i64, i64: |s| s, |v| v;
-    f16, f16: |s| f16_to_f32(s.to_bits()), |v| f16::from_bits(f32_to_f16(v));
-    bf16, bf16: |s| bf16_to_f32(s.to_bits()), |v| bf16::from_bits(f32_to_bf16(v));
-    f32, f32: |s| s, |v| v;
-    f64, f64: |s| s, |v| v;
-    Complex<f32>, f32: |s| s, |v| v;
-    Complex<f64>, f64: |s| s, |v| v;
+    bool: |s| s.0 != 0, |v| BoolByte(v as u8);
+    u8: |s| s, |v| v;
+    i8: |s| s, |v| v;
+    i16: |s| s, |v| v;
+    i32: |s| s, |v| v;
+    i64: |s| s, |v| v;
+    f16: |s| f16_to_f32(s.to_bits()), |v| f16::from_bits(f32_to_f16(v));
+    bf16: |s| bf16_to_f32(s.to_bits()), |v| bf16::from_bits(f32_to_bf16(v));
+    f32: |s| s, |v| v;
+    f64: |s| s, |v| v;
+    Complex<f32>: |s| s, |v| v;
+    Complex<f64>: |s| s, |v| v;
 }
 
 /// Loads element `i`.

@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn complex_values_are_true_by_either_part() {
-        let truth: [bool; 3] = [Complex::new(0.0f32, 1.0), Complex::new(0.0, 0.0), Complex::new(f32::NAN, 0.0)].map(Convert::convert);
+        let truth: [bool; 3] =
+            [Complex::new(0.0f32, 1.0), Complex::new(0.0, 0.0), Complex::new(f32::NAN, 0.0)].map(Convert::convert);
         assert_eq!(truth, [true, false, true]);
         let real: u8 = Complex::new(300.5f64, 7.0).convert();
         assert_eq!(real, 44);

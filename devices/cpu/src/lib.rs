@@ -1,5 +1,29 @@
 //! How the operators of monomorph run on the CPU.
 
+mod cast;
+mod cell;
+mod convert;
+mod copy;
+mod device;
 pub mod half_bits;
 pub mod isa;
+mod lane;
+mod memory;
 pub mod on;
+pub mod pointwise;
+
+pub use device::Cpu;
+
+use monomorph_core::{ErrorKind, Result};
+
+/// The level that kernels run at, or what is wrong with the one that the environment asks for.
+fn level() -> Result<isa::Level> {
+    isa::Level::current().map_err(|error| {
+        let names: Vec<_> = isa::Level::available().map(isa::Level::name).collect();
+        let got = match error {
+            isa::IsaError::Unknown { got } => got,
+            isa::IsaError::Missing { wanted, .. } => wanted.to_string(),
+        };
+        ErrorKind::InstructionSet { variable: isa::VARIABLE, got, accepted: names.join(", ") }.into()
+    })
+}

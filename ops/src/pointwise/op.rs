@@ -146,7 +146,16 @@ fn plan_call(
         promote_from: masks,
         ..Config::default()
     };
-    Ok((build(&config, operands, sink)?, compute))
+    let iter = build(&config, operands, sink)?;
+    Ok((iter, if rule.wide_scalar { widened(compute, operands) } else { compute }))
+}
+
+/// float32 in place of float16 and bfloat16, if the last operand is one element. Operands and output keep their dtypes: the
+/// device converts them, and rounds the result once.
+fn widened(compute: DType, operands: &[Operand<'_>]) -> DType {
+    let is_half = matches!(compute, DType::F16 | DType::BF16);
+    let is_one = operands.last().is_some_and(|last| last.sizes().iter().all(|&size| size == 1));
+    if is_half && is_one { DType::F32 } else { compute }
 }
 
 /// The dtype that the formula computes in.

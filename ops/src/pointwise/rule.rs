@@ -28,6 +28,9 @@ pub struct Rule {
     pub flags: Flags,
     /// Operands are promoted as if the preset did it, but an output must have exactly the common dtype.
     pub exact_output: bool,
+    /// If the last operand is one element, float16 and bfloat16 are not rounded to before the result is: PyTorch's CPU
+    /// reads it as float32 in `mul`, `div` and `floor_divide`, so `x * 0.1` is not `x * tensor(0.1)`.
+    pub wide_scalar: bool,
     /// What the output holds.
     pub output: OutputKind,
     /// Bit `d as usize` is set for each accepted compute dtype `d`.
@@ -40,7 +43,8 @@ pub struct Rule {
 
 impl Rule {
     const fn new(flags: Flags) -> Rule {
-        Rule { flags, exact_output: false, output: OutputKind::Common, domain: 0, words: "", check: None }
+        let output = OutputKind::Common;
+        Rule { flags, exact_output: false, wide_scalar: false, output, domain: 0, words: "", check: None }
     }
 
     /// Two operands that promote; the result may be cast to the output where that is safe.
@@ -73,6 +77,12 @@ impl Rule {
     /// The rule with a check of the operator's own.
     pub const fn with_check(self, check: fn(&Check<'_, '_>) -> Result<()>) -> Rule {
         Rule { check: Some(check), ..self }
+    }
+
+    /// The rule for an operator that reads a last operand of one element as float32, where it computes in float16 or
+    /// bfloat16.
+    pub const fn with_wide_scalar(self) -> Rule {
+        Rule { wide_scalar: true, ..self }
     }
 
     /// The rule for an output of this kind.

@@ -1,0 +1,104 @@
+//! The copy of the CPU: any layout and dtype to any other, with conj and neg bits on both sides.
+
+use crate::cast::{Bits, moved};
+use crate::lane::{Block, Lane, Tile};
+use crate::level;
+use monomorph_core::{Result, Strided};
+use monomorph_iter::{Config, Flags, GRAIN, View, build_over};
+
+/// Everything off: the operands are what they are.
+const FLAGS: Flags = Flags {
+    check_mem_overlap: false,
+    resize_outputs: false,
+    check_all_same_dtype: false,
+    check_all_same_device: false,
+    ..Flags::DEFAULT
+};
+
+/// Copies `sizes` elements from `from` to `to`.
+///
+/// # Safety
+///
+/// C1 and C2 of [`Device::copy`](monomorph_core::Device::copy).
+pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()> {
+    let level = level()?;
+    let target = View::new(to.dtype, sizes, to.strides);
+    let source = View::new(from.dtype, sizes, from.strides);
+    let iter = build_over(&Config::new(FLAGS), &[target], &[source])?;
+    let mut bits = [Bits::of(to.dtype, to.conj, to.neg), Bits::of(from.dtype, from.conj, from.neg)];
+    if to.dtype == from.dtype && bits[0] == bits[1] {
+        // What one side undoes the other does again.
+        bits = [Bits::default(); 2];
+    }
+    let load = Lane::input(from.dtype, to.dtype, bits[1], level);
+    let store = Lane::output(to.dtype, to.dtype, bits[0], level);
+    let sizes = [to.dtype.size(), from.dtype.size()];
+
+    let plane = |at: &[*mut u8], strides: &[isize], cols: usize, rows: usize| {
+        for row in 0..rows as isize {
+            let to = at[0].wrapping_offset(row * strides[2]);
+            let from = at[1].wrapping_offset(row * strides[3]).cast_const();
+            let (to_stride, from_stride) = (strides[0], strides[1]);
+            if load.is_direct() && store.is_direct() {
+                // SAFETY: R1, R2 by C1 and C2 (a run copied onto itself would be equal in every respect, and then nothing
+                // changes whatever the order).
+                unsafe { run(from, from_stride, to, to_stride, sizes[0], cols) };
+                continue;
+            }
+            let dense = to_stride == sizes[0] as isize && from_stride == sizes[1] as isize;
+            if dense
+                && store.is_direct()
+                && let Some(cast) = load.only_cast()
+            {
+                // SAFETY: R1, R2 by C1 and C2: sides of two dtypes are not equal, so they share nothing.
+                unsafe { cast(from, to, cols) };
+                continue;
+            }
+            // SAFETY: C1, C2.
+            unsafe { staged(&load, &store, from, from_stride, to, to_stride, cols) };
+        }
+    };
+    // SAFETY: W1 and W2 by C1 and C2.
+    unsafe { iter.for_each(&[to.data, from.data], GRAIN, plane) };
+    Ok(())
+}
+
+/// Moves a run that may be copied onto itself.
+///
+/// # Safety
+///
+/// R1, and the runs do not overlap unless they are the same.
+unsafe fn run(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, size: usize, n: usize) {
+    if !std::ptr::eq(from, to) {
+        // SAFETY: R1, R2 by the caller's promise.
+        unsafe { moved(from, from_stride, to, to_stride, size, n) };
+    }
+}
+
+/// Converts a run block by block.
+///
+/// # Safety
+///
+/// C1, C2 for the run.
+unsafe fn staged(
+    load: &Lane,
+    store: &Lane,
+    from: *const u8,
+    from_stride: isize,
+    to: *mut u8,
+    to_stride: isize,
+    n: usize,
+) {
+    let (mut block, mut scratch) = (Block::NEW, Block::NEW);
+    let (block, scratch) = (block.data(), scratch.data());
+    let step = load.capacity().min(store.capacity());
+    for start in (0..n).step_by(step) {
+        let tile = |inner| Tile { cols: step.min(n - start), rows: 1, inner, outer: 0 };
+        let from = from.wrapping_offset(start as isize * from_stride);
+        let to = to.wrapping_offset(start as isize * to_stride);
+        // SAFETY: L1–L3 by C1, C2 and the choice of `step`.
+        unsafe { load.load(from, tile(from_stride), block, scratch) };
+        // SAFETY: as above; the block was just filled.
+        unsafe { store.store(block, to, tile(to_stride), scratch) };
+    }
+}

@@ -1,0 +1,153 @@
+//! The loop of one formula on one dtype at one level, over dense runs. The only code that is generic over the formula.
+//!
+//! Invariants of a call to a body:
+//! * K1: the host has the level that the body was chosen for.
+//! * K2: `out` has `n` writable elements, each input `n` initialised ones, of the dtypes that [`kernel_dtype`] names.
+//! * K3: if `n > 1`, each input either is `out` exactly, or lies apart from it.
+//! * K4: `params` points to the formula's parameters.
+
+use super::operands::{Load, Store};
+use crate::cell::Cell;
+use crate::isa::{Isa, Kernel};
+use crate::on::On;
+use monomorph_core::DType;
+use monomorph_ops::algebra::Value;
+use monomorph_ops::pointwise::{Map, OutputKind, Params, ParamsOf, PointwiseFn};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// A kernel body: output, inputs, number of elements, parameters. False if the data has no result ([`Map::fault`]); some
+/// of the output may be written by then. Unsafe by K1 to K4 of `body.rs`; only this crate calls it.
+pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params: *const ()) -> bool;
+
+/// Elements that are asked for faults before the first of them is written. They stay in the first-level cache.
+const CHUNK: usize = 1024;
+
+/// The dtype that a body takes for an operand (0 is the output) if it computes in `compute`.
+pub(super) fn kernel_dtype(kind: OutputKind, masks: usize, compute: DType, operand: usize) -> DType {
+    match (operand, kind) {
+        (0, OutputKind::Common) => compute,
+        (0, OutputKind::Truth) => DType::Bool,
+        (0, OutputKind::Magnitude) => compute.to_real(),
+        (k, _) if k <= masks => DType::Bool,
+        _ => compute,
+    }
+}
+
+/// A dense run of one formula.
+struct Run<F: PointwiseFn, C> {
+    out: *mut u8,
+    ins: *const *const u8,
+    n: usize,
+    params: *const F::Params,
+    cells: PhantomData<C>,
+}
+
+/// The body of formula `F` on `C` at level `I`.
+///
+/// # Safety
+///
+/// K1–K4.
+pub(super) unsafe fn body<F, C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const ()) -> bool
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+    F::Out: Store<On<C, I>>,
+{
+    // SAFETY: K1.
+    let isa = unsafe { I::assume() };
+    isa.enter(Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData })
+}
+
+impl<F, C, I> Kernel<I> for Run<F, C>
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+    F::Out: Store<On<C, I>>,
+{
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self, _: I) -> bool {
+        // SAFETY: K4.
+        let params = unsafe { &*self.params }.bind::<On<C, I>>();
+        // SAFETY: K2: there is a pointer for each operand.
+        let mut ins = unsafe { <F::Operands as Load<On<C, I>>>::pointers(self.ins) };
+        let same_size = size_of::<C::Stored>() == <F::Out as Store<On<C, I>>>::SIZE;
+        let first = <F::Operands as Load<On<C, I>>>::first(&mut ins);
+        let in_place = same_size && first.is_some_and(|first| std::ptr::eq(*first, self.out));
+        let step = if F::FAULT { CHUNK } else { self.n.max(1) };
+        for start in (0..self.n).step_by(step) {
+            let range = start..self.n.min(start + step);
+            // SAFETY: K2.
+            if F::FAULT && unsafe { faults::<F, C, I>(ins, range.clone()) } {
+                return false;
+            }
+            if in_place {
+                // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that
+                // happen to be equal would fail its check for overlap and run one element at a time.
+                let mut ins = ins;
+                if let Some(first) = <F::Operands as Load<On<C, I>>>::first(&mut ins) {
+                    *first = self.out;
+                }
+                // SAFETY: K2, K3.
+                unsafe { sweep::<F, C, I>(self.out, ins, range, params) };
+            } else {
+                // SAFETY: K2, K3.
+                unsafe { sweep::<F, C, I>(self.out, ins, range, params) };
+            }
+        }
+        true
+    }
+}
+
+type Pointers<F, C, I> = <<F as PointwiseFn>::Operands as Load<On<C, I>>>::Pointers;
+
+/// # Safety
+///
+/// K2, K3 for the range.
+#[inline(always)]
+unsafe fn sweep<F, C, I>(out: *mut u8, ins: Pointers<F, C, I>, range: Range<usize>, params: ParamsOf<F, On<C, I>>)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+    F::Out: Store<On<C, I>>,
+{
+    for i in range {
+        // SAFETY: K2.
+        let x = unsafe { <F::Operands as Load<On<C, I>>>::load(ins, i) };
+        let y = F::eval(x, params);
+        // SAFETY: K2.
+        unsafe { <F::Out as Store<On<C, I>>>::store(out, i, y) };
+    }
+}
+
+/// # Safety
+///
+/// K2 for the range, as far as inputs go.
+#[inline(always)]
+unsafe fn faults<F, C, I>(ins: Pointers<F, C, I>, range: Range<usize>) -> bool
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+{
+    let mut any = false;
+    for i in range {
+        // SAFETY: K2.
+        let x = unsafe { <F::Operands as Load<On<C, I>>>::load(ins, i) };
+        any |= F::fault(x).get();
+    }
+    any
+}

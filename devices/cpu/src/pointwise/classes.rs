@@ -1,0 +1,93 @@
+//! The bodies of a formula, class by class of its domain: the CPU's counterpart of the symbolic classes in the operator
+//! crate. Which dtypes a class has is said once per side, never per operator.
+
+use super::body::{Body, body};
+use super::operands::{Load, Store};
+use crate::isa::{Avx2, Avx512, Level, Portable};
+use crate::on::On;
+use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
+use monomorph_ops::pointwise::{
+    BoolClass, ComplexClass, DomainSet, Exact, IntClass, Map, Membership, No, PointwiseFn, RealClass, Yes,
+};
+
+/// A class of dtypes on which formula `F` has bodies, or that does not belong to the domain.
+pub trait Class<F: PointwiseFn, K> {
+    /// The body for one dtype of the class at a level, or at the best one below it that the host has (K1).
+    fn body(dtype: DType, level: Level) -> Option<Body>;
+}
+
+impl<F: PointwiseFn, K> Class<F, K> for No {
+    fn body(_: DType, _: Level) -> Option<Body> {
+        None
+    }
+}
+
+/// Everything that a formula must be at every level to have bodies on `$element`.
+macro_rules! classes {
+    ($($class:ty: $($dtype:ident $element:ty),*;)*) => {$(
+        impl<F> Class<F, $class> for Yes
+        where
+            F: PointwiseFn $(+ Map<On<$element, Portable>> + Map<On<$element, Avx2>> + Map<On<$element, Avx512>>)*,
+            F::Operands: $(Load<On<$element, Portable>> + Load<On<$element, Avx2>> + Load<On<$element, Avx512>> +)*,
+            F::Out: $(Store<On<$element, Portable>> + Store<On<$element, Avx2>> + Store<On<$element, Avx512>> +)*,
+        {
+            fn body(dtype: DType, level: Level) -> Option<Body> {
+                match dtype {
+                    $(DType::$dtype => Some(at_level(
+                        level,
+                        body::<F, $element, Portable>,
+                        #[cfg(target_arch = "x86_64")]
+                        [body::<F, $element, Avx2>, body::<F, $element, Avx512>],
+                    )),)*
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+classes! {
+    BoolClass: Bool bool;
+    IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
+    RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
+    ComplexClass: C64 Complex32, C128 Complex64;
+}
+
+/// The body for a level, or for the best one below it that the host has.
+#[inline]
+fn at_level(level: Level, portable: Body, #[cfg(target_arch = "x86_64")] [avx2, avx512]: [Body; 2]) -> Body {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if level >= Level::Avx512 && Avx512::detect().is_some() {
+            return avx512;
+        }
+        if level >= Level::Avx2 && Avx2::detect().is_some() {
+            return avx2;
+        }
+    }
+    let _ = level;
+    portable
+}
+
+/// A domain on which formula `F` has bodies.
+pub trait Bodies<F: PointwiseFn>: DomainSet {
+    /// The body for one dtype at a level; `None` outside of the domain.
+    fn body(dtype: DType, level: Level) -> Option<Body>;
+}
+
+impl<F, B, I, R, C> Bodies<F> for Exact<B, I, R, C>
+where
+    F: PointwiseFn,
+    B: Class<F, BoolClass> + Membership,
+    I: Class<F, IntClass> + Membership,
+    R: Class<F, RealClass> + Membership,
+    C: Class<F, ComplexClass> + Membership,
+{
+    fn body(dtype: DType, level: Level) -> Option<Body> {
+        match dtype.kind() {
+            Kind::Bool => B::body(dtype, level),
+            Kind::Int => I::body(dtype, level),
+            Kind::Float => R::body(dtype, level),
+            Kind::Complex => C::body(dtype, level),
+        }
+    }
+}

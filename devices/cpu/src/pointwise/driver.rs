@@ -1,0 +1,277 @@
+//! Drives a body over the operands of an iteration. Knows no formula and no dtype by name: operands that are not dense runs
+//! of what the body takes are staged, tile by tile, in blocks that stay in the first-level cache.
+//!
+//! A *plane* is what `for_each` hands out: rows of elements. It is walked
+//!
+//! * row by row without staging, if every operand is a dense run in each row, and rows are long or there is but one;
+//! * in tiles of part of a row, if rows are long;
+//! * in tiles of many rows, if rows are short: an operand that is dense across rows still needs no staging then;
+//! * element by element, if operands may overlap in a way that nobody could analyse.
+//!
+//! A tile is read completely before any of it is written, and what it writes is read by no other tile (I4 of `TensorIter`).
+//! A staged input is not staged again while its source stays where it is: a number is converted once, a broadcast row once.
+
+use super::body::Body;
+use crate::lane::{Block, Lane, Tile};
+use monomorph_core::{ErrorKind, Result};
+use monomorph_iter::{GRAIN, TensorIter};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One more than the inputs that a pointwise operator may have.
+pub(super) const MAX: usize = 8;
+
+/// Rows shorter than this are joined into tiles: a call of a body costs about as much as so many elements.
+const SHORT: usize = 64;
+
+/// Where an operand begins.
+#[derive(Clone, Copy)]
+pub(super) enum Base {
+    /// In memory that is borrowed for as long as the driver lives.
+    At(*mut u8),
+    /// In the driver itself; resolved when it runs, because a driver may be moved.
+    Number(Number),
+}
+
+/// The bytes of a number, aligned for any dtype.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(super) struct Number([u8; 16]);
+
+impl Base {
+    pub(super) fn number(bytes: [u8; 16]) -> Base {
+        Base::Number(Number(bytes))
+    }
+
+    fn pointer(&self) -> *mut u8 {
+        match self {
+            Base::At(pointer) => *pointer,
+            // Inputs are only read.
+            Base::Number(number) => number.0.as_ptr().cast_mut(),
+        }
+    }
+}
+
+/// An iteration bound to memory and a body.
+///
+/// Invariants:
+/// * D1: `bases` are the first elements of the operands that the iteration was planned for, output first.
+/// * D2: lanes end in the dtypes that the body takes (K2), which was chosen for this host (K1).
+pub(super) struct Driver {
+    body: Body,
+    bases: SmallVec<[Base; 4]>,
+    /// The operand that a body may find to be its output.
+    first: usize,
+    walk: Walk,
+}
+
+/// How the elements are reached.
+#[allow(clippy::large_enum_variant, reason = "a box would be an allocation in calls that otherwise make one")]
+enum Walk {
+    /// All operands are dense runs of so many elements, of the dtypes that the body takes: one call, on one thread.
+    Flat(usize),
+    /// Anything else.
+    Planes(TensorIter, SmallVec<[Lane; 4]>),
+}
+
+impl Driver {
+    /// A driver of `body` over `iter`; `masks` inputs come before the first that may be the output.
+    ///
+    /// # Safety
+    ///
+    /// D1 and D2 for `bases` and the lanes that `lane` makes.
+    pub(super) unsafe fn new(
+        iter: &TensorIter,
+        body: Body,
+        bases: SmallVec<[Base; 4]>,
+        lane: impl Fn(usize) -> Lane,
+        masks: usize,
+    ) -> Driver {
+        let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(lane).collect();
+        let first = masks + 1;
+        let out = bases[0].pointer();
+        let is_flat = |k: usize| {
+            let dense = iter.strides(k).first().is_none_or(|&stride| stride == lanes[k].size() as isize);
+            lanes[k].is_direct() && dense && (k <= first || bases[k].pointer() != out)
+        };
+        let small = iter.ndim() <= 1 && iter.numel() <= GRAIN && !iter.must_be_serial();
+        let masks_apart = (1..first.min(bases.len())).all(|k| bases[k].pointer() != out);
+        let walk = if small && masks_apart && (0..lanes.len()).all(is_flat) {
+            Walk::Flat(iter.numel())
+        } else {
+            Walk::Planes(iter.clone(), lanes)
+        };
+        Driver { body, bases, first, walk }
+    }
+
+    /// Computes every element.
+    ///
+    /// # Safety
+    ///
+    /// * K4 for `params`, whose target may be read from several threads.
+    /// * The operands are borrowed: nobody else writes inputs, or uses the output.
+    pub(super) unsafe fn run(&self, params: *const ()) -> Result<()> {
+        let done = match &self.walk {
+            Walk::Flat(0) => true,
+            Walk::Flat(n) => {
+                let mut ins = [std::ptr::null(); MAX];
+                for (to, base) in ins.iter_mut().zip(&self.bases[1..]) {
+                    *to = base.pointer().cast_const();
+                }
+                // SAFETY: K1, K2 by D1 and D2, K3 since the plan found no doubtful overlap, K4 passed on.
+                unsafe { (self.body)(self.bases[0].pointer(), ins.as_ptr(), *n, params) }
+            }
+            Walk::Planes(iter, lanes) => {
+                let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(Base::pointer).collect();
+                let planes = Planes::new(self, iter.must_be_serial(), lanes, params);
+                // SAFETY: W1 by D1, W2 since the operands are borrowed.
+                unsafe {
+                    iter.for_each(&bases, GRAIN, |at, strides, cols, rows| planes.plane(at, strides, cols, rows));
+                }
+                !planes.fault.into_inner()
+            }
+        };
+        if done { Ok(()) } else { Err(ErrorKind::DivisionByZero.into()) }
+    }
+}
+
+/// One run of a driver, shared by the threads that do it.
+struct Planes<'d> {
+    body: Body,
+    lanes: &'d [Lane],
+    first: usize,
+    serial: bool,
+    /// Bit `k` is set if operand `k` is staged whatever its strides.
+    staged: u32,
+    /// Elements that a block holds of every operand.
+    capacity: usize,
+    params: *const (),
+    /// Set by the first body that finds data without a result; everyone else then stops.
+    fault: AtomicBool,
+}
+
+// SAFETY: `params` points to parameters, which are `Sync`; everything else is so by itself.
+unsafe impl Sync for Planes<'_> {}
+
+impl<'d> Planes<'d> {
+    fn new(driver: &Driver, serial: bool, lanes: &'d [Lane], params: *const ()) -> Planes<'d> {
+        let bit = |(k, lane): (usize, &Lane)| u32::from(!lane.is_direct()) << k;
+        Planes {
+            body: driver.body,
+            lanes,
+            first: driver.first,
+            serial,
+            staged: lanes.iter().enumerate().map(bit).sum(),
+            capacity: lanes.iter().map(Lane::capacity).min().unwrap_or(1),
+            params,
+            fault: AtomicBool::new(false),
+        }
+    }
+
+    /// Computes `rows` rows of `cols` elements. `strides` are those within a row, then those from row to row.
+    ///
+    /// The loop of `for_each`: called within its contract, W1 and W2, and under D1 and D2.
+    fn plane(&self, at: &[*mut u8], strides: &[isize], cols: usize, rows: usize) {
+        if self.fault.load(Ordering::Relaxed) {
+            return;
+        }
+        let (inner, outer) = strides.split_at(self.lanes.len());
+        let mut staged = self.staged;
+        for (k, lane) in self.lanes.iter().enumerate() {
+            let dense = inner[k] == lane.size() as isize;
+            // A body expects its output among its inputs in one place only.
+            let other = k != 0 && k != self.first && at[k] == at[0];
+            staged |= u32::from(!dense || other) << k;
+        }
+        let plane = Plane { at, inner, outer, cols, rows, staged };
+        let done = if self.serial {
+            self.tiles(&plane, 1, 1)
+        } else if staged == 0 && (rows == 1 || cols >= SHORT) {
+            self.rows(&plane)
+        } else if rows > 1 && cols < SHORT {
+            let flat = |k: usize| outer[k] == inner[k] * cols as isize;
+            let staged = (0..at.len()).fold(staged, |bits, k| bits | u32::from(!flat(k)) << k);
+            self.tiles(&Plane { staged, ..plane }, cols, rows.min(self.capacity / cols))
+        } else {
+            self.tiles(&plane, cols.min(self.capacity), 1)
+        };
+        if !done {
+            self.fault.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Row by row, nothing staged. False if the data has no result.
+    fn rows(&self, plane: &Plane<'_>) -> bool {
+        let mut ins = [std::ptr::null(); MAX];
+        (0..plane.rows).all(|row| {
+            for (k, to) in ins.iter_mut().enumerate().take(self.lanes.len() - 1) {
+                *to = plane.element(k + 1, row, 0).cast_const();
+            }
+            let out = plane.element(0, row, 0);
+            // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row), K3 by I4 and because an input that is
+            // the output at another place than `first` is staged, K4 by the contract of `run`.
+            unsafe { (self.body)(out, ins.as_ptr(), plane.cols, self.params) }
+        })
+    }
+
+    /// In tiles of `rows` rows of `cols` elements. False if the data has no result.
+    fn tiles(&self, plane: &Plane<'_>, cols: usize, rows: usize) -> bool {
+        let mut blocks = [const { Block::NEW }; MAX];
+        let mut scratch = Block::NEW;
+        let scratch = scratch.data();
+        // What each block was last filled from, and with how many elements.
+        let mut held = [(std::ptr::null::<u8>(), 0); MAX];
+        let mut ins = [std::ptr::null::<u8>(); MAX];
+        for row in (0..plane.rows).step_by(rows) {
+            for col in (0..plane.cols).step_by(cols) {
+                let (rows, cols) = (rows.min(plane.rows - row), cols.min(plane.cols - col));
+                let tile = |k: usize| Tile { cols, rows, inner: plane.inner[k], outer: plane.outer[k] };
+                for k in 1..self.lanes.len() {
+                    let from = plane.element(k, row, col).cast_const();
+                    if plane.staged >> k & 1 == 0 {
+                        ins[k - 1] = from;
+                        continue;
+                    }
+                    let block = blocks[k].data();
+                    ins[k - 1] = block;
+                    if self.serial || held[k].0 != from || held[k].1 < rows * cols {
+                        // SAFETY: L1 by W1, L2 since a tile has no more elements than every block holds, L3 by I4.
+                        unsafe { self.lanes[k].load(from, tile(k), block, scratch) };
+                        held[k] = (from, rows * cols);
+                    }
+                }
+                let to = plane.element(0, row, col);
+                let is_staged = plane.staged & 1 == 1;
+                let out = if is_staged { blocks[0].data() } else { to };
+                // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by I4
+                // or because the tile is one element, K4 by the contract of `run`.
+                if !unsafe { (self.body)(out, ins.as_ptr(), rows * cols, self.params) } {
+                    return false;
+                }
+                if is_staged {
+                    // SAFETY: L1 by W1, L2 as above; the body filled the block; no other tile uses these elements (I4), or
+                    // all tiles are done by this thread.
+                    unsafe { self.lanes[0].store(out, to, tile(0), scratch) };
+                }
+            }
+        }
+        true
+    }
+}
+
+/// What `for_each` hands out.
+struct Plane<'p> {
+    at: &'p [*mut u8],
+    inner: &'p [isize],
+    outer: &'p [isize],
+    cols: usize,
+    rows: usize,
+    /// Bit `k` is set if operand `k` is staged.
+    staged: u32,
+}
+
+impl Plane<'_> {
+    fn element(&self, k: usize, row: usize, col: usize) -> *mut u8 {
+        self.at[k].wrapping_offset(row as isize * self.outer[k] + col as isize * self.inner[k])
+    }
+}

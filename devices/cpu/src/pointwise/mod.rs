@@ -1,0 +1,28 @@
+//! Pointwise operators on the CPU.
+//!
+//! ```text
+//! formula ── Map<On<C, I>> ──► body      one loop per (formula, dtype, level) over dense runs (`body.rs`, `operands.rs`)
+//! domain ──► classes ────────► lookup    which body a dtype and a level have (`classes.rs`)
+//! plan, operands ────────────► Call      bound to memory: bases, lanes, body (`call.rs`)
+//! Call ── for_each ──────────► driver    rows, tiles, staging (`driver.rs`); knows no formula
+//! ```
+//!
+//! Only the bodies are generic. A formula's bodies are compiled where its `lookup` is: in the calling crate for
+//! [`Here`](monomorph_ops::pointwise::Here), in the crate that says [`prebuilt!`](crate::prebuilt) for
+//! [`Prebuilt`](monomorph_ops::pointwise::Prebuilt).
+
+mod body;
+mod call;
+mod classes;
+mod driver;
+mod kernels;
+mod operands;
+
+pub use body::Body;
+pub use call::Ready;
+pub use kernels::{Kernels, here};
+// What the expansion of `prebuilt!` names.
+#[doc(hidden)]
+pub use monomorph_core::DType;
+#[doc(hidden)]
+pub use monomorph_ops::pointwise::Prebuilt;

@@ -1,0 +1,171 @@
+//! Operands and outputs of formulas between memory and registers: which pointer holds what, element by element.
+
+use crate::cell::{self, Cell};
+use crate::isa::Isa;
+use crate::on::On;
+use monomorph_ops::algebra::Value;
+use monomorph_ops::pointwise::{Common, Magnitude, MaskAndTwo, Operands, Outputs, Same, Truth};
+
+/// A value that lies in memory as one element.
+pub trait Register: Value {
+    /// Bytes per element.
+    const SIZE: usize;
+
+    /// Loads element `i`.
+    ///
+    /// # Safety
+    ///
+    /// Element `i` from `from` is in bounds and initialised.
+    unsafe fn load(from: *const u8, i: usize) -> Self;
+
+    /// Stores element `i`.
+    ///
+    /// # Safety
+    ///
+    /// Element `i` from `to` is in bounds, and nobody else reads or writes it.
+    unsafe fn store(self, to: *mut u8, i: usize);
+}
+
+impl<C: Cell, I: Isa> Register for On<C, I>
+where
+    On<C, I>: Value,
+{
+    const SIZE: usize = size_of::<C::Stored>();
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8, i: usize) -> Self {
+        // SAFETY: passed on.
+        On::new(unsafe { cell::load::<C>(from, i) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8, i: usize) {
+        // SAFETY: passed on.
+        unsafe { cell::store::<C>(to, i, self.get()) };
+    }
+}
+
+/// Operands of a formula that computes on `V`.
+///
+/// # Safety
+///
+/// `load` reads element `i` of each operand, masks as `V::Mask`, the others as `V`, and nothing else.
+pub unsafe trait Load<V: Value>: Operands {
+    /// The type of the pointers, in registers. It varies with the number of operands.
+    type Pointers: Copy;
+
+    /// Takes the pointers out of memory, so that a store cannot seem to change them.
+    ///
+    /// # Safety
+    ///
+    /// `ins` points to `COUNT` pointers.
+    unsafe fn pointers(ins: *const *const u8) -> Self::Pointers;
+
+    /// The pointer of the first operand that is not a mask, if there is one.
+    fn first(pointers: &mut Self::Pointers) -> Option<&mut *const u8>;
+
+    /// Element `i` of each operand.
+    ///
+    /// # Safety
+    ///
+    /// Element `i` of each operand is in bounds and initialised.
+    unsafe fn load(pointers: Self::Pointers, i: usize) -> Self::Of<V>;
+}
+
+// SAFETY: every operand is read at `i` as `V`.
+unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
+    type Pointers = [*const u8; N];
+
+    #[inline(always)]
+    unsafe fn pointers(ins: *const *const u8) -> [*const u8; N] {
+        // SAFETY: there are N pointers, by the caller's promise.
+        unsafe { ins.cast::<[*const u8; N]>().read() }
+    }
+
+    #[inline(always)]
+    fn first(pointers: &mut [*const u8; N]) -> Option<&mut *const u8> {
+        pointers.first_mut()
+    }
+
+    #[inline(always)]
+    unsafe fn load(pointers: [*const u8; N], i: usize) -> [V; N] {
+        pointers.map(
+            #[inline(always)]
+            |p| {
+                // SAFETY: in bounds and initialised, by the caller's promise.
+                unsafe { V::load(p, i) }
+            },
+        )
+    }
+}
+
+// SAFETY: the mask is read at `i` as a mask, the others as `V`.
+unsafe impl<V: Register> Load<V> for MaskAndTwo
+where
+    V::Mask: Register,
+{
+    type Pointers = [*const u8; 3];
+
+    #[inline(always)]
+    unsafe fn pointers(ins: *const *const u8) -> [*const u8; 3] {
+        // SAFETY: there are three pointers, by the caller's promise.
+        unsafe { ins.cast::<[*const u8; 3]>().read() }
+    }
+
+    #[inline(always)]
+    fn first(pointers: &mut [*const u8; 3]) -> Option<&mut *const u8> {
+        pointers.get_mut(1)
+    }
+
+    #[inline(always)]
+    unsafe fn load([mask, a, b]: [*const u8; 3], i: usize) -> (V::Mask, [V; 2]) {
+        // SAFETY: in bounds and initialised, by the caller's promise.
+        let mask = unsafe { V::Mask::load(mask, i) };
+        // SAFETY: as above.
+        let a = unsafe { V::load(a, i) };
+        // SAFETY: as above.
+        let b = unsafe { V::load(b, i) };
+        (mask, [a, b])
+    }
+}
+
+/// The output of a formula that computes on `V`.
+///
+/// # Safety
+///
+/// `store` writes element `i` of an output with elements of `SIZE` bytes, and nothing else.
+pub unsafe trait Store<V: Value>: Outputs {
+    /// Bytes per element of the output.
+    const SIZE: usize;
+
+    /// Stores element `i`.
+    ///
+    /// # Safety
+    ///
+    /// Element `i` is in bounds, and nobody else reads or writes it.
+    unsafe fn store(out: *mut u8, i: usize, value: Self::Of<V>);
+}
+
+/// How each kind of output is stored: as which register.
+macro_rules! stores {
+    ($($kind:ty, $register:ty;)*) => {$(
+        // SAFETY: a register of SIZE bytes is written at `i`.
+        unsafe impl<V: Value> Store<V> for $kind
+        where
+            $register: Register,
+        {
+            const SIZE: usize = <$register as Register>::SIZE;
+
+            #[inline(always)]
+            unsafe fn store(out: *mut u8, i: usize, value: $register) {
+                // SAFETY: passed on.
+                unsafe { value.store(out, i) };
+            }
+        }
+    )*};
+}
+stores! {
+    Common, V;
+    Truth, V::Mask;
+    Magnitude, V::Re;
+}

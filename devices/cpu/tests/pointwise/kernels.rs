@@ -1,0 +1,70 @@
+//! Bodies at every level of the host: exact operations are exact everywhere, so they agree bit by bit.
+
+use super::formulas::{Axpy, Choose, Less, Times};
+use super::random::Random;
+use monomorph_core::DType;
+use monomorph_cpu::isa::Level;
+use monomorph_cpu::pointwise::{Kernels, here};
+use monomorph_ops::pointwise::{Here, Number};
+
+/// The bytes that a formula makes of random bytes.
+fn output<F: Kernels<Here>, P>(dtype: DType, level: Level, masks: usize, params: &P, in_place: bool) -> Vec<u8> {
+    const N: usize = 1003;
+    let mut random = Random(7 + dtype as u64);
+    let mut bytes = |n: usize| (0..n).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
+    let mut inputs = [bytes(16 * N), bytes(16 * N), bytes(16 * N)];
+    let body = here::<F>(dtype, level).unwrap();
+    let mut out = vec![0u8; 16 * N];
+    let mut ins = inputs.each_ref().map(|x| x.as_ptr());
+    let to = if in_place { inputs[masks].as_mut_ptr() } else { out.as_mut_ptr() };
+    if in_place {
+        ins[masks] = to;
+    }
+    // SAFETY: K1: `lookup` asks the host. K2: every buffer has room for N elements of any dtype. K3: the buffers are
+    // distinct, or the first operand is the output. K4: these are the parameters.
+    assert!(unsafe { body(to, ins.as_ptr(), N, std::ptr::from_ref(params).cast()) });
+    if in_place {
+        out = std::mem::take(&mut inputs[masks]);
+        out[N * dtype.size()..].fill(0);
+    }
+    out
+}
+
+/// NaN made canonical: which NaN comes out of two is the processor's choice.
+fn canonical(mut bytes: Vec<u8>, dtype: DType) -> Vec<u8> {
+    let part = dtype.to_real();
+    let nan = |x: &[u8]| match part {
+        DType::F16 => half::f16::from_le_bytes([x[0], x[1]]).is_nan(),
+        DType::BF16 => half::bf16::from_le_bytes([x[0], x[1]]).is_nan(),
+        DType::F32 => f32::from_le_bytes(x.try_into().unwrap()).is_nan(),
+        DType::F64 => f64::from_le_bytes(x.try_into().unwrap()).is_nan(),
+        _ => false,
+    };
+    bytes.chunks_exact_mut(part.size()).filter(|x| nan(x)).for_each(|x| x.fill(0xff));
+    bytes
+}
+
+#[test]
+fn every_level_gives_the_same_bits() {
+    for dtype in DType::ALL {
+        let alpha = Number::default();
+        let axpy = |level, in_place| canonical(output::<Axpy, _>(dtype, level, 0, &alpha, in_place), dtype);
+        let times = |level, in_place| canonical(output::<Times, _>(dtype, level, 0, &(), in_place), dtype);
+        let choose = |level, in_place| canonical(output::<Choose, _>(dtype, level, 1, &(), in_place), dtype);
+        let want = [axpy(Level::Portable, false), times(Level::Portable, false), choose(Level::Portable, false)];
+        for level in Level::available() {
+            for in_place in [false, true] {
+                let got = [axpy(level, in_place), times(level, in_place), choose(level, in_place)];
+                assert!(got == want, "{dtype} at {level}, in place: {in_place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lookup_knows_the_domain() {
+    assert!(here::<Less>(DType::C64, Level::Portable).is_none());
+    assert!(here::<Less>(DType::Bool, Level::Portable).is_some());
+    // A level that the host lacks is answered by the best one below it, so this is safe to ask anywhere.
+    assert!(here::<Less>(DType::F32, Level::Avx512).is_some());
+}
