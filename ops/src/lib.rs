@@ -11,6 +11,7 @@ pub mod fill;
 pub mod logic;
 pub mod nonzero;
 pub mod pointwise;
+pub mod reduce;
 pub mod table;
 pub mod view;
 
@@ -27,10 +28,14 @@ pub mod kernels {
     crate::__comparison_rows! { __kernels_trait Comparison }
     crate::__logic_rows! { __kernels_trait Logic }
     crate::__fill_rows! { __kernels_trait Fill }
+    crate::__sum_rows! { __kernels_trait Sum }
+    crate::__any_rows! { __kernels_trait Any }
+    crate::__argmax_rows! { __kernels_trait Argmax }
+    crate::__aminmax_rows! { __kernels_trait Aminmax }
 
     /// A device that executes every operator of the table.
-    pub trait Kernels: Arithmetic + Exponential + Comparison + Logic + Fill {}
-    impl<D: Arithmetic + Exponential + Comparison + Logic + Fill> Kernels for D {}
+    pub trait Kernels: Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax {}
+    impl<D: Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax> Kernels for D {}
 }
 pub use kernels::Kernels;
 

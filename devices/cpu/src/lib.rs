@@ -11,6 +11,7 @@ mod lane;
 mod memory;
 pub mod on;
 pub mod pointwise;
+pub mod reduce;
 mod table;
 
 pub use device::Cpu;
