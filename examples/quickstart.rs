@@ -4,7 +4,7 @@
 
 use monomorph::ops::Kernels;
 use monomorph::{
-    Cpu, DType, Meta, Result, Tensor, abs_, add, div_, div_out, lt, narrow, select, sub, sum_dim, unsqueeze,
+    Cpu, DType, Meta, Result, Tensor, abs, add, div_, div_out, lt, narrow, select, sub, sum_dim, unsqueeze,
 };
 
 const FEATURES: [&str; 4] = ["sepal length", "sepal width", "petal length", "petal width"];
