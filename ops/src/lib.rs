@@ -4,4 +4,5 @@
 pub mod algebra;
 pub mod pointwise;
 pub mod reduce;
+pub mod upsample;
 //mod table;
