@@ -13,6 +13,7 @@ pub mod nonzero;
 pub mod pointwise;
 pub mod reduce;
 pub mod table;
+pub mod upsample;
 pub mod view;
 
 #[doc(hidden)]
@@ -32,10 +33,17 @@ pub mod kernels {
     crate::__any_rows! { __kernels_trait Any }
     crate::__argmax_rows! { __kernels_trait Argmax }
     crate::__aminmax_rows! { __kernels_trait Aminmax }
+    crate::__upsample_rows! { __kernels_trait Upsample }
 
     /// A device that executes every operator of the table.
-    pub trait Kernels: Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax {}
-    impl<D: Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax> Kernels for D {}
+    pub trait Kernels:
+        Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax + Upsample
+    {
+    }
+    impl<D> Kernels for D where
+        D: Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax + Upsample
+    {
+    }
 }
 pub use kernels::Kernels;
 

@@ -13,6 +13,7 @@ pub mod on;
 pub mod pointwise;
 pub mod reduce;
 mod table;
+mod upsample;
 
 pub use device::Cpu;
 

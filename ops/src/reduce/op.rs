@@ -6,7 +6,7 @@ use super::fold::ReduceFn;
 use super::rule::ReduceRule;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::structured::{Operand, SinkState, StructuredOp};
-use monomorph_core::{DType, DeviceId, ErrorKind, Options, Result, TensorRef};
+use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Options, Result, TensorRef};
 use monomorph_iter::{Config, Flags, TensorIter, View, build_over};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -61,23 +61,28 @@ fn plan_call(
     let input = operand.dtype().ok_or(absent)?;
     let out = |sink: &SinkState<'_>, i| sink.existing(i).map(|t| t.geometry().dtype());
     let asked = call.dtype.or_else(|| if call.dtype_from_out { out(sink, 0) } else { None });
-    let compute = rule.compute(input, asked);
-    if compute.is_complex() {
-        // Before anything else, as in PyTorch; other dtypes are refused after the dims are checked.
-        rule.check_domain(compute)?;
-    }
     let sizes = operand.sizes();
+    let numel = operand.geometry().map_or(1, Geometry::numel);
+    let compute = rule.compute(input, numel, asked, out(sink, 0));
+    rule.check_domain(compute)?;
+    let results: SmallVec<[DType; 2]> = (0..sink.noutputs()).map(|i| rule.result(i, compute, out(sink, i))).collect();
+    if rule.outputs_first {
+        for (index, &want) in results.iter().enumerate() {
+            if let Some(got) = out(sink, index).filter(|&got| got != want) {
+                return Err(ErrorKind::OutputDType { index, got, want }.into());
+            }
+        }
+    }
     let mask = dims::mask(call.dims.list(), sizes.len(), rule)?;
     if !rule.identity {
         dims::check_not_empty(call.dims.list(), &mask, sizes)?;
     }
-    rule.check_domain(compute)?;
 
     let result_sizes = dims::result_sizes(sizes, &mask, call.keepdim);
     let names = dims::result_names(operand.geometry(), &mask, call.keepdim);
     let device = operand.tensor().map_or(DeviceId::CPU, |t| t.device());
-    for i in 0..sink.noutputs() {
-        let options = Options::new(rule.result(i, compute, out(sink, i)), device);
+    for (i, &dtype) in results.iter().enumerate() {
+        let options = Options::new(dtype, device);
         sink.set_output_raw_strided(i, &result_sizes, None, options, names.clone())?;
     }
     if rule.apart {
@@ -146,7 +151,7 @@ fn check_apart(sink: &SinkState<'_>, operand: &Operand<'_>, along_dims: bool) ->
 }
 
 /// Where a tensor lies with this geometry.
-fn place<'a>(tensor: TensorRef<'_>, geometry: &'a monomorph_core::Geometry) -> Place<'a> {
+fn place<'a>(tensor: TensorRef<'_>, geometry: &'a Geometry) -> Place<'a> {
     let size = geometry.dtype().size() as i64;
     let start = geometry.offset().saturating_mul(size);
     let end = geometry.bytes_needed().map_or(start, |bytes| (bytes as i64).max(start));

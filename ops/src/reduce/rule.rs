@@ -18,6 +18,8 @@ pub struct ReduceRule {
     pub(super) always_limited: bool,
     /// Outputs may overlap neither each other, nor themselves, nor the input.
     pub(super) apart: bool,
+    /// Of a wrong dtype of an output and wrong dims, the dtype is reported.
+    pub(super) outputs_first: bool,
     /// Elements are counted in row-major order, so that order has to be kept.
     pub(super) indexed: bool,
     /// What each output holds.
@@ -36,6 +38,7 @@ impl ReduceRule {
         empty_list_is_all: true,
         always_limited: false,
         apart: false,
+        outputs_first: false,
         indexed: false,
         results: &[],
         domain: 0,
@@ -44,7 +47,8 @@ impl ReduceRule {
     /// A fold of integers in int64, of others in the dtype of the input; the caller may ask for another.
     pub const SUM: ReduceRule = ReduceRule { integers_to_int64: true, ..ReduceRule::OWN };
     /// A truth value: an empty list of dims means none.
-    pub const TRUTH: ReduceRule = ReduceRule { empty_list_is_all: false, always_limited: true, ..ReduceRule::OWN };
+    pub const TRUTH: ReduceRule =
+        ReduceRule { empty_list_is_all: false, always_limited: true, outputs_first: true, ..ReduceRule::OWN };
 
     /// The rule of a fold of nothing that is an error.
     pub const fn without_identity(self) -> ReduceRule {
@@ -53,7 +57,7 @@ impl ReduceRule {
 
     /// The rule of outputs that must lie apart from each other and from the input.
     pub const fn with_outputs_apart(self) -> ReduceRule {
-        ReduceRule { apart: true, ..self }
+        ReduceRule { apart: true, outputs_first: true, ..self }
     }
 
     /// The rule of a fold that looks at indices.
@@ -71,16 +75,21 @@ impl ReduceRule {
         self.words
     }
 
-    /// The dtype that the fold computes in, of the input's, the one asked for, and the output's if it decides.
-    pub(super) fn compute(&self, input: DType, asked: Option<DType>) -> DType {
+    /// The dtype that the fold computes in, for an input of dtype `input` and `numel` elements, the dtype that is asked for,
+    /// and that of the caller's output.
+    pub(super) fn compute(&self, input: DType, numel: usize, asked: Option<DType>, out: Option<DType>) -> DType {
         match asked {
             Some(dtype) => dtype,
             None if self.integers_to_int64 && input.kind() < Kind::Float => DType::I64,
+            // A truth value that is written as uint8 is that of the element cast to uint8, unless there is but one element:
+            // what PyTorch does on the CPU, where 0.5 and 256 so become false.
+            None if self.results == [ResultKind::Truth] && out == Some(DType::U8) && numel != 1 => DType::U8,
             None => input,
         }
     }
 
-    /// The dtype of output `i`, of the fold's, the input's and that of the caller's output.
+    /// The dtype of output `i`, where the fold computes in `compute`; a truth value has that of the caller's output if it
+    /// may.
     pub(super) fn result(&self, i: usize, compute: DType, out: Option<DType>) -> DType {
         match self.results[i] {
             ResultKind::Common => compute,

@@ -13,6 +13,7 @@ macro_rules! op_table {
         $crate::__any_rows! { $callback $($context)* }
         $crate::__argmax_rows! { $callback $($context)* }
         $crate::__aminmax_rows! { $callback $($context)* }
+        $crate::__upsample_rows! { $callback $($context)* }
         $crate::__nonzero_rows! { $callback $($context)* }
         $crate::__factory_rows! { $callback $($context)* }
         $crate::__arange_rows! { $callback $($context)* }
@@ -68,6 +69,9 @@ macro_rules! __kernels_trait {
     };
     (@split $trait:ident [$($op:ty,)*] fold ($next:path) $($rest:tt)*) => {
         $crate::__kernels_trait! { @split $trait [$($op,)* $crate::reduce::Reduce<$next, $crate::pointwise::Prebuilt>,] $($rest)* }
+    };
+    (@split $trait:ident [$($op:ty,)*] template ($next:ty) $($rest:tt)*) => {
+        $crate::__kernels_trait! { @split $trait [$($op,)* $next,] $($rest)* }
     };
     (@split $trait:ident $ops:tt $kind:ident $what:tt $($rest:tt)*) => {
         $crate::__kernels_trait! { @split $trait $ops $($rest)* }
