@@ -16,17 +16,18 @@ fn print(tensor: &AnyTensor, f: &mut Formatter<'_>) -> Result {
     let g = tensor.geometry();
     let edge = if g.numel() > FULL { EDGE } else { i64::MAX };
     let shown = |n: i64, &size: &i64| n.saturating_mul(size.min(edge.saturating_mul(2)));
-    if g.ndim() <= DEEP && g.sizes().iter().fold(1, shown) <= MANY {
-        if let Ok(cells) = tensor.0.to_text(edge) {
-            f.write_str("tensor(")?;
-            let width = cells.iter().map(String::len).max().unwrap_or(0);
-            if cells.is_empty() {
-                write!(f, "[], sizes={:?}", g.sizes())?;
-            } else {
-                nested(f, g.sizes(), &cells, edge, 0, width)?;
-            }
-            return write!(f, ", dtype={})", g.dtype());
+    if g.ndim() <= DEEP
+        && g.sizes().iter().fold(1, shown) <= MANY
+        && let Ok(cells) = tensor.0.to_text(edge)
+    {
+        f.write_str("tensor(")?;
+        let width = cells.iter().map(String::len).max().unwrap_or(0);
+        if cells.is_empty() {
+            write!(f, "[], sizes={:?}", g.sizes())?;
+        } else {
+            nested(f, g.sizes(), &cells, edge, 0, width)?;
         }
+        return write!(f, ", dtype={})", g.dtype());
     }
     write!(f, "tensor(..., sizes={:?}, dtype={}, device={})", g.sizes(), g.dtype(), tensor.device())
 }

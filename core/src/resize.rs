@@ -73,8 +73,10 @@ impl<D: Device> Tensor<D> {
         let _read = read.map(|h| Held::read(h, "src")).transpose()?;
         if self.numel() > 0 {
             let side = |t: &TensorRef<'_>, data| Side { data, geometry: t.geometry().clone() };
-            // SAFETY: both storages are borrowed until the copy is done.
-            let (to, from) = unsafe { (side(&to, to.data()), side(&from, from.data())) };
+            // SAFETY: the storage is borrowed until the copy is done.
+            let to = side(&to, unsafe { to.data() });
+            // SAFETY: as above.
+            let from = side(&from, unsafe { from.data() });
             let (to, from) = (to.strided(None), from.strided(Some(&from_strides)));
             let index = self.device().index;
             let _guard = D::enter(index);
