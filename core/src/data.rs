@@ -96,10 +96,16 @@ impl Raw {
     }
 
     fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
+        let data = self.fresh_data_mut()?;
+        data._held.header().bump_version();
+        Ok(data)
+    }
+
+    /// The same for a tensor that is still being made: giving it its first contents is no write of it.
+    fn fresh_data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
         check_slice::<T>(self)?;
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let held = Held::write(header, true, "self")?;
-        header.bump_version();
         let elements = lend::<T>(self, &held)?;
         Ok(DataMut { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
     }
@@ -250,7 +256,7 @@ impl<D: Device> Tensor<D> {
             return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: data.len() }.into());
         }
         let mut tensor = Tensor::<D>::zeros_contiguous(T::DTYPE, sizes)?;
-        for (to, from) in tensor.data_mut::<T>()?.iter_mut().zip(data) {
+        for (to, from) in tensor.raw_mut().fresh_data_mut::<T>()?.iter_mut().zip(data) {
             *to = from.store();
         }
         Ok(tensor)
@@ -261,7 +267,7 @@ impl<D: Device> Tensor<D> {
         let whole = Geometry::new(crate::DType::U8, &[storage.len() as i64], &[1], 0)?;
         let mut whole = Tensor::<D>::from_raw(Raw::allocate::<D>(whole, 0, Contents::Zeroed)?);
         if !storage.is_empty() {
-            whole.data_mut::<u8>()?.copy_from_slice(storage);
+            whole.raw_mut().fresh_data_mut::<u8>()?.copy_from_slice(storage);
         }
         whole.view_as(geometry)
     }
