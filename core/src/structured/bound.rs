@@ -1,7 +1,7 @@
 //! Committing a declared call: storages borrowed, outputs allocated or grown, the kernel bound to memory.
 
 use super::operand::Operand;
-use super::state::{Declared, Form, SinkState};
+use super::state::{Declared, Form, SinkState, Slot};
 use super::{Executes, StructuredOp};
 use crate::device::{Contents, Device, DeviceId, DeviceKind, Strided};
 use crate::error::{Error, ErrorKind, Result};
@@ -68,6 +68,8 @@ pub struct Bound<'t, Op: StructuredOp, D: Executes<Op>> {
     ready: D::Ready,
     proxies: SmallVec<[Proxy; 1]>,
     held: SmallVec<[Held<'t>; 4]>,
+    /// What resized outputs were before, for a kernel that fails.
+    resized: SmallVec<[(usize, Geometry); 1]>,
     index: u8,
     op: PhantomData<Op>,
 }
@@ -77,6 +79,11 @@ pub struct Bound<'t, Op: StructuredOp, D: Executes<Op>> {
 pub struct Produced(pub(super) SmallVec<[Raw; 2]>);
 
 impl<Op: StructuredOp, D: Executes<Op>> Bound<'_, Op, D> {
+    /// What output `i` was before it was resized, if it was.
+    pub(super) fn former_geometry(&self, i: usize) -> Option<&Geometry> {
+        self.resized.iter().find(|(k, _)| *k == i).map(|(_, g)| g)
+    }
+
     /// Runs the kernel, copies proxies back and counts the writes, also those of a kernel that failed on the way.
     pub(super) fn run(&mut self) -> Result<()> {
         let _guard = D::enter(self.index);
@@ -177,7 +184,14 @@ pub(super) fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
         let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &[] }) }?;
         let produced = commit_meta(state);
         return Ok((
-            Bound { ready, proxies: SmallVec::new(), held: SmallVec::new(), index, op: PhantomData },
+            Bound {
+                ready,
+                proxies: SmallVec::new(),
+                held: SmallVec::new(),
+                resized: SmallVec::new(),
+                index,
+                op: PhantomData,
+            },
             produced,
         ));
     }
@@ -187,7 +201,7 @@ pub(super) fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
     match unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries }) } {
         Ok(ready) => {
             let Committed { held, proxies, produced, .. } = committed;
-            Ok((Bound { ready, proxies, held, index, op: PhantomData }, produced))
+            Ok((Bound { ready, proxies, held, resized: resized(state), index, op: PhantomData }, produced))
         }
         Err(error) => {
             // SAFETY: nothing was bound, so no pointer into a grown block is used again.
@@ -195,6 +209,15 @@ pub(super) fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
             Err(error)
         }
     }
+}
+
+/// The former geometries of outputs that a committed call resized: `commit` left them in the declarations.
+fn resized(state: SinkState<'_>) -> SmallVec<[(usize, Geometry); 1]> {
+    let former = |(i, slot): (usize, Slot<'_>)| match (slot.existing, slot.declared) {
+        (Some(out), Some(former)) if out.geometry().sizes() != former.geometry.sizes() => Some((i, former.geometry)),
+        _ => None,
+    };
+    state.slots.into_iter().enumerate().filter_map(former).collect()
 }
 
 /// Commits a call whose outputs are on the meta device: nothing can fail.

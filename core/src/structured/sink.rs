@@ -122,8 +122,18 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Out<'a, D, N> {
     where
         D: Executes<Op>,
     {
-        bound.run()?;
-        Ok(self.0)
+        match bound.run() {
+            Ok(()) => Ok(self.0),
+            Err(error) => {
+                // The data was refused: sizes and strides go back, what was written stays unspecified.
+                for (i, out) in self.0.into_iter().enumerate() {
+                    if let Some(former) = bound.former_geometry(i) {
+                        out.raw_mut().set_geometry(former.clone());
+                    }
+                }
+                Err(error)
+            }
+        }
     }
 }
 
