@@ -65,3 +65,8 @@ pub mod functions {
 pub mod meta {
     crate::op_table! { __meta_functions }
 }
+
+/// Calls checked once and run again and again: every structured operator that has an out= form, with all its arguments.
+pub mod prepared {
+    crate::op_table! { __prepared_functions }
+}
