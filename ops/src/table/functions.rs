@@ -18,6 +18,14 @@ macro_rules! __meta_functions {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __typed_row {
+    ($each:ident $name:tt $args:tt -> $rets:tt : template $op:tt $forms:tt) => {
+        $crate::__typed_row! { $each $name $args -> $rets : op $op $forms }
+    };
+    ($each:ident $name:tt $args:tt -> $rets:tt : fold ($path:path) $forms:tt) => {
+        $crate::__typed_row! {
+            $each $name $args -> $rets : op ($crate::reduce::Reduce<$path, $crate::pointwise::Prebuilt>) $forms
+        }
+    };
     ($each:ident $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
         $crate::__typed_row! { $each $name $args -> $rets : op ($crate::Op<$path>) $forms }
     };
