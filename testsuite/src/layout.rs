@@ -185,3 +185,9 @@ pub fn mixed(dtype: DType, inputs: Inputs, n: usize, random: &mut Random) -> Vec
     let samples = samples(dtype, inputs);
     (0..n).map(|_| random.pick(&samples)).collect()
 }
+
+/// `n` small numbers, exact in every dtype: products and quotients of none overflow, complex ones neither.
+pub fn plain(dtype: DType, n: usize, random: &mut Random) -> Vec<Scalar> {
+    let part = |random: &mut Random| random.pick(&PARTS);
+    (0..n).map(|_| convert(Scalar::Complex(Complex64::new(part(random), part(random))), dtype)).collect()
+}

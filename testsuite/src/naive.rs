@@ -79,7 +79,9 @@ pub fn compute_dtype(formula: &Formula, operands: &[Arg], params: &[Scalar]) -> 
         types.push(arg.dtype(), arg.category());
     }
     let common = match promoted {
-        [one] if !formula.rule.numbers_promote => Some(one.dtype()),
+        [one] if !formula.rule.numbers_promote && !formula.rule.flags.promote_inputs_to_common_dtype => {
+            Some(one.dtype())
+        }
         _ => {
             if formula.rule.numbers_promote {
                 params.iter().for_each(|p| types.push(p.dtype(), Category::Number));

@@ -195,13 +195,13 @@ pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'
 
 /// The dtype that the formula computes in.
 fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: Option<DType>) -> DType {
-    // A lone operand keeps its dtype, also if it is a number.
+    // Without promotion a lone operand keeps its dtype, also if it is a number.
     let promoted = match operands {
         [one] if rule.numbers_promote => {
             let numbers: SmallVec<[Operand<'_>; 2]> = params.iter().map(|&p| Operand::from(p)).collect();
             common_dtype(std::iter::once(one).chain(&numbers))
         }
-        [one] => one.dtype(),
+        [one] if !rule.flags.promote_inputs_to_common_dtype => one.dtype(),
         _ => common_dtype(operands),
     };
     // An operator without operands computes in the dtype of what it writes.

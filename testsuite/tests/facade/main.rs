@@ -1,0 +1,4 @@
+//! The facade against naive twins: every form of every operator of the table.
+
+mod boxed;
+mod pointwise;
