@@ -11,6 +11,7 @@ pub mod fill;
 pub mod logic;
 pub mod nonzero;
 pub mod pointwise;
+pub mod record;
 pub mod reduce;
 pub mod table;
 pub mod upsample;
