@@ -669,7 +669,7 @@ fn two_outputs_grow_one_storage() {
 fn growth_keeps_the_other_views() {
     let mut out = ones();
     let view = out.view_as(Geometry::new(DType::F32, &[3], &[1], 3).expect("legal")).expect("a view");
-    let ask = Ask::calls(&[Call::raw(&[100], f32s())]).of(&[Operand::from(&view)]);
+    let ask = Ask::calls(&[Call::raw(&[100], f32s()).contiguous()]).of(&[Operand::from(&view)]);
     call::<Probe<1>, Host, _>(&ask, Out([&mut out])).expect("a result");
     assert_eq!(view.to_vec::<f32>(), Ok(vec![4.0, 5.0, 6.0]));
     assert_eq!(view.storage_bytes(), 400);
