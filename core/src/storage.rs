@@ -75,7 +75,9 @@ impl Lent {
         // SAFETY: the storage is write-borrowed by this loan, which the part keeps alive.
         let base = unsafe { whole.data() };
         // SAFETY: the caller keeps the range inside the block.
-        let data = unsafe { NonNull::new_unchecked(base.add(start)) };
+        let first = unsafe { base.add(start) };
+        // SAFETY: S1: a block's data is not null, and neither is what lies inside or at the end of it.
+        let data = unsafe { NonNull::new_unchecked(first) };
         let header = Header {
             borrow: BorrowState::new(),
             version: AtomicU64::new(whole.version()),
