@@ -180,6 +180,14 @@ pub enum ErrorKind {
         /// Which other operand.
         other: String,
     },
+    /// An output that shares memory with another output or with the input, where that is refused.
+    #[error("output {output} overlaps {other} in memory; give outputs that lie apart, or clone the input")]
+    Overlap {
+        /// Which output.
+        output: usize,
+        /// Which other operand.
+        other: String,
+    },
     /// A size below zero.
     #[error("argument {arg} contains the negative size {got}; sizes of 0 or more are accepted")]
     NegativeSize {

@@ -203,45 +203,65 @@ impl Header {
             return Err(refused());
         }
         let data = (self.memory.allocate)(self.device.index, bytes, Contents::Zeroed).ok_or_else(refused)?;
-        Ok(Growth { header: self, data, bytes })
+        Ok(Growth { header: self, other: Block { data, bytes, separate: true }, used: false })
     }
 }
 
-/// A larger block for a storage, not yet in use. Dropping it frees the block and changes nothing.
+/// A larger block for a storage. It holds the block that is *not* in use (the new one before [`commit`](Growth::commit),
+/// the old one after) and frees that when dropped, so that a growth can be taken back until then.
 pub(crate) struct Growth<'h> {
     header: &'h Header,
-    data: NonNull<u8>,
-    bytes: usize,
+    other: Block,
+    used: bool,
 }
 
 impl Growth<'_> {
-    /// Puts the block to use.
+    /// Puts the new block to use, unless the storage has grown at least as far meanwhile (through another tensor, or
+    /// another output of the same call): a storage never shrinks (S2).
     ///
     /// # Safety
     ///
-    /// The write borrow under which the growth was prepared still lasts, and no pointer into the old block is used again.
-    pub(crate) unsafe fn commit(self) {
+    /// The write borrow under which the growth was prepared still lasts, and no pointer into the old block is used again
+    /// unless the growth is undone.
+    pub(crate) unsafe fn commit(&mut self) {
         let header = self.header;
         // SAFETY: the write borrow makes this the only access (S2).
         let block = unsafe { &mut *header.block.get() };
+        if self.other.bytes <= block.bytes {
+            return;
+        }
         if block.bytes > 0 {
             // SAFETY: M2: both blocks are live and distinct, and the new one is larger.
-            unsafe { (header.memory.copy)(header.device.index, self.data, block.data, block.bytes.min(self.bytes)) };
+            unsafe { (header.memory.copy)(header.device.index, self.other.data, block.data, block.bytes) };
         }
-        if block.separate {
-            // SAFETY: M2: the old block is an allocation of its own.
-            unsafe { (header.memory.free)(header.device.index, block.data, block.bytes) };
+        std::mem::swap(block, &mut self.other);
+        header.bytes.store(block.bytes, Ordering::Relaxed);
+        self.used = true;
+    }
+
+    /// Takes the growth back: the storage has its old block again.
+    ///
+    /// # Safety
+    ///
+    /// The write borrow still lasts, no pointer into the new block is used again, and every geometry over the storage is one
+    /// that the old block holds. Growths of one storage are undone in reverse order.
+    pub(crate) unsafe fn undo(mut self) {
+        if !self.used {
+            return;
         }
-        *block = Block { data: self.data, bytes: self.bytes, separate: true };
-        header.bytes.store(self.bytes, Ordering::Relaxed);
-        std::mem::forget(self);
+        // SAFETY: the write borrow makes this the only access (S2).
+        let block = unsafe { &mut *self.header.block.get() };
+        std::mem::swap(block, &mut self.other);
+        self.header.bytes.store(block.bytes, Ordering::Relaxed);
     }
 }
 
 impl Drop for Growth<'_> {
     fn drop(&mut self) {
-        // SAFETY: M2: the block came from `allocate` and was never put to use (commit forgets the guard).
-        unsafe { (self.header.memory.free)(self.header.device.index, self.data, self.bytes) };
+        if self.other.separate {
+            // SAFETY: M2: the block is an allocation of its own, and the storage does not use it.
+            unsafe { (self.header.memory.free)(self.header.device.index, self.other.data, self.other.bytes) };
+        }
     }
 }
 

@@ -91,6 +91,12 @@ impl Raw {
         self.geometry = geometry;
     }
 
+    /// Exchanges the geometry with one that was checked against the storage (T1).
+    pub(crate) fn swap_geometry(&mut self, geometry: &mut Geometry) {
+        debug_assert!(geometry.bytes_needed().is_ok_and(|n| n <= self.storage_bytes()));
+        std::mem::swap(&mut self.geometry, geometry);
+    }
+
     pub(crate) fn storage_bytes(&self) -> usize {
         match &self.store {
             Store::Data(handle) => handle.header().bytes(),

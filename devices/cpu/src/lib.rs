@@ -11,7 +11,9 @@ mod lane;
 mod memory;
 pub mod on;
 pub mod pointwise;
+pub mod reduce;
 mod table;
+mod upsample;
 
 pub use device::Cpu;
 

@@ -20,6 +20,7 @@
 //! | [`Real`] | floats | floor, trunc, NaN test, fused multiply-add |
 //! | [`Exponential`] | floats, complex | exp |
 //! | [`Cartesian`] | complex | parts and conjugate |
+//! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
 //!
 //! "Who has it" is about dtypes: bool has [`Num`] because sums and products of bools are defined; which operator
 //! accepts bool is that operator's domain.
@@ -36,6 +37,7 @@ mod order;
 mod real;
 pub mod sym;
 mod value;
+mod widen;
 
 pub use bits::{Bits, Shift};
 pub use cartesian::Cartesian;
@@ -46,3 +48,4 @@ pub use num::Num;
 pub use order::{Equal, Ordered};
 pub use real::Real;
 pub use value::{Mask, Value};
+pub use widen::Widen;

@@ -13,6 +13,7 @@ mod hypot;
 mod int;
 #[cfg(test)]
 mod tests;
+mod widen;
 
 use crate::isa::Isa;
 use std::fmt;

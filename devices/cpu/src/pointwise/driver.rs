@@ -26,7 +26,7 @@ const SHORT: usize = 64;
 
 /// Where an operand begins.
 #[derive(Clone, Copy)]
-pub(super) enum Base {
+pub(crate) enum Base {
     /// In memory that is borrowed for as long as the driver lives.
     At(*mut u8),
     /// In the driver itself; resolved when it runs, because a driver may be moved.
@@ -36,14 +36,18 @@ pub(super) enum Base {
 /// The bytes of a number, aligned for any dtype.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-pub(super) struct Number([u8; 16]);
+pub(crate) struct Number([u8; 16]);
 
 impl Base {
-    pub(super) fn number(bytes: [u8; 16]) -> Base {
+    pub(crate) fn at(pointer: *mut u8) -> Base {
+        Base::At(pointer)
+    }
+
+    pub(crate) fn number(bytes: [u8; 16]) -> Base {
         Base::Number(Number(bytes))
     }
 
-    fn pointer(&self) -> *mut u8 {
+    pub(crate) fn pointer(&self) -> *mut u8 {
         match self {
             Base::At(pointer) => *pointer,
             // Inputs are only read.

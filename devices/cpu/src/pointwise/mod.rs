@@ -20,6 +20,7 @@ mod operands;
 
 pub use body::Body;
 pub use call::Ready;
+pub(crate) use driver::Base;
 pub use kernels::{Kernels, here};
 // What the expansion of `prebuilt!` names.
 #[doc(hidden)]

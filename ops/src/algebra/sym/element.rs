@@ -20,6 +20,9 @@ pub trait Compute: sealed::Sealed + Copy + 'static {
 
     /// The type of the real part. It varies because complex elements have a component type.
     type Re: Compute<Re = Self::Re>;
+
+    /// The type of a sum of many. It varies because float32 and complex64 lose less in the next wider type.
+    type Wide: Compute;
 }
 
 /// Elements with an order: all but the complex ones.
@@ -39,27 +42,28 @@ pub trait Paired: Fractional {}
 
 /// Implements [`Compute`] and the classes of one element per row.
 macro_rules! elements {
-    ($($element:ty, $dtype:ident, $re:ty: $($class:ident)*;)+) => {$(
+    ($($element:ty, $dtype:ident, $re:ty, $wide:ty: $($class:ident)*;)+) => {$(
         impl sealed::Sealed for $element {}
         impl Compute for $element {
             const DTYPE: DType = DType::$dtype;
             type Re = $re;
+            type Wide = $wide;
         }
         $(impl $class for $element {})*
     )+};
 }
 
 elements! {
-    bool, Bool, bool: Ordering Bitwise;
-    u8, U8, u8: Ordering Bitwise Integer Quotient;
-    i8, I8, i8: Ordering Bitwise Integer Quotient;
-    i16, I16, i16: Ordering Bitwise Integer Quotient;
-    i32, I32, i32: Ordering Bitwise Integer Quotient;
-    i64, I64, i64: Ordering Bitwise Integer Quotient;
-    f16, F16, f16: Ordering Fractional Floating Quotient;
-    bf16, BF16, bf16: Ordering Fractional Floating Quotient;
-    f32, F32, f32: Ordering Fractional Floating Quotient;
-    f64, F64, f64: Ordering Fractional Floating Quotient;
-    Complex<f32>, C64, f32: Fractional Paired;
-    Complex<f64>, C128, f64: Fractional Paired;
+    bool, Bool, bool, bool: Ordering Bitwise;
+    u8, U8, u8, u8: Ordering Bitwise Integer Quotient;
+    i8, I8, i8, i8: Ordering Bitwise Integer Quotient;
+    i16, I16, i16, i16: Ordering Bitwise Integer Quotient;
+    i32, I32, i32, i32: Ordering Bitwise Integer Quotient;
+    i64, I64, i64, i64: Ordering Bitwise Integer Quotient;
+    f16, F16, f16, f16: Ordering Fractional Floating Quotient;
+    bf16, BF16, bf16, bf16: Ordering Fractional Floating Quotient;
+    f32, F32, f32, f64: Ordering Fractional Floating Quotient;
+    f64, F64, f64, f64: Ordering Fractional Floating Quotient;
+    Complex<f32>, C64, f32, Complex<f64>: Fractional Paired;
+    Complex<f64>, C128, f64, Complex<f64>: Fractional Paired;
 }

@@ -46,6 +46,8 @@ pub(super) enum Op {
     Re,
     Im,
     Conj,
+    Widen,
+    Narrow,
 }
 
 /// A constant, by its bits, so that equal means equal and NaN merges.
@@ -128,6 +130,12 @@ fn record(f: impl FnOnce(&mut Graph) -> Handle) -> Handle {
 impl<C: Compute> Sym<C> {
     fn of(node: Handle) -> Self {
         Sym { node, element: PhantomData }
+    }
+
+    /// The same node, where two names of one element type meet.
+    pub(super) fn retyped<R: Compute>(self) -> Sym<R> {
+        debug_assert_eq!(C::DTYPE, R::DTYPE);
+        Sym::of(self.node)
     }
 
     /// The node of a constant.

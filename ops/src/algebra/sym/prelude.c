@@ -266,6 +266,13 @@ K_FN k_f32 k_abs_c64(k_c64 z) {
 }
 K_FN k_f64 k_abs_c128(k_c128 z) { return hypot(z.re, z.im); }
 
+/* ---- wider values to accumulate in ---- */
+
+K_FN k_f64 k_widen_f32(k_f32 x) { return x; }
+K_FN k_f32 k_narrow_f32(k_f64 x) { return (k_f32)x; }
+K_FN k_c128 k_widen_c64(k_c64 z) { return k_make_c128(z.re, z.im); }
+K_FN k_c64 k_narrow_c64(k_c128 z) { return k_make_c64((k_f32)z.re, (k_f32)z.im); }
+
 /* ---- memory: elements by index; a bool is a byte, and any byte but 0 is true ---- */
 
 #define K_MEMORY(n, T) \

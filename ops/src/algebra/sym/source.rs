@@ -83,6 +83,8 @@ impl Op {
             Op::Re => "re",
             Op::Im => "im",
             Op::Conj => "conj",
+            Op::Widen => "widen",
+            Op::Narrow => "narrow",
         }
     }
 

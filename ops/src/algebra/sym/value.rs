@@ -5,7 +5,7 @@ use super::graph::{Literal, Op, Operand, apply};
 use super::{Compute, Sym};
 use crate::algebra::{
     Bits, Cartesian, Equal, Exponential, Magnitude, Mask, Num, Ordered, Real, RoundedDivision, Shift, TrueDivision,
-    Value,
+    Value, Widen,
 };
 use monomorph_core::DType;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
@@ -191,5 +191,17 @@ impl<C: Paired> Cartesian for Sym<C> {
     }
     fn conj(self) -> Self {
         self.unary(Op::Conj)
+    }
+}
+
+impl<C: Compute> Widen for Sym<C> {
+    type Wide = Sym<C::Wide>;
+
+    fn widen(self) -> Self::Wide {
+        if C::DTYPE == C::Wide::DTYPE { self.retyped() } else { self.unary(Op::Widen) }
+    }
+    fn narrow(wide: Self::Wide) -> Self {
+        // Named by the result: several dtypes could be accumulated in one wide type.
+        if C::DTYPE == C::Wide::DTYPE { wide.retyped() } else { apply(Op::Narrow, C::DTYPE, [wide.into()]) }
     }
 }

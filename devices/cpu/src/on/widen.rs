@@ -1,0 +1,40 @@
+//! Wider values to accumulate in: float64 for float32, itself for whatever has nothing wider.
+
+use super::On;
+use crate::isa::Isa;
+use half::{bf16, f16};
+use monomorph_ops::algebra::Widen;
+use num_complex::Complex;
+
+/// One row per element: its wide type, and the way there and back.
+macro_rules! widen {
+    ($($element:ty => $wide:ty: |$x:ident| $up:expr, |$y:ident| $down:expr;)*) => {$(
+        impl<I: Isa> Widen for On<$element, I> {
+            type Wide = On<$wide, I>;
+            #[inline(always)]
+            fn widen(self) -> Self::Wide {
+                let $x = self.get();
+                On::new($up)
+            }
+            #[inline(always)]
+            fn narrow(wide: Self::Wide) -> Self {
+                let $y = wide.get();
+                On::new($down)
+            }
+        }
+    )*};
+}
+widen! {
+    bool => bool: |x| x, |y| y;
+    u8 => u8: |x| x, |y| y;
+    i8 => i8: |x| x, |y| y;
+    i16 => i16: |x| x, |y| y;
+    i32 => i32: |x| x, |y| y;
+    i64 => i64: |x| x, |y| y;
+    f16 => f16: |x| x, |y| y;
+    bf16 => bf16: |x| x, |y| y;
+    f32 => f64: |x| x as f64, |y| y as f32;
+    f64 => f64: |x| x, |y| y;
+    Complex<f32> => Complex<f64>: |z| Complex::new(z.re as f64, z.im as f64), |w| Complex::new(w.re as f32, w.im as f32);
+    Complex<f64> => Complex<f64>: |x| x, |y| y;
+}

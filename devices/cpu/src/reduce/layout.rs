@@ -1,0 +1,160 @@
+//! How a reduction is laid out: which dimension makes the lanes, where rows are read in place, where chunks begin. Decided
+//! by shape, strides and dtypes alone.
+
+use crate::lane::Lane;
+use monomorph_iter::TensorIter;
+use smallvec::SmallVec;
+
+/// Lanes of a row that is staged, and of a dense run of elements of one output.
+pub(super) const LANES: usize = 128;
+
+/// Rows of a chunk.
+pub(super) const ROWS: usize = 128;
+
+/// Bytes of either part of the accumulators of a row that is read in place: they stay in the first-level cache.
+const LANE_BYTES: usize = 8192;
+
+/// The most lanes of a row that is read in place.
+const MAX_LANES: usize = 1024;
+
+/// A kept dimension this long makes good lanes.
+const GOOD_LANES: usize = 16;
+
+/// A reduced dimension this long makes good rows.
+const GOOD_ROW: usize = 64;
+
+/// One dimension: its size and its strides in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dim {
+    pub(super) size: usize,
+    pub(super) input: isize,
+    pub(super) outs: [isize; 2],
+}
+
+/// Dimensions, innermost first.
+pub(super) type Dims = SmallVec<[Dim; 3]>;
+
+/// What the lanes are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    /// Elements of one output.
+    Across,
+    /// Outputs along a kept dimension, at most so many at a time.
+    Along(Dim, usize),
+}
+
+/// A reduction as the driver walks it.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// The reduced dimensions.
+    pub(super) reduced: Dims,
+    /// The kept dimensions but that of the lanes.
+    pub(super) kept: Dims,
+    pub(super) way: Way,
+    /// Rows are read where they lie; otherwise they are staged.
+    pub(super) in_place: bool,
+    /// Elements per output.
+    pub(super) count: usize,
+    /// Outputs, or runs of lanes.
+    pub(super) tasks: usize,
+}
+
+impl Layout {
+    /// The layout of a reduction whose input is read through `lane`, with accumulators of parts of so many bytes.
+    pub(super) fn new(iter: &TensorIter, lane: &Lane, parts: [usize; 2]) -> Layout {
+        let input = iter.noutputs();
+        let dim = |d: usize| {
+            let out = |k: usize| if k < input { iter.strides(k)[d] } else { 0 };
+            Dim { size: iter.shape()[d], input: iter.strides(input)[d], outs: [out(0), out(1)] }
+        };
+        let pick = |reduced| (0..iter.ndim()).filter(|&d| iter.is_dim_reduced(d) == reduced).map(dim).collect();
+        let (reduced, mut kept): (Dims, Dims) = (pick(true), pick(false));
+        let numel = |dims: &Dims| dims.iter().map(|d| d.size).product::<usize>();
+        let count = numel(&reduced);
+
+        let is_dense = |d: &Dim| d.input == iter.dtype(input).size() as isize;
+        let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= GOOD_ROW);
+        let lanes = if good_row { None } else { lane_dim(&kept, is_dense, count) };
+        let Some(place) = lanes else {
+            let whole = count == 1 || reduced.len() == 1 && is_dense(&reduced[0]);
+            let in_place = lane.is_direct() && (whole || good_row);
+            let tasks = numel(&kept);
+            return Layout { reduced, kept, way: Way::Across, in_place, count, tasks };
+        };
+        let along = kept.remove(place);
+        let in_place = lane.is_direct() && is_dense(&along);
+        let most = (LANE_BYTES / parts[0].max(parts[1]).max(1)).min(MAX_LANES);
+        let block = if in_place { most } else { LANES.min(most) };
+        let tasks = numel(&kept) * along.size.div_ceil(block);
+        Layout { reduced, kept, way: Way::Along(along, block), in_place, count, tasks }
+    }
+
+    /// Elements of one output in a chunk.
+    pub(super) fn chunk(&self) -> usize {
+        match self.way {
+            Way::Across => LANES * ROWS,
+            Way::Along(..) => ROWS,
+        }
+    }
+
+    /// The most lanes that a task has results in.
+    pub(super) fn width(&self) -> usize {
+        match self.way {
+            Way::Across => 1,
+            Way::Along(dim, block) => block.min(dim.size),
+        }
+    }
+
+    /// A task: the offsets in bytes of input and outputs, and its lanes.
+    pub(super) fn task(&self, index: usize) -> Task {
+        let mut task = Task { input: 0, outs: [0; 2], lanes: 1, strides: [0; 2] };
+        let mut rest = index;
+        if let Way::Along(dim, block) = self.way {
+            let blocks = dim.size.div_ceil(block);
+            let start = rest % blocks * block;
+            rest /= blocks;
+            task.lanes = block.min(dim.size - start);
+            task.strides = dim.outs;
+            task.shift(&dim, start);
+        }
+        for (i, dim) in self.kept.iter().enumerate() {
+            let last = i + 1 == self.kept.len();
+            let at = if last { rest } else { rest % dim.size };
+            rest = if last { 0 } else { rest / dim.size };
+            task.shift(dim, at);
+        }
+        task
+    }
+}
+
+/// The kept dimension that makes the lanes, if lanes along one are better than across: dense ones, or any where an output
+/// has so few elements that a row of them would be mostly empty.
+fn lane_dim(kept: &Dims, is_dense: impl Fn(&Dim) -> bool, count: usize) -> Option<usize> {
+    let dense = kept.iter().position(|d| is_dense(d) && d.size >= GOOD_LANES);
+    let longest = || (0..kept.len()).max_by_key(|&d| kept[d].size).filter(|&d| kept[d].size > 1);
+    dense.or_else(|| longest().filter(|&d| count < GOOD_ROW || kept[d].size >= GOOD_LANES))
+}
+
+/// Outputs that are computed together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    /// Bytes from the input's first element to the task's.
+    pub(super) input: isize,
+    /// The same for the outputs.
+    pub(super) outs: [isize; 2],
+    /// How many outputs there are.
+    pub(super) lanes: usize,
+    /// Bytes from one to the next.
+    pub(super) strides: [isize; 2],
+}
+
+impl Task {
+    fn shift(&mut self, dim: &Dim, by: usize) {
+        // I2 of the iteration: these are offsets of elements, so nothing overflows; wrapping keeps this safe code.
+        let by = by as isize;
+        self.input = self.input.wrapping_add(dim.input.wrapping_mul(by));
+        for (out, stride) in self.outs.iter_mut().zip(dim.outs) {
+            *out = out.wrapping_add(stride.wrapping_mul(by));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Reductions on the CPU.
+//!
+//! ```text
+//! fold ── Fold<On<C, I>> ──► Bodies      the loops of one (fold, dtype, level) over lanes (`body.rs`, `results.rs`)
+//! domain ──► classes ──────► lookup      which bodies a dtype and a level have (`classes.rs`, `kernels.rs`)
+//! plan ────────────────────► Layout      which dimension makes the lanes, where chunks begin (`layout.rs`)
+//! Layout, bodies ──────────► Driver      chunks, the tree over them, threads (`driver.rs`, `chunk.rs`); knows no fold
+//! ```
+//!
+//! **Order of additions.** Which elements meet when is fixed by shape, strides and dtypes alone: never by the number of
+//! threads, never by the level. Lanes are accumulators next to each other, as many as `layout.rs` says whatever the width
+//! of the registers; a level only decides how many of them one instruction handles.
+//!
+//! ```text
+//!  across (the reduced dimension is dense)         along (a kept dimension is dense)
+//!
+//!   elements of one output, rows of 128 lanes       one lane per output element
+//!   x0    x1    …  x127                             x[0][0]  x[0][1] … ┐
+//!   x128  x129  …  x255                             x[1][0]  x[1][1] … │ rows: elements to be reduced
+//!    │     │        │    8 rows at a time, as          │        │      ┘
+//!    ▼     ▼        ▼    a tree, into the lanes        ▼        ▼
+//!   a0    a1    …  a127                             a0       a1
+//!    └──────┴── … ─┘     lanes in halves
+//! ```
+//!
+//! Chunks of 128 rows are folded so, and their results joined as a binary counter would: the rounding error of a sum grows
+//! with the logarithm of its length.
+
+mod body;
+mod call;
+mod chunk;
+mod classes;
+mod driver;
+mod kernels;
+mod layout;
+mod results;
+mod walk;
+
+pub use body::Bodies;
+pub use call::Ready;
+pub use kernels::{Kernels, here};
+// What the expansion of `prebuilt_reductions!` names.
+#[doc(hidden)]
+pub use monomorph_core::DType;
+#[doc(hidden)]
+pub use monomorph_ops::reduce::Prebuilt;

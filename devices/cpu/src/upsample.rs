@@ -1,0 +1,142 @@
+//! `upsample_nearest1d` on the CPU: rows of elements picked by a table of offsets.
+
+use crate::cast::{Bits, moved};
+use crate::device::Cpu;
+use crate::lane::{BLOCK, Block};
+use monomorph_core::structured::{Executes, Operand, Outputs};
+use monomorph_core::{DType, Geometry, Result};
+use monomorph_iter::GRAIN;
+use monomorph_ops::upsample::{UpsampleInputs, UpsampleNearest1d, UpsamplePlan};
+use rayon::prelude::*;
+
+/// A call bound to memory.
+///
+/// Invariants:
+/// * U1: `input` and `output` are the first elements of tensors of these sizes and strides (in bytes); input and output
+///   have elements of `dtype`.
+/// * U2: `offsets` are bytes from the first element of an input row to elements of it, one per element of an output row.
+pub struct Ready {
+    input: *const u8,
+    output: *mut u8,
+    dtype: DType,
+    rows: [usize; 2],
+    input_strides: [isize; 2],
+    output_strides: [isize; 3],
+    offsets: Vec<isize>,
+    /// What turns an element of the input into one of the output.
+    bits: Bits,
+    serial: bool,
+}
+
+// SAFETY: a row of the input is read and a row of the output written, within their geometries (U1, U2); together the rows are
+// all of the output.
+unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
+    type Ready = Ready;
+
+    unsafe fn ready(plan: &UpsamplePlan, inputs: &UpsampleInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
+        let out = outputs.geometry(0);
+        let dtype = out.dtype();
+        let stride = |g: &Geometry, d: usize| g.strides()[d] as isize * dtype.size() as isize;
+        let size = |d: usize| out.sizes()[d] as usize;
+        let mut ready = Ready {
+            input: std::ptr::null(),
+            output: outputs.data(0),
+            dtype,
+            rows: [size(0), size(1)],
+            input_strides: [0; 2],
+            output_strides: [0, 1, 2].map(|d| stride(out, d)),
+            offsets: Vec::new(),
+            bits: Bits::default(),
+            serial: plan.serial,
+        };
+        // Meta takes three dimensions, so a number is no input.
+        let Operand::Tensor(tensor) = inputs.operand() else {
+            ready.rows = [0; 2];
+            return Ok(ready);
+        };
+        let geometry = tensor.geometry();
+        // SAFETY: E2: the storage is borrowed as long as the result lives.
+        ready.input = unsafe { tensor.data() };
+        ready.input_strides = [0, 1].map(|d| stride(geometry, d));
+        ready.offsets = (0..out.sizes()[2]).map(|i| plan.source(i) as isize * stride(geometry, 2)).collect();
+        ready.bits = Bits::of(dtype, false, geometry.is_neg() != out.is_neg());
+        Ok(ready)
+    }
+
+    unsafe fn run(ready: &mut Ready) -> Result<()> {
+        let rows = ready.rows[0] * ready.rows[1];
+        let job = Job(ready);
+        if ready.serial || rows < 2 || rows * ready.offsets.len() <= GRAIN {
+            // SAFETY: E2: the memory is still borrowed.
+            (0..rows).for_each(|row| unsafe { job.row(row) });
+        } else {
+            let together = (GRAIN / ready.offsets.len()).max(1);
+            // SAFETY: E2, and rows of the output lie apart.
+            (0..rows).into_par_iter().with_min_len(together).for_each(|row| unsafe { job.row(row) });
+        }
+        Ok(())
+    }
+}
+
+/// A call, shared by the threads that do it.
+struct Job<'a>(&'a Ready);
+
+// SAFETY: threads read the input, which nobody writes, and write different rows of the output, which lie apart: a call that
+// cannot be sure of that is serial.
+unsafe impl Send for Job<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Job<'_> {}
+
+impl Job<'_> {
+    /// # Safety
+    ///
+    /// U1, U2; nobody else writes the input, or uses the row of the output.
+    unsafe fn row(&self, row: usize) {
+        let call = self.0;
+        let (n, c) = ((row / call.rows[1]) as isize, (row % call.rows[1]) as isize);
+        let from = call.input.wrapping_offset(n * call.input_strides[0] + c * call.input_strides[1]);
+        let to = call.output.wrapping_offset(n * call.output_strides[0] + c * call.output_strides[1]);
+        let size = call.dtype.size();
+        let step = call.output_strides[2];
+        if call.bits.is_none() && step == size as isize {
+            // SAFETY: passed on: the row of the output is dense.
+            return unsafe { pick(from, &call.offsets, to, size) };
+        }
+        let mut block = Block::NEW;
+        let mut to = to;
+        for offsets in call.offsets.chunks(BLOCK / size) {
+            // SAFETY: passed on: the block has room for a chunk.
+            unsafe { pick(from, offsets, block.data(), size) };
+            // SAFETY: the block was just filled.
+            unsafe { call.bits.apply(call.dtype, block.data(), offsets.len()) };
+            // SAFETY: R1 by U1, R2 since a block is no operand.
+            unsafe { moved(block.data(), size as isize, to, step, size, offsets.len()) };
+            to = to.wrapping_offset(step * offsets.len() as isize);
+        }
+    }
+}
+
+/// Copies the elements at `offsets` to a dense run.
+///
+/// # Safety
+///
+/// Elements of `size` bytes lie there, and the run has room for them, which nobody else uses.
+unsafe fn pick(from: *const u8, offsets: &[isize], to: *mut u8, size: usize) {
+    macro_rules! each {
+        ($t:ty) => {
+            for (i, &offset) in offsets.iter().enumerate() {
+                // SAFETY: the caller's promise.
+                let x = unsafe { from.wrapping_offset(offset).cast::<$t>().read_unaligned() };
+                // SAFETY: the caller's promise.
+                unsafe { to.cast::<$t>().wrapping_add(i).write_unaligned(x) };
+            }
+        };
+    }
+    match size {
+        1 => each!(u8),
+        2 => each!(u16),
+        4 => each!(u32),
+        8 => each!(u64),
+        _ => each!([u64; 2]),
+    }
+}

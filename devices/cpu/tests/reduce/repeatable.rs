@@ -1,0 +1,82 @@
+//! The same bits for any number of threads and at any level.
+
+use monomorph_core::structured::{Functional, Operator};
+use monomorph_core::{Geometry, Tensor};
+use monomorph_cpu::Cpu;
+use monomorph_cpu::isa::{Level, VARIABLE};
+use monomorph_ops::reduce::{Aminmax, Argmax, Sum};
+use std::process::Command;
+
+fn input(sizes: &[i64], strides: &[i64]) -> Tensor<Cpu> {
+    let need: i64 = 1 + sizes.iter().zip(strides).map(|(n, s)| (n - 1) * s).sum::<i64>();
+    let value = |i: i64| (i.wrapping_mul(0x1E37_79B9_7F4A_7C15) >> 20) as f64 * 1e-7;
+    let bytes: Vec<u8> = (0..need).flat_map(|i| value(i).to_ne_bytes()).collect();
+    Tensor::from_storage(&bytes, Geometry::new(monomorph_core::DType::F64, sizes, strides, 0).unwrap()).unwrap()
+}
+
+/// The bits of many results, float64 and so without a wider type to hide differences in.
+fn results() -> Vec<u64> {
+    let mut all = Vec::new();
+    let cases: [(&[i64], &[i64], &[i64]); 7] = [
+        (&[300_001], &[1], &[0]),
+        (&[200_000], &[2], &[0]),
+        (&[700, 500], &[500, 1], &[0]),
+        (&[700, 500], &[500, 1], &[1]),
+        (&[700, 500], &[1, 700], &[0, 1]),
+        (&[100_000, 3], &[3, 1], &[0]),
+        (&[30, 50, 70], &[70, 2100, 1], &[0, 2]),
+    ];
+    for (sizes, strides, dims) in cases {
+        let t = input(sizes, strides);
+        let [sum] = Sum::call((&t, Some(dims), false, None), Functional::<Cpu, 1>::default()).unwrap();
+        all.extend(sum.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits));
+        let dim = (dims.len() == 1).then(|| dims[0]);
+        let [index] = Argmax::call((&t, dim, false), Functional::<Cpu, 1>::default()).unwrap();
+        all.extend(index.to_vec::<i64>().unwrap().into_iter().map(|i| i as u64));
+        let [min, max] = Aminmax::call((&t, dim, false), Functional::<Cpu, 2>::default()).unwrap();
+        for t in [min, max] {
+            all.extend(t.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits));
+        }
+    }
+    all
+}
+
+/// A number that stands for the results, to be compared between processes.
+fn digest() -> u64 {
+    results().into_iter().fold(0xcbf2_9ce4_8422_2325, |h, x| (h ^ x).wrapping_mul(0x0100_0000_01b3).rotate_left(17))
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+    let alone = pool(1).install(results);
+    for threads in [2, 7] {
+        assert_eq!(pool(threads).install(results), alone, "{threads} threads");
+    }
+}
+
+/// The variable is read once per process, so each level gets a process of its own: this test, run again.
+#[test]
+fn any_level_gives_the_same_bits() {
+    const CHILD: &str = "MONOMORPH_TEST_DIGEST";
+    if std::env::var_os(CHILD).is_some() {
+        println!("digest {:016x}", digest());
+        return;
+    }
+    let digests: Vec<(Level, String)> = Level::available()
+        .map(|level| {
+            let output = Command::new(std::env::current_exe().unwrap())
+                .args(["repeatable::any_level_gives_the_same_bits", "--exact", "--nocapture"])
+                .env(CHILD, "1")
+                .env(VARIABLE, level.name())
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let digest = text.split("digest ").nth(1).unwrap_or_else(|| panic!("{level}: {text}"));
+            (level, digest[..16].to_owned())
+        })
+        .collect();
+    for (level, digest) in &digests {
+        assert_eq!(*digest, format!("{:016x}", self::digest()), "{level}");
+    }
+}

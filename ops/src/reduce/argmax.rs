@@ -1,0 +1,39 @@
+//! `argmax`: the index of the first largest element. NaN is larger than anything.
+
+use super::{Fold, Index, OptionalDim, ReduceRule, Takes};
+use crate::algebra::Ordered;
+use crate::pointwise::Real;
+
+crate::reduction! { ArgmaxFn "argmax": Real => Index; ReduceRule::OWN.without_identity().indexed() }
+impl Takes<OptionalDim> for ArgmaxFn {}
+
+impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
+    type Acc = (V, X);
+    #[inline(always)]
+    fn one(x: V, at: X) -> (V, X) {
+        (x, at)
+    }
+    #[inline(always)]
+    fn merge((a, at_a): (V, X), (b, at_b): (V, X)) -> (V, X) {
+        let (nan_a, nan_b) = (a.ne(a), b.ne(b));
+        let larger = b.gt(a) | (nan_b & !nan_a);
+        let equal = b.eq(a) | (nan_b & nan_a);
+        let takes_b = larger | (equal & at_b.lt(at_a));
+        (V::select(takes_b, b, a), X::select(takes_b, at_b, at_a))
+    }
+    #[inline(always)]
+    fn finish((_, at): (V, X), _: X) -> X {
+        at
+    }
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __argmax_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [argmax] (Tensor self, int? dim=None, bool keepdim=False) -> (Tensor) : fold ($crate::reduce::ArgmaxFn) {
+            functional argmax; out argmax_out [argmax.out];
+        } }
+    } };
+}

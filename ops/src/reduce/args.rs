@@ -1,0 +1,98 @@
+//! Arguments: the inputs of a reduction, made from the arguments of a schema. Which schemas a reduction has is said by
+//! [`Takes`], so that a row with other arguments is a compile error.
+
+use monomorph_core::structured::{FromArgs, Operand};
+use monomorph_core::{DType, Result};
+use std::marker::PhantomData;
+
+/// `(Tensor self)`.
+pub struct Whole;
+/// `(Tensor self, *, ScalarType? dtype)`.
+pub struct WholeDtype;
+/// `(Tensor self, int dim, bool keepdim)`.
+pub struct Dim;
+/// `(Tensor self, int? dim, bool keepdim)`.
+pub struct OptionalDim;
+/// `(Tensor self, int[]? dim, bool keepdim)`.
+pub struct OptionalDims;
+/// `(Tensor self, int[]? dim, bool keepdim, *, ScalarType? dtype)`.
+pub struct DimsDtype;
+
+/// Reductions that have a schema with the arguments `S`: [`Whole`], [`Dim`], ….
+#[diagnostic::on_unimplemented(
+    message = "the reduction `{Self}` has no overload with the arguments `{S}`",
+    note = "`impl Takes<{S}> for {Self} {{}}` gives it one"
+)]
+pub trait Takes<S> {}
+
+/// The dims of a call as it named them.
+#[derive(Clone, Copy, Debug)]
+pub enum Dims<'t> {
+    /// All.
+    All,
+    /// These; what an empty list means depends on the reduction.
+    List(&'t [i64]),
+    /// This one.
+    One(i64),
+}
+
+impl Dims<'_> {
+    /// The dims as a list; `None` for all.
+    pub(super) fn list(&self) -> Option<&[i64]> {
+        match self {
+            Dims::All => None,
+            Dims::List(list) => Some(list),
+            Dims::One(dim) => Some(std::slice::from_ref(dim)),
+        }
+    }
+}
+
+/// The inputs of a call of reduction `F`.
+pub struct ReduceInputs<'t, F> {
+    pub(super) operand: [Operand<'t>; 1],
+    pub(super) call: Call<'t>,
+    fold: PhantomData<fn() -> F>,
+}
+
+/// The parameters of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'t> {
+    pub(super) dims: Dims<'t>,
+    pub(super) keepdim: bool,
+    pub(super) dtype: Option<DType>,
+    /// Without a dtype that is asked for, an existing output decides.
+    pub(super) dtype_from_out: bool,
+}
+
+impl<'t> Call<'t> {
+    const ALL: Call<'t> = Call { dims: Dims::All, keepdim: false, dtype: None, dtype_from_out: false };
+}
+
+impl<F> ReduceInputs<'_, F> {
+    /// The operand that is reduced.
+    pub fn operand(&self) -> &Operand<'_> {
+        &self.operand[0]
+    }
+}
+
+/// One row per overload: the marker, the arguments, the call.
+macro_rules! overloads {
+    ($($marker:ty: ($($arg:ident: $type:ty),*) => $call:expr;)*) => {$(
+        impl<'t, F: Takes<$marker>, A: Into<Operand<'t>>> FromArgs<(A, $($type,)*)> for ReduceInputs<'t, F> {
+            fn from_args((operand, $($arg,)*): (A, $($type,)*)) -> Result<Self> {
+                Ok(ReduceInputs { operand: [operand.into()], call: $call, fold: PhantomData })
+            }
+        }
+    )*};
+}
+overloads! {
+    Whole: () => Call::ALL;
+    WholeDtype: (dtype: Option<DType>) => Call { dtype, ..Call::ALL };
+    Dim: (dim: i64, keepdim: bool) => Call { dims: Dims::One(dim), keepdim, ..Call::ALL };
+    OptionalDim: (dim: Option<i64>, keepdim: bool) =>
+        Call { dims: dim.map_or(Dims::All, Dims::One), keepdim, ..Call::ALL };
+    OptionalDims: (dims: Option<&'t [i64]>, keepdim: bool) =>
+        Call { dims: dims.map_or(Dims::All, Dims::List), keepdim, ..Call::ALL };
+    DimsDtype: (dims: Option<&'t [i64]>, keepdim: bool, dtype: Option<DType>) =>
+        Call { dims: dims.map_or(Dims::All, Dims::List), keepdim, dtype, dtype_from_out: true };
+}

@@ -1,0 +1,86 @@
+//! The reduction template: a fold over the value algebra becomes an operator in every form. Owns what folds, their
+//! accumulators and results are, and the meta function that all reductions share.
+//!
+//! A fold says four things: the accumulator of one element, how two accumulators merge, what an accumulator means in the
+//! end, and (if it has one) the accumulator of nothing. Devices choose the order of merging, so it must be associative
+//! and commutative up to rounding.
+//!
+//! ```
+//! use monomorph_ops::algebra::{Ordered, Value};
+//! use monomorph_ops::pointwise::{self, Common};
+//! use monomorph_ops::reduce::*;
+//!
+//! reduction! { Amax "amax": pointwise::Ordered => Common; ReduceRule::OWN.without_identity() }
+//! impl Takes<OptionalDims> for Amax {}
+//! impl<V: Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for Amax {
+//!     type Acc = V;
+//!     fn one(x: V, _: X) -> V {
+//!         x
+//!     }
+//!     fn merge(a: V, b: V) -> V {
+//!         a.maximum(b)
+//!     }
+//!     fn finish(acc: V, _: X) -> V {
+//!         acc
+//!     }
+//! }
+//! ```
+//!
+//! A formula in front of a fold (a sum of squares) is a fold, too: its `one` applies the formula and passes the result on.
+
+mod aminmax;
+mod any;
+mod argmax;
+mod args;
+mod dims;
+mod fold;
+mod op;
+mod rule;
+mod sum;
+mod trace;
+
+pub use crate::pointwise::{Here, Prebuilt};
+pub use aminmax::AminmaxFn;
+pub use any::AnyFn;
+pub use argmax::ArgmaxFn;
+pub use args::{Dim, Dims, DimsDtype, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype};
+pub use fold::{Accumulator, Fold, Index, ReduceFn, ResultKind, Results, ResultsOf, Two};
+pub use op::{Reduce, ReducePlan};
+pub use rule::ReduceRule;
+pub use sum::SumFn;
+pub use trace::{SymFold, covered};
+
+/// `sum`, its kernel compiled by the device.
+pub type Sum = Reduce<SumFn, Prebuilt>;
+/// `any`, its kernel compiled by the device.
+pub type Any = Reduce<AnyFn, Prebuilt>;
+/// `argmax`, its kernel compiled by the device.
+pub type Argmax = Reduce<ArgmaxFn, Prebuilt>;
+/// `aminmax`, its kernel compiled by the device.
+pub type Aminmax = Reduce<AminmaxFn, Prebuilt>;
+
+/// Declares the type of a reduction: name, domain => results; rule.
+///
+/// `reduction! { SumFn "sum": AllDTypes => Common; ReduceRule::SUM }` expands to
+///
+/// ```text
+/// pub struct SumFn;
+/// impl ReduceFn for SumFn { const NAME = "sum"; const RULE = …; type Domain = AllDTypes; type Results = Common; }
+/// const _: () = covered::<SumFn, AllDTypes>();     // the fold exists for every dtype of the domain, or: a compile error here
+/// ```
+#[macro_export]
+macro_rules! reduction {
+    ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty => $results:ty; $rule:expr) => {
+        $(#[$doc])*
+        #[doc = concat!("The fold of `", $text, "`.")]
+        pub struct $name;
+        impl $crate::reduce::ReduceFn for $name {
+            const NAME: &'static str = $text;
+            const RULE: $crate::reduce::ReduceRule = $rule.over::<$domain, $results>();
+            type Domain = $domain;
+            type Results = $results;
+        }
+        const _: () = $crate::reduce::covered::<$name, $domain>();
+    };
+}
+pub use crate::reduction;

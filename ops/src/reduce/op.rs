@@ -1,0 +1,166 @@
+//! The reduction template as a structured operator: one meta function, not generic but for a shell.
+
+use super::args::{Call, ReduceInputs};
+use super::dims::{self, Mask};
+use super::fold::ReduceFn;
+use super::rule::ReduceRule;
+use monomorph_core::overlap::{self, Internal, Place, Shared};
+use monomorph_core::structured::{Operand, SinkState, StructuredOp};
+use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Options, Result, TensorRef};
+use monomorph_iter::{Config, Flags, TensorIter, View, build_over};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+
+/// The operator of reduction `F`, its kernel compiled `W`here.
+pub struct Reduce<F, W = super::Here>(PhantomData<fn() -> (F, W)>);
+
+/// What a device needs to run a reduction.
+#[derive(Clone, Debug, Default)]
+pub struct ReducePlan {
+    iter: TensorIter,
+    compute: Option<DType>,
+}
+
+impl ReducePlan {
+    /// The iteration: outputs first, with stride 0 in reduced dimensions, then the input. If it has no element, outputs
+    /// may still have some; they get the result of reducing nothing.
+    pub fn iter(&self) -> &TensorIter {
+        &self.iter
+    }
+
+    /// The dtype that the fold computes in; `None` before planning.
+    pub fn compute(&self) -> Option<DType> {
+        self.compute
+    }
+}
+
+impl<F: ReduceFn, W: 'static> StructuredOp for Reduce<F, W> {
+    const NAME: &'static str = F::NAME;
+    const OUTPUTS: usize = F::RULE.results.len();
+    type Inputs<'t> = ReduceInputs<'t, F>;
+    type Plan = ReducePlan;
+
+    fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
+        &inputs.operand
+    }
+
+    fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
+        plan_call(const { &F::RULE }, &inputs.operand[0], &inputs.call, sink, plan)
+    }
+}
+
+/// The meta function of every reduction.
+fn plan_call(
+    rule: &ReduceRule,
+    operand: &Operand<'_>,
+    call: &Call<'_>,
+    sink: &mut SinkState<'_>,
+    plan: &mut ReducePlan,
+) -> Result<()> {
+    let absent = ErrorKind::ArgumentRule { rule: "argument self is absent; a reduction needs a tensor" };
+    let input = operand.dtype().ok_or(absent)?;
+    let out = |sink: &SinkState<'_>, i| sink.existing(i).map(|t| t.geometry().dtype());
+    let asked = call.dtype.or_else(|| if call.dtype_from_out { out(sink, 0) } else { None });
+    let sizes = operand.sizes();
+    let numel = operand.geometry().map_or(1, Geometry::numel);
+    let compute = rule.compute(input, numel, asked, out(sink, 0));
+    rule.check_domain(compute)?;
+    let results: SmallVec<[DType; 2]> = (0..sink.noutputs()).map(|i| rule.result(i, compute, out(sink, i))).collect();
+    if rule.outputs_first {
+        for (index, &want) in results.iter().enumerate() {
+            if let Some(got) = out(sink, index).filter(|&got| got != want) {
+                return Err(ErrorKind::OutputDType { index, got, want }.into());
+            }
+        }
+    }
+    let mask = dims::mask(call.dims.list(), sizes.len(), rule)?;
+    if !rule.identity {
+        dims::check_not_empty(call.dims.list(), &mask, sizes)?;
+    }
+
+    let result_sizes = dims::result_sizes(sizes, &mask, call.keepdim);
+    let names = dims::result_names(operand.geometry(), &mask, call.keepdim);
+    let device = operand.tensor().map_or(DeviceId::CPU, |t| t.device());
+    for (i, &dtype) in results.iter().enumerate() {
+        let options = Options::new(dtype, device);
+        sink.set_output_raw_strided(i, &result_sizes, None, options, names.clone())?;
+    }
+    if rule.apart {
+        check_apart(sink, operand, call.dims.list().is_some() && !sizes.is_empty())?;
+    }
+    plan.compute = Some(compute);
+    if !sink.is_meta() {
+        plan.iter = iteration(rule, operand, sink, &mask, call.keepdim)?;
+    }
+    Ok(())
+}
+
+/// The iteration over the declared outputs and the input.
+fn iteration(
+    rule: &ReduceRule,
+    operand: &Operand<'_>,
+    sink: &SinkState<'_>,
+    mask: &Mask,
+    keepdim: bool,
+) -> Result<TensorIter> {
+    let shapes: SmallVec<[_; 2]> =
+        (0..sink.noutputs()).filter_map(|i| Some(dims::with_reduced(sink.written(i)?, mask, keepdim))).collect();
+    let views: SmallVec<[View<'_>; 2]> = shapes
+        .iter()
+        .enumerate()
+        .filter_map(|(i, (sizes, strides))| Some(View { sizes, strides, ..View::of_output(sink, i)? }))
+        .collect();
+    let input = View::of_operand(operand);
+    let flags = Flags {
+        // Dtypes and devices were checked above.
+        check_all_same_device: false,
+        // Row-major order numbers the elements; a single dim is walked in its order anyway.
+        enforce_linear_iteration: rule.indexed && mask.iter().all(|&reduced| reduced),
+        ..Flags::REDUCE_2
+    };
+    build_over(&Config::new(flags), &views, input.as_slice())
+}
+
+/// An error if the caller's outputs share memory with each other or, in a reduction along dims, reach an element twice or
+/// share memory with the input. Verdicts that are too hard to make pass, as everywhere.
+fn check_apart(sink: &SinkState<'_>, operand: &Operand<'_>, along_dims: bool) -> Result<()> {
+    for i in 0..sink.noutputs() {
+        let (Some(out), Some(written)) = (sink.existing(i), sink.written(i)) else { continue };
+        let place = place(out, written);
+        let overlaps = |output, other: String| Err(ErrorKind::Overlap { output, other }.into());
+        for j in 0..i {
+            let (Some(other), Some(geometry)) = (sink.existing(j), sink.written(j)) else { continue };
+            if matches!(overlap::shared(&self::place(other, geometry), &place), Shared::Full | Shared::Partial) {
+                return overlaps(j, format!("output {i}"));
+            }
+        }
+        if !along_dims {
+            continue;
+        }
+        if overlap::internal(written.sizes(), written.strides()) == Internal::Yes {
+            let (sizes, strides) = (written.sizes().to_vec(), written.strides().to_vec());
+            return Err(ErrorKind::InternalOverlap { index: i, sizes, strides }.into());
+        }
+        let Some(input) = operand.tensor() else { continue };
+        let shared = overlap::shared(&place, &self::place(input, input.geometry()));
+        if matches!(shared, Shared::Full | Shared::Partial) {
+            return overlaps(i, "the input".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Where a tensor lies with this geometry.
+fn place<'a>(tensor: TensorRef<'_>, geometry: &'a Geometry) -> Place<'a> {
+    let size = geometry.dtype().size() as i64;
+    let start = geometry.offset().saturating_mul(size);
+    let end = geometry.bytes_needed().map_or(start, |bytes| (bytes as i64).max(start));
+    Place {
+        storage: tensor.storage_id(),
+        start,
+        bytes: end - start,
+        element: geometry.dtype().size(),
+        sizes: geometry.sizes(),
+        strides: geometry.strides(),
+    }
+}

@@ -1,0 +1,114 @@
+//! Rules: which dtypes and dims a reduction takes, and what it checks. Data, so that one meta function serves all
+//! reductions.
+
+use super::fold::{ResultKind, Results};
+use crate::pointwise::DomainSet;
+use monomorph_core::{DType, ErrorKind, Kind, Result};
+
+/// The declaration of a reduction as far as it does not depend on types.
+#[derive(Clone, Copy, Debug)]
+pub struct ReduceRule {
+    /// bool and integers are computed as int64, unless a dtype is asked for.
+    pub(super) integers_to_int64: bool,
+    /// Reducing nothing gives the fold's accumulator of nothing; otherwise it is an error.
+    pub(super) identity: bool,
+    /// An empty list of dims means all of them; otherwise it means none.
+    pub(super) empty_list_is_all: bool,
+    /// More than 64 dimensions are refused also where all are reduced.
+    pub(super) always_limited: bool,
+    /// Outputs may overlap neither each other, nor themselves, nor the input.
+    pub(super) apart: bool,
+    /// Of a wrong dtype of an output and wrong dims, the dtype is reported.
+    pub(super) outputs_first: bool,
+    /// Elements are counted in row-major order, so that order has to be kept.
+    pub(super) indexed: bool,
+    /// What each output holds.
+    pub(super) results: &'static [ResultKind],
+    /// Bit `d as usize` is set for each accepted compute dtype `d`.
+    domain: u16,
+    /// The accepted dtypes in words.
+    words: &'static str,
+}
+
+impl ReduceRule {
+    /// A fold in the dtype of its input, with an identity.
+    pub const OWN: ReduceRule = ReduceRule {
+        integers_to_int64: false,
+        identity: true,
+        empty_list_is_all: true,
+        always_limited: false,
+        apart: false,
+        outputs_first: false,
+        indexed: false,
+        results: &[],
+        domain: 0,
+        words: "",
+    };
+    /// A fold of integers in int64, of others in the dtype of the input; the caller may ask for another.
+    pub const SUM: ReduceRule = ReduceRule { integers_to_int64: true, ..ReduceRule::OWN };
+    /// A truth value: an empty list of dims means none.
+    pub const TRUTH: ReduceRule =
+        ReduceRule { empty_list_is_all: false, always_limited: true, outputs_first: true, ..ReduceRule::OWN };
+
+    /// The rule of a fold of nothing that is an error.
+    pub const fn without_identity(self) -> ReduceRule {
+        ReduceRule { identity: false, ..self }
+    }
+
+    /// The rule of outputs that must lie apart from each other and from the input.
+    pub const fn with_outputs_apart(self) -> ReduceRule {
+        ReduceRule { apart: true, outputs_first: true, ..self }
+    }
+
+    /// The rule of a fold that looks at indices.
+    pub const fn indexed(self) -> ReduceRule {
+        ReduceRule { indexed: true, ..self }
+    }
+
+    /// The rule over the dtypes of `S`, for results `R`.
+    pub const fn over<S: DomainSet, R: Results>(self) -> ReduceRule {
+        ReduceRule { domain: S::MASK, words: S::WORDS, results: R::KINDS, ..self }
+    }
+
+    /// The accepted dtypes in words.
+    pub const fn words(&self) -> &'static str {
+        self.words
+    }
+
+    /// The dtype that the fold computes in, for an input of dtype `input` and `numel` elements, the dtype that is asked for,
+    /// and that of the caller's output.
+    pub(super) fn compute(&self, input: DType, numel: usize, asked: Option<DType>, out: Option<DType>) -> DType {
+        match asked {
+            Some(dtype) => dtype,
+            None if self.integers_to_int64 && input.kind() < Kind::Float => DType::I64,
+            // A truth value that is written as uint8 is that of the element cast to uint8, unless there is but one element:
+            // what PyTorch does on the CPU, where 0.5 and 256 so become false.
+            None if self.results == [ResultKind::Truth] && out == Some(DType::U8) && numel != 1 => DType::U8,
+            None => input,
+        }
+    }
+
+    /// The dtype of output `i`, where the fold computes in `compute`; a truth value has that of the caller's output if it
+    /// may.
+    pub(super) fn result(&self, i: usize, compute: DType, out: Option<DType>) -> DType {
+        match self.results[i] {
+            ResultKind::Common => compute,
+            ResultKind::Index => DType::I64,
+            // uint8 was PyTorch's truth value before bool was: uint8 in gives uint8 out, and such an output is accepted.
+            ResultKind::Truth => match out {
+                Some(DType::U8) => DType::U8,
+                None if compute == DType::U8 => DType::U8,
+                _ => DType::Bool,
+            },
+        }
+    }
+
+    /// An error unless the fold computes in `dtype`.
+    pub(super) fn check_domain(&self, dtype: DType) -> Result<()> {
+        if self.domain >> dtype as usize & 1 == 1 {
+            return Ok(());
+        }
+        let what = "the elements are reduced in dtype";
+        Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted: self.words }.into())
+    }
+}

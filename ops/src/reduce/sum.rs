@@ -1,0 +1,46 @@
+//! `sum`: bool and integers in int64, wrapping; halves in float32; float32 in float64.
+
+use super::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype};
+use crate::algebra::{Num, Value, Widen};
+use crate::pointwise::{AllDTypes, Common};
+
+crate::reduction! { SumFn "sum": AllDTypes => Common; ReduceRule::SUM }
+impl Takes<WholeDtype> for SumFn {}
+impl Takes<DimsDtype> for SumFn {}
+
+impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumFn {
+    type Acc = V::Wide;
+    #[inline(always)]
+    fn one(x: V, _: X) -> V::Wide {
+        x.widen()
+    }
+    #[inline(always)]
+    fn merge(a: V::Wide, b: V::Wide) -> V::Wide {
+        a + b
+    }
+    #[inline(always)]
+    fn finish(acc: V::Wide, _: X) -> V {
+        // The empty sum is part of every sum: a sum of negative zeros is 0, not -0.
+        V::narrow(V::Wide::zero() + acc)
+    }
+    #[inline(always)]
+    fn nothing() -> Option<V::Wide> {
+        Some(V::Wide::zero())
+    }
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sum_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [sum] (Tensor self, *, ScalarType? dtype=None) -> (Tensor) : fold ($crate::reduce::SumFn) {
+            functional sum; autoout - [sum.out]; functional_full sum_dtype;
+        } }
+        { [sum.dim_IntList] (Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> (Tensor)
+            : op ($crate::reduce::Sum) {
+            functional sum_dim; out sum_dim_out [sum.IntList_out];
+            functional_full sum_dim_dtype; out_full sum_dim_dtype_out;
+        } }
+    } };
+}
