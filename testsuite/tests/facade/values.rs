@@ -19,7 +19,8 @@ fn ramp(dtype: DType, sizes: &[i64]) -> AnyTensor {
 /// A value that suits the argument, so that the call with all of them returns.
 fn fitting(schema: &Schema, arg: &Argument) -> IValue {
     let bits = schema.name().starts_with("bitwise");
-    if arg.ty().is_optional() && !(schema.name().starts_with("clamp") && arg.name() == "min") {
+    let needed = schema.name().starts_with("clamp") && arg.name() == "min" || arg.name() == "output_size";
+    if arg.ty().is_optional() && !needed {
         return IValue::None;
     }
     match (arg.ty().base(), arg.ty().is_list()) {
@@ -27,7 +28,9 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             "condition" => ramp(DType::Bool, &[3, 2]),
             "start" => Tensor::<Cpu>::from_slice(&[1i64], &[]).unwrap().into_any(),
             "value" => Tensor::<Cpu>::from_slice(&[2.5f32], &[]).unwrap().into_any(),
-            "out" if matches!(schema.name(), "eq" | "lt" | "logical_not") => ramp(DType::Bool, &[3, 2]),
+            "out" if matches!(schema.name(), "eq" | "lt" | "logical_not" | "any") => ramp(DType::Bool, &[3, 2]),
+            "out" if schema.name() == "argmax" => ramp(DType::I64, &[3, 2]),
+            "self" | "input" if schema.name().starts_with("upsample") => ramp(DType::F32, &[1, 3, 2]),
             _ => ramp(if bits { DType::I32 } else { DType::F32 }, &[3, 2]),
         }),
         (Base::Scalar, false) => IValue::Int(2),
