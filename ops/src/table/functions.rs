@@ -217,7 +217,7 @@ macro_rules! __prepared_fn {
     ({ $fn:ident ($op:ty) $rets:tt [$($name:tt)*] } [$(($how:ident $ty:ident $n:tt))*] {$(($pty:ident $pn:ident))*}) => {
         #[doc = concat!("`", $(stringify!($name),)* "` checked once and kept: `run` then writes the output anew from the ",
             "present contents of the operands, with no check and no allocation.")]
-        pub fn $fn<'t, D: $crate::core::Device>($($pn: $crate::__param_type!('t D $pty),)*
+        pub fn $fn<'t, D>($($pn: $crate::__param_type!('t D $pty),)*
             out: $crate::__results!(lent 't D $rets))
             -> $crate::core::Result<$crate::core::structured::Prepared<'t, $op, D, { $crate::__results!(count $rets) }>>
         where
