@@ -3,6 +3,7 @@
 use super::body::Bodies;
 use super::driver::Driver;
 use super::kernels::Kernels;
+use super::lanes::Lanes;
 use super::layout::Layout;
 use super::results::result_dtype;
 use crate::cast::Bits;
@@ -114,7 +115,7 @@ impl Ready {
     /// As for `run`.
     unsafe fn fill(&self) {
         let (mut first, mut second) = (Block::NEW, Block::NEW);
-        let lanes = super::body::Lanes { first: first.data(), second: second.data() };
+        let lanes = Lanes { first: first.data(), second: second.data() };
         // SAFETY: B2: there is room for a lane.
         if !unsafe { (self.driver.bodies.nothing)(lanes) } {
             return;
