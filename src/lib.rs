@@ -1,1 +1,60 @@
-//! Placeholder.
+//! PyTorch's tensor operators for Rust: one definition, every form, exact semantics.
+//!
+//! Operators are functions and methods of the same name: `use monomorph::add` brings both [`add`](fn@add) and its method.
+//! Each has the forms that PyTorch gives it: functional (`add`), in-place (`add_`), out= (`add_out`), shapes only
+//! ([`meta::add`]), prepared ([`prepare`](core::structured::prepare)) and boxed by name ([`call`]).
+//!
+//! ```
+//! use monomorph::{Cpu, Tensor, add, mul_};
+//!
+//! # fn main() -> monomorph::Result<()> {
+//! let a = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+//! let b = Tensor::<Cpu>::from_slice(&[10i32, 20, 30], &[3])?;
+//! let mut c = a.add(&b)?; // int32 promotes, [3] broadcasts
+//! c.mul_(0.5)?; // in place
+//! assert_eq!(c.to_vec::<f32>()?, [5.5, 11.0, 16.5, 7.0, 12.5, 18.0]);
+//! # Ok(())
+//! # }
+//! ```
+
+pub use monomorph_core as core;
+pub use monomorph_iter as iter;
+pub use monomorph_ops as ops;
+
+pub use monomorph_core::{
+    AnyTensor, Complex32, Complex64, DType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, MemoryFormat, Meta,
+    Registry, Result, Scalar, Stack, Tensor, bf16, f16,
+};
+pub use monomorph_cpu::Cpu;
+pub use monomorph_ops::functions::*;
+pub use monomorph_ops::meta;
+
+use std::sync::LazyLock;
+
+/// Every operator of the table by name, with kernels for the CPU and for meta tensors.
+pub fn registry() -> &'static Registry {
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+        let mut registry = Registry::new();
+        monomorph_ops::op_table! { __register registry Cpu Meta }
+        registry
+    });
+    &REGISTRY
+}
+
+/// Calls an operator by name, such as `add.Tensor`: takes its arguments off the stack, in schema order, and leaves its
+/// results. Trailing arguments with a default may be missing. On an error the stack is as it was.
+///
+/// ```
+/// use monomorph::{Cpu, Stack, Tensor};
+///
+/// # fn main() -> monomorph::Result<()> {
+/// let a = Tensor::<Cpu>::from_slice(&[1i64, 2], &[2])?;
+/// let mut stack: Stack = vec![a.clone().into(), a.into()];
+/// monomorph::call("add.Tensor", &mut stack)?;
+/// assert_eq!(stack.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+pub fn call(name: &str, stack: &mut Stack) -> Result<()> {
+    registry().call(name, stack)
+}

@@ -226,6 +226,16 @@ pub enum ErrorKind {
         /// Bytes there.
         have: usize,
     },
+    /// Memory whose address does not suit the element type.
+    #[error(
+        "the memory of {arg} is not aligned to {align} bytes, as its element type needs; copy it to aligned memory"
+    )]
+    Unaligned {
+        /// Which operand.
+        arg: &'static str,
+        /// The alignment in bytes.
+        align: usize,
+    },
     /// Lists that must have one length.
     #[error("argument {arg} has {got} entries; {want} are accepted")]
     ListLength {

@@ -16,6 +16,7 @@ pub mod overlap;
 mod print;
 mod promotion;
 mod registry;
+mod resize;
 mod scalar;
 pub mod schema;
 mod storage;

@@ -101,10 +101,11 @@ impl<'a> Op<'a> {
     /// Its place in memory. `None` if it has no storage that another operand could share, or reaches beyond an `i64`.
     pub(crate) fn place(&self) -> Option<Place<'a>> {
         let (low, high) = self.bytes();
+        let (start, end) = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
         Some(Place {
             storage: self.view.storage?,
-            start: i64::try_from(low).ok()?,
-            bytes: i64::try_from(high).ok()? - i64::try_from(low).ok()?,
+            start,
+            bytes: end.checked_sub(start)?,
             element: self.view.dtype.size(),
             sizes: self.view.sizes,
             strides: self.view.strides,

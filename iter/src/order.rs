@@ -47,7 +47,7 @@ pub(crate) fn fast_setup(ops: &[Op<'_>], flags: &Flags, same_shape: bool) -> Fas
     }) {
         return Fast::ChannelsLast;
     }
-    let Some(last) = laid_out().last() else { return Fast::No };
+    let Some(last) = laid_out().next_back() else { return Fast::No };
     let dense = |op: &Op<'_>| strides::is_non_overlapping_and_dense(op.view.sizes, op.order_strides());
     if laid_out().all(|op| dense(op) && op.order_strides() == last.order_strides()) { Fast::Dense } else { Fast::No }
 }

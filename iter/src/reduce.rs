@@ -110,7 +110,7 @@ impl TensorIter {
 
     /// How many indices of `dim` make a piece.
     fn piece_len(&self, dim: usize, size: usize, grain: usize) -> usize {
-        let per_index = if size == 0 { 1 } else { (self.numel / size).max(1) };
+        let per_index = self.numel.checked_div(size).unwrap_or(1).max(1);
         let len = grain.div_ceil(per_index).max(1);
         let element = self.operands.get(self.noutputs).map_or(1, |op| op.dtype.size());
         let dense =

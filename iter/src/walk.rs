@@ -35,7 +35,10 @@ impl<'a> Bases<'a> {
     }
 }
 
-/// Where a walk is cut between threads: ranges of element numbers.
+/// Whether a walk is worth several threads and may have them.
+///
+/// A thread of a rayon pool works alone: while it waited for others it could be handed another task of the caller's, which
+/// would find the storages of this call borrowed.
 pub(crate) fn is_parallel(numel: usize, grain: usize) -> bool {
     numel > grain.max(1) && rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1
 }

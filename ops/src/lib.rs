@@ -2,7 +2,55 @@
 #![forbid(unsafe_code)]
 
 pub mod algebra;
+pub mod arange;
+pub mod arithmetic;
+pub mod comparison;
+pub mod exponential;
+pub mod factory;
+pub mod fill;
+pub mod logic;
+pub mod nonzero;
 pub mod pointwise;
 pub mod reduce;
+pub mod table;
 pub mod upsample;
-//mod table;
+pub mod view;
+
+#[doc(hidden)]
+pub use monomorph_core as core;
+
+/// The operator of an in-tree formula: its kernel comes from the device's own table.
+pub type Op<F> = pointwise::Pointwise<F, pointwise::Prebuilt>;
+
+/// The bounds of code that is generic over the device: everything in the table runs on it.
+pub mod kernels {
+    crate::__arithmetic_rows! { __kernels_trait Arithmetic }
+    crate::__exponential_rows! { __kernels_trait Exponential }
+    crate::__comparison_rows! { __kernels_trait Comparison }
+    crate::__logic_rows! { __kernels_trait Logic }
+    crate::__fill_rows! { __kernels_trait Fill }
+
+    /// A device that executes every operator of the table.
+    pub trait Kernels: Arithmetic + Exponential + Comparison + Logic + Fill {}
+    impl<D: Arithmetic + Exponential + Comparison + Logic + Fill> Kernels for D {}
+}
+pub use kernels::Kernels;
+
+/// The typed forms of every row: functions, and method traits of the same name.
+pub mod functions {
+    pub use crate::arange::{arange, arange_out, arange_start, arange_start_out, arange_start_step};
+    pub use crate::factory::{
+        clone_tensor, contiguous, empty, empty_like, empty_out, empty_strided, full, full_like, full_out, narrow_from,
+        ones, ones_like, ones_out, reshape, scalar_tensor, to, to_device, to_dtype, to_other, zeros, zeros_like,
+        zeros_out,
+    };
+    pub use crate::fill::{copy, copy_, fill, fill_, fill_from, fill_from_};
+    pub use crate::nonzero::where_nonzero;
+
+    crate::op_table! { __functions }
+}
+
+/// Shapes only: every functional form with a meta tensor as its result, for operands of any device.
+pub mod meta {
+    crate::op_table! { __meta_functions }
+}

@@ -209,3 +209,80 @@ unsafe fn negate(dtype: DType, block: *mut u8, n: usize, which: [bool; 2]) {
         DType::Bool | DType::C64 | DType::C128 => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = 517;
+
+    /// Random bytes: floats of every magnitude, NaN and infinity among them, bools of any byte.
+    fn bytes() -> Vec<u8> {
+        let mut state = 0x2545_f491_4f6c_dd1du64;
+        let next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 24) as u8
+        };
+        std::iter::repeat_with(next).take(N * 16).collect()
+    }
+
+    /// NaN made canonical: its payload is free.
+    fn canonical(mut bytes: Vec<u8>, dtype: DType) -> Vec<u8> {
+        let part = dtype.to_real();
+        for x in bytes.chunks_exact_mut(part.size()) {
+            let is_nan = match part {
+                DType::F16 => half::f16::from_le_bytes([x[0], x[1]]).is_nan(),
+                DType::BF16 => half::bf16::from_le_bytes([x[0], x[1]]).is_nan(),
+                DType::F32 => f32::from_le_bytes([x[0], x[1], x[2], x[3]]).is_nan(),
+                DType::F64 => f64::from_bits(x.iter().rev().fold(0, |bits, &b| bits << 8 | u64::from(b))).is_nan(),
+                _ => false,
+            };
+            if is_nan {
+                x.fill(0xff);
+            }
+        }
+        bytes
+    }
+
+    #[test]
+    fn every_level_converts_alike() {
+        let from = bytes();
+        for a in DType::ALL {
+            for b in DType::ALL.into_iter().filter(|&b| b != a) {
+                let run = |level| {
+                    let mut to = vec![0u8; N * b.size()];
+                    let cast = cast(a, b, level).unwrap();
+                    // SAFETY: R1, R2: both buffers have N elements and are distinct; `cast` asks the host for the level.
+                    unsafe { cast(from.as_ptr(), to.as_mut_ptr(), N) };
+                    canonical(to, b)
+                };
+                let want = run(Level::Portable);
+                for level in Level::available() {
+                    assert!(run(level) == want, "{a} to {b} at {level}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_mean_what_they_say() {
+        let mut z = [1.0f32, 2.0, -3.0, 0.5];
+        let apply = |bits: Bits, z: &mut [f32; 4]| {
+            // SAFETY: two complex numbers, ours.
+            unsafe { bits.apply(DType::C64, z.as_mut_ptr().cast(), 2) };
+        };
+        apply(Bits { conj: true, neg: false }, &mut z);
+        assert_eq!(z, [1.0, -2.0, -3.0, -0.5]);
+        apply(Bits { conj: true, neg: true }, &mut z);
+        assert_eq!(z, [-1.0, -2.0, 3.0, -0.5]);
+        apply(Bits { conj: false, neg: true }, &mut z);
+        assert_eq!(z, [1.0, 2.0, -3.0, 0.5]);
+        let mut small = [1u8, 0, 255];
+        // SAFETY: three elements, ours.
+        unsafe { Bits { conj: false, neg: true }.apply(DType::U8, small.as_mut_ptr(), 3) };
+        assert_eq!(small, [255, 0, 1]);
+        assert!(Bits::of(DType::Bool, true, true).is_none() && Bits::of(DType::F32, true, false).is_none());
+    }
+}

@@ -25,7 +25,7 @@ macro_rules! cut {
         #[inline(always)]
         fn $name(x: $float) -> $int {
             const LIMIT: $float = -($int::MIN as $float);
-            let fits = (x >= -LIMIT) & (x < LIMIT);
+            let fits = (-LIMIT..LIMIT).contains(&x);
             let safe = if fits { x } else { 0.0 };
             // SAFETY: `safe` is no NaN, and its integral part lies within the integer's range.
             let whole: $int = unsafe { safe.to_int_unchecked() };
@@ -51,12 +51,18 @@ macro_rules! conversions {
     )*)*};
 }
 conversions! {
-    bool: |x| bool = x, u8 = x as u8, i8 = x as i8, i16 = x as i16, i32 = x as i32, i64 = x as i64, f32 = x as u8 as f32, f64 = x as u8 as f64;
-    u8: |x| bool = x != 0, u8 = x, i8 = x as i8, i16 = x as i16, i32 = x as i32, i64 = x as i64, f32 = x as f32, f64 = x as f64;
-    i8: |x| bool = x != 0, u8 = x as u8, i8 = x, i16 = x as i16, i32 = x as i32, i64 = x as i64, f32 = x as f32, f64 = x as f64;
-    i16: |x| bool = x != 0, u8 = x as u8, i8 = x as i8, i16 = x, i32 = x as i32, i64 = x as i64, f32 = x as f32, f64 = x as f64;
-    i32: |x| bool = x != 0, u8 = x as u8, i8 = x as i8, i16 = x as i16, i32 = x, i64 = x as i64, f32 = x as f32, f64 = x as f64;
-    i64: |x| bool = x != 0, u8 = x as u8, i8 = x as i8, i16 = x as i16, i32 = x as i32, i64 = x, f32 = x as f32, f64 = x as f64;
+    bool: |x| bool = x, u8 = x as u8, i8 = x as i8, i16 = x as i16,
+        i32 = x as i32, i64 = x as i64, f32 = x as u8 as f32, f64 = x as u8 as f64;
+    u8: |x| bool = x != 0, u8 = x, i8 = x as i8, i16 = x as i16,
+        i32 = x as i32, i64 = x as i64, f32 = x as f32, f64 = x as f64;
+    i8: |x| bool = x != 0, u8 = x as u8, i8 = x, i16 = x as i16,
+        i32 = x as i32, i64 = x as i64, f32 = x as f32, f64 = x as f64;
+    i16: |x| bool = x != 0, u8 = x as u8, i8 = x as i8, i16 = x,
+        i32 = x as i32, i64 = x as i64, f32 = x as f32, f64 = x as f64;
+    i32: |x| bool = x != 0, u8 = x as u8, i8 = x as i8, i16 = x as i16,
+        i32 = x, i64 = x as i64, f32 = x as f32, f64 = x as f64;
+    i64: |x| bool = x != 0, u8 = x as u8, i8 = x as i8, i16 = x as i16,
+        i32 = x as i32, i64 = x, f32 = x as f32, f64 = x as f64;
     f32: |x| bool = x != 0.0, u8 = cut_f32_i64(x) as u8, i8 = cut_f32_i32(x) as i8, i16 = cut_f32_i32(x) as i16,
         i32 = cut_f32_i32(x), i64 = cut_f32_i64(x), f32 = x, f64 = x as f64;
     f64: |x| bool = x != 0.0, u8 = cut_f64_i64(x) as u8, i8 = cut_f64_i32(x) as i8, i16 = cut_f64_i32(x) as i16,

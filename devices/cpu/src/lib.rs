@@ -12,6 +12,7 @@ mod memory;
 pub mod on;
 pub mod pointwise;
 pub mod reduce;
+mod table;
 mod upsample;
 
 pub use device::Cpu;

@@ -31,6 +31,8 @@ pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};
 
+pub use crate::pointwise;
+
 /// Declares the type of a pointwise formula: name, domain, operands; parameters => output; rule.
 ///
 /// `pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY }` expands to

@@ -4,18 +4,26 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __functions {
-    ([$($ctx:tt)*] $({ [$($name:tt)*] ($($args:tt)*) -> ($($rets:tt)*) : $kind:ident ($($op:tt)*) $({ $($form:ident $fn:tt $([$($fname:tt)*])? ;)* })? })*) => {$($($(
-        $crate::__function! { $form $kind $fn ($($op)*) ($($args)*) -> ($($rets)*) [$($name)*] }
-    )*)?)*};
+    ([$($ctx:tt)*] $({ $($row:tt)* })*) => { $( $crate::__typed_row! { __function $($row)* } )* };
 }
 
 /// Expands the table into functions whose results are meta tensors, for operands of any device.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __meta_functions {
-    ([$($ctx:tt)*] $({ [$($name:tt)*] ($($args:tt)*) -> ($($rets:tt)*) : $kind:ident ($($op:tt)*) $({ $($form:ident $fn:tt $([$($fname:tt)*])? ;)* })? })*) => {$($($(
-        $crate::__meta_function! { $form $kind $fn ($($op)*) ($($args)*) -> ($($rets)*) [$($name)*] }
-    )*)?)*};
+    ([$($ctx:tt)*] $({ $($row:tt)* })*) => { $( $crate::__typed_row! { __meta_function $($row)* } )* };
+}
+
+/// The forms of one row.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __typed_row {
+    ($each:ident $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
+        $crate::__typed_row! { $each $name $args -> $rets : op ($crate::Op<$path>) $forms }
+    };
+    ($each:ident $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
+        $( $crate::$each! { $form $kind $fn $op $args -> $rets $name } )*
+    };
 }
 
 /// One form of one row as a function and a method.

@@ -149,14 +149,34 @@ macro_rules! __marker {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __value {
-    ($d:ident (arg Tensor $n:ident)) => { $crate::core::Arg::<'_, $d>::operand($n.into()) };
-    ($d:ident (arg OptTensor $n:ident)) => { $crate::core::Arg::<'_, $d>::from($n).operand() };
-    ($d:ident (arg Scalar $n:ident)) => { Into::<$crate::core::Scalar>::into($n) };
-    ($d:ident (arg Ints $n:ident)) => { Into::<$crate::core::IntList<'_>>::into($n).0 };
-    ($d:ident (arg $ty:ident $n:ident)) => { $n };
-    ($d:ident (fixed $ty:ident None)) => { None };
-    ($d:ident (fixed $ty:ident False)) => { false };
-    ($d:ident (fixed $ty:ident True)) => { true };
-    ($d:ident (fixed Scalar $default:literal)) => { $crate::core::Scalar::from($default) };
-    ($d:ident (fixed MemoryFormat contiguous_format)) => { $crate::core::MemoryFormat::Contiguous };
+    ($d:ident (arg Tensor $n:ident)) => {
+        $crate::core::Arg::<'_, $d>::operand($n.into())
+    };
+    ($d:ident (arg OptTensor $n:ident)) => {
+        $crate::core::Arg::<'_, $d>::from($n).operand()
+    };
+    ($d:ident (arg Scalar $n:ident)) => {
+        Into::<$crate::core::Scalar>::into($n)
+    };
+    ($d:ident (arg Ints $n:ident)) => {
+        Into::<$crate::core::IntList<'_>>::into($n).0
+    };
+    ($d:ident (arg $ty:ident $n:ident)) => {
+        $n
+    };
+    ($d:ident (fixed $ty:ident None)) => {
+        None
+    };
+    ($d:ident (fixed $ty:ident False)) => {
+        false
+    };
+    ($d:ident (fixed $ty:ident True)) => {
+        true
+    };
+    ($d:ident (fixed Scalar $default:literal)) => {
+        $crate::core::Scalar::from($default)
+    };
+    ($d:ident (fixed MemoryFormat contiguous_format)) => {
+        $crate::core::MemoryFormat::Contiguous
+    };
 }

@@ -112,7 +112,7 @@ pub fn write_out<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<(
         return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: result.dtype() }.into());
     }
     resize(out, result.sizes())?;
-    crate::copy::copy_elements(out, result)
+    out.copy_from(result)
 }
 
 /// Gives a tensor other sizes, contiguous; its storage grows if it must. A tensor of these sizes stays as it is.
@@ -182,8 +182,11 @@ macro_rules! __register {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_row {
-    ($ctx:tt [$($name:tt)*] $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
-        $( $crate::__register_form! { $form $ctx $kind $op $args $rets [$($name)*] [$($($fname)*)?] } )*
+    ($ctx:tt $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
+        $crate::__register_row! { $ctx $name $args -> $rets : op ($crate::Op<$path>) $forms }
+    };
+    ($ctx:tt $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
+        $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name [$($($fname)*)?] } )*
     };
 }
 
@@ -288,16 +291,24 @@ macro_rules! __kernel {
         this.set_view(geometry)?;
         Ok(written.results())
     } };
+    (inplace hand $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+        let (first, rest) = args.split_at_mut(1);
+        let mut written = $crate::table::Written::take(first, 0)?;
+        let [this] = written.typed::<$device, 1>()?;
+        let mut reader = $crate::table::Reader::new(rest, 1);
+        $($op)*(this, $($crate::__hand_value!(reader $device $ty $n)),*)?;
+        Ok(written.results())
+    } };
     (functional hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
         let mut reader = $crate::table::Reader::new(args, 0);
-        let result = $($op)*::<$device>($($crate::__hand_value!(reader $device $ty $n)),*)?;
+        let result: $crate::__hand_result!($device $rets) = $($op)*($($crate::__hand_value!(reader $device $ty $n)),*)?;
         Ok(vec![$crate::table::IntoResult::into_result(result)])
     } };
     (autoout hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
         let (inputs, outs) = args.split_at_mut(args.len() - 1);
         let mut written = $crate::table::Written::take(outs, inputs.len())?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
-        let result = $($op)*::<$device>($($crate::__hand_value!(reader $device $ty $n)),*)?;
+        let result: $crate::__hand_result!($device $rets) = $($op)*($($crate::__hand_value!(reader $device $ty $n)),*)?;
         let [out] = written.typed::<$device, 1>()?;
         $crate::table::write_out(&result, out)?;
         Ok(written.results())
@@ -307,16 +318,26 @@ macro_rules! __kernel {
         let mut written = $crate::table::Written::take(outs, inputs.len())?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let [out] = written.typed::<$device, 1>()?;
-        $($op)*::<$device>($($crate::__hand_value!(reader $device $ty $n),)* out)?;
+        $($op)*($($crate::__hand_value!(reader $device $ty $n),)* out)?;
         Ok(written.results())
     } };
+}
+
+/// The type of the result of a hand-written function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hand_result {
+    ($device:ident (Tensor [])) => { Vec<$crate::core::Tensor<$device>> };
+    ($device:ident $rets:tt) => { $crate::core::Tensor<$device> };
 }
 
 /// An argument of a hand-written function: tensors by reference, everything else as operators take it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __hand_value {
-    ($reader:ident $device:ident Tensor $n:ident) => { &$reader.tensor::<$device>(stringify!($n))? };
+    ($reader:ident $device:ident Tensor $n:ident) => {
+        &$reader.tensor::<$device>(stringify!($n))?
+    };
     ($reader:ident $device:ident $ty:ident $n:ident) => {
         $reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?
     };

@@ -183,7 +183,8 @@ impl<'d> Planes<'d> {
         let mut staged = self.staged;
         for (k, lane) in self.lanes.iter().enumerate() {
             let dense = inner[k] == lane.size() as isize;
-            // A body expects its output among its inputs in one place only.
+            // A body looks for its output among its inputs in one place only; found elsewhere it would run one element at a
+            // time, which costs more than a copy.
             let other = k != 0 && k != self.first && at[k] == at[0];
             staged |= u32::from(!dense || other) << k;
         }
@@ -212,8 +213,8 @@ impl<'d> Planes<'d> {
                 *to = plane.element(k + 1, row, 0).cast_const();
             }
             let out = plane.element(0, row, 0);
-            // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row), K3 by I4 and because an input that is
-            // the output at another place than `first` is staged, K4 by the contract of `run`.
+            // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row), K3 by I4, K4 by the
+            // contract of `run`.
             unsafe { (self.body)(out, ins.as_ptr(), plane.cols, self.params) }
         })
     }

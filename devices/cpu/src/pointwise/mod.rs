@@ -9,7 +9,7 @@
 //!
 //! Only the bodies are generic. A formula's bodies are compiled where its `lookup` is: in the calling crate for
 //! [`Here`](monomorph_ops::pointwise::Here), in the crate that says [`prebuilt!`](crate::prebuilt) for
-//! [`Prebuilt`](monomorph_ops::pointwise::Prebuilt).
+//! [`Prebuilt`].
 
 mod body;
 mod call;

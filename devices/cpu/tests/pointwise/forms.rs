@@ -77,7 +77,7 @@ fn the_output_may_be_both_inputs() {
         axpy_(&mut x, None, 2).unwrap();
         assert_eq!(floats(&x), vec![4.5; n]);
         let mut y = tensor(&vec![3i64; n], &[n as i64]);
-        in_place(&mut y, |this, sink| {
+        in_place(&mut y, |this, sink, _| {
             let inputs = PointwiseInputs::<Times>::new((this, this))?;
             call::<Pointwise<Times>, Cpu, _>(&inputs, sink)
         })
@@ -90,7 +90,7 @@ fn the_output_may_be_both_inputs() {
 fn a_mask_may_be_the_output() {
     let mut mask = tensor(&[true, false, true, false], &[4]);
     let (a, b) = (tensor(&[false, false, true, true], &[4]), tensor(&[true, true, false, true], &[4]));
-    in_place(&mut mask, |this, sink| {
+    in_place(&mut mask, |this, sink, _| {
         let inputs = PointwiseInputs::<Choose>::new((this, &a, &b))?;
         call::<Pointwise<Choose>, Cpu, _>(&inputs, sink)
     })

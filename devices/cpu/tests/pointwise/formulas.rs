@@ -90,7 +90,7 @@ pub(crate) fn axpy_out<'t>(
 /// `a += alpha · b`; `None` for `b` is `a` itself.
 pub(crate) fn axpy_(a: &mut T, b: Option<&T>, alpha: impl Into<Scalar>) -> Result<()> {
     let alpha = alpha.into();
-    in_place(a, |this, sink| {
+    in_place(a, |this, sink, _| {
         let inputs = PointwiseInputs::<Axpy>::new((this, b.map_or(this, |b| b.as_operand()), alpha))?;
         call::<Pointwise<Axpy>, Cpu, _>(&inputs, sink)
     })?;

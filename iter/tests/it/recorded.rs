@@ -1,13 +1,11 @@
 //! Every row of `testsuite/golden/iter.json`, recorded from PyTorch: dtype, sizes and strides of the output, or the kind of
 //! the error, for each preset and form.
 
-mod support;
-
+use crate::support::{Arguments, Host, Preset, Seen};
 use monomorph_core::structured::Operand;
 use monomorph_core::{Complex, DType, Error, ErrorKind, Geometry, Scalar, Tensor};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use support::{Arguments, Host, Preset, Seen};
 
 fn numbers(value: &Value) -> Vec<i64> {
     value.as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect()
@@ -80,17 +78,17 @@ fn replay(preset: Preset, form: &str, operands: &mut Vec<Recorded>) -> Result<Se
         "o" => {
             let Some(Recorded::Tensor(mut out)) = operands.pop() else { panic!("no out") };
             let arguments = Arguments { preset, operands: operands.iter().map(Recorded::operand).collect() };
-            support::out(&arguments, &mut out)
+            crate::support::out(&arguments, &mut out)
         }
         "i" => {
             let (first, rest) = operands.split_at_mut(1);
             let Recorded::Tensor(this) = &mut first[0] else { panic!("no self") };
-            support::in_place(preset, this, &rest.iter().map(Recorded::operand).collect::<Vec<_>>())
+            crate::support::in_place(preset, this, &rest.iter().map(Recorded::operand).collect::<Vec<_>>())
         }
         _ => {
             let arguments = Arguments { preset, operands: operands.iter().map(Recorded::operand).collect() };
-            let real = support::functional(&arguments);
-            assert_eq!(real, support::meta(&arguments), "a meta call differs from the real one");
+            let real = crate::support::functional(&arguments);
+            assert_eq!(real, crate::support::meta(&arguments), "a meta call differs from the real one");
             real
         }
     }

@@ -143,8 +143,13 @@ pub(crate) fn functional(arguments: &Arguments<'_>) -> Result<Seen> {
 
 /// The call with a new output on the meta device.
 pub(crate) fn meta(arguments: &Arguments<'_>) -> Result<Seen> {
+    Ok(seen(&meta_call(arguments)?))
+}
+
+/// The same, as the tensor that it returns.
+pub(crate) fn meta_call(arguments: &Arguments<'_>) -> Result<Tensor<Meta>> {
     let [out] = structured::call::<Probe, Meta, _>(arguments, MetaSink::<1>)?;
-    Ok(seen(&out))
+    Ok(out)
 }
 
 /// The call with an output that exists.

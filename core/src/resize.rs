@@ -1,0 +1,115 @@
+//! What changes a tensor outside of an operator call: growing its storage, and copying elements into it.
+
+use crate::device::{Device, Strided};
+use crate::error::{ErrorKind, Result};
+use crate::geometry::Geometry;
+use crate::overlap::{self, Internal, Place, Shared};
+use crate::storage::Held;
+use crate::strides::{self, Dims};
+use crate::tensor::{Tensor, TensorRef};
+
+impl<D: Device> Tensor<D> {
+    /// Replaces the geometry by one that may reach beyond the storage, which grows then; the new bytes are zero and the old
+    /// ones stay, so other views stay valid. An error, with nothing changed, if the memory cannot be had or the storage is
+    /// borrowed.
+    pub fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
+        let need = geometry.bytes_needed()?;
+        if need > self.storage_bytes() {
+            self.raw_mut().grow_meta(need);
+            if let Some(header) = self.raw().header() {
+                let _held = Held::write(header, true, "self")?;
+                // SAFETY: `_held` is the write borrow.
+                let growth = unsafe { header.prepare_growth(need) }?;
+                // SAFETY: it still lasts, and no pointer into the old block exists.
+                unsafe { growth.commit() };
+            }
+        }
+        self.raw_mut().set_geometry(geometry);
+        Ok(())
+    }
+
+    /// Copies the elements of `source`, broadcast to the sizes of this tensor and converted to its dtype.
+    ///
+    /// Errors: sizes that do not broadcast, a written tensor that overlaps itself, partial overlap, a borrowed storage.
+    pub fn copy_from(&mut self, source: &Tensor<D>) -> Result<()> {
+        let from = source.as_operand();
+        let to = self.as_operand();
+        if to.is_same(&from) {
+            return Ok(());
+        }
+        let sizes = Dims::from_slice(self.sizes());
+        let from_strides = expand_strides(from.geometry(), &sizes)?;
+        check_overlap(&to, &from)?;
+        let Some(header) = self.raw().header() else {
+            self.raw_mut().bump_version();
+            return Ok(());
+        };
+        let _written = Held::write(header, true, "self")?;
+        let read = from.header().filter(|h| !std::ptr::eq(*h, header));
+        let _read = read.map(|h| Held::read(h, "src")).transpose()?;
+        if self.numel() > 0 {
+            let side = |t: &TensorRef<'_>, data| Side { data, geometry: t.geometry().clone() };
+            // SAFETY: both storages are borrowed until the copy is done.
+            let (to, from) = unsafe { (side(&to, to.data()), side(&from, from.data())) };
+            let (to, from) = (to.strided(None), from.strided(Some(&from_strides)));
+            // SAFETY: C1: T1 for both, borrowed above. C2: `check_overlap`.
+            unsafe { D::copy(self.device().index, &sizes, to, from) }?;
+        }
+        header.bump_version();
+        Ok(())
+    }
+}
+
+struct Side {
+    data: *mut u8,
+    geometry: Geometry,
+}
+
+impl Side {
+    fn strided<'a>(&'a self, strides: Option<&'a [i64]>) -> Strided<'a> {
+        let g = &self.geometry;
+        let strides = strides.unwrap_or_else(|| g.strides());
+        Strided { data: self.data, strides, dtype: g.dtype(), conj: g.is_conj(), neg: g.is_neg() }
+    }
+}
+
+/// The strides with which a tensor is seen as one of larger sizes: 0 in every broadcast dimension.
+fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<Dims> {
+    let broadcast = strides::broadcast_sizes(sizes, geometry.sizes())?;
+    if broadcast.as_slice() != sizes {
+        return Err(ErrorKind::OutputSize { index: 0, got: sizes.to_vec(), want: broadcast.to_vec() }.into());
+    }
+    let lead = sizes.len() - geometry.ndim();
+    let stride = |d: usize| match d.checked_sub(lead) {
+        Some(s) if geometry.sizes()[s] == sizes[d] => geometry.strides()[s],
+        _ => 0,
+    };
+    Ok((0..sizes.len()).map(stride).collect())
+}
+
+/// The written tensor must not overlap itself, nor partially overlap the read one.
+fn check_overlap(to: &TensorRef<'_>, from: &TensorRef<'_>) -> Result<()> {
+    let g = to.geometry();
+    if overlap::internal(g.sizes(), g.strides()) == Internal::Yes {
+        return Err(
+            ErrorKind::InternalOverlap { index: 0, sizes: g.sizes().to_vec(), strides: g.strides().to_vec() }.into()
+        );
+    }
+    let place = |t: &TensorRef<'_>| -> Result<Option<(i64, i64)>> {
+        let g = t.geometry();
+        let bytes = strides::extent(g.sizes(), g.strides())?.saturating_mul(g.dtype().size());
+        Ok(i64::try_from(bytes).ok().map(|bytes| (g.offset() * g.dtype().size() as i64, bytes)))
+    };
+    let (Some((a_start, a_bytes)), Some((b_start, b_bytes))) = (place(to)?, place(from)?) else { return Ok(()) };
+    let a = place_of(to, a_start, a_bytes);
+    let b = place_of(from, b_start, b_bytes);
+    if overlap::shared(&a, &b) == Shared::Partial {
+        return Err(ErrorKind::PartialOverlap { output: 0, other: "src".into() }.into());
+    }
+    Ok(())
+}
+
+fn place_of<'a>(t: &TensorRef<'a>, start: i64, bytes: i64) -> Place<'a> {
+    let g = t.geometry();
+    Place { storage: t.storage_id(), start, bytes, element: g.dtype().size(), sizes: g.sizes(), strides: g.strides() }
+}

@@ -1,1 +1,0 @@
-//! Safe iteration over memory that is not a tensor.

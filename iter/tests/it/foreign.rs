@@ -1,0 +1,163 @@
+//! Foreign memory: what is accepted, what is refused, and what the closures see.
+
+use monomorph_core::{BoolByte, DType, ErrorKind};
+use monomorph_iter::foreign::{ForeignIter, ForeignView, ForeignViewMut, accumulate, fold, map1, map2, map3, update};
+use monomorph_iter::{Config, Flags};
+
+#[test]
+fn broadcast_and_negative_strides() {
+    let a = [1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let scale = [10.0f32];
+    let mut out = [0.0f64; 6];
+    // a as 3 × 2, rows from the last to the first, columns swapped; out transposed.
+    map2(
+        ForeignViewMut::from_slice(&mut out, &[3, 2], &[1, 3], 0).unwrap(),
+        ForeignView::from_slice(&a, &[3, 2], &[-2, -1], 5).unwrap(),
+        ForeignView::contiguous(&scale, &[]).unwrap(),
+        |x, s| x * f64::from(s),
+    )
+    .unwrap();
+    assert_eq!(out, [60.0, 40.0, 20.0, 50.0, 30.0, 10.0]);
+}
+
+#[test]
+fn every_arity() {
+    let (a, b, c) = ([1i32, 2, 3], [10i64, 20, 30], [true, false, true].map(BoolByte::from));
+    let mut out = [0i64; 3];
+    let view = |x: &'static [i32]| ForeignView::contiguous(x, &[3]).unwrap();
+    map1(ForeignViewMut::contiguous(&mut out, &[3]).unwrap(), view(&[7, 8, 9]), |x| -i64::from(x)).unwrap();
+    assert_eq!(out, [-7, -8, -9]);
+    map3(
+        ForeignViewMut::contiguous(&mut out, &[3]).unwrap(),
+        ForeignView::from_bool_bytes(&c, &[3], &[1], 0).unwrap(),
+        ForeignView::contiguous(&a, &[3]).unwrap(),
+        ForeignView::contiguous(&b, &[3]).unwrap(),
+        |mask, x, y| if mask { i64::from(x) } else { y },
+    )
+    .unwrap();
+    assert_eq!(out, [1, 20, 3]);
+    let short = ForeignView::contiguous(&a, &[2]).unwrap();
+    update(ForeignViewMut::contiguous(&mut out, &[3]).unwrap(), short, |_, _| 0).unwrap_err();
+    update(ForeignViewMut::contiguous(&mut out, &[3]).unwrap(), ForeignView::contiguous(&a, &[3]).unwrap(), |o, x| {
+        o + i64::from(x)
+    })
+    .unwrap();
+    assert_eq!(out, [2, 22, 6]);
+
+    let mut sum = [0i64; 3];
+    let rows = [ForeignView::contiguous(&out, &[3]).unwrap(), ForeignView::contiguous(&b, &[1, 3]).unwrap()];
+    let [x, y] = rows;
+    let mut plan =
+        ForeignIter::default().output(ForeignViewMut::contiguous(&mut sum, &[1, 3]).unwrap()).input(x).input(y);
+    plan = plan.input(ForeignView::contiguous(&b, &[3]).unwrap());
+    let mut plan = plan.build().unwrap();
+    assert!(plan.iter().is_contiguous());
+    plan.map(|[x, y, z]: [i64; 3]| x + y + z).unwrap();
+    let wrong_type = plan.map(|[x, y, z]: [f32; 3]| x + y + z).unwrap_err();
+    assert!(matches!(wrong_type.kind(), ErrorKind::ElementType { got: DType::I64, want: DType::F32 }));
+    assert!(plan.map(|[x]: [i64; 1]| x).is_err());
+    drop(plan);
+    assert_eq!(sum, [22, 62, 66]);
+}
+
+#[test]
+fn reductions() {
+    let n = 100_000;
+    let a: Vec<i64> = (0..n).collect();
+    let view = || ForeignView::contiguous(&a, &[100, 1000]).unwrap();
+    assert_eq!(fold(view(), || 0, |s, x| s + x, |s, t| s + t).unwrap(), n * (n - 1) / 2);
+    let empty = ForeignView::<i64>::contiguous(&[], &[0, 3]).unwrap();
+    assert_eq!(fold(empty, || 5, |s, x| s + x, |s, t| s + t).unwrap(), 5);
+    // Joined in order: the fold of an associative operation that does not commute is right.
+    let step = |s: String, x| if x % 9973 == 0 { format!("{s}{x} ") } else { s };
+    let text = fold(view(), String::new, step, |s, t| s + &t).unwrap();
+    assert_eq!(text, (0..n).step_by(9973).map(|x| format!("{x} ")).collect::<String>());
+
+    let mut rows = vec![0i64; 100];
+    let out = ForeignViewMut::contiguous(&mut rows, &[100, 1]).unwrap();
+    accumulate(out, view(), |s, x| s + x).unwrap();
+    assert!(rows.iter().enumerate().all(|(i, &s)| s == (0..1000).map(|j| i as i64 * 1000 + j).sum::<i64>()));
+    let mut columns = vec![0i64; 1000];
+    let out = ForeignViewMut::contiguous(&mut columns, &[1, 1000]).unwrap();
+    accumulate(out, view(), |s, x| s + x).unwrap();
+    assert!(columns.iter().enumerate().all(|(j, &s)| s == (0..100).map(|i| i * 1000 + j as i64).sum::<i64>()));
+    let out = ForeignViewMut::contiguous(&mut columns, &[2, 500]).unwrap();
+    assert!(matches!(accumulate(out, view(), |s, x| s + x).unwrap_err().kind(), ErrorKind::Broadcast { .. }));
+}
+
+#[test]
+fn bounds_are_checked() {
+    let a = [0u8; 6];
+    let view =
+        |sizes: &[usize], strides: &[isize], offset| ForeignView::from_slice(&a, sizes, strides, offset).map(drop);
+    assert!(view(&[2, 3], &[3, 1], 0).is_ok());
+    assert!(view(&[6], &[-1], 5).is_ok());
+    assert!(view(&[0, 9], &[1, 1], 99).is_ok());
+    let offset = |result: monomorph_core::Result<()>| match result.unwrap_err().kind() {
+        ErrorKind::OutOfRange { low, high, .. } => (*low, *high),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(offset(view(&[2, 2], &[3, 1], 2)), (0, 1));
+    assert_eq!(offset(view(&[6], &[-1], 4)), (5, 5));
+    assert_eq!(offset(view(&[], &[], 6)), (0, 5));
+    assert!(matches!(view(&[7], &[1], 0).unwrap_err().kind(), ErrorKind::OutOfStorage { need: 7, have: 6, .. }));
+    assert!(matches!(view(&[2], &[1, 1], 0).unwrap_err().kind(), ErrorKind::ListLength { got: 2, want: 1, .. }));
+    assert!(matches!(view(&[usize::MAX, 2], &[1, 1], 0).unwrap_err().kind(), ErrorKind::SizeOverflow { .. }));
+    assert!(matches!(view(&[3], &[isize::MAX], 0).unwrap_err().kind(), ErrorKind::SizeOverflow { .. }));
+    assert!(matches!(view(&[3], &[isize::MIN], 0).unwrap_err().kind(), ErrorKind::SizeOverflow { .. }));
+    assert!(ForeignView::<u8>::contiguous(&[], &[1]).is_err());
+}
+
+#[test]
+fn bytes_must_be_aligned() {
+    let words = [1i32, 2, 3, 4];
+    // SAFETY: 16 initialised bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), 16) };
+    let view = ForeignView::<i32>::from_bytes(bytes, &[3], &[1], 4).unwrap();
+    assert_eq!(fold(view, || 0, |s, x| s + x, |s, t| s + t).unwrap(), 9);
+    let unaligned = ForeignView::<i32>::from_bytes(bytes, &[2], &[1], 2).unwrap_err();
+    assert_eq!(*unaligned.kind(), ErrorKind::Unaligned { arg: "a foreign view", align: 4 });
+    assert!(ForeignView::<i32>::from_bytes(bytes, &[4], &[1], 4).is_err());
+    assert!(ForeignView::<i32>::from_bytes(bytes, &[1], &[1], 16).is_err());
+    assert!(ForeignView::<i32>::from_bytes(bytes, &[1], &[1], 20).is_err());
+    // An aligned block that begins in the middle of nowhere: elements before it count as well.
+    let view = ForeignView::<i32>::from_bytes(&bytes[1..], &[3], &[-1], 11).unwrap();
+    assert_eq!(fold(view, || 0, |s, x| s * 10 + x, |s, t| s + t).unwrap(), 432);
+    // SAFETY: never read: the constructor refuses it.
+    let null = unsafe { ForeignView::<i32>::from_raw_parts(std::ptr::null(), &[0], &[1]) };
+    assert!(null.is_err());
+    // SAFETY: four words, borrowed for as long as the view lives.
+    let raw = unsafe { ForeignView::<i32>::from_raw_parts(words.as_ptr(), &[2, 2], &[1, 2]) }.unwrap();
+    assert_eq!(fold(raw, || 0, |s, x| s + x, |s, t| s + t).unwrap(), 10);
+}
+
+#[test]
+fn written_views_reach_each_element_once() {
+    let mut out = [0i32; 8];
+    let a = [1i32; 9];
+    let mut call = |sizes: &[usize], strides: &[isize], offset| {
+        let out = ForeignViewMut::from_slice(&mut out, sizes, strides, offset)?;
+        map1(out, ForeignView::contiguous(&a, &[1]).unwrap(), |x| x)
+    };
+    assert!(call(&[2, 3], &[4, 1], 0).is_ok());
+    assert!(call(&[2, 3], &[-4, 1], 4).is_ok());
+    for (sizes, strides) in [([2, 3], [0, 1]), ([2, 3], [1, 1]), ([3, 2], [2, 3])] {
+        assert!(matches!(call(&sizes, &strides, 0).unwrap_err().kind(), ErrorKind::InternalOverlap { index: 0, .. }));
+    }
+}
+
+#[test]
+fn sizes_and_conversions_are_refused() {
+    let a = [1i32, 2, 3];
+    let mut out = [0f32; 2];
+    let input = || ForeignView::contiguous(&a, &[3]).unwrap();
+    let mut grows = |sizes: &[usize]| {
+        map1(ForeignViewMut::contiguous(&mut out, sizes).unwrap(), input(), |x| x as f32).unwrap_err().kind().clone()
+    };
+    assert!(matches!(grows(&[1]), ErrorKind::OutputSize { .. }));
+    assert!(matches!(grows(&[2]), ErrorKind::Broadcast { .. }));
+    let iter =
+        ForeignIter::new(Config::new(Flags::TERNARY)).output(ForeignViewMut::contiguous(&mut out, &[2]).unwrap());
+    let cast = iter.input(ForeignView::contiguous(&a, &[1]).unwrap()).build().unwrap_err();
+    assert!(matches!(cast.kind(), ErrorKind::ArgumentRule { .. }));
+}

@@ -1,0 +1,9 @@
+//! The tests of TensorIter, in one binary.
+
+mod foreign;
+mod fuzz;
+mod no_allocation;
+mod readme;
+mod recorded;
+mod stages;
+mod support;

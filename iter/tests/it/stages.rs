@@ -1,0 +1,259 @@
+//! Single stages that the recorded rows cannot show: coalescing, the walk's order, parts, reductions, devices, the verdict on
+//! parallel walks.
+
+use crate::support::Host;
+use monomorph_core::structured::Operand;
+use monomorph_core::{DType, Device, DeviceId, DeviceKind, ErrorKind, Meta, Tensor};
+use monomorph_iter::{Config, Flags, ReduceSplit, TensorIter, View, build_over};
+
+const F: DType = DType::F32;
+const KEEP: Flags = Flags { resize_outputs: false, ..Flags::TERNARY };
+
+fn over(flags: Flags, outputs: &[View<'_>], inputs: &[View<'_>]) -> TensorIter {
+    build_over(&Config::new(flags), outputs, inputs).unwrap()
+}
+
+#[test]
+fn neighbours_merge_where_every_operand_allows_it() {
+    let out = View::new(F, &[2, 3, 4, 5], &[60, 20, 5, 1]);
+    let row = View::new(F, &[4, 5], &[5, 1]);
+    let iter = over(KEEP, &[out], &[out, row]);
+    assert_eq!(iter.shape(), [20, 6]);
+    assert_eq!([iter.strides(0), iter.strides(1), iter.strides(2)], [[4, 80], [4, 80], [4, 0]]);
+    assert_eq!(iter.perm(), [3, 2, 1, 0]);
+    // A size of 1 merges whatever its stride is.
+    let odd = View::new(F, &[3, 1, 4], &[4, 77, 1]);
+    let iter = over(KEEP, &[odd], &[View::new(F, &[3, 1, 4], &[4, 4, 1])]);
+    assert_eq!((iter.shape(), iter.strides(0)), (&[12][..], &[4][..]));
+}
+
+#[test]
+fn linear_iteration_keeps_the_order() {
+    let (out, t) = (View::new(F, &[3, 4], &[4, 1]), View::new(F, &[3, 4], &[1, 3]));
+    let linear = Flags { enforce_linear_iteration: true, ..KEEP };
+    assert_eq!(over(linear, &[t], &[t]).shape(), [4, 3]);
+    assert_eq!(over(KEEP, &[t], &[t]).shape(), [12]);
+    assert_eq!(over(linear, &[out], &[t]).strides(1), [12, 4]);
+}
+
+#[test]
+fn casts_do_not_change_what_is_walked() {
+    // PyTorch would walk a dense copy of the expanded int input; here its own strides are walked in the same order.
+    let out = View::new(DType::F64, &[3, 4], &[4, 1]);
+    let iter = over(KEEP, &[out], &[View::new(DType::I32, &[3, 4], &[0, 2]), View::new(F, &[], &[])]);
+    assert_eq!((iter.shape(), iter.strides(1), iter.strides(0)), (&[4, 3][..], &[8, 0][..], &[8, 32][..]));
+    assert_eq!((iter.dtype(1), iter.loop_dtype(1), iter.loop_dtype(0)), (DType::I32, F, F));
+    assert!(iter.has_casts() && iter.common_dtype() == F);
+}
+
+#[test]
+fn masks_take_no_part_in_promotion() {
+    let config = Config { promote_from: 1, ..Config::new(KEEP) };
+    let (out, mask) = (View::new(DType::F64, &[3], &[1]), View::new(DType::U8, &[3], &[1]));
+    let numbers = [View::new(DType::I64, &[3], &[1]), View::new(DType::F16, &[3], &[1])];
+    let iter = build_over(&config, &[out], &[mask, numbers[0], numbers[1]]).unwrap();
+    let dtypes = [0, 1, 2, 3].map(|k| iter.loop_dtype(k));
+    assert_eq!(dtypes, [DType::F16, DType::Bool, DType::F16, DType::F16]);
+}
+
+#[test]
+fn operands_that_may_touch_are_walked_serially() {
+    let at = |start: i64, strides: &'static [i64]| View { storage: Some(1), start, ..View::new(F, &[2, 3], strides) };
+    let serial = |flags, out, input| over(flags, &[out], &[input]).must_be_serial();
+    // In place; apart in one storage; interleaved (too hard to tell, and passes).
+    assert!(!serial(KEEP, at(0, &[3, 1]), at(0, &[3, 1])));
+    assert!(!serial(KEEP, at(0, &[3, 1]), at(24, &[3, 1])));
+    assert!(serial(KEEP, at(0, &[6, 2]), at(4, &[6, 2])));
+    assert!(serial(KEEP, at(0, &[1, 1]), View::new(F, &[], &[])));
+    // Partial overlap passes only unchecked, as in reductions.
+    let unchecked = Flags { check_mem_overlap: false, ..KEEP };
+    assert!(serial(unchecked, at(0, &[3, 1]), at(4, &[3, 1])));
+    assert!(serial(unchecked, at(0, &[3, 1]), at(0, &[1, 2])));
+    let two = [at(0, &[3, 1]), at(4, &[3, 1])];
+    assert!(over(unchecked, &two, &[View::new(F, &[], &[])]).must_be_serial());
+}
+
+#[test]
+fn reduced_dimensions_come_first() {
+    let sizes = [4, 5, 6];
+    let input = View::new(F, &sizes, &[30, 6, 1]);
+    let out = View::new(F, &[4, 1, 6], &[6, 0, 1]);
+    let iter = over(Flags::REDUCE_1, &[out], &[input]);
+    assert_eq!((iter.shape(), iter.strides(0), iter.strides(1)), (&[5, 6, 4][..], &[0, 4, 24][..], &[24, 4, 120][..]));
+    assert_eq!((iter.num_reduce_dims(), iter.num_output_elements()), (1, 24));
+    assert!(iter.is_dim_reduced(0) && !iter.is_dim_reduced(1));
+    assert_eq!(iter.reduce_split(100), ReduceSplit::Along(1));
+    assert_eq!(iter.reduce_split(1000), ReduceSplit::Serial);
+    let all = over(Flags::REDUCE_1, &[View::new(F, &[1, 1, 1], &[0, 0, 0])], &[input]);
+    assert_eq!((all.shape(), all.reduce_split(100)), (&[120][..], ReduceSplit::TwoPass));
+}
+
+#[test]
+fn every_reduction_walk_sums_the_same() {
+    let sizes = [40, 50, 60];
+    let data: Vec<u64> = (0..40 * 50 * 60).map(|i| i % 1009).collect();
+    for mask in 0..8usize {
+        let kept: Vec<i64> = (0..3).map(|d| if mask >> d & 1 == 1 { 1 } else { sizes[d] }).collect();
+        let mut strides = [0i64; 3];
+        let mut next = 1;
+        for d in (0..3).rev().filter(|d| mask >> d & 1 == 0) {
+            strides[d] = next;
+            next *= kept[d];
+        }
+        let dtype = DType::I64;
+        let input = View::new(dtype, &sizes, &[3000, 60, 1]);
+        let iter = over(Flags::REDUCE_1, &[View::new(dtype, &kept, &strides)], &[input]);
+        let sum_into = |p: &[*mut u8], s: &[isize], n0: usize, n1: usize| {
+            for j in 0..n1 as isize {
+                for i in 0..n0 as isize {
+                    let at = |k: usize| p[k].wrapping_offset(s[k] * i + s[2 + k] * j).cast::<u64>();
+                    // SAFETY: an element of the input.
+                    let x = unsafe { at(1).read() };
+                    // SAFETY: an element of the output, which only this part has.
+                    let sum = unsafe { at(0).read() } + x;
+                    // SAFETY: as above.
+                    unsafe { at(0).write(sum) };
+                }
+            }
+        };
+        let mut outs = vec![vec![0u64; next as usize]; 3];
+        for (way, out) in outs.iter_mut().enumerate() {
+            let base = [out.as_mut_ptr().cast::<u8>(), data.as_ptr().cast_mut().cast()];
+            match way {
+                // SAFETY: W1: both vectors are as large as their geometry; W2: nobody else has `out`.
+                0 => unsafe { iter.serial_for_each(&base, 0..iter.numel(), sum_into) },
+                1 => {
+                    let part = |sub: &TensorIter, base: &[*mut u8]| {
+                        // SAFETY: as above.
+                        unsafe { sub.serial_for_each(base, 0..sub.numel(), sum_into) };
+                    };
+                    // SAFETY: as above.
+                    unsafe { iter.for_each_output(&base, 1000, part) };
+                }
+                _ => match iter.reduce_split(1000) {
+                    ReduceSplit::Along(dim) => {
+                        let part = |sub: &TensorIter, base: &[*mut u8]| {
+                            // SAFETY: as above.
+                            unsafe { sub.serial_for_each(base, 0..sub.numel(), sum_into) };
+                        };
+                        // SAFETY: as above.
+                        unsafe { iter.for_each_piece(&base, dim, 1000, part) }.unwrap();
+                    }
+                    ReduceSplit::TwoPass => {
+                        let step = |sum: &mut u64, _: usize, p: &[*mut u8], s: &[isize], n0: usize, n1: usize| {
+                            assert_eq!(n1, 1);
+                            for i in 0..n0 as isize {
+                                // SAFETY: an element of the input.
+                                *sum += unsafe { p[1].wrapping_offset(s[1] * i).cast::<u64>().read() };
+                            }
+                        };
+                        // SAFETY: as above.
+                        let total = unsafe { iter.fold(&base, 1000, || 0, step, |a, b| a + b) };
+                        out[0] = total;
+                    }
+                    ReduceSplit::Serial => panic!("large enough to be split"),
+                },
+            }
+        }
+        assert_eq!(outs[0].iter().sum::<u64>(), data.iter().sum::<u64>());
+        assert_eq!((&outs[0], &outs[0]), (&outs[1], &outs[2]), "reduced dims {mask:03b}");
+    }
+}
+
+#[test]
+fn a_fold_is_cut_by_shape_alone() {
+    let n = 70_000i64;
+    let data: Vec<f32> = (0..n).map(|i| (i as f32).sin()).collect();
+    let sizes = [n];
+    let iter = over(Flags::REDUCE_1, &[View::new(F, &[1], &[0])], &[View::new(F, &sizes, &[1])]);
+    let sum = || {
+        let base = [std::ptr::null_mut(), data.as_ptr().cast_mut().cast()];
+        let step = |sum: &mut f32, first: usize, p: &[*mut u8], s: &[isize], n0: usize, _: usize| {
+            // SAFETY: an element of the input.
+            assert_eq!(unsafe { p[1].cast::<f32>().read() }, data[first]);
+            for i in 0..n0 as isize {
+                // SAFETY: an element of the input.
+                *sum += unsafe { p[1].wrapping_offset(s[1] * i).cast::<f32>().read() };
+            }
+        };
+        // SAFETY: W1: the input is as large as its geometry, and the output is not accessed; W2: nothing is written.
+        unsafe { iter.fold(&base, 1000, || 0.0, step, |a, b| a + b) }
+    };
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(sum)
+    };
+    assert_eq!(sum().to_bits(), with(1).to_bits());
+    assert_eq!(sum().to_bits(), with(3).to_bits());
+
+    // The tree itself, from as many threads as there are and from one.
+    let tree = |chunk: usize| {
+        let step = |s: &mut String, first: usize, _: &[*mut u8], _: &[isize], _: usize, _: usize| {
+            *s += &(first / chunk).to_string();
+        };
+        let base = [std::ptr::null_mut(); 2];
+        // SAFETY: the step looks at no element.
+        unsafe { iter.fold(&base, chunk, String::new, step, |a, b| format!("({a} {b})")) }
+    };
+    assert_eq!(tree(10_000), "(((0 1) (2 3)) ((4 5) 6))");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(pool.install(|| tree(14_000)), "(((0 1) (2 3)) 4)");
+    assert_eq!(tree(14_000), "(((0 1) (2 3)) 4)");
+}
+
+#[test]
+fn parts_out_of_range_are_errors() {
+    let iter = over(KEEP, &[View::new(F, &[3, 4], &[8, 1])], &[]);
+    assert_eq!(iter.narrow(0, 1, 2).unwrap().offsets[0], 4);
+    for (dim, start, len) in [(2, 0, 1), (0, 3, 2), (0, usize::MAX, 2), (1, 4, 0)] {
+        assert!(matches!(iter.narrow(dim, start, len).unwrap_err().kind(), ErrorKind::OutOfRange { .. }));
+    }
+}
+
+#[test]
+fn devices() {
+    let other = DeviceId { kind: DeviceKind(21), index: 0 };
+    let on = |device, sizes: &'static [i64]| View {
+        device,
+        ..View::new(F, sizes, if sizes.is_empty() { &[] } else { &[1] })
+    };
+    let binary = Flags { resize_outputs: false, ..Flags::BINARY };
+    let out = on(other, &[3]);
+    let build = |flags, inputs: &[View<'_>]| build_over(&Config::new(flags), &[out], inputs).map(drop);
+    assert!(build(binary, &[on(other, &[3]), on(DeviceId::CPU, &[])]).is_ok());
+    let wrong = [
+        build(KEEP, &[on(other, &[3]), on(DeviceId::CPU, &[])]),
+        build(binary, &[on(other, &[3]), on(DeviceId::CPU, &[3])]),
+        build(binary, &[on(other, &[3]), on(DeviceId::CPU, &[]), on(DeviceId::CPU, &[])]),
+        build(binary, &[on(DeviceId { index: 1, ..other }, &[3])]),
+    ];
+    for result in wrong {
+        assert!(matches!(result.unwrap_err().kind(), ErrorKind::DeviceMismatch { .. }));
+    }
+    assert!(build(Flags { check_all_same_device: false, ..KEEP }, &[on(DeviceId::CPU, &[3])]).is_ok());
+}
+
+#[test]
+fn shape_and_names_of_outputs() {
+    let names = |list: &[Option<&str>]| Some(list.iter().map(|n| n.map(Into::into)).collect::<Vec<_>>().into());
+    fn named<D: Device>(sizes: &[i64], names: Option<monomorph_core::Names>) -> Tensor<D> {
+        let t = Tensor::<D>::zeros_contiguous(F, sizes).unwrap();
+        t.view_as(t.geometry().clone().with_names(names).unwrap()).unwrap()
+    }
+    let a = named::<Meta>(&[2, 3], names(&[None, Some("c")]));
+    let b = named::<Meta>(&[4, 1, 1], None);
+    let operands: Vec<Operand<'_>> = vec![(&a).into(), (&b).into()];
+    let arguments = crate::support::Arguments { preset: crate::support::Preset::Binary, operands };
+    let out = crate::support::meta_call(&arguments).unwrap();
+    assert_eq!((out.sizes(), out.names()), (&[4, 2, 3][..], names(&[None, None, Some("c")]).as_ref()));
+    let c = named::<Meta>(&[3], names(&[Some("d")]));
+    let arguments = crate::support::Arguments { operands: vec![(&a).into(), (&c).into()], ..arguments };
+    assert!(matches!(crate::support::meta_call(&arguments).unwrap_err().kind(), ErrorKind::Names { .. }));
+    let huge = named::<Meta>(&[1 << 40, 1], None);
+    let wide = named::<Meta>(&[1, 1 << 40], None);
+    let arguments = crate::support::Arguments { operands: vec![(&huge).into(), (&wide).into()], ..arguments };
+    assert!(matches!(crate::support::meta_call(&arguments).unwrap_err().kind(), ErrorKind::SizeOverflow { .. }));
+    let arguments = crate::support::Arguments { operands: vec![Operand::Absent], ..arguments };
+    assert!(crate::support::meta_call(&arguments).is_err());
+    let _ = Host::KIND;
+}

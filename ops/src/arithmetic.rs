@@ -1,0 +1,192 @@
+//! Arithmetic: add, sub, mul, div with its rounding modes, neg, abs.
+
+use crate::algebra::{Magnitude as HasMagnitude, Num, RoundedDivision, TrueDivision};
+use crate::pointwise::{
+    AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Pointwise, PointwiseInputs, Prebuilt,
+    Real, Rule, Same, pointwise,
+};
+use monomorph_core::structured::{Executes, Operand, Operator, ValueSink, call};
+use monomorph_core::{DType, Device, ErrorKind, Result, Scalar};
+
+pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha }
+impl<V: Num> Map<V> for AddFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], alpha: V) -> V {
+        a + alpha * b
+    }
+}
+
+pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub }
+impl<V: Num> Map<V> for SubFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], alpha: V) -> V {
+        a - alpha * b
+    }
+}
+
+pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY }
+impl<V: Num> Map<V> for MulFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a * b
+    }
+}
+
+pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT }
+impl<V: TrueDivision> Map<V> for DivFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a / b
+    }
+}
+
+pointwise! { DivTruncFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = true }
+impl<V: RoundedDivision> Map<V> for DivTruncFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.div_trunc(b)
+    }
+    #[inline(always)]
+    fn fault([_, b]: [V; 2]) -> V::Mask {
+        V::faults(b)
+    }
+}
+
+pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = true }
+impl<V: RoundedDivision> Map<V> for DivFloorFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.div_floor(b)
+    }
+    #[inline(always)]
+    fn fault([_, b]: [V; 2]) -> V::Mask {
+        V::faults(b)
+    }
+}
+
+pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY }
+impl<V: Num> Map<V> for NegFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        -a
+    }
+}
+
+pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY }
+impl<V: HasMagnitude> Map<V> for AbsFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V::Re {
+        a.abs()
+    }
+}
+
+/// The factor of the second operand must be a number of the common dtype's kind or a lower one.
+fn check_alpha(call: &Check<'_, '_>) -> Result<()> {
+    let [alpha] = call.params else { return Ok(()) };
+    let rule = match alpha {
+        Scalar::Bool(_) if call.common != DType::Bool => {
+            "argument alpha is a bool, which only a bool result accepts; give 1"
+        }
+        Scalar::Float(_) if call.common.is_integral(true) => {
+            "argument alpha is a float, but the result is integral; give an int"
+        }
+        Scalar::Complex(_) if !call.common.is_complex() => {
+            "argument alpha is complex, but the result is real; give a real number"
+        }
+        _ => return alpha.check_fits(call.common, "alpha"),
+    };
+    Err(ErrorKind::ArgumentRule { rule }.into())
+}
+
+/// No operand of a subtraction may be bool, not even next to another dtype.
+fn check_sub(call: &Check<'_, '_>) -> Result<()> {
+    if call.operands.iter().any(|o| o.dtype() == Some(DType::Bool)) {
+        let accepted = "all dtypes but bool; use logical_xor, or invert a mask with logical_not";
+        return Err(ErrorKind::DTypeNotSupported { what: "an operand has dtype", got: DType::Bool, accepted }.into());
+    }
+    check_alpha(call)
+}
+
+/// `div` with a rounding mode: true division for none, else the quotient rounded to zero or down.
+pub struct DivMode;
+
+impl<'t, D, A, B> Operator<'t, D, (A, B, Option<&'t str>)> for DivMode
+where
+    A: Into<Operand<'t>>,
+    B: Into<Operand<'t>>,
+    D: Device + Executes<Pointwise<DivFn, Prebuilt>>,
+    D: Executes<Pointwise<DivTruncFn, Prebuilt>> + Executes<Pointwise<DivFloorFn, Prebuilt>>,
+{
+    fn call<S: ValueSink<'t, D>>((a, b, mode): (A, B, Option<&'t str>), sink: S) -> Result<S::Value> {
+        type Op<F> = Pointwise<F, Prebuilt>;
+        let args = (a, b);
+        match mode {
+            None => call::<Op<DivFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivFn>>),
+            Some("trunc") => {
+                call::<Op<DivTruncFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivTruncFn>>)
+            }
+            Some("floor") => {
+                call::<Op<DivFloorFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivFloorFn>>)
+            }
+            Some(other) => {
+                let accepted = "None (true division), \"trunc\" (towards zero) and \"floor\" (down)";
+                let error = ErrorKind::UnknownOption { arg: "rounding_mode", got: other.to_owned(), accepted };
+                Err(monomorph_core::Error::new(error).of("div"))
+            }
+        }
+    }
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __arithmetic_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [add.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
+            : formula ($crate::arithmetic::AddFn) {
+            functional add; inplace add_ [add_.Tensor]; out add_out [add.out]; functional_full add_alpha;
+            inplace_full add_alpha_; out_full add_alpha_out;
+        } }
+        { [add.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
+            : op ($crate::Op<$crate::arithmetic::AddFn>) {
+            functional -; inplace - [add_.Scalar]; autoout - [add.Scalar_out];
+        } }
+        { [sub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
+            : formula ($crate::arithmetic::SubFn) {
+            functional sub; inplace sub_ [sub_.Tensor]; out sub_out [sub.out]; functional_full sub_alpha;
+            inplace_full sub_alpha_; out_full sub_alpha_out;
+        } }
+        { [sub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
+            : op ($crate::Op<$crate::arithmetic::SubFn>) {
+            functional -; inplace - [sub_.Scalar]; autoout - [sub.Scalar_out];
+        } }
+        { [mul.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::arithmetic::MulFn) {
+            functional mul; inplace mul_ [mul_.Tensor]; out mul_out [mul.out];
+        } }
+        { [mul.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::MulFn>) {
+            functional -; inplace - [mul_.Scalar]; autoout - [mul.Scalar_out];
+        } }
+        { [div.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::arithmetic::DivFn) {
+            functional div; inplace div_ [div_.Tensor]; out div_out [div.out];
+        } }
+        { [div.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+            functional -; inplace - [div_.Scalar]; autoout - [div.Scalar_out];
+        } }
+        { [div.Tensor_mode] (Tensor self, Tensor other, *, str? rounding_mode) -> (Tensor)
+            : op ($crate::arithmetic::DivMode) {
+            functional div_mode; inplace div_mode_ [div_.Tensor_mode]; out div_mode_out [div.out_mode];
+        } }
+        { [div.Scalar_mode] (Tensor self, Scalar other, *, str? rounding_mode) -> (Tensor)
+            : op ($crate::arithmetic::DivMode) {
+            functional -; inplace - [div_.Scalar_mode]; autoout - [div.Scalar_mode_out];
+        } }
+        { [neg] (Tensor self) -> (Tensor) : formula ($crate::arithmetic::NegFn) {
+            functional neg; inplace neg_ [neg_]; out neg_out [neg.out];
+        } }
+        { [abs] (Tensor self) -> (Tensor) : formula ($crate::arithmetic::AbsFn) {
+            functional abs; inplace abs_ [abs_]; out abs_out [abs.out];
+        } }
+        { [] () -> () : formula ($crate::arithmetic::DivTruncFn) {} }
+        { [] () -> () : formula ($crate::arithmetic::DivFloorFn) {} }
+    } };
+}

@@ -1,0 +1,485 @@
+//! Factories: tensors from sizes, from numbers, and like other tensors; and the copies that make one tensor from another:
+//! clone, contiguous, reshape, to.
+
+use crate::fill::{Fills, copy_, fill_};
+use monomorph_core::strides::{self, preserve_strides, strides_for};
+use monomorph_core::{
+    DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Scalar, Tensor,
+};
+
+/// The device index that a factory's options name, after checking that this device type can serve them.
+fn device_index<D: Device>(device: Option<DeviceId>, pin_memory: Option<bool>, default: u8) -> Result<u8> {
+    if pin_memory == Some(true) {
+        let accepted = "false or None: page-locked memory belongs to a CUDA device, and this build has none";
+        return Err(ErrorKind::UnknownOption { arg: "pin_memory", got: "true".into(), accepted }.into());
+    }
+    match device {
+        None => Ok(default),
+        Some(id) if id.kind == D::KIND => Ok(id.index),
+        Some(id) => {
+            let accepted = "the device type that it was instantiated for";
+            Err(ErrorKind::UnknownDevice { arg: "device", got: id.to_string(), accepted }.into())
+        }
+    }
+}
+
+/// `empty.memory_format`: a tensor of `size`. Its elements are zero: no safe call shows uninitialised memory.
+pub fn empty<D: Device>(
+    size: &[i64],
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    let make = || {
+        if memory_format == Some(MemoryFormat::Preserve) {
+            let accepted = "contiguous_format, channels_last and channels_last_3d: there is nothing to preserve";
+            return Err(
+                ErrorKind::UnknownOption { arg: "memory_format", got: "preserve_format".into(), accepted }.into()
+            );
+        }
+        let index = device_index::<D>(device, pin_memory, 0)?;
+        strides::numel(size)?;
+        let strides = strides_for(size, memory_format.unwrap_or(MemoryFormat::Contiguous))?;
+        Tensor::zeroed(dtype.unwrap_or(DEFAULT_FLOAT), size, &strides, index)
+    };
+    make().map_err(|e: Error| e.of("empty"))
+}
+
+/// `empty.out`: gives `out` the sizes; what it held within them stays.
+pub fn empty_out<D: Device>(size: &[i64], memory_format: Option<MemoryFormat>, out: &mut Tensor<D>) -> Result<()> {
+    if memory_format.is_some() {
+        let rule = "argument memory_format excludes argument out: an output keeps or gets its own strides";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    strides::numel(size)?;
+    crate::table::resize(out, size)
+}
+
+/// `empty_strided`: a tensor of `size` with these strides, zero.
+pub fn empty_strided<D: Device>(
+    size: &[i64],
+    stride: &[i64],
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    let make = || {
+        let index = device_index::<D>(device, pin_memory, 0)?;
+        Tensor::zeroed(dtype.unwrap_or(DEFAULT_FLOAT), size, stride, index)
+    };
+    make().map_err(|e: Error| e.of("empty_strided"))
+}
+
+/// `zeros`: a tensor of `size`, zero.
+pub fn zeros<D: Device>(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    empty(size, dtype, layout, device, pin_memory, None)
+}
+
+/// `ones`: a tensor of `size`, one.
+pub fn ones<D: Fills>(
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    full(size, Scalar::Int(1), Some(dtype.unwrap_or(DEFAULT_FLOAT)), layout, device, pin_memory)
+}
+
+/// `full`: a tensor of `size`, filled. Without a dtype: bool, int64, float32 or complex64 by the kind of the number.
+pub fn full<D: Fills>(
+    size: &[i64],
+    fill_value: impl Into<Scalar>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    let value = fill_value.into();
+    let dtype = dtype.unwrap_or(match value {
+        Scalar::Float(_) => DEFAULT_FLOAT,
+        Scalar::Complex(_) => DEFAULT_FLOAT.to_complex(),
+        other => other.dtype(),
+    });
+    let mut out = empty(size, Some(dtype), layout, device, pin_memory, None)?;
+    fill_(&mut out, value)?;
+    Ok(out)
+}
+
+/// `zeros.out`: gives `out` the sizes and zeroes it.
+pub fn zeros_out<D: Fills>(size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    full_out(size, Scalar::Int(0), out)
+}
+
+/// `ones.out`: gives `out` the sizes and fills it with one.
+pub fn ones_out<D: Fills>(size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    full_out(size, Scalar::Int(1), out)
+}
+
+/// `full.out`: gives `out` the sizes and fills it.
+pub fn full_out<D: Fills>(size: &[i64], fill_value: impl Into<Scalar>, out: &mut Tensor<D>) -> Result<()> {
+    let value = fill_value.into();
+    strides::numel(size)?;
+    value.check_fits(out.dtype(), "fill_value")?;
+    crate::table::resize(out, size)?;
+    fill_(out, value)?;
+    Ok(())
+}
+
+/// `scalar_tensor`: a tensor without dimensions that holds a number, float32 if no dtype is given.
+pub fn scalar_tensor<D: Fills>(
+    s: impl Into<Scalar>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    full(&[], s, Some(dtype.unwrap_or(DEFAULT_FLOAT)), layout, device, pin_memory)
+}
+
+/// `empty_like`: a tensor with the sizes of another one. In `preserve_format`, the default, it has the same strides if they
+/// are dense, else dense ones in the same order.
+pub fn empty_like<D: Device>(
+    this: &Tensor<D>,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    let make = || {
+        let index = device_index::<D>(device, pin_memory, this.device().index)?;
+        let strides = match memory_format.unwrap_or(MemoryFormat::Preserve) {
+            MemoryFormat::Preserve => preserve_strides(this.sizes(), this.strides()),
+            format => strides_for(this.sizes(), format)?,
+        };
+        Tensor::zeroed(dtype.unwrap_or(this.dtype()), this.sizes(), &strides, index)
+    };
+    make().map_err(|e: Error| e.of("empty_like"))
+}
+
+/// `full_like`: a tensor like another one, filled.
+pub fn full_like<D: Fills>(
+    this: &Tensor<D>,
+    fill_value: impl Into<Scalar>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    let mut out = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
+    fill_(&mut out, fill_value)?;
+    Ok(out)
+}
+
+/// `zeros_like`: a tensor like another one, zero.
+pub fn zeros_like<D: Device>(
+    this: &Tensor<D>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    empty_like(this, dtype, layout, device, pin_memory, memory_format)
+}
+
+/// `ones_like`: a tensor like another one, one.
+pub fn ones_like<D: Fills>(
+    this: &Tensor<D>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    full_like(this, Scalar::Int(1), dtype, layout, device, pin_memory, memory_format)
+}
+
+/// `empty_strided.out`: as the out= form of a functional result: sizes are given, contiguous if they differ.
+pub fn empty_strided_out<D: Device>(size: &[i64], stride: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    let values = Tensor::zeroed(DEFAULT_FLOAT, size, stride, out.device().index)?;
+    crate::table::write_out(&values, out)
+}
+
+/// `scalar_tensor.out`: a float32 number into a tensor that becomes 0-dimensional.
+pub fn scalar_tensor_out<D: Fills>(s: impl Into<Scalar>, out: &mut Tensor<D>) -> Result<()> {
+    let values = scalar_tensor(s, None, None, None, None)?;
+    crate::table::write_out(&values, out)
+}
+
+/// A zeroed tensor like another one in a memory format, for the out= forms of `empty_like` and `zeros_like`.
+pub fn like<D: Device>(this: &Tensor<D>, memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
+    empty_like(this, None, None, None, None, memory_format)
+}
+
+/// The same filled, for the out= form of `full_like`.
+pub fn like_full<D: Fills>(
+    this: &Tensor<D>,
+    fill_value: impl Into<Scalar>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    full_like(this, fill_value, None, None, None, None, memory_format)
+}
+
+/// The same of ones, for the out= form of `ones_like`.
+pub fn like_ones<D: Fills>(this: &Tensor<D>, memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
+    ones_like(this, None, None, None, None, memory_format)
+}
+
+/// `clone`: a copy with its own storage, its elements resolved; in `preserve_format` unless another is given.
+pub fn clone_tensor<D: Device>(this: &Tensor<D>, memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
+    let mut out = empty_like(this, None, None, None, None, memory_format).map_err(|e| e.of("clone"))?;
+    copy_(&mut out, this, false)?;
+    Ok(out)
+}
+
+/// `contiguous`: the tensor itself if it already has the format, else a copy that does.
+pub fn contiguous<D: Device>(this: &Tensor<D>, memory_format: MemoryFormat) -> Result<Tensor<D>> {
+    let already = match memory_format {
+        MemoryFormat::Contiguous => this.is_contiguous(),
+        MemoryFormat::Preserve => {
+            let accepted = "contiguous_format, channels_last and channels_last_3d";
+            let error = ErrorKind::UnknownOption { arg: "memory_format", got: "preserve_format".into(), accepted };
+            return Err(Error::new(error).of("contiguous"));
+        }
+        format => strides::is_channels_last(this.sizes(), this.strides(), format),
+    };
+    if already { Ok(this.clone()) } else { clone_tensor(this, Some(memory_format)) }
+}
+
+/// `reshape`: other sizes of the same elements; a view where the strides allow it, else a contiguous copy.
+pub fn reshape<D: Device>(this: &Tensor<D>, shape: &[i64]) -> Result<Tensor<D>> {
+    let make = || {
+        let sizes = strides::infer_size(shape, this.numel())?;
+        match crate::view::view(this.geometry(), &sizes) {
+            Ok(geometry) => this.view_as(geometry),
+            Err(_) => {
+                let copy = clone_tensor(this, Some(MemoryFormat::Contiguous))?;
+                copy.view_as(crate::view::view(copy.geometry(), &sizes)?)
+            }
+        }
+    };
+    make().map_err(|e: Error| e.of("reshape"))
+}
+
+/// `narrow.Tensor`: `narrow` whose start is the value of an integer tensor without dimensions.
+pub fn narrow_from<D: Device>(this: &Tensor<D>, dim: i64, start: &Tensor<D>, length: i64) -> Result<Tensor<D>> {
+    let make = || {
+        if start.ndim() != 0 || !start.dtype().is_integral(false) {
+            let rule = "argument start must be an integer tensor without dimensions";
+            return Err(ErrorKind::ArgumentRule { rule }.into());
+        }
+        let start = start.item()?.to_i64();
+        this.view_as(crate::view::narrow(this.geometry(), dim, start, length)?)
+    };
+    make().map_err(|e: Error| e.of("narrow"))
+}
+
+/// `_to_copy`, the copying half of `to`: a new tensor of another dtype or format. A device must be of this type.
+fn to_copy<D: Device>(
+    this: &Tensor<D>,
+    dtype: DType,
+    device: Option<DeviceId>,
+    format: MemoryFormat,
+) -> Result<Tensor<D>> {
+    let mut out = empty_like(this, Some(dtype), None, device, None, Some(format))?;
+    out.copy_from(this)?;
+    Ok(out)
+}
+
+/// `to.dtype_layout`: the tensor itself if nothing would change and no copy is asked for, else a copy.
+pub fn to<D: Device>(
+    this: &Tensor<D>,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+    _non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    let make = || {
+        let index = device_index::<D>(device, pin_memory, this.device().index)?;
+        let dtype = dtype.unwrap_or(this.dtype());
+        let format = memory_format.unwrap_or(MemoryFormat::Preserve);
+        let in_format = match format {
+            MemoryFormat::Preserve => true,
+            format => strides::suggest_format(this.sizes(), this.strides()) == format,
+        };
+        if !copy && dtype == this.dtype() && index == this.device().index && in_format {
+            return Ok(this.clone());
+        }
+        to_copy(this, dtype, device, format)
+    };
+    make().map_err(|e: Error| e.of("to"))
+}
+
+/// `to.device`: to a device and a dtype.
+pub fn to_device<D: Device>(
+    this: &Tensor<D>,
+    device: DeviceId,
+    dtype: DType,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    to(this, Some(dtype), None, Some(device), None, non_blocking, copy, memory_format)
+}
+
+/// `to.dtype`: to a dtype.
+pub fn to_dtype<D: Device>(
+    this: &Tensor<D>,
+    dtype: DType,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    to(this, Some(dtype), None, None, None, non_blocking, copy, memory_format)
+}
+
+/// `to.other`: to the dtype and device of another tensor.
+pub fn to_other<D: Device>(
+    this: &Tensor<D>,
+    other: &Tensor<D>,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    to(this, Some(other.dtype()), None, Some(other.device()), None, non_blocking, copy, memory_format)
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __factory_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [clone] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::clone_tensor) {
+            functional clone_tensor; autoout - [clone.out];
+        } }
+        { [contiguous] (Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> (Tensor(a))
+            : hand ($crate::factory::contiguous) {
+            functional contiguous;
+        } }
+        { [to.dtype_layout] (Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::factory::to) {
+            functional to;
+        } }
+        { [to.device] (Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::factory::to_device) {
+            functional to_device;
+        } }
+        { [to.dtype] (Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::factory::to_dtype) {
+            functional to_dtype;
+        } }
+        { [to.other] (Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::factory::to_other) {
+            functional to_other;
+        } }
+        { [reshape] (Tensor(a) self, SymInt[] shape) -> (Tensor(a)) : hand ($crate::factory::reshape) {
+            functional reshape;
+        } }
+        { [narrow.Tensor] (Tensor(a) self, int dim, Tensor start, SymInt length) -> (Tensor(a))
+            : hand ($crate::factory::narrow_from) {
+            functional narrow_from;
+        } }
+        { [empty.memory_format] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::empty) {
+            functional empty;
+        } }
+        { [empty.out] (SymInt[] size, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::empty_out) {
+            out empty_out [empty.out];
+        } }
+        { [empty_strided] (SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::empty_strided) {
+            functional empty_strided;
+        } }
+        { [empty_strided.out] (SymInt[] size, SymInt[] stride) -> (Tensor)
+            : hand ($crate::factory::empty_strided_out) {
+            out - [empty_strided.out];
+        } }
+        { [zeros] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::zeros) {
+            functional zeros;
+        } }
+        { [zeros.out] (SymInt[] size) -> (Tensor) : hand ($crate::factory::zeros_out) { out zeros_out [zeros.out]; } }
+        { [ones] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::ones) {
+            functional ones;
+        } }
+        { [ones.out] (SymInt[] size) -> (Tensor) : hand ($crate::factory::ones_out) { out ones_out [ones.out]; } }
+        { [full] (SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::full) {
+            functional full;
+        } }
+        { [full.out] (SymInt[] size, Scalar fill_value) -> (Tensor) : hand ($crate::factory::full_out) {
+            out full_out [full.out];
+        } }
+        { [scalar_tensor] (Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::factory::scalar_tensor) {
+            functional scalar_tensor;
+        } }
+        { [scalar_tensor.out] (Scalar s) -> (Tensor) : hand ($crate::factory::scalar_tensor_out) {
+            out - [scalar_tensor.out];
+        } }
+        { [empty_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::empty_like) {
+            functional empty_like;
+        } }
+        { [empty_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::like) {
+            autoout - [empty_like.out];
+        } }
+        { [zeros_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::zeros_like) {
+            functional zeros_like;
+        } }
+        { [zeros_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::like) {
+            autoout - [zeros_like.out];
+        } }
+        { [ones_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::ones_like) {
+            functional ones_like;
+        } }
+        { [ones_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::like_ones) {
+            autoout - [ones_like.out];
+        } }
+        { [full_like] (Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::full_like) {
+            functional full_like;
+        } }
+        { [full_like.out] (Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::factory::like_full) {
+            autoout - [full_like.out];
+        } }
+    } };
+}

@@ -1,0 +1,110 @@
+//! Filling and copying: fill_, copy_, and the functional forms of both.
+
+use crate::algebra::Value;
+use crate::pointwise::{
+    AllDTypes, Check, Common, Map, Number, Pointwise, PointwiseInputs, Prebuilt, Rule, Same, pointwise,
+};
+use monomorph_core::overlap::{self, Internal};
+use monomorph_core::structured::{Executes, call, in_place};
+use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Scalar, Tensor};
+
+pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value }
+impl<V: Value> Map<V> for FillFn {
+    #[inline(always)]
+    fn eval([]: [V; 0], value: V) -> V {
+        value
+    }
+}
+
+fn check_value(call: &Check<'_, '_>) -> Result<()> {
+    call.params.iter().try_for_each(|value| value.check_fits(call.common, "value"))
+}
+
+/// A device that can fill: the bound of everything that makes tensors of a value.
+pub trait Fills: Device + Executes<Pointwise<FillFn, Prebuilt>> {}
+impl<D: Device + Executes<Pointwise<FillFn, Prebuilt>>> Fills for D {}
+
+/// `fill_.Scalar`: writes `value` to every element. An error if the dtype cannot hold it.
+pub fn fill_<D: Fills>(this: &mut Tensor<D>, value: impl Into<Scalar>) -> Result<&mut Tensor<D>> {
+    let value = value.into();
+    in_place(this, move |_, sink, _| call::<Pointwise<FillFn, Prebuilt>, D, _>(&PointwiseInputs::new((value,))?, sink))
+}
+
+/// `fill_.Tensor`: writes the value of a tensor without dimensions to every element.
+pub fn fill_from_<'a, D: Device>(this: &'a mut Tensor<D>, value: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
+    if value.ndim() != 0 {
+        let error = ErrorKind::DimCount { arg: "value", got: value.ndim(), accepted: "0; take one element of it" };
+        return Err(Error::new(error).of("fill_"));
+    }
+    copy_(this, value, false)
+}
+
+/// `copy_`: writes the elements of `source`, broadcast and converted. Copies between devices of one kind are blocking.
+pub fn copy_<'a, D: Device>(
+    this: &'a mut Tensor<D>,
+    source: &Tensor<D>,
+    _non_blocking: bool,
+) -> Result<&'a mut Tensor<D>> {
+    this.copy_from(source).map_err(|e| e.of("copy_"))?;
+    Ok(this)
+}
+
+/// `fill.Scalar`: a tensor like `this`, filled.
+pub fn fill<D: Fills>(this: &Tensor<D>, value: impl Into<Scalar>) -> Result<Tensor<D>> {
+    let mut out = crate::factory::empty_like(this, None, None, None, None, None)?;
+    fill_(&mut out, value)?;
+    Ok(out)
+}
+
+/// `fill.Tensor`: a tensor like `this`, filled with the value of a tensor without dimensions.
+pub fn fill_from<D: Device>(this: &Tensor<D>, value: &Tensor<D>) -> Result<Tensor<D>> {
+    let mut out = crate::factory::empty_like(this, None, None, None, None, None)?;
+    fill_from_(&mut out, value)?;
+    Ok(out)
+}
+
+/// `copy`: a tensor with the sizes, strides, offset and dtype of `this` and the elements of `source`.
+pub fn copy<D: Device>(this: &Tensor<D>, source: &Tensor<D>, non_blocking: bool) -> Result<Tensor<D>> {
+    let mut out = clone_with_strides(this).map_err(|e| e.of("copy"))?;
+    copy_(&mut out, source, non_blocking).map_err(|e| e.of("copy"))?;
+    Ok(out)
+}
+
+/// A copy of the whole storage under the same geometry. Where indices share elements, each gets its own instead.
+fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    if overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
+        return crate::factory::clone_tensor(this, None);
+    }
+    let elements = (this.storage_bytes() / this.dtype().size()) as i64;
+    let whole = this.view_as(Geometry::new(this.dtype(), &[elements], &[1], 0)?)?;
+    let mut out = Tensor::zeroed(this.dtype(), &[elements], &[1], this.device().index)?;
+    out.copy_from(&whole)?;
+    out.view_as(this.geometry().clone().with_wrapped(false))
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fill_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [fill.Scalar] (Tensor self, Scalar value) -> (Tensor) : hand ($crate::fill::fill) {
+            functional fill; autoout - [fill.Scalar_out];
+        } }
+        { [fill.Tensor] (Tensor self, Tensor value) -> (Tensor) : hand ($crate::fill::fill_from) {
+            functional fill_from; autoout - [fill.Tensor_out];
+        } }
+        { [fill_.Scalar] (Tensor self, Scalar value) -> (Tensor) : hand ($crate::fill::fill_) {
+            inplace fill_ [fill_.Scalar];
+        } }
+        { [fill_.Tensor] (Tensor self, Tensor value) -> (Tensor) : hand ($crate::fill::fill_from_) {
+            inplace fill_from_ [fill_.Tensor];
+        } }
+        { [copy] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy) {
+            functional copy; autoout - [copy.out];
+        } }
+        { [copy_] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy_) {
+            inplace copy_ [copy_];
+        } }
+        { [] () -> () : formula ($crate::fill::FillFn) {} }
+    } };
+}

@@ -1,0 +1,26 @@
+//! The operator table: one row per overload, from which functions, methods, in-place and out= forms, meta functions, boxed
+//! kernels and the registry come. A row is
+//!
+//! ```text
+//! { [name.overload] (schema arguments) -> (schema returns) : kind (what it is) {
+//!     functional add; inplace add_ [add_.Tensor]; out add_out [add.out];          // Rust names, and the forms' schema names
+//!     functional_full add_alpha;                                                  // also with defaulted keyword arguments
+//! } }
+//! ```
+//!
+//! | kind | is | forms |
+//! | --- | --- | --- |
+//! | `op` | an [`Operator`](monomorph_core::structured::Operator): every form from one meta function | functional, inplace, out, and `_full` |
+//! | `view` | a function from geometry to geometry | functional, inplace |
+//! | `hand` | a function written by hand over any device | functional, inplace, out |
+//!
+//! `autoout` is an out= form made of the functional one: compute, resize, copy. A form whose Rust name is `-` is called by
+//! name only. Without a Rust signature to disagree with there is nothing to check; where there is one, a row whose schema
+//! does not fit it does not compile.
+
+mod functions;
+mod parse;
+mod register;
+mod rows;
+
+pub use register::{IntoResult, Reader, Written, functional_schema, inplace_schema, out_schema, resize, write_out};

@@ -1,0 +1,15 @@
+//! The facade end to end: typed, boxed, by name.
+use monomorph::{Cpu, IValue, Stack, Tensor, add, call, registry};
+
+#[test]
+fn typed_and_boxed_agree() {
+    let a = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).unwrap();
+    let b = Tensor::<Cpu>::from_slice(&[10i32, 20, 30], &[3]).unwrap();
+    let c = a.add(&b).unwrap();
+    assert_eq!(c.to_vec::<f32>().unwrap(), [11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
+    let mut stack: Stack = vec![a.into(), b.into()];
+    call("add.Tensor", &mut stack).unwrap();
+    let IValue::Tensor(t) = &stack[0] else { panic!("a tensor") };
+    assert_eq!(t.to_vec::<f32>().unwrap(), c.to_vec::<f32>().unwrap());
+    println!("{}", registry().iter().count());
+}
