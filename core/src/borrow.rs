@@ -10,6 +10,8 @@
 //!   and write through the clone meanwhile.
 //! * A writer that holds `&mut` to the only tensor of a storage needs no count: nobody else can reach the storage. The
 //!   reference count is read with Acquire, pairing with the Release of the drop that made it 1.
+//! * An in-place call hands out a reference to its own tensor, so there somebody else can: its writer always marks the
+//!   word, after [`heal`](BorrowState::heal) had its chance while the `&mut` was still the only way in.
 //! * A conflict is reported, never waited for.
 
 #[cfg(loom)]
@@ -120,13 +122,24 @@ impl BorrowState {
         }
     }
 
+    /// Clears what forgotten guards left behind, and thaws, if there is one reference; true if so. The caller holds `&mut`
+    /// to a tensor of the storage and has lent it to nobody, so with one reference nobody borrows.
+    #[inline]
+    pub fn heal(&self) -> bool {
+        if !self.is_unique() {
+            return false;
+        }
+        self.word.store(0, Ordering::Relaxed);
+        self.frozen.store(false, Ordering::Relaxed);
+        true
+    }
+
     /// Begins to write. `unique_holder` says that the caller holds `&mut` to one of the storage's tensors for as long as
-    /// the borrow lasts; if that tensor is the only one, a borrow word left behind by a forgotten guard is healed.
+    /// the borrow lasts, and has lent it to nobody; if that tensor is the only one, a borrow word left behind by a
+    /// forgotten guard is healed.
     #[inline]
     pub fn begin_write(&self, unique_holder: bool) -> Result<WriteProof, Refused> {
-        if unique_holder && self.is_unique() {
-            self.word.store(0, Ordering::Relaxed);
-            self.frozen.store(false, Ordering::Relaxed);
+        if unique_holder && self.heal() {
             return Ok(WriteProof::Unique);
         }
         match self.word.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed) {

@@ -1,6 +1,6 @@
 //! Data in and out of tensors on the host: guarded slices, copies from slices and to vectors.
 
-use crate::device::{Contents, Device};
+use crate::device::{Contents, Device, DeviceId};
 use crate::element::Element;
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
@@ -96,10 +96,16 @@ impl Raw {
     }
 
     fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
+        let data = self.fresh_data_mut()?;
+        data._held.header().bump_version();
+        Ok(data)
+    }
+
+    /// The same for a tensor that is still being made: giving it its first contents is no write of it.
+    fn fresh_data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
         check_slice::<T>(self)?;
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let held = Held::write(header, true, "self")?;
-        header.bump_version();
         let elements = lend::<T>(self, &held)?;
         Ok(DataMut { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
     }
@@ -110,16 +116,25 @@ impl Raw {
         let geometry = self.geometry();
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let held = Held::read(header, "self")?;
-        let first = lend::<T>(self, &held)?;
-        let mut out = Vec::with_capacity(geometry.numel());
-        for_each_offset(geometry.sizes(), geometry.strides(), |offset| {
-            // SAFETY: T1: every element that the geometry reaches lies inside the storage.
-            let element = unsafe { first.offset(offset as isize) };
-            // SAFETY: it is initialised (S1), aligned, of type Stored, and read-borrowed.
-            let stored = unsafe { element.read() };
-            out.push(resolve(T::load(stored), geometry));
-        });
+        let numel = geometry.numel();
+        let mut out = Vec::new();
+        // An expanded tensor can have more elements than there is memory.
+        let bytes = numel.saturating_mul(size_of::<T>());
+        out.try_reserve_exact(numel).map_err(|_| ErrorKind::Allocation { bytes, device: DeviceId::CPU })?;
+        for_each_element(self, &held, i64::MAX, |value: T| out.push(value))?;
         Ok(out)
+    }
+
+    /// Every element in row-major order as text; of dimensions longer than `2 * edge`, only `edge` at either end.
+    pub(crate) fn to_text(&self, edge: i64) -> Result<Vec<String>> {
+        crate::with_element!(self.geometry().dtype(), T => {
+            check::<T>(self)?;
+            let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+            let held = Held::read(header, "self")?;
+            let mut out = Vec::new();
+            for_each_element(self, &held, edge, |value: T| out.push(value.to_scalar().to_string()))?;
+            Ok(out)
+        })
     }
 
     pub(crate) fn bytes_of_storage(&self) -> Result<Vec<u8>> {
@@ -154,8 +169,23 @@ fn resolve<T: Element>(value: T, geometry: &Geometry) -> T {
     T::from_scalar(c)
 }
 
-/// Calls `visit` with the offset of each element, in row-major order.
-fn for_each_offset(sizes: &[i64], strides: &[i64], mut visit: impl FnMut(i64)) {
+/// Calls `visit` with each element in row-major order, whatever the strides, with the conj and neg bits applied; of
+/// dimensions longer than `2 * edge` only with `edge` at either end.
+fn for_each_element<T: Element>(raw: &Raw, held: &Held<'_>, edge: i64, mut visit: impl FnMut(T)) -> Result<()> {
+    let geometry = raw.geometry();
+    let first = lend::<T>(raw, held)?;
+    for_each_offset(geometry.sizes(), geometry.strides(), edge, |offset| {
+        // SAFETY: T1: every element that the geometry reaches lies inside the storage.
+        let element = unsafe { first.offset(offset as isize) };
+        // SAFETY: it is initialised (S1), aligned, of type Stored, and read-borrowed.
+        let stored = unsafe { element.read() };
+        visit(resolve(T::load(stored), geometry));
+    });
+    Ok(())
+}
+
+/// Calls `visit` with the offset of each element that [`for_each_element`] visits.
+fn for_each_offset(sizes: &[i64], strides: &[i64], edge: i64, mut visit: impl FnMut(i64)) {
     if sizes.contains(&0) {
         return;
     }
@@ -169,12 +199,14 @@ fn for_each_offset(sizes: &[i64], strides: &[i64], mut visit: impl FnMut(i64)) {
                 return;
             }
             d -= 1;
-            index[d] += 1;
-            offset += strides[d];
-            if index[d] < sizes[d] {
+            // The middle of a long dimension is skipped; `edge` near i64::MAX skips nothing.
+            let next = if index[d] + 1 == edge { (index[d] + 1).max(sizes[d] - edge) } else { index[d] + 1 };
+            if next < sizes[d] {
+                offset += strides[d] * (next - index[d]);
+                index[d] = next;
                 break;
             }
-            offset -= strides[d] * sizes[d];
+            offset -= strides[d] * index[d];
             index[d] = 0;
         }
     }
@@ -224,7 +256,7 @@ impl<D: Device> Tensor<D> {
             return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: data.len() }.into());
         }
         let mut tensor = Tensor::<D>::zeros_contiguous(T::DTYPE, sizes)?;
-        for (to, from) in tensor.data_mut::<T>()?.iter_mut().zip(data) {
+        for (to, from) in tensor.raw_mut().fresh_data_mut::<T>()?.iter_mut().zip(data) {
             *to = from.store();
         }
         Ok(tensor)
@@ -235,7 +267,7 @@ impl<D: Device> Tensor<D> {
         let whole = Geometry::new(crate::DType::U8, &[storage.len() as i64], &[1], 0)?;
         let mut whole = Tensor::<D>::from_raw(Raw::allocate::<D>(whole, 0, Contents::Zeroed)?);
         if !storage.is_empty() {
-            whole.data_mut::<u8>()?.copy_from_slice(storage);
+            whole.raw_mut().fresh_data_mut::<u8>()?.copy_from_slice(storage);
         }
         whole.view_as(geometry)
     }

@@ -111,7 +111,8 @@ pub struct Strided<'a> {
 ///
 /// # Safety
 ///
-/// No other type has this [`KIND`](Device::KIND), [`MEMORY`](Device::MEMORY) keeps M1–M3, and `copy` touches nothing but the elements it is given.
+/// No other type has this [`KIND`](Device::KIND), [`MEMORY`](Device::MEMORY) keeps M1–M3 and is `None` for [`Meta`] alone, and
+/// `copy` touches nothing but the elements it is given.
 pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     /// The kind that all devices of this type have.
     const KIND: DeviceKind;

@@ -1,60 +1,58 @@
 //! Printing tensors: values in nested brackets with the dtype, cut in the middle of long dimensions.
 
 use crate::device::Device;
-use crate::element::Element;
-use crate::geometry::Geometry;
 use crate::tensor::{AnyTensor, Tensor};
 use std::fmt::{Debug, Display, Formatter, Result, Write};
 
 /// More elements than this are cut to [`EDGE`] at each end of a dimension.
 const FULL: usize = 1000;
-const EDGE: usize = 3;
+const EDGE: i64 = 3;
+
+/// Tensors with more dimensions, or more elements left after the cut, are not printed element by element.
+const DEEP: usize = 64;
+const MANY: i64 = 1 << 20;
 
 fn print(tensor: &AnyTensor, f: &mut Formatter<'_>) -> Result {
     let g = tensor.geometry();
-    let cells: std::result::Result<Vec<String>, _> = crate::with_element!(g.dtype(), T => tensor.to_vec::<T>().map(|v| v.iter().map(|x| x.to_scalar().to_string()).collect()));
-    match cells {
-        Ok(cells) => {
-            f.write_str("tensor(")?;
-            let width = cells.iter().map(String::len).max().unwrap_or(0);
-            nested(f, g, &cells, 0, 0, cells.len(), width)?;
-            write!(f, ", dtype={})", g.dtype())
+    let edge = if g.numel() > FULL { EDGE } else { i64::MAX };
+    let shown = |n: i64, &size: &i64| n.saturating_mul(size.min(edge.saturating_mul(2)));
+    if g.ndim() <= DEEP
+        && g.sizes().iter().fold(1, shown) <= MANY
+        && let Ok(cells) = tensor.0.to_text(edge)
+    {
+        f.write_str("tensor(")?;
+        let width = cells.iter().map(String::len).max().unwrap_or(0);
+        if cells.is_empty() {
+            write!(f, "[], sizes={:?}", g.sizes())?;
+        } else {
+            nested(f, g.sizes(), &cells, edge, 0, width)?;
         }
-        Err(_) => write!(f, "tensor(..., sizes={:?}, dtype={}, device={})", g.sizes(), g.dtype(), tensor.device()),
+        return write!(f, ", dtype={})", g.dtype());
     }
+    write!(f, "tensor(..., sizes={:?}, dtype={}, device={})", g.sizes(), g.dtype(), tensor.device())
 }
 
-fn nested(
-    f: &mut Formatter<'_>,
-    g: &Geometry,
-    cells: &[String],
-    dim: usize,
-    start: usize,
-    len: usize,
-    width: usize,
-) -> Result {
-    if dim == g.ndim() {
-        return write!(f, "{:>width$}", cells[start]);
+/// Writes the dimensions from `dim` on; `cells` are those of one index of the dimensions before.
+fn nested(f: &mut Formatter<'_>, sizes: &[i64], cells: &[String], edge: i64, dim: usize, width: usize) -> Result {
+    if dim == sizes.len() {
+        return write!(f, "{:>width$}", cells[0]);
     }
-    let size = g.sizes()[dim] as usize;
-    let step = len.checked_div(size).unwrap_or(0);
+    let cut = sizes[dim] > edge.saturating_mul(2);
+    let shown = if cut { 2 * edge } else { sizes[dim] } as usize;
+    let step = cells.len() / shown;
     f.write_char('[')?;
-    let cut = cells.len() > FULL && size > 2 * EDGE;
-    for i in 0..size {
-        if cut && (EDGE..size - EDGE).contains(&i) {
-            if i == EDGE {
-                f.write_str(", ...")?;
-            }
-            continue;
+    for (i, cells) in cells.chunks(step).enumerate() {
+        if cut && i == shown / 2 {
+            f.write_str(", ...")?;
         }
         if i > 0 {
-            if dim + 1 == g.ndim() {
+            if dim + 1 == sizes.len() {
                 f.write_str(", ")?;
             } else {
                 write!(f, ",\n{:indent$}", "", indent = 8 + dim)?;
             }
         }
-        nested(f, g, cells, dim + 1, start + i * step, step, width)?;
+        nested(f, sizes, cells, edge, dim + 1, width)?;
     }
     f.write_char(']')
 }

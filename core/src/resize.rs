@@ -19,7 +19,7 @@ impl<D: Device> Tensor<D> {
             if let Some(header) = self.raw().header() {
                 let _held = Held::write(header, true, "self")?;
                 // SAFETY: `_held` is the write borrow.
-                let growth = unsafe { header.prepare_growth(need) }?;
+                let mut growth = unsafe { header.prepare_growth(need) }?;
                 // SAFETY: it still lasts, and no pointer into the old block exists.
                 unsafe { growth.commit() };
             }
@@ -30,16 +30,40 @@ impl<D: Device> Tensor<D> {
 
     /// Copies the elements of `source`, broadcast to the sizes of this tensor and converted to its dtype.
     ///
-    /// Errors: sizes that do not broadcast, a written tensor that overlaps itself, partial overlap, a borrowed storage.
+    /// Errors: sizes that do not broadcast, another device, a written tensor that overlaps itself, partial overlap, a
+    /// borrowed storage.
     pub fn copy_from(&mut self, source: &Tensor<D>) -> Result<()> {
         let from = source.as_operand();
         let to = self.as_operand();
         if to.is_same(&from) {
             return Ok(());
         }
+        if from.device() != to.device() {
+            return Err(ErrorKind::DeviceMismatch { arg: "src".into(), got: from.device(), want: to.device() }.into());
+        }
+        let sizes = Dims::from_slice(self.sizes());
+        expand_strides(from.geometry(), &sizes)?;
+        if check_overlap(&to, &from)? != Shared::None {
+            // The same elements read another way, or too hard to tell: neither may be copied directly (C2).
+            return self.copy_from(&source.staged()?);
+        }
+        self.copy_apart(source)
+    }
+
+    /// A contiguous tensor of the same values in a storage of its own, of the same dtype and on the same device.
+    fn staged(&self) -> Result<Tensor<D>> {
+        let strides = strides::contiguous_strides(self.sizes());
+        let mut copy = Tensor::<D>::zeroed(self.dtype(), self.sizes(), &strides, self.device().index)?;
+        copy.copy_apart(self)?;
+        Ok(copy)
+    }
+
+    /// [`copy_from`](Tensor::copy_from) a tensor that is known to share no element with this one.
+    fn copy_apart(&mut self, source: &Tensor<D>) -> Result<()> {
+        let from = source.as_operand();
+        let to = self.as_operand();
         let sizes = Dims::from_slice(self.sizes());
         let from_strides = expand_strides(from.geometry(), &sizes)?;
-        check_overlap(&to, &from)?;
         let Some(header) = self.raw().header() else {
             self.raw_mut().bump_version();
             return Ok(());
@@ -49,11 +73,15 @@ impl<D: Device> Tensor<D> {
         let _read = read.map(|h| Held::read(h, "src")).transpose()?;
         if self.numel() > 0 {
             let side = |t: &TensorRef<'_>, data| Side { data, geometry: t.geometry().clone() };
-            // SAFETY: both storages are borrowed until the copy is done.
-            let (to, from) = unsafe { (side(&to, to.data()), side(&from, from.data())) };
+            // SAFETY: the storage is borrowed until the copy is done.
+            let to = side(&to, unsafe { to.data() });
+            // SAFETY: as above.
+            let from = side(&from, unsafe { from.data() });
             let (to, from) = (to.strided(None), from.strided(Some(&from_strides)));
-            // SAFETY: C1: T1 for both, borrowed above. C2: `check_overlap`.
-            unsafe { D::copy(self.device().index, &sizes, to, from) }?;
+            let index = self.device().index;
+            let _guard = D::enter(index);
+            // SAFETY: C1: T1 for both, on one device, borrowed above. C2: the callers' check of the overlap.
+            unsafe { D::copy(index, &sizes, to, from) }?;
         }
         header.bump_version();
         Ok(())
@@ -88,7 +116,7 @@ fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<Dims> {
 }
 
 /// The written tensor must not overlap itself, nor partially overlap the read one.
-fn check_overlap(to: &TensorRef<'_>, from: &TensorRef<'_>) -> Result<()> {
+fn check_overlap(to: &TensorRef<'_>, from: &TensorRef<'_>) -> Result<Shared> {
     let g = to.geometry();
     if overlap::internal(g.sizes(), g.strides()) == Internal::Yes {
         return Err(
@@ -98,15 +126,17 @@ fn check_overlap(to: &TensorRef<'_>, from: &TensorRef<'_>) -> Result<()> {
     let place = |t: &TensorRef<'_>| -> Result<Option<(i64, i64)>> {
         let g = t.geometry();
         let bytes = strides::extent(g.sizes(), g.strides())?.saturating_mul(g.dtype().size());
-        Ok(i64::try_from(bytes).ok().map(|bytes| (g.offset() * g.dtype().size() as i64, bytes)))
+        Ok(i64::try_from(bytes).ok().map(|bytes| (g.offset().saturating_mul(g.dtype().size() as i64), bytes)))
     };
-    let (Some((a_start, a_bytes)), Some((b_start, b_bytes))) = (place(to)?, place(from)?) else { return Ok(()) };
+    let (Some((a_start, a_bytes)), Some((b_start, b_bytes))) = (place(to)?, place(from)?) else {
+        return Ok(Shared::Unknown);
+    };
     let a = place_of(to, a_start, a_bytes);
     let b = place_of(from, b_start, b_bytes);
-    if overlap::shared(&a, &b) == Shared::Partial {
-        return Err(ErrorKind::PartialOverlap { output: 0, other: "src".into() }.into());
+    match overlap::shared(&a, &b) {
+        Shared::Partial => Err(ErrorKind::PartialOverlap { output: 0, other: "src".into() }.into()),
+        shared => Ok(shared),
     }
-    Ok(())
 }
 
 fn place_of<'a>(t: &TensorRef<'a>, start: i64, bytes: i64) -> Place<'a> {

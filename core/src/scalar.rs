@@ -82,9 +82,8 @@ impl Scalar {
                 (low..=high).contains(&i)
             }
             (number, Kind::Int) => {
-                let x = number.to_f64().trunc();
+                let x = number.to_f64();
                 let (low, high) = int_range(dtype);
-                let low = if low == 0 { -high } else { low };
                 // 2^63 is not an int64, but i64::MAX as f64 is.
                 x >= low as f64 && if high == i64::MAX { x < high as f64 } else { x <= high as f64 }
             }

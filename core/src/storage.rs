@@ -17,6 +17,7 @@ use crate::device::{Contents, Device, DeviceId, Memory};
 use crate::error::{Error, ErrorKind, Result};
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(16);
@@ -40,6 +41,65 @@ pub(crate) struct Header {
     device: DeviceId,
     /// Bytes of the allocation that begins with this header; 0 if the header is a `Box`.
     own_bytes: usize,
+    /// Set if the block is a part of another storage's. Such a header is a `Box`.
+    lease: Option<Lease>,
+}
+
+/// A part of another storage's block, lent out until every part is gone.
+struct Lease {
+    _whole: Arc<Lent>,
+    /// The alignment of the part's first byte that its elements need, and all that it is sure to have.
+    align: usize,
+}
+
+/// A storage whose parts are lent: it stays write-borrowed as long as one of them lives.
+pub(crate) struct Lent {
+    whole: Handle,
+    proof: Option<WriteProof>,
+}
+
+impl Lent {
+    /// Borrows the storage for writing, by the mark even if it is unique: the parts may outlive the tensor that was split.
+    pub(crate) fn new(whole: &Handle) -> Result<Arc<Lent>> {
+        let proof = whole.header().borrow.begin_write(false).map_err(|refused| borrow_error(refused, "self"))?;
+        Ok(Arc::new(Lent { whole: whole.clone(), proof: Some(proof) }))
+    }
+
+    /// A storage of its own over bytes `start..start + bytes`, whose elements need alignment `align`.
+    ///
+    /// # Safety
+    ///
+    /// The range lies within the block, `start` is a multiple of `align`, and no other part of this loan has a byte of it.
+    pub(crate) unsafe fn part(self: &Arc<Lent>, start: usize, bytes: usize, align: usize) -> Handle {
+        let whole = self.whole.header();
+        // SAFETY: the storage is write-borrowed by this loan, which the part keeps alive.
+        let base = unsafe { whole.data() };
+        // SAFETY: the caller keeps the range inside the block.
+        let first = unsafe { base.add(start) };
+        // SAFETY: S1: a block's data is not null, and neither is what lies inside or at the end of it.
+        let data = unsafe { NonNull::new_unchecked(first) };
+        let header = Header {
+            borrow: BorrowState::new(),
+            version: AtomicU64::new(whole.version()),
+            bytes: AtomicUsize::new(bytes),
+            block: UnsafeCell::new(Block { data, bytes, separate: false }),
+            memory: whole.memory,
+            device: whole.device,
+            own_bytes: 0,
+            lease: Some(Lease { _whole: self.clone(), align }),
+        };
+        Handle(NonNull::from(Box::leak(Box::new(header))))
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let header = self.whole.header();
+        header.bump_version();
+        if let Some(proof) = self.proof.take() {
+            header.borrow.end_write(proof);
+        }
+    }
 }
 
 // SAFETY: `block` is read under a read borrow and written under a write borrow (S2); everything else is atomic or constant.
@@ -73,6 +133,7 @@ impl Handle {
             memory,
             device,
             own_bytes,
+            lease: None,
         };
         if bytes > isize::MAX as usize - HEADER_BYTES {
             return Err(refused());
@@ -141,7 +202,8 @@ impl Drop for Handle {
             // SAFETY: `own_bytes == 0` marks a header made by `Box`.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         } else {
-            // SAFETY: M2: the allocation that begins with the header has `own_bytes` bytes. Header needs no drop.
+            // SAFETY: M2: the allocation that begins with the header has `own_bytes` bytes. Such a header needs no drop:
+            // only a boxed one has a lease.
             unsafe { (memory.free)(index, self.0.cast(), own_bytes) };
         }
     }
@@ -175,6 +237,11 @@ impl Header {
         self.version.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// The largest element that the storage is aligned for: any, unless it is a part of another one.
+    pub(crate) fn max_align(&self) -> usize {
+        self.lease.as_ref().map_or(usize::MAX, |lease| lease.align)
+    }
+
     /// The borrow state.
     pub(crate) fn borrow(&self) -> &BorrowState {
         &self.borrow
@@ -199,49 +266,73 @@ impl Header {
     /// The caller holds a write borrow until the growth is committed or dropped.
     pub(crate) unsafe fn prepare_growth(&self, bytes: usize) -> Result<Growth<'_>> {
         let refused = || Error::new(ErrorKind::Allocation { bytes, device: self.device });
+        if self.lease.is_some() {
+            // Growing would part the tensor from the storage that it was split off.
+            return Err(ErrorKind::Borrowed { arg: "self", state: "split" }.into());
+        }
         if bytes > isize::MAX as usize {
             return Err(refused());
         }
         let data = (self.memory.allocate)(self.device.index, bytes, Contents::Zeroed).ok_or_else(refused)?;
-        Ok(Growth { header: self, data, bytes })
+        Ok(Growth { header: self, other: Block { data, bytes, separate: true }, used: false })
     }
 }
 
-/// A larger block for a storage, not yet in use. Dropping it frees the block and changes nothing.
+/// A larger block for a storage. It holds the block that is *not* in use (the new one before [`commit`](Growth::commit),
+/// the old one after) and frees that when dropped, so that a growth can be taken back until then.
 pub(crate) struct Growth<'h> {
     header: &'h Header,
-    data: NonNull<u8>,
-    bytes: usize,
+    other: Block,
+    used: bool,
 }
 
 impl Growth<'_> {
-    /// Puts the block to use.
+    /// Puts the new block to use, unless the storage has grown at least as far meanwhile (through another tensor, or
+    /// another output of the same call): a storage never shrinks (S2).
     ///
     /// # Safety
     ///
-    /// The write borrow under which the growth was prepared still lasts, and no pointer into the old block is used again.
-    pub(crate) unsafe fn commit(self) {
+    /// The write borrow under which the growth was prepared still lasts, and no pointer into the old block is used again
+    /// unless the growth is undone.
+    pub(crate) unsafe fn commit(&mut self) {
         let header = self.header;
         // SAFETY: the write borrow makes this the only access (S2).
         let block = unsafe { &mut *header.block.get() };
+        if self.other.bytes <= block.bytes {
+            return;
+        }
         if block.bytes > 0 {
             // SAFETY: M2: both blocks are live and distinct, and the new one is larger.
-            unsafe { (header.memory.copy)(header.device.index, self.data, block.data, block.bytes.min(self.bytes)) };
+            unsafe { (header.memory.copy)(header.device.index, self.other.data, block.data, block.bytes) };
         }
-        if block.separate {
-            // SAFETY: M2: the old block is an allocation of its own.
-            unsafe { (header.memory.free)(header.device.index, block.data, block.bytes) };
+        std::mem::swap(block, &mut self.other);
+        header.bytes.store(block.bytes, Ordering::Relaxed);
+        self.used = true;
+    }
+
+    /// Takes the growth back: the storage has its old block again.
+    ///
+    /// # Safety
+    ///
+    /// The write borrow still lasts, no pointer into the new block is used again, and every geometry over the storage is one
+    /// that the old block holds. Growths of one storage are undone in reverse order.
+    pub(crate) unsafe fn undo(mut self) {
+        if !self.used {
+            return;
         }
-        *block = Block { data: self.data, bytes: self.bytes, separate: true };
-        header.bytes.store(self.bytes, Ordering::Relaxed);
-        std::mem::forget(self);
+        // SAFETY: the write borrow makes this the only access (S2).
+        let block = unsafe { &mut *self.header.block.get() };
+        std::mem::swap(block, &mut self.other);
+        self.header.bytes.store(block.bytes, Ordering::Relaxed);
     }
 }
 
 impl Drop for Growth<'_> {
     fn drop(&mut self) {
-        // SAFETY: M2: the block came from `allocate` and was never put to use (commit forgets the guard).
-        unsafe { (self.header.memory.free)(self.header.device.index, self.data, self.bytes) };
+        if self.other.separate {
+            // SAFETY: M2: the block is an allocation of its own, and the storage does not use it.
+            unsafe { (self.header.memory.free)(self.header.device.index, self.other.data, self.other.bytes) };
+        }
     }
 }
 

@@ -53,13 +53,14 @@ pub fn contiguous_strides(sizes: &[i64]) -> Dims {
     strides
 }
 
-/// Strides that make the dimensions dense in the given order, the first in `order` being the innermost.
+/// Strides that make the dimensions dense in the given order, the first in `order` being the innermost. A size of 0 makes
+/// the strides behind it 0, as in PyTorch's channels-last formats.
 fn dense_in_order(sizes: &[i64], order: &[usize]) -> Dims {
     let mut strides: Dims = SmallVec::from_elem(0, sizes.len());
     let mut running: i64 = 1;
     for &d in order {
         strides[d] = running;
-        running = running.saturating_mul(sizes[d].max(1));
+        running = running.saturating_mul(sizes[d]);
     }
     strides
 }
@@ -271,14 +272,14 @@ pub fn view_strides(sizes: &[i64], strides: &[i64], want: &[i64]) -> Option<Dims
     let mut chunk: i64 = 1;
     let mut covered: i64 = 1;
     for d in (0..sizes.len()).rev() {
-        chunk *= sizes[d];
+        chunk = chunk.checked_mul(sizes[d])?;
         let ends = d == 0 || (sizes[d - 1] != 1 && strides[d - 1] != chunk.checked_mul(base)?);
         if !ends {
             continue;
         }
         while view_d >= 0 && (covered < chunk || want[view_d as usize] == 1) {
             out[view_d as usize] = covered.checked_mul(base)?;
-            covered *= want[view_d as usize];
+            covered = covered.checked_mul(want[view_d as usize])?;
             view_d -= 1;
         }
         if covered != chunk {

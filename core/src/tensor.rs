@@ -77,7 +77,17 @@ impl Raw {
             }
             .into());
         }
+        if self.header().is_some_and(|h| geometry.dtype().size() > h.max_align()) {
+            let rule = "a part of a split tensor can only be viewed as dtypes no larger than the split tensor's";
+            return Err(ErrorKind::ArgumentRule { rule }.into());
+        }
         Ok(Raw { geometry, store: self.store.clone() })
+    }
+
+    /// A tensor over a storage that was checked to hold the geometry.
+    pub(crate) fn over(handle: Handle, geometry: Geometry) -> Raw {
+        debug_assert!(geometry.bytes_needed().is_ok_and(|n| n <= handle.header().bytes()));
+        Raw { geometry, store: Store::Data(handle) }
     }
 
     #[inline]
@@ -89,6 +99,12 @@ impl Raw {
     pub(crate) fn set_geometry(&mut self, geometry: Geometry) {
         debug_assert!(geometry.bytes_needed().is_ok_and(|n| n <= self.storage_bytes()));
         self.geometry = geometry;
+    }
+
+    /// Exchanges the geometry with one that was checked against the storage (T1).
+    pub(crate) fn swap_geometry(&mut self, geometry: &mut Geometry) {
+        debug_assert!(geometry.bytes_needed().is_ok_and(|n| n <= self.storage_bytes()));
+        std::mem::swap(&mut self.geometry, geometry);
     }
 
     pub(crate) fn storage_bytes(&self) -> usize {

@@ -115,6 +115,11 @@ pub struct Config<'a> {
     pub output_dtype: Option<DType>,
     /// The first input that takes part in type promotion. Those before it are masks, read as bool (`where` has one).
     pub promote_from: usize,
+    /// The dtype that the inputs from `promote_from` on are read as; `None` to promote them. For operators whose parameters
+    /// take part in promotion.
+    pub common_dtype: Option<DType>,
+    /// Outputs that do not exist get the dense strides of the last input (`preserve_format`) instead of those of the walk.
+    pub outputs_like_input: bool,
     /// The shape of the iteration; `None` to broadcast the operands. Every operand must broadcast to it.
     pub shape: Option<&'a [i64]>,
     /// The device of outputs that do not exist; `None` for that of the inputs.
@@ -124,7 +129,15 @@ pub struct Config<'a> {
 impl Config<'_> {
     /// A configuration with these flags and nothing else.
     pub const fn new(flags: Flags) -> Config<'static> {
-        Config { flags, output_dtype: None, promote_from: 0, shape: None, device: None }
+        Config {
+            flags,
+            output_dtype: None,
+            promote_from: 0,
+            common_dtype: None,
+            outputs_like_input: false,
+            shape: None,
+            device: None,
+        }
     }
 
     /// The configuration of a comparison: without an output its dtype is bool; an existing output that is not bool is

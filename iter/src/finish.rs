@@ -1,7 +1,7 @@
 //! The last stage: strides of all operands in the order of the walk, neighbouring dimensions merged, and the verdict whether
 //! the operands may be walked from several threads.
 
-use crate::operand::Op;
+use crate::config::View;
 use crate::order::{Fast, broadcast_stride};
 use crate::plan::Plan;
 use crate::tensor_iter::TensorIter;
@@ -13,32 +13,32 @@ pub(crate) fn product(shape: &[usize]) -> usize {
     if shape.contains(&0) { 0 } else { shape.iter().product() }
 }
 
-/// Fills `iter` from the plan and the operands as they will be walked (`ops`, outputs declared). Meta operands have no
-/// memory that could overlap, and keep their dimensions.
-pub(crate) fn finish(plan: Plan, ops: &[Op<'_>], is_meta: bool, iter: &mut TensorIter) {
-    iter.operands = plan.fixed;
-    iter.noutputs = plan.noutputs;
-    iter.numel = plan.numel;
-    iter.common = plan.common;
-    iter.reduction = plan.reduction;
-    iter.serial = !is_meta && plan.numel > 1 && overlapping(ops, plan.noutputs, &plan.shape, plan.reduction);
+/// Completes `iter` from the plan and the operands as they will be walked, outputs declared. Meta operands have no memory
+/// that could overlap, and keep their dimensions.
+pub(crate) fn finish<'v>(plan: &Plan, view: impl Fn(usize) -> View<'v>, is_meta: bool, iter: &mut TensorIter) {
+    let n = iter.operands.len();
     iter.strides.clear();
+    iter.serial = !is_meta && !plan.fresh && iter.numel > 1 && {
+        let views: SmallVec<[View<'_>; 4]> = (0..n).map(&view).collect();
+        overlapping(&views, iter.noutputs, &plan.shape, iter.reduction)
+    };
     if plan.fast != Fast::No && plan.uniform {
         // All operands are dense in one order: one dimension, whatever that order is.
-        iter.perm = SmallVec::new();
-        iter.shape = if plan.shape.is_empty() { SmallVec::new() } else { SmallVec::from_slice(&[plan.numel]) };
+        iter.shape.clear();
         if !plan.shape.is_empty() {
-            iter.strides.extend(ops.iter().map(|op| op.view.dtype.size() as isize));
+            iter.shape.push(iter.numel);
+            iter.strides.extend(iter.operands.iter().map(|op| op.dtype.size() as isize));
         }
         return;
     }
-    iter.shape = plan.perm.iter().map(|&d| plan.shape[d] as usize).collect();
-    for op in ops {
-        let size = op.view.dtype.size() as i64;
-        let in_bytes = |&d: &usize| broadcast_stride(op.view.sizes, op.view.strides, &plan.shape, d).wrapping_mul(size);
-        iter.strides.extend(plan.perm.iter().map(|d| in_bytes(d) as isize));
+    iter.shape.clear();
+    iter.shape.extend(iter.perm.iter().map(|&d| plan.shape[d] as usize));
+    for k in 0..n {
+        let view = view(k);
+        let size = view.dtype.size() as i64;
+        let in_bytes = |d| broadcast_stride(view.sizes, view.strides, &plan.shape, d).wrapping_mul(size) as isize;
+        iter.strides.extend(iter.perm.iter().map(|&d| in_bytes(d)));
     }
-    iter.perm = plan.perm;
     if !is_meta {
         coalesce(iter);
     }
@@ -82,19 +82,18 @@ pub(crate) fn coalesce(iter: &mut TensorIter) {
 
 /// True unless it is certain that different indices write different elements, and that what is written is read, if at all,
 /// at the same index only.
-fn overlapping(ops: &[Op<'_>], noutputs: usize, shape: &[i64], reduction: bool) -> bool {
+fn overlapping(views: &[View<'_>], noutputs: usize, shape: &[i64], reduction: bool) -> bool {
     (0..noutputs).any(|o| {
-        let out = &ops[o];
+        let out = &views[o];
         let inner = if reduction {
             // Reduced dimensions reach one element by intention.
-            let kept = (0..out.view.sizes.len()).filter(|&d| out.view.strides[d] != 0);
-            let (sizes, strides): (crate::Dims, crate::Dims) =
-                kept.map(|d| (out.view.sizes[d], out.view.strides[d])).unzip();
+            let kept = (0..out.sizes.len()).filter(|&d| out.strides[d] != 0);
+            let (sizes, strides): (crate::Dims, crate::Dims) = kept.map(|d| (out.sizes[d], out.strides[d])).unzip();
             internal(&sizes, &strides)
         } else {
-            internal(out.view.sizes, out.view.strides)
+            internal(out.sizes, out.strides)
         };
-        let others = ops.iter().enumerate().filter(|&(k, _)| k > o || k >= noutputs);
+        let others = views.iter().enumerate().filter(|&(k, _)| k > o || k >= noutputs);
         inner != Internal::No || others.into_iter().any(|(_, other)| out.touches(other) && !out.walks_as(other, shape))
     })
 }

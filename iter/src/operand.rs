@@ -5,9 +5,13 @@ use crate::config::View;
 use crate::order::broadcast_stride;
 use monomorph_core::overlap::Place;
 use monomorph_core::{DType, Names, strides};
+use smallvec::SmallVec;
+
+/// The strides of copies that are not made, one list after the other. [`Op`] stays small and `Copy` because they are here.
+pub(crate) type Replaced = SmallVec<[i64; 20]>;
 
 /// One operand while the iteration is planned.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Op<'a> {
     pub(crate) view: View<'a>,
     pub(crate) names: Option<&'a Names>,
@@ -18,27 +22,55 @@ pub(crate) struct Op<'a> {
     pub(crate) resize: bool,
     /// The dtype that the loop computes with for this operand.
     pub(crate) target: DType,
-    /// The strides of the dense copy that PyTorch would walk instead of the operand (it copies operands that are cast on
-    /// the CPU, and operands with a conj or neg bit). Nothing is copied here, but dimensions are ordered, and outputs laid
-    /// out, as if it were.
-    pub(crate) replaced: Option<Dims>,
+    /// Where [`Replaced`] has the strides of the dense copy that PyTorch would walk instead of the operand (it copies
+    /// operands that are cast on the CPU, and operands with a conj or neg bit). Nothing is copied here, but dimensions are
+    /// ordered, and outputs laid out, as if it were.
+    pub(crate) replaced: Option<u32>,
 }
 
 impl<'a> Op<'a> {
-    pub(crate) fn new(view: View<'a>, output: bool) -> Op<'a> {
-        let replaced = (view.conj || view.neg).then(|| strides::preserve_strides(view.sizes, view.strides));
+    #[inline]
+    pub(crate) fn new(view: View<'a>, names: Option<&'a Names>, output: bool, store: &mut Replaced) -> Op<'a> {
         let target = view.dtype;
-        Op { view, names: None, defined: true, output, read_write: false, resize: false, target, replaced }
+        let mut op =
+            Op { view, names, defined: true, output, read_write: false, resize: false, target, replaced: None };
+        if view.conj || view.neg {
+            op.replace(&strides::preserve_strides(view.sizes, view.strides), store);
+        }
+        op
     }
 
     /// An output that is not there yet.
     pub(crate) fn undefined() -> Op<'static> {
-        Op { defined: false, resize: true, ..Op::new(View::new(DType::F32, &[], &[]), true) }
+        let view = View::new(DType::F32, &[], &[]);
+        Op {
+            view,
+            names: None,
+            defined: false,
+            output: true,
+            read_write: false,
+            resize: true,
+            target: DType::F32,
+            replaced: None,
+        }
+    }
+
+    /// Records the strides of a copy that is not made.
+    pub(crate) fn replace(&mut self, strides: &Dims, store: &mut Replaced) {
+        self.replaced = u32::try_from(store.len()).ok();
+        store.extend_from_slice(strides);
     }
 
     /// The strides that decide order and layout.
-    pub(crate) fn order_strides(&self) -> &[i64] {
-        self.replaced.as_deref().unwrap_or(self.view.strides)
+    #[inline]
+    pub(crate) fn order_strides<'s>(&self, store: &'s Replaced) -> &'s [i64]
+    where
+        'a: 's,
+    {
+        match self.replaced {
+            None => self.view.strides,
+            Some(start) => &store[start as usize..start as usize + self.view.sizes.len()],
+        }
     }
 
     /// True if the operand has a say in order and layout.
@@ -47,8 +79,9 @@ impl<'a> Op<'a> {
     }
 
     /// True if the strides that decide order and layout are the real ones.
-    pub(crate) fn is_as_it_seems(&self) -> bool {
-        self.replaced.as_ref().is_none_or(|r| r.as_slice() == self.view.strides)
+    #[inline]
+    pub(crate) fn is_as_it_seems(&self, store: &Replaced) -> bool {
+        self.replaced.is_none() || self.order_strides(store) == self.view.strides
     }
 
     /// True if both are the same tensor.
@@ -62,17 +95,18 @@ impl<'a> Op<'a> {
             && a.strides == b.strides
             && (a.conj, a.neg) == (b.conj, b.neg)
     }
+}
 
+impl<'a> View<'a> {
     /// Lowest and one past the highest byte that is reached; equal if there is no element.
     pub(crate) fn bytes(&self) -> (i128, i128) {
-        let view = &self.view;
-        let start = i128::from(view.start);
-        if view.sizes.contains(&0) {
+        let start = i128::from(self.start);
+        if self.sizes.contains(&0) {
             return (start, start);
         }
-        let size = view.dtype.size() as i128;
+        let size = self.dtype.size() as i128;
         let (mut low, mut high) = (start, start + size);
-        for (&n, &stride) in view.sizes.iter().zip(view.strides) {
+        for (&n, &stride) in self.sizes.iter().zip(self.strides) {
             let reach = i128::from(n - 1).saturating_mul(i128::from(stride)).saturating_mul(size);
             if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
         }
@@ -80,8 +114,8 @@ impl<'a> Op<'a> {
     }
 
     /// True if both may reach a byte.
-    pub(crate) fn touches(&self, other: &Op<'_>) -> bool {
-        if self.view.storage.is_none() || self.view.storage != other.view.storage {
+    pub(crate) fn touches(&self, other: &View<'_>) -> bool {
+        if self.storage.is_none() || self.storage != other.storage {
             return false;
         }
         let ((a0, a1), (b0, b1)) = (self.bytes(), other.bytes());
@@ -89,8 +123,8 @@ impl<'a> Op<'a> {
     }
 
     /// True if both are the same element at every index of `shape`.
-    pub(crate) fn walks_as(&self, other: &Op<'_>, shape: &[i64]) -> bool {
-        let (a, b) = (&self.view, &other.view);
+    pub(crate) fn walks_as(&self, other: &View<'_>, shape: &[i64]) -> bool {
+        let (a, b) = (self, other);
         let same_at =
             |d| broadcast_stride(a.sizes, a.strides, shape, d) == broadcast_stride(b.sizes, b.strides, shape, d);
         a.start == b.start
@@ -103,12 +137,12 @@ impl<'a> Op<'a> {
         let (low, high) = self.bytes();
         let (start, end) = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
         Some(Place {
-            storage: self.view.storage?,
+            storage: self.storage?,
             start,
             bytes: end.checked_sub(start)?,
-            element: self.view.dtype.size(),
-            sizes: self.view.sizes,
-            strides: self.view.strides,
+            element: self.dtype.size(),
+            sizes: self.sizes,
+            strides: self.strides,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Dims;
 use crate::config::Flags;
-use crate::operand::Op;
+use crate::operand::{Op, Replaced};
 use monomorph_core::{MemoryFormat, strides};
 use smallvec::SmallVec;
 
@@ -27,12 +27,12 @@ pub(crate) fn broadcast_stride(sizes: &[i64], strides: &[i64], shape: &[i64], d:
 }
 
 /// Whether the operands allow the fast set-up. `same_shape` is the verdict of broadcasting.
-pub(crate) fn fast_setup(ops: &[Op<'_>], flags: &Flags, same_shape: bool) -> Fast {
+pub(crate) fn fast_setup(ops: &[Op<'_>], store: &Replaced, flags: &Flags, same_shape: bool) -> Fast {
     if flags.is_reduction || !same_shape {
         return Fast::No;
     }
     let laid_out = || ops.iter().filter(|op| op.has_layout());
-    let contiguous = |op: &Op<'_>| strides::is_contiguous(op.view.sizes, op.order_strides());
+    let contiguous = |op: &Op<'_>| strides::is_contiguous(op.view.sizes, op.order_strides(store));
     if laid_out().all(contiguous) {
         return Fast::Contiguous;
     }
@@ -42,21 +42,25 @@ pub(crate) fn fast_setup(ops: &[Op<'_>], flags: &Flags, same_shape: bool) -> Fas
     }
     let format = MemoryFormat::ChannelsLast;
     if laid_out().all(|op| {
-        let (sizes, strides) = (op.view.sizes, op.order_strides());
+        let (sizes, strides) = (op.view.sizes, op.order_strides(store));
         strides::is_channels_last(sizes, strides, format)
     }) {
         return Fast::ChannelsLast;
     }
     let Some(last) = laid_out().next_back() else { return Fast::No };
-    let dense = |op: &Op<'_>| strides::is_non_overlapping_and_dense(op.view.sizes, op.order_strides());
-    if laid_out().all(|op| dense(op) && op.order_strides() == last.order_strides()) { Fast::Dense } else { Fast::No }
+    let dense = |op: &Op<'_>| strides::is_non_overlapping_and_dense(op.view.sizes, op.order_strides(store));
+    if laid_out().all(|op| dense(op) && op.order_strides(store) == last.order_strides(store)) {
+        Fast::Dense
+    } else {
+        Fast::No
+    }
 }
 
 /// The order of the walk that a fast set-up implies, for operands that are not really laid out as they seem.
-pub(crate) fn implied_order(fast: Fast, shape: &[i64], last: &Op<'_>) -> SmallVec<[usize; 6]> {
+pub(crate) fn implied_order(fast: Fast, shape: &[i64], last: &Op<'_>, store: &Replaced) -> SmallVec<[usize; 6]> {
     let mut perm: SmallVec<[usize; 6]> = (0..shape.len()).rev().collect();
     if fast != Fast::Contiguous {
-        let strides = last.order_strides();
+        let strides = last.order_strides(store);
         perm.sort_by_key(|&d| strides[d]);
     }
     perm
@@ -66,7 +70,7 @@ pub(crate) fn implied_order(fast: Fast, shape: &[i64], last: &Op<'_>) -> SmallVe
 ///
 /// A stride of 0 (a broadcast dimension) decides nothing; equal strides are decided by the sizes if they can be. In a
 /// reduction, reduced dimensions come first.
-pub(crate) fn sorted_order(ops: &[Op<'_>], shape: &[i64], flags: &Flags) -> SmallVec<[usize; 6]> {
+pub(crate) fn sorted_order(ops: &[Op<'_>], store: &Replaced, shape: &[i64], flags: &Flags) -> SmallVec<[usize; 6]> {
     let ndim = shape.len();
     let mut perm: SmallVec<[usize; 6]> = (0..ndim).rev().collect();
     if ndim <= 1 || flags.enforce_linear_iteration {
@@ -75,7 +79,7 @@ pub(crate) fn sorted_order(ops: &[Op<'_>], shape: &[i64], flags: &Flags) -> Smal
     for i in 1..ndim {
         let mut moving = i;
         for before in (0..i).rev() {
-            match comes_after(ops, shape, flags, perm[before], perm[moving]) {
+            match comes_after(ops, store, shape, flags, perm[before], perm[moving]) {
                 Some(true) => {
                     perm.swap(before, moving);
                     moving = before;
@@ -89,9 +93,9 @@ pub(crate) fn sorted_order(ops: &[Op<'_>], shape: &[i64], flags: &Flags) -> Smal
 }
 
 /// Whether dimension `a` has to come after dimension `b`; `None` if no operand decides it.
-fn comes_after(ops: &[Op<'_>], shape: &[i64], flags: &Flags, a: usize, b: usize) -> Option<bool> {
+fn comes_after(ops: &[Op<'_>], store: &Replaced, shape: &[i64], flags: &Flags, a: usize, b: usize) -> Option<bool> {
     for op in ops.iter().filter(|op| op.has_layout()) {
-        let stride = |d| broadcast_stride(op.view.sizes, op.order_strides(), shape, d).unsigned_abs();
+        let stride = |d| broadcast_stride(op.view.sizes, op.order_strides(store), shape, d).unsigned_abs();
         let (stride_a, stride_b) = (stride(a), stride(b));
         if flags.is_reduction && op.output && (stride_a == 0) != (stride_b == 0) {
             return Some(stride_b == 0);

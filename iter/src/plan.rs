@@ -14,7 +14,7 @@
 use crate::Dims;
 use crate::config::{Config, View};
 use crate::finish;
-use crate::operand::Op;
+use crate::operand::{Op, Replaced};
 use crate::order::{self, Fast};
 use crate::tensor_iter::{Fixed, TensorIter};
 use crate::types;
@@ -25,31 +25,21 @@ use smallvec::SmallVec;
 
 type Ops<'a> = SmallVec<[Op<'a>; 4]>;
 
-/// Everything that is decided before the outputs are realised.
+/// What is decided before the outputs are realised, besides what the iteration itself keeps.
 pub(crate) struct Plan {
     /// The broadcast shape, outermost first.
     pub(crate) shape: Dims,
-    pub(crate) numel: usize,
-    /// Dimensions in the order of the walk; empty if `fast` and `uniform` make it needless.
-    pub(crate) perm: SmallVec<[usize; 6]>,
     pub(crate) fast: Fast,
     /// Every operand is really laid out as it seems.
     pub(crate) uniform: bool,
-    pub(crate) fixed: SmallVec<[Fixed; 4]>,
-    pub(crate) noutputs: usize,
-    pub(crate) common: Option<DType>,
-    pub(crate) reduction: bool,
-    outputs: SmallVec<[Declaration; 2]>,
-    names: Option<Names>,
-}
-
-/// What the sink is told of one output.
-struct Declaration {
-    device: DeviceId,
-    /// Its own sizes where they are kept and are not the shape: in reductions.
-    sizes: Option<Dims>,
-    strides: Option<Dims>,
+    /// No output exists: what is written is reached by nothing else.
+    pub(crate) fresh: bool,
+    /// The strides of new and resized outputs; none for row-major or `format`.
+    hint: Option<Dims>,
     format: Option<MemoryFormat>,
+    /// The device of each output.
+    devices: SmallVec<[DeviceId; 4]>,
+    names: Option<Names>,
 }
 
 /// Plans an iteration whose outputs are those of `sink`, and declares each of them to it: strides hint, dtype, names.
@@ -71,41 +61,53 @@ pub fn build_into(
 ) -> Result<()> {
     let is_meta = sink.is_meta();
     let noutputs = sink.noutputs();
-    let mut plan = {
-        let mut ops: Ops<'_> = SmallVec::new();
+    let plan = {
+        let (mut ops, mut store) = (Ops::new(), Replaced::new());
         for i in 0..noutputs {
             ops.push(match sink.existing(i) {
-                Some(out) => Op { names: out.geometry().names(), ..Op::new(View::of_tensor(out), true) },
+                Some(out) => Op::new(View::of_tensor(out), out.geometry().names(), true, &mut store),
                 None => Op::undefined(),
             });
         }
-        push_inputs(&mut ops, inputs)?;
-        plan(config, &mut ops, is_meta)?
+        for input in inputs {
+            let view = present(input)?;
+            let names = input.geometry().and_then(|g| g.names());
+            ops.push(Op::new(view, names, false, &mut store));
+        }
+        plan(config, &mut ops, &mut store, is_meta, iter)?
     };
-    for (i, declared) in std::mem::take(&mut plan.outputs).into_iter().enumerate() {
-        let dtype = plan.fixed[i].dtype;
-        let options = Options { dtype, device: declared.device, memory_format: declared.format };
-        let sizes = declared.sizes.as_ref().unwrap_or(&plan.shape);
-        sink.set_output_raw_strided(i, sizes, declared.strides.as_deref(), options, plan.names.clone())?;
+    for i in 0..noutputs {
+        let options = Options { memory_format: plan.format, ..Options::new(iter.dtype(i), plan.devices[i]) };
+        // A reduction keeps outputs of other sizes than the shape.
+        let own: Option<Dims> = match sink.existing(i) {
+            Some(out) if config.flags.is_reduction => Some(Dims::from_slice(out.geometry().sizes())),
+            _ => None,
+        };
+        let sizes = own.as_ref().unwrap_or(&plan.shape);
+        let hint = if own.is_some() { None } else { plan.hint.as_deref() };
+        sink.set_output_raw_strided(i, sizes, hint, options, plan.names.clone())?;
     }
     let sink = &*sink;
-    let mut ops: Ops<'_> = SmallVec::new();
-    for i in 0..noutputs {
-        let undeclared = ErrorKind::MetaContract { index: i, rule: "did not declare an output" };
-        ops.push(Op::new(View::of_output(sink, i).ok_or(undeclared)?, true));
+    if (0..noutputs).any(|i| sink.written(i).is_none()) {
+        return Err(ErrorKind::MetaContract { index: 0, rule: "did not declare an output" }.into());
     }
-    push_inputs(&mut ops, inputs)?;
-    finish::finish(plan, &ops, is_meta, iter);
+    let view = |k: usize| {
+        let output = if k < noutputs { View::of_output(sink, k) } else { View::of_operand(&inputs[k - noutputs]) };
+        // Outputs are declared and inputs are present: both were checked above.
+        output.unwrap_or(View::new(DType::F32, &[], &[]))
+    };
+    finish::finish(&plan, view, is_meta, iter);
     Ok(())
 }
 
-fn push_inputs<'a>(ops: &mut Ops<'a>, inputs: &'a [Operand<'a>]) -> Result<()> {
-    for input in inputs {
-        let absent = ErrorKind::ArgumentRule { rule: "an operand of an iteration is absent; leave it out or give it" };
-        let view = View::of_operand(input).ok_or(absent)?;
-        ops.push(Op { names: input.geometry().and_then(|g| g.names()), ..Op::new(view, false) });
+fn present<'a>(input: &'a Operand<'_>) -> Result<View<'a>> {
+    match View::of_operand(input) {
+        Some(view) => Ok(view),
+        None => {
+            let rule = "an operand of an iteration is absent; leave it out or give it";
+            Err(ErrorKind::ArgumentRule { rule }.into())
+        }
     }
-    Ok(())
 }
 
 /// Plans over operands that all exist: reductions with the reduced dimensions put back, copies, foreign memory. Nothing is
@@ -126,7 +128,7 @@ pub fn build_over_into(
     inputs: &[View<'_>],
     iter: &mut TensorIter,
 ) -> Result<()> {
-    let mut ops: Ops<'_> = SmallVec::new();
+    let (mut ops, mut store) = (Ops::new(), Replaced::new());
     let views = outputs.iter().map(|v| (v, true)).chain(inputs.iter().map(|v| (v, false)));
     for (view, output) in views {
         if view.sizes.len() != view.strides.len() {
@@ -134,19 +136,25 @@ pub fn build_over_into(
             return Err(ErrorKind::ListLength { arg: "strides", got, want }.into());
         }
         strides::numel(view.sizes)?;
-        ops.push(Op::new(*view, output));
+        ops.push(Op::new(*view, None, output, &mut store));
     }
-    let plan = plan(config, &mut ops, false)?;
+    let plan = plan(config, &mut ops, &mut store, false, iter)?;
     if let Some(i) = ops.iter().position(|op| op.output && op.resize) {
         let (got, want) = (ops[i].view.sizes.to_vec(), plan.shape.to_vec());
         return Err(ErrorKind::OutputSize { index: i, got, want }.into());
     }
-    finish::finish(plan, &ops, false, iter);
+    finish::finish(&plan, |k| ops[k].view, false, iter);
     Ok(())
 }
 
-/// Every stage up to the layout of the outputs.
-fn plan(config: &Config<'_>, ops: &mut Ops<'_>, is_meta: bool) -> Result<Plan> {
+/// Every stage up to the layout of the outputs. Leaves in `iter` what it keeps: operands, order, counts.
+fn plan(
+    config: &Config<'_>,
+    ops: &mut Ops<'_>,
+    store: &mut Replaced,
+    is_meta: bool,
+    iter: &mut TensorIter,
+) -> Result<Plan> {
     let flags = &config.flags;
     let noutputs = ops.iter().filter(|op| op.output).count();
     mark_read_write(ops, noutputs);
@@ -155,51 +163,43 @@ fn plan(config: &Config<'_>, ops: &mut Ops<'_>, is_meta: bool) -> Result<Plan> {
     }
     let names = unified_names(ops, flags.resize_outputs)?;
     let Shape { shape, same, all_scalars } = broadcast(ops, config)?;
-    let numel = strides::numel(&shape)?;
+    iter.numel = strides::numel(&shape)?;
     mark_resize(ops, config, &shape)?;
-    let common = types::compute(ops, config, all_scalars, is_meta)?;
-
+    iter.common = types::compute(ops, store, config, all_scalars, is_meta)?;
     if flags.check_mem_overlap {
         check_overlap(ops, noutputs, true)?;
     }
 
-    let fast = order::fast_setup(ops, flags, same);
-    let uniform = ops.iter().filter(|op| op.has_layout()).all(Op::is_as_it_seems);
-    let perm = match fast {
-        Fast::No => order::sorted_order(ops, &shape, flags),
+    let fast = order::fast_setup(ops, store, flags, same);
+    let uniform = ops.iter().all(|op| !op.has_layout() || op.is_as_it_seems(store));
+    iter.perm = match fast {
+        Fast::No => order::sorted_order(ops, store, &shape, flags),
         _ if uniform => SmallVec::new(),
-        _ => order::implied_order(fast, &shape, &ops[ops.len() - 1]),
+        _ => order::implied_order(fast, &shape, &ops[ops.len() - 1], store),
     };
-    let hint = if fast == Fast::No { order::output_strides(&perm, &shape) } else { None };
-    let outputs = ops[..noutputs]
-        .iter()
-        .map(|op| {
-            let kept = op.has_layout();
-            let strides = match fast {
-                _ if kept => None,
-                Fast::No => hint.clone(),
-                Fast::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides())),
-                Fast::Contiguous | Fast::ChannelsLast => None,
-            };
-            Declaration {
-                device: op.view.device,
-                sizes: (kept && op.view.sizes != shape.as_slice()).then(|| Dims::from_slice(op.view.sizes)),
-                strides,
-                format: (fast == Fast::ChannelsLast && !kept).then_some(MemoryFormat::ChannelsLast),
-            }
-        })
-        .collect();
+    let hint = match fast {
+        Fast::No => order::output_strides(&iter.perm, &shape),
+        Fast::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
+        Fast::Contiguous | Fast::ChannelsLast => None,
+    };
+    let (hint, fast_format) = match ops.last() {
+        Some(input) if config.outputs_like_input => {
+            (Some(strides::preserve_strides(input.view.sizes, input.order_strides(store))), false)
+        }
+        _ => (hint, fast == Fast::ChannelsLast),
+    };
     let fix = |op: &Op<'_>| Fixed { dtype: op.view.dtype, loop_dtype: op.target, conj: op.view.conj, neg: op.view.neg };
+    iter.operands.clear();
+    iter.operands.extend(ops.iter().map(fix));
+    iter.noutputs = noutputs;
+    iter.reduction = flags.is_reduction;
     Ok(Plan {
-        numel,
-        perm,
         fast,
         uniform,
-        fixed: ops.iter().map(fix).collect(),
-        noutputs,
-        common,
-        reduction: flags.is_reduction,
-        outputs,
+        fresh: !ops[..noutputs].iter().any(|op| op.defined),
+        hint,
+        format: fast_format.then_some(MemoryFormat::ChannelsLast),
+        devices: ops[..noutputs].iter().map(|op| op.view.device).collect(),
         names: padded(names, shape.len()),
         shape,
     })
@@ -228,7 +228,7 @@ fn check_overlap(ops: &Ops<'_>, noutputs: usize, lazy: bool) -> Result<()> {
             if out.view.storage.is_none() || out.view.storage != input.view.storage || out.is_same(input) {
                 continue;
             }
-            let (Some(a), Some(b)) = (out.place(), input.place()) else { continue };
+            let (Some(a), Some(b)) = (out.view.place(), input.view.place()) else { continue };
             let forbidden = match overlap::shared(&a, &b) {
                 Shared::Partial => (is_lazy(out) || is_lazy(input)) == lazy,
                 // The same bytes as elements of another width: an element would be written before it is read.

@@ -1,7 +1,7 @@
 //! Types and devices: the common dtype, the dtype that the loop computes with for each operand, and the checks.
 
 use crate::config::Config;
-use crate::operand::Op;
+use crate::operand::{Op, Replaced};
 use monomorph_core::{Category, DEFAULT_FLOAT, DType, DeviceId, ErrorKind, Result, ResultType, strides};
 
 /// How an operand is called in messages.
@@ -18,6 +18,7 @@ fn name(ops: &[Op<'_>], k: usize) -> &'static str {
 /// exist. Returns the common dtype of the inputs, if there is one.
 pub(crate) fn compute(
     ops: &mut [Op<'_>],
+    store: &mut Replaced,
     config: &Config<'_>,
     all_scalars: bool,
     is_meta: bool,
@@ -70,6 +71,8 @@ pub(crate) fn compute(
         common = Some(DEFAULT_FLOAT);
     }
 
+    common = config.common_dtype.or(common);
+    let promote = promote || config.common_dtype.is_some();
     for (k, op) in ops.iter_mut().enumerate() {
         if !op.defined {
             let Some(dtype) = config.output_dtype.or(common) else {
@@ -89,14 +92,14 @@ pub(crate) fn compute(
             if cast {
                 op.target = from;
                 // PyTorch's temporary for a cast output is contiguous, whatever the output's own strides are.
-                op.replaced = Some(strides::contiguous_strides(op.view.sizes));
+                op.replace(&strides::contiguous_strides(op.view.sizes), store);
             }
         } else {
             let target = if k < promoted { Some(DType::Bool) } else { common.filter(|_| promote) };
             let Some(target) = target.filter(|&t| t != op.view.dtype) else { continue };
             op.target = target;
             if op.replaced.is_none() {
-                op.replaced = Some(strides::preserve_strides(op.view.sizes, op.view.strides));
+                op.replace(&strides::preserve_strides(op.view.sizes, op.view.strides), store);
             }
         }
     }

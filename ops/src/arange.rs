@@ -12,7 +12,7 @@ fn length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<usiz
         return Err(ErrorKind::DTypeNotSupported { what: "the result has dtype", got: dtype, accepted }.into());
     }
     let (s, e, d) = (start.to_f64(), end.to_f64(), step.to_f64());
-    if d == 0.0 || d.is_nan() || (dtype.is_integral(false) && step.to_i64() == 0) {
+    if d == 0.0 || d.is_nan() {
         return rule("argument step must be nonzero");
     }
     if !s.is_finite() || !e.is_finite() {
@@ -21,7 +21,8 @@ fn length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<usiz
     if (d > 0.0 && e < s) || (d < 0.0 && e > s) {
         return rule("the sign of step leads from start away from end");
     }
-    let count = if dtype == DType::I64 {
+    let integers = [start, end, step].iter().all(|s| matches!(s, Scalar::Int(_) | Scalar::Bool(_)));
+    let count = if integers {
         // Exact where a double would round.
         let span = i128::from(end.to_i64()) - i128::from(start.to_i64());
         (span as f64 / step.to_i64() as f64).ceil()

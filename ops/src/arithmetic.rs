@@ -1,18 +1,19 @@
 //! Arithmetic: add, sub, mul, div with its rounding modes, neg, abs.
 
 use crate::algebra::{Magnitude as HasMagnitude, Num, RoundedDivision, TrueDivision};
+use crate::kernels::Arithmetic;
 use crate::pointwise::{
-    AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Pointwise, PointwiseInputs, Prebuilt,
-    Real, Rule, Same, pointwise,
+    AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Real, Rule, Same, pointwise, run,
 };
-use monomorph_core::structured::{Executes, Operand, Operator, ValueSink, call};
-use monomorph_core::{DType, Device, ErrorKind, Result, Scalar};
+use crate::record::record;
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
 pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha }
 impl<V: Num> Map<V> for AddFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
-        a + alpha * b
+        a.add_scaled(alpha, b)
     }
 }
 
@@ -20,11 +21,11 @@ pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, chec
 impl<V: Num> Map<V> for SubFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
-        a - alpha * b
+        a.add_scaled(-alpha, b)
     }
 }
 
-pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY }
+pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar() }
 impl<V: Num> Map<V> for MulFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -32,7 +33,7 @@ impl<V: Num> Map<V> for MulFn {
     }
 }
 
-pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT }
+pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar() }
 impl<V: TrueDivision> Map<V> for DivFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -52,7 +53,7 @@ impl<V: RoundedDivision> Map<V> for DivTruncFn {
     }
 }
 
-pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = true }
+pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true }
 impl<V: RoundedDivision> Map<V> for DivFloorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -110,31 +111,51 @@ fn check_sub(call: &Check<'_, '_>) -> Result<()> {
 /// `div` with a rounding mode: true division for none, else the quotient rounded to zero or down.
 pub struct DivMode;
 
-impl<'t, D, A, B> Operator<'t, D, (A, B, Option<&'t str>)> for DivMode
+impl<'t, D: Arithmetic, A, B> Operator<'t, D, (A, B, Option<&'t str>)> for DivMode
 where
     A: Into<Operand<'t>>,
     B: Into<Operand<'t>>,
-    D: Device + Executes<Pointwise<DivFn, Prebuilt>>,
-    D: Executes<Pointwise<DivTruncFn, Prebuilt>> + Executes<Pointwise<DivFloorFn, Prebuilt>>,
 {
     fn call<S: ValueSink<'t, D>>((a, b, mode): (A, B, Option<&'t str>), sink: S) -> Result<S::Value> {
-        type Op<F> = Pointwise<F, Prebuilt>;
-        let args = (a, b);
         match mode {
-            None => call::<Op<DivFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivFn>>),
-            Some("trunc") => {
-                call::<Op<DivTruncFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivTruncFn>>)
-            }
-            Some("floor") => {
-                call::<Op<DivFloorFn>, D, S>(&PointwiseInputs::new(args)?, sink).map(S::value::<Op<DivFloorFn>>)
-            }
+            None => run::<DivFn, D, _, S>((a, b), sink),
+            Some("trunc") => run::<DivTruncFn, D, _, S>((a, b), sink),
+            Some("floor") => run::<DivFloorFn, D, _, S>((a, b), sink),
             Some(other) => {
                 let accepted = "None (true division), \"trunc\" (towards zero) and \"floor\" (down)";
                 let error = ErrorKind::UnknownOption { arg: "rounding_mode", got: other.to_owned(), accepted };
-                Err(monomorph_core::Error::new(error).of("div"))
+                Err(Error::new(error).of("div"))
             }
         }
     }
+}
+
+record! { AddFn "add.Tensor: x x p", Any within 1:
+bool |[a, b], [f]| a | (f & b), int |[a, b], [f]| a.wrapping_add(f.wrapping_mul(b)),
+float |[a, b], [f]| f.mul_add(b, a), complex |[a, b], [f]| a + f * b }
+record! { SubFn "sub.Tensor: x x p", Any within 1:
+int |[a, b], [f]| a.wrapping_sub(f.wrapping_mul(b)),
+float |[a, b], [f]| (-f).mul_add(b, a), complex |[a, b], [f]| a - f * b }
+record! { MulFn "mul.Tensor: x x", Any within 0:
+bool |[a, b], []| a & b, int |[a, b], []| a.wrapping_mul(b),
+float |[a, b], []| a * b, complex |[a, b], []| a * b }
+record! { DivFn "div.Tensor: x x", Any within 4:
+float |[a, b], []| a / b, complex |[a, b], []| if b.norm() == 0.0 { a / 0.0 } else { a / b } }
+record! { DivTruncFn "div.Tensor_mode: x x trunc", Small within 0:
+int |[a, b], []| (b != 0).then(|| a.wrapping_div(b)), float |[a, b], []| (a / b).trunc() }
+record! { DivFloorFn "div.Tensor_mode: x x floor", Small within 0:
+int |[a, b], []| (b != 0).then(|| a.wrapping_div_euclid(b).wrapping_sub((b < 0 && a.wrapping_rem(b) != 0).into())),
+float |[a, b], []| if b == 0.0 { a / b } else { floor_quotient(a, b) } }
+record! { NegFn "neg: x", Any within 0:
+int |[a], []| a.wrapping_neg(), float |[a], []| -a, complex |[a], []| -a }
+record! { AbsFn "abs: x", Any within 1:
+int |[a], []| a.wrapping_abs(), float |[a], []| a.abs(), complex |[a], []| a.norm() }
+
+/// Python's quotient of floats rounded down.
+fn floor_quotient(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    let floor = (a - rest) / b - f64::from(u8::from(rest != 0.0 && (rest < 0.0) != (b < 0.0)));
+    if floor == 0.0 { floor.copysign(a / b) } else { floor }
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

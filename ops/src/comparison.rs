@@ -1,12 +1,14 @@
 //! Comparisons and selection: eq, lt, where, and the bounds of clamp.
 
 use crate::algebra::{Equal, Ordered as HasOrder, Value};
+use crate::kernels::Comparison;
 use crate::pointwise::{
-    AllDTypes, Check, Common, Map, MaskAndTwo, Ordered, Pointwise, PointwiseInputs, Prebuilt, Real, Rule, Same, Truth,
-    pointwise,
+    AllDTypes, Bounds, Check, Common, Map, MaskAndTwo, Number, Ordered, Real, Rule, Same, Truth, common_dtype,
+    pointwise, run,
 };
-use monomorph_core::structured::{Executes, Operand, Operator, ValueSink, call};
-use monomorph_core::{DType, Device, Error, ErrorKind, Result, Scalar};
+use crate::record::{larger, record, smaller};
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
 pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Equal> Map<V> for EqFn {
@@ -56,6 +58,30 @@ impl<V: HasOrder> Map<V> for ClampMaxFn {
     }
 }
 
+pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Bounds => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampNumbersFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
+        x.maximum(low).minimum(high)
+    }
+}
+
+pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampMinNumberFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], low: V) -> V {
+        x.maximum(low)
+    }
+}
+
+pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], high: V) -> V {
+        x.minimum(high)
+    }
+}
+
 /// The condition of `where` is bool; uint8 is accepted as PyTorch still does.
 fn check_condition(call: &Check<'_, '_>) -> Result<()> {
     match call.operands.first().and_then(Operand::dtype) {
@@ -77,86 +103,86 @@ fn check_clamp(call: &Check<'_, '_>) -> Result<()> {
     }
 }
 
-/// Bounds that are numbers promote, but an output must have the promoted dtype; bool is refused.
-static NUMBER_BOUNDS: Rule = Rule::PROMOTE_EXACT.over::<Real>().with_check(check_number_bounds);
-
-/// A number as a bound must be one that the common dtype holds.
-fn check_number_bounds(call: &Check<'_, '_>) -> Result<()> {
+/// A number as a bound must be one that the common dtype holds; integers were saturated before.
+fn check_numbers(call: &Check<'_, '_>) -> Result<()> {
     check_clamp(call)?;
-    for operand in call.operands {
-        if let Operand::Number(bound) = operand {
-            let exact = match bound.scalar() {
-                // Unlike other numbers, a negative bound does not wrap.
-                Scalar::Int(i) if i < 0 && call.common == DType::U8 => false,
-                number => number.check_fits(call.common, "min or max").is_ok(),
-            };
-            if !exact {
-                let got = bound.scalar().to_string();
-                return Err(ErrorKind::NumberRange { arg: "min or max", got, dtype: call.common }.into());
-            }
-        }
+    call.params.iter().try_for_each(|bound| bound.check_fits(call.common, "min or max"))
+}
+
+/// A bound as the formula takes it. In an integral result a bound beyond the range of the dtype is moved to its end where it
+/// then has no effect (`low` below it, a high one above), and is an error on the other side, where no value could satisfy it.
+fn saturated(bound: Scalar, low: bool, common: Option<DType>) -> Result<Scalar> {
+    let (Some(common), Scalar::Int(value)) = (common, bound) else { return Ok(bound) };
+    let (lowest, highest) = match common {
+        DType::U8 => (0, u8::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        _ => return Ok(bound),
+    };
+    if (low && value > highest) || (!low && value < lowest) {
+        let arg = if low { "min" } else { "max" };
+        return Err(ErrorKind::NumberRange { arg, got: value.to_string(), dtype: common }.into());
     }
-    Ok(())
+    Ok(Scalar::Int(value.clamp(lowest, highest)))
+}
+
+#[cold]
+fn no_bound() -> Error {
+    Error::new(ErrorKind::ArgumentRule { rule: "at least one of min and max must be given" }).of("clamp")
 }
 
 /// `clamp` between two bounds, of which one may be absent: numbers or tensors.
 pub struct Clamp;
 
-impl<'t, D> Operator<'t, D, (Operand<'t>, Option<Scalar>, Option<Scalar>)> for Clamp
-where
-    D: Device + Executes<Pointwise<ClampFn, Prebuilt>>,
-    D: Executes<Pointwise<ClampMinFn, Prebuilt>> + Executes<Pointwise<ClampMaxFn, Prebuilt>>,
-{
+impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>, Option<Scalar>, Option<Scalar>)> for Clamp {
     fn call<S: ValueSink<'t, D>>(
         (x, low, high): (Operand<'t>, Option<Scalar>, Option<Scalar>),
         sink: S,
     ) -> Result<S::Value> {
-        let bound = |b: Option<Scalar>| b.map_or(Operand::Absent, Operand::from);
-        clamp(x, bound(low), bound(high), Some(&NUMBER_BOUNDS), sink)
-    }
-}
-
-impl<'t, D> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for Clamp
-where
-    D: Device + Executes<Pointwise<ClampFn, Prebuilt>>,
-    D: Executes<Pointwise<ClampMinFn, Prebuilt>> + Executes<Pointwise<ClampMaxFn, Prebuilt>>,
-{
-    fn call<S: ValueSink<'t, D>>((x, low, high): (Operand<'t>, Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
-        clamp(x, low, high, None, sink)
-    }
-}
-
-/// Chooses the formula by which bounds there are.
-fn clamp<'t, D, S>(
-    x: Operand<'t>,
-    low: Operand<'t>,
-    high: Operand<'t>,
-    rule: Option<&'static Rule>,
-    sink: S,
-) -> Result<S::Value>
-where
-    D: Device + Executes<Pointwise<ClampFn, Prebuilt>>,
-    D: Executes<Pointwise<ClampMinFn, Prebuilt>> + Executes<Pointwise<ClampMaxFn, Prebuilt>>,
-    S: ValueSink<'t, D>,
-{
-    type Op<F> = Pointwise<F, Prebuilt>;
-    macro_rules! run {
-        ($f:ty, $args:expr) => {{
-            let inputs = PointwiseInputs::<'t, $f>::new($args)?;
-            let inputs = rule.map_or_else(|| PointwiseInputs::new($args), |rule| Ok(inputs.with_rule(rule)))?;
-            call::<Op<$f>, D, S>(&inputs, sink).map(S::value::<Op<$f>>)
-        }};
-    }
-    match (low.is_absent(), high.is_absent()) {
-        (false, false) => run!(ClampFn, (x, low, high)),
-        (false, true) => run!(ClampMinFn, (x, low)),
-        (true, false) => run!(ClampMaxFn, (x, high)),
-        (true, true) => {
-            let rule = "at least one of min and max must be given";
-            Err(Error::new(ErrorKind::ArgumentRule { rule }).of("clamp"))
+        let bounds = [low, high].map(|b| b.map(Operand::from));
+        let common = common_dtype(std::iter::once(&x).chain(bounds.iter().flatten()));
+        let bound =
+            |b: Option<Scalar>, low| b.map(|b| saturated(b, low, common)).transpose().map_err(|e| e.of("clamp"));
+        match (bound(low, true)?, bound(high, false)?) {
+            (Some(low), Some(high)) => run::<ClampNumbersFn, D, _, S>((x, low, high), sink),
+            (Some(low), None) => run::<ClampMinNumberFn, D, _, S>((x, low), sink),
+            (None, Some(high)) => run::<ClampMaxNumberFn, D, _, S>((x, high), sink),
+            (None, None) => Err(no_bound()),
         }
     }
 }
+
+impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for Clamp {
+    fn call<S: ValueSink<'t, D>>((x, low, high): (Operand<'t>, Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        match (low.is_absent(), high.is_absent()) {
+            (false, false) => run::<ClampFn, D, _, S>((x, low, high), sink),
+            (false, true) => run::<ClampMinFn, D, _, S>((x, low), sink),
+            (true, false) => run::<ClampMaxFn, D, _, S>((x, high), sink),
+            (true, true) => Err(no_bound()),
+        }
+    }
+}
+
+record! { EqFn "eq.Tensor: x x", Any within 0:
+bool |[a, b], []| a == b, int |[a, b], []| a == b, float |[a, b], []| a == b, complex |[a, b], []| a == b }
+record! { LtFn "lt.Tensor: x x", Any within 0:
+bool |[a, b], []| !a & b, int |[a, b], []| a < b, float |[a, b], []| a < b }
+record! { WhereFn "where.self: x x x", Any within 0:
+bool |[c, a, b], []| if c { a } else { b }, int |[c, a, b], []| if c != 0 { a } else { b },
+float |[c, a, b], []| if c != 0.0 { a } else { b }, complex |[c, a, b], []| if c.re != 0.0 { a } else { b } }
+record! { ClampFn "clamp.Tensor: x x x", Any within 0:
+int |[x, l, h], []| smaller(larger(x, l), h), float |[x, l, h], []| smaller(larger(x, l), h) }
+record! { ClampMinFn "clamp.Tensor: x x None", Any within 0:
+bool |[x, l], []| larger(x, l), int |[x, l], []| larger(x, l), float |[x, l], []| larger(x, l) }
+record! { ClampMaxFn "clamp.Tensor: x None x", Any within 0:
+bool |[x, h], []| smaller(x, h), int |[x, h], []| smaller(x, h), float |[x, h], []| smaller(x, h) }
+record! { ClampNumbersFn "clamp: x p p", Any within 0:
+int |[x], [l, h]| smaller(larger(x, l), h), float |[x], [l, h]| smaller(larger(x, l), h) }
+record! { ClampMinNumberFn "clamp: x p None", Any within 0:
+int |[x], [l]| larger(x, l), float |[x], [l]| larger(x, l) }
+record! { ClampMaxNumberFn "clamp: x None p", Any within 0:
+int |[x], [h]| smaller(x, h), float |[x], [h]| smaller(x, h) }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]
@@ -199,6 +225,9 @@ macro_rules! __comparison_rows {
             : op ($crate::Op<$crate::comparison::WhereFn>) {
             functional -;
         } }
+        { [] () -> () : formula ($crate::comparison::ClampNumbersFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMinNumberFn) {} }
+        { [] () -> () : formula ($crate::comparison::ClampMaxNumberFn) {} }
         { [] () -> () : formula ($crate::comparison::ClampFn) {} }
         { [] () -> () : formula ($crate::comparison::ClampMinFn) {} }
         { [] () -> () : formula ($crate::comparison::ClampMaxFn) {} }

@@ -208,33 +208,44 @@ pub fn ones_like<D: Fills>(
 
 /// `empty_strided.out`: as the out= form of a functional result: sizes are given, contiguous if they differ.
 pub fn empty_strided_out<D: Device>(size: &[i64], stride: &[i64], out: &mut Tensor<D>) -> Result<()> {
-    let values = Tensor::zeroed(DEFAULT_FLOAT, size, stride, out.device().index)?;
+    let values = Tensor::zeroed(out.dtype(), size, stride, out.device().index)?;
     crate::table::write_out(&values, out)
 }
 
-/// `scalar_tensor.out`: a float32 number into a tensor that becomes 0-dimensional.
+/// `scalar_tensor.out`: a number into a tensor that becomes 0-dimensional.
 pub fn scalar_tensor_out<D: Fills>(s: impl Into<Scalar>, out: &mut Tensor<D>) -> Result<()> {
-    let values = scalar_tensor(s, None, None, None, None)?;
+    let values = scalar_tensor(s, Some(out.dtype()), None, None, None)?;
     crate::table::write_out(&values, out)
 }
 
-/// A zeroed tensor like another one in a memory format, for the out= forms of `empty_like` and `zeros_like`.
-pub fn like<D: Device>(this: &Tensor<D>, memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
-    empty_like(this, None, None, None, None, memory_format)
+/// `empty_like.out` and `zeros_like.out`: zeroes with the sizes of `this`, in the dtype of `out`.
+pub fn zeros_like_out<D: Device>(
+    this: &Tensor<D>,
+    memory_format: Option<MemoryFormat>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let values = empty_like(this, Some(out.dtype()), None, None, None, memory_format)?;
+    crate::table::write_out(&values, out)
 }
 
-/// The same filled, for the out= form of `full_like`.
-pub fn like_full<D: Fills>(
+/// `full_like.out`: one number with the sizes of `this`, in the dtype of `out`.
+pub fn full_like_out<D: Fills>(
     this: &Tensor<D>,
     fill_value: impl Into<Scalar>,
     memory_format: Option<MemoryFormat>,
-) -> Result<Tensor<D>> {
-    full_like(this, fill_value, None, None, None, None, memory_format)
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let values = full_like(this, fill_value, Some(out.dtype()), None, None, None, memory_format)?;
+    crate::table::write_out(&values, out)
 }
 
-/// The same of ones, for the out= form of `ones_like`.
-pub fn like_ones<D: Fills>(this: &Tensor<D>, memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
-    ones_like(this, None, None, None, None, memory_format)
+/// `ones_like.out`: ones with the sizes of `this`, in the dtype of `out`.
+pub fn ones_like_out<D: Fills>(
+    this: &Tensor<D>,
+    memory_format: Option<MemoryFormat>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    full_like_out(this, 1, memory_format, out)
 }
 
 /// `clone`: a copy with its own storage, its elements resolved; in `preserve_format` unless another is given.
@@ -451,8 +462,7 @@ macro_rules! __factory_rows {
             functional empty_like;
         } }
         { [empty_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::like) {
-            autoout - [empty_like.out];
+            : hand ($crate::factory::zeros_like_out) { out - [empty_like.out];
         } }
         { [zeros_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
             bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
@@ -460,8 +470,7 @@ macro_rules! __factory_rows {
             functional zeros_like;
         } }
         { [zeros_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::like) {
-            autoout - [zeros_like.out];
+            : hand ($crate::factory::zeros_like_out) { out - [zeros_like.out];
         } }
         { [ones_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
             bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
@@ -469,8 +478,7 @@ macro_rules! __factory_rows {
             functional ones_like;
         } }
         { [ones_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::like_ones) {
-            autoout - [ones_like.out];
+            : hand ($crate::factory::ones_like_out) { out - [ones_like.out];
         } }
         { [full_like] (Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
             Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
@@ -478,8 +486,7 @@ macro_rules! __factory_rows {
             functional full_like;
         } }
         { [full_like.out] (Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::like_full) {
-            autoout - [full_like.out];
+            : hand ($crate::factory::full_like_out) { out - [full_like.out];
         } }
     } };
 }

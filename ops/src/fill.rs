@@ -4,6 +4,7 @@ use crate::algebra::Value;
 use crate::pointwise::{
     AllDTypes, Check, Common, Map, Number, Pointwise, PointwiseInputs, Prebuilt, Rule, Same, pointwise,
 };
+use crate::record::record;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::structured::{Executes, call, in_place};
 use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Scalar, Tensor};
@@ -70,9 +71,11 @@ pub fn copy<D: Device>(this: &Tensor<D>, source: &Tensor<D>, non_blocking: bool)
     Ok(out)
 }
 
-/// A copy of the whole storage under the same geometry. Where indices share elements, each gets its own instead.
+/// A copy of the whole storage under the same geometry. Where indices share elements, each gets its own instead, and a
+/// tensor with its conj or neg bit set is resolved.
 fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
-    if overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
+    let lazy = this.is_conj() || this.is_neg();
+    if lazy || overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
         return crate::factory::clone_tensor(this, None);
     }
     let elements = (this.storage_bytes() / this.dtype().size()) as i64;
@@ -81,6 +84,9 @@ fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
     out.copy_from(&whole)?;
     out.view_as(this.geometry().clone().with_wrapped(false))
 }
+
+record! { FillFn "fill_.Scalar: self p", Any within 0:
+bool |[], [v]| v, int |[], [v]| v, float |[], [v]| v, complex |[], [v]| v }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

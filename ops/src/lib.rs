@@ -11,6 +11,7 @@ pub mod fill;
 pub mod logic;
 pub mod nonzero;
 pub mod pointwise;
+pub mod record;
 pub mod reduce;
 pub mod table;
 pub mod upsample;
@@ -29,10 +30,21 @@ pub mod kernels {
     crate::__comparison_rows! { __kernels_trait Comparison }
     crate::__logic_rows! { __kernels_trait Logic }
     crate::__fill_rows! { __kernels_trait Fill }
+    crate::__sum_rows! { __kernels_trait Sum }
+    crate::__any_rows! { __kernels_trait Any }
+    crate::__argmax_rows! { __kernels_trait Argmax }
+    crate::__aminmax_rows! { __kernels_trait Aminmax }
+    crate::__upsample_rows! { __kernels_trait Upsample }
 
     /// A device that executes every operator of the table.
-    pub trait Kernels: Arithmetic + Exponential + Comparison + Logic + Fill {}
-    impl<D: Arithmetic + Exponential + Comparison + Logic + Fill> Kernels for D {}
+    pub trait Kernels:
+        Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax + Upsample
+    {
+    }
+    impl<D> Kernels for D where
+        D: Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax + Upsample
+    {
+    }
 }
 pub use kernels::Kernels;
 
@@ -53,4 +65,9 @@ pub mod functions {
 /// Shapes only: every functional form with a meta tensor as its result, for operands of any device.
 pub mod meta {
     crate::op_table! { __meta_functions }
+}
+
+/// Calls checked once and run again and again: every structured operator that has an out= form, with all its arguments.
+pub mod prepared {
+    crate::op_table! { __prepared_functions }
 }

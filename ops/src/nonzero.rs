@@ -1,6 +1,6 @@
 //! Indices of true elements: `where` with a condition alone.
 
-use monomorph_core::{Device, Element, Error, Result, Tensor, with_element};
+use monomorph_core::{DType, Device, Element, Error, Geometry, Result, Tensor, with_element};
 
 /// `where`: for each dimension the indices at which `condition` is nonzero, in row-major order. The number of results
 /// depends on the data, so a meta tensor is an error.
@@ -15,15 +15,17 @@ pub fn where_nonzero<D: Device>(condition: &Tensor<D>) -> Result<Vec<Tensor<D>>>
             sizes => sizes.iter().map(|&s| s as usize).collect(),
         };
         let found: Vec<usize> = truth.iter().enumerate().filter_map(|(i, &t)| t.then_some(i)).collect();
+        // One storage for all: each result is a run of it.
+        let mut indices: Vec<i64> = Vec::with_capacity(found.len() * sizes.len());
         let mut below = truth.len();
-        let mut results = Vec::with_capacity(sizes.len());
-        for size in sizes {
+        for &size in &sizes {
             below = below.checked_div(size).unwrap_or(0);
-            let index = |&i: &usize| (i / below.max(1) % size.max(1)) as i64;
-            let indices: Vec<i64> = found.iter().map(index).collect();
-            results.push(Tensor::from_slice(&indices, &[indices.len() as i64])?);
+            indices.extend(found.iter().map(|&i| (i / below.max(1) % size.max(1)) as i64));
         }
-        Ok(results)
+        let n = found.len() as i64;
+        let all = Tensor::<D>::from_slice(&indices, &[indices.len() as i64])?;
+        let run = |d| all.view_as(Geometry::new(DType::I64, &[n], &[1], d * n)?);
+        (0..sizes.len() as i64).map(run).collect::<Result<Vec<_>>>()
     };
     make().map_err(|e: Error| e.of("where"))
 }

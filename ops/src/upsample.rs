@@ -3,10 +3,8 @@
 
 use crate::pointwise::Prebuilt;
 use monomorph_core::overlap::{self, Internal};
-use monomorph_core::structured::{
-    Executes, FromArgs, Functional, Operand, Operator, SinkState, StructuredOp, ValueSink,
-};
-use monomorph_core::{DType, Device, DeviceId, ErrorKind, Options, Result, Tensor};
+use monomorph_core::structured::{Executes, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
+use monomorph_core::{DType, DeviceId, ErrorKind, Options, Result};
 use std::marker::PhantomData;
 
 /// The operator that resizes the last of three dimensions to the nearest elements, its kernel compiled `W`here.
@@ -181,13 +179,18 @@ fn sizes_and_scale(
     }
 }
 
-/// Resizes the last of three dimensions to the nearest elements: to `output_size`, or by `scale_factors`; exactly one of
-/// them must be given, with one entry.
-pub fn upsample_nearest1d_vec<'t, D: Executes<UpsampleNearest1d> + Device>(
-    input: impl Into<Operand<'t>>,
-    output_size: Option<&'t [i64]>,
-    scale_factors: Option<&'t [f64]>,
-) -> Result<Tensor<D>> {
-    let [output] = UpsampleNearest1dVec::call((input, output_size, scale_factors), Functional::<D, 1>::default())?;
-    Ok(output)
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __upsample_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [upsample_nearest1d] (Tensor self, SymInt[1] output_size, float? scales=None) -> (Tensor)
+            : template ($crate::upsample::UpsampleNearest1d) {
+            functional upsample_nearest1d; out upsample_nearest1d_out [upsample_nearest1d.out];
+        } }
+        { [upsample_nearest1d.vec] (Tensor input, SymInt[]? output_size, float[]? scale_factors) -> (Tensor)
+            : op ($crate::upsample::UpsampleNearest1dVec) {
+            functional upsample_nearest1d_vec;
+        } }
+    } };
 }

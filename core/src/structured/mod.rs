@@ -54,6 +54,10 @@ pub trait StructuredOp: 'static {
 ///
 /// `run` reads only elements of the inputs and writes only elements of the outputs that `ready` was given, and for
 /// functional outputs (which may be uninitialised) it writes every element or returns an error.
+///
+/// An implementation vouches for the operator too: that `Op::operands` lists every tensor among the inputs that the kernel
+/// reads, and that `Op::meta` writes plans which the kernel can follow. So implement it for operators that you know, never
+/// for all that satisfy some safe trait.
 #[diagnostic::on_unimplemented(
     message = "device `{Self}` does not execute the operator `{Op}`",
     label = "no kernel of this operator for `{Self}`",

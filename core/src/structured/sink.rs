@@ -9,8 +9,17 @@ use crate::error::Result;
 use crate::tensor::{Tensor, TensorRef};
 use std::marker::PhantomData;
 
-/// Where the outputs of a call go.
-pub trait OutputSink<'a, D: Device>: Sized {
+mod sealed {
+    pub trait Sealed {}
+    impl<D, const N: usize> Sealed for super::Functional<D, N> {}
+    impl<const N: usize> Sealed for super::MetaSink<N> {}
+    impl<D: super::Device, const N: usize> Sealed for super::Out<'_, D, N> {}
+    impl<D: super::Device> Sealed for super::InPlace<'_, D> {}
+    impl<D: super::Device, const N: usize> Sealed for super::Static<'_, D, N> {}
+}
+
+/// Where the outputs of a call go. Sealed: a bound call outlives the sink's own tensors if `conclude` lets it.
+pub trait OutputSink<'a, D: Device>: Sized + sealed::Sealed {
     /// The type of what the call returns: new tensors, the caller's own, or a prepared plan.
     type Output<Op: StructuredOp>
     where
@@ -73,7 +82,10 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Functional<D, N> {
     where
         D: Executes<Op>,
     {
-        bound.run()?;
+        let ran = bound.run();
+        // What the kernel was bound to may not outlive the tensors that it points into.
+        drop(bound);
+        ran?;
         Ok(tensors(produced))
     }
 }
@@ -110,8 +122,18 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Out<'a, D, N> {
     where
         D: Executes<Op>,
     {
-        bound.run()?;
-        Ok(self.0)
+        match bound.run() {
+            Ok(()) => Ok(self.0),
+            Err(error) => {
+                // The data was refused: sizes and strides go back, what was written stays unspecified.
+                for (i, out) in self.0.into_iter().enumerate() {
+                    if let Some(former) = bound.former_geometry(i) {
+                        out.raw_mut().set_geometry(former.clone());
+                    }
+                }
+                Err(error)
+            }
+        }
     }
 }
 
@@ -169,6 +191,10 @@ pub fn in_place<'a, D: Device>(
     f: impl for<'t> FnOnce(TensorRef<'t>, InPlace<'t, D>, PhantomData<&'t &'a ()>) -> Result<()>,
 ) -> Result<&'a mut Tensor<D>> {
     let geometry = tensor.geometry().clone();
+    if let Some(header) = tensor.raw().header() {
+        // The last moment at which `&mut` proves that nobody else reaches the storage: `f` may lend `input` to anyone.
+        header.borrow().heal();
+    }
     // SAFETY: `tensor` is borrowed for longer than `f` runs, and a sink never replaces the store of its tensor (S3).
     let input = unsafe { tensor.raw().detached_ref(&geometry) };
     f(input, InPlace(tensor), PhantomData)?;

@@ -186,11 +186,18 @@ impl<'s> SinkState<'s> {
                 if out.device() != device {
                     return Err(ErrorKind::DeviceMismatch { arg: "out".into(), got: out.device(), want: device }.into());
                 }
+                let lazy = current.is_conj() || current.is_neg();
+                if lazy && overlap::internal(current.sizes(), current.strides()) == overlap::Internal::Yes {
+                    let (sizes, strides) = (current.sizes().to_vec(), current.strides().to_vec());
+                    return Err(ErrorKind::InternalOverlap { index: i, sizes, strides }.into());
+                }
                 if current.sizes() == sizes {
                     current.clone()
                 } else {
-                    // A resized output begins where it began, and keeps its bits.
-                    Geometry::new(options.dtype, sizes, &new_strides()?, current.offset())?
+                    // A resized output begins where it began, and keeps its bits. One with a bit set is contiguous: the
+                    // operator wrote a resolved copy, whose strides do not come back.
+                    let strides = if lazy { strides::contiguous_strides(sizes) } else { new_strides()? };
+                    Geometry::new(options.dtype, sizes, &strides, current.offset())?
                         .with_conj(current.is_conj())
                         .with_neg(current.is_neg())
                 }

@@ -160,7 +160,7 @@ pub(crate) fn out(arguments: &Arguments<'_>, out: &mut Tensor<Host>) -> Result<S
 
 /// The call in place on `this`, the first operand.
 pub(crate) fn in_place(preset: Preset, this: &mut Tensor<Host>, rest: &[Operand<'_>]) -> Result<Seen> {
-    let ((), this) = structured::in_place(this, |first, sink| {
+    let this = structured::in_place(this, |first, sink, _| {
         let operands = std::iter::once(Operand::Tensor(first)).chain(rest.iter().copied()).collect();
         structured::call::<Probe, Host, _>(&Arguments { preset, operands }, sink)
     })?;

@@ -60,7 +60,7 @@ pub trait Operands: sealed::Sealed + 'static {
     /// The type of one element of each.
     type Of<V: Value>;
     /// The type of the operands in a call.
-    type Array<'t>: AsRef<[Operand<'t>]>;
+    type Array<'t>: AsRef<[Operand<'t>]> + TryFrom<Vec<Operand<'t>>>;
 }
 
 /// `N` operands of one dtype.
@@ -127,22 +127,30 @@ impl Outputs for Magnitude {
 
 /// The parameters of a formula. Sealed: devices pass them to kernels.
 pub trait Params: sealed::Sealed + Clone + Default + Send + Sync + 'static {
+    /// How many there are.
+    const COUNT: usize;
     /// The type of the parameters as values of the algebra.
     type Of<V: Value>: Copy;
     /// The parameters converted to the dtype that the formula computes in.
     fn bind<V: Value>(&self) -> Self::Of<V>;
     /// The parameters as the host holds them, in order.
     fn scalars(&self) -> &[Scalar];
+    /// Parameters from as many numbers as there are; `None` for another number of them.
+    fn from_scalars(scalars: &[Scalar]) -> Option<Self>;
     /// The parameters as values that `next` supplies one after another.
     fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> Self::Of<V>;
 }
 
 impl sealed::Sealed for () {}
 impl Params for () {
+    const COUNT: usize = 0;
     type Of<V: Value> = ();
     fn bind<V: Value>(&self) {}
     fn scalars(&self) -> &[Scalar] {
         &[]
+    }
+    fn from_scalars(scalars: &[Scalar]) -> Option<()> {
+        scalars.is_empty().then_some(())
     }
     fn symbolic<V: Value>(_: &mut dyn FnMut() -> V) {}
 }
@@ -159,6 +167,7 @@ impl Default for Number {
 
 impl sealed::Sealed for Number {}
 impl Params for Number {
+    const COUNT: usize = 1;
     type Of<V: Value> = V;
     #[inline(always)]
     fn bind<V: Value>(&self) -> V {
@@ -172,31 +181,67 @@ impl Params for Number {
     fn scalars(&self) -> &[Scalar] {
         std::slice::from_ref(&self.0)
     }
+    fn from_scalars(scalars: &[Scalar]) -> Option<Number> {
+        <[Scalar; 1]>::try_from(scalars).ok().map(|[x]| Number(x))
+    }
     fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> V {
         next()
+    }
+}
+
+/// Two numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds(pub [Scalar; 2]);
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds([Scalar::Int(0); 2])
+    }
+}
+
+impl sealed::Sealed for Bounds {}
+impl Params for Bounds {
+    const COUNT: usize = 2;
+    type Of<V: Value> = [V; 2];
+    #[inline(always)]
+    fn bind<V: Value>(&self) -> [V; 2] {
+        [Number(self.0[0]).bind(), Number(self.0[1]).bind()]
+    }
+    fn scalars(&self) -> &[Scalar] {
+        &self.0
+    }
+    fn from_scalars(scalars: &[Scalar]) -> Option<Bounds> {
+        scalars.try_into().ok().map(Bounds)
+    }
+    fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> [V; 2] {
+        [next(), next()]
     }
 }
 
 /// Operands and parameters from the arguments of a schema: first the operands, then the parameters.
 macro_rules! from_args {
     ($($operands:ty, $params:ty: ($($operand:ident)*; $($param:ident)*) => $make:expr;)*) => {$(
-        impl<'t, $($operand: Into<Operand<'t>>),*> FromArgs<($($operand,)* $($param,)*)>
+        impl<'t, $($operand: Into<Operand<'t>>),*> FromArgs<($($operand,)* $(from_args!(@type $param),)*)>
             for super::op::Arguments<'t, $operands, $params>
         {
             #[allow(non_snake_case, reason = "the type parameters double as names of the tuple's fields")]
-            fn from_args(($($operand,)* $($param,)*): ($($operand,)* $($param,)*)) -> Result<Self> {
+            fn from_args(
+                ($($operand,)* $($param,)*): ($($operand,)* $(from_args!(@type $param),)*),
+            ) -> Result<Self> {
                 Ok(super::op::Arguments { operands: [$($operand.into()),*], params: $make })
             }
         }
     )*};
+    (@type $param:ident) => { Scalar };
 }
 from_args! {
-    Same<0>, Number: (; Scalar) => Number(Scalar);
+    Same<0>, Number: (; p) => Number(p);
     Same<1>, (): (A;) => ();
-    Same<1>, Number: (A; Scalar) => Number(Scalar);
+    Same<1>, Number: (A; p) => Number(p);
+    Same<1>, Bounds: (A; p q) => Bounds([p, q]);
     Same<2>, (): (A B;) => ();
-    Same<2>, Number: (A B; Scalar) => Number(Scalar);
+    Same<2>, Number: (A B; p) => Number(p);
     Same<3>, (): (A B C;) => ();
-    Same<3>, Number: (A B C; Scalar) => Number(Scalar);
+    Same<3>, Number: (A B C; p) => Number(p);
     MaskAndTwo, (): (A B C;) => ();
 }

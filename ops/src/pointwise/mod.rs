@@ -24,10 +24,10 @@ pub use domain::{
     Numeric, Ordered, Real, RealClass, Reals, Yes, covered,
 };
 pub use formula::{
-    Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
+    Bounds, Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
     PointwiseFn, Same, Truth,
 };
-pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt};
+pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, common_dtype, run};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};
 

@@ -1,10 +1,11 @@
 //! The pointwise template as a structured operator: one meta function, not generic but for a shell.
 
-use super::formula::{Operands, OutputKind, PointwiseFn};
+use super::formula::{Operands, OutputKind, Params, PointwiseFn};
 use super::rule::{Check, Rule};
-use monomorph_core::structured::{Form, FromArgs, Operand, SinkState, StructuredOp};
+use monomorph_core::structured::{Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
 use monomorph_core::{Category, DType, ErrorKind, Kind, Result, ResultType, Scalar};
 use monomorph_iter::{Config, TensorIter, build};
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// The kernel is compiled in the device's crate, by its kernel table.
@@ -21,10 +22,9 @@ pub struct Arguments<'t, O: Operands, P> {
     pub(super) params: P,
 }
 
-/// The inputs of a pointwise call and the rule that it follows.
+/// The inputs of a pointwise call.
 pub struct PointwiseInputs<'t, F: PointwiseFn> {
     arguments: Arguments<'t, F::Operands, F::Params>,
-    rule: &'static Rule,
 }
 
 impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
@@ -33,13 +33,17 @@ impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
     where
         Arguments<'t, F::Operands, F::Params>: FromArgs<Args>,
     {
-        Ok(PointwiseInputs { arguments: FromArgs::from_args(args)?, rule: const { &F::RULE } })
+        Ok(PointwiseInputs { arguments: FromArgs::from_args(args)? })
     }
 
-    /// The same under another rule, for an overload that promotes differently. Its domain must lie within the formula's.
-    #[must_use]
-    pub fn with_rule(self, rule: &'static Rule) -> Self {
-        PointwiseInputs { rule, ..self }
+    /// The inputs from lists of operands and parameters, for callers that do not know the operator by type.
+    pub fn from_lists(operands: &[Operand<'t>], params: &[Scalar]) -> Result<Self> {
+        let wrong = |arg, got, want| ErrorKind::ListLength { arg, got, want };
+        let array = operands.to_vec().try_into();
+        let operands = array.map_err(|_| wrong("operands", operands.len(), F::Operands::COUNT))?;
+        let bound = F::Params::from_scalars(params);
+        let params = bound.ok_or_else(|| wrong("params", params.len(), F::Params::COUNT))?;
+        Ok(PointwiseInputs { arguments: Arguments { operands, params } })
     }
 
     /// The tensor operands.
@@ -60,6 +64,17 @@ where
     fn from_args(args: Args) -> Result<Self> {
         PointwiseInputs::new(args)
     }
+}
+
+/// Calls an in-tree formula: how an operator that chooses between formulas calls the chosen one.
+pub fn run<'t, F, D, Args, S>(args: Args, sink: S) -> Result<S::Value>
+where
+    F: PointwiseFn,
+    D: Executes<Pointwise<F, Prebuilt>>,
+    Arguments<'t, F::Operands, F::Params>: FromArgs<Args>,
+    S: ValueSink<'t, D>,
+{
+    <Pointwise<F, Prebuilt> as Operator<'t, D, Args>>::call(args, sink)
 }
 
 /// What a device needs to run a pointwise call.
@@ -99,9 +114,8 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
     }
 
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
-        use super::formula::Params;
         let masks = <F::Operands as Operands>::MASKS;
-        let (iter, compute) = plan_call(inputs.rule, masks, inputs.operands(), inputs.params().scalars(), sink)?;
+        let (iter, compute) = plan_call(const { &F::RULE }, masks, inputs.operands(), inputs.params().scalars(), sink)?;
         *plan = PointwisePlan { iter, compute: Some(compute), params: inputs.params().clone() };
         Ok(())
     }
@@ -116,7 +130,7 @@ fn plan_call(
     sink: &mut SinkState<'_>,
 ) -> Result<(TensorIter, DType)> {
     let out = sink.existing(0).map(|t| t.geometry().dtype());
-    let compute = compute_dtype(rule, &operands[masks..], out);
+    let compute = compute_dtype(rule, &operands[masks..], params, out);
     if let Some(check) = rule.check {
         check(&Check { operands, params, common: compute, out, form: sink.form() })?;
     }
@@ -144,6 +158,11 @@ fn plan_call(
         flags,
         output_dtype: (result != compute || rule.exact_output).then_some(result),
         promote_from: masks,
+        common_dtype: rule.numbers_promote.then_some(compute),
+        // The result of a complex magnitude is made like its operand, not by the walk.
+        outputs_like_input: rule.output == OutputKind::Magnitude
+            && result != compute
+            && sink.form() == Form::Functional,
         ..Config::default()
     };
     let iter = build(&config, operands, sink)?;
@@ -158,8 +177,8 @@ fn widened(compute: DType, operands: &[Operand<'_>]) -> DType {
     if is_half && is_one { DType::F32 } else { compute }
 }
 
-/// The dtype that the formula computes in.
-fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], out: Option<DType>) -> DType {
+/// The dtype that operands promote to; `None` if there is none.
+pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'t>>) -> Option<DType> {
     let mut types = ResultType::default();
     for operand in operands {
         if let Some(dtype) = operand.dtype() {
@@ -171,10 +190,19 @@ fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], out: Option<DType>) -> D
             types.push(dtype, category);
         }
     }
-    // A lone operand keeps its dtype, also if it is a number.
+    types.dtype()
+}
+
+/// The dtype that the formula computes in.
+fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: Option<DType>) -> DType {
+    // Without promotion a lone operand keeps its dtype, also if it is a number.
     let promoted = match operands {
-        [one] => one.dtype(),
-        _ => types.dtype(),
+        [one] if rule.numbers_promote => {
+            let numbers: SmallVec<[Operand<'_>; 2]> = params.iter().map(|&p| Operand::from(p)).collect();
+            common_dtype(std::iter::once(one).chain(&numbers))
+        }
+        [one] if !rule.flags.promote_inputs_to_common_dtype => one.dtype(),
+        _ => common_dtype(operands),
     };
     // An operator without operands computes in the dtype of what it writes.
     let common = promoted.or(out).unwrap_or(DType::F32);

@@ -28,6 +28,8 @@ pub struct Rule {
     pub flags: Flags,
     /// Operands are promoted as if the preset did it, but an output must have exactly the common dtype.
     pub exact_output: bool,
+    /// The parameters take part in promotion.
+    pub numbers_promote: bool,
     /// If the last operand is one element, float16 and bfloat16 are not rounded to before the result is: PyTorch's CPU
     /// reads it as float32 in `mul`, `div` and `floor_divide`, so `x * 0.1` is not `x * tensor(0.1)`.
     pub wide_scalar: bool,
@@ -43,8 +45,16 @@ pub struct Rule {
 
 impl Rule {
     const fn new(flags: Flags) -> Rule {
-        let output = OutputKind::Common;
-        Rule { flags, exact_output: false, wide_scalar: false, output, domain: 0, words: "", check: None }
+        Rule {
+            flags,
+            exact_output: false,
+            numbers_promote: false,
+            wide_scalar: false,
+            output: OutputKind::Common,
+            domain: 0,
+            words: "",
+            check: None,
+        }
     }
 
     /// Two operands that promote; the result may be cast to the output where that is safe.
@@ -63,6 +73,12 @@ impl Rule {
     pub const UNARY_FORCE_BOOLEAN: Rule = Rule::new(Flags::UNARY_FORCE_BOOLEAN);
     /// No operand: the output is only written, in its own dtype.
     pub const NULLARY: Rule = Rule::new(Flags { check_mem_overlap: false, ..Flags::NULLARY });
+    /// One operand that promotes with the parameters; the output must have the common dtype exactly.
+    pub const NUMBERS_PROMOTE: Rule = Rule {
+        exact_output: true,
+        numbers_promote: true,
+        ..Rule::new(Flags { check_all_same_dtype: false, ..Flags::DEFAULT })
+    };
     /// Operands that promote, numbers included; the output must have the common dtype exactly.
     pub const PROMOTE_EXACT: Rule = Rule {
         exact_output: true,

@@ -22,3 +22,16 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
         acc
     }
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __aminmax_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [aminmax] (Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
+            : fold ($crate::reduce::AminmaxFn) {
+            functional aminmax; out aminmax_out [aminmax.out];
+            functional_full aminmax_dim; out_full aminmax_dim_out;
+        } }
+    } };
+}

@@ -28,3 +28,18 @@ impl<V: Value, X: Value<Mask = V::Mask>> Fold<V, X> for AnyFn {
         Some(V::Mask::from_bool(false))
     }
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __any_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [any] (Tensor self) -> (Tensor) : fold ($crate::reduce::AnyFn) { functional any; out any_out [any.all_out]; } }
+        { [any.dim] (Tensor self, int dim, bool keepdim=False) -> (Tensor) : op ($crate::reduce::Any) {
+            functional any_dim; out any_dim_out [any.out];
+        } }
+        { [any.dims] (Tensor self, int[]? dim=None, bool keepdim=False) -> (Tensor) : op ($crate::reduce::Any) {
+            functional any_dims; out any_dims_out [any.dims_out];
+        } }
+    } };
+}

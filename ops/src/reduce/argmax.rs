@@ -26,3 +26,14 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
         at
     }
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __argmax_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [argmax] (Tensor self, int? dim=None, bool keepdim=False) -> (Tensor) : fold ($crate::reduce::ArgmaxFn) {
+            functional argmax; out argmax_out [argmax.out];
+        } }
+    } };
+}

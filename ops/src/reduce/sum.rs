@@ -28,3 +28,19 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumFn {
         Some(V::Wide::zero())
     }
 }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sum_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [sum] (Tensor self, *, ScalarType? dtype=None) -> (Tensor) : fold ($crate::reduce::SumFn) {
+            functional sum; autoout - [sum.out]; functional_full sum_dtype;
+        } }
+        { [sum.dim_IntList] (Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> (Tensor)
+            : op ($crate::reduce::Sum) {
+            functional sum_dim; out sum_dim_out [sum.IntList_out];
+            functional_full sum_dim_dtype; out_full sum_dim_dtype_out;
+        } }
+    } };
+}

@@ -10,6 +10,9 @@
 //!
 //! | kind | is | forms |
 //! | --- | --- | --- |
+//! | `formula` | a pointwise formula whose kernels devices prebuild; a row without a name lists one that others use | as `op` |
+//! | `fold` | a reduction likewise | as `op` |
+//! | `template` | a structured operator that each device executes itself | as `op` |
 //! | `op` | an [`Operator`](monomorph_core::structured::Operator): every form from one meta function | functional, inplace, out, and `_full` |
 //! | `view` | a function from geometry to geometry | functional, inplace |
 //! | `hand` | a function written by hand over any device | functional, inplace, out |

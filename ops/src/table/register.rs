@@ -182,6 +182,14 @@ macro_rules! __register {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_row {
+    ($ctx:tt $name:tt $args:tt -> $rets:tt : template $op:tt $forms:tt) => {
+        $crate::__register_row! { $ctx $name $args -> $rets : op $op $forms }
+    };
+    ($ctx:tt $name:tt $args:tt -> $rets:tt : fold ($path:path) $forms:tt) => {
+        $crate::__register_row! {
+            $ctx $name $args -> $rets : op ($crate::reduce::Reduce<$path, $crate::pointwise::Prebuilt>) $forms
+        }
+    };
     ($ctx:tt $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
         $crate::__register_row! { $ctx $name $args -> $rets : op ($crate::Op<$path>) $forms }
     };

@@ -9,6 +9,11 @@ macro_rules! op_table {
         $crate::__comparison_rows! { $callback $($context)* }
         $crate::__logic_rows! { $callback $($context)* }
         $crate::__fill_rows! { $callback $($context)* }
+        $crate::__sum_rows! { $callback $($context)* }
+        $crate::__any_rows! { $callback $($context)* }
+        $crate::__argmax_rows! { $callback $($context)* }
+        $crate::__aminmax_rows! { $callback $($context)* }
+        $crate::__upsample_rows! { $callback $($context)* }
         $crate::__nonzero_rows! { $callback $($context)* }
         $crate::__factory_rows! { $callback $($context)* }
         $crate::__arange_rows! { $callback $($context)* }
@@ -20,43 +25,60 @@ macro_rules! op_table {
 #[macro_export]
 macro_rules! for_each_formula {
     ($macro:ident) => {
-        $crate::op_table! { __each_formula $macro }
+        $crate::op_table! { __each formula $macro }
+    };
+}
+
+/// Calls `$macro! { path::to::Fold }` for every in-tree fold.
+#[macro_export]
+macro_rules! for_each_fold {
+    ($macro:ident) => {
+        $crate::op_table! { __each fold $macro }
     };
 }
 
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __each_formula {
-    ([$macro:ident] $({ [$($name:tt)*] $args:tt -> $rets:tt : $kind:ident ($($what:tt)*) $forms:tt })*) => {
-        $( $crate::__if_formula! { $kind $macro $($what)* } )*
+macro_rules! __each {
+    ([$wanted:ident $macro:ident] $({ [$($name:tt)*] $args:tt -> $rets:tt : $kind:ident ($($what:tt)*) $forms:tt })*) => {
+        $( $crate::__if_kind! { $wanted $kind $macro $($what)* } )*
     };
 }
 
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __if_formula {
-    (formula $macro:ident $path:path) => {
+macro_rules! __if_kind {
+    (formula formula $macro:ident $path:path) => {
         $macro! { $path }
     };
-    ($kind:ident $macro:ident $($what:tt)*) => {};
+    (fold fold $macro:ident $path:path) => {
+        $macro! { $path }
+    };
+    ($wanted:ident $kind:ident $macro:ident $($what:tt)*) => {};
 }
 
-/// A trait whose bounds are that a device executes every formula of a family.
+/// A trait whose bounds are that a device executes every formula and fold of a family.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kernels_trait {
     ([$trait:ident] $({ [$($name:tt)*] $args:tt -> $rets:tt : $kind:ident ($($what:tt)*) $forms:tt })*) => {
         $crate::__kernels_trait! { @split $trait [] $($kind ($($what)*))* }
     };
-    (@split $trait:ident [$($path:path,)*] formula ($next:path) $($rest:tt)*) => {
-        $crate::__kernels_trait! { @split $trait [$($path,)* $next,] $($rest)* }
+    (@split $trait:ident [$($op:ty,)*] formula ($next:path) $($rest:tt)*) => {
+        $crate::__kernels_trait! { @split $trait [$($op,)* $crate::Op<$next>,] $($rest)* }
     };
-    (@split $trait:ident $paths:tt $kind:ident $what:tt $($rest:tt)*) => {
-        $crate::__kernels_trait! { @split $trait $paths $($rest)* }
+    (@split $trait:ident [$($op:ty,)*] fold ($next:path) $($rest:tt)*) => {
+        $crate::__kernels_trait! { @split $trait [$($op,)* $crate::reduce::Reduce<$next, $crate::pointwise::Prebuilt>,] $($rest)* }
     };
-    (@split $trait:ident [$($path:path,)*]) => {
-        /// Executes every formula of the family.
-        pub trait $trait: $crate::core::Device $(+ $crate::core::structured::Executes<$crate::Op<$path>>)* {}
-        impl<D: $crate::core::Device $(+ $crate::core::structured::Executes<$crate::Op<$path>>)*> $trait for D {}
+    (@split $trait:ident [$($op:ty,)*] template ($next:ty) $($rest:tt)*) => {
+        $crate::__kernels_trait! { @split $trait [$($op,)* $next,] $($rest)* }
+    };
+    (@split $trait:ident $ops:tt $kind:ident $what:tt $($rest:tt)*) => {
+        $crate::__kernels_trait! { @split $trait $ops $($rest)* }
+    };
+    (@split $trait:ident [$($op:ty,)*]) => {
+        /// Executes every operator of the family.
+        pub trait $trait: $crate::core::Device $(+ $crate::core::structured::Executes<$op>)* {}
+        impl<D: $crate::core::Device $(+ $crate::core::structured::Executes<$op>)*> $trait for D {}
     };
 }

@@ -62,7 +62,17 @@ macro_rules! float {
         operator!($element: Div::div = |a, b| a / b);
         operator!($element: Neg::neg = |a| -a);
 
-        impl<I: Isa> Num for On<$element, I> {}
+        impl<I: Isa> Num for On<$element, I> {
+            #[inline(always)]
+            fn add_scaled(self, factor: Self, x: Self) -> Self {
+                let (a, f, x) = (self.get(), factor.get(), x.get());
+                if I::FMA {
+                    return On::new(f.mul_add(x, a));
+                }
+                // In double the product of two singles is exact; of two doubles it rounds.
+                On::new((f64::from(a) + f64::from(f) * f64::from(x)) as <$element as crate::on::Compute>::Repr)
+            }
+        }
         impl<I: Isa> TrueDivision for On<$element, I> {}
 
         impl<I: Isa> Magnitude for On<$element, I> {

@@ -45,7 +45,3 @@ pub use kernels::{Kernels, here};
 pub use monomorph_core::DType;
 #[doc(hidden)]
 pub use monomorph_ops::reduce::Prebuilt;
-
-use monomorph_ops::reduce::{AminmaxFn, AnyFn, ArgmaxFn, SumFn};
-
-crate::prebuilt_reductions! { SumFn, AnyFn, ArgmaxFn, AminmaxFn }

@@ -4,7 +4,7 @@ use monomorph_core::structured::{FromArgs, Functional, MetaSink, Operator, Out, 
 use monomorph_core::{Complex32, DType, ErrorKind, Geometry, Meta, Scalar, Tensor};
 use monomorph_cpu::Cpu;
 use monomorph_ops::reduce::{Aminmax, Any, Argmax, ReduceInputs, Sum, SumFn};
-use monomorph_ops::upsample::{UpsampleNearest1d, upsample_nearest1d_vec};
+use monomorph_ops::upsample::{UpsampleNearest1d, UpsampleNearest1dVec};
 
 type T = Tensor<Cpu>;
 
@@ -69,7 +69,7 @@ fn lazy_bits_of_inputs_and_outputs_count() {
     let [min, max] = Aminmax::call((&lazy, None, false), Functional::<Cpu, 2>::default()).unwrap();
     assert_eq!((min.to_vec::<f32>().unwrap(), max.to_vec::<f32>().unwrap()), (vec![-7.0], vec![-1.0]));
     let rows = lazy.view_as(Geometry::new(DType::F32, &[1, 1, 3], &[3, 3, 1], 0).unwrap().with_neg(true)).unwrap();
-    let up: T = upsample_nearest1d_vec(&rows, None, Some(&[2.0])).unwrap();
+    let [up] = UpsampleNearest1dVec::call((&rows, None, Some(&[2.0][..])), functional()).unwrap();
     assert_eq!(up.to_vec::<f32>().unwrap(), [-1.0, -1.0, -7.0, -7.0, -3.0, -3.0]);
 
     // An output that is read through its neg bit is written through it.
@@ -123,4 +123,16 @@ fn every_true_byte_is_true() {
     assert_eq!(sum.to_vec::<i64>().unwrap(), [2]);
     let [min, max] = Aminmax::call((&t, None, false), Functional::<Cpu, 2>::default()).unwrap();
     assert_eq!((min.storage_to_vec().unwrap()[0], max.storage_to_vec().unwrap()[0]), (0, 1));
+}
+
+#[test]
+fn an_output_decides_the_dtype_of_a_sum_along_dims_only() {
+    let t = six();
+    let mut out = T::zeros_contiguous(DType::F64, &[2]).unwrap();
+    Sum::call((&t, Some(&[][..]), false, None), Out([&mut out])).unwrap();
+    assert_eq!(out.to_vec::<f64>().unwrap(), [14.0]);
+    // Without dims, PyTorch asks for the dtype that the functional form gives.
+    let error = Sum::call((&t, None), Out([&mut out])).err().unwrap();
+    assert_eq!(*error.kind(), ErrorKind::OutputDType { index: 0, got: DType::F64, want: DType::F32 });
+    Sum::call((&t, Some(DType::F64)), Out([&mut out])).unwrap();
 }

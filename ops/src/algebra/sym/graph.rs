@@ -40,6 +40,7 @@ pub(super) enum Op {
     IsFinite,
     Copysign,
     MulAdd,
+    AddScaled,
     Exp,
     Make,
     Re,

@@ -77,6 +77,7 @@ impl Op {
             Op::IsFinite => "is_finite",
             Op::Copysign => "copysign",
             Op::MulAdd => "mul_add",
+            Op::AddScaled => "add_scaled",
             Op::Exp => "exp",
             Op::Make => "make",
             Op::Re => "re",

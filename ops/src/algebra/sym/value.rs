@@ -92,7 +92,14 @@ operators! {
     Bitwise: Not::not() Not;
 }
 
-impl<C: Compute> Num for Sym<C> {}
+impl<C: Compute> Num for Sym<C> {
+    fn add_scaled(self, factor: Self, x: Self) -> Self {
+        if C::DTYPE.is_floating() {
+            return apply(Op::AddScaled, C::DTYPE, [self.into(), factor.into(), x.into()]);
+        }
+        self + factor * x
+    }
+}
 impl<C: Bitwise> Bits for Sym<C> {}
 impl<C: Fractional> TrueDivision for Sym<C> {}
 

@@ -1,0 +1,323 @@
+//! The borrow protocol of a storage, model-checked: loom runs every interleaving of a few threads and every value that a
+//! relaxed load may return. The data of the storage is a loom cell, so that an access that the protocol should have kept
+//! apart is reported by loom itself and not by an assertion here. Tests of values live elsewhere.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" cargo test -p monomorph-core --release --test loom --target-dir target/loom
+//! ```
+#![cfg(loom)]
+
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use loom::thread;
+use monomorph_core::borrow::{BorrowState, Refused};
+use std::sync::Arc;
+
+/// What tensors share: a borrow state and data that only a borrow may touch.
+struct Storage {
+    state: BorrowState,
+    data: UnsafeCell<u32>,
+    freed: UnsafeCell<bool>,
+}
+
+// SAFETY: loom's cells check every access; that is the test.
+unsafe impl Sync for Storage {}
+// SAFETY: as above.
+unsafe impl Send for Storage {}
+
+/// A tensor: a counted reference. The `Arc`, which only keeps the memory of the model alive, is the standard library's:
+/// loom does not see it, so it orders nothing.
+struct Tensor(Arc<Storage>);
+
+impl Tensor {
+    fn new() -> (Tensor, Arc<Storage>) {
+        let storage =
+            Arc::new(Storage { state: BorrowState::new(), data: UnsafeCell::new(0), freed: UnsafeCell::new(false) });
+        (Tensor(storage.clone()), storage)
+    }
+
+    /// A read under a borrow, as by `data()` or as the input of an operator.
+    fn read(&self) -> Result<u32, Refused> {
+        let proof = self.0.state.begin_read()?;
+        let value = self.0.data.with(|p| {
+            // SAFETY: the borrow, if the protocol is right.
+            unsafe { *p }
+        });
+        self.0.state.end_read(proof);
+        Ok(value)
+    }
+
+    /// A write under a borrow, as by `data_mut()` or to an out= tensor.
+    fn write(&mut self, value: u32) -> Result<(), Refused> {
+        self.write_as(true, value)
+    }
+
+    fn write_as(&self, unique_holder: bool, value: u32) -> Result<(), Refused> {
+        let proof = self.0.state.begin_write(unique_holder)?;
+        self.0.data.with_mut(|p| {
+            // SAFETY: the borrow, if the protocol is right.
+            unsafe { *p = value }
+        });
+        self.0.state.end_write(proof);
+        Ok(())
+    }
+}
+
+impl Clone for Tensor {
+    fn clone(&self) -> Tensor {
+        self.0.state.retain();
+        Tensor(self.0.clone())
+    }
+}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        if self.0.state.release() {
+            // What freeing the block does: an access that everything before must have happened before.
+            self.0.data.with_mut(|_| ());
+            self.0.freed.with_mut(|p| {
+                // SAFETY: only the last reference comes here.
+                unsafe { *p = true }
+            });
+        }
+    }
+}
+
+/// Runs `model` with every interleaving.
+fn check(model: impl Fn() + Sync + Send + 'static) {
+    loom::model(model);
+}
+
+#[test]
+fn two_readers_read_at_once() {
+    check(|| {
+        let (tensor, _keep) = Tensor::new();
+        let other = tensor.clone();
+        let thread = thread::spawn(move || assert_eq!(other.read(), Ok(0)));
+        assert_eq!(tensor.read(), Ok(0));
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_reader_and_a_writer_exclude_each_other() {
+    check(|| {
+        let (mut tensor, _keep) = Tensor::new();
+        let other = tensor.clone();
+        let thread = thread::spawn(move || {
+            let read = other.read();
+            assert!(matches!(read, Ok(0 | 7) | Err(Refused::Written)), "{read:?}");
+        });
+        let written = tensor.write(7);
+        assert!(matches!(written, Ok(()) | Err(Refused::Read)), "{written:?}");
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn two_writers_exclude_each_other() {
+    check(|| {
+        let (mut tensor, _keep) = Tensor::new();
+        let mut other = tensor.clone();
+        let thread = thread::spawn(move || assert!(matches!(other.write(1), Ok(()) | Err(Refused::Written))));
+        assert!(matches!(tensor.write(2), Ok(()) | Err(Refused::Written)));
+        thread.join().unwrap();
+    });
+}
+
+/// The case that makes unique readers count themselves: the reader's tensor is the only one when it begins, and another
+/// thread clones it through `&Tensor` and writes through the clone.
+#[test]
+fn a_reader_of_a_once_held_storage_counts_itself() {
+    check(|| {
+        let (tensor, _keep) = Tensor::new();
+        let shared = Arc::new(tensor);
+        let other = shared.clone();
+        let thread = thread::spawn(move || {
+            let mut clone = Tensor::clone(&other);
+            assert!(matches!(clone.write(7), Ok(()) | Err(Refused::Read)));
+        });
+        assert!(matches!(shared.read(), Ok(0 | 7) | Err(Refused::Written)));
+        thread.join().unwrap();
+    });
+}
+
+/// Acquire/Release: once a writer finds itself alone, it sees all that was done through the tensors that are gone.
+#[test]
+fn a_unique_writer_follows_the_release_of_the_others() {
+    check(|| {
+        let (mut tensor, _keep) = Tensor::new();
+        let mut other = tensor.clone();
+        let thread = thread::spawn(move || {
+            let _ = other.write(7);
+            let _ = other.read();
+        });
+        // Without joining: that would order everything by itself.
+        let _ = tensor.write(9);
+        let _ = tensor.write(10);
+        drop(tensor);
+        thread.join().unwrap();
+    });
+}
+
+/// The last reference frees the block after every access through the others.
+#[test]
+fn the_last_release_follows_every_access() {
+    check(|| {
+        let (tensor, keep) = Tensor::new();
+        let mut other = tensor.clone();
+        let thread = thread::spawn(move || {
+            let _ = other.write(7);
+        });
+        let _ = tensor.read();
+        drop(tensor);
+        thread.join().unwrap();
+        keep.freed.with(|p| {
+            // SAFETY: all threads are joined.
+            assert!(unsafe { *p });
+        });
+    });
+}
+
+#[test]
+fn freezing_and_writing_exclude_each_other() {
+    check(|| {
+        let (tensor, keep) = Tensor::new();
+        let mut other = tensor.clone();
+        let thread = thread::spawn(move || {
+            let written = other.write(7);
+            assert!(matches!(written, Ok(()) | Err(Refused::Read | Refused::Frozen)), "{written:?}");
+            drop(other);
+        });
+        if tensor.0.state.freeze().is_ok() {
+            // Frozen: whatever it holds, it holds from now on.
+            let first = tensor.read().expect("a frozen storage may be read");
+            assert_eq!(tensor.read(), Ok(first));
+            assert!(keep.state.is_frozen());
+        }
+        thread.join().unwrap();
+    });
+}
+
+/// A frozen reader does not count itself; the writer that thaws must wait until the reader's tensor is gone.
+#[test]
+fn thawing_follows_every_frozen_reader() {
+    check(|| {
+        let (mut tensor, keep) = Tensor::new();
+        tensor.0.state.freeze().unwrap();
+        let other = tensor.clone();
+        let thread = thread::spawn(move || {
+            assert_eq!(other.read(), Ok(0));
+            drop(other);
+        });
+        match tensor.write(7) {
+            Ok(()) => assert!(!keep.state.is_frozen()),
+            Err(refused) => assert_eq!(refused, Refused::Frozen),
+        }
+        thread.join().unwrap();
+        assert_eq!(tensor.write(8), Ok(()));
+        assert!(!keep.state.is_frozen());
+        assert_eq!(tensor.read(), Ok(8));
+    });
+}
+
+/// Freeze, a counted reader from before, and a writer. Three threads: bounded to three preemptions, or it takes minutes.
+#[test]
+fn a_counted_reader_survives_freezing() {
+    let mut few = loom::model::Builder::new();
+    few.preemption_bound = Some(3);
+    few.check(|| {
+        let (tensor, _keep) = Tensor::new();
+        let (a, mut b) = (tensor.clone(), tensor.clone());
+        let reader = thread::spawn(move || {
+            let _ = a.read();
+        });
+        let writer = thread::spawn(move || {
+            let _ = b.write(7);
+        });
+        let _ = tensor.0.state.freeze();
+        let _ = tensor.read();
+        reader.join().unwrap();
+        writer.join().unwrap();
+    });
+}
+
+#[test]
+fn a_forgotten_guard_heals_when_the_storage_is_unique() {
+    check(|| {
+        let (mut tensor, _keep) = Tensor::new();
+        let other = tensor.clone();
+        let thread = thread::spawn(move || {
+            // Refused while the writer below is at it.
+            std::mem::forget(other.0.state.begin_read());
+            drop(other);
+        });
+        let first = tensor.write(1);
+        // Refused while the reader may still be there, or healed because its tensor is gone; or it came before the reader.
+        assert!(matches!(first, Ok(()) | Err(Refused::Read)), "{first:?}");
+        thread.join().unwrap();
+        assert_eq!(tensor.write(2), Ok(()));
+        assert_eq!(tensor.read(), Ok(2));
+    });
+}
+
+#[test]
+fn a_forgotten_write_guard_heals_when_the_storage_is_unique() {
+    check(|| {
+        let (mut tensor, _keep) = Tensor::new();
+        let clone = tensor.clone();
+        std::mem::forget(clone.0.state.begin_write(true).unwrap());
+        assert_eq!(tensor.read(), Err(Refused::Written));
+        let thread = thread::spawn(move || drop(clone));
+        let early = tensor.write(1);
+        assert!(matches!(early, Ok(()) | Err(Refused::Written)));
+        thread.join().unwrap();
+        assert_eq!(tensor.write(2), Ok(()));
+        assert_eq!(tensor.read(), Ok(2));
+    });
+}
+
+/// An in-place call lends its own tensor as an input. Another thread may use that reference for a call of its own, so the
+/// in-place writer marks the word although its tensor is the only one.
+#[test]
+fn an_in_place_writer_excludes_readers_of_the_reference_that_it_lent() {
+    check(|| {
+        let (tensor, keep) = Tensor::new();
+        assert!(keep.state.heal());
+        let lent = Arc::new(tensor);
+        let input = lent.clone();
+        let thread = thread::spawn(move || {
+            assert!(matches!(input.read(), Ok(0 | 7) | Err(Refused::Written)));
+        });
+        assert!(matches!(lent.write_as(false, 7), Ok(()) | Err(Refused::Read)));
+        thread.join().unwrap();
+    });
+}
+
+/// Growth: others read the length of the storage without a borrow, to check a view against it, and follow the block only
+/// under one. Whoever saw the new length must not find the old block.
+#[test]
+fn a_view_that_fits_the_length_fits_the_block() {
+    check(|| {
+        let (mut tensor, _keep) = Tensor::new();
+        let length = Arc::new(AtomicU32::new(0));
+        let (other, seen) = (tensor.clone(), length.clone());
+        let thread = thread::spawn(move || {
+            let length = seen.load(Relaxed);
+            if let Ok(block) = other.read() {
+                assert!(block >= length, "a view of {length} over a block of {block}");
+            }
+        });
+        if let Ok(proof) = tensor.0.state.begin_write(true) {
+            tensor.0.data.with_mut(|p| {
+                // SAFETY: the borrow, if the protocol is right.
+                unsafe { *p = 7 }
+            });
+            length.store(7, Relaxed);
+            tensor.0.state.end_write(proof);
+        }
+        let _ = tensor.read();
+        let _ = tensor.write(9);
+        thread.join().unwrap();
+    });
+}
