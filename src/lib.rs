@@ -2,7 +2,7 @@
 //!
 //! Operators are functions and methods of the same name: `use monomorph::add` brings both [`add`](fn@add) and its method.
 //! Each has the forms that PyTorch gives it: functional (`add`), in-place (`add_`), out= (`add_out`), shapes only
-//! ([`meta::add`]), prepared ([`prepare`](core::structured::prepare)) and boxed by name ([`call`]).
+//! ([`meta::add`]), prepared ([`prepared::add`]) and boxed by name ([`call`]).
 //!
 //! ```
 //! use monomorph::{Cpu, Tensor, add, mul_};
@@ -29,7 +29,7 @@ pub use monomorph_core::{
 };
 pub use monomorph_cpu::Cpu;
 pub use monomorph_ops::functions::*;
-pub use monomorph_ops::{algebra, meta, pointwise};
+pub use monomorph_ops::{algebra, meta, pointwise, prepared};
 
 use std::sync::LazyLock;
 

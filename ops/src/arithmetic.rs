@@ -5,6 +5,7 @@ use crate::kernels::Arithmetic;
 use crate::pointwise::{
     AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Real, Rule, Same, pointwise, run,
 };
+use crate::record::record;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
@@ -127,6 +128,34 @@ where
             }
         }
     }
+}
+
+record! { AddFn "add.Tensor: x x p", Any within 1:
+bool |[a, b], [f]| a | (f & b), int |[a, b], [f]| a.wrapping_add(f.wrapping_mul(b)),
+float |[a, b], [f]| f.mul_add(b, a), complex |[a, b], [f]| a + f * b }
+record! { SubFn "sub.Tensor: x x p", Any within 1:
+int |[a, b], [f]| a.wrapping_sub(f.wrapping_mul(b)),
+float |[a, b], [f]| (-f).mul_add(b, a), complex |[a, b], [f]| a - f * b }
+record! { MulFn "mul.Tensor: x x", Any within 0:
+bool |[a, b], []| a & b, int |[a, b], []| a.wrapping_mul(b),
+float |[a, b], []| a * b, complex |[a, b], []| a * b }
+record! { DivFn "div.Tensor: x x", Any within 4:
+float |[a, b], []| a / b, complex |[a, b], []| if b.norm() == 0.0 { a / 0.0 } else { a / b } }
+record! { DivTruncFn "div.Tensor_mode: x x trunc", Small within 0:
+int |[a, b], []| (b != 0).then(|| a.wrapping_div(b)), float |[a, b], []| (a / b).trunc() }
+record! { DivFloorFn "div.Tensor_mode: x x floor", Small within 0:
+int |[a, b], []| (b != 0).then(|| a.wrapping_div_euclid(b).wrapping_sub((b < 0 && a.wrapping_rem(b) != 0).into())),
+float |[a, b], []| if b == 0.0 { a / b } else { floor_quotient(a, b) } }
+record! { NegFn "neg: x", Any within 0:
+int |[a], []| a.wrapping_neg(), float |[a], []| -a, complex |[a], []| -a }
+record! { AbsFn "abs: x", Any within 1:
+int |[a], []| a.wrapping_abs(), float |[a], []| a.abs(), complex |[a], []| a.norm() }
+
+/// Python's quotient of floats rounded down.
+fn floor_quotient(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    let floor = (a - rest) / b - f64::from(u8::from(rest != 0.0 && (rest < 0.0) != (b < 0.0)));
+    if floor == 0.0 { floor.copysign(a / b) } else { floor }
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

@@ -6,6 +6,7 @@ use crate::pointwise::{
     AllDTypes, Bounds, Check, Common, Map, MaskAndTwo, Number, Ordered, Real, Rule, Same, Truth, common_dtype,
     pointwise, run,
 };
+use crate::record::{larger, record, smaller};
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
@@ -162,6 +163,26 @@ impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)>
         }
     }
 }
+
+record! { EqFn "eq.Tensor: x x", Any within 0:
+bool |[a, b], []| a == b, int |[a, b], []| a == b, float |[a, b], []| a == b, complex |[a, b], []| a == b }
+record! { LtFn "lt.Tensor: x x", Any within 0:
+bool |[a, b], []| !a & b, int |[a, b], []| a < b, float |[a, b], []| a < b }
+record! { WhereFn "where.self: x x x", Any within 0:
+bool |[c, a, b], []| if c { a } else { b }, int |[c, a, b], []| if c != 0 { a } else { b },
+float |[c, a, b], []| if c != 0.0 { a } else { b }, complex |[c, a, b], []| if c.re != 0.0 { a } else { b } }
+record! { ClampFn "clamp.Tensor: x x x", Any within 0:
+int |[x, l, h], []| smaller(larger(x, l), h), float |[x, l, h], []| smaller(larger(x, l), h) }
+record! { ClampMinFn "clamp.Tensor: x x None", Any within 0:
+bool |[x, l], []| larger(x, l), int |[x, l], []| larger(x, l), float |[x, l], []| larger(x, l) }
+record! { ClampMaxFn "clamp.Tensor: x None x", Any within 0:
+bool |[x, h], []| smaller(x, h), int |[x, h], []| smaller(x, h), float |[x, h], []| smaller(x, h) }
+record! { ClampNumbersFn "clamp: x p p", Any within 0:
+int |[x], [l, h]| smaller(larger(x, l), h), float |[x], [l, h]| smaller(larger(x, l), h) }
+record! { ClampMinNumberFn "clamp: x p None", Any within 0:
+int |[x], [l]| larger(x, l), float |[x], [l]| larger(x, l) }
+record! { ClampMaxNumberFn "clamp: x None p", Any within 0:
+int |[x], [h]| smaller(x, h), float |[x], [h]| smaller(x, h) }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

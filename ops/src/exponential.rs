@@ -2,6 +2,7 @@
 
 use crate::algebra::Exponential;
 use crate::pointwise::{Common, FloatComplex, Map, Rule, Same, pointwise};
+use crate::record::record;
 
 pointwise! { ExpFn "exp": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Exponential> Map<V> for ExpFn {
@@ -10,6 +11,8 @@ impl<V: Exponential> Map<V> for ExpFn {
         a.exp()
     }
 }
+
+record! { ExpFn "exp: x", Any within 2: float |[a], []| a.exp(), complex |[a], []| a.exp() }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

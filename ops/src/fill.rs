@@ -4,6 +4,7 @@ use crate::algebra::Value;
 use crate::pointwise::{
     AllDTypes, Check, Common, Map, Number, Pointwise, PointwiseInputs, Prebuilt, Rule, Same, pointwise,
 };
+use crate::record::record;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::structured::{Executes, call, in_place};
 use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Scalar, Tensor};
@@ -83,6 +84,9 @@ fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
     out.copy_from(&whole)?;
     out.view_as(this.geometry().clone().with_wrapped(false))
 }
+
+record! { FillFn "fill_.Scalar: self p", Any within 0:
+bool |[], [v]| v, int |[], [v]| v, float |[], [v]| v, complex |[], [v]| v }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

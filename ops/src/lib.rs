@@ -11,6 +11,7 @@ pub mod fill;
 pub mod logic;
 pub mod nonzero;
 pub mod pointwise;
+pub mod record;
 pub mod reduce;
 pub mod table;
 pub mod upsample;
@@ -64,4 +65,9 @@ pub mod functions {
 /// Shapes only: every functional form with a meta tensor as its result, for operands of any device.
 pub mod meta {
     crate::op_table! { __meta_functions }
+}
+
+/// Calls checked once and run again and again: every structured operator that has an out= form, with all its arguments.
+pub mod prepared {
+    crate::op_table! { __prepared_functions }
 }

@@ -2,6 +2,7 @@
 
 use crate::algebra::{Bits, Value};
 use crate::pointwise::{AllDTypes, Common, Integral, Map, Rule, Same, Truth, pointwise};
+use crate::record::record;
 
 pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN }
 impl<V: Value> Map<V> for LogicalNotFn {
@@ -18,6 +19,11 @@ impl<V: Bits> Map<V> for BitwiseAndFn {
         a & b
     }
 }
+
+record! { LogicalNotFn "logical_not: x", Any within 0:
+bool |[a], []| !a, int |[a], []| a == 0, float |[a], []| a == 0.0, complex |[a], []| a.re == 0.0 && a.im == 0.0 }
+record! { BitwiseAndFn "bitwise_and.Tensor: x x", Any within 0:
+bool |[a, b], []| a & b, int |[a, b], []| a & b }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

@@ -3,4 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod formulas;
+pub mod layout;
+pub mod naive;
 pub mod tidy;

@@ -60,7 +60,7 @@ pub trait Operands: sealed::Sealed + 'static {
     /// The type of one element of each.
     type Of<V: Value>;
     /// The type of the operands in a call.
-    type Array<'t>: AsRef<[Operand<'t>]>;
+    type Array<'t>: AsRef<[Operand<'t>]> + TryFrom<Vec<Operand<'t>>>;
 }
 
 /// `N` operands of one dtype.
@@ -127,22 +127,30 @@ impl Outputs for Magnitude {
 
 /// The parameters of a formula. Sealed: devices pass them to kernels.
 pub trait Params: sealed::Sealed + Clone + Default + Send + Sync + 'static {
+    /// How many there are.
+    const COUNT: usize;
     /// The type of the parameters as values of the algebra.
     type Of<V: Value>: Copy;
     /// The parameters converted to the dtype that the formula computes in.
     fn bind<V: Value>(&self) -> Self::Of<V>;
     /// The parameters as the host holds them, in order.
     fn scalars(&self) -> &[Scalar];
+    /// Parameters from as many numbers as there are; `None` for another number of them.
+    fn from_scalars(scalars: &[Scalar]) -> Option<Self>;
     /// The parameters as values that `next` supplies one after another.
     fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> Self::Of<V>;
 }
 
 impl sealed::Sealed for () {}
 impl Params for () {
+    const COUNT: usize = 0;
     type Of<V: Value> = ();
     fn bind<V: Value>(&self) {}
     fn scalars(&self) -> &[Scalar] {
         &[]
+    }
+    fn from_scalars(scalars: &[Scalar]) -> Option<()> {
+        scalars.is_empty().then_some(())
     }
     fn symbolic<V: Value>(_: &mut dyn FnMut() -> V) {}
 }
@@ -159,6 +167,7 @@ impl Default for Number {
 
 impl sealed::Sealed for Number {}
 impl Params for Number {
+    const COUNT: usize = 1;
     type Of<V: Value> = V;
     #[inline(always)]
     fn bind<V: Value>(&self) -> V {
@@ -171,6 +180,9 @@ impl Params for Number {
     }
     fn scalars(&self) -> &[Scalar] {
         std::slice::from_ref(&self.0)
+    }
+    fn from_scalars(scalars: &[Scalar]) -> Option<Number> {
+        <[Scalar; 1]>::try_from(scalars).ok().map(|[x]| Number(x))
     }
     fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> V {
         next()
@@ -189,6 +201,7 @@ impl Default for Bounds {
 
 impl sealed::Sealed for Bounds {}
 impl Params for Bounds {
+    const COUNT: usize = 2;
     type Of<V: Value> = [V; 2];
     #[inline(always)]
     fn bind<V: Value>(&self) -> [V; 2] {
@@ -196,6 +209,9 @@ impl Params for Bounds {
     }
     fn scalars(&self) -> &[Scalar] {
         &self.0
+    }
+    fn from_scalars(scalars: &[Scalar]) -> Option<Bounds> {
+        scalars.try_into().ok().map(Bounds)
     }
     fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> [V; 2] {
         [next(), next()]

@@ -1,6 +1,6 @@
 //! The pointwise template as a structured operator: one meta function, not generic but for a shell.
 
-use super::formula::{Operands, OutputKind, PointwiseFn};
+use super::formula::{Operands, OutputKind, Params, PointwiseFn};
 use super::rule::{Check, Rule};
 use monomorph_core::structured::{Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
 use monomorph_core::{Category, DType, ErrorKind, Kind, Result, ResultType, Scalar};
@@ -34,6 +34,16 @@ impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
         Arguments<'t, F::Operands, F::Params>: FromArgs<Args>,
     {
         Ok(PointwiseInputs { arguments: FromArgs::from_args(args)? })
+    }
+
+    /// The inputs from lists of operands and parameters, for callers that do not know the operator by type.
+    pub fn from_lists(operands: &[Operand<'t>], params: &[Scalar]) -> Result<Self> {
+        let wrong = |arg, got, want| ErrorKind::ListLength { arg, got, want };
+        let array = operands.to_vec().try_into();
+        let operands = array.map_err(|_| wrong("operands", operands.len(), F::Operands::COUNT))?;
+        let bound = F::Params::from_scalars(params);
+        let params = bound.ok_or_else(|| wrong("params", params.len(), F::Params::COUNT))?;
+        Ok(PointwiseInputs { arguments: Arguments { operands, params } })
     }
 
     /// The tensor operands.
@@ -104,7 +114,6 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
     }
 
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
-        use super::formula::Params;
         let masks = <F::Operands as Operands>::MASKS;
         let (iter, compute) = plan_call(const { &F::RULE }, masks, inputs.operands(), inputs.params().scalars(), sink)?;
         *plan = PointwisePlan { iter, compute: Some(compute), params: inputs.params().clone() };
@@ -186,13 +195,13 @@ pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'
 
 /// The dtype that the formula computes in.
 fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: Option<DType>) -> DType {
-    // A lone operand keeps its dtype, also if it is a number.
+    // Without promotion a lone operand keeps its dtype, also if it is a number.
     let promoted = match operands {
         [one] if rule.numbers_promote => {
             let numbers: SmallVec<[Operand<'_>; 2]> = params.iter().map(|&p| Operand::from(p)).collect();
             common_dtype(std::iter::once(one).chain(&numbers))
         }
-        [one] => one.dtype(),
+        [one] if !rule.flags.promote_inputs_to_common_dtype => one.dtype(),
         _ => common_dtype(operands),
     };
     // An operator without operands computes in the dtype of what it writes.

@@ -205,6 +205,55 @@ macro_rules! __meta_fn {
     };
 }
 
+/// Expands the table into functions that check a call once and keep it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __prepared_functions {
+    ([$($ctx:tt)*] $({ $($row:tt)* })*) => { $( $crate::__prepared_row! { $($row)* } )* };
+}
+
+/// The rows that are structured operators and have an out= form.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __prepared_row {
+    ($name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
+        $crate::__prepared_row! { @op ($crate::Op<$path>) $name $args $rets $forms }
+    };
+    ($name:tt $args:tt -> $rets:tt : fold ($path:path) $forms:tt) => {
+        $crate::__prepared_row! { @op ($crate::reduce::Reduce<$path, $crate::pointwise::Prebuilt>) $name $args $rets $forms }
+    };
+    ($name:tt $args:tt -> $rets:tt : template ($op:ty) $forms:tt) => {
+        $crate::__prepared_row! { @op ($op) $name $args $rets $forms }
+    };
+    (@op $op:tt $name:tt ($($args:tt)*) $rets:tt { functional $fn:ident; $($rest:tt)+ }) => {
+        $crate::__schema_args! { @walk full no __prepared_fn {$fn $op $rets $name} ([] {}) $($args)* , }
+    };
+    ($($rest:tt)*) => {};
+}
+
+/// The prepared form of a row.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __prepared_fn {
+    ({ $fn:ident ($op:ty) $rets:tt [$($name:tt)*] } [$(($how:ident $ty:ident $n:tt))*] {$(($pty:ident $pn:ident))*}) => {
+        #[doc = concat!("`", $(stringify!($name),)* "` checked once and kept: `run` then writes the output anew from the ",
+            "present contents of the operands, with no check and no allocation.")]
+        pub fn $fn<'t, D>($($pn: $crate::__param_type!('t D $pty),)*
+            out: $crate::__results!(lent 't D $rets))
+            -> $crate::core::Result<$crate::core::structured::Prepared<'t, $op, D, { $crate::__results!(count $rets) }>>
+        where
+            D: $crate::core::structured::Executes<$op>,
+            <$op as $crate::core::structured::StructuredOp>::Inputs<'t>:
+                $crate::core::structured::FromArgs<($($crate::__value_type!('t $ty),)*)>,
+        {
+            let args = ($($crate::__value!(D ($how $ty $n)),)*);
+            let inputs = $crate::core::structured::FromArgs::from_args(args)?;
+            $crate::core::structured::prepare::<$op, D, { $crate::__results!(count $rets) }>(
+                &inputs, $crate::__results!(array $rets out))
+        }
+    };
+}
+
 /// A view: the function maps a geometry to a geometry over the same storage.
 #[doc(hidden)]
 #[macro_export]

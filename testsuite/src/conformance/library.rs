@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use monomorph::core::Layout;
-use monomorph::{AnyTensor, Complex64, Cpu, DeviceId, Geometry, IValue, MemoryFormat, Scalar, Stack, Tensor};
+use monomorph::{
+    AnyTensor, Complex64, Cpu, DType, Device, DeviceId, Geometry, IValue, MemoryFormat, Meta, Scalar, Stack, Tensor,
+};
 
 use super::replay::{After, ArgState, Call, GotStorage, GotTensor, GotValue, Identity, Outcome, Replayer, StorageId};
 use super::value::{self, Number, TensorSpec, Value};
@@ -15,7 +17,7 @@ pub struct Library;
 impl Replayer for Library {
     fn call(&mut self, call: &Call<'_>) -> Outcome {
         let Ok(entry) = monomorph::registry().get(call.op) else { return Outcome::Unsupported };
-        let memory = match Memory::new(call) {
+        let memory = match Memory::<Cpu>::new(call) {
             Ok(memory) => memory,
             Err(message) => return Outcome::Error { message, after: After::default() },
         };
@@ -52,13 +54,16 @@ impl Replayer for Library {
 }
 
 /// One storage per buffer of a call.
-struct Memory {
-    storages: Vec<Tensor<Cpu>>,
+struct Memory<D: Device> {
+    storages: Vec<Tensor<D>>,
 }
 
-impl Memory {
-    fn new(call: &Call<'_>) -> Result<Memory, String> {
-        let whole = |bytes: &[u8]| Tensor::<Cpu>::from_slice(bytes, &[bytes.len() as i64]);
+impl<D: Device> Memory<D> {
+    fn new(call: &Call<'_>) -> Result<Memory<D>, String> {
+        let whole = |bytes: &[u8]| match D::MEMORY {
+            Some(_) => Tensor::<D>::from_slice(bytes, &[bytes.len() as i64]),
+            None => Tensor::<D>::zeroed(DType::U8, &[bytes.len() as i64], &[1], 0),
+        };
         let storages: Result<_, _> = call.buffers.iter().map(|b| whole(b.bytes)).collect();
         Ok(Memory { storages: storages.map_err(|e| e.to_string())? })
     }
@@ -171,6 +176,31 @@ fn output(value: &IValue) -> GotValue {
         IValue::Ints(list) => GotValue::Plain(Value::Ints(list.clone())),
         _ => GotValue::Plain(Value::None),
     }
+}
+
+/// The arguments of a call on the CPU.
+///
+/// # Errors
+/// An argument that the library cannot have.
+pub fn arguments(call: &Call<'_>) -> Result<Stack, String> {
+    let memory = Memory::<Cpu>::new(call)?;
+    call.args.iter().map(|arg| memory.argument(call, &arg.value)).collect()
+}
+
+/// The same call without data: every tensor is a meta tensor of the same geometry, every device the meta device.
+///
+/// # Errors
+/// An argument that the library cannot have.
+pub fn meta_arguments(call: &Call<'_>) -> Result<Stack, String> {
+    let memory = Memory::<Meta>::new(call)?;
+    call.args
+        .iter()
+        .map(|arg| match memory.argument(call, &arg.value)? {
+            IValue::Device(_) => Ok(IValue::Device(DeviceId::META)),
+            IValue::None if arg.name == "device" => Ok(IValue::Device(DeviceId::META)),
+            value => Ok(value),
+        })
+        .collect()
 }
 
 /// Every overload of the table, sorted by name.

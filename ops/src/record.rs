@@ -1,0 +1,130 @@
+//! Records: what each formula gives, said a second time over `bool`, `i64`, `f64` and complex numbers. Owns the form of a
+//! record and the conversion of its arguments; refuses to judge: the test suite crosses records with dtypes, layouts and
+//! forms, and does not compile if a formula of the table has none.
+
+use crate::pointwise::PointwiseFn;
+use monomorph_core::{Complex64, DType, Kind, Scalar};
+
+/// A second definition of a formula, to test the first one with.
+#[derive(Clone, Copy)]
+pub struct Record {
+    /// How the formula is called by name: the functional overload (the only one, where there is none), then its arguments.
+    /// `x` is the next operand, `p` the next parameter, `None` an absent argument, `self` a tensor that is only written, any
+    /// other word a string.
+    pub call: &'static str,
+    /// One element of the result from one element of each operand, the parameters, and the dtype that the operator computes
+    /// in; all are converted to that dtype. `None` where the operator refuses the data.
+    pub reference: fn(DType, &[Scalar], &[Scalar]) -> Option<Scalar>,
+    /// The elements on which reference and operator agree.
+    pub inputs: Inputs,
+    /// By how many units in the last place they may differ.
+    pub ulp: u64,
+}
+
+/// The elements that a record holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inputs {
+    /// All; complex numbers as far as neither overflows.
+    Any,
+    /// Multiples of one half up to 16, infinities and NaN: where float16 does not round what float64 would not.
+    Small,
+}
+
+/// A formula with a record.
+#[diagnostic::on_unimplemented(
+    message = "the formula `{Self}` has no record",
+    label = "no record",
+    note = "write `record! {{ .. }}` at the end of its file: a reference, its inputs, its tolerance"
+)]
+pub trait Recorded: PointwiseFn {
+    /// The record.
+    const RECORD: Record;
+}
+
+/// What a reference may return.
+pub trait Answer {
+    /// The number; `None` where there is none.
+    fn answer(self) -> Option<Scalar>;
+}
+
+macro_rules! answers {
+    ($($t:ty)*) => {$(
+        impl Answer for $t {
+            fn answer(self) -> Option<Scalar> {
+                Some(self.into())
+            }
+        }
+        impl Answer for Option<$t> {
+            fn answer(self) -> Option<Scalar> {
+                self.map(Into::into)
+            }
+        }
+    )*};
+}
+answers! { bool i64 f64 Complex64 }
+
+macro_rules! classes {
+    ($($(#[$doc:meta])* $class:ident: $kind:ident, $element:ty, |$s:ident| $convert:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $class<const N: usize, const P: usize, R: Answer>(
+            dtype: DType,
+            operands: &[Scalar],
+            params: &[Scalar],
+            reference: impl Fn([$element; N], [$element; P]) -> R,
+        ) -> Option<Option<Scalar>> {
+            let convert = |$s: &Scalar| -> $element { $convert };
+            let operands: [$element; N] = operands.iter().map(convert).collect::<Vec<_>>().try_into().ok()?;
+            let params: [$element; P] = params.iter().map(convert).collect::<Vec<_>>().try_into().ok()?;
+            (dtype.kind() == Kind::$kind).then(|| reference(operands, params).answer())
+        }
+    )*};
+}
+classes! {
+    /// Applies a reference over bools; `None` for another class of dtypes, or another number of operands.
+    bool: Bool, bool, |s| s.to_bool();
+    /// Applies a reference over integers; `None` for another class of dtypes, or another number of operands.
+    int: Int, i64, |s| s.to_i64();
+    /// Applies a reference over floats; `None` for another class of dtypes, or another number of operands.
+    float: Float, f64, |s| s.to_f64();
+    /// Applies a reference over complex numbers; `None` for another class of dtypes, or another number of operands.
+    complex: Complex, Complex64, |s| s.to_complex();
+}
+
+/// The larger one; NaN if either is. Of equal values the second.
+pub fn larger<T: PartialOrd>(a: T, b: T) -> T {
+    if a > b || a.partial_cmp(&a).is_none() { a } else { b }
+}
+
+/// The smaller one; NaN if either is. Of equal values the second.
+pub fn smaller<T: PartialOrd>(a: T, b: T) -> T {
+    if a < b || a.partial_cmp(&a).is_none() { a } else { b }
+}
+
+/// Declares the record of a formula, class by class of its domain.
+///
+/// `record! { MulFn "mul.Tensor: x x", Any within 0: int |[a, b], []| a.wrapping_mul(b), float |[a, b], []| a * b }` expands to
+///
+/// ```text
+/// impl Recorded for MulFn {
+///     const RECORD: Record = Record { call: "mul.Tensor: x x", inputs: Inputs::Any, ulp: 0, reference: |dtype, x, p| .. };
+/// }
+/// ```
+#[macro_export]
+macro_rules! record {
+    ($formula:ident $call:literal, $inputs:ident within $ulp:literal: $($class:ident $reference:expr),+ $(,)?) => {
+        impl $crate::record::Recorded for $formula {
+            const RECORD: $crate::record::Record = $crate::record::Record {
+                call: $call,
+                inputs: $crate::record::Inputs::$inputs,
+                ulp: $ulp,
+                reference: |dtype, operands, params| {
+                    $(if let Some(answer) = $crate::record::$class(dtype, operands, params, $reference) {
+                        return answer;
+                    })+
+                    None
+                },
+            };
+        }
+    };
+}
+pub use crate::record;

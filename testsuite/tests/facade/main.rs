@@ -1,0 +1,8 @@
+//! The facade against naive twins: every form of every operator of the table.
+
+mod boxed;
+mod fuzz;
+mod meta;
+mod pointwise;
+mod registry;
+mod values;

@@ -1,0 +1,64 @@
+//! Meta equals real for every recorded call: replayed with meta tensors of the same geometry it has the same sizes, strides,
+//! offsets and dtypes, or is an error as well.
+
+use monomorph::core::{ErrorKind, Registry};
+use monomorph::{DType, IValue, Stack, registry};
+use monomorph_testsuite::conformance::library::{arguments, meta_arguments, overloads};
+use monomorph_testsuite::conformance::{Call, CaseFile, Selection, bases, golden_cases, recorded_cases};
+use std::path::Path;
+
+/// Operators whose result depends on the data, so that a meta call of them is an error.
+const DATA_DEPENDENT: [&str; 2] = ["where", "narrow.Tensor"];
+
+type Shape = (Vec<i64>, Vec<i64>, i64, DType);
+
+fn shapes(values: &[IValue]) -> Vec<Shape> {
+    let tensors = values.iter().flat_map(IValue::tensors);
+    tensors.map(|t| (t.sizes().to_vec(), t.strides().to_vec(), t.offset(), t.dtype())).collect()
+}
+
+/// The shapes of results, then of arguments where the call writes one; the results are the written arguments then.
+fn outcome(registry: &Registry, name: &str, mut stack: Stack) -> Result<Vec<Shape>, monomorph::Error> {
+    registry.call(name, &mut stack)?;
+    Ok(shapes(&stack))
+}
+
+/// Replays every case of the table's overloads; returns how many.
+fn replay(dir: &Path) -> usize {
+    let mut replayed = 0;
+    let mut wrong = Vec::new();
+    let selection = Selection { ops: overloads(), tags: Vec::new() };
+    for base in bases(dir, &selection).expect("a directory of cases") {
+        let file = CaseFile::load(dir, &base).expect("a readable file");
+        for case in file.cases.iter().filter(|case| registry().get(&case.op).is_ok()) {
+            let call = Call::new(case, &file.storages);
+            let (Ok(real), Ok(meta)) = (arguments(&call), meta_arguments(&call)) else { continue };
+            replayed += 1;
+            let before = shapes(&meta);
+            let mut stack = meta.clone();
+            let dry = registry().call(&case.op, &mut stack).map(|()| shapes(&stack));
+            match (outcome(registry(), &case.op, real), dry) {
+                (Ok(real), Ok(dry)) if real == dry => {}
+                (Err(real), Err(dry)) if real == dry && shapes(&stack) == before => {}
+                (Err(real), Ok(_)) if *real.kind() == ErrorKind::DivisionByZero => {}
+                (_, Err(_)) if DATA_DEPENDENT.contains(&&*case.op) => {}
+                (real, dry) => wrong.push(format!("{}:\n  real {real:?}\n  meta {dry:?}", case.id)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {replayed} cases:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+    replayed
+}
+
+#[test]
+fn meta_equals_real_on_the_golden_cases() {
+    assert!(replay(&golden_cases()) > 300);
+}
+
+#[test]
+fn meta_equals_real_on_the_full_recording() {
+    match recorded_cases() {
+        Some(dir) => assert!(replay(&dir) > 1000),
+        None => println!("skipped: the full recording is not beside the workspace"),
+    }
+}

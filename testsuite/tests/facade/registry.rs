@@ -1,0 +1,155 @@
+//! The operator table by name: its schemas are PyTorch's, it has every overload that was recorded, and no argument list
+//! that does not fit makes a call panic or change anything.
+
+use monomorph::core::{Entry, ErrorKind};
+use monomorph::{IValue, Stack, registry};
+use monomorph_testsuite::conformance::{CaseFile, Selection, bases, golden_cases, workspace_root};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::values::{describe, every_kind, extremes, fitting_stack};
+
+#[test]
+fn every_schema_is_one_of_pytorch() {
+    let path = workspace_root().join("testsuite/golden/schemas.txt");
+    let text = std::fs::read_to_string(path).expect("the list of schemas");
+    let lines: BTreeSet<&str> = text.lines().collect();
+    let ours = registry().iter().map(|entry| entry.schema().to_string());
+    let strangers: Vec<String> = ours.filter(|schema| !lines.contains(&**schema)).collect();
+    assert_eq!(strangers, [] as [String; 0]);
+}
+
+#[test]
+fn every_recorded_overload_is_in_the_table() {
+    let mut recorded = BTreeSet::new();
+    for base in bases(&golden_cases(), &Selection::default()).unwrap() {
+        let file = CaseFile::load(&golden_cases(), &base).unwrap();
+        recorded.extend(file.cases.iter().map(|case| case.op.clone()));
+    }
+    assert!(recorded.len() >= 154, "{} overloads", recorded.len());
+    let missing: Vec<_> = recorded.iter().filter(|op| registry().get(op).is_err()).collect();
+    assert_eq!(missing, [] as [&String; 0]);
+}
+
+#[test]
+fn an_unknown_operator_is_answered_with_near_names() {
+    for (name, near) in
+        [("ad.Tensor", "add.Tensor"), ("add.Tensr", "add.Tensor"), ("clmp", "clamp"), ("aten::ngg", "neg")]
+    {
+        let error = registry().get(name).expect_err(name);
+        match error.kind() {
+            ErrorKind::UnknownOperator { near: names, .. } => {
+                assert!(names.iter().any(|n| n == near), "{name}: {names:?}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    assert!(registry().get("").is_err() && registry().get("aten::").is_err() && registry().get("add.").is_err());
+    let mut stack: Stack = vec![IValue::Int(1)];
+    assert!(registry().call("no_such_operator", &mut stack).is_err());
+    assert_eq!(stack.len(), 1);
+}
+
+/// Calls an overload; a panic is a failure, and an error leaves the stack and every tensor as they were.
+fn try_call(entry: &Entry, stack: &Stack) -> Result<Stack, monomorph::Error> {
+    let mut given = stack.clone();
+    let before: Vec<String> = stack.iter().map(|value| describe(value, true)).collect();
+    let outcome = catch_unwind(AssertUnwindSafe(|| entry.call(&mut given)));
+    let schema = entry.schema();
+    let outcome = outcome.unwrap_or_else(|_| panic!("{schema}: panicked on {stack:?}"));
+    match outcome {
+        Ok(()) => Ok(given),
+        Err(error) => {
+            let bytes = *error.kind() != ErrorKind::DivisionByZero;
+            let after: Vec<String> = given.iter().map(|value| describe(value, bytes)).collect();
+            let before = if bytes { before } else { stack.iter().map(|value| describe(value, false)).collect() };
+            assert_eq!(before, after, "{schema}: {error}");
+            assert!(!error.op().is_empty(), "{schema}: {error} names no operator");
+            Err(error)
+        }
+    }
+}
+
+/// The stack with its tensors replaced by copies, so that one call does not see what another wrote.
+fn fresh(entry: &Entry) -> Stack {
+    fitting_stack(entry.schema())
+}
+
+#[test]
+fn fitting_arguments_return() {
+    for entry in registry().iter() {
+        let result = try_call(entry, &fresh(entry));
+        let stack = result.unwrap_or_else(|error| panic!("{}: {error}", entry.schema()));
+        assert_eq!(stack.len(), entry.schema().returns().len(), "{}", entry.schema());
+    }
+}
+
+#[test]
+fn wrong_counts_are_errors() {
+    for entry in registry().iter() {
+        let schema = entry.schema();
+        let required = schema.args().filter(|arg| arg.default().is_none()).count();
+        let full = fresh(entry);
+        for keep in 0..full.len() {
+            let result = try_call(entry, &full[..keep].to_vec());
+            // Arguments with a default may be missing from the end on.
+            let tail_has_defaults = schema.args().skip(keep).all(|arg| arg.default().is_some());
+            if tail_has_defaults {
+                continue;
+            }
+            let error = result.expect_err("too few arguments");
+            assert!(matches!(error.kind(), ErrorKind::ArgumentCount { .. }), "{schema}: {error}");
+            assert!(keep < full.len() && required > 0);
+        }
+        let mut more = fresh(entry);
+        more.push(IValue::Int(1));
+        let error = try_call(entry, &more).expect_err("too many arguments");
+        assert!(matches!(error.kind(), ErrorKind::ArgumentCount { .. }), "{schema}: {error}");
+    }
+}
+
+#[test]
+fn wrong_kinds_and_orders_are_no_panic() {
+    let mut refused = 0;
+    for entry in registry().iter() {
+        let n = entry.schema().args().len();
+        for i in 0..n {
+            for value in every_kind() {
+                let mut stack = fresh(entry);
+                stack[i] = value;
+                refused += u32::from(try_call(entry, &stack).is_err());
+            }
+            for j in 0..n {
+                let mut stack = fresh(entry);
+                stack.swap(i, j);
+                let _ = try_call(entry, &stack);
+                stack[j] = stack[i].clone();
+                let _ = try_call(entry, &stack);
+            }
+        }
+        let odd = [IValue::Strs(Vec::new()), IValue::List(vec![IValue::None]), IValue::OptionalTensors(Vec::new())];
+        for (i, value) in (0..n).flat_map(|i| odd.iter().map(move |value| (i, value))) {
+            let mut stack = fresh(entry);
+            stack[i] = value.clone();
+            let error = try_call(entry, &stack).expect_err("no schema of the table takes such a list");
+            assert!(matches!(error.kind(), ErrorKind::ArgumentKind { .. }), "{}: {error}", entry.schema());
+        }
+    }
+    assert!(refused > 3000, "{refused}");
+}
+
+#[test]
+fn extreme_numbers_are_no_panic() {
+    let mut refused = 0;
+    for entry in registry().iter() {
+        let args: Vec<_> = entry.schema().args().collect();
+        for (i, arg) in args.iter().enumerate() {
+            for value in extremes(arg) {
+                let mut stack = fresh(entry);
+                stack[i] = value;
+                refused += u32::from(try_call(entry, &stack).is_err());
+            }
+        }
+    }
+    assert!(refused > 1000, "{refused}");
+}
