@@ -62,8 +62,11 @@ macro_rules! operators {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __operator_row {
-    ({$to:ident $context:tt} $name:tt $args:tt -> $rets:tt : formula ($formula:path) $forms:tt) => {
-        $crate::ops::$to! { $context $name $args -> $rets : op ($crate::pointwise::Pointwise<$formula>) $forms }
+    ({$to:ident $context:tt} $name:tt $args:tt -> $rets:tt : formula $formula:tt $forms:tt) => {
+        $crate::ops::$to! { $context $name $args -> $rets : formula_here $formula $forms }
+    };
+    ({$to:ident $context:tt} $name:tt $args:tt -> $rets:tt : fold $fold:tt $forms:tt) => {
+        $crate::ops::$to! { $context $name $args -> $rets : fold_here $fold $forms }
     };
     ({$to:ident $context:tt} $($row:tt)*) => {
         $crate::ops::$to! { $context $($row)* }

@@ -26,7 +26,7 @@ pub mod structured;
 mod tensor;
 
 pub use arg::{
-    Arg, ArgType, BoolArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntsArg, LayoutArg,
+    Arg, ArgType, BoolArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg, LayoutArg,
     MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StrArg, TensorArg,
 };
 pub use data::{Data, DataMut};
