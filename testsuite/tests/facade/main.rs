@@ -1,6 +1,7 @@
 //! The facade against naive twins: every form of every operator of the table.
 
 mod boxed;
+mod c_text;
 mod fuzz;
 mod meta;
 mod pointwise;
