@@ -140,7 +140,7 @@ record! { MulFn "mul.Tensor: x x", Any within 0:
 bool |[a, b], []| a & b, int |[a, b], []| a.wrapping_mul(b),
 float |[a, b], []| a * b, complex |[a, b], []| a * b }
 record! { DivFn "div.Tensor: x x", Any within 4:
-    float |[a, b], []| a / b, complex |[a, b], []| if b.norm() == 0.0 { a / 0.0 } else { a / b } }
+float |[a, b], []| a / b, complex |[a, b], []| if b.norm() == 0.0 { a / 0.0 } else { a / b } }
 record! { DivTruncFn "div.Tensor_mode: x x trunc", Small within 0:
 int |[a, b], []| (b != 0).then(|| a.wrapping_div(b)), float |[a, b], []| (a / b).trunc() }
 record! { DivFloorFn "div.Tensor_mode: x x floor", Small within 0:

@@ -2,8 +2,10 @@
 
 mod boxed;
 mod c_text;
+mod factories;
 mod fuzz;
 mod meta;
 mod pointwise;
 mod registry;
 mod values;
+mod views;
