@@ -66,11 +66,9 @@ macro_rules! float {
             #[inline(always)]
             fn add_scaled(self, factor: Self, x: Self) -> Self {
                 let (a, f, x) = (self.get(), factor.get(), x.get());
-                if I::FMA {
-                    return On::new(f.mul_add(x, a));
-                }
-                // In double the product of two singles is exact; of two doubles it rounds.
-                On::new((f64::from(a) + f64::from(f) * f64::from(x)) as <$element as crate::on::Compute>::Repr)
+                // Without the instruction it is a library call, which a factor of 1 does not need: the loop is split in
+                // two, of which that one vectorises.
+                On::new(if !I::FMA && f == 1.0 { a + x } else { f.mul_add(x, a) })
             }
         }
         impl<I: Isa> TrueDivision for On<$element, I> {}

@@ -170,13 +170,11 @@ K_FLOATING(f64, k_f64, )
 #ifdef __CUDACC__
 K_FN k_f32 k_mul_add_f32(k_f32 a, k_f32 b, k_f32 c) { return fmaf(a, b, c); }
 K_FN k_f64 k_mul_add_f64(k_f64 a, k_f64 b, k_f64 c) { return fma(a, b, c); }
-K_FN k_f32 k_add_scaled_f32(k_f32 a, k_f32 f, k_f32 x) { return fmaf(f, x, a); }
 #else
 K_FN k_f32 k_mul_add_f32(k_f32 a, k_f32 b, k_f32 c) { return a * b + c; }
 K_FN k_f64 k_mul_add_f64(k_f64 a, k_f64 b, k_f64 c) { return a * b + c; }
-/* The product is exact in double. */
-K_FN k_f32 k_add_scaled_f32(k_f32 a, k_f32 f, k_f32 x) { return (k_f32)((k_f64)a + (k_f64)f * (k_f64)x); }
 #endif
+K_FN k_f32 k_add_scaled_f32(k_f32 a, k_f32 f, k_f32 x) { return fmaf(f, x, a); }
 K_FN k_f64 k_add_scaled_f64(k_f64 a, k_f64 f, k_f64 x) { return fma(f, x, a); }
 
 /* Quotients rounded to integers; every step passes through the element's own precision. */
