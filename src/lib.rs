@@ -17,6 +17,8 @@
 //! # }
 //! ```
 
+mod operators;
+
 pub use monomorph_core as core;
 pub use monomorph_iter as iter;
 pub use monomorph_ops as ops;
@@ -27,7 +29,7 @@ pub use monomorph_core::{
 };
 pub use monomorph_cpu::Cpu;
 pub use monomorph_ops::functions::*;
-pub use monomorph_ops::{meta, prepared};
+pub use monomorph_ops::{algebra, meta, pointwise, prepared};
 
 use std::sync::LazyLock;
 

@@ -20,28 +20,45 @@ impl<'t, D: Device> Arg<'t, D> {
     }
 }
 
-impl<'t, D: Device> From<&'t Tensor<D>> for Arg<'t, D> {
-    fn from(t: &'t Tensor<D>) -> Self {
-        Arg(Operand::from(t), PhantomData)
+/// What a typed call on device `D` takes for a tensor: a tensor on `D` by reference, or a number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an operand of a call on tensors of `{D}`",
+    label = "neither a reference to a `Tensor<{D}>` nor a number",
+    note = "all tensors of one call are on one device: bring the others over with `to_device` first"
+)]
+pub trait IntoArg<'t, D: Device> {
+    /// The argument.
+    fn into_arg(self) -> Arg<'t, D>;
+}
+
+impl<'t, D: Device> IntoArg<'t, D> for Arg<'t, D> {
+    fn into_arg(self) -> Arg<'t, D> {
+        self
     }
 }
 
-impl<'t, D: Device> From<&'t mut Tensor<D>> for Arg<'t, D> {
-    fn from(t: &'t mut Tensor<D>) -> Self {
-        Arg(Operand::from(&*t), PhantomData)
+impl<'t, D: Device> IntoArg<'t, D> for &'t Tensor<D> {
+    fn into_arg(self) -> Arg<'t, D> {
+        Arg(Operand::from(self), PhantomData)
     }
 }
 
-impl<'t, D: Device> From<Option<&'t Tensor<D>>> for Arg<'t, D> {
-    fn from(t: Option<&'t Tensor<D>>) -> Self {
-        Arg(t.map_or(Operand::Absent, Operand::from), PhantomData)
+impl<'t, D: Device> IntoArg<'t, D> for &'t mut Tensor<D> {
+    fn into_arg(self) -> Arg<'t, D> {
+        Arg(Operand::from(&*self), PhantomData)
+    }
+}
+
+impl<'t, D: Device> IntoArg<'t, D> for Option<&'t Tensor<D>> {
+    fn into_arg(self) -> Arg<'t, D> {
+        Arg(self.map_or(Operand::Absent, Operand::from), PhantomData)
     }
 }
 
 macro_rules! from_numbers {
     ($($t:ty)*) => {$(
-        impl<D: Device> From<$t> for Arg<'_, D> {
-            fn from(number: $t) -> Self { Arg(Operand::from(Scalar::from(number)), PhantomData) }
+        impl<'t, D: Device> IntoArg<'t, D> for $t {
+            fn into_arg(self) -> Arg<'t, D> { Arg(Operand::from(Scalar::from(self)), PhantomData) }
         }
     )*};
 }

@@ -15,9 +15,15 @@ mod sealed {
 ///
 /// A tensor may view bytes that were written as another dtype, so the bytes of a bool tensor need not be 0 or 1, and a
 /// `&[bool]` over them would be undefined behaviour. Loads normalise; stores write 0 or 1.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct BoolByte(pub u8);
+
+// SAFETY: `repr(transparent)` over a u8, of which every bit pattern, zero included, is a value.
+unsafe impl Zeroable for BoolByte {}
+// SAFETY: as a u8 it is Copy, has no padding, no interior mutability and no invalid bit pattern. Written out, because the
+// derive would bring a second parser of Rust into every build.
+unsafe impl Pod for BoolByte {}
 
 impl BoolByte {
     /// The truth value of the byte.

@@ -19,13 +19,14 @@ mod registry;
 mod resize;
 mod scalar;
 pub mod schema;
+mod split;
 mod storage;
 pub mod strides;
 pub mod structured;
 mod tensor;
 
 pub use arg::{
-    Arg, ArgType, BoolArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntsArg, LayoutArg,
+    Arg, ArgType, BoolArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg, LayoutArg,
     MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StrArg, TensorArg,
 };
 pub use data::{Data, DataMut};
@@ -42,4 +43,5 @@ pub use num_complex::{Complex, Complex32, Complex64};
 pub use promotion::{Category, DEFAULT_FLOAT, ResultType};
 pub use registry::{BoxedFn, Entry, Registry, Stack};
 pub use scalar::Scalar;
+pub use split::TensorMut;
 pub use tensor::{AnyTensor, Tensor, TensorRef};

@@ -146,12 +146,18 @@ impl Registry {
         Registry::default()
     }
 
-    /// Adds or replaces an overload.
+    /// Adds or replaces an overload. It is looked up by name and overload, with the namespace in front if its schema has one
+    /// other than `aten`.
     pub fn insert(&mut self, entry: Entry) {
-        self.entries.insert(entry.schema.full_name().into(), entry);
+        let full = entry.schema.full_name();
+        let key = match entry.schema.namespace() {
+            None | Some("aten") => full.into(),
+            Some(namespace) => format!("{namespace}::{full}").into_boxed_str(),
+        };
+        self.entries.insert(key, entry);
     }
 
-    /// The overload with this name, such as `add.Tensor` or `relu`. An `aten::` in front is accepted.
+    /// The overload with this name, such as `add.Tensor`, `relu` or `my::axpy`. An `aten::` in front is accepted.
     ///
     /// # Errors
     ///
@@ -172,10 +178,10 @@ impl Registry {
         self.get(name)?.call(stack)
     }
 
-    /// Every overload, sorted by name.
+    /// Every overload, sorted by the name that it is looked up by.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
-        let mut entries: Vec<&Entry> = self.entries.values().collect();
-        entries.sort_by(|a, b| a.schema.full_name().cmp(b.schema.full_name()));
-        entries.into_iter()
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_by_key(|(name, _)| *name);
+        entries.into_iter().map(|(_, entry)| entry)
     }
 }

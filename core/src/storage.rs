@@ -17,6 +17,7 @@ use crate::device::{Contents, Device, DeviceId, Memory};
 use crate::error::{Error, ErrorKind, Result};
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(16);
@@ -40,6 +41,65 @@ pub(crate) struct Header {
     device: DeviceId,
     /// Bytes of the allocation that begins with this header; 0 if the header is a `Box`.
     own_bytes: usize,
+    /// Set if the block is a part of another storage's. Such a header is a `Box`.
+    lease: Option<Lease>,
+}
+
+/// A part of another storage's block, lent out until every part is gone.
+struct Lease {
+    _whole: Arc<Lent>,
+    /// The alignment of the part's first byte that its elements need, and all that it is sure to have.
+    align: usize,
+}
+
+/// A storage whose parts are lent: it stays write-borrowed as long as one of them lives.
+pub(crate) struct Lent {
+    whole: Handle,
+    proof: Option<WriteProof>,
+}
+
+impl Lent {
+    /// Borrows the storage for writing, by the mark even if it is unique: the parts may outlive the tensor that was split.
+    pub(crate) fn new(whole: &Handle) -> Result<Arc<Lent>> {
+        let proof = whole.header().borrow.begin_write(false).map_err(|refused| borrow_error(refused, "self"))?;
+        Ok(Arc::new(Lent { whole: whole.clone(), proof: Some(proof) }))
+    }
+
+    /// A storage of its own over bytes `start..start + bytes`, whose elements need alignment `align`.
+    ///
+    /// # Safety
+    ///
+    /// The range lies within the block, `start` is a multiple of `align`, and no other part of this loan has a byte of it.
+    pub(crate) unsafe fn part(self: &Arc<Lent>, start: usize, bytes: usize, align: usize) -> Handle {
+        let whole = self.whole.header();
+        // SAFETY: the storage is write-borrowed by this loan, which the part keeps alive.
+        let base = unsafe { whole.data() };
+        // Not `add`: what a device calls an address need not be one that the host may do arithmetic with.
+        let first = base.wrapping_add(start);
+        // SAFETY: S1: a block's data is not null, and neither is what lies inside or at the end of it.
+        let data = unsafe { NonNull::new_unchecked(first) };
+        let header = Header {
+            borrow: BorrowState::new(),
+            version: AtomicU64::new(whole.version()),
+            bytes: AtomicUsize::new(bytes),
+            block: UnsafeCell::new(Block { data, bytes, separate: false }),
+            memory: whole.memory,
+            device: whole.device,
+            own_bytes: 0,
+            lease: Some(Lease { _whole: self.clone(), align }),
+        };
+        Handle(NonNull::from(Box::leak(Box::new(header))))
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let header = self.whole.header();
+        header.bump_version();
+        if let Some(proof) = self.proof.take() {
+            header.borrow.end_write(proof);
+        }
+    }
 }
 
 // SAFETY: `block` is read under a read borrow and written under a write borrow (S2); everything else is atomic or constant.
@@ -73,6 +133,7 @@ impl Handle {
             memory,
             device,
             own_bytes,
+            lease: None,
         };
         if bytes > isize::MAX as usize - HEADER_BYTES {
             return Err(refused());
@@ -141,7 +202,8 @@ impl Drop for Handle {
             // SAFETY: `own_bytes == 0` marks a header made by `Box`.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         } else {
-            // SAFETY: M2: the allocation that begins with the header has `own_bytes` bytes. Header needs no drop.
+            // SAFETY: M2: the allocation that begins with the header has `own_bytes` bytes. Such a header needs no drop:
+            // only a boxed one has a lease.
             unsafe { (memory.free)(index, self.0.cast(), own_bytes) };
         }
     }
@@ -175,6 +237,11 @@ impl Header {
         self.version.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// The largest element that the storage is aligned for: any, unless it is a part of another one.
+    pub(crate) fn max_align(&self) -> usize {
+        self.lease.as_ref().map_or(usize::MAX, |lease| lease.align)
+    }
+
     /// The borrow state.
     pub(crate) fn borrow(&self) -> &BorrowState {
         &self.borrow
@@ -199,6 +266,10 @@ impl Header {
     /// The caller holds a write borrow until the growth is committed or dropped.
     pub(crate) unsafe fn prepare_growth(&self, bytes: usize) -> Result<Growth<'_>> {
         let refused = || Error::new(ErrorKind::Allocation { bytes, device: self.device });
+        if self.lease.is_some() {
+            // Growing would part the tensor from the storage that it was split off.
+            return Err(ErrorKind::Borrowed { arg: "self", state: "split" }.into());
+        }
         if bytes > isize::MAX as usize {
             return Err(refused());
         }

@@ -310,6 +310,7 @@ fn to_copy<D: Device>(
 }
 
 /// `to.dtype_layout`: the tensor itself if nothing would change and no copy is asked for, else a copy.
+#[expect(clippy::too_many_arguments, reason = "the schema has as many")]
 pub fn to<D: Device>(
     this: &Tensor<D>,
     dtype: Option<DType>,

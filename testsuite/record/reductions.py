@@ -242,6 +242,10 @@ def main():
     print(len(lines), "calls")
 
 
+# Widths, sizes and scales at which the source index differs with the precision of the step.
+TELLING_STEPS = [(26, 22, None), (39, 33, None), (14, 46, None), (5, 42, 10.25), (5, 48, 11.75), (16, 70, 4.6)]
+
+
 def upsample(lines, rng):
     op = ATEN.upsample_nearest1d
     kinds = [torch.uint8, torch.float16, torch.bfloat16, torch.float32, torch.float64]
@@ -259,6 +263,10 @@ def upsample(lines, rng):
         if 0 < width * factor < 30 or not width * factor < 1e18:
             record(lines, "upsample_nearest1d.vec", x, vals, f"none [{factor}]".lower(), lambda: op.vec(x, None, [factor]))
         record(lines, "upsample_nearest1d.vec", x, vals, f"[{size}] none", lambda: op.vec(x, [size], None))
+    for (width, size, scale), dtype in itertools.product(TELLING_STEPS, [torch.float32, torch.float64, torch.bfloat16]):
+        vals = torch.arange(61).to(dtype)
+        x = fill(vals, width).reshape(1, 1, width)
+        record(lines, "upsample_nearest1d", x, vals, f"[{size}] {scale}".lower(), lambda: op(x, [size], scale))
     vals = torch.arange(23.0)
     plain = lambda sizes, dtype=torch.float32: fill(vals.to(dtype), max(1, torch.Size(sizes).numel())).as_strided(
         sizes, torch.empty(sizes, device="meta").stride())

@@ -59,7 +59,14 @@ impl<'a, D: Device> ValueSink<'a, D> for InPlace<'a, D> {
 }
 
 /// An operator that a row of the table can name: callable on device `D` with the arguments `Args`, into any sink.
+#[diagnostic::on_unimplemented(
+    message = "the operator `{Self}` does not take the arguments `{Args}` on device `{D}`",
+    label = "the number or kind of arguments in the row differs from what the operator takes"
+)]
 pub trait Operator<'t, D: Device, Args> {
+    /// The number of outputs.
+    const OUTPUTS: usize = 1;
+
     /// Calls the operator.
     fn call<S: ValueSink<'t, D>>(args: Args, sink: S) -> Result<S::Value>;
 }
@@ -70,6 +77,8 @@ where
     D: Executes<Op>,
     Op::Inputs<'t>: FromArgs<Args>,
 {
+    const OUTPUTS: usize = Op::OUTPUTS;
+
     fn call<S: ValueSink<'t, D>>(args: Args, sink: S) -> Result<S::Value> {
         let inputs = <Op::Inputs<'t>>::from_args(args).map_err(|e| e.of(Op::NAME))?;
         call::<Op, D, S>(&inputs, sink).map(S::value::<Op>)

@@ -39,6 +39,11 @@ impl Call {
         Call { how: How::Strided, strides: Some(strides.to_vec()), ..self }
     }
 
+    /// The same with exactly contiguous ones.
+    pub(crate) fn contiguous(self) -> Call {
+        Call { how: How::Contiguous, ..self }
+    }
+
     /// The same for another output.
     pub(crate) fn at(self, index: usize) -> Call {
         Call { index, ..self }

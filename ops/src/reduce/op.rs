@@ -7,7 +7,7 @@ use super::rule::ReduceRule;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::structured::{Operand, SinkState, StructuredOp};
 use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Options, Result, TensorRef};
-use monomorph_iter::{Config, Flags, TensorIter, View, build_over};
+use monomorph_iter::{Config, Flags, TensorIter, View, build_over_into};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
@@ -90,19 +90,20 @@ fn plan_call(
     }
     plan.compute = Some(compute);
     if !sink.is_meta() {
-        plan.iter = iteration(rule, operand, sink, &mask, call.keepdim)?;
+        iteration(rule, operand, sink, &mask, call.keepdim, &mut plan.iter)?;
     }
     Ok(())
 }
 
-/// The iteration over the declared outputs and the input.
+/// Plans the iteration over the declared outputs and the input.
 fn iteration(
     rule: &ReduceRule,
     operand: &Operand<'_>,
     sink: &SinkState<'_>,
     mask: &Mask,
     keepdim: bool,
-) -> Result<TensorIter> {
+    iter: &mut TensorIter,
+) -> Result<()> {
     let shapes: SmallVec<[_; 2]> =
         (0..sink.noutputs()).filter_map(|i| Some(dims::with_reduced(sink.written(i)?, mask, keepdim))).collect();
     let views: SmallVec<[View<'_>; 2]> = shapes
@@ -118,7 +119,7 @@ fn iteration(
         enforce_linear_iteration: rule.indexed && mask.iter().all(|&reduced| reduced),
         ..Flags::REDUCE_2
     };
-    build_over(&Config::new(flags), &views, input.as_slice())
+    build_over_into(&Config::new(flags), &views, input.as_slice(), iter)
 }
 
 /// An error if the caller's outputs share memory with each other or, in a reduction along dims, reach an element twice or

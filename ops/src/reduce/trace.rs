@@ -43,3 +43,24 @@ where
 
 /// Checks at compile time that the fold covers its domain.
 pub const fn covered<F: ReduceFn, S: SymFold<F>>() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::sym::trace;
+    use crate::reduce::SumFn;
+
+    #[test]
+    fn float32_is_summed_in_float64_on_every_device() {
+        let function = trace(|t| {
+            let (a, b, at) = (t.input::<f32>(), t.input::<f32>(), t.input::<i64>());
+            let one = <SumFn as Fold<Sym<f32>, Sym<i64>>>::one;
+            let acc = <SumFn as Fold<Sym<f32>, Sym<i64>>>::merge(one(a, at), one(b, at));
+            t.output(<SumFn as Fold<Sym<f32>, Sym<i64>>>::finish(acc, at));
+        });
+        let text = function.map(|f| f.c_source("sum")).unwrap_or_default();
+        for part in ["k_f64 v3 = k_widen_f32(x0)", "k_add_f64(", "k_narrow_f32("] {
+            assert!(text.contains(part), "no {part} in\n{text}");
+        }
+    }
+}

@@ -18,17 +18,38 @@ macro_rules! __meta_functions {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __typed_row {
-    ($each:ident $name:tt $args:tt -> $rets:tt : template $op:tt $forms:tt) => {
-        $crate::__typed_row! { $each $name $args -> $rets : op $op $forms }
+    ($each:ident [] () -> () : $kind:ident $op:tt {}) => {};
+    ($each:ident $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt $forms:tt) => {
+        $crate::__agree_row! { $each $kind $op $args $rets }
+        $crate::__row_forms! { {__each_form} {$each $name $args -> $rets} $kind $op $forms }
     };
-    ($each:ident $name:tt $args:tt -> $rets:tt : fold ($path:path) $forms:tt) => {
-        $crate::__typed_row! {
-            $each $name $args -> $rets : op ($crate::reduce::Reduce<$path, $crate::pointwise::Prebuilt>) $forms
-        }
+}
+
+/// Calls `$to! { context.. : op (Operator) {forms} }` for a row whose formula or fold is the operator of a template; other
+/// rows pass through.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __row_forms {
+    ({$to:ident} {$($row:tt)*} template $op:tt $forms:tt) => { $crate::$to! { $($row)* : op $op $forms } };
+    ({$to:ident} {$($row:tt)*} formula ($path:path) $forms:tt) => {
+        $crate::$to! { $($row)* : op ($crate::Op<$path>) $forms }
     };
-    ($each:ident $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
-        $crate::__typed_row! { $each $name $args -> $rets : op ($crate::Op<$path>) $forms }
+    ({$to:ident} {$($row:tt)*} formula_here ($path:path) $forms:tt) => {
+        $crate::$to! { $($row)* : op ($crate::pointwise::Pointwise<$path, $crate::pointwise::Here>) $forms }
     };
+    ({$to:ident} {$($row:tt)*} fold ($path:path) $forms:tt) => {
+        $crate::$to! { $($row)* : op ($crate::reduce::Reduce<$path, $crate::pointwise::Prebuilt>) $forms }
+    };
+    ({$to:ident} {$($row:tt)*} fold_here ($path:path) $forms:tt) => {
+        $crate::$to! { $($row)* : op ($crate::reduce::Reduce<$path, $crate::pointwise::Here>) $forms }
+    };
+    ({$to:ident} {$($row:tt)*} $kind:ident $op:tt $forms:tt) => { $crate::$to! { $($row)* : $kind $op $forms } };
+}
+
+/// Calls `$each!` for each form of one row.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __each_form {
     ($each:ident $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
         $( $crate::$each! { $form $kind $fn $op $args -> $rets $name } )*
     };
@@ -217,7 +238,7 @@ macro_rules! __prepared_fn {
     ({ $fn:ident ($op:ty) $rets:tt [$($name:tt)*] } [$(($how:ident $ty:ident $n:tt))*] {$(($pty:ident $pn:ident))*}) => {
         #[doc = concat!("`", $(stringify!($name),)* "` checked once and kept: `run` then writes the output anew from the ",
             "present contents of the operands, with no check and no allocation.")]
-        pub fn $fn<'t, D: $crate::core::Device>($($pn: $crate::__param_type!('t D $pty),)*
+        pub fn $fn<'t, D>($($pn: $crate::__param_type!('t D $pty),)*
             out: $crate::__results!(lent 't D $rets))
             -> $crate::core::Result<$crate::core::structured::Prepared<'t, $op, D, { $crate::__results!(count $rets) }>>
         where
@@ -240,6 +261,7 @@ macro_rules! __view_fn {
     ({ $fn:ident ($($op:tt)*) [$($name:tt)*] } [(arg Tensor $this:ident) $(($how:ident $ty:ident $n:tt))*]
         {(Tensor $same:ident) $(($pty:ident $pn:ident))*}) => {
         #[doc = concat!("`", $(stringify!($name),)* "`: a view that shares the storage. Errors if there is no such view.")]
+        #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
         pub fn $fn<'t, D: $crate::core::Device>($this: &'t $crate::core::Tensor<D>, $($pn: $crate::__param_type!('t D $pty)),*)
             -> $crate::core::Result<$crate::core::Tensor<D>>
         {
@@ -258,6 +280,7 @@ macro_rules! __inplace_view_fn {
     ({ $fn:ident ($($op:tt)*) [$($name:tt)*] } [(arg Tensor $this:ident) $(($how:ident $ty:ident $n:tt))*]
         {(Tensor $same:ident) $(($pty:ident $pn:ident))*}) => {
         #[doc = concat!("`", $(stringify!($name),)* "` on the tensor itself: changes its sizes and strides, not its data.")]
+        #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
         pub fn $fn<'t, D: $crate::core::Device>($this: &'t mut $crate::core::Tensor<D>,
             $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>
         {
@@ -318,9 +341,11 @@ macro_rules! __method {
         #[doc = concat!("The method [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
         pub trait $fn<D: $crate::core::Device> {
             #[doc = concat!("See the function [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+            #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
             fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::core::Tensor<D>>;
         }
         impl<D: $crate::core::Device> $fn<D> for $crate::core::Tensor<D> {
+            #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
             fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::core::Tensor<D>> {
                 $fn(self, $($pn),*)
             }
@@ -331,9 +356,11 @@ macro_rules! __method {
         #[doc = concat!("The method [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
         pub trait $fn<D: $crate::core::Device> {
             #[doc = concat!("See the function [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
+            #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
             fn $fn<'t>(&'t mut self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>;
         }
         impl<D: $crate::core::Device> $fn<D> for $crate::core::Tensor<D> {
+            #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
             fn $fn<'t>(&'t mut self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>> {
                 $fn(self, $($pn),*)
             }

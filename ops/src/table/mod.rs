@@ -21,9 +21,11 @@
 //! name only. Without a Rust signature to disagree with there is nothing to check; where there is one, a row whose schema
 //! does not fit it does not compile.
 
+mod agree;
 mod functions;
 mod parse;
 mod register;
 mod rows;
 
+pub use agree::{Takes, agrees};
 pub use register::{IntoResult, Reader, Written, functional_schema, inplace_schema, out_schema, resize, write_out};

@@ -105,7 +105,7 @@ macro_rules! __schema_args {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __param_type {
-    ($t:lifetime $d:ident Tensor) => { impl Into<$crate::core::Arg<$t, $d>> };
+    ($t:lifetime $d:ident Tensor) => { impl $crate::core::IntoArg<$t, $d> };
     ($t:lifetime $d:ident OptTensor) => { Option<&$t $crate::core::Tensor<$d>> };
     ($t:lifetime $d:ident Scalar) => { impl Into<$crate::core::Scalar> };
     ($t:lifetime $d:ident Ints) => { impl Into<$crate::core::IntList<$t>> };
@@ -150,10 +150,10 @@ macro_rules! __marker {
 #[macro_export]
 macro_rules! __value {
     ($d:ident (arg Tensor $n:ident)) => {
-        $crate::core::Arg::<'_, $d>::operand($n.into())
+        $crate::core::IntoArg::<'_, $d>::into_arg($n).operand()
     };
     ($d:ident (arg OptTensor $n:ident)) => {
-        $crate::core::Arg::<'_, $d>::from($n).operand()
+        $crate::core::IntoArg::<'_, $d>::into_arg($n).operand()
     };
     ($d:ident (arg Scalar $n:ident)) => {
         Into::<$crate::core::Scalar>::into($n)

@@ -182,17 +182,15 @@ macro_rules! __register {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_row {
-    ($ctx:tt $name:tt $args:tt -> $rets:tt : template $op:tt $forms:tt) => {
-        $crate::__register_row! { $ctx $name $args -> $rets : op $op $forms }
+    ($ctx:tt $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt $forms:tt) => {
+        $crate::__row_forms! { {__register_forms} {$ctx $name $args -> $rets} $kind $op $forms }
     };
-    ($ctx:tt $name:tt $args:tt -> $rets:tt : fold ($path:path) $forms:tt) => {
-        $crate::__register_row! {
-            $ctx $name $args -> $rets : op ($crate::reduce::Reduce<$path, $crate::pointwise::Prebuilt>) $forms
-        }
-    };
-    ($ctx:tt $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
-        $crate::__register_row! { $ctx $name $args -> $rets : op ($crate::Op<$path>) $forms }
-    };
+}
+
+/// The same once the operator is known.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register_forms {
     ($ctx:tt $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
         $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name [$($($fname)*)?] } )*
     };
@@ -244,7 +242,7 @@ macro_rules! __kernel {
         let mut reader = $crate::table::Reader::new(args, 0);
         let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
         let sink = $crate::core::structured::Functional::<$device, { $crate::__results!(count $rets) }>::default();
-        let outputs = <$op as $crate::core::structured::Operator<'_, $device, _>>::call(values, sink)?;
+        let outputs = <$op as $crate::core::structured::Operator<'_, $device, ($($crate::__value_type!('_ $ty),)*)>>::call(values, sink)?;
         Ok(outputs.into_iter().map(Into::into).collect())
     } };
     (out op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
@@ -254,7 +252,7 @@ macro_rules! __kernel {
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
         let sink = $crate::core::structured::Out(written.typed::<$device, OUTPUTS>()?);
-        <$op as $crate::core::structured::Operator<'_, $device, _>>::call(values, sink)?;
+        <$op as $crate::core::structured::Operator<'_, $device, ($($crate::__value_type!('_ $ty),)*)>>::call(values, sink)?;
         Ok(written.results())
     } };
     (autoout op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
@@ -263,7 +261,7 @@ macro_rules! __kernel {
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
         let sink = $crate::core::structured::Functional::<$device, 1>::default();
-        let [result] = <$op as $crate::core::structured::Operator<'_, $device, _>>::call(values, sink)?;
+        let [result] = <$op as $crate::core::structured::Operator<'_, $device, ($($crate::__value_type!('_ $ty),)*)>>::call(values, sink)?;
         let [out] = written.typed::<$device, 1>()?;
         $crate::table::write_out(&result, out)?;
         Ok(written.results())
@@ -277,7 +275,8 @@ macro_rules! __kernel {
             let mut reader = $crate::table::Reader::new(rest, 1);
             let values = ($crate::core::structured::Operand::from(input),
                 $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
-            <$op as $crate::core::structured::Operator<'_, $device, _>>::call(values, sink)
+            <$op as $crate::core::structured::Operator<'_, $device,
+                ($crate::__value_type!('_ Tensor), $($crate::__value_type!('_ $ty),)*)>>::call(values, sink)
         })?;
         Ok(written.results())
     } };

@@ -8,6 +8,7 @@
 //!   else uses them. Both parts are aligned for any of them.
 //! * B3: rows that are read have as many initialised elements of the dtype as there are lanes, and lie apart from them.
 
+use super::lanes::Lanes;
 use super::results::Keep;
 use crate::cell::{Cell, load};
 use crate::isa::{Isa, Kernel, Portable};
@@ -15,13 +16,6 @@ use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{Accumulator, Fold};
 use std::marker::PhantomData;
-
-/// Where accumulators lie: the run of their first parts and that of their second parts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lanes {
-    pub(super) first: *mut u8,
-    pub(super) second: *mut u8,
-}
 
 /// Rows of elements to be folded into lanes.
 #[derive(Clone, Copy, Debug)]
@@ -83,36 +77,6 @@ where
 type Acc<F, C, I> = <F as Fold<On<C, I>, On<i64, I>>>::Acc;
 type First<F, C, I> = <Acc<F, C, I> as Accumulator>::First;
 type Second<F, C, I> = <Acc<F, C, I> as Accumulator>::Second;
-
-impl Lanes {
-    /// # Safety
-    ///
-    /// B2 for lane `j`.
-    #[inline(always)]
-    unsafe fn get<A: Accumulator>(self, j: usize) -> A {
-        let first = self.first.cast::<A::First>().wrapping_add(j);
-        let second = self.second.cast::<A::Second>().wrapping_add(j);
-        // SAFETY: B2.
-        let first = unsafe { first.read() };
-        // SAFETY: B2.
-        let second = unsafe { second.read() };
-        A::join(first, second)
-    }
-
-    /// # Safety
-    ///
-    /// B2 for lane `j`, which need not hold anything.
-    #[inline(always)]
-    unsafe fn set<A: Accumulator>(self, j: usize, acc: A) {
-        let (first, second) = acc.split();
-        let at = self.first.cast::<A::First>().wrapping_add(j);
-        // SAFETY: B2.
-        unsafe { at.write(first) };
-        let at = self.second.cast::<A::Second>().wrapping_add(j);
-        // SAFETY: B2.
-        unsafe { at.write(second) };
-    }
-}
 
 /// Work on lanes in the frame of a level.
 struct Work<F, C, T> {

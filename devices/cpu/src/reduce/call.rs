@@ -3,6 +3,7 @@
 use super::body::Bodies;
 use super::driver::Driver;
 use super::kernels::Kernels;
+use super::lanes::Lanes;
 use super::layout::Layout;
 use super::results::result_dtype;
 use crate::cast::Bits;
@@ -14,14 +15,13 @@ use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use monomorph_ops::pointwise::DomainSet;
 use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, ResultKind, Results};
-use smallvec::SmallVec;
 
 /// A reduction bound to memory: pointers, layout, bodies. It may be moved between runs.
 pub struct Ready {
     driver: Driver,
     input: Base,
     /// The outputs of a reduction over nothing.
-    empty: SmallVec<[Geometry; 2]>,
+    empty: Vec<Geometry>,
 }
 
 // SAFETY: the driver reads elements of the input and writes elements of the outputs only, within the geometry that the plan
@@ -86,11 +86,8 @@ unsafe fn bind(
     for (k, out) in outs.iter_mut().enumerate().take(kinds.len()) {
         *out = outputs.data(k);
     }
-    let empty = if iter.numel() > 0 {
-        SmallVec::new()
-    } else {
-        (0..kinds.len()).map(|k| outputs.geometry(k).clone()).collect()
-    };
+    let empty =
+        if iter.numel() > 0 { Vec::new() } else { (0..kinds.len()).map(|k| outputs.geometry(k).clone()).collect() };
     let layout = Layout::new(iter, &lane, bodies.parts);
     let serial = iter.must_be_serial();
     Ok(Ready { driver: Driver { layout, bodies, lane, stores, outs, serial }, input, empty })
@@ -118,7 +115,7 @@ impl Ready {
     /// As for `run`.
     unsafe fn fill(&self) {
         let (mut first, mut second) = (Block::NEW, Block::NEW);
-        let lanes = super::body::Lanes { first: first.data(), second: second.data() };
+        let lanes = Lanes { first: first.data(), second: second.data() };
         // SAFETY: B2: there is room for a lane.
         if !unsafe { (self.driver.bodies.nothing)(lanes) } {
             return;

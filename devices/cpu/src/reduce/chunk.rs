@@ -1,6 +1,7 @@
 //! One chunk: elements from memory into lanes, in place or by way of a stage.
 
-use super::body::{Bodies, Lanes, Rows};
+use super::body::{Bodies, Rows};
+use super::lanes::Lanes;
 use super::layout::{Dim, LANES, Layout, Way};
 use super::walk::Runs;
 use crate::lane::{BLOCK, Block, Lane, Tile};

@@ -1,7 +1,8 @@
 //! Drives the bodies of a fold over a layout: tasks, the tree over their chunks, results, threads. Knows no fold.
 
-use super::body::{Bodies, Lanes};
+use super::body::Bodies;
 use super::chunk::Chunks;
+use super::lanes::Lanes;
 use super::layout::{LANES, Layout, Task};
 use crate::lane::{Block, Lane, Tile};
 use monomorph_iter::GRAIN;

@@ -32,7 +32,7 @@ pub(super) struct Dim {
 }
 
 /// Dimensions, innermost first.
-pub(super) type Dims = SmallVec<[Dim; 3]>;
+pub(super) type Dims = SmallVec<[Dim; 2]>;
 
 /// What the lanes are.
 #[derive(Clone, Copy, Debug)]

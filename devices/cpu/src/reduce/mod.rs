@@ -32,6 +32,7 @@ mod chunk;
 mod classes;
 mod driver;
 mod kernels;
+mod lanes;
 mod layout;
 mod results;
 mod walk;

@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod chunks;
+mod forms;
 mod here;
 mod recorded;
 mod repeatable;

@@ -25,19 +25,57 @@ pub trait Compute: sealed::Sealed + Copy + 'static {
     type Wide: Compute;
 }
 
+// An algebra trait is implemented for `Sym<C>` wherever `C` is of the class, so what is missing is always one of these: they,
+// not the algebra traits, say it to the author of an operator.
+
 /// Elements with an order: all but the complex ones.
+#[diagnostic::on_unimplemented(
+    message = "the formula needs an order, which `{Self}` does not have",
+    label = "the domain of the operator is wider than its formula",
+    note = "complex values have equality only; or narrow the domain in `pointwise!`"
+)]
 pub trait Ordering: Compute {}
 /// Elements made of bits.
+#[diagnostic::on_unimplemented(
+    message = "the formula works on bits, which `{Self}` does not have",
+    label = "the domain of the operator is wider than its formula",
+    note = "only bool and integers have bits; or narrow the domain in `pointwise!`"
+)]
 pub trait Bitwise: Compute {}
 /// The integers.
+#[diagnostic::on_unimplemented(
+    message = "the formula shifts, which `{Self}` cannot",
+    label = "the domain of the operator is wider than its formula",
+    note = "only integers shift; or narrow the domain in `pointwise!`"
+)]
 pub trait Integer: Bitwise + Ordering {}
 /// The real floats.
+#[diagnostic::on_unimplemented(
+    message = "the formula needs a real floating value, which `{Self}` is not",
+    label = "the domain of the operator is wider than its formula",
+    note = "promote integers to float in the operator's rule; or narrow the domain in `pointwise!`"
+)]
 pub trait Floating: Ordering + Fractional + Compute<Re = Self> {}
 /// Elements with a true quotient: floats and complex ones.
+#[diagnostic::on_unimplemented(
+    message = "the formula divides or takes an exponential, and `{Self}` has neither",
+    label = "the domain of the operator is wider than its formula",
+    note = "promote integers and bool to float in the operator's rule; or narrow the domain in `pointwise!`"
+)]
 pub trait Fractional: Compute {}
 /// Elements with a rounded quotient: integers and floats.
+#[diagnostic::on_unimplemented(
+    message = "the formula rounds a quotient, which `{Self}` cannot",
+    label = "the domain of the operator is wider than its formula",
+    note = "bool and complex values have no rounded quotient; or narrow the domain in `pointwise!`"
+)]
 pub trait Quotient: Ordering {}
 /// The complex elements.
+#[diagnostic::on_unimplemented(
+    message = "the formula needs a complex value, which `{Self}` is not",
+    label = "the domain of the operator is wider than its formula",
+    note = "only complex64 and complex128 have parts; or narrow the domain in `pointwise!`"
+)]
 pub trait Paired: Fractional {}
 
 /// Implements [`Compute`] and the classes of one element per row.

@@ -1,0 +1,33 @@
+//! An operator called on a device that has no kernel for it.
+use monomorph::core::{Contents, DeviceKind, Memory, Strided};
+use monomorph::{Device, Tensor, add};
+use std::ptr::NonNull;
+
+#[derive(Clone, Copy)]
+struct Mock;
+
+static MEMORY: Memory = Memory { allocate, free, copy, host: false };
+fn allocate(_: u8, _: usize, _: Contents) -> Option<NonNull<u8>> {
+    None
+}
+unsafe fn free(_: u8, _: NonNull<u8>, _: usize) {}
+unsafe fn copy(_: u8, _: NonNull<u8>, _: NonNull<u8>, _: usize) {}
+
+// SAFETY: there is no memory.
+unsafe impl Device for Mock {
+    const KIND: DeviceKind = DeviceKind(16);
+    const MEMORY: Option<&'static Memory> = Some(&MEMORY);
+    type Guard = ();
+    fn enter(_: u8) {}
+    unsafe fn copy(_: u8, _: &[i64], _: Strided<'_>, _: Strided<'_>) -> monomorph::Result<()> {
+        Ok(())
+    }
+}
+
+fn twice(a: &Tensor<Mock>) -> monomorph::Result<Tensor<Mock>> {
+    a.add(a)
+}
+
+fn main() {
+    let _ = twice;
+}

@@ -1,0 +1,119 @@
+//! Programs that must not build, and what their author is told. Each `compile_fail/NAME.rs` is built against the library as
+//! this test was, and `NAME.stderr` holds the lines that must be in the compiler's answer, in that order; the rest of the
+//! answer is the compiler's own and may change with it. `builds.rs` is the control, and has no such file.
+//!
+//! The library's files are taken from beside this very program, so nothing is built twice and no registry is asked.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::SystemTime;
+
+/// The directory with the library as it was built for this program.
+fn dependencies() -> PathBuf {
+    let program = std::env::current_exe().expect("the path of this program");
+    program.parent().expect("a directory").to_path_buf()
+}
+
+/// The library, the newest where there are several: older ones are left from builds with other flags.
+fn library(dir: &Path) -> PathBuf {
+    let newest = |path: &PathBuf| path.metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let files = std::fs::read_dir(dir).expect("the directory of this program").flatten().map(|entry| entry.path());
+    let is_library = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libmonomorph-") && name.ends_with(".rlib")
+    };
+    files.filter(is_library).max_by_key(newest).expect("the library is built, because this program depends on it")
+}
+
+/// Builds one case up to its object file, which is where errors of constants show.
+fn build(source: &Path, object: &Path) -> Output {
+    let dir = dependencies();
+    let mut dependency = std::ffi::OsString::from("dependency=");
+    dependency.push(&dir);
+    let mut library_argument = std::ffi::OsString::from("monomorph=");
+    library_argument.push(library(&dir));
+    Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .args(["--edition", "2024", "--crate-name", "case", "--emit", "obj", "-o"])
+        .arg(object)
+        .arg("--extern")
+        .arg(library_argument)
+        .arg("-L")
+        .arg(dependency)
+        .arg(source.file_name().expect("a file"))
+        .current_dir(source.parent().expect("a directory"))
+        .output()
+        .expect("the compiler that built this program")
+}
+
+/// The cases: path and, but for the control, the expected lines.
+fn cases() -> Vec<(PathBuf, Option<String>)> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("compile_fail");
+    let files = std::fs::read_dir(dir).expect("the cases").flatten().map(|entry| entry.path());
+    let sources = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let mut cases: Vec<_> =
+        sources.map(|path| (path.clone(), std::fs::read_to_string(path.with_extension("stderr")).ok())).collect();
+    cases.sort();
+    cases
+}
+
+/// The first expected line that is not there, behind those before it.
+fn missing<'e>(expected: &'e str, mut text: &str) -> Option<&'e str> {
+    expected.lines().map(str::trim).filter(|line| !line.is_empty()).find(|line| match text.find(line) {
+        Some(at) => {
+            text = &text[at + line.len()..];
+            false
+        }
+        None => true,
+    })
+}
+
+#[test]
+fn every_case_is_told_what_is_wrong() {
+    let (cases, object) = (cases(), std::env::temp_dir().join(format!("monomorph-case-{}.o", std::process::id())));
+    let mut problems = Vec::new();
+    for (source, expected) in &cases {
+        let output = build(source, &object);
+        let text = String::from_utf8_lossy(&output.stderr);
+        let name = source.file_stem().unwrap_or_default().to_string_lossy();
+        match expected {
+            None if output.status.success() => {}
+            None => problems.push(format!("{name} must build:\n{text}")),
+            Some(_) if output.status.success() => problems.push(format!("{name} must not build")),
+            Some(expected) => {
+                let line = missing(expected, &text);
+                problems.extend(line.map(|line| format!("{name}: no line, or not in this place, {line:?} in\n{text}")));
+            }
+        }
+    }
+    let controls = cases.iter().filter(|(_, expected)| expected.is_none()).count();
+    // The object stays away if nothing was built; a leftover in the temporary directory is no failure.
+    let _ = std::fs::remove_file(&object);
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+    assert_eq!((controls, cases.len()), (1, 10), "a case without expected lines would pass as a control");
+}
+
+/// Kernels of in-tree operators are compiled in the device's crate only: a program that uses them has no loop of theirs.
+#[test]
+fn a_program_holds_no_kernel_of_the_library() {
+    let dir = std::env::temp_dir().join(format!("monomorph-downstream-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a temporary directory");
+    let holds_kernels = |name: &str, source: &str| {
+        let (path, object) = (dir.join(name).with_extension("rs"), dir.join(name).with_extension("o"));
+        std::fs::write(&path, source).expect("a temporary file");
+        let output = build(&path, &object);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let bytes = std::fs::read(&object).expect("the object file");
+        // The function that all kernels are instances of, as it is mangled: monomorph_cpu::pointwise::body::body.
+        bytes.windows(19).any(|window| window == b"9pointwise4body4bod")
+    };
+    let uses = "use monomorph::{Cpu, Tensor, add, exp, eq};
+        fn main() -> monomorph::Result<()> {
+            let a = Tensor::<Cpu>::from_slice(&[1.0f32], &[1])?;
+            a.add(&a)?.exp()?.eq(&a)?;
+            Ok(())
+        }";
+    let defines = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("compile_fail/builds.rs"));
+    assert!(!holds_kernels("uses", uses), "an operator of the library was compiled in a program that only uses it");
+    assert!(holds_kernels("defines", &defines.expect("the control")), "an operator of one's own is compiled here");
+    std::fs::remove_dir_all(&dir).expect("the temporary directory");
+}
