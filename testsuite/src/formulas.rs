@@ -8,16 +8,19 @@ use monomorph::ops::pointwise::{Operands, Params, PointwiseFn, PointwiseInputs, 
 use monomorph::ops::record::{Record, Recorded};
 use monomorph::{Cpu, DType, Device, Meta, Result, Scalar, Tensor};
 
+/// A form that writes a tensor of the caller: operands, parameters, what is written.
+pub type Writes<D> = for<'a> fn(&[Operand<'a>], &[Scalar], &'a mut Tensor<D>) -> Result<()>;
+
 /// The forms of one formula on one device, for operands and parameters in lists.
 pub struct Forms<D: Device> {
     /// A new tensor.
     pub functional: fn(&[Operand<'_>], &[Scalar]) -> Result<Tensor<D>>,
     /// Into the caller's tensor.
-    pub out: for<'a> fn(&[Operand<'a>], &[Scalar], &'a mut Tensor<D>) -> Result<()>,
+    pub out: Writes<D>,
     /// Into the first operand; the list has the others.
-    pub in_place: for<'a> fn(&'a mut Tensor<D>, &[Operand<'a>], &[Scalar]) -> Result<()>,
+    pub in_place: Writes<D>,
     /// Into the caller's tensor, checked once and run twice.
-    pub prepared: for<'a> fn(&[Operand<'a>], &[Scalar], &'a mut Tensor<D>) -> Result<()>,
+    pub prepared: Writes<D>,
 }
 
 /// One formula of the table.
@@ -58,9 +61,9 @@ fn out<'a, F: PointwiseFn, D: Executes<Op<F>>>(
 }
 
 fn inplace<'a, F: PointwiseFn, D: Executes<Op<F>>>(
-    this: &'a mut Tensor<D>,
     others: &[Operand<'a>],
     params: &[Scalar],
+    this: &'a mut Tensor<D>,
 ) -> Result<()> {
     in_place(this, |first, sink, _| {
         let own = (F::Operands::COUNT > 0).then_some(Operand::from(first));

@@ -284,8 +284,8 @@ impl<'a> Trial<'a> {
                 (formula.meta.prepared)(&lent(&twins), params, &mut meta_out),
             ),
             Form::InPlace => (
-                (formula.cpu.in_place)(&mut out, &operands[1..], params),
-                (formula.meta.in_place)(&mut meta_out, &lent(&twins)[1..], params),
+                (formula.cpu.in_place)(&operands[1..], params, &mut out),
+                (formula.meta.in_place)(&lent(&twins)[1..], params, &mut meta_out),
             ),
         };
         let real = done.clone().map(|()| out.geometry().clone());
@@ -414,7 +414,7 @@ impl<'a> Trial<'a> {
             Tensor::<Cpu>::from_storage(&bytes, first.geometry().clone()).unwrap()
         };
         let mut direct = copy();
-        let done = (self.formula.cpu.in_place)(&mut direct, &self.operands()[1..], &self.params);
+        let done = (self.formula.cpu.in_place)(&self.operands()[1..], &self.params, &mut direct);
         let mut stack = boxed::stack(self.formula, &self.args, &self.params);
         stack[0] = copy().into();
         match (done, boxed::call(in_place, stack)) {
@@ -476,7 +476,7 @@ fn filling_writes_every_element_and_no_gap() {
                 } else {
                     t.numel()
                 };
-                (fill.cpu.in_place)(&mut t, &[], &[value]).unwrap();
+                (fill.cpu.in_place)(&[], &[value], &mut t).unwrap();
                 let what = format!("{dtype} {layout:?} {sizes:?} {value}");
                 assert_same_values(&what, &t, &vec![want; t.numel()], 0);
                 let all = t.view_as(Geometry::new(dtype, &[whole as i64], &[1], 0).unwrap()).unwrap();
