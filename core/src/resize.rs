@@ -14,6 +14,7 @@ impl<D: Device> Tensor<D> {
     /// borrowed.
     pub fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
         let need = geometry.bytes_needed()?;
+        self.raw().check_aligned(&geometry)?;
         if need > self.storage_bytes() {
             self.raw_mut().grow_meta(need);
             if let Some(header) = self.raw().header() {

@@ -56,6 +56,8 @@ impl<D: Device> Tensor<D> {
             return Err(ErrorKind::NoHostData { device: self.device() }.into());
         };
         let align = self.dtype().size();
+        // `&mut self` is lent to nobody yet, so guards that were forgotten, and a freeze, end here if the storage is unique.
+        handle.header().borrow().heal();
         let lent = Lent::new(handle)?;
         let [low, high] = parts.map(|(g, (start, end))| -> Result<TensorMut<'_, D>> {
             // An empty part keeps its sizes; its range was left empty, and the other one's may be, too.

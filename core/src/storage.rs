@@ -74,8 +74,8 @@ impl Lent {
         let whole = self.whole.header();
         // SAFETY: the storage is write-borrowed by this loan, which the part keeps alive.
         let base = unsafe { whole.data() };
-        // SAFETY: the caller keeps the range inside the block.
-        let first = unsafe { base.add(start) };
+        // Not `add`: what a device calls an address need not be one that the host may do arithmetic with.
+        let first = base.wrapping_add(start);
         // SAFETY: S1: a block's data is not null, and neither is what lies inside or at the end of it.
         let data = unsafe { NonNull::new_unchecked(first) };
         let header = Header {

@@ -77,11 +77,17 @@ impl Raw {
             }
             .into());
         }
+        self.check_aligned(&geometry)?;
+        Ok(Raw { geometry, store: self.store.clone() })
+    }
+
+    /// An error if the storage is not aligned for elements of the geometry's dtype.
+    pub(crate) fn check_aligned(&self, geometry: &Geometry) -> Result<()> {
         if self.header().is_some_and(|h| geometry.dtype().size() > h.max_align()) {
             let rule = "a part of a split tensor can only be viewed as dtypes no larger than the split tensor's";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
-        Ok(Raw { geometry, store: self.store.clone() })
+        Ok(())
     }
 
     /// A tensor over a storage that was checked to hold the geometry.

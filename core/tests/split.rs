@@ -75,3 +75,33 @@ fn interleaved_parts_are_refused_and_empty_ones_are_not() {
     drop((none, all));
     assert_eq!(t.to_vec::<i32>().unwrap().len(), 16);
 }
+
+/// A part of odd bytes is aligned for nothing larger, whichever way it gets its geometry.
+#[test]
+fn parts_are_never_misaligned() {
+    let mut t = Tensor::<Host>::from_slice(&[0u8; 33], &[33]).unwrap();
+    let (_low, mut high) = t.split_at_mut(0, 1).unwrap();
+    let doubles = Geometry::new(DType::F64, &[4], &[1], 0).unwrap();
+    assert!(matches!(high.view_as(doubles.clone()).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
+    assert!(matches!(high.set_view(doubles.clone()).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
+    assert!(matches!(high.grow_to(doubles).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
+    assert_eq!((high.dtype(), high.sizes()), (DType::U8, &[32i64][..]));
+}
+
+/// Splitting is a write: it heals what forgotten guards left on a unique storage, and thaws it; a shared one refuses.
+#[test]
+fn splitting_heals_and_thaws() {
+    let mut t = tensor(&[4]);
+    std::mem::forget(t.clone().data_mut::<i32>());
+    assert!(t.data::<i32>().is_err());
+    drop(t.split_at_mut(0, 2).unwrap());
+    t.freeze().unwrap();
+    drop(t.split_at_mut(0, 2).unwrap());
+    assert!(!t.is_frozen());
+    let view = t.clone();
+    t.freeze().unwrap();
+    assert_eq!(t.split_at_mut(0, 2).err().unwrap().kind(), &ErrorKind::Frozen);
+    drop(view);
+    drop(t.split_at_mut(0, 2).unwrap());
+    t.data_mut::<i32>().unwrap();
+}

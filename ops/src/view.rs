@@ -3,6 +3,7 @@
 
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
+use smallvec::SmallVec;
 
 /// The same bits and names-free geometry with other sizes and strides.
 fn reshaped(g: &Geometry, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Geometry> {
@@ -75,7 +76,7 @@ pub fn permute(g: &Geometry, dims: &[i64]) -> Result<Geometry> {
     if dims.len() != g.ndim() {
         return Err(ErrorKind::ListLength { arg: "dims", got: dims.len(), want: g.ndim() }.into());
     }
-    let mut seen = vec![false; dims.len()];
+    let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, dims.len());
     let (mut sizes, mut new) = (Dims::new(), Dims::new());
     for &dim in dims {
         let d = strides::wrap_dim(dim, g.ndim(), "dims")?;

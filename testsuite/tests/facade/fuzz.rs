@@ -1,5 +1,5 @@
 //! Random boxed calls over the whole table: no panic, no crash, and an error changes nothing. `MONOMORPH_FUZZ_ITERS` sets
-//! how many.
+//! how many, `MONOMORPH_FUZZ_SEED` which.
 
 use monomorph::core::ErrorKind;
 use monomorph::{AnyTensor, DType, IValue, registry};
@@ -15,7 +15,8 @@ const MAX_BYTES: usize = 1 << 14;
 #[test]
 fn random_boxed_calls_do_not_panic() {
     let calls: usize = std::env::var("MONOMORPH_FUZZ_ITERS").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000);
-    let mut random = Random::new(20);
+    let seed = std::env::var("MONOMORPH_FUZZ_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let mut random = Random::new(seed);
     let entries: Vec<_> = registry().iter().collect();
     let mut pool: Vec<AnyTensor> = (0..16).map(|_| random_tensor(&mut random)).collect();
     let (mut returned, mut refused) = (0, 0);

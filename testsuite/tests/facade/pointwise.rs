@@ -4,9 +4,10 @@
 use monomorph::core::structured::Operand;
 use monomorph::core::{ErrorKind, Meta};
 use monomorph::ops::pointwise::OutputKind;
+use monomorph::ops::record::Inputs;
 use monomorph::{Cpu, DType, Error, Geometry, Result, Scalar, Tensor};
 use monomorph_testsuite::formulas::{Formula, formulas};
-use monomorph_testsuite::layout::{Layout, Random, convert, mixed, plain, tensor, values};
+use monomorph_testsuite::layout::{Layout, Random, convert, mixed, plain, samples, tensor, values};
 use monomorph_testsuite::naive::{self, Arg, Refusal, distance};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner, contextualize_config};
@@ -197,7 +198,7 @@ impl<'a> Trial<'a> {
             args.push(argument(&spec, &case.sizes, dtype(k, &spec), &pick, &mut random));
         }
         let common = naive::compute_dtype(formula, &args, &[]);
-        let params = mixed(common, monomorph::ops::record::Inputs::Small, formula.params, &mut random);
+        let params = mixed(common, Inputs::Small, formula.params, &mut random);
         let geometries: Vec<_> = args
             .iter()
             .map(|arg| match arg {
@@ -350,7 +351,7 @@ impl<'a> Trial<'a> {
             }
         }
         let Some(sizes) = self.result_sizes() else { return };
-        let fill = mixed(case.out_dtype, monomorph::ops::record::Inputs::Small, 7, &mut Random::new(case.seed));
+        let fill = mixed(case.out_dtype, Inputs::Small, 7, &mut Random::new(case.seed));
         let make = |dtype, layout: Layout| tensor(layout.geometry(dtype, &sizes), &fill);
         let out = make(dtype, case.out_layout);
         let strides = out.strides().to_vec();
@@ -406,6 +407,24 @@ impl<'a> Trial<'a> {
             (Err(_), Err(_)) => {}
             (want, got) => panic!("{}: {want:?}, out= by name {got:?}", self.what),
         }
+        let Some(Arg::Tensor(first)) = self.args.first().filter(|_| self.formula.masks == 0) else { return };
+        let in_place = boxed::sibling(entry, |e| e.schema().is_inplace()).expect("an in-place form");
+        let copy = || {
+            let bytes = first.storage_to_vec().unwrap();
+            Tensor::<Cpu>::from_storage(&bytes, first.geometry().clone()).unwrap()
+        };
+        let mut direct = copy();
+        let done = (self.formula.cpu.in_place)(&mut direct, &self.operands()[1..], &self.params);
+        let mut stack = boxed::stack(self.formula, &self.args, &self.params);
+        stack[0] = copy().into();
+        match (done, boxed::call(in_place, stack)) {
+            (Ok(()), Ok(named)) => {
+                let named = named.downcast::<Cpu>().expect("a tensor on the CPU");
+                assert_same_values(&format!("{}: in place by name", self.what), &named, &values(&direct), 0);
+            }
+            (Err(direct), Err(named)) => assert_eq!(direct.kind(), named.kind(), "{}: in place by name", self.what),
+            (direct, named) => panic!("{}: in place {direct:?}, by name {named:?}", self.what),
+        }
     }
 }
 
@@ -438,5 +457,34 @@ fn every_form_of_every_formula_equals_the_naive_twin() {
             panic!("{}: {error}", formula.path);
         }
         assert!(returned.get() > cases / 5, "{}: only {} of {cases} calls returned", formula.path, returned.get());
+    }
+}
+
+#[test]
+fn filling_writes_every_element_and_no_gap() {
+    let all = formulas();
+    let fill = all.iter().find(|f| f.operands == 0).expect("fill_ has no operand");
+    for (dtype, layout) in DType::ALL.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout))) {
+        for sizes in [&[][..], &[0], &[5], &[2, 3], &[2, 3, 2, 2], &[3, 300]] {
+            for value in samples(dtype, Inputs::Any) {
+                let background = convert(Scalar::Int(1), dtype);
+                let mut t = tensor(layout.geometry(dtype, sizes), &[background]);
+                let want = (fill.record.reference)(dtype, &[], &[convert(value, dtype)]).expect("a value");
+                let whole = t.storage_bytes() / dtype.size();
+                let reached = if layout == Layout::Expanded && sizes.len() > 1 {
+                    t.numel() / sizes[0].max(1) as usize
+                } else {
+                    t.numel()
+                };
+                (fill.cpu.in_place)(&mut t, &[], &[value]).unwrap();
+                let what = format!("{dtype} {layout:?} {sizes:?} {value}");
+                assert_same_values(&what, &t, &vec![want; t.numel()], 0);
+                let all = t.view_as(Geometry::new(dtype, &[whole as i64], &[1], 0).unwrap()).unwrap();
+                let untouched = values(&all).iter().filter(|&&v| distance(dtype, v, background) == 0).count();
+                if distance(dtype, want, background) > 0 && !(layout == Layout::Expanded && sizes.len() == 1) {
+                    assert_eq!(untouched, whole - reached, "{what}: a gap was written");
+                }
+            }
+        }
     }
 }

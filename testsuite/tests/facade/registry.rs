@@ -153,3 +153,22 @@ fn extreme_numbers_are_no_panic() {
     }
     assert!(refused > 1000, "{refused}");
 }
+
+/// An expanded tensor has any number of elements in a few bytes: what would need memory for all of them is an error.
+#[test]
+fn results_that_no_memory_holds_are_errors() {
+    // These walk every element without needing memory for it, as is their right.
+    const WALKERS: [&str; 5] = ["sum", "any", "argmax", "aminmax", "fill_"];
+    let mut refused = 0;
+    for entry in registry().iter().filter(|entry| !WALKERS.contains(&entry.schema().name())) {
+        let n = entry.schema().args().len();
+        for i in 0..n {
+            let mut stack = fresh(entry);
+            let IValue::Tensor(t) = &stack[i] else { continue };
+            let huge = monomorph::Geometry::new(t.dtype(), &[1 << 50], &[0], 0).unwrap();
+            stack[i] = t.view_as(huge).unwrap().into();
+            refused += u32::from(try_call(entry, &stack).is_err());
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}

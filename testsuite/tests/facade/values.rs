@@ -145,7 +145,7 @@ pub(crate) fn random_value(arg: &Argument, pool: &[AnyTensor], random: &mut Rand
     if random.one_in(60) {
         return random.pick(&every_kind());
     }
-    if random.one_in(40)
+    if random.one_in(12)
         && let values @ [_, ..] = &extremes(arg)[..]
     {
         return random.pick(values);

@@ -1,0 +1,131 @@
+//! How often calls allocate: a meta call of up to five dimensions never, whatever the operator; a functional call once, for
+//! its result; out=, in-place and prepared calls never.
+
+use monomorph::core::structured::{Executes, Functional, MetaSink, Operand, Out, call, prepare};
+use monomorph::ops::Op;
+use monomorph::ops::pointwise::{DomainSet, Operands, Params, PointwiseFn, PointwiseInputs};
+use monomorph::{Cpu, DType, Geometry, Meta, Scalar, Tensor, add, add_, add_out, meta, permute};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+// SAFETY: everything is done by the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: passed on.
+        unsafe { System.dealloc(block, layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: passed on.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations<R>(f: impl FnOnce() -> R) -> (usize, R) {
+    let before = COUNT.get();
+    let result = f();
+    (COUNT.get() - before, result)
+}
+
+/// Sizes of three operands that broadcast: none, one to five dimensions, with ones and missing dimensions.
+const SIZES: [[&[i64]; 3]; 6] = [
+    [&[], &[], &[]],
+    [&[100], &[100], &[1]],
+    [&[20, 30], &[30], &[20, 1]],
+    [&[4, 1, 6], &[5, 6], &[4, 5, 1]],
+    [&[2, 3, 4, 5], &[2, 3, 4, 5], &[5]],
+    [&[2, 3, 2, 3, 2], &[3, 1, 3, 1], &[2, 1, 2, 1, 2]],
+];
+
+/// A tensor whose last two dimensions are exchanged in memory.
+fn transposed(dtype: DType, sizes: &[i64]) -> Tensor<Cpu> {
+    let n = sizes.len();
+    let mut strides = vec![1; n];
+    let mut next = 1;
+    for d in (0..n.saturating_sub(2)).rev().chain(n.saturating_sub(2)..n).rev() {
+        strides[d] = next;
+        next *= sizes[d];
+    }
+    let geometry = Geometry::new(dtype, sizes, &strides, 0).unwrap();
+    let bytes = geometry.bytes_needed().unwrap();
+    Tensor::from_storage(&vec![1; bytes], geometry).unwrap()
+}
+
+/// Counts every form of one formula on operands of every shape.
+fn check<F: PointwiseFn>(name: &str)
+where
+    Cpu: Executes<Op<F>>,
+{
+    let has = |dtype: DType| F::Domain::MASK >> dtype as usize & 1 == 1;
+    let dtypes = [DType::F32, DType::I64].into_iter().filter(|&dtype| has(dtype));
+    for (dtype, sizes) in dtypes.flat_map(|dtype| SIZES.map(|sizes| (dtype, sizes))) {
+        let kind = |k: usize| if k < F::Operands::MASKS { DType::Bool } else { dtype };
+        let tensors: Vec<Tensor<Cpu>> = (0..F::Operands::COUNT).map(|k| transposed(kind(k), sizes[k])).collect();
+        let operands: Vec<Operand<'_>> = tensors.iter().map(Into::into).collect();
+        let params = vec![Scalar::Int(1); F::Params::COUNT];
+        let what = format!("{name} of {dtype} {sizes:?}");
+        let mut out = transposed(dtype, sizes[0]);
+        if F::Operands::COUNT > 0 {
+            let given = PointwiseInputs::<F>::from_lists(&operands, &params).unwrap();
+            let (count, result) = allocations(|| call::<Op<F>, Meta, _>(&given, MetaSink::<1>));
+            result.unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(count, 0, "meta {what}");
+            let functional = || call::<Op<F>, Cpu, _>(&given, Functional::<Cpu, 1>::default());
+            // The first call may set up what belongs to the process.
+            [out] = functional().unwrap();
+            let (count, _again) = allocations(functional);
+            assert_eq!(count, 1, "{what}");
+            let given = PointwiseInputs::<F>::from_lists(&operands, &params).unwrap();
+            let (count, _) = allocations(|| call::<Op<F>, Cpu, _>(&given, Out([&mut out])).map(|_| ()).unwrap());
+            assert_eq!(count, 0, "out= {what}");
+        }
+        let given = PointwiseInputs::<F>::from_lists(&operands, &params).unwrap();
+        let (count, prepared) = allocations(|| prepare::<Op<F>, Cpu, 1>(&given, [&mut out]));
+        assert_eq!(count, 0, "preparing {what}");
+        let mut prepared = prepared.unwrap();
+        assert_eq!(allocations(|| prepared.run().unwrap()).0, 0, "prepared {what}");
+    }
+}
+
+#[test]
+fn every_form_of_every_formula() {
+    macro_rules! each {
+        ($formula:path) => {
+            check::<$formula>(stringify!($formula));
+        };
+    }
+    monomorph::ops::for_each_formula! { each }
+}
+
+#[test]
+fn the_functions_of_the_facade() {
+    let a = transposed(DType::F32, &[2, 3, 2, 3, 2]);
+    let b = Tensor::<Cpu>::from_slice(&[1i32, 2, 3], &[3, 1]).unwrap();
+    let mut c = add(&a, &b).unwrap();
+    assert_eq!(allocations(|| add(&a, &b).unwrap()).0, 1);
+    assert_eq!(allocations(|| add(&a, 2.5).unwrap()).0, 1);
+    assert_eq!(allocations(|| add_out(&a, &b, &mut c).map(|_| ()).unwrap()).0, 0);
+    assert_eq!(allocations(|| c.add_(&b).map(|_| ()).unwrap()).0, 0);
+    assert_eq!(allocations(|| meta::add(&a, &b).unwrap()).0, 0);
+    assert_eq!(allocations(|| a.permute(&[4, 3, 2, 1, 0]).is_err()).0, 0);
+}

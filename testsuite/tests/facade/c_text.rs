@@ -1,0 +1,198 @@
+//! Every formula of the table as C text: each dtype of its domain is written down by `Sym`, compiled with the system's C
+//! compiler, run on values of every kind, and compared with what the operator gives on the CPU. Bits must be equal, except
+//! where the C library has an exponential of its own.
+
+use monomorph::core::with_element;
+use monomorph::ops::algebra::sym::{self, Function};
+use monomorph::ops::record::Inputs;
+use monomorph::{Complex64, Cpu, DType, Geometry, Scalar, Tensor};
+use monomorph_core::Element;
+use monomorph_testsuite::formulas::{Formula, formulas};
+use monomorph_testsuite::layout::{convert, samples, values};
+use monomorph_testsuite::naive::distance;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// One formula at one dtype.
+struct Case {
+    name: String,
+    function: Function,
+    rows: Vec<Vec<Scalar>>,
+    /// Operands, one after another, then parameters: what the program reads.
+    fed: Vec<u8>,
+    want: Tensor<Cpu>,
+    ulp: u64,
+}
+
+/// Values of a dtype, complex ones with every special part.
+fn elements(dtype: DType) -> Vec<Scalar> {
+    if !dtype.is_complex() {
+        return samples(dtype, Inputs::Any);
+    }
+    let parts = [0.0, -0.0, 1.0, -2.5, 1.5607, 30.1, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-38];
+    let pairs = parts.into_iter().flat_map(|re| parts.map(|im| Scalar::Complex(Complex64::new(re, im))));
+    pairs.map(|z| convert(z, dtype)).collect()
+}
+
+fn column(dtype: DType, column: impl Iterator<Item = Scalar>) -> Tensor<Cpu> {
+    with_element!(dtype, E => {
+        let data: Vec<E> = column.map(E::from_scalar).collect();
+        Tensor::from_slice(&data, &[data.len() as i64]).unwrap()
+    })
+}
+
+/// A product that rounds shows whether the sum is fused; without the instruction the CPU rounds float64 twice.
+fn factor(dtype: DType) -> Scalar {
+    let fused = std::env::var_os("MONOMORPH_ISA").is_none() && cfg!(target_arch = "x86_64") && has_fma();
+    match dtype {
+        DType::Bool => Scalar::Bool(true),
+        d if d.is_integral(false) => Scalar::Int(3),
+        d if d.is_complex() => convert(Scalar::Complex(Complex64::new(0.7, -1.25)), d),
+        d => convert(Scalar::Float(if fused { 0.7 } else { 0.5 }), d),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_fma() -> bool {
+    std::is_x86_feature_detected!("fma")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_fma() -> bool {
+    false
+}
+
+fn case(formula: &Formula, dtype: DType) -> Case {
+    let function = (formula.symbolic)(dtype).expect("a formula of its own domain");
+    let name = formula.path.rsplit("::").next().unwrap_or_default().trim();
+    let name = format!("{name}_{}", sym::c_suffix(dtype));
+    let own = elements(dtype);
+    let truths = samples(DType::Bool, Inputs::Any);
+    let params: Vec<Scalar> = match formula.params {
+        2 => vec![convert(Scalar::Int(1), dtype), convert(Scalar::Int(3), dtype)],
+        n => vec![factor(dtype); n],
+    };
+    // Every pair of elements; masks and third operands go round beside them.
+    let pairs = own.iter().flat_map(|&a| own.iter().map(move |&b| [a, b])).enumerate();
+    let rows: Vec<Vec<Scalar>> = pairs
+        .map(|(i, [a, b])| {
+            let third = own[(i * 7 + i / own.len()) % own.len()];
+            let mask = (formula.masks == 1).then(|| truths[(i + i / own.len()) % 2]);
+            mask.into_iter().chain([a, b, third]).take(formula.operands).collect()
+        })
+        .filter(|row: &Vec<Scalar>| (formula.record.reference)(dtype, row, &params).is_some())
+        .collect();
+    let kind = |k: usize| if k < formula.masks { DType::Bool } else { dtype };
+    let operands: Vec<Tensor<Cpu>> =
+        (0..formula.operands).map(|k| column(kind(k), rows.iter().map(|row| row[k]))).collect();
+    let lent: Vec<_> = operands.iter().map(Into::into).collect();
+    let want = if formula.operands == 0 {
+        let mut out = Tensor::<Cpu>::zeros_contiguous(dtype, &[rows.len() as i64]).unwrap();
+        (formula.cpu.out)(&lent, &params, &mut out).unwrap();
+        out
+    } else {
+        (formula.cpu.functional)(&lent, &params).unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    let bytes = operands.iter().flat_map(|t| t.storage_to_vec().unwrap());
+    let param_bytes = params.iter().flat_map(|&p| column(dtype, std::iter::once(p)).storage_to_vec().unwrap());
+    let fed = bytes.chain(param_bytes).collect();
+    let ulp = if formula.record.call.starts_with("exp") { formula.record.ulp } else { 0 };
+    Case { name, function, rows, fed, want, ulp }
+}
+
+/// The program: every function, and a `main` that reads each case's operands in turn and writes its results.
+fn program(cases: &[Case]) -> String {
+    let mut text = format!("{}\n#include <stdio.h>\n#include <stdlib.h>\n\n", sym::PRELUDE);
+    let mut main = String::from(
+        "static void *take(size_t n) {
+    void *p = malloc(n + 1);
+    if (!p || fread(p, 1, n, stdin) != n) exit(2);
+    return p;
+}
+
+int main(void) {
+",
+    );
+    for Case { name, function, rows, .. } in cases {
+        text += &function.c_source(name);
+        let result = function.outputs().next().expect("an output");
+        let (n, to) = (rows.len(), sym::c_suffix(result));
+        let mut arguments = Vec::new();
+        main += "    {\n";
+        for (k, input) in function.inputs().iter().enumerate() {
+            writeln!(main, "        void *x{k} = take({});", n * input.size()).unwrap();
+            arguments.push(format!("k_load_{}(x{k}, i)", sym::c_suffix(*input)));
+        }
+        for (k, param) in function.params().iter().enumerate() {
+            writeln!(main, "        void *p{k} = take({});", param.size()).unwrap();
+            arguments.push(format!("k_load_{}(p{k}, 0)", sym::c_suffix(*param)));
+        }
+        let call = format!("{name}({})", arguments.join(", "));
+        let size = result.size();
+        writeln!(main, "        void *y = malloc({n} * {size} + 1);").unwrap();
+        writeln!(main, "        for (long i = 0; i < {n}; i++) k_store_{to}(y, i, {call});").unwrap();
+        writeln!(main, "        fwrite(y, {size}, {n}, stdout);\n    }}").unwrap();
+    }
+    text + "\n" + &main + "    return 0;\n}\n"
+}
+
+/// A C compiler of this machine, if it has one.
+fn compiler() -> Option<&'static str> {
+    ["cc", "gcc", "clang"]
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()))
+}
+
+#[test]
+fn c_text_of_every_formula_equals_its_operator() {
+    let Some(compiler) = compiler() else {
+        println!("skipped: this machine has no C compiler (cc, gcc or clang)");
+        return;
+    };
+    let formulas = formulas();
+    let cases: Vec<Case> = formulas.iter().flat_map(|f| f.domain().map(move |dtype| case(f, dtype))).collect();
+    assert!(cases.len() > 150, "{}", cases.len());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("facade_c_text_{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let (source, binary, operands) = (folder.join("formulas.c"), folder.join("formulas"), folder.join("operands"));
+    fs::write(&source, program(&cases)).unwrap();
+    fs::write(&operands, cases.iter().flat_map(|case| case.fed.clone()).collect::<Vec<u8>>()).unwrap();
+    let mut command = Command::new(compiler);
+    command.args(["-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Werror", "-Wno-unused-function", "-o"]);
+    let built = command.arg(&binary).arg(&source).arg("-lm").output().unwrap();
+    assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+    let ran = Command::new(&binary).stdin(Stdio::from(File::open(&operands).unwrap())).output().unwrap();
+    assert!(ran.status.success(), "the program ended with {}", ran.status);
+
+    let mut results = ran.stdout.as_slice();
+    let mut failures = String::new();
+    for Case { name, function, rows, want, ulp, .. } in &cases {
+        let dtype = function.outputs().next().expect("an output");
+        assert_eq!(dtype, want.dtype(), "{name}");
+        let (bytes, rest) = results.split_at(rows.len() * dtype.size());
+        results = rest;
+        let got = Tensor::<Cpu>::from_storage(bytes, Geometry::new(dtype, &[rows.len() as i64], &[1], 0).unwrap());
+        let (got, want) = (values(&got.unwrap()), values(want));
+        let apart = |i: &usize| part_distance(dtype, got[*i], want[*i]);
+        if let Some(i) = (0..rows.len()).max_by_key(apart)
+            && apart(&i) > *ulp
+        {
+            writeln!(failures, "{name}{:?}: CPU {}, C {}: {} units", rows[i], want[i], got[i], apart(&i)).unwrap();
+        }
+    }
+    assert!(results.is_empty(), "{} bytes too many", results.len());
+    assert!(failures.is_empty(), "\n{failures}");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Units between two elements; of complex ones the worse part counts.
+fn part_distance(dtype: DType, a: Scalar, b: Scalar) -> u64 {
+    if !dtype.is_complex() {
+        return distance(dtype, a, b);
+    }
+    let (a, b) = (a.to_complex(), b.to_complex());
+    let part = |x, y| distance(dtype.to_real(), Scalar::Float(x), Scalar::Float(y));
+    part(a.re, b.re).max(part(a.im, b.im))
+}

@@ -1,0 +1,147 @@
+//! Factories against what they are said to make: values, strides, dtypes; and the copies that make one tensor of another.
+
+use monomorph::core::DeviceId;
+use monomorph::{Cpu, DType, MemoryFormat, Meta, Scalar, Tensor};
+use monomorph_core::strides::contiguous_strides;
+use monomorph_testsuite::layout::{Layout, convert, samples, tensor, values};
+use monomorph_testsuite::naive::each_index;
+
+use monomorph::ops::record::Inputs;
+
+const SIZES: [&[i64]; 6] = [&[], &[0], &[5], &[2, 3], &[2, 0, 3], &[2, 3, 2, 2]];
+
+/// The strides of a channels-last tensor: the channel is the innermost dimension.
+fn channels_last(sizes: &[i64]) -> Vec<i64> {
+    let &[_, c, h, w] = sizes else { panic!("4 dimensions") };
+    vec![h * w * c, 1, w * c, c]
+}
+
+#[test]
+fn constants_of_every_dtype_and_size() {
+    for dtype in DType::ALL {
+        for sizes in SIZES {
+            let filled = |t: Tensor<Cpu>, value: Scalar| {
+                assert_eq!((t.sizes(), t.dtype()), (sizes, dtype));
+                assert_eq!(t.strides(), &contiguous_strides(sizes)[..]);
+                assert!(values(&t).iter().all(|&v| v == convert(value, dtype)), "{dtype} {sizes:?}");
+                assert_eq!(values(&t).len() as i64, sizes.iter().product::<i64>());
+            };
+            let (zero, one, two) = (Scalar::Int(0), Scalar::Int(1), Scalar::Int(2));
+            filled(monomorph::zeros(sizes, Some(dtype), None, None, None).unwrap(), zero);
+            filled(monomorph::ones(sizes, Some(dtype), None, None, None).unwrap(), one);
+            filled(monomorph::full(sizes, 2, Some(dtype), None, None, None).unwrap(), two);
+            filled(monomorph::empty(sizes, Some(dtype), None, None, None, None).unwrap(), zero);
+            let mut out = Tensor::<Cpu>::zeros_contiguous(dtype, &[1]).unwrap();
+            monomorph::ones_out(sizes, &mut out).unwrap();
+            filled(out, one);
+            let dry = monomorph::ones::<Meta>(sizes, Some(dtype), None, None, None).unwrap();
+            assert_eq!((dry.sizes(), dry.dtype()), (sizes, dtype));
+        }
+    }
+    let t = monomorph::full::<Cpu>(&[2], 2.5, None, None, None, None).unwrap();
+    assert_eq!((t.dtype(), values(&t)), (DType::F32, vec![Scalar::Float(2.5); 2]));
+    assert_eq!(monomorph::full::<Cpu>(&[], true, None, None, None, None).unwrap().dtype(), DType::Bool);
+    assert_eq!(monomorph::full::<Cpu>(&[], 7, None, None, None, None).unwrap().dtype(), DType::I64);
+    assert_eq!(monomorph::scalar_tensor::<Cpu>(7, None, None, None, None).unwrap().dtype(), DType::F32);
+    for wrong in [&[-1][..], &[2, -3], &[i64::MAX, 2], &[i64::MAX], &[i64::MIN]] {
+        assert!(monomorph::empty::<Cpu>(wrong, None, None, None, None, None).is_err(), "{wrong:?}");
+        assert!(monomorph::full::<Cpu>(wrong, 1, None, None, None, None).is_err(), "{wrong:?}");
+    }
+    assert!(monomorph::full::<Cpu>(&[2], 1e300, Some(DType::F16), None, None, None).is_err());
+    assert!(monomorph::empty::<Cpu>(&[2], None, None, Some(DeviceId::META), None, None).is_err());
+}
+
+#[test]
+fn formats_and_likes() {
+    for layout in Layout::ALL {
+        for sizes in SIZES {
+            let numbers = samples(DType::I16, Inputs::Any);
+            let t = tensor(layout.geometry(DType::I16, sizes), &numbers);
+            let like = monomorph::ones_like(&t, Some(DType::F64), None, None, None, None).unwrap();
+            assert_eq!((like.sizes(), like.dtype()), (sizes, DType::F64));
+            assert!(values(&like).iter().all(|&v| v == Scalar::Float(1.0)));
+            let copy = monomorph::clone_tensor(&t, None).unwrap();
+            assert_eq!(values(&copy), values(&t), "{layout:?} {sizes:?}");
+            assert_ne!(copy.storage_id(), t.storage_id());
+            if !matches!(layout, Layout::Stepped | Layout::Expanded) {
+                assert_eq!(copy.strides(), t.strides(), "preserve_format keeps dense strides");
+            }
+            let row_major = monomorph::contiguous(&t, MemoryFormat::Contiguous).unwrap();
+            assert!(row_major.is_contiguous());
+            assert_eq!(values(&row_major), values(&t));
+            assert_eq!(row_major.storage_id() == t.storage_id(), t.is_contiguous());
+            for dtype in [DType::I16, DType::F32, DType::Bool, DType::C64] {
+                let to = monomorph::to_dtype(&t, dtype, false, false, None).unwrap();
+                let want: Vec<Scalar> = values(&t).into_iter().map(|v| convert(v, dtype)).collect();
+                assert_eq!(values(&to), want, "{layout:?} to {dtype}");
+                assert_eq!(to.storage_id() == t.storage_id(), dtype == DType::I16);
+                let copied = monomorph::to_dtype(&t, dtype, false, true, None).unwrap();
+                assert_ne!(copied.storage_id(), t.storage_id(), "copy=True copies");
+            }
+            if sizes.len() == 4 {
+                let nhwc = monomorph::contiguous(&t, MemoryFormat::ChannelsLast).unwrap();
+                assert_eq!(nhwc.strides(), channels_last(sizes), "{layout:?}");
+                assert_eq!(values(&nhwc), values(&t));
+            } else {
+                assert!(monomorph::contiguous(&t, MemoryFormat::ChannelsLast).is_err());
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges_count_as_a_loop_does() {
+    let number = |x: f64, int: bool| if int { Scalar::Int(x as i64) } else { Scalar::Float(x) };
+    let ends: [f64; 8] = [-7.0, -2.0, -0.5, 0.0, 1.0, 2.5, 6.0, 17.0];
+    for (start, end) in ends.into_iter().flat_map(|a| ends.map(|b| (a, b))) {
+        for step in [1.0, 2.0, 0.5, -1.0, -3.0, 0.75] {
+            for dtype in [DType::I64, DType::I32, DType::F32, DType::F64] {
+                let int = dtype.is_integral(false);
+                if int && [start, end, step].iter().any(|x: &f64| x.fract() != 0.0) {
+                    continue;
+                }
+                let args = [start, end, step].map(|x| number(x, int));
+                let made =
+                    monomorph::arange_start_step::<Cpu>(args[0], args[1], args[2], Some(dtype), None, None, None);
+                let away = (step > 0.0 && end < start) || (step < 0.0 && end > start);
+                if away {
+                    assert!(made.is_err(), "{args:?}");
+                    continue;
+                }
+                let mut want = Vec::new();
+                while (step > 0.0 && start + want.len() as f64 * step < end)
+                    || (step < 0.0 && start + want.len() as f64 * step > end)
+                {
+                    want.push(convert(Scalar::Float(start + want.len() as f64 * step), dtype));
+                }
+                assert_eq!(values(&made.unwrap()), want, "{args:?} {dtype}");
+            }
+        }
+    }
+    assert!(monomorph::arange_start_step::<Cpu>(0, 5, 0, None, None, None, None).is_err());
+    assert!(monomorph::arange::<Cpu>(f64::NAN, None, None, None, None).is_err());
+    assert!(monomorph::arange::<Cpu>(f64::INFINITY, None, None, None, None).is_err());
+    assert!(monomorph::arange::<Cpu>(i64::MAX, None, None, None, None).is_err());
+}
+
+#[test]
+fn indices_of_true_elements_are_those_of_a_loop() {
+    for layout in Layout::ALL {
+        for sizes in SIZES {
+            let numbers = [1, 0, 0, 1, 1, 0, 1].map(Scalar::Int);
+            let t = tensor(layout.geometry(DType::Bool, sizes), &numbers);
+            let found = monomorph::where_nonzero(&t).unwrap();
+            let truth = values(&t);
+            let (mut want, mut k) = (vec![Vec::new(); sizes.len().max(1)], 0);
+            each_index(sizes, |index| {
+                if truth[k].to_bool() {
+                    let index = if index.is_empty() { &[0][..] } else { index };
+                    want.iter_mut().zip(index).for_each(|(list, &i)| list.push(i));
+                }
+                k += 1;
+            });
+            let got: Vec<Vec<i64>> = found.iter().map(|t| t.to_vec::<i64>().unwrap()).collect();
+            assert_eq!(got, want, "{layout:?} {sizes:?}");
+        }
+    }
+}
