@@ -13,7 +13,7 @@ use crate::steps::{Outcome, Steps};
 const ISA_PACKAGES: [&str; 2] = ["monomorph-cpu", "monomorph-testsuite"];
 
 /// `cargo` with these arguments, in the workspace.
-fn cargo(args: &[&str]) -> Command {
+pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).current_dir(workspace_root());
     command
@@ -53,13 +53,14 @@ fn test_steps(steps: &mut Steps) {
     }
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
-    steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), "no testsuite/golden/cases"));
-    steps.step("recorded cases", || replay(recorded_cases().as_deref(), "none beside the workspace"));
+    steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), true, "no testsuite/golden/cases"));
+    steps.step("recorded cases", || replay(recorded_cases().as_deref(), false, "none beside the workspace"));
 }
 
-fn replay(dir: Option<&Path>, absent: &'static str) -> Outcome {
+/// Replays the cases of a directory: few of them in this process, many in workers, where an abort ends one case only.
+fn replay(dir: Option<&Path>, in_process: bool, absent: &'static str) -> Outcome {
     let Some(dir) = dir else { return Outcome::Skipped(absent) };
-    match conformance::replay(dir) {
+    match conformance::replay(dir, in_process) {
         Ok(true) => Outcome::Passed,
         Ok(false) => Outcome::Failed,
         Err(problem) => {

@@ -85,8 +85,8 @@ pub(crate) fn run(args: Vec<String>) -> Result<bool, String> {
 }
 
 /// All cases of a directory, failures listed.
-pub(crate) fn replay(dir: &Path) -> Result<bool, String> {
-    let report = report(&Options::new(dir.to_path_buf()))?;
+pub(crate) fn replay(dir: &Path, in_process: bool) -> Result<bool, String> {
+    let report = report(&Options { in_process, ..Options::new(dir.to_path_buf()) })?;
     print(&report, true);
     Ok(report.is_clean())
 }

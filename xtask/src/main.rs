@@ -4,6 +4,7 @@
 
 mod checks;
 mod conformance;
+mod memory;
 mod ops;
 mod steps;
 
@@ -23,7 +24,14 @@ cargo xtask COMMAND
       --jobs N           worker processes (default: one per core)
       --limit SECONDS    time that one case may take (default: 60)
       --in-process       no worker processes: an abort ends the run, a debugger can follow it
-  ops           the operator table
+  ops           the operator table: rows, forms, schemas, devices
+      --json             as JSON
+  new-op NAME   print the lines that a new pointwise operator takes
+  fuzz          random iterations and random boxed calls
+      --iters N          of each (default: 1000000)
+      --seed N           which (default: 1)
+  asan          the tests under AddressSanitizer (needs a nightly toolchain)
+  valgrind      the tests of core, iteration and CPU under valgrind
   tidy          the house rules
   msrv          check that the stated minimum Rust version builds the workspace
   help          this text
@@ -36,16 +44,20 @@ fn main() -> ExitCode {
     let outcome = match command.as_deref() {
         Some("conformance") => conformance::run(rest),
         Some(conformance::WORKER) => conformance::work(rest),
+        Some("ops") => ops::print(&rest),
+        Some("new-op") => ops::new_op(&rest),
+        Some("fuzz") => memory::fuzz(&rest),
         Some("help" | "--help" | "-h") | None => {
             print!("{HELP}");
             Ok(true)
         }
-        Some(command @ ("test" | "ci" | "ops" | "tidy" | "msrv")) => match rest.first() {
+        Some(command @ ("test" | "ci" | "tidy" | "msrv" | "asan" | "valgrind")) => match rest.first() {
             Some(extra) => Err(format!("{command} takes no arguments, got {extra}")),
             None => match command {
                 "test" => Ok(checks::test()),
                 "ci" => Ok(checks::ci()),
-                "ops" => ops::print(),
+                "asan" => memory::asan(),
+                "valgrind" => memory::valgrind(),
                 "tidy" => Ok(checks::tidy()),
                 _ => checks::msrv(),
             },

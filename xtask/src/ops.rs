@@ -1,11 +1,118 @@
-//! The operator table on the terminal. Owns the printing, not the table.
+//! The operator table on the terminal, and the lines of a new operator. Owns the printing, not the table.
 
-/// Prints every overload of the table.
-pub(crate) fn print() -> Result<bool, String> {
-    let overloads = monomorph_testsuite::conformance::library::overloads();
-    for overload in &overloads {
-        println!("{overload}");
+use monomorph::ops::table::{Row, RowForm, rows};
+use serde_json::{Value, json};
+
+/// `cargo xtask ops [--json]`: every row with its forms; the closing line counts.
+pub(crate) fn print(args: &[String]) -> Result<bool, String> {
+    let rows = rows();
+    match args {
+        [] => table(&rows),
+        [flag] if flag == "--json" => println!("{:#}", Value::from_iter(rows.iter().map(row_json))),
+        [other, ..] => return Err(format!("ops takes --json or nothing, got {other}")),
     }
-    println!("{} overloads", overloads.len());
     Ok(true)
+}
+
+/// The schema of a form, and the devices that have a kernel for it.
+fn registered(form: &RowForm) -> Option<(String, Vec<&'static str>)> {
+    let entry = monomorph::registry().get(form.overload.as_deref()?).ok()?;
+    Some((entry.schema().to_string(), entry.kinds().map(|kind| kind.name()).collect()))
+}
+
+fn table(rows: &[Row]) {
+    for row in rows {
+        println!("{}  ({} {})", row.name, row.kind, row.definition);
+        for form in &row.forms {
+            let function = form.function.unwrap_or("-");
+            match registered(form) {
+                Some((schema, devices)) => {
+                    println!("  {:<15} {function:<20} {:<9} {schema}", form.form, devices.join(","));
+                }
+                None => println!("  {:<15} {function}", form.form),
+            }
+        }
+    }
+    let forms = rows.iter().flat_map(|row| &row.forms);
+    let functions = forms.filter(|form| form.function.is_some()).count();
+    println!("{} rows, {} overloads, {functions} functions", rows.len(), monomorph::registry().iter().count());
+}
+
+fn row_json(row: &Row) -> Value {
+    let form = |form: &RowForm| {
+        let (schema, devices) = registered(form).unzip();
+        let RowForm { form, function, overload } = form;
+        json!({ "form": form, "function": function, "overload": overload, "schema": schema, "devices": devices })
+    };
+    let forms: Vec<Value> = row.forms.iter().map(form).collect();
+    json!({ "name": row.name, "kind": row.kind, "definition": row.definition, "forms": forms })
+}
+
+/// `cargo xtask new-op NAME`: what to add for a pointwise operator, and where.
+pub(crate) fn new_op(args: &[String]) -> Result<bool, String> {
+    let [name] = args else { return Err("new-op needs the name of the operator, such as hypot".to_owned()) };
+    println!("{}", new_op_text(name)?);
+    Ok(true)
+}
+
+/// At most 20 lines besides the comments that say where they go.
+fn new_op_text(name: &str) -> Result<String, String> {
+    let fits = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if !fits || !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.ends_with('_') {
+        return Err(format!("{name} is no name of an operator: lower-case letters, digits and _, and a letter first"));
+    }
+    if let Ok(entry) = monomorph::registry().get(name) {
+        return Err(format!("{name} is in the table: {}", entry.schema()));
+    }
+    let formula: String = name
+        .split('_')
+        .filter_map(|word| word.split_at_checked(1))
+        .map(|(first, rest)| first.to_uppercase() + rest)
+        .collect();
+    Ok(NEW_OP.replace("NAME", name).replace("FORMULA", &format!("{formula}Fn")))
+}
+
+/// `NAME` and `FORMULA` are replaced.
+const NEW_OP: &str = "\
+// In the file of its family in ops/src, here one operand that promotes to float. Domains, operands and rules to choose from
+// are in ops/src/pointwise, the functions that formulas may use in ops/src/algebra.
+pointwise! { FORMULA \"NAME\": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Real> Map<V> for FORMULA {
+    #[inline(always)]
+    fn eval([x]: [V; 1], (): ()) -> V {
+        x // the formula
+    }
+}
+record! { FORMULA \"NAME: x\", Any within 1: float |[x], []| x }
+
+// In the rows of that file. If the file is new, name its macro in ops/src/table/rows.rs and its bounds in ops/src/lib.rs.
+        { [NAME] (Tensor self) -> (Tensor) : formula ($crate::FAMILY::FORMULA) {
+            functional NAME; inplace NAME_ [NAME_]; out NAME_out [NAME.out];
+        } }";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_operator_is_at_most_twenty_lines() {
+        let text = new_op_text("log_sigmoid").expect("a fitting name");
+        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("//")).count();
+        assert!(lines <= 20, "{lines} lines");
+        assert!(text.contains("LogSigmoidFn \"log_sigmoid\"") && text.contains("[log_sigmoid.out]"));
+        for name in ["", "Hypot", "hypot_", "2d", "a b", "exp"] {
+            assert!(new_op_text(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_overload_of_the_registry_is_a_form_of_a_row() {
+        let rows = rows();
+        let mut listed: Vec<&str> =
+            rows.iter().flat_map(|row| &row.forms).filter_map(|form| form.overload.as_deref()).collect();
+        listed.sort_unstable();
+        let mut registered: Vec<&str> = monomorph::registry().iter().map(|entry| entry.schema().full_name()).collect();
+        registered.sort_unstable();
+        assert_eq!(listed, registered);
+    }
 }

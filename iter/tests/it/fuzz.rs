@@ -1,5 +1,5 @@
 //! Random operands, built and walked: the walk visits what a naive index loop visits, whole or in parts, and what it may do
-//! in parallel does not conflict. `MONOMORPH_FUZZ_ITERS` sets how many.
+//! in parallel does not conflict. `MONOMORPH_FUZZ_ITERS` sets how many, `MONOMORPH_FUZZ_SEED` which.
 
 use monomorph_core::{Category, DType};
 use monomorph_iter::{Config, DimCounter, Flags, TensorIter, View, build_over};
@@ -193,7 +193,8 @@ fn check(rng: &mut Rng, iter: &TensorIter, operands: &[Random], shape: &[i64], n
 #[test]
 fn walks_visit_what_an_index_loop_visits() {
     let iterations = std::env::var("MONOMORPH_FUZZ_ITERS").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000);
-    let mut rng = Rng(2026);
+    let seed = std::env::var("MONOMORPH_FUZZ_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(2026);
+    let mut rng = Rng(seed);
     let (mut built, mut serial, mut merged) = (0, 0, 0);
     for i in 0..iterations {
         let ndim = rng.below(7);

@@ -23,9 +23,11 @@
 
 mod agree;
 mod functions;
+mod list;
 mod parse;
 mod register;
 mod rows;
 
 pub use agree::{Takes, agrees};
+pub use list::{Row, RowForm, rows};
 pub use register::{IntoResult, Reader, Written, functional_schema, inplace_schema, out_schema, resize, write_out};

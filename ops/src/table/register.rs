@@ -158,7 +158,7 @@ pub fn out_schema(name: &str, args: &str, rets: &str) -> Schema {
     parse(&format!("{}({args}{comma}{star}{}) -> {returns}", squeeze(name), outs.join(", ")))
 }
 
-fn squeeze(name: &str) -> String {
+pub(super) fn squeeze(name: &str) -> String {
     name.chars().filter(|c| !c.is_whitespace()).collect()
 }
 

@@ -1,0 +1,51 @@
+//! Reductions of the library. Each bench asserts its answer first.
+//!
+//! Groups: `op/dtype/layout/size`; a bench is the dimension that is reduced.
+#![allow(missing_docs, reason = "criterion's macros make public functions without documentation")]
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use monomorph::{Cpu, DType, Tensor, sum, sum_dim};
+use monomorph_benches::{Layout, SIDES, group, values};
+use std::hint::black_box;
+
+/// Panics unless `got` holds the sums of `a` over `dim`, or of all of it.
+fn check(name: &str, a: &Tensor<Cpu>, dim: Option<i64>, got: &Tensor<Cpu>) {
+    let side = a.sizes()[1] as usize;
+    let (a, got) = (values(a), values(got));
+    for (k, got) in got.iter().enumerate() {
+        let belongs = |i: usize| match dim {
+            None => true,
+            Some(0) => i % side == k,
+            Some(_) => i / side == k,
+        };
+        let want: f64 = a.iter().enumerate().filter(|(i, _)| belongs(*i)).map(|(_, x)| x).sum();
+        let size: f64 = a.iter().map(|x| x.abs()).sum();
+        assert!((got - want).abs() <= size / 128.0, "{name} over {dim:?} at {k}: {got}, not {want}");
+    }
+}
+
+fn reduce(c: &mut Criterion) {
+    for dtype in [DType::F32, DType::I32, DType::BF16] {
+        for layout in [Layout::Contiguous, Layout::Transposed] {
+            for side in SIDES {
+                let name = group("sum", dtype, layout, side);
+                let [a, _] = layout.operands(dtype, side);
+                let mut group = c.benchmark_group(&name);
+                group.throughput(Throughput::Elements((side * side) as u64));
+                for dim in [None, Some(0), Some(1)] {
+                    let run = |a: &Tensor<Cpu>| match dim {
+                        None => sum(a),
+                        Some(dim) => sum_dim(a, Some(&[dim][..]), false),
+                    };
+                    check(&name, &a, dim, &run(&a).expect("valid operands"));
+                    let id = dim.map_or("all".to_owned(), |dim| format!("dim {dim}"));
+                    group.bench_function(id, |bencher| bencher.iter(|| run(black_box(&a))));
+                }
+                group.finish();
+            }
+        }
+    }
+}
+
+criterion_group!(benches, reduce);
+criterion_main!(benches);
