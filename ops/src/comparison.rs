@@ -1,4 +1,4 @@
-//! Comparisons and selection: eq, lt, where, and the bounds of clamp.
+//! Comparisons and selection: eq, ne, lt, where, and the bounds of clamp.
 
 use crate::algebra::{Equal, Ordered as HasOrder, Value};
 use crate::kernels::Comparison;
@@ -15,6 +15,14 @@ impl<V: Equal> Map<V> for EqFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
         a.eq(b)
+    }
+}
+
+pointwise! { NeFn "ne": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
+impl<V: Equal> Map<V> for NeFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
+        a.ne(b)
     }
 }
 
@@ -166,6 +174,8 @@ impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)>
 
 record! { EqFn "eq.Tensor: x x", Any within 0:
 bool |[a, b], []| a == b, int |[a, b], []| a == b, float |[a, b], []| a == b, complex |[a, b], []| a == b }
+record! { NeFn "ne.Tensor: x x", Any within 0: bool |[a, b], []| a != b, int |[a, b], []| a != b,
+float |[a, b], []| a != b, complex |[a, b], []| a != b }
 record! { LtFn "lt.Tensor: x x", Any within 0:
 bool |[a, b], []| !a & b, int |[a, b], []| a < b, float |[a, b], []| a < b }
 record! { WhereFn "where.self: x x x", Any within 0:
@@ -194,6 +204,12 @@ macro_rules! __comparison_rows {
         } }
         { [eq.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::EqFn>) {
             functional -; inplace - [eq_.Scalar]; out - [eq.Scalar_out];
+        } }
+        { [ne.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::NeFn) {
+            functional ne; inplace ne_ [ne_.Tensor]; out ne_out [ne.Tensor_out];
+        } }
+        { [ne.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::NeFn>) {
+            functional -; inplace - [ne_.Scalar]; out - [ne.Scalar_out];
         } }
         { [lt.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::LtFn) {
             functional lt; inplace lt_ [lt_.Tensor]; out lt_out [lt.Tensor_out];
