@@ -50,7 +50,7 @@ fn factor(dtype: DType) -> Scalar {
         DType::Bool => Scalar::Bool(true),
         d if d.is_integral(false) => Scalar::Int(3),
         d if d.is_complex() => convert(Scalar::Complex(Complex64::new(0.7, -1.25)), d),
-        d => convert(Scalar::Float(if fused { 0.7 } else { 0.5 }), d),
+        d => convert(Scalar::Float(if fused { 0.7 } else { 2.0 }), d),
     }
 }
 
