@@ -43,25 +43,14 @@ fn column(dtype: DType, column: impl Iterator<Item = Scalar>) -> Tensor<Cpu> {
     })
 }
 
-/// A product that rounds shows whether the sum is fused; without the instruction the CPU rounds float64 twice.
+/// A product that rounds shows whether the sum is fused, as it is at every level.
 fn factor(dtype: DType) -> Scalar {
-    let fused = std::env::var_os("MONOMORPH_ISA").is_none() && cfg!(target_arch = "x86_64") && has_fma();
     match dtype {
         DType::Bool => Scalar::Bool(true),
         d if d.is_integral(false) => Scalar::Int(3),
         d if d.is_complex() => convert(Scalar::Complex(Complex64::new(0.7, -1.25)), d),
-        d => convert(Scalar::Float(if fused { 0.7 } else { 2.0 }), d),
+        d => convert(Scalar::Float(0.7), d),
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_fma() -> bool {
-    std::is_x86_feature_detected!("fma")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn has_fma() -> bool {
-    false
 }
 
 fn case(formula: &Formula, dtype: DType) -> Case {
