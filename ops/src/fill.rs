@@ -76,7 +76,7 @@ pub fn copy<D: Device>(this: &Tensor<D>, source: &Tensor<D>, non_blocking: bool)
 fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
     let lazy = this.is_conj() || this.is_neg();
     if lazy || overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
-        return crate::factory::clone_tensor(this, None);
+        return crate::copies::clone_tensor(this, None);
     }
     let elements = (this.storage_bytes() / this.dtype().size()) as i64;
     let whole = this.view_as(Geometry::new(this.dtype(), &[elements], &[1], 0)?)?;

@@ -5,6 +5,7 @@ pub mod algebra;
 pub mod arange;
 pub mod arithmetic;
 pub mod comparison;
+pub mod copies;
 pub mod exponential;
 pub mod factory;
 pub mod fill;
@@ -51,10 +52,10 @@ pub use kernels::Kernels;
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {
     pub use crate::arange::{arange, arange_out, arange_start, arange_start_out, arange_start_step};
+    pub use crate::copies::{clone_tensor, contiguous, narrow_from, reshape, to, to_device, to_dtype, to_other};
     pub use crate::factory::{
-        clone_tensor, contiguous, empty, empty_like, empty_out, empty_strided, full, full_like, full_out, narrow_from,
-        ones, ones_like, ones_out, reshape, scalar_tensor, to, to_device, to_dtype, to_other, zeros, zeros_like,
-        zeros_out,
+        empty, empty_like, empty_out, empty_strided, full, full_like, full_out, ones, ones_like, ones_out,
+        scalar_tensor, zeros, zeros_like, zeros_out,
     };
     pub use crate::fill::{copy, copy_, fill, fill_, fill_from, fill_from_};
     pub use crate::nonzero::where_nonzero;

@@ -15,6 +15,7 @@ macro_rules! op_table {
         $crate::__aminmax_rows! { $callback $($context)* }
         $crate::__upsample_rows! { $callback $($context)* }
         $crate::__nonzero_rows! { $callback $($context)* }
+        $crate::__copies_rows! { $callback $($context)* }
         $crate::__factory_rows! { $callback $($context)* }
         $crate::__arange_rows! { $callback $($context)* }
         $crate::__view_rows! { $callback $($context)* }

@@ -1,0 +1,173 @@
+//! Tensors made from another one: clone, contiguous, reshape, to, and narrow by a tensor. Each is the tensor itself or a view
+//! where that is enough, else a copy.
+
+use crate::factory::{device_index, empty_like};
+use crate::fill::copy_;
+use monomorph_core::strides;
+use monomorph_core::{DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Tensor};
+
+/// `clone`: a copy with its own storage, its elements resolved; in `preserve_format` unless another is given.
+pub fn clone_tensor<D: Device>(this: &Tensor<D>, memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
+    let mut out = empty_like(this, None, None, None, None, memory_format).map_err(|e| e.of("clone"))?;
+    copy_(&mut out, this, false)?;
+    Ok(out)
+}
+
+/// `contiguous`: the tensor itself if it already has the format, else a copy that does.
+pub fn contiguous<D: Device>(this: &Tensor<D>, memory_format: MemoryFormat) -> Result<Tensor<D>> {
+    let already = match memory_format {
+        MemoryFormat::Contiguous => this.is_contiguous(),
+        MemoryFormat::Preserve => {
+            let accepted = "contiguous_format, channels_last and channels_last_3d";
+            let error = ErrorKind::UnknownOption { arg: "memory_format", got: "preserve_format".into(), accepted };
+            return Err(Error::new(error).of("contiguous"));
+        }
+        format => strides::is_channels_last(this.sizes(), this.strides(), format),
+    };
+    if already { Ok(this.clone()) } else { clone_tensor(this, Some(memory_format)) }
+}
+
+/// `reshape`: other sizes of the same elements; a view where the strides allow it, else a contiguous copy.
+pub fn reshape<D: Device>(this: &Tensor<D>, shape: &[i64]) -> Result<Tensor<D>> {
+    let make = || {
+        let sizes = strides::infer_size(shape, this.numel())?;
+        match crate::view::view(this.geometry(), &sizes) {
+            Ok(geometry) => this.view_as(geometry),
+            Err(_) => {
+                let copy = clone_tensor(this, Some(MemoryFormat::Contiguous))?;
+                copy.view_as(crate::view::view(copy.geometry(), &sizes)?)
+            }
+        }
+    };
+    make().map_err(|e: Error| e.of("reshape"))
+}
+
+/// `narrow.Tensor`: `narrow` whose start is the value of an integer tensor without dimensions.
+pub fn narrow_from<D: Device>(this: &Tensor<D>, dim: i64, start: &Tensor<D>, length: i64) -> Result<Tensor<D>> {
+    let make = || {
+        if start.ndim() != 0 || !start.dtype().is_integral(false) {
+            let rule = "argument start must be an integer tensor without dimensions";
+            return Err(ErrorKind::ArgumentRule { rule }.into());
+        }
+        let start = start.item()?.to_i64();
+        this.view_as(crate::view::narrow(this.geometry(), dim, start, length)?)
+    };
+    make().map_err(|e: Error| e.of("narrow"))
+}
+
+/// `_to_copy`, the copying half of `to`: a new tensor of another dtype or format. A device must be of this type.
+fn to_copy<D: Device>(
+    this: &Tensor<D>,
+    dtype: DType,
+    device: Option<DeviceId>,
+    format: MemoryFormat,
+) -> Result<Tensor<D>> {
+    let mut out = empty_like(this, Some(dtype), None, device, None, Some(format))?;
+    out.copy_from(this)?;
+    Ok(out)
+}
+
+/// `to.dtype_layout`: the tensor itself if nothing would change and no copy is asked for, else a copy.
+#[expect(clippy::too_many_arguments, reason = "the schema has as many")]
+pub fn to<D: Device>(
+    this: &Tensor<D>,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+    _non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    let make = || {
+        let index = device_index::<D>(device, pin_memory, this.device().index)?;
+        let dtype = dtype.unwrap_or(this.dtype());
+        let format = memory_format.unwrap_or(MemoryFormat::Preserve);
+        let in_format = match format {
+            MemoryFormat::Preserve => true,
+            format => strides::suggest_format(this.sizes(), this.strides()) == format,
+        };
+        if !copy && dtype == this.dtype() && index == this.device().index && in_format {
+            return Ok(this.clone());
+        }
+        to_copy(this, dtype, device, format)
+    };
+    make().map_err(|e: Error| e.of("to"))
+}
+
+/// `to.device`: to a device and a dtype.
+pub fn to_device<D: Device>(
+    this: &Tensor<D>,
+    device: DeviceId,
+    dtype: DType,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    to(this, Some(dtype), None, Some(device), None, non_blocking, copy, memory_format)
+}
+
+/// `to.dtype`: to a dtype.
+pub fn to_dtype<D: Device>(
+    this: &Tensor<D>,
+    dtype: DType,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    to(this, Some(dtype), None, None, None, non_blocking, copy, memory_format)
+}
+
+/// `to.other`: to the dtype and device of another tensor.
+pub fn to_other<D: Device>(
+    this: &Tensor<D>,
+    other: &Tensor<D>,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    to(this, Some(other.dtype()), None, Some(other.device()), None, non_blocking, copy, memory_format)
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __copies_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [clone] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::copies::clone_tensor) {
+            functional clone_tensor; autoout - [clone.out];
+        } }
+        { [contiguous] (Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> (Tensor(a))
+            : hand ($crate::copies::contiguous) {
+            functional contiguous;
+        } }
+        { [to.dtype_layout] (Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::copies::to) {
+            functional to;
+        } }
+        { [to.device] (Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::copies::to_device) {
+            functional to_device;
+        } }
+        { [to.dtype] (Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::copies::to_dtype) {
+            functional to_dtype;
+        } }
+        { [to.other] (Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False,
+            MemoryFormat? memory_format=None) -> (Tensor(a))
+            : hand ($crate::copies::to_other) {
+            functional to_other;
+        } }
+        { [reshape] (Tensor(a) self, SymInt[] shape) -> (Tensor(a)) : hand ($crate::copies::reshape) {
+            functional reshape;
+        } }
+        { [narrow.Tensor] (Tensor(a) self, int dim, Tensor start, SymInt length) -> (Tensor(a))
+            : hand ($crate::copies::narrow_from) {
+            functional narrow_from;
+        } }
+    } };
+}
