@@ -70,6 +70,7 @@ pub(crate) fn asan() -> Result<bool, String> {
         "nightly",
         "cargo",
         "test",
+        "--no-fail-fast",
         "--lib",
         "--tests",
         "--target",
@@ -78,10 +79,13 @@ pub(crate) fn asan() -> Result<bool, String> {
         "target/asan",
     ]);
     command.args(PACKAGES.iter().flat_map(|package| ["-p", package]));
-    // Programs that must not build are built by the compiler that built the tests, whatever sanitizer is on.
+    // The first two build programs beside the uninstrumented library; instrumented loops are not vectorised, which is what the
+    // third looks for.
     command.args(["--", "--skip", "every_case_is_told", "--skip", "a_program_holds_no_kernel"]);
+    command.args(["--skip", "frames_hold_vector_code"]);
     command.current_dir(workspace_root()).env_remove("RUSTUP_TOOLCHAIN");
-    command.env("RUSTFLAGS", "-Zsanitizer=address");
+    // Tests ask for blocks that cannot be had, and for the error that this must be.
+    command.env("RUSTFLAGS", "-Zsanitizer=address").env("ASAN_OPTIONS", "allocator_may_return_null=1");
     let mut steps = Steps::default();
     steps.command("tests under AddressSanitizer", command);
     Ok(steps.finish())
