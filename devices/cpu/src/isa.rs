@@ -120,6 +120,21 @@ impl Level {
         CURRENT.get_or_init(Level::from_env).clone()
     }
 
+    /// Of a thing that was compiled at every level, the one of this level, or of the best one below it that the host has.
+    #[inline]
+    pub(crate) fn choose<T>(self, portable: T, #[cfg(target_arch = "x86_64")] [avx2, avx512]: [T; 2]) -> T {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if self >= Level::Avx512 && Avx512::detect().is_some() {
+                return avx512;
+            }
+            if self >= Level::Avx2 && Avx2::detect().is_some() {
+                return avx2;
+            }
+        }
+        portable
+    }
+
     /// Runs a kernel that exists at every level in the frame of this one, or of the best one below it that the host
     /// has.
     #[inline]

@@ -33,8 +33,7 @@ macro_rules! classes {
         {
             fn body(dtype: DType, level: Level) -> Option<Body> {
                 match dtype {
-                    $(DType::$dtype => Some(at_level(
-                        level,
+                    $(DType::$dtype => Some(level.choose(
                         body::<F, $element, Portable>,
                         #[cfg(target_arch = "x86_64")]
                         [body::<F, $element, Avx2>, body::<F, $element, Avx512>],
@@ -50,22 +49,6 @@ classes! {
     IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
     RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
     ComplexClass: C64 Complex32, C128 Complex64;
-}
-
-/// The body for a level, or for the best one below it that the host has.
-#[inline]
-fn at_level(level: Level, portable: Body, #[cfg(target_arch = "x86_64")] [avx2, avx512]: [Body; 2]) -> Body {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if level >= Level::Avx512 && Avx512::detect().is_some() {
-            return avx512;
-        }
-        if level >= Level::Avx2 && Avx2::detect().is_some() {
-            return avx2;
-        }
-    }
-    let _ = level;
-    portable
 }
 
 /// A domain on which formula `F` has bodies.

@@ -34,8 +34,7 @@ macro_rules! classes {
         {
             fn bodies(dtype: DType, level: Level) -> Option<Bodies> {
                 match dtype {
-                    $(DType::$dtype => Some(at_level(
-                        level,
+                    $(DType::$dtype => Some(level.choose(
                         const { bodies::<F, $element, Portable>() },
                         #[cfg(target_arch = "x86_64")]
                         const { [bodies::<F, $element, Avx2>(), bodies::<F, $element, Avx512>()] },
@@ -51,22 +50,6 @@ classes! {
     IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
     RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
     ComplexClass: C64 Complex32, C128 Complex64;
-}
-
-/// The bodies for a level, or for the best one below it that the host has.
-#[inline]
-fn at_level(level: Level, portable: Bodies, #[cfg(target_arch = "x86_64")] [avx2, avx512]: [Bodies; 2]) -> Bodies {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if level >= Level::Avx512 && Avx512::detect().is_some() {
-            return avx512;
-        }
-        if level >= Level::Avx2 && Avx2::detect().is_some() {
-            return avx2;
-        }
-    }
-    let _ = level;
-    portable
 }
 
 /// A domain on which fold `F` has bodies.
