@@ -95,8 +95,15 @@ pub(crate) fn asan() -> Result<bool, String> {
 pub(crate) fn valgrind() -> Result<bool, String> {
     let runner = format!("CARGO_TARGET_{}_RUNNER", host()?.to_uppercase().replace('-', "_"));
     let mut steps = Steps::default();
-    for package in ["monomorph-core", "monomorph-iter", "monomorph-cpu"] {
-        let mut command = cargo(&["test", "--lib", "--tests", "-p", package]);
+    for package in PACKAGES {
+        let mut command = cargo(&["test", "--no-fail-fast", "--lib", "--tests", "-p", package]);
+        // The first two run compilers and what these built, not this library. Valgrind emulates the fused f64 multiplication
+        // and addition, and gives -0 * 1 + -0 the wrong sign: the C text calls the machine's own. It reports a program that
+        // cannot be started as one that ended. The last only parses the whole recording, for an hour.
+        command.args(["--", "--skip", "every_case_is_told", "--skip", "a_program_holds_no_kernel"]);
+        command.args(["--skip", "c_text_of_every_formula_equals_its_operator"]);
+        command.args(["--skip", "a_worker_that_cannot_be_started", "--skip", "recorded::every_overload_is_found"]);
+        command.args(["--skip", "recorded::the_full_recording_is_read"]);
         command.env(&runner, "valgrind --quiet --error-exitcode=99 --num-callers=30");
         command.env("MONOMORPH_ISA", "avx2").env("MONOMORPH_FUZZ_ITERS", "300").env("PROPTEST_CASES", "8");
         steps.command(&format!("{package} under valgrind"), command);
