@@ -112,13 +112,14 @@ impl Data {
         hash = hash.wrapping_mul(0x85EB_CA6B);
         let hash = (hash ^ (hash >> 13)) >> 16;
         let signed = match self.dtype {
-            DType::Bool => return (hash & 1) as f32,
-            DType::U8 => return (hash % 11) as f32,
+            DType::Bool => return f32::from(self.positive || hash & 1 == 1),
+            DType::U8 => (hash % 11) as f32,
             DType::I8 | DType::I16 | DType::I32 | DType::I64 => (hash % 11) as f32 - 5.0,
             DType::F16 | DType::BF16 => (hash >> 8) as f32 / 32.0 - 4.0,
             _ => hash as f32 / 8192.0 - 4.0,
         };
-        if self.positive { signed.abs() + 1.0 / 32.0 } else { signed }
+        let step = if self.dtype.is_integral(true) { 1.0 } else { 1.0 / 32.0 };
+        if self.positive { signed.abs() + step } else { signed }
     }
 }
 
@@ -147,7 +148,9 @@ mod tests {
                 assert_ne!(values(&data.tensor(&[1000], 2)), want, "{data:?}");
             }
         }
-        assert!((0..10_000).all(|i| Data { dtype: DType::F32, positive: true }.number(i, 0) > 0.0));
+        for dtype in [DType::Bool, DType::U8, DType::I64, DType::F32] {
+            assert!((0..10_000).all(|i| Data { dtype, positive: true }.number(i, 0) > 0.0), "{dtype}");
+        }
     }
 
     #[test]

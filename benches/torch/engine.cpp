@@ -47,27 +47,29 @@ at::ScalarType dtype_of(const std::string& name) {
     throw std::runtime_error(name + " is no dtype");
 }
 
-float number(const Work& work, at::ScalarType dtype, uint32_t i, uint32_t seed) {
+float number(bool positive, at::ScalarType dtype, uint32_t i, uint32_t seed) {
     uint32_t hash = (i + seed * 0x85EBCA6Bu) * 0x9E3779B1u;
     hash ^= hash >> 15;
     hash *= 0x85EBCA6Bu;
     hash = (hash ^ (hash >> 13)) >> 16;
     float value = 0;
     switch (dtype) {
-        case at::kBool: return static_cast<float>(hash & 1);
-        case at::kByte: return static_cast<float>(hash % 11);
+        case at::kBool: return positive || (hash & 1) ? 1 : 0;
+        case at::kByte: value = static_cast<float>(hash % 11); break;
         case at::kChar: case at::kShort: case at::kInt: case at::kLong: value = static_cast<float>(hash % 11) - 5; break;
         case at::kHalf: case at::kBFloat16: value = static_cast<float>(hash >> 8) / 32 - 4; break;
         default: value = static_cast<float>(hash) / 8192 - 4;
     }
-    static const std::set<std::string> positive = {"log", "sqrt", "rsqrt", "pow"};
-    return positive.count(work.op) ? std::fabs(value) + 1.0f / 32 : value;
+    const float step = at::isIntegralType(dtype, true) ? 1 : 1.0f / 32;
+    return positive ? std::fabs(value) + step : value;
 }
 
 Tensor dense(const Work& work, at::ScalarType dtype, at::IntArrayRef sizes, uint32_t seed) {
+    static const std::set<std::string> defined_above_zero = {"log", "sqrt", "rsqrt", "pow"};
+    const bool positive = defined_above_zero.count(work.op) > 0;
     Tensor floats = at::empty(sizes, at::kFloat);
     float* to = floats.data_ptr<float>();
-    for (int64_t i = 0; i < floats.numel(); ++i) to[i] = number(work, dtype, static_cast<uint32_t>(i), seed);
+    for (int64_t i = 0; i < floats.numel(); ++i) to[i] = number(positive, dtype, static_cast<uint32_t>(i), seed);
     return floats.to(dtype);
 }
 
