@@ -29,7 +29,7 @@ pub use monomorph_core::{
 };
 pub use monomorph_cpu::Cpu;
 pub use monomorph_ops::functions::*;
-pub use monomorph_ops::{algebra, meta, pointwise, prepared};
+pub use monomorph_ops::{Op, algebra, meta, pointwise, prepared};
 
 use std::sync::LazyLock;
 

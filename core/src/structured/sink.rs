@@ -44,7 +44,7 @@ pub struct MetaSink<const N: usize>;
 pub struct Out<'a, D: Device, const N: usize>(pub [&'a mut Tensor<D>; N]);
 
 /// The output is the caller's tensor, which is also the first input.
-pub struct InPlace<'a, D: Device>(&'a mut Tensor<D>);
+pub struct InPlace<'a, D: Device>(pub(super) &'a mut Tensor<D>);
 
 /// Outputs are the caller's `N` tensors, and the call is kept to be run again and again.
 pub struct Static<'a, D: Device, const N: usize>(pub [&'a mut Tensor<D>; N]);

@@ -39,7 +39,10 @@ impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
     /// The inputs from lists of operands and parameters, for callers that do not know the operator by type.
     pub fn from_lists(operands: &[Operand<'t>], params: &[Scalar]) -> Result<Self> {
         let wrong = |arg, got, want| ErrorKind::ListLength { arg, got, want };
-        let array = operands.to_vec().try_into();
+        if operands.len() != F::Operands::COUNT {
+            return Err(wrong("operands", operands.len(), F::Operands::COUNT).into());
+        }
+        let array = operands.try_into();
         let operands = array.map_err(|_| wrong("operands", operands.len(), F::Operands::COUNT))?;
         let bound = F::Params::from_scalars(params);
         let params = bound.ok_or_else(|| wrong("params", params.len(), F::Params::COUNT))?;
@@ -191,6 +194,23 @@ pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'
         }
     }
     types.dtype()
+}
+
+/// The dtype that a call computes in, if it does so like every call of the formula: without an operand that keeps a higher
+/// precision, data that it may refuse, or an error to report.
+pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scalar]) -> Option<DType> {
+    let compute = common_compute::<F>(operands, params)?;
+    let wide = F::RULE.wide_scalar && widened(compute, operands) != compute;
+    let check = Check { operands, params, common: compute, out: None, form: Form::Functional };
+    let refused = F::RULE.check.is_some_and(|check_call| check_call(&check).is_err());
+    (!wide && !F::FAULT && !refused).then_some(compute)
+}
+
+/// The dtype that a call computes in; `None` if all its operands are numbers.
+pub(super) fn common_compute<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scalar]) -> Option<DType> {
+    let operands = operands.get(F::Operands::MASKS..)?;
+    let numbers = operands.iter().all(Operand::is_wrapped);
+    (!numbers).then(|| compute_dtype(&F::RULE, operands, params, None))
 }
 
 /// The dtype that the formula computes in.

@@ -54,6 +54,10 @@ macro_rules! float {
             fn from_complex(re: f64, _: f64) -> Self {
                 Self::from_f64(re)
             }
+            #[inline(always)]
+            fn stored(self) -> Self {
+                On::new($round(self.get()))
+            }
         }
 
         operator!($element: Add::add = |a, b| a + b);

@@ -4,7 +4,7 @@ use crate::cell::{self, Cell};
 use crate::isa::Isa;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::pointwise::{Common, Magnitude, MaskAndTwo, Operands, Outputs, Same, Truth};
+use monomorph_ops::pointwise::{Common, Fed, Joined, Magnitude, MaskAndTwo, Operands, Outputs, Same, Truth};
 
 /// A value that lies in memory as one element.
 pub trait Register: Value {
@@ -126,6 +126,47 @@ where
         // SAFETY: as above.
         let b = unsafe { V::load(b, i) };
         (mask, [a, b])
+    }
+}
+
+// SAFETY: `A` reads its operands, the others are read at `i` as `V`.
+unsafe impl<V: Register, A: Load<V>, B: Fed> Load<V> for Joined<A, B> {
+    type Pointers = (A::Pointers, B::Rest<*const u8>);
+
+    #[inline(always)]
+    unsafe fn pointers(ins: *const *const u8) -> Self::Pointers {
+        // SAFETY: the pointers of `A` come first.
+        let first = unsafe { A::pointers(ins) };
+        let rest = B::rest(
+            #[inline(always)]
+            |k| {
+                // SAFETY: there are COUNT pointers in all, by the caller's promise.
+                let at = unsafe { ins.add(A::COUNT + k) };
+                // SAFETY: as above.
+                unsafe { at.read() }
+            },
+        );
+        (first, rest)
+    }
+
+    #[inline(always)]
+    fn first(pointers: &mut Self::Pointers) -> Option<&mut *const u8> {
+        A::first(&mut pointers.0)
+    }
+
+    #[inline(always)]
+    unsafe fn load((first, rest): Self::Pointers, i: usize) -> (A::Of<V>, B::Rest<V>) {
+        // SAFETY: passed on.
+        let first = unsafe { A::load(first, i) };
+        let rest = B::map_rest(
+            rest,
+            #[inline(always)]
+            |p| {
+                // SAFETY: in bounds and initialised, by the caller's promise.
+                unsafe { V::load(p, i) }
+            },
+        );
+        (first, rest)
     }
 }
 

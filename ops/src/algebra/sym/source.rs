@@ -85,6 +85,7 @@ impl Op {
             Op::Conj => "conj",
             Op::Widen => "widen",
             Op::Narrow => "narrow",
+            Op::Through => "through",
         }
     }
 
@@ -92,7 +93,7 @@ impl Op {
     /// precision needs a function of their own.
     const fn family(self, dtype: DType) -> DType {
         match (self, dtype) {
-            (Op::DivTrunc | Op::DivFloor, DType::F16 | DType::BF16) => dtype,
+            (Op::DivTrunc | Op::DivFloor | Op::Through, DType::F16 | DType::BF16) => dtype,
             (_, DType::F16 | DType::BF16) => DType::F32,
             _ => dtype,
         }

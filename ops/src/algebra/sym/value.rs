@@ -63,6 +63,12 @@ impl<C: Compute> Value for Sym<C> {
     fn from_complex(re: f64, im: f64) -> Self {
         Self::literal(literal(C::DTYPE, re, im, None))
     }
+    fn stored(self) -> Self {
+        match C::DTYPE {
+            DType::F16 | DType::BF16 => self.unary(Op::Through),
+            _ => self,
+        }
+    }
 }
 
 impl Mask for Sym<bool> {}
