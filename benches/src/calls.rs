@@ -1,12 +1,13 @@
 //! The calls of this library that are timed against other libraries. An operator that has a typed function here is called
 //! through it; one that has none is called by name, so that a benchmark can be asked for before its operator exists.
 
+use crate::fused::relu_mul_add_out;
 use crate::serve::{Task, Work};
 use crate::{Data, Layout, values};
 use monomorph::core::Entry;
 use monomorph::{
-    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, eq_out, exp_out, meta, mul_out, prepared, registry,
-    sum, sum_dim, where_out,
+    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, eq_out, exp, exp_out, meta, mul, mul_out, prepared,
+    registry, sum, sum_dim, where_out,
 };
 use std::hint::black_box;
 
@@ -81,7 +82,7 @@ fn operands<const N: usize>(work: &Work) -> Result<[T; N], String> {
 fn output(work: &Work) -> Result<T, String> {
     let dtype = match &*work.op {
         "eq" => DType::Bool,
-        "add" | "mul" | "where" | "relu" | "maximum" | "minimum" | "pow" => work.dtype,
+        "add" | "mul" | "where" | "fused_relu_mul_add" | "relu" | "maximum" | "minimum" | "pow" => work.dtype,
         _ if work.dtype.is_integral(true) => DType::F32,
         _ => work.dtype,
     };
@@ -116,7 +117,10 @@ fn into(work: &Work) -> Ready {
         "gelu" => by_name(work, 1, Some(IValue::from("none"))),
         "log" | "tanh" | "erf" | "sqrt" | "rsqrt" | "sigmoid" | "relu" => by_name(work, 1, None),
         "maximum" | "minimum" => by_name(work, 2, None),
-        "fused_relu_mul_add" => Err("not in the table".to_owned()),
+        "fused_relu_mul_add" => {
+            let [a, b, c] = operands(work)?;
+            writing(work, move |out| relu_mul_add_out(&a, &b, &c, 1, 0, out).map(drop))
+        }
         other => Err(format!("{other} has no form out here")),
     }
 }
@@ -136,6 +140,14 @@ fn functional(work: &Work) -> Ready {
         "add" => {
             let [a, b] = operands(work)?;
             returning(move || add(&a, &b))
+        }
+        "mul" => {
+            let [a, b] = operands(work)?;
+            returning(move || mul(&a, &b))
+        }
+        "exp" => {
+            let [a] = operands(work)?;
+            returning(move || exp(&a))
         }
         other => Err(format!("{other} has no form functional here")),
     }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod calls;
+pub mod fused;
 pub mod serve;
 
 use monomorph::core::{Element, with_element};
@@ -145,7 +146,8 @@ mod tests {
             for data in [Data::signed(dtype), Data { dtype, positive: true }] {
                 let want: Vec<f64> = (0..1000).map(|i| f64::from(data.number(i, 1))).collect();
                 assert_eq!(values(&data.tensor(&[1000], 1)), want, "{data:?}");
-                assert_ne!(values(&data.tensor(&[1000], 2)), want, "{data:?}");
+                let always = data == Data { dtype: DType::Bool, positive: true };
+                assert_eq!(values(&data.tensor(&[1000], 2)) == want, always, "{data:?}");
             }
         }
         for dtype in [DType::Bool, DType::U8, DType::I64, DType::F32] {

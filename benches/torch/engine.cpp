@@ -87,7 +87,7 @@ Tensor operand(const Work& work, uint32_t index, uint32_t count) {
 }
 
 Tensor output(const Work& work) {
-    static const std::set<std::string> same = {"add", "mul", "where", "relu", "maximum", "minimum", "pow"};
+    static const std::set<std::string> same = {"add", "mul", "where", "fused_relu_mul_add", "relu", "maximum", "minimum", "pow"};
     at::ScalarType dtype = work.dtype;
     if (work.op == "eq") dtype = at::kBool;
     else if (!same.count(work.op) && at::isIntegralType(dtype, true)) dtype = at::kFloat;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod bloat;
 mod checks;
 mod conformance;
 mod memory;
@@ -38,6 +39,10 @@ cargo xtask COMMAND
       --record           append the run to the history
       --plot FILE        draw the history as SVG; nothing is timed
       --build            build both engines; nothing is timed
+  bloat         bytes and functions of each operator, form and crate
+      --json             as JSON
+      --timings          a clean release build, and one behind a change of one formula
+      --record           append the totals to the history
   ops           the operator table: rows, forms, schemas, devices
       --json             as JSON
   new-op NAME   print the lines that a new pointwise operator takes
@@ -59,6 +64,7 @@ fn main() -> ExitCode {
         Some("conformance") => conformance::run(rest),
         Some(conformance::WORKER) => conformance::work(rest),
         Some("bench") => bench::run(&rest),
+        Some("bloat") => bloat::run(&rest),
         Some("ops") => ops::print(&rest),
         Some("new-op") => ops::new_op(&rest),
         Some("fuzz") => memory::fuzz(&rest),

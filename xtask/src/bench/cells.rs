@@ -114,13 +114,46 @@ const FIGURES: &[Figure] = &[
     ("sum", "float32", "contiguous", LARGE, "all", 2, 1.0, None),
 ];
 
+/// Calls that every tensor library has, without a bar.
+const PLAIN: &[(&str, &str, &[i64], &str)] = &[
+    ("add", "contiguous", TINY, "functional"),
+    ("add", "contiguous", MEDIUM, "functional"),
+    ("add", "contiguous", MEDIUM, "out"),
+    ("add", "contiguous", MEDIUM, "inplace"),
+    ("add", "contiguous", LARGE, "functional"),
+    ("mul", "contiguous", MEDIUM, "functional"),
+    ("exp", "contiguous", MEDIUM, "functional"),
+    ("add", "transposed", SQUARE, "functional"),
+    ("add", "row-broadcast", SQUARE, "functional"),
+    ("sum", "contiguous", LARGE, "all"),
+    ("sum", "contiguous", SQUARE, "dim0"),
+    ("sum", "contiguous", SQUARE, "dim1"),
+    ("sum", "transposed", SQUARE, "dim1"),
+];
+
 const GRID_OPS: [&str; 5] = ["add", "mul", "eq", "where", "exp"];
 const GRID_DTYPES: [&str; 8] = ["float32", "float64", "bfloat16", "float16", "int32", "int64", "uint8", "bool"];
 const GRID_LAYOUTS: [&str; 5] = ["contiguous", "row-broadcast", "column-broadcast", "transposed", "stepped"];
 const GRID_SIDES: [i64; 2] = [32, 256];
 const GRID_BAR: f64 = 0.9;
 
-/// Every cell that there is, in the order in which they are timed.
+/// The cells for rivals that have a part of the forms.
+pub(crate) fn plain() -> Vec<Cell> {
+    let cell = |&(op, layout, sizes, form): &(&'static str, &'static str, &[i64], &'static str)| Cell {
+        group: Group::Figures,
+        op,
+        dtype: "float32",
+        layout,
+        sizes: sizes.to_vec(),
+        form,
+        threads: 1,
+        bar: None,
+        bar_avx2: None,
+    };
+    PLAIN.iter().map(cell).collect()
+}
+
+/// Every cell that there is against PyTorch, in the order in which they are timed.
 pub(crate) fn all() -> Vec<Cell> {
     let figure = |&(op, dtype, layout, sizes, form, threads, bar, bar_avx2): &Figure| Cell {
         group: Group::Figures,

@@ -16,8 +16,10 @@ use cells::Cell;
 use engine::Engine;
 use history::Baseline;
 use measure::{Outcome, measure, tolerance};
+use monomorph_testsuite::conformance::workspace_root;
 use options::{Options, Rival};
 use run::{Header, Run, key};
+pub(crate) use run::{commit, machine, today};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,7 +62,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
 
 /// The cells that the filters let through.
 fn selected(options: &Options) -> Result<Vec<Cell>, String> {
-    let mut cells = cells::all();
+    let mut cells = if options.vs == Rival::Torch { cells::all() } else { cells::plain() };
     cells.retain(|cell| options.filters.is_empty() || options.filters.iter().any(|filter| cell.passes(filter)));
     if let Some(threads) = options.threads {
         cells.iter_mut().for_each(|cell| cell.threads = threads);
@@ -163,9 +165,23 @@ impl Programs {
         }
         let theirs = match rival {
             Rival::Torch => torch::engine()?,
-            Rival::Candle | Rival::Ndarray => return Err(format!("{} has no engine yet", rival.name())),
+            Rival::Candle => rust_engine("candle", "candle-core", target)?,
+            Rival::Ndarray => rust_engine("ndarray", "ndarray", target)?,
         };
         Ok(Programs { ours: target.join("release/engine"), theirs })
+    }
+}
+
+/// The engine of a Rust library: a program of the package that is outside the workspace.
+fn rust_engine(program: &str, feature: &str, target: &Path) -> Result<PathBuf, String> {
+    // In a directory of its own, because the other lock file may choose other versions.
+    let target = target.join("rivals");
+    let mut build = cargo(&["build", "--quiet", "--release", "--locked", "--bin", program, "--features", feature]);
+    build.arg("--manifest-path").arg(workspace_root().join("benches/rivals/Cargo.toml"));
+    match build.arg("--target-dir").arg(&target).status() {
+        Ok(status) if status.success() => Ok(target.join("release").join(program)),
+        Ok(_) => Err(format!("the engine of {program} does not build")),
+        Err(error) => Err(format!("cargo: {error}")),
     }
 }
 
