@@ -1,6 +1,7 @@
 //! What each operator of monomorph *is*: schema, meta function and formula. Never names a device.
 #![forbid(unsafe_code)]
 
+pub mod activation;
 pub mod algebra;
 pub mod arange;
 pub mod arithmetic;
@@ -12,6 +13,7 @@ pub mod fill;
 pub mod logic;
 pub mod nonzero;
 pub mod pointwise;
+pub mod power;
 pub mod record;
 pub mod reduce;
 pub mod table;
@@ -28,6 +30,8 @@ pub type Op<F> = pointwise::Pointwise<F, pointwise::Prebuilt>;
 pub mod kernels {
     crate::__arithmetic_rows! { __kernels_trait Arithmetic }
     crate::__exponential_rows! { __kernels_trait Exponential }
+    crate::__power_rows! { __kernels_trait Powers }
+    crate::__activation_rows! { __kernels_trait Activation }
     crate::__comparison_rows! { __kernels_trait Comparison }
     crate::__logic_rows! { __kernels_trait Logic }
     crate::__fill_rows! { __kernels_trait Fill }
@@ -39,11 +43,33 @@ pub mod kernels {
 
     /// A device that executes every operator of the table.
     pub trait Kernels:
-        Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax + Upsample
+        Arithmetic
+        + Exponential
+        + Powers
+        + Activation
+        + Comparison
+        + Logic
+        + Fill
+        + Sum
+        + Any
+        + Argmax
+        + Aminmax
+        + Upsample
     {
     }
     impl<D> Kernels for D where
-        D: Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax + Upsample
+        D: Arithmetic
+            + Exponential
+            + Powers
+            + Activation
+            + Comparison
+            + Logic
+            + Fill
+            + Sum
+            + Any
+            + Argmax
+            + Aminmax
+            + Upsample
     {
     }
 }

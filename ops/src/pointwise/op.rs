@@ -139,6 +139,7 @@ fn plan_call(
     }
     rule.check_domain(compute)?;
     let mut flags = rule.flags;
+    flags.enforce_linear_iteration |= rule.linear_number && operands.first().is_some_and(Operand::is_wrapped);
     let result = match rule.output {
         OutputKind::Common => compute,
         OutputKind::Truth => DType::Bool,

@@ -67,6 +67,9 @@ macro_rules! __schema_args {
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt str ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptStr $n $($rest)* }
     };
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt str $n:ident $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Str $n $($rest)* }
+    };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt ScalarType ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptDType $n $($rest)* }
     };
@@ -135,6 +138,7 @@ macro_rules! __marker {
     (OptFloats) => { $crate::core::Optional<$crate::core::FloatsArg> };
     (Bool) => { $crate::core::BoolArg };
     (OptBool) => { $crate::core::Optional<$crate::core::BoolArg> };
+    (Str) => { $crate::core::StrArg };
     (OptStr) => { $crate::core::Optional<$crate::core::StrArg> };
     (DType) => { $crate::core::DTypeArg };
     (OptDType) => { $crate::core::Optional<$crate::core::DTypeArg> };
@@ -175,6 +179,9 @@ macro_rules! __value {
     };
     ($d:ident (fixed Scalar $default:literal)) => {
         $crate::core::Scalar::from($default)
+    };
+    ($d:ident (fixed Str $default:literal)) => {
+        $default
     };
     ($d:ident (fixed MemoryFormat contiguous_format)) => {
         $crate::core::MemoryFormat::Contiguous

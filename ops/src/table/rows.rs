@@ -6,6 +6,8 @@ macro_rules! op_table {
     ($callback:ident $($context:tt)*) => {
         $crate::__arithmetic_rows! { $callback $($context)* }
         $crate::__exponential_rows! { $callback $($context)* }
+        $crate::__power_rows! { $callback $($context)* }
+        $crate::__activation_rows! { $callback $($context)* }
         $crate::__comparison_rows! { $callback $($context)* }
         $crate::__logic_rows! { $callback $($context)* }
         $crate::__fill_rows! { $callback $($context)* }

@@ -79,6 +79,16 @@ impl Op {
             Op::MulAdd => "mul_add",
             Op::AddScaled => "add_scaled",
             Op::Exp => "exp",
+            Op::Log => "log",
+            Op::Sqrt => "sqrt",
+            Op::Rsqrt => "rsqrt",
+            Op::Tanh => "tanh",
+            Op::Sigmoid => "sigmoid",
+            Op::Erf => "erf",
+            Op::Gelu => "gelu",
+            Op::GeluTanh => "gelu_tanh",
+            Op::Pow => "pow",
+            Op::PowNumber => "pow_number",
             Op::Make => "make",
             Op::Re => "re",
             Op::Im => "im",
@@ -93,7 +103,7 @@ impl Op {
     /// precision needs a function of their own.
     const fn family(self, dtype: DType) -> DType {
         match (self, dtype) {
-            (Op::DivTrunc | Op::DivFloor | Op::Through, DType::F16 | DType::BF16) => dtype,
+            (Op::DivTrunc | Op::DivFloor | Op::PowNumber | Op::Through, DType::F16 | DType::BF16) => dtype,
             (_, DType::F16 | DType::BF16) => DType::F32,
             _ => dtype,
         }
