@@ -32,6 +32,9 @@ pub mod kernels {
     crate::__logic_rows! { __kernels_trait Logic }
     crate::__fill_rows! { __kernels_trait Fill }
     crate::__sum_rows! { __kernels_trait Sum }
+    crate::__mean_rows! { __kernels_trait Mean }
+    crate::__amax_rows! { __kernels_trait Amax }
+    crate::__amin_rows! { __kernels_trait Amin }
     crate::__any_rows! { __kernels_trait Any }
     crate::__argmax_rows! { __kernels_trait Argmax }
     crate::__aminmax_rows! { __kernels_trait Aminmax }
@@ -39,11 +42,35 @@ pub mod kernels {
 
     /// A device that executes every operator of the table.
     pub trait Kernels:
-        Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax + Upsample
+        Arithmetic
+        + Exponential
+        + Comparison
+        + Logic
+        + Fill
+        + Sum
+        + Mean
+        + Amax
+        + Amin
+        + Any
+        + Argmax
+        + Aminmax
+        + Upsample
     {
     }
     impl<D> Kernels for D where
-        D: Arithmetic + Exponential + Comparison + Logic + Fill + Sum + Any + Argmax + Aminmax + Upsample
+        D: Arithmetic
+            + Exponential
+            + Comparison
+            + Logic
+            + Fill
+            + Sum
+            + Mean
+            + Amax
+            + Amin
+            + Any
+            + Argmax
+            + Aminmax
+            + Upsample
     {
     }
 }

@@ -21,6 +21,7 @@
 //! | [`Exponential`] | floats, complex | exp |
 //! | [`Cartesian`] | complex | parts and conjugate |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
+//! | [`FromIndex`] | floats, complex | the value of a count |
 //!
 //! "Who has it" is about dtypes: bool has [`Num`] because sums and products of bools are defined; which operator
 //! accepts bool is that operator's domain.
@@ -31,6 +32,7 @@ mod bits;
 mod cartesian;
 mod division;
 mod exponential;
+mod index;
 mod magnitude;
 mod num;
 mod order;
@@ -43,6 +45,7 @@ pub use bits::{Bits, Shift};
 pub use cartesian::Cartesian;
 pub use division::{RoundedDivision, TrueDivision};
 pub use exponential::Exponential;
+pub use index::FromIndex;
 pub use magnitude::Magnitude;
 pub use num::Num;
 pub use order::{Equal, Ordered};

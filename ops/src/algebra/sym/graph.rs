@@ -48,6 +48,7 @@ pub(super) enum Op {
     Conj,
     Widen,
     Narrow,
+    FromIndex,
 }
 
 /// A constant, by its bits, so that equal means equal and NaN merges.

@@ -85,6 +85,7 @@ impl Op {
             Op::Conj => "conj",
             Op::Widen => "widen",
             Op::Narrow => "narrow",
+            Op::FromIndex => "from_index",
         }
     }
 
