@@ -36,6 +36,9 @@ pub mod kernels {
     crate::__logic_rows! { __kernels_trait Logic }
     crate::__fill_rows! { __kernels_trait Fill }
     crate::__sum_rows! { __kernels_trait Sum }
+    crate::__mean_rows! { __kernels_trait Mean }
+    crate::__amax_rows! { __kernels_trait Amax }
+    crate::__amin_rows! { __kernels_trait Amin }
     crate::__any_rows! { __kernels_trait Any }
     crate::__argmax_rows! { __kernels_trait Argmax }
     crate::__aminmax_rows! { __kernels_trait Aminmax }
@@ -51,6 +54,9 @@ pub mod kernels {
         + Logic
         + Fill
         + Sum
+        + Mean
+        + Amax
+        + Amin
         + Any
         + Argmax
         + Aminmax
@@ -66,6 +72,9 @@ pub mod kernels {
             + Logic
             + Fill
             + Sum
+            + Mean
+            + Amax
+            + Amin
             + Any
             + Argmax
             + Aminmax

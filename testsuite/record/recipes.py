@@ -19,7 +19,7 @@ def domain(base, overload):
     """The dtypes an op takes."""
     if base == "bitwise_and":
         return ["bool", *INTEGERS]
-    if base in ("clamp", "lt", "aminmax", "argmax"):
+    if base in ("clamp", "lt", "amax", "amin", "aminmax", "argmax"):
         return REALS
     if base == "upsample_nearest1d":
         return [*REAL_FLOATS, "uint8"]
@@ -95,10 +95,13 @@ def shaped(pool, base, overload):
         else:
             v["dim"] = None if pool.chance(0.1) else pool.dims(n)
         v["keepdim"] = pool.chance(0.5)
+    elif base in ("amax", "amin") or base == "mean" and overload in ("dim", "out"):
+        v["dim"] = pool.dims(n)
+        v["keepdim"] = pool.chance(0.5)
     elif base in ("argmax", "aminmax"):
         v["dim"] = None if pool.chance(0.25) else pool.dim(n)
         v["keepdim"] = pool.chance(0.4)
-    if base == "sum":
+    if base in ("sum", "mean"):
         v["dtype"] = None if pool.chance(0.6) else dtype(pool.dtype())
     if base in ("view", "reshape") and overload != "dtype":
         want, key = list(sizes), "size" if base == "view" else "shape"

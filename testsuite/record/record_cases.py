@@ -24,7 +24,7 @@ from torchgen.gen import parse_native_yaml
 from torchgen.model import NativeFunctionsGroup, SchemaKind
 
 BASES = (
-    "add sub mul div neg abs exp clamp eq lt where logical_not bitwise_and fill copy clone sum aminmax argmax any "
+    "add sub mul div neg abs exp clamp eq lt where logical_not bitwise_and fill copy clone sum mean amax amin aminmax argmax any "
     "upsample_nearest1d view reshape permute transpose expand squeeze unsqueeze select slice narrow as_strided alias empty "
     "empty_strided zeros ones full arange scalar_tensor empty_like zeros_like ones_like full_like contiguous to"
 ).split()

@@ -37,7 +37,8 @@ ERRORS = [
     ("Dimension out of range", "DimOutOfRange"), ("appears multiple times", "DimRepeated"),
     ("to have non-zero size", "EmptyReduction"), ("input.numel() == 0", "EmptyInput"),
     ("over an empty dimension", "EmptyInput"), ("up to 64 dims", "DimCount"),
-    ("Expected out tensor to have dtype", "OutputDType"), ("only supports bool tensor", "OutputDType"),
+    ("could not infer output dtype", "DTypeNotSupported"), ("input types can't be cast", "Cast"),
+    ("Expected out tensor to have dtype", "OutputDType"), ("dtype for input and out to match", "OutputDType"), ("only supports bool tensor", "OutputDType"),
     ("does not support", "DTypeNotSupported"), ("not implemented for", "DTypeNotSupported"),
     ("more than one element of the written-to", "InternalOverlap"),
     ("must not overlap", "Overlap"), ("some elements of the input", "Overlap"),
@@ -212,6 +213,8 @@ def main():
                lambda: ATEN.aminmax.out(x, dim=dim, keepdim=keep, min=both[0], max=both[1]) if given
                else ATEN.aminmax(x, dim=dim, keepdim=keep), both)
 
+    fractional_and_largest(lines, layouts)
+
     # More dimensions than a mask has.
     for ndim in (64, 65):
         x, vals = tensor(torch.float32, [1] * ndim, "plain", rng)
@@ -240,6 +243,47 @@ def main():
     with open(TO, "w") as f:
         f.write("\n".join(lines) + "\n")
     print(len(lines), "calls")
+
+
+def fractional_and_largest(lines, layouts):
+    """mean, amax and amin."""
+    rng = random.Random(int(os.environ.get("SEED", "11")) + 1)
+    rounds = range(int(os.environ.get("ROUNDS", "1")))
+    for _, (name, dtype), sizes in itertools.product(rounds, DTYPES.items(), SHAPES):
+        x, vals = tensor(dtype, sizes, rng.choice(layouts), rng)
+        dims, keep, given = dims_of(len(sizes), rng), rng.random() < 0.5, rng.random() < 0.5
+        special = bool(vals.is_floating_point() and not torch.isfinite(vals).all())
+        asked = rng.choice([None, None, None, torch.float64] + list(DTYPES.values()))
+        if given and dtype.is_complex and asked is not None and not asked.is_complex:
+            asked = None
+        mean = lambda out=None: (ATEN.mean.dim(x, dims, keep, dtype=asked) if out is None
+                                 else ATEN.mean.out(x, dims, keep, dtype=asked, out=out))
+        outs = []
+        if given:
+            try:
+                sizes_out = mean().shape
+            except Exception:
+                sizes_out = [2]
+            floating = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex128]
+            other = rng.choice([asked or dtype, asked or dtype] + floating[4 * dtype.is_complex:])
+            # An output of integers is refused only after it was written.
+            outs = [out_tensor(other, list(sizes_out), rng)] if other.is_floating_point or other.is_complex else []
+        record(lines, "mean.dim", x, vals, f"{text(dims)} {text(keep)} {text(asked)}",
+               lambda: mean(outs[0]) if outs else mean(), outs)
+        outs = []
+        if given:
+            outs = [out_tensor(rng.choice([asked or dtype, asked or dtype, torch.float32]), [], rng)]
+        record(lines, "mean", x, vals, text(asked),
+               lambda: ATEN.mean.dtype_out(x, dtype=asked, out=outs[0]) if outs else ATEN.mean(x, dtype=asked), outs)
+        listed = dims or []
+        for op, call in (("amax", ATEN.amax), ("amin", ATEN.amin)):
+            outs = [out_tensor(rng.choice([dtype, dtype, dtype, torch.float64]), [3], rng)] if rng.random() < 0.5 else []
+            record(lines, op, x, vals, f"{text(listed)} {text(keep)}",
+                   lambda: call.out(x, listed, keep, out=outs[0]) if outs else call(x, listed, keep), outs)
+    x, vals = tensor(torch.float32, [3, 5], "plain", rng)
+    for op, call in (("amax", ATEN.amax), ("mean.dim", ATEN.mean)):
+        out = torch.zeros(1).expand(3)
+        record(lines, op, x, vals, "[1] false" + (" none" if op != "amax" else ""), lambda: call.out(x, [1], out=out), [out])
 
 
 # Widths, sizes and scales at which the source index differs with the precision of the step.

@@ -26,6 +26,7 @@
 //! | [`Power`] | all | powers of elements and of numbers |
 //! | [`Cartesian`] | complex | parts and conjugate |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
+//! | [`FromIndex`] | floats, complex | the value of a count |
 //!
 //! "Who has it" is about dtypes: bool has [`Num`] because sums and products of bools are defined; which operator
 //! accepts bool is that operator's domain.
@@ -38,6 +39,7 @@ mod division;
 mod exponential;
 mod gaussian;
 mod hyperbolic;
+mod index;
 mod logarithm;
 mod magnitude;
 mod num;
@@ -55,6 +57,7 @@ pub use division::{RoundedDivision, TrueDivision};
 pub use exponential::Exponential;
 pub use gaussian::Gaussian;
 pub use hyperbolic::Hyperbolic;
+pub use index::FromIndex;
 pub use logarithm::Logarithm;
 pub use magnitude::Magnitude;
 pub use num::Num;

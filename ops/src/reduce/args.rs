@@ -15,6 +15,8 @@ pub struct Dim;
 pub struct OptionalDim;
 /// `(Tensor self, int[]? dim, bool keepdim)`.
 pub struct OptionalDims;
+/// `(Tensor self, int[] dim, bool keepdim)`.
+pub struct ListedDims;
 /// `(Tensor self, int[]? dim, bool keepdim, *, ScalarType? dtype)`.
 pub struct DimsDtype;
 
@@ -93,6 +95,7 @@ overloads! {
         Call { dims: dim.map_or(Dims::All, Dims::One), keepdim, ..Call::ALL };
     OptionalDims: (dims: Option<&'t [i64]>, keepdim: bool) =>
         Call { dims: dims.map_or(Dims::All, Dims::List), keepdim, ..Call::ALL };
+    ListedDims: (dims: &'t [i64], keepdim: bool) => Call { dims: Dims::List(dims), keepdim, ..Call::ALL };
     DimsDtype: (dims: Option<&'t [i64]>, keepdim: bool, dtype: Option<DType>) =>
         Call { dims: dims.map_or(Dims::All, Dims::List), keepdim, dtype, dtype_from_out: true };
 }

@@ -40,6 +40,13 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn {
     /// The accumulator of the elements of both.
     fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
+    /// The accumulator of four elements. A fold with a wide accumulator says here how four meet before they are widened,
+    /// if that is faster and accurate enough.
+    #[inline(always)]
+    fn four([a, b, c, d]: [V; 4], [i, j, k, l]: [X; 4]) -> Self::Acc {
+        Self::merge(Self::merge(Self::one(a, i), Self::one(b, j)), Self::merge(Self::one(c, k), Self::one(d, l)))
+    }
+
     /// What the accumulator of `count` elements means.
     fn finish(acc: Self::Acc, count: X) -> ResultsOf<Self, V, X>;
 

@@ -10,9 +10,9 @@
 //! use monomorph_ops::pointwise::{self, Common};
 //! use monomorph_ops::reduce::*;
 //!
-//! reduction! { Amax "amax": pointwise::Ordered => Common; ReduceRule::OWN.without_identity() }
-//! impl Takes<OptionalDims> for Amax {}
-//! impl<V: Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for Amax {
+//! reduction! { LargestFn "largest": pointwise::Ordered => Common; ReduceRule::OWN.without_identity() }
+//! impl Takes<OptionalDims> for LargestFn {}
+//! impl<V: Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for LargestFn {
 //!     type Acc = V;
 //!     fn one(x: V, _: X) -> V {
 //!         x
@@ -28,23 +28,29 @@
 //!
 //! A formula in front of a fold (a sum of squares) is a fold, too: its `one` applies the formula and passes the result on.
 
+mod amax;
+mod amin;
 mod aminmax;
 mod any;
 mod argmax;
 mod args;
 mod dims;
 mod fold;
+mod mean;
 mod op;
 mod rule;
 mod sum;
 mod trace;
 
 pub use crate::pointwise::{Here, Prebuilt};
+pub use amax::AmaxFn;
+pub use amin::AminFn;
 pub use aminmax::AminmaxFn;
 pub use any::AnyFn;
 pub use argmax::ArgmaxFn;
-pub use args::{Dim, Dims, DimsDtype, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype};
+pub use args::{Dim, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype};
 pub use fold::{Accumulator, Fold, Index, ReduceFn, ResultKind, Results, ResultsOf, Two};
+pub use mean::MeanFn;
 pub use op::{Reduce, ReducePlan};
 pub use rule::ReduceRule;
 pub use sum::SumFn;
@@ -52,6 +58,12 @@ pub use trace::{SymFold, covered};
 
 /// `sum`, its kernel compiled by the device.
 pub type Sum = Reduce<SumFn, Prebuilt>;
+/// `mean`, its kernel compiled by the device.
+pub type Mean = Reduce<MeanFn, Prebuilt>;
+/// `amax`, its kernel compiled by the device.
+pub type Amax = Reduce<AmaxFn, Prebuilt>;
+/// `amin`, its kernel compiled by the device.
+pub type Amin = Reduce<AminFn, Prebuilt>;
 /// `any`, its kernel compiled by the device.
 pub type Any = Reduce<AnyFn, Prebuilt>;
 /// `argmax`, its kernel compiled by the device.

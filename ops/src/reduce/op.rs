@@ -60,11 +60,16 @@ fn plan_call(
     let absent = ErrorKind::ArgumentRule { rule: "argument self is absent; a reduction needs a tensor" };
     let input = operand.dtype().ok_or(absent)?;
     let out = |sink: &SinkState<'_>, i| sink.existing(i).map(|t| t.geometry().dtype());
-    let asked = call.dtype.or_else(|| if call.dtype_from_out { out(sink, 0) } else { None });
+    let asked = call.dtype.or_else(|| if call.dtype_from_out || rule.fractional { out(sink, 0) } else { None });
     let sizes = operand.sizes();
     let numel = operand.geometry().map_or(1, Geometry::numel);
+    if rule.fractional {
+        check_fractional(rule, input, call, out(sink, 0))?;
+    }
     let compute = rule.compute(input, numel, asked, out(sink, 0));
-    rule.check_domain(compute)?;
+    if !rule.domain_last {
+        rule.check_domain(compute)?;
+    }
     let results: SmallVec<[DType; 2]> = (0..sink.noutputs()).map(|i| rule.result(i, compute, out(sink, i))).collect();
     if rule.outputs_first {
         for (index, &want) in results.iter().enumerate() {
@@ -85,14 +90,30 @@ fn plan_call(
         let options = Options::new(dtype, device);
         sink.set_output_raw_strided(i, &result_sizes, None, options, names.clone())?;
     }
+    if rule.rewrites {
+        (0..sink.noutputs()).try_for_each(|i| check_itself(sink, i))?;
+    }
     if rule.apart {
         check_apart(sink, operand, call.dims.list().is_some() && !sizes.is_empty())?;
+    }
+    if rule.domain_last && numel > 0 {
+        rule.check_domain(compute)?;
     }
     plan.compute = Some(compute);
     if !sink.is_meta() {
         iteration(rule, operand, sink, &mask, call.keepdim, &mut plan.iter)?;
     }
     Ok(())
+}
+
+/// An error if a reduction of fractional numbers is given others and not told what to make of them, or if a whole one
+/// is given an output that its input may not be cast to.
+fn check_fractional(rule: &ReduceRule, input: DType, call: &Call<'_>, out: Option<DType>) -> Result<()> {
+    match out {
+        Some(to) if !call.dtype_from_out && !input.can_cast(to) => Err(ErrorKind::Cast { from: input, to }.into()),
+        _ if call.dtype.is_none() => rule.check_domain(input),
+        _ => Ok(()),
+    }
 }
 
 /// Plans the iteration over the declared outputs and the input.
@@ -138,10 +159,7 @@ fn check_apart(sink: &SinkState<'_>, operand: &Operand<'_>, along_dims: bool) ->
         if !along_dims {
             continue;
         }
-        if overlap::internal(written.sizes(), written.strides()) == Internal::Yes {
-            let (sizes, strides) = (written.sizes().to_vec(), written.strides().to_vec());
-            return Err(ErrorKind::InternalOverlap { index: i, sizes, strides }.into());
-        }
+        check_itself(sink, i)?;
         let Some(input) = operand.tensor() else { continue };
         let shared = overlap::shared(&place, &self::place(input, input.geometry()));
         if matches!(shared, Shared::Full | Shared::Partial) {
@@ -149,6 +167,16 @@ fn check_apart(sink: &SinkState<'_>, operand: &Operand<'_>, along_dims: bool) ->
         }
     }
     Ok(())
+}
+
+/// An error if the caller's output `i` reaches an element twice.
+fn check_itself(sink: &SinkState<'_>, i: usize) -> Result<()> {
+    let (Some(_), Some(written)) = (sink.existing(i), sink.written(i)) else { return Ok(()) };
+    if overlap::internal(written.sizes(), written.strides()) != Internal::Yes {
+        return Ok(());
+    }
+    let (sizes, strides) = (written.sizes().to_vec(), written.strides().to_vec());
+    Err(ErrorKind::InternalOverlap { index: i, sizes, strides }.into())
 }
 
 /// Where a tensor lies with this geometry.

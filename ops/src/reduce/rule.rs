@@ -20,6 +20,13 @@ pub struct ReduceRule {
     pub(super) apart: bool,
     /// Of a wrong dtype of an output and wrong dims, the dtype is reported.
     pub(super) outputs_first: bool,
+    /// Without a dtype that is asked for, the input's own must be in the domain, and whole reductions, too, compute in the
+    /// dtype of the caller's output, if the input may be cast to it.
+    pub(super) fractional: bool,
+    /// The dtype is the last thing that is refused, and over nothing it never is. Only where there is no identity.
+    pub(super) domain_last: bool,
+    /// No output may reach an element twice.
+    pub(super) rewrites: bool,
     /// Elements are counted in row-major order, so that order has to be kept.
     pub(super) indexed: bool,
     /// What each output holds.
@@ -39,6 +46,9 @@ impl ReduceRule {
         always_limited: false,
         apart: false,
         outputs_first: false,
+        fractional: false,
+        domain_last: false,
+        rewrites: false,
         indexed: false,
         results: &[],
         domain: 0,
@@ -46,6 +56,8 @@ impl ReduceRule {
     };
     /// A fold of integers in int64, of others in the dtype of the input; the caller may ask for another.
     pub const SUM: ReduceRule = ReduceRule { integers_to_int64: true, ..ReduceRule::OWN };
+    /// A fold of fractional numbers in the dtype of the input; the caller may ask for another.
+    pub const MEAN: ReduceRule = ReduceRule { fractional: true, rewrites: true, ..ReduceRule::OWN };
     /// A truth value: an empty list of dims means none.
     pub const TRUTH: ReduceRule =
         ReduceRule { empty_list_is_all: false, always_limited: true, outputs_first: true, ..ReduceRule::OWN };
@@ -60,6 +72,12 @@ impl ReduceRule {
         ReduceRule { apart: true, outputs_first: true, ..self }
     }
 
+    /// The rule of `amax`: there is no identity, the output's dtype is looked at first, that of the input last, and only if
+    /// it has elements.
+    pub const fn of_extremes(self) -> ReduceRule {
+        ReduceRule { identity: false, outputs_first: true, domain_last: true, ..self }
+    }
+
     /// The rule of a fold that looks at indices.
     pub const fn indexed(self) -> ReduceRule {
         ReduceRule { indexed: true, ..self }
@@ -68,6 +86,16 @@ impl ReduceRule {
     /// The rule over the dtypes of `S`, for results `R`.
     pub const fn over<S: DomainSet, R: Results>(self) -> ReduceRule {
         ReduceRule { domain: S::MASK, words: S::WORDS, results: R::KINDS, ..self }
+    }
+
+    /// Whether the fold looks at indices.
+    pub const fn is_indexed(&self) -> bool {
+        self.indexed
+    }
+
+    /// What each output holds.
+    pub const fn results(&self) -> &'static [ResultKind] {
+        self.results
     }
 
     /// The accepted dtypes in words.

@@ -12,6 +12,9 @@ macro_rules! op_table {
         $crate::__logic_rows! { $callback $($context)* }
         $crate::__fill_rows! { $callback $($context)* }
         $crate::__sum_rows! { $callback $($context)* }
+        $crate::__mean_rows! { $callback $($context)* }
+        $crate::__amax_rows! { $callback $($context)* }
+        $crate::__amin_rows! { $callback $($context)* }
         $crate::__any_rows! { $callback $($context)* }
         $crate::__argmax_rows! { $callback $($context)* }
         $crate::__aminmax_rows! { $callback $($context)* }

@@ -29,6 +29,12 @@ fn groups(t: &Tensor<Cpu>, dims: &[usize]) -> Vec<Vec<Scalar>> {
     groups
 }
 
+/// Equal, where NaN equals NaN.
+fn alike(a: &[Scalar], b: &[Scalar]) -> bool {
+    let nan = |v: &Scalar| v.to_complex().is_nan();
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b || nan(a) && nan(b))
+}
+
 fn sum(group: &[Scalar], dtype: DType) -> Scalar {
     match dtype.kind() {
         Kind::Complex => Scalar::Complex(group.iter().map(|v| v.to_complex()).sum()),
@@ -65,7 +71,8 @@ fn forms(name: &str, out_name: &str, t: &Tensor<Cpu>, args: &[IValue]) -> Option
     let outs = real.iter().map(|r| Tensor::<Cpu>::zeros_contiguous(r.dtype(), &[0]).unwrap().into()).collect();
     let into = run(out_name, with(t.clone().into(), outs)).unwrap_or_else(|error| panic!("{what}: out= {error}"));
     for (r, o) in real.iter().zip(&into) {
-        assert_eq!((r.sizes(), numbers(r)), (o.sizes(), numbers(o)), "{what}: out=");
+        assert_eq!(r.sizes(), o.sizes(), "{what}: out=");
+        assert!(alike(&numbers(r), &numbers(o)), "{what}: out= {:?} instead of {:?}", numbers(o), numbers(r));
     }
     Some(real)
 }
@@ -81,7 +88,7 @@ fn check(t: &Tensor<Cpu>, dims: &[usize], keepdim: bool, real: bool) {
     let compare = |got: &AnyTensor, dtype: DType, want: Vec<Scalar>, op: &str| {
         assert_eq!((got.sizes(), got.dtype()), (&sizes[..], dtype), "{op}, {what}");
         let want: Vec<Scalar> = want.into_iter().map(|v| convert(v, dtype)).collect();
-        assert_eq!(numbers(got), want, "{op}, {what}");
+        assert!(alike(&numbers(got), &want), "{op}, {what}: {:?} instead of {want:?}", numbers(got));
     };
 
     let summed = if dtype.is_integral(true) { DType::I64 } else { dtype };
@@ -89,13 +96,35 @@ fn check(t: &Tensor<Cpu>, dims: &[usize], keepdim: bool, real: bool) {
     let got = forms("sum.dim_IntList", "sum.IntList_out", t, &args).expect("every dtype has sums");
     compare(&got[0], summed, groups.iter().map(|group| sum(group, dtype)).collect(), "sum");
 
+    let fractional = dtype.is_floating() || dtype.is_complex();
+    let got = forms("mean.dim", "mean.out", t, &args);
+    assert_eq!(got.is_some(), fractional, "mean, {what}");
+    if let Some(got) = got {
+        let mean = |group: &Vec<Scalar>| match sum(group, dtype) {
+            // As PyTorch divides complex numbers.
+            Scalar::Complex(z) => Scalar::Complex(z * (1.0 / group.len() as f64)),
+            x => Scalar::Float(x.to_f64() / group.len() as f64),
+        };
+        compare(&got[0], dtype, groups.iter().map(mean).collect(), "mean");
+    }
+
+    let empty = groups.iter().any(Vec::is_empty);
+    let place = |group: &Vec<Scalar>| argmax(&group.iter().map(|v| Scalar::Float(-v.to_f64())).collect::<Vec<_>>());
+    for (name, out_name, largest) in [("amax", "amax.out", true), ("amin", "amin.out", false)] {
+        let got = forms(name, out_name, t, &[list.clone(), keep.clone()]);
+        assert_eq!(got.is_some(), !empty && (real || t.numel() == 0), "{name}, {what}");
+        if let Some(got) = got {
+            let end = |group: &Vec<Scalar>| group[if largest { argmax(group) } else { place(group) }];
+            compare(&got[0], dtype, groups.iter().map(end).collect(), name);
+        }
+    }
+
     let got = forms("any.dims", "any.dims_out", t, &[list, keep.clone()]).expect("every dtype has truth");
     let truth = if dtype == DType::U8 { DType::U8 } else { DType::Bool };
     let any = |group: &Vec<Scalar>| Scalar::Bool(group.iter().any(|v| v.to_bool()));
     compare(&got[0], truth, groups.iter().map(any).collect(), "any");
 
     let [dim] = dims else { return };
-    let empty = groups.iter().any(Vec::is_empty);
     let dim = IValue::Int(*dim as i64);
     let got = forms("argmax", "argmax.out", t, &[dim.clone(), keep.clone()]);
     assert_eq!(got.is_some(), real && dtype != DType::Bool && !empty, "argmax, {what}");
@@ -106,7 +135,6 @@ fn check(t: &Tensor<Cpu>, dims: &[usize], keepdim: bool, real: bool) {
     let got = forms("aminmax", "aminmax.out", t, &[dim, keep]);
     assert_eq!(got.is_some(), real && !empty, "aminmax, {what}");
     if let Some(got) = got {
-        let place = |group: &Vec<Scalar>| argmax(&group.iter().map(|v| Scalar::Float(-v.to_f64())).collect::<Vec<_>>());
         compare(&got[0], dtype, groups.iter().map(|group| group[place(group)]).collect(), "min");
         compare(&got[1], dtype, groups.iter().map(|group| group[argmax(group)]).collect(), "max");
     }

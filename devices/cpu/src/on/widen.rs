@@ -1,9 +1,10 @@
-//! Wider values to accumulate in: float64 for float32, itself for whatever has nothing wider.
+//! What folds need besides arithmetic: wider values to accumulate in (float64 for float32, itself for whatever has nothing
+//! wider), and the values of counts.
 
 use super::On;
 use crate::isa::Isa;
 use half::{bf16, f16};
-use monomorph_ops::algebra::Widen;
+use monomorph_ops::algebra::{FromIndex, Value, Widen};
 use num_complex::Complex;
 
 /// One row per element: its wide type, and the way there and back.
@@ -38,3 +39,16 @@ widen! {
     Complex<f32> => Complex<f64>: |z| Complex::new(z.re as f64, z.im as f64), |w| Complex::new(w.re as f32, w.im as f32);
     Complex<f64> => Complex<f64>: |x| x, |y| y;
 }
+
+/// One impl per element that counts are divided into.
+macro_rules! from_index {
+    ($($element:ty),*) => {$(
+        impl<I: Isa> FromIndex<On<i64, I>> for On<$element, I> {
+            #[inline(always)]
+            fn from_index(x: On<i64, I>) -> Self {
+                Self::from_i64(x.get())
+            }
+        }
+    )*};
+}
+from_index!(f16, bf16, f32, f64, Complex<f32>, Complex<f64>);

@@ -13,8 +13,7 @@ use crate::lane::{Block, Lane};
 use crate::pointwise::Base;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
-use monomorph_ops::pointwise::DomainSet;
-use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, ResultKind, Results};
+use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, ReduceRule, ResultKind};
 
 /// A reduction bound to memory: pointers, layout, bodies. It may be moved between runs.
 pub struct Ready {
@@ -34,7 +33,7 @@ where
 
     unsafe fn ready(plan: &ReducePlan, inputs: &ReduceInputs<'_, F>, outputs: &Outputs<'_>) -> Result<Ready> {
         // SAFETY: E1, E2 are passed on; `lookup` gives the bodies of this fold, whose results these are.
-        unsafe { bind(plan, F::lookup, F::Domain::WORDS, F::Results::KINDS, inputs.operand(), outputs) }
+        unsafe { bind(plan, F::lookup, const { &F::RULE }, inputs.operand(), outputs) }
     }
 
     unsafe fn run(ready: &mut Ready) -> Result<()> {
@@ -48,20 +47,23 @@ where
 ///
 /// # Safety
 ///
-/// E1, E2 of [`Executes`]; `lookup` gives the bodies of a fold with results of these kinds.
+/// E1, E2 of [`Executes`]; `lookup` gives the bodies of the fold that the rule is of.
 unsafe fn bind(
     plan: &ReducePlan,
     lookup: fn(DType, Level) -> Option<Bodies>,
-    words: &'static str,
-    kinds: &'static [ResultKind],
+    rule: &'static ReduceRule,
     operand: &Operand<'_>,
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
-    let iter = plan.iter();
+    let (iter, kinds) = (plan.iter(), rule.results());
     let level = crate::level()?;
     let compute = plan.compute().unwrap_or(iter.common_dtype());
-    let none = || ErrorKind::DTypeNotSupported { what: "no kernel is compiled for", got: compute, accepted: words };
-    let bodies = lookup(compute, level).ok_or_else(none)?;
+    let none =
+        || ErrorKind::DTypeNotSupported { what: "no kernel is compiled for", got: compute, accepted: rule.words() };
+    // Without elements no loop runs, and meta lets a dtype outside of the domain pass where there is no result either: any
+    // bodies will do.
+    let any = || if iter.numel() == 0 { DType::ALL.into_iter().find_map(|dtype| lookup(dtype, level)) } else { None };
+    let bodies = lookup(compute, level).or_else(any).ok_or_else(none)?;
     let input = match operand {
         // SAFETY: E2: the storage is borrowed as long as the result lives.
         Operand::Tensor(tensor) => Base::at(unsafe { tensor.data() }),
@@ -88,7 +90,7 @@ unsafe fn bind(
     }
     let empty =
         if iter.numel() > 0 { Vec::new() } else { (0..kinds.len()).map(|k| outputs.geometry(k).clone()).collect() };
-    let layout = Layout::new(iter, &lane, bodies.parts);
+    let layout = Layout::new(iter, &lane, bodies.parts, rule.is_indexed());
     let serial = iter.must_be_serial();
     Ok(Ready { driver: Driver { layout, bodies, lane, stores, outs, serial }, input, empty })
 }

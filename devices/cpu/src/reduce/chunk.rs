@@ -1,6 +1,6 @@
 //! One chunk: elements from memory into lanes, in place or by way of a stage.
 
-use super::body::{Bodies, Rows};
+use super::body::{Bodies, Rows, TALL};
 use super::lanes::Lanes;
 use super::layout::{Dim, LANES, Layout, Way};
 use super::walk::Runs;
@@ -8,7 +8,7 @@ use crate::lane::{BLOCK, Block, Lane, Tile};
 use std::ops::Range;
 
 /// Rows that are staged together: as many as a body folds in one pass.
-const STAGED: usize = 8;
+const STAGED: usize = TALL;
 
 /// The elements of a reduction and what folds them.
 ///
@@ -26,6 +26,8 @@ pub(super) struct Chunks<'a> {
 struct Filling<'a> {
     bodies: &'a Bodies,
     lanes: Lanes,
+    /// How many there are.
+    row: usize,
     /// How many lanes hold an accumulator.
     filled: usize,
 }
@@ -39,7 +41,7 @@ impl Chunks<'_> {
     pub(super) unsafe fn fold(&self, at: *const u8, width: usize, range: Range<usize>, into: Lanes) {
         match self.layout.way {
             // SAFETY: passed on.
-            Way::Across => unsafe { self.across(at, range, into) },
+            Way::Across(_) => unsafe { self.across(at, range, into) },
             // SAFETY: passed on.
             Way::Along(dim, _) => unsafe { self.along(at, dim, width, range, into) },
         }
@@ -53,12 +55,13 @@ impl Chunks<'_> {
         // A block has room for LANES parts of any size, and is aligned for any.
         const { assert!(LANES * size_of::<u128>() <= BLOCK) };
         let lanes = Lanes { first: first.data(), second: second.data() };
-        let mut filling = Filling { bodies: self.bodies, lanes, filled: 0 };
+        let (row, unit) = (self.layout.row(), self.layout.width());
+        let mut filling = Filling { bodies: self.bodies, lanes, row, filled: 0 };
         if self.layout.in_place {
             for run in Runs::new(&self.layout.reduced, range) {
                 let x = at.wrapping_offset(run.offset);
                 // SAFETY: H1, H2: a layout in place has dense runs of what the bodies take.
-                unsafe { filling.absorb(x, run.len, run.start, self.lane.size()) };
+                unsafe { filling.absorb(x, run.len * unit, run.start, self.lane.size()) };
             }
         } else {
             let (mut stage, mut scratch) = ([const { Block::NEW }; STAGED], Block::NEW);
@@ -69,13 +72,13 @@ impl Chunks<'_> {
                 let mut done = 0;
                 while done < run.len {
                     // No more than LANES elements: a load takes as many as a block holds in either dtype.
-                    let len = (run.len - done).min(LANES).min(LANES * STAGED - staged);
+                    let len = (run.len - done).min(LANES).min(row * STAGED - staged);
                     let x = at.wrapping_offset(run.offset + run.stride * done as isize);
                     let tile = Tile { cols: len, rows: 1, inner: run.stride, outer: 0 };
                     // SAFETY: L1 and L3 by H1, L2: STAGED blocks have room for LANES elements of any dtype each.
                     unsafe { self.lane.load(x, tile, start_of.wrapping_add(staged * size), scratch.data()) };
                     (done, staged) = (done + len, staged + len);
-                    if staged == LANES * STAGED {
+                    if staged == row * STAGED {
                         // SAFETY: the stage was just filled with what the bodies take (H2).
                         unsafe { filling.absorb(start_of, staged, start, size) };
                         (start, staged) = (start + staged, 0);
@@ -86,12 +89,12 @@ impl Chunks<'_> {
             unsafe { filling.absorb(start_of, staged, start, size) };
         }
         // SAFETY: B1 by H2, B2: so many lanes are filled.
-        unsafe { (self.bodies.collapse)(lanes, filling.filled) };
+        unsafe { (self.bodies.collapse)(lanes, filling.filled, unit) };
         let [first, second] = self.bodies.parts;
-        // SAFETY: both have room for one part, and lie apart.
-        unsafe { std::ptr::copy_nonoverlapping(lanes.first, into.first, first) };
+        // SAFETY: both have room for `unit` parts, and lie apart.
+        unsafe { std::ptr::copy_nonoverlapping(lanes.first, into.first, first * unit) };
         // SAFETY: as above.
-        unsafe { std::ptr::copy_nonoverlapping(lanes.second, into.second, second) };
+        unsafe { std::ptr::copy_nonoverlapping(lanes.second, into.second, second * unit) };
     }
 
     /// # Safety
@@ -100,9 +103,31 @@ impl Chunks<'_> {
     unsafe fn along(&self, at: *const u8, dim: Dim, width: usize, range: Range<usize>, into: Lanes) {
         let mut fresh = true;
         let mut absorb = |at: *const u8, stride: isize, rows: usize, start: usize| {
-            let index = [start as i64, 1, 0];
-            // SAFETY: B1 by H2, B2 by the caller's promise, B3: the rows are in place (H1) or were just staged.
-            unsafe { (self.bodies.absorb)(into, &Rows { at, stride, rows, lanes: width, index, fresh }) };
+            let (tall, height) = (rows / TALL, TALL as isize);
+            let groups = Rows {
+                at,
+                stride,
+                step: stride.wrapping_mul(height),
+                groups: tall,
+                tall: true,
+                lanes: width,
+                index: [start as i64, 1, TALL as i64, 0],
+                fresh,
+            };
+            let done = tall * TALL;
+            let rest = Rows {
+                at: at.wrapping_offset(stride.wrapping_mul(done as isize)),
+                step: stride,
+                groups: rows - done,
+                tall: false,
+                index: [(start + done) as i64, 0, 1, 0],
+                fresh: fresh && done == 0,
+                ..groups
+            };
+            for part in [groups, rest].iter().filter(|part| part.groups > 0) {
+                // SAFETY: B1 by H2, B2 by the caller's promise, B3: the rows are in place (H1) or were just staged.
+                unsafe { (self.bodies.absorb)(into, part) };
+            }
             fresh = false;
         };
         if self.layout.in_place {
@@ -134,50 +159,81 @@ impl Chunks<'_> {
 }
 
 impl Filling<'_> {
-    /// Folds a dense run of `n` elements, in rows of `LANES`.
+    /// Folds a dense run of `n` elements, in rows of as many as there are lanes.
     ///
     /// # Safety
     ///
     /// B1 to B3 for the run and the lanes.
     unsafe fn absorb(&mut self, at: *const u8, n: usize, start: usize, size: usize) {
-        let row = |r: usize| (at.wrapping_add(r * LANES * size), start + r * LANES);
-        let mut r = 0;
+        let mut done = 0;
         // Where only some lanes are filled, a row is folded into those and opens the others.
-        while r * LANES < n && (self.filled != LANES || n - r * LANES < LANES) {
-            let (x, index) = row(r);
-            let len = (n - r * LANES).min(LANES);
-            if self.filled == 0 && n - r * LANES >= LANES {
-                // SAFETY: passed on.
-                unsafe { self.rows(x, (n - r * LANES) / LANES, 0..LANES, index, size, true) };
-                r += (n - r * LANES) / LANES;
-                self.filled = LANES;
-                continue;
-            }
+        while done < n && self.filled > 0 && self.filled < self.row {
+            let len = (n - done).min(self.row);
             let met = len.min(self.filled);
             // SAFETY: passed on.
-            unsafe { self.rows(x, 1, 0..met, index, size, false) };
+            unsafe { self.row(at, done, 0..met, start, size, false) };
             // SAFETY: passed on.
-            unsafe { self.rows(x, 1, met..len, index, size, true) };
+            unsafe { self.row(at, done, met..len, start, size, true) };
             self.filled = self.filled.max(len);
-            r += 1;
+            done += len;
         }
-        if r * LANES < n {
-            let (x, index) = row(r);
-            let rows = (n - r * LANES) / LANES;
+        let rows = (n - done) / self.row;
+        if rows > 0 {
             // SAFETY: passed on.
-            unsafe { self.rows(x, rows, 0..LANES, index, size, false) };
-            let (x, index) = row(r + rows);
+            unsafe { self.rows(at, done, rows, start, size) };
+            self.filled = self.row;
+            done += rows * self.row;
+        }
+        let met = (n - done).min(self.filled);
+        // SAFETY: passed on.
+        unsafe { self.row(at, done, 0..met, start, size, false) };
+        // SAFETY: passed on.
+        unsafe { self.row(at, done, met..n - done, start, size, true) };
+        self.filled = self.filled.max(n - done);
+    }
+
+    /// Folds whole rows: into all lanes, or into none that is filled.
+    ///
+    /// A group takes rows that lie an eighth of the run apart. Eight streams keep the prefetchers of as many pages busy:
+    /// from main memory, that is up to twice as fast as neighbours are.
+    ///
+    /// # Safety
+    ///
+    /// B1 to B3 for those rows.
+    unsafe fn rows(&mut self, at: *const u8, done: usize, rows: usize, start: usize, size: usize) {
+        let (row, tall) = (self.row, rows / TALL);
+        let bytes = (row * size) as isize;
+        let groups = Rows {
+            at: at.wrapping_add(done * size),
+            stride: bytes.wrapping_mul(tall as isize),
+            step: bytes,
+            groups: tall,
+            tall: true,
+            lanes: row,
+            index: [(start + done) as i64, (row * tall) as i64, row as i64, 1],
+            fresh: self.filled == 0,
+        };
+        let done = done + tall * TALL * row;
+        let rest = Rows {
+            at: at.wrapping_add(done * size),
+            groups: rows - tall * TALL,
+            tall: false,
+            index: [(start + done) as i64, 0, row as i64, 1],
+            fresh: self.filled == 0 && tall == 0,
+            ..groups
+        };
+        for part in [groups, rest].iter().filter(|part| part.groups > 0) {
             // SAFETY: passed on.
-            unsafe { self.rows(x, 1, 0..n - (r + rows) * LANES, index, size, false) };
+            unsafe { (self.bodies.absorb)(self.lanes, part) };
         }
     }
 
-    /// Folds part of each of some rows.
+    /// Folds some lanes of one row.
     ///
     /// # Safety
     ///
     /// B1 to B3 for those lanes.
-    unsafe fn rows(&mut self, at: *const u8, rows: usize, lanes: Range<usize>, start: usize, size: usize, fresh: bool) {
+    unsafe fn row(&mut self, at: *const u8, done: usize, lanes: Range<usize>, start: usize, size: usize, fresh: bool) {
         if lanes.is_empty() {
             return;
         }
@@ -187,11 +243,13 @@ impl Filling<'_> {
             second: self.lanes.second.wrapping_add(lanes.start * second),
         };
         let rows = Rows {
-            at: at.wrapping_add(lanes.start * size),
-            stride: (LANES * size) as isize,
-            rows,
+            at: at.wrapping_add((done + lanes.start) * size),
+            stride: 0,
+            step: 0,
+            groups: 1,
+            tall: false,
             lanes: lanes.len(),
-            index: [(start + lanes.start) as i64, LANES as i64, 1],
+            index: [(start + done + lanes.start) as i64, 0, 0, 1],
             fresh,
         };
         // SAFETY: passed on.

@@ -8,6 +8,12 @@ use smallvec::SmallVec;
 /// Lanes of a row that is staged, and of a dense run of elements of one output.
 pub(super) const LANES: usize = 128;
 
+/// The same where an output has few elements: enough of them for a group of eight rows sooner.
+const FEW_LANES: usize = 32;
+
+/// Elements that [`LANES`] are for.
+const MANY: usize = 1024;
+
 /// Rows of a chunk.
 pub(super) const ROWS: usize = 128;
 
@@ -37,8 +43,8 @@ pub(super) type Dims = SmallVec<[Dim; 2]>;
 /// What the lanes are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
-    /// Elements of one output.
-    Across,
+    /// Elements of one output; or of all outputs along a short kept dimension, by turns as they lie in memory.
+    Across(Option<Dim>),
     /// Outputs along a kept dimension, at most so many at a time.
     Along(Dim, usize),
 }
@@ -61,7 +67,8 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The layout of a reduction whose input is read through `lane`, with accumulators of parts of so many bytes.
-    pub(super) fn new(iter: &TensorIter, lane: &Lane, parts: [usize; 2]) -> Layout {
+    /// `indexed` if the fold counts elements.
+    pub(super) fn new(iter: &TensorIter, lane: &Lane, parts: [usize; 2], indexed: bool) -> Layout {
         let input = iter.noutputs();
         let dim = |d: usize| {
             let out = |k: usize| if k < input { iter.strides(k)[d] } else { 0 };
@@ -72,14 +79,25 @@ impl Layout {
         let numel = |dims: &Dims| dims.iter().map(|d| d.size).product::<usize>();
         let count = numel(&reduced);
 
-        let is_dense = |d: &Dim| d.input == iter.dtype(input).size() as isize;
+        let size = iter.dtype(input).size();
+        let is_dense = |d: &Dim| d.input == size as isize;
+        // Whole rows of a few outputs each lie one after the other.
+        let by_turns = |d: &Dim| {
+            let rows = reduced.first().is_some_and(|r| r.input == (d.size * size) as isize && r.size >= GOOD_ROW);
+            rows && is_dense(d) && (2..GOOD_LANES).contains(&d.size) && lane.is_direct() && !indexed
+        };
+        if let Some(place) = kept.iter().position(by_turns) {
+            let dim = kept.remove(place);
+            let tasks = numel(&kept);
+            return Layout { reduced, kept, way: Way::Across(Some(dim)), in_place: true, count, tasks };
+        }
         let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= GOOD_ROW);
         let lanes = if good_row { None } else { lane_dim(&kept, is_dense, count) };
         let Some(place) = lanes else {
             let whole = count == 1 || reduced.len() == 1 && is_dense(&reduced[0]);
             let in_place = lane.is_direct() && (whole || good_row);
             let tasks = numel(&kept);
-            return Layout { reduced, kept, way: Way::Across, in_place, count, tasks };
+            return Layout { reduced, kept, way: Way::Across(None), in_place, count, tasks };
         };
         let along = kept.remove(place);
         let in_place = lane.is_direct() && is_dense(&along);
@@ -92,7 +110,7 @@ impl Layout {
     /// Elements of one output in a chunk.
     pub(super) fn chunk(&self) -> usize {
         match self.way {
-            Way::Across => LANES * ROWS,
+            Way::Across(_) => self.row() / self.width() * ROWS,
             Way::Along(..) => ROWS,
         }
     }
@@ -100,15 +118,26 @@ impl Layout {
     /// The most lanes that a task has results in.
     pub(super) fn width(&self) -> usize {
         match self.way {
-            Way::Across => 1,
+            Way::Across(None) => 1,
+            Way::Across(Some(dim)) => dim.size,
             Way::Along(dim, block) => block.min(dim.size),
         }
+    }
+
+    /// Lanes of a row across.
+    pub(super) fn row(&self) -> usize {
+        let width = self.width();
+        let most = if self.count * width < MANY { FEW_LANES } else { LANES };
+        most / width * width
     }
 
     /// A task: the offsets in bytes of input and outputs, and its lanes.
     pub(super) fn task(&self, index: usize) -> Task {
         let mut task = Task { input: 0, outs: [0; 2], lanes: 1, strides: [0; 2] };
         let mut rest = index;
+        if let Way::Across(Some(dim)) = self.way {
+            (task.lanes, task.strides) = (dim.size, dim.outs);
+        }
         if let Way::Along(dim, block) = self.way {
             let blocks = dim.size.div_ceil(block);
             let start = rest % blocks * block;

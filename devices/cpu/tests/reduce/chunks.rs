@@ -3,7 +3,7 @@
 use monomorph_core::structured::{Functional, Operator};
 use monomorph_core::{DType, Geometry, Tensor};
 use monomorph_cpu::Cpu;
-use monomorph_ops::reduce::{Aminmax, Any, Argmax, Sum};
+use monomorph_ops::reduce::{Amax, Amin, Aminmax, Any, Argmax, Mean, Sum};
 
 /// Small integers, so that sums are exact, with every value many times.
 fn value(i: usize) -> i64 {
@@ -53,6 +53,23 @@ fn check(sizes: &[i64], strides: &[i64], dims: &[usize]) {
             _ => sum.to_vec::<i64>().unwrap(),
         };
         assert_eq!(got, sums, "sum: {what}");
+        if t.dtype() == DType::F32 {
+            let [mean] = Mean::call((t, Some(&list[..]), false, None), Functional::<Cpu, 1>::default()).unwrap();
+            let want: Vec<f32> =
+                groups.iter().map(|g| (g.iter().sum::<i64>() as f64 / g.len() as f64) as f32).collect();
+            assert_eq!(mean.to_vec::<f32>().unwrap(), want, "mean: {what}");
+        }
+        let ends = |t: &Tensor<Cpu>| -> Vec<i64> {
+            match t.dtype() {
+                DType::F32 => t.to_vec::<f32>().unwrap().into_iter().map(|x| x as i64).collect(),
+                _ => t.to_vec::<i32>().unwrap().into_iter().map(i64::from).collect(),
+            }
+        };
+        let mins: Vec<i64> = groups.iter().map(|g| *g.iter().min().unwrap()).collect();
+        let maxs: Vec<i64> = groups.iter().map(|g| *g.iter().max().unwrap()).collect();
+        let [min] = Amin::call((t, &list[..], false), Functional::<Cpu, 1>::default()).unwrap();
+        let [max] = Amax::call((t, &list[..], false), Functional::<Cpu, 1>::default()).unwrap();
+        assert_eq!((ends(&min), ends(&max)), (mins.clone(), maxs.clone()), "amin, amax: {what}");
         let [any] = Any::call((t, Some(&list[..]), false), Functional::<Cpu, 1>::default()).unwrap();
         let want: Vec<bool> = groups.iter().map(|g| g.iter().any(|&x| x != 0)).collect();
         assert_eq!(any.to_vec::<bool>().unwrap(), want, "any: {what}");
@@ -69,16 +86,7 @@ fn check(sizes: &[i64], strides: &[i64], dims: &[usize]) {
         let want: Vec<i64> = groups.iter().map(first_largest).collect();
         assert_eq!(index.to_vec::<i64>().unwrap(), want, "argmax: {what}");
         let [min, max] = Aminmax::call((t, dim, false), Functional::<Cpu, 2>::default()).unwrap();
-        let ends = |t: &Tensor<Cpu>| -> Vec<i64> {
-            match t.dtype() {
-                DType::F32 => t.to_vec::<f32>().unwrap().into_iter().map(|x| x as i64).collect(),
-                _ => t.to_vec::<i32>().unwrap().into_iter().map(i64::from).collect(),
-            }
-        };
-        let want: Vec<i64> = groups.iter().map(|g| *g.iter().min().unwrap()).collect();
-        assert_eq!(ends(&min), want, "min: {what}");
-        let want: Vec<i64> = groups.iter().map(|g| *g.iter().max().unwrap()).collect();
-        assert_eq!(ends(&max), want, "max: {what}");
+        assert_eq!((ends(&min), ends(&max)), (mins, maxs), "aminmax: {what}");
     }
 }
 

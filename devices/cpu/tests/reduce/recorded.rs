@@ -3,7 +3,7 @@
 use monomorph_core::structured::{Functional, Operator, Out, ValueSink};
 use monomorph_core::{DType, ErrorKind, Geometry, Result, Tensor, with_element};
 use monomorph_cpu::Cpu;
-use monomorph_ops::reduce::{Aminmax, Any, Argmax, Sum};
+use monomorph_ops::reduce::{Amax, Amin, Aminmax, Any, Argmax, Mean, Sum};
 use monomorph_ops::upsample::{UpsampleNearest1d, UpsampleNearest1dVec};
 
 type T = Tensor<Cpu>;
@@ -77,6 +77,10 @@ fn dispatch<'t, const N: usize, S: ValueSink<'t, Cpu>>(
     match call.op {
         "sum" => Sum::call((t, DType::from_name(arg(0))), sink),
         "sum.dim_IntList" => Sum::call((t, dims, keepdim(1), DType::from_name(arg(2))), sink),
+        "mean" => Mean::call((t, DType::from_name(arg(0))), sink),
+        "mean.dim" => Mean::call((t, dims, keepdim(1), DType::from_name(arg(2))), sink),
+        "amax" => Amax::call((t, dims.unwrap_or_default(), keepdim(1)), sink),
+        "amin" => Amin::call((t, dims.unwrap_or_default(), keepdim(1)), sink),
         "any" => Any::call((t,), sink),
         "any.dim" => Any::call((t, one::<i64>(arg(0)).unwrap(), keepdim(1)), sink),
         "any.dims" => Any::call((t, dims, keepdim(1)), sink),
@@ -129,7 +133,7 @@ fn same(call: &Call<'_>, dtype: DType, got: &[u8], want: &[u8]) -> bool {
         _ => 1e-15,
     };
     // What sums may differ by grows with the largest element, 1e4, of which there may be some hundreds.
-    let slack = if call.op.starts_with("sum") { epsilon * 1e5 } else { 0.0 };
+    let slack = if call.op.starts_with("sum") || call.op.starts_with("mean") { epsilon * 1e5 } else { 0.0 };
     std::iter::zip(float(got), float(want)).all(|(a, b)| {
         a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= slack + epsilon * b.abs() * slack.signum()
     })

@@ -59,6 +59,7 @@ pub(super) enum Op {
     Widen,
     Narrow,
     Through,
+    FromIndex,
 }
 
 /// A constant, by its bits, so that equal means equal and NaN merges.

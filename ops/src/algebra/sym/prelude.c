@@ -435,6 +435,13 @@ K_FN k_f32 k_narrow_f32(k_f64 x) { return (k_f32)x; }
 K_FN k_c128 k_widen_c64(k_c64 z) { return k_make_c128(z.re, z.im); }
 K_FN k_c64 k_narrow_c64(k_c128 z) { return k_make_c64((k_f32)z.re, (k_f32)z.im); }
 
+/* ---- counts ---- */
+
+K_FN k_f32 k_from_index_f32(k_i64 x) { return (k_f32)x; }
+K_FN k_f64 k_from_index_f64(k_i64 x) { return (k_f64)x; }
+K_FN k_c64 k_from_index_c64(k_i64 x) { return k_make_c64((k_f32)x, 0.0f); }
+K_FN k_c128 k_from_index_c128(k_i64 x) { return k_make_c128((k_f64)x, 0.0); }
+
 /* ---- memory: elements by index; a bool is a byte, and any byte but 0 is true ---- */
 
 #define K_MEMORY(n, T) \

@@ -96,6 +96,7 @@ impl Op {
             Op::Widen => "widen",
             Op::Narrow => "narrow",
             Op::Through => "through",
+            Op::FromIndex => "from_index",
         }
     }
 

@@ -4,8 +4,8 @@ use super::element::{Bitwise, Floating, Fractional, Integer, Ordering, Paired, Q
 use super::graph::{Literal, Op, Operand, apply};
 use super::{Compute, Sym};
 use crate::algebra::{
-    Bits, Cartesian, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Mask, Num, Ordered, Power, Real,
-    Root, RoundedDivision, Shift, TrueDivision, Value, Widen,
+    Bits, Cartesian, Equal, Exponential, FromIndex, Gaussian, Hyperbolic, Logarithm, Magnitude, Mask, Num, Ordered,
+    Power, Real, Root, RoundedDivision, Shift, TrueDivision, Value, Widen,
 };
 use monomorph_core::DType;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
@@ -254,5 +254,12 @@ impl<C: Compute> Widen for Sym<C> {
     fn narrow(wide: Self::Wide) -> Self {
         // Named by the result: several dtypes could be accumulated in one wide type.
         if C::DTYPE == C::Wide::DTYPE { wide.retyped() } else { apply(Op::Narrow, C::DTYPE, [wide.into()]) }
+    }
+}
+
+impl<C: Fractional> FromIndex<Sym<i64>> for Sym<C> {
+    fn from_index(x: Sym<i64>) -> Self {
+        // Named by the result: every index is an int64.
+        apply(Op::FromIndex, C::DTYPE, [x.into()])
     }
 }
