@@ -8,7 +8,7 @@ mod device;
 pub mod half_bits;
 pub mod isa;
 mod lane;
-mod memory;
+pub mod memory;
 pub mod on;
 pub mod pointwise;
 pub mod reduce;
