@@ -6,6 +6,7 @@ mod convert;
 mod copy;
 mod device;
 pub mod half_bits;
+mod half_runs;
 pub mod isa;
 mod lane;
 pub mod memory;
