@@ -2,7 +2,7 @@
 //! crate; hands out pointers only under a borrow.
 //!
 //! ```text
-//! host devices, one allocation:   [ Header (64 bytes) | data ....... ]
+//! host devices, one allocation:   [ Header (whole 64-byte lines) | data ....... ]
 //! other devices:                  [ Header ] on the host, data on the device
 //! after growth:                   [ Header | dead .. ]      [ data ............ ]
 //! ```
@@ -20,7 +20,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(16);
+/// Whole cache lines, so that data begins with a line where the allocation does.
+const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(64);
 
 #[derive(Clone, Copy)]
 struct Block {
