@@ -124,7 +124,12 @@ impl Handle {
         Handle::allocate_with(memory, device, bytes, contents)
     }
 
-    fn allocate_with(memory: &'static Memory, device: DeviceId, bytes: usize, contents: Contents) -> Result<Handle> {
+    pub(crate) fn allocate_with(
+        memory: &'static Memory,
+        device: DeviceId,
+        bytes: usize,
+        contents: Contents,
+    ) -> Result<Handle> {
         let refused = || Error::new(ErrorKind::Allocation { bytes, device });
         let header = |data, separate, own_bytes| Header {
             borrow: BorrowState::new(),
@@ -232,10 +237,11 @@ impl Header {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// Counts a write.
+    /// Counts a write. The caller holds the write borrow, so nobody else counts one meanwhile, and no locked instruction is
+    /// needed.
     #[inline]
     pub(crate) fn bump_version(&self) {
-        self.version.fetch_add(1, Ordering::Relaxed);
+        self.version.store(self.version.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
     /// The largest element that the storage is aligned for: any, unless it is a part of another one.
@@ -370,11 +376,6 @@ impl<'h> Held<'h> {
     /// The borrowed storage.
     pub(crate) fn header(&self) -> &'h Header {
         self.header
-    }
-
-    /// True for a write borrow.
-    pub(crate) fn is_write(&self) -> bool {
-        matches!(self.proof, Some(Proof::Write(_)))
     }
 }
 

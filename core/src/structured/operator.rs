@@ -46,6 +46,7 @@ pub trait ValueSink<'a, D: Device>: OutputSink<'a, D> {
 
 impl<'a, D: Device, const N: usize> ValueSink<'a, D> for Functional<D, N> {
     type Value = [Tensor<D>; N];
+    #[inline]
     fn value<Op: StructuredOp>(output: [Tensor<D>; N]) -> [Tensor<D>; N]
     where
         D: Executes<Op>,
@@ -65,6 +66,7 @@ impl<'a, D: Device, const N: usize> ValueSink<'a, D> for Functional<D, N> {
 
 impl<'a, D: Device, const N: usize> ValueSink<'a, D> for Out<'a, D, N> {
     type Value = [&'a mut Tensor<D>; N];
+    #[inline]
     fn value<Op: StructuredOp>(output: [&'a mut Tensor<D>; N]) -> [&'a mut Tensor<D>; N]
     where
         D: Executes<Op>,
@@ -85,6 +87,7 @@ impl<'a, D: Device, const N: usize> ValueSink<'a, D> for Out<'a, D, N> {
 
 impl<'a, D: Device> ValueSink<'a, D> for InPlace<'a, D> {
     type Value = ();
+    #[inline]
     fn value<Op: StructuredOp>((): ())
     where
         D: Executes<Op>,
@@ -122,6 +125,7 @@ where
 {
     const OUTPUTS: usize = Op::OUTPUTS;
 
+    #[inline]
     fn call<S: ValueSink<'t, D>>(args: Args, sink: S) -> Result<S::Value> {
         let inputs = <Op::Inputs<'t>>::from_args(args).map_err(|e| e.of(Op::NAME))?;
         call::<Op, D, S>(&inputs, sink).map(S::value::<Op>)

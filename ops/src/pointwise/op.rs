@@ -4,7 +4,7 @@ use super::formula::{Operands, OutputKind, Params, PointwiseFn};
 use super::rule::{Check, Rule};
 use monomorph_core::structured::{Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
 use monomorph_core::{Category, DType, ErrorKind, Kind, Result, ResultType, Scalar};
-use monomorph_iter::{Config, TensorIter, build};
+use monomorph_iter::{Config, TensorIter, build_into};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
@@ -50,6 +50,7 @@ impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
     }
 
     /// The tensor operands.
+    #[inline]
     pub fn operands(&self) -> &[Operand<'t>] {
         self.arguments.operands.as_ref()
     }
@@ -118,20 +119,23 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
 
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
         let masks = <F::Operands as Operands>::MASKS;
-        let (iter, compute) = plan_call(const { &F::RULE }, masks, inputs.operands(), inputs.params().scalars(), sink)?;
-        *plan = PointwisePlan { iter, compute: Some(compute), params: inputs.params().clone() };
+        let PointwisePlan { iter, compute, params } = plan;
+        params.clone_from(inputs.params());
+        let scalars = inputs.params().scalars();
+        *compute = Some(plan_call(const { &F::RULE }, masks, inputs.operands(), scalars, sink, iter)?);
         Ok(())
     }
 }
 
-/// The meta function of every pointwise operator.
+/// The meta function of every pointwise operator: writes the iteration and returns the dtype that the device computes in.
 fn plan_call(
     rule: &Rule,
     masks: usize,
     operands: &[Operand<'_>],
     params: &[Scalar],
     sink: &mut SinkState<'_>,
-) -> Result<(TensorIter, DType)> {
+    iter: &mut TensorIter,
+) -> Result<DType> {
     let out = sink.existing(0).map(|t| t.geometry().dtype());
     let compute = compute_dtype(rule, &operands[masks..], params, out);
     if let Some(check) = rule.check {
@@ -169,8 +173,8 @@ fn plan_call(
             && sink.form() == Form::Functional,
         ..Config::default()
     };
-    let iter = build(&config, operands, sink)?;
-    Ok((iter, if rule.wide_scalar { widened(compute, operands) } else { compute }))
+    build_into(&config, operands, sink, iter)?;
+    Ok(if rule.wide_scalar { widened(compute, operands) } else { compute })
 }
 
 /// float32 in place of float16 and bfloat16, if the last operand is one element. Operands and output keep their dtypes: the
@@ -179,6 +183,13 @@ fn widened(compute: DType, operands: &[Operand<'_>]) -> DType {
     let is_half = matches!(compute, DType::F16 | DType::BF16);
     let is_one = operands.last().is_some_and(|last| last.sizes().iter().all(|&size| size == 1));
     if is_half && is_one { DType::F32 } else { compute }
+}
+
+/// The dtype of all operands, if they are tensors of one dtype: what they promote to, whatever their categories.
+#[inline]
+fn same_dtype(operands: &[Operand<'_>]) -> Option<DType> {
+    let dtype = operands.first()?.dtype()?;
+    operands.iter().all(|o| o.dtype() == Some(dtype) && !o.is_wrapped()).then_some(dtype)
 }
 
 /// The dtype that operands promote to; `None` if there is none.
@@ -223,7 +234,7 @@ fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: 
             common_dtype(std::iter::once(one).chain(&numbers))
         }
         [one] if !rule.flags.promote_inputs_to_common_dtype => one.dtype(),
-        _ => common_dtype(operands),
+        _ => same_dtype(operands).or_else(|| common_dtype(operands)),
     };
     // An operator without operands computes in the dtype of what it writes.
     let common = promoted.or(out).unwrap_or(DType::F32);

@@ -139,9 +139,9 @@ where
         _: PhantomData<Then<A, B>>,
         operands: &[Operand<'t>],
         params: &[Scalar],
-        mut sink: S,
+        sink: S,
     ) -> Result<S::Value> {
-        if one_pass::<Then<A, B>, D, S>(operands, params, &mut sink)? {
+        if one_pass::<Then<A, B>, D, S>(operands, params, &sink)? {
             let chain = PhantomData::<Pointwise<<Then<A, B> as Chain>::Formula, Here>>;
             return D::turn(chain, operands, params, sink);
         }
@@ -156,15 +156,14 @@ where
 fn one_pass<'t, C: Chain, D: Device, S: ValueSink<'t, D>>(
     operands: &[Operand<'t>],
     params: &[Scalar],
-    sink: &mut S,
+    sink: &S,
 ) -> Result<bool> {
     let rule = &<C::Formula as PointwiseFn>::RULE;
     let (result, dtype) = C::dry(operands, params)?;
     if D::MEMORY.is_none() || dtype.is_none() || dtype != op::common_compute::<C::Formula>(operands, params) {
         return Ok(false);
     }
-    let state = sink.state();
-    let Some(out) = state.existing(0) else {
+    let Some(out) = sink.existing(0) else {
         return same_layout::<C>(operands, params, &result);
     };
     let casts = out.geometry().dtype() == result.dtype() || rule.flags.enforce_safe_casting_to_output;
