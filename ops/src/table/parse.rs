@@ -28,7 +28,7 @@ macro_rules! __schema_args {
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptTensor $n $($rest)* }
     };
-    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor $n:ident $($rest:tt)*) => {
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor $(($($a:tt)*))? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Tensor $n $($rest)* }
     };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Scalar ? $n:ident $($rest:tt)*) => {
@@ -92,7 +92,10 @@ macro_rules! __schema_args {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc MemoryFormat $n $($rest)* }
     };
 
-    // Defaults matter only for keyword-only arguments in short mode.
+    // Defaults matter only for keyword-only arguments in short mode, where none is negative.
+    (@default $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt $ty:ident $n:ident = - $default:literal , $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc $ty $n , $($rest)* }
+    };
     (@default short yes $cb:ident $ctx:tt ([$($all:tt)*] $params:tt) $ty:ident $n:ident = $default:tt , $($rest:tt)*) => {
         $crate::__schema_args! { @walk short yes $cb $ctx ([$($all)* (fixed $ty $default)] $params) $($rest)* }
     };

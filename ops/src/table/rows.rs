@@ -24,6 +24,9 @@ macro_rules! op_table {
         $crate::__factory_rows! { $callback $($context)* }
         $crate::__arange_rows! { $callback $($context)* }
         $crate::__view_rows! { $callback $($context)* }
+        $crate::__rearrange_rows! { $callback $($context)* }
+        $crate::__complex_view_rows! { $callback $($context)* }
+        $crate::__parts_rows! { $callback $($context)* }
     };
 }
 
