@@ -6,9 +6,9 @@ use crate::serve::{Task, Work};
 use crate::{Data, Layout, values};
 use monomorph::core::Entry;
 use monomorph::{
-    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, eq_out, erf_out, exp, exp_out, gelu_out,
-    log_out, maximum_out, mean, meta, minimum_out, mul, mul_out, prepared, registry, rsqrt_out, sigmoid_out, sqrt_out,
-    sum, sum_dim, tanh_out, where_out,
+    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, eq_out, erf_out, exp, exp_out,
+    gelu_out, log_out, maximum_out, mean, meta, minimum_out, mul, mul_out, prepared, registry, rsqrt_out, sigmoid_out,
+    sqrt_out, sum, sum_dim, tanh_out, where_out,
 };
 use std::hint::black_box;
 
