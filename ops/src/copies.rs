@@ -80,6 +80,12 @@ pub fn linalg_diagonal<D: Device>(a: &Tensor<D>, offset: i64, dim1: i64, dim2: i
     view.and_then(|geometry| a.view_as(geometry)).map_err(|e| e.of("linalg_diagonal"))
 }
 
+/// `view_copy`: a contiguous copy with other sizes, also where there is no such view.
+pub fn view_copy<D: Device>(this: &Tensor<D>, size: &[i64]) -> Result<Tensor<D>> {
+    let sizes = strides::infer_size(size, this.numel()).map_err(|e: Error| e.of("view_copy"))?;
+    reshape(&clone_tensor(this, Some(MemoryFormat::Contiguous))?, &sizes)
+}
+
 /// `narrow.Tensor`: `narrow` whose start is the value of an integer tensor without dimensions.
 pub fn narrow_from<D: Device>(this: &Tensor<D>, dim: i64, start: &Tensor<D>, length: i64) -> Result<Tensor<D>> {
     let make = || {
@@ -202,6 +208,9 @@ macro_rules! __copies_rows {
         } }
         { [reshape] (Tensor(a) self, SymInt[] shape) -> (Tensor(a)) : hand ($crate::copies::reshape) {
             functional reshape;
+        } }
+        { [view_copy] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::copies::view_copy) {
+            functional view_copy; autoout - [view_copy.out];
         } }
         { [reshape_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : hand ($crate::copies::reshape_as) {
             functional reshape_as;

@@ -93,7 +93,7 @@ pub mod functions {
     pub use crate::complex_view::{resolve_conj, resolve_neg};
     pub use crate::copies::{
         clone_tensor, contiguous, flatten, linalg_diagonal, narrow_from, ravel, reshape, reshape_as, to, to_device,
-        to_dtype, to_other,
+        to_dtype, to_other, view_copy,
     };
     pub use crate::factory::{
         empty, empty_like, empty_out, empty_strided, full, full_like, full_out, ones, ones_like, ones_out,

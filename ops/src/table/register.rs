@@ -315,10 +315,10 @@ macro_rules! __kernel {
         })?;
         Ok(written.results())
     } };
-    (functional view $($row:tt)*) => { $crate::__kernel! { shared view $($row)* } };
-    (copy view $($row:tt)*) => { $crate::__kernel! { copied view $($row)* } };
-    (functional views $($row:tt)*) => { $crate::__kernel! { shared_parts view $($row)* } };
-    (copy views $($row:tt)*) => { $crate::__kernel! { copied_parts view $($row)* } };
+    (functional view $($row:tt)*) => { $crate::__kernel! { @made shared view $($row)* } };
+    (copy view $($row:tt)*) => { $crate::__kernel! { @made copied view $($row)* } };
+    (functional views $($row:tt)*) => { $crate::__kernel! { @made shared_parts view $($row)* } };
+    (copy views $($row:tt)*) => { $crate::__kernel! { @made copied_parts view $($row)* } };
     (copyout view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
         let (inputs, outs) = args.split_at_mut(args.len() - 1);
         let mut written = $crate::table::Written::take(outs, inputs.len())?;
@@ -341,7 +341,7 @@ macro_rules! __kernel {
         this.set_view(geometry)?;
         Ok(written.results())
     } };
-    ($how_made:ident view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+    (@made $how_made:ident view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
         let mut reader = $crate::table::Reader::new(args, 0);
         let this = reader.tensor::<$device>(stringify!($this))?;
         let geometry = $($op)*(this.geometry(),
