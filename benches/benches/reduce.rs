@@ -5,7 +5,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use monomorph::{Cpu, DType, Tensor, sum, sum_dim};
-use monomorph_benches::{Layout, SIDES, group, values};
+use monomorph_benches::{Data, Layout, SIDES, group, values};
 use std::hint::black_box;
 
 /// Panics unless `got` holds the sums of `a` over `dim`, or of all of it.
@@ -29,7 +29,7 @@ fn reduce(c: &mut Criterion) {
         for layout in [Layout::Contiguous, Layout::Transposed] {
             for side in SIDES {
                 let name = group("sum", dtype, layout, side);
-                let [a, _] = layout.operands(dtype, side);
+                let a = layout.operand(Data::signed(dtype), &[side, side], 0, 1).expect("two dimensions");
                 let mut group = c.benchmark_group(&name);
                 group.throughput(Throughput::Elements((side * side) as u64));
                 for dim in [None, Some(0), Some(1)] {

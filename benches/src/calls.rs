@@ -6,8 +6,9 @@ use crate::serve::{Task, Work};
 use crate::{Data, Layout, values};
 use monomorph::core::Entry;
 use monomorph::{
-    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, eq_out, exp, exp_out, meta, mul, mul_out, prepared,
-    registry, sum, sum_dim, where_out,
+    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, eq_out, erf_out, exp, exp_out,
+    gelu_out, log_out, maximum_out, mean, meta, minimum_out, mul, mul_out, prepared, registry, rsqrt_out, sigmoid_out,
+    sqrt_out, sum, sum_dim, tanh_out, where_out,
 };
 use std::hint::black_box;
 
@@ -114,12 +115,19 @@ fn into(work: &Work) -> Ready {
             let (condition, [a, b]) = (condition.map_err(text)?, operands(work)?);
             writing(work, move |out| where_out(&condition, &a, &b, out).map(drop))
         }
-        "gelu" => by_name(work, 1, Some(IValue::from("none"))),
-        "log" | "tanh" | "erf" | "sqrt" | "rsqrt" | "sigmoid" | "relu" => by_name(work, 1, None),
-        "maximum" | "minimum" => by_name(work, 2, None),
+        "log" => unary(|a, out| log_out(a, out).map(drop)),
+        "tanh" => unary(|a, out| tanh_out(a, out).map(drop)),
+        "erf" => unary(|a, out| erf_out(a, out).map(drop)),
+        "gelu" => unary(|a, out| gelu_out(a, out).map(drop)),
+        "sqrt" => unary(|a, out| sqrt_out(a, out).map(drop)),
+        "rsqrt" => unary(|a, out| rsqrt_out(a, out).map(drop)),
+        "sigmoid" => unary(|a, out| sigmoid_out(a, out).map(drop)),
+        "maximum" => binary(|a, b, out| maximum_out(a, b, out).map(drop)),
+        "minimum" => binary(|a, b, out| minimum_out(a, b, out).map(drop)),
+        "relu" => by_name(work, 1),
         "fused_relu_mul_add" => {
             let [a, b, c] = operands(work)?;
-            writing(work, move |out| relu_mul_add_out(&a, &b, &c, 1, 0, out).map(drop))
+            writing(work, move |out| relu_mul_add_out(&a, &b, &c, 1, out).map(drop))
         }
         other => Err(format!("{other} has no form out here")),
     }
@@ -160,18 +168,20 @@ fn reduction(work: &Work) -> Ready {
         ("sum", "all") => returning(move || sum(&a)),
         ("sum", "dim0") => returning(move || sum_dim(&a, Some(&[0][..]), false)),
         ("sum", "dim1") => returning(move || sum_dim(&a, Some(&[1][..]), false)),
+        ("mean", "all") => returning(move || mean(&a)),
+        ("amax", "dim1") => returning(move || amax_dims(&a, &[1], false)),
+        ("amin", "dim0") => returning(move || amin_dims(&a, &[0], false)),
         (other, form) => Err(format!("{other} has no form {form} here")),
     }
 }
 
-/// The out= form by name: `count` operands, what else the schema asks for, and the output.
-fn by_name(work: &Work, count: usize, extra: Option<IValue>) -> Ready {
+/// The out= form by name: `count` operands and the output.
+fn by_name(work: &Work, count: usize) -> Ready {
     let name = format!("{}.out", work.op);
     if registry().get(&name).is_err() {
         return Err("not in the table".to_owned());
     }
     let mut stack: Stack = (0..count).map(|i| Ok(operand(work, i, count)?.into())).collect::<Result<_, String>>()?;
-    stack.extend(extra);
     stack.push(output(work)?.into());
     boxed(&name, stack)
 }

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 pub(crate) enum Group {
     /// The figures that the library is held to.
     Figures,
+    /// More operators, which are held to no bar.
+    More,
     /// Every layout of a few operators at small and medium sizes: looked at for its worst cell.
     Grid,
 }
@@ -15,6 +17,7 @@ impl Group {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Group::Figures => "figures",
+            Group::More => "more",
             Group::Grid => "grid",
         }
     }
@@ -131,26 +134,35 @@ const PLAIN: &[(&str, &str, &[i64], &str)] = &[
     ("sum", "transposed", SQUARE, "dim1"),
 ];
 
+/// The operators that no figure names.
+const MORE: &[(&str, &[i64], &str)] = &[
+    ("mul", MEDIUM, "out"),
+    ("maximum", MEDIUM, "out"),
+    ("minimum", MEDIUM, "out"),
+    ("relu", MEDIUM, "out"),
+    ("sqrt", MEDIUM, "out"),
+    ("rsqrt", MEDIUM, "out"),
+    ("sigmoid", MEDIUM, "out"),
+    ("mean", LARGE, "all"),
+    ("amax", SQUARE, "dim1"),
+    ("amin", SQUARE, "dim0"),
+];
+
 const GRID_OPS: [&str; 5] = ["add", "mul", "eq", "where", "exp"];
 const GRID_DTYPES: [&str; 8] = ["float32", "float64", "bfloat16", "float16", "int32", "int64", "uint8", "bool"];
 const GRID_LAYOUTS: [&str; 5] = ["contiguous", "row-broadcast", "column-broadcast", "transposed", "stepped"];
 const GRID_SIDES: [i64; 2] = [32, 256];
 const GRID_BAR: f64 = 0.9;
 
+/// A cell of float32 that is held to no bar.
+fn unbarred(op: &'static str, layout: &'static str, sizes: &[i64], form: &'static str) -> Cell {
+    let (dtype, sizes) = ("float32", sizes.to_vec());
+    Cell { group: Group::More, op, dtype, layout, sizes, form, threads: 1, bar: None, bar_avx2: None }
+}
+
 /// The cells for rivals that have a part of the forms.
 pub(crate) fn plain() -> Vec<Cell> {
-    let cell = |&(op, layout, sizes, form): &(&'static str, &'static str, &[i64], &'static str)| Cell {
-        group: Group::Figures,
-        op,
-        dtype: "float32",
-        layout,
-        sizes: sizes.to_vec(),
-        form,
-        threads: 1,
-        bar: None,
-        bar_avx2: None,
-    };
-    PLAIN.iter().map(cell).collect()
+    PLAIN.iter().map(|&(op, layout, sizes, form)| unbarred(op, layout, sizes, form)).collect()
 }
 
 /// Every cell that there is against PyTorch, in the order in which they are timed.
@@ -167,6 +179,7 @@ pub(crate) fn all() -> Vec<Cell> {
         bar_avx2,
     };
     let mut cells: Vec<Cell> = FIGURES.iter().map(figure).collect();
+    cells.extend(MORE.iter().map(|&(op, sizes, form)| unbarred(op, "contiguous", sizes, form)));
     for op in GRID_OPS {
         for dtype in GRID_DTYPES {
             for layout in GRID_LAYOUTS {
@@ -209,7 +222,7 @@ mod tests {
     fn a_filter_is_a_part_of_group_and_name() {
         let count = |filter: &str| all().iter().filter(|cell| cell.passes(filter)).count();
         assert_eq!(count("grid/"), 400);
-        assert_eq!(count("figures/"), all().len() - 400);
+        assert_eq!(count("figures/"), all().len() - 400 - MORE.len());
         assert_eq!(count("figures/exp/"), 3);
         assert_eq!(count("/2 threads"), 3);
         assert_eq!(count("nothing"), 0);

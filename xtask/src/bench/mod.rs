@@ -80,6 +80,9 @@ fn selected(options: &Options) -> Result<Vec<Cell>, String> {
 fn begin(options: &Options, engines: &mut Engines<'_>, cells: &[Cell]) -> Result<Run, String> {
     let [ours, theirs] = engines.pair(cells[0].threads)?;
     println!("ours:   {}\ntheirs: {}", ours.name, theirs.name);
+    if let Some(isa) = &options.isa {
+        println!("both are held to {isa}: MONOMORPH_ISA; ATEN_CPU_CAPABILITY and MKL_ENABLE_INSTRUCTIONS");
+    }
     // The rival without its level and threads, which the header has.
     let rival: Vec<&str> = theirs.name.split_whitespace().take(2).collect();
     let level = ours.name.split_whitespace().nth(2).unwrap_or_default();
@@ -176,7 +179,7 @@ impl Programs {
 fn rust_engine(program: &str, feature: &str, target: &Path) -> Result<PathBuf, String> {
     // In a directory of its own, because the other lock file may choose other versions.
     let target = target.join("rivals");
-    let mut build = cargo(&["build", "--quiet", "--release", "--locked", "--bin", program, "--features", feature]);
+    let mut build = cargo(&["build", "--quiet", "--release", "--bin", program, "--features", feature]);
     build.arg("--manifest-path").arg(workspace_root().join("benches/rivals/Cargo.toml"));
     match build.arg("--target-dir").arg(&target).status() {
         Ok(status) if status.success() => Ok(target.join("release").join(program)),
@@ -213,7 +216,8 @@ impl Engines<'_> {
             theirs.arg(threads.to_string());
             if let Some(isa) = &self.options.isa {
                 ours.env("MONOMORPH_ISA", isa);
-                theirs.env("ATEN_CPU_CAPABILITY", isa);
+                // PyTorch's own loops follow the first, the library that it takes exp, log and tanh from only the second.
+                theirs.env("ATEN_CPU_CAPABILITY", isa).env("MKL_ENABLE_INSTRUCTIONS", isa.to_uppercase());
             }
             self.running.insert(threads, [Engine::start(ours)?, Engine::start(theirs)?]);
         }

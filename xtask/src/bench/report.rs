@@ -76,7 +76,7 @@ pub(crate) fn table(run: &Run, cells: &[Cell]) -> String {
     let isa = &run.header.isa;
     let width = cells.iter().map(|cell| cell.name().len()).max().unwrap_or(0);
     let mut text = String::new();
-    for group in [Group::Figures, Group::Grid] {
+    for group in [Group::Figures, Group::More, Group::Grid] {
         let of_group: Vec<&Cell> = cells.iter().filter(|cell| cell.group == group).collect();
         if of_group.is_empty() {
             continue;
