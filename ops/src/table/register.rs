@@ -165,7 +165,8 @@ pub(super) fn squeeze(name: &str) -> String {
 /// Rows are written by hand and every schema of the table is compared with PyTorch's list in a test, so a row that does not
 /// parse never leaves the workshop.
 fn parse(text: &str) -> Schema {
-    match Schema::parse(text) {
+    // PyTorch quotes with what Rust has for characters only.
+    match Schema::parse(&text.replace('"', "'")) {
         Ok(schema) => schema,
         Err(error) => unreachable!("a row of the operator table does not parse: {error}"),
     }
