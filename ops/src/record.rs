@@ -129,8 +129,11 @@ pub fn normal_probability(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    if x.abs() > 40.0 {
-        return if x > 0.0 { 1.0 } else { 0.0 };
+    if x > 10.0 {
+        return 1.0;
+    }
+    if x < -40.0 {
+        return 0.0;
     }
     let square = x * x;
     let density = (-0.5 * square).exp() * (1.0 - 0.5 * x.mul_add(x, -square)) / (2.0 * std::f64::consts::PI).sqrt();
