@@ -51,12 +51,11 @@ impl<'t, D: Activation, A: Into<Operand<'t>>> Operator<'t, D, (A, &'t str)> for 
 
 record! { ReluFn "relu: x", Any within 0:
 int |[a], []| a.max(0), float |[a], []| if a < 0.0 { 0.0 } else { a } }
-record! { GeluFn "gelu: x none", Any within 16:
-narrow |[a], []| if a == f64::INFINITY { f64::NAN } else { a * normal_probability(a) },
-float |[a], []| a * normal_probability(a) }
+record! { GeluFn "gelu: x none", Any within 64: float |[a], []| a * normal_probability(a) }
 record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
     let scaled = 1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a);
-    a / (1.0 + (-scaled).exp())
+    let small = (-scaled.abs()).exp();
+    if scaled < 0.0 { a * (small / (1.0 + small)) } else { a / (1.0 + small) }
 } }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

@@ -49,8 +49,14 @@ record! { ExpFn "exp: x", Any within 2: float |[a], []| a.exp(), complex |[a], [
 record! { LogFn "log: x", Any within 2: float |[a], []| a.ln(), complex |[a], []| a.ln() }
 record! { TanhFn "tanh: x", Any within 4: float |[a], []| a.tanh(), complex |[a], []| a.tanh() }
 record! { SigmoidFn "sigmoid: x", Any within 4:
-float |[a], []| 1.0 / (1.0 + (-a).exp()), complex |[a], []| Complex64::new(1.0, 0.0) / ((-a).exp() + 1.0) }
-record! { ErfFn "erf: x", Any within 8: float |[a], []| error_function(a) }
+float |[a], []| logistic(a), complex |[a], []| Complex64::new(1.0, 0.0) / ((-a).exp() + 1.0) }
+record! { ErfFn "erf: x", Any within 64: float |[a], []| error_function(a) }
+
+/// 1 / (1 + e^-x), without overflow.
+fn logistic(x: f64) -> f64 {
+    let small = (-x.abs()).exp();
+    if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
+}
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

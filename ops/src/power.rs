@@ -1,10 +1,9 @@
 //! Powers and roots: sqrt, rsqrt, pow.
 
 use crate::algebra::{Power, Root};
-use crate::kernels::Powers;
-use crate::pointwise::{AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Rule, Same, pointwise, run};
+use crate::pointwise::{AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Rule, Same, pointwise};
 use crate::record::record;
-use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::structured::Operand;
 use monomorph_core::{Complex64, DType, ErrorKind, Result, Scalar};
 
 pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
@@ -39,14 +38,6 @@ impl<V: Power> Map<V> for PowNumberFn {
     }
 }
 
-pointwise! { PowOfOneFn "pow": Numeric, Same<1>; Number => Common; Rule::NUMBERS_FILL }
-impl<V: Power> Map<V> for PowOfOneFn {
-    #[inline(always)]
-    fn eval(_: [V; 1], _: V) -> V {
-        V::one()
-    }
-}
-
 /// Integers have no negative powers, whatever the elements are; a number as an exponent must be one that the common dtype
 /// holds.
 fn check_exponent(call: &Check<'_, '_>) -> Result<()> {
@@ -62,28 +53,33 @@ fn check_exponent(call: &Check<'_, '_>) -> Result<()> {
     }
 }
 
-/// `pow` of a number: 1 to any power is 1, in the caller's output of any dtype.
-pub struct PowOfNumber;
-
-impl<'t, D: Powers> Operator<'t, D, (Scalar, Operand<'t>)> for PowOfNumber {
-    fn call<S: ValueSink<'t, D>>((base, exponent): (Scalar, Operand<'t>), sink: S) -> Result<S::Value> {
-        let is_one = !matches!(base, Scalar::Bool(_)) && base.to_complex() == Complex64::new(1.0, 0.0);
-        if is_one {
-            return run::<PowOfOneFn, D, _, S>((exponent, base), sink);
-        }
-        run::<PowFn, D, _, S>((Operand::from(base), exponent), sink)
-    }
-}
-
-record! { SqrtFn "sqrt: x", Any within 2: float |[a], []| a.sqrt(), complex |[a], []| a.sqrt() }
-record! { RsqrtFn "rsqrt: x", Any within 4: float |[a], []| 1.0 / a.sqrt(), complex |[a], []| 1.0 / a.sqrt() }
+record! { SqrtFn "sqrt: x", Any within 4: float |[a], []| a.sqrt(), complex |[a], []| a.sqrt() }
+record! { RsqrtFn "rsqrt: x", Any within 4: float |[a], []| 1.0 / a.sqrt(), complex |[a], []| reciprocal(a.sqrt()) }
 record! { PowFn "pow.Tensor_Tensor: x x", Any within 64:
 int |[a, b], []| power(a, b), float |[a, b], []| a.powf(b), complex |[a, b], []| (b * a.ln()).exp() }
 record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 64:
-bool |[a], [b]| a | !b, int |[a], [b]| (b >= 0).then(|| power(a, b)),
-float |[a], [b]| a.powf(b), complex |[a], [b]| (b * a.ln()).exp() }
-record! { PowOfOneFn "pow.Scalar: p x", Any within 0:
-int |[_], [_]| 1, float |[_], [_]| 1.0, complex |[_], [_]| Complex64::new(1.0, 0.0) }
+bool |[a], [b]| a | !b, int |[a], [b]| power(a, b),
+float |[a], [b]| a.powf(b), complex |[a], [b]| complex_power(a, b) }
+/// 1 / z; of zero infinity, and a NaN.
+fn reciprocal(z: Complex64) -> Complex64 {
+    if z.norm() == 0.0 { Complex64::new(f64::INFINITY, f64::NAN) } else { z.inv() }
+}
+
+/// A complex number to the power of a number.
+fn complex_power(z: Complex64, exponent: Complex64) -> Complex64 {
+    let real = |x: f64| exponent == Complex64::new(x, 0.0);
+    match () {
+        () if real(0.0) => Complex64::new(1.0, 0.0),
+        () if real(0.5) => z.sqrt(),
+        () if real(-0.5) => reciprocal(z.sqrt()),
+        () if real(1.0) => z,
+        () if real(2.0) => z * z,
+        () if real(3.0) => z * z * z,
+        () if real(-1.0) => reciprocal(z),
+        () if real(-2.0) => reciprocal(z * z),
+        () => (exponent * z.ln()).exp(),
+    }
+}
 
 /// An integer to the power of another, wrapped.
 fn power(base: i64, exponent: i64) -> i64 {
@@ -114,9 +110,8 @@ macro_rules! __power_rows {
         { [pow.Tensor_Scalar] (Tensor self, Scalar exponent) -> (Tensor) : formula ($crate::power::PowNumberFn) {
             functional pow_number; inplace pow_number_ [pow_.Scalar]; out pow_number_out [pow.Tensor_Scalar_out];
         } }
-        { [pow.Scalar] (Scalar self, Tensor exponent) -> (Tensor) : op ($crate::power::PowOfNumber) {
-            functional pow_of_number; out pow_of_number_out [pow.Scalar_out];
+        { [pow.Scalar] (Scalar self, Tensor exponent) -> (Tensor) : op ($crate::Op<$crate::power::PowFn>) {
+            functional -; out - [pow.Scalar_out];
         } }
-        { [] () -> () : formula ($crate::power::PowOfOneFn) {} }
     } };
 }

@@ -7,3 +7,4 @@ pub mod formulas;
 pub mod layout;
 pub mod naive;
 pub mod tidy;
+pub mod ulp;

@@ -9,6 +9,7 @@ mod conformance;
 mod memory;
 mod ops;
 mod steps;
+mod ulp;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,9 @@ cargo xtask COMMAND
   ops           the operator table: rows, forms, schemas, devices
       --json             as JSON
   new-op NAME   print the lines that a new pointwise operator takes
+  ulp           how far elementary functions are from the exact value, in units in the last place
+      --op NAME          only this function; repeatable
+      --exhaustive       every float32, and millions of float64 (minutes each)
   fuzz          random iterations and random boxed calls
       --iters N          of each (default: 1000000)
       --seed N           which (default: 1)
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
         Some("bloat") => bloat::run(&rest),
         Some("ops") => ops::print(&rest),
         Some("new-op") => ops::new_op(&rest),
+        Some("ulp") => ulp::run(&rest),
         Some("fuzz") => memory::fuzz(&rest),
         Some("help" | "--help" | "-h") | None => {
             print!("{HELP}");

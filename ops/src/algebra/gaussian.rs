@@ -8,11 +8,11 @@ use super::Real;
     note = "promote integers to float in the operator's declaration, and leave complex dtypes out of its domain"
 )]
 pub trait Gaussian: Real {
-    /// The error function, within 1 ULP.
+    /// The error function, within 1 ULP (1.2 in float64 without fused products).
     fn erf(self) -> Self;
 
     /// x times the probability that a normal variable is below x. Exact to a few ULP also far on the negative side,
-    /// where 1 + erf would cancel. Minus infinity gives NaN, and so does infinity but in float64, as in PyTorch.
+    /// where 1 + erf would cancel. Minus infinity gives NaN, as in PyTorch.
     fn gelu(self) -> Self;
 
     /// The approximation x * sigmoid(sqrt(8/pi) * (x + 0.044715 x^3)) of [`gelu`](Gaussian::gelu), which is commonly

@@ -85,12 +85,6 @@ impl Rule {
     };
     /// One operand that promotes with the parameters; the result may be cast to the output where that is safe.
     pub const NUMBERS_PROMOTE_CAST: Rule = Rule { numbers_promote: true, ..Rule::new(Flags::TERNARY) };
-    /// One operand that promotes with the parameters and gives its sizes only: a new output is row-major, the caller's may be
-    /// of any dtype.
-    pub const NUMBERS_FILL: Rule = Rule {
-        numbers_promote: true,
-        ..Rule::new(Flags { enforce_safe_casting_to_output: false, enforce_linear_iteration: true, ..Flags::TERNARY })
-    };
     /// Operands that promote, numbers included; the output must have the common dtype exactly.
     pub const PROMOTE_EXACT: Rule = Rule {
         exact_output: true,

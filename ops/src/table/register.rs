@@ -187,8 +187,9 @@ pub(super) fn squeeze(name: &str) -> String {
 /// Rows are written by hand and every schema of the table is compared with PyTorch's list in a test, so a row that does not
 /// parse never leaves the workshop.
 fn parse(text: &str) -> Schema {
-    // The tokens of a row are printed with a space behind the sign of a number.
-    match Schema::parse(&text.replace("= - ", "= -")) {
+    // The tokens of a row are printed with a space behind the sign of a number, and PyTorch quotes with what Rust has for
+    // characters only.
+    match Schema::parse(&text.replace("= - ", "= -").replace('"', "'")) {
         Ok(schema) => schema,
         Err(error) => unreachable!("a row of the operator table does not parse: {error}"),
     }

@@ -7,7 +7,7 @@ use monomorph::ops::pointwise::OutputKind;
 use monomorph::ops::record::Inputs;
 use monomorph::{Cpu, DType, Geometry, Tensor};
 use monomorph_testsuite::formulas::{Formula, formulas};
-use monomorph_testsuite::layout::{Layout, Random, mixed, tensor, values};
+use monomorph_testsuite::layout::{Layout, Random, convert, mixed, tensor, values};
 
 /// One operand of each kind that the formula takes.
 fn operands(formula: &Formula, dtype: DType, geometry: &Geometry, layout: Layout) -> Vec<Tensor<Cpu>> {
@@ -40,7 +40,8 @@ fn an_output_may_be_an_operand_and_may_not_overlap_one() {
                 .flat_map(|sizes| Layout::WRITABLE.map(move |layout| (sizes, layout)))
             {
                 let geometry = layout.geometry(dtype, sizes);
-                let params = vec![monomorph::Scalar::Int(1); formula.params];
+                // Of the dtype, so that a number that takes part in promotion changes nothing.
+                let params = vec![convert(monomorph::Scalar::Int(1), dtype); formula.params];
                 for alias in formula.masks..formula.operands {
                     if dtype != result {
                         continue;

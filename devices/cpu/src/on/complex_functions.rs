@@ -52,6 +52,8 @@ pub(super) fn log(z: C) -> C {
         0.5 * (total + (rest + low)).ln_1p()
     } else if z.re.is_infinite() || z.im.is_infinite() {
         f64::INFINITY
+    } else if is_nan {
+        f64::NAN
     } else if large > 1e300 {
         (large * 0.5).hypot(small * 0.5).ln() + std::f64::consts::LN_2
     } else if large < 1e-300 {

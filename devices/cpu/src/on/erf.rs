@@ -7,12 +7,12 @@
 //!
 //! p is Sollya's `fpminimax`, h its `remez` with the weight erfc; errors below 2⁻²⁹ and 2⁻³⁵ (float32), 2⁻⁵⁶ and 2⁻⁶⁸ (float64).
 
-use super::exp::{exp_parts_f32, exp_parts_f64, power_f32, power_f64};
+use super::exp::{exp_lite_f32, exp_lite_f64, exp_parts_f32, exp_parts_f64, power_f32, power_f64};
 use crate::isa::Isa;
 
 macro_rules! error_function {
     (
-        $name:ident: $float:ident, $parts:ident, $power:ident;
+        $name:ident: $float:ident, $parts:ident, $lite:ident, $power:ident, mantissa $mantissa:literal;
         split $split:literal, saturates $saturates:literal $(, wide $wide:ident)?;
         p $p:literal $(, $p_rest:literal)*;
         h1 $h1:literal, $h1_low:literal;
@@ -35,15 +35,22 @@ macro_rules! error_function {
             let b = a - 1.0;
             let h = $h;
             $(let h = fma(h, b, $h_rest);)*
-            let (n, head, tail) = $parts::<I>(fma(h, b, $h1), $h1_low);
-            let large = fma(-(1.0 + (head + tail)), $power(n), 1.0).copysign(x);
+            let h = fma(h, b, $h1);
+            let (scale, s) = if I::FMA {
+                let (n, s) = $lite(h, $h1_low);
+                ($float::from_bits((n.to_bits() << $mantissa).wrapping_add((1.0 as $float).to_bits())), s)
+            } else {
+                let (n, head, tail) = $parts::<I>(h, $h1_low);
+                ($power(n), head + tail)
+            };
+            let large = fma(-(1.0 + s), scale, 1.0).copysign(x);
             if a < $split { small } else { large }
         }
     };
 }
 
 error_function! {
-    erf_f32: f32, exp_parts_f32, power_f32;
+    erf_f32: f32, exp_parts_f32, exp_lite_f32, power_f32, mantissa 23;
     split 1.0, saturates 4.0, wide erf_f64;
     p 7.924_130_5e-5, -8.031_836e-4, 5.190_844_6e-3, -2.685_517_4e-2, 1.128_361_9e-1, -3.761_263e-1,
       1.283_791_7e-1;
@@ -53,7 +60,7 @@ error_function! {
 }
 
 error_function! {
-    erf_f64: f64, exp_parts_f64, power_f64;
+    erf_f64: f64, exp_parts_f64, exp_lite_f64, power_f64, mantissa 52;
     split 1.0, saturates 6.0;
     p -7.787_140_263_008_16e-10, 1.371_489_069_073_294_7e-8, -1.620_715_229_537_573e-7,
       1.644_722_893_705_724_4e-6, -1.492_471_878_798_298_4e-5, 0.000_120_552_938_081_555_96,

@@ -15,9 +15,9 @@ use crate::isa::Isa;
 /// Declares the exponential function of one float type.
 macro_rules! exponential {
     (
-        $name:ident, $parts:ident, $power:ident: $float:ident as $bits:ident ($signed:ident);
+        $name:ident, $parts:ident, $lite:ident, $power:ident: $float:ident as $bits:ident ($signed:ident);
         shape bias $bias:literal, mantissa $mantissa:literal;
-        clamp $low:literal, $high:literal;
+        clamp $low:literal, $high:literal, normal above $normal:literal, raise by $rise:literal;
         ln2 $ln2_high:literal, $ln2_low:literal;
         q $first:literal $(, $rest:literal)*
     ) => {
@@ -27,9 +27,33 @@ macro_rules! exponential {
             // Beyond the clamps results are 0 and infinity anyway. Comparisons with NaN are false, so NaN passes.
             let x = if x < $low { $low } else { x };
             let x = if x > $high { $high } else { x };
-            let (n, head, tail) = $parts::<I>(x, 0.0);
-            let first = n >> 1;
-            (1.0 + (head + tail)) * $power(first) * $power(n.wrapping_sub(first))
+            if !I::FMA {
+                let (n, head, tail) = $parts::<I>(x, 0.0);
+                let first = n >> 1;
+                return (1.0 + (head + tail)) * $power(first) * $power(n.wrapping_sub(first));
+            }
+            let (shifted, s) = $lite(x, 0.0);
+            let p = 1.0 + s;
+            // 2ⁿ in two factors, of which the second is one of two constants. The low bits of `shifted` are n, and the shift
+            // drops all others.
+            let tiny = x < $normal;
+            let bias: $bits = if tiny { ($bias + $rise) << $mantissa } else { ($bias - 1) << $mantissa };
+            let factor = $float::from_bits((shifted.to_bits() << $mantissa).wrapping_add(bias));
+            p * factor * if tiny { $float::from_bits(($bias - $rise) << $mantissa) } else { 2.0 }
+        }
+
+        /// A float whose last bits are n, and s such that e^(x + low) is about 2ⁿ·(1 + s): two roundings short of the parts below.
+        /// Its products are fused.
+        #[inline(always)]
+        pub(super) fn $lite(x: $float, low: $float) -> ($float, $float) {
+            /// Its last place is one, so a sum with it is rounded to an integer.
+            const SHIFT: $float = 1.5 * ((1 as $bits) << $mantissa) as $float;
+            let shifted = x.mul_add(std::$float::consts::LOG2_E, SHIFT);
+            let n = shifted - SHIFT;
+            let r = n.mul_add(-$ln2_low, n.mul_add(-$ln2_high, x)) + low;
+            let q: $float = $first;
+            $(let q = q.mul_add(r, $rest);)*
+            (shifted, (r * r).mul_add(q, r))
         }
 
         /// n, head and tail such that e^(x + low) is 2ⁿ·(1 + head + tail), where `low` is small beside `x` and `x` lies within
@@ -64,17 +88,17 @@ macro_rules! exponential {
 }
 
 exponential! {
-    exp_f32, exp_parts_f32, power_f32: f32 as u32 (i32);
+    exp_f32, exp_parts_f32, exp_lite_f32, power_f32: f32 as u32 (i32);
     shape bias 127, mantissa 23;
-    clamp -104.0, 89.0;
+    clamp -104.0, 89.0, normal above -86.5, raise by 64;
     ln2 0.693_359_4, -2.121_944_4e-4;
     q 1.989_099_1e-4, 1.393_365e-3, 8.333_310_5e-3, 4.166_646_7e-2, 1.666_666_7e-1, 0.5
 }
 
 exponential! {
-    exp_f64, exp_parts_f64, power_f64: f64 as u64 (i64);
+    exp_f64, exp_parts_f64, exp_lite_f64, power_f64: f64 as u64 (i64);
     shape bias 1023, mantissa 52;
-    clamp -746.0, 710.0;
+    clamp -746.0, 710.0, normal above -707.5, raise by 128;
     ln2 6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10;
     q 2.0914686968086876e-9, 2.5105217004720745e-8, 2.75572736431103e-7, 2.7557255400206422e-6, 2.4801587325547743e-5,
       1.9841269874820627e-4, 1.3888888888883748e-3, 8.333333333326136e-3, 4.166666666666667e-2, 1.666666666666667e-1,

@@ -5,6 +5,7 @@ use super::erf::{erf_f32, erf_f64};
 use super::exp::{exp_f32, exp_f64};
 use super::gelu::{gelu_f32, gelu_f64, gelu_tanh_f32, gelu_tanh_f64};
 use super::log::{log_f32, log_f64};
+use super::pair::{product_f32, product_f64, rest_f32, rest_f64};
 use super::pow::{pow_f32, pow_f64};
 use super::tanh::{sigmoid_f32, sigmoid_f64, tanh_f32, tanh_f64};
 use super::{On, operator};
@@ -31,17 +32,25 @@ fn through_bf16(x: f32) -> f32 {
     bf16_to_f32(f32_to_bf16(x))
 }
 
-/// 1 / √x. In float64 nothing is lost before the last rounding.
-#[inline(always)]
-fn rsqrt_f32(x: f32) -> f32 {
-    (1.0 / f64::from(x).sqrt()) as f32
+/// Declares 1 / √x: the quotient, and one step of Newton's with what it lacks. Where there is nothing to correct (zero,
+/// infinity), or the split of a large number overflows, the quotient stands.
+macro_rules! rsqrt {
+    ($name:ident: $float:ident, $product:ident, $rest:ident $(, wide $wide:ident)?) => {
+        #[inline(always)]
+        fn $name<I: Isa>(x: $float) -> $float {
+            $(if !I::FMA {
+                return $wide::<I>(x.into()) as $float;
+            })?
+            let y = 1.0 / x.sqrt();
+            let (product, low) = $product::<I>(x, y);
+            let rest = $rest::<I>(1.0, product, y) - low * y;
+            let corrected = y + 0.5 * y * rest;
+            if corrected.is_nan() { y } else { corrected }
+        }
+    };
 }
-
-/// 1 / √x: the quotient's last place is corrected by what the root lacks, which Newton's step says.
-#[inline(always)]
-fn rsqrt_f64(x: f64) -> f64 {
-    1.0 / x.sqrt()
-}
+rsqrt! { rsqrt_f32: f32, product_f32, rest_f32, wide rsqrt_f64 }
+rsqrt! { rsqrt_f64: f64, product_f64, rest_f64 }
 
 /// Implements traits of functions of one value, each method by a function that is generic over the level.
 macro_rules! functions {
@@ -205,7 +214,7 @@ macro_rules! float {
             }
             #[inline(always)]
             fn rsqrt(self) -> Self {
-                On::new($rsqrt(self.get()))
+                On::new($rsqrt::<I>(self.get()))
             }
         }
 
@@ -221,7 +230,7 @@ macro_rules! float {
                 On::new(if exponent == 0.5 {
                     x.sqrt()
                 } else if exponent == -0.5 {
-                    $rsqrt(x)
+                    $rsqrt::<I>(x)
                 } else if exponent == 1.0 {
                     x
                 } else if exponent == 2.0 {

@@ -6,55 +6,62 @@
 //! *Chebyshev approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞*, Mathematics of Computation 36, 1981). The rounding of
 //! a² goes into the exponential as a tail, else the result would be off by a²/2 units.
 
-use super::exp::{exp_parts_f32, exp_parts_f64, power_f32, power_f64};
+use super::exp::{exp_lite_f32, exp_lite_f64, exp_parts_f32, exp_parts_f64, power_f32, power_f64};
 use super::pair::{fast_sum_f64, product_f32, product_f64, rest_f64, sum_f64};
 use crate::isa::Isa;
 
 macro_rules! gelu {
     (
-        $name:ident: $float:ident, $parts:ident, $power:ident, $product:ident;
-        vanishes $vanishes:literal, of infinity $of_infinity:ident $(, wide $wide:ident)?;
+        $name:ident: $float:ident, $parts:ident, $lite:ident, $power:ident, $product:ident;
+        mantissa $mantissa:literal, bias $bias:expr, down $down:expr;
+        vanishes $vanishes:literal $(, wide $wide:ident)?;
         h $h:literal $(, $h_rest:literal)*
     ) => {
         /// `x` times the probability that a normal variable is below `x`.
         #[inline(always)]
         pub(super) fn $name<I: Isa>(x: $float) -> $float {
             $(if !I::FMA {
-                let result = $wide::<I>(x.into()) as $float;
-                return if x == $float::INFINITY { $float::$of_infinity } else { result };
+                return $wide::<I>(x.into()) as $float;
             })?
             let fma = |a: $float, b: $float, c: $float| if I::FMA { a.mul_add(b, c) } else { a * b + c };
             // Beyond, the subtrahend is 0. NaN passes.
             let a = x.abs();
             let a = if a > $vanishes { $vanishes } else { a };
             let (square, low) = $product::<I>(a, a);
-            let (n, head, tail) = $parts::<I>(-0.5 * square, -0.5 * low);
             let inverse = 1.0 / (a + 4.0);
             let t = (a - 4.0) * inverse;
             let h = $h;
             $(let h = fma(h, t, $h_rest);)*
-            // Of the unclamped magnitude, so that infinities give NaN, as PyTorch's vectorised kernels do; its float64 kernel
-            // lets a positive one pass.
-            let factor = x.abs() * inverse * h;
-            let first = n >> 1;
-            let product = fma(factor, head + tail, factor) * ($power(first) * $power(n.wrapping_sub(first)));
-            let positive = if x < 0.0 { 0.0 } else { x };
-            let result = positive - product;
-            if !$float::$of_infinity.is_nan() & (x == $float::INFINITY) { x } else { result }
+            let factor = a * inverse * h;
+            let product = if I::FMA {
+                // 2ⁿ in two factors, as n is not positive; the bits of `shifted` above n drop out.
+                let (shifted, s) = $lite(-0.5 * square, -0.5 * low);
+                let power = $float::from_bits((shifted.to_bits() << $mantissa).wrapping_add($bias));
+                factor.mul_add(s, factor) * power * $down
+            } else {
+                let (n, head, tail) = $parts::<I>(-0.5 * square, -0.5 * low);
+                let first = n >> 1;
+                fma(factor, head + tail, factor) * ($power(first) * $power(n.wrapping_sub(first)))
+            };
+            // Minus infinity gives NaN, as in PyTorch.
+            let positive = if x < 0.0 { x * 0.0 } else { x };
+            positive - product
         }
     };
 }
 
 gelu! {
-    gelu_f32: f32, exp_parts_f32, power_f32, product_f32;
-    vanishes 15.0, of infinity NAN, wide gelu_f64;
+    gelu_f32: f32, exp_parts_f32, exp_lite_f32, power_f32, product_f32;
+    mantissa 23, bias 162 << 23, down f32::from_bits((127 - 35) << 23);
+    vanishes 15.0, wide gelu_f64;
     h -1.324_334e-4, 1.783_714e-4, 1.569_589_6e-3, -3.512_078e-3, -7.525_003_5e-3, 6.040_376_4e-2,
       -1.865_234_8e-1, 3.871_369e-1, -6.078_965_7e-1, 7.552_851_4e-1
 }
 
 gelu! {
-    gelu_f64: f64, exp_parts_f64, power_f64, product_f64;
-    vanishes 39.0, of infinity INFINITY;
+    gelu_f64: f64, exp_parts_f64, exp_lite_f64, power_f64, product_f64;
+    mantissa 52, bias 1097 << 52, down f64::from_bits((1023 - 74) << 52);
+    vanishes 39.0;
     h -1.187_393_853_741_426_2e-9, -3.189_391_690_931_768_5e-10, 1.459_996_057_920_467_8e-8,
       1.600_307_800_853_606e-8, -7.720_387_580_744_427e-8, -1.564_987_357_742_494_1e-7,
       2.641_706_366_979_719e-7, 1.021_783_359_188_476e-6, -6.252_500_779_543_541e-7,

@@ -2,14 +2,14 @@
 //!
 //! 1. *Reduction*: x = 2ᵏ·m with m in [√½, √2), so log x = k·ln 2 + log m, and f = m − 1 is exact. Subnormal x is scaled
 //!    first.
-//! 2. float32: log(1 + f) = f + f²·p(f), p of degree 8. What adding f²·p to f rounds away is kept for the end.
+//! 2. float32: log(1 + f) = f + f²·p(f), p of degree 8. Two fused products end it.
 //!    float64: log(1 + f) = f − f²/2 + s·(f²/2 + s²·r(s²)) with s = f / (2 + f), the shape of fdlibm's `e_log.c` (Sun
 //!    Microsystems, 1993), which needs no fused product; r of degree 6.
 //!
 //! Polynomials are minimax fits (Sollya's `fpminimax`; S. Chevillard, M. Joldes, C. Lauter, 2010), with relative errors
 //! below 2⁻²⁶ and 2⁻⁵⁷.
 
-use super::pair::{fast_sum_f32, fast_sum_f64};
+use super::pair::fast_sum_f64;
 use crate::isa::Isa;
 
 /// What is no logarithm of a positive, finite number.
@@ -30,8 +30,6 @@ pub(super) fn log_f32<I: Isa>(x: f32) -> f32 {
     }
     /// √½: the least significand of a reduced argument.
     const LEAST: u32 = 0x3f35_04f3;
-    const LN2_HIGH: f32 = 0.693_145_75;
-    const LN2_LOW: f32 = 1.428_606_8e-6;
     let small = x < f32::MIN_POSITIVE;
     let bits = (if small { x * 8_388_608.0 } else { x }).to_bits();
     let exponent = bits.wrapping_sub(LEAST).cast_signed() >> 23;
@@ -47,10 +45,7 @@ pub(super) fn log_f32<I: Isa>(x: f32) -> f32 {
     let p = p.mul_add(f, -0.250_008_14);
     let p = p.mul_add(f, 0.333_333_13);
     let p = p.mul_add(f, -0.499_999_97);
-    let (head, tail) = fast_sum_f32(f, f * f * p);
-    // k·LN2_HIGH is exact.
-    let (sum, rest) = fast_sum_f32(k * LN2_HIGH, head);
-    let result = sum + (rest + k.mul_add(LN2_LOW, tail));
+    let result = k.mul_add(std::f32::consts::LN_2, (f * f).mul_add(p, f));
     special!(x, result, f32)
 }
 
@@ -78,7 +73,7 @@ pub(super) fn log_f64<I: Isa>(x: f64) -> f64 {
     let r = 0.146_165_219_767_584_14;
     let r = fma(r, z, 0.153_317_178_200_520_02);
     let r = fma(r, z, 0.181_828_891_261_287_15);
-    let r = fma(r, z, 0.222_222_111_377_580_69);
+    let r = fma(r, z, 0.222_222_111_377_580_7);
     let r = fma(r, z, 0.285_714_286_259_181_66);
     let r = fma(r, z, 0.399_999_999_998_998_66);
     let r = fma(r, z, 0.666_666_666_666_662_7);

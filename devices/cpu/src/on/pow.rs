@@ -47,7 +47,7 @@ pub(super) fn pow_f64<I: Isa>(x: f64, y: f64) -> f64 {
     let (product, low) = product_f64::<I>(y, head);
     let low = low + y * tail;
     // Beyond, the result is 0 or infinity. NaN passes.
-    let outside = !(product.abs() < 800.0);
+    let outside = product.abs() >= 800.0;
     let low = if outside { 0.0 } else { low };
     let product = if product > 800.0 { 800.0 } else { product };
     let product = if product < -800.0 { -800.0 } else { product };
@@ -93,7 +93,7 @@ fn log_pair<I: Isa>(x: f64) -> (f64, f64) {
     let r = fma(r, z, 0.090_909_091_681_223_33);
     let r = fma(r, z, 0.111_111_111_108_258_34);
     let r = fma(r, z, 0.142_857_142_857_146_87);
-    let r = fma(r, z, 0.200_000_000_000_000_01);
+    let r = fma(r, z, 0.2);
     let (u, u_low) = fast_sum_f64(THIRD.0, z * r);
     let u_low = u_low + THIRD.1;
     // v = z·u

@@ -9,44 +9,70 @@
 //!   numerator until the end, so that subnormal results are rounded once.
 //!
 //! Numerator and denominator are heads with tails; the quotient of the heads is corrected by what it leaves, with the same
-//! reciprocal. Without a fused product float32 is computed in float64, and products are split.
+//! reciprocal. Without a fused product float32 is computed in float64, and products are split. tanh of float32, of which every
+//! argument can be checked, goes a shorter way.
 
-use super::exp::{exp_parts_f32, exp_parts_f64, power_f32, power_f64};
+use super::exp::{exp_lite_f32, exp_parts_f32, exp_parts_f64, power_f32, power_f64};
 use super::pair::{fast_sum_f32, fast_sum_f64, rest_f32, rest_f64};
 use crate::isa::Isa;
 
-macro_rules! functions {
-    ($float:ident: $tanh:ident, $sigmoid:ident, $parts:ident, $power:ident, $sum:ident, $rest:ident;
-        saturates $saturates:literal, vanishes $vanishes:literal, least $least:literal $(, in $wide:ident)?) => {
-        /// The hyperbolic tangent of `x`.
-        #[inline(always)]
-        pub(super) fn $tanh<I: Isa>(x: $float) -> $float {
-            $(if !I::FMA {
-                return $wide::tanh::<I>(x.into()) as $float;
-            })?
-            // Beyond, the result is 1. NaN passes.
-            let t = 2.0 * x.abs();
-            let t = if t > $saturates { $saturates } else { t };
-            let (n, p, q) = $parts::<I>(t, 0.0);
-            let (head, tail) = $sum(p, q);
-            let scale = $power(n);
-            let (head, tail) = (scale * head, scale * tail);
-            // 2ⁿ − 1 is 0, or not below the head.
-            let (minus, minus_low) = $sum(scale, -1.0);
-            let (above, above_low) = $sum(minus, head);
-            let (plus, plus_low) = $sum(scale, 1.0);
-            let (below, below_low) = $sum(plus, head);
-            let inverse = 1.0 / below;
-            let quotient = above * inverse;
-            let rest = $rest::<I>(above, quotient, below) + ((above_low + (minus_low + tail)) - quotient * (below_low + (plus_low + tail)));
-            (quotient + rest * inverse).copysign(x)
-        }
+/// The hyperbolic tangent of `x`: an odd polynomial (Sollya's `fpminimax`, error below 2⁻²⁷) up to 0.95, then
+/// 1 − 2 / (e^2|x| + 1), whose error shrinks with what it subtracts.
+#[inline(always)]
+pub(super) fn tanh_f32<I: Isa>(x: f32) -> f32 {
+    if !I::FMA {
+        return tanh_f64::<I>(x.into()) as f32;
+    }
+    let z = x * x;
+    let p = -3.852_518e-4f32;
+    let p = p.mul_add(z, 2.386_065_4e-3);
+    let p = p.mul_add(z, -8.050_361e-3);
+    let p = p.mul_add(z, 2.154_949_3e-2);
+    let p = p.mul_add(z, -5.389_885e-2);
+    let p = p.mul_add(z, 1.333_260_8e-1);
+    let p = p.mul_add(z, -3.333_330_8e-1);
+    let small = (p * z).mul_add(x, x);
 
+    // Beyond, the result is 1. NaN passes.
+    let a = x.abs();
+    let t = if a > 20.0 { 40.0 } else { 2.0 * a };
+    let (n, s) = exp_lite_f32(t, 0.0);
+    let power = f32::from_bits((n.to_bits() << 23).wrapping_add(1.0f32.to_bits()));
+    let below = s.mul_add(power, power + 1.0);
+    let large = (-2.0f32).mul_add(1.0 / below, 1.0).copysign(x);
+    if a < 0.95 { small } else { large }
+}
+
+/// The hyperbolic tangent of `x`.
+#[inline(always)]
+pub(super) fn tanh_f64<I: Isa>(x: f64) -> f64 {
+    // Beyond, the result is 1. NaN passes.
+    let t = 2.0 * x.abs();
+    let t = if t > 80.0 { 80.0 } else { t };
+    let (n, p, q) = exp_parts_f64::<I>(t, 0.0);
+    let (head, tail) = fast_sum_f64(p, q);
+    let scale = power_f64(n);
+    let (head, tail) = (scale * head, scale * tail);
+    // 2ⁿ − 1 is 0, or not below the head.
+    let (minus, minus_low) = fast_sum_f64(scale, -1.0);
+    let (above, above_low) = fast_sum_f64(minus, head);
+    let (plus, plus_low) = fast_sum_f64(scale, 1.0);
+    let (below, below_low) = fast_sum_f64(plus, head);
+    let (above_low, below_low) = (above_low + (minus_low + tail), below_low + (plus_low + tail));
+    let inverse = 1.0 / below;
+    let quotient = above * inverse;
+    let rest = rest_f64::<I>(above, quotient, below) + (above_low - quotient * below_low);
+    (quotient + rest * inverse).copysign(x)
+}
+
+macro_rules! logistic {
+    ($name:ident: $float:ident, $parts:ident, $power:ident, $sum:ident, $rest:ident;
+        vanishes $vanishes:literal, least $least:literal $(, wide $wide:ident)?) => {
         /// 1 / (1 + e^-x).
         #[inline(always)]
-        pub(super) fn $sigmoid<I: Isa>(x: $float) -> $float {
+        pub(super) fn $name<I: Isa>(x: $float) -> $float {
             $(if !I::FMA {
-                return $wide::sigmoid::<I>(x.into()) as $float;
+                return $wide::<I>(x.into()) as $float;
             })?
             // Beyond, the result is 0 or 1. NaN passes.
             let t = -x.abs();
@@ -70,26 +96,7 @@ macro_rules! functions {
     };
 }
 
-/// What float32 computes in where products are not fused.
-mod wide {
-    use super::{Isa, sigmoid_f64, tanh_f64};
-
-    #[inline(always)]
-    pub(super) fn tanh<I: Isa>(x: f64) -> f64 {
-        tanh_f64::<I>(x)
-    }
-
-    #[inline(always)]
-    pub(super) fn sigmoid<I: Isa>(x: f64) -> f64 {
-        sigmoid_f64::<I>(x)
-    }
+logistic! {
+    sigmoid_f32: f32, exp_parts_f32, power_f32, fast_sum_f32, rest_f32; vanishes -104.0, least -126, wide sigmoid_f64
 }
-
-functions! {
-    f32: tanh_f32, sigmoid_f32, exp_parts_f32, power_f32, fast_sum_f32, rest_f32;
-    saturates 40.0, vanishes -104.0, least -126, in wide
-}
-functions! {
-    f64: tanh_f64, sigmoid_f64, exp_parts_f64, power_f64, fast_sum_f64, rest_f64;
-    saturates 80.0, vanishes -746.0, least -1022
-}
+logistic! { sigmoid_f64: f64, exp_parts_f64, power_f64, fast_sum_f64, rest_f64; vanishes -746.0, least -1022 }

@@ -205,9 +205,12 @@ K_FN k_f64 k_gelu_tanh(k_f64 x) {
   K_FN T k_sqrt_##n(T a) { return sqrt##S(a); } \
   K_FN T k_rsqrt_##n(T a) { return (T)(1 / sqrt((k_f64)a)); } \
   K_FN T k_tanh_##n(T a) { return tanh##S(a); } \
-  K_FN T k_sigmoid_##n(T a) { return (T)(1 / (1 + exp(-(k_f64)a))); } \
+  K_FN T k_sigmoid_##n(T a) { \
+    k_f64 small = exp(-fabs((k_f64)a)); \
+    return (T)((a < 0 ? small : 1) / (1 + small)); \
+  } \
   K_FN T k_erf_##n(T a) { return erf##S(a); } \
-  K_FN T k_gelu_##n(T a) { return sizeof(T) < 8 && a == K_INF_F32 ? (T)K_NAN_F32 : (T)k_gelu(a); } \
+  K_FN T k_gelu_##n(T a) { return (T)k_gelu(a); } \
   K_FN T k_gelu_tanh_##n(T a) { return (T)k_gelu_tanh(a); } \
   K_FN T k_pow_##n(T a, T b) { return pow##S(a, b); }
 

@@ -1,0 +1,297 @@
+//! How far elementary functions are from the exact value, in units of the last place: every float32, or points of each stratum
+//! of float32 and float64, at every instruction-set level of the host. Owns the arguments and the error; the exact value is
+//! that of `pair.rs` (float64), or of float64 arithmetic (float32).
+
+mod pair;
+
+pub use pair::Pair;
+
+use monomorph_cpu::isa::{Isa, Kernel, Level};
+use monomorph_cpu::on::On;
+use monomorph_ops::algebra::{Exponential, Gaussian, Hyperbolic, Logarithm, Root};
+use monomorph_ops::record::{error_function, normal_probability};
+
+use crate::layout::Random;
+
+/// The functions that are measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "they are named after the functions")]
+pub enum Function {
+    Exp,
+    Log,
+    Tanh,
+    Sigmoid,
+    Erf,
+    Sqrt,
+    Rsqrt,
+    Gelu,
+}
+
+impl Function {
+    /// All of them.
+    pub const ALL: [Function; 8] = [
+        Function::Exp,
+        Function::Log,
+        Function::Tanh,
+        Function::Sigmoid,
+        Function::Erf,
+        Function::Sqrt,
+        Function::Rsqrt,
+        Function::Gelu,
+    ];
+
+    /// Its name in the operator table.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Function::Exp => "exp",
+            Function::Log => "log",
+            Function::Tanh => "tanh",
+            Function::Sigmoid => "sigmoid",
+            Function::Erf => "erf",
+            Function::Sqrt => "sqrt",
+            Function::Rsqrt => "rsqrt",
+            Function::Gelu => "gelu",
+        }
+    }
+
+    /// How many units it may be off.
+    pub const fn bar(self) -> f64 {
+        match self {
+            // No elementary function: a product of four.
+            Function::Gelu => 7.0,
+            // float64 only; float32 stays below 1.
+            Function::Log | Function::Erf => 1.25,
+            _ => 1.0,
+        }
+    }
+
+    /// The value in float64 arithmetic, exact enough for float32.
+    fn wide(self, x: f64) -> f64 {
+        match self {
+            Function::Exp => x.exp(),
+            Function::Log => x.ln(),
+            Function::Tanh => x.tanh(),
+            Function::Sigmoid if x < 0.0 => x.exp() / (1.0 + x.exp()),
+            Function::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+            Function::Erf => error_function(x),
+            Function::Sqrt => x.sqrt(),
+            Function::Rsqrt => 1.0 / x.sqrt(),
+            Function::Gelu => x * normal_probability(x),
+        }
+    }
+
+    /// n, and the value times 2⁻ⁿ in twice the precision of float64, where it is known and the argument is in range.
+    fn exact(self, x: f64) -> Option<(i32, Pair)> {
+        let one = Pair::from(1.0);
+        let pair = Pair::from(x);
+        Some(match self {
+            Function::Exp if (-745.0..709.7).contains(&x) => pair.exp_parts(),
+            Function::Log if (f64::MIN_POSITIVE..f64::INFINITY).contains(&x) => (0, pair.ln()),
+            Function::Tanh if x.abs() < 40.0 => (0, pair.tanh()),
+            Function::Sigmoid if (-690.0..0.0).contains(&x) => {
+                let e = pair.exp();
+                (0, e / (one + e))
+            }
+            Function::Sigmoid if (0.0..690.0).contains(&x) => (0, one / (one + (-pair).exp())),
+            Function::Erf if x.abs() < 6.0 => (0, pair.erf()),
+            _ => return None,
+        })
+    }
+
+    /// Whether float64 is measured, too.
+    pub const fn has_pairs(self) -> bool {
+        matches!(self, Function::Exp | Function::Log | Function::Tanh | Function::Sigmoid | Function::Erf)
+    }
+
+    /// The arguments of float64 where something happens: strata of each are measured.
+    fn spans(self) -> &'static [(f64, f64)] {
+        match self {
+            Function::Exp => &[(-745.0, 709.7), (-1.0, 1.0), (-0.01, 0.01)],
+            Function::Log => &[(0.5, 2.0), (0.99, 1.01), (1e-300, 1e-290), (1.0, 1e300)],
+            Function::Tanh => &[(-20.0, 20.0), (-1.5, 1.5), (-0.01, 0.01)],
+            Function::Sigmoid => &[(-690.0, 690.0), (-5.0, 5.0)],
+            Function::Erf => &[(-6.0, 6.0), (-1.5, 1.5), (-0.01, 0.01)],
+            _ => &[],
+        }
+    }
+}
+
+/// One function on a run of elements, in the frame of a level.
+struct Run<'a, T> {
+    function: Function,
+    x: &'a [T],
+    y: &'a mut [T],
+}
+
+/// One loop per function, written out: a closure would be compiled outside of the frame.
+macro_rules! run {
+    ($($float:ident)*) => {$(
+        run! { @loops $float Exp exp, Log log, Tanh tanh, Sigmoid sigmoid, Erf erf, Sqrt sqrt, Rsqrt rsqrt, Gelu gelu }
+    )*};
+    (@loops $float:ident $($name:ident $method:ident),*) => {
+        impl<I: Isa> Kernel<I> for Run<'_, $float> {
+            type Output = ();
+            #[inline(always)]
+            fn run(self, _: I) {
+                match self.function {
+                    $(Function::$name => {
+                        for (y, &x) in self.y.iter_mut().zip(self.x) {
+                            *y = On::<$float, I>::new(x).$method().get();
+                        }
+                    })*
+                }
+            }
+        }
+    };
+}
+run! { f32 f64 }
+
+/// The largest error found, and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Worst {
+    /// In units of the last place of the exact value's format.
+    pub ulp: f64,
+    /// The argument.
+    pub at: f64,
+}
+
+impl Worst {
+    fn see(&mut self, ulp: f64, at: f64) {
+        // A NaN error would win, too.
+        if ulp > self.ulp || ulp.is_nan() {
+            *self = Worst { ulp, at };
+        }
+    }
+}
+
+/// The error of a float32 in units of its last place.
+fn error_f32(got: f32, exact: f64) -> f64 {
+    let nearest = exact as f32;
+    if got.is_nan() || nearest.is_nan() {
+        return if got.is_nan() && nearest.is_nan() { 0.0 } else { f64::INFINITY };
+    }
+    if got == nearest && !nearest.is_finite() {
+        return 0.0;
+    }
+    let exponent = (nearest.abs().min(f32::MAX).to_bits() >> 23).max(1) as i32;
+    let unit = f64::from_bits(((1023 + exponent - 127 - 23) as u64) << 52);
+    if got.is_finite() || exact.is_finite() && got.abs() >= f32::MAX {
+        let got = if got.is_infinite() {
+            f64::from(f32::MAX).copysign(got.into()) + unit.copysign(got.into())
+        } else {
+            got.into()
+        };
+        return (got - exact).abs() / unit;
+    }
+    f64::INFINITY
+}
+
+/// The error of a float64 in units of its last place.
+fn error_f64(got: f64, (n, exact): (i32, Pair)) -> f64 {
+    if !got.is_finite() {
+        return f64::INFINITY;
+    }
+    let power = |k: i32| f64::from_bits(((1023 + k) as u64) << 52);
+    // Exact: a subnormal result gets larger, a normal one comes near the other.
+    let scaled = got * power(-(n / 2)) * power(-(n - n / 2));
+    let exponent = ((exact.head.to_bits() >> 52 & 0x7ff) as i32 - 1023 + n).max(-1022);
+    let unit = exponent - 52 - n;
+    ((scaled - exact.head) - exact.tail).abs() * power(-(unit / 2)) * power(-(unit - unit / 2))
+}
+
+/// Levels of which each has a result of its own: the baseline, and those that fuse.
+fn levels() -> Vec<Level> {
+    Level::available().filter(|&level| level != Level::Sse2).collect()
+}
+
+/// The error of float32 at every level: of each `stride`-th bit pattern. `progress` hears the share that is done.
+pub fn measure_f32(function: Function, stride: usize, mut progress: impl FnMut(f64)) -> Vec<(Level, Worst)> {
+    const BLOCK: usize = 1 << 14;
+    let mut worst: Vec<_> = levels().into_iter().map(|level| (level, Worst::default())).collect();
+    let total = (1u64 << 32).div_ceil(stride as u64);
+    let (mut x, mut y) = (Vec::with_capacity(BLOCK), vec![0.0f32; BLOCK]);
+    let mut place = 0;
+    while place < total {
+        let block = (total - place).min(BLOCK as u64);
+        x.clear();
+        x.extend((place..place + block).map(|i| f32::from_bits((i * stride as u64) as u32)));
+        let exact: Vec<f64> = x.iter().map(|&x| function.wide(x.into())).collect();
+        for (level, worst) in &mut worst {
+            level.enter(Run { function, x: &x, y: &mut y[..x.len()] });
+            for ((&x, &y), &exact) in x.iter().zip(&y).zip(&exact) {
+                worst.see(error_f32(y, exact), x.into());
+            }
+        }
+        place += block;
+        progress(place as f64 / total as f64);
+    }
+    worst
+}
+
+/// The error of float64 at every level: one random point of each of `points` equal strata of each span.
+pub fn measure_f64(function: Function, points: u32, mut progress: impl FnMut(f64)) -> Vec<(Level, Worst)> {
+    const BLOCK: u32 = 1 << 12;
+    let mut worst: Vec<_> = levels().into_iter().map(|level| (level, Worst::default())).collect();
+    let mut random = Random::new(9);
+    let spans = function.spans();
+    let mut y = vec![0.0f64; BLOCK as usize];
+    for (done, &(low, high)) in spans.iter().enumerate() {
+        for first in (0..points).step_by(BLOCK as usize) {
+            let strata = first..points.min(first + BLOCK);
+            let inside = |random: &mut Random| random.below(1 << 30) as f64 / f64::from(1 << 30);
+            let place = |i: u32, random: &mut Random| (f64::from(i) + inside(random)) / f64::from(points);
+            let x: Vec<f64> = strata.map(|i| low + (high - low) * place(i, &mut random)).collect();
+            let exact: Vec<_> = x.iter().map(|&x| function.exact(x)).collect();
+            for (level, worst) in &mut worst {
+                level.enter(Run { function, x: &x, y: &mut y[..x.len()] });
+                for ((&x, &y), &exact) in x.iter().zip(&y).zip(&exact) {
+                    exact.into_iter().for_each(|exact| worst.see(error_f64(y, exact), x));
+                }
+            }
+            progress((done as f64 + f64::from(first) / f64::from(points)) / spans.len() as f64);
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::workspace_root;
+
+    /// The reference against numbers of 300 bits.
+    #[test]
+    fn pairs_equal_recorded_numbers() {
+        let path = workspace_root().join("testsuite/golden/elementary.txt");
+        let text = std::fs::read_to_string(path).expect("the recorded numbers");
+        let mut seen = 0;
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let words: Vec<&str> = line.split(' ').collect();
+            let number = |k: usize| f64::from_bits(u64::from_str_radix(words[k], 16).expect("bits"));
+            let function = Function::ALL.into_iter().find(|f| f.name() == words[0]).expect("a function");
+            let (n, got) = function.exact(number(1)).expect("an argument in range");
+            let power = |k: i32| f64::from_bits(((1023 + k) as u64) << 52);
+            let scale = |x: f64| x * power(-(n / 2)) * power(-(n - n / 2));
+            let off = (got.head - scale(number(2))) + (got.tail - scale(number(3)));
+            assert!(off.abs() <= got.head.abs() * 1e-26, "{line}: off by {off:e} of {:e}", got.head);
+            seen += 1;
+        }
+        assert!(seen >= 600, "{seen}");
+    }
+
+    #[test]
+    fn no_function_is_off_by_more_than_its_bar() {
+        for function in Function::ALL {
+            for (level, worst) in measure_f32(function, 9973, |_| ()) {
+                let Worst { ulp, at } = worst;
+                assert!(ulp <= function.bar(), "{} f32 at {level}: {ulp} ULP at {at:e}", function.name());
+            }
+            if function.has_pairs() {
+                for (level, worst) in measure_f64(function, 10_000, |_| ()) {
+                    let Worst { ulp, at } = worst;
+                    assert!(ulp <= function.bar(), "{} f64 at {level}: {ulp} ULP at {at:e}", function.name());
+                }
+            }
+        }
+    }
+}

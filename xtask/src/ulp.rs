@@ -1,0 +1,51 @@
+//! `cargo xtask ulp`: how far elementary functions are from the exact value, per dtype and level. Owns arguments and output;
+//! the measurement is the test suite's.
+
+use monomorph_testsuite::ulp::{Function, Worst, measure_f32, measure_f64};
+use std::io::Write;
+
+/// `cargo xtask ulp [--op NAME] [--exhaustive]`.
+pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    let (mut functions, mut exhaustive) = (Vec::new(), false);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--exhaustive" => exhaustive = true,
+            "--op" => {
+                let name = args.next().ok_or("--op needs a name")?;
+                let known = || Function::ALL.map(Function::name).join(", ");
+                let function = Function::ALL.into_iter().find(|f| f.name() == name);
+                functions.push(function.ok_or_else(|| format!("no function {name}; there are {}", known()))?);
+            }
+            other => return Err(format!("ulp takes --op NAME and --exhaustive, got {other}")),
+        }
+    }
+    if functions.is_empty() {
+        functions.extend(Function::ALL);
+    }
+    // Primes, so that no digit is left out by the stride.
+    let (stride, points) = if exhaustive { (1, 4_000_000) } else { (997, 100_000) };
+    println!("{:<9}{:<7}{:<10}{:>9}  worst argument", "function", "dtype", "level", "max ULP");
+    let mut good = true;
+    for function in functions {
+        let mut report = |dtype: &str, found: Vec<(_, Worst)>| {
+            for (level, Worst { ulp, at }) in found {
+                good &= ulp <= function.bar();
+                let level = format!("{level}");
+                println!("\r{:<9}{dtype:<7}{level:<10}{ulp:>9.4}  {at:e}", function.name());
+            }
+        };
+        report("f32", measure_f32(function, stride, |done| progress(function, "f32", done)));
+        if function.has_pairs() {
+            report("f64", measure_f64(function, points, |done| progress(function, "f64", done)));
+        }
+    }
+    Ok(good)
+}
+
+/// One line that is written over, in whole percents.
+fn progress(function: Function, dtype: &str, done: f64) {
+    eprint!("\r{} {dtype}: {:3.0} %  ", function.name(), done * 100.0);
+    // A terminal that cannot be written to shows no progress.
+    let _ = std::io::stderr().flush();
+}
