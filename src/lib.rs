@@ -27,9 +27,9 @@ pub use monomorph_core::{
     AnyTensor, Complex32, Complex64, DType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, MemoryFormat, Meta,
     Registry, Result, Scalar, Stack, Tensor, bf16, f16,
 };
-pub use monomorph_cpu::Cpu;
+pub use monomorph_cpu::{Cpu, memory};
 pub use monomorph_ops::functions::*;
-pub use monomorph_ops::{algebra, meta, pointwise, prepared};
+pub use monomorph_ops::{Op, algebra, meta, pointwise, prepared};
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,10 @@
 //! How often calls allocate: a meta call of up to five dimensions never, whatever the operator; a functional call once, for
 //! its result; out=, in-place and prepared calls never.
 
-use monomorph::core::structured::{Executes, Functional, MetaSink, Operand, Out, call, prepare};
-use monomorph::ops::Op;
-use monomorph::ops::pointwise::{DomainSet, Operands, Params, PointwiseFn, PointwiseInputs};
+use monomorph::Op;
+use monomorph::core::structured::{Executes, Functional, MetaSink, Operand, Operator, Out, ValueSink, call, prepare};
+use monomorph::ops::arithmetic::{AddFn, MulFn};
+use monomorph::pointwise::{DomainSet, Operands, Params, PointwiseFn, PointwiseInputs, Then};
 use monomorph::{Cpu, DType, Geometry, Meta, Scalar, Tensor, add, add_, add_out, meta, permute};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -115,6 +116,23 @@ fn every_form_of_every_formula() {
         };
     }
     monomorph::ops::for_each_formula! { each }
+}
+
+/// One pass over memory has no intermediate tensor; in turn there is one.
+#[test]
+fn a_chain_of_one_dtype_allocates_its_result_only() {
+    type MulAdd = Then<Op<MulFn>, Op<AddFn>>;
+    fn run<'t, S: ValueSink<'t, Cpu>>(operands: [&'t Tensor<Cpu>; 3], sink: S) -> S::Value {
+        let [a, b, c] = operands;
+        <MulAdd as Operator<'t, Cpu, _>>::call((a, b, c, Scalar::Int(1)), sink).unwrap()
+    }
+    let [a, b] = [&[20, 30][..], &[30]].map(|sizes| transposed(DType::F32, sizes));
+    let wide = transposed(DType::F64, &[20, 30]);
+    let functional = |c| allocations(|| run([&a, &b, c], Functional::<Cpu, 1>::default()));
+    let (_, [mut out]) = functional(&a);
+    assert_eq!(functional(&a).0, 1);
+    assert_eq!(functional(&wide).0, 2);
+    assert_eq!(allocations(|| run([&a, &b, &a], Out([&mut out])).len()).0, 0);
 }
 
 #[test]

@@ -1,44 +1,76 @@
-//! What the benchmarks share: sizes, layouts, operands and names of groups. Owns no benchmark.
+//! What the benchmarks share: sizes, layouts, operands and names of groups; the calls of this library that are timed against
+//! other libraries ([`calls`]) and how an engine is asked for them ([`serve`]). Owns no benchmark and no bar.
 #![forbid(unsafe_code)]
 
+pub mod calls;
+pub mod fused;
+pub mod serve;
+
 use monomorph::core::{Element, with_element};
-use monomorph::{Cpu, DType, Tensor, to_dtype, transpose};
+use monomorph::{Cpu, DType, Tensor, expand, slice, to_dtype, transpose};
 
 /// The sides of the square operands: 1Ki and 64Ki elements.
 pub const SIDES: [i64; 2] = [32, 256];
 
-/// How the operands of a call lie in memory.
+/// How the operands of a call lie in memory. The result is dense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Dense rows.
     Contiguous,
-    /// The first operand is transposed, the second is not: no order of dimensions suits both.
-    Transposed,
-    /// The second operand is one row for all rows of the first.
+    /// The last operand is one row for all rows of the result.
     RowBroadcast,
+    /// The last operand is one column for all columns of the result.
+    ColumnBroadcast,
+    /// The last operand is transposed, the others are not: no order of dimensions suits all.
+    Transposed,
+    /// Every operand is each second element of its rows.
+    Stepped,
 }
 
 impl Layout {
     /// Every layout.
-    pub const ALL: [Layout; 3] = [Layout::Contiguous, Layout::Transposed, Layout::RowBroadcast];
+    pub const ALL: [Layout; 5] =
+        [Layout::Contiguous, Layout::RowBroadcast, Layout::ColumnBroadcast, Layout::Transposed, Layout::Stepped];
 
     /// The layout in the name of a group.
     pub const fn name(self) -> &'static str {
         match self {
             Layout::Contiguous => "contiguous",
-            Layout::Transposed => "transposed",
             Layout::RowBroadcast => "row-broadcast",
+            Layout::ColumnBroadcast => "column-broadcast",
+            Layout::Transposed => "transposed",
+            Layout::Stepped => "stepped",
+        }
+    }
+
+    /// The layout of this [`name`](Layout::name).
+    pub fn from_name(name: &str) -> Option<Layout> {
+        Layout::ALL.into_iter().find(|layout| layout.name() == name)
+    }
+
+    /// Operand `index` of `count` of a call whose result has `sizes`: two dimensions, unless the layout is contiguous. An only
+    /// operand that is broadcast is expanded.
+    ///
+    /// # Errors
+    /// Of the views, if the sizes have fewer dimensions.
+    pub fn operand(self, data: Data, sizes: &[i64], index: usize, count: usize) -> monomorph::Result<Tensor<Cpu>> {
+        let seed = index as u32;
+        let (is_last, is_only) = (index + 1 == count, count == 1);
+        let dense = |sizes: &[i64]| data.tensor(sizes, seed);
+        let (&[rows, columns], false) = (sizes, self == Layout::Contiguous) else { return Ok(dense(sizes)) };
+        let broadcast = |small: Tensor<Cpu>| if is_only { expand(&small, sizes) } else { Ok(small) };
+        match self {
+            Layout::RowBroadcast if is_last => broadcast(dense(&[columns])),
+            Layout::ColumnBroadcast if is_last => broadcast(dense(&[rows, 1])),
+            Layout::Transposed if is_last => transpose(&dense(&[columns, rows]), 0, 1),
+            Layout::Stepped => slice(&dense(&[rows, 2 * columns]), 1, None, None, 2),
+            _ => Ok(dense(sizes)),
         }
     }
 
     /// Two operands of a call whose result is `side` × `side`.
     pub fn operands(self, dtype: DType, side: i64) -> [Tensor<Cpu>; 2] {
-        let square = |seed| tensor(dtype, &[side, side], seed);
-        match self {
-            Layout::Contiguous => [square(0), square(1)],
-            Layout::Transposed => [transpose(&square(0), 0, 1).expect("two dimensions"), square(1)],
-            Layout::RowBroadcast => [square(0), tensor(dtype, &[side], 1)],
-        }
+        [0, 1].map(|i| self.operand(Data::signed(dtype), &[side, side], i, 2).expect("two dimensions"))
     }
 }
 
@@ -47,12 +79,54 @@ pub fn group(op: &str, dtype: DType, layout: Layout, side: i64) -> String {
     format!("{op}/{dtype}/{}/{}Ki", layout.name(), side * side / 1024)
 }
 
-/// A dense tensor of small whole numbers and, in floating dtypes, halves.
-pub fn tensor(dtype: DType, sizes: &[i64], seed: i64) -> Tensor<Cpu> {
-    let n: i64 = sizes.iter().product();
-    let numbers: Vec<f32> = (0..n).map(|i| ((i * 7 + seed * 3) % 11 - 5) as f32 / 2.0).collect();
-    let floats = Tensor::<Cpu>::from_slice(&numbers, sizes).expect("as many numbers as the sizes say");
-    to_dtype(&floats, dtype, false, true, None).expect("a float becomes any dtype")
+/// Which numbers an operand holds: every engine makes the same ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Data {
+    /// The dtype of the operand.
+    pub dtype: DType,
+    /// Whether every number is above zero, as a logarithm wants it.
+    pub positive: bool,
+}
+
+impl Data {
+    /// Numbers around zero.
+    pub const fn signed(dtype: DType) -> Data {
+        Data { dtype, positive: false }
+    }
+
+    /// A dense tensor of these numbers.
+    pub fn tensor(self, sizes: &[i64], seed: u32) -> Tensor<Cpu> {
+        let n: i64 = sizes.iter().product();
+        let numbers: Vec<f32> = (0..n as u64).map(|i| self.number(i, seed)).collect();
+        let floats = Tensor::<Cpu>::from_slice(&numbers, sizes).expect("as many numbers as the sizes say");
+        if self.dtype == DType::F32 {
+            return floats;
+        }
+        to_dtype(&floats, self.dtype, false, true, None).expect("a float becomes any dtype")
+    }
+
+    /// Number `i`, which every dtype of the class holds exactly: in floats -4 to 4 in 2¹⁶ steps, or in 2⁸ if they are half as
+    /// wide; in integers -5 to 5, and 0 to 10 where there is no sign.
+    pub fn number(self, i: u64, seed: u32) -> f32 {
+        let mut hash = (i as u32).wrapping_add(seed.wrapping_mul(0x85EB_CA6B)).wrapping_mul(0x9E37_79B1);
+        hash ^= hash >> 15;
+        hash = hash.wrapping_mul(0x85EB_CA6B);
+        let hash = (hash ^ (hash >> 13)) >> 16;
+        let signed = match self.dtype {
+            DType::Bool => return f32::from(self.positive || hash & 1 == 1),
+            DType::U8 => (hash % 11) as f32,
+            DType::I8 | DType::I16 | DType::I32 | DType::I64 => (hash % 11) as f32 - 5.0,
+            DType::F16 | DType::BF16 => (hash >> 8) as f32 / 32.0 - 4.0,
+            _ => hash as f32 / 8192.0 - 4.0,
+        };
+        let step = if self.dtype.is_integral(true) { 1.0 } else { 1.0 / 32.0 };
+        if self.positive { signed.abs() + step } else { signed }
+    }
+}
+
+/// A dense tensor of numbers around zero.
+pub fn tensor(dtype: DType, sizes: &[i64], seed: u32) -> Tensor<Cpu> {
+    Data::signed(dtype).tensor(sizes, seed)
 }
 
 /// The elements in logical order, as double precision.
@@ -60,4 +134,42 @@ pub fn values(t: &Tensor<Cpu>) -> Vec<f64> {
     with_element!(t.dtype(), T => {
         t.to_vec::<T>().expect("a CPU tensor").into_iter().map(|x| x.to_scalar().to_f64()).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_exact_in_their_dtype_and_differ_with_the_seed() {
+        for dtype in [DType::Bool, DType::U8, DType::I32, DType::BF16, DType::F16, DType::F32, DType::F64] {
+            for data in [Data::signed(dtype), Data { dtype, positive: true }] {
+                let want: Vec<f64> = (0..1000).map(|i| f64::from(data.number(i, 1))).collect();
+                assert_eq!(values(&data.tensor(&[1000], 1)), want, "{data:?}");
+                let always = data == Data { dtype: DType::Bool, positive: true };
+                assert_eq!(values(&data.tensor(&[1000], 2)) == want, always, "{data:?}");
+            }
+        }
+        for dtype in [DType::Bool, DType::U8, DType::I64, DType::F32] {
+            assert!((0..10_000).all(|i| Data { dtype, positive: true }.number(i, 0) > 0.0), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn layouts_are_what_they_say() {
+        let strides = |layout: Layout, index, count| {
+            let operand = layout.operand(Data::signed(DType::F32), &[4, 6], index, count).expect("two dimensions");
+            (operand.sizes().to_vec(), operand.strides().to_vec())
+        };
+        assert_eq!(strides(Layout::Contiguous, 1, 2), (vec![4, 6], vec![6, 1]));
+        assert_eq!(strides(Layout::RowBroadcast, 0, 1), (vec![4, 6], vec![0, 1]));
+        assert_eq!(strides(Layout::RowBroadcast, 1, 2), (vec![6], vec![1]));
+        assert_eq!(strides(Layout::ColumnBroadcast, 1, 2), (vec![4, 1], vec![1, 1]));
+        assert_eq!(strides(Layout::ColumnBroadcast, 0, 2), (vec![4, 6], vec![6, 1]));
+        assert_eq!(strides(Layout::Transposed, 0, 1), (vec![4, 6], vec![1, 4]));
+        assert_eq!(strides(Layout::Stepped, 0, 2), (vec![4, 6], vec![12, 2]));
+        for layout in Layout::ALL {
+            assert_eq!(Layout::from_name(layout.name()), Some(layout));
+        }
+    }
 }

@@ -83,6 +83,10 @@ impl BorrowState {
     /// Gives a reference back; true if it was the last one, and then everything done through the others happened before.
     #[inline]
     pub fn release(&self) -> bool {
+        // The only reference is the caller's, which nobody can copy any more: there is nobody to tell.
+        if self.is_unique() {
+            return true;
+        }
         if self.refs.fetch_sub(1, Ordering::Release) != 1 {
             return false;
         }

@@ -2,7 +2,7 @@
 //! crate; hands out pointers only under a borrow.
 //!
 //! ```text
-//! host devices, one allocation:   [ Header (64 bytes) | data ....... ]
+//! host devices, one allocation:   [ Header (whole 64-byte lines) | data ....... ]
 //! other devices:                  [ Header ] on the host, data on the device
 //! after growth:                   [ Header | dead .. ]      [ data ............ ]
 //! ```
@@ -20,7 +20,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(16);
+/// Whole cache lines, so that data begins with a line where the allocation does.
+const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(64);
 
 #[derive(Clone, Copy)]
 struct Block {
@@ -123,7 +124,12 @@ impl Handle {
         Handle::allocate_with(memory, device, bytes, contents)
     }
 
-    fn allocate_with(memory: &'static Memory, device: DeviceId, bytes: usize, contents: Contents) -> Result<Handle> {
+    pub(crate) fn allocate_with(
+        memory: &'static Memory,
+        device: DeviceId,
+        bytes: usize,
+        contents: Contents,
+    ) -> Result<Handle> {
         let refused = || Error::new(ErrorKind::Allocation { bytes, device });
         let header = |data, separate, own_bytes| Header {
             borrow: BorrowState::new(),
@@ -231,10 +237,11 @@ impl Header {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// Counts a write.
+    /// Counts a write. The caller holds the write borrow, so nobody else counts one meanwhile, and no locked instruction is
+    /// needed.
     #[inline]
     pub(crate) fn bump_version(&self) {
-        self.version.fetch_add(1, Ordering::Relaxed);
+        self.version.store(self.version.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
     /// The largest element that the storage is aligned for: any, unless it is a part of another one.
@@ -369,11 +376,6 @@ impl<'h> Held<'h> {
     /// The borrowed storage.
     pub(crate) fn header(&self) -> &'h Header {
         self.header
-    }
-
-    /// True for a write borrow.
-    pub(crate) fn is_write(&self) -> bool {
-        matches!(self.proof, Some(Proof::Write(_)))
     }
 }
 

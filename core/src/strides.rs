@@ -88,17 +88,12 @@ fn format_dims(got: usize, accepted: &'static str) -> Error {
 /// True if the elements lie row-major without gaps. Dimensions of size 1 may have any stride; empty tensors are contiguous.
 pub fn is_contiguous(sizes: &[i64], strides: &[i64]) -> bool {
     let mut expected: i64 = 1;
-    for d in (0..sizes.len()).rev() {
-        if sizes[d] == 0 {
-            return true;
-        }
-    }
-    for d in (0..sizes.len()).rev() {
-        if sizes[d] != 1 {
-            if strides[d] != expected {
-                return false;
+    for (&size, &stride) in sizes.iter().zip(strides).rev() {
+        if size != 1 {
+            if stride != expected {
+                return sizes.contains(&0);
             }
-            expected = expected.saturating_mul(sizes[d]);
+            expected = expected.saturating_mul(size);
         }
     }
     true

@@ -12,6 +12,7 @@ use crate::geometry::Geometry;
 use crate::names::Names;
 use crate::storage::{Handle, Header};
 use crate::strides;
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,10 +34,29 @@ pub(crate) struct MetaStore {
 }
 
 impl MetaStore {
+    #[inline]
     fn new(bytes: usize) -> MetaStore {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        MetaStore { id: NEXT.fetch_add(1, Ordering::Relaxed), bytes, version: 0 }
+        MetaStore { id: next_id(), bytes, version: 0 }
     }
+}
+
+/// A number that no other meta storage of the process has. Threads take them in lots, since a counter that all share costs
+/// a meta call a tenth of its time.
+#[inline]
+fn next_id() -> u64 {
+    const LOT: u64 = 1 << 16;
+    static NEXT: AtomicU64 = AtomicU64::new(LOT);
+    thread_local! {
+        static ID: Cell<u64> = const { Cell::new(0) };
+    }
+    ID.with(|id| {
+        let next = match id.get() {
+            used_up if used_up % LOT == 0 => NEXT.fetch_add(LOT, Ordering::Relaxed),
+            next => next,
+        };
+        id.set(next + 1);
+        next
+    })
 }
 
 /// The representation that all tensors share.
@@ -57,10 +77,24 @@ impl Raw {
         Ok(Raw { geometry, store })
     }
 
-    /// A new meta tensor.
-    pub(crate) fn new_meta(geometry: Geometry) -> Raw {
-        let bytes = geometry.bytes_needed().unwrap_or(0);
-        Raw { geometry, store: Store::Meta(MetaStore::new(bytes)) }
+    /// A tensor that has no storage yet.
+    #[inline]
+    pub(crate) fn pending(geometry: Geometry) -> Raw {
+        Raw { geometry, store: Store::Meta(MetaStore { id: 0, bytes: 0, version: 0 }) }
+    }
+
+    /// Makes a pending tensor a meta tensor.
+    #[inline]
+    pub(crate) fn become_meta(&mut self) {
+        let bytes = self.geometry.bytes_needed().unwrap_or(0);
+        self.store = Store::Meta(MetaStore::new(bytes));
+    }
+
+    /// Gives a pending tensor a storage that was checked to hold its geometry.
+    #[inline]
+    pub(crate) fn settle(&mut self, handle: Handle) {
+        debug_assert!(self.geometry.bytes_needed().is_ok_and(|n| n <= handle.header().bytes()));
+        self.store = Store::Data(handle);
     }
 
     /// Another geometry over the same storage.
@@ -108,6 +142,7 @@ impl Raw {
     }
 
     /// Exchanges the geometry with one that was checked against the storage (T1).
+    #[inline]
     pub(crate) fn swap_geometry(&mut self, geometry: &mut Geometry) {
         debug_assert!(geometry.bytes_needed().is_ok_and(|n| n <= self.storage_bytes()));
         std::mem::swap(&mut self.geometry, geometry);
@@ -120,6 +155,7 @@ impl Raw {
         }
     }
 
+    #[inline]
     pub(crate) fn device(&self) -> DeviceId {
         match &self.store {
             Store::Data(handle) => handle.header().device(),
@@ -142,8 +178,10 @@ impl Raw {
         }
     }
 
+    #[inline]
     pub(crate) fn bump_version(&mut self) {
         match &mut self.store {
+            // Under a write borrow.
             Store::Data(handle) => handle.header().bump_version(),
             Store::Meta(meta) => meta.version += 1,
         }
@@ -157,6 +195,7 @@ impl Raw {
     }
 
     /// The storage's handle, if it has data.
+    #[inline]
     pub(crate) fn handle(&self) -> Option<&Handle> {
         match &self.store {
             Store::Data(handle) => Some(handle),
@@ -164,6 +203,7 @@ impl Raw {
         }
     }
 
+    #[inline]
     pub(crate) fn header(&self) -> Option<&Header> {
         self.handle().map(Handle::header)
     }
@@ -179,29 +219,51 @@ impl Raw {
     fn store_ref(&self) -> StoreRef<'_> {
         match &self.store {
             Store::Data(handle) => StoreRef::Data(handle.header()),
-            Store::Meta(meta) => StoreRef::Meta(*meta, PhantomData),
+            Store::Meta(meta) => StoreRef::Meta(meta),
         }
     }
 
-    /// A reference whose geometry is a copy and whose storage lives independently of the borrow of `self`.
+    /// What a reference needs whose geometry is a copy and whose storage lives independently of the borrow of `self`.
     ///
     /// # Safety
     ///
     /// `self` lives for all of `'t` and its store is not replaced meanwhile (S3).
-    pub(crate) unsafe fn detached_ref<'t>(&self, geometry: &'t Geometry) -> TensorRef<'t> {
+    pub(crate) unsafe fn detached<'t>(&self) -> Detached<'t> {
         let store = match &self.store {
             // SAFETY: `self` keeps its handle for 't, by the caller's promise.
-            Store::Data(handle) => StoreRef::Data(unsafe { handle.header_for() }),
-            Store::Meta(meta) => StoreRef::Meta(*meta, PhantomData),
+            Store::Data(handle) => DetachedStore::Data(unsafe { handle.header_for() }),
+            Store::Meta(meta) => DetachedStore::Meta(*meta),
         };
-        TensorRef { geometry, store }
+        Detached { geometry: self.geometry.clone(), store }
+    }
+}
+
+/// A copy of a tensor's geometry, and its storage: the input of an in-place call, beside the `&mut` of its output.
+pub(crate) struct Detached<'t> {
+    geometry: Geometry,
+    store: DetachedStore<'t>,
+}
+
+enum DetachedStore<'t> {
+    Data(&'t Header),
+    Meta(MetaStore),
+}
+
+impl Detached<'_> {
+    /// The tensor by reference.
+    pub(crate) fn as_ref(&self) -> TensorRef<'_> {
+        let store = match &self.store {
+            DetachedStore::Data(header) => StoreRef::Data(header),
+            DetachedStore::Meta(meta) => StoreRef::Meta(meta),
+        };
+        TensorRef { geometry: &self.geometry, store }
     }
 }
 
 #[derive(Clone, Copy)]
 enum StoreRef<'t> {
     Data(&'t Header),
-    Meta(MetaStore, PhantomData<&'t ()>),
+    Meta(&'t MetaStore),
 }
 
 /// What an operator sees of an input: its geometry and its storage, by reference.
@@ -221,6 +283,7 @@ impl<'t> TensorRef<'t> {
     }
 
     /// The device.
+    #[inline]
     pub fn device(&self) -> DeviceId {
         match self.store {
             StoreRef::Data(header) => header.device(),
@@ -229,18 +292,21 @@ impl<'t> TensorRef<'t> {
     }
 
     /// The identity of the storage: equal for tensors that share memory.
+    #[inline]
     pub fn storage_id(&self) -> usize {
         match self.store {
             StoreRef::Data(header) => std::ptr::from_ref(header).addr(),
-            StoreRef::Meta(meta, _) => (meta.id as usize) << 1 | 1,
+            StoreRef::Meta(meta) => (meta.id as usize) << 1 | 1,
         }
     }
 
     /// True if both are the same elements of the same storage.
+    #[inline]
     pub fn is_same(&self, other: &TensorRef<'_>) -> bool {
         self.storage_id() == other.storage_id() && self.geometry.same_elements(other.geometry)
     }
 
+    #[inline]
     pub(crate) fn header(&self) -> Option<&'t Header> {
         match self.store {
             StoreRef::Data(header) => Some(header),

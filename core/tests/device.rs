@@ -121,7 +121,7 @@ unsafe impl<const HOST: bool, const N: usize, const SCALARS: bool> Executes<Prob
         Ok((probe::bind(N, *fail, outputs)?, CURRENT.get()))
     }
 
-    unsafe fn run((bound, index): &mut (Bound, u8)) -> Result<()> {
+    unsafe fn run((bound, index): &mut (Bound, u8), _: &Fail) -> Result<()> {
         assert_eq!(CURRENT.get(), *index, "a kernel outside of its device guard");
         for (geometry, data) in &bound.outputs {
             // SAFETY: `real` checks that the pointer lies in a block of the current device; E2 for the rest.

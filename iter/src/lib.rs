@@ -7,6 +7,7 @@
 
 mod config;
 mod counter;
+mod fast;
 mod finish;
 pub mod foreign;
 mod operand;
@@ -19,7 +20,7 @@ mod walk;
 
 pub use config::{Config, Flags, View};
 pub use counter::DimCounter;
-pub use plan::{build, build_into, build_over, build_over_into};
+pub use plan::{build, build_in_stages, build_into, build_over, build_over_into};
 pub use reduce::ReduceSplit;
 pub use tensor_iter::{Narrowed, Offsets, TensorIter};
 pub use walk::GRAIN;

@@ -9,10 +9,13 @@
 //!        └──── their final strides ───────────────────────────────────────────► finish: strides, coalesce ─► TensorIter
 //! ```
 //!
+//! The commonest calls take a shortcut (`fast`) that writes the same plan at once.
+//!
 //! Nothing here is generic over operator or dtype, and up to 5 dimensions and 4 operands nothing allocates.
 
 use crate::Dims;
 use crate::config::{Config, View};
+use crate::fast;
 use crate::finish;
 use crate::operand::{Op, Replaced};
 use crate::order::{self, Fast};
@@ -54,6 +57,20 @@ pub fn build(config: &Config<'_>, inputs: &[Operand<'_>], sink: &mut SinkState<'
 
 /// [`build`] into a plan in place, which is unspecified after an error.
 pub fn build_into(
+    config: &Config<'_>,
+    inputs: &[Operand<'_>],
+    sink: &mut SinkState<'_>,
+    iter: &mut TensorIter,
+) -> Result<()> {
+    match fast::build(config, inputs, sink, iter) {
+        Some(built) => built,
+        None => build_in_stages(config, inputs, sink, iter),
+    }
+}
+
+/// [`build_into`] without the shortcut for the commonest calls, for tests that compare the two.
+#[inline(never)]
+pub fn build_in_stages(
     config: &Config<'_>,
     inputs: &[Operand<'_>],
     sink: &mut SinkState<'_>,

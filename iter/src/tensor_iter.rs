@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 pub type Offsets = SmallVec<[isize; 4]>;
 
 /// What is fixed about one operand.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fixed {
     pub(crate) dtype: DType,
     pub(crate) loop_dtype: DType,
@@ -28,7 +28,7 @@ pub(crate) struct Fixed {
 /// * I3: `numel` is the product of `shape`, and no partial product overflows unless one size is 0.
 /// * I4: unless `serial` is set, elements of different indices of an output that is not reduced lie apart, and no output
 ///   shares bytes with another operand except at equal indices.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TensorIter {
     pub(crate) shape: SmallVec<[usize; 6]>,
     pub(crate) perm: SmallVec<[usize; 6]>,

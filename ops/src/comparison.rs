@@ -1,4 +1,4 @@
-//! Comparisons and selection: eq, ne, lt, where, and the bounds of clamp.
+//! Comparisons and selection: eq, ne, lt, maximum, minimum, where, and the bounds of clamp.
 
 use crate::algebra::{Equal, Ordered as HasOrder, Value};
 use crate::kernels::Comparison;
@@ -31,6 +31,22 @@ impl<V: HasOrder> Map<V> for LtFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
         a.lt(b)
+    }
+}
+
+pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY }
+impl<V: HasOrder> Map<V> for MaximumFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.maximum(b)
+    }
+}
+
+pointwise! { MinimumFn "minimum": Ordered, Same<2>; () => Common; Rule::BINARY }
+impl<V: HasOrder> Map<V> for MinimumFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.minimum(b)
     }
 }
 
@@ -178,6 +194,10 @@ record! { NeFn "ne.Tensor: x x", Any within 0: bool |[a, b], []| a != b, int |[a
 float |[a, b], []| a != b, complex |[a, b], []| a != b }
 record! { LtFn "lt.Tensor: x x", Any within 0:
 bool |[a, b], []| !a & b, int |[a, b], []| a < b, float |[a, b], []| a < b }
+record! { MaximumFn "maximum: x x", Any within 0:
+bool |[a, b], []| larger(a, b), int |[a, b], []| larger(a, b), float |[a, b], []| larger(a, b) }
+record! { MinimumFn "minimum: x x", Any within 0:
+bool |[a, b], []| smaller(a, b), int |[a, b], []| smaller(a, b), float |[a, b], []| smaller(a, b) }
 record! { WhereFn "where.self: x x x", Any within 0:
 bool |[c, a, b], []| if c { a } else { b }, int |[c, a, b], []| if c != 0 { a } else { b },
 float |[c, a, b], []| if c != 0.0 { a } else { b }, complex |[c, a, b], []| if c.re != 0.0 { a } else { b } }
@@ -216,6 +236,12 @@ macro_rules! __comparison_rows {
         } }
         { [lt.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::LtFn>) {
             functional -; inplace - [lt_.Scalar]; out - [lt.Scalar_out];
+        } }
+        { [maximum] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::MaximumFn) {
+            functional maximum; out maximum_out [maximum.out];
+        } }
+        { [minimum] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::MinimumFn) {
+            functional minimum; out minimum_out [minimum.out];
         } }
         { [clamp] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : op ($crate::comparison::Clamp) {
             functional clamp; inplace clamp_ [clamp_]; out clamp_out [clamp.out];

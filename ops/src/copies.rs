@@ -3,7 +3,7 @@
 
 use crate::factory::{device_index, empty_like};
 use crate::fill::copy_;
-use monomorph_core::strides;
+use monomorph_core::strides::{self, Dims};
 use monomorph_core::{DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Tensor};
 
 /// `clone`: a copy with its own storage, its elements resolved; in `preserve_format` unless another is given.
@@ -40,6 +40,44 @@ pub fn reshape<D: Device>(this: &Tensor<D>, shape: &[i64]) -> Result<Tensor<D>> 
         }
     };
     make().map_err(|e: Error| e.of("reshape"))
+}
+
+/// `reshape_as`: the sizes of another tensor.
+pub fn reshape_as<D: Device>(this: &Tensor<D>, other: &Tensor<D>) -> Result<Tensor<D>> {
+    reshape(this, other.sizes())
+}
+
+/// `ravel`: all elements in one dimension; a view of a contiguous tensor, else a copy.
+pub fn ravel<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    reshape(&contiguous(this, MemoryFormat::Contiguous)?, &[-1])
+}
+
+/// `flatten.using_ints`: the dimensions from `start_dim` to `end_dim` as one; a view where the strides allow it.
+pub fn flatten<D: Device>(this: &Tensor<D>, start_dim: i64, end_dim: i64) -> Result<Tensor<D>> {
+    let make = || {
+        let first = strides::wrap_dim(start_dim, this.ndim(), "start_dim")?;
+        let last = strides::wrap_dim(end_dim, this.ndim(), "end_dim")?;
+        if first > last {
+            return Err(ErrorKind::ArgumentRule { rule: "start_dim must not come after end_dim" }.into());
+        }
+        match this.sizes() {
+            [] => reshape(this, &[1]),
+            _ if first == last => Ok(this.clone()),
+            sizes => {
+                let mut merged = Dims::from_slice(&sizes[..first]);
+                merged.push(strides::numel(&sizes[first..=last])? as i64);
+                merged.extend(sizes[last + 1..].iter().copied());
+                reshape(this, &merged)
+            }
+        }
+    };
+    make().map_err(|e: Error| e.of("flatten"))
+}
+
+/// `linalg_diagonal`: the diagonal of the last two dimensions.
+pub fn linalg_diagonal<D: Device>(a: &Tensor<D>, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor<D>> {
+    let view = crate::rearrange::diagonal(a.geometry(), offset, dim1, dim2);
+    view.and_then(|geometry| a.view_as(geometry)).map_err(|e| e.of("linalg_diagonal"))
 }
 
 /// `narrow.Tensor`: `narrow` whose start is the value of an integer tensor without dimensions.
@@ -164,6 +202,18 @@ macro_rules! __copies_rows {
         } }
         { [reshape] (Tensor(a) self, SymInt[] shape) -> (Tensor(a)) : hand ($crate::copies::reshape) {
             functional reshape;
+        } }
+        { [reshape_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : hand ($crate::copies::reshape_as) {
+            functional reshape_as;
+        } }
+        { [ravel] (Tensor(a) self) -> (Tensor(a)) : hand ($crate::copies::ravel) { functional ravel; } }
+        { [flatten.using_ints] (Tensor(a) self, int start_dim=0, int end_dim=-1) -> (Tensor(a))
+            : hand ($crate::copies::flatten) {
+            functional flatten;
+        } }
+        { [linalg_diagonal] (Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> (Tensor(a))
+            : hand ($crate::copies::linalg_diagonal) {
+            functional linalg_diagonal;
         } }
         { [narrow.Tensor] (Tensor(a) self, int dim, Tensor start, SymInt length) -> (Tensor(a))
             : hand ($crate::copies::narrow_from) {

@@ -1,17 +1,22 @@
 //! What each operator of monomorph *is*: schema, meta function and formula. Never names a device.
 #![forbid(unsafe_code)]
 
+pub mod activation;
 pub mod algebra;
 pub mod arange;
 pub mod arithmetic;
 pub mod comparison;
+pub mod complex_view;
 pub mod copies;
 pub mod exponential;
 pub mod factory;
 pub mod fill;
 pub mod logic;
 pub mod nonzero;
+pub mod parts;
 pub mod pointwise;
+pub mod power;
+pub mod rearrange;
 pub mod record;
 pub mod reduce;
 pub mod table;
@@ -28,6 +33,8 @@ pub type Op<F> = pointwise::Pointwise<F, pointwise::Prebuilt>;
 pub mod kernels {
     crate::__arithmetic_rows! { __kernels_trait Arithmetic }
     crate::__exponential_rows! { __kernels_trait Exponential }
+    crate::__power_rows! { __kernels_trait Powers }
+    crate::__activation_rows! { __kernels_trait Activation }
     crate::__comparison_rows! { __kernels_trait Comparison }
     crate::__logic_rows! { __kernels_trait Logic }
     crate::__fill_rows! { __kernels_trait Fill }
@@ -44,6 +51,8 @@ pub mod kernels {
     pub trait Kernels:
         Arithmetic
         + Exponential
+        + Powers
+        + Activation
         + Comparison
         + Logic
         + Fill
@@ -60,6 +69,8 @@ pub mod kernels {
     impl<D> Kernels for D where
         D: Arithmetic
             + Exponential
+            + Powers
+            + Activation
             + Comparison
             + Logic
             + Fill
@@ -79,13 +90,18 @@ pub use kernels::Kernels;
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {
     pub use crate::arange::{arange, arange_out, arange_start, arange_start_out, arange_start_step};
-    pub use crate::copies::{clone_tensor, contiguous, narrow_from, reshape, to, to_device, to_dtype, to_other};
+    pub use crate::complex_view::{resolve_conj, resolve_neg};
+    pub use crate::copies::{
+        clone_tensor, contiguous, flatten, linalg_diagonal, narrow_from, ravel, reshape, reshape_as, to, to_device,
+        to_dtype, to_other,
+    };
     pub use crate::factory::{
         empty, empty_like, empty_out, empty_strided, full, full_like, full_out, ones, ones_like, ones_out,
         scalar_tensor, zeros, zeros_like, zeros_out,
     };
     pub use crate::fill::{copy, copy_, fill, fill_, fill_from, fill_from_};
     pub use crate::nonzero::where_nonzero;
+    pub use crate::parts::tensor_split_from;
 
     crate::op_table! { __functions }
 }

@@ -100,6 +100,55 @@ pub fn smaller<T: PartialOrd>(a: T, b: T) -> T {
     if a < b || a.partial_cmp(&a).is_none() { a } else { b }
 }
 
+/// Applies a reference over floats of less than 64 bits, for what PyTorch's kernels do otherwise in float64.
+pub fn narrow<const N: usize, const P: usize, R: Answer>(
+    dtype: DType,
+    operands: &[Scalar],
+    params: &[Scalar],
+    reference: impl Fn([f64; N], [f64; P]) -> R,
+) -> Option<Option<Scalar>> {
+    if dtype == DType::F64 { None } else { float(dtype, operands, params, reference) }
+}
+
+/// a + a³/3 + a⁵/15 + …: the series whose terms are all of one sign, times which the normal density is what lies between 0
+/// and `a` (G. Marsaglia, *Evaluating the Normal Distribution*, Journal of Statistical Software 11, 2004).
+fn normal_series(a: f64) -> f64 {
+    let (mut term, mut sum, mut odd) = (a, 0.0, 1.0);
+    while sum + term != sum {
+        sum += term;
+        odd += 2.0;
+        term *= a * a / odd;
+    }
+    sum
+}
+
+/// The error function.
+pub fn error_function(x: f64) -> f64 {
+    if x.abs() > 6.0 {
+        return 1f64.copysign(x);
+    }
+    let a = x * std::f64::consts::SQRT_2;
+    let between = (-x * x).exp() * normal_series(a) * (2.0 / std::f64::consts::PI).sqrt();
+    if x.is_nan() || x == 0.0 { x } else { between }
+}
+
+/// The probability that a normal variable is below `x`; relatively exact on the negative side.
+pub fn normal_probability(x: f64) -> f64 {
+    let square = x * x;
+    let density = (-0.5 * square).exp() * (1.0 - 0.5 * x.mul_add(x, -square)) / (2.0 * std::f64::consts::PI).sqrt();
+    if x.is_nan() {
+        return x;
+    }
+    if x.is_infinite() || density == 0.0 {
+        return if x > 0.0 { 1.0 } else { 0.0 };
+    }
+    if x > -2.0 {
+        return 0.5 + density * normal_series(x);
+    }
+    // Mills' ratio as a continued fraction.
+    density / (1..=200).rev().fold(-x, |below, k| -x + f64::from(k) / below)
+}
+
 /// Declares the record of a formula, class by class of its domain.
 ///
 /// `record! { MulFn "mul.Tensor: x x", Any within 0: int |[a, b], []| a.wrapping_mul(b), float |[a, b], []| a * b }` expands to

@@ -6,7 +6,7 @@ use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use smallvec::SmallVec;
 
 /// The same bits and names-free geometry with other sizes and strides.
-fn reshaped(g: &Geometry, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Geometry> {
+pub(crate) fn reshaped(g: &Geometry, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Geometry> {
     Ok(Geometry::new(g.dtype(), sizes, strides, offset)?.with_conj(g.is_conj()).with_neg(g.is_neg()))
 }
 
@@ -250,47 +250,55 @@ pub fn alias(g: &Geometry) -> Result<Geometry> {
 #[macro_export]
 macro_rules! __view_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [view] (Tensor(a) self, SymInt[] size) -> (Tensor(a)) : view ($crate::view::view) { functional view; } }
+        { [view] (Tensor(a) self, SymInt[] size) -> (Tensor(a)) : view ($crate::view::view) { functional view; copy view_copy [view_copy]; copyout - [view_copy.out]; } }
         { [view.dtype] (Tensor(a) self, ScalarType dtype) -> (Tensor(a)) : view ($crate::view::view_dtype) {
-            functional view_dtype;
+            functional view_dtype; copy view_dtype_copy [view_copy.dtype]; copyout - [view_copy.dtype_out];
         } }
         { [permute] (Tensor(a) self, int[] dims) -> (Tensor(a)) : view ($crate::view::permute) {
-            functional permute;
+            functional permute; copy permute_copy [permute_copy]; copyout - [permute_copy.out];
         } }
         { [transpose.int] (Tensor(a) self, int dim0, int dim1) -> (Tensor(a)) : view ($crate::view::transpose) {
             functional transpose; inplace transpose_ [transpose_];
+            copy transpose_copy [transpose_copy.int]; copyout - [transpose_copy.int_out];
         } }
         { [expand] (Tensor(a) self, SymInt[] size, *, bool implicit=False) -> (Tensor(a))
             : view ($crate::view::expand) {
-            functional expand;
+            functional expand; copy expand_copy [expand_copy]; copyout - [expand_copy.out];
         } }
         { [squeeze] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::squeeze) {
             functional squeeze; inplace squeeze_ [squeeze_];
+            copy squeeze_copy [squeeze_copy]; copyout - [squeeze_copy.out];
         } }
         { [squeeze.dim] (Tensor(a) self, int dim) -> (Tensor(a)) : view ($crate::view::squeeze_dim) {
             functional squeeze_dim; inplace squeeze_dim_ [squeeze_.dim];
+            copy squeeze_dim_copy [squeeze_copy.dim]; copyout - [squeeze_copy.dim_out];
         } }
         { [squeeze.dims] (Tensor(a) self, int[] dim) -> (Tensor(a)) : view ($crate::view::squeeze_dims) {
             functional squeeze_dims; inplace squeeze_dims_ [squeeze_.dims];
+            copy squeeze_dims_copy [squeeze_copy.dims]; copyout - [squeeze_copy.dims_out];
         } }
         { [unsqueeze] (Tensor(a) self, int dim) -> (Tensor(a)) : view ($crate::view::unsqueeze) {
             functional unsqueeze; inplace unsqueeze_ [unsqueeze_];
+            copy unsqueeze_copy [unsqueeze_copy]; copyout - [unsqueeze_copy.out];
         } }
         { [select.int] (Tensor(a) self, int dim, SymInt index) -> (Tensor(a)) : view ($crate::view::select) {
-            functional select;
+            functional select; copy select_copy [select_copy.int]; copyout - [select_copy.int_out];
         } }
         { [slice.Tensor] (Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> (Tensor(a))
             : view ($crate::view::slice) {
-            functional slice;
+            functional slice; copy slice_copy [slice_copy.Tensor]; copyout - [slice_copy.Tensor_out];
         } }
         { [narrow] (Tensor(a) self, int dim, SymInt start, SymInt length) -> (Tensor(a))
             : view ($crate::view::narrow) {
-            functional narrow;
+            functional narrow; copy narrow_copy [narrow_copy]; copyout - [narrow_copy.out];
         } }
         { [as_strided] (Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> (Tensor(a))
             : view ($crate::view::as_strided) {
             functional as_strided; inplace as_strided_ [as_strided_];
+            copy as_strided_copy [as_strided_copy]; copyout - [as_strided_copy.out];
         } }
-        { [alias] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) { functional alias; } }
+        { [alias] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) {
+            functional alias; copy alias_copy [alias_copy]; copyout - [alias_copy.out];
+        } }
     } };
 }

@@ -2,6 +2,8 @@
 //! the modules, and what they check is in the crates.
 #![forbid(unsafe_code)]
 
+mod bench;
+mod bloat;
 mod checks;
 mod conformance;
 mod memory;
@@ -24,6 +26,23 @@ cargo xtask COMMAND
       --jobs N           worker processes (default: one per core)
       --limit SECONDS    time that one case may take (default: 60)
       --in-process       no worker processes: an abort ends the run, a debugger can follow it
+  bench         this library and another one, timed in turn: cell, ours, theirs, ratio, bar
+      --vs RIVAL         torch (default; MONOMORPH_PYTHON or python3 must find it), candle or ndarray
+      --filter PART      only cells with this in group/op/dtype/layout/size/form; repeatable
+      --json FILE        write the run as JSON after each cell
+      --resume           go on with the run in that file
+      --isa LEVEL        hold both sides to avx2 or avx512
+      --threads N        for every cell, in place of its own number
+      --pin CORE         bind engines of one thread to this core
+      --check            fail where a ratio is more than 10 % below the stored one
+      --baseline FILE    stored runs to check against (default: benches/history)
+      --record           append the run to the history
+      --plot FILE        draw the history as SVG; nothing is timed
+      --build            build both engines; nothing is timed
+  bloat         bytes and functions of each operator, form and crate
+      --json             as JSON
+      --timings          a clean release build, and one behind a change of one formula
+      --record           append the totals to the history
   ops           the operator table: rows, forms, schemas, devices
       --json             as JSON
   new-op NAME   print the lines that a new pointwise operator takes
@@ -44,6 +63,8 @@ fn main() -> ExitCode {
     let outcome = match command.as_deref() {
         Some("conformance") => conformance::run(rest),
         Some(conformance::WORKER) => conformance::work(rest),
+        Some("bench") => bench::run(&rest),
+        Some("bloat") => bloat::run(&rest),
         Some("ops") => ops::print(&rest),
         Some("new-op") => ops::new_op(&rest),
         Some("fuzz") => memory::fuzz(&rest),

@@ -1,29 +1,29 @@
 //! Committing a declared call: storages borrowed, outputs allocated or grown, the kernel bound to memory.
 
 use super::operand::Operand;
-use super::state::{Declared, Form, SinkState, Slot};
+use super::state::{Form, Place, SinkState, Slot, contract};
 use super::{Executes, StructuredOp};
-use crate::device::{Contents, Device, DeviceId, DeviceKind, Strided};
+use crate::device::{Contents, Device, DeviceId, DeviceKind, Memory, Strided};
 use crate::error::{Error, ErrorKind, Result};
 use crate::geometry::Geometry;
-use crate::storage::{Growth, Header, Held};
+use crate::storage::{Growth, Handle, Header, Held};
 use crate::strides;
 use crate::tensor::{Raw, TensorRef};
 use smallvec::SmallVec;
-use std::marker::PhantomData;
 
 /// The outputs that a kernel is bound to, in order.
 pub struct Outputs<'a> {
-    entries: &'a [(Geometry, *mut u8)],
+    entries: &'a [(&'a Geometry, *mut u8)],
 }
 
 impl Outputs<'_> {
     /// The geometry that the kernel writes for output `i`.
     pub fn geometry(&self, i: usize) -> &Geometry {
-        &self.entries[i].0
+        self.entries[i].0
     }
 
     /// The first element of output `i`.
+    #[inline]
     pub fn data(&self, i: usize) -> *mut u8 {
         self.entries[i].1
     }
@@ -58,49 +58,41 @@ unsafe fn first_element(header: &Header, geometry: &Geometry) -> *mut u8 {
 
 /// Where a proxy goes when the kernel is done.
 struct Proxy {
+    output: usize,
     from: Raw,
     to: Geometry,
     data: *mut u8,
 }
 
-/// A call whose outputs exist and whose storages are borrowed.
-pub struct Bound<'t, Op: StructuredOp, D: Executes<Op>> {
-    ready: D::Ready,
-    proxies: SmallVec<[Proxy; 1]>,
+/// The storages of a call, borrowed, and what has to be done with them when the kernel has run.
+struct Committed<'t> {
+    /// Write borrows first.
     held: SmallVec<[Held<'t>; 4]>,
-    /// What resized outputs were before, for a kernel that fails.
-    resized: SmallVec<[(usize, Geometry); 1]>,
-    index: u8,
-    op: PhantomData<Op>,
+    written: usize,
+    proxies: Vec<Proxy>,
+    /// Dropped only once nothing can fail any more: until then the outputs can go back to what they were.
+    growths: Vec<Growth<'t>>,
 }
 
-/// New tensors of a functional call.
-#[derive(Default)]
-pub struct Produced(pub(super) SmallVec<[Raw; 2]>);
+/// A call that is kept: its outputs exist and their storages are borrowed.
+pub struct Bound<'t, Op: StructuredOp, D: Executes<Op>> {
+    ready: D::Ready,
+    plan: Op::Plan,
+    committed: Committed<'t>,
+    index: u8,
+}
 
 impl<Op: StructuredOp, D: Executes<Op>> Bound<'_, Op, D> {
-    /// What output `i` was before it was resized, if it was.
-    pub(super) fn former_geometry(&self, i: usize) -> Option<&Geometry> {
-        self.resized.iter().find(|(k, _)| *k == i).map(|(_, g)| g)
-    }
-
     /// Runs the kernel, copies proxies back and counts the writes, also those of a kernel that failed on the way.
     pub(super) fn run(&mut self) -> Result<()> {
         let _guard = D::enter(self.index);
-        // SAFETY: `held` still borrows every storage (E2).
-        let mut ran = unsafe { D::run(&mut self.ready) };
-        for proxy in &self.proxies {
-            ran = ran.and_then(|()| copy_back::<D>(proxy, self.index));
-        }
-        for held in &self.held {
-            if held.is_write() {
-                held.header().bump_version();
-            }
-        }
-        ran
+        // SAFETY: `committed` still borrows every storage (E2), and this is the plan (E3).
+        let ran = unsafe { D::run(&mut self.ready, &self.plan) };
+        self.committed.conclude(ran, self.index, copy_back::<D>)
     }
 }
 
+#[cold]
 fn copy_back<D: Device>(proxy: &Proxy, index: u8) -> Result<()> {
     let side = |g: &Geometry, data| (g.dtype(), g.is_conj(), g.is_neg(), data);
     let (dtype, conj, neg, data) = side(&proxy.to, proxy.data);
@@ -123,6 +115,25 @@ fn copy_back<D: Device>(proxy: &Proxy, index: u8) -> Result<()> {
 /// Checks that the tensors of a call are on one device, of kind `kind`, and returns it; `None` if no tensor is on such a
 /// device (there are only numbers, or 0-dim CPU tensors that may join any device).
 fn common_device(
+    operands: &[Operand<'_>],
+    state: &SinkState<'_>,
+    cpu_scalars: bool,
+    kind: DeviceKind,
+) -> Result<Option<DeviceId>> {
+    let outputs = state.slots.iter().filter_map(|slot| Some(slot.existing()?.device()));
+    let inputs = operands.iter().filter_map(|o| Some(o.tensor()?.device()));
+    let mut device = None;
+    for d in outputs.chain(inputs) {
+        if d.kind != kind || *device.get_or_insert(d) != d {
+            return mixed_devices(operands, state, cpu_scalars, kind);
+        }
+    }
+    Ok(device)
+}
+
+/// [`common_device`] where not all tensors are on one device.
+#[cold]
+fn mixed_devices(
     operands: &[Operand<'_>],
     state: &SinkState<'_>,
     cpu_scalars: bool,
@@ -154,203 +165,268 @@ fn misplaced(arg: String, got: DeviceId, want: DeviceId) -> Error {
     ErrorKind::DeviceMismatch { arg: arg.into(), got, want }.into()
 }
 
-/// The device on which the outputs were declared, which must be that of the operands where they have one.
+/// The device on which the outputs were declared, which must be that of the operands where they have one. An error unless
+/// every output was declared.
 fn declared_device(state: &SinkState<'_>, kind: DeviceKind, operands: Option<DeviceId>) -> Result<DeviceId> {
     let mut device = operands;
+    let mut elsewhere = None;
     for (index, slot) in state.slots.iter().enumerate() {
-        let Some(declared) = &slot.declared else { continue };
+        let Some(declared) = &slot.declared else { return Err(contract(index, "did not declare an output")) };
         let want = *device.get_or_insert(declared.device);
         if declared.device != want || want.kind != kind {
-            let rule = "declared an output on another device than that of the call";
-            return Err(ErrorKind::MetaContract { index, rule }.into());
+            elsewhere = elsewhere.or(Some(index));
         }
     }
-    Ok(device.unwrap_or(DeviceId { kind, index: 0 }))
+    match elsewhere {
+        Some(index) => Err(contract(index, "declared an output on another device than that of the call")),
+        None => Ok(device.unwrap_or(DeviceId { kind, index: 0 })),
+    }
 }
 
-/// Declares the outputs, commits and binds. The generic part is this shell; the work is in functions that are not generic.
+/// Lets `meta` write the plan and declare every output, and returns the device of the call.
+#[inline]
+fn planned<'t, Op: StructuredOp, D: Executes<Op>>(
+    inputs: &Op::Inputs<'t>,
+    plan: &mut Op::Plan,
+    state: &mut SinkState<'_>,
+) -> Result<DeviceId> {
+    let of_operands =
+        if state.is_meta() { None } else { common_device(Op::operands(inputs), state, Op::CPU_SCALARS, D::KIND)? };
+    Op::meta(inputs, state, plan)?;
+    declared_device(state, D::KIND, of_operands)
+}
+
+/// Declares the outputs, commits, runs and concludes. The generic part is this shell; the work is in functions that are not
+/// generic, and nothing large is moved.
+pub(super) fn run<Op: StructuredOp, D: Executes<Op>>(inputs: &Op::Inputs<'_>, state: &mut SinkState<'_>) -> Result<()> {
+    let mut plan = Op::Plan::default();
+    let device = planned::<Op, D>(inputs, &mut plan, state)?;
+    let Some(memory) = D::MEMORY else {
+        commit_meta(state);
+        return Ok(());
+    };
+    let _guard = D::enter(device.index);
+    let mut committed = Committed::default();
+    committed.commit(Op::operands(inputs), state, memory)?;
+    let entries = committed.entries(state);
+    // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and lives longer.
+    let mut ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &entries }) };
+    drop(entries);
+    // By reference: moving a bound kernel out of its result would copy it.
+    let ran = match &mut ready {
+        // SAFETY: E2 still holds, and this is the plan (E3).
+        Ok(ready) => unsafe { D::run(ready, &plan) },
+        Err(error) => {
+            let error = error.clone();
+            // SAFETY: nothing was bound, so no pointer into a grown block is used again.
+            unsafe { committed.undo(state) };
+            return Err(error);
+        }
+    };
+    let done = committed.conclude(ran, device.index, copy_back::<D>);
+    if done.is_err() {
+        take_back_sizes(state);
+    }
+    done
+}
+
+/// Declares the outputs, commits and binds, for a call that is kept.
 pub(super) fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
     inputs: &Op::Inputs<'t>,
-    mut state: SinkState<'_>,
-) -> Result<(Bound<'t, Op, D>, Produced)> {
-    let operands = Op::operands(inputs);
-    let of_operands = if state.is_meta() { None } else { common_device(operands, &state, Op::CPU_SCALARS, D::KIND)? };
+    state: &mut SinkState<'_>,
+) -> Result<Bound<'t, Op, D>> {
     let mut plan = Op::Plan::default();
-    Op::meta(inputs, &mut state, &mut plan)?;
-    state.check_complete()?;
-    let index = declared_device(&state, D::KIND, of_operands)?.index;
-    if D::MEMORY.is_none() {
-        // SAFETY: a device without memory has no data to read or write; E1 holds and E2 holds vacuously.
-        let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &[] }) }?;
-        let produced = commit_meta(state);
-        return Ok((
-            Bound {
-                ready,
-                proxies: SmallVec::new(),
-                held: SmallVec::new(),
-                resized: SmallVec::new(),
-                index,
-                op: PhantomData,
-            },
-            produced,
-        ));
-    }
+    let device = planned::<Op, D>(inputs, &mut plan, state)?;
+    let index = device.index;
     let _guard = D::enter(index);
-    let committed = commit(operands, &mut state, Raw::allocate::<D>)?;
-    // SAFETY: E1: the plan was just written for these; E2: `held` borrows every storage and moves into the result.
-    match unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries }) } {
+    let mut committed = Committed::default();
+    match D::MEMORY {
+        None => commit_meta(state),
+        Some(memory) => committed.commit(Op::operands(inputs), state, memory)?,
+    }
+    // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and moves into the result.
+    let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries(state) }) };
+    match ready {
         Ok(ready) => {
-            let Committed { held, proxies, produced, .. } = committed;
-            Ok((Bound { ready, proxies, held, resized: resized(state), index, op: PhantomData }, produced))
+            committed.growths.clear();
+            Ok(Bound { ready, plan, committed, index })
         }
         Err(error) => {
             // SAFETY: nothing was bound, so no pointer into a grown block is used again.
-            unsafe { committed.undo(&mut state) };
+            unsafe { committed.undo(state) };
             Err(error)
         }
     }
 }
 
-/// The former geometries of outputs that a committed call resized: `commit` left them in the declarations.
-fn resized(state: SinkState<'_>) -> SmallVec<[(usize, Geometry); 1]> {
-    let former = |(i, slot): (usize, Slot<'_>)| match (slot.existing, slot.declared) {
-        (Some(out), Some(former)) if out.geometry().sizes() != former.geometry.sizes() => Some((i, former.geometry)),
-        _ => None,
-    };
-    state.slots.into_iter().enumerate().filter_map(former).collect()
-}
-
 /// Commits a call whose outputs are on the meta device: nothing can fail.
-fn commit_meta(state: SinkState<'_>) -> Produced {
-    let mut produced = Produced::default();
-    for slot in state.slots {
-        let Some(declared) = slot.declared else { continue };
-        match slot.existing {
-            None => produced.0.push(Raw::new_meta(declared.geometry)),
-            Some(out) => {
-                if let Ok(bytes) = declared.geometry.bytes_needed() {
-                    out.grow_meta(bytes);
+fn commit_meta(state: &mut SinkState<'_>) {
+    for slot in &mut state.slots {
+        let Some(declared) = &mut slot.declared else { continue };
+        match &mut slot.place {
+            Place::New(None) => {}
+            Place::New(Some(raw)) => raw.become_meta(),
+            Place::Existing(out) => {
+                if let Some(geometry) = declared.change.take() {
+                    if let Ok(bytes) = geometry.bytes_needed() {
+                        out.grow_meta(bytes);
+                    }
+                    out.set_geometry(geometry);
                 }
-                out.set_geometry(declared.geometry);
                 out.bump_version();
             }
         }
     }
-    produced
 }
 
-struct Committed<'t> {
-    held: SmallVec<[Held<'t>; 4]>,
-    proxies: SmallVec<[Proxy; 1]>,
-    produced: Produced,
-    entries: SmallVec<[(Geometry, *mut u8); 2]>,
-    /// Dropped only once nothing can fail any more: until then the outputs can go back to what they were.
-    growths: SmallVec<[Growth<'t>; 1]>,
+/// Gives outputs that were resized for a kernel that failed their sizes and strides back; what was written stays unspecified.
+#[cold]
+fn take_back_sizes(state: &mut SinkState<'_>) {
+    for Slot { place, declared } in &mut state.slots {
+        if let (Place::Existing(out), Some(former)) = (place, declared.as_mut().and_then(|d| d.change.as_mut())) {
+            out.swap_geometry(former);
+        }
+    }
 }
 
-impl Committed<'_> {
+impl Default for Committed<'_> {
+    #[inline]
+    fn default() -> Self {
+        Committed { held: SmallVec::new(), written: 0, proxies: Vec::new(), growths: Vec::new() }
+    }
+}
+
+impl<'t> Committed<'t> {
+    fn holds(&self, header: &Header) -> bool {
+        self.held.iter().any(|held| std::ptr::eq(held.header(), header))
+    }
+
+    /// Borrows, allocates, then changes the outputs: everything that can fail comes before the first change. An output that
+    /// changes has its former geometry in its declaration afterwards.
+    fn commit(&mut self, operands: &[Operand<'t>], state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
+        let form = state.form();
+        for slot in &state.slots {
+            let Some(handle) = slot.existing().and_then(Raw::handle) else { continue };
+            if !self.holds(handle.header()) {
+                // SAFETY: S3: the output's owner keeps its handle for as long as the call's result can be used.
+                let header = unsafe { handle.header_for() };
+                // An in-place call has lent its tensor as an input, perhaps to other threads, so it never counts as unique.
+                self.held.push(Held::write(header, form != Form::InPlace, "out")?);
+            }
+        }
+        self.written = self.held.len();
+        for operand in operands {
+            let Some(header) = operand.tensor().and_then(|t| t.header()) else { continue };
+            if !self.holds(header) {
+                self.held.push(Held::read(header, "an input")?);
+            }
+        }
+        let mut proxies = false;
+        for slot in &mut state.slots {
+            let Some(declared) = &mut slot.declared else { continue };
+            proxies |= declared.proxy.is_some();
+            match &mut slot.place {
+                Place::New(None) => {}
+                Place::New(Some(raw)) => {
+                    let handle = new_storage(raw.geometry(), memory, declared.device)?;
+                    raw.settle(handle);
+                }
+                Place::Existing(out) => {
+                    if let (Some(geometry), Some(handle)) = (&declared.change, out.handle()) {
+                        let need = geometry.bytes_needed()?;
+                        // SAFETY: S3, as above.
+                        let header: &'t Header = unsafe { handle.header_for() };
+                        if need > header.bytes() {
+                            // SAFETY: the storage is write-borrowed by `held`, which outlives the growth.
+                            self.growths.push(unsafe { header.prepare_growth(need) }?);
+                        }
+                    }
+                }
+            }
+        }
+        if proxies {
+            self.make_proxies(state, memory)?;
+        }
+
+        // From here on nothing fails.
+        for growth in &mut self.growths {
+            // SAFETY: the write borrow still lasts, and pointers are taken only below.
+            unsafe { growth.commit() };
+        }
+        for slot in &mut state.slots {
+            if let (Place::Existing(out), Some(declared)) = (&mut slot.place, &mut slot.declared)
+                && let Some(geometry) = &mut declared.change
+            {
+                out.swap_geometry(geometry);
+            }
+        }
+        for proxy in &mut self.proxies {
+            let Some(raw) = state.slots[proxy.output].tensor() else { continue };
+            proxy.to = raw.geometry().clone();
+            // SAFETY: existing outputs are write-borrowed by `held`, new ones are known to nobody else.
+            proxy.data = unsafe { raw.as_ref().data() };
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn make_proxies(&mut self, state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
+        for (output, slot) in state.slots.iter_mut().enumerate() {
+            let Some(declared) = &mut slot.declared else { continue };
+            let Some(geometry) = declared.proxy.take() else { continue };
+            let bytes = geometry.bytes_needed()?;
+            let handle = Handle::allocate_with(memory, declared.device, bytes, Contents::Zeroed)?;
+            let to = (*geometry).clone();
+            self.proxies.push(Proxy { output, from: Raw::over(handle, *geometry), to, data: std::ptr::null_mut() });
+        }
+        Ok(())
+    }
+
+    /// What the kernel is bound to for each output.
+    fn entries<'a>(&'a self, state: &'a SinkState<'_>) -> SmallVec<[(&'a Geometry, *mut u8); 2]> {
+        let mut entries = SmallVec::new();
+        for (i, slot) in state.slots.iter().enumerate() {
+            let proxy = self.proxies.iter().find(|proxy| proxy.output == i).map(|proxy| &proxy.from);
+            if let Some(raw) = proxy.or(slot.tensor()) {
+                // SAFETY: existing outputs are write-borrowed by `held`, new ones and proxies are known to nobody else.
+                entries.push((raw.geometry(), unsafe { raw.as_ref().data() }));
+            }
+        }
+        entries
+    }
+
+    /// Copies proxies back if the kernel `ran`, and counts the writes.
+    #[inline]
+    fn conclude(&self, ran: Result<()>, index: u8, copy_back: fn(&Proxy, u8) -> Result<()>) -> Result<()> {
+        let mut ran = ran;
+        for proxy in &self.proxies {
+            ran = ran.and_then(|()| copy_back(proxy, index));
+        }
+        for held in &self.held[..self.written] {
+            held.header().bump_version();
+        }
+        ran
+    }
+
     /// Gives every output the geometry and the block that it had.
     ///
     /// # Safety
     ///
     /// `state` is the one that was committed, and no pointer to an output is used again.
     #[cold]
-    unsafe fn undo(self, state: &mut SinkState<'_>) {
-        for slot in &mut state.slots {
-            if let (Some(out), Some(declared)) = (&mut slot.existing, &mut slot.declared) {
-                out.swap_geometry(&mut declared.geometry);
-            }
-        }
-        for growth in self.growths.into_iter().rev() {
+    unsafe fn undo(mut self, state: &mut SinkState<'_>) {
+        take_back_sizes(state);
+        for growth in std::mem::take(&mut self.growths).into_iter().rev() {
             // SAFETY: `held` lives until the end of this function; geometries were put back above; reverse order.
             unsafe { growth.undo() };
         }
     }
 }
 
-/// Borrows, allocates, then changes the outputs: everything that can fail comes before the first change.
-fn commit<'t>(
-    operands: &[Operand<'t>],
-    state: &mut SinkState<'_>,
-    allocate: fn(Geometry, u8, Contents) -> Result<Raw>,
-) -> Result<Committed<'t>> {
-    let mut held: SmallVec<[Held<'t>; 4]> = SmallVec::new();
-    let is_held = |held: &[Held<'_>], header: &Header| held.iter().any(|h| std::ptr::eq(h.header(), header));
-    for slot in &state.slots {
-        let Some(handle) = slot.existing.as_ref().and_then(|raw| raw.handle()) else { continue };
-        if !is_held(&held, handle.header()) {
-            // SAFETY: S3: the output's owner keeps its handle for as long as the call's result can be used.
-            let header = unsafe { handle.header_for() };
-            // An in-place call has lent its tensor as an input, perhaps to other threads, so it never counts as unique.
-            held.push(Held::write(header, state.form() != Form::InPlace, "out")?);
-        }
-    }
-    for tensor in operands.iter().filter_map(Operand::tensor) {
-        let Some(header) = tensor.header() else { continue };
-        if !is_held(&held, header) {
-            held.push(Held::read(header, "an input")?);
-        }
-    }
-
-    let mut produced = Produced::default();
-    let mut proxies: SmallVec<[Option<Raw>; 2]> = SmallVec::new();
-    let mut growths: SmallVec<[Growth<'t>; 1]> = SmallVec::new();
-    for slot in &state.slots {
-        let Some(Declared { geometry, proxy, device }) = &slot.declared else { continue };
-        let index = device.index;
-        match slot.existing.as_ref().and_then(|raw| raw.handle()) {
-            None => {
-                let dense = strides::is_non_overlapping_and_dense(geometry.sizes(), geometry.strides());
-                let contents = if dense { Contents::Unspecified } else { Contents::Zeroed };
-                produced.0.push(allocate(geometry.clone(), index, contents)?);
-            }
-            Some(handle) => {
-                let need = geometry.bytes_needed()?;
-                // SAFETY: S3, as above.
-                let header: &'t Header = unsafe { handle.header_for() };
-                if need > header.bytes() {
-                    // SAFETY: the storage is write-borrowed by `held`, which outlives the growth.
-                    growths.push(unsafe { header.prepare_growth(need) }?);
-                }
-            }
-        }
-        proxies.push(match proxy {
-            Some(proxy) => Some(allocate(proxy.clone(), index, Contents::Zeroed)?),
-            None => None,
-        });
-    }
-
-    // From here on nothing fails.
-    let mut entries: SmallVec<[(Geometry, *mut u8); 2]> = SmallVec::new();
-    let mut pending: SmallVec<[Proxy; 1]> = SmallVec::new();
-    for growth in &mut growths {
-        // SAFETY: the write borrow still lasts, and pointers are taken only below.
-        unsafe { growth.commit() };
-    }
-    let mut fresh = produced.0.iter();
-    for (slot, proxy) in state.slots.iter_mut().zip(proxies) {
-        let Some(declared) = &mut slot.declared else { continue };
-        let raw: &Raw = match &mut slot.existing {
-            Some(out) => {
-                out.swap_geometry(&mut declared.geometry);
-                out
-            }
-            None => match fresh.next() {
-                Some(raw) => raw,
-                None => continue,
-            },
-        };
-        // SAFETY: existing outputs are write-borrowed by `held`, new ones are known to nobody else.
-        let data = unsafe { raw.as_ref().data() };
-        match proxy {
-            None => entries.push((raw.geometry().clone(), data)),
-            Some(proxy) => {
-                // SAFETY: the proxy is known to nobody else.
-                let proxy_data = unsafe { proxy.as_ref().data() };
-                entries.push((proxy.geometry().clone(), proxy_data));
-                pending.push(Proxy { from: proxy, to: raw.geometry().clone(), data });
-            }
-        }
-    }
-    Ok(Committed { held, proxies: pending, produced, entries, growths })
+/// The storage of a new tensor for the kernel to fill.
+fn new_storage(geometry: &Geometry, memory: &'static Memory, device: DeviceId) -> Result<Handle> {
+    let (sizes, strides) = (geometry.sizes(), geometry.strides());
+    let dense = strides::is_contiguous(sizes, strides) || strides::is_non_overlapping_and_dense(sizes, strides);
+    let contents = if dense { Contents::Unspecified } else { Contents::Zeroed };
+    Handle::allocate_with(memory, device, geometry.bytes_needed()?, contents)
 }

@@ -18,7 +18,7 @@ mod operator;
 mod sink;
 mod state;
 
-pub use bound::{Bound, Outputs, Produced};
+pub use bound::{Bound, Outputs};
 pub use operand::{Number, Operand};
 pub use operator::{FromArgs, Operator, ValueSink};
 pub use sink::{Functional, InPlace, MetaSink, Out, OutputSink, Prepared, Static, call, in_place, prepare};
@@ -64,7 +64,8 @@ pub trait StructuredOp: 'static {
     note = "a device runs an operator by implementing `Executes` for the operator's template; see ARCHITECTURE.md"
 )]
 pub unsafe trait Executes<Op: StructuredOp>: Device {
-    /// The type of a plan bound to memory: kernel chosen, pointers resolved.
+    /// The type of what a plan is bound to: kernel chosen, pointers resolved. The plan itself comes back in `run`, so there
+    /// is no need to copy from it.
     type Ready;
 
     /// Binds a plan to memory.
@@ -73,14 +74,15 @@ pub unsafe trait Executes<Op: StructuredOp>: Device {
     ///
     /// * E1: `plan` was written by `Op::meta` for these inputs and outputs.
     /// * E2: the storages of all operands stay borrowed (outputs for writing) until the result is dropped.
+    /// * E3: `run` is given the same plan.
     unsafe fn ready(plan: &Op::Plan, inputs: &Op::Inputs<'_>, outputs: &Outputs<'_>) -> Result<Self::Ready>;
 
     /// Runs the bound plan.
     ///
     /// # Safety
     ///
-    /// E2 still holds.
-    unsafe fn run(ready: &mut Self::Ready) -> Result<()>;
+    /// E2 still holds, and `plan` is the one that `ready` was made from (E3).
+    unsafe fn run(ready: &mut Self::Ready, plan: &Op::Plan) -> Result<()>;
 }
 
 // SAFETY: nothing is read or written.
@@ -91,7 +93,7 @@ unsafe impl<Op: StructuredOp> Executes<Op> for Meta {
         Ok(())
     }
 
-    unsafe fn run((): &mut ()) -> Result<()> {
+    unsafe fn run((): &mut (), _: &Op::Plan) -> Result<()> {
         Ok(())
     }
 }

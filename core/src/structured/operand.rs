@@ -9,16 +9,14 @@ use crate::tensor::{AnyTensor, Tensor, TensorRef};
 
 /// A number in place of a tensor ("wrapped number"): 0-dim, on any device, of lowest priority in type promotion.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(16))]
 pub struct Number {
-    bytes: [u8; 16],
     scalar: Scalar,
 }
 
 impl Number {
-    /// The number with its exact bytes as bool, int64, float64 or complex128.
+    /// The number as bool, int64, float64 or complex128.
     pub fn new(scalar: Scalar) -> Number {
-        Number { bytes: scalar_bytes(scalar, scalar.dtype()), scalar }
+        Number { scalar }
     }
 
     /// The number.
@@ -31,9 +29,9 @@ impl Number {
         self.scalar.dtype()
     }
 
-    /// The bytes as an element of [`dtype`](Number::dtype), aligned to 16.
-    pub fn bytes(&self) -> &[u8; 16] {
-        &self.bytes
+    /// The exact bytes as an element of [`dtype`](Number::dtype).
+    pub fn bytes(&self) -> [u8; 16] {
+        scalar_bytes(self.scalar, self.dtype())
     }
 }
 
@@ -50,6 +48,7 @@ pub enum Operand<'t> {
 
 impl<'t> Operand<'t> {
     /// The dtype; `None` if absent.
+    #[inline]
     pub fn dtype(&self) -> Option<DType> {
         match self {
             Operand::Tensor(t) => Some(t.geometry().dtype()),
@@ -59,6 +58,7 @@ impl<'t> Operand<'t> {
     }
 
     /// The sizes; empty for a number or an absent operand.
+    #[inline]
     pub fn sizes(&self) -> &'t [i64] {
         match self {
             Operand::Tensor(t) => t.geometry().sizes(),
@@ -67,6 +67,7 @@ impl<'t> Operand<'t> {
     }
 
     /// The strides in elements; empty for a number or an absent operand.
+    #[inline]
     pub fn strides(&self) -> &'t [i64] {
         match self {
             Operand::Tensor(t) => t.geometry().strides(),
@@ -75,6 +76,7 @@ impl<'t> Operand<'t> {
     }
 
     /// The tensor, if it is one.
+    #[inline]
     pub fn tensor(&self) -> Option<TensorRef<'t>> {
         match self {
             Operand::Tensor(t) => Some(*t),
@@ -83,16 +85,19 @@ impl<'t> Operand<'t> {
     }
 
     /// The geometry, if it is a tensor.
+    #[inline]
     pub fn geometry(&self) -> Option<&'t Geometry> {
         self.tensor().map(|t| t.geometry())
     }
 
     /// True if no argument was given.
+    #[inline]
     pub fn is_absent(&self) -> bool {
         matches!(self, Operand::Absent)
     }
 
     /// True for a number, also one that came as a tensor marked so.
+    #[inline]
     pub fn is_wrapped(&self) -> bool {
         match self {
             Operand::Tensor(t) => t.geometry().is_wrapped(),
@@ -103,24 +108,28 @@ impl<'t> Operand<'t> {
 }
 
 impl<'t> From<TensorRef<'t>> for Operand<'t> {
+    #[inline]
     fn from(t: TensorRef<'t>) -> Operand<'t> {
         Operand::Tensor(t)
     }
 }
 
 impl<'t> From<&'t AnyTensor> for Operand<'t> {
+    #[inline]
     fn from(t: &'t AnyTensor) -> Operand<'t> {
         Operand::Tensor(t.as_operand())
     }
 }
 
 impl<'t, D: Device> From<&'t Tensor<D>> for Operand<'t> {
+    #[inline]
     fn from(t: &'t Tensor<D>) -> Operand<'t> {
         Operand::Tensor(t.as_operand())
     }
 }
 
 impl From<Scalar> for Operand<'_> {
+    #[inline]
     fn from(s: Scalar) -> Self {
         Operand::Number(Number::new(s))
     }

@@ -6,6 +6,7 @@ use super::{Executes, StructuredOp};
 use crate::device::Device;
 use crate::error::Result;
 use crate::tensor::Tensor;
+use std::marker::PhantomData;
 
 /// Inputs of an operator, made from the arguments of a schema in schema order.
 #[diagnostic::on_unimplemented(
@@ -27,34 +28,79 @@ pub trait ValueSink<'a, D: Device>: OutputSink<'a, D> {
     fn value<Op: StructuredOp>(output: Self::Output<Op>) -> Self::Value
     where
         D: Executes<Op>;
+
+    /// The type of the same sink for a shorter time.
+    type Short<'s>: ValueSink<'s, D>;
+
+    /// Lets `call` fill the sink from operands that live no longer than `'l`, such as an intermediate tensor. The second
+    /// argument of `call` only tells the compiler that they live long enough.
+    fn through<'l, L: ?Sized>(
+        self,
+        lent: &'l L,
+        call: impl for<'s> FnOnce(
+            Self::Short<'s>,
+            PhantomData<&'s &'l ()>,
+        ) -> Result<<Self::Short<'s> as ValueSink<'s, D>>::Value>,
+    ) -> Result<Self::Value>;
 }
 
 impl<'a, D: Device, const N: usize> ValueSink<'a, D> for Functional<D, N> {
     type Value = [Tensor<D>; N];
+    #[inline]
     fn value<Op: StructuredOp>(output: [Tensor<D>; N]) -> [Tensor<D>; N]
     where
         D: Executes<Op>,
     {
         output
     }
+
+    type Short<'s> = Self;
+    fn through<'l, L: ?Sized>(
+        self,
+        _: &'l L,
+        call: impl for<'s> FnOnce(Self, PhantomData<&'s &'l ()>) -> Result<[Tensor<D>; N]>,
+    ) -> Result<[Tensor<D>; N]> {
+        call(self, PhantomData)
+    }
 }
 
 impl<'a, D: Device, const N: usize> ValueSink<'a, D> for Out<'a, D, N> {
     type Value = [&'a mut Tensor<D>; N];
+    #[inline]
     fn value<Op: StructuredOp>(output: [&'a mut Tensor<D>; N]) -> [&'a mut Tensor<D>; N]
     where
         D: Executes<Op>,
     {
         output
     }
+
+    type Short<'s> = Out<'s, D, N>;
+    fn through<'l, L: ?Sized>(
+        mut self,
+        _: &'l L,
+        call: impl for<'s> FnOnce(Out<'s, D, N>, PhantomData<&'s &'l ()>) -> Result<[&'s mut Tensor<D>; N]>,
+    ) -> Result<[&'a mut Tensor<D>; N]> {
+        call(Out(self.0.each_mut().map(|out| &mut **out)), PhantomData)?;
+        Ok(self.0)
+    }
 }
 
 impl<'a, D: Device> ValueSink<'a, D> for InPlace<'a, D> {
     type Value = ();
+    #[inline]
     fn value<Op: StructuredOp>((): ())
     where
         D: Executes<Op>,
     {
+    }
+
+    type Short<'s> = InPlace<'s, D>;
+    fn through<'l, L: ?Sized>(
+        self,
+        _: &'l L,
+        call: impl for<'s> FnOnce(InPlace<'s, D>, PhantomData<&'s &'l ()>) -> Result<()>,
+    ) -> Result<()> {
+        call(InPlace(self.0), PhantomData)
     }
 }
 
@@ -79,6 +125,7 @@ where
 {
     const OUTPUTS: usize = Op::OUTPUTS;
 
+    #[inline]
     fn call<S: ValueSink<'t, D>>(args: Args, sink: S) -> Result<S::Value> {
         let inputs = <Op::Inputs<'t>>::from_args(args).map_err(|e| e.of(Op::NAME))?;
         call::<Op, D, S>(&inputs, sink).map(S::value::<Op>)

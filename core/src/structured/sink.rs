@@ -1,12 +1,12 @@
 //! The five sinks, one per form, and the calls that drive them. A sink's type decides at compile time what goes in and what
 //! comes out; everything else is shared.
 
-use super::bound::{Bound, Produced, bind};
-use super::state::{Form, SinkState};
+use super::bound::{Bound, bind, run};
+use super::state::{Form, Place, SinkState};
 use super::{Executes, StructuredOp};
 use crate::device::{Device, Meta};
 use crate::error::Result;
-use crate::tensor::{Tensor, TensorRef};
+use crate::tensor::{Raw, Tensor, TensorRef};
 use std::marker::PhantomData;
 
 mod sealed {
@@ -18,18 +18,20 @@ mod sealed {
     impl<D: super::Device, const N: usize> Sealed for super::Static<'_, D, N> {}
 }
 
-/// Where the outputs of a call go. Sealed: a bound call outlives the sink's own tensors if `conclude` lets it.
+/// Where the outputs of a call go. Sealed: a bound call outlives the sink's own tensors if `drive` lets it.
 pub trait OutputSink<'a, D: Device>: Sized + sealed::Sealed {
     /// The type of what the call returns: new tensors, the caller's own, or a prepared plan.
     type Output<Op: StructuredOp>
     where
         D: Executes<Op>;
 
-    /// The outputs that exist, lent to `meta`.
-    fn state(&mut self) -> SinkState<'_>;
+    /// The caller's tensor for output `i`: there is one for out=, in-place and prepared calls.
+    fn existing(&self, _i: usize) -> Option<TensorRef<'_>> {
+        None
+    }
 
-    /// Runs (or keeps) the bound call and returns the outputs.
-    fn conclude<Op: StructuredOp>(self, bound: Bound<'a, Op, D>, produced: Produced) -> Result<Self::Output<Op>>
+    /// Lends the outputs to the call, runs (or keeps) it, and returns them.
+    fn drive<Op: StructuredOp>(self, inputs: &Op::Inputs<'a>) -> Result<Self::Output<Op>>
     where
         D: Executes<Op>;
 }
@@ -44,7 +46,7 @@ pub struct MetaSink<const N: usize>;
 pub struct Out<'a, D: Device, const N: usize>(pub [&'a mut Tensor<D>; N]);
 
 /// The output is the caller's tensor, which is also the first input.
-pub struct InPlace<'a, D: Device>(&'a mut Tensor<D>);
+pub struct InPlace<'a, D: Device>(pub(super) &'a mut Tensor<D>);
 
 /// Outputs are the caller's `N` tensors, and the call is kept to be run again and again.
 pub struct Static<'a, D: Device, const N: usize>(pub [&'a mut Tensor<D>; N]);
@@ -74,37 +76,25 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Functional<D, N> {
     where
         D: Executes<Op>;
 
-    fn state(&mut self) -> SinkState<'_> {
-        SinkState::new(Form::Functional, D::MEMORY.is_none(), N, std::iter::empty())
-    }
-
-    fn conclude<Op: StructuredOp>(self, mut bound: Bound<'a, Op, D>, produced: Produced) -> Result<[Tensor<D>; N]>
+    #[inline]
+    fn drive<Op: StructuredOp>(self, inputs: &Op::Inputs<'a>) -> Result<[Tensor<D>; N]>
     where
         D: Executes<Op>,
     {
-        let ran = bound.run();
-        // What the kernel was bound to may not outlive the tensors that it points into.
-        drop(bound);
-        ran?;
-        Ok(tensors(produced))
+        let mut new: [Option<Raw>; N] = std::array::from_fn(|_| None);
+        let places = new.iter_mut().map(Place::New);
+        run::<Op, D>(inputs, &mut SinkState::new(Form::Functional, D::MEMORY.is_none(), places))?;
+        // The call put a tensor in the place of every declared output, and checked that each was declared.
+        Ok(std::array::from_fn(|i| Tensor::from_raw(new[i].take().expect("one new tensor per declared output"))))
     }
-}
-
-/// `bind` produced one tensor per declared output, and checked that each was declared.
-fn tensors<D: Device, const N: usize>(produced: Produced) -> [Tensor<D>; N] {
-    let mut produced = produced.0.into_iter();
-    std::array::from_fn(|_| Tensor::from_raw(produced.next().expect("one new tensor per declared output")))
 }
 
 impl<'a, const N: usize> OutputSink<'a, Meta> for MetaSink<N> {
     type Output<Op: StructuredOp> = [Tensor<Meta>; N];
 
-    fn state(&mut self) -> SinkState<'_> {
-        SinkState::new(Form::Functional, true, N, std::iter::empty())
-    }
-
-    fn conclude<Op: StructuredOp>(self, _: Bound<'a, Op, Meta>, produced: Produced) -> Result<[Tensor<Meta>; N]> {
-        Ok(tensors(produced))
+    #[inline]
+    fn drive<Op: StructuredOp>(self, inputs: &Op::Inputs<'a>) -> Result<[Tensor<Meta>; N]> {
+        Functional::<Meta, N>::default().drive::<Op>(inputs)
     }
 }
 
@@ -114,27 +104,25 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Out<'a, D, N> {
     where
         D: Executes<Op>;
 
-    fn state(&mut self) -> SinkState<'_> {
-        SinkState::new(Form::Out, D::MEMORY.is_none(), N, self.0.iter_mut().map(|t| t.raw_mut()))
+    fn existing(&self, i: usize) -> Option<TensorRef<'_>> {
+        Some(self.0.get(i)?.as_operand())
     }
 
-    fn conclude<Op: StructuredOp>(self, mut bound: Bound<'a, Op, D>, _: Produced) -> Result<[&'a mut Tensor<D>; N]>
+    #[inline]
+    fn drive<Op: StructuredOp>(mut self, inputs: &Op::Inputs<'a>) -> Result<[&'a mut Tensor<D>; N]>
     where
         D: Executes<Op>,
     {
-        match bound.run() {
-            Ok(()) => Ok(self.0),
-            Err(error) => {
-                // The data was refused: sizes and strides go back, what was written stays unspecified.
-                for (i, out) in self.0.into_iter().enumerate() {
-                    if let Some(former) = bound.former_geometry(i) {
-                        out.raw_mut().set_geometry(former.clone());
-                    }
-                }
-                Err(error)
-            }
-        }
+        run::<Op, D>(inputs, &mut lent(&mut self.0))?;
+        Ok(self.0)
     }
+}
+
+/// The caller's tensors as the outputs of a call.
+#[inline]
+fn lent<'s, D: Device, const N: usize>(outputs: &'s mut [&mut Tensor<D>; N]) -> SinkState<'s> {
+    let places = outputs.iter_mut().map(|t| Place::Existing(t.raw_mut()));
+    SinkState::new(Form::Out, D::MEMORY.is_none(), places)
 }
 
 impl<'a, D: Device> OutputSink<'a, D> for InPlace<'a, D> {
@@ -143,15 +131,17 @@ impl<'a, D: Device> OutputSink<'a, D> for InPlace<'a, D> {
     where
         D: Executes<Op>;
 
-    fn state(&mut self) -> SinkState<'_> {
-        SinkState::new(Form::InPlace, D::MEMORY.is_none(), 1, std::iter::once(self.0.raw_mut()))
+    fn existing(&self, i: usize) -> Option<TensorRef<'_>> {
+        (i == 0).then(|| self.0.as_operand())
     }
 
-    fn conclude<Op: StructuredOp>(self, mut bound: Bound<'a, Op, D>, _: Produced) -> Result<()>
+    #[inline]
+    fn drive<Op: StructuredOp>(self, inputs: &Op::Inputs<'a>) -> Result<()>
     where
         D: Executes<Op>,
     {
-        bound.run()
+        let place = [Place::Existing(self.0.raw_mut())];
+        run::<Op, D>(inputs, &mut SinkState::new(Form::InPlace, D::MEMORY.is_none(), place))
     }
 }
 
@@ -161,27 +151,28 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Static<'a, D, N> {
     where
         D: Executes<Op>;
 
-    fn state(&mut self) -> SinkState<'_> {
-        SinkState::new(Form::Out, D::MEMORY.is_none(), N, self.0.iter_mut().map(|t| t.raw_mut()))
+    fn existing(&self, i: usize) -> Option<TensorRef<'_>> {
+        Some(self.0.get(i)?.as_operand())
     }
 
-    fn conclude<Op: StructuredOp>(self, bound: Bound<'a, Op, D>, _: Produced) -> Result<Prepared<'a, Op, D, N>>
+    fn drive<Op: StructuredOp>(mut self, inputs: &Op::Inputs<'a>) -> Result<Prepared<'a, Op, D, N>>
     where
         D: Executes<Op>,
     {
+        let bound = bind::<Op, D>(inputs, &mut lent(&mut self.0))?;
         Ok(Prepared { bound, _outputs: self.0 })
     }
 }
 
 /// Calls a structured operator with the outputs going to `sink`.
-pub fn call<'t, Op, D, S>(inputs: &Op::Inputs<'t>, mut sink: S) -> Result<S::Output<Op>>
+#[inline]
+pub fn call<'t, Op, D, S>(inputs: &Op::Inputs<'t>, sink: S) -> Result<S::Output<Op>>
 where
     Op: StructuredOp,
     D: Executes<Op>,
     S: OutputSink<'t, D>,
 {
-    let (bound, produced) = bind::<Op, D>(inputs, sink.state()).map_err(|e| e.of(Op::NAME))?;
-    sink.conclude(bound, produced).map_err(|e| e.of(Op::NAME))
+    sink.drive::<Op>(inputs).map_err(|e| e.of(Op::NAME))
 }
 
 /// Calls `f` with `tensor` twice: as an input, by reference, and as the sink of an in-place call. The third argument only
@@ -190,14 +181,13 @@ pub fn in_place<'a, D: Device>(
     tensor: &'a mut Tensor<D>,
     f: impl for<'t> FnOnce(TensorRef<'t>, InPlace<'t, D>, PhantomData<&'t &'a ()>) -> Result<()>,
 ) -> Result<&'a mut Tensor<D>> {
-    let geometry = tensor.geometry().clone();
     if let Some(header) = tensor.raw().header() {
         // The last moment at which `&mut` proves that nobody else reaches the storage: `f` may lend `input` to anyone.
         header.borrow().heal();
     }
     // SAFETY: `tensor` is borrowed for longer than `f` runs, and a sink never replaces the store of its tensor (S3).
-    let input = unsafe { tensor.raw().detached_ref(&geometry) };
-    f(input, InPlace(tensor), PhantomData)?;
+    let input = unsafe { tensor.raw().detached() };
+    f(input.as_ref(), InPlace(tensor), PhantomData)?;
     Ok(tensor)
 }
 

@@ -2,7 +2,7 @@
 //! all forms, so that `meta` is compiled once.
 
 use crate::device::DeviceId;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::{MemoryFormat, Options};
 use crate::geometry::Geometry;
 use crate::names::Names;
@@ -22,25 +22,47 @@ pub enum Form {
     InPlace,
 }
 
-/// One output: the caller's tensor if there is one, and its declaration once `meta` has made it.
+/// Where an output goes.
+pub(super) enum Place<'s> {
+    /// A new tensor, which the declaration puts here, and to which the commit gives its storage.
+    New(&'s mut Option<Raw>),
+    /// The caller's tensor.
+    Existing(&'s mut Raw),
+}
+
+/// One output: where it goes, and its declaration once `meta` has made it.
 pub(super) struct Slot<'s> {
-    pub(super) existing: Option<&'s mut Raw>,
+    pub(super) place: Place<'s>,
     pub(super) declared: Option<Declared>,
+}
+
+impl Slot<'_> {
+    /// The caller's tensor, if there is one.
+    #[inline]
+    pub(super) fn existing(&self) -> Option<&Raw> {
+        match &self.place {
+            Place::New(_) => None,
+            Place::Existing(raw) => Some(raw),
+        }
+    }
+
+    /// The tensor, once it is declared.
+    #[inline]
+    pub(super) fn tensor(&self) -> Option<&Raw> {
+        match &self.place {
+            Place::New(raw) => raw.as_ref(),
+            Place::Existing(raw) => Some(raw),
+        }
+    }
 }
 
 /// What an output will be.
 pub(super) struct Declared {
-    /// Its geometry after the call.
-    pub(super) geometry: Geometry,
+    /// The geometry that the caller's tensor will have; `None` if it keeps its own, as most do: a geometry is large.
+    pub(super) change: Option<Geometry>,
     /// The geometry that the kernel writes instead, if the output's own strides do not suit it.
-    pub(super) proxy: Option<Geometry>,
+    pub(super) proxy: Option<Box<Geometry>>,
     pub(super) device: DeviceId,
-}
-
-impl Declared {
-    fn written(&self) -> &Geometry {
-        self.proxy.as_ref().unwrap_or(&self.geometry)
-    }
 }
 
 /// What the strides of an output must be.
@@ -52,6 +74,16 @@ enum Strides<'a> {
     Exact(&'a [i64]),
 }
 
+impl<'a> Strides<'a> {
+    #[inline]
+    fn given(self) -> Option<&'a [i64]> {
+        match self {
+            Strides::Hint(hint) => hint,
+            Strides::Exact(strides) => Some(strides),
+        }
+    }
+}
+
 /// The outputs of one call, as `meta` sees them.
 pub struct SinkState<'s> {
     form: Form,
@@ -60,18 +92,13 @@ pub struct SinkState<'s> {
 }
 
 impl<'s> SinkState<'s> {
-    pub(super) fn new(
-        form: Form,
-        dry: bool,
-        outputs: usize,
-        existing: impl Iterator<Item = &'s mut Raw>,
-    ) -> SinkState<'s> {
-        let mut slots: SmallVec<[Slot<'s>; 2]> =
-            existing.map(|raw| Slot { existing: Some(raw), declared: None }).collect();
-        while slots.len() < outputs {
-            slots.push(Slot { existing: None, declared: None });
+    #[inline]
+    pub(super) fn new(form: Form, dry: bool, places: impl IntoIterator<Item = Place<'s>>) -> SinkState<'s> {
+        let mut state = SinkState { form, dry, slots: SmallVec::new() };
+        for place in places {
+            state.slots.push(Slot { place, declared: None });
         }
-        SinkState { form, dry, slots }
+        state
     }
 
     /// The form of the call.
@@ -91,12 +118,14 @@ impl<'s> SinkState<'s> {
 
     /// The caller's tensor for output `i`: there is one for out= and in-place.
     pub fn existing(&self, i: usize) -> Option<TensorRef<'_>> {
-        self.slots.get(i)?.existing.as_ref().map(|raw| raw.as_ref())
+        self.slots.get(i)?.existing().map(Raw::as_ref)
     }
 
     /// The geometry that the kernel will write for output `i`, once it is declared.
     pub fn written(&self, i: usize) -> Option<&Geometry> {
-        self.slots.get(i)?.declared.as_ref().map(Declared::written)
+        let slot = self.slots.get(i)?;
+        let declared = slot.declared.as_ref()?;
+        declared.proxy.as_deref().or(declared.change.as_ref()).or_else(|| Some(slot.tensor()?.geometry()))
     }
 
     /// Declares output `i` for a kernel that takes any strides. `strides_hint` are those of a new or resized output; with
@@ -144,87 +173,125 @@ impl<'s> SinkState<'s> {
         options: Options,
         names: Option<Names>,
     ) -> Result<()> {
-        let contract = |rule| Err(ErrorKind::MetaContract { index: i, rule }.into());
-        let given = match want {
-            Strides::Hint(hint) => hint,
-            Strides::Exact(strides) => Some(strides),
-        };
+        let given = want.given();
         if given.is_some() && options.memory_format.is_some() {
-            return contract("gave strides together with a memory format");
+            return Err(contract(i, "gave strides together with a memory format"));
         }
         let device = if self.dry { DeviceId::META } else { options.device };
         let form = self.form;
         let Some(slot) = self.slots.get_mut(i) else {
-            return contract("declared an output that the operator does not have");
+            return Err(contract(i, "declared an output that the operator does not have"));
         };
         if slot.declared.is_some() {
-            return contract("declared an output twice");
+            return Err(contract(i, "declared an output twice"));
         }
-        let new_strides = || -> Result<Dims> {
-            match given {
-                Some(strides) => Ok(Dims::from_slice(strides)),
-                None => strides::strides_for(sizes, options.memory_format.unwrap_or(MemoryFormat::Contiguous)),
+        let Slot { place, declared } = slot;
+        let (mut change, mut proxy) = (None, None);
+        let raw = match place {
+            Place::New(place) => {
+                let geometry = new_geometry(sizes, given, &options)?;
+                place.insert(Raw::pending(if names.is_some() { geometry.with_names(names)? } else { geometry }))
+            }
+            Place::Existing(raw) => {
+                change = resized(form, i, raw, sizes, given, &options, device)?;
+                if names.is_some() {
+                    change = Some(change.unwrap_or_else(|| raw.geometry().clone()).with_names(names)?);
+                }
+                raw
             }
         };
-        let mut geometry = match &slot.existing {
-            None => Geometry::new(options.dtype, sizes, &new_strides()?, 0)?,
-            Some(out) => {
-                let current = out.geometry();
-                if form == Form::InPlace && (current.sizes() != sizes || current.dtype() != options.dtype) {
-                    return Err(ErrorKind::InPlace {
-                        got: current.sizes().to_vec(),
-                        got_dtype: current.dtype(),
-                        want: sizes.to_vec(),
-                        want_dtype: options.dtype,
-                    }
-                    .into());
-                }
-                if current.dtype() != options.dtype {
-                    let (got, want) = (current.dtype(), options.dtype);
-                    return Err(ErrorKind::OutputDType { index: i, got, want }.into());
-                }
-                if out.device() != device {
-                    return Err(ErrorKind::DeviceMismatch { arg: "out".into(), got: out.device(), want: device }.into());
-                }
-                let lazy = current.is_conj() || current.is_neg();
-                if lazy && overlap::internal(current.sizes(), current.strides()) == overlap::Internal::Yes {
-                    let (sizes, strides) = (current.sizes().to_vec(), current.strides().to_vec());
-                    return Err(ErrorKind::InternalOverlap { index: i, sizes, strides }.into());
-                }
-                if current.sizes() == sizes {
-                    current.clone()
-                } else {
-                    // A resized output begins where it began, and keeps its bits. One with a bit set is contiguous: the
-                    // operator wrote a resolved copy, whose strides do not come back.
-                    let strides = if lazy { strides::contiguous_strides(sizes) } else { new_strides()? };
-                    Geometry::new(options.dtype, sizes, &strides, current.offset())?
-                        .with_conj(current.is_conj())
-                        .with_neg(current.is_neg())
-                }
-            }
-        };
-        if names.is_some() {
-            geometry = geometry.with_names(names)?;
+        if let Strides::Exact(strides) = want {
+            proxy = proxied(i, change.as_ref().unwrap_or(raw.geometry()), &options, sizes, strides)?;
         }
-        let proxy = match want {
-            Strides::Exact(strides) if geometry.strides() != strides => {
-                if overlap::internal(geometry.sizes(), geometry.strides()) == overlap::Internal::Yes {
-                    let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
-                    return Err(ErrorKind::InternalOverlap { index: i, sizes, strides }.into());
-                }
-                Some(Geometry::new(options.dtype, sizes, strides, 0)?)
-            }
-            _ => None,
-        };
-        slot.declared = Some(Declared { geometry, proxy, device });
+        *declared = Some(Declared { change, proxy, device });
         Ok(())
     }
+}
 
-    /// An error unless every output was declared.
-    pub(super) fn check_complete(&self) -> Result<()> {
-        match self.slots.iter().position(|slot| slot.declared.is_none()) {
-            Some(index) => Err(ErrorKind::MetaContract { index, rule: "did not declare an output" }.into()),
-            None => Ok(()),
-        }
+/// The geometry of the proxy for output `i`, if its own strides are not those that the kernel needs.
+fn proxied(
+    i: usize,
+    geometry: &Geometry,
+    options: &Options,
+    sizes: &[i64],
+    strides: &[i64],
+) -> Result<Option<Box<Geometry>>> {
+    if geometry.strides() == strides {
+        return Ok(None);
     }
+    if overlap::internal(geometry.sizes(), geometry.strides()) == overlap::Internal::Yes {
+        return Err(overlaps_itself(i, geometry));
+    }
+    Ok(Some(Box::new(Geometry::new(options.dtype, sizes, strides, 0)?)))
+}
+
+/// The geometry of a new tensor.
+#[inline]
+fn new_geometry(sizes: &[i64], strides: Option<&[i64]>, options: &Options) -> Result<Geometry> {
+    match (strides, options.memory_format) {
+        (Some(strides), _) => Geometry::new(options.dtype, sizes, strides, 0),
+        (None, None | Some(MemoryFormat::Contiguous)) => Geometry::contiguous(options.dtype, sizes),
+        (None, Some(format)) => Geometry::new(options.dtype, sizes, &strides::strides_for(sizes, format)?, 0),
+    }
+}
+
+/// Checks the caller's tensor against what is asked of output `i`: the geometry that it has to take, or `None` if it has the
+/// right sizes.
+fn resized(
+    form: Form,
+    i: usize,
+    out: &Raw,
+    sizes: &[i64],
+    strides: Option<&[i64]>,
+    options: &Options,
+    device: DeviceId,
+) -> Result<Option<Geometry>> {
+    let current = out.geometry();
+    let same_sizes = current.sizes() == sizes;
+    let lazy = current.is_conj() || current.is_neg();
+    if same_sizes && !lazy && current.dtype() == options.dtype && out.device() == device {
+        return Ok(None);
+    }
+    if form == Form::InPlace && (!same_sizes || current.dtype() != options.dtype) {
+        return Err(ErrorKind::InPlace {
+            got: current.sizes().to_vec(),
+            got_dtype: current.dtype(),
+            want: sizes.to_vec(),
+            want_dtype: options.dtype,
+        }
+        .into());
+    }
+    if current.dtype() != options.dtype {
+        let (got, want) = (current.dtype(), options.dtype);
+        return Err(ErrorKind::OutputDType { index: i, got, want }.into());
+    }
+    if out.device() != device {
+        return Err(ErrorKind::DeviceMismatch { arg: "out".into(), got: out.device(), want: device }.into());
+    }
+    if lazy && overlap::internal(current.sizes(), current.strides()) == overlap::Internal::Yes {
+        return Err(overlaps_itself(i, current));
+    }
+    if same_sizes {
+        return Ok(None);
+    }
+    // A resized output begins where it began, and keeps its bits. One with a bit set is contiguous: the operator wrote a
+    // resolved copy, whose strides do not come back.
+    let strides = match strides {
+        _ if lazy => strides::contiguous_strides(sizes),
+        Some(strides) => Dims::from_slice(strides),
+        None => strides::strides_for(sizes, options.memory_format.unwrap_or(MemoryFormat::Contiguous))?,
+    };
+    let geometry = Geometry::new(options.dtype, sizes, &strides, current.offset())?;
+    Ok(Some(geometry.with_conj(current.is_conj()).with_neg(current.is_neg())))
+}
+
+#[cold]
+pub(super) fn contract(index: usize, rule: &'static str) -> Error {
+    ErrorKind::MetaContract { index, rule }.into()
+}
+
+#[cold]
+fn overlaps_itself(index: usize, geometry: &Geometry) -> Error {
+    let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
+    ErrorKind::InternalOverlap { index, sizes, strides }.into()
 }

@@ -164,7 +164,7 @@ unsafe impl<const N: usize, const SCALARS: bool> Executes<Probe<N, SCALARS>> for
         bind(N, *fail, outputs)
     }
 
-    unsafe fn run(bound: &mut Bound) -> Result<()> {
+    unsafe fn run(bound: &mut Bound, _: &Fail) -> Result<()> {
         for (geometry, data) in &bound.outputs {
             // SAFETY: E2: borrowed, and the geometry was checked.
             unsafe { count(geometry, *data) };

@@ -16,6 +16,7 @@ use crate::isa::{Isa, Kernel, Level, Portable};
 use crate::on::Compute;
 use monomorph_core::{DType, with_element};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// Converts a dense run of `n` elements: source, destination, `n`. R1, R2, and the host has the level that it was chosen for.
 pub(crate) type Cast = unsafe fn(*const u8, *mut u8, usize);
@@ -59,11 +60,50 @@ where
     type Output = ();
     #[inline(always)]
     fn run(self, _: I) {
+        if A::in_runs::<I>() || B::in_runs::<I>() {
+            // SAFETY: R1, R2, and the frame is that of the host's level.
+            return unsafe { self.in_runs::<I>() };
+        }
         for i in 0..self.n {
             // SAFETY: R1.
             let x = unsafe { load::<A>(self.from, i) };
             // SAFETY: R1.
             unsafe { store::<B>(self.to, i, x.convert()) };
+        }
+    }
+}
+
+/// Elements that are converted at a time where whole runs are faster.
+const RUN: usize = 256;
+
+impl<A: Cell, B: Cell> Dense<A, B>
+where
+    A::Repr: Convert<<B as Compute>::Repr>,
+{
+    /// By way of runs in registers' own types.
+    ///
+    /// # Safety
+    ///
+    /// R1, R2, and the host has the level `I`.
+    #[inline(always)]
+    unsafe fn in_runs<I: Isa>(self) {
+        let mut wide = [const { MaybeUninit::<A::Repr>::uninit() }; RUN];
+        let mut other = [const { MaybeUninit::<B::Repr>::uninit() }; RUN];
+        let (wide, other) = (wide.as_mut_ptr().cast::<A::Repr>(), other.as_mut_ptr().cast::<B::Repr>());
+        for start in (0..self.n).step_by(RUN) {
+            let n = RUN.min(self.n - start);
+            let from = self.from.wrapping_add(start * size_of::<A::Stored>());
+            let to = self.to.wrapping_add(start * size_of::<B::Stored>());
+            // SAFETY: R1, R2: the buffer is apart from all.
+            unsafe { A::widen_run::<I>(from, wide, n) };
+            for i in 0..n {
+                // SAFETY: the run was just widened.
+                let x = unsafe { wide.wrapping_add(i).read() };
+                // SAFETY: in bounds of the other buffer.
+                unsafe { other.wrapping_add(i).write(x.convert()) };
+            }
+            // SAFETY: R1, R2: the run was just filled.
+            unsafe { B::narrow_run::<I>(other, to, n) };
         }
     }
 }

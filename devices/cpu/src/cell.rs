@@ -1,7 +1,9 @@
 //! Elements between memory and registers: how one is loaded, and how it is rounded when it is stored. Owns the layout of a
-//! single element; refuses loops.
+//! single element; refuses loops, but for those of float16, which has an instruction for many elements and none for one.
 
 use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::half_runs;
+use crate::isa::{Isa, Level};
 use crate::on::Compute;
 use half::{bf16, f16};
 use monomorph_core::{BoolByte, Complex, Element};
@@ -13,6 +15,43 @@ pub trait Cell: Element + Compute {
 
     /// A value as it is stored: float16 and bfloat16 round here, once.
     fn narrow(value: Self::Repr) -> Self::Stored;
+
+    /// True if whole runs are widened and narrowed faster than element by element in the loop that computes. The compiler
+    /// makes vector code of every other conversion by itself.
+    #[inline(always)]
+    fn in_runs<I: Isa>() -> bool {
+        false
+    }
+
+    /// Widens a dense run of `n` elements.
+    ///
+    /// # Safety
+    ///
+    /// R1 and R2 of `cast.rs`, and the host has the level `I`.
+    #[inline(always)]
+    unsafe fn widen_run<I: Isa>(from: *const u8, to: *mut Self::Repr, n: usize) {
+        for i in 0..n {
+            // SAFETY: R1.
+            let x = unsafe { load::<Self>(from, i) };
+            // SAFETY: R1.
+            unsafe { to.wrapping_add(i).write_unaligned(x) };
+        }
+    }
+
+    /// Narrows a dense run of `n` values.
+    ///
+    /// # Safety
+    ///
+    /// As for [`widen_run`](Cell::widen_run).
+    #[inline(always)]
+    unsafe fn narrow_run<I: Isa>(from: *const Self::Repr, to: *mut u8, n: usize) {
+        for i in 0..n {
+            // SAFETY: R1.
+            let x = unsafe { from.wrapping_add(i).read_unaligned() };
+            // SAFETY: R1.
+            unsafe { store::<Self>(to, i, x) };
+        }
+    }
 }
 
 macro_rules! cells {
@@ -36,12 +75,36 @@ cells! {
     i16: |s| s, |v| v;
     i32: |s| s, |v| v;
     i64: |s| s, |v| v;
-    f16: |s| f16_to_f32(s.to_bits()), |v| f16::from_bits(f32_to_f16(v));
     bf16: |s| bf16_to_f32(s.to_bits()), |v| bf16::from_bits(f32_to_bf16(v));
     f32: |s| s, |v| v;
     f64: |s| s, |v| v;
     Complex<f32>: |s| s, |v| v;
     Complex<f64>: |s| s, |v| v;
+}
+
+impl Cell for f16 {
+    #[inline(always)]
+    fn widen(stored: f16) -> f32 {
+        f16_to_f32(stored.to_bits())
+    }
+    #[inline(always)]
+    fn narrow(value: f32) -> f16 {
+        f16::from_bits(f32_to_f16(value))
+    }
+    #[inline(always)]
+    fn in_runs<I: Isa>() -> bool {
+        I::LEVEL >= Level::Avx2
+    }
+    #[inline(always)]
+    unsafe fn widen_run<I: Isa>(from: *const u8, to: *mut f32, n: usize) {
+        // SAFETY: H1, H2 by R1, R2; H3 by the caller's promise.
+        unsafe { half_runs::widen::<I>(from.cast(), to, n) };
+    }
+    #[inline(always)]
+    unsafe fn narrow_run<I: Isa>(from: *const f32, to: *mut u8, n: usize) {
+        // SAFETY: as above.
+        unsafe { half_runs::narrow::<I>(from, to.cast(), n) };
+    }
 }
 
 /// Loads element `i`.

@@ -63,7 +63,7 @@ unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
         Ok(ready)
     }
 
-    unsafe fn run(ready: &mut Ready) -> Result<()> {
+    unsafe fn run(ready: &mut Ready, _: &UpsamplePlan) -> Result<()> {
         let rows = ready.rows[0] * ready.rows[1];
         let job = Job(ready);
         if ready.serial || rows < 2 || rows * ready.offsets.len() <= GRAIN {

@@ -1,5 +1,6 @@
 //! The tests of TensorIter, in one binary.
 
+mod fast;
 mod foreign;
 mod fuzz;
 mod no_allocation;

@@ -123,7 +123,7 @@ unsafe impl Executes<Probe> for Host {
     unsafe fn ready(_: &TensorIter, _: &Arguments<'_>, _: &Outputs<'_>) -> Result<()> {
         Ok(())
     }
-    unsafe fn run((): &mut ()) -> Result<()> {
+    unsafe fn run((): &mut (), _: &TensorIter) -> Result<()> {
         Ok(())
     }
 }

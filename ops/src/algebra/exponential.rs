@@ -1,4 +1,4 @@
-//! The exponential function. Other transcendental families get a trait and a file of their own beside it.
+//! The exponential function. Other transcendental families have a trait and a file of their own beside it.
 
 use super::Num;
 

@@ -19,6 +19,11 @@
 //! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, and where a divisor is an error |
 //! | [`Real`] | floats | floor, trunc, NaN test, fused multiply-add |
 //! | [`Exponential`] | floats, complex | exp |
+//! | [`Logarithm`] | floats, complex | log |
+//! | [`Root`] | floats, complex | sqrt, rsqrt |
+//! | [`Hyperbolic`] | floats, complex | tanh, sigmoid |
+//! | [`Gaussian`] | floats | erf, gelu |
+//! | [`Power`] | all | powers of elements and of numbers |
 //! | [`Cartesian`] | complex | parts and conjugate |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
 //! | [`FromIndex`] | floats, complex | the value of a count |
@@ -32,11 +37,16 @@ mod bits;
 mod cartesian;
 mod division;
 mod exponential;
+mod gaussian;
+mod hyperbolic;
 mod index;
+mod logarithm;
 mod magnitude;
 mod num;
 mod order;
+mod power;
 mod real;
+mod root;
 pub mod sym;
 mod value;
 mod widen;
@@ -45,10 +55,15 @@ pub use bits::{Bits, Shift};
 pub use cartesian::Cartesian;
 pub use division::{RoundedDivision, TrueDivision};
 pub use exponential::Exponential;
+pub use gaussian::Gaussian;
+pub use hyperbolic::Hyperbolic;
 pub use index::FromIndex;
+pub use logarithm::Logarithm;
 pub use magnitude::Magnitude;
 pub use num::Num;
 pub use order::{Equal, Ordered};
+pub use power::Power;
 pub use real::Real;
+pub use root::Root;
 pub use value::{Mask, Value};
 pub use widen::Widen;

@@ -47,7 +47,7 @@ pub trait Map<V: Value>: PointwiseFn {
     }
 }
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
 }
 
@@ -60,7 +60,7 @@ pub trait Operands: sealed::Sealed + 'static {
     /// The type of one element of each.
     type Of<V: Value>;
     /// The type of the operands in a call.
-    type Array<'t>: AsRef<[Operand<'t>]> + TryFrom<Vec<Operand<'t>>>;
+    type Array<'t>: AsRef<[Operand<'t>]> + for<'a> TryFrom<&'a [Operand<'t>]>;
 }
 
 /// `N` operands of one dtype.

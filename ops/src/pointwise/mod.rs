@@ -15,6 +15,7 @@
 
 mod domain;
 mod formula;
+mod fused;
 mod op;
 mod rule;
 mod trace;
@@ -27,6 +28,7 @@ pub use formula::{
     Bounds, Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
     PointwiseFn, Same, Truth,
 };
+pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, common_dtype, run};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};

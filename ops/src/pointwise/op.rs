@@ -4,7 +4,7 @@ use super::formula::{Operands, OutputKind, Params, PointwiseFn};
 use super::rule::{Check, Rule};
 use monomorph_core::structured::{Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
 use monomorph_core::{Category, DType, ErrorKind, Kind, Result, ResultType, Scalar};
-use monomorph_iter::{Config, TensorIter, build};
+use monomorph_iter::{Config, TensorIter, build_into};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
@@ -39,7 +39,10 @@ impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
     /// The inputs from lists of operands and parameters, for callers that do not know the operator by type.
     pub fn from_lists(operands: &[Operand<'t>], params: &[Scalar]) -> Result<Self> {
         let wrong = |arg, got, want| ErrorKind::ListLength { arg, got, want };
-        let array = operands.to_vec().try_into();
+        if operands.len() != F::Operands::COUNT {
+            return Err(wrong("operands", operands.len(), F::Operands::COUNT).into());
+        }
+        let array = operands.try_into();
         let operands = array.map_err(|_| wrong("operands", operands.len(), F::Operands::COUNT))?;
         let bound = F::Params::from_scalars(params);
         let params = bound.ok_or_else(|| wrong("params", params.len(), F::Params::COUNT))?;
@@ -47,6 +50,7 @@ impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
     }
 
     /// The tensor operands.
+    #[inline]
     pub fn operands(&self) -> &[Operand<'t>] {
         self.arguments.operands.as_ref()
     }
@@ -115,20 +119,23 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
 
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
         let masks = <F::Operands as Operands>::MASKS;
-        let (iter, compute) = plan_call(const { &F::RULE }, masks, inputs.operands(), inputs.params().scalars(), sink)?;
-        *plan = PointwisePlan { iter, compute: Some(compute), params: inputs.params().clone() };
+        let PointwisePlan { iter, compute, params } = plan;
+        params.clone_from(inputs.params());
+        let scalars = inputs.params().scalars();
+        *compute = Some(plan_call(const { &F::RULE }, masks, inputs.operands(), scalars, sink, iter)?);
         Ok(())
     }
 }
 
-/// The meta function of every pointwise operator.
+/// The meta function of every pointwise operator: writes the iteration and returns the dtype that the device computes in.
 fn plan_call(
     rule: &Rule,
     masks: usize,
     operands: &[Operand<'_>],
     params: &[Scalar],
     sink: &mut SinkState<'_>,
-) -> Result<(TensorIter, DType)> {
+    iter: &mut TensorIter,
+) -> Result<DType> {
     let out = sink.existing(0).map(|t| t.geometry().dtype());
     let compute = compute_dtype(rule, &operands[masks..], params, out);
     if let Some(check) = rule.check {
@@ -136,6 +143,7 @@ fn plan_call(
     }
     rule.check_domain(compute)?;
     let mut flags = rule.flags;
+    flags.enforce_linear_iteration |= rule.linear_number && operands.first().is_some_and(Operand::is_wrapped);
     let result = match rule.output {
         OutputKind::Common => compute,
         OutputKind::Truth => DType::Bool,
@@ -165,8 +173,8 @@ fn plan_call(
             && sink.form() == Form::Functional,
         ..Config::default()
     };
-    let iter = build(&config, operands, sink)?;
-    Ok((iter, if rule.wide_scalar { widened(compute, operands) } else { compute }))
+    build_into(&config, operands, sink, iter)?;
+    Ok(if rule.wide_scalar { widened(compute, operands) } else { compute })
 }
 
 /// float32 in place of float16 and bfloat16, if the last operand is one element. Operands and output keep their dtypes: the
@@ -175,6 +183,13 @@ fn widened(compute: DType, operands: &[Operand<'_>]) -> DType {
     let is_half = matches!(compute, DType::F16 | DType::BF16);
     let is_one = operands.last().is_some_and(|last| last.sizes().iter().all(|&size| size == 1));
     if is_half && is_one { DType::F32 } else { compute }
+}
+
+/// The dtype of all operands, if they are tensors of one dtype: what they promote to, whatever their categories.
+#[inline]
+fn same_dtype(operands: &[Operand<'_>]) -> Option<DType> {
+    let dtype = operands.first()?.dtype()?;
+    operands.iter().all(|o| o.dtype() == Some(dtype) && !o.is_wrapped()).then_some(dtype)
 }
 
 /// The dtype that operands promote to; `None` if there is none.
@@ -193,6 +208,23 @@ pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'
     types.dtype()
 }
 
+/// The dtype that a call computes in, if it does so like every call of the formula: without an operand that keeps a higher
+/// precision, data that it may refuse, or an error to report.
+pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scalar]) -> Option<DType> {
+    let compute = common_compute::<F>(operands, params)?;
+    let wide = F::RULE.wide_scalar && widened(compute, operands) != compute;
+    let check = Check { operands, params, common: compute, out: None, form: Form::Functional };
+    let refused = F::RULE.check.is_some_and(|check_call| check_call(&check).is_err());
+    (!wide && !F::FAULT && !refused).then_some(compute)
+}
+
+/// The dtype that a call computes in; `None` if all its operands are numbers.
+pub(super) fn common_compute<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scalar]) -> Option<DType> {
+    let operands = operands.get(F::Operands::MASKS..)?;
+    let numbers = operands.iter().all(Operand::is_wrapped);
+    (!numbers).then(|| compute_dtype(&F::RULE, operands, params, None))
+}
+
 /// The dtype that the formula computes in.
 fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: Option<DType>) -> DType {
     // Without promotion a lone operand keeps its dtype, also if it is a number.
@@ -202,7 +234,7 @@ fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: 
             common_dtype(std::iter::once(one).chain(&numbers))
         }
         [one] if !rule.flags.promote_inputs_to_common_dtype => one.dtype(),
-        _ => common_dtype(operands),
+        _ => same_dtype(operands).or_else(|| common_dtype(operands)),
     };
     // An operator without operands computes in the dtype of what it writes.
     let common = promoted.or(out).unwrap_or(DType::F32);

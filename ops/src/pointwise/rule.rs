@@ -33,6 +33,9 @@ pub struct Rule {
     /// If the last operand is one element, float16 and bfloat16 are not rounded to before the result is: PyTorch's CPU
     /// reads it as float32 in `mul`, `div` and `floor_divide`, so `x * 0.1` is not `x * tensor(0.1)`.
     pub wide_scalar: bool,
+    /// Where the first operand is a number, a new output is row-major whatever the strides of the other: PyTorch allocates the
+    /// result of `2 ** x` before it looks at `x`.
+    pub linear_number: bool,
     /// What the output holds.
     pub output: OutputKind,
     /// Bit `d as usize` is set for each accepted compute dtype `d`.
@@ -50,6 +53,7 @@ impl Rule {
             exact_output: false,
             numbers_promote: false,
             wide_scalar: false,
+            linear_number: false,
             output: OutputKind::Common,
             domain: 0,
             words: "",
@@ -79,6 +83,14 @@ impl Rule {
         numbers_promote: true,
         ..Rule::new(Flags { check_all_same_dtype: false, ..Flags::DEFAULT })
     };
+    /// One operand that promotes with the parameters; the result may be cast to the output where that is safe.
+    pub const NUMBERS_PROMOTE_CAST: Rule = Rule { numbers_promote: true, ..Rule::new(Flags::TERNARY) };
+    /// One operand that promotes with the parameters and gives its sizes only: a new output is row-major, the caller's may be
+    /// of any dtype.
+    pub const NUMBERS_FILL: Rule = Rule {
+        numbers_promote: true,
+        ..Rule::new(Flags { enforce_safe_casting_to_output: false, enforce_linear_iteration: true, ..Flags::TERNARY })
+    };
     /// Operands that promote, numbers included; the output must have the common dtype exactly.
     pub const PROMOTE_EXACT: Rule = Rule {
         exact_output: true,
@@ -99,6 +111,11 @@ impl Rule {
     /// bfloat16.
     pub const fn with_wide_scalar(self) -> Rule {
         Rule { wide_scalar: true, ..self }
+    }
+
+    /// The rule for an operator whose new outputs are row-major where its first operand is a number.
+    pub const fn with_linear_number(self) -> Rule {
+        Rule { linear_number: true, ..self }
     }
 
     /// The rule for an output of this kind.

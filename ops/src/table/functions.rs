@@ -79,10 +79,19 @@ macro_rules! __function {
         $crate::__schema_args! { @walk full no __inplace_fn {$fn $op $name} ([] {}) $($args)* , }
     };
     (functional view $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
-        $crate::__schema_args! { @walk short no __view_fn {$fn $op $name} ([] {}) $($args)* , }
+        $crate::__schema_args! { @walk short no __view_fn {shared $fn $op $name} ([] {}) $($args)* , }
     };
     (inplace view $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
         $crate::__schema_args! { @walk short no __inplace_view_fn {$fn $op $name} ([] {}) $($args)* , }
+    };
+    (copy view $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __view_fn {copied $fn $op $name} ([] {}) $($args)* , }
+    };
+    (functional views $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __view_fn {shared_parts $fn $op $name} ([] {}) $($args)* , }
+    };
+    (copy views $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
+        $crate::__schema_args! { @walk short no __view_fn {copied_parts $fn $op $name} ([] {}) $($args)* , }
     };
     // Hand-written functions are re-exported by their module; nothing is generated.
     ($form:ident $kind:ident $fn:ident $op:tt $args:tt -> $rets:tt $name:tt) => {};
@@ -254,22 +263,50 @@ macro_rules! __prepared_fn {
     };
 }
 
-/// A view: the function maps a geometry to a geometry over the same storage.
+/// What a row of geometries gives: a view or several, over the same storage or copied.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __view_result {
+    ($d:ident shared) => { $crate::core::Tensor<$d> };
+    ($d:ident copied) => { $crate::core::Tensor<$d> };
+    ($d:ident shared_parts) => { Vec<$crate::core::Tensor<$d>> };
+    ($d:ident copied_parts) => { Vec<$crate::core::Tensor<$d>> };
+}
+
+/// A view: the function maps a geometry to geometries over the same storage.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __view_fn {
-    ({ $fn:ident ($($op:tt)*) [$($name:tt)*] } [(arg Tensor $this:ident) $(($how:ident $ty:ident $n:tt))*]
+    ({ $how_made:ident $fn:ident ($($op:tt)*) [$($name:tt)*] } [(arg Tensor $this:ident) $(($how:ident $ty:ident $n:tt))*]
         {(Tensor $same:ident) $(($pty:ident $pn:ident))*}) => {
-        #[doc = concat!("`", $(stringify!($name),)* "`: a view that shares the storage. Errors if there is no such view.")]
+        #[doc = concat!("`", $(stringify!($name),)* "`: ", $crate::__view_doc!($how_made))]
         #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
         pub fn $fn<'t, D: $crate::core::Device>($this: &'t $crate::core::Tensor<D>, $($pn: $crate::__param_type!('t D $pty)),*)
-            -> $crate::core::Result<$crate::core::Tensor<D>>
+            -> $crate::core::Result<$crate::__view_result!(D $how_made)>
         {
             $($op)*($this.geometry(), $($crate::__value!(D ($how $ty $n))),*)
-                .and_then(|geometry| $this.view_as(geometry))
-                .map_err(|e| e.of(concat!($(stringify!($name)),*)))
+                .and_then(|geometry| $crate::table::$how_made($this, geometry))
+                .map_err(|e| e.of(stringify!($fn)))
         }
-        $crate::__method! { view $fn () [Tensor $($ty)*] {(Tensor $same) $(($pty $pn))*} }
+        $crate::__method! { view $how_made $fn () [Tensor $($ty)*] {(Tensor $same) $(($pty $pn))*} }
+    };
+}
+
+/// What the documentation of such a function says.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __view_doc {
+    (shared) => {
+        "a view that shares the storage. Errors if there is no such view."
+    };
+    (copied) => {
+        "a contiguous copy of this view. Errors if there is no such view."
+    };
+    (shared_parts) => {
+        "views that share the storage. Errors if there are none such."
+    };
+    (copied_parts) => {
+        "contiguous copies of these views. Errors if there are none such."
     };
 }
 
@@ -336,17 +373,17 @@ macro_rules! __method {
             }
         }
     };
-    (view $fn:ident () [Tensor $($ty:ident)*] {(Tensor $this:ident) $(($pty:ident $pn:ident))*}) => {
+    (view $how_made:ident $fn:ident () [Tensor $($ty:ident)*] {(Tensor $this:ident) $(($pty:ident $pn:ident))*}) => {
         #[allow(non_camel_case_types, reason = "a method trait has the name of its function, so that one `use` brings both")]
         #[doc = concat!("The method [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
         pub trait $fn<D: $crate::core::Device> {
             #[doc = concat!("See the function [`", stringify!($fn), "`](fn@", stringify!($fn), ").")]
             #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
-            fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::core::Tensor<D>>;
+            fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::__view_result!(D $how_made)>;
         }
         impl<D: $crate::core::Device> $fn<D> for $crate::core::Tensor<D> {
             #[allow(clippy::needless_lifetimes, reason = "rows with a list argument need the name")]
-            fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::core::Tensor<D>> {
+            fn $fn<'t>(&'t self, $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<$crate::__view_result!(D $how_made)> {
                 $fn(self, $($pn),*)
             }
         }

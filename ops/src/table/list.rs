@@ -5,7 +5,7 @@
 pub struct Row {
     /// The name of its functional form, such as `add.Tensor`.
     pub name: String,
-    /// How it is defined: `formula`, `fold`, `template`, `op`, `view` or `hand`.
+    /// How it is defined: `formula`, `fold`, `template`, `op`, `view`, `views` or `hand`.
     pub kind: &'static str,
     /// The path of its definition.
     pub definition: String,
@@ -16,7 +16,7 @@ pub struct Row {
 /// One form of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowForm {
-    /// `functional`, `inplace`, `out`, `autoout`, or one of these with `_full`.
+    /// `functional`, `inplace`, `out`, `autoout`, `copy`, `copyout`, or one of these with `_full`.
     pub form: &'static str,
     /// The Rust function; `None` for a form that is called by name only.
     pub function: Option<&'static str>,

@@ -14,10 +14,11 @@
 //! | `fold` | a reduction likewise | as `op` |
 //! | `template` | a structured operator that each device executes itself | as `op` |
 //! | `op` | an [`Operator`](monomorph_core::structured::Operator): every form from one meta function | functional, inplace, out, and `_full` |
-//! | `view` | a function from geometry to geometry | functional, inplace |
+//! | `view` | a function from geometry to geometry | functional, inplace, copy, copyout |
+//! | `views` | a function from geometry to several | functional, copy |
 //! | `hand` | a function written by hand over any device | functional, inplace, out |
 //!
-//! `autoout` is an out= form made of the functional one: compute, resize, copy. A form whose Rust name is `-` is called by
+//! `copy` is the form of a view that copies it, `copyout` the out= form of that; `autoout` is an out= form made of the functional one: compute, resize, copy. A form whose Rust name is `-` is called by
 //! name only. Without a Rust signature to disagree with there is nothing to check; where there is one, a row whose schema
 //! does not fit it does not compile.
 
@@ -30,4 +31,7 @@ mod rows;
 
 pub use agree::{Takes, agrees};
 pub use list::{Row, RowForm, rows};
-pub use register::{IntoResult, Reader, Written, functional_schema, inplace_schema, out_schema, resize, write_out};
+pub use register::{
+    IntoResult, Reader, Written, copied, copied_parts, copy_out_schema, copy_schema, functional_schema, inplace_schema,
+    out_schema, resize, shared, shared_parts, write_out,
+};

@@ -28,7 +28,7 @@ macro_rules! __schema_args {
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptTensor $n $($rest)* }
     };
-    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor $n:ident $($rest:tt)*) => {
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor $(($($a:tt)*))? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Tensor $n $($rest)* }
     };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Scalar ? $n:ident $($rest:tt)*) => {
@@ -67,6 +67,9 @@ macro_rules! __schema_args {
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt str ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptStr $n $($rest)* }
     };
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt str $n:ident $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Str $n $($rest)* }
+    };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt ScalarType ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptDType $n $($rest)* }
     };
@@ -89,7 +92,10 @@ macro_rules! __schema_args {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc MemoryFormat $n $($rest)* }
     };
 
-    // Defaults matter only for keyword-only arguments in short mode.
+    // Defaults matter only for keyword-only arguments in short mode, where none is negative.
+    (@default $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt $ty:ident $n:ident = - $default:literal , $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc $ty $n , $($rest)* }
+    };
     (@default short yes $cb:ident $ctx:tt ([$($all:tt)*] $params:tt) $ty:ident $n:ident = $default:tt , $($rest:tt)*) => {
         $crate::__schema_args! { @walk short yes $cb $ctx ([$($all)* (fixed $ty $default)] $params) $($rest)* }
     };
@@ -135,6 +141,7 @@ macro_rules! __marker {
     (OptFloats) => { $crate::core::Optional<$crate::core::FloatsArg> };
     (Bool) => { $crate::core::BoolArg };
     (OptBool) => { $crate::core::Optional<$crate::core::BoolArg> };
+    (Str) => { $crate::core::StrArg };
     (OptStr) => { $crate::core::Optional<$crate::core::StrArg> };
     (DType) => { $crate::core::DTypeArg };
     (OptDType) => { $crate::core::Optional<$crate::core::DTypeArg> };
@@ -175,6 +182,9 @@ macro_rules! __value {
     };
     ($d:ident (fixed Scalar $default:literal)) => {
         $crate::core::Scalar::from($default)
+    };
+    ($d:ident (fixed Str $default:literal)) => {
+        $default
     };
     ($d:ident (fixed MemoryFormat contiguous_format)) => {
         $crate::core::MemoryFormat::Contiguous

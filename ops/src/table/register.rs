@@ -1,7 +1,10 @@
 //! The boxed forms of a row: closures that read arguments off the stack by schema type, and the schemas of all forms.
 
+use crate::copies::clone_tensor;
 use monomorph_core::schema::Schema;
-use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, Result, Tensor, strides};
+use monomorph_core::{
+    AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, MemoryFormat, Result, Tensor, strides,
+};
 
 /// Reads boxed arguments one after another.
 pub struct Reader<'a> {
@@ -142,6 +145,25 @@ pub fn inplace_schema(name: &str, args: &str) -> Schema {
     parse(&format!("{}({args}) -> Tensor(a!)", squeeze(name)))
 }
 
+/// The schema of the copying form of a view: nothing is aliased.
+pub fn copy_schema(name: &str, args: &str, rets: &str) -> Schema {
+    let returns = if squeeze(rets).ends_with("[]") { "Tensor[]" } else { "Tensor" };
+    parse(&format!("{}({}) -> {returns}", squeeze(name), unaliased(args)))
+}
+
+/// The schema of its out= form.
+pub fn copy_out_schema(name: &str, args: &str) -> Schema {
+    out_schema(name, &unaliased(args), "Tensor")
+}
+
+/// Arguments without the alias set of the first.
+fn unaliased(args: &str) -> String {
+    match args.split_once(')') {
+        Some((first, rest)) if first.starts_with("Tensor") => format!("Tensor{rest}"),
+        _ => args.to_owned(),
+    }
+}
+
 /// The schema of the out= form: keyword-only outputs, written and returned.
 pub fn out_schema(name: &str, args: &str, rets: &str) -> Schema {
     let names: Vec<&str> = rets.split(',').map(|r| r.trim().strip_prefix("Tensor").map_or("", str::trim)).collect();
@@ -165,7 +187,8 @@ pub(super) fn squeeze(name: &str) -> String {
 /// Rows are written by hand and every schema of the table is compared with PyTorch's list in a test, so a row that does not
 /// parse never leaves the workshop.
 fn parse(text: &str) -> Schema {
-    match Schema::parse(text) {
+    // The tokens of a row are printed with a space behind the sign of a number.
+    match Schema::parse(&text.replace("= - ", "= -")) {
         Ok(schema) => schema,
         Err(error) => unreachable!("a row of the operator table does not parse: {error}"),
     }
@@ -210,6 +233,18 @@ macro_rules! __register_form {
         $crate::__schema_args! { @walk full no __boxed
             { inplace $kind $ctx $op $rets
               { $crate::table::inplace_schema(stringify!($($fname)*), stringify!($($args)*)) } }
+            ([] {}) $($args)* , }
+    };
+    (copy $ctx:tt $kind:ident $op:tt ($($args:tt)*) ($($rets:tt)*) $name:tt [$($fname:tt)*]) => {
+        $crate::__schema_args! { @walk full no __boxed
+            { copy $kind $ctx $op ($($rets)*)
+              { $crate::table::copy_schema(stringify!($($fname)*), stringify!($($args)*), stringify!($($rets)*)) } }
+            ([] {}) $($args)* , }
+    };
+    (copyout $ctx:tt $kind:ident $op:tt ($($args:tt)*) $rets:tt $name:tt [$($fname:tt)*]) => {
+        $crate::__schema_args! { @walk full no __boxed
+            { copyout $kind $ctx $op $rets
+              { $crate::table::copy_out_schema(stringify!($($fname)*), stringify!($($args)*)) } }
             ([] {}) $($args)* , }
     };
     ($form:ident $ctx:tt $kind:ident $op:tt ($($args:tt)*) ($($rets:tt)*) $name:tt [$($fname:tt)+]) => {
@@ -280,12 +315,20 @@ macro_rules! __kernel {
         })?;
         Ok(written.results())
     } };
-    (functional view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
-        let mut reader = $crate::table::Reader::new(args, 0);
+    (functional view $($row:tt)*) => { $crate::__kernel! { shared view $($row)* } };
+    (copy view $($row:tt)*) => { $crate::__kernel! { copied view $($row)* } };
+    (functional views $($row:tt)*) => { $crate::__kernel! { shared_parts view $($row)* } };
+    (copy views $($row:tt)*) => { $crate::__kernel! { copied_parts view $($row)* } };
+    (copyout view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+        let (inputs, outs) = args.split_at_mut(args.len() - 1);
+        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+        let mut reader = $crate::table::Reader::new(inputs, 0);
         let this = reader.tensor::<$device>(stringify!($this))?;
         let geometry = $($op)*(this.geometry(),
             $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
-        Ok(vec![this.view_as(geometry)?.into()])
+        let [out] = written.typed::<$device, 1>()?;
+        $crate::table::write_out(&$crate::table::copied(&this, geometry)?, out)?;
+        Ok(written.results())
     } };
     (inplace view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
         let (first, rest) = args.split_at_mut(1);
@@ -297,6 +340,13 @@ macro_rules! __kernel {
             $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
         this.set_view(geometry)?;
         Ok(written.results())
+    } };
+    ($how_made:ident view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+        let mut reader = $crate::table::Reader::new(args, 0);
+        let this = reader.tensor::<$device>(stringify!($this))?;
+        let geometry = $($op)*(this.geometry(),
+            $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+        Ok(vec![$crate::table::IntoResult::into_result($crate::table::$how_made(&this, geometry)?)])
     } };
     (inplace hand $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
         let (first, rest) = args.split_at_mut(1);
@@ -330,11 +380,31 @@ macro_rules! __kernel {
     } };
 }
 
+/// A view of this geometry.
+pub fn shared<D: Device>(this: &Tensor<D>, geometry: Geometry) -> Result<Tensor<D>> {
+    this.view_as(geometry)
+}
+
+/// A contiguous copy of a view of this geometry.
+pub fn copied<D: Device>(this: &Tensor<D>, geometry: Geometry) -> Result<Tensor<D>> {
+    clone_tensor(&this.view_as(geometry)?, Some(MemoryFormat::Contiguous))
+}
+
+/// A view of each geometry.
+pub fn shared_parts<D: Device>(this: &Tensor<D>, geometries: Vec<Geometry>) -> Result<Vec<Tensor<D>>> {
+    geometries.into_iter().map(|geometry| shared(this, geometry)).collect()
+}
+
+/// A contiguous copy of a view of each geometry.
+pub fn copied_parts<D: Device>(this: &Tensor<D>, geometries: Vec<Geometry>) -> Result<Vec<Tensor<D>>> {
+    geometries.into_iter().map(|geometry| copied(this, geometry)).collect()
+}
+
 /// The type of the result of a hand-written function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __hand_result {
-    ($device:ident (Tensor [])) => { Vec<$crate::core::Tensor<$device>> };
+    ($device:ident (Tensor $(($($alias:tt)*))? [])) => { Vec<$crate::core::Tensor<$device>> };
     ($device:ident $rets:tt) => { $crate::core::Tensor<$device> };
 }
 

@@ -6,6 +6,8 @@ macro_rules! op_table {
     ($callback:ident $($context:tt)*) => {
         $crate::__arithmetic_rows! { $callback $($context)* }
         $crate::__exponential_rows! { $callback $($context)* }
+        $crate::__power_rows! { $callback $($context)* }
+        $crate::__activation_rows! { $callback $($context)* }
         $crate::__comparison_rows! { $callback $($context)* }
         $crate::__logic_rows! { $callback $($context)* }
         $crate::__fill_rows! { $callback $($context)* }
@@ -22,6 +24,9 @@ macro_rules! op_table {
         $crate::__factory_rows! { $callback $($context)* }
         $crate::__arange_rows! { $callback $($context)* }
         $crate::__view_rows! { $callback $($context)* }
+        $crate::__rearrange_rows! { $callback $($context)* }
+        $crate::__complex_view_rows! { $callback $($context)* }
+        $crate::__parts_rows! { $callback $($context)* }
     };
 }
 

@@ -4,6 +4,7 @@ mod aliasing;
 mod boxed;
 mod c_text;
 mod factories;
+mod fused;
 mod fuzz;
 mod meta;
 mod pointwise;

@@ -44,6 +44,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         (Base::Bool, false) => IValue::Bool(false),
         (Base::ScalarType, false) => IValue::DType(DType::F32),
         (Base::Device, false) => IValue::Device(DeviceId::CPU),
+        (Base::Str, false) => IValue::Str("none".into()),
         (Base::MemoryFormat, false) => IValue::MemoryFormat(MemoryFormat::Contiguous),
         (base, list) => panic!("{schema}: no value for {base:?}, list: {list}"),
     }

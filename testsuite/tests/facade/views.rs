@@ -2,6 +2,9 @@
 //! the operators that may be views: reshape, contiguous, to.
 
 use monomorph::{AnyTensor, Cpu, DType, IValue, Meta, Tensor, call};
+use monomorph::{
+    chunk, dsplit_indices, hsplit, split, split_with_sizes, tensor_split, tensor_split_indices, unbind, vsplit,
+};
 use monomorph_testsuite::layout::{Layout, Random, tensor, values};
 use monomorph_testsuite::naive::each_index;
 
@@ -130,6 +133,58 @@ impl Model {
         inside.then(|| self.slice(d as i64, Some(start), Some(start + length), 1))?
     }
 
+    fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Option<Model> {
+        let n = self.sizes.len();
+        let (a, b) = (self.dim(dim1).filter(|&a| a < n)?, self.dim(dim2).filter(|&b| b < n)?);
+        if a == b {
+            return None;
+        }
+        let on = |i: i64| i - offset.min(0) < self.sizes[a] && i + offset.max(0) < self.sizes[b];
+        let length = (0..).take_while(|&i| on(i)).count() as i64;
+        let kept: Vec<usize> = (0..n).filter(|&d| d != a && d != b).collect();
+        let mut sizes: Vec<i64> = kept.iter().map(|&d| self.sizes[d]).collect();
+        sizes.push(length);
+        let old = |index: &[i64]| {
+            let (at, mut old) = (index[n - 2], vec![0; n]);
+            kept.iter().zip(index).for_each(|(&d, &i)| old[d] = i);
+            (old[a], old[b]) = (at - offset.min(0), at + offset.max(0));
+            old
+        };
+        Some(self.map(sizes, old))
+    }
+
+    fn unfold(&self, dim: i64, size: i64, step: i64) -> Option<Model> {
+        let d = self.dim(dim)?;
+        let length = self.sizes.get(d).copied().unwrap_or(1);
+        if size < 0 || size > length || step <= 0 {
+            return None;
+        }
+        let mut sizes = self.sizes.clone();
+        if let Some(windows) = sizes.get_mut(d) {
+            *windows = (0..=length - size).step_by(step as usize).count() as i64;
+        }
+        sizes.push(size);
+        let old = |index: &[i64]| {
+            let (&within, index) = index.split_last().expect("the window's dimension");
+            let mut old = index.to_vec();
+            if let Some(i) = old.get_mut(d) {
+                *i = *i * step + within;
+            }
+            old
+        };
+        Some(self.map(sizes, old))
+    }
+
+    fn movedim(&self, source: i64, destination: i64) -> Option<Model> {
+        let (from, to) = (self.dim(source)?, self.dim(destination)?);
+        let mut dims: Vec<i64> = (0..self.sizes.len() as i64).collect();
+        if !dims.is_empty() {
+            let moved = dims.remove(from);
+            dims.insert(to, moved);
+        }
+        self.permute(&dims)
+    }
+
     /// True if some strides reach these offsets.
     fn has_strides(&self) -> bool {
         let n = self.sizes.len();
@@ -152,7 +207,7 @@ fn step(model: &Model, random: &mut Random) -> (&'static str, Vec<IValue>, Optio
     let dim = |random: &mut Random| random.below(n as usize * 2 + 3) as i64 - n - 1;
     let small = |random: &mut Random| random.below(9) as i64 - 3;
     let ints = |list: &[i64]| IValue::Ints(list.to_vec());
-    match random.below(10) {
+    match random.below(13) {
         0 => {
             let mut sizes: Vec<i64> = match random.below(3) {
                 0 => vec![model.offsets.len() as i64],
@@ -217,6 +272,18 @@ fn step(model: &Model, random: &mut Random) -> (&'static str, Vec<IValue>, Optio
             let args = vec![IValue::Int(d), value(start), value(end), IValue::Int(step)];
             ("slice.Tensor", args, model.slice(d, start, end, step))
         }
+        9 => {
+            let (offset, a, b) = (small(random), dim(random), dim(random));
+            ("diagonal", [offset, a, b].map(IValue::Int).to_vec(), model.diagonal(offset, a, b))
+        }
+        10 => {
+            let (d, size, step) = (dim(random), small(random), small(random));
+            ("unfold", [d, size, step].map(IValue::Int).to_vec(), model.unfold(d, size, step))
+        }
+        11 => {
+            let (from, to) = (dim(random), dim(random));
+            ("movedim.int", [from, to].map(IValue::Int).to_vec(), model.movedim(from, to))
+        }
         _ => {
             let (d, start, length) = (dim(random), small(random), small(random));
             let args = vec![IValue::Int(d), IValue::Int(start), IValue::Int(length)];
@@ -273,6 +340,69 @@ fn chains_of_views_reach_the_elements_that_the_model_names() {
         }
     }
     assert!(made > 5000 && refused > 1000, "{made} views, {refused} errors");
+}
+
+/// The parts of a dimension, by where each begins and ends.
+fn check_parts(t: &Tensor<Cpu>, dim: i64, parts: monomorph::Result<Vec<Tensor<Cpu>>>, ends: &[(i64, i64)]) {
+    let (whole, parts) = (Model::of(t.as_any()), parts.unwrap());
+    let got: Vec<Model> = parts.iter().map(|part| Model::of(part.as_any())).collect();
+    let want: Vec<Model> = ends.iter().map(|&(a, b)| whole.slice(dim, Some(a), Some(b), 1).unwrap()).collect();
+    assert_eq!(got, want);
+    assert!(parts.iter().all(|part| part.storage_id() == t.storage_id()));
+}
+
+#[test]
+fn parts_are_slices() {
+    let numbers: Vec<_> = (0..70).map(monomorph::Scalar::Int).collect();
+    let t = tensor(Layout::Transposed.geometry(DType::I64, &[2, 7, 4]), &numbers);
+    check_parts(&t, 1, split(&t, 3, 1), &[(0, 3), (3, 6), (6, 7)]);
+    check_parts(&t, -2, split_with_sizes(&t, &[0, 5, 2], -2), &[(0, 0), (0, 5), (5, 7)]);
+    check_parts(&t, 1, chunk(&t, 5, 1), &[(0, 2), (2, 4), (4, 6), (6, 7)]);
+    check_parts(&t, 1, tensor_split(&t, 3, 1), &[(0, 3), (3, 5), (5, 7)]);
+    check_parts(&t, 1, tensor_split_indices(&t, &[2, 1, 9, -3], 1), &[(0, 2), (2, 1), (1, 9), (9, -3), (-3, 7)]);
+    check_parts(&t, 1, hsplit(&t, 7), &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7)]);
+    check_parts(&t, 0, vsplit(&t, 2), &[(0, 1), (1, 2)]);
+    check_parts(&t, 2, dsplit_indices(&t, &[1]), &[(0, 1), (1, 4)]);
+    let rows = unbind(&t, 0).unwrap();
+    assert_eq!(values(&rows[1]), values(&monomorph::select(&t, 0, 1).unwrap()));
+
+    // Nothing is shared out, but as often as was asked for.
+    let none = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0]).unwrap();
+    assert_eq!(chunk(&none, 3, 0).unwrap().len(), 3);
+    assert!(chunk(&none, i64::MAX, 0).is_err() && chunk(&t, 0, 0).is_err() && split(&t, 0, 0).is_err());
+    assert!(split_with_sizes(&t, &[i64::MAX, i64::MAX], 0).is_err() && hsplit(&t, 2).is_err());
+    assert_eq!(split(&t, i64::MAX, 0).unwrap().len(), 1);
+}
+
+#[test]
+fn copies_of_views_are_contiguous_and_their_own() {
+    let numbers: Vec<_> = (0..70).map(monomorph::Scalar::Int).collect();
+    let t = tensor(Layout::Stepped.geometry(DType::I32, &[3, 4]), &numbers);
+    let (view, copy) = (monomorph::transpose(&t, 0, 1).unwrap(), monomorph::transpose_copy(&t, 0, 1).unwrap());
+    assert_eq!((values(&copy), copy.sizes()), (values(&view), view.sizes()));
+    assert!(copy.is_contiguous() && copy.storage_id() != t.storage_id());
+    let mut stack = vec![t.clone().into(), IValue::Int(1), IValue::Int(0), IValue::Int(1), copy.into()];
+    call("diagonal_copy.out", &mut stack).unwrap();
+    let [IValue::Tensor(out)] = &stack[..] else { panic!("one result") };
+    assert_eq!(out.sizes(), [3]);
+    let parts = monomorph::unbind_copy(&t, 1).unwrap();
+    assert!(parts.len() == 4 && parts.iter().all(|part| part.storage_id() != t.storage_id()));
+}
+
+#[test]
+fn parts_of_complex_numbers() {
+    let numbers = [(1.0, 2.0), (-3.0, 4.0)].map(|(re, im)| monomorph::Complex32::new(re, im));
+    let t = Tensor::<Cpu>::from_slice(&numbers, &[2]).unwrap();
+    let conj = monomorph::conj(&t).unwrap();
+    assert_eq!(monomorph::imag(&t).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
+    assert_eq!(monomorph::imag(&conj).unwrap().to_vec::<f32>().unwrap(), [-2.0, -4.0]);
+    assert_eq!(monomorph::real(&conj).unwrap().to_vec::<f32>().unwrap(), [1.0, -3.0]);
+    assert!(monomorph::view_as_real(&conj).is_err());
+    let pairs = monomorph::view_as_real(&monomorph::resolve_conj(&conj).unwrap()).unwrap();
+    assert_eq!(pairs.to_vec::<f32>().unwrap(), [1.0, -2.0, -3.0, -4.0]);
+    let back = monomorph::view_as_complex(&pairs).unwrap();
+    assert_eq!(back.to_vec::<monomorph::Complex32>().unwrap(), numbers.map(|z| z.conj()));
+    assert_eq!(back.storage_id(), pairs.storage_id());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{On, operator};
 use crate::isa::Isa;
-use monomorph_ops::algebra::{Bits, Equal, Magnitude, Mask, Num, Ordered, Value};
+use monomorph_ops::algebra::{Bits, Equal, Magnitude, Mask, Num, Ordered, Power, Value};
 use std::ops::{BitAnd, BitOr, BitXor};
 
 impl<I: Isa> Value for On<bool, I> {
@@ -48,6 +48,17 @@ operator!(bool: Neg::neg = |a| a);
 
 impl<I: Isa> Bits for On<bool, I> {}
 impl<I: Isa> Num for On<bool, I> {}
+
+impl<I: Isa> Power for On<bool, I> {
+    #[inline(always)]
+    fn pow(self, exponent: Self) -> Self {
+        On::new(self.get() | !exponent.get())
+    }
+    #[inline(always)]
+    fn pow_number(self, exponent: Self) -> Self {
+        self.pow(exponent)
+    }
+}
 
 impl<I: Isa> Magnitude for On<bool, I> {
     #[inline(always)]

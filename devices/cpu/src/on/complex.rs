@@ -1,15 +1,35 @@
-//! Complex values: products by the schoolbook rule, quotients by Smith's method, the exponential of C99 Annex G.
+//! Complex values: products by the schoolbook rule, quotients by Smith's method, the exponential of C99 Annex G. Refuses the
+//! other functions, which are in `complex_functions.rs`.
 
+use super::complex_functions::{log, pow, sqrt, tanh};
 use super::exp::exp_f64;
 use super::hypot::{hypot_f32, hypot_f64};
 use super::{On, operator};
 use crate::isa::Isa;
-use monomorph_ops::algebra::{Cartesian, Equal, Exponential, Magnitude, Num, TrueDivision, Value};
+use monomorph_ops::algebra::{
+    Cartesian, Equal, Exponential, Hyperbolic, Logarithm, Magnitude, Num, Power, Root, TrueDivision, Value,
+};
 use num_complex::Complex;
 
-/// Implements the algebra for complex types: component, hypot, exponential.
+/// What float32 parts compute in, where a function takes more than a few steps.
+#[inline(always)]
+fn wide(z: Complex<f32>) -> Complex<f64> {
+    Complex::new(z.re.into(), z.im.into())
+}
+
+#[inline(always)]
+fn narrow(z: Complex<f64>) -> Complex<f32> {
+    Complex::new(z.re as f32, z.im as f32)
+}
+
+#[inline(always)]
+fn itself(z: Complex<f64>) -> Complex<f64> {
+    z
+}
+
+/// Implements the algebra for complex types: component, hypot, exponential, the way to float64 parts and back.
 macro_rules! complex {
-    ($($part:ident, $hypot:ident, $exp:ident);+ $(;)?) => {$(
+    ($($part:ident, $hypot:ident, $exp:ident, $wide:ident, $narrow:ident);+ $(;)?) => {$(
         impl<I: Isa> Value for On<Complex<$part>, I> {
             type Mask = On<bool, I>;
             type Re = On<$part, I>;
@@ -124,6 +144,65 @@ macro_rules! complex {
                 })
             }
         }
+
+        impl<I: Isa> Logarithm for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn log(self) -> Self {
+                On::new($narrow(log($wide(self.get()))))
+            }
+        }
+
+        impl<I: Isa> Root for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                On::new($narrow(sqrt($wide(self.get()))))
+            }
+            #[inline(always)]
+            fn rsqrt(self) -> Self {
+                Self::one() / self.sqrt()
+            }
+        }
+
+        impl<I: Isa> Hyperbolic for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn tanh(self) -> Self {
+                On::new($narrow(tanh($wide(self.get()))))
+            }
+            #[inline(always)]
+            fn sigmoid(self) -> Self {
+                Self::one() / (Self::one() + (-self).exp())
+            }
+        }
+
+        impl<I: Isa> Power for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn pow(self, exponent: Self) -> Self {
+                On::new($narrow(pow($wide(self.get()), $wide(exponent.get()))))
+            }
+            #[inline(always)]
+            fn pow_number(self, exponent: Self) -> Self {
+                let real = |x: $part| exponent.get() == Complex::new(x, 0.0);
+                if real(0.0) {
+                    Self::one()
+                } else if real(0.5) {
+                    self.sqrt()
+                } else if real(-0.5) {
+                    self.rsqrt()
+                } else if real(1.0) {
+                    self
+                } else if real(2.0) {
+                    self * self
+                } else if real(3.0) {
+                    self * self * self
+                } else if real(-1.0) {
+                    Self::one() / self
+                } else if real(-2.0) {
+                    Self::one() / (self * self)
+                } else {
+                    self.pow(exponent)
+                }
+            }
+        }
     )+};
 }
 
@@ -149,6 +228,6 @@ fn exp_c128<I: Isa>(re: f64, im: f64) -> Complex<f64> {
 }
 
 complex! {
-    f32, hypot_f32, exp_c64;
-    f64, hypot_f64, exp_c128;
+    f32, hypot_f32, exp_c64, wide, narrow;
+    f64, hypot_f64, exp_c128, itself, itself;
 }

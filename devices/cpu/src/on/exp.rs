@@ -15,7 +15,7 @@ use crate::isa::Isa;
 /// Declares the exponential function of one float type.
 macro_rules! exponential {
     (
-        $name:ident: $float:ident as $bits:ident;
+        $name:ident, $parts:ident, $power:ident: $float:ident as $bits:ident ($signed:ident);
         shape bias $bias:literal, mantissa $mantissa:literal;
         clamp $low:literal, $high:literal;
         ln2 $ln2_high:literal, $ln2_low:literal;
@@ -24,38 +24,47 @@ macro_rules! exponential {
         /// e to the power of `x`.
         #[inline(always)]
         pub(super) fn $name<I: Isa>(x: $float) -> $float {
+            // Beyond the clamps results are 0 and infinity anyway. Comparisons with NaN are false, so NaN passes.
+            let x = if x < $low { $low } else { x };
+            let x = if x > $high { $high } else { x };
+            let (n, head, tail) = $parts::<I>(x, 0.0);
+            let first = n >> 1;
+            (1.0 + (head + tail)) * $power(first) * $power(n.wrapping_sub(first))
+        }
+
+        /// n, head and tail such that e^(x + low) is 2ⁿ·(1 + head + tail), where `low` is small beside `x` and `x` lies within
+        /// the clamps of the exponential; the tail is small beside the head. Arbitrary for NaN, but head and tail are NaN.
+        #[inline(always)]
+        pub(super) fn $parts<I: Isa>(x: $float, low: $float) -> ($signed, $float, $float) {
             /// Its last place is one, so a sum with it is rounded to an integer.
             const SHIFT: $float = 1.5 * ((1 as $bits) << $mantissa) as $float;
 
             let fma = |a: $float, b: $float, c: $float| if I::FMA { a.mul_add(b, c) } else { a * b + c };
 
-            // Beyond the clamps results are 0 and infinity anyway. Comparisons with NaN are false, so NaN passes.
-            let x = if x < $low { $low } else { x };
-            let x = if x > $high { $high } else { x };
-
             let shifted = fma(x, std::$float::consts::LOG2_E, SHIFT);
             let n = shifted - SHIFT;
             let high = fma(n, -$ln2_high, x);
-            let low = n * $ln2_low;
+            let low = fma(n, $ln2_low, -low);
             let r = high - low;
             let correction = (high - r) - low;
 
             let q = $first;
             $(let q = fma(q, r, $rest);)*
-            let p = 1.0 + (r + fma(r * r, q, correction));
-
             // Signed, so that negative n halves downwards; wrapping, because NaN leaves arbitrary bits.
             let n = shifted.to_bits().wrapping_sub(SHIFT.to_bits()).cast_signed();
-            let first = n >> 1;
-            let second = n.wrapping_sub(first);
-            let power = |k| $float::from_bits((k as $bits).wrapping_add($bias) << $mantissa);
-            p * power(first) * power(second)
+            (n, r, fma(r * r, q, correction))
+        }
+
+        /// 2 to the power of `n`, where that is a normal number.
+        #[inline(always)]
+        pub(super) fn $power(n: $signed) -> $float {
+            $float::from_bits(n.cast_unsigned().wrapping_add($bias) << $mantissa)
         }
     };
 }
 
 exponential! {
-    exp_f32: f32 as u32;
+    exp_f32, exp_parts_f32, power_f32: f32 as u32 (i32);
     shape bias 127, mantissa 23;
     clamp -104.0, 89.0;
     ln2 0.693_359_4, -2.121_944_4e-4;
@@ -63,7 +72,7 @@ exponential! {
 }
 
 exponential! {
-    exp_f64: f64 as u64;
+    exp_f64, exp_parts_f64, power_f64: f64 as u64 (i64);
     shape bias 1023, mantissa 52;
     clamp -746.0, 710.0;
     ln2 6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10;

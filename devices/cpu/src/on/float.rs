@@ -1,12 +1,20 @@
 //! The real floats. float16 and bfloat16 hold a float32 and round when they are stored; only their rounded quotients
 //! pass through their own precision on the way, because PyTorch's do and a truncation shows it.
 
+use super::erf::{erf_f32, erf_f64};
 use super::exp::{exp_f32, exp_f64};
+use super::gelu::{gelu_f32, gelu_f64, gelu_tanh_f32, gelu_tanh_f64};
+use super::log::{log_f32, log_f64};
+use super::pow::{pow_f32, pow_f64};
+use super::tanh::{sigmoid_f32, sigmoid_f64, tanh_f32, tanh_f64};
 use super::{On, operator};
 use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::Isa;
 use half::{bf16, f16};
-use monomorph_ops::algebra::{Equal, Exponential, Magnitude, Num, Ordered, Real, RoundedDivision, TrueDivision, Value};
+use monomorph_ops::algebra::{
+    Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Power, Real, Root, RoundedDivision,
+    TrueDivision, Value,
+};
 
 #[inline(always)]
 fn unrounded<T>(x: T) -> T {
@@ -23,9 +31,36 @@ fn through_bf16(x: f32) -> f32 {
     bf16_to_f32(f32_to_bf16(x))
 }
 
-/// Implements the algebra for float types: element, register, exponential, rounding of quotients.
+/// 1 / √x. In float64 nothing is lost before the last rounding.
+#[inline(always)]
+fn rsqrt_f32(x: f32) -> f32 {
+    (1.0 / f64::from(x).sqrt()) as f32
+}
+
+/// 1 / √x: the quotient's last place is corrected by what the root lacks, which Newton's step says.
+#[inline(always)]
+fn rsqrt_f64(x: f64) -> f64 {
+    1.0 / x.sqrt()
+}
+
+/// Implements traits of functions of one value, each method by a function that is generic over the level.
+macro_rules! functions {
+    ($element:ident: $($trait:ident { $($method:ident $function:ident),+ })+) => {$(
+        impl<I: Isa> $trait for On<$element, I> {$(
+            #[inline(always)]
+            fn $method(self) -> Self {
+                On::new($function::<I>(self.get()))
+            }
+        )+}
+    )+};
+}
+
+/// Implements the algebra for float types: element, register, rounding of quotients, functions.
 macro_rules! float {
-    ($($element:ident: $repr:ident, $exp:ident, $round:ident);+ $(;)?) => {$(
+    ($(
+        $element:ident: $repr:ident, $round:ident, $rsqrt:ident, $pow:ident, $exp:ident, $log:ident, $tanh:ident,
+        $sigmoid:ident, $erf:ident, $gelu:ident, $gelu_tanh:ident
+    );+ $(;)?) => {$(
         impl<I: Isa> Value for On<$element, I> {
             type Mask = On<bool, I>;
             type Re = Self;
@@ -53,6 +88,10 @@ macro_rules! float {
             #[inline(always)]
             fn from_complex(re: f64, _: f64) -> Self {
                 Self::from_f64(re)
+            }
+            #[inline(always)]
+            fn stored(self) -> Self {
+                On::new($round(self.get()))
             }
         }
 
@@ -159,18 +198,58 @@ macro_rules! float {
             }
         }
 
-        impl<I: Isa> Exponential for On<$element, I> {
+        impl<I: Isa> Root for On<$element, I> {
             #[inline(always)]
-            fn exp(self) -> Self {
-                On::new($exp::<I>(self.get()))
+            fn sqrt(self) -> Self {
+                On::new(self.get().sqrt())
             }
+            #[inline(always)]
+            fn rsqrt(self) -> Self {
+                On::new($rsqrt(self.get()))
+            }
+        }
+
+        impl<I: Isa> Power for On<$element, I> {
+            #[inline(always)]
+            fn pow(self, exponent: Self) -> Self {
+                On::new($pow::<I>(self.get(), exponent.get()))
+            }
+            #[inline(always)]
+            fn pow_number(self, exponent: Self) -> Self {
+                let (x, exponent) = (self.get(), $round(exponent.get()));
+                // The exponent is the same for the whole loop, so this is no branch in it.
+                On::new(if exponent == 0.5 {
+                    x.sqrt()
+                } else if exponent == -0.5 {
+                    $rsqrt(x)
+                } else if exponent == 1.0 {
+                    x
+                } else if exponent == 2.0 {
+                    x * x
+                } else if exponent == 3.0 {
+                    x * x * x
+                } else if exponent == -1.0 {
+                    1.0 / x
+                } else if exponent == -2.0 {
+                    1.0 / (x * x)
+                } else {
+                    $pow::<I>(x, exponent)
+                })
+            }
+        }
+
+        functions! { $element:
+            Exponential { exp $exp }
+            Logarithm { log $log }
+            Hyperbolic { tanh $tanh, sigmoid $sigmoid }
+            Gaussian { erf $erf, gelu $gelu, gelu_tanh $gelu_tanh }
         }
     )+};
 }
 
 float! {
-    f32: f32, exp_f32, unrounded;
-    f64: f64, exp_f64, unrounded;
-    f16: f32, exp_f32, through_f16;
-    bf16: f32, exp_f32, through_bf16;
+    f32: f32, unrounded, rsqrt_f32, pow_f32, exp_f32, log_f32, tanh_f32, sigmoid_f32, erf_f32, gelu_f32, gelu_tanh_f32;
+    f64: f64, unrounded, rsqrt_f64, pow_f64, exp_f64, log_f64, tanh_f64, sigmoid_f64, erf_f64, gelu_f64, gelu_tanh_f64;
+    f16: f32, through_f16, rsqrt_f32, pow_f32, exp_f32, log_f32, tanh_f32, sigmoid_f32, erf_f32, gelu_f32, gelu_tanh_f32;
+    bf16: f32, through_bf16, rsqrt_f32, pow_f32, exp_f32, log_f32, tanh_f32, sigmoid_f32, erf_f32, gelu_f32, gelu_tanh_f32;
 }

@@ -2,7 +2,7 @@
 
 use super::{On, operator};
 use crate::isa::Isa;
-use monomorph_ops::algebra::{Bits, Equal, Magnitude, Num, Ordered, RoundedDivision, Shift, Value};
+use monomorph_ops::algebra::{Bits, Equal, Magnitude, Num, Ordered, Power, RoundedDivision, Shift, Value};
 
 macro_rules! wrapping_abs {
     ($a:expr) => {
@@ -133,6 +133,33 @@ macro_rules! integer {
             #[inline(always)]
             fn le(self, other: Self) -> Self::Mask {
                 On::new(self.get() <= other.get())
+            }
+        }
+
+        impl<I: Isa> Power for On<$int, I> {
+            #[inline(always)]
+            fn pow(self, exponent: Self) -> Self {
+                let (base, exponent) = (self.get(), exponent.get() as i64);
+                let (mut square, mut rest) = (base, if exponent < 0 { 0 } else { exponent });
+                let mut product: $int = 1;
+                while rest != 0 {
+                    product = if rest & 1 == 1 { product.wrapping_mul(square) } else { product };
+                    square = square.wrapping_mul(square);
+                    rest >>= 1;
+                }
+                // The reciprocal of the product, cut: 1 and -1 are their own.
+                let unit = (base == 1) | (base == (0 as $int).wrapping_sub(1)) & ($int::MIN != 0);
+                let reciprocal = if unit & (exponent & 1 == 1) { base } else { unit as $int };
+                On::new(if exponent < 0 { reciprocal } else { product })
+            }
+            #[inline(always)]
+            fn pow_number(self, exponent: Self) -> Self {
+                // The exponent is the same for the whole loop, so this is no branch in it.
+                On::new(match exponent.get() {
+                    2 => self.get().wrapping_mul(self.get()),
+                    3 => self.get().wrapping_mul(self.get()).wrapping_mul(self.get()),
+                    _ => return self.pow(exponent),
+                })
             }
         }
 

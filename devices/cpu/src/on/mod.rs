@@ -7,10 +7,17 @@
 
 mod bool;
 mod complex;
+mod complex_functions;
+mod erf;
 mod exp;
 mod float;
+mod gelu;
 mod hypot;
 mod int;
+mod log;
+mod pair;
+mod pow;
+mod tanh;
 #[cfg(test)]
 mod tests;
 mod widen;

@@ -6,14 +6,15 @@
 //! * K3: if `n > 1`, each input either is `out` exactly, or lies apart from it.
 //! * K4: `params` points to the formula's parameters.
 
-use super::operands::{Load, Store};
+use super::operands::{Load, Register, Store};
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
 use crate::on::On;
 use monomorph_core::DType;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::pointwise::{Map, OutputKind, Params, ParamsOf, PointwiseFn};
+use monomorph_ops::pointwise::{Map, Operands, OutputKind, Params, ParamsOf, PointwiseFn};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// A kernel body: output, inputs, number of elements, parameters. False if the data has no result ([`Map::fault`]); some
@@ -22,6 +23,13 @@ pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params:
 
 /// Elements that are asked for faults before the first of them is written. They stay in the first-level cache.
 const CHUNK: usize = 1024;
+
+/// Elements that are widened at a time where that is done in runs ([`Cell::in_runs`]).
+const RUN: usize = 256;
+
+/// A run of one operand, wide.
+#[repr(C, align(64))]
+struct Wide(MaybeUninit<[u8; RUN * size_of::<f32>()]>);
 
 /// The dtype that a body takes for an operand (0 is the output) if it computes in `compute`.
 pub(super) fn kernel_dtype(kind: OutputKind, masks: usize, compute: DType, operand: usize) -> DType {
@@ -89,7 +97,10 @@ where
             if F::FAULT && unsafe { faults::<F, C, I>(ins, range.clone()) } {
                 return false;
             }
-            if in_place {
+            if C::in_runs::<I>() && size_of::<C::Repr>() * RUN <= size_of::<Wide>() {
+                // SAFETY: K2, K3.
+                unsafe { in_runs::<F, C, I>(self.out, ins, range, params) };
+            } else if in_place {
                 // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that
                 // happen to be equal would fail its check for overlap and run one element at a time.
                 let mut ins = ins;
@@ -97,10 +108,10 @@ where
                     *first = self.out;
                 }
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I>(self.out, ins, range, params) };
+                unsafe { sweep::<F, C, I, false>(self.out, ins, range, params) };
             } else {
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I>(self.out, ins, range, params) };
+                unsafe { sweep::<F, C, I, false>(self.out, ins, range, params) };
             }
         }
         true
@@ -113,8 +124,12 @@ type Pointers<F, C, I> = <<F as PointwiseFn>::Operands as Load<On<C, I>>>::Point
 ///
 /// K2, K3 for the range.
 #[inline(always)]
-unsafe fn sweep<F, C, I>(out: *mut u8, ins: Pointers<F, C, I>, range: Range<usize>, params: ParamsOf<F, On<C, I>>)
-where
+unsafe fn sweep<F, C, I, const WIDE: bool>(
+    out: *mut u8,
+    ins: Pointers<F, C, I>,
+    range: Range<usize>,
+    params: ParamsOf<F, On<C, I>>,
+) where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
@@ -124,10 +139,58 @@ where
 {
     for i in range {
         // SAFETY: K2.
-        let x = unsafe { <F::Operands as Load<On<C, I>>>::load(ins, i) };
+        let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<WIDE>(ins, i) };
         let y = F::eval(x, params);
         // SAFETY: K2.
-        unsafe { <F::Out as Store<On<C, I>>>::store(out, i, y) };
+        unsafe { <F::Out as Store<On<C, I>>>::store::<WIDE>(out, i, y) };
+    }
+}
+
+/// A sweep over wide copies of the operands, run by run. A run is read completely before any of it is written, so that the
+/// output may be an operand.
+///
+/// # Safety
+///
+/// K2, K3 for the range.
+#[inline(always)]
+unsafe fn in_runs<F, C, I>(out: *mut u8, ins: Pointers<F, C, I>, range: Range<usize>, params: ParamsOf<F, On<C, I>>)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+    F::Out: Store<On<C, I>>,
+{
+    const { assert!(F::Operands::COUNT < super::driver::MAX, "there is a buffer for every operand") };
+    let out_size = <F::Out as Store<On<C, I>>>::SIZE;
+    // An output that is not of the computed dtype (a mask) is written as it is stored.
+    let wide_out = <F::Out as Store<On<C, I>>>::WIDE_SIZE != out_size;
+    let mut buffers = [const { Wide(MaybeUninit::uninit()) }; super::driver::MAX];
+    for start in range.clone().step_by(RUN) {
+        let n = RUN.min(range.end - start);
+        let [result, operands @ ..] = &mut buffers;
+        let mut free = operands.iter_mut();
+        let widened = |from: *const u8| {
+            let from = from.wrapping_add(start * size_of::<C::Stored>());
+            let Some(buffer) = free.next() else { return from };
+            let to = buffer.0.as_mut_ptr().cast::<u8>();
+            // SAFETY: R1 and R2 by K2: a buffer has room for a run and is apart from all operands; K1.
+            unsafe { <On<C, I> as Register>::widen_run(from, to, n) };
+            to.cast_const()
+        };
+        let ins = <F::Operands as Load<On<C, I>>>::replaced(ins, start, widened);
+        let to = out.wrapping_add(start * out_size);
+        if wide_out {
+            let result = result.0.as_mut_ptr().cast::<u8>();
+            // SAFETY: K2 for the buffers, which were just filled, and lie apart (K3).
+            unsafe { sweep::<F, C, I, true>(result, ins, 0..n, params) };
+            // SAFETY: R1, R2 by K2; K1.
+            unsafe { <F::Out as Store<On<C, I>>>::narrow_run(result, to, n) };
+        } else {
+            // SAFETY: as above; a dtype that is not widened is stored as it lies in a register.
+            unsafe { sweep::<F, C, I, true>(to, ins, 0..n, params) };
+        }
     }
 }
 
@@ -146,7 +209,7 @@ where
     let mut any = false;
     for i in range {
         // SAFETY: K2.
-        let x = unsafe { <F::Operands as Load<On<C, I>>>::load(ins, i) };
+        let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
         any |= F::fault(x).get();
     }
     any

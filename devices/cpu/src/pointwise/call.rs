@@ -2,6 +2,7 @@
 
 use super::body::{Body, kernel_dtype};
 use super::driver::{Base, Driver, MAX};
+use super::flat::Flat;
 use super::kernels::Kernels;
 use crate::cast::Bits;
 use crate::device::Cpu;
@@ -14,16 +15,22 @@ use monomorph_ops::pointwise::{
 };
 use smallvec::SmallVec;
 
-/// A pointwise call bound to memory: pointers, kernel body, parameters. It may be moved between runs.
-pub struct Ready<P> {
-    driver: Driver,
-    params: P,
+/// A pointwise call bound to memory: pointers and kernel body. It may be moved between runs.
+pub struct Ready(How);
+
+/// How the elements are computed.
+#[allow(clippy::large_enum_variant, reason = "a box would be an allocation in calls that otherwise make one")]
+enum How {
+    /// By one call of the body.
+    Flat(Flat),
+    /// By any number of them.
+    Driver(Driver),
 }
 
 /// What the shell knows of a formula.
-struct Shape {
-    kind: OutputKind,
-    masks: usize,
+pub(super) struct Shape {
+    pub(super) kind: OutputKind,
+    pub(super) masks: usize,
     words: &'static str,
 }
 
@@ -33,7 +40,7 @@ unsafe impl<F, W: 'static> Executes<Pointwise<F, W>> for Cpu
 where
     F: Kernels<W>,
 {
-    type Ready = Ready<F::Params>;
+    type Ready = Ready;
 
     unsafe fn ready(
         plan: &PointwisePlan<F::Params>,
@@ -43,13 +50,17 @@ where
         const { assert!(F::Operands::COUNT < MAX, "a pointwise operator has at most 7 operands") };
         let shape = Shape { kind: F::Out::KIND, masks: F::Operands::MASKS, words: F::Domain::WORDS };
         // SAFETY: E1, E2 are passed on; `lookup` gives bodies of this formula.
-        let driver = unsafe { bind(plan.iter(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }?;
-        Ok(Ready { driver, params: plan.params().clone() })
+        unsafe { bind(plan.iter(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
     }
 
-    unsafe fn run(ready: &mut Self::Ready) -> Result<()> {
-        // SAFETY: E2: the memory is still borrowed. K4: these are the formula's parameters.
-        unsafe { ready.driver.run((&raw const ready.params).cast()) }
+    unsafe fn run(ready: &mut Self::Ready, plan: &PointwisePlan<F::Params>) -> Result<()> {
+        let params = std::ptr::from_ref(plan.params()).cast();
+        match &ready.0 {
+            // SAFETY: E2: the memory is still borrowed. K4: these are the formula's parameters.
+            How::Flat(flat) => unsafe { flat.run(params) },
+            // SAFETY: the same; E3: it is the plan's iteration.
+            How::Driver(driver) => unsafe { driver.run(plan.iter(), params) },
+        }
     }
 }
 
@@ -65,19 +76,42 @@ unsafe fn bind(
     lookup: fn(DType, crate::isa::Level) -> Option<Body>,
     inputs: &[Operand<'_>],
     outputs: &Outputs<'_>,
-) -> Result<Driver> {
+) -> Result<Ready> {
     let level = crate::level()?;
     let compute = compute.unwrap_or(iter.common_dtype());
     let what = "no kernel is compiled for";
     let none = || ErrorKind::DTypeNotSupported { what, got: compute, accepted: shape.words };
     let body = lookup(compute, level).ok_or_else(none)?;
+    // SAFETY: E1, E2 are passed on, and this is the formula's body for `compute`.
+    if let Some(flat) = unsafe { Flat::new(iter, body, compute, shape, inputs, outputs, level) } {
+        return Ok(Ready(How::Flat(flat)));
+    }
+    // SAFETY: as above.
+    Ok(Ready(How::Driver(unsafe { drive(iter, body, compute, shape, inputs, outputs, level) })))
+}
+
+/// The general way.
+///
+/// # Safety
+///
+/// As for [`Flat::new`].
+#[inline(never)]
+unsafe fn drive(
+    iter: &TensorIter,
+    body: Body,
+    compute: DType,
+    shape: &Shape,
+    inputs: &[Operand<'_>],
+    outputs: &Outputs<'_>,
+    level: crate::isa::Level,
+) -> Driver {
     let mut bases: SmallVec<[Base; 4]> = SmallVec::new();
     bases.push(Base::At(outputs.data(0)));
     for input in inputs {
         bases.push(match input {
             // SAFETY: E2: the storage is borrowed as long as the result lives.
             Operand::Tensor(tensor) => Base::At(unsafe { tensor.data() }),
-            Operand::Number(number) => Base::number(*number.bytes()),
+            Operand::Number(number) => Base::number(number.bytes()),
             // The plan refuses absent operands.
             Operand::Absent => continue,
         });
@@ -88,5 +122,5 @@ unsafe fn bind(
         if k == 0 { Lane::output(dtype, want, bits, level) } else { Lane::input(dtype, want, bits, level) }
     };
     // SAFETY: the bases are those of the plan's operands (E1), the lanes end in the dtypes that the body takes.
-    Ok(unsafe { Driver::new(iter, body, bases, lane, shape.masks) })
+    unsafe { Driver::new(iter, body, bases, lane, shape.masks) }
 }

@@ -70,12 +70,11 @@ pub(super) struct Driver {
 }
 
 /// How the elements are reached.
-#[allow(clippy::large_enum_variant, reason = "a box would be an allocation in calls that otherwise make one")]
 enum Walk {
     /// All operands are dense runs of so many elements, of the dtypes that the body takes: one call, on one thread.
     Flat(usize),
     /// Anything else.
-    Planes(TensorIter, SmallVec<[Lane; 4]>),
+    Planes(SmallVec<[Lane; 4]>),
 }
 
 impl Driver {
@@ -103,7 +102,7 @@ impl Driver {
         let walk = if small && masks_apart && (0..lanes.len()).all(is_flat) {
             Walk::Flat(iter.numel())
         } else {
-            Walk::Planes(iter.clone(), lanes)
+            Walk::Planes(lanes)
         };
         Driver { body, bases, first, walk }
     }
@@ -114,7 +113,8 @@ impl Driver {
     ///
     /// * K4 for `params`, whose target may be read from several threads.
     /// * The operands are borrowed: nobody else writes inputs, or uses the output.
-    pub(super) unsafe fn run(&self, params: *const ()) -> Result<()> {
+    /// * `iter` is the iteration that the driver was made for.
+    pub(super) unsafe fn run(&self, iter: &TensorIter, params: *const ()) -> Result<()> {
         let done = match &self.walk {
             Walk::Flat(0) => true,
             Walk::Flat(n) => {
@@ -125,7 +125,7 @@ impl Driver {
                 // SAFETY: K1, K2 by D1 and D2, K3 since the plan found no doubtful overlap, K4 passed on.
                 unsafe { (self.body)(self.bases[0].pointer(), ins.as_ptr(), *n, params) }
             }
-            Walk::Planes(iter, lanes) => {
+            Walk::Planes(lanes) => {
                 let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(Base::pointer).collect();
                 let planes = Planes::new(self, iter.must_be_serial(), lanes, params);
                 // SAFETY: W1 by D1, W2 since the operands are borrowed.

@@ -4,6 +4,7 @@
 //! formula ── Map<On<C, I>> ──► body      one loop per (formula, dtype, level) over dense runs (`body.rs`, `operands.rs`)
 //! domain ──► classes ────────► lookup    which body a dtype and a level have (`classes.rs`)
 //! plan, operands ────────────► Call      bound to memory: bases, lanes, body (`call.rs`)
+//! Call ────────────────────────► flat      small and dense: one call of the body (`flat.rs`)
 //! Call ── for_each ──────────► driver    rows, tiles, staging (`driver.rs`); knows no formula
 //! ```
 //!
@@ -15,6 +16,7 @@ mod body;
 mod call;
 mod classes;
 mod driver;
+mod flat;
 mod kernels;
 mod operands;
 

@@ -4,26 +4,42 @@ use crate::cell::{self, Cell};
 use crate::isa::Isa;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::pointwise::{Common, Magnitude, MaskAndTwo, Operands, Outputs, Same, Truth};
+use monomorph_ops::pointwise::{Common, Fed, Joined, Magnitude, MaskAndTwo, Operands, Outputs, Same, Truth};
 
-/// A value that lies in memory as one element.
+/// A value that lies in memory as one element: as it is stored, or `WIDE`, as it lies in a register.
 pub trait Register: Value {
-    /// Bytes per element.
+    /// Bytes per stored element.
     const SIZE: usize;
+    /// Bytes per wide element.
+    const WIDE_SIZE: usize;
 
     /// Loads element `i`.
     ///
     /// # Safety
     ///
     /// Element `i` from `from` is in bounds and initialised.
-    unsafe fn load(from: *const u8, i: usize) -> Self;
+    unsafe fn load<const WIDE: bool>(from: *const u8, i: usize) -> Self;
 
     /// Stores element `i`.
     ///
     /// # Safety
     ///
     /// Element `i` from `to` is in bounds, and nobody else reads or writes it.
-    unsafe fn store(self, to: *mut u8, i: usize);
+    unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize);
+
+    /// Widens `n` stored elements.
+    ///
+    /// # Safety
+    ///
+    /// R1 and R2 of `cast.rs`, and the host has the value's level.
+    unsafe fn widen_run(from: *const u8, to: *mut u8, n: usize);
+
+    /// Narrows `n` wide elements.
+    ///
+    /// # Safety
+    ///
+    /// As for [`widen_run`](Register::widen_run).
+    unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize);
 }
 
 impl<C: Cell, I: Isa> Register for On<C, I>
@@ -31,17 +47,40 @@ where
     On<C, I>: Value,
 {
     const SIZE: usize = size_of::<C::Stored>();
+    const WIDE_SIZE: usize = size_of::<C::Repr>();
 
     #[inline(always)]
-    unsafe fn load(from: *const u8, i: usize) -> Self {
-        // SAFETY: passed on.
-        On::new(unsafe { cell::load::<C>(from, i) })
+    unsafe fn load<const WIDE: bool>(from: *const u8, i: usize) -> Self {
+        On::new(if WIDE {
+            // SAFETY: passed on.
+            unsafe { from.cast::<C::Repr>().wrapping_add(i).read() }
+        } else {
+            // SAFETY: passed on.
+            unsafe { cell::load::<C>(from, i) }
+        })
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut u8, i: usize) {
+    unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize) {
+        if WIDE {
+            // SAFETY: passed on.
+            unsafe { to.cast::<C::Repr>().wrapping_add(i).write(self.get()) };
+        } else {
+            // SAFETY: passed on.
+            unsafe { cell::store::<C>(to, i, self.get()) };
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_run(from: *const u8, to: *mut u8, n: usize) {
         // SAFETY: passed on.
-        unsafe { cell::store::<C>(to, i, self.get()) };
+        unsafe { C::widen_run::<I>(from, to.cast(), n) };
+    }
+
+    #[inline(always)]
+    unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize) {
+        // SAFETY: passed on.
+        unsafe { C::narrow_run::<I>(from.cast(), to, n) };
     }
 }
 
@@ -49,7 +88,7 @@ where
 ///
 /// # Safety
 ///
-/// `load` reads element `i` of each operand, masks as `V::Mask`, the others as `V`, and nothing else.
+/// `load` reads element `i` of each operand, masks as stored `V::Mask`, the others as `V`, `WIDE` or not, and nothing else.
 pub unsafe trait Load<V: Value>: Operands {
     /// The type of the pointers, in registers. It varies with the number of operands.
     type Pointers: Copy;
@@ -64,12 +103,15 @@ pub unsafe trait Load<V: Value>: Operands {
     /// The pointer of the first operand that is not a mask, if there is one.
     fn first(pointers: &mut Self::Pointers) -> Option<&mut *const u8>;
 
+    /// The pointers with those of masks moved by `masks` elements, and the others replaced by what `value` makes of them.
+    fn replaced(pointers: Self::Pointers, masks: usize, value: impl FnMut(*const u8) -> *const u8) -> Self::Pointers;
+
     /// Element `i` of each operand.
     ///
     /// # Safety
     ///
     /// Element `i` of each operand is in bounds and initialised.
-    unsafe fn load(pointers: Self::Pointers, i: usize) -> Self::Of<V>;
+    unsafe fn load<const WIDE: bool>(pointers: Self::Pointers, i: usize) -> Self::Of<V>;
 }
 
 // SAFETY: every operand is read at `i` as `V`.
@@ -88,12 +130,17 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
     }
 
     #[inline(always)]
-    unsafe fn load(pointers: [*const u8; N], i: usize) -> [V; N] {
+    fn replaced(pointers: [*const u8; N], _: usize, value: impl FnMut(*const u8) -> *const u8) -> [*const u8; N] {
+        pointers.map(value)
+    }
+
+    #[inline(always)]
+    unsafe fn load<const WIDE: bool>(pointers: [*const u8; N], i: usize) -> [V; N] {
         pointers.map(
             #[inline(always)]
             |p| {
                 // SAFETY: in bounds and initialised, by the caller's promise.
-                unsafe { V::load(p, i) }
+                unsafe { V::load::<WIDE>(p, i) }
             },
         )
     }
@@ -118,14 +165,64 @@ where
     }
 
     #[inline(always)]
-    unsafe fn load([mask, a, b]: [*const u8; 3], i: usize) -> (V::Mask, [V; 2]) {
+    fn replaced(
+        [mask, a, b]: [*const u8; 3],
+        masks: usize,
+        mut value: impl FnMut(*const u8) -> *const u8,
+    ) -> [*const u8; 3] {
+        [mask.wrapping_add(masks * V::Mask::SIZE), value(a), value(b)]
+    }
+
+    #[inline(always)]
+    unsafe fn load<const WIDE: bool>([mask, a, b]: [*const u8; 3], i: usize) -> (V::Mask, [V; 2]) {
         // SAFETY: in bounds and initialised, by the caller's promise.
-        let mask = unsafe { V::Mask::load(mask, i) };
+        let mask = unsafe { V::Mask::load::<false>(mask, i) };
         // SAFETY: as above.
-        let a = unsafe { V::load(a, i) };
+        let a = unsafe { V::load::<WIDE>(a, i) };
         // SAFETY: as above.
-        let b = unsafe { V::load(b, i) };
+        let b = unsafe { V::load::<WIDE>(b, i) };
         (mask, [a, b])
+    }
+}
+
+// SAFETY: `A` reads its operands, the others are read at `i` as `V`.
+unsafe impl<V: Register, A: Load<V>, B: Fed> Load<V> for Joined<A, B> {
+    type Pointers = (A::Pointers, B::Rest<*const u8>);
+
+    #[inline(always)]
+    unsafe fn pointers(ins: *const *const u8) -> Self::Pointers {
+        // SAFETY: the pointers of `A` come first.
+        let first = unsafe { A::pointers(ins) };
+        let rest = B::rest(
+            #[inline(always)]
+            |k| {
+                // SAFETY: there are COUNT pointers in all, by the caller's promise.
+                let at = unsafe { ins.add(A::COUNT + k) };
+                // SAFETY: as above.
+                unsafe { at.read() }
+            },
+        );
+        (first, rest)
+    }
+
+    #[inline(always)]
+    fn first(pointers: &mut Self::Pointers) -> Option<&mut *const u8> {
+        A::first(&mut pointers.0)
+    }
+
+    #[inline(always)]
+    unsafe fn load((first, rest): Self::Pointers, i: usize) -> (A::Of<V>, B::Rest<V>) {
+        // SAFETY: passed on.
+        let first = unsafe { A::load(first, i) };
+        let rest = B::map_rest(
+            rest,
+            #[inline(always)]
+            |p| {
+                // SAFETY: in bounds and initialised, by the caller's promise.
+                unsafe { V::load(p, i) }
+            },
+        );
+        (first, rest)
     }
 }
 
@@ -133,17 +230,26 @@ where
 ///
 /// # Safety
 ///
-/// `store` writes element `i` of an output with elements of `SIZE` bytes, and nothing else.
+/// `store` writes element `i` of an output with elements of `SIZE` bytes, or of `WIDE_SIZE` if `WIDE`, and nothing else.
 pub unsafe trait Store<V: Value>: Outputs {
     /// Bytes per element of the output.
     const SIZE: usize;
+    /// Bytes per wide element.
+    const WIDE_SIZE: usize;
 
     /// Stores element `i`.
     ///
     /// # Safety
     ///
     /// Element `i` is in bounds, and nobody else reads or writes it.
-    unsafe fn store(out: *mut u8, i: usize, value: Self::Of<V>);
+    unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: Self::Of<V>);
+
+    /// Narrows `n` wide elements.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Register::widen_run`].
+    unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize);
 }
 
 /// How each kind of output is stored: as which register.
@@ -155,11 +261,18 @@ macro_rules! stores {
             $register: Register,
         {
             const SIZE: usize = <$register as Register>::SIZE;
+            const WIDE_SIZE: usize = <$register as Register>::WIDE_SIZE;
 
             #[inline(always)]
-            unsafe fn store(out: *mut u8, i: usize, value: $register) {
+            unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: $register) {
                 // SAFETY: passed on.
-                unsafe { value.store(out, i) };
+                unsafe { value.store::<WIDE>(out, i) };
+            }
+
+            #[inline(always)]
+            unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize) {
+                // SAFETY: passed on.
+                unsafe { <$register as Register>::narrow_run(from, to, n) };
             }
         }
     )*};

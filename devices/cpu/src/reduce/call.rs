@@ -36,7 +36,7 @@ where
         unsafe { bind(plan, F::lookup, const { &F::RULE }, inputs.operand(), outputs) }
     }
 
-    unsafe fn run(ready: &mut Ready) -> Result<()> {
+    unsafe fn run(ready: &mut Ready, _: &ReducePlan) -> Result<()> {
         // SAFETY: E2: the memory is still borrowed.
         unsafe { ready.run() };
         Ok(())
@@ -67,7 +67,7 @@ unsafe fn bind(
     let input = match operand {
         // SAFETY: E2: the storage is borrowed as long as the result lives.
         Operand::Tensor(tensor) => Base::at(unsafe { tensor.data() }),
-        Operand::Number(number) => Base::number(*number.bytes()),
+        Operand::Number(number) => Base::number(number.bytes()),
         Operand::Absent => {
             return Err(ErrorKind::ArgumentRule { rule: "argument self is absent; a reduction needs a tensor" }.into());
         }

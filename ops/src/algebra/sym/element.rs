@@ -58,7 +58,7 @@ pub trait Integer: Bitwise + Ordering {}
 pub trait Floating: Ordering + Fractional + Compute<Re = Self> {}
 /// Elements with a true quotient: floats and complex ones.
 #[diagnostic::on_unimplemented(
-    message = "the formula divides or takes an exponential, and `{Self}` has neither",
+    message = "the formula divides, or takes a root or another function of the continuum, which `{Self}` does not have",
     label = "the domain of the operator is wider than its formula",
     note = "promote integers and bool to float in the operator's rule; or narrow the domain in `pointwise!`"
 )]

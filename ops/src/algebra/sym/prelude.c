@@ -67,6 +67,8 @@ K_FN k_bool k_ne_bool(k_bool a, k_bool b) { return a != b; }
 K_FN k_bool k_lt_bool(k_bool a, k_bool b) { return !a & b; }
 K_FN k_bool k_le_bool(k_bool a, k_bool b) { return !a | b; }
 K_FN k_bool k_select_bool(k_bool m, k_bool a, k_bool b) { return m ? a : b; }
+K_FN k_bool k_pow_bool(k_bool a, k_bool b) { return a | !b; }
+K_FN k_bool k_pow_number_bool(k_bool a, k_bool b) { return a | !b; }
 
 /* ---- integers: arithmetic goes through an unsigned type W of at least int's width, so it wraps and is defined ---- */
 
@@ -90,6 +92,18 @@ K_FN k_bool k_select_bool(k_bool m, k_bool a, k_bool b) { return m ? a : b; }
   K_FN k_bool k_lt_##n(T a, T b) { return a < b; } \
   K_FN k_bool k_le_##n(T a, T b) { return a <= b; } \
   K_FN T k_select_##n(k_bool m, T a, T b) { return m ? a : b; } \
+  /* A negative power is the reciprocal of the product, cut. */ \
+  K_FN T k_pow_##n(T a, T b) { \
+    T product = 1, square = a; \
+    k_i64 rest; \
+    if (NEGATIVE(b)) return a == 1 ? (T)1 : a == (T)-1 ? (b & 1 ? (T)-1 : (T)1) : (T)0; \
+    for (rest = b; rest != 0; rest >>= 1) { \
+      if (rest & 1) product = k_mul_##n(product, square); \
+      square = k_mul_##n(square, square); \
+    } \
+    return product; \
+  } \
+  K_FN T k_pow_number_##n(T a, T b) { return k_pow_##n(a, b); } \
   /* By zero: 0, and the caller reports it. By -1: negation, which wraps where the machine would trap. */ \
   K_FN T k_div_trunc_##n(T a, T b) { \
     if (b == 0) return 0; \
@@ -141,6 +155,30 @@ K_FN k_f64 k_through_f64(k_f64 x) { return x; }
 K_FN k_f32 k_through_f16(k_f32 x) { return k_f32_of_f16(k_f16_of_f32(x)); }
 K_FN k_f32 k_through_bf16(k_f32 x) { return k_f32_of_bf16(k_bf16_of_f32(x)); }
 
+/* ---- activations, in double ---- */
+
+/* max(x, 0) - |x| Q(|x|), Q being half of erfc(|x| / sqrt(2)), the rounding of whose argument is made up for. */
+K_FN k_f64 k_gelu(k_f64 x) {
+  k_f64 a = fabs(x) > 39 ? 39 : fabs(x), scale = 0.70710678118654757, z = a * scale;
+  k_f64 low = fma(a, scale, -z) + a * -4.833646656726457e-17;
+  if (x == K_INF_F64) return x;
+  return (x < 0 ? 0 : x) - fabs(x) * (0.5 * erfc(z) * (1 - 2 * z * low));
+}
+
+/* x / (1 + e^-t), t being sqrt(8 / pi) (x + 0.044715 x^3) as a head and a tail. */
+K_FN k_f64 k_gelu_tanh(k_f64 x) {
+  k_f64 a = fabs(x) > 30 ? 30 : fabs(x), square, square_low, scaled, head, low, slope, t, t_low, power;
+  square = a * a, square_low = fma(a, a, -square);
+  scaled = 0.044715 * square, head = 1 + scaled;
+  low = scaled > 1 ? 1 - (head - scaled) : scaled - (head - 1);
+  low += fma(0.044715, square, -scaled) + 0.044715 * square_low + 2.1960211427085595e-18 * square;
+  slope = 1.5957691216057308 * a, t = slope * head;
+  t_low = fma(slope, head, -t) + slope * low + (fma(1.5957691216057308, a, -slope) - 9.96930880911092e-17 * a) * head;
+  if (fabs(x) > 30) return x < 0 ? x * 0.0 : x;
+  power = exp(-t) * (1 - t_low);
+  return x < 0 ? x * power / (1 + power) : x / (1 + power);
+}
+
 /* ---- real floats; S is the suffix of C's functions ---- */
 
 #define K_FLOATING(n, T, S) \
@@ -162,7 +200,16 @@ K_FN k_f32 k_through_bf16(k_f32 x) { return k_f32_of_bf16(k_bf16_of_f32(x)); }
   K_FN k_bool k_is_nan_##n(T a) { return a != a; } \
   K_FN k_bool k_is_finite_##n(T a) { return a - a == 0; } \
   K_FN T k_copysign_##n(T a, T b) { return copysign##S(a, b); } \
-  K_FN T k_exp_##n(T a) { return exp##S(a); }
+  K_FN T k_exp_##n(T a) { return exp##S(a); } \
+  K_FN T k_log_##n(T a) { return log##S(a); } \
+  K_FN T k_sqrt_##n(T a) { return sqrt##S(a); } \
+  K_FN T k_rsqrt_##n(T a) { return (T)(1 / sqrt((k_f64)a)); } \
+  K_FN T k_tanh_##n(T a) { return tanh##S(a); } \
+  K_FN T k_sigmoid_##n(T a) { return (T)(1 / (1 + exp(-(k_f64)a))); } \
+  K_FN T k_erf_##n(T a) { return erf##S(a); } \
+  K_FN T k_gelu_##n(T a) { return sizeof(T) < 8 && a == K_INF_F32 ? (T)K_NAN_F32 : (T)k_gelu(a); } \
+  K_FN T k_gelu_tanh_##n(T a) { return (T)k_gelu_tanh(a); } \
+  K_FN T k_pow_##n(T a, T b) { return pow##S(a, b); }
 
 K_FLOATING(f32, k_f32, f)
 K_FLOATING(f64, k_f64, )
@@ -195,6 +242,25 @@ K_QUOTIENT(f32, k_f32, f)
 K_QUOTIENT(f64, k_f64, )
 K_QUOTIENT(f16, k_f32, f)
 K_QUOTIENT(bf16, k_f32, f)
+
+/* Powers whose exponent is a number of the call, rounded to the element's own precision. */
+#define K_POW_NUMBER(n, T, m) \
+  K_FN T k_pow_number_##n(T a, T b) { \
+    b = k_through_##n(b); \
+    if (b == (T)0.5) return k_sqrt_##m(a); \
+    if (b == (T)-0.5) return k_rsqrt_##m(a); \
+    if (b == 1) return a; \
+    if (b == 2) return a * a; \
+    if (b == 3) return a * a * a; \
+    if (b == -1) return 1 / a; \
+    if (b == -2) return 1 / (a * a); \
+    return k_pow_##m(a, b); \
+  }
+
+K_POW_NUMBER(f32, k_f32, f32)
+K_POW_NUMBER(f64, k_f64, f64)
+K_POW_NUMBER(f16, k_f32, f32)
+K_POW_NUMBER(bf16, k_f32, f32)
 
 /* ---- complex ---- */
 
@@ -263,6 +329,104 @@ K_FN k_f32 k_abs_c64(k_c64 z) {
   return fabsf(z.re) == K_INF_F32 || fabsf(z.im) == K_INF_F32 ? K_INF_F32 : length;
 }
 K_FN k_f64 k_abs_c128(k_c128 z) { return hypot(z.re, z.im); }
+
+/* ---- functions of complex values, in double; C99 Annex G ---- */
+
+K_FN k_f64 k_power_of_two(int n) { return ldexp(1.0, n); }
+
+K_FN k_c128 k_complex_sqrt(k_c128 z) {
+  k_f64 re = z.re, im = z.im, x, y, large, small, size;
+  int exponent;
+  if (fabs(im) == K_INF_F64) return k_make_c128(K_INF_F64, im);
+  if (re != re || (im != im && fabs(re) != K_INF_F64)) return k_make_c128(K_NAN_F64, K_NAN_F64);
+  if (fabs(re) == K_INF_F64) {
+    k_f64 zero = im != im ? K_NAN_F64 : 0.0;
+    return re > 0 ? k_make_c128(re, copysign(zero, im)) : k_make_c128(fabs(zero), copysign(K_INF_F64, im));
+  }
+  if (re == 0 && im == 0) return k_make_c128(0, im);
+  size = fabs(re) > fabs(im) ? fabs(re) : fabs(im);
+  exponent = size < 2.2250738585072014e-308 ? -1023 / 2 : ilogb(size) / 2;
+  x = re * k_power_of_two(-exponent) * k_power_of_two(-exponent);
+  y = im * k_power_of_two(-exponent) * k_power_of_two(-exponent);
+  large = sqrt(0.5 * (fabs(x) + hypot(x, y)));
+  small = y == 0 ? 0 : 0.5 * fabs(y) / large;
+  re = x >= 0 ? large : small, im = x >= 0 ? small : large;
+  return k_make_c128(re * k_power_of_two(exponent), copysign(im * k_power_of_two(exponent), z.im));
+}
+
+K_FN k_c128 k_complex_log(k_c128 z) {
+  k_f64 a = fabs(z.re), b = fabs(z.im), large = a > b || b != b ? a : b, small = a > b || b != b ? b : a, modulus;
+  if (a != a) large = b, small = a;
+  if (large >= 0.5 && large <= 2 && small == small) {
+    k_f64 square = large * large, other = small * small;
+    k_f64 low = fma(large, large, -square) + fma(small, small, -other);
+    k_f64 sum = square - 1, total = sum + other, t = total - sum;
+    k_f64 rest = (sum - (total - t)) + (other - t);
+    modulus = 0.5 * log1p(total + (rest + low));
+  }
+  else if (a == K_INF_F64 || b == K_INF_F64) modulus = K_INF_F64;
+  else if (large > 1e300) modulus = log(hypot(large * 0.5, small * 0.5)) + 0.693147180559945309417;
+  else if (large < 1e-300) {
+    modulus = log(hypot(large * k_power_of_two(1000), small * k_power_of_two(1000))) - 1000 * 0.693147180559945309417;
+  }
+  else modulus = log(hypot(z.re, z.im));
+  return k_make_c128(modulus, atan2(z.im, z.re));
+}
+
+K_FN k_c128 k_complex_tanh(k_c128 z) {
+  k_f64 re = z.re, im = z.im, t, s, slope, below, fall;
+  if (fabs(re) == K_INF_F64) {
+    return k_make_c128(copysign(1, re), im - im == 0 ? sin(im) * cos(im) * 0.0 : copysign(0, im));
+  }
+  if (im - im != 0) return k_make_c128(re == 0 ? re : K_NAN_F64, K_NAN_F64);
+  if (re != re) return k_make_c128(re, im == 0 ? im : K_NAN_F64);
+  if (fabs(re) > 20) {
+    fall = exp(-fabs(re));
+    return k_make_c128(copysign(1, re), 4 * sin(im) * cos(im) * fall * fall);
+  }
+  t = tan(im), s = sinh(re), slope = 1 + t * t, below = 1 + slope * s * s;
+  return k_make_c128(slope * sqrt(1 + s * s) * s / below, t / below);
+}
+
+K_FN k_c128 k_complex_exp(k_c128 z) {
+  k_f64 first = z.re > 709 ? 709 : 0, one, two;
+  if (z.im == 0) return k_make_c128(exp(z.re), z.im);
+  if (!(z.im - z.im == 0)) {
+    if (z.re == K_INF_F64) return k_make_c128(z.re, K_NAN_F64);
+    if (z.re == -K_INF_F64) return k_make_c128(0, copysign(0, z.im));
+    return k_make_c128(K_NAN_F64, K_NAN_F64);
+  }
+  one = exp(first), two = exp(z.re - first);
+  return k_make_c128(cos(z.im) * one * two, sin(z.im) * one * two);
+}
+
+#define K_COMPLEX_FUNCTIONS(n, T, WIDE, NARROW) \
+  K_FN T k_log_##n(T a) { return NARROW(k_complex_log(WIDE(a))); } \
+  K_FN T k_sqrt_##n(T a) { return NARROW(k_complex_sqrt(WIDE(a))); } \
+  K_FN T k_rsqrt_##n(T a) { return k_div_##n(k_make_##n(1, 0), k_sqrt_##n(a)); } \
+  K_FN T k_tanh_##n(T a) { return NARROW(k_complex_tanh(WIDE(a))); } \
+  K_FN T k_sigmoid_##n(T a) { \
+    T one = k_make_##n(1, 0); \
+    return k_div_##n(one, k_add_##n(one, k_exp_##n(k_neg_##n(a)))); \
+  } \
+  K_FN T k_pow_##n(T a, T b) { return NARROW(k_complex_exp(k_mul_c128(WIDE(b), k_complex_log(WIDE(a))))); } \
+  K_FN T k_pow_number_##n(T a, T b) { \
+    T one = k_make_##n(1, 0); \
+    if (b.im == 0 && b.re == 0) return one; \
+    if (b.im == 0 && b.re == 0.5) return k_sqrt_##n(a); \
+    if (b.im == 0 && b.re == -0.5) return k_rsqrt_##n(a); \
+    if (b.im == 0 && b.re == 1) return a; \
+    if (b.im == 0 && b.re == 2) return k_mul_##n(a, a); \
+    if (b.im == 0 && b.re == 3) return k_mul_##n(k_mul_##n(a, a), a); \
+    if (b.im == 0 && b.re == -1) return k_div_##n(one, a); \
+    if (b.im == 0 && b.re == -2) return k_div_##n(one, k_mul_##n(a, a)); \
+    return k_pow_##n(a, b); \
+  }
+
+K_FN k_c128 k_to_c128(k_c64 z) { return k_make_c128(z.re, z.im); }
+K_FN k_c64 k_to_c64(k_c128 z) { return k_make_c64((k_f32)z.re, (k_f32)z.im); }
+K_COMPLEX_FUNCTIONS(c64, k_c64, k_to_c128, k_to_c64)
+K_COMPLEX_FUNCTIONS(c128, k_c128, , )
 
 /* ---- wider values to accumulate in ---- */
 

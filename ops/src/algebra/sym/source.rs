@@ -79,12 +79,23 @@ impl Op {
             Op::MulAdd => "mul_add",
             Op::AddScaled => "add_scaled",
             Op::Exp => "exp",
+            Op::Log => "log",
+            Op::Sqrt => "sqrt",
+            Op::Rsqrt => "rsqrt",
+            Op::Tanh => "tanh",
+            Op::Sigmoid => "sigmoid",
+            Op::Erf => "erf",
+            Op::Gelu => "gelu",
+            Op::GeluTanh => "gelu_tanh",
+            Op::Pow => "pow",
+            Op::PowNumber => "pow_number",
             Op::Make => "make",
             Op::Re => "re",
             Op::Im => "im",
             Op::Conj => "conj",
             Op::Widen => "widen",
             Op::Narrow => "narrow",
+            Op::Through => "through",
             Op::FromIndex => "from_index",
         }
     }
@@ -93,7 +104,7 @@ impl Op {
     /// precision needs a function of their own.
     const fn family(self, dtype: DType) -> DType {
         match (self, dtype) {
-            (Op::DivTrunc | Op::DivFloor, DType::F16 | DType::BF16) => dtype,
+            (Op::DivTrunc | Op::DivFloor | Op::PowNumber | Op::Through, DType::F16 | DType::BF16) => dtype,
             (_, DType::F16 | DType::BF16) => DType::F32,
             _ => dtype,
         }

@@ -4,8 +4,8 @@ use super::element::{Bitwise, Floating, Fractional, Integer, Ordering, Paired, Q
 use super::graph::{Literal, Op, Operand, apply};
 use super::{Compute, Sym};
 use crate::algebra::{
-    Bits, Cartesian, Equal, Exponential, FromIndex, Magnitude, Mask, Num, Ordered, Real, RoundedDivision, Shift,
-    TrueDivision, Value, Widen,
+    Bits, Cartesian, Equal, Exponential, FromIndex, Gaussian, Hyperbolic, Logarithm, Magnitude, Mask, Num, Ordered,
+    Power, Real, Root, RoundedDivision, Shift, TrueDivision, Value, Widen,
 };
 use monomorph_core::DType;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
@@ -62,6 +62,12 @@ impl<C: Compute> Value for Sym<C> {
     }
     fn from_complex(re: f64, im: f64) -> Self {
         Self::literal(literal(C::DTYPE, re, im, None))
+    }
+    fn stored(self) -> Self {
+        match C::DTYPE {
+            DType::F16 | DType::BF16 => self.unary(Op::Through),
+            _ => self,
+        }
     }
 }
 
@@ -175,6 +181,51 @@ impl<C: Floating> Real for Sym<C> {
 impl<C: Fractional> Exponential for Sym<C> {
     fn exp(self) -> Self {
         self.unary(Op::Exp)
+    }
+}
+
+impl<C: Fractional> Logarithm for Sym<C> {
+    fn log(self) -> Self {
+        self.unary(Op::Log)
+    }
+}
+
+impl<C: Fractional> Root for Sym<C> {
+    fn sqrt(self) -> Self {
+        self.unary(Op::Sqrt)
+    }
+    fn rsqrt(self) -> Self {
+        self.unary(Op::Rsqrt)
+    }
+}
+
+impl<C: Fractional> Hyperbolic for Sym<C> {
+    fn tanh(self) -> Self {
+        self.unary(Op::Tanh)
+    }
+    fn sigmoid(self) -> Self {
+        self.unary(Op::Sigmoid)
+    }
+}
+
+impl<C: Floating> Gaussian for Sym<C> {
+    fn erf(self) -> Self {
+        self.unary(Op::Erf)
+    }
+    fn gelu(self) -> Self {
+        self.unary(Op::Gelu)
+    }
+    fn gelu_tanh(self) -> Self {
+        self.unary(Op::GeluTanh)
+    }
+}
+
+impl<C: Compute> Power for Sym<C> {
+    fn pow(self, exponent: Self) -> Self {
+        self.binary(Op::Pow, exponent)
+    }
+    fn pow_number(self, exponent: Self) -> Self {
+        self.binary(Op::PowNumber, exponent)
     }
 }
 

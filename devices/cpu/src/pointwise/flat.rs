@@ -1,0 +1,144 @@
+//! A small call whose operands are what the body takes: one call of the body on one thread, with nothing staged but a number.
+//! Refuses everything else, which the driver handles; the answers are the same.
+
+use super::body::{Body, kernel_dtype};
+use super::call::Shape;
+use crate::cast::{self, Bits, moved};
+use crate::isa::Level;
+use crate::lane::Block;
+use monomorph_core::structured::{Operand, Outputs};
+use monomorph_core::{DType, ErrorKind, Result};
+use monomorph_iter::{GRAIN, TensorIter};
+
+/// The most inputs that such a call has.
+const INPUTS: usize = 3;
+
+/// The most elements over which a number is spread beforehand; a block holds as many of any dtype.
+const SPREAD: usize = 128;
+
+/// A call of a body, bound to memory.
+///
+/// Invariants:
+/// * FL1: `out` and the tensors among `ins` are dense runs of `n` elements of the dtypes that the body takes, each input is
+///   `out` or lies apart from it, and the body was chosen for this host.
+/// * FL2: `spread`, if there is one, is an input, and holds an element of the dtype that the body takes for it; `n` is at most
+///   `SPREAD`.
+pub(super) struct Flat {
+    body: Body,
+    out: *mut u8,
+    ins: [*const u8; INPUTS],
+    n: usize,
+    spread: Option<Spread>,
+}
+
+/// A number that is an input.
+struct Spread {
+    input: u8,
+    size: u8,
+    value: Value,
+}
+
+/// The bytes of a number, aligned for any dtype.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Value([u8; 16]);
+
+impl Spread {
+    /// The number as input `input` of dtype `want`.
+    fn new(number: &monomorph_core::structured::Number, input: usize, want: DType, level: Level) -> Spread {
+        let mut value = Value(number.bytes());
+        if let Some(cast) = cast::cast(number.dtype(), want, level) {
+            let from = value;
+            // SAFETY: R1, R2: both hold one element of any dtype, and they are apart.
+            unsafe { cast(from.0.as_ptr(), value.0.as_mut_ptr(), 1) };
+        }
+        Spread { input: input as u8, size: want.size() as u8, value }
+    }
+}
+
+impl Flat {
+    /// The call, if it is such a call.
+    ///
+    /// # Safety
+    ///
+    /// E1 and E2 of `Executes`; `body` is one of the formula that `shape` describes, for `compute` and this host.
+    #[inline]
+    pub(super) unsafe fn new(
+        iter: &TensorIter,
+        body: Body,
+        compute: DType,
+        shape: &Shape,
+        inputs: &[Operand<'_>],
+        outputs: &Outputs<'_>,
+        level: Level,
+    ) -> Option<Flat> {
+        if iter.ndim() > 1 || iter.numel() > GRAIN || iter.must_be_serial() || inputs.len() > INPUTS {
+            return None;
+        }
+        let direct = |k: usize| {
+            let dtype = iter.dtype(k);
+            let dense = iter.strides(k).first().is_none_or(|&stride| stride == dtype.size() as isize);
+            dense
+                && dtype == kernel_dtype(shape.kind, shape.masks, compute, k)
+                && Bits::of(dtype, iter.is_conj(k), iter.is_neg(k)).is_none()
+        };
+        if !direct(0) {
+            return None;
+        }
+        let mut flat =
+            Flat { body, out: outputs.data(0), ins: [std::ptr::null(); INPUTS], n: iter.numel(), spread: None };
+        for (i, input) in inputs.iter().enumerate() {
+            match input {
+                Operand::Tensor(tensor) => {
+                    // SAFETY: E2: the storage is borrowed as long as the result lives.
+                    let data = unsafe { tensor.data() };
+                    // The body looks for its output in one place only, and runs element by element if it is in another.
+                    if !direct(i + 1) || (i != shape.masks && std::ptr::eq(data, flat.out)) {
+                        return None;
+                    }
+                    flat.ins[i] = data;
+                }
+                Operand::Number(number) if flat.spread.is_none() && flat.n <= SPREAD => {
+                    let want = kernel_dtype(shape.kind, shape.masks, compute, i + 1);
+                    flat.spread = Some(Spread::new(number, i, want, level));
+                }
+                _ => return None,
+            }
+        }
+        Some(flat)
+    }
+
+    /// Computes every element.
+    ///
+    /// # Safety
+    ///
+    /// K4 for `params`, and the operands are borrowed: nobody else writes inputs, or uses the output.
+    #[inline]
+    pub(super) unsafe fn run(&self, params: *const ()) -> Result<()> {
+        let done = match &self.spread {
+            _ if self.n == 0 => true,
+            // SAFETY: K1 to K3 by FL1, K4 passed on.
+            None => unsafe { (self.body)(self.out, self.ins.as_ptr(), self.n, params) },
+            // SAFETY: as for this function.
+            Some(spread) => unsafe { self.run_spread(spread, params) },
+        };
+        if done { Ok(()) } else { Err(ErrorKind::DivisionByZero.into()) }
+    }
+
+    /// The same with a number.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Flat::run).
+    #[inline(never)]
+    unsafe fn run_spread(&self, spread: &Spread, params: *const ()) -> bool {
+        let mut block = Block::NEW;
+        let (data, size) = (block.data(), usize::from(spread.size));
+        // SAFETY: R1, R2: a block has room for `n` elements (FL2) and is no operand.
+        unsafe { moved(spread.value.0.as_ptr(), 0, data, size as isize, size, self.n) };
+        let mut ins = self.ins;
+        ins[usize::from(spread.input)] = data;
+        // SAFETY: K1 to K3 by FL1; the block holds the `n` elements of the number; K4 passed on.
+        unsafe { (self.body)(self.out, ins.as_ptr(), self.n, params) }
+    }
+}

@@ -1,0 +1,49 @@
+//! Operators fused into one: exp(a · b + c) in one pass over memory, with every form that an operator has and the bits that the
+//! operators give in turn. Owns no formula and no unsafe code.
+//!
+//! `cargo run --release --example fused`
+
+use monomorph::ops::arithmetic::{AddFn, MulFn};
+use monomorph::ops::exponential::ExpFn;
+use monomorph::pointwise::Then;
+use monomorph::{Cpu, Op, Result, Tensor, add, exp, mul};
+use std::time::Instant;
+
+// The arguments are the operands of each operator, but those that come from the one before; then their parameters.
+type ExpMulAdd = Then<Then<Op<MulFn>, Op<AddFn>>, Op<ExpFn>>;
+monomorph::operators! {
+    { [my::exp_mul_add] (Tensor self, Tensor other, Tensor third, Scalar alpha) -> (Tensor) : op (ExpMulAdd) {
+        functional exp_mul_add; inplace exp_mul_add_ [my::exp_mul_add_]; out exp_mul_add_out [my::exp_mul_add.out];
+    } }
+}
+
+fn main() -> Result<()> {
+    let numbers: Vec<f32> = (0..1 << 22).map(|i| (i % 1000) as f32 * 1e-3).collect();
+    let a = Tensor::<Cpu>::from_slice(&numbers, &[2048, 2048])?;
+    let row = Tensor::<Cpu>::from_slice(&numbers[..2048], &[2048])?;
+
+    let fused = exp_mul_add(&a, &row, &a, 1)?;
+    let turns = exp(&add(&mul(&a, &row)?, &a)?)?;
+    assert_eq!(fused.to_vec::<f32>()?, turns.to_vec::<f32>()?);
+
+    // Other dtypes promote as they do in turn: int32 · float32 is float32, and float64 makes the sum and its exponential that.
+    let integers = Tensor::<Cpu>::from_slice(&[1i32, 2, 3], &[3])?;
+    let (single, double) =
+        (Tensor::<Cpu>::from_slice(&[0.1f32; 3], &[3])?, Tensor::<Cpu>::from_slice(&[0.1f64; 3], &[3])?);
+    let mixed = exp_mul_add(&integers, &single, &double, 1)?;
+    assert_eq!(mixed.to_vec::<f64>()?, exp(&add(&mul(&integers, &single)?, &double)?)?.to_vec::<f64>()?);
+    println!("{mixed}");
+
+    let mut out = turns;
+    let start = Instant::now();
+    exp_mul_add_out(&a, &row, &a, 1, &mut out)?;
+    println!("fused {:?}", start.elapsed());
+    let start = Instant::now();
+    out = exp(&add(&mul(&a, &row)?, &a)?)?;
+    println!("in turn {:?}", start.elapsed());
+    drop(out);
+
+    let error = exp_mul_add(&a, &row, &integers, 1).unwrap_err();
+    println!("error: {error}");
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Views of complex tensors as real ones and back, and of the lazy bits: conjugation and negation that cost nothing until
+//! somebody reads the elements.
+
+use monomorph_core::strides::Dims;
+use monomorph_core::{DType, Device, ErrorKind, Geometry, Kind, Result, Tensor};
+
+fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
+    if ok {
+        return Ok(());
+    }
+    Err(ErrorKind::DTypeNotSupported { what: "argument self has dtype", got: g.dtype(), accepted }.into())
+}
+
+/// One part of each complex element: `part` is 0 for the real one.
+fn component(g: &Geometry, part: i64, neg: bool) -> Result<Geometry> {
+    let overflow = || ErrorKind::SizeOverflow { sizes: g.sizes().to_vec(), strides: g.strides().to_vec() };
+    let double = |x: i64| x.checked_mul(2).ok_or_else(overflow);
+    let strides = g.strides().iter().map(|&s| double(s)).collect::<std::result::Result<Dims, _>>()?;
+    let geometry = Geometry::new(g.dtype().to_real(), g.sizes(), &strides, double(g.offset())? + part)?;
+    Ok(geometry.with_neg(neg))
+}
+
+/// `real`: the real parts; of a real tensor, the tensor itself.
+pub fn real(g: &Geometry) -> Result<Geometry> {
+    if g.dtype().is_complex() { component(g, 0, g.is_neg()) } else { Ok(g.clone()) }
+}
+
+/// `imag`: the imaginary parts of a complex tensor, negated where the tensor is conjugated.
+pub fn imag(g: &Geometry) -> Result<Geometry> {
+    accepts(g, "complex dtypes", g.dtype().is_complex())?;
+    component(g, 1, g.is_neg() != g.is_conj())
+}
+
+/// `view_as_real`: a last dimension of real and imaginary part.
+pub fn view_as_real(g: &Geometry) -> Result<Geometry> {
+    accepts(g, "complex dtypes", g.dtype().is_complex())?;
+    if g.is_conj() {
+        let rule = "a tensor with its conj bit set has no imaginary parts in memory; resolve_conj it first";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    let parts = component(g, 0, g.is_neg())?;
+    let (mut sizes, mut strides) = (Dims::from_slice(parts.sizes()), Dims::from_slice(parts.strides()));
+    sizes.push(2);
+    strides.push(1);
+    Ok(Geometry::new(parts.dtype(), &sizes, &strides, parts.offset())?.with_neg(g.is_neg()))
+}
+
+/// `view_as_complex`: the last dimension, of two floats, as one complex element.
+pub fn view_as_complex(g: &Geometry) -> Result<Geometry> {
+    accepts(g, "float32 and float64", matches!(g.dtype(), DType::F32 | DType::F64))?;
+    let rule = |rule| Err(ErrorKind::ArgumentRule { rule }.into());
+    let (Some((&last, sizes)), Some((&unit, lead))) = (g.sizes().split_last(), g.strides().split_last()) else {
+        return rule("a tensor without dimensions has no pairs to view as complex");
+    };
+    if last != 2 || unit != 1 {
+        return rule("the last dimension must have size 2 and stride 1 to be viewed as complex");
+    }
+    if lead.iter().any(|s| s % 2 != 0) || g.offset() % 2 != 0 {
+        return rule("strides and offset must be multiples of 2 to be viewed as complex");
+    }
+    let strides: Dims = lead.iter().map(|s| s / 2).collect();
+    Ok(Geometry::new(g.dtype().to_complex(), sizes, &strides, g.offset() / 2)?.with_neg(g.is_neg()))
+}
+
+/// `_conj`: the conj bit flipped.
+pub fn conj_view(g: &Geometry) -> Result<Geometry> {
+    accepts(g, "complex dtypes", g.dtype().is_complex())?;
+    Ok(g.clone().with_conj(!g.is_conj()))
+}
+
+/// `conj`: the conj bit of a complex tensor flipped; a real tensor is its own conjugate.
+pub fn conj(g: &Geometry) -> Result<Geometry> {
+    if g.dtype().kind() == Kind::Complex { conj_view(g) } else { Ok(g.clone()) }
+}
+
+/// `_neg_view`: the neg bit flipped.
+pub fn neg_view(g: &Geometry) -> Result<Geometry> {
+    Ok(g.clone().with_neg(!g.is_neg()))
+}
+
+/// `resolve_conj`: the tensor itself, or a copy if its conj bit is set.
+pub fn resolve_conj<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    if this.is_conj() { crate::copies::clone_tensor(this, None) } else { Ok(this.clone()) }
+}
+
+/// `resolve_neg`: the tensor itself, or a copy if its neg bit is set.
+pub fn resolve_neg<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    if this.is_neg() { crate::copies::clone_tensor(this, None) } else { Ok(this.clone()) }
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __complex_view_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [real] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::real) { functional real; } }
+        { [imag] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::imag) { functional imag; } }
+        { [view_as_real] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::view_as_real) {
+            functional view_as_real; copy view_as_real_copy [view_as_real_copy]; copyout - [view_as_real_copy.out];
+        } }
+        { [view_as_complex] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::view_as_complex) {
+            functional view_as_complex; copy view_as_complex_copy [view_as_complex_copy];
+            copyout - [view_as_complex_copy.out];
+        } }
+        { [_conj] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::conj_view) {
+            functional conj_view; copy conj_copy [_conj_copy]; copyout - [_conj_copy.out];
+        } }
+        { [conj] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::conj) { functional conj; } }
+        { [_neg_view] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::neg_view) {
+            functional neg_view; copy neg_view_copy [_neg_view_copy]; copyout - [_neg_view_copy.out];
+        } }
+        { [resolve_conj] (Tensor(a) self) -> (Tensor(a)) : hand ($crate::complex_view::resolve_conj) {
+            functional resolve_conj;
+        } }
+        { [resolve_neg] (Tensor(a) self) -> (Tensor(a)) : hand ($crate::complex_view::resolve_neg) {
+            functional resolve_neg;
+        } }
+    } };
+}

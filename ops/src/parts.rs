@@ -1,0 +1,241 @@
+//! Views of a tensor part by part along a dimension: split, chunk, unbind and their relatives. One geometry to several over the
+//! same storage.
+
+use crate::view::{select, slice};
+use monomorph_core::strides;
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Result, Tensor};
+
+/// The dimension to split; a tensor without dimensions has none.
+fn dimension(g: &Geometry, dim: i64) -> Result<usize> {
+    at_least(g, 1, "1 or more")?;
+    strides::wrap_dim(dim, g.ndim(), "dim")
+}
+
+fn at_least(g: &Geometry, ndim: usize, accepted: &'static str) -> Result<()> {
+    if g.ndim() < ndim {
+        return Err(ErrorKind::DimCount { arg: "self", got: g.ndim(), accepted }.into());
+    }
+    Ok(())
+}
+
+fn positive(arg: &'static str, got: i64) -> Result<()> {
+    if got <= 0 {
+        return Err(ErrorKind::OutOfRange { arg, got, low: 1, high: i64::MAX }.into());
+    }
+    Ok(())
+}
+
+/// Parts that end where `ends` say, each beginning at the end of the one before.
+fn at(g: &Geometry, d: usize, ends: impl IntoIterator<Item = i64>) -> Result<Vec<Geometry>> {
+    let mut start = 0;
+    let part = |end| {
+        let part = slice(g, d as i64, Some(start), Some(end), 1);
+        start = end;
+        part
+    };
+    ends.into_iter().map(part).collect()
+}
+
+/// `split.Tensor`: parts of `split_size`, the last with what is left.
+pub fn split(g: &Geometry, split_size: i64, dim: i64) -> Result<Vec<Geometry>> {
+    let d = dimension(g, dim)?;
+    let size = g.sizes()[d];
+    if split_size < 0 || split_size == 0 && size > 0 {
+        let low = i64::from(size > 0);
+        return Err(ErrorKind::OutOfRange { arg: "split_size", got: split_size, low, high: i64::MAX }.into());
+    }
+    let count = if split_size == 0 { 1 } else { (size / split_size + i64::from(size % split_size != 0)).max(1) };
+    at(g, d, (1..=count).map(|i| i.saturating_mul(split_size).min(size)))
+}
+
+/// `split_with_sizes`, `split.sizes`: parts of these sizes, which must sum to that of the dimension.
+pub fn split_with_sizes(g: &Geometry, split_sizes: &[i64], dim: i64) -> Result<Vec<Geometry>> {
+    let d = dimension(g, dim)?;
+    let mut sum = 0i64;
+    for &size in split_sizes {
+        if size < 0 {
+            return Err(ErrorKind::NegativeSize { arg: "split_sizes", got: size }.into());
+        }
+        sum = sum.saturating_add(size);
+    }
+    if sum != g.sizes()[d] {
+        return Err(ErrorKind::ArgumentRule { rule: "split_sizes must sum to the size of the dimension" }.into());
+    }
+    let ends = split_sizes.iter().scan(0, |end, size| {
+        *end += size;
+        Some(*end)
+    });
+    at(g, d, ends)
+}
+
+/// `chunk`: at most `chunks` parts of one size, the last with what is left.
+pub fn chunk(g: &Geometry, chunks: i64, dim: i64) -> Result<Vec<Geometry>> {
+    let d = dimension(g, dim)?;
+    positive("chunks", chunks)?;
+    let size = g.sizes()[d];
+    match size / chunks + i64::from(size % chunks != 0) {
+        // Nothing to share out: as many empty parts as were asked for.
+        0 => at(g, d, std::iter::repeat_n(0, parts(chunks)?)),
+        each => split(g, each, d as i64),
+    }
+}
+
+/// A number of parts that a list can have.
+fn parts(n: i64) -> Result<usize> {
+    /// More empty tensors than anyone can want, and few enough for any memory.
+    const MOST: i64 = 1 << 24;
+    if n > MOST {
+        return Err(ErrorKind::OutOfRange { arg: "number of parts", got: n, low: 1, high: MOST }.into());
+    }
+    Ok(n as usize)
+}
+
+/// `tensor_split.sections`: as many parts, the first ones larger by one where the size does not divide.
+pub fn tensor_split(g: &Geometry, sections: i64, dim: i64) -> Result<Vec<Geometry>> {
+    let d = dimension(g, dim)?;
+    positive("sections", sections)?;
+    parts(sections)?;
+    let size = g.sizes()[d];
+    let (each, larger) = (size / sections, size % sections);
+    at(g, d, (1..=sections).map(|i| i * each + i.min(larger)))
+}
+
+/// `tensor_split.indices`: parts that end at these indices, and the rest.
+pub fn tensor_split_indices(g: &Geometry, indices: &[i64], dim: i64) -> Result<Vec<Geometry>> {
+    let d = dimension(g, dim)?;
+    at(g, d, indices.iter().copied().chain([g.sizes()[d]]))
+}
+
+/// `tensor_split.tensor_indices_or_sections`: the same, by an int64 tensor: one number of sections, or a list of indices.
+pub fn tensor_split_from<D: Device>(this: &Tensor<D>, by: &Tensor<D>, dim: i64) -> Result<Vec<Tensor<D>>> {
+    let make = || {
+        let numbers = match (by.dtype(), by.ndim()) {
+            (DType::I64, 0 | 1) => by.to_vec::<i64>()?,
+            _ => {
+                let rule = "tensor_indices_or_sections must be an int64 tensor of no or one dimension";
+                return Err(ErrorKind::ArgumentRule { rule }.into());
+            }
+        };
+        let parts = match by.ndim() {
+            0 => tensor_split(this.geometry(), numbers[0], dim)?,
+            _ => tensor_split_indices(this.geometry(), &numbers, dim)?,
+        };
+        crate::table::shared_parts(this, parts)
+    };
+    make().map_err(|e: Error| e.of("tensor_split"))
+}
+
+/// Parts of equal size.
+fn equally(g: &Geometry, sections: i64, d: usize) -> Result<Vec<Geometry>> {
+    positive("sections", sections)?;
+    if g.sizes()[d] % sections != 0 {
+        return Err(ErrorKind::ArgumentRule { rule: "the size of the dimension must be a multiple of sections" }.into());
+    }
+    tensor_split(g, sections, d as i64)
+}
+
+/// The dimension that `hsplit` splits: the second, of a vector the first.
+fn horizontal(g: &Geometry) -> Result<usize> {
+    at_least(g, 1, "1 or more")?;
+    Ok(usize::from(g.ndim() > 1))
+}
+
+/// `hsplit.int`: equal parts of the second dimension, of a vector of the first.
+pub fn hsplit(g: &Geometry, sections: i64) -> Result<Vec<Geometry>> {
+    equally(g, sections, horizontal(g)?)
+}
+
+/// `hsplit.array`: parts of it that end at these indices.
+pub fn hsplit_indices(g: &Geometry, indices: &[i64]) -> Result<Vec<Geometry>> {
+    tensor_split_indices(g, indices, horizontal(g)? as i64)
+}
+
+/// `vsplit.int`: equal parts of the first of at least two dimensions.
+pub fn vsplit(g: &Geometry, sections: i64) -> Result<Vec<Geometry>> {
+    at_least(g, 2, "2 or more")?;
+    equally(g, sections, 0)
+}
+
+/// `vsplit.array`: parts of it that end at these indices.
+pub fn vsplit_indices(g: &Geometry, indices: &[i64]) -> Result<Vec<Geometry>> {
+    at_least(g, 2, "2 or more")?;
+    tensor_split_indices(g, indices, 0)
+}
+
+/// `dsplit.int`: equal parts of the third dimension.
+pub fn dsplit(g: &Geometry, sections: i64) -> Result<Vec<Geometry>> {
+    at_least(g, 3, "3 or more")?;
+    equally(g, sections, 2)
+}
+
+/// `dsplit.array`: parts of it that end at these indices.
+pub fn dsplit_indices(g: &Geometry, indices: &[i64]) -> Result<Vec<Geometry>> {
+    at_least(g, 3, "3 or more")?;
+    tensor_split_indices(g, indices, 2)
+}
+
+/// `unbind.int`: each index of a dimension, which disappears.
+pub fn unbind(g: &Geometry, dim: i64) -> Result<Vec<Geometry>> {
+    let d = dimension(g, dim)?;
+    (0..g.sizes()[d]).map(|i| select(g, d as i64, i)).collect()
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __parts_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [split.Tensor] (Tensor(a -> *) self, SymInt split_size, int dim=0) -> (Tensor(a)[])
+            : views ($crate::parts::split) {
+            functional split; copy split_copy [split_copy.Tensor];
+        } }
+        { [split.sizes] (Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> (Tensor(a)[])
+            : views ($crate::parts::split_with_sizes) {
+            functional split_sizes;
+        } }
+        { [split_with_sizes] (Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> (Tensor(a)[])
+            : views ($crate::parts::split_with_sizes) {
+            functional split_with_sizes; copy split_with_sizes_copy [split_with_sizes_copy];
+        } }
+        { [chunk] (Tensor(a -> *) self, int chunks, int dim=0) -> (Tensor(a)[]) : views ($crate::parts::chunk) {
+            functional chunk;
+        } }
+        { [tensor_split.sections] (Tensor(a -> *) self, SymInt sections, int dim=0) -> (Tensor(a)[])
+            : views ($crate::parts::tensor_split) {
+            functional tensor_split;
+        } }
+        { [tensor_split.indices] (Tensor(a -> *) self, SymInt[] indices, int dim=0) -> (Tensor(a)[])
+            : views ($crate::parts::tensor_split_indices) {
+            functional tensor_split_indices;
+        } }
+        { [tensor_split.tensor_indices_or_sections]
+            (Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> (Tensor(a)[])
+            : hand ($crate::parts::tensor_split_from) {
+            functional tensor_split_from;
+        } }
+        { [hsplit.int] (Tensor(a -> *) self, int sections) -> (Tensor(a)[]) : views ($crate::parts::hsplit) {
+            functional hsplit;
+        } }
+        { [hsplit.array] (Tensor(a -> *) self, int[] indices) -> (Tensor(a)[])
+            : views ($crate::parts::hsplit_indices) {
+            functional hsplit_indices;
+        } }
+        { [vsplit.int] (Tensor(a -> *) self, int sections) -> (Tensor(a)[]) : views ($crate::parts::vsplit) {
+            functional vsplit;
+        } }
+        { [vsplit.array] (Tensor(a -> *) self, int[] indices) -> (Tensor(a)[])
+            : views ($crate::parts::vsplit_indices) {
+            functional vsplit_indices;
+        } }
+        { [dsplit.int] (Tensor(a -> *) self, int sections) -> (Tensor(a)[]) : views ($crate::parts::dsplit) {
+            functional dsplit;
+        } }
+        { [dsplit.array] (Tensor(a -> *) self, int[] indices) -> (Tensor(a)[])
+            : views ($crate::parts::dsplit_indices) {
+            functional dsplit_indices;
+        } }
+        { [unbind.int] (Tensor(a -> *) self, int dim=0) -> (Tensor(a)[]) : views ($crate::parts::unbind) {
+            functional unbind; copy unbind_copy [unbind_copy.int];
+        } }
+    } };
+}

@@ -1,0 +1,251 @@
+//! Two formulas as one: the result of the first, rounded as its dtype stores it, is the first operand of the second. Owns the
+//! types of the composition; refuses to decide whether a call may be made in one pass (`mod.rs`).
+
+use crate::algebra::Value;
+use crate::algebra::sym::{Compute, Sym, Tracer};
+use crate::pointwise::DomainSet;
+use crate::pointwise::domain::{Exact, Membership, No, Yes};
+use crate::pointwise::formula::sealed::Sealed;
+use crate::pointwise::formula::{Common, In, Map, Operands, OutOf, Outputs, Params, ParamsOf, PointwiseFn, Same};
+use crate::pointwise::rule::Rule;
+use crate::pointwise::trace::SymOperands;
+use monomorph_core::Scalar;
+use monomorph_core::structured::Operand;
+use monomorph_iter::Flags;
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+
+/// The formula `G(F(..), ..)`, in one dtype.
+pub struct ThenFn<F, G>(PhantomData<fn() -> (F, G)>);
+
+impl<F, G> PointwiseFn for ThenFn<F, G>
+where
+    F: PointwiseFn<Out = Common>,
+    G: PointwiseFn<Operands: Fed>,
+    F::Domain: Intersect<G::Domain>,
+{
+    const NAME: &'static str = joined_name(&const { joined_bytes(F::NAME, G::NAME) }, F::NAME, G::NAME);
+    const RULE: Rule = Rule {
+        flags: Flags {
+            promote_inputs_to_common_dtype: true,
+            promote_integer_inputs_to_float: F::RULE.flags.promote_integer_inputs_to_float,
+            check_all_same_dtype: false,
+            cast_common_dtype_to_outputs: true,
+            ..G::RULE.flags
+        },
+        domain: <Self::Domain as DomainSet>::MASK,
+        words: <Self::Domain as DomainSet>::WORDS,
+        check: Some(super::check_one_pass::<F, G>),
+        output: G::Out::KIND,
+        exact_output: false,
+        numbers_promote: false,
+        wide_scalar: false,
+    };
+    type Domain = <F::Domain as Intersect<G::Domain>>::Both;
+    type Operands = Joined<F::Operands, G::Operands>;
+    type Params = Both<F::Params, G::Params>;
+    type Out = G::Out;
+}
+
+impl<V, F, G> Map<V> for ThenFn<F, G>
+where
+    V: Value,
+    F: Map<V, Out = Common>,
+    G: Map<V, Operands: Fed>,
+    F::Domain: Intersect<G::Domain>,
+{
+    #[inline(always)]
+    fn eval((x, rest): In<Self, V>, (p, q): ParamsOf<Self, V>) -> OutOf<Self, V> {
+        G::eval(<G::Operands as Fed>::feed(F::eval(x, p).stored(), rest), q)
+    }
+}
+
+/// Capacity for the names of a chain.
+const NAME: usize = 128;
+
+const fn joined_bytes(first: &str, second: &str) -> [u8; NAME] {
+    let mut bytes = [b' '; NAME];
+    let parts = [first.as_bytes(), b" then ", second.as_bytes()];
+    let (mut part, mut at) = (0, 0);
+    while part < parts.len() {
+        let mut i = 0;
+        while i < parts[part].len() && at < NAME {
+            bytes[at] = parts[part][i];
+            (at, i) = (at + 1, i + 1);
+        }
+        part += 1;
+    }
+    bytes
+}
+
+const fn joined_name(bytes: &'static [u8; NAME], first: &str, second: &'static str) -> &'static str {
+    let length = first.len() + " then ".len() + second.len();
+    if length > NAME {
+        return second;
+    }
+    match std::str::from_utf8(bytes.split_at(length).0) {
+        Ok(name) => name,
+        Err(_) => second,
+    }
+}
+
+/// Operands of a formula whose first comes from another formula: all of one dtype.
+pub trait Fed: Operands {
+    /// The type of the operands that are left, of values or of pointers.
+    type Rest<T: Copy>: Copy;
+
+    /// All operands, from the fed one and the rest.
+    fn feed<V: Value>(first: V, rest: Self::Rest<V>) -> Self::Of<V>;
+
+    /// The rest, by position.
+    fn rest<T: Copy>(each: impl FnMut(usize) -> T) -> Self::Rest<T>;
+
+    /// The rest, by what is known of each.
+    fn map_rest<T: Copy, U: Copy>(rest: Self::Rest<T>, each: impl FnMut(T) -> U) -> Self::Rest<U>;
+}
+
+/// The numbers of operands that a fed formula may have.
+macro_rules! fed {
+    ($($n:literal: $($rest:ident)*;)*) => {$(
+        impl Fed for Same<$n> {
+            type Rest<T: Copy> = [T; $n - 1];
+
+            #[inline(always)]
+            fn feed<V: Value>(first: V, [$($rest),*]: [V; $n - 1]) -> [V; $n] {
+                [first $(, $rest)*]
+            }
+            #[inline(always)]
+            fn rest<T: Copy>(each: impl FnMut(usize) -> T) -> [T; $n - 1] {
+                std::array::from_fn(each)
+            }
+            #[inline(always)]
+            fn map_rest<T: Copy, U: Copy>(rest: [T; $n - 1], each: impl FnMut(T) -> U) -> [U; $n - 1] {
+                rest.map(each)
+            }
+        }
+    )*};
+}
+fed! {
+    1: ;
+    2: b;
+    3: b c;
+}
+
+/// The operands of `A`, then those of `B` but its first.
+pub struct Joined<A, B>(PhantomData<fn() -> (A, B)>);
+
+impl<A: Operands, B: Fed> Sealed for Joined<A, B> {}
+impl<A: Operands, B: Fed> Operands for Joined<A, B> {
+    const COUNT: usize = A::COUNT + B::COUNT - 1;
+    const MASKS: usize = A::MASKS;
+    type Of<V: Value> = (A::Of<V>, B::Rest<V>);
+    type Array<'t> = Few<'t>;
+}
+
+/// The most operands that a chain has, as any pointwise operator.
+const MAX: usize = 7;
+
+/// Up to seven operands. They are borrowed, so there is nothing to drop: a prepared call gives its operands back with its last
+/// use.
+#[derive(Clone, Copy)]
+pub struct Few<'t> {
+    operands: [Operand<'t>; MAX],
+    count: usize,
+}
+
+impl<'t> AsRef<[Operand<'t>]> for Few<'t> {
+    fn as_ref(&self) -> &[Operand<'t>] {
+        &self.operands[..self.count]
+    }
+}
+
+impl<'t> TryFrom<&[Operand<'t>]> for Few<'t> {
+    type Error = ();
+
+    fn try_from(from: &[Operand<'t>]) -> Result<Few<'t>, ()> {
+        let mut operands = [Operand::Absent; MAX];
+        operands.get_mut(..from.len()).ok_or(())?.copy_from_slice(from);
+        Ok(Few { operands, count: from.len() })
+    }
+}
+
+impl<C: Compute, A: SymOperands<C>, B: Fed> SymOperands<C> for Joined<A, B>
+where
+    Sym<C>: Value,
+{
+    fn inputs(t: &mut Tracer) -> (A::Of<Sym<C>>, B::Rest<Sym<C>>) {
+        (A::inputs(t), B::rest(|_| t.input::<C>()))
+    }
+}
+
+/// The parameters of two formulas.
+#[derive(Clone, Debug)]
+pub struct Both<P, Q> {
+    first: P,
+    second: Q,
+    scalars: SmallVec<[Scalar; 4]>,
+}
+
+impl<P: Params, Q: Params> Both<P, Q> {
+    fn new(first: P, second: Q) -> Both<P, Q> {
+        let scalars = first.scalars().iter().chain(second.scalars()).copied().collect();
+        Both { first, second, scalars }
+    }
+}
+
+impl<P: Params, Q: Params> Default for Both<P, Q> {
+    fn default() -> Both<P, Q> {
+        Both::new(P::default(), Q::default())
+    }
+}
+
+impl<P: Params, Q: Params> Sealed for Both<P, Q> {}
+impl<P: Params, Q: Params> Params for Both<P, Q> {
+    const COUNT: usize = P::COUNT + Q::COUNT;
+    type Of<V: Value> = (P::Of<V>, Q::Of<V>);
+    #[inline(always)]
+    fn bind<V: Value>(&self) -> (P::Of<V>, Q::Of<V>) {
+        (self.first.bind(), self.second.bind())
+    }
+    fn scalars(&self) -> &[Scalar] {
+        &self.scalars
+    }
+    fn from_scalars(scalars: &[Scalar]) -> Option<Both<P, Q>> {
+        let (first, second) = scalars.split_at_checked(P::COUNT)?;
+        Some(Both::new(P::from_scalars(first)?, Q::from_scalars(second)?))
+    }
+    fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> (P::Of<V>, Q::Of<V>) {
+        (P::symbolic(next), Q::symbolic(next))
+    }
+}
+
+/// A class that belongs to both of two domains.
+pub trait Meet<Other: Membership>: Membership {
+    /// [`Yes`] if both are.
+    type Both: Membership;
+}
+impl<Other: Membership> Meet<Other> for Yes {
+    type Both = Other;
+}
+impl<Other: Membership> Meet<Other> for No {
+    type Both = No;
+}
+
+/// The dtypes that two domains share.
+pub trait Intersect<Other: DomainSet>: DomainSet {
+    /// The type of the shared domain.
+    type Both: DomainSet;
+}
+impl<B, I, R, C, B2, I2, R2, C2> Intersect<Exact<B2, I2, R2, C2>> for Exact<B, I, R, C>
+where
+    B: Meet<B2>,
+    I: Meet<I2>,
+    R: Meet<R2>,
+    C: Meet<C2>,
+    B2: Membership,
+    I2: Membership,
+    R2: Membership,
+    C2: Membership,
+{
+    type Both = Exact<B::Both, I::Both, R::Both, C::Both>;
+}

@@ -1,0 +1,238 @@
+//! Views that rearrange, merge or slide over dimensions, and their copying forms. Geometry to geometry, as in `view.rs`, which
+//! owns the elementary ones.
+
+use crate::view::{expand, reshaped, transpose, view};
+use monomorph_core::strides::{self, Dims};
+use monomorph_core::structured::Operand;
+use monomorph_core::{DType, ErrorKind, Geometry, Result};
+use smallvec::SmallVec;
+
+/// `t`: a matrix with its dimensions exchanged; up to two dimensions are accepted.
+pub fn t(g: &Geometry) -> Result<Geometry> {
+    match g.ndim() {
+        0 | 1 => Ok(g.clone()),
+        2 => transpose(g, 0, 1),
+        got => Err(ErrorKind::DimCount { arg: "self", got, accepted: "2 or fewer" }.into()),
+    }
+}
+
+/// `numpy_T`: the dimensions in reverse order.
+pub fn numpy_t(g: &Geometry) -> Result<Geometry> {
+    let reversed = |of: &[i64]| -> Dims { of.iter().rev().copied().collect() };
+    reshaped(g, &reversed(g.sizes()), &reversed(g.strides()), g.offset())
+}
+
+/// `mT`: the last two dimensions exchanged.
+pub fn matrices_t(g: &Geometry) -> Result<Geometry> {
+    match g.ndim() {
+        0 => Ok(g.clone()),
+        1 => Err(ErrorKind::DimCount { arg: "self", got: 1, accepted: "0, 2 or more" }.into()),
+        _ => transpose(g, -2, -1),
+    }
+}
+
+/// `adjoint`, `mH`: the last two dimensions exchanged, complex elements conjugated.
+pub fn adjoint(g: &Geometry) -> Result<Geometry> {
+    crate::complex_view::conj(&matrices_t(g)?)
+}
+
+/// `matrix_H`: the same for one matrix.
+pub fn matrix_h(g: &Geometry) -> Result<Geometry> {
+    match g.ndim() {
+        0 | 2 => adjoint(g),
+        got => Err(ErrorKind::DimCount { arg: "self", got, accepted: "0 or 2" }.into()),
+    }
+}
+
+/// `movedim`, `moveaxis`: dimension `source[i]` becomes dimension `destination[i]`; the others keep their order.
+pub fn movedim(g: &Geometry, source: &[i64], destination: &[i64]) -> Result<Geometry> {
+    if source.len() != destination.len() {
+        let (got, want) = (destination.len(), source.len());
+        return Err(ErrorKind::ListLength { arg: "destination", got, want }.into());
+    }
+    let moved = strides::wrap_dims(source, g.ndim(), "source")?;
+    strides::wrap_dims(destination, g.ndim(), "destination")?;
+    if g.ndim() == 0 {
+        return Ok(g.clone());
+    }
+    let mut order: SmallVec<[Option<usize>; 8]> = SmallVec::from_elem(None, g.ndim());
+    for (&from, &to) in source.iter().zip(destination) {
+        let to = strides::wrap_dim(to, g.ndim(), "destination")?;
+        order[to] = Some(strides::wrap_dim(from, g.ndim(), "source")?);
+    }
+    let mut others = (0..g.ndim()).filter(|d| moved >> d & 1 == 0);
+    let order: SmallVec<[usize; 8]> = order.into_iter().filter_map(|d| d.or_else(|| others.next())).collect();
+    let pick = |of: &[i64]| -> Dims { order.iter().map(|&d| of[d]).collect() };
+    reshaped(g, &pick(g.sizes()), &pick(g.strides()), g.offset())
+}
+
+/// `movedim.int`, `moveaxis.int`: one dimension.
+pub fn movedim_int(g: &Geometry, source: i64, destination: i64) -> Result<Geometry> {
+    movedim(g, &[source], &[destination])
+}
+
+/// `diagonal`: the elements at which two dimensions have indices that differ by `offset`, as a last dimension.
+pub fn diagonal(g: &Geometry, offset: i64, dim1: i64, dim2: i64) -> Result<Geometry> {
+    let (a, b) = (strides::wrap_dim(dim1, g.ndim(), "dim1")?, strides::wrap_dim(dim2, g.ndim(), "dim2")?);
+    if a == b {
+        return Err(ErrorKind::DimRepeated { arg: "dim2", dim: a }.into());
+    }
+    let (rows, columns) = (g.sizes()[a], g.sizes()[b]);
+    let length = if offset >= 0 {
+        rows.min(columns.saturating_sub(offset)).max(0)
+    } else {
+        columns.min(rows.saturating_add(offset)).max(0)
+    };
+    let overflow = || ErrorKind::SizeOverflow { sizes: g.sizes().to_vec(), strides: g.strides().to_vec() };
+    let skipped = if length == 0 {
+        0
+    } else if offset >= 0 {
+        offset * g.strides()[b]
+    } else {
+        -offset * g.strides()[a]
+    };
+    let kept = |of: &[i64]| -> Dims { (0..g.ndim()).filter(|&d| d != a && d != b).map(|d| of[d]).collect() };
+    let (mut sizes, mut new) = (kept(g.sizes()), kept(g.strides()));
+    sizes.push(length);
+    new.push(g.strides()[a].checked_add(g.strides()[b]).ok_or_else(overflow)?);
+    reshaped(g, &sizes, &new, g.offset() + skipped)
+}
+
+/// `unfold`: every window of `size` neighbours in a dimension, `step` apart; the window is a new last dimension.
+pub fn unfold(g: &Geometry, dimension: i64, size: i64, step: i64) -> Result<Geometry> {
+    let d = strides::wrap_dim(dimension, g.ndim(), "dimension")?;
+    let (length, stride) = match g.ndim() {
+        0 => (1, 1),
+        _ => (g.sizes()[d], g.strides()[d]),
+    };
+    if size < 0 || size > length {
+        return Err(ErrorKind::OutOfRange { arg: "size", got: size, low: 0, high: length }.into());
+    }
+    if step <= 0 {
+        return Err(ErrorKind::OutOfRange { arg: "step", got: step, low: 1, high: i64::MAX }.into());
+    }
+    let (mut sizes, mut new) = (Dims::from_slice(g.sizes()), Dims::from_slice(g.strides()));
+    if g.ndim() > 0 {
+        sizes[d] = (length - size) / step + 1;
+        new[d] = stride.saturating_mul(step);
+    }
+    sizes.push(size);
+    new.push(stride);
+    reshaped(g, &sizes, &new, g.offset())
+}
+
+/// `unflatten.int`: one dimension as several whose product it is. One size may be -1.
+pub fn unflatten(g: &Geometry, dim: i64, sizes: &[i64]) -> Result<Geometry> {
+    if sizes.is_empty() {
+        return Err(ErrorKind::ArgumentRule { rule: "sizes must name at least one dimension" }.into());
+    }
+    if g.ndim() == 0 {
+        return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted: "1 or more" }.into());
+    }
+    let d = strides::wrap_dim(dim, g.ndim(), "dim")?;
+    let parts = strides::infer_size(sizes, g.sizes()[d] as usize)?;
+    let mut all = Dims::from_slice(&g.sizes()[..d]);
+    all.extend(parts);
+    all.extend(g.sizes()[d + 1..].iter().copied());
+    view(g, &all)
+}
+
+/// `expand_as`: expanded to the sizes of another tensor.
+pub fn expand_as(g: &Geometry, other: Operand<'_>) -> Result<Geometry> {
+    expand(g, other.sizes(), false)
+}
+
+/// `view_as`: viewed with the sizes of another tensor.
+pub fn view_as(g: &Geometry, other: Operand<'_>) -> Result<Geometry> {
+    view(g, other.sizes())
+}
+
+/// `broadcast_to`: expanded.
+pub fn broadcast_to(g: &Geometry, size: &[i64]) -> Result<Geometry> {
+    expand(g, size, false)
+}
+
+/// `_reshape_alias`: sizes and strides that the caller knows to be a view.
+pub fn reshape_alias(g: &Geometry, size: &[i64], stride: &[i64]) -> Result<Geometry> {
+    reshaped(g, size, stride, g.offset())
+}
+
+/// `positive`: the tensor itself; not of bools.
+pub fn positive(g: &Geometry) -> Result<Geometry> {
+    if g.dtype() == DType::Bool {
+        let (what, accepted) = ("argument self has dtype", "integers, floats and complex");
+        return Err(ErrorKind::DTypeNotSupported { what, got: DType::Bool, accepted }.into());
+    }
+    Ok(g.clone())
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __rearrange_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [t] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::t) {
+            functional t; inplace t_ [t_]; copy t_copy [t_copy]; copyout - [t_copy.out];
+        } }
+        { [numpy_T] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::numpy_t) { functional numpy_t; } }
+        { [mT] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::matrices_t) { functional mt; } }
+        { [mH] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::adjoint) { functional mh; } }
+        { [adjoint] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::adjoint) { functional adjoint; } }
+        { [matrix_H] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::matrix_h) { functional matrix_h; } }
+        { [swapaxes] (Tensor(a) self, int axis0, int axis1) -> (Tensor(a)) : view ($crate::view::transpose) {
+            functional swapaxes; inplace swapaxes_ [swapaxes_];
+        } }
+        { [swapdims] (Tensor(a) self, int dim0, int dim1) -> (Tensor(a)) : view ($crate::view::transpose) {
+            functional swapdims; inplace swapdims_ [swapdims_];
+        } }
+        { [movedim.intlist] (Tensor(a) self, int[] source, int[] destination) -> (Tensor(a))
+            : view ($crate::rearrange::movedim) {
+            functional movedim;
+        } }
+        { [movedim.int] (Tensor(a) self, int source, int destination) -> (Tensor(a))
+            : view ($crate::rearrange::movedim_int) {
+            functional movedim_int;
+        } }
+        { [moveaxis.intlist] (Tensor(a) self, int[] source, int[] destination) -> (Tensor(a))
+            : view ($crate::rearrange::movedim) {
+            functional moveaxis;
+        } }
+        { [moveaxis.int] (Tensor(a) self, int source, int destination) -> (Tensor(a))
+            : view ($crate::rearrange::movedim_int) {
+            functional moveaxis_int;
+        } }
+        { [diagonal] (Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> (Tensor(a))
+            : view ($crate::rearrange::diagonal) {
+            functional diagonal; copy diagonal_copy [diagonal_copy]; copyout - [diagonal_copy.out];
+        } }
+        { [unfold] (Tensor(a) self, int dimension, int size, int step) -> (Tensor(a))
+            : view ($crate::rearrange::unfold) {
+            functional unfold; copy unfold_copy [unfold_copy]; copyout - [unfold_copy.out];
+        } }
+        { [unflatten.int] (Tensor(a) self, int dim, SymInt[] sizes) -> (Tensor(a))
+            : view ($crate::rearrange::unflatten) {
+            functional unflatten;
+        } }
+        { [expand_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : view ($crate::rearrange::expand_as) {
+            functional expand_as;
+        } }
+        { [view_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : view ($crate::rearrange::view_as) {
+            functional view_as;
+        } }
+        { [broadcast_to] (Tensor(a) self, SymInt[] size) -> (Tensor(a)) : view ($crate::rearrange::broadcast_to) {
+            functional broadcast_to;
+        } }
+        { [_reshape_alias] (Tensor(a) self, SymInt[] size, SymInt[] stride) -> (Tensor(a))
+            : view ($crate::rearrange::reshape_alias) {
+            functional reshape_alias; copy reshape_alias_copy [_reshape_alias_copy];
+            copyout - [_reshape_alias_copy.out];
+        } }
+        { [detach] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) {
+            functional detach; inplace detach_ [detach_]; copy detach_copy [detach_copy]; copyout - [detach_copy.out];
+        } }
+        { [lift_fresh] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) {
+            functional lift_fresh; copy lift_fresh_copy [lift_fresh_copy]; copyout - [lift_fresh_copy.out];
+        } }
+        { [positive] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::positive) { functional positive; } }
+    } };
+}

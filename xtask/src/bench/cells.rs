@@ -1,0 +1,223 @@
+//! What is timed: every cell with its call and its bar. Owns the list; the calls are the engines', which may lack one.
+
+use std::fmt::Write as _;
+
+/// A set of cells with a purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Group {
+    /// The figures that the library is held to.
+    Figures,
+    /// Every layout of a few operators at small and medium sizes: looked at for its worst cell.
+    Grid,
+}
+
+impl Group {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Group::Figures => "figures",
+            Group::Grid => "grid",
+        }
+    }
+}
+
+/// One thing to time on both sides.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) group: Group,
+    pub(crate) op: &'static str,
+    pub(crate) dtype: &'static str,
+    pub(crate) layout: &'static str,
+    pub(crate) sizes: Vec<i64>,
+    pub(crate) form: &'static str,
+    pub(crate) threads: usize,
+    /// The ratio (theirs / ours) that is asked for at the best level, and at AVX2 where it differs or is stated.
+    pub(crate) bar: Option<f64>,
+    pub(crate) bar_avx2: Option<f64>,
+}
+
+impl Cell {
+    /// `op/dtype/layout/size/form`, and the threads if they are more than one.
+    pub(crate) fn name(&self) -> String {
+        let mut name = format!("{}/{}/{}/{}/{}", self.op, self.dtype, self.layout, self.size(), self.form);
+        if self.threads > 1 {
+            write!(name, "/{} threads", self.threads).expect("text takes text");
+        }
+        name
+    }
+
+    /// One dimension as a count of elements, more as their sizes.
+    fn size(&self) -> String {
+        let short = |n: i64| match n {
+            n if n >= 1 << 20 && n % (1 << 20) == 0 => format!("{}Mi", n >> 20),
+            n if n >= 1 << 10 && n % (1 << 10) == 0 && self.sizes.len() == 1 => format!("{}Ki", n >> 10),
+            n => n.to_string(),
+        };
+        if self.group == Group::Grid {
+            return format!("{}Ki", self.sizes.iter().product::<i64>() >> 10);
+        }
+        self.sizes.iter().map(|n| short(*n)).collect::<Vec<_>>().join("x")
+    }
+
+    /// What engines are asked to prepare.
+    pub(crate) fn request(&self) -> String {
+        let sizes: Vec<String> = self.sizes.iter().map(i64::to_string).collect();
+        format!("prepare {} {} {} {} {}", self.op, self.dtype, self.layout, sizes.join("x"), self.form)
+    }
+
+    /// Whether a filter, a part of `group/name`, lets the cell through.
+    pub(crate) fn passes(&self, filter: &str) -> bool {
+        format!("{}/{}", self.group.name(), self.name()).contains(filter)
+    }
+}
+
+/// A figure: op, dtype, layout, sizes, form, threads, its bar at the best level and at AVX2.
+type Figure = (&'static str, &'static str, &'static str, &'static [i64], &'static str, usize, f64, Option<f64>);
+
+const TINY: &[i64] = &[16];
+const MEDIUM: &[i64] = &[1 << 16];
+const LARGE: &[i64] = &[1 << 24];
+const SQUARE: &[i64] = &[4096, 4096];
+
+#[rustfmt::skip]
+const FIGURES: &[Figure] = &[
+    ("add", "float32", "contiguous", TINY, "functional", 1, 4.0, None),
+    ("add", "float32", "contiguous", TINY, "out", 1, 3.5, None),
+    ("add", "float32", "contiguous", TINY, "scalar", 1, 10.0, None),
+    ("add", "float32", "contiguous", TINY, "static", 1, 2.5, None),
+    ("add", "float32", "contiguous", TINY, "prepared", 1, 15.0, None),
+    ("add", "float32", "contiguous", TINY, "meta", 1, 4.0, None),
+    ("add", "float32", "contiguous", TINY, "boxed", 1, 3.0, None),
+    ("add", "float32", "contiguous", MEDIUM, "out", 1, 1.3, Some(1.3)),
+    ("add", "int32", "contiguous", MEDIUM, "out", 1, 1.3, Some(1.3)),
+    ("add", "bfloat16", "contiguous", MEDIUM, "out", 1, 2.0, Some(1.1)),
+    ("add", "float16", "contiguous", MEDIUM, "out", 1, 2.0, Some(1.1)),
+    ("add", "float64", "contiguous", MEDIUM, "out", 1, 1.1, Some(1.1)),
+    ("add", "float32", "contiguous", LARGE, "out", 1, 1.2, None),
+    ("add", "float32", "contiguous", LARGE, "functional", 1, 5.0, None),
+    ("add", "float32", "contiguous", MEDIUM, "inplace", 1, 1.5, None),
+    ("exp", "float32", "contiguous", MEDIUM, "out", 1, 4.0, Some(2.0)),
+    ("log", "float32", "contiguous", MEDIUM, "out", 1, 3.0, Some(1.5)),
+    ("tanh", "float32", "contiguous", MEDIUM, "out", 1, 6.0, Some(3.0)),
+    ("erf", "float32", "contiguous", MEDIUM, "out", 1, 3.0, Some(1.5)),
+    ("exp", "float64", "contiguous", MEDIUM, "out", 1, 2.5, Some(1.3)),
+    ("gelu", "float32", "contiguous", MEDIUM, "out", 1, 1.0, None),
+    ("gelu", "float32", "contiguous", LARGE, "out", 1, 1.4, None),
+    ("add", "float32", "transposed", SQUARE, "out", 1, 6.0, None),
+    ("add", "float32", "row-broadcast", SQUARE, "out", 1, 1.0, None),
+    ("sum", "float32", "contiguous", LARGE, "all", 1, 1.0, None),
+    ("sum", "float32", "contiguous", SQUARE, "dim0", 1, 2.5, None),
+    ("sum", "float32", "contiguous", SQUARE, "dim1", 1, 1.0, None),
+    ("sum", "float32", "transposed", SQUARE, "dim1", 1, 1.0, None),
+    ("fused_relu_mul_add", "float32", "contiguous", LARGE, "out", 1, 2.5, None),
+    ("add", "float32", "contiguous", LARGE, "out", 2, 1.0, None),
+    ("exp", "float32", "contiguous", LARGE, "out", 2, 1.0, None),
+    ("sum", "float32", "contiguous", LARGE, "all", 2, 1.0, None),
+];
+
+/// Calls that every tensor library has, without a bar.
+const PLAIN: &[(&str, &str, &[i64], &str)] = &[
+    ("add", "contiguous", TINY, "functional"),
+    ("add", "contiguous", MEDIUM, "functional"),
+    ("add", "contiguous", MEDIUM, "out"),
+    ("add", "contiguous", MEDIUM, "inplace"),
+    ("add", "contiguous", LARGE, "functional"),
+    ("mul", "contiguous", MEDIUM, "functional"),
+    ("exp", "contiguous", MEDIUM, "functional"),
+    ("add", "transposed", SQUARE, "functional"),
+    ("add", "row-broadcast", SQUARE, "functional"),
+    ("sum", "contiguous", LARGE, "all"),
+    ("sum", "contiguous", SQUARE, "dim0"),
+    ("sum", "contiguous", SQUARE, "dim1"),
+    ("sum", "transposed", SQUARE, "dim1"),
+];
+
+const GRID_OPS: [&str; 5] = ["add", "mul", "eq", "where", "exp"];
+const GRID_DTYPES: [&str; 8] = ["float32", "float64", "bfloat16", "float16", "int32", "int64", "uint8", "bool"];
+const GRID_LAYOUTS: [&str; 5] = ["contiguous", "row-broadcast", "column-broadcast", "transposed", "stepped"];
+const GRID_SIDES: [i64; 2] = [32, 256];
+const GRID_BAR: f64 = 0.9;
+
+/// The cells for rivals that have a part of the forms.
+pub(crate) fn plain() -> Vec<Cell> {
+    let cell = |&(op, layout, sizes, form): &(&'static str, &'static str, &[i64], &'static str)| Cell {
+        group: Group::Figures,
+        op,
+        dtype: "float32",
+        layout,
+        sizes: sizes.to_vec(),
+        form,
+        threads: 1,
+        bar: None,
+        bar_avx2: None,
+    };
+    PLAIN.iter().map(cell).collect()
+}
+
+/// Every cell that there is against PyTorch, in the order in which they are timed.
+pub(crate) fn all() -> Vec<Cell> {
+    let figure = |&(op, dtype, layout, sizes, form, threads, bar, bar_avx2): &Figure| Cell {
+        group: Group::Figures,
+        op,
+        dtype,
+        layout,
+        sizes: sizes.to_vec(),
+        form,
+        threads,
+        bar: Some(bar),
+        bar_avx2,
+    };
+    let mut cells: Vec<Cell> = FIGURES.iter().map(figure).collect();
+    for op in GRID_OPS {
+        for dtype in GRID_DTYPES {
+            for layout in GRID_LAYOUTS {
+                cells.extend(GRID_SIDES.map(|side| Cell {
+                    group: Group::Grid,
+                    op,
+                    dtype,
+                    layout,
+                    sizes: vec![side, side],
+                    form: "out",
+                    threads: 1,
+                    bar: Some(GRID_BAR),
+                    bar_avx2: Some(GRID_BAR),
+                }));
+            }
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_short() {
+        let cells = all();
+        let mut names: Vec<String> =
+            cells.iter().map(|cell| format!("{}/{}", cell.group.name(), cell.name())).collect();
+        assert_eq!(names[0], "figures/add/float32/contiguous/16/functional");
+        assert!(names.contains(&"figures/add/float32/contiguous/16Mi/out/2 threads".to_owned()));
+        assert!(names.contains(&"figures/add/float32/transposed/4096x4096/out".to_owned()));
+        assert!(names.contains(&"grid/where/bool/stepped/64Ki/out".to_owned()));
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), cells.len());
+    }
+
+    #[test]
+    fn a_filter_is_a_part_of_group_and_name() {
+        let count = |filter: &str| all().iter().filter(|cell| cell.passes(filter)).count();
+        assert_eq!(count("grid/"), 400);
+        assert_eq!(count("figures/"), all().len() - 400);
+        assert_eq!(count("figures/exp/"), 3);
+        assert_eq!(count("/2 threads"), 3);
+        assert_eq!(count("nothing"), 0);
+    }
+
+    #[test]
+    fn requests_name_every_size() {
+        let cell = all().into_iter().find(|cell| cell.layout == "transposed").expect("there is one");
+        assert_eq!(cell.request(), "prepare add float32 transposed 4096x4096 out");
+    }
+}

@@ -1,0 +1,141 @@
+//! Times one cell on two engines in turn. Owns how long, how often and what is taken from it.
+//!
+//! Rounds alternate between the sides, so that a drift of the machine (frequency, neighbours) meets both; the median over the
+//! rounds drops what met only one. A round of a short call is many calls behind a few untimed ones, because the other side has
+//! just used the caches.
+
+use super::engine::Engine;
+use std::time::Duration;
+
+/// Rounds of a cell; of one whose calls are long, the fewest that are accepted.
+const ROUNDS: usize = 9;
+const FEWEST_ROUNDS: usize = 7;
+
+/// Nanoseconds that a round lasts, where it can hold several calls.
+const ROUND: f64 = 3e6;
+
+/// A call of so many nanoseconds is long.
+const LONG: f64 = 6e6;
+
+/// With more than one thread the workers of one side may still spin when the other starts.
+const SETTLE: Duration = Duration::from_millis(3);
+
+/// Medians of the time of a call, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Timing {
+    pub(crate) ours: f64,
+    pub(crate) theirs: f64,
+}
+
+impl Timing {
+    /// How many times as long theirs takes.
+    pub(crate) fn ratio(self) -> f64 {
+        self.theirs / self.ours
+    }
+}
+
+/// What became of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    Timed(Timing),
+    /// An engine has no such call, for this reason.
+    Absent(String),
+    /// The engines do not give the same answer, so there is nothing to compare.
+    Disagree,
+}
+
+/// Prepares the call on both sides, compares their answers, and times them in turn.
+pub(crate) fn measure(
+    [ours, theirs]: [&mut Engine; 2],
+    request: &str,
+    tolerance: f64,
+    threads: usize,
+) -> Result<Outcome, String> {
+    if let Err(reason) = ours.prepare(request)? {
+        return Ok(Outcome::Absent(reason));
+    }
+    if let Err(reason) = theirs.prepare(request)? {
+        return Ok(Outcome::Absent(format!("{}: {reason}", theirs.name)));
+    }
+    if !ours.answer()?.agrees(&theirs.answer()?, tolerance) {
+        return Ok(Outcome::Disagree);
+    }
+    let mut sides = [ours, theirs];
+    let mut calls = [0.0; 2];
+    for (side, call) in sides.iter_mut().zip(&mut calls) {
+        *call = calibrate(|n| side.run(n))?;
+    }
+    let rounds = if calls.iter().any(|call| *call > LONG) { FEWEST_ROUNDS } else { ROUNDS };
+    let mut times = [Vec::with_capacity(rounds), Vec::with_capacity(rounds)];
+    for _ in 0..rounds {
+        for ((side, call), times) in sides.iter_mut().zip(calls).zip(&mut times) {
+            if threads > 1 {
+                std::thread::sleep(SETTLE);
+            }
+            let n = (ROUND / call).ceil().max(1.0) as u64;
+            if call < ROUND {
+                side.run(n.div_ceil(20))?;
+            }
+            times.push(side.run(n)? / n as f64);
+        }
+    }
+    let [ours, theirs] = times.map(median);
+    Ok(Outcome::Timed(Timing { ours, theirs }))
+}
+
+/// About how long a call takes: more and more calls, until they last long enough to tell.
+fn calibrate(mut run: impl FnMut(u64) -> Result<f64, String>) -> Result<f64, String> {
+    let mut n = 1;
+    loop {
+        let took = run(n)?;
+        if took >= ROUND / 10.0 || n >= 1 << 40 {
+            return Ok((took / n as f64).max(0.1));
+        }
+        n *= 4;
+    }
+}
+
+/// The middle value, or the mean of the two in the middle; `times` is not empty.
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    let middle = times.len() / 2;
+    if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2.0 }
+}
+
+/// How far two answers of a call may be apart, relative to the magnitudes in a piece. Where every step is rounded as IEEE 754
+/// says, not at all.
+pub(crate) fn tolerance(op: &str, dtype: &str) -> f64 {
+    match (op, dtype) {
+        ("add" | "mul" | "eq" | "where" | "relu" | "maximum" | "minimum" | "fused_relu_mul_add", _) => 1e-13,
+        ("sum" | "mean", "float32") => 1e-3,
+        (_, "bfloat16") => 1.0 / 128.0,
+        (_, "float16") => 1.0 / 1024.0,
+        (_, "float64") => 1e-13,
+        _ => 1e-6,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_ignores_what_met_one_round() {
+        assert_eq!(median(vec![3.0, 1.0, 1000.0, 2.0, 4.0]), 3.0);
+        assert_eq!(median(vec![4.0, 1.0]), 2.5);
+    }
+
+    #[test]
+    fn calibration_finds_the_time_of_a_call() {
+        for call in [1e-3, 5.0, 1e4, 1e9] {
+            let found = calibrate(|n| Ok(call * n as f64)).expect("nothing fails");
+            assert!((found - f64::max(call, 0.1)).abs() < 1e-6 * call.max(0.1), "{found}");
+        }
+        assert!(calibrate(|_| Err("ended".to_owned())).is_err());
+    }
+
+    #[test]
+    fn the_ratio_says_how_many_times_as_long_theirs_takes() {
+        assert_eq!(Timing { ours: 2.0, theirs: 5.0 }.ratio(), 2.5);
+    }
+}
