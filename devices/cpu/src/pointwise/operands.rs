@@ -211,15 +211,24 @@ unsafe impl<V: Register, A: Load<V>, B: Fed> Load<V> for Joined<A, B> {
     }
 
     #[inline(always)]
-    unsafe fn load((first, rest): Self::Pointers, i: usize) -> (A::Of<V>, B::Rest<V>) {
+    fn replaced(
+        (first, rest): Self::Pointers,
+        masks: usize,
+        mut value: impl FnMut(*const u8) -> *const u8,
+    ) -> Self::Pointers {
+        (A::replaced(first, masks, &mut value), B::map_rest(rest, value))
+    }
+
+    #[inline(always)]
+    unsafe fn load<const WIDE: bool>((first, rest): Self::Pointers, i: usize) -> (A::Of<V>, B::Rest<V>) {
         // SAFETY: passed on.
-        let first = unsafe { A::load(first, i) };
+        let first = unsafe { A::load::<WIDE>(first, i) };
         let rest = B::map_rest(
             rest,
             #[inline(always)]
             |p| {
                 // SAFETY: in bounds and initialised, by the caller's promise.
-                unsafe { V::load(p, i) }
+                unsafe { V::load::<WIDE>(p, i) }
             },
         );
         (first, rest)

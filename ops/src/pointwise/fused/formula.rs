@@ -40,6 +40,7 @@ where
         exact_output: false,
         numbers_promote: false,
         wide_scalar: false,
+        linear_number: false,
     };
     type Domain = <F::Domain as Intersect<G::Domain>>::Both;
     type Operands = Joined<F::Operands, G::Operands>;
