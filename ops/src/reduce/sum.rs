@@ -1,4 +1,4 @@
-//! `sum`: bool and integers in int64, wrapping; halves in float32; float32 in float64.
+//! `sum`: bool and integers in int64, wrapping; halves in float32; float32 in float64, once four have met.
 
 use super::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype};
 use crate::algebra::{Num, Value, Widen};

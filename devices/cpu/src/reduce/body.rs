@@ -40,6 +40,24 @@ pub(super) struct Rows {
     pub(super) index: [i64; 4],
     /// The lanes hold nothing yet.
     pub(super) fresh: bool,
+    /// How far ahead, in bytes, elements are fetched from memory; 0 where they are in a cache already.
+    pub(super) ahead: isize,
+}
+
+/// Lanes between two looks ahead: few enough that what is asked for arrives while they are folded.
+const BLOCK_LANES: usize = 128;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// One group of rows.
+#[derive(Clone, Copy)]
+struct Group {
+    at: *const u8,
+    stride: isize,
+    start: i64,
+    per_row: i64,
+    per_lane: i64,
 }
 
 /// The loops of one fold, on one dtype, at one level. Unsafe to call by B1 to B3 of `body.rs`; only this crate does.
@@ -153,6 +171,69 @@ unsafe fn sweep<F, C, I>(
     }
 }
 
+impl Group {
+    /// Element `j` of row `k`, and its index.
+    ///
+    /// # Safety
+    ///
+    /// B3 for the element.
+    #[inline(always)]
+    unsafe fn element<C: Cell, I: Isa>(&self, k: usize, j: usize) -> (On<C, I>, On<i64, I>) {
+        let row = self.at.wrapping_offset(k as isize * self.stride);
+        // SAFETY: B3.
+        let x = unsafe { load::<C>(row, j) };
+        let index = self.start.wrapping_add(self.per_row.wrapping_mul(k as i64));
+        (On::new(x), On::new(index.wrapping_add(self.per_lane.wrapping_mul(j as i64))))
+    }
+
+    /// The accumulator of element `j` of rows `k` to `k + 3`.
+    ///
+    /// # Safety
+    ///
+    /// B3 for the elements.
+    #[inline(always)]
+    unsafe fn four<F, C, I>(&self, k: usize, j: usize) -> Acc<F, C, I>
+    where
+        C: Cell,
+        I: Isa,
+        On<C, I>: Value<Mask = On<bool, I>>,
+        F: Fold<On<C, I>, On<i64, I>>,
+    {
+        // SAFETY: B3.
+        let (a, at_a) = unsafe { self.element::<C, I>(k, j) };
+        // SAFETY: B3.
+        let (b, at_b) = unsafe { self.element::<C, I>(k + 1, j) };
+        // SAFETY: B3.
+        let (c, at_c) = unsafe { self.element::<C, I>(k + 2, j) };
+        // SAFETY: B3.
+        let (d, at_d) = unsafe { self.element::<C, I>(k + 3, j) };
+        F::four([a, b, c, d], [at_a, at_b, at_c, at_d])
+    }
+
+    /// Asks for the elements that lie so far from those of the first `lanes` lanes.
+    #[inline(always)]
+    fn fetch(&self, ahead: isize, rows: usize, bytes: usize) {
+        for k in 0..rows {
+            let row = self.at.wrapping_offset(k as isize * self.stride).wrapping_offset(ahead);
+            for line in (0..bytes).step_by(LINE) {
+                fetch(row.wrapping_add(line));
+            }
+        }
+    }
+}
+
+/// Asks for the cache line of an address, which may be any.
+#[inline(always)]
+fn fetch(at: *const u8) {
+    // SAFETY: a prefetch reads nothing, and faults nowhere.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast())
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
 impl<F, C, I> Kernel<I> for Work<F, C, Rows>
 where
     C: Cell,
@@ -169,31 +250,39 @@ where
         for g in 0..rows.groups {
             let at = rows.at.wrapping_offset(g as isize * rows.step);
             let start = start.wrapping_add(per_step.wrapping_mul(g as i64));
-            let element = |k: usize, j: usize| {
-                let row = at.wrapping_offset(k as isize * rows.stride);
-                // SAFETY: B3.
-                let x = unsafe { load::<C>(row, j) };
-                let index = start.wrapping_add(per_row.wrapping_mul(k as i64));
-                (On::new(x), On::new(index.wrapping_add(per_lane.wrapping_mul(j as i64))))
-            };
-            let four = |k: usize, j: usize| {
-                let [(a, i), (b, l), (c, m), (d, n)] = [0, 1, 2, 3].map(|r| element(k + r, j));
-                F::four([a, b, c, d], [i, l, m, n])
-            };
-            let eight = |j: usize| F::merge(four(0, j), four(4, j));
-            let one = |j: usize| {
-                let (x, at) = element(0, j);
-                F::one(x, at)
-            };
             let fresh = rows.fresh && g == 0;
-            // SAFETY: B2.
-            let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(rows.lanes) };
-            if rows.tall {
+            let mut done = 0;
+            while done < rows.lanes {
+                let lanes = if rows.ahead == 0 { rows.lanes } else { BLOCK_LANES.min(rows.lanes - done) };
+                let group = Group {
+                    at: at.wrapping_add(done * size_of::<C::Stored>()),
+                    stride: rows.stride,
+                    start: start.wrapping_add(per_lane.wrapping_mul(done as i64)),
+                    per_row,
+                    per_lane,
+                };
+                if rows.ahead != 0 {
+                    let height = if rows.tall { TALL } else { 1 };
+                    group.fetch(rows.ahead, height, lanes * size_of::<C::Stored>());
+                }
                 // SAFETY: B2.
-                unsafe { sweep::<F, C, I>(first, second, fresh, eight) };
-            } else {
-                // SAFETY: B2.
-                unsafe { sweep::<F, C, I>(first, second, fresh, one) };
+                let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(done + lanes) };
+                let (first, second) = (&mut first[done..], &mut second[done..]);
+                if rows.tall {
+                    // SAFETY: B3.
+                    let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+                    // SAFETY: B2.
+                    unsafe { sweep::<F, C, I>(first, second, fresh, |j| F::merge(half(0, j), half(4, j))) };
+                } else {
+                    let one = |j| {
+                        // SAFETY: B3.
+                        let (x, at) = unsafe { group.element::<C, I>(0, j) };
+                        F::one(x, at)
+                    };
+                    // SAFETY: B2.
+                    unsafe { sweep::<F, C, I>(first, second, fresh, one) };
+                }
+                done += lanes;
             }
         }
     }
@@ -272,8 +361,8 @@ where
     fn run(self, _: I) {
         let Halves { mut lanes, unit } = self.task;
         while lanes > unit {
-            // The upper half meets the lower one; of an odd number of units the middle one waits.
-            let half = lanes.div_ceil(2).next_multiple_of(unit);
+            // The lower half is the largest power of two: the upper one meets its beginning.
+            let half = (lanes / unit).next_power_of_two() / 2 * unit;
             // SAFETY: B2.
             let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(lanes) };
             let (first, upper_first) = first.split_at_mut(half);

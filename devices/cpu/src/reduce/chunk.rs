@@ -10,6 +10,10 @@ use std::ops::Range;
 /// Rows that are staged together: as many as a body folds in one pass.
 const STAGED: usize = TALL;
 
+/// How far ahead of a dense run its elements are fetched: into the next page, where the processor's own prefetchers do not
+/// look.
+const AHEAD: isize = 4096;
+
 /// The elements of a reduction and what folds them.
 ///
 /// Invariants:
@@ -28,6 +32,8 @@ struct Filling<'a> {
     lanes: Lanes,
     /// How many there are.
     row: usize,
+    /// How far ahead elements are fetched; 0 for not at all.
+    ahead: isize,
     /// How many lanes hold an accumulator.
     filled: usize,
 }
@@ -56,8 +62,13 @@ impl Chunks<'_> {
         const { assert!(LANES * size_of::<u128>() <= BLOCK) };
         let lanes = Lanes { first: first.data(), second: second.data() };
         let (row, unit) = (self.layout.row(), self.layout.width());
-        let mut filling = Filling { bodies: self.bodies, lanes, row, filled: 0 };
-        if self.layout.in_place {
+        let ahead = if self.layout.in_place && self.layout.is_far { AHEAD } else { 0 };
+        let mut filling = Filling { bodies: self.bodies, lanes, row, ahead, filled: 0 };
+        if let (true, [dim]) = (self.layout.in_place, &self.layout.reduced[..]) {
+            let x = at.wrapping_offset(dim.input.wrapping_mul(range.start as isize));
+            // SAFETY: H1, H2: a layout in place has dense runs of what the bodies take.
+            unsafe { filling.absorb(x, range.len() * unit, range.start, self.lane.size()) };
+        } else if self.layout.in_place {
             for run in Runs::new(&self.layout.reduced, range) {
                 let x = at.wrapping_offset(run.offset);
                 // SAFETY: H1, H2: a layout in place has dense runs of what the bodies take.
@@ -113,6 +124,7 @@ impl Chunks<'_> {
                 lanes: width,
                 index: [start as i64, 1, TALL as i64, 0],
                 fresh,
+                ahead: if self.layout.is_far { stride.wrapping_mul(height) } else { 0 },
             };
             let done = tall * TALL;
             let rest = Rows {
@@ -194,9 +206,6 @@ impl Filling<'_> {
 
     /// Folds whole rows: into all lanes, or into none that is filled.
     ///
-    /// A group takes rows that lie an eighth of the run apart. Eight streams keep the prefetchers of as many pages busy:
-    /// from main memory, that is up to twice as fast as neighbours are.
-    ///
     /// # Safety
     ///
     /// B1 to B3 for those rows.
@@ -205,17 +214,19 @@ impl Filling<'_> {
         let bytes = (row * size) as isize;
         let groups = Rows {
             at: at.wrapping_add(done * size),
-            stride: bytes.wrapping_mul(tall as isize),
-            step: bytes,
+            stride: bytes,
+            step: bytes.wrapping_mul(TALL as isize),
             groups: tall,
             tall: true,
             lanes: row,
-            index: [(start + done) as i64, (row * tall) as i64, row as i64, 1],
+            index: [(start + done) as i64, row as i64, (row * TALL) as i64, 1],
             fresh: self.filled == 0,
+            ahead: self.ahead,
         };
         let done = done + tall * TALL * row;
         let rest = Rows {
             at: at.wrapping_add(done * size),
+            step: bytes,
             groups: rows - tall * TALL,
             tall: false,
             index: [(start + done) as i64, 0, row as i64, 1],
@@ -251,6 +262,7 @@ impl Filling<'_> {
             lanes: lanes.len(),
             index: [(start + done + lanes.start) as i64, 0, 0, 1],
             fresh,
+            ahead: self.ahead,
         };
         // SAFETY: passed on.
         unsafe { (self.bodies.absorb)(into, &rows) };

@@ -1,6 +1,7 @@
 //! How a reduction is laid out: which dimension makes the lanes, where rows are read in place, where chunks begin. Decided
 //! by shape, strides and dtypes alone.
 
+use super::body::TALL;
 use crate::lane::Lane;
 use monomorph_iter::TensorIter;
 use smallvec::SmallVec;
@@ -8,11 +9,11 @@ use smallvec::SmallVec;
 /// Lanes of a row that is staged, and of a dense run of elements of one output.
 pub(super) const LANES: usize = 128;
 
-/// The same where an output has few elements: enough of them for a group of eight rows sooner.
-const FEW_LANES: usize = 32;
+/// The fewest lanes of such a run.
+const FEW_LANES: usize = 16;
 
-/// Elements that [`LANES`] are for.
-const MANY: usize = 1024;
+/// An input of more bytes is not expected in the second-level cache.
+const FAR_BYTES: usize = 1 << 20;
 
 /// Rows of a chunk.
 pub(super) const ROWS: usize = 128;
@@ -59,6 +60,8 @@ pub(super) struct Layout {
     pub(super) way: Way,
     /// Rows are read where they lie; otherwise they are staged.
     pub(super) in_place: bool,
+    /// The input comes from memory rather than from a cache.
+    pub(super) is_far: bool,
     /// Elements per output.
     pub(super) count: usize,
     /// Outputs, or runs of lanes.
@@ -78,6 +81,7 @@ impl Layout {
         let (reduced, mut kept): (Dims, Dims) = (pick(true), pick(false));
         let numel = |dims: &Dims| dims.iter().map(|d| d.size).product::<usize>();
         let count = numel(&reduced);
+        let is_far = iter.numel().saturating_mul(iter.dtype(input).size()) > FAR_BYTES;
 
         let size = iter.dtype(input).size();
         let is_dense = |d: &Dim| d.input == size as isize;
@@ -89,7 +93,7 @@ impl Layout {
         if let Some(place) = kept.iter().position(by_turns) {
             let dim = kept.remove(place);
             let tasks = numel(&kept);
-            return Layout { reduced, kept, way: Way::Across(Some(dim)), in_place: true, count, tasks };
+            return Layout { reduced, kept, way: Way::Across(Some(dim)), in_place: true, is_far, count, tasks };
         }
         let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= GOOD_ROW);
         let lanes = if good_row { None } else { lane_dim(&kept, is_dense, count) };
@@ -97,14 +101,14 @@ impl Layout {
             let whole = count == 1 || reduced.len() == 1 && is_dense(&reduced[0]);
             let in_place = lane.is_direct() && (whole || good_row);
             let tasks = numel(&kept);
-            return Layout { reduced, kept, way: Way::Across(None), in_place, count, tasks };
+            return Layout { reduced, kept, way: Way::Across(None), in_place, is_far, count, tasks };
         };
         let along = kept.remove(place);
         let in_place = lane.is_direct() && is_dense(&along);
         let most = (LANE_BYTES / parts[0].max(parts[1]).max(1)).min(MAX_LANES);
         let block = if in_place { most } else { LANES.min(most) };
         let tasks = numel(&kept) * along.size.div_ceil(block);
-        Layout { reduced, kept, way: Way::Along(along, block), in_place, count, tasks }
+        Layout { reduced, kept, way: Way::Along(along, block), in_place, is_far, count, tasks }
     }
 
     /// Elements of one output in a chunk.
@@ -127,7 +131,8 @@ impl Layout {
     /// Lanes of a row across.
     pub(super) fn row(&self) -> usize {
         let width = self.width();
-        let most = if self.count * width < MANY { FEW_LANES } else { LANES };
+        // An eighth of a short run, so that it has a group of eight rows.
+        let most = (self.count * width / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, LANES);
         most / width * width
     }
 

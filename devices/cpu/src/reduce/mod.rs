@@ -9,7 +9,7 @@
 //!
 //! **Order of additions.** Which elements meet when is fixed by shape, strides and dtypes alone: never by the number of
 //! threads, never by the level. Lanes are accumulators next to each other, as many as `layout.rs` says whatever the width
-//! of the registers; a level only decides how many of them one instruction handles.
+//! of the registers; a level only decides how many of them one instruction handles. So all levels give the same bits.
 //!
 //! ```text
 //!  across (the reduced dimension is dense)         along (a kept dimension is dense)
@@ -23,8 +23,12 @@
 //!    └──────┴── … ─┘     lanes in halves
 //! ```
 //!
-//! Chunks of 128 rows are folded so, and their results joined as a binary counter would: the rounding error of a sum grows
-//! with the logarithm of its length.
+//! A run of fewer than 1024 elements has as many lanes as let it fill eight rows, a multiple of 16. A kept dimension too
+//! short for lanes of its own, and dense, goes across as well: its outputs take the lanes by turns.
+//!
+//! Of the eight rows, two times four meet as the fold's `four` says: for sums, in the dtype of the elements; all further
+//! additions are wide. Chunks of 128 rows are folded so, and their results joined as a binary counter would: the rounding
+//! error of a sum grows with the logarithm of its length. `docs/decisions/0012-accumulation.md` has the figures.
 
 mod body;
 mod call;

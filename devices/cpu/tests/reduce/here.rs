@@ -39,3 +39,13 @@ fn a_dtype_outside_of_the_domain_is_refused() {
     let error = <Reduce<SumOfSquares, Here>>::call((&t,), Functional::<Cpu, 1>::default()).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::DTypeNotSupported { .. }), "{error}");
 }
+
+#[test]
+fn a_formula_in_front_runs_in_groups_and_single_rows() {
+    // 3.25 has an exact square: every way through the rows gives the same sum, if the formula comes first in each.
+    for n in [7usize, 128, 1000, 20_000, 300_001] {
+        let t = Tensor::<Cpu>::from_slice(&vec![3.25f64; n], &[n as i64]).unwrap();
+        let [sum] = <Reduce<SumOfSquares, Here>>::call((&t,), Functional::<Cpu, 1>::default()).unwrap();
+        assert_eq!(sum.to_vec::<f64>().unwrap(), [3.25 * 3.25 * n as f64], "{n}");
+    }
+}

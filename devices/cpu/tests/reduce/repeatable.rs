@@ -1,17 +1,37 @@
 //! The same bits for any number of threads and at any level.
 
 use monomorph_core::structured::{Functional, Operator};
-use monomorph_core::{Geometry, Tensor};
+use monomorph_core::{DType, Geometry, Tensor, bf16, f16};
 use monomorph_cpu::Cpu;
 use monomorph_cpu::isa::{Level, VARIABLE};
-use monomorph_ops::reduce::{Aminmax, Argmax, Sum};
+use monomorph_ops::reduce::{Amax, Aminmax, Argmax, Mean, Sum};
 use std::process::Command;
 
 fn input(sizes: &[i64], strides: &[i64]) -> Tensor<Cpu> {
     let need: i64 = 1 + sizes.iter().zip(strides).map(|(n, s)| (n - 1) * s).sum::<i64>();
     let value = |i: i64| (i.wrapping_mul(0x1E37_79B9_7F4A_7C15) >> 20) as f64 * 1e-7;
     let bytes: Vec<u8> = (0..need).flat_map(|i| value(i).to_ne_bytes()).collect();
-    Tensor::from_storage(&bytes, Geometry::new(monomorph_core::DType::F64, sizes, strides, 0).unwrap()).unwrap()
+    Tensor::from_storage(&bytes, Geometry::new(DType::F64, sizes, strides, 0).unwrap()).unwrap()
+}
+
+/// The same numbers in another dtype.
+fn narrowed(sizes: &[i64], strides: &[i64], dtype: DType) -> Tensor<Cpu> {
+    let values = input(sizes, strides).storage_to_vec().unwrap();
+    let values = values.chunks(8).map(|b| f64::from_ne_bytes(b.try_into().unwrap()));
+    let bytes: Vec<u8> = match dtype {
+        DType::F32 => values.flat_map(|x| (x as f32).to_ne_bytes()).collect(),
+        DType::F16 => values.flat_map(|x| f16::from_f64(x * 1e-3).to_ne_bytes()).collect(),
+        _ => values.flat_map(|x| bf16::from_f64(x).to_ne_bytes()).collect(),
+    };
+    Tensor::from_storage(&bytes, Geometry::new(dtype, sizes, strides, 0).unwrap()).unwrap()
+}
+
+/// The bits of the elements of a dense result.
+fn bits(t: &Tensor<Cpu>) -> Vec<u64> {
+    let size = t.dtype().size();
+    let bytes = t.storage_to_vec().unwrap();
+    let word = |b: &[u8]| b.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    bytes[..t.numel() * size].chunks(size).map(word).collect()
 }
 
 /// The bits of many results, float64 and so without a wider type to hide differences in.
@@ -30,6 +50,19 @@ fn results() -> Vec<u64> {
         let t = input(sizes, strides);
         let [sum] = Sum::call((&t, Some(dims), false, None), Functional::<Cpu, 1>::default()).unwrap();
         all.extend(sum.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits));
+        // Every dtype that is accumulated in another way than float64.
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            for asked in [dtype, DType::C64] {
+                let single = narrowed(sizes, strides, dtype);
+                let [mean] =
+                    Mean::call((&single, Some(dims), false, Some(asked)), Functional::<Cpu, 1>::default()).unwrap();
+                all.extend(bits(&mean));
+            }
+        }
+        let [mean] = Mean::call((&t, Some(dims), false, None), Functional::<Cpu, 1>::default()).unwrap();
+        all.extend(bits(&mean));
+        let [max] = Amax::call((&t, dims, false), Functional::<Cpu, 1>::default()).unwrap();
+        all.extend(bits(&max));
         let dim = (dims.len() == 1).then(|| dims[0]);
         let [index] = Argmax::call((&t, dim, false), Functional::<Cpu, 1>::default()).unwrap();
         all.extend(index.to_vec::<i64>().unwrap().into_iter().map(|i| i as u64));
