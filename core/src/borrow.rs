@@ -159,6 +159,29 @@ impl BorrowState {
         Ok(WriteProof::Marked)
     }
 
+    /// Turns the caller's own counted read, if it is the only one, into a write; give it back with
+    /// [`end_upgrade`](BorrowState::end_upgrade), which leaves the read as it was.
+    pub fn upgrade(&self, proof: &ReadProof) -> Result<(), Refused> {
+        if let ReadProof::Frozen = proof {
+            return Err(Refused::Frozen);
+        }
+        // Acquire: what readers that have ended did came before.
+        if self.word.compare_exchange(1, WRITER, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return Err(Refused::Read);
+        }
+        // Freezing takes a read borrow, so the bit cannot change while the word is marked.
+        if self.frozen.load(Ordering::Acquire) {
+            self.end_upgrade();
+            return Err(Refused::Frozen);
+        }
+        Ok(())
+    }
+
+    /// Ends the write of an [`upgrade`](BorrowState::upgrade).
+    pub fn end_upgrade(&self) {
+        self.word.store(1, Ordering::Release);
+    }
+
     /// Ends a write.
     #[inline]
     pub fn end_write(&self, proof: WriteProof) {

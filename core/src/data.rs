@@ -50,13 +50,32 @@ impl<T: Element> DerefMut for DataMut<'_, T> {
     }
 }
 
-/// The first element of `raw` as a `T`, after the checks that a slice of all its elements needs.
-fn lend<T: Element>(raw: &Raw, held: &Held<'_>) -> Result<*mut T::Stored> {
-    let geometry = raw.geometry();
+impl<'t, T: Element> Data<'t, T> {
+    /// The elements of a contiguous tensor whose storage `held` borrows.
+    pub(crate) fn through(geometry: &Geometry, held: Held<'t>) -> Result<Data<'t, T>> {
+        check_elements::<T>(geometry, held.header().is_host(), held.header().device())?;
+        let elements = lend::<T>(geometry, &held)?;
+        Ok(Data { elements, len: geometry.numel(), _held: held, element: PhantomData })
+    }
+}
+
+impl<'t, T: Element> DataMut<'t, T> {
+    /// The elements of a contiguous tensor whose storage `held` borrows for writing.
+    pub(crate) fn through(geometry: &Geometry, held: Held<'t>) -> Result<DataMut<'t, T>> {
+        check_elements::<T>(geometry, held.header().is_host(), held.header().device())?;
+        let elements = lend::<T>(geometry, &held)?;
+        held.header().bump_version();
+        Ok(DataMut { elements, len: geometry.numel(), _held: held, element: PhantomData })
+    }
+}
+
+/// The first element of `geometry` in the storage that `held` borrows, as a `T`, after the checks that a slice of all its
+/// elements needs.
+fn lend<T: Element>(geometry: &Geometry, held: &Held<'_>) -> Result<*mut T::Stored> {
     if geometry.numel() == 0 {
         return Ok(std::ptr::NonNull::dangling().as_ptr());
     }
-    // SAFETY: `held` is a borrow of the storage of `raw`.
+    // SAFETY: `held` is a borrow of the storage.
     let base = unsafe { held.header().data() };
     // SAFETY: T1: the first element lies inside the storage.
     let first = unsafe { base.add(geometry.offset() as usize * geometry.dtype().size()) }.cast::<T::Stored>();
@@ -66,19 +85,22 @@ fn lend<T: Element>(raw: &Raw, held: &Held<'_>) -> Result<*mut T::Stored> {
 }
 
 fn check<T: Element>(raw: &Raw) -> Result<()> {
-    let geometry = raw.geometry();
+    check_dtype::<T>(raw.geometry(), raw.header().is_some_and(|header| header.is_host()), raw.device())
+}
+
+fn check_dtype<T: Element>(geometry: &Geometry, is_host: bool, device: DeviceId) -> Result<()> {
     if geometry.dtype() != T::DTYPE {
         return Err(ErrorKind::ElementType { got: geometry.dtype(), want: T::DTYPE }.into());
     }
-    match raw.header() {
-        Some(header) if header.is_host() => Ok(()),
-        _ => Err(ErrorKind::NoHostData { device: raw.device() }.into()),
-    }
+    if is_host { Ok(()) } else { Err(ErrorKind::NoHostData { device }.into()) }
 }
 
 fn check_slice<T: Element>(raw: &Raw) -> Result<()> {
-    check::<T>(raw)?;
-    let geometry = raw.geometry();
+    check_elements::<T>(raw.geometry(), raw.header().is_some_and(|header| header.is_host()), raw.device())
+}
+
+fn check_elements<T: Element>(geometry: &Geometry, is_host: bool, device: DeviceId) -> Result<()> {
+    check_dtype::<T>(geometry, is_host, device)?;
     if !geometry.is_contiguous() || geometry.is_conj() || geometry.is_neg() {
         let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
         return Err(ErrorKind::NotContiguous { sizes, strides }.into());
@@ -91,7 +113,7 @@ impl Raw {
         check_slice::<T>(self)?;
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let held = Held::read(header, "self")?;
-        let elements = lend::<T>(self, &held)?;
+        let elements = lend::<T>(self.geometry(), &held)?;
         Ok(Data { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
     }
 
@@ -106,7 +128,7 @@ impl Raw {
         check_slice::<T>(self)?;
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let held = Held::write(header, true, "self")?;
-        let elements = lend::<T>(self, &held)?;
+        let elements = lend::<T>(self.geometry(), &held)?;
         Ok(DataMut { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
     }
 
@@ -173,7 +195,7 @@ fn resolve<T: Element>(value: T, geometry: &Geometry) -> T {
 /// dimensions longer than `2 * edge` only with `edge` at either end.
 fn for_each_element<T: Element>(raw: &Raw, held: &Held<'_>, edge: i64, mut visit: impl FnMut(T)) -> Result<()> {
     let geometry = raw.geometry();
-    let first = lend::<T>(raw, held)?;
+    let first = lend::<T>(geometry, held)?;
     for_each_offset(geometry.sizes(), geometry.strides(), edge, |offset| {
         // SAFETY: T1: every element that the geometry reaches lies inside the storage.
         let element = unsafe { first.offset(offset as isize) };

@@ -43,6 +43,12 @@ impl DeviceId {
     /// The meta device.
     pub const META: DeviceId = DeviceId { kind: DeviceKind::META, index: 0 };
 
+    /// Kind and index as one number, which is compared at once.
+    #[inline]
+    pub(crate) const fn bits(self) -> u16 {
+        u16::from_le_bytes([self.kind.0, self.index])
+    }
+
     /// True for the meta device.
     pub const fn is_meta(self) -> bool {
         self.kind.0 == DeviceKind::META.0

@@ -21,6 +21,12 @@ enum Lists {
     Heap(Box<[i64]>),
 }
 
+/// Equality of whole arrays without a branch per element or a call.
+#[inline(always)]
+fn equal(a: &[i64; INLINE], b: &[i64; INLINE]) -> bool {
+    a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+}
+
 impl Lists {
     #[inline]
     fn new(sizes: &[i64], strides: &[i64]) -> Lists {
@@ -46,13 +52,50 @@ impl Lists {
 #[derive(Clone, Debug)]
 pub struct Geometry {
     lists: Lists,
-    ndim: u32,
+    numel: usize,
     offset: i64,
+    ndim: u32,
     dtype: DType,
-    conj: bool,
-    neg: bool,
-    wrapped: bool,
+    traits: Traits,
     names: Option<Names>,
+}
+
+/// What is asked of every operand of every call, as bits: found out once, where a geometry is made, and compared at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Traits(u8);
+
+impl Traits {
+    const CONJ: u8 = 1;
+    const NEG: u8 = 2;
+    const WRAPPED: u8 = 4;
+    const NAMED: u8 = 8;
+    /// The elements lie row-major without gaps.
+    const ROW_MAJOR: u8 = 16;
+    /// The strides are those of a new row-major tensor, also where they do not matter.
+    const CANONICAL: u8 = 32;
+
+    /// What sizes and strides tell.
+    #[inline]
+    fn of(sizes: &[i64], strides: &[i64]) -> Traits {
+        let mut running: i64 = 1;
+        for (&size, &stride) in sizes.iter().zip(strides).rev() {
+            if stride != running {
+                return Traits(if strides::is_contiguous(sizes, strides) { Traits::ROW_MAJOR } else { 0 });
+            }
+            running = running.saturating_mul(size.max(1));
+        }
+        Traits(Traits::ROW_MAJOR | Traits::CANONICAL)
+    }
+
+    #[inline]
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+
+    #[inline]
+    fn set(&mut self, bit: u8, on: bool) {
+        self.0 = if on { self.0 | bit } else { self.0 & !bit };
+    }
 }
 
 impl Geometry {
@@ -96,13 +139,21 @@ impl Geometry {
 
     #[inline]
     fn unchecked(dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Geometry {
+        let traits = Traits::of(sizes, strides);
+        // The product was checked, except that a 0 hides an overflow of the others; then wrapping, which the 0 makes 0 whatever
+        // the others are, is right as well.
+        let numel = sizes.iter().fold(1, |n: i64, &size| n.wrapping_mul(size)) as usize;
         let (lists, ndim) = (Lists::new(sizes, strides), sizes.len() as u32);
-        Geometry { lists, ndim, offset, dtype, conj: false, neg: false, wrapped: false, names: None }
+        Geometry { lists, numel, offset, ndim, dtype, traits, names: None }
     }
 
     /// Bytes of storage, counted from its start, that the elements reach; 0 for an empty tensor.
     pub fn bytes_needed(&self) -> Result<usize> {
-        let extent = strides::extent(self.sizes(), self.strides())?;
+        // Of a row-major one, whose number of elements was checked at construction, that is the extent.
+        let extent = match self.is_contiguous() {
+            true => self.numel(),
+            false => strides::extent(self.sizes(), self.strides())?,
+        };
         if extent == 0 {
             return Ok(0);
         }
@@ -144,9 +195,7 @@ impl Geometry {
     /// The number of elements.
     #[inline]
     pub fn numel(&self) -> usize {
-        // The product was checked at construction, except that a 0 hides an overflow of the others; then wrapping, which the
-        // 0 makes 0 whatever the others are, is right as well.
-        self.sizes().iter().fold(1, |n: i64, &size| n.wrapping_mul(size)) as usize
+        self.numel
     }
 
     /// Elements between the start of the storage and the first element.
@@ -164,19 +213,19 @@ impl Geometry {
     /// True if the tensor's values are the conjugates of the stored ones.
     #[inline]
     pub fn is_conj(&self) -> bool {
-        self.conj
+        self.traits.has(Traits::CONJ)
     }
 
     /// True if the tensor's values are the negatives of the stored ones.
     #[inline]
     pub fn is_neg(&self) -> bool {
-        self.neg
+        self.traits.has(Traits::NEG)
     }
 
     /// True for a number that joined as a tensor: lowest priority in type promotion.
     #[inline]
     pub fn is_wrapped(&self) -> bool {
-        self.wrapped
+        self.traits.has(Traits::WRAPPED)
     }
 
     /// Names of the dimensions, if any has one.
@@ -188,27 +237,46 @@ impl Geometry {
     /// True if the elements lie row-major without gaps.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
-        strides::is_contiguous(self.sizes(), self.strides())
+        self.traits.has(Traits::ROW_MAJOR)
+    }
+
+    /// True if the values are what is stored, no dimension has a name and it is no wrapped number: nothing but dtype, sizes
+    /// and strides matters to a call.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.traits.0 & !(Traits::ROW_MAJOR | Traits::CANONICAL) == 0
+    }
+
+    /// The geometry of a new row-major tensor of these sizes and another dtype; `None` if it is not to be had by copying.
+    #[inline]
+    pub(crate) fn new_like(&self, dtype: DType) -> Option<Geometry> {
+        let Geometry { lists: lists @ Lists::Inline { .. }, numel, ndim, .. } = self else { return None };
+        // Whatever is no larger was checked when this geometry was made.
+        if !self.traits.has(Traits::CANONICAL) || dtype.size() > self.dtype.size() {
+            return None;
+        }
+        let traits = Traits(Traits::ROW_MAJOR | Traits::CANONICAL);
+        Some(Geometry { lists: lists.clone(), numel: *numel, offset: 0, ndim: *ndim, dtype, traits, names: None })
     }
 
     /// The same with the conj bit set or cleared. Only a complex tensor can have it.
     #[must_use]
     pub fn with_conj(mut self, conj: bool) -> Geometry {
-        self.conj = conj && self.dtype.is_complex();
+        self.traits.set(Traits::CONJ, conj && self.dtype.is_complex());
         self
     }
 
     /// The same with the neg bit set or cleared.
     #[must_use]
     pub fn with_neg(mut self, neg: bool) -> Geometry {
-        self.neg = neg;
+        self.traits.set(Traits::NEG, neg);
         self
     }
 
     /// The same, marked as a wrapped number or not. Only tensors without dimensions can be.
     #[must_use]
     pub fn with_wrapped(mut self, wrapped: bool) -> Geometry {
-        self.wrapped = wrapped && self.ndim == 0;
+        self.traits.set(Traits::WRAPPED, wrapped && self.ndim == 0);
         self
     }
 
@@ -220,17 +288,39 @@ impl Geometry {
             return Err(ErrorKind::ListLength { arg: "names", got: names.len(), want: self.ndim() }.into());
         }
         self.names = names.filter(|n| n.iter().any(Option::is_some));
+        self.traits.set(Traits::NAMED, self.names.is_some());
         Ok(self)
+    }
+
+    /// True if both have the same sizes.
+    #[inline]
+    pub fn same_sizes(&self, other: &Geometry) -> bool {
+        match (&self.lists, &other.lists) {
+            // What is beyond the dimensions is 0, so whole arrays can be compared, which takes no loop.
+            (Lists::Inline { sizes: a, .. }, Lists::Inline { sizes: b, .. }) => self.ndim == other.ndim && equal(a, b),
+            _ => self.sizes() == other.sizes(),
+        }
+    }
+
+    /// True if both have the same strides.
+    #[inline]
+    pub fn same_strides(&self, other: &Geometry) -> bool {
+        match (&self.lists, &other.lists) {
+            (Lists::Inline { strides: a, .. }, Lists::Inline { strides: b, .. }) => {
+                self.ndim == other.ndim && equal(a, b)
+            }
+            _ => self.strides() == other.strides(),
+        }
     }
 
     /// True if both reach the same elements in the same order and read them the same way.
     #[inline]
     pub fn same_elements(&self, other: &Geometry) -> bool {
-        self.sizes() == other.sizes()
-            && self.strides() == other.strides()
+        self.same_sizes(other)
+            && self.same_strides(other)
             && self.offset == other.offset
             && self.dtype == other.dtype
-            && self.conj == other.conj
-            && self.neg == other.neg
+            && self.is_conj() == other.is_conj()
+            && self.is_neg() == other.is_neg()
     }
 }

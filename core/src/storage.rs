@@ -352,6 +352,8 @@ pub(crate) struct Held<'h> {
 enum Proof {
     Read(ReadProof),
     Write(WriteProof),
+    /// The write of a read that another borrow counts.
+    Upgrade,
 }
 
 impl<'h> Held<'h> {
@@ -377,6 +379,24 @@ impl<'h> Held<'h> {
     pub(crate) fn header(&self) -> &'h Header {
         self.header
     }
+
+    /// Borrows for writing what this borrow holds already, for as long as it is lent: a read must be the only one.
+    pub(crate) fn write_through(&mut self, arg: &'static str) -> Result<Held<'_>> {
+        let proof = match &self.proof {
+            Some(Proof::Read(proof)) => match self.header.borrow.upgrade(proof) {
+                Ok(()) => Some(Proof::Upgrade),
+                Err(refused) => return Err(borrow_error(refused, arg)),
+            },
+            // The write borrow is this one.
+            _ => None,
+        };
+        Ok(Held { header: self.header, proof })
+    }
+
+    /// A borrow for reading of what this borrow holds already, for as long as it is lent.
+    pub(crate) fn read_through(&self) -> Held<'_> {
+        Held { header: self.header, proof: None }
+    }
 }
 
 impl Drop for Held<'_> {
@@ -384,6 +404,7 @@ impl Drop for Held<'_> {
         match self.proof.take() {
             Some(Proof::Read(proof)) => self.header.borrow.end_read(proof),
             Some(Proof::Write(proof)) => self.header.borrow.end_write(proof),
+            Some(Proof::Upgrade) => self.header.borrow.end_upgrade(),
             None => {}
         }
     }

@@ -323,3 +323,32 @@ fn a_view_that_fits_the_length_fits_the_block() {
         thread.join().unwrap();
     });
 }
+
+/// A prepared call holds a read of its input, and turns it into a write to refill it.
+#[test]
+fn an_upgraded_read_excludes_readers_and_writers() {
+    check(|| {
+        let (tensor, keep) = Tensor::new();
+        let mut other = tensor.clone();
+        let proof = keep.state.begin_read().expect("nobody else is there yet");
+        let thread = thread::spawn(move || {
+            assert!(matches!(other.read(), Ok(0 | 7) | Err(Refused::Written)));
+            assert!(other.write(9).is_err() || other.read() == Ok(9));
+        });
+        if keep.state.upgrade(&proof).is_ok() {
+            keep.data.with_mut(|p| {
+                // SAFETY: the borrow, if the protocol is right.
+                unsafe { *p = 7 }
+            });
+            keep.state.end_upgrade();
+        }
+        keep.data.with(|p| {
+            // SAFETY: as above: the read is as it was.
+            let value = unsafe { *p };
+            assert!(matches!(value, 0 | 7));
+        });
+        keep.state.end_read(proof);
+        thread.join().unwrap();
+        drop(tensor);
+    });
+}

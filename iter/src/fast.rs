@@ -69,21 +69,12 @@ pub(crate) fn build(
     };
     write(config, inputs.len(), &common, out_dtype, sink.is_meta(), inputs, iter);
     let geometry = common.geometry();
-    let hint = (!common.row_major).then_some(geometry.strides());
     let options = Options::new(out_dtype, common.first.device());
-    Some(sink.set_output_raw_strided(0, geometry.sizes(), hint, options, None))
-}
-
-/// True for a tensor whose elements are what is stored, and whose dimensions have no names.
-#[inline]
-fn is_plain(geometry: &Geometry) -> bool {
-    !geometry.is_conj() && !geometry.is_neg() && !geometry.is_wrapped() && geometry.names().is_none()
-}
-
-/// Equality of a few numbers, for which the library calls a function.
-#[inline]
-fn equal(a: &[i64], b: &[i64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+    Some(if common.row_major {
+        sink.set_output_like(0, geometry, options)
+    } else {
+        sink.set_output_raw_strided(0, geometry.sizes(), Some(geometry.strides()), options, None)
+    })
 }
 
 /// What the inputs have in common; `None` if it is not enough.
@@ -104,12 +95,12 @@ fn common<'a>(config: &Config<'_>, inputs: &[Operand<'a>]) -> Option<Inputs<'a>>
         match input {
             Operand::Tensor(t) => {
                 let g = t.geometry();
-                let fits = is_plain(g)
+                let fits = g.is_plain()
                     && (std::ptr::eq(g, geometry)
                         || (g.dtype() == dtype
                             && t.device() == first.device()
-                            && equal(g.sizes(), geometry.sizes())
-                            && if row_major { g.is_contiguous() } else { equal(g.strides(), geometry.strides()) }));
+                            && g.same_sizes(geometry)
+                            && if row_major { g.is_contiguous() } else { g.same_strides(geometry) }));
                 if !fits {
                     return None;
                 }
@@ -141,11 +132,11 @@ fn check_output(config: &Config<'_>, inputs: &[Operand<'_>], common: &Inputs<'_>
     let (g, like) = (out.geometry(), common.geometry());
     let exact =
         flags.check_all_same_dtype || flags.cast_common_dtype_to_outputs || flags.enforce_safe_casting_to_output;
-    let fits = is_plain(g)
+    let fits = g.is_plain()
         && (g.dtype() == like.dtype() || !exact)
         && out.device() == common.first.device()
-        && equal(g.sizes(), like.sizes())
-        && if common.row_major { g.is_contiguous() } else { equal(g.strides(), like.strides()) };
+        && g.same_sizes(like)
+        && if common.row_major { g.is_contiguous() } else { g.same_strides(like) };
     let storage = out.storage_id();
     let apart = |t: TensorRef<'_>| t.storage_id() != storage || t.geometry().same_elements(g);
     (fits && inputs.iter().filter_map(Operand::tensor).all(apart)).then_some(())
@@ -172,6 +163,7 @@ fn write(
     iter.numel = numel;
     iter.common = Some(dtype);
     iter.serial = false;
+    iter.flat = sizes.len() <= 1 || common.numbers == 0 || !is_meta;
     iter.reduction = false;
     let promote = config.flags.promote_inputs_to_common_dtype || config.common_dtype.is_some();
     iter.operands.push(Fixed { dtype: out_dtype, loop_dtype: out_dtype, conj: false, neg: false });

@@ -29,6 +29,7 @@ pub(crate) fn finish<'v>(plan: &Plan, view: impl Fn(usize) -> View<'v>, is_meta:
             iter.shape.push(iter.numel);
             iter.strides.extend(iter.operands.iter().map(|op| op.dtype.size() as isize));
         }
+        iter.find_flat();
         return;
     }
     iter.shape.clear();
@@ -42,6 +43,7 @@ pub(crate) fn finish<'v>(plan: &Plan, view: impl Fn(usize) -> View<'v>, is_meta:
     if !is_meta {
         coalesce(iter);
     }
+    iter.find_flat();
 }
 
 /// Merges neighbouring dimensions that every operand walks as one: either has size 1, or

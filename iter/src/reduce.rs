@@ -157,7 +157,7 @@ impl TensorIter {
             let shape: SmallVec<[usize; 6]> = dims.iter().map(|&d| self.shape[d]).collect();
             let strides = (0..self.noperands()).flat_map(|k| dims.iter().map(move |&d| self.strides(k)[d])).collect();
             let numel = crate::finish::product(&shape);
-            TensorIter { shape, strides, numel, ..self.clone() }
+            TensorIter { shape, strides, numel, flat: false, ..self.clone() }
         };
         (pick(true), pick(false))
     }

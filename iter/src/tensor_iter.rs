@@ -39,6 +39,8 @@ pub struct TensorIter {
     pub(crate) common: Option<DType>,
     pub(crate) serial: bool,
     pub(crate) reduction: bool,
+    /// At most one dimension, in which every operand is dense or, unless it is an output, has stride 0; no bits.
+    pub(crate) flat: bool,
 }
 
 /// A part of an iteration, and where its operands begin.
@@ -161,6 +163,28 @@ impl TensorIter {
     /// True if the innermost dimension of every operand is dense.
     pub fn has_contiguous_first_dim(&self) -> bool {
         self.ndim() == 0 || (0..self.noperands()).all(|k| self.strides(k)[0] == self.operands[k].dtype.size() as isize)
+    }
+
+    /// True if there is at most one dimension, in which every operand is a dense run or, if it is an input, one element for
+    /// all; and stored elements are the values.
+    #[inline]
+    pub fn is_flat(&self) -> bool {
+        self.flat
+    }
+
+    /// The dtypes of the operands as they lie in memory, outputs first.
+    #[inline]
+    pub fn dtypes(&self) -> impl Iterator<Item = DType> + '_ {
+        self.operands.iter().map(|op| op.dtype)
+    }
+
+    /// Finds out whether the iteration [is flat](TensorIter::is_flat).
+    pub(crate) fn find_flat(&mut self) {
+        let run = |(k, op): (usize, &Fixed)| {
+            let fits = |&stride: &isize| stride == op.dtype.size() as isize || (stride == 0 && k >= self.noutputs);
+            !op.conj && !op.neg && self.strides(k).first().is_none_or(fits)
+        };
+        self.flat = self.ndim() <= 1 && self.operands.iter().enumerate().all(run);
     }
 
     /// For each dimension in the order of the walk, before coalescing, which dimension of the broadcast shape it is. Empty

@@ -82,7 +82,12 @@ pub struct Bound<'t, Op: StructuredOp, D: Executes<Op>> {
     index: u8,
 }
 
-impl<Op: StructuredOp, D: Executes<Op>> Bound<'_, Op, D> {
+impl<'t, Op: StructuredOp, D: Executes<Op>> Bound<'t, Op, D> {
+    /// The borrow of the storage with this header.
+    pub(super) fn held(&mut self, header: &Header) -> Option<&mut Held<'t>> {
+        self.committed.held.iter_mut().find(|held| std::ptr::eq(held.header(), header))
+    }
+
     /// Runs the kernel, copies proxies back and counts the writes, also those of a kernel that failed on the way.
     pub(super) fn run(&mut self) -> Result<()> {
         let _guard = D::enter(self.index);
@@ -120,15 +125,22 @@ fn common_device(
     cpu_scalars: bool,
     kind: DeviceKind,
 ) -> Result<Option<DeviceId>> {
-    let outputs = state.slots.iter().filter_map(|slot| Some(slot.existing()?.device()));
-    let inputs = operands.iter().filter_map(|o| Some(o.tensor()?.device()));
-    let mut device = None;
-    for d in outputs.chain(inputs) {
-        if d.kind != kind || *device.get_or_insert(d) != d {
-            return mixed_devices(operands, state, cpu_scalars, kind);
+    let mut first: Option<DeviceId> = None;
+    let mut differ = 0;
+    for slot in &state.slots {
+        if let Place::Existing(out) = &slot.place {
+            differ |= out.device().bits() ^ first.get_or_insert(out.device()).bits();
         }
     }
-    Ok(device)
+    for operand in operands {
+        if let Operand::Tensor(t) = operand {
+            differ |= t.device().bits() ^ first.get_or_insert(t.device()).bits();
+        }
+    }
+    match first {
+        Some(device) if differ == 0 && device.kind == kind => Ok(first),
+        _ => mixed_devices(operands, state, cpu_scalars, kind),
+    }
 }
 
 /// [`common_device`] where not all tensors are on one device.
@@ -208,10 +220,21 @@ pub(super) fn run<Op: StructuredOp, D: Executes<Op>>(inputs: &Op::Inputs<'_>, st
     let _guard = D::enter(device.index);
     let mut committed = Committed::default();
     committed.commit(Op::operands(inputs), state, memory)?;
-    let entries = committed.entries(state);
-    // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and lives longer.
-    let mut ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &entries }) };
-    drop(entries);
+    let mut ready = {
+        let (one, many);
+        let entries: &[(&Geometry, *mut u8)] = match committed.only_entry(state) {
+            Some(entry) => {
+                one = [entry];
+                &one
+            }
+            None => {
+                many = committed.entries(state);
+                &many
+            }
+        };
+        // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and lives longer.
+        unsafe { D::ready(&plan, inputs, &Outputs { entries }) }
+    };
     // By reference: moving a bound kernel out of its result would copy it.
     let ran = match &mut ready {
         // SAFETY: E2 still holds, and this is the plan (E3).
@@ -267,11 +290,11 @@ fn commit_meta(state: &mut SinkState<'_>) {
             Place::New(None) => {}
             Place::New(Some(raw)) => raw.become_meta(),
             Place::Existing(out) => {
-                if let Some(geometry) = declared.change.take() {
+                if let Some(geometry) = declared.change_mut() {
                     if let Ok(bytes) = geometry.bytes_needed() {
                         out.grow_meta(bytes);
                     }
-                    out.set_geometry(geometry);
+                    out.swap_geometry(geometry);
                 }
                 out.bump_version();
             }
@@ -283,7 +306,7 @@ fn commit_meta(state: &mut SinkState<'_>) {
 #[cold]
 fn take_back_sizes(state: &mut SinkState<'_>) {
     for Slot { place, declared } in &mut state.slots {
-        if let (Place::Existing(out), Some(former)) = (place, declared.as_mut().and_then(|d| d.change.as_mut())) {
+        if let (Place::Existing(out), Some(former)) = (place, declared.as_mut().and_then(|d| d.change_mut())) {
             out.swap_geometry(former);
         }
     }
@@ -297,6 +320,7 @@ impl Default for Committed<'_> {
 }
 
 impl<'t> Committed<'t> {
+    #[inline]
     fn holds(&self, header: &Header) -> bool {
         self.held.iter().any(|held| std::ptr::eq(held.header(), header))
     }
@@ -316,7 +340,8 @@ impl<'t> Committed<'t> {
         }
         self.written = self.held.len();
         for operand in operands {
-            let Some(header) = operand.tensor().and_then(|t| t.header()) else { continue };
+            let Operand::Tensor(tensor) = operand else { continue };
+            let Some(header) = tensor.header() else { continue };
             if !self.holds(header) {
                 self.held.push(Held::read(header, "an input")?);
             }
@@ -324,7 +349,7 @@ impl<'t> Committed<'t> {
         let mut proxies = false;
         for slot in &mut state.slots {
             let Some(declared) = &mut slot.declared else { continue };
-            proxies |= declared.proxy.is_some();
+            proxies |= declared.rare.as_ref().is_some_and(|rare| rare.proxy.is_some());
             match &mut slot.place {
                 Place::New(None) => {}
                 Place::New(Some(raw)) => {
@@ -332,7 +357,7 @@ impl<'t> Committed<'t> {
                     raw.settle(handle);
                 }
                 Place::Existing(out) => {
-                    if let (Some(geometry), Some(handle)) = (&declared.change, out.handle()) {
+                    if let (Some(geometry), Some(handle)) = (declared.change_mut(), out.handle()) {
                         let need = geometry.bytes_needed()?;
                         // SAFETY: S3, as above.
                         let header: &'t Header = unsafe { handle.header_for() };
@@ -355,7 +380,7 @@ impl<'t> Committed<'t> {
         }
         for slot in &mut state.slots {
             if let (Place::Existing(out), Some(declared)) = (&mut slot.place, &mut slot.declared)
-                && let Some(geometry) = &mut declared.change
+                && let Some(geometry) = declared.change_mut()
             {
                 out.swap_geometry(geometry);
             }
@@ -373,20 +398,31 @@ impl<'t> Committed<'t> {
     fn make_proxies(&mut self, state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
         for (output, slot) in state.slots.iter_mut().enumerate() {
             let Some(declared) = &mut slot.declared else { continue };
-            let Some(geometry) = declared.proxy.take() else { continue };
+            let Some(geometry) = declared.rare.as_mut().and_then(|rare| rare.proxy.take()) else { continue };
             let bytes = geometry.bytes_needed()?;
             let handle = Handle::allocate_with(memory, declared.device, bytes, Contents::Zeroed)?;
-            let to = (*geometry).clone();
-            self.proxies.push(Proxy { output, from: Raw::over(handle, *geometry), to, data: std::ptr::null_mut() });
+            let to = geometry.clone();
+            self.proxies.push(Proxy { output, from: Raw::over(handle, geometry), to, data: std::ptr::null_mut() });
         }
         Ok(())
     }
 
+    /// What the kernel is bound to for the only output, if it needs no proxy.
+    #[inline]
+    fn only_entry<'a>(&self, state: &'a SinkState<'_>) -> Option<(&'a Geometry, *mut u8)> {
+        let ([slot], []) = (&state.slots[..], &self.proxies[..]) else { return None };
+        let raw = slot.tensor()?;
+        // SAFETY: an existing output is write-borrowed by `held`, a new one is known to nobody else.
+        Some((raw.geometry(), unsafe { raw.as_ref().data() }))
+    }
+
     /// What the kernel is bound to for each output.
+    #[cold]
     fn entries<'a>(&'a self, state: &'a SinkState<'_>) -> SmallVec<[(&'a Geometry, *mut u8); 2]> {
         let mut entries = SmallVec::new();
         for (i, slot) in state.slots.iter().enumerate() {
-            let proxy = self.proxies.iter().find(|proxy| proxy.output == i).map(|proxy| &proxy.from);
+            let proxy = || self.proxies.iter().find(|proxy| proxy.output == i).map(|proxy| &proxy.from);
+            let proxy = if self.proxies.is_empty() { None } else { proxy() };
             if let Some(raw) = proxy.or(slot.tensor()) {
                 // SAFETY: existing outputs are write-borrowed by `held`, new ones and proxies are known to nobody else.
                 entries.push((raw.geometry(), unsafe { raw.as_ref().data() }));
@@ -425,8 +461,7 @@ impl<'t> Committed<'t> {
 
 /// The storage of a new tensor for the kernel to fill.
 fn new_storage(geometry: &Geometry, memory: &'static Memory, device: DeviceId) -> Result<Handle> {
-    let (sizes, strides) = (geometry.sizes(), geometry.strides());
-    let dense = strides::is_contiguous(sizes, strides) || strides::is_non_overlapping_and_dense(sizes, strides);
+    let dense = geometry.is_contiguous() || strides::is_non_overlapping_and_dense(geometry.sizes(), geometry.strides());
     let contents = if dense { Contents::Unspecified } else { Contents::Zeroed };
     Handle::allocate_with(memory, device, geometry.bytes_needed()?, contents)
 }

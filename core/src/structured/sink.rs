@@ -2,11 +2,15 @@
 //! comes out; everything else is shared.
 
 use super::bound::{Bound, bind, run};
+use super::operand::Operand;
 use super::state::{Form, Place, SinkState};
 use super::{Executes, StructuredOp};
+use crate::data::{Data, DataMut};
 use crate::device::{Device, Meta};
-use crate::error::Result;
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
 use crate::tensor::{Raw, Tensor, TensorRef};
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 mod sealed {
@@ -52,16 +56,49 @@ pub struct InPlace<'a, D: Device>(pub(super) &'a mut Tensor<D>);
 pub struct Static<'a, D: Device, const N: usize>(pub [&'a mut Tensor<D>; N]);
 
 /// A checked, bound call that owns its borrow of the operands. Running it checks and allocates nothing.
+///
+/// While it lives nobody else writes its inputs, or reads its outputs; it lends both between runs:
+/// [`input_mut`](Prepared::input_mut) to refill an input, [`output`](Prepared::output) to look at a result.
 pub struct Prepared<'a, Op: StructuredOp, D: Executes<Op>, const N: usize> {
     bound: Bound<'a, Op, D>,
-    _outputs: [&'a mut Tensor<D>; N],
+    inputs: SmallVec<[Operand<'a>; 3]>,
+    outputs: [&'a mut Tensor<D>; N],
 }
 
 impl<Op: StructuredOp, D: Executes<Op>, const N: usize> Prepared<'_, Op, D, N> {
     /// Runs the operator once more on the present contents of its operands.
+    #[inline]
     pub fn run(&mut self) -> Result<()> {
         self.bound.run().map_err(|e| e.of(Op::NAME))
     }
+
+    /// The elements of input `i`, in the order of the schema, to be overwritten before the next run. All that share the
+    /// tensor's storage see what is written.
+    ///
+    /// Errors: no such tensor; another dtype; not contiguous; data that the host cannot reach; a storage that somebody else
+    /// reads, or that is frozen.
+    pub fn input_mut<T: Element>(&mut self, i: usize) -> Result<DataMut<'_, T>> {
+        let tensor = self.inputs.get(i).and_then(Operand::tensor).ok_or_else(no_tensor)?;
+        let header = tensor.header().ok_or(ErrorKind::NoHostData { device: tensor.device() })?;
+        let held = self.bound.held(header).ok_or_else(no_tensor)?.write_through("an input")?;
+        DataMut::through(tensor.geometry(), held).map_err(|e| e.of(Op::NAME))
+    }
+
+    /// The elements of output `i` as the last run left them.
+    ///
+    /// Errors: no such output; another dtype; not contiguous; data that the host cannot reach.
+    pub fn output<T: Element>(&mut self, i: usize) -> Result<Data<'_, T>> {
+        let tensor = self.outputs.get(i).map(|t| t.as_operand()).ok_or_else(no_tensor)?;
+        let header = tensor.header().ok_or(ErrorKind::NoHostData { device: tensor.device() })?;
+        let held = self.bound.held(header).ok_or_else(no_tensor)?.read_through();
+        Data::through(tensor.geometry(), held).map_err(|e| e.of(Op::NAME))
+    }
+}
+
+#[cold]
+fn no_tensor() -> Error {
+    ErrorKind::ArgumentRule { rule: "a prepared call lends its tensors by their position; there is none at this one" }
+        .into()
 }
 
 impl<D, const N: usize> Default for Functional<D, N> {
@@ -160,7 +197,7 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Static<'a, D, N> {
         D: Executes<Op>,
     {
         let bound = bind::<Op, D>(inputs, &mut lent(&mut self.0))?;
-        Ok(Prepared { bound, _outputs: self.0 })
+        Ok(Prepared { bound, inputs: Op::operands(inputs).into(), outputs: self.0 })
     }
 }
 

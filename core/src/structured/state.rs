@@ -58,11 +58,26 @@ impl Slot<'_> {
 
 /// What an output will be.
 pub(super) struct Declared {
-    /// The geometry that the caller's tensor will have; `None` if it keeps its own, as most do: a geometry is large.
+    pub(super) device: DeviceId,
+    /// What few outputs have. Boxed, so that a declaration is small: what is resized mostly allocates anyway.
+    pub(super) rare: Option<Box<Rare>>,
+}
+
+/// What few outputs have.
+#[derive(Default)]
+pub(super) struct Rare {
+    /// The geometry that the caller's tensor will have; most keep their own.
     pub(super) change: Option<Geometry>,
     /// The geometry that the kernel writes instead, if the output's own strides do not suit it.
-    pub(super) proxy: Option<Box<Geometry>>,
-    pub(super) device: DeviceId,
+    pub(super) proxy: Option<Geometry>,
+}
+
+impl Declared {
+    /// The geometry that the caller's tensor will have, if not its own.
+    #[inline]
+    pub(super) fn change_mut(&mut self) -> Option<&mut Geometry> {
+        self.rare.as_mut()?.change.as_mut()
+    }
 }
 
 /// What the strides of an output must be.
@@ -102,30 +117,36 @@ impl<'s> SinkState<'s> {
     }
 
     /// The form of the call.
+    #[inline]
     pub fn form(&self) -> Form {
         self.form
     }
 
     /// The number of outputs.
+    #[inline]
     pub fn noutputs(&self) -> usize {
         self.slots.len()
     }
 
     /// True if the outputs are on the meta device.
+    #[inline]
     pub fn is_meta(&self) -> bool {
         self.dry
     }
 
     /// The caller's tensor for output `i`: there is one for out= and in-place.
+    #[inline]
     pub fn existing(&self, i: usize) -> Option<TensorRef<'_>> {
         self.slots.get(i)?.existing().map(Raw::as_ref)
     }
 
     /// The geometry that the kernel will write for output `i`, once it is declared.
+    #[inline]
     pub fn written(&self, i: usize) -> Option<&Geometry> {
         let slot = self.slots.get(i)?;
         let declared = slot.declared.as_ref()?;
-        declared.proxy.as_deref().or(declared.change.as_ref()).or_else(|| Some(slot.tensor()?.geometry()))
+        let rare = declared.rare.as_ref();
+        rare.and_then(|rare| rare.proxy.as_ref().or(rare.change.as_ref())).or_else(|| Some(slot.tensor()?.geometry()))
     }
 
     /// Declares output `i` for a kernel that takes any strides. `strides_hint` are those of a new or resized output; with
@@ -139,6 +160,31 @@ impl<'s> SinkState<'s> {
         names: Option<Names>,
     ) -> Result<()> {
         self.declare(i, sizes, Strides::Hint(strides_hint), options, names)
+    }
+
+    /// Declares output `i` for a kernel that takes any strides, with the sizes of an operand; a new or resized one is
+    /// row-major. The same as [`set_output_raw_strided`](SinkState::set_output_raw_strided) with no hint, and cheaper.
+    pub fn set_output_like(&mut self, i: usize, like: &Geometry, options: Options) -> Result<()> {
+        let device = if self.dry { DeviceId::META } else { options.device };
+        if options.memory_format.is_none()
+            && let Some(Slot { place, declared: declared @ None }) = self.slots.get_mut(i)
+        {
+            let done = match place {
+                Place::New(place) => match like.new_like(options.dtype) {
+                    Some(geometry) => {
+                        **place = Some(Raw::pending(geometry));
+                        true
+                    }
+                    None => false,
+                },
+                Place::Existing(out) => keeps(out, like.same_sizes(out.geometry()), &options, device),
+            };
+            if done {
+                *declared = Some(Declared { device, rare: None });
+                return Ok(());
+            }
+        }
+        self.set_output_raw_strided(i, like.sizes(), None, options, None)
     }
 
     /// Declares output `i` for a kernel that needs exactly `strides`.
@@ -186,24 +232,29 @@ impl<'s> SinkState<'s> {
             return Err(contract(i, "declared an output twice"));
         }
         let Slot { place, declared } = slot;
-        let (mut change, mut proxy) = (None, None);
+        let mut rare: Option<Box<Rare>> = None;
         let raw = match place {
             Place::New(place) => {
                 let geometry = new_geometry(sizes, given, &options)?;
                 place.insert(Raw::pending(if names.is_some() { geometry.with_names(names)? } else { geometry }))
             }
             Place::Existing(raw) => {
-                change = resized(form, i, raw, sizes, given, &options, device)?;
+                rare = resized(form, i, raw, sizes, given, &options, device)?;
                 if names.is_some() {
-                    change = Some(change.unwrap_or_else(|| raw.geometry().clone()).with_names(names)?);
+                    let change = &mut rare.get_or_insert_default().change;
+                    let geometry = change.take().unwrap_or_else(|| raw.geometry().clone());
+                    *change = Some(geometry.with_names(names)?);
                 }
                 raw
             }
         };
         if let Strides::Exact(strides) = want {
-            proxy = proxied(i, change.as_ref().unwrap_or(raw.geometry()), &options, sizes, strides)?;
+            let geometry = rare.as_ref().and_then(|rare| rare.change.as_ref()).unwrap_or(raw.geometry());
+            if let Some(proxy) = proxied(i, geometry, &options, sizes, strides)? {
+                rare.get_or_insert_default().proxy = Some(proxy);
+            }
         }
-        *declared = Some(Declared { change, proxy, device });
+        *declared = Some(Declared { device, rare });
         Ok(())
     }
 }
@@ -215,14 +266,14 @@ fn proxied(
     options: &Options,
     sizes: &[i64],
     strides: &[i64],
-) -> Result<Option<Box<Geometry>>> {
+) -> Result<Option<Geometry>> {
     if geometry.strides() == strides {
         return Ok(None);
     }
     if overlap::internal(geometry.sizes(), geometry.strides()) == overlap::Internal::Yes {
         return Err(overlaps_itself(i, geometry));
     }
-    Ok(Some(Box::new(Geometry::new(options.dtype, sizes, strides, 0)?)))
+    Ok(Some(Geometry::new(options.dtype, sizes, strides, 0)?))
 }
 
 /// The geometry of a new tensor.
@@ -235,6 +286,14 @@ fn new_geometry(sizes: &[i64], strides: Option<&[i64]>, options: &Options) -> Re
     }
 }
 
+/// True if the caller's tensor is what is asked for as it is.
+#[inline]
+fn keeps(out: &Raw, same_sizes: bool, options: &Options, device: DeviceId) -> bool {
+    let current = out.geometry();
+    let lazy = current.is_conj() || current.is_neg();
+    same_sizes && !lazy && current.dtype() == options.dtype && out.device() == device
+}
+
 /// Checks the caller's tensor against what is asked of output `i`: the geometry that it has to take, or `None` if it has the
 /// right sizes.
 fn resized(
@@ -245,11 +304,11 @@ fn resized(
     strides: Option<&[i64]>,
     options: &Options,
     device: DeviceId,
-) -> Result<Option<Geometry>> {
+) -> Result<Option<Box<Rare>>> {
     let current = out.geometry();
     let same_sizes = current.sizes() == sizes;
     let lazy = current.is_conj() || current.is_neg();
-    if same_sizes && !lazy && current.dtype() == options.dtype && out.device() == device {
+    if keeps(out, same_sizes, options, device) {
         return Ok(None);
     }
     if form == Form::InPlace && (!same_sizes || current.dtype() != options.dtype) {
@@ -282,7 +341,8 @@ fn resized(
         None => strides::strides_for(sizes, options.memory_format.unwrap_or(MemoryFormat::Contiguous))?,
     };
     let geometry = Geometry::new(options.dtype, sizes, &strides, current.offset())?;
-    Ok(Some(geometry.with_conj(current.is_conj()).with_neg(current.is_neg())))
+    let change = Some(geometry.with_conj(current.is_conj()).with_neg(current.is_neg()));
+    Ok(Some(Box::new(Rare { change, proxy: None })))
 }
 
 #[cold]

@@ -3,7 +3,7 @@
 
 use super::body::{Body, kernel_dtype};
 use super::call::Shape;
-use crate::cast::{self, Bits, moved};
+use crate::cast::{self, moved};
 use crate::isa::Level;
 use crate::lane::Block;
 use monomorph_core::structured::{Operand, Outputs};
@@ -72,35 +72,30 @@ impl Flat {
         outputs: &Outputs<'_>,
         level: Level,
     ) -> Option<Flat> {
-        if iter.ndim() > 1 || iter.numel() > GRAIN || iter.must_be_serial() || inputs.len() > INPUTS {
+        if !iter.is_flat() || iter.numel() > GRAIN || iter.must_be_serial() || inputs.len() > INPUTS {
             return None;
         }
-        let direct = |k: usize| {
-            let dtype = iter.dtype(k);
-            let dense = iter.strides(k).first().is_none_or(|&stride| stride == dtype.size() as isize);
-            dense
-                && dtype == kernel_dtype(shape.kind, shape.masks, compute, k)
-                && Bits::of(dtype, iter.is_conj(k), iter.is_neg(k)).is_none()
-        };
-        if !direct(0) {
+        let want = |k: usize| kernel_dtype(shape.kind, shape.masks, compute, k);
+        let mut dtypes = iter.dtypes();
+        if dtypes.next() != Some(want(0)) {
             return None;
         }
         let mut flat =
             Flat { body, out: outputs.data(0), ins: [std::ptr::null(); INPUTS], n: iter.numel(), spread: None };
-        for (i, input) in inputs.iter().enumerate() {
+        for ((i, input), dtype) in inputs.iter().enumerate().zip(dtypes) {
             match input {
                 Operand::Tensor(tensor) => {
                     // SAFETY: E2: the storage is borrowed as long as the result lives.
                     let data = unsafe { tensor.data() };
                     // The body looks for its output in one place only, and runs element by element if it is in another.
-                    if !direct(i + 1) || (i != shape.masks && std::ptr::eq(data, flat.out)) {
+                    let one = iter.ndim() > 0 && iter.strides(i + 1)[0] == 0;
+                    if one || dtype != want(i + 1) || (i != shape.masks && std::ptr::eq(data, flat.out)) {
                         return None;
                     }
                     flat.ins[i] = data;
                 }
                 Operand::Number(number) if flat.spread.is_none() && flat.n <= SPREAD => {
-                    let want = kernel_dtype(shape.kind, shape.masks, compute, i + 1);
-                    flat.spread = Some(Spread::new(number, i, want, level));
+                    flat.spread = Some(Spread::new(number, i, want(i + 1), level));
                 }
                 _ => return None,
             }
