@@ -85,7 +85,7 @@ fn element(data: &str, i: u64) -> f64 {
             ((a + b) + (c + d) - 2.0) * 1.75
         }
         "offset" => 1e3 + hashed(i),
-        _ => (if i % 2 == 0 { 1e4 } else { -1e4 }) * hashed(i / 2) + 0.01,
+        _ => (if i.is_multiple_of(2) { 1e4 } else { -1e4 }) * hashed(i / 2) + 0.01,
     }
 }
 
