@@ -1,8 +1,9 @@
 //! The copy of the CPU: any layout and dtype to any other, with conj and neg bits on both sides.
 
 use crate::cast::{Bits, moved};
-use crate::lane::{Block, Lane, Tile};
+use crate::lane::{Block, Lane};
 use crate::level;
+use crate::moves::Tile;
 use monomorph_core::{Result, Strided};
 use monomorph_iter::{Config, Flags, GRAIN, View, build_over};
 

@@ -9,8 +9,10 @@
 //! The bits are resolved in the operand's own dtype, as PyTorch does when it materialises an operand before casting it:
 //! the negative of the uint8 1 is 255, not -1.
 
-use crate::cast::{Bits, Cast, cast, moved};
+use crate::cast::{Bits, Cast, cast};
 use crate::isa::Level;
+pub(crate) use crate::moves::Tile;
+use crate::moves::{self, Mover};
 use monomorph_core::DType;
 use std::mem::MaybeUninit;
 
@@ -18,40 +20,18 @@ use std::mem::MaybeUninit;
 pub(crate) const BLOCK: usize = 2048;
 
 /// A block of memory that a tile of one operand is staged in.
-#[repr(C, align(64))]
-pub(crate) struct Block(MaybeUninit<[u8; BLOCK]>);
+pub(crate) type Block = Stage<BLOCK>;
 
-impl Block {
+/// A block of so many bytes.
+#[repr(C, align(64))]
+pub(crate) struct Stage<const BYTES: usize>(MaybeUninit<[u8; BYTES]>);
+
+impl<const BYTES: usize> Stage<BYTES> {
     /// A block that holds nothing yet.
-    pub(crate) const NEW: Block = Block(MaybeUninit::uninit());
+    pub(crate) const NEW: Self = Stage(MaybeUninit::uninit());
 
     pub(crate) fn data(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
-    }
-}
-
-/// A rectangle of elements: `rows` rows of `cols` elements, strides in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tile {
-    pub(crate) cols: usize,
-    pub(crate) rows: usize,
-    pub(crate) inner: isize,
-    pub(crate) outer: isize,
-}
-
-impl Tile {
-    fn numel(self) -> usize {
-        self.cols * self.rows
-    }
-
-    /// True if the elements, of `size` bytes, lie one after the other.
-    fn is_dense(self, size: usize) -> bool {
-        self.inner == size as isize && (self.rows == 1 || self.outer == self.inner * self.cols as isize)
-    }
-
-    /// True if all of it is one element.
-    fn is_one(self) -> bool {
-        self.inner == 0 && (self.rows == 1 || self.outer == 0)
     }
 }
 
@@ -64,17 +44,18 @@ pub(crate) struct Lane {
     want: DType,
     bits: Bits,
     cast: Option<Cast>,
+    mover: Mover,
 }
 
 impl Lane {
     /// An operand that is read.
     pub(crate) fn input(dtype: DType, want: DType, bits: Bits, level: Level) -> Lane {
-        Lane { dtype, want, bits, cast: cast(dtype, want, level) }
+        Lane { dtype, want, bits, cast: cast(dtype, want, level), mover: Mover::at(level) }
     }
 
     /// An operand that is written.
     pub(crate) fn output(dtype: DType, want: DType, bits: Bits, level: Level) -> Lane {
-        Lane { dtype, want, bits, cast: cast(want, dtype, level) }
+        Lane { dtype, want, bits, cast: cast(want, dtype, level), mover: Mover::at(level) }
     }
 
     /// True if a dense run in memory is a block as it is.
@@ -94,7 +75,17 @@ impl Lane {
 
     /// Elements that fit a block in either dtype.
     pub(crate) fn capacity(&self) -> usize {
-        BLOCK / self.dtype.size().max(self.want.size())
+        self.capacity_of(BLOCK)
+    }
+
+    /// Elements that fit so many bytes in either dtype.
+    pub(crate) fn capacity_of(&self, bytes: usize) -> usize {
+        bytes / self.dtype.size().max(self.want.size())
+    }
+
+    /// Asks for the lines of a tile that is loaded next.
+    pub(crate) fn prefetch(&self, memory: *const u8, tile: Tile) {
+        moves::prefetch(memory, tile, self.dtype.size());
     }
 
     /// Loads a tile.
@@ -102,33 +93,35 @@ impl Lane {
     /// # Safety
     ///
     /// * L1: every element of the tile from `memory` on is in bounds.
-    /// * L2: `block` and `scratch` are distinct blocks, and the tile has no more elements than `capacity`.
+    /// * L2: `block` and `scratch` are distinct blocks of the same number of bytes, at least `BLOCK`, and the tile has no
+    ///   more elements than [`capacity_of`](Lane::capacity_of) that.
     /// * L3: nobody writes the tile meanwhile.
     pub(crate) unsafe fn load(&self, memory: *const u8, tile: Tile, block: *mut u8, scratch: *mut u8) {
         let Some(cast) = self.cast else {
             // SAFETY: L1–L3.
-            unsafe { gather(memory, tile, block, self.dtype.size()) };
+            unsafe { self.mover.gather(memory, tile, block, self.dtype.size()) };
             // SAFETY: L2; the block was just filled.
             return unsafe { self.bits.apply(self.dtype, block, tile.numel()) };
         };
         if tile.is_one() {
             let one = Tile { cols: 1, rows: 1, ..tile };
             // SAFETY: L1–L3.
-            unsafe { gather(memory, one, scratch, self.dtype.size()) };
+            unsafe { self.mover.gather(memory, one, scratch, self.dtype.size()) };
             // SAFETY: L2; the element was just stored.
             unsafe { self.bits.apply(self.dtype, scratch, 1) };
             let value = scratch.wrapping_add(BLOCK - size_of::<u128>());
             // SAFETY: R1, R2: 16 bytes hold an element of any dtype, and the first half of the block is not the end of it.
             unsafe { cast(scratch, value, 1) };
-            // SAFETY: R1, R2: the block has room for the tile (L2).
-            return unsafe { moved(value, 0, block, self.size() as isize, self.size(), tile.numel()) };
+            let all = Tile { cols: tile.numel(), rows: 1, inner: 0, outer: 0 };
+            // SAFETY: V1, V2: the block has room for the tile (L2), and the value lies in the other one.
+            return unsafe { self.mover.gather(value, all, block, self.size()) };
         }
         if self.bits.is_none() && tile.is_dense(self.dtype.size()) {
             // SAFETY: R1 by L1 and L2, R2 since a block is no operand.
             return unsafe { cast(memory, block, tile.numel()) };
         }
         // SAFETY: L1–L3.
-        unsafe { gather(memory, tile, scratch, self.dtype.size()) };
+        unsafe { self.mover.gather(memory, tile, scratch, self.dtype.size()) };
         // SAFETY: L2; the block was just filled.
         unsafe { self.bits.apply(self.dtype, scratch, tile.numel()) };
         // SAFETY: R1, R2 by L2.
@@ -154,38 +147,6 @@ impl Lane {
         // SAFETY: L2; the elements are initialised.
         unsafe { self.bits.apply(self.dtype, from, tile.numel()) };
         // SAFETY: L1, L2.
-        unsafe { scatter(from, memory, tile, self.dtype.size()) };
-    }
-}
-
-/// Copies a tile into a dense block.
-///
-/// # Safety
-///
-/// L1–L3 for elements of `size` bytes.
-unsafe fn gather(memory: *const u8, tile: Tile, block: *mut u8, size: usize) {
-    if tile.is_dense(size) {
-        // SAFETY: R1, R2 by L1 and L2: a block is no operand.
-        return unsafe { moved(memory, size as isize, block, size as isize, size, tile.numel()) };
-    }
-    for row in 0..tile.rows {
-        let from = memory.wrapping_offset(row as isize * tile.outer);
-        let to = block.wrapping_add(row * tile.cols * size);
-        // SAFETY: as above.
-        unsafe { moved(from, tile.inner, to, size as isize, size, tile.cols) };
-    }
-}
-
-/// Copies a dense block into a tile.
-///
-/// # Safety
-///
-/// As for [`Lane::store`], for elements of `size` bytes.
-unsafe fn scatter(block: *const u8, memory: *mut u8, tile: Tile, size: usize) {
-    for row in 0..tile.rows {
-        let from = block.wrapping_add(row * tile.cols * size);
-        let to = memory.wrapping_offset(row as isize * tile.outer);
-        // SAFETY: R1, R2 by L1 and L2: a block is no operand.
-        unsafe { moved(from, size as isize, to, tile.inner, size, tile.cols) };
+        unsafe { self.mover.scatter(from, memory, tile, self.dtype.size()) };
     }
 }

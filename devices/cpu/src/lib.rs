@@ -10,6 +10,7 @@ mod half_runs;
 pub mod isa;
 mod lane;
 pub mod memory;
+mod moves;
 pub mod on;
 pub mod pointwise;
 pub mod reduce;

@@ -5,14 +5,18 @@
 //!
 //! * row by row without staging, if every operand is a dense run in each row, and rows are long or there is but one;
 //! * in tiles of part of a row, if rows are long;
-//! * in tiles of many rows, if rows are short: an operand that is dense across rows still needs no staging then;
+//! * in tiles of many rows, if rows are short, or not long and nothing but broadcast operands needs staging for it: an
+//!   operand that is dense across rows needs none then;
+//! * in squares, if some operand is dense across rows while others are dense within them, as in `a + b.t()`: every line of
+//!   memory is then used up when it is met;
 //! * element by element, if operands may overlap in a way that nobody could analyse.
 //!
 //! A tile is read completely before any of it is written, and what it writes is read by no other tile (I4 of `TensorIter`).
 //! A staged input is not staged again while its source stays where it is: a number is converted once, a broadcast row once.
 
 use super::body::Body;
-use crate::lane::{Block, Lane, Tile};
+use crate::lane::{Lane, Stage};
+use crate::moves::{Tile, prefetch_run};
 use monomorph_core::{ErrorKind, Result};
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
@@ -23,6 +27,21 @@ pub(super) const MAX: usize = 8;
 
 /// Rows shorter than this are joined into tiles: a call of a body costs about as much as so many elements.
 const SHORT: usize = 64;
+
+/// Bytes of the block that a tile of rows is staged in: those of three operands stay in a first-level cache of 32 KiB.
+const STAGE: usize = 8192;
+
+/// Bytes of the block that a square is staged in.
+const SQUARE: usize = 16384;
+
+/// The longer side of a square.
+const SIDE: usize = 64;
+
+/// Planes with fewer rows or columns are not worth squares.
+const LEAST: usize = 16;
+
+/// Operands that squares can stage.
+const SQUARES: usize = 3;
 
 /// Where an operand begins.
 #[derive(Clone, Copy)]
@@ -166,7 +185,7 @@ impl<'d> Planes<'d> {
             first: driver.first,
             serial,
             staged: lanes.iter().enumerate().map(bit).sum(),
-            capacity: lanes.iter().map(Lane::capacity).min().unwrap_or(1),
+            capacity: lanes.iter().map(|lane| lane.capacity_of(STAGE)).min().unwrap_or(1),
             params,
             fault: AtomicBool::new(false),
         }
@@ -191,18 +210,42 @@ impl<'d> Planes<'d> {
         let plane = Plane { at, inner, outer, cols, rows, staged };
         let done = if self.serial {
             self.tiles(&plane, 1, 1)
-        } else if staged == 0 && (rows == 1 || cols >= SHORT) {
-            self.rows(&plane)
-        } else if rows > 1 && cols < SHORT {
-            let flat = |k: usize| outer[k] == inner[k] * cols as isize;
-            let staged = (0..at.len()).fold(staged, |bits, k| bits | u32::from(!flat(k)) << k);
+        } else if self.is_square(&plane) {
+            self.squares(&plane)
+        } else if let Some(staged) = self.joined(&plane) {
             self.tiles(&Plane { staged, ..plane }, cols, rows.min(self.capacity / cols))
+        } else if staged == 0 {
+            self.rows(&plane)
         } else {
             self.tiles(&plane, cols.min(self.capacity), 1)
         };
         if !done {
             self.fault.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// What is staged if tiles take several rows; `None` if they had better not.
+    fn joined(&self, plane: &Plane<'_>) -> Option<u32> {
+        let &Plane { inner, outer, cols, rows, .. } = plane;
+        if rows == 1 || cols > self.capacity / 2 {
+            return None;
+        }
+        let bits = |holds: &dyn Fn(usize) -> bool| (0..inner.len()).map(|k| u32::from(holds(k)) << k).sum::<u32>();
+        let uneven = bits(&|k| outer[k] != inner[k] * cols as isize);
+        // One row for all is staged once.
+        let dear = uneven & !plane.staged & !bits(&|k| k != 0 && outer[k] == 0);
+        (cols < SHORT || dear == 0).then_some(plane.staged | uneven)
+    }
+
+    /// True if an operand is dense across rows, or nearly, and must be staged.
+    fn is_square(&self, plane: &Plane<'_>) -> bool {
+        let &Plane { inner, outer, cols, rows, staged, .. } = plane;
+        let across = |k: usize| outer[k] != 0 && outer[k].unsigned_abs() < inner[k].unsigned_abs();
+        let is_staged = |k: &usize| staged >> k & 1 == 1;
+        cols >= LEAST
+            && rows >= LEAST
+            && (0..inner.len()).filter(is_staged).any(across)
+            && (0..inner.len()).filter(is_staged).count() <= SQUARES
     }
 
     /// Row by row, nothing staged. False if the data has no result.
@@ -221,8 +264,8 @@ impl<'d> Planes<'d> {
 
     /// In tiles of `rows` rows of `cols` elements. False if the data has no result.
     fn tiles(&self, plane: &Plane<'_>, cols: usize, rows: usize) -> bool {
-        let mut blocks = [const { Block::NEW }; MAX];
-        let mut scratch = Block::NEW;
+        let mut blocks = [const { Stage::<STAGE>::NEW }; MAX];
+        let mut scratch = Stage::<STAGE>::NEW;
         let scratch = scratch.data();
         // What each block was last filled from, and with how many elements.
         let mut held = [(std::ptr::null::<u8>(), 0); MAX];
@@ -257,6 +300,71 @@ impl<'d> Planes<'d> {
                     // SAFETY: L1 by W1, L2 as above; the body filled the block; no other tile uses these elements (I4), or
                     // all tiles are done by this thread.
                     unsafe { self.lanes[0].store(out, to, tile(0), scratch) };
+                }
+            }
+        }
+        true
+    }
+}
+
+impl Planes<'_> {
+    /// In squares. Only what is staged is moved by squares; a body still takes row by row of one. False if the data has no
+    /// result.
+    #[inline(never)]
+    fn squares(&self, plane: &Plane<'_>) -> bool {
+        let mut blocks = [const { Stage::<SQUARE>::NEW }; SQUARES];
+        let mut scratch = Stage::<SQUARE>::NEW;
+        let scratch = scratch.data();
+        let mut free = blocks.iter_mut();
+        let n = self.lanes.len();
+        // The block of each staged operand, null for the others.
+        let mut block = [std::ptr::null_mut::<u8>(); MAX];
+        for (k, block) in block.iter_mut().enumerate().take(n) {
+            if plane.staged >> k & 1 == 1
+                && let Some(stage) = free.next()
+            {
+                *block = stage.data();
+            }
+        }
+        let capacity = self.lanes.iter().map(|lane| lane.capacity_of(SQUARE)).min().unwrap_or(1);
+        let (side, height) = (SIDE.min(plane.cols), (capacity / SIDE).min(SIDE).min(plane.rows));
+        let mut ins = [std::ptr::null::<u8>(); MAX];
+        for row in (0..plane.rows).step_by(height) {
+            for col in (0..plane.cols).step_by(side) {
+                let (rows, cols) = (height.min(plane.rows - row), side.min(plane.cols - col));
+                let tile = |k: usize| Tile { cols, rows, inner: plane.inner[k], outer: plane.outer[k] };
+                for k in (1..n).filter(|&k| !block[k].is_null()) {
+                    let from = plane.element(k, row, col).cast_const();
+                    // SAFETY: L1 by W1, L2 since a square has no more elements than every block holds, L3 by I4.
+                    unsafe { self.lanes[k].load(from, tile(k), block[k], scratch) };
+                    let (row, col) = if col + side < plane.cols { (row, col + side) } else { (row + height, 0) };
+                    if row < plane.rows {
+                        self.lanes[k].prefetch(plane.element(k, row, col), tile(k));
+                    }
+                }
+                let at = |k: usize, r: usize| {
+                    let staged = block[k].wrapping_add(r * cols * self.lanes[k].size());
+                    if block[k].is_null() { plane.element(k, row + r, col) } else { staged }
+                };
+                let unstaged = |k: &usize| block[*k].is_null();
+                for r in 0..rows {
+                    // The runs of a square are too short for the processor to see where they lead.
+                    for k in (0..n).filter(unstaged) {
+                        prefetch_run(plane.element(k, row + r, col + side), side * self.lanes[k].size());
+                    }
+                    for (k, to) in ins.iter_mut().enumerate().take(n - 1) {
+                        *to = at(k + 1, r).cast_const();
+                    }
+                    // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by
+                    // I4, K4 by the contract of `run`.
+                    if !unsafe { (self.body)(at(0, r), ins.as_ptr(), cols, self.params) } {
+                        return false;
+                    }
+                }
+                if !block[0].is_null() {
+                    let to = plane.element(0, row, col);
+                    // SAFETY: L1 by W1, L2 as above; the body filled the block; no other square uses these elements (I4).
+                    unsafe { self.lanes[0].store(block[0], to, tile(0), scratch) };
                 }
             }
         }

@@ -1,0 +1,326 @@
+//! Tiles moved between strided memory and dense blocks, element by element size. Knows no dtype: what the bytes mean is in
+//! `lane.rs` and `cast.rs`. Compiled in the frame of each level, where fills become vector code.
+//!
+//! A tile whose rows lie closer together than its columns is a transpose: it is walked in the order of the memory, in
+//! squares that fit registers, so that every cache line of it is used up when it is met.
+
+use crate::cast::moved as strided;
+#[cfg(target_arch = "x86_64")]
+use crate::isa::{Avx2, Avx512};
+use crate::isa::{Isa, Kernel, Level, Portable};
+
+/// A rectangle of elements: `rows` rows of `cols` elements, strides in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tile {
+    pub(crate) cols: usize,
+    pub(crate) rows: usize,
+    pub(crate) inner: isize,
+    pub(crate) outer: isize,
+}
+
+impl Tile {
+    pub(crate) fn numel(self) -> usize {
+        self.cols * self.rows
+    }
+
+    /// True if the elements, of `size` bytes, lie one after the other.
+    pub(crate) fn is_dense(self, size: usize) -> bool {
+        self.inner == size as isize && (self.rows == 1 || self.outer == self.inner * self.cols as isize)
+    }
+
+    /// True if all of it is one element.
+    pub(crate) fn is_one(self) -> bool {
+        self.inner == 0 && (self.rows == 1 || self.outer == 0)
+    }
+
+    /// True if neighbours in memory are neighbours across rows.
+    fn is_transposed(self) -> bool {
+        self.rows > 1 && self.outer != 0 && self.outer.unsigned_abs() < self.inner.unsigned_abs()
+    }
+}
+
+/// Moves a tile of elements of so many bytes: memory, tile, block, size.
+///
+/// Contract:
+/// * V1: every element of the tile from `memory` on is in bounds, and so are as many elements from `block` on.
+/// * V2: the sides do not overlap; the source is initialised, and nobody else uses the destination.
+/// * V3: the host has the level that it was chosen for.
+type Move = unsafe fn(memory: *mut u8, tile: Tile, block: *mut u8, size: usize);
+
+/// How tiles move at one level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mover {
+    gather: Move,
+    scatter: Move,
+}
+
+impl Mover {
+    /// The mover of a level, or of the best one below it that the host has.
+    pub(crate) fn at(level: Level) -> Mover {
+        level.choose(
+            Mover { gather: moved::<Portable, true>, scatter: moved::<Portable, false> },
+            #[cfg(target_arch = "x86_64")]
+            [
+                Mover { gather: moved::<Avx2, true>, scatter: moved::<Avx2, false> },
+                Mover { gather: moved::<Avx512, true>, scatter: moved::<Avx512, false> },
+            ],
+        )
+    }
+
+    /// Copies a tile into a dense block.
+    ///
+    /// # Safety
+    ///
+    /// V1, V2.
+    pub(crate) unsafe fn gather(self, memory: *const u8, tile: Tile, block: *mut u8, size: usize) {
+        // SAFETY: V1, V2 are passed on, V3 by the choice; a gather only reads the memory.
+        unsafe { (self.gather)(memory.cast_mut(), tile, block, size) };
+    }
+
+    /// Copies a dense block into a tile.
+    ///
+    /// # Safety
+    ///
+    /// V1, V2.
+    pub(crate) unsafe fn scatter(self, block: *const u8, memory: *mut u8, tile: Tile, size: usize) {
+        // SAFETY: V1, V2 are passed on, V3 by the choice; a scatter only reads the block.
+        unsafe { (self.scatter)(memory, tile, block.cast_mut(), size) };
+    }
+}
+
+struct Moved<const GATHER: bool> {
+    memory: *mut u8,
+    tile: Tile,
+    block: *mut u8,
+    size: usize,
+}
+
+/// # Safety
+///
+/// V1–V3.
+unsafe fn moved<I: Isa, const GATHER: bool>(memory: *mut u8, tile: Tile, block: *mut u8, size: usize) {
+    // SAFETY: V3.
+    let isa = unsafe { I::assume() };
+    isa.enter(Moved::<GATHER> { memory, tile, block, size });
+}
+
+impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<GATHER> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        match self.size {
+            // SAFETY: V1, V2, here and below.
+            1 => unsafe { self.of::<u8, 8>() },
+            // SAFETY: as above.
+            2 => unsafe { self.of::<u16, 8>() },
+            // SAFETY: as above.
+            4 => unsafe { self.of::<u32, 4>() },
+            // SAFETY: as above.
+            8 => unsafe { self.of::<u64, 4>() },
+            // SAFETY: as above; no dtype has another size.
+            _ => unsafe { self.of::<[u64; 2], 2>() },
+        }
+    }
+}
+
+impl<const GATHER: bool> Moved<GATHER> {
+    /// # Safety
+    ///
+    /// V1, V2 for elements of the size of `T`.
+    #[inline(always)]
+    unsafe fn of<T: Copy, const SIDE: usize>(&self) {
+        let (tile, size) = (self.tile, size_of::<T>());
+        if tile.is_dense(size) {
+            // SAFETY: V1, V2.
+            return unsafe { copied::<GATHER>(self.memory, self.block, tile.numel() * size) };
+        }
+        if tile.is_transposed() {
+            // SAFETY: V1, V2.
+            return unsafe { self.transposed::<T, SIDE>() };
+        }
+        for row in 0..tile.rows {
+            let memory = self.memory.wrapping_offset(row as isize * tile.outer);
+            let block = self.block.wrapping_add(row * tile.cols * size);
+            // SAFETY: V1, V2 for the row.
+            unsafe { run::<T, GATHER>(memory, tile.inner, block, tile.cols) };
+        }
+    }
+
+    /// Element (row, col) of the tile and of the block.
+    #[inline(always)]
+    fn both<T>(&self, row: usize, col: usize) -> (*mut u8, *mut u8) {
+        let tile = self.tile;
+        let offset = row as isize * tile.outer + col as isize * tile.inner;
+        (self.memory.wrapping_offset(offset), self.block.wrapping_add((row * tile.cols + col) * size_of::<T>()))
+    }
+
+    /// # Safety
+    ///
+    /// V1, V2 for elements of the size of `T`.
+    #[inline(always)]
+    unsafe fn transposed<T: Copy, const SIDE: usize>(&self) {
+        let Tile { cols, rows, outer, .. } = self.tile;
+        let dense = outer == size_of::<T>() as isize;
+        let (cols_in, rows_in) = if dense { (cols - cols % SIDE, rows - rows % SIDE) } else { (0, 0) };
+        for col in (0..cols_in).step_by(SIDE) {
+            for row in (0..rows_in).step_by(SIDE) {
+                // Row i of a square in the memory, row i of it in the block.
+                let at = |i: usize| (self.both::<T>(row, col + i).0, self.both::<T>(row + i, col).1);
+                let from = |i: usize| if GATHER { at(i).0 } else { at(i).1 }.cast::<[T; SIDE]>();
+                let to = |i: usize| if GATHER { at(i).1 } else { at(i).0 }.cast::<[T; SIDE]>();
+                // SAFETY: V1: SIDE elements that lie one after the other.
+                let square: [[T; SIDE]; SIDE] = std::array::from_fn(|i| unsafe { from(i).read_unaligned() });
+                let turned: [[T; SIDE]; SIDE] = std::array::from_fn(|i| std::array::from_fn(|j| square[j][i]));
+                for (i, line) in turned.into_iter().enumerate() {
+                    // SAFETY: as above.
+                    unsafe { to(i).write_unaligned(line) };
+                }
+            }
+        }
+        for col in 0..cols {
+            let first = if col < cols_in { rows_in } else { 0 };
+            for row in first..rows {
+                let (memory, block) = self.both::<T>(row, col);
+                // SAFETY: V1, V2.
+                unsafe { copied::<GATHER>(memory, block, size_of::<T>()) };
+            }
+        }
+    }
+}
+
+/// Copies bytes one way or the other.
+///
+/// # Safety
+///
+/// V1, V2 for dense bytes.
+#[inline(always)]
+unsafe fn copied<const GATHER: bool>(memory: *mut u8, block: *mut u8, bytes: usize) {
+    let (from, to) = if GATHER { (memory, block) } else { (block, memory) };
+    // SAFETY: V1, V2.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+}
+
+/// Moves one row.
+///
+/// # Safety
+///
+/// V1, V2 for a tile of one row.
+#[inline(always)]
+unsafe fn run<T: Copy, const GATHER: bool>(memory: *mut u8, stride: isize, block: *mut u8, n: usize) {
+    let size = size_of::<T>() as isize;
+    if stride == size {
+        // SAFETY: V1, V2.
+        return unsafe { copied::<GATHER>(memory, block, n * size_of::<T>()) };
+    }
+    if GATHER && stride == 0 && n > 0 {
+        // SAFETY: V1.
+        let value = unsafe { memory.cast::<T>().read_unaligned() };
+        for i in 0..n {
+            // SAFETY: V1, V2.
+            unsafe { block.cast::<T>().wrapping_add(i).write_unaligned(value) };
+        }
+        return;
+    }
+    if GATHER {
+        // SAFETY: R1, R2 by V1, V2. Not in the frame: the wide registers' gather instructions are slower than plain loads.
+        unsafe { strided(memory, stride, block, size, size_of::<T>(), n) };
+    } else {
+        // SAFETY: as above.
+        unsafe { strided(block, size, memory, stride, size_of::<T>(), n) };
+    }
+}
+
+/// Asks for the lines of a tile that will be gathered next, where the processor would not guess them: those of a
+/// transpose, whose columns lie far apart.
+#[inline]
+pub(crate) fn prefetch(memory: *const u8, tile: Tile, size: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if tile.outer == size as isize && tile.is_transposed() {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        for col in 0..tile.cols as isize {
+            for byte in (0..tile.rows * size).step_by(64) {
+                let line = memory.wrapping_offset(col * tile.inner).wrapping_add(byte);
+                // SAFETY: every x86-64 has the instruction, which is a hint at any address.
+                unsafe { _mm_prefetch::<_MM_HINT_T1>(line.cast()) };
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (memory, tile, size);
+}
+
+/// Asks for the lines of a dense run of so many bytes.
+#[inline]
+pub(crate) fn prefetch_run(memory: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for byte in (0..bytes).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 has the instruction, which is a hint at any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(memory.wrapping_add(byte).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (memory, bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every tile shape, order and step, at every level, against one element at a time.
+    #[test]
+    fn tiles_move_as_elements_do() {
+        let memory: Vec<u8> = (0..400_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let shapes = [(1, 1), (5, 1), (64, 64), (33, 17), (16, 70), (3, 65), (257, 1), (8, 8)];
+        for level in Level::available() {
+            for size in [1usize, 2, 4, 8, 16] {
+                for (cols, rows) in shapes {
+                    let (c, r, s) = (cols as isize, rows as isize, size as isize);
+                    let strides = [
+                        (1, c),
+                        (r, 1),
+                        (r + 3, 1),
+                        (2, 2 * c),
+                        (0, 1),
+                        (1, 0),
+                        (0, 0),
+                        (3, 3 * c + 1),
+                        (-1, c),
+                        (2 * r, 2),
+                    ];
+                    for (inner, outer) in strides.map(|(i, o)| (i * s, o * s)) {
+                        let tile = Tile { cols, rows, inner, outer };
+                        let base = if inner < 0 { (cols - 1) * size } else { 0 };
+                        let offset = |row: usize, col: usize| {
+                            base.wrapping_add_signed(row as isize * outer + col as isize * inner)
+                        };
+                        let mut block = vec![0u8; cols * rows * size + 8];
+                        // SAFETY: the tile lies within the memory (the largest reach is far less), the block has room.
+                        unsafe {
+                            Mover::at(level).gather(memory.as_ptr().wrapping_add(base), tile, block.as_mut_ptr(), size)
+                        };
+                        assert_eq!(block[cols * rows * size..], [0; 8]);
+                        let what = format!("{tile:?} of {size} at {level}");
+                        for (row, col) in (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))) {
+                            let (at, i) = (offset(row, col), (row * cols + col) * size);
+                            assert_eq!(block[i..i + size], memory[at..at + size], "{what}");
+                        }
+                        if (inner == 0 && cols > 1) || (outer == 0 && rows > 1) {
+                            continue;
+                        }
+                        let mut back = vec![0u8; memory.len()];
+                        let to = back.as_mut_ptr().wrapping_add(base);
+                        // SAFETY: as above; no two elements of the tile share a byte.
+                        unsafe { Mover::at(level).scatter(block.as_ptr(), to, tile, size) };
+                        let mut want = vec![0u8; memory.len()];
+                        for (row, col) in (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))) {
+                            let at = offset(row, col);
+                            want[at..at + size].copy_from_slice(&memory[at..at + size]);
+                        }
+                        assert!(back == want, "scatter {what}");
+                    }
+                }
+            }
+        }
+    }
+}
