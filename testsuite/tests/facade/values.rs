@@ -16,6 +16,9 @@ fn ramp(dtype: DType, sizes: &[i64]) -> AnyTensor {
     })
 }
 
+/// Operators of complex tensors only.
+const COMPLEX: [&str; 5] = ["_conj", "_conj_copy", "imag", "view_as_real", "view_as_real_copy"];
+
 /// A value that suits the argument, so that the call with all of them returns.
 fn fitting(schema: &Schema, arg: &Argument) -> IValue {
     let bits = schema.name().starts_with("bitwise");
@@ -25,6 +28,10 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
     }
     match (arg.ty().base(), arg.ty().is_list()) {
         (Base::Tensor, false) => IValue::Tensor(match arg.name() {
+            "self" if COMPLEX.contains(&schema.name()) => ramp(DType::C64, &[3, 2]),
+            "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy") => ramp(DType::C64, &[3]),
+            "self" if schema.name() == "dsplit" => ramp(DType::F32, &[3, 2, 1]),
+            "tensor_indices_or_sections" => ramp(DType::I64, &[1]),
             "condition" => ramp(DType::Bool, &[3, 2]),
             "start" => Tensor::<Cpu>::from_slice(&[1i64], &[]).unwrap().into_any(),
             "value" => Tensor::<Cpu>::from_slice(&[2.5f32], &[]).unwrap().into_any(),
@@ -34,11 +41,12 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             _ => ramp(if bits { DType::I32 } else { DType::F32 }, &[3, 2]),
         }),
         (Base::Scalar, false) => IValue::Int(2),
-        (Base::Int | Base::SymInt, false) => IValue::Int(1),
+        (Base::Int | Base::SymInt, false) => IValue::Int(i64::from(arg.name() != "dim2")),
         (Base::Int | Base::SymInt, true) => IValue::Ints(match arg.name() {
             "size" | "shape" => vec![3, 2],
             "stride" => vec![1, 3],
             "dims" => vec![1, 0],
+            "sizes" | "split_size" | "split_sizes" => vec![2],
             _ => vec![1],
         }),
         (Base::Bool, false) => IValue::Bool(false),
