@@ -31,58 +31,32 @@ pub type Op<F> = pointwise::Pointwise<F, pointwise::Prebuilt>;
 
 /// The bounds of code that is generic over the device: everything in the table runs on it.
 pub mod kernels {
-    crate::__arithmetic_rows! { __kernels_trait Arithmetic }
-    crate::__exponential_rows! { __kernels_trait Exponential }
-    crate::__power_rows! { __kernels_trait Powers }
-    crate::__activation_rows! { __kernels_trait Activation }
-    crate::__comparison_rows! { __kernels_trait Comparison }
-    crate::__logic_rows! { __kernels_trait Logic }
-    crate::__fill_rows! { __kernels_trait Fill }
-    crate::__sum_rows! { __kernels_trait Sum }
-    crate::__mean_rows! { __kernels_trait Mean }
-    crate::__amax_rows! { __kernels_trait Amax }
-    crate::__amin_rows! { __kernels_trait Amin }
-    crate::__any_rows! { __kernels_trait Any }
-    crate::__argmax_rows! { __kernels_trait Argmax }
-    crate::__aminmax_rows! { __kernels_trait Aminmax }
-    crate::__upsample_rows! { __kernels_trait Upsample }
+    /// One trait for each family of rows, and their sum.
+    macro_rules! families {
+        ($($rows:ident: $family:ident,)*) => {
+            $( crate::$rows! { __kernels_trait $family } )*
 
-    /// A device that executes every operator of the table.
-    pub trait Kernels:
-        Arithmetic
-        + Exponential
-        + Powers
-        + Activation
-        + Comparison
-        + Logic
-        + Fill
-        + Sum
-        + Mean
-        + Amax
-        + Amin
-        + Any
-        + Argmax
-        + Aminmax
-        + Upsample
-    {
+            /// A device that executes every operator of the table.
+            pub trait Kernels: $($family +)* {}
+            impl<D: $($family +)*> Kernels for D {}
+        };
     }
-    impl<D> Kernels for D where
-        D: Arithmetic
-            + Exponential
-            + Powers
-            + Activation
-            + Comparison
-            + Logic
-            + Fill
-            + Sum
-            + Mean
-            + Amax
-            + Amin
-            + Any
-            + Argmax
-            + Aminmax
-            + Upsample
-    {
+    families! {
+        __arithmetic_rows: Arithmetic,
+        __exponential_rows: Exponential,
+        __power_rows: Powers,
+        __activation_rows: Activation,
+        __comparison_rows: Comparison,
+        __logic_rows: Logic,
+        __fill_rows: Fill,
+        __sum_rows: Sum,
+        __mean_rows: Mean,
+        __amax_rows: Amax,
+        __amin_rows: Amin,
+        __any_rows: Any,
+        __argmax_rows: Argmax,
+        __aminmax_rows: Aminmax,
+        __upsample_rows: Upsample,
     }
 }
 pub use kernels::Kernels;

@@ -1,6 +1,6 @@
 //! `mean`: the sum, accumulated as [`sum`](super::SumFn) does, divided by the number of elements before it is rounded.
 
-use super::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype};
+use super::{DimsDtype, Fold, ReduceRule, SumFn, Takes, WholeDtype};
 use crate::algebra::{FromIndex, Num, TrueDivision, Value, Widen};
 use crate::pointwise::{Common, FloatComplex};
 
@@ -11,16 +11,16 @@ impl Takes<DimsDtype> for MeanFn {}
 impl<V: Widen<Wide: TrueDivision + FromIndex<X>>, X: Value<Mask = V::Mask>> Fold<V, X> for MeanFn {
     type Acc = V::Wide;
     #[inline(always)]
-    fn one(x: V, _: X) -> V::Wide {
-        x.widen()
+    fn one(x: V, index: X) -> V::Wide {
+        <SumFn as Fold<V, X>>::one(x, index)
     }
     #[inline(always)]
-    fn four([a, b, c, d]: [V; 4], _: [X; 4]) -> V::Wide {
-        ((a + b) + (c + d)).widen()
+    fn four(x: [V; 4], index: [X; 4]) -> V::Wide {
+        <SumFn as Fold<V, X>>::four(x, index)
     }
     #[inline(always)]
     fn merge(a: V::Wide, b: V::Wide) -> V::Wide {
-        a + b
+        <SumFn as Fold<V, X>>::merge(a, b)
     }
     #[inline(always)]
     fn finish(acc: V::Wide, count: X) -> V {
@@ -29,7 +29,7 @@ impl<V: Widen<Wide: TrueDivision + FromIndex<X>>, X: Value<Mask = V::Mask>> Fold
     }
     #[inline(always)]
     fn nothing() -> Option<V::Wide> {
-        Some(V::Wide::zero())
+        <SumFn as Fold<V, X>>::nothing()
     }
 }
 
