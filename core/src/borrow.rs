@@ -21,10 +21,51 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const WRITER: usize = usize::MAX;
 
+/// How many handles share something.
+#[derive(Debug)]
+pub struct RefCount(AtomicUsize);
+
+impl RefCount {
+    /// One handle.
+    #[inline]
+    #[allow(clippy::new_without_default, reason = "a count without its handle is no sensible default")]
+    pub fn new() -> RefCount {
+        RefCount(AtomicUsize::new(1))
+    }
+
+    /// Counts one more handle. Aborts on a count that only forgotten handles could reach.
+    #[inline]
+    pub fn retain(&self) {
+        if self.0.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2 {
+            std::process::abort();
+        }
+    }
+
+    /// Gives a handle back; true if it was the last one, and then everything done through the others happened before.
+    #[inline]
+    pub fn release(&self) -> bool {
+        // The only handle is the caller's, which nobody can copy any more: there is nobody to tell.
+        if self.is_unique() {
+            return true;
+        }
+        if self.0.fetch_sub(1, Ordering::Release) != 1 {
+            return false;
+        }
+        self.0.load(Ordering::Acquire);
+        true
+    }
+
+    /// True if there is one handle; with `&mut` to it this proves exclusive access.
+    #[inline]
+    pub fn is_unique(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 1
+    }
+}
+
 /// The borrow word, the reference count and the frozen bit of one storage.
 #[derive(Debug)]
 pub struct BorrowState {
-    refs: AtomicUsize,
+    refs: RefCount,
     word: AtomicUsize,
     frozen: AtomicBool,
 }
@@ -69,35 +110,25 @@ impl Default for BorrowState {
 impl BorrowState {
     /// A storage with one reference and no borrow.
     pub fn new() -> BorrowState {
-        BorrowState { refs: AtomicUsize::new(1), word: AtomicUsize::new(0), frozen: AtomicBool::new(false) }
+        BorrowState { refs: RefCount::new(), word: AtomicUsize::new(0), frozen: AtomicBool::new(false) }
     }
 
-    /// Counts one more reference. Aborts on a count that only forgotten tensors could reach.
+    /// Counts one more reference.
     #[inline]
     pub fn retain(&self) {
-        if self.refs.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2 {
-            std::process::abort();
-        }
+        self.refs.retain();
     }
 
     /// Gives a reference back; true if it was the last one, and then everything done through the others happened before.
     #[inline]
     pub fn release(&self) -> bool {
-        // The only reference is the caller's, which nobody can copy any more: there is nobody to tell.
-        if self.is_unique() {
-            return true;
-        }
-        if self.refs.fetch_sub(1, Ordering::Release) != 1 {
-            return false;
-        }
-        self.refs.load(Ordering::Acquire);
-        true
+        self.refs.release()
     }
 
     /// True if there is one reference; with `&mut` to its holder this proves exclusive access.
     #[inline]
     pub fn is_unique(&self) -> bool {
-        self.refs.load(Ordering::Acquire) == 1
+        self.refs.is_unique()
     }
 
     /// Begins to read.

@@ -12,8 +12,9 @@ use std::collections::HashMap;
 /// The arguments of a boxed call, in schema order; afterwards its results.
 pub type Stack = Vec<IValue>;
 
-/// A kernel in boxed form: arguments in schema order, results returned. On an error the arguments are as they were.
-pub type BoxedFn = fn(&mut [IValue]) -> Result<Vec<IValue>>;
+/// A kernel in boxed form: takes its arguments, in schema order and none missing, off the end of the stack and leaves its
+/// results there. What lies below is not its business. On an error the stack is as it was.
+pub type BoxedFn = fn(&mut Stack) -> Result<()>;
 
 /// One overload: its schema and a kernel for each device kind that has one.
 #[derive(Debug)]
@@ -57,21 +58,18 @@ impl Entry {
         let given = stack.len();
         self.fill_defaults(stack)?;
         let result = self.kernel(stack).and_then(|kernel| kernel(stack));
-        match result {
-            Ok(returns) => {
-                *stack = returns;
-                Ok(())
-            }
-            Err(error) => {
-                stack.truncate(given);
-                Err(error)
-            }
+        if result.is_err() {
+            stack.truncate(given);
         }
+        result
     }
 
     fn fill_defaults(&self, stack: &mut Stack) -> Result<()> {
         let given = stack.len();
         let want = self.schema.args().len();
+        if given == want {
+            return Ok(());
+        }
         let count_error =
             || -> Error { ErrorKind::ArgumentCount { got: given, want, schema: self.schema.to_string() }.into() };
         if given > want {
@@ -93,8 +91,16 @@ impl Entry {
     /// argument's, else the CPU's.
     fn kernel(&self, stack: &[IValue]) -> Result<BoxedFn> {
         let mut device: Option<DeviceId> = None;
-        for t in stack.iter().flat_map(IValue::tensors).map(AnyTensor::device) {
-            device = if t.is_meta() { Some(t) } else { device.or(Some(t)) };
+        let mut seen = |t: &AnyTensor| match t.device() {
+            meta if meta.is_meta() => device = Some(meta),
+            other => device = device.or(Some(other)),
+        };
+        for value in stack {
+            match value {
+                IValue::Tensor(t) => seen(t),
+                IValue::Tensors(_) | IValue::OptionalTensors(_) => value.tensors().for_each(&mut seen),
+                _ => {}
+            }
         }
         let named = || stack.iter().find_map(|v| if let IValue::Device(d) = v { Some(*d) } else { None });
         let device = device.or_else(named).unwrap_or(DeviceId::CPU);

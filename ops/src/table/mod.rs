@@ -32,6 +32,6 @@ mod rows;
 pub use agree::{Takes, agrees};
 pub use list::{Row, RowForm, rows};
 pub use register::{
-    IntoResult, Reader, Written, copied, copied_parts, copy_out_schema, copy_schema, functional_schema, inplace_schema,
-    out_schema, resize, shared, shared_parts, write_out,
+    IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_schema, finish,
+    functional_schema, inplace_schema, keep_written, out_schema, resize, shared, shared_parts, write_out, written,
 };

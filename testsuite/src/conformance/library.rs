@@ -79,7 +79,7 @@ impl<D: Device> Memory<D> {
 
     fn argument(&self, call: &Call<'_>, value: &Value) -> Result<IValue, String> {
         Ok(match value {
-            Value::Tensor(spec) => IValue::Tensor(self.tensor(call, spec)?),
+            Value::Tensor(spec) => IValue::from(self.tensor(call, spec)?),
             Value::Tensors(specs) => {
                 IValue::Tensors(specs.iter().map(|s| self.tensor(call, s)).collect::<Result<_, _>>()?)
             }

@@ -48,7 +48,7 @@ pub(crate) fn sibling(entry: &Entry, form: impl Fn(&Entry) -> bool) -> Option<&'
 pub(crate) fn call(entry: &Entry, mut stack: Stack) -> Result<monomorph::AnyTensor> {
     entry.call(&mut stack)?;
     match stack.pop() {
-        Some(IValue::Tensor(t)) => Ok(t),
+        Some(IValue::Tensor(t)) => Ok(t.into_tensor()),
         other => panic!("{}: {other:?} is no tensor", entry.schema()),
     }
 }
