@@ -5,6 +5,7 @@ mod arg;
 pub mod borrow;
 mod data;
 mod device;
+pub mod dispatch;
 mod dtype;
 mod element;
 mod error;

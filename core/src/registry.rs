@@ -120,7 +120,7 @@ impl Entry {
 }
 
 /// A default of a schema as a value. Names are those of enumerations.
-fn literal(value: &Literal) -> Option<IValue> {
+pub(crate) fn literal(value: &Literal) -> Option<IValue> {
     Some(match value {
         Literal::None => IValue::None,
         Literal::Bool(b) => IValue::Bool(*b),
