@@ -6,10 +6,10 @@ use super::handle::OperatorHandle;
 use super::kernel::{Frame, written_positions};
 use super::key::{Backend, DispatchKey};
 use super::set::{KeyGuard, KeySet};
+use super::stack::Stack;
 use crate::device::DeviceId;
 use crate::error::Result;
 use crate::ivalue::IValue;
-use crate::registry::Stack;
 use crate::tensor::AnyTensor;
 
 /// The boxed kernel at the key `Common` of a backend.

@@ -4,16 +4,16 @@
 use super::Dispatcher;
 use super::error::DispatchError;
 use super::kernel::{Frame, Object};
-use super::key::{Backend, DispatchKey, RegistrationKey};
+use super::key::{DispatchKey, RegistrationKey};
 use super::operator::{Defined, Operator, Slot, Table};
 use super::published::{Reader, Seen};
 use super::resolve::Resolution;
 use super::set::{KeySet, localized};
 use super::signature::{CanonicalList, Inferred, KernelValue, ParameterList, Returned};
+use super::stack::{Stack, fill_defaults};
 use crate::device::DeviceId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ivalue::IValue;
-use crate::registry::Stack;
 use crate::schema::Schema;
 use crate::tensor::AnyTensor;
 use std::marker::PhantomData;
@@ -283,28 +283,19 @@ fn keys_of_stack(defined: &Defined, stack: &[IValue]) -> KeySet {
         let named = stack.iter().find_map(|v| if let IValue::Device(d) = v { Some(*d) } else { None });
         return keys_of_device(named);
     }
-    let wrapped =
-        |(arg, value): (&crate::schema::Argument, &IValue)| arg.ty().is_tensor() && value.to_scalar().is_some();
-    match defined.schema.args().zip(stack).any(wrapped) {
-        true => KeySet::of(DispatchKey::dense(Backend::CPU)),
+    // Numbers in place of tensors are the CPU's. So is what is no tensor at all: its kernel says so.
+    let empty = |value: &IValue| match value {
+        IValue::None => true,
+        IValue::Tensors(list) => list.is_empty(),
+        IValue::OptionalTensors(list) => list.is_empty(),
+        IValue::List(list) => list.is_empty(),
+        _ => false,
+    };
+    let present = |(arg, value): (&crate::schema::Argument, &IValue)| {
+        arg.ty().is_tensor() && !(empty(value) && (arg.ty().is_list() || arg.ty().is_optional()))
+    };
+    match defined.schema.args().zip(stack).any(present) {
+        true => KeySet::of(DispatchKey::CPU),
         false => KeySet::EMPTY,
     }
-}
-
-/// Appends the defaults of the arguments that are missing; an error, and the stack as it was, if one has none.
-fn fill_defaults(schema: &Schema, stack: &mut Stack) -> Result<()> {
-    let (given, want) = (stack.len(), schema.args().len());
-    if given == want {
-        return Ok(());
-    }
-    for arg in schema.args().skip(given) {
-        if let Some(value) = arg.default().and_then(|d| crate::registry::literal(d.value())) {
-            stack.push(value);
-        }
-    }
-    if stack.len() == want {
-        return Ok(());
-    }
-    stack.truncate(given);
-    Err(ErrorKind::ArgumentCount { got: given, want, schema: schema.to_string() }.into())
 }

@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | `key`, `set` | keys, their order and aliases; sets, and what a thread includes and excludes |
 //! | `resolve` | which registered kernel serves a key |
+//! | `stack` | the boxed calling convention |
 //! | `parameter`, `signature` | Rust types as schema types; the schema that a function implies |
 //! | `kernel` | kinds of kernels, their two doors |
 //! | `published` | replacing a table while others read it |
@@ -30,6 +31,7 @@ pub mod published;
 mod resolve;
 mod set;
 mod signature;
+mod stack;
 
 pub use error::DispatchError;
 pub use handle::{OperatorHandle, TypedHandle};
@@ -41,9 +43,9 @@ pub use parameter::{Canonical, Kind, Parameter, tensors, values};
 pub use resolve::{Resolution, Source};
 pub use set::{KeyGuard, KeySet};
 pub use signature::{CanonicalList, Inferred, KernelFn, KernelReturn, KernelValue, ParameterList, Returned, WithFrame};
+pub use stack::{BoxedFn, Stack};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::registry::Stack;
 use crate::schema::near;
 use operator::{LibraryId, Operator, Shared};
 use std::collections::HashMap;
