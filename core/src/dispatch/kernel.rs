@@ -139,6 +139,19 @@ impl KernelFunction {
         KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
     }
 
+    /// A kernel from a function, with a boxed door of its own, which may take more than the function can be given: numbers in
+    /// place of tensors.
+    pub fn with_stack<M: 'static, F: KernelFn<M>>(f: F, boxed: BoxedFn) -> KernelFunction {
+        let object =
+            Object { boxed: Box::new(move |_: &Frame<'_>, stack: &mut Stack| boxed(stack)), ..Object::unboxed(f) };
+        KernelFunction {
+            name: type_name::<F>(),
+            kind: KernelKind::Function,
+            body: Body::Shared(Arc::new(object)),
+            inferred: Some(Inferred::of::<F::Args, F::Output>()),
+        }
+    }
+
     /// No kernel: a call skips the key.
     pub fn fallthrough() -> KernelFunction {
         KernelFunction { name: "fallthrough", kind: KernelKind::Fallthrough, body: Body::None, inferred: None }

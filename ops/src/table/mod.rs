@@ -28,6 +28,7 @@ mod list;
 mod parse;
 mod register;
 mod rows;
+mod unboxed;
 
 pub use agree::{Takes, agrees};
 pub use list::{Row, RowForm, rows};

@@ -4,8 +4,8 @@ use crate::copies::clone_tensor;
 use monomorph_core::dispatch::{Backend, Definition, DispatchError, Flags, KernelFunction, Library};
 use monomorph_core::schema::Schema;
 use monomorph_core::{
-    AnyTensor, ArgType, BoxedFn, Device, DeviceId, DeviceKind, ErrorKind, Geometry, IValue, MemoryFormat, Result,
-    Stack, Tensor, strides,
+    AnyTensor, ArgType, Device, DeviceId, DeviceKind, ErrorKind, Geometry, IValue, MemoryFormat, Result, Stack, Tensor,
+    strides,
 };
 use smallvec::SmallVec;
 
@@ -213,7 +213,7 @@ pub fn define(
     library: &mut Library,
     schema: Schema,
     completed_by: Option<&str>,
-    kernels: &[(DeviceKind, BoxedFn)],
+    kernels: Vec<(DeviceKind, KernelFunction)>,
 ) -> Result<()> {
     let flags = Flags { device_guard: false, device_check: false, ..Flags::default() };
     let mut definition = Definition::new(schema).with_flags(flags);
@@ -221,10 +221,10 @@ pub fn define(
         definition = definition.completed_by(squeeze(out));
     }
     for (kind, kernel) in kernels {
-        let Some(backend) = Backend::of(*kind) else {
+        let Some(backend) = Backend::of(kind) else {
             return Err(DispatchError::NoBackend { kind: kind.0 }.into());
         };
-        definition = definition.dispatch([backend], KernelFunction::stack(*kernel).named("in-tree"));
+        definition = definition.dispatch([backend], kernel.named("in-tree"));
     }
     library.define(definition)
 }
@@ -310,8 +310,8 @@ macro_rules! __register_form {
 #[macro_export]
 macro_rules! __boxed {
     ({ $form:ident $kind:ident [$library:ident $out:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
-        $crate::table::define($library, $schema, $crate::__completed_by!($form $out), &[
-            $((<$device as $crate::core::Device>::KIND, $crate::__kernel! { $form $kind $device $op $rets $all })),*
+        $crate::table::define($library, $schema, $crate::__completed_by!($form $out), vec![
+            $((<$device as $crate::core::Device>::KIND, $crate::__two_doors! { $form $kind $device $op $rets $all })),*
         ])?;
     };
 }

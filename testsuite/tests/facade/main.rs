@@ -6,6 +6,7 @@ mod c_text;
 mod factories;
 mod fused;
 mod fuzz;
+mod handles;
 mod meta;
 mod pointwise;
 mod reductions;
