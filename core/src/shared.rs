@@ -63,7 +63,7 @@ impl SharedTensor {
 impl From<AnyTensor> for SharedTensor {
     #[inline]
     fn from(tensor: AnyTensor) -> SharedTensor {
-        let node = Box::new(Node { refs: RefCount::new(), tensor });
+        let node = Box::new(Node { refs: RefCount::one(), tensor });
         SharedTensor(NonNull::from(Box::leak(node)))
     }
 }
