@@ -13,6 +13,7 @@ mod format;
 mod geometry;
 mod ivalue;
 mod names;
+pub mod observe;
 pub mod overlap;
 mod print;
 mod promotion;
