@@ -1,9 +1,11 @@
 //! What every room of monomorph shares: dtypes, scalars, geometry, storage, tensors, structured operators, schemas.
 //! Knows no operator and runs no kernel.
 
+pub mod annotations;
 mod arg;
 pub mod borrow;
 mod data;
+mod defaults;
 mod device;
 mod dtype;
 mod element;

@@ -1,12 +1,13 @@
 //! Operators by name: schemas with boxed kernels per device kind, and the boxed call. Dispatch keys beyond the device, and
 //! registration at run time, have their place in [`Entry`] and are not here yet.
 
+use crate::annotations::checked_call;
+use crate::defaults::default_value;
 use crate::device::{DeviceId, DeviceKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ivalue::IValue;
-use crate::schema::{Literal, Schema, near};
+use crate::schema::{Schema, near};
 use crate::tensor::AnyTensor;
-use crate::{Layout, MemoryFormat};
 use std::collections::HashMap;
 
 /// The arguments of a boxed call, in schema order; afterwards its results.
@@ -56,7 +57,7 @@ impl Entry {
     fn call_unnamed(&self, stack: &mut Stack) -> Result<()> {
         let given = stack.len();
         self.fill_defaults(stack)?;
-        let result = self.kernel(stack).and_then(|kernel| kernel(stack));
+        let result = self.kernel(stack).and_then(|kernel| checked_call(&self.schema, stack, kernel));
         match result {
             Ok(returns) => {
                 *stack = returns;
@@ -78,7 +79,7 @@ impl Entry {
             return Err(count_error());
         }
         for arg in self.schema.args().skip(given) {
-            match arg.default().and_then(|d| literal(d.value())) {
+            match default_value(arg) {
                 Some(value) => stack.push(value),
                 None => {
                     stack.truncate(given);
@@ -111,27 +112,6 @@ impl Entry {
             }
         }
     }
-}
-
-/// A default of a schema as a value. Names are those of enumerations.
-fn literal(value: &Literal) -> Option<IValue> {
-    Some(match value {
-        Literal::None => IValue::None,
-        Literal::Bool(b) => IValue::Bool(*b),
-        Literal::Int(i) => IValue::Int(*i),
-        Literal::Float(f) => IValue::Float(*f),
-        Literal::Str(s) => IValue::Str(s.clone()),
-        Literal::Name(name) => match MemoryFormat::from_name(name) {
-            Some(format) => IValue::MemoryFormat(format),
-            None if &**name == "strided" => IValue::Layout(Layout::Strided),
-            None => return None,
-        },
-        Literal::List(list) => {
-            let ints: Option<Vec<i64>> =
-                list.iter().map(|l| if let Literal::Int(i) = l { Some(*i) } else { None }).collect();
-            IValue::Ints(ints?)
-        }
-    })
 }
 
 /// Operators by name.
