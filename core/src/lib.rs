@@ -21,6 +21,7 @@ mod registry;
 mod resize;
 mod scalar;
 pub mod schema;
+mod set;
 mod split;
 mod storage;
 pub mod strides;
@@ -28,8 +29,8 @@ pub mod structured;
 mod tensor;
 
 pub use arg::{
-    Arg, ArgType, BoolArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg, LayoutArg,
-    MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StrArg, TensorArg,
+    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
+    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg,
 };
 pub use data::{Data, DataMut};
 pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Strided};
@@ -45,5 +46,6 @@ pub use num_complex::{Complex, Complex32, Complex64};
 pub use promotion::{Category, DEFAULT_FLOAT, ResultType};
 pub use registry::{BoxedFn, Entry, Registry, Stack};
 pub use scalar::Scalar;
+pub use set::Storage;
 pub use split::TensorMut;
 pub use tensor::{AnyTensor, Tensor, TensorRef};

@@ -2,9 +2,7 @@
 
 use crate::copies::clone_tensor;
 use monomorph_core::schema::Schema;
-use monomorph_core::{
-    AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, MemoryFormat, Result, Tensor, strides,
-};
+use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, MemoryFormat, Result, Tensor};
 
 /// Reads boxed arguments one after another.
 pub struct Reader<'a> {
@@ -56,78 +54,14 @@ fn wrapped_number<D: Device>(number: monomorph_core::Scalar) -> Result<Tensor<D>
 }
 
 #[cold]
-fn kind_error(value: &IValue, position: usize, name: &str, want: &str) -> monomorph_core::Error {
+pub(super) fn kind_error(value: &IValue, position: usize, name: &str, want: &str) -> monomorph_core::Error {
     ErrorKind::ArgumentKind { position, arg: name.to_owned(), got: value.kind_name(), want: want.to_owned() }.into()
 }
 
 #[cold]
-fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomorph_core::Error {
+pub(super) fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomorph_core::Error {
     let want = DeviceId { kind: D::KIND, index: 0 };
     ErrorKind::DeviceMismatch { arg: name.to_owned().into(), got: tensor.device(), want }.into()
-}
-
-/// Tensor arguments taken off the stack to be written, put back when dropped: also where the call fails.
-pub struct Written<'a> {
-    slots: &'a mut [IValue],
-    tensors: Vec<AnyTensor>,
-}
-
-impl<'a> Written<'a> {
-    /// Takes the tensors of `slots`; an error, and nothing taken, if one is none.
-    pub fn take(slots: &'a mut [IValue], first: usize) -> Result<Written<'a>> {
-        if let Some(i) = slots.iter().position(|v| !matches!(v, IValue::Tensor(_))) {
-            return Err(kind_error(&slots[i], first + i, "out", "Tensor"));
-        }
-        let take = |v: &mut IValue| if let IValue::Tensor(t) = std::mem::take(v) { Some(t) } else { None };
-        let tensors = slots.iter_mut().filter_map(take).collect();
-        Ok(Written { slots, tensors })
-    }
-
-    /// The tensors as `N` on device `D`.
-    pub fn typed<D: Device, const N: usize>(&mut self) -> Result<[&mut Tensor<D>; N]> {
-        for t in &self.tensors {
-            if t.device().kind != D::KIND {
-                return Err(device_error::<D>(t, "out"));
-            }
-        }
-        let typed: Vec<&mut Tensor<D>> = self.tensors.iter_mut().filter_map(AnyTensor::downcast_mut).collect();
-        typed.try_into().map_err(|_| ErrorKind::ListLength { arg: "out", got: 0, want: N }.into())
-    }
-
-    /// The tensors as results.
-    pub fn results(&self) -> Vec<IValue> {
-        self.tensors.iter().cloned().map(IValue::Tensor).collect()
-    }
-}
-
-impl Drop for Written<'_> {
-    fn drop(&mut self) {
-        for (slot, tensor) in self.slots.iter_mut().zip(self.tensors.drain(..)) {
-            *slot = IValue::Tensor(tensor);
-        }
-    }
-}
-
-/// Writes a functional result to an out= tensor, as the out= form of an operator that has only a functional kernel: the
-/// dtype must be the same; the output is resized, then copied to.
-pub fn write_out<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
-    if out.dtype() != result.dtype() {
-        return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: result.dtype() }.into());
-    }
-    resize(out, result.sizes())?;
-    out.copy_from(result)
-}
-
-/// Gives a tensor other sizes, contiguous; its storage grows if it must. A tensor of these sizes stays as it is.
-pub fn resize<D: Device>(tensor: &mut Tensor<D>, sizes: &[i64]) -> Result<()> {
-    if tensor.sizes() == sizes {
-        return Ok(());
-    }
-    let g = tensor.geometry();
-    let geometry = Geometry::new(g.dtype(), sizes, &strides::contiguous_strides(sizes), g.offset())?
-        .with_conj(g.is_conj())
-        .with_neg(g.is_neg());
-    tensor.grow_to(geometry)
 }
 
 /// The schema of a functional row from the text of its parts.
@@ -154,6 +88,11 @@ pub fn copy_schema(name: &str, args: &str, rets: &str) -> Schema {
 /// The schema of its out= form.
 pub fn copy_out_schema(name: &str, args: &str) -> Schema {
     out_schema(name, &unaliased(args), "Tensor")
+}
+
+/// The schema of its out= form where it gives several: a list is written and not returned.
+pub fn copy_outs_schema(name: &str, args: &str) -> Schema {
+    parse(&format!("{}({}, *, Tensor(a!)[] out) -> ()", squeeze(name), unaliased(args)))
 }
 
 /// Arguments without the alias set of the first.
@@ -242,6 +181,18 @@ macro_rules! __register_form {
               { $crate::table::copy_schema(stringify!($($fname)*), stringify!($($args)*), stringify!($($rets)*)) } }
             ([] {}) $($args)* , }
     };
+    (copyout $ctx:tt views $op:tt $args:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__register_form! { @outs copyout $ctx $op $args $rets $fname }
+    };
+    (copyinto $ctx:tt views $op:tt $args:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__register_form! { @outs copyinto $ctx $op $args $rets $fname }
+    };
+    (@outs $form:ident $ctx:tt $op:tt ($($args:tt)*) $rets:tt [$($fname:tt)*]) => {
+        $crate::__schema_args! { @walk full no __boxed
+            { $form views $ctx $op $rets
+              { $crate::table::copy_outs_schema(stringify!($($fname)*), stringify!($($args)*)) } }
+            ([] {}) $($args)* , }
+    };
     (copyout $ctx:tt $kind:ident $op:tt ($($args:tt)*) $rets:tt $name:tt [$($fname:tt)*]) => {
         $crate::__schema_args! { @walk full no __boxed
             { copyout $kind $ctx $op $rets
@@ -270,7 +221,8 @@ macro_rules! __boxed {
     };
 }
 
-/// The boxed kernel of one form on one device: a closure without captures.
+/// The boxed kernel of one form on one device: a closure without captures. Arguments of hand-written functions have the names of the
+/// row, so that one of another type is an error at the row.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kernel {
@@ -331,6 +283,19 @@ macro_rules! __kernel {
         $crate::table::write_out(&$crate::table::copied(&this, geometry)?, out)?;
         Ok(written.results())
     } };
+    (copyout views $($row:tt)*) => { $crate::__kernel! { @outs write_outs $($row)* } };
+    (copyinto views $($row:tt)*) => { $crate::__kernel! { @outs copy_into $($row)* } };
+    (@outs $write:ident $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+        let (inputs, outs) = args.split_at_mut(args.len() - 1);
+        let mut written = $crate::table::WrittenList::take(&mut outs[0], inputs.len())?;
+        let mut reader = $crate::table::Reader::new(inputs, 0);
+        let this = reader.tensor::<$device>(stringify!($this))?;
+        let geometries = $($op)*(this.geometry(),
+            $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+        let parts = $crate::table::copied_parts(&this, geometries)?;
+        $crate::table::$write(&parts, &mut written.typed::<$device>()?)?;
+        Ok(Vec::new())
+    } };
     (inplace view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
         let (first, rest) = args.split_at_mut(1);
         let mut written = $crate::table::Written::take(first, 0)?;
@@ -353,20 +318,24 @@ macro_rules! __kernel {
         let (first, rest) = args.split_at_mut(1);
         let mut written = $crate::table::Written::take(first, 0)?;
         let [this] = written.typed::<$device, 1>()?;
+        #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
         let mut reader = $crate::table::Reader::new(rest, 1);
-        $($op)*(this, $($crate::__hand_value!(reader $device $ty $n)),*)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        $($op)*(this, $($n),*)?;
         Ok(written.results())
     } };
     (functional hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
         let mut reader = $crate::table::Reader::new(args, 0);
-        let result: $crate::__hand_result!($device $rets) = $($op)*($($crate::__hand_value!(reader $device $ty $n)),*)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
         Ok(vec![$crate::table::IntoResult::into_result(result)])
     } };
     (autoout hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
         let (inputs, outs) = args.split_at_mut(args.len() - 1);
         let mut written = $crate::table::Written::take(outs, inputs.len())?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
-        let result: $crate::__hand_result!($device $rets) = $($op)*($($crate::__hand_value!(reader $device $ty $n)),*)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
         let [out] = written.typed::<$device, 1>()?;
         $crate::table::write_out(&result, out)?;
         Ok(written.results())
@@ -376,7 +345,8 @@ macro_rules! __kernel {
         let mut written = $crate::table::Written::take(outs, inputs.len())?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let [out] = written.typed::<$device, 1>()?;
-        $($op)*($($crate::__hand_value!(reader $device $ty $n),)* out)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        $($op)*($($n,)* out)?;
         Ok(written.results())
     } };
 }
