@@ -24,6 +24,7 @@
 //! of another kind than its argument, or with alias annotations that do not go with what it is.
 
 mod agree;
+mod declare;
 mod functions;
 mod list;
 mod outputs;
@@ -32,6 +33,7 @@ mod register;
 mod rows;
 
 pub use agree::{Takes, agrees};
+pub use declare::declares;
 pub use list::{Row, RowForm, rows};
 pub use outputs::{Written, WrittenList, copy_into, resize, write_out, write_outs};
 pub use register::{
