@@ -20,6 +20,7 @@ macro_rules! __meta_functions {
 macro_rules! __typed_row {
     ($each:ident [] () -> () : $kind:ident $op:tt {}) => {};
     ($each:ident $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt $forms:tt) => {
+        $crate::__declare_row! { $each $kind $name $args $rets }
         $crate::__agree_row! { $each $kind $op $args $rets }
         $crate::__row_forms! { {__each_form} {$each $name $args -> $rets} $kind $op $forms }
     };

@@ -3,6 +3,7 @@
 mod aliasing;
 mod boxed;
 mod c_text;
+mod complete;
 mod factories;
 mod fused;
 mod fuzz;
@@ -11,5 +12,6 @@ mod meta;
 mod pointwise;
 mod reductions;
 mod registry;
+mod storages;
 mod values;
 mod views;
