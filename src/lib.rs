@@ -18,6 +18,7 @@
 //! ```
 
 mod operators;
+pub mod selection;
 
 pub use monomorph_core as core;
 pub use monomorph_iter as iter;
@@ -45,22 +46,12 @@ pub fn dispatcher() -> &'static Dispatcher {
     static IN_TREE: LazyLock<InTree> = LazyLock::new(|| {
         let dispatcher = Dispatcher::new();
         let mut table = dispatcher.library("aten");
-        match register(&mut table) {
+        match selection::register_all(&mut table) {
             Ok(()) => InTree { dispatcher, _table: table },
             Err(error) => unreachable!("the operator table does not register: {error}"),
         }
     });
     &IN_TREE.dispatcher
-}
-
-/// Defines every operator of the table in a library of the namespace `aten`, for a dispatcher of one's own.
-///
-/// # Errors
-///
-/// Another namespace, or an operator that is defined already.
-pub fn register(library: &mut Library) -> Result<()> {
-    monomorph_ops::op_table! { __register library Cpu Meta }
-    Ok(())
 }
 
 /// Calls an operator by name, such as `add.Tensor`: takes its arguments off the stack, in schema order, and leaves its

@@ -53,6 +53,29 @@ macro_rules! for_each_fold {
     };
 }
 
+/// Calls `$macro! { [context] name args -> rets : kind (what) {forms} }` for every row that has a name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __each_row {
+    ([$macro:ident $context:tt] $({ $($row:tt)* })*) => {
+        $( $crate::__if_named! { $macro $context $($row)* } )*
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_named {
+    ($macro:ident $context:tt [] $($row:tt)*) => {};
+    ($macro:ident $context:tt $($row:tt)*) => { $macro! { $context $($row)* } };
+}
+
+/// The name of a row as text.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __row_name {
+    ([$($name:tt)*]) => { stringify!($($name)*) };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __each {

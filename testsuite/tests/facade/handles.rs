@@ -120,7 +120,7 @@ fn a_library_puts_a_kernel_over_one_of_the_table_and_takes_it_back() {
     // A dispatcher of its own: other tests call the shared one meanwhile.
     let own = Dispatcher::new();
     let mut table = own.library("aten");
-    monomorph::register(&mut table).unwrap();
+    monomorph::selection::register_all(&mut table).unwrap();
     let a = tensor(&[1.0, 2.0]);
     let value = || {
         let mut stack: Stack = vec![a.clone().into()];
