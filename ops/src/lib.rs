@@ -76,6 +76,7 @@ pub mod functions {
     pub use crate::fill::{copy, copy_, fill, fill_, fill_from, fill_from_};
     pub use crate::nonzero::where_nonzero;
     pub use crate::parts::tensor_split_from;
+    pub use crate::power::{pow_scalar, pow_scalar_out};
 
     crate::op_table! { __functions }
 }

@@ -8,6 +8,7 @@ mod fused;
 mod fuzz;
 mod meta;
 mod pointwise;
+mod powers;
 mod reductions;
 mod registry;
 mod values;
