@@ -90,6 +90,7 @@ pub mod functions {
     pub use crate::new_factories::{empty_permuted, new_empty, new_empty_strided, new_full, new_ones, new_zeros};
     pub use crate::nonzero::where_nonzero;
     pub use crate::parts::tensor_split_from;
+    pub use crate::power::{pow_scalar, pow_scalar_out};
     pub use crate::resize::{
         resize, resize_, resize_as, resize_as_, set, set_, set_storage, set_storage_, set_storage_offset,
         set_storage_offset_, set_tensor, set_tensor_, set_tensor_offset_,

@@ -1,10 +1,15 @@
 //! Powers and roots: sqrt, rsqrt, pow.
 
 use crate::algebra::{Power, Root};
-use crate::pointwise::{AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Rule, Same, pointwise};
+use crate::fill::{Fills, fill_};
+use crate::pointwise::{
+    AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Pointwise, Prebuilt, Rule, Same, common_dtype,
+    pointwise, run,
+};
 use crate::record::record;
-use monomorph_core::structured::Operand;
-use monomorph_core::{Complex64, DType, ErrorKind, Result, Scalar};
+use monomorph_core::strides::strides_for;
+use monomorph_core::structured::{Executes, Functional, Operand, Out};
+use monomorph_core::{Complex64, DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor};
 
 pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Root> Map<V> for SqrtFn {
@@ -36,6 +41,46 @@ impl<V: Power> Map<V> for PowNumberFn {
     fn eval([a]: [V; 1], exponent: V) -> V {
         a.pow_number(exponent)
     }
+}
+
+/// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and dtype only.
+pub fn pow_scalar<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>) -> Result<Tensor<D>> {
+    let base = base.into();
+    if !is_one(base) {
+        let [powers] = run::<PowFn, D, _, _>((base, exponent), Functional::<D, 1>::default())?;
+        return Ok(powers);
+    }
+    let make = || {
+        let dtype = common_dtype(&[base.into(), exponent.into()]).unwrap_or(exponent.dtype());
+        let strides = strides_for(exponent.sizes(), MemoryFormat::Contiguous)?;
+        let mut out = Tensor::zeroed(dtype, exponent.sizes(), &strides, exponent.device().index)?;
+        fill_(&mut out, 1)?;
+        let names = exponent.names().cloned();
+        out.view_as(out.geometry().clone().with_names(names)?)
+    };
+    make().map_err(|e: Error| e.of("pow"))
+}
+
+/// `pow.Scalar_out`: the same into `out`. One to any power fits any dtype, and an output whose elements share memory.
+pub fn pow_scalar_out<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    let base = base.into();
+    if !is_one(base) {
+        return run::<PowFn, D, _, _>((base, exponent), Out([out])).map(drop);
+    }
+    let mut write = || {
+        crate::table::resize(out, exponent.sizes())?;
+        fill_(out, 1).map(drop)
+    };
+    write().map_err(|e: Error| e.of("pow"))
+}
+
+/// A device that computes powers, and fills.
+pub trait Powered: Fills + Executes<Pointwise<PowFn, Prebuilt>> {}
+impl<D: Fills + Executes<Pointwise<PowFn, Prebuilt>>> Powered for D {}
+
+/// Whether a base has but one power. A bool is computed with, as PyTorch does.
+fn is_one(base: Scalar) -> bool {
+    !matches!(base, Scalar::Bool(_)) && base.to_complex() == Complex64::new(1.0, 0.0)
 }
 
 /// Integers have no negative powers, whatever the elements are; a number as an exponent must be one that the common dtype
@@ -110,8 +155,11 @@ macro_rules! __power_rows {
         { [pow.Tensor_Scalar] (Tensor self, Scalar exponent) -> (Tensor) : formula ($crate::power::PowNumberFn) {
             functional pow_number; inplace pow_number_ [pow_.Scalar]; out pow_number_out [pow.Tensor_Scalar_out];
         } }
-        { [pow.Scalar] (Scalar self, Tensor exponent) -> (Tensor) : op ($crate::Op<$crate::power::PowFn>) {
-            functional -; out - [pow.Scalar_out];
+        { [pow.Scalar] (Scalar self, Tensor exponent) -> (Tensor) : hand ($crate::power::pow_scalar) {
+            functional pow_scalar;
+        } }
+        { [pow.Scalar_out] (Scalar self, Tensor exponent) -> (Tensor) : hand ($crate::power::pow_scalar_out) {
+            out pow_scalar_out [pow.Scalar_out];
         } }
     } };
 }

@@ -10,6 +10,7 @@ mod fuzz;
 mod handles;
 mod meta;
 mod pointwise;
+mod powers;
 mod reductions;
 mod registry;
 mod storages;
