@@ -4,8 +4,12 @@ use crate::device::DeviceId;
 use crate::dtype::DType;
 use crate::format::{Layout, MemoryFormat};
 use crate::scalar::Scalar;
+use crate::set::Storage;
+use crate::shared::SharedTensor;
 use crate::tensor::AnyTensor;
 use num_complex::Complex64;
+
+static_assertions::const_assert!(size_of::<IValue>() <= 32);
 
 /// A value of any schema type.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +18,8 @@ pub enum IValue {
     /// An absent optional, or an undefined tensor.
     #[default]
     None,
-    /// `Tensor`.
-    Tensor(AnyTensor),
+    /// `Tensor`. One word, so that values are small to move.
+    Tensor(SharedTensor),
     /// `bool`, or a `Scalar` that is one.
     Bool(bool),
     /// `int`, `SymInt`, or a `Scalar` that is one.
@@ -34,6 +38,8 @@ pub enum IValue {
     Device(DeviceId),
     /// `MemoryFormat`.
     MemoryFormat(MemoryFormat),
+    /// `Storage`.
+    Storage(Storage),
     /// `int[]`, `SymInt[]`.
     Ints(Vec<i64>),
     /// `float[]`.
@@ -67,6 +73,7 @@ impl IValue {
             IValue::Layout(_) => "a Layout",
             IValue::Device(_) => "a Device",
             IValue::MemoryFormat(_) => "a MemoryFormat",
+            IValue::Storage(_) => "a Storage",
             IValue::Ints(_) => "an int[]",
             IValue::Floats(_) => "a float[]",
             IValue::Bools(_) => "a bool[]",
@@ -89,10 +96,25 @@ impl IValue {
         })
     }
 
+    /// The tensor, if the value is one.
+    pub fn as_tensor(&self) -> Option<&AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t) } else { None }
+    }
+
+    /// The tensor to be written, if the value is one.
+    pub fn as_tensor_mut(&mut self) -> Option<&mut AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t.make_mut()) } else { None }
+    }
+
+    /// The value as a tensor, if it is one.
+    pub fn into_tensor(self) -> Option<AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t.into_tensor()) } else { None }
+    }
+
     /// Every tensor in the value.
     pub fn tensors(&self) -> impl Iterator<Item = &AnyTensor> {
         let (one, many, some) = match self {
-            IValue::Tensor(t) => (Some(t), &[][..], &[][..]),
+            IValue::Tensor(t) => (Some(&**t), &[][..], &[][..]),
             IValue::Tensors(ts) => (None, &ts[..], &[][..]),
             IValue::OptionalTensors(ts) => (None, &[][..], &ts[..]),
             _ => (None, &[][..], &[][..]),
@@ -121,6 +143,7 @@ macro_rules! from_value {
 }
 from_value! {
     AnyTensor => Tensor;
+    SharedTensor => Tensor;
     bool => Bool;
     i64 => Int;
     f64 => Float;
@@ -128,13 +151,14 @@ from_value! {
     DType => DType;
     DeviceId => Device;
     MemoryFormat => MemoryFormat;
+    Storage => Storage;
     Vec<i64> => Ints;
     Vec<AnyTensor> => Tensors;
 }
 
 impl<D: crate::device::Device> From<crate::tensor::Tensor<D>> for IValue {
     fn from(t: crate::tensor::Tensor<D>) -> IValue {
-        IValue::Tensor(t.into_any())
+        IValue::Tensor(t.into_any().into())
     }
 }
 

@@ -1,10 +1,13 @@
 //! What every room of monomorph shares: dtypes, scalars, geometry, storage, tensors, structured operators, schemas.
 //! Knows no operator and runs no kernel.
 
+pub mod annotations;
 mod arg;
 pub mod borrow;
 mod data;
+mod defaults;
 mod device;
+pub mod dispatch;
 mod dtype;
 mod element;
 mod error;
@@ -12,13 +15,15 @@ mod format;
 mod geometry;
 mod ivalue;
 mod names;
+pub mod observe;
 pub mod overlap;
 mod print;
 mod promotion;
-mod registry;
 mod resize;
 mod scalar;
 pub mod schema;
+mod set;
+mod shared;
 mod split;
 mod storage;
 pub mod strides;
@@ -26,11 +31,12 @@ pub mod structured;
 mod tensor;
 
 pub use arg::{
-    Arg, ArgType, BoolArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg, LayoutArg,
-    MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StrArg, TensorArg,
+    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
+    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg,
 };
 pub use data::{Data, DataMut};
 pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Strided};
+pub use dispatch::{BoxedFn, Stack};
 pub use dtype::{DType, Kind};
 pub use element::{BoolByte, Element, scalar_bytes};
 pub use error::{Error, ErrorKind, Result};
@@ -41,7 +47,8 @@ pub use ivalue::IValue;
 pub use names::{Names, unify as unify_names};
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promotion::{Category, DEFAULT_FLOAT, ResultType};
-pub use registry::{BoxedFn, Entry, Registry, Stack};
 pub use scalar::Scalar;
+pub use set::Storage;
+pub use shared::SharedTensor;
 pub use split::TensorMut;
 pub use tensor::{AnyTensor, Tensor, TensorRef};

@@ -85,6 +85,8 @@ impl<V: HasMagnitude> Map<V> for AbsFn {
 fn check_alpha(call: &Check<'_, '_>) -> Result<()> {
     let [alpha] = call.params else { return Ok(()) };
     let rule = match alpha {
+        // What it is unless it is given: it fits every dtype.
+        Scalar::Int(1) => return Ok(()),
         Scalar::Bool(_) if call.common != DType::Bool => {
             "argument alpha is a bool, which only a bool result accepts; give 1"
         }

@@ -29,7 +29,7 @@ pub use formula::{
     PointwiseFn, Same, Truth,
 };
 pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
-pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, common_dtype, run};
+pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};
 
