@@ -85,7 +85,7 @@ impl Lane {
 
     /// Asks for the lines of a tile that is loaded next.
     pub(crate) fn prefetch(&self, memory: *const u8, tile: Tile) {
-        moves::prefetch(memory, tile, self.dtype.size());
+        moves::prefetch(memory, &tile, self.dtype.size());
     }
 
     /// Loads a tile.
@@ -99,14 +99,14 @@ impl Lane {
     pub(crate) unsafe fn load(&self, memory: *const u8, tile: Tile, block: *mut u8, scratch: *mut u8) {
         let Some(cast) = self.cast else {
             // SAFETY: L1–L3.
-            unsafe { self.mover.gather(memory, tile, block, self.dtype.size()) };
+            unsafe { self.mover.gather(memory, &tile, block, self.dtype.size()) };
             // SAFETY: L2; the block was just filled.
             return unsafe { self.bits.apply(self.dtype, block, tile.numel()) };
         };
         if tile.is_one() {
             let one = Tile { cols: 1, rows: 1, ..tile };
             // SAFETY: L1–L3.
-            unsafe { self.mover.gather(memory, one, scratch, self.dtype.size()) };
+            unsafe { self.mover.gather(memory, &one, scratch, self.dtype.size()) };
             // SAFETY: L2; the element was just stored.
             unsafe { self.bits.apply(self.dtype, scratch, 1) };
             let value = scratch.wrapping_add(BLOCK - size_of::<u128>());
@@ -114,14 +114,14 @@ impl Lane {
             unsafe { cast(scratch, value, 1) };
             let all = Tile { cols: tile.numel(), rows: 1, inner: 0, outer: 0 };
             // SAFETY: V1, V2: the block has room for the tile (L2), and the value lies in the other one.
-            return unsafe { self.mover.gather(value, all, block, self.size()) };
+            return unsafe { self.mover.gather(value, &all, block, self.size()) };
         }
         if self.bits.is_none() && tile.is_dense(self.dtype.size()) {
             // SAFETY: R1 by L1 and L2, R2 since a block is no operand.
             return unsafe { cast(memory, block, tile.numel()) };
         }
         // SAFETY: L1–L3.
-        unsafe { self.mover.gather(memory, tile, scratch, self.dtype.size()) };
+        unsafe { self.mover.gather(memory, &tile, scratch, self.dtype.size()) };
         // SAFETY: L2; the block was just filled.
         unsafe { self.bits.apply(self.dtype, scratch, tile.numel()) };
         // SAFETY: R1, R2 by L2.
@@ -147,6 +147,6 @@ impl Lane {
         // SAFETY: L2; the elements are initialised.
         unsafe { self.bits.apply(self.dtype, from, tile.numel()) };
         // SAFETY: L1, L2.
-        unsafe { self.mover.scatter(from, memory, tile, self.dtype.size()) };
+        unsafe { self.mover.scatter(from, memory, &tile, self.dtype.size()) };
     }
 }

@@ -20,22 +20,22 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    pub(crate) fn numel(self) -> usize {
+    pub(crate) fn numel(&self) -> usize {
         self.cols * self.rows
     }
 
     /// True if the elements, of `size` bytes, lie one after the other.
-    pub(crate) fn is_dense(self, size: usize) -> bool {
+    pub(crate) fn is_dense(&self, size: usize) -> bool {
         self.inner == size as isize && (self.rows == 1 || self.outer == self.inner * self.cols as isize)
     }
 
     /// True if all of it is one element.
-    pub(crate) fn is_one(self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.inner == 0 && (self.rows == 1 || self.outer == 0)
     }
 
     /// True if neighbours in memory are neighbours across rows.
-    fn is_transposed(self) -> bool {
+    fn is_transposed(&self) -> bool {
         self.rows > 1 && self.outer != 0 && self.outer.unsigned_abs() < self.inner.unsigned_abs()
     }
 }
@@ -46,7 +46,10 @@ impl Tile {
 /// * V1: every element of the tile from `memory` on is in bounds, and so are as many elements from `block` on.
 /// * V2: the sides do not overlap; the source is initialised, and nobody else uses the destination.
 /// * V3: the host has the level that it was chosen for.
-type Move = unsafe fn(memory: *mut u8, tile: Tile, block: *mut u8, size: usize);
+///
+/// The tile is lent all the way: copied by a wide register just after it was written piece by piece, it would have to wait for
+/// every store before it, up to those of the last output.
+type Move = unsafe fn(memory: *mut u8, tile: &Tile, block: *mut u8, size: usize);
 
 /// How tiles move at one level.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +76,7 @@ impl Mover {
     /// # Safety
     ///
     /// V1, V2.
-    pub(crate) unsafe fn gather(self, memory: *const u8, tile: Tile, block: *mut u8, size: usize) {
+    pub(crate) unsafe fn gather(self, memory: *const u8, tile: &Tile, block: *mut u8, size: usize) {
         // SAFETY: V1, V2 are passed on, V3 by the choice; a gather only reads the memory.
         unsafe { (self.gather)(memory.cast_mut(), tile, block, size) };
     }
@@ -83,15 +86,15 @@ impl Mover {
     /// # Safety
     ///
     /// V1, V2.
-    pub(crate) unsafe fn scatter(self, block: *const u8, memory: *mut u8, tile: Tile, size: usize) {
+    pub(crate) unsafe fn scatter(self, block: *const u8, memory: *mut u8, tile: &Tile, size: usize) {
         // SAFETY: V1, V2 are passed on, V3 by the choice; a scatter only reads the block.
         unsafe { (self.scatter)(memory, tile, block.cast_mut(), size) };
     }
 }
 
-struct Moved<const GATHER: bool> {
+struct Moved<'t, const GATHER: bool> {
     memory: *mut u8,
-    tile: Tile,
+    tile: &'t Tile,
     block: *mut u8,
     size: usize,
 }
@@ -99,13 +102,13 @@ struct Moved<const GATHER: bool> {
 /// # Safety
 ///
 /// V1–V3.
-unsafe fn moved<I: Isa, const GATHER: bool>(memory: *mut u8, tile: Tile, block: *mut u8, size: usize) {
+unsafe fn moved<I: Isa, const GATHER: bool>(memory: *mut u8, tile: &Tile, block: *mut u8, size: usize) {
     // SAFETY: V3.
     let isa = unsafe { I::assume() };
     isa.enter(Moved::<GATHER> { memory, tile, block, size });
 }
 
-impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<GATHER> {
+impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<'_, GATHER> {
     type Output = ();
 
     #[inline(always)]
@@ -125,7 +128,7 @@ impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<GATHER> {
     }
 }
 
-impl<const GATHER: bool> Moved<GATHER> {
+impl<const GATHER: bool> Moved<'_, GATHER> {
     /// # Safety
     ///
     /// V1–V3 for elements of the size of `T`, and the level `I`.
@@ -161,7 +164,7 @@ impl<const GATHER: bool> Moved<GATHER> {
     /// V1, V2 for elements of the size of `T`.
     #[inline(always)]
     unsafe fn transposed<T: Copy, const SIDE: usize>(&self) {
-        let Tile { cols, rows, outer, .. } = self.tile;
+        let &Tile { cols, rows, outer, .. } = self.tile;
         let dense = outer == size_of::<T>() as isize;
         let (cols_in, rows_in) = if dense { (cols - cols % SIDE, rows - rows % SIDE) } else { (0, 0) };
         for col in (0..cols_in).step_by(SIDE) {
@@ -246,7 +249,7 @@ unsafe fn run<I: Isa, T: Copy, const GATHER: bool>(memory: *mut u8, stride: isiz
 /// Asks for the lines of a tile that will be gathered next, where the processor would not guess them: those of a
 /// transpose, whose columns lie far apart.
 #[inline]
-pub(crate) fn prefetch(memory: *const u8, tile: Tile, size: usize) {
+pub(crate) fn prefetch(memory: *const u8, tile: &Tile, size: usize) {
     #[cfg(target_arch = "x86_64")]
     if tile.outer == size as isize && tile.is_transposed() {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
@@ -309,7 +312,7 @@ mod tests {
                         let mut block = vec![0u8; cols * rows * size + 8];
                         // SAFETY: the tile lies within the memory (the largest reach is far less), the block has room.
                         unsafe {
-                            Mover::at(level).gather(memory.as_ptr().wrapping_add(base), tile, block.as_mut_ptr(), size)
+                            Mover::at(level).gather(memory.as_ptr().wrapping_add(base), &tile, block.as_mut_ptr(), size)
                         };
                         assert_eq!(block[cols * rows * size..], [0; 8]);
                         let what = format!("{tile:?} of {size} at {level}");
@@ -323,7 +326,7 @@ mod tests {
                         let mut back = vec![0xa5u8; memory.len()];
                         let to = back.as_mut_ptr().wrapping_add(base);
                         // SAFETY: as above; no two elements of the tile share a byte.
-                        unsafe { Mover::at(level).scatter(block.as_ptr(), to, tile, size) };
+                        unsafe { Mover::at(level).scatter(block.as_ptr(), to, &tile, size) };
                         let mut want = vec![0xa5u8; memory.len()];
                         for (row, col) in (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))) {
                             let at = offset(row, col);

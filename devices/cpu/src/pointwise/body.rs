@@ -29,8 +29,8 @@ const CHUNK: usize = 1024;
 /// up the stores behind it.
 const OWNED: usize = 4096;
 
-/// Bytes of output that are expected in the first-level cache.
-const NEAR: usize = 16384;
+/// So few bytes of output are not worth asking for.
+const NEAR: usize = 4096;
 
 /// Elements that are widened at a time where that is done in runs ([`Cell::in_runs`]).
 const RUN: usize = 256;
