@@ -37,6 +37,7 @@ impl Spaced {
             return Err(ErrorKind::OutOfRange { arg: "steps", got: self.steps, low: 0, high: i64::MAX }.into());
         }
         if self.steps == 1 {
+            // The power of a complex number is taken of its real part where the dtype is real.
             self.only(dtype).check_fits(dtype, "start")?;
         }
         if self.steps > 1 {
@@ -95,7 +96,7 @@ impl Spaced {
     }
 
     fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
-        let dtype = self.dtype(Some(out.dtype()))?;
+        let dtype = out.dtype();
         let steps = self.count(dtype)?;
         let values = generated_like(&[steps], out, self.elements(dtype))?;
         write_sequence(&values, out)
