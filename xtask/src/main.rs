@@ -8,6 +8,7 @@ mod checks;
 mod conformance;
 mod memory;
 mod ops;
+mod schemas;
 mod steps;
 mod ulp;
 
@@ -47,6 +48,7 @@ cargo xtask COMMAND
   ops           the operator table: rows, forms, schemas, devices
       --json             as JSON
   new-op NAME   print the lines that a new pointwise operator takes
+  schemas       the committed list of schemas against an installed PyTorch (MONOMORPH_PYTHON), and against the parser
   ulp           how far elementary functions are from the exact value, in units in the last place
       --op NAME          only this function; repeatable
       --exhaustive       every float32, and millions of float64 (minutes each)
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Some("bloat") => bloat::run(&rest),
         Some("ops") => ops::print(&rest),
         Some("new-op") => ops::new_op(&rest),
+        Some("schemas") => schemas::run(&rest),
         Some("ulp") => ulp::run(&rest),
         Some("fuzz") => memory::fuzz(&rest),
         Some("help" | "--help" | "-h") | None => {
