@@ -50,7 +50,7 @@ impl Shape {
     }
 }
 
-/// How operators on a dtype round: results to the dtype, numbers to what it is computed in.
+/// How operators on a dtype round: results to the dtype, and so a number that takes part.
 #[derive(Clone, Copy)]
 struct Rounding(DType);
 
@@ -59,16 +59,12 @@ impl Rounding {
         with_element!(self.0, T => T::from_scalar(Scalar::Float(x)).to_scalar().to_f64())
     }
 
-    fn number(self, x: f64) -> f64 {
-        if self.0 == DType::F64 { x } else { f64::from(x as f32) }
-    }
-
     fn product(self, x: f64, number: f64) -> f64 {
-        self.element(x * self.number(number))
+        self.element(x * self.element(number))
     }
 
     fn sum(self, x: f64, number: f64) -> f64 {
-        self.element(x + self.number(number))
+        self.element(x + self.element(number))
     }
 }
 

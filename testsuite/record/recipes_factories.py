@@ -46,6 +46,10 @@ def spaced(pool, base, overload):
             v[name] = torch.tensor([v[name]] if pool.chance(0.05) else v[name])
     if base == "logspace":
         v["base"] = r.choice([10.0, 2.0, 2.5, 0.5, -2.0 if pool.chance(0.3) else 3.0])
+        # Powers beyond an integer dtype are undefined in C++, and an output may have any.
+        if "out" in overload:
+            v |= {"start": r.choice([0, 1]), "end": r.choice([0, 2]), "base": r.choice([10.0, 2.0, 3.0])}
+            v |= {k: torch.tensor(v[k]) for k, kind in zip(("start", "end"), kinds) if kind == "Tensor"}
     return v
 
 
@@ -151,6 +155,9 @@ def sized(pool, base, overload):
     """Sizes and storages: only such as the storage holds."""
     r = pool.rng
     t = pool.tensor(pool.shape(3, 5) if pool.chance(0.4) else None)
+    # resize_as_ resolves such a tensor first, and then forgets the memory format.
+    if base == "resize_as" and (t.is_conj() or t.is_neg()):
+        return None
     formats = [None, None, torch.contiguous_format, torch.preserve_format]
     if base == "set":
         return {"self": t}
