@@ -14,6 +14,7 @@
 //! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator reads it
 //! may see that operator blamed; where the two borrow it at the same moment it sees an error in any build.
 
+use crate::dispatch::Stack;
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::ivalue::IValue;
@@ -52,28 +53,27 @@ impl Before {
     }
 }
 
-/// Calls `kernel`; in a debug build an error if it did what the schema does not say.
+/// Calls `kernel` on the arguments of the whole stack; in a debug build an error if it did what the schema does not say.
 ///
 /// # Errors
 ///
 /// Those of the kernel, and of [`check_alias_annotations`] in a debug build. The latter come after the fact: what was written is
 /// not taken back.
 #[inline]
-pub fn checked_call(
-    schema: &Schema,
-    args: &mut [IValue],
-    kernel: impl FnOnce(&mut [IValue]) -> Result<Vec<IValue>>,
-) -> Result<Vec<IValue>> {
+pub fn checked_call(schema: &Schema, stack: &mut Stack, kernel: impl FnOnce(&mut Stack) -> Result<()>) -> Result<()> {
     if !cfg!(debug_assertions) {
-        return kernel(args);
+        return kernel(stack);
     }
-    let before = Before::of(args);
-    let results = kernel(args)?;
-    check_alias_annotations(schema, &before, args, &results)?;
-    Ok(results)
+    let before = Before::of(stack);
+    // Written arguments are noted and not held: a handle more would make them shared ones.
+    let held = |(arg, value): (&Argument, &IValue)| if arg.is_mutable() { IValue::None } else { value.clone() };
+    let args: Vec<IValue> = schema.args().zip(&*stack).map(held).collect();
+    kernel(stack)?;
+    check_alias_annotations(schema, &before, &args, stack)
 }
 
-/// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results.
+/// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results. Of an argument
+/// that the schema marks as written nothing is asked but what `before` knows, and that a result which is this argument is it.
 ///
 /// # Errors
 ///
@@ -115,14 +115,17 @@ fn check_aliases(schema: &Schema, before: &Before, args: &[IValue], results: &[I
     if UNSAFE_VIEWS.contains(&schema.name()) {
         return Ok(());
     }
-    let position_of = |storage| {
+    let held = |storage| {
         let now = args.iter().enumerate();
         let now = now.filter(move |(_, v)| v.tensors().any(|t| t.storage_id() == storage)).map(|(i, _)| i);
         before.0.iter().filter(move |seen| seen.storage == storage).map(|seen| seen.position).chain(now)
     };
+    let written = schema.written_positions().collect::<Vec<_>>();
     for (index, (result, ret)) in results.iter().zip(schema.returns()).enumerate() {
         for storage in result.tensors().map(crate::AnyTensor::storage_id) {
-            let sharers = || position_of(storage).filter_map(|position| schema.args().nth(position));
+            // A written argument that is returned has the storage that the result has: it may be another than before.
+            let itself = written.get(index).copied().flatten();
+            let sharers = || held(storage).chain(itself).filter_map(|position| schema.args().nth(position));
             let Some(first) = sharers().next() else { continue };
             if !sharers().any(|arg| may_alias(arg.ty().alias(), ret.ty().alias())) {
                 return Err(ErrorKind::UndeclaredAlias { result: index, arg: first.name().to_owned() }.into());

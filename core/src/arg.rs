@@ -131,7 +131,7 @@ impl ArgType for TensorArg {
     type Value<'t> = Operand<'t>;
     fn get(value: &IValue) -> Option<Operand<'_>> {
         match value {
-            IValue::Tensor(t) => Some(Operand::from(t)),
+            IValue::Tensor(t) => Some(Operand::from(&**t)),
             other => other.to_scalar().map(Operand::from),
         }
     }

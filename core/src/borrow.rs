@@ -3,11 +3,17 @@
 //!
 //! ```text
 //! word:  0 free     n > 0: n readers     WRITER: one writer
+//! home:  how many reads the thread that made the storage has announced
 //! ```
 //!
 //! Rules:
 //! * A reader always counts itself, even if its tensor is the only one: another thread that holds `&Tensor` may clone it
 //!   and write through the clone meanwhile.
+//! * The thread that made the storage may *announce* a read instead, for the time of one call: nobody else writes `home`, so a
+//!   plain store does. The announcements of a call are followed by one [`fence`], and only then by a look at each word. A
+//!   writer marks the word, passes a fence, and looks at `home`. Of two fences one comes first, and who passes the second
+//!   sees what the other did before the first (Dekker's handshake): a reader and a writer never both go on, though both may
+//!   give way. So a call of two inputs has one locked instruction where counting has four.
 //! * A writer that holds `&mut` to the only tensor of a storage needs no count: nobody else can reach the storage. The
 //!   reference count is read with Acquire, pairing with the Release of the drop that made it 1.
 //! * An in-place call hands out a reference to its own tensor, so there somebody else can: its writer always marks the
@@ -15,17 +21,100 @@
 //! * A conflict is reported, never waited for.
 
 #[cfg(loom)]
-use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use loom::sync::atomic::{self, AtomicBool, AtomicUsize, Ordering};
+use std::cell::Cell;
 #[cfg(not(loom))]
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{self, AtomicBool, AtomicUsize, Ordering};
 
 const WRITER: usize = usize::MAX;
+
+/// A thread, as the home of storages. No two threads of a process have the same, whether they live at the same time or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Home(usize);
+
+impl Home {
+    /// The home of nothing: a storage without a home counts all its readers.
+    pub const NOWHERE: Home = Home(0);
+
+    /// The calling thread.
+    #[inline]
+    pub fn here() -> Home {
+        thread_local! {
+            static HERE: Cell<usize> = const { Cell::new(0) };
+        }
+        HERE.with(|here| {
+            if here.get() == 0 {
+                here.set(Home::fresh().0);
+            }
+            Home(here.get())
+        })
+    }
+
+    /// A home that no thread had before; nowhere, if there were more threads than fit.
+    #[cold]
+    pub fn fresh() -> Home {
+        // Not loom's: a model tells its threads what they are.
+        use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        let next = NEXT.fetch_update(Relaxed, Relaxed, |next| next.checked_add(1));
+        next.map_or(Home::NOWHERE, Home)
+    }
+}
+
+/// Orders the announcements of a call before its look at what others announced.
+#[inline]
+pub fn fence() {
+    atomic::fence(Ordering::SeqCst);
+}
+
+/// How many handles share something.
+#[derive(Debug)]
+pub struct RefCount(AtomicUsize);
+
+impl RefCount {
+    /// One handle.
+    #[inline]
+    pub fn one() -> RefCount {
+        RefCount(AtomicUsize::new(1))
+    }
+
+    /// Counts one more handle. Aborts on a count that only forgotten handles could reach.
+    #[inline]
+    pub fn retain(&self) {
+        if self.0.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2 {
+            std::process::abort();
+        }
+    }
+
+    /// Gives a handle back; true if it was the last one, and then everything done through the others happened before.
+    #[inline]
+    pub fn release(&self) -> bool {
+        // The only handle is the caller's, which nobody can copy any more: there is nobody to tell.
+        if self.is_unique() {
+            return true;
+        }
+        if self.0.fetch_sub(1, Ordering::Release) != 1 {
+            return false;
+        }
+        self.0.load(Ordering::Acquire);
+        true
+    }
+
+    /// True if there is one handle; with `&mut` to it this proves exclusive access.
+    #[inline]
+    pub fn is_unique(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 1
+    }
+}
 
 /// The borrow word, the reference count and the frozen bit of one storage.
 #[derive(Debug)]
 pub struct BorrowState {
-    refs: AtomicUsize,
+    refs: RefCount,
     word: AtomicUsize,
+    home: AtomicUsize,
+    /// Whose word `home` is.
+    whose: Home,
     frozen: AtomicBool,
 }
 
@@ -35,6 +124,9 @@ pub struct BorrowState {
 pub enum ReadProof {
     /// The word counts this reader.
     Counted,
+    /// The thread at home announced itself, which is a borrow once it is [confirmed](BorrowState::confirm_read). To be given
+    /// back on that thread.
+    Announced,
     /// The storage is frozen: nobody writes while it is.
     Frozen,
 }
@@ -60,44 +152,30 @@ pub enum Refused {
     Frozen,
 }
 
-impl Default for BorrowState {
-    fn default() -> BorrowState {
-        BorrowState::new()
-    }
-}
-
 impl BorrowState {
     /// A storage with one reference and no borrow.
-    pub fn new() -> BorrowState {
-        BorrowState { refs: AtomicUsize::new(1), word: AtomicUsize::new(0), frozen: AtomicBool::new(false) }
+    #[inline]
+    pub fn new(whose: Home) -> BorrowState {
+        let (word, home, frozen) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+        BorrowState { refs: RefCount::one(), word, home, whose, frozen }
     }
 
-    /// Counts one more reference. Aborts on a count that only forgotten tensors could reach.
+    /// Counts one more reference.
     #[inline]
     pub fn retain(&self) {
-        if self.refs.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2 {
-            std::process::abort();
-        }
+        self.refs.retain();
     }
 
     /// Gives a reference back; true if it was the last one, and then everything done through the others happened before.
     #[inline]
     pub fn release(&self) -> bool {
-        // The only reference is the caller's, which nobody can copy any more: there is nobody to tell.
-        if self.is_unique() {
-            return true;
-        }
-        if self.refs.fetch_sub(1, Ordering::Release) != 1 {
-            return false;
-        }
-        self.refs.load(Ordering::Acquire);
-        true
+        self.refs.release()
     }
 
     /// True if there is one reference; with `&mut` to its holder this proves exclusive access.
     #[inline]
     pub fn is_unique(&self) -> bool {
-        self.refs.load(Ordering::Acquire) == 1
+        self.refs.is_unique()
     }
 
     /// Begins to read.
@@ -118,11 +196,39 @@ impl BorrowState {
         }
     }
 
+    /// Begins to read for the time of a call on the thread `here`. What it gives is no borrow before a [`fence`] and
+    /// [`confirm_read`](BorrowState::confirm_read).
+    #[inline]
+    pub fn announce_read(&self, here: Home) -> Result<ReadProof, Refused> {
+        if self.whose != here || here == Home::NOWHERE {
+            return self.begin_read();
+        }
+        if self.frozen.load(Ordering::Acquire) {
+            return Ok(ReadProof::Frozen);
+        }
+        // Of this thread alone: what was loaded is what is there.
+        self.home.store(self.home.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        Ok(ReadProof::Announced)
+    }
+
+    /// Makes a borrow of an announced read; an error if a writer was there first. The read is to be ended in any case.
+    #[inline]
+    pub fn confirm_read(&self, proof: &ReadProof) -> Result<(), Refused> {
+        match proof {
+            // Acquire: what the last writer did came before.
+            ReadProof::Announced if self.word.load(Ordering::Acquire) == WRITER => Err(Refused::Written),
+            _ => Ok(()),
+        }
+    }
+
     /// Ends a read.
     #[inline]
     pub fn end_read(&self, proof: ReadProof) {
-        if let ReadProof::Counted = proof {
-            self.word.fetch_sub(1, Ordering::Release);
+        match proof {
+            ReadProof::Counted => drop(self.word.fetch_sub(1, Ordering::Release)),
+            // Of this thread alone, as above. Release: a writer that sees this comes after the read.
+            ReadProof::Announced => self.home.store(self.home.load(Ordering::Relaxed) - 1, Ordering::Release),
+            ReadProof::Frozen => {}
         }
     }
 
@@ -143,6 +249,21 @@ impl BorrowState {
     /// forgotten guard is healed.
     #[inline]
     pub fn begin_write(&self, unique_holder: bool) -> Result<WriteProof, Refused> {
+        let proof = self.announce_write(unique_holder)?;
+        if let WriteProof::Marked = proof {
+            fence();
+            if let Err(refused) = self.confirm_write(&proof) {
+                self.end_write(proof);
+                return Err(refused);
+            }
+        }
+        Ok(proof)
+    }
+
+    /// [`begin_write`](BorrowState::begin_write) for a call that has more to announce: what it gives is no borrow before a
+    /// [`fence`] and [`confirm_write`](BorrowState::confirm_write).
+    #[inline]
+    pub fn announce_write(&self, unique_holder: bool) -> Result<WriteProof, Refused> {
         if unique_holder && self.heal() {
             return Ok(WriteProof::Unique);
         }
@@ -157,6 +278,22 @@ impl BorrowState {
             return Err(Refused::Frozen);
         }
         Ok(WriteProof::Marked)
+    }
+
+    /// Makes a borrow of an announced write; an error if the thread at home reads. The write is to be ended in any case.
+    #[inline]
+    pub fn confirm_write(&self, proof: &WriteProof) -> Result<(), Refused> {
+        match proof {
+            WriteProof::Marked => self.nobody_home(),
+            WriteProof::Unique => Ok(()),
+        }
+    }
+
+    /// An error if the thread at home reads. The caller has marked the word and passed a fence.
+    #[inline]
+    fn nobody_home(&self) -> Result<(), Refused> {
+        // Acquire: reads that have ended came before.
+        if self.home.load(Ordering::Acquire) == 0 { Ok(()) } else { Err(Refused::Read) }
     }
 
     /// Turns the caller's own counted read, if it is the only one, into a write; give it back with
@@ -174,7 +311,12 @@ impl BorrowState {
             self.end_upgrade();
             return Err(Refused::Frozen);
         }
-        Ok(())
+        fence();
+        let alone = self.nobody_home();
+        if alone.is_err() {
+            self.end_upgrade();
+        }
+        alone
     }
 
     /// Ends the write of an [`upgrade`](BorrowState::upgrade).

@@ -9,55 +9,33 @@ use crate::strides;
 /// Dimensions that sizes and strides have room for without an allocation.
 const INLINE: usize = 6;
 
-/// Sizes and strides. Plain arrays rather than a small vector: a copy of so few words costs less than copying just the used
-/// ones through a call.
-#[derive(Clone, Debug)]
-enum Lists {
-    Inline {
-        sizes: [i64; INLINE],
-        strides: [i64; INLINE],
-    },
-    /// Sizes, then strides.
-    Heap(Box<[i64]>),
-}
-
-/// Equality of whole arrays without a branch per element or a call.
+/// Equality of whole arrays without a branch per element or a call: 0 if they are equal.
 #[inline(always)]
-fn equal(a: &[i64; INLINE], b: &[i64; INLINE]) -> bool {
-    a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+fn differ(a: &[i64; INLINE], b: &[i64; INLINE]) -> i64 {
+    a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b))
 }
 
-impl Lists {
-    #[inline]
-    fn new(sizes: &[i64], strides: &[i64]) -> Lists {
-        if sizes.len() > INLINE {
-            return Lists::on_heap(sizes, strides);
-        }
-        let mut lists = ([0; INLINE], [0; INLINE]);
-        for (d, (&size, &stride)) in sizes.iter().zip(strides).enumerate().take(INLINE) {
-            lists.0[d] = size;
-            lists.1[d] = stride;
-        }
-        Lists::Inline { sizes: lists.0, strides: lists.1 }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn on_heap(sizes: &[i64], strides: &[i64]) -> Lists {
-        Lists::Heap([sizes, strides].concat().into())
-    }
+/// What few geometries have. One pointer, so that making, copying and dropping the others asks one question.
+#[derive(Clone, Debug, Default)]
+struct Far {
+    /// Sizes, then strides, of more than [`INLINE`] dimensions.
+    lists: Box<[i64]>,
+    names: Option<Names>,
 }
 
-/// Sizes, strides, offset, dtype, bits and names of a tensor. Sizes and strides are inline up to 6 dimensions.
+/// Sizes, strides, offset, dtype, bits and names of a tensor. Sizes and strides are inline up to 6 dimensions: plain arrays
+/// rather than a small vector, since a copy of so few words costs less than copying just the used ones through a call. What is
+/// beyond the dimensions is 0.
 #[derive(Clone, Debug)]
 pub struct Geometry {
-    lists: Lists,
+    sizes: [i64; INLINE],
+    strides: [i64; INLINE],
     numel: usize,
     offset: i64,
+    far: Option<Box<Far>>,
     ndim: u32,
     dtype: DType,
     traits: Traits,
-    names: Option<Names>,
 }
 
 /// What is asked of every operand of every call, as bits: found out once, where a geometry is made, and compared at once.
@@ -73,18 +51,28 @@ impl Traits {
     const ROW_MAJOR: u8 = 16;
     /// The strides are those of a new row-major tensor, also where they do not matter.
     const CANONICAL: u8 = 32;
+    /// There are dimensions, and every one has more than one element: strides of the same elements can only be the same.
+    const AMPLE: u8 = 64;
+    /// What says nothing of the values.
+    const LAYOUT: u8 = Traits::ROW_MAJOR | Traits::CANONICAL | Traits::AMPLE;
 
     /// What sizes and strides tell.
     #[inline]
     fn of(sizes: &[i64], strides: &[i64]) -> Traits {
         let mut running: i64 = 1;
+        let mut ample = !sizes.is_empty();
+        let mut canonical = true;
         for (&size, &stride) in sizes.iter().zip(strides).rev() {
-            if stride != running {
-                return Traits(if strides::is_contiguous(sizes, strides) { Traits::ROW_MAJOR } else { 0 });
-            }
+            ample &= size > 1;
+            canonical &= stride == running;
             running = running.saturating_mul(size.max(1));
         }
-        Traits(Traits::ROW_MAJOR | Traits::CANONICAL)
+        let layout = match canonical {
+            true => Traits::ROW_MAJOR | Traits::CANONICAL,
+            false if strides::is_contiguous(sizes, strides) => Traits::ROW_MAJOR,
+            false => 0,
+        };
+        Traits(layout | if ample { Traits::AMPLE } else { 0 })
     }
 
     #[inline]
@@ -143,8 +131,30 @@ impl Geometry {
         // The product was checked, except that a 0 hides an overflow of the others; then wrapping, which the 0 makes 0 whatever
         // the others are, is right as well.
         let numel = sizes.iter().fold(1, |n: i64, &size| n.wrapping_mul(size)) as usize;
-        let (lists, ndim) = (Lists::new(sizes, strides), sizes.len() as u32);
-        Geometry { lists, numel, offset, ndim, dtype, traits, names: None }
+        let ndim = sizes.len() as u32;
+        let none = [0; INLINE];
+        let mut geometry = Geometry { sizes: none, strides: none, numel, offset, far: None, ndim, dtype, traits };
+        if sizes.len() > INLINE {
+            geometry.far = Some(Geometry::on_heap(sizes, strides));
+            return geometry;
+        }
+        for (d, (&size, &stride)) in sizes.iter().zip(strides).enumerate().take(INLINE) {
+            geometry.sizes[d] = size;
+            geometry.strides[d] = stride;
+        }
+        geometry
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_heap(sizes: &[i64], strides: &[i64]) -> Box<Far> {
+        Box::new(Far { lists: [sizes, strides].concat().into(), names: None })
+    }
+
+    /// Sizes, then strides, where there are more than [`INLINE`] dimensions.
+    #[cold]
+    fn far_lists(&self) -> &[i64] {
+        self.far.as_ref().map_or(&[], |far| &far.lists)
     }
 
     /// Bytes of storage, counted from its start, that the elements reach; 0 for an empty tensor.
@@ -171,19 +181,13 @@ impl Geometry {
     /// The sizes.
     #[inline]
     pub fn sizes(&self) -> &[i64] {
-        match &self.lists {
-            Lists::Inline { sizes, .. } => &sizes[..self.ndim()],
-            Lists::Heap(lists) => &lists[..self.ndim()],
-        }
+        self.sizes.get(..self.ndim()).unwrap_or_else(|| &self.far_lists()[..self.ndim()])
     }
 
     /// The strides, in elements.
     #[inline]
     pub fn strides(&self) -> &[i64] {
-        match &self.lists {
-            Lists::Inline { strides, .. } => &strides[..self.ndim()],
-            Lists::Heap(lists) => &lists[self.ndim()..],
-        }
+        self.strides.get(..self.ndim()).unwrap_or_else(|| &self.far_lists()[self.ndim()..])
     }
 
     /// The number of dimensions.
@@ -231,7 +235,7 @@ impl Geometry {
     /// Names of the dimensions, if any has one.
     #[inline]
     pub fn names(&self) -> Option<&Names> {
-        self.names.as_ref()
+        self.far.as_ref()?.names.as_ref()
     }
 
     /// True if the elements lie row-major without gaps.
@@ -244,19 +248,39 @@ impl Geometry {
     /// and strides matters to a call.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.traits.0 & !(Traits::ROW_MAJOR | Traits::CANONICAL) == 0
+        self.traits.0 & !Traits::LAYOUT == 0
+    }
+
+    /// True if there are dimensions, and every one has more than one element.
+    #[inline]
+    pub fn is_ample(&self) -> bool {
+        self.traits.has(Traits::AMPLE)
+    }
+
+    /// 0 if both [are plain](Geometry::is_plain), have the same sizes and are dense in the same order: row-major, or the same
+    /// strides. Of more than 6 dimensions, nothing is 0. Dtypes may differ.
+    #[inline]
+    pub(crate) fn unlike(&self, other: &Geometry) -> u64 {
+        let values = !(Traits::CANONICAL | Traits::AMPLE);
+        let traits = (self.traits.0 ^ other.traits.0) & values | (self.traits.0 & !Traits::LAYOUT);
+        let far = u64::from(self.ndim ^ other.ndim) | u64::from(self.ndim() > INLINE);
+        let mut unlike = far | u64::from(traits) | differ(&self.sizes, &other.sizes) as u64;
+        if !self.is_contiguous() {
+            unlike |= differ(&self.strides, &other.strides) as u64;
+        }
+        unlike
     }
 
     /// The geometry of a new row-major tensor of these sizes and another dtype; `None` if it is not to be had by copying.
     #[inline]
     pub(crate) fn new_like(&self, dtype: DType) -> Option<Geometry> {
-        let Geometry { lists: lists @ Lists::Inline { .. }, numel, ndim, .. } = self else { return None };
         // Whatever is no larger was checked when this geometry was made.
-        if !self.traits.has(Traits::CANONICAL) || dtype.size() > self.dtype.size() {
+        if !self.traits.has(Traits::CANONICAL) || dtype.size() > self.dtype.size() || self.ndim() > INLINE {
             return None;
         }
-        let traits = Traits(Traits::ROW_MAJOR | Traits::CANONICAL);
-        Some(Geometry { lists: lists.clone(), numel: *numel, offset: 0, ndim: *ndim, dtype, traits, names: None })
+        let Geometry { sizes, strides, numel, ndim, .. } = *self;
+        let traits = Traits(self.traits.0 & Traits::LAYOUT);
+        Some(Geometry { sizes, strides, numel, offset: 0, far: None, ndim, dtype, traits })
     }
 
     /// The same with the conj bit set or cleared. Only a complex tensor can have it.
@@ -287,30 +311,33 @@ impl Geometry {
         {
             return Err(ErrorKind::ListLength { arg: "names", got: names.len(), want: self.ndim() }.into());
         }
-        self.names = names.filter(|n| n.iter().any(Option::is_some));
-        self.traits.set(Traits::NAMED, self.names.is_some());
+        let names = names.filter(|n| n.iter().any(Option::is_some));
+        self.traits.set(Traits::NAMED, names.is_some());
+        if names.is_some() || self.ndim() > INLINE {
+            self.far.get_or_insert_default().names = names;
+        } else {
+            self.far = None;
+        }
         Ok(self)
     }
 
     /// True if both have the same sizes.
     #[inline]
     pub fn same_sizes(&self, other: &Geometry) -> bool {
-        match (&self.lists, &other.lists) {
-            // What is beyond the dimensions is 0, so whole arrays can be compared, which takes no loop.
-            (Lists::Inline { sizes: a, .. }, Lists::Inline { sizes: b, .. }) => self.ndim == other.ndim && equal(a, b),
-            _ => self.sizes() == other.sizes(),
+        if self.ndim() > INLINE {
+            return self.sizes() == other.sizes();
         }
+        // What is beyond the dimensions is 0, so whole arrays can be compared, which takes no loop.
+        self.ndim == other.ndim && differ(&self.sizes, &other.sizes) == 0
     }
 
     /// True if both have the same strides.
     #[inline]
     pub fn same_strides(&self, other: &Geometry) -> bool {
-        match (&self.lists, &other.lists) {
-            (Lists::Inline { strides: a, .. }, Lists::Inline { strides: b, .. }) => {
-                self.ndim == other.ndim && equal(a, b)
-            }
-            _ => self.strides() == other.strides(),
+        if self.ndim() > INLINE {
+            return self.strides() == other.strides();
         }
+        self.ndim == other.ndim && differ(&self.strides, &other.strides) == 0
     }
 
     /// True if both reach the same elements in the same order and read them the same way.

@@ -5,8 +5,11 @@ use crate::dtype::DType;
 use crate::format::{Layout, MemoryFormat};
 use crate::scalar::Scalar;
 use crate::set::Storage;
+use crate::shared::SharedTensor;
 use crate::tensor::AnyTensor;
 use num_complex::Complex64;
+
+static_assertions::const_assert!(size_of::<IValue>() <= 32);
 
 /// A value of any schema type.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +18,8 @@ pub enum IValue {
     /// An absent optional, or an undefined tensor.
     #[default]
     None,
-    /// `Tensor`.
-    Tensor(AnyTensor),
+    /// `Tensor`. One word, so that values are small to move.
+    Tensor(SharedTensor),
     /// `bool`, or a `Scalar` that is one.
     Bool(bool),
     /// `int`, `SymInt`, or a `Scalar` that is one.
@@ -93,10 +96,25 @@ impl IValue {
         })
     }
 
+    /// The tensor, if the value is one.
+    pub fn as_tensor(&self) -> Option<&AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t) } else { None }
+    }
+
+    /// The tensor to be written, if the value is one.
+    pub fn as_tensor_mut(&mut self) -> Option<&mut AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t.make_mut()) } else { None }
+    }
+
+    /// The value as a tensor, if it is one.
+    pub fn into_tensor(self) -> Option<AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t.into_tensor()) } else { None }
+    }
+
     /// Every tensor in the value.
     pub fn tensors(&self) -> impl Iterator<Item = &AnyTensor> {
         let (one, many, some) = match self {
-            IValue::Tensor(t) => (Some(t), &[][..], &[][..]),
+            IValue::Tensor(t) => (Some(&**t), &[][..], &[][..]),
             IValue::Tensors(ts) => (None, &ts[..], &[][..]),
             IValue::OptionalTensors(ts) => (None, &[][..], &ts[..]),
             _ => (None, &[][..], &[][..]),
@@ -125,6 +143,7 @@ macro_rules! from_value {
 }
 from_value! {
     AnyTensor => Tensor;
+    SharedTensor => Tensor;
     bool => Bool;
     i64 => Int;
     f64 => Float;
@@ -139,7 +158,7 @@ from_value! {
 
 impl<D: crate::device::Device> From<crate::tensor::Tensor<D>> for IValue {
     fn from(t: crate::tensor::Tensor<D>) -> IValue {
-        IValue::Tensor(t.into_any())
+        IValue::Tensor(t.into_any().into())
     }
 }
 

@@ -12,7 +12,7 @@
 //! * S2: `block` changes only under a write borrow and never shrinks while shared, so a geometry validated once stays valid.
 //! * S3: a handle keeps its header alive; an operator call never replaces the handle of an argument.
 
-use crate::borrow::{BorrowState, ReadProof, Refused, WriteProof};
+use crate::borrow::{BorrowState, Home, ReadProof, Refused, WriteProof};
 use crate::device::{Contents, Device, DeviceId, Memory};
 use crate::error::{Error, ErrorKind, Result};
 use std::cell::UnsafeCell;
@@ -80,7 +80,7 @@ impl Lent {
         // SAFETY: S1: a block's data is not null, and neither is what lies inside or at the end of it.
         let data = unsafe { NonNull::new_unchecked(first) };
         let header = Header {
-            borrow: BorrowState::new(),
+            borrow: BorrowState::new(Home::here()),
             version: AtomicU64::new(whole.version()),
             bytes: AtomicUsize::new(bytes),
             block: UnsafeCell::new(Block { data, bytes, separate: false }),
@@ -132,7 +132,7 @@ impl Handle {
     ) -> Result<Handle> {
         let refused = || Error::new(ErrorKind::Allocation { bytes, device });
         let header = |data, separate, own_bytes| Header {
-            borrow: BorrowState::new(),
+            borrow: BorrowState::new(Home::here()),
             version: AtomicU64::new(0),
             bytes: AtomicUsize::new(bytes),
             block: UnsafeCell::new(Block { data, bytes, separate }),
@@ -346,7 +346,7 @@ impl Drop for Growth<'_> {
 /// A read or write borrow of one storage, ended by its drop.
 pub(crate) struct Held<'h> {
     header: &'h Header,
-    proof: Option<Proof>,
+    proof: Proof,
 }
 
 enum Proof {
@@ -354,25 +354,54 @@ enum Proof {
     Write(WriteProof),
     /// The write of a read that another borrow counts.
     Upgrade,
+    /// Another borrow lends it.
+    Lent,
 }
 
 impl<'h> Held<'h> {
     /// Borrows for reading.
     #[inline]
     pub(crate) fn read(header: &'h Header, arg: &'static str) -> Result<Held<'h>> {
-        match header.borrow.begin_read() {
-            Ok(proof) => Ok(Held { header, proof: Some(Proof::Read(proof)) }),
-            Err(refused) => Err(borrow_error(refused, arg)),
-        }
+        let proof = header.borrow.begin_read().map_err(|refused| borrow_error(refused, arg))?;
+        Ok(Held { header, proof: Proof::Read(proof) })
     }
 
     /// Borrows for writing; `unique_holder` as in [`BorrowState::begin_write`].
     #[inline]
     pub(crate) fn write(header: &'h Header, unique_holder: bool, arg: &'static str) -> Result<Held<'h>> {
-        match header.borrow.begin_write(unique_holder) {
-            Ok(proof) => Ok(Held { header, proof: Some(Proof::Write(proof)) }),
-            Err(refused) => Err(borrow_error(refused, arg)),
-        }
+        let proof = header.borrow.begin_write(unique_holder).map_err(|refused| borrow_error(refused, arg))?;
+        Ok(Held { header, proof: Proof::Write(proof) })
+    }
+
+    /// Announces a read of a call on the thread `here`, which is a borrow once it is [confirmed](Held::confirm).
+    #[inline]
+    pub(crate) fn announce_read(header: &'h Header, here: Home) -> Result<Held<'h>> {
+        let proof = header.borrow.announce_read(here).map_err(|refused| borrow_error(refused, "an input"))?;
+        Ok(Held { header, proof: Proof::Read(proof) })
+    }
+
+    /// Announces a write, likewise.
+    #[inline]
+    pub(crate) fn announce_write(header: &'h Header, unique_holder: bool) -> Result<Held<'h>> {
+        let proof = header.borrow.announce_write(unique_holder).map_err(|refused| borrow_error(refused, "out"))?;
+        Ok(Held { header, proof: Proof::Write(proof) })
+    }
+
+    /// True if the borrow is not one before it is confirmed.
+    #[inline]
+    pub(crate) fn is_announced(&self) -> bool {
+        matches!(self.proof, Proof::Read(ReadProof::Announced) | Proof::Write(WriteProof::Marked))
+    }
+
+    /// Makes a borrow of an announcement, after a fence.
+    #[inline]
+    pub(crate) fn confirm(&self) -> Result<()> {
+        let (confirmed, arg) = match &self.proof {
+            Proof::Read(proof) => (self.header.borrow.confirm_read(proof), "an input"),
+            Proof::Write(proof) => (self.header.borrow.confirm_write(proof), "out"),
+            Proof::Upgrade | Proof::Lent => return Ok(()),
+        };
+        confirmed.map_err(|refused| borrow_error(refused, arg))
     }
 
     /// The borrowed storage.
@@ -383,29 +412,30 @@ impl<'h> Held<'h> {
     /// Borrows for writing what this borrow holds already, for as long as it is lent: a read must be the only one.
     pub(crate) fn write_through(&mut self, arg: &'static str) -> Result<Held<'_>> {
         let proof = match &self.proof {
-            Some(Proof::Read(proof)) => match self.header.borrow.upgrade(proof) {
-                Ok(()) => Some(Proof::Upgrade),
+            Proof::Read(proof) => match self.header.borrow.upgrade(proof) {
+                Ok(()) => Proof::Upgrade,
                 Err(refused) => return Err(borrow_error(refused, arg)),
             },
             // The write borrow is this one.
-            _ => None,
+            _ => Proof::Lent,
         };
         Ok(Held { header: self.header, proof })
     }
 
     /// A borrow for reading of what this borrow holds already, for as long as it is lent.
     pub(crate) fn read_through(&self) -> Held<'_> {
-        Held { header: self.header, proof: None }
+        Held { header: self.header, proof: Proof::Lent }
     }
 }
 
 impl Drop for Held<'_> {
+    #[inline]
     fn drop(&mut self) {
-        match self.proof.take() {
-            Some(Proof::Read(proof)) => self.header.borrow.end_read(proof),
-            Some(Proof::Write(proof)) => self.header.borrow.end_write(proof),
-            Some(Proof::Upgrade) => self.header.borrow.end_upgrade(),
-            None => {}
+        match std::mem::replace(&mut self.proof, Proof::Lent) {
+            Proof::Read(proof) => self.header.borrow.end_read(proof),
+            Proof::Write(proof) => self.header.borrow.end_write(proof),
+            Proof::Upgrade => self.header.borrow.end_upgrade(),
+            Proof::Lent => {}
         }
     }
 }

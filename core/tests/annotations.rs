@@ -4,8 +4,12 @@ mod host;
 
 use host::Host;
 use monomorph_core::annotations::{Before, check_alias_annotations};
+use monomorph_core::dispatch::{Definition, DispatchKey, Dispatcher, KernelFunction};
 use monomorph_core::schema::Schema;
-use monomorph_core::{AnyTensor, BoxedFn, DType, Entry, Error, ErrorKind, Geometry, IValue, Meta, Stack, Tensor};
+use monomorph_core::{AnyTensor, BoxedFn, DType, Error, ErrorKind, Geometry, IValue, Meta, Stack, Tensor};
+
+/// A kernel that leaves its arguments where they are, so that the check sees them afterwards.
+type Kernel = fn(&mut [IValue]) -> Result<Vec<IValue>, Error>;
 
 fn tensor(sizes: &[i64]) -> AnyTensor {
     let data: Vec<f32> = (0..sizes.iter().product::<i64>()).map(|i| i as f32).collect();
@@ -17,7 +21,7 @@ fn schema(text: &str) -> Schema {
 }
 
 /// Runs a kernel and asks the check about it, in any build.
-fn ask(text: &str, mut args: Stack, kernel: BoxedFn) -> Result<Vec<IValue>, Error> {
+fn ask(text: &str, mut args: Stack, kernel: Kernel) -> Result<Vec<IValue>, Error> {
     let schema = schema(text);
     assert_eq!(args.len(), schema.args().len(), "{text}");
     let before = Before::of(&args);
@@ -26,13 +30,12 @@ fn ask(text: &str, mut args: Stack, kernel: BoxedFn) -> Result<Vec<IValue>, Erro
 }
 
 /// Asks and names what was found.
-fn found(text: &str, args: Stack, kernel: BoxedFn) -> Option<ErrorKind> {
+fn found(text: &str, args: Stack, kernel: Kernel) -> Option<ErrorKind> {
     ask(text, args, kernel).err().map(|error| error.kind().clone())
 }
 
 fn write(value: &mut IValue) {
-    let IValue::Tensor(t) = value else { panic!("a tensor") };
-    let t = t.downcast_mut::<Host>().unwrap();
+    let t = value.as_tensor_mut().and_then(|t| t.downcast_mut::<Host>()).expect("a tensor");
     let source = Tensor::<Host>::zeroed(t.dtype(), &[], &[], 0).unwrap();
     t.copy_from(&source).unwrap();
 }
@@ -43,7 +46,7 @@ fn fresh() -> IValue {
 
 #[test]
 fn writes_are_marked() {
-    let second: BoxedFn = |args| {
+    let second: Kernel = |args| {
         write(&mut args[1]);
         Ok(vec![fresh()])
     };
@@ -57,7 +60,7 @@ fn writes_are_marked() {
 
     // Shared storage: what one argument is marked for shows in the others.
     let t = tensor(&[2]);
-    let shared = || vec![IValue::Tensor(t.clone()), IValue::Tensor(t.clone())];
+    let shared = || vec![t.clone().into(), t.clone().into()];
     assert_eq!(found("f(Tensor a, Tensor(b!) b) -> Tensor", shared(), second), None);
     let first = ErrorKind::UndeclaredWrite { position: 0, arg: "a".into() };
     assert_eq!(found("f(Tensor a, Tensor b) -> Tensor", shared(), second), Some(first));
@@ -65,7 +68,7 @@ fn writes_are_marked() {
 
 #[test]
 fn a_tensor_in_a_list_is_an_argument_too() {
-    let writes: BoxedFn = |args| {
+    let writes: Kernel = |args| {
         let IValue::Tensors(list) = &mut args[0] else { panic!("a list") };
         let source = Tensor::<Host>::zeroed(DType::F32, &[], &[], 0).unwrap();
         list[1].downcast_mut::<Host>().unwrap().copy_from(&source).unwrap();
@@ -79,17 +82,17 @@ fn a_tensor_in_a_list_is_an_argument_too() {
 
 #[test]
 fn sizes_strides_and_the_value_itself_are_written_too() {
-    let turns: BoxedFn = |args| {
-        let IValue::Tensor(t) = &mut args[0] else { panic!("a tensor") };
+    let turns: Kernel = |args| {
+        let t = args[0].as_tensor_mut().expect("a tensor");
         let geometry = Geometry::new(DType::F32, &[2, 1], &[1, 1], 0).unwrap();
         t.downcast_mut::<Host>().unwrap().set_view(geometry).unwrap();
         Ok(vec![])
     };
-    let replaces: BoxedFn = |args| {
+    let replaces: Kernel = |args| {
         args[0] = fresh();
         Ok(vec![])
     };
-    let takes: BoxedFn = |args| {
+    let takes: Kernel = |args| {
         args[0] = IValue::None;
         Ok(vec![])
     };
@@ -98,7 +101,7 @@ fn sizes_strides_and_the_value_itself_are_written_too() {
         assert_eq!(found("f(Tensor x) -> ()", vec![fresh()], kernel), Some(offence));
         assert_eq!(found("f(Tensor(a!) x) -> ()", vec![fresh()], kernel), None);
     }
-    let defines: BoxedFn = |args| {
+    let defines: Kernel = |args| {
         args[0] = fresh();
         Ok(vec![])
     };
@@ -108,7 +111,7 @@ fn sizes_strides_and_the_value_itself_are_written_too() {
 
 #[test]
 fn shared_storage_is_declared() {
-    let second: BoxedFn = |args| Ok(vec![args[1].clone()]);
+    let second: Kernel = |args| Ok(vec![args[1].clone()]);
     let two = || vec![fresh(), fresh()];
     let offence = ErrorKind::UndeclaredAlias { result: 0, arg: "b".into() };
     for text in [
@@ -129,27 +132,27 @@ fn shared_storage_is_declared() {
         assert_eq!(found(text, two(), second), None, "{text}");
     }
     // A view of the storage is as good as the tensor; one that is shared with a declared argument is declared.
-    let view: BoxedFn = |args| {
+    let view: Kernel = |args| {
         let IValue::Tensor(t) = &args[0] else { panic!("a tensor") };
         Ok(vec![t.view_as(Geometry::new(DType::F32, &[], &[], 1)?)?.into()])
     };
     let offence = ErrorKind::UndeclaredAlias { result: 0, arg: "a".into() };
     assert_eq!(found("f(Tensor a, Tensor b) -> Tensor", two(), view), Some(offence));
     let t = tensor(&[2]);
-    let shared = || vec![IValue::Tensor(t.clone()), IValue::Tensor(t.clone())];
+    let shared = || vec![t.clone().into(), t.clone().into()];
     assert_eq!(found("f(Tensor a, Tensor(b) b) -> Tensor(b)", shared(), view), None);
     // What is not shared need not be declared, and what is declared need not be shared.
-    let copies: BoxedFn = |_| Ok(vec![fresh()]);
+    let copies: Kernel = |_| Ok(vec![fresh()]);
     assert_eq!(found("f(Tensor(a) a, Tensor b) -> Tensor(a)", two(), copies), None);
 }
 
 #[test]
 fn one_of_several_results_and_lists_of_them() {
-    let pair: BoxedFn = |args| Ok(vec![fresh(), args[0].clone()]);
+    let pair: Kernel = |args| Ok(vec![fresh(), args[0].clone()]);
     let offence = ErrorKind::UndeclaredAlias { result: 1, arg: "a".into() };
     assert_eq!(found("f(Tensor(a) a) -> (Tensor(a), Tensor)", vec![fresh()], pair), Some(offence));
     assert_eq!(found("f(Tensor(a) a) -> (Tensor, Tensor(a))", vec![fresh()], pair), None);
-    let list: BoxedFn = |args| Ok(vec![IValue::Tensors(vec![tensor(&[1]), args[0].tensors().next().unwrap().clone()])]);
+    let list: Kernel = |args| Ok(vec![IValue::Tensors(vec![tensor(&[1]), args[0].tensors().next().unwrap().clone()])]);
     let offence = ErrorKind::UndeclaredAlias { result: 0, arg: "a".into() };
     assert_eq!(found("f(Tensor a) -> Tensor[]", vec![fresh()], list), Some(offence));
     assert_eq!(found("f(Tensor(a -> *) a) -> Tensor(a)[]", vec![fresh()], list), None);
@@ -157,7 +160,7 @@ fn one_of_several_results_and_lists_of_them() {
 
 #[test]
 fn a_written_argument_that_moves_to_another_storage_is_known_by_the_new_one() {
-    let moves: BoxedFn = |args| {
+    let moves: Kernel = |args| {
         args[0] = args[1].clone();
         Ok(vec![args[0].clone()])
     };
@@ -167,7 +170,7 @@ fn a_written_argument_that_moves_to_another_storage_is_known_by_the_new_one() {
 #[test]
 fn meta_tensors_have_storages() {
     let meta = || -> IValue { Tensor::<Meta>::zeros_contiguous(DType::F32, &[2]).unwrap().into() };
-    let same: BoxedFn = |args| Ok(vec![args[0].clone()]);
+    let same: Kernel = |args| Ok(vec![args[0].clone()]);
     let offence = ErrorKind::UndeclaredAlias { result: 0, arg: "a".into() };
     assert_eq!(found("f(Tensor a) -> Tensor", vec![meta()], same), Some(offence));
     assert_eq!(found("f(Tensor(a) a) -> Tensor(a)", vec![meta()], same), None);
@@ -175,9 +178,9 @@ fn meta_tensors_have_storages() {
 
 #[test]
 fn results_are_as_many_as_the_schema_has() {
-    let none: BoxedFn = |_| Ok(vec![]);
+    let none: Kernel = |_| Ok(vec![]);
     assert_eq!(found("f() -> Tensor", vec![], none), Some(ErrorKind::ResultCount { got: 0, want: 1 }));
-    let two: BoxedFn = |_| Ok(vec![fresh(), fresh()]);
+    let two: Kernel = |_| Ok(vec![fresh(), fresh()]);
     assert_eq!(found("f() -> Tensor", vec![], two), Some(ErrorKind::ResultCount { got: 2, want: 1 }));
     assert_eq!(found("f() -> (Tensor, Tensor)", vec![], two), None);
 }
@@ -186,12 +189,12 @@ const BACKWARD: &str = "f_backward(Tensor grad, Tensor? weight, bool[3] output_m
 
 #[test]
 fn results_are_undefined_where_the_mask_is_false_and_nowhere_else() {
-    let masked: BoxedFn = |args| {
+    let masked: Kernel = |args| {
         let IValue::Bools(mask) = &args[2] else { panic!("a mask") };
         Ok(mask.iter().map(|&wanted| if wanted { fresh() } else { IValue::None }).collect())
     };
-    let all: BoxedFn = |_| Ok(vec![fresh(), fresh(), fresh()]);
-    let nothing: BoxedFn = |_| Ok(vec![IValue::None, IValue::None, IValue::None]);
+    let all: Kernel = |_| Ok(vec![fresh(), fresh(), fresh()]);
+    let nothing: Kernel = |_| Ok(vec![IValue::None, IValue::None, IValue::None]);
     let args = |mask: [bool; 3]| vec![fresh(), IValue::None, IValue::Bools(mask.to_vec())];
     for bits in 0..8 {
         let mask = [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0];
@@ -205,7 +208,7 @@ fn results_are_undefined_where_the_mask_is_false_and_nowhere_else() {
         let offence = (bits != 0).then(|| undefined(true));
         assert_eq!(found(BACKWARD, args(mask), nothing), offence, "{mask:?}");
     }
-    let one: BoxedFn = |_| Ok(vec![IValue::None]);
+    let one: Kernel = |_| Ok(vec![IValue::None]);
     assert_eq!(
         found("f(Tensor x) -> Tensor", vec![fresh()], one),
         Some(ErrorKind::Undefined { result: 0, mask: None })
@@ -216,41 +219,49 @@ fn results_are_undefined_where_the_mask_is_false_and_nowhere_else() {
 /// The boxed entry: undefined tensors go in and come out, and a debug build names the operator that breaks its word.
 #[test]
 fn the_boxed_entry_asks() {
-    let kind = fresh().tensors().next().unwrap().device().kind;
-    let entry = |text: &str, kernel: BoxedFn| Entry::new(schema(text)).with(kind, kernel);
-    let backward = entry(BACKWARD, |args| {
-        assert!(matches!(args[1], IValue::None), "the weight is undefined");
-        Ok(vec![IValue::None, fresh(), IValue::None])
+    let mut library = Dispatcher::new().library("my");
+    let mut entry = |text: &str, kernel: BoxedFn| {
+        let definition = Definition::parse(text).unwrap().dispatch([DispatchKey::CPU], KernelFunction::stack(kernel));
+        library.define(definition).unwrap();
+        library.dispatcher().find(&format!("my::{}", schema(text).full_name())).unwrap()
+    };
+    let backward = entry(BACKWARD, |stack| {
+        assert!(matches!(stack[1], IValue::None), "the weight is undefined");
+        *stack = vec![IValue::None, fresh(), IValue::None];
+        Ok(())
     });
     let mut stack: Stack = vec![fresh(), IValue::None, IValue::Bools(vec![false, true, false])];
     backward.call(&mut stack).unwrap();
     assert!(matches!(stack[..], [IValue::None, IValue::Tensor(_), IValue::None]));
 
-    let undefined = entry("my::g(Tensor a, Tensor b=[]) -> Tensor", |args| {
-        assert!(matches!(args[1], IValue::None), "left out, the second tensor is undefined");
-        Ok(vec![fresh()])
+    let undefined = entry("my::g(Tensor a, Tensor b=[]) -> Tensor", |stack| {
+        assert!(matches!(stack[1], IValue::None), "left out, the second tensor is undefined");
+        *stack = vec![fresh()];
+        Ok(())
     });
     undefined.call(&mut vec![fresh()]).unwrap();
 
-    let offender = entry("my::sneaky(Tensor a, Tensor other) -> Tensor", |args| {
-        write(&mut args[1]);
-        Ok(vec![fresh()])
+    let offender = entry("my::sneaky(Tensor a, Tensor other) -> Tensor", |stack| {
+        write(&mut stack[1]);
+        *stack = vec![fresh()];
+        Ok(())
     });
-    let result = offender.call(&mut vec![fresh(), fresh()]);
-    match cfg!(debug_assertions) {
-        true => {
-            let text = result.unwrap_err().to_string();
-            assert!(text.starts_with("sneaky: argument 1 (other) was changed by the call"), "{text}");
+    let leak = entry("my::leak(Tensor a) -> Tensor", |_| Ok(()));
+    let moves = entry("my::move_(Tensor(a!) self, Tensor source) -> Tensor(a!)", |stack| {
+        stack.remove(0);
+        Ok(())
+    });
+    for (call, offence) in [
+        (offender.call(&mut vec![fresh(), fresh()]), Some("my::sneaky: argument 1 (other) was changed by the call")),
+        (leak.call(&mut vec![fresh()]), Some("my::leak: result 0 shares the storage of argument a")),
+        (moves.call(&mut vec![fresh(), fresh()]), None),
+    ] {
+        match offence.filter(|_| cfg!(debug_assertions)) {
+            Some(offence) => {
+                let text = call.unwrap_err().to_string();
+                assert!(text.starts_with(offence), "{text}");
+            }
+            None => call.unwrap(),
         }
-        false => result.unwrap(),
-    }
-    let returns = entry("my::leak(Tensor a) -> Tensor", |args| Ok(vec![args[0].clone()]));
-    let result = returns.call(&mut vec![fresh()]);
-    match cfg!(debug_assertions) {
-        true => {
-            let text = result.unwrap_err().to_string();
-            assert!(text.starts_with("leak: result 0 shares the storage of argument a"), "{text}");
-        }
-        false => result.unwrap(),
     }
 }

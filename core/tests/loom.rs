@@ -1,4 +1,4 @@
-//! The borrow protocol of a storage, model-checked: loom runs every interleaving of a few threads and every value that a
+//! The borrow protocol of a storage and the publication of dispatch tables, model-checked: loom runs every interleaving of a few threads and every value that a
 //! relaxed load may return. The data of the storage is a loom cell, so that an access that the protocol should have kept
 //! apart is reported by loom itself and not by an assertion here. Tests of values live elsewhere.
 //!
@@ -10,7 +10,8 @@
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use loom::thread;
-use monomorph_core::borrow::{BorrowState, Refused};
+use monomorph_core::borrow::{self, BorrowState, Home, Refused};
+use monomorph_core::dispatch::published::{Published, Reader};
 use std::sync::Arc;
 
 /// What tensors share: a borrow state and data that only a borrow may touch.
@@ -31,9 +32,19 @@ struct Tensor(Arc<Storage>);
 
 impl Tensor {
     fn new() -> (Tensor, Arc<Storage>) {
-        let storage =
-            Arc::new(Storage { state: BorrowState::new(), data: UnsafeCell::new(0), freed: UnsafeCell::new(false) });
+        Tensor::at_home(Home::NOWHERE)
+    }
+
+    fn at_home(home: Home) -> (Tensor, Arc<Storage>) {
+        let state = BorrowState::new(home);
+        let storage = Arc::new(Storage { state, data: UnsafeCell::new(0), freed: UnsafeCell::new(false) });
         (Tensor(storage.clone()), storage)
+    }
+
+    /// A read as by an operator that the thread at home calls.
+    fn read_at_home(&self, home: Home) -> Result<u32, Refused> {
+        let [value] = read_all_at_home([self], home)?;
+        Ok(value)
     }
 
     /// A read under a borrow, as by `data()` or as the input of an operator.
@@ -61,6 +72,32 @@ impl Tensor {
         self.0.state.end_write(proof);
         Ok(())
     }
+}
+
+/// Reads of several storages as the inputs of one call: one fence for all of them.
+fn read_all_at_home<const N: usize>(tensors: [&Tensor; N], home: Home) -> Result<[u32; N], Refused> {
+    let states = tensors.map(|tensor| &tensor.0.state);
+    let proofs = states.map(|state| state.announce_read(home));
+    borrow::fence();
+    let mut read = Ok([0; N]);
+    for (state, proof) in states.iter().zip(&proofs) {
+        let confirmed = proof.as_ref().map_err(|refused| *refused).and_then(|proof| state.confirm_read(proof));
+        read = confirmed.and(read);
+    }
+    if let Ok(values) = &mut read {
+        for (value, tensor) in values.iter_mut().zip(tensors) {
+            *value = tensor.0.data.with(|p| {
+                // SAFETY: the borrow, if the protocol is right.
+                unsafe { *p }
+            });
+        }
+    }
+    for (state, proof) in states.iter().zip(proofs) {
+        if let Ok(proof) = proof {
+            state.end_read(proof);
+        }
+    }
+    read
 }
 
 impl Clone for Tensor {
@@ -350,5 +387,197 @@ fn an_upgraded_read_excludes_readers_and_writers() {
         keep.state.end_read(proof);
         thread.join().unwrap();
         drop(tensor);
+    });
+}
+
+/// The handshake: the thread at home announces its read by plain stores, a writer elsewhere marks the word.
+#[test]
+fn a_reader_at_home_and_a_writer_exclude_each_other() {
+    check(|| {
+        let home = Home::fresh();
+        let (tensor, _keep) = Tensor::at_home(home);
+        let mut other = tensor.clone();
+        let thread = thread::spawn(move || {
+            assert!(matches!(other.write(7), Ok(()) | Err(Refused::Read)));
+            assert!(matches!(other.write(8), Ok(()) | Err(Refused::Read)));
+        });
+        for _ in 0..2 {
+            assert!(matches!(tensor.read_at_home(home), Ok(0 | 7 | 8) | Err(Refused::Written)));
+        }
+        thread.join().unwrap();
+    });
+}
+
+/// One fence for two inputs: each of them is as safe as by itself.
+#[test]
+fn one_fence_guards_every_input_of_a_call() {
+    check(|| {
+        let home = Home::fresh();
+        let (a, _keep_a) = Tensor::at_home(home);
+        let (b, _keep_b) = Tensor::at_home(home);
+        let (mut c, mut d) = (a.clone(), b.clone());
+        let thread = thread::spawn(move || {
+            let _ = d.write(5);
+            let _ = c.write(7);
+        });
+        let read = read_all_at_home([&a, &b], home);
+        assert!(matches!(read, Ok([0 | 7, 0 | 5]) | Err(Refused::Written)), "{read:?}");
+        thread.join().unwrap();
+    });
+}
+
+/// The reader at home has the only tensor when it begins, and another thread writes through a clone of it.
+#[test]
+fn a_reader_at_home_of_a_once_held_storage_is_seen() {
+    check(|| {
+        let home = Home::fresh();
+        let (tensor, _keep) = Tensor::at_home(home);
+        let shared = Arc::new(tensor);
+        let other = shared.clone();
+        let thread = thread::spawn(move || {
+            let mut clone = Tensor::clone(&other);
+            assert!(matches!(clone.write(7), Ok(()) | Err(Refused::Read)));
+        });
+        assert!(matches!(shared.read_at_home(home), Ok(0 | 7) | Err(Refused::Written)));
+        thread.join().unwrap();
+    });
+}
+
+/// A writer that finds itself alone, and the freeing of the block, follow the reads at home.
+#[test]
+fn what_follows_the_last_release_follows_reads_at_home() {
+    check(|| {
+        let home = Home::fresh();
+        let (tensor, _keep) = Tensor::at_home(home);
+        let mut other = tensor.clone();
+        let thread = thread::spawn(move || {
+            let _ = other.write(7);
+            drop(other);
+        });
+        let _ = tensor.read_at_home(home);
+        drop(tensor);
+        thread.join().unwrap();
+    });
+}
+
+/// Readers elsewhere count themselves in the word, beside the announcements; a refill sees both.
+#[test]
+fn an_upgraded_read_excludes_the_reader_at_home() {
+    check(|| {
+        let home = Home::fresh();
+        let (tensor, keep) = Tensor::at_home(home);
+        let other = tensor.clone();
+        let thread = thread::spawn(move || {
+            let Ok(proof) = other.0.state.begin_read() else { return };
+            if other.0.state.upgrade(&proof).is_ok() {
+                other.0.data.with_mut(|p| {
+                    // SAFETY: the borrow, if the protocol is right.
+                    unsafe { *p = 7 }
+                });
+                other.0.state.end_upgrade();
+            }
+            other.0.state.end_read(proof);
+        });
+        assert!(matches!(tensor.read_at_home(home), Ok(0 | 7) | Err(Refused::Written)));
+        thread.join().unwrap();
+        drop(keep);
+    });
+}
+
+/// An in-place call marks its output and announces its other input behind one fence.
+#[test]
+fn an_in_place_call_announces_both_at_once() {
+    check(|| {
+        let home = Home::fresh();
+        let (a, _keep_a) = Tensor::at_home(home);
+        let (b, _keep_b) = Tensor::at_home(home);
+        let (reader, mut writer) = (a.clone(), b.clone());
+        let thread = thread::spawn(move || {
+            assert!(matches!(reader.read(), Ok(0 | 9) | Err(Refused::Written)));
+            assert!(matches!(writer.write(7), Ok(()) | Err(Refused::Read)));
+        });
+        if let Ok(write) = a.0.state.announce_write(false) {
+            let read = b.0.state.announce_read(home).expect("a reader at home announces itself in any case");
+            borrow::fence();
+            if a.0.state.confirm_write(&write).is_ok() && b.0.state.confirm_read(&read).is_ok() {
+                b.0.data.with(|p| {
+                    // SAFETY: the borrow, if the protocol is right.
+                    assert!(matches!(unsafe { *p }, 0 | 7));
+                });
+                a.0.data.with_mut(|p| {
+                    // SAFETY: the borrow, if the protocol is right.
+                    unsafe { *p = 9 }
+                });
+            }
+            b.0.state.end_read(read);
+            a.0.state.end_write(write);
+        }
+        thread.join().unwrap();
+    });
+}
+
+/// What is published: a value that loom checks each access of, so that a value that is read before it is written is found.
+struct Value(UnsafeCell<u32>);
+
+// SAFETY: loom's cells check every access; that is the test.
+unsafe impl Sync for Value {}
+// SAFETY: as above.
+unsafe impl Send for Value {}
+
+impl Value {
+    fn new(value: u32) -> Value {
+        let cell = UnsafeCell::new(0);
+        cell.with_mut(|p| {
+            // SAFETY: nobody else has it yet.
+            unsafe { *p = value }
+        });
+        Value(cell)
+    }
+
+    fn get(&self) -> u32 {
+        self.0.with(|p| {
+            // SAFETY: written before it was published, if the protocol is right.
+            unsafe { *p }
+        })
+    }
+}
+
+/// What a reader makes for a value.
+fn copied(value: &Value) -> Value {
+    Value::new(value.get())
+}
+
+/// One reader in two threads while a third replaces the value: what is read is one of the values, whole, never an older one
+/// than was read before, and the new one once `replace` is known to have returned.
+#[test]
+fn a_table_is_replaced_while_a_shared_handle_reads_it() {
+    loom::model(|| {
+        let published = Arc::new(Published::new(Value::new(1)));
+        let reader: Arc<Reader<Value, Value>> = Arc::new(Reader::default());
+        let returned = Arc::new(AtomicU32::new(0));
+        let writer = {
+            let (published, returned) = (published.clone(), returned.clone());
+            thread::spawn(move || {
+                published.replace(Value::new(2));
+                returned.store(1, loom::sync::atomic::Ordering::Release);
+            })
+        };
+        let other = {
+            let (published, reader) = (published.clone(), reader.clone());
+            thread::spawn(move || {
+                let first = reader.read(&published, copied);
+                assert_eq!(first.value.get(), first.state.get());
+                let second = reader.read(&published, copied);
+                assert!(second.state.get() >= first.state.get(), "an older table after a newer one");
+                assert_eq!(first.value.get(), first.state.get(), "what was read stays while the reader lives");
+            })
+        };
+        let after = returned.load(loom::sync::atomic::Ordering::Acquire) == 1;
+        let seen = reader.read(&published, copied);
+        assert_eq!(seen.value.get(), seen.state.get());
+        assert!(!after || seen.state.get() == 2, "a registration that has returned is not seen");
+        writer.join().unwrap();
+        other.join().unwrap();
+        assert_eq!(reader.read(&published, copied).state.get(), 2);
     });
 }

@@ -1,7 +1,7 @@
 //! The shortcut for the commonest calls: every tensor of one dtype, one shape and one dense layout, numbers allowed beside
-//! row-major tensors. One look at each operand proves that the stages of `plan` would change nothing, and the plan is
-//! written at once. Decides no rule of its own: whatever it does not recognise goes through the stages, and a test compares
-//! the two on random calls.
+//! row-major tensors. The one look that the call took at its tensors proves that the stages of `plan` would change nothing, and
+//! the plan is a few words, from which a [`TensorIter`] is written where one is asked for. Decides no rule of its own: whatever it
+//! does not recognise goes through the stages, and a test compares the two on random calls.
 //!
 //! What is proved, stage by stage:
 //!
@@ -14,29 +14,160 @@
 //! | layout | all are row-major, or (without numbers) all have the same dense strides |
 //! | coalesce | such operands are one dimension |
 
-use crate::config::Config;
+use crate::config::{Config, Flags};
 use crate::tensor_iter::{Fixed, TensorIter};
-use monomorph_core::structured::{Operand, SinkState};
-use monomorph_core::{DType, Geometry, Options, Result, TensorRef, strides};
+use monomorph_core::structured::{Alike, Operand, SinkState};
+use monomorph_core::{DType, Geometry, Result, strides};
 
-/// The operands that a plan holds without an allocation, output included.
-const OPERANDS: usize = 4;
+/// The inputs of such a call at most: what a plan holds without an allocation, less the output.
+const INPUTS: usize = 3;
 
-/// What the inputs have in common.
-struct Inputs<'a> {
-    first: TensorRef<'a>,
-    row_major: bool,
+/// The iteration of such a call, in few words: everything dense is one dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Uniform {
+    numel: usize,
+    dtype: DType,
+    output: DType,
+    inputs: u8,
     /// Bit `k` is set if input `k` is a number.
-    numbers: u32,
+    numbers: u8,
+    /// Of numbers, which are read as `dtype` if the call promotes.
+    number_dtypes: [DType; INPUTS],
+    promote: bool,
+    ndim: u8,
 }
 
-impl<'a> Inputs<'a> {
-    fn geometry(&self) -> &'a Geometry {
-        self.first.geometry()
+impl Uniform {
+    /// Plans the call and declares its output, if it is one of the commonest; otherwise does nothing and returns `None`. A new
+    /// output has dtype `output`, or that of the inputs.
+    #[inline]
+    pub fn build(
+        flags: &Flags,
+        output: Option<DType>,
+        inputs: &[Operand<'_>],
+        sink: &mut SinkState<'_>,
+    ) -> Option<Result<Uniform>> {
+        let alike = *sink.alike(inputs)?;
+        let geometry = alike.geometry(inputs)?;
+        let uniform = Uniform::of(flags, output, inputs, &alike, geometry)?;
+        Some(sink.set_output_alike(&alike, geometry, uniform.output).map(|()| uniform))
     }
 
-    fn dtype(&self) -> DType {
-        self.geometry().dtype()
+    #[inline]
+    fn of(
+        flags: &Flags,
+        output: Option<DType>,
+        inputs: &[Operand<'_>],
+        alike: &Alike,
+        geometry: &Geometry,
+    ) -> Option<Uniform> {
+        let dtype = alike.dtype();
+        let (promote, numbers) = (flags.promote_inputs_to_common_dtype, alike.numbers());
+        if flags.is_reduction
+            || flags.enforce_linear_iteration
+            || (flags.promote_integer_inputs_to_float && dtype.is_integral(true))
+            || inputs.len() > INPUTS
+        {
+            return None;
+        }
+        let exact =
+            flags.check_all_same_dtype || flags.cast_common_dtype_to_outputs || flags.enforce_safe_casting_to_output;
+        let output = match alike.output() {
+            Some(own) if own != dtype && exact => return None,
+            Some(own) => own,
+            None => output.unwrap_or(dtype),
+        };
+        let mut number_dtypes = [dtype; INPUTS];
+        if numbers != 0 {
+            // Dimensions of size 1 have any stride and are walked in any order, which the stages know and this does not.
+            if !alike.is_row_major() || !geometry.is_ample() {
+                return None;
+            }
+            for (own, input) in number_dtypes.iter_mut().zip(inputs) {
+                *own = input.dtype()?;
+                if *own != dtype && !promote {
+                    return None;
+                }
+            }
+        } else if !alike.is_row_major() {
+            // Four dimensions could be channels-last.
+            let sizes = geometry.sizes();
+            if sizes.len() == 4 || !strides::is_non_overlapping_and_dense(sizes, geometry.strides()) {
+                return None;
+            }
+        }
+        let (numel, ndim, inputs) = (geometry.numel(), geometry.ndim() as u8, inputs.len() as u8);
+        Some(Uniform { numel, dtype, output, inputs, numbers, number_dtypes, promote, ndim })
+    }
+
+    /// The number of elements.
+    #[inline]
+    pub fn numel(&self) -> usize {
+        self.numel
+    }
+
+    /// The dtype of the inputs that are tensors.
+    #[inline]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The dtype of the output.
+    #[inline]
+    pub fn output_dtype(&self) -> DType {
+        self.output
+    }
+
+    /// The same iteration as a plan.
+    pub fn iter(&self) -> TensorIter {
+        let mut iter = TensorIter::default();
+        self.write(&mut iter, None);
+        iter
+    }
+
+    /// Writes the plan; if it is one of meta tensors, with their sizes.
+    fn write(&self, iter: &mut TensorIter, meta_sizes: Option<&[i64]>) {
+        let (dtype, output) = (self.dtype, self.output);
+        let is_number = |k: u8| self.numbers >> k & 1 == 1;
+        iter.shape.clear();
+        iter.perm.clear();
+        iter.strides.clear();
+        iter.operands.clear();
+        iter.noutputs = 1;
+        iter.numel = self.numel;
+        iter.common = Some(dtype);
+        iter.serial = false;
+        iter.reduction = false;
+        iter.operands.push(Fixed { dtype: output, loop_dtype: output, conj: false, neg: false });
+        for (k, &own) in (0..self.inputs).zip(&self.number_dtypes) {
+            let own = if is_number(k) { own } else { dtype };
+            let loop_dtype = if self.promote { dtype } else { own };
+            iter.operands.push(Fixed { dtype: own, loop_dtype, conj: false, neg: false });
+        }
+        if self.numbers != 0 {
+            iter.perm.extend((0..usize::from(self.ndim)).rev());
+        } else if self.ndim == 0 {
+            iter.flat = true;
+            return;
+        }
+        // The dimensions of a meta plan are kept apart where they are not all dense.
+        let apart = meta_sizes.filter(|sizes| self.numbers != 0 && sizes.len() > 1);
+        iter.flat = apart.is_none();
+        match apart {
+            None => iter.shape.push(self.numel),
+            Some(sizes) => iter.shape.extend(sizes.iter().rev().map(|&size| size as usize)),
+        }
+        for k in 0..=self.inputs {
+            let mut stride = match k {
+                0 => output.size() as isize,
+                k if is_number(k - 1) => 0,
+                _ => dtype.size() as isize,
+            };
+            for &size in &iter.shape {
+                iter.strides.push(stride);
+                stride = stride.wrapping_mul(size as isize);
+            }
+        }
     }
 }
 
@@ -48,161 +179,15 @@ pub(crate) fn build(
     sink: &mut SinkState<'_>,
     iter: &mut TensorIter,
 ) -> Option<Result<()>> {
-    let flags = &config.flags;
-    let plain = !flags.is_reduction
-        && !flags.enforce_linear_iteration
-        && !config.outputs_like_input
-        && config.promote_from == 0
-        && config.shape.is_none()
-        && config.device.is_none();
-    if !plain || sink.noutputs() != 1 || inputs.len() >= OPERANDS {
+    if config.outputs_like_input || config.promote_from != 0 || config.shape.is_some() || config.device.is_some() {
         return None;
     }
-    let common = common(config, inputs)?;
-    let dtype = common.dtype();
-    let out_dtype = match sink.existing(0) {
-        None => config.output_dtype.unwrap_or(dtype),
-        Some(out) => {
-            check_output(config, inputs, &common, out)?;
-            out.geometry().dtype()
-        }
-    };
-    write(config, inputs.len(), &common, out_dtype, sink.is_meta(), inputs, iter);
-    let geometry = common.geometry();
-    let options = Options::new(out_dtype, common.first.device());
-    Some(if common.row_major {
-        sink.set_output_like(0, geometry, options)
-    } else {
-        sink.set_output_raw_strided(0, geometry.sizes(), Some(geometry.strides()), options, None)
-    })
-}
-
-/// What the inputs have in common; `None` if it is not enough.
-#[inline]
-fn common<'a>(config: &Config<'_>, inputs: &[Operand<'a>]) -> Option<Inputs<'a>> {
-    let first = inputs.iter().find_map(Operand::tensor)?;
-    let geometry = first.geometry();
-    let dtype = geometry.dtype();
-    if config.common_dtype.is_some_and(|want| want != dtype)
-        || (config.flags.promote_integer_inputs_to_float && dtype.is_integral(true))
-    {
+    if config.common_dtype.is_some_and(|want| sink.alike(inputs).is_none_or(|alike| alike.dtype() != want)) {
         return None;
     }
-    let promote = config.flags.promote_inputs_to_common_dtype;
-    let row_major = geometry.is_contiguous();
-    let mut numbers = 0;
-    for (k, input) in inputs.iter().enumerate() {
-        match input {
-            Operand::Tensor(t) => {
-                let g = t.geometry();
-                let fits = g.is_plain()
-                    && (std::ptr::eq(g, geometry)
-                        || (g.dtype() == dtype
-                            && t.device() == first.device()
-                            && g.same_sizes(geometry)
-                            && if row_major { g.is_contiguous() } else { g.same_strides(geometry) }));
-                if !fits {
-                    return None;
-                }
-            }
-            Operand::Number(number) => {
-                if number.dtype() != dtype && (!promote || number.dtype().kind() > dtype.kind()) {
-                    return None;
-                }
-                numbers |= 1 << k;
-            }
-            Operand::Absent => return None,
-        }
-    }
-    let sizes = geometry.sizes();
-    let fits = if numbers != 0 {
-        // Dimensions of size 1 have any stride and are walked in any order, which the stages know and this does not.
-        row_major && !sizes.is_empty() && sizes.iter().all(|&size| size > 1)
-    } else {
-        // Four dimensions could be channels-last.
-        row_major || (sizes.len() != 4 && strides::is_non_overlapping_and_dense(sizes, geometry.strides()))
-    };
-    fits.then_some(Inputs { first, row_major, numbers })
-}
-
-/// `None` unless the caller's output is like the inputs.
-#[inline]
-fn check_output(config: &Config<'_>, inputs: &[Operand<'_>], common: &Inputs<'_>, out: TensorRef<'_>) -> Option<()> {
-    let flags = &config.flags;
-    let (g, like) = (out.geometry(), common.geometry());
-    let exact =
-        flags.check_all_same_dtype || flags.cast_common_dtype_to_outputs || flags.enforce_safe_casting_to_output;
-    let fits = g.is_plain()
-        && (g.dtype() == like.dtype() || !exact)
-        && out.device() == common.first.device()
-        && g.same_sizes(like)
-        && if common.row_major { g.is_contiguous() } else { g.same_strides(like) };
-    let storage = out.storage_id();
-    let apart = |t: TensorRef<'_>| t.storage_id() != storage || t.geometry().same_elements(g);
-    (fits && inputs.iter().filter_map(Operand::tensor).all(apart)).then_some(())
-}
-
-/// Writes the plan.
-#[inline]
-fn write(
-    config: &Config<'_>,
-    ninputs: usize,
-    common: &Inputs<'_>,
-    out_dtype: DType,
-    is_meta: bool,
-    inputs: &[Operand<'_>],
-    iter: &mut TensorIter,
-) {
-    let (sizes, dtype) = (common.geometry().sizes(), common.dtype());
-    let numel = common.geometry().numel();
-    iter.shape.clear();
-    iter.perm.clear();
-    iter.strides.clear();
-    iter.operands.clear();
-    iter.noutputs = 1;
-    iter.numel = numel;
-    iter.common = Some(dtype);
-    iter.serial = false;
-    iter.flat = sizes.len() <= 1 || common.numbers == 0 || !is_meta;
-    iter.reduction = false;
-    let promote = config.flags.promote_inputs_to_common_dtype || config.common_dtype.is_some();
-    iter.operands.push(Fixed { dtype: out_dtype, loop_dtype: out_dtype, conj: false, neg: false });
-    for input in inputs {
-        let fixed = match input {
-            Operand::Number(number) => {
-                let own = number.dtype();
-                Fixed { dtype: own, loop_dtype: if promote { dtype } else { own }, conj: false, neg: false }
-            }
-            _ => Fixed { dtype, loop_dtype: dtype, conj: false, neg: false },
-        };
-        iter.operands.push(fixed);
-    }
-    if common.numbers != 0 {
-        iter.perm.extend((0..sizes.len()).rev());
-        if is_meta && sizes.len() > 1 {
-            return write_dims(sizes, out_dtype, common, ninputs, iter);
-        }
-    } else if sizes.is_empty() {
-        return;
-    }
-    iter.shape.push(numel);
-    iter.strides.push(out_dtype.size() as isize);
-    for k in 0..ninputs {
-        iter.strides.push(if common.numbers >> k & 1 == 1 { 0 } else { dtype.size() as isize });
-    }
-}
-
-/// Writes every dimension of row-major operands: a meta plan keeps them apart.
-#[cold]
-fn write_dims(sizes: &[i64], out_dtype: DType, common: &Inputs<'_>, ninputs: usize, iter: &mut TensorIter) {
-    iter.shape.extend(sizes.iter().rev().map(|&size| size as usize));
-    for k in 0..=ninputs {
-        let dtype = if k == 0 { out_dtype } else { common.dtype() };
-        let number = k > 0 && common.numbers >> (k - 1) & 1 == 1;
-        let mut stride = if number { 0 } else { dtype.size() as isize };
-        for &size in sizes.iter().rev() {
-            iter.strides.push(stride);
-            stride = stride.wrapping_mul(size as isize);
-        }
-    }
+    let built = Uniform::build(&config.flags, config.output_dtype, inputs, sink)?;
+    Some(built.map(|uniform| {
+        let sizes = if sink.is_meta() { inputs.iter().find_map(Operand::geometry).map(Geometry::sizes) } else { None };
+        uniform.write(iter, sizes);
+    }))
 }

@@ -9,7 +9,7 @@
 //!        └──── their final strides ───────────────────────────────────────────► finish: strides, coalesce ─► TensorIter
 //! ```
 //!
-//! The commonest calls take a shortcut (`fast`) that writes the same plan at once.
+//! The commonest calls take a shortcut (`fast`) that finds the same plan at one look.
 //!
 //! Nothing here is generic over operator or dtype, and up to 5 dimensions and 4 operands nothing allocates.
 

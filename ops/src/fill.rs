@@ -9,7 +9,7 @@ use monomorph_core::overlap::{self, Internal};
 use monomorph_core::structured::{Executes, call, in_place};
 use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Scalar, Tensor};
 
-pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value }
+pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value, light = true }
 impl<V: Value> Map<V> for FillFn {
     #[inline(always)]
     fn eval([]: [V; 0], value: V) -> V {

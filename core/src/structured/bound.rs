@@ -1,8 +1,10 @@
 //! Committing a declared call: storages borrowed, outputs allocated or grown, the kernel bound to memory.
 
+use super::alike::Alike;
 use super::operand::Operand;
 use super::state::{Form, Place, SinkState, Slot, contract};
 use super::{Executes, StructuredOp};
+use crate::borrow::{self, Home};
 use crate::device::{Contents, Device, DeviceId, DeviceKind, Memory, Strided};
 use crate::error::{Error, ErrorKind, Result};
 use crate::geometry::Geometry;
@@ -69,6 +71,13 @@ struct Committed<'t> {
     /// Write borrows first.
     held: SmallVec<[Held<'t>; 4]>,
     written: usize,
+    /// What few calls have, behind one pointer.
+    rare: Option<Box<RareCommitted<'t>>>,
+}
+
+/// What has to be done where outputs do not suit the kernel, or are resized.
+#[derive(Default)]
+struct RareCommitted<'t> {
     proxies: Vec<Proxy>,
     /// Dropped only once nothing can fail any more: until then the outputs can go back to what they were.
     growths: Vec<Growth<'t>>,
@@ -119,7 +128,22 @@ fn copy_back<D: Device>(proxy: &Proxy, index: u8) -> Result<()> {
 
 /// Checks that the tensors of a call are on one device, of kind `kind`, and returns it; `None` if no tensor is on such a
 /// device (there are only numbers, or 0-dim CPU tensors that may join any device).
+#[inline]
 fn common_device(
+    operands: &[Operand<'_>],
+    state: &SinkState<'_>,
+    cpu_scalars: bool,
+    kind: DeviceKind,
+) -> Result<Option<DeviceId>> {
+    match &state.alike {
+        Some(alike) if alike.device().kind == kind => Ok(Some(alike.device())),
+        _ => device_of_each(operands, state, cpu_scalars, kind),
+    }
+}
+
+/// [`common_device`] of tensors that are not alike.
+#[inline(never)]
+fn device_of_each(
     operands: &[Operand<'_>],
     state: &SinkState<'_>,
     cpu_scalars: bool,
@@ -180,6 +204,12 @@ fn misplaced(arg: String, got: DeviceId, want: DeviceId) -> Error {
 /// The device on which the outputs were declared, which must be that of the operands where they have one. An error unless
 /// every output was declared.
 fn declared_device(state: &SinkState<'_>, kind: DeviceKind, operands: Option<DeviceId>) -> Result<DeviceId> {
+    if let ([Slot { declared: Some(declared), .. }], Some(device)) = (&state.slots[..], operands)
+        && declared.device == device
+        && device.kind == kind
+    {
+        return Ok(device);
+    }
     let mut device = operands;
     let mut elsewhere = None;
     for (index, slot) in state.slots.iter().enumerate() {
@@ -202,6 +232,9 @@ fn planned<'t, Op: StructuredOp, D: Executes<Op>>(
     plan: &mut Op::Plan,
     state: &mut SinkState<'_>,
 ) -> Result<DeviceId> {
+    if Op::OUTPUTS == 1 {
+        state.alike = Alike::look(Op::operands(inputs), &state.slots);
+    }
     let of_operands =
         if state.is_meta() { None } else { common_device(Op::operands(inputs), state, Op::CPU_SCALARS, D::KIND)? };
     Op::meta(inputs, state, plan)?;
@@ -219,7 +252,7 @@ pub(super) fn run<Op: StructuredOp, D: Executes<Op>>(inputs: &Op::Inputs<'_>, st
     };
     let _guard = D::enter(device.index);
     let mut committed = Committed::default();
-    committed.commit(Op::operands(inputs), state, memory)?;
+    committed.commit(Op::operands(inputs), state, memory, Home::here())?;
     let mut ready = {
         let (one, many);
         let entries: &[(&Geometry, *mut u8)] = match committed.only_entry(state) {
@@ -265,13 +298,16 @@ pub(super) fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
     let mut committed = Committed::default();
     match D::MEMORY {
         None => commit_meta(state),
-        Some(memory) => committed.commit(Op::operands(inputs), state, memory)?,
+        // At home nowhere: the borrows outlive the call, and may end on another thread.
+        Some(memory) => committed.commit(Op::operands(inputs), state, memory, Home::NOWHERE)?,
     }
     // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and moves into the result.
     let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries(state) }) };
     match ready {
         Ok(ready) => {
-            committed.growths.clear();
+            if let Some(rare) = &mut committed.rare {
+                rare.growths.clear();
+            }
             Ok(Bound { ready, plan, committed, index })
         }
         Err(error) => {
@@ -315,7 +351,7 @@ fn take_back_sizes(state: &mut SinkState<'_>) {
 impl Default for Committed<'_> {
     #[inline]
     fn default() -> Self {
-        Committed { held: SmallVec::new(), written: 0, proxies: Vec::new(), growths: Vec::new() }
+        Committed { held: SmallVec::new(), written: 0, rare: None }
     }
 }
 
@@ -326,8 +362,31 @@ impl<'t> Committed<'t> {
     }
 
     /// Borrows, allocates, then changes the outputs: everything that can fail comes before the first change. An output that
-    /// changes has its former geometry in its declaration afterwards.
-    fn commit(&mut self, operands: &[Operand<'t>], state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
+    /// changes has its former geometry in its declaration afterwards. Reads of storages that are at home `here` are announced:
+    /// they must end before the call does.
+    fn commit(
+        &mut self,
+        operands: &[Operand<'t>],
+        state: &mut SinkState<'_>,
+        memory: &'static Memory,
+        here: Home,
+    ) -> Result<()> {
+        self.borrow(operands, state, here)?;
+        let mut rare = false;
+        for slot in &mut state.slots {
+            let Some(declared) = &slot.declared else { continue };
+            rare |= declared.rare.is_some();
+            if let Place::New(Some(raw)) = &mut slot.place {
+                let handle = new_storage(raw.geometry(), memory, declared.device)?;
+                raw.settle(handle);
+            }
+        }
+        if rare { self.commit_rare(state, memory) } else { Ok(()) }
+    }
+
+    /// Borrows the storages: all are announced, then confirmed.
+    #[inline]
+    fn borrow(&mut self, operands: &[Operand<'t>], state: &SinkState<'_>, here: Home) -> Result<()> {
         let form = state.form();
         for slot in &state.slots {
             let Some(handle) = slot.existing().and_then(Raw::handle) else { continue };
@@ -335,7 +394,7 @@ impl<'t> Committed<'t> {
                 // SAFETY: S3: the output's owner keeps its handle for as long as the call's result can be used.
                 let header = unsafe { handle.header_for() };
                 // An in-place call has lent its tensor as an input, perhaps to other threads, so it never counts as unique.
-                self.held.push(Held::write(header, form != Form::InPlace, "out")?);
+                self.held.push(Held::announce_write(header, form != Form::InPlace)?);
             }
         }
         self.written = self.held.len();
@@ -343,38 +402,36 @@ impl<'t> Committed<'t> {
             let Operand::Tensor(tensor) = operand else { continue };
             let Some(header) = tensor.header() else { continue };
             if !self.holds(header) {
-                self.held.push(Held::read(header, "an input")?);
+                self.held.push(Held::announce_read(header, here)?);
             }
         }
-        let mut proxies = false;
+        if self.held.iter().any(Held::is_announced) {
+            borrow::fence();
+            self.held.iter().try_for_each(Held::confirm)?;
+        }
+        Ok(())
+    }
+
+    /// Makes proxies, and gives outputs that are resized their storage and geometry.
+    #[cold]
+    fn commit_rare(&mut self, state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
+        let mut rare: Box<RareCommitted<'t>> = Box::default();
         for slot in &mut state.slots {
-            let Some(declared) = &mut slot.declared else { continue };
-            proxies |= declared.rare.as_ref().is_some_and(|rare| rare.proxy.is_some());
-            match &mut slot.place {
-                Place::New(None) => {}
-                Place::New(Some(raw)) => {
-                    let handle = new_storage(raw.geometry(), memory, declared.device)?;
-                    raw.settle(handle);
-                }
-                Place::Existing(out) => {
-                    if let (Some(geometry), Some(handle)) = (declared.change_mut(), out.handle()) {
-                        let need = geometry.bytes_needed()?;
-                        // SAFETY: S3, as above.
-                        let header: &'t Header = unsafe { handle.header_for() };
-                        if need > header.bytes() {
-                            // SAFETY: the storage is write-borrowed by `held`, which outlives the growth.
-                            self.growths.push(unsafe { header.prepare_growth(need) }?);
-                        }
-                    }
+            let (Place::Existing(out), Some(declared)) = (&slot.place, &mut slot.declared) else { continue };
+            if let (Some(geometry), Some(handle)) = (declared.change_mut(), out.handle()) {
+                let need = geometry.bytes_needed()?;
+                // SAFETY: S3: as in `borrow`.
+                let header: &'t Header = unsafe { handle.header_for() };
+                if need > header.bytes() {
+                    // SAFETY: the storage is write-borrowed by `held`, which outlives the growth.
+                    rare.growths.push(unsafe { header.prepare_growth(need) }?);
                 }
             }
         }
-        if proxies {
-            self.make_proxies(state, memory)?;
-        }
+        rare.make_proxies(state, memory)?;
 
         // From here on nothing fails.
-        for growth in &mut self.growths {
+        for growth in &mut rare.growths {
             // SAFETY: the write borrow still lasts, and pointers are taken only below.
             unsafe { growth.commit() };
         }
@@ -385,32 +442,26 @@ impl<'t> Committed<'t> {
                 out.swap_geometry(geometry);
             }
         }
-        for proxy in &mut self.proxies {
+        for proxy in &mut rare.proxies {
             let Some(raw) = state.slots[proxy.output].tensor() else { continue };
             proxy.to = raw.geometry().clone();
             // SAFETY: existing outputs are write-borrowed by `held`, new ones are known to nobody else.
             proxy.data = unsafe { raw.as_ref().data() };
         }
+        self.rare = Some(rare);
         Ok(())
     }
 
-    #[cold]
-    fn make_proxies(&mut self, state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
-        for (output, slot) in state.slots.iter_mut().enumerate() {
-            let Some(declared) = &mut slot.declared else { continue };
-            let Some(geometry) = declared.rare.as_mut().and_then(|rare| rare.proxy.take()) else { continue };
-            let bytes = geometry.bytes_needed()?;
-            let handle = Handle::allocate_with(memory, declared.device, bytes, Contents::Zeroed)?;
-            let to = geometry.clone();
-            self.proxies.push(Proxy { output, from: Raw::over(handle, geometry), to, data: std::ptr::null_mut() });
-        }
-        Ok(())
+    /// The proxies, if there are any.
+    #[inline]
+    fn proxies(&self) -> &[Proxy] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.proxies)
     }
 
     /// What the kernel is bound to for the only output, if it needs no proxy.
     #[inline]
     fn only_entry<'a>(&self, state: &'a SinkState<'_>) -> Option<(&'a Geometry, *mut u8)> {
-        let ([slot], []) = (&state.slots[..], &self.proxies[..]) else { return None };
+        let ([slot], []) = (&state.slots[..], self.proxies()) else { return None };
         let raw = slot.tensor()?;
         // SAFETY: an existing output is write-borrowed by `held`, a new one is known to nobody else.
         Some((raw.geometry(), unsafe { raw.as_ref().data() }))
@@ -421,8 +472,7 @@ impl<'t> Committed<'t> {
     fn entries<'a>(&'a self, state: &'a SinkState<'_>) -> SmallVec<[(&'a Geometry, *mut u8); 2]> {
         let mut entries = SmallVec::new();
         for (i, slot) in state.slots.iter().enumerate() {
-            let proxy = || self.proxies.iter().find(|proxy| proxy.output == i).map(|proxy| &proxy.from);
-            let proxy = if self.proxies.is_empty() { None } else { proxy() };
+            let proxy = self.proxies().iter().find(|proxy| proxy.output == i).map(|proxy| &proxy.from);
             if let Some(raw) = proxy.or(slot.tensor()) {
                 // SAFETY: existing outputs are write-borrowed by `held`, new ones and proxies are known to nobody else.
                 entries.push((raw.geometry(), unsafe { raw.as_ref().data() }));
@@ -435,7 +485,7 @@ impl<'t> Committed<'t> {
     #[inline]
     fn conclude(&self, ran: Result<()>, index: u8, copy_back: fn(&Proxy, u8) -> Result<()>) -> Result<()> {
         let mut ran = ran;
-        for proxy in &self.proxies {
+        for proxy in self.proxies() {
             ran = ran.and_then(|()| copy_back(proxy, index));
         }
         for held in &self.held[..self.written] {
@@ -452,10 +502,24 @@ impl<'t> Committed<'t> {
     #[cold]
     unsafe fn undo(mut self, state: &mut SinkState<'_>) {
         take_back_sizes(state);
-        for growth in std::mem::take(&mut self.growths).into_iter().rev() {
+        for growth in self.rare.take().into_iter().flat_map(|rare| rare.growths.into_iter().rev()) {
             // SAFETY: `held` lives until the end of this function; geometries were put back above; reverse order.
             unsafe { growth.undo() };
         }
+    }
+}
+
+impl RareCommitted<'_> {
+    fn make_proxies(&mut self, state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
+        for (output, slot) in state.slots.iter_mut().enumerate() {
+            let Some(declared) = &mut slot.declared else { continue };
+            let Some(geometry) = declared.rare.as_mut().and_then(|rare| rare.proxy.take()) else { continue };
+            let bytes = geometry.bytes_needed()?;
+            let handle = Handle::allocate_with(memory, declared.device, bytes, Contents::Zeroed)?;
+            let to = geometry.clone();
+            self.proxies.push(Proxy { output, from: Raw::over(handle, geometry), to, data: std::ptr::null_mut() });
+        }
+        Ok(())
     }
 }
 

@@ -12,12 +12,14 @@
 //! A call is transactional: until `commit` nothing is written, and `commit` does everything that can fail before it changes
 //! the first argument.
 
+mod alike;
 mod bound;
 mod operand;
 mod operator;
 mod sink;
 mod state;
 
+pub use alike::Alike;
 pub use bound::{Bound, Outputs};
 pub use operand::{Number, Operand};
 pub use operator::{FromArgs, Operator, ValueSink};

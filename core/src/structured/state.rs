@@ -1,7 +1,10 @@
 //! The state that a sink lends to `meta`: the outputs that exist, and what `meta` declares of each. One concrete type for
 //! all forms, so that `meta` is compiled once.
 
+use super::alike::Alike;
+use super::operand::Operand;
 use crate::device::DeviceId;
+use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{MemoryFormat, Options};
 use crate::geometry::Geometry;
@@ -103,13 +106,14 @@ impl<'a> Strides<'a> {
 pub struct SinkState<'s> {
     form: Form,
     dry: bool,
+    pub(super) alike: Option<Alike>,
     pub(super) slots: SmallVec<[Slot<'s>; 2]>,
 }
 
 impl<'s> SinkState<'s> {
     #[inline]
     pub(super) fn new(form: Form, dry: bool, places: impl IntoIterator<Item = Place<'s>>) -> SinkState<'s> {
-        let mut state = SinkState { form, dry, slots: SmallVec::new() };
+        let mut state = SinkState { form, dry, alike: None, slots: SmallVec::new() };
         for place in places {
             state.slots.push(Slot { place, declared: None });
         }
@@ -132,6 +136,12 @@ impl<'s> SinkState<'s> {
     #[inline]
     pub fn is_meta(&self) -> bool {
         self.dry
+    }
+
+    /// What the tensors of the call have in common, if it is all that matters and `operands` are those of the call.
+    #[inline]
+    pub fn alike(&self, operands: &[Operand<'_>]) -> Option<&Alike> {
+        self.alike.as_ref().filter(|alike| alike.is_of(operands))
     }
 
     /// The caller's tensor for output `i`: there is one for out= and in-place.
@@ -162,29 +172,29 @@ impl<'s> SinkState<'s> {
         self.declare(i, sizes, Strides::Hint(strides_hint), options, names)
     }
 
-    /// Declares output `i` for a kernel that takes any strides, with the sizes of an operand; a new or resized one is
-    /// row-major. The same as [`set_output_raw_strided`](SinkState::set_output_raw_strided) with no hint, and cheaper.
-    pub fn set_output_like(&mut self, i: usize, like: &Geometry, options: Options) -> Result<()> {
-        let device = if self.dry { DeviceId::META } else { options.device };
-        if options.memory_format.is_none()
-            && let Some(Slot { place, declared: declared @ None }) = self.slots.get_mut(i)
-        {
+    /// Declares the only output for a kernel that takes any strides, with the geometry of the operands of a call whose tensors
+    /// are [alike](SinkState::alike). What [`set_output_raw_strided`](SinkState::set_output_raw_strided) does, and cheaper.
+    #[inline]
+    pub fn set_output_alike(&mut self, alike: &Alike, like: &Geometry, dtype: DType) -> Result<()> {
+        let device = if self.dry { DeviceId::META } else { alike.device() };
+        if let [Slot { place, declared: declared @ None }] = &mut self.slots[..] {
             let done = match place {
-                Place::New(place) => match like.new_like(options.dtype) {
+                Place::New(place) => match like.new_like(dtype) {
                     Some(geometry) => {
                         **place = Some(Raw::pending(geometry));
                         true
                     }
                     None => false,
                 },
-                Place::Existing(out) => keeps(out, like.same_sizes(out.geometry()), &options, device),
+                Place::Existing(out) => out.geometry().dtype() == dtype && alike.device() == device,
             };
             if done {
                 *declared = Some(Declared { device, rare: None });
                 return Ok(());
             }
         }
-        self.set_output_raw_strided(i, like.sizes(), None, options, None)
+        let hint = if alike.is_row_major() { None } else { Some(like.strides()) };
+        self.set_output_raw_strided(0, like.sizes(), hint, Options::new(dtype, alike.device()), None)
     }
 
     /// Declares output `i` for a kernel that needs exactly `strides`.

@@ -9,6 +9,7 @@
 //! frame. Tokens are made by their `detect`, or by [`Isa::assume`] where `detect` has answered before.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The environment variable that forces a level.
 pub const VARIABLE: &str = "MONOMORPH_ISA";
@@ -117,7 +118,10 @@ impl Level {
     #[inline]
     pub fn current() -> Result<Level, IsaError> {
         static CURRENT: OnceLock<Result<Level, IsaError>> = OnceLock::new();
-        CURRENT.get_or_init(Level::from_env).clone()
+        match CURRENT.get_or_init(Level::from_env) {
+            Ok(level) => Ok(*level),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     /// Of a thing that was compiled at every level, the one of this level, or of the best one below it that the host has.
@@ -232,13 +236,28 @@ macro_rules! level {
             /// The token, if the host has every feature of the level.
             #[inline]
             pub fn detect() -> Option<$token> {
+                // 1 and 2: the answer is no and yes. Every call asks, so it is one load.
+                static ANSWER: AtomicU8 = AtomicU8::new(0);
+                let answer = match ANSWER.load(Ordering::Relaxed) {
+                    0 => {
+                        let answer = 1 + u8::from($token::is_there());
+                        ANSWER.store(answer, Ordering::Relaxed);
+                        answer
+                    }
+                    known => known,
+                };
+                (answer == 2).then_some($token(()))
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn is_there() -> bool {
                 #[cfg(target_arch = "x86_64")]
                 {
-                    let all = true $(&& std::arch::is_x86_feature_detected!($feature))+;
-                    all.then_some($token(()))
+                    true $(&& std::arch::is_x86_feature_detected!($feature))+
                 }
                 #[cfg(not(target_arch = "x86_64"))]
-                None
+                false
             }
         }
 

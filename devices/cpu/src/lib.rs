@@ -14,6 +14,7 @@ mod moves;
 pub mod on;
 pub mod pointwise;
 pub mod reduce;
+mod steps;
 mod table;
 mod upsample;
 
@@ -22,13 +23,17 @@ pub use device::Cpu;
 use monomorph_core::{ErrorKind, Result};
 
 /// The level that kernels run at, or what is wrong with the one that the environment asks for.
+#[inline]
 fn level() -> Result<isa::Level> {
-    isa::Level::current().map_err(|error| {
-        let names: Vec<_> = isa::Level::available().map(isa::Level::name).collect();
-        let got = match error {
-            isa::IsaError::Unknown { got } => got,
-            isa::IsaError::Missing { wanted, .. } => wanted.to_string(),
-        };
-        ErrorKind::InstructionSet { variable: isa::VARIABLE, got, accepted: names.join(", ") }.into()
-    })
+    isa::Level::current().map_err(no_level)
+}
+
+#[cold]
+fn no_level(error: isa::IsaError) -> monomorph_core::Error {
+    let names: Vec<_> = isa::Level::available().map(isa::Level::name).collect();
+    let got = match error {
+        isa::IsaError::Unknown { got } => got,
+        isa::IsaError::Missing { wanted, .. } => wanted.to_string(),
+    };
+    ErrorKind::InstructionSet { variable: isa::VARIABLE, got, accepted: names.join(", ") }.into()
 }

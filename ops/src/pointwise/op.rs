@@ -4,8 +4,9 @@ use super::formula::{Operands, OutputKind, Params, PointwiseFn};
 use super::rule::{Check, Rule};
 use monomorph_core::structured::{Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
 use monomorph_core::{Category, DType, ErrorKind, Kind, Result, ResultType, Scalar};
-use monomorph_iter::{Config, TensorIter, build_into};
+use monomorph_iter::{Config, TensorIter, Uniform, build_into};
 use smallvec::SmallVec;
+use std::cell::OnceCell;
 use std::marker::PhantomData;
 
 /// The kernel is compiled in the device's crate, by its kernel table.
@@ -84,15 +85,43 @@ where
 /// What a device needs to run a pointwise call.
 #[derive(Default)]
 pub struct PointwisePlan<P> {
-    iter: TensorIter,
+    walk: Walk,
     compute: Option<DType>,
     params: P,
+}
+
+/// The iteration of a pointwise call, in few words where that is enough.
+#[derive(Default)]
+pub struct Walk {
+    uniform: Option<Uniform>,
+    /// Written when it is first asked for, if the iteration is uniform.
+    iter: OnceCell<TensorIter>,
+}
+
+impl Walk {
+    /// The iteration; operands are numbered output first.
+    pub fn iter(&self) -> &TensorIter {
+        let written = || self.uniform.as_ref().map_or_else(TensorIter::default, Uniform::iter);
+        self.iter.get_or_init(written)
+    }
+
+    /// The same in few words, if the call is one of the commonest.
+    #[inline]
+    pub fn uniform(&self) -> Option<&Uniform> {
+        self.uniform.as_ref()
+    }
 }
 
 impl<P> PointwisePlan<P> {
     /// The iteration; operands are numbered output first.
     pub fn iter(&self) -> &TensorIter {
-        &self.iter
+        self.walk.iter()
+    }
+
+    /// The iteration, to be asked for in few words.
+    #[inline]
+    pub fn walk(&self) -> &Walk {
+        &self.walk
     }
 
     /// The dtype that the formula computes in; `None` before planning.
@@ -119,10 +148,10 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
 
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
         let masks = <F::Operands as Operands>::MASKS;
-        let PointwisePlan { iter, compute, params } = plan;
+        let PointwisePlan { walk, compute, params } = plan;
         params.clone_from(inputs.params());
         let scalars = inputs.params().scalars();
-        *compute = Some(plan_call(const { &F::RULE }, masks, inputs.operands(), scalars, sink, iter)?);
+        *compute = Some(plan_call(const { &F::RULE }, masks, inputs.operands(), scalars, sink, walk)?);
         Ok(())
     }
 }
@@ -134,7 +163,71 @@ fn plan_call(
     operands: &[Operand<'_>],
     params: &[Scalar],
     sink: &mut SinkState<'_>,
-    iter: &mut TensorIter,
+    walk: &mut Walk,
+) -> Result<DType> {
+    if let Some(planned) = plan_uniform(rule, masks, operands, params, sink, walk) {
+        return planned;
+    }
+    plan_any(rule, masks, operands, params, sink, walk)
+}
+
+/// [`plan_call`] for tensors that are [alike](monomorph_core::structured::Alike): none of the rules on dtypes has anything to
+/// decide. `None`, and nothing done, where one has.
+#[inline]
+fn plan_uniform(
+    rule: &Rule,
+    masks: usize,
+    operands: &[Operand<'_>],
+    params: &[Scalar],
+    sink: &mut SinkState<'_>,
+    walk: &mut Walk,
+) -> Option<Result<DType>> {
+    let alike = sink.alike(operands)?;
+    let (compute, numbers) = (alike.dtype(), alike.numbers());
+    let result = match rule.output {
+        OutputKind::Common => compute,
+        OutputKind::Truth => DType::Bool,
+        OutputKind::Magnitude => compute.to_real(),
+    };
+    let is_half = matches!(compute, DType::F16 | DType::BF16);
+    if masks != 0
+        || rule.numbers_promote
+        || (rule.output == OutputKind::Magnitude && compute.is_complex())
+        || (rule.wide_scalar && is_half && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
+        || (rule.linear_number && numbers & 1 == 1)
+        || (rule.flags.promote_integer_inputs_to_float && compute.is_integral(true))
+        || (numbers != 0 && !rule.flags.promote_inputs_to_common_dtype)
+        || alike.output().is_some_and(|own| own != result)
+    {
+        return None;
+    }
+    let out = alike.output();
+    if let Some(check) = rule.check
+        && let Err(error) = check(&Check { operands, params, common: compute, out, form: sink.form() })
+    {
+        return Some(Err(error));
+    }
+    if let Err(error) = rule.check_domain(compute) {
+        return Some(Err(error));
+    }
+    match Uniform::build(&rule.flags, Some(result), operands, sink)? {
+        Ok(uniform) => {
+            walk.uniform = Some(uniform);
+            Some(Ok(compute))
+        }
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// [`plan_call`] for any tensors.
+#[inline(never)]
+fn plan_any(
+    rule: &Rule,
+    masks: usize,
+    operands: &[Operand<'_>],
+    params: &[Scalar],
+    sink: &mut SinkState<'_>,
+    walk: &mut Walk,
 ) -> Result<DType> {
     let out = sink.existing(0).map(|t| t.geometry().dtype());
     let compute = compute_dtype(rule, &operands[masks..], params, out);
@@ -173,6 +266,9 @@ fn plan_call(
             && sink.form() == Form::Functional,
         ..Config::default()
     };
+    walk.iter.get_or_init(TensorIter::default);
+    // It was just made, if it was not there.
+    let Some(iter) = walk.iter.get_mut() else { return Ok(compute) };
     build_into(&config, operands, sink, iter)?;
     Ok(if rule.wide_scalar { widened(compute, operands) } else { compute })
 }

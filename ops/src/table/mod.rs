@@ -1,5 +1,5 @@
 //! The operator table: one row per overload, from which functions, methods, in-place and out= forms, meta functions, boxed
-//! kernels and the registry come. A row is
+//! kernels and their definitions come. A row is
 //!
 //! ```text
 //! { [name.overload] (schema arguments) -> (schema returns) : kind (what it is) {
@@ -31,12 +31,14 @@ mod outputs;
 mod parse;
 mod register;
 mod rows;
+mod unboxed;
 
 pub use agree::{Takes, agrees};
 pub use declare::declares;
 pub use list::{Row, RowForm, rows};
-pub use outputs::{Written, WrittenList, copy_into, resize, write_out, write_outs};
+pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
 pub use register::{
-    IntoResult, Reader, copied, copied_parts, copy_out_schema, copy_outs_schema, copy_schema, functional_schema,
-    inplace_schema, out_schema, shared, shared_parts,
+    IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_outs_schema, copy_schema,
+    define, finish, functional_schema, inplace_schema, keep_written, out_form, out_schema, shared, shared_parts,
+    written,
 };

@@ -1,84 +1,20 @@
-//! The outputs of boxed forms: written arguments taken off the stack, and functional results brought into them.
+//! Functional results brought into the caller's outputs.
 
 use super::register::{device_error, kind_error};
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::{AnyTensor, Device, ErrorKind, Geometry, IValue, Result, Tensor, strides};
 
-/// Tensor arguments taken off the stack to be written, put back when dropped: also where the call fails.
-pub struct Written<'a> {
-    slots: &'a mut [IValue],
-    tensors: Vec<AnyTensor>,
-}
-
-impl<'a> Written<'a> {
-    /// Takes the tensors of `slots`; an error, and nothing taken, if one is none.
-    pub fn take(slots: &'a mut [IValue], first: usize) -> Result<Written<'a>> {
-        if let Some(i) = slots.iter().position(|v| !matches!(v, IValue::Tensor(_))) {
-            return Err(kind_error(&slots[i], first + i, "out", "Tensor"));
-        }
-        let take = |v: &mut IValue| if let IValue::Tensor(t) = std::mem::take(v) { Some(t) } else { None };
-        let tensors = slots.iter_mut().filter_map(take).collect();
-        Ok(Written { slots, tensors })
+/// A list of tensors on device `D` to be written, argument number `position` of the schema.
+pub fn written_list<D: Device>(value: &mut IValue, position: usize) -> Result<Vec<&mut Tensor<D>>> {
+    let list = match value {
+        IValue::Tensors(list) => &mut list[..],
+        IValue::List(list) if list.is_empty() => &mut [],
+        other => return Err(kind_error(other, position, "out", "Tensor[]")),
+    };
+    if let Some(t) = list.iter().find(|t| t.device().kind != D::KIND) {
+        return Err(device_error::<D>(t, "out"));
     }
-
-    /// The tensors as `N` on device `D`.
-    pub fn typed<D: Device, const N: usize>(&mut self) -> Result<[&mut Tensor<D>; N]> {
-        for t in &self.tensors {
-            if t.device().kind != D::KIND {
-                return Err(device_error::<D>(t, "out"));
-            }
-        }
-        let typed: Vec<&mut Tensor<D>> = self.tensors.iter_mut().filter_map(AnyTensor::downcast_mut).collect();
-        typed.try_into().map_err(|_| ErrorKind::ListLength { arg: "out", got: 0, want: N }.into())
-    }
-
-    /// The tensors as results.
-    pub fn results(&self) -> Vec<IValue> {
-        self.tensors.iter().cloned().map(IValue::Tensor).collect()
-    }
-}
-
-impl Drop for Written<'_> {
-    fn drop(&mut self) {
-        for (slot, tensor) in self.slots.iter_mut().zip(self.tensors.drain(..)) {
-            *slot = IValue::Tensor(tensor);
-        }
-    }
-}
-
-/// A list of tensors taken off the stack to be written, put back when dropped.
-pub struct WrittenList<'a> {
-    slot: &'a mut IValue,
-    tensors: Vec<AnyTensor>,
-}
-
-impl<'a> WrittenList<'a> {
-    /// Takes the tensors of `slot`, argument number `position` of the schema; an error, and nothing taken, if it is no list of them.
-    pub fn take(slot: &'a mut IValue, position: usize) -> Result<WrittenList<'a>> {
-        match std::mem::take(slot) {
-            IValue::Tensors(tensors) => Ok(WrittenList { slot, tensors }),
-            IValue::List(list) if list.is_empty() => Ok(WrittenList { slot, tensors: Vec::new() }),
-            other => {
-                let error = kind_error(&other, position, "out", "Tensor[]");
-                *slot = other;
-                Err(error)
-            }
-        }
-    }
-
-    /// The tensors on device `D`.
-    pub fn typed<D: Device>(&mut self) -> Result<Vec<&mut Tensor<D>>> {
-        if let Some(t) = self.tensors.iter().find(|t| t.device().kind != D::KIND) {
-            return Err(device_error::<D>(t, "out"));
-        }
-        Ok(self.tensors.iter_mut().filter_map(AnyTensor::downcast_mut).collect())
-    }
-}
-
-impl Drop for WrittenList<'_> {
-    fn drop(&mut self) {
-        *self.slot = IValue::Tensors(std::mem::take(&mut self.tensors));
-    }
+    Ok(list.iter_mut().filter_map(AnyTensor::downcast_mut).collect())
 }
 
 /// Writes a functional result to an out= tensor, as the out= form of an operator that has only a functional kernel: the

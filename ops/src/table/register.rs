@@ -1,8 +1,12 @@
 //! The boxed forms of a row: closures that read arguments off the stack by schema type, and the schemas of all forms.
 
 use crate::copies::clone_tensor;
+use monomorph_core::dispatch::{Backend, Definition, DispatchError, Flags, KernelFunction, Library};
 use monomorph_core::schema::Schema;
-use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, MemoryFormat, Result, Tensor};
+use monomorph_core::{
+    AnyTensor, ArgType, Device, DeviceId, DeviceKind, ErrorKind, Geometry, IValue, MemoryFormat, Result, Stack, Tensor,
+};
+use smallvec::SmallVec;
 
 /// Reads boxed arguments one after another.
 pub struct Reader<'a> {
@@ -62,6 +66,57 @@ pub(super) fn kind_error(value: &IValue, position: usize, name: &str, want: &str
 pub(super) fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomorph_core::Error {
     let want = DeviceId { kind: D::KIND, index: 0 };
     ErrorKind::DeviceMismatch { arg: name.to_owned().into(), got: tensor.device(), want }.into()
+}
+
+/// The last `count` values of the stack: the arguments of a kernel.
+///
+/// # Errors
+///
+/// There are fewer.
+#[inline]
+pub fn arguments(stack: &mut Stack, count: usize) -> Result<&mut [IValue]> {
+    let given = stack.len();
+    match given.checked_sub(count) {
+        Some(first) => Ok(&mut stack[first..]),
+        None => Err(ErrorKind::ListLength { arg: "stack", got: given, want: count }.into()),
+    }
+}
+
+/// Replaces the last `count` values of the stack by the results of the call that they were the arguments of.
+#[inline]
+pub fn finish<const N: usize>(stack: &mut Stack, count: usize, results: [IValue; N]) {
+    stack.truncate(stack.len() - count);
+    stack.extend(results);
+}
+
+/// Checks that the values are tensors to be written; they are arguments from number `first` on.
+#[inline]
+pub fn check_written(values: &[IValue], first: usize) -> Result<()> {
+    match values.iter().position(|v| !matches!(v, IValue::Tensor(_))) {
+        None => Ok(()),
+        Some(i) => Err(kind_error(&values[i], first + i, "out", "Tensor")),
+    }
+}
+
+/// Values that were checked to be tensors as `N` on device `D` to be written.
+#[inline]
+pub fn written<D: Device, const N: usize>(values: &mut [IValue]) -> Result<[&mut Tensor<D>; N]> {
+    let mut typed: SmallVec<[&mut Tensor<D>; N]> = SmallVec::new();
+    for value in values {
+        let IValue::Tensor(tensor) = value else { continue };
+        if tensor.device().kind != D::KIND {
+            return Err(device_error::<D>(tensor, "out"));
+        }
+        typed.extend(tensor.make_mut().downcast_mut());
+    }
+    typed.into_inner().map_err(|short| ErrorKind::ListLength { arg: "out", got: short.len(), want: N }.into())
+}
+
+/// Leaves of the last `count` values of the stack only the written ones, which are the last `written`.
+#[inline]
+pub fn keep_written(stack: &mut Stack, count: usize, written: usize) {
+    let end = stack.len();
+    drop(stack.drain(end - count..end - written));
 }
 
 /// The schema of a functional row from the text of its parts.
@@ -134,7 +189,35 @@ fn parse(text: &str) -> Schema {
     }
 }
 
-/// Expands the table into entries of a registry, one kernel per device named.
+/// Defines one form of a row with a kernel for each device. Operators of the table enter devices and compare them themselves,
+/// in every form.
+pub fn define(
+    library: &mut Library,
+    schema: Schema,
+    completed_by: Option<&str>,
+    kernels: Vec<(DeviceKind, KernelFunction)>,
+) -> Result<()> {
+    let flags = Flags { device_guard: false, device_check: false, ..Flags::default() };
+    let mut definition = Definition::new(schema).with_flags(flags);
+    if let Some(out) = completed_by {
+        definition = definition.completed_by(squeeze(out));
+    }
+    for (kind, kernel) in kernels {
+        let Some(backend) = Backend::of(kind) else {
+            return Err(DispatchError::NoBackend { kind: kind.0 }.into());
+        };
+        definition = definition.dispatch([backend], kernel.named("in-tree"));
+    }
+    library.define(definition)
+}
+
+/// The out= form that completes the others of a structured row.
+pub fn out_form<'a>(kind: &str, forms: &[(&str, &'a str)]) -> Option<&'a str> {
+    let out = forms.iter().find(|(form, name)| *form == "out" && !name.is_empty());
+    out.filter(|_| kind == "op").map(|(_, name)| *name)
+}
+
+/// Expands the table into definitions of a library, with one kernel per device named. An error leaves the enclosing function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register {
@@ -154,8 +237,15 @@ macro_rules! __register_row {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_forms {
-    ($ctx:tt $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
-        $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name [$($($fname)*)?] } )*
+    ([$library:ident $($device:ident)*] $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt
+        { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
+        let out: Option<&str> =
+            $crate::table::out_form(stringify!($kind), &[$((stringify!($form), stringify!($($($fname)*)?))),*]);
+        $crate::__register_forms! { @each [$library out $($device)*] $name $args $rets $kind $op
+            $([$form [$($($fname)*)?]])* }
+    };
+    (@each $ctx:tt $name:tt $args:tt $rets:tt $kind:ident $op:tt $([$form:ident $fname:tt])*) => {
+        $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name $fname } )*
     };
 }
 
@@ -213,51 +303,74 @@ macro_rules! __register_form {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __boxed {
-    ({ $form:ident $kind:ident [$registry:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
-        let entry = $crate::core::Entry::new($schema);
-        $( let entry = entry.with(<$device as $crate::core::Device>::KIND,
-            $crate::__kernel! { $form $kind $device $op $rets $all }); )*
-        $registry.insert(entry);
+    ({ $form:ident $kind:ident [$library:ident $out:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
+        $crate::table::define($library, $schema, $crate::__completed_by!($form $out), vec![
+            $((<$device as $crate::core::Device>::KIND, $crate::__two_doors! { $form $kind $device $op $rets $all })),*
+        ])?;
     };
 }
 
-/// The boxed kernel of one form on one device: a closure without captures. Arguments of hand-written functions have the names of the
-/// row, so that one of another type is an error at the row.
+/// The forms that an out= form completes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __completed_by {
+    (functional $out:ident) => {
+        $out
+    };
+    (inplace $out:ident) => {
+        $out
+    };
+    ($form:ident $out:ident) => {
+        None
+    };
+}
+
+/// The boxed kernel of one form on one device: a closure without captures. Arguments are read where they lie on the stack, and
+/// what is written lies there too. Arguments of hand-written functions have the names of the row, so that one of another type is
+/// an error at the row.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kernel {
-    (functional op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+    (functional op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const COUNT: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let args = $crate::table::arguments(stack, COUNT)?;
         let mut reader = $crate::table::Reader::new(args, 0);
         let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
         let sink = $crate::core::structured::Functional::<$device, { $crate::__results!(count $rets) }>::default();
         let outputs = <$op as $crate::core::structured::Operator<'_, $device, ($($crate::__value_type!('_ $ty),)*)>>::call(values, sink)?;
-        Ok(outputs.into_iter().map(Into::into).collect())
+        $crate::table::finish(stack, COUNT, outputs.map(Into::into));
+        Ok(())
     } };
-    (out op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+    (out op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
         const OUTPUTS: usize = $crate::__results!(count $rets);
-        let (inputs, outs) = args.split_at_mut(args.len() - OUTPUTS);
-        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + OUTPUTS)?.split_at_mut(INPUTS);
+        $crate::table::check_written(outs, INPUTS)?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
-        let sink = $crate::core::structured::Out(written.typed::<$device, OUTPUTS>()?);
+        let sink = $crate::core::structured::Out($crate::table::written::<$device, OUTPUTS>(outs)?);
         <$op as $crate::core::structured::Operator<'_, $device, ($($crate::__value_type!('_ $ty),)*)>>::call(values, sink)?;
-        Ok(written.results())
+        $crate::table::keep_written(stack, INPUTS + OUTPUTS, OUTPUTS);
+        Ok(())
     } };
-    (autoout op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
-        let (inputs, outs) = args.split_at_mut(args.len() - 1);
-        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+    (autoout op $device:ident ($op:ty) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
+        $crate::table::check_written(outs, INPUTS)?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let values = ($(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?,)*);
         let sink = $crate::core::structured::Functional::<$device, 1>::default();
         let [result] = <$op as $crate::core::structured::Operator<'_, $device, ($($crate::__value_type!('_ $ty),)*)>>::call(values, sink)?;
-        let [out] = written.typed::<$device, 1>()?;
+        let [out] = $crate::table::written::<$device, 1>(outs)?;
         $crate::table::write_out(&result, out)?;
-        Ok(written.results())
+        $crate::table::keep_written(stack, INPUTS + 1, 1);
+        Ok(())
     } };
-    (inplace op $device:ident ($op:ty) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
-        let (first, rest) = args.split_at_mut(1);
-        let mut written = $crate::table::Written::take(first, 0)?;
-        let [this] = written.typed::<$device, 1>()?;
+    (inplace op $device:ident ($op:ty) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
+        const OTHERS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let (first, rest) = $crate::table::arguments(stack, 1 + OTHERS)?.split_at_mut(1);
+        $crate::table::check_written(first, 0)?;
+        let [this] = $crate::table::written::<$device, 1>(first)?;
         $crate::core::structured::in_place(this, |input, sink, _| {
             #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
             let mut reader = $crate::table::Reader::new(rest, 1);
@@ -266,88 +379,108 @@ macro_rules! __kernel {
             <$op as $crate::core::structured::Operator<'_, $device,
                 ($crate::__value_type!('_ Tensor), $($crate::__value_type!('_ $ty),)*)>>::call(values, sink)
         })?;
-        Ok(written.results())
+        stack.truncate(stack.len() - OTHERS);
+        Ok(())
     } };
     (functional view $($row:tt)*) => { $crate::__kernel! { @made shared view $($row)* } };
     (copy view $($row:tt)*) => { $crate::__kernel! { @made copied view $($row)* } };
     (functional views $($row:tt)*) => { $crate::__kernel! { @made shared_parts view $($row)* } };
     (copy views $($row:tt)*) => { $crate::__kernel! { @made copied_parts view $($row)* } };
-    (copyout view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
-        let (inputs, outs) = args.split_at_mut(args.len() - 1);
-        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+    (copyout view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = 1 + <[&str]>::len(&[$(stringify!($n)),*]);
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
+        $crate::table::check_written(outs, INPUTS)?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let this = reader.tensor::<$device>(stringify!($this))?;
         let geometry = $($op)*(this.geometry(),
             $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
-        let [out] = written.typed::<$device, 1>()?;
+        let [out] = $crate::table::written::<$device, 1>(outs)?;
         $crate::table::write_out(&$crate::table::copied(&this, geometry)?, out)?;
-        Ok(written.results())
+        $crate::table::keep_written(stack, INPUTS + 1, 1);
+        Ok(())
     } };
     (copyout views $($row:tt)*) => { $crate::__kernel! { @outs write_outs $($row)* } };
     (copyinto views $($row:tt)*) => { $crate::__kernel! { @outs copy_into $($row)* } };
-    (@outs $write:ident $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
-        let (inputs, outs) = args.split_at_mut(args.len() - 1);
-        let mut written = $crate::table::WrittenList::take(&mut outs[0], inputs.len())?;
+    (@outs $write:ident $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = 1 + <[&str]>::len(&[$(stringify!($n)),*]);
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let this = reader.tensor::<$device>(stringify!($this))?;
         let geometries = $($op)*(this.geometry(),
             $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+        let mut written = $crate::table::written_list::<$device>(&mut outs[0], INPUTS)?;
         let parts = $crate::table::copied_parts(&this, geometries)?;
-        $crate::table::$write(&parts, &mut written.typed::<$device>()?)?;
-        Ok(Vec::new())
+        $crate::table::$write(&parts, &mut written)?;
+        $crate::table::keep_written(stack, INPUTS + 1, 0);
+        Ok(())
     } };
-    (inplace view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
-        let (first, rest) = args.split_at_mut(1);
-        let mut written = $crate::table::Written::take(first, 0)?;
-        let [this] = written.typed::<$device, 1>()?;
+    (inplace view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
+        const OTHERS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let (first, rest) = $crate::table::arguments(stack, 1 + OTHERS)?.split_at_mut(1);
+        $crate::table::check_written(first, 0)?;
+        let [this] = $crate::table::written::<$device, 1>(first)?;
         #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
         let mut reader = $crate::table::Reader::new(rest, 1);
         let geometry = $($op)*(this.geometry(),
             $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
         this.set_view(geometry)?;
-        Ok(written.results())
+        stack.truncate(stack.len() - OTHERS);
+        Ok(())
     } };
-    (@made $how_made:ident view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
+    (@made $how_made:ident view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
+        const COUNT: usize = 1 + <[&str]>::len(&[$(stringify!($n)),*]);
+        let args = $crate::table::arguments(stack, COUNT)?;
         let mut reader = $crate::table::Reader::new(args, 0);
         let this = reader.tensor::<$device>(stringify!($this))?;
         let geometry = $($op)*(this.geometry(),
             $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
-        Ok(vec![$crate::table::IntoResult::into_result($crate::table::$how_made(&this, geometry)?)])
+        let result = $crate::table::IntoResult::into_result($crate::table::$how_made(&this, geometry)?);
+        $crate::table::finish(stack, COUNT, [result]);
+        Ok(())
     } };
-    (inplace hand $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |args| {
-        let (first, rest) = args.split_at_mut(1);
-        let mut written = $crate::table::Written::take(first, 0)?;
-        let [this] = written.typed::<$device, 1>()?;
+    (inplace hand $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
+        const OTHERS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let (first, rest) = $crate::table::arguments(stack, 1 + OTHERS)?.split_at_mut(1);
+        $crate::table::check_written(first, 0)?;
+        let [this] = $crate::table::written::<$device, 1>(first)?;
         #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
         let mut reader = $crate::table::Reader::new(rest, 1);
         $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
         $($op)*(this, $($n),*)?;
-        Ok(written.results())
+        stack.truncate(stack.len() - OTHERS);
+        Ok(())
     } };
-    (functional hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
+    (functional hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const COUNT: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let args = $crate::table::arguments(stack, COUNT)?;
         let mut reader = $crate::table::Reader::new(args, 0);
         $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
         let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
-        Ok(vec![$crate::table::IntoResult::into_result(result)])
+        $crate::table::finish(stack, COUNT, [$crate::table::IntoResult::into_result(result)]);
+        Ok(())
     } };
-    (autoout hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
-        let (inputs, outs) = args.split_at_mut(args.len() - 1);
-        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+    (autoout hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
+        $crate::table::check_written(outs, INPUTS)?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
         $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
         let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
-        let [out] = written.typed::<$device, 1>()?;
+        let [out] = $crate::table::written::<$device, 1>(outs)?;
         $crate::table::write_out(&result, out)?;
-        Ok(written.results())
+        $crate::table::keep_written(stack, INPUTS + 1, 1);
+        Ok(())
     } };
-    (out hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |args| {
-        let (inputs, outs) = args.split_at_mut(args.len() - 1);
-        let mut written = $crate::table::Written::take(outs, inputs.len())?;
+    (out hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
+        $crate::table::check_written(outs, INPUTS)?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
-        let [out] = written.typed::<$device, 1>()?;
+        let [out] = $crate::table::written::<$device, 1>(outs)?;
         $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
         $($op)*($($n,)* out)?;
-        Ok(written.results())
+        $crate::table::keep_written(stack, INPUTS + 1, 1);
+        Ok(())
     } };
 }
 
@@ -406,5 +539,42 @@ impl<D: Device> IntoResult for Tensor<D> {
 impl<D: Device> IntoResult for Vec<Tensor<D>> {
     fn into_result(self) -> IValue {
         IValue::Tensors(self.into_iter().map(Tensor::into_any).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use monomorph_core::{DType, Meta};
+
+    fn tensor(sizes: &[i64]) -> Tensor<Meta> {
+        Tensor::zeros_contiguous(DType::F32, sizes).unwrap()
+    }
+
+    /// A kernel takes what is its own off the end of a stack, whatever lies below.
+    #[test]
+    fn what_lies_below_the_arguments_stays() {
+        let mut stack: Stack = vec![IValue::Int(7), tensor(&[2]).into(), IValue::Bool(true)];
+        assert_eq!(arguments(&mut stack, 2).unwrap().len(), 2);
+        assert!(matches!(arguments(&mut stack, 4).unwrap_err().kind(), ErrorKind::ListLength { got: 3, want: 4, .. }));
+        finish(&mut stack, 2, [IValue::Float(1.5)]);
+        assert!(matches!(stack[..], [IValue::Int(7), IValue::Float(1.5)]));
+        finish(&mut stack, 0, [IValue::None, IValue::None]);
+        keep_written(&mut stack, 3, 1);
+        assert!(matches!(stack[..], [IValue::Int(7), IValue::None]));
+    }
+
+    #[test]
+    fn written_values_are_lent_where_they_lie() {
+        let mut stack: Stack = vec![tensor(&[2]).into(), tensor(&[3]).into()];
+        check_written(&stack, 0).unwrap();
+        let [a, b] = written::<Meta, 2>(&mut stack).unwrap();
+        a.set_view(Geometry::contiguous(DType::F32, &[1, 2]).unwrap()).unwrap();
+        assert_eq!(b.sizes(), [3]);
+        let IValue::Tensor(changed) = &stack[0] else { panic!("a tensor") };
+        assert_eq!(changed.sizes(), [1, 2]);
+        assert!(written::<Meta, 3>(&mut stack).is_err());
+        stack[1] = IValue::Int(1);
+        assert!(matches!(check_written(&stack, 4).unwrap_err().kind(), ErrorKind::ArgumentKind { position: 5, .. }));
     }
 }

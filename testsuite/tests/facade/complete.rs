@@ -2,7 +2,7 @@
 //! sizes or storage, or makes a tensor from options is in the table, or its operator is left out here by name, with the reason.
 
 use monomorph::core::schema::{Alias, Schema};
-use monomorph::registry;
+use monomorph::dispatcher;
 use monomorph_testsuite::conformance::workspace_root;
 use std::collections::BTreeSet;
 
@@ -130,7 +130,7 @@ fn views_and_factories_are_in_the_table_or_left_out_by_name() {
     let (mut present, mut problems) = (0, Vec::new());
     let mut unused = left_out.clone();
     for schema in all.iter().filter(belongs) {
-        let known = registry().get(schema.full_name()).is_ok();
+        let known = dispatcher().find(schema.full_name()).is_ok();
         present += usize::from(known);
         unused.remove(schema.name());
         match (known, left_out.contains(schema.name())) {

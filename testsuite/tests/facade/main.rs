@@ -7,6 +7,7 @@ mod complete;
 mod factories;
 mod fused;
 mod fuzz;
+mod handles;
 mod meta;
 mod pointwise;
 mod reductions;

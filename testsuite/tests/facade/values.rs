@@ -32,7 +32,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             let parts = if schema.name().contains("with_sizes") { 1 } else { 2 };
             IValue::Tensors((0..parts).map(|_| ramp(DType::F32, &[3, 1])).collect())
         }
-        (Base::Tensor, false) => IValue::Tensor(match arg.name() {
+        (Base::Tensor, false) => IValue::from(match arg.name() {
             "self" if COMPLEX.contains(&schema.name()) => ramp(DType::C64, &[3, 2]),
             "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy") => ramp(DType::C64, &[3]),
             "self" if schema.name() == "dsplit" => ramp(DType::F32, &[3, 2, 1]),
@@ -80,8 +80,8 @@ pub(crate) fn fitting_stack(schema: &Schema) -> Stack {
 pub(crate) fn every_kind() -> Vec<IValue> {
     vec![
         IValue::None,
-        IValue::Tensor(ramp(DType::F64, &[2])),
-        IValue::Tensor(Tensor::<Meta>::zeros_contiguous(DType::C64, &[2, 2]).unwrap().into_any()),
+        IValue::from(ramp(DType::F64, &[2])),
+        IValue::from(Tensor::<Meta>::zeros_contiguous(DType::C64, &[2, 2]).unwrap().into_any()),
         IValue::Bool(true),
         IValue::Int(-3),
         IValue::Float(0.5),
@@ -178,7 +178,7 @@ pub(crate) fn random_value(arg: &Argument, pool: &[AnyTensor], random: &mut Rand
     }
     let int = |random: &mut Random| random.below(7) as i64 - 2;
     match (arg.ty().base(), arg.ty().is_list()) {
-        (Base::Tensor, false) if !random.one_in(15) || arg.is_mutable() => IValue::Tensor(random.pick(pool)),
+        (Base::Tensor, false) if !random.one_in(15) || arg.is_mutable() => IValue::from(random.pick(pool)),
         (Base::Tensor | Base::Scalar, false) => match random.below(4) {
             0 => IValue::Bool(random.one_in(2)),
             1 => IValue::Int(int(random)),

@@ -293,11 +293,11 @@ fn step(model: &Model, random: &mut Random) -> (&'static str, Vec<IValue>, Optio
 }
 
 fn run(name: &str, this: &AnyTensor, args: &[IValue]) -> monomorph::Result<AnyTensor> {
-    let mut stack = vec![IValue::Tensor(this.clone())];
+    let mut stack = vec![IValue::from(this.clone())];
     stack.extend(args.iter().cloned());
     call(name, &mut stack)?;
     match stack.pop() {
-        Some(IValue::Tensor(t)) => Ok(t),
+        Some(IValue::Tensor(t)) => Ok(t.into_tensor()),
         other => panic!("{name}: {other:?}"),
     }
 }

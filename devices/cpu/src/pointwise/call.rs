@@ -11,7 +11,7 @@ use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_iter::TensorIter;
 use monomorph_ops::pointwise::{
-    DomainSet, Operands, OutputKind, Outputs as _, Pointwise, PointwiseInputs, PointwisePlan,
+    DomainSet, Operands, OutputKind, Outputs as _, Pointwise, PointwiseInputs, PointwisePlan, Walk,
 };
 use smallvec::SmallVec;
 
@@ -50,7 +50,7 @@ where
         const { assert!(F::Operands::COUNT < MAX, "a pointwise operator has at most 7 operands") };
         let shape = Shape { kind: F::Out::KIND, masks: F::Operands::MASKS, words: F::Domain::WORDS };
         // SAFETY: E1, E2 are passed on; `lookup` gives bodies of this formula.
-        unsafe { bind(plan.iter(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
+        unsafe { bind(plan.walk(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
     }
 
     unsafe fn run(ready: &mut Self::Ready, plan: &PointwisePlan<F::Params>) -> Result<()> {
@@ -70,7 +70,7 @@ where
 ///
 /// E1, E2 of [`Executes`], and `lookup` gives bodies of the formula that `shape` describes.
 unsafe fn bind(
-    iter: &TensorIter,
+    walk: &Walk,
     compute: Option<DType>,
     shape: &Shape,
     lookup: fn(DType, crate::isa::Level) -> Option<Body>,
@@ -78,10 +78,17 @@ unsafe fn bind(
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
     let level = crate::level()?;
-    let compute = compute.unwrap_or(iter.common_dtype());
+    let compute = compute.unwrap_or(DType::F32);
     let what = "no kernel is compiled for";
     let none = || ErrorKind::DTypeNotSupported { what, got: compute, accepted: shape.words };
     let body = lookup(compute, level).ok_or_else(none)?;
+    if let Some(uniform) = walk.uniform() {
+        // SAFETY: E1, E2 are passed on, and this is the formula's body for `compute`.
+        if let Some(flat) = unsafe { Flat::uniform(uniform, body, compute, shape, inputs, outputs, level) } {
+            return Ok(Ready(How::Flat(flat)));
+        }
+    }
+    let iter = walk.iter();
     // SAFETY: E1, E2 are passed on, and this is the formula's body for `compute`.
     if let Some(flat) = unsafe { Flat::new(iter, body, compute, shape, inputs, outputs, level) } {
         return Ok(Ready(How::Flat(flat)));

@@ -8,7 +8,7 @@ use crate::isa::Level;
 use crate::lane::Block;
 use monomorph_core::structured::{Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Result};
-use monomorph_iter::{GRAIN, TensorIter};
+use monomorph_iter::{GRAIN, TensorIter, Uniform};
 
 /// The most inputs that such a call has.
 const INPUTS: usize = 3;
@@ -57,6 +57,46 @@ impl Spread {
 }
 
 impl Flat {
+    /// The call, if it is such a call, from the plan in few words.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Flat::new).
+    #[inline]
+    pub(super) unsafe fn uniform(
+        uniform: &Uniform,
+        body: Body,
+        compute: DType,
+        shape: &Shape,
+        inputs: &[Operand<'_>],
+        outputs: &Outputs<'_>,
+        level: Level,
+    ) -> Option<Flat> {
+        let n = uniform.numel();
+        let as_taken = uniform.dtype() == compute
+            && uniform.output_dtype() == kernel_dtype(shape.kind, 0, compute, 0)
+            && shape.masks == 0;
+        if !as_taken || n > GRAIN || inputs.len() > INPUTS {
+            return None;
+        }
+        let mut flat = Flat { body, out: outputs.data(0), ins: [std::ptr::null(); INPUTS], n, spread: None };
+        for (i, (input, place)) in inputs.iter().zip(&mut flat.ins).enumerate() {
+            match input {
+                // SAFETY: E2: the storage is borrowed as long as the result lives.
+                Operand::Tensor(tensor) => *place = unsafe { tensor.data() },
+                Operand::Number(number) if flat.spread.is_none() && n <= SPREAD => {
+                    flat.spread = Some(Spread::new(number, i, compute, level));
+                }
+                _ => return None,
+            }
+            // The body looks for its output in one place only, and runs element by element if it is in another.
+            if i != 0 && std::ptr::eq(*place, flat.out) {
+                return None;
+            }
+        }
+        Some(flat)
+    }
+
     /// The call, if it is such a call.
     ///
     /// # Safety

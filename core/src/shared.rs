@@ -1,0 +1,134 @@
+//! A tensor behind one counted word: what a boxed value holds, so that values are small and a copy of one copies no geometry.
+//! Owns the count and the block of it; refuses to know what a boxed value is.
+//!
+//! Invariant B1: the node is live as long as a handle to it is, and is changed only through `&mut` to the only handle.
+
+use crate::borrow::RefCount;
+use crate::tensor::AnyTensor;
+use std::fmt;
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+struct Node {
+    refs: RefCount,
+    tensor: AnyTensor,
+}
+
+/// A tensor that its clones share: one word. Like an `Arc<AnyTensor>`, but the last handle is dropped without a locked
+/// instruction, as that of a storage is.
+pub struct SharedTensor(NonNull<Node>);
+
+// SAFETY: a handle is a counted reference to a tensor, which is `Send + Sync`.
+unsafe impl Send for SharedTensor {}
+// SAFETY: as above.
+unsafe impl Sync for SharedTensor {}
+
+impl SharedTensor {
+    /// The tensor on its own: moved out of the only handle, else cloned.
+    pub fn into_tensor(self) -> AnyTensor {
+        if !self.node().refs.is_unique() {
+            return AnyTensor::clone(&self);
+        }
+        let node = std::mem::ManuallyDrop::new(self);
+        // SAFETY: B1: this is the only handle, it is not dropped, and nodes are made by `Box`.
+        let node = unsafe { Box::from_raw(node.0.as_ptr()) };
+        node.tensor
+    }
+
+    /// The tensor to be written or resized. Where other handles share it, this one gets a clone of its own first, which has
+    /// the same storage: they see what is written, but keep their geometry.
+    pub fn make_mut(&mut self) -> &mut AnyTensor {
+        if !self.node().refs.is_unique() {
+            *self = SharedTensor::from(AnyTensor::clone(self));
+        }
+        // SAFETY: B1: `&mut` to the only handle.
+        let node = unsafe { self.0.as_mut() };
+        &mut node.tensor
+    }
+
+    #[inline]
+    fn node(&self) -> &Node {
+        // SAFETY: B1.
+        unsafe { self.0.as_ref() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn free(&mut self) {
+        // SAFETY: B1: the last handle is being dropped, and nodes are made by `Box`.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+impl From<AnyTensor> for SharedTensor {
+    #[inline]
+    fn from(tensor: AnyTensor) -> SharedTensor {
+        let node = Box::new(Node { refs: RefCount::one(), tensor });
+        SharedTensor(NonNull::from(Box::leak(node)))
+    }
+}
+
+impl Deref for SharedTensor {
+    type Target = AnyTensor;
+    #[inline]
+    fn deref(&self) -> &AnyTensor {
+        &self.node().tensor
+    }
+}
+
+impl Clone for SharedTensor {
+    #[inline]
+    fn clone(&self) -> SharedTensor {
+        self.node().refs.retain();
+        SharedTensor(self.0)
+    }
+}
+
+impl Drop for SharedTensor {
+    #[inline]
+    fn drop(&mut self) {
+        if self.node().refs.release() {
+            self.free();
+        }
+    }
+}
+
+impl fmt::Debug for SharedTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        AnyTensor::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DType, Geometry, Meta, Tensor};
+
+    fn tensor() -> AnyTensor {
+        Tensor::<Meta>::zeros_contiguous(DType::F32, &[2, 3]).unwrap().into_any()
+    }
+
+    #[test]
+    fn clones_share_the_tensor_until_one_is_changed() {
+        let mut a = SharedTensor::from(tensor());
+        let b = a.clone();
+        assert!(std::ptr::eq(&*a, &*b));
+        let changed = a.make_mut().downcast_mut::<Meta>().unwrap();
+        changed.set_view(Geometry::contiguous(DType::F32, &[6]).unwrap()).unwrap();
+        assert_eq!((a.sizes(), b.sizes()), (&[6][..], &[2, 3][..]));
+        assert_eq!(a.storage_id(), b.storage_id());
+        let place = std::ptr::from_ref(&*a);
+        assert!(std::ptr::eq(a.make_mut(), place), "the only handle changes its tensor in place");
+    }
+
+    #[test]
+    fn the_only_handle_gives_its_tensor_away() {
+        let original = tensor();
+        let id = original.storage_id();
+        let (a, b) = (SharedTensor::from(original.clone()), SharedTensor::from(original));
+        let kept = b.clone();
+        assert_eq!(a.into_tensor().storage_id(), id);
+        assert_eq!(b.into_tensor().storage_id(), id);
+        assert_eq!(kept.sizes(), [2, 3]);
+    }
+}
