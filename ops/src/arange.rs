@@ -106,39 +106,37 @@ pub fn arange_out<D: Device>(end: impl Into<Scalar>, out: &mut Tensor<D>) -> Res
     arange_start_out(0, end, 1, out)
 }
 
-/// The number of elements of `range` in this dtype, and its start and step in it: integers are cut off before anything is computed.
+/// The number of elements of `range` in this dtype, and its start and step in it. Bounds are compared as they are given; the count is
+/// taken of integers that were cut off, and of the floats that the dtype is computed in.
 fn inclusive(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<(i64, Scalar, Scalar)> {
     let rule = |rule| Err(ErrorKind::ArgumentRule { rule }.into());
     if dtype == DType::Bool || dtype.is_complex() {
         let accepted = "integers and floats";
         return Err(ErrorKind::DTypeNotSupported { what: "the result has dtype", got: dtype, accepted }.into());
     }
-    if !start.to_f64().is_finite() || !end.to_f64().is_finite() {
-        return rule("arguments start and end must be finite");
-    }
-    let away = "the sign of step leads from start away from end";
-    let overflow = |count: f64| ErrorKind::SizeOverflow { sizes: vec![count as i64], strides: Vec::new() };
-    if dtype.is_integral(false) {
-        let (s, e, d) = (start.to_i64(), end.to_i64(), step.to_i64());
-        if d == 0 {
-            return rule("argument step must be nonzero, also as an integer where the result has an integer dtype");
-        }
-        let span = i128::from(e) - i128::from(s);
-        if span != 0 && (span > 0) != (d > 0) {
-            return rule(away);
-        }
-        let count = span / i128::from(d) + 1;
-        let count = i64::try_from(count).map_err(|_| overflow(count as f64))?;
-        return Ok((count, Scalar::Int(s), Scalar::Int(d)));
-    }
     let (s, e, d) = (start.to_f64(), end.to_f64(), step.to_f64());
     if d == 0.0 || d.is_nan() {
         return rule("argument step must be nonzero");
     }
-    if (d > 0.0 && e < s) || (d < 0.0 && e > s) {
-        return rule(away);
+    if !s.is_finite() || !e.is_finite() {
+        return rule("arguments start and end must be finite");
     }
-    let count = (e - s) / d + 1.0;
+    if (d > 0.0 && e < s) || (d < 0.0 && e > s) {
+        return rule("the sign of step leads from start away from end");
+    }
+    let overflow = |count: f64| ErrorKind::SizeOverflow { sizes: vec![count as i64], strides: Vec::new() };
+    if dtype.is_integral(false) {
+        let (s, e, d) = (start.to_i64(), end.to_i64(), step.to_i64());
+        if d == 0 {
+            return rule("argument step must be nonzero as an integer, too, where the result has an integer dtype");
+        }
+        let count = (i128::from(e) - i128::from(s)) / i128::from(d) + 1;
+        let count = i64::try_from(count).map_err(|_| overflow(count as f64))?;
+        return Ok((count, Scalar::Int(s), Scalar::Int(d)));
+    }
+    let computed = |x: f64| if dtype.size() == 2 { f64::from(x as f32) } else { x };
+    let (s, e, d) = (computed(s), computed(e), computed(d));
+    let count = computed(computed(computed(e - s) / d) + 1.0);
     if count > i64::MAX as f64 / 16.0 {
         return Err(overflow(count).into());
     }

@@ -13,6 +13,11 @@ pub fn clone_tensor<D: Device>(this: &Tensor<D>, memory_format: Option<MemoryFor
     Ok(out)
 }
 
+/// The tensor itself, or a copy if its elements are not what is in memory.
+pub(crate) fn resolved<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    if this.is_conj() || this.is_neg() { clone_tensor(this, None) } else { Ok(this.clone()) }
+}
+
 /// `contiguous`: the tensor itself if it already has the format, else a copy that does.
 pub fn contiguous<D: Device>(this: &Tensor<D>, memory_format: MemoryFormat) -> Result<Tensor<D>> {
     let already = match memory_format {

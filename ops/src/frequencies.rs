@@ -46,6 +46,10 @@ impl Frequencies {
 
     fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
         let values = generated_like(&self.sizes(out.dtype())?, out, self.elements())?;
+        if out.ndim() == 0 && !self.real && self.n == 1 {
+            let accepted = "1 or more: the negative frequencies are a slice of it";
+            return Err(ErrorKind::DimCount { arg: "out", got: 0, accepted }.into());
+        }
         write_sequence(&values, out)
     }
 }

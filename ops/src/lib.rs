@@ -89,7 +89,7 @@ pub mod functions {
     pub use crate::matrix_factories::{eye, eye_m, eye_m_out, eye_out, tril_indices, triu_indices};
     pub use crate::new_factories::{empty_permuted, new_empty, new_empty_strided, new_full, new_ones, new_zeros};
     pub use crate::nonzero::where_nonzero;
-    pub use crate::parts::tensor_split_from;
+    pub use crate::parts::{tensor_split_from, unsafe_chunk, unsafe_split, unsafe_split_with_sizes};
     pub use crate::power::{pow_scalar, pow_scalar_out};
     pub use crate::resize::{
         resize, resize_, resize_as, resize_as_, set, set_, set_storage, set_storage_, set_storage_offset,

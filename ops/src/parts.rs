@@ -180,6 +180,34 @@ pub fn unbind(g: &Geometry, dim: i64) -> Result<Vec<Geometry>> {
     (0..g.sizes()[d]).map(|i| select(g, d as i64, i)).collect()
 }
 
+/// The parts of a tensor, views of it as far as its elements are in memory: with its conj or neg bit set it is copied first.
+fn unsafe_parts<D: Device>(
+    op: &'static str,
+    this: &Tensor<D>,
+    parts: impl FnOnce(&Geometry) -> Result<Vec<Geometry>>,
+) -> Result<Vec<Tensor<D>>> {
+    let make = || {
+        let this = crate::copies::resolved(this)?;
+        crate::table::shared_parts(&this, parts(this.geometry())?)
+    };
+    make().map_err(|e: Error| e.of(op))
+}
+
+/// `unsafe_split.Tensor`: as `split`, but the caller promises to use the parts alone, or the tensor alone.
+pub fn unsafe_split<D: Device>(this: &Tensor<D>, split_size: i64, dim: i64) -> Result<Vec<Tensor<D>>> {
+    unsafe_parts("unsafe_split", this, |g| split(g, split_size, dim))
+}
+
+/// `unsafe_split_with_sizes`: as `split_with_sizes`, with the same promise.
+pub fn unsafe_split_with_sizes<D: Device>(this: &Tensor<D>, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor<D>>> {
+    unsafe_parts("unsafe_split_with_sizes", this, |g| split_with_sizes(g, split_sizes, dim))
+}
+
+/// `unsafe_chunk`: as `chunk`, with the same promise.
+pub fn unsafe_chunk<D: Device>(this: &Tensor<D>, chunks: i64, dim: i64) -> Result<Vec<Tensor<D>>> {
+    unsafe_parts("unsafe_chunk", this, |g| chunk(g, chunks, dim))
+}
+
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]
 #[macro_export]
@@ -214,14 +242,15 @@ macro_rules! __parts_rows {
             : hand ($crate::parts::tensor_split_from) {
             functional tensor_split_from;
         } }
-        { [unsafe_split.Tensor] (Tensor self, SymInt split_size, int dim=0) -> (Tensor[]) : views ($crate::parts::split) {
-            functional unsafe_split; copyout - [unsafe_split.Tensor_out];
-        } }
+        { [unsafe_split.Tensor] (Tensor self, SymInt split_size, int dim=0) -> (Tensor[])
+            : hand ($crate::parts::unsafe_split) { functional unsafe_split; } }
+        { [unsafe_split.Tensor_out] (Tensor self, SymInt split_size, int dim=0) -> (Tensor[])
+            : views ($crate::parts::split) { copyout - [unsafe_split.Tensor_out]; } }
         { [unsafe_split_with_sizes] (Tensor self, SymInt[] split_sizes, int dim=0) -> (Tensor[])
-            : views ($crate::parts::split_with_sizes) {
-            functional unsafe_split_with_sizes; copyout - [unsafe_split_with_sizes.out];
-        } }
-        { [unsafe_chunk] (Tensor self, int chunks, int dim=0) -> (Tensor[]) : views ($crate::parts::chunk) {
+            : hand ($crate::parts::unsafe_split_with_sizes) { functional unsafe_split_with_sizes; } }
+        { [unsafe_split_with_sizes.out] (Tensor self, SymInt[] split_sizes, int dim=0) -> (Tensor[])
+            : views ($crate::parts::split_with_sizes) { copyout - [unsafe_split_with_sizes.out]; } }
+        { [unsafe_chunk] (Tensor self, int chunks, int dim=0) -> (Tensor[]) : hand ($crate::parts::unsafe_chunk) {
             functional unsafe_chunk;
         } }
         { [hsplit.int] (Tensor(a -> *) self, int sections) -> (Tensor(a)[]) : views ($crate::parts::hsplit) {

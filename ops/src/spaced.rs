@@ -36,7 +36,8 @@ impl Spaced {
         if self.steps < 0 {
             return Err(ErrorKind::OutOfRange { arg: "steps", got: self.steps, low: 0, high: i64::MAX }.into());
         }
-        if self.steps == 1 {
+        // PyTorch fills a single element, which in half precision overflows to infinity.
+        if self.steps == 1 && !matches!(dtype, DType::F16 | DType::BF16) {
             self.only(dtype).check_fits(dtype, "start")?;
         }
         if self.steps > 1 {
@@ -73,7 +74,12 @@ impl Spaced {
             if dtype.is_complex() {
                 let (start, end) = (start.to_complex(), end.to_complex());
                 let step = (end - start) / last as f64;
-                let x = if i < halfway { start + step * i as f64 } else { end - step * (last - i) as f64 };
+                // Of powers both factors are complex, as in PyTorch: an infinite step makes imaginary parts that are no number.
+                let times = |n: i64| match base {
+                    Some(_) => step * Complex64::from(n as f64),
+                    None => step * n as f64,
+                };
+                let x = if i < halfway { start + times(i) } else { end - times(last - i) };
                 return Scalar::Complex(base.map_or(x, |base| Complex64::from(base).powc(x)));
             }
             let (start, end) = (start.to_f64(), end.to_f64());
@@ -95,7 +101,7 @@ impl Spaced {
     }
 
     fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
-        let dtype = self.dtype(Some(out.dtype()))?;
+        let dtype = out.dtype();
         let steps = self.count(dtype)?;
         let values = generated_like(&[steps], out, self.elements(dtype))?;
         write_sequence(&values, out)

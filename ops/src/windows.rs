@@ -1,7 +1,9 @@
-//! Window functions of signal processing. Elements are computed in double and rounded once.
+//! Window functions of signal processing: the steps of PyTorch's compositions, each rounded to the dtype as its operators would.
 
 use crate::generate::{Place, generated, generated_like};
-use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
+use monomorph_core::{
+    DEFAULT_FLOAT, DType, Device, DeviceId, Element, Error, ErrorKind, Layout, Result, Scalar, Tensor, with_element,
+};
 use std::f64::consts::{PI, TAU};
 
 /// A window's shape over its support, 0 to 1.
@@ -19,18 +21,50 @@ const HAMMING: Shape = Shape::Cosine(0.54, 0.46);
 const KAISER: Shape = Shape::Kaiser(12.0);
 
 impl Shape {
-    fn at(self, x: f64) -> f64 {
+    /// Element `i` of a symmetric window whose last is number `last`.
+    fn at(self, i: usize, last: i64, to: Rounding) -> f64 {
+        let (i, n) = (to.element(i as f64), last as f64);
         match self {
-            Shape::Bartlett => 1.0 - (2.0 * x - 1.0).abs(),
-            Shape::Blackman => 0.42 - 0.5 * (TAU * x).cos() + 0.08 * (2.0 * TAU * x).cos(),
-            Shape::Cosine(alpha, beta) => alpha - beta * (TAU * x).cos(),
+            Shape::Bartlett => {
+                let rising = to.product(i, 2.0 / n);
+                if i as i64 <= last >> 1 { rising } else { to.element(2.0 - rising) }
+            }
+            Shape::Blackman => {
+                let turn = to.product(i, PI / n);
+                let (once, twice) = (to.product(turn, 2.0), to.product(turn, 4.0));
+                let cosine = |x: f64, by| to.product(to.element(x.cos()), by);
+                to.sum(to.element(cosine(twice, 0.08) - cosine(once, 0.5)), 0.42)
+            }
+            Shape::Cosine(alpha, beta) => {
+                let turn = to.product(i, TAU / n);
+                to.sum(to.product(to.element(turn.cos()), -beta), alpha)
+            }
+            // One operator, which rounds once.
             Shape::Kaiser(beta) => {
-                let side = 2.0 * x - 1.0;
+                let side = 2.0 * i / n - 1.0;
                 let arm = beta.abs() * (1.0 - side * side).max(0.0).sqrt();
                 // exp brings the scaled Bessel functions back to their quotient, which neither overflows.
                 scaled_i0(arm) / scaled_i0(beta.abs()) * (arm - beta.abs()).exp()
             }
         }
+    }
+}
+
+/// How operators on a dtype round: results to the dtype, and so a number that takes part.
+#[derive(Clone, Copy)]
+struct Rounding(DType);
+
+impl Rounding {
+    fn element(self, x: f64) -> f64 {
+        with_element!(self.0, T => T::from_scalar(Scalar::Float(x)).to_scalar().to_f64())
+    }
+
+    fn product(self, x: f64, number: f64) -> f64 {
+        self.element(x * self.element(number))
+    }
+
+    fn sum(self, x: f64, number: f64) -> f64 {
+        self.element(x + self.element(number))
     }
 }
 
@@ -65,7 +99,10 @@ struct Window {
 impl Window {
     /// The sizes, after the checks of a call in this dtype.
     fn sizes(&self, dtype: DType) -> Result<[i64; 1]> {
-        floating(dtype)?;
+        // Of a window that is computed the elements are real; PyTorch makes the others in complex dtypes, too.
+        if !(dtype.is_complex() && self.length <= 1) {
+            floating(dtype)?;
+        }
         if self.length < 0 {
             let arg = "window_length";
             return Err(ErrorKind::OutOfRange { arg, got: self.length, low: 0, high: i64::MAX }.into());
@@ -74,9 +111,9 @@ impl Window {
     }
 
     /// A periodic window is a symmetric one that is longer by one element, without that.
-    fn elements(self) -> impl Fn(usize) -> Scalar {
+    fn elements(self, dtype: DType) -> impl Fn(usize) -> Scalar {
         let last = if self.periodic { self.length } else { self.length - 1 };
-        move |i| Scalar::Float(if self.length == 1 { 1.0 } else { self.shape.at(i as f64 / last as f64) })
+        move |i| Scalar::Float(if self.length == 1 { 1.0 } else { self.shape.at(i, last, Rounding(dtype)) })
     }
 
     fn make<D: Device>(
@@ -87,12 +124,12 @@ impl Window {
         pin_memory: Option<bool>,
     ) -> Result<Tensor<D>> {
         let dtype = dtype.unwrap_or(DEFAULT_FLOAT);
-        let make = || generated(&self.sizes(dtype)?, Place { dtype, device, pin_memory }, self.elements());
+        let make = || generated(&self.sizes(dtype)?, Place { dtype, device, pin_memory }, self.elements(dtype));
         make().map_err(|e: Error| e.of(op))
     }
 
     fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
-        let values = generated_like(&self.sizes(out.dtype())?, out, self.elements())?;
+        let values = generated_like(&self.sizes(out.dtype())?, out, self.elements(out.dtype()))?;
         crate::table::write_out(&values, out)
     }
 }

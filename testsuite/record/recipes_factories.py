@@ -46,8 +46,10 @@ def spaced(pool, base, overload):
             v[name] = torch.tensor([v[name]] if pool.chance(0.05) else v[name])
     if base == "logspace":
         v["base"] = r.choice([10.0, 2.0, 2.5, 0.5, -2.0 if pool.chance(0.3) else 3.0])
-        # Powers beyond an integer dtype are undefined in C++.
-        v |= {k: abs(x) % 2 for k, x in v.items() if k in ("start", "end") and isinstance(x, (int, float)) and abs(x) > 3}
+        # Powers beyond an integer dtype are undefined in C++, and an output may have any.
+        if "out" in overload:
+            v |= {"start": r.choice([0, 1]), "end": r.choice([0, 2]), "base": r.choice([10.0, 2.0, 3.0])}
+            v |= {k: torch.tensor(v[k]) for k, kind in zip(("start", "end"), kinds) if kind == "Tensor"}
     return v
 
 
@@ -64,8 +66,9 @@ def made(pool, base, overload):
     if base in SPACED:
         v = spaced(pool, base, overload)
         names = ["uint8", "int8", "int16", "int32", "int64", *FLOATS, "complex64", "complex128"]
+        # Powers beyond an integer dtype are undefined in C++.
         if base == "logspace":
-            names = names[3:]
+            return v | options(pool, names[5:], 0)
         return v | options(pool, names)
     if base == "range":
         v = ranged(pool)
@@ -152,6 +155,9 @@ def sized(pool, base, overload):
     """Sizes and storages: only such as the storage holds."""
     r = pool.rng
     t = pool.tensor(pool.shape(3, 5) if pool.chance(0.4) else None)
+    # resize_as_ resolves such a tensor first, and then forgets the memory format.
+    if base == "resize_as" and (t.is_conj() or t.is_neg()):
+        return None
     formats = [None, None, torch.contiguous_format, torch.preserve_format]
     if base == "set":
         return {"self": t}

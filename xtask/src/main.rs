@@ -9,6 +9,7 @@ mod conformance;
 mod dispatch;
 mod memory;
 mod ops;
+mod schemas;
 mod steps;
 mod ulp;
 
@@ -50,6 +51,7 @@ cargo xtask COMMAND
   dispatch NAME which kernel serves which key, and why
       --with KEY,KEY     as if there were kernels for just these; a new name is a device of another crate
   new-op NAME   print the lines that a new pointwise operator takes
+  schemas       the committed list of schemas against an installed PyTorch (MONOMORPH_PYTHON), and against the parser
   ulp           how far elementary functions are from the exact value, in units in the last place
       --op NAME          only this function; repeatable
       --exhaustive       every float32, and millions of float64 (minutes each)
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Some("ops") => ops::print(&rest),
         Some("dispatch") => dispatch::print(&rest),
         Some("new-op") => ops::new_op(&rest),
+        Some("schemas") => schemas::run(&rest),
         Some("ulp") => ulp::run(&rest),
         Some("fuzz") => memory::fuzz(&rest),
         Some("help" | "--help" | "-h") | None => {
