@@ -4,7 +4,7 @@
 //! `cargo run --release --example custom_op`
 
 use monomorph::core::structured::prepare;
-use monomorph::{Cpu, IValue, Registry, Result, Stack, Tensor, clone_tensor};
+use monomorph::{Cpu, IValue, Result, Stack, Tensor, clone_tensor};
 
 // The whole operator: alpha · x + y over every dtype but bool.
 use monomorph::algebra::Num;
@@ -60,13 +60,13 @@ fn main() -> Result<()> {
     println!("prepared\n{steady}");
 
     // By name.
-    let mut registry = Registry::new();
-    register(&mut registry);
+    let mut library = monomorph::dispatcher().library("my");
+    register(&mut library)?;
     let mut stack: Stack = vec![x.into(), y.into(), IValue::Int(2)];
-    registry.call("my::axpy", &mut stack)?;
+    monomorph::call("my::axpy", &mut stack)?;
     let IValue::Tensor(named) = &stack[0] else { unreachable!("the schema returns a tensor") };
     assert_eq!(named.to_vec::<f32>()?, want);
-    println!("by name: {}", registry.get("my::axpy")?.schema());
+    println!("by name: {}", monomorph::dispatcher().find("my::axpy")?.schema()?);
 
     // Errors are those of every operator.
     let error = z.axpy(&Tensor::<Cpu>::from_slice(&[1.0f32; 4], &[4])?, 1).unwrap_err();

@@ -23,9 +23,10 @@ pub use monomorph_core as core;
 pub use monomorph_iter as iter;
 pub use monomorph_ops as ops;
 
+pub use monomorph_core::dispatch::{Dispatcher, Library};
 pub use monomorph_core::{
     AnyTensor, Complex32, Complex64, DType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, MemoryFormat, Meta,
-    Registry, Result, Scalar, Stack, Tensor, bf16, f16,
+    Result, Scalar, Stack, Tensor, bf16, f16,
 };
 pub use monomorph_cpu::{Cpu, memory};
 pub use monomorph_ops::functions::*;
@@ -33,14 +34,29 @@ pub use monomorph_ops::{Op, algebra, meta, pointwise, prepared};
 
 use std::sync::LazyLock;
 
-/// Every operator of the table by name, with kernels for the CPU and for meta tensors.
-pub fn registry() -> &'static Registry {
-    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
-        let mut registry = Registry::new();
-        monomorph_ops::op_table! { __register registry Cpu Meta }
-        registry
+/// Every operator of the table by name, with kernels for the CPU and for meta tensors. Libraries can add operators and kernels
+/// to it while the program runs: see [`Dispatcher::library`].
+pub fn dispatcher() -> &'static Dispatcher {
+    struct InTree {
+        dispatcher: Dispatcher,
+        /// What it registers is there as long as it is.
+        _table: Library,
+    }
+    static IN_TREE: LazyLock<InTree> = LazyLock::new(|| {
+        let dispatcher = Dispatcher::new();
+        let mut table = dispatcher.library("aten");
+        match register(&mut table) {
+            Ok(()) => InTree { dispatcher, _table: table },
+            Err(error) => unreachable!("the operator table does not register: {error}"),
+        }
     });
-    &REGISTRY
+    &IN_TREE.dispatcher
+}
+
+/// Defines every operator of the table in a library, which has to be of the namespace `aten`.
+fn register(library: &mut Library) -> Result<()> {
+    monomorph_ops::op_table! { __register library Cpu Meta }
+    Ok(())
 }
 
 /// Calls an operator by name, such as `add.Tensor`: takes its arguments off the stack, in schema order, and leaves its
@@ -58,5 +74,5 @@ pub fn registry() -> &'static Registry {
 /// # }
 /// ```
 pub fn call(name: &str, stack: &mut Stack) -> Result<()> {
-    registry().call(name, stack)
+    dispatcher().call(name, stack)
 }

@@ -2,7 +2,7 @@
 //! [`operators!`](crate::operators!); the forms themselves are expanded by the same macros as in-tree rows.
 
 /// Declares operators: each row gives functions and methods for its forms, meta functions in a module `meta`, and an entry
-/// that `register` puts in a [`Registry`](crate::Registry). Kernels are compiled in the calling crate.
+/// that `register` puts in a [`Library`](crate::Library). Kernels are compiled in the calling crate.
 ///
 /// ```
 /// use monomorph::algebra::Num;
@@ -35,7 +35,7 @@
 /// pub fn axpy<D>(..) -> Result<Tensor<D>>         // for each device that executes `Pointwise<Axpy, Here>`
 /// pub trait axpy<D> { fn axpy(&self, ..) .. }     // implemented for Tensor<D>
 /// pub mod meta { pub fn axpy<D>(..) -> Result<Tensor<Meta>> }
-/// pub fn register(registry: &mut Registry)        // `my::axpy`, `my::axpy_`, `my::axpy.out` on the CPU and on meta tensors
+/// pub fn register(library: &mut Library) -> Result<()>    // `my::axpy`, `my::axpy_`, `my::axpy.out` on the CPU and meta
 /// ```
 ///
 /// so a module has at most one `operators!`. A row whose arguments are not those of its formula does not compile.
@@ -49,11 +49,13 @@ macro_rules! operators {
             use super::*;
             $( $crate::__operator_row! { {__typed_row __meta_function} $($row)* } )*
         }
-        #[doc = "Adds every form of these operators that has a name, with kernels for the CPU and for meta tensors."]
-        pub fn register(registry: &mut $crate::Registry) {
+        #[doc = "Defines every form of these operators that has a name, with kernels for the CPU and for meta tensors. An error if \
+            the library is of another namespace or one of them is defined already."]
+        pub fn register(library: &mut $crate::Library) -> $crate::Result<()> {
             #[allow(unused_imports, reason = "the expansion names devices by identifier")]
             use $crate::{Cpu, Meta};
-            $( $crate::__operator_row! { {__register_row [registry Cpu Meta]} $($row)* } )*
+            $( $crate::__operator_row! { {__register_row [library Cpu Meta]} $($row)* } )*
+            Ok(())
         }
     };
 }

@@ -1,5 +1,5 @@
 //! The facade end to end: typed, boxed, by name.
-use monomorph::{Cpu, IValue, Stack, Tensor, add, call, registry};
+use monomorph::{Cpu, IValue, Stack, Tensor, add, call, dispatcher};
 
 #[test]
 fn typed_and_boxed_agree() {
@@ -11,7 +11,7 @@ fn typed_and_boxed_agree() {
     call("add.Tensor", &mut stack).unwrap();
     let IValue::Tensor(t) = &stack[0] else { panic!("a tensor") };
     assert_eq!(t.to_vec::<f32>().unwrap(), c.to_vec::<f32>().unwrap());
-    println!("{}", registry().iter().count());
+    println!("{}", dispatcher().operators().len());
 }
 
 #[test]

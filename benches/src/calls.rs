@@ -4,11 +4,11 @@
 use crate::fused::relu_mul_add_out;
 use crate::serve::{Task, Work};
 use crate::{Data, Layout, values};
-use monomorph::core::Entry;
+use monomorph::core::dispatch::OperatorHandle;
 use monomorph::{
-    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, eq_out, erf_out, exp, exp_out,
-    gelu_out, log_out, maximum_out, mean, meta, minimum_out, mul, mul_out, prepared, registry, rsqrt_out, sigmoid_out,
-    sqrt_out, sum, sum_dim, tanh_out, where_out,
+    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, dispatcher, eq_out, erf_out,
+    exp, exp_out, gelu_out, log_out, maximum_out, mean, meta, minimum_out, mul, mul_out, prepared, rsqrt_out,
+    sigmoid_out, sqrt_out, sum, sum_dim, tanh_out, where_out,
 };
 use std::hint::black_box;
 
@@ -178,7 +178,7 @@ fn reduction(work: &Work) -> Ready {
 /// The out= form by name: `count` operands and the output.
 fn by_name(work: &Work, count: usize) -> Ready {
     let name = format!("{}.out", work.op);
-    if registry().get(&name).is_err() {
+    if dispatcher().find(&name).is_err() {
         return Err("not in the table".to_owned());
     }
     let mut stack: Stack = (0..count).map(|i| Ok(operand(work, i, count)?.into())).collect::<Result<_, String>>()?;
@@ -268,14 +268,14 @@ impl Task for Plan {
 
 /// A boxed call by handle. Its arguments are pushed anew for each call.
 struct Boxed {
-    entry: &'static Entry,
+    handle: OperatorHandle,
     arguments: Stack,
     stack: Stack,
 }
 
 fn boxed(name: &str, arguments: Stack) -> Ready {
-    let entry = registry().get(name).map_err(text)?;
-    Ok(Box::new(Boxed { entry, arguments, stack: Vec::new() }))
+    let handle = dispatcher().find(name).map_err(text)?;
+    Ok(Box::new(Boxed { handle, arguments, stack: Vec::new() }))
 }
 
 impl Task for Boxed {
@@ -283,7 +283,7 @@ impl Task for Boxed {
         for _ in 0..n {
             self.stack.clear();
             self.stack.extend(self.arguments.iter().cloned());
-            self.entry.call(black_box(&mut self.stack)).map_err(text)?;
+            self.handle.call(black_box(&mut self.stack)).map_err(text)?;
         }
         Ok(())
     }

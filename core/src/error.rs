@@ -70,6 +70,9 @@ impl std::error::Error for Error {}
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
+    /// Between a name and a kernel.
+    #[error("{0}")]
+    Dispatch(crate::dispatch::DispatchError),
     /// Two sizes that cannot be broadcast together.
     #[error(
         "sizes {left:?} and {right:?} do not broadcast: dimension {dim} (from the left of the result) is {left_size} and {right_size}; equal sizes or 1 are accepted"

@@ -92,6 +92,21 @@ impl IValue {
         })
     }
 
+    /// The tensor, if the value is one.
+    pub fn as_tensor(&self) -> Option<&AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t) } else { None }
+    }
+
+    /// The tensor to be written, if the value is one.
+    pub fn as_tensor_mut(&mut self) -> Option<&mut AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t.make_mut()) } else { None }
+    }
+
+    /// The value as a tensor, if it is one.
+    pub fn into_tensor(self) -> Option<AnyTensor> {
+        if let IValue::Tensor(t) = self { Some(t.into_tensor()) } else { None }
+    }
+
     /// Every tensor in the value.
     pub fn tensors(&self) -> impl Iterator<Item = &AnyTensor> {
         let (one, many, some) = match self {

@@ -386,6 +386,13 @@ impl AnyTensor {
         &mut self.0
     }
 
+    /// A meta tensor of the same geometry, over a storage of its own of as many bytes.
+    #[must_use]
+    pub fn to_meta(&self) -> AnyTensor {
+        let store = Store::Meta(MetaStore::new(self.0.storage_bytes()));
+        AnyTensor(Raw { geometry: self.0.geometry.clone(), store })
+    }
+
     /// The tensor as one of device type `D`, if it is on such a device.
     pub fn downcast<D: Device>(self) -> Option<Tensor<D>> {
         (self.0.device().kind == D::KIND).then(|| Tensor::from_raw(self.0))

@@ -1,5 +1,5 @@
-//! The borrow protocol of a storage, model-checked: loom runs every interleaving of a few threads and every value that a
-//! relaxed load may return. The data of the storage is a loom cell, so that an access that the protocol should have kept
+//! The borrow protocol of a storage and the publication of dispatch tables, model-checked: loom runs every interleaving of a
+//! few threads and every value that a relaxed load may return. The data of the storage is a loom cell, so that an access that the protocol should have kept
 //! apart is reported by loom itself and not by an assertion here. Tests of values live elsewhere.
 //!
 //! ```text
@@ -11,6 +11,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use loom::thread;
 use monomorph_core::borrow::{self, BorrowState, Home, Refused};
+use monomorph_core::dispatch::published::{Published, Reader};
 use std::sync::Arc;
 
 /// What tensors share: a borrow state and data that only a borrow may touch.
@@ -512,5 +513,71 @@ fn an_in_place_call_announces_both_at_once() {
             a.0.state.end_write(write);
         }
         thread.join().unwrap();
+    });
+}
+
+/// What is published: a value that loom checks each access of, so that a value that is read before it is written is found.
+struct Value(UnsafeCell<u32>);
+
+// SAFETY: loom's cells check every access; that is the test.
+unsafe impl Sync for Value {}
+// SAFETY: as above.
+unsafe impl Send for Value {}
+
+impl Value {
+    fn new(value: u32) -> Value {
+        let cell = UnsafeCell::new(0);
+        cell.with_mut(|p| {
+            // SAFETY: nobody else has it yet.
+            unsafe { *p = value }
+        });
+        Value(cell)
+    }
+
+    fn get(&self) -> u32 {
+        self.0.with(|p| {
+            // SAFETY: written before it was published, if the protocol is right.
+            unsafe { *p }
+        })
+    }
+}
+
+/// What a reader makes for a value.
+fn copied(value: &Value) -> Value {
+    Value::new(value.get())
+}
+
+/// One reader in two threads while a third replaces the value: what is read is one of the values, whole, never an older one
+/// than was read before, and the new one once `replace` is known to have returned.
+#[test]
+fn a_table_is_replaced_while_a_shared_handle_reads_it() {
+    loom::model(|| {
+        let published = Arc::new(Published::new(Value::new(1)));
+        let reader: Arc<Reader<Value, Value>> = Arc::new(Reader::default());
+        let returned = Arc::new(AtomicU32::new(0));
+        let writer = {
+            let (published, returned) = (published.clone(), returned.clone());
+            thread::spawn(move || {
+                published.replace(Value::new(2));
+                returned.store(1, loom::sync::atomic::Ordering::Release);
+            })
+        };
+        let other = {
+            let (published, reader) = (published.clone(), reader.clone());
+            thread::spawn(move || {
+                let first = reader.read(&published, copied);
+                assert_eq!(first.value.get(), first.state.get());
+                let second = reader.read(&published, copied);
+                assert!(second.state.get() >= first.state.get(), "an older table after a newer one");
+                assert_eq!(first.value.get(), first.state.get(), "what was read stays while the reader lives");
+            })
+        };
+        let after = returned.load(loom::sync::atomic::Ordering::Acquire) == 1;
+        let seen = reader.read(&published, copied);
+        assert_eq!(seen.value.get(), seen.state.get());
+        assert!(!after || seen.state.get() == 2, "a registration that has returned is not seen");
+        writer.join().unwrap();
+        other.join().unwrap();
+        assert_eq!(reader.read(&published, copied).state.get(), 2);
     });
 }

@@ -6,6 +6,7 @@ mod bench;
 mod bloat;
 mod checks;
 mod conformance;
+mod dispatch;
 mod memory;
 mod ops;
 mod steps;
@@ -46,6 +47,8 @@ cargo xtask COMMAND
       --record           append the totals to the history
   ops           the operator table: rows, forms, schemas, devices
       --json             as JSON
+  dispatch NAME which kernel serves which key, and why
+      --with KEY,KEY     as if there were kernels for just these; a new name is a device of another crate
   new-op NAME   print the lines that a new pointwise operator takes
   ulp           how far elementary functions are from the exact value, in units in the last place
       --op NAME          only this function; repeatable
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&rest),
         Some("bloat") => bloat::run(&rest),
         Some("ops") => ops::print(&rest),
+        Some("dispatch") => dispatch::print(&rest),
         Some("new-op") => ops::new_op(&rest),
         Some("ulp") => ulp::run(&rest),
         Some("fuzz") => memory::fuzz(&rest),

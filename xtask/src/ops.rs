@@ -1,5 +1,6 @@
 //! The operator table on the terminal, and the lines of a new operator. Owns the printing, not the table.
 
+use monomorph::core::dispatch::{DispatchKey, Resolution, Source};
 use monomorph::ops::table::{Row, RowForm, rows};
 use serde_json::{Value, json};
 
@@ -16,8 +17,12 @@ pub(crate) fn print(args: &[String]) -> Result<bool, String> {
 
 /// The schema of a form, and the devices that have a kernel for it.
 fn registered(form: &RowForm) -> Option<(String, Vec<&'static str>)> {
-    let entry = monomorph::registry().get(form.overload.as_deref()?).ok()?;
-    Some((entry.schema().to_string(), entry.kinds().map(|kind| kind.name()).collect()))
+    let handle = monomorph::dispatcher().find(form.overload.as_deref()?).ok()?;
+    let computes = |(key, resolution, _): &(DispatchKey, Resolution, _)| {
+        key.is_dense() && matches!(resolution.source, Source::Kernel(_))
+    };
+    let backends = handle.explain().into_iter().filter(computes).filter_map(|(key, ..)| key.backend());
+    Some((handle.schema().ok()?.to_string(), backends.map(|backend| backend.kind().name()).collect()))
 }
 
 fn table(rows: &[Row]) {
@@ -35,7 +40,7 @@ fn table(rows: &[Row]) {
     }
     let forms = rows.iter().flat_map(|row| &row.forms);
     let functions = forms.filter(|form| form.function.is_some()).count();
-    println!("{} rows, {} overloads, {functions} functions", rows.len(), monomorph::registry().iter().count());
+    println!("{} rows, {} overloads, {functions} functions", rows.len(), monomorph::dispatcher().operators().len());
 }
 
 fn row_json(row: &Row) -> Value {
@@ -61,8 +66,8 @@ fn new_op_text(name: &str) -> Result<String, String> {
     if !fits || !name.starts_with(|c: char| c.is_ascii_lowercase()) || name.ends_with('_') {
         return Err(format!("{name} is no name of an operator: lower-case letters, digits and _, and a letter first"));
     }
-    if let Ok(entry) = monomorph::registry().get(name) {
-        return Err(format!("{name} is in the table: {}", entry.schema()));
+    if let Ok(schema) = monomorph::dispatcher().find(name).and_then(|handle| Ok(handle.schema()?.to_string())) {
+        return Err(format!("{name} is in the table: {schema}"));
     }
     let formula: String = name
         .split('_')
@@ -111,8 +116,8 @@ mod tests {
         let mut listed: Vec<&str> =
             rows.iter().flat_map(|row| &row.forms).filter_map(|form| form.overload.as_deref()).collect();
         listed.sort_unstable();
-        let mut registered: Vec<&str> = monomorph::registry().iter().map(|entry| entry.schema().full_name()).collect();
-        registered.sort_unstable();
+        let operators = monomorph::dispatcher().operators();
+        let registered: Vec<&str> = operators.iter().map(|handle| handle.name()).collect();
         assert_eq!(listed, registered);
     }
 }

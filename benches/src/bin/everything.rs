@@ -2,5 +2,5 @@
 #![forbid(unsafe_code)]
 
 fn main() {
-    println!("{} overloads", monomorph::registry().iter().count());
+    println!("{} overloads", monomorph::dispatcher().operators().len());
 }

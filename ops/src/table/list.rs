@@ -20,7 +20,7 @@ pub struct RowForm {
     pub form: &'static str,
     /// The Rust function; `None` for a form that is called by name only.
     pub function: Option<&'static str>,
-    /// The overload that it is in the registry; `None` for another function of an overload that is listed before.
+    /// The overload that it is by name; `None` for another function of an overload that is listed before.
     pub overload: Option<String>,
 }
 

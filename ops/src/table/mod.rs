@@ -1,5 +1,5 @@
 //! The operator table: one row per overload, from which functions, methods, in-place and out= forms, meta functions, boxed
-//! kernels and the registry come. A row is
+//! kernels and their definitions come. A row is
 //!
 //! ```text
 //! { [name.overload] (schema arguments) -> (schema returns) : kind (what it is) {
@@ -32,6 +32,7 @@ mod rows;
 pub use agree::{Takes, agrees};
 pub use list::{Row, RowForm, rows};
 pub use register::{
-    IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_schema, finish,
-    functional_schema, inplace_schema, keep_written, out_schema, resize, shared, shared_parts, write_out, written,
+    IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_schema, define, finish,
+    functional_schema, inplace_schema, keep_written, out_form, out_schema, resize, shared, shared_parts, write_out,
+    written,
 };

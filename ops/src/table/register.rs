@@ -1,9 +1,11 @@
 //! The boxed forms of a row: closures that read arguments off the stack by schema type, and the schemas of all forms.
 
 use crate::copies::clone_tensor;
+use monomorph_core::dispatch::{Backend, Definition, DispatchError, Flags, KernelFunction, Library};
 use monomorph_core::schema::Schema;
 use monomorph_core::{
-    AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, MemoryFormat, Result, Stack, Tensor, strides,
+    AnyTensor, ArgType, BoxedFn, Device, DeviceId, DeviceKind, ErrorKind, Geometry, IValue, MemoryFormat, Result,
+    Stack, Tensor, strides,
 };
 use smallvec::SmallVec;
 
@@ -205,7 +207,35 @@ fn parse(text: &str) -> Schema {
     }
 }
 
-/// Expands the table into entries of a registry, one kernel per device named.
+/// Defines one form of a row with a kernel for each device. Operators of the table enter devices and compare them themselves,
+/// in every form.
+pub fn define(
+    library: &mut Library,
+    schema: Schema,
+    completed_by: Option<&str>,
+    kernels: &[(DeviceKind, BoxedFn)],
+) -> Result<()> {
+    let flags = Flags { device_guard: false, device_check: false, ..Flags::default() };
+    let mut definition = Definition::new(schema).with_flags(flags);
+    if let Some(out) = completed_by {
+        definition = definition.completed_by(squeeze(out));
+    }
+    for (kind, kernel) in kernels {
+        let Some(backend) = Backend::of(*kind) else {
+            return Err(DispatchError::NoBackend { kind: kind.0 }.into());
+        };
+        definition = definition.dispatch([backend], KernelFunction::stack(*kernel).named("in-tree"));
+    }
+    library.define(definition)
+}
+
+/// The out= form that completes the others of a structured row.
+pub fn out_form<'a>(kind: &str, forms: &[(&str, &'a str)]) -> Option<&'a str> {
+    let out = forms.iter().find(|(form, name)| *form == "out" && !name.is_empty());
+    out.filter(|_| kind == "op").map(|(_, name)| *name)
+}
+
+/// Expands the table into definitions of a library, with one kernel per device named. An error leaves the enclosing function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register {
@@ -225,8 +255,15 @@ macro_rules! __register_row {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_forms {
-    ($ctx:tt $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
-        $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name [$($($fname)*)?] } )*
+    ([$library:ident $($device:ident)*] $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt
+        { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
+        let out: Option<&str> =
+            $crate::table::out_form(stringify!($kind), &[$((stringify!($form), stringify!($($($fname)*)?))),*]);
+        $crate::__register_forms! { @each [$library out $($device)*] $name $args $rets $kind $op
+            $([$form [$($($fname)*)?]])* }
+    };
+    (@each $ctx:tt $name:tt $args:tt $rets:tt $kind:ident $op:tt $([$form:ident $fname:tt])*) => {
+        $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name $fname } )*
     };
 }
 
@@ -272,11 +309,25 @@ macro_rules! __register_form {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __boxed {
-    ({ $form:ident $kind:ident [$registry:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
-        let entry = $crate::core::Entry::new($schema);
-        $( let entry = entry.with(<$device as $crate::core::Device>::KIND,
-            $crate::__kernel! { $form $kind $device $op $rets $all }); )*
-        $registry.insert(entry);
+    ({ $form:ident $kind:ident [$library:ident $out:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
+        $crate::table::define($library, $schema, $crate::__completed_by!($form $out), &[
+            $((<$device as $crate::core::Device>::KIND, $crate::__kernel! { $form $kind $device $op $rets $all })),*
+        ])?;
+    };
+}
+
+/// The forms that an out= form completes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __completed_by {
+    (functional $out:ident) => {
+        $out
+    };
+    (inplace $out:ident) => {
+        $out
+    };
+    ($form:ident $out:ident) => {
+        None
     };
 }
 

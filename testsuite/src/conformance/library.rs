@@ -16,7 +16,8 @@ pub struct Library;
 
 impl Replayer for Library {
     fn call(&mut self, call: &Call<'_>) -> Outcome {
-        let Ok(entry) = monomorph::registry().get(call.op) else { return Outcome::Unsupported };
+        let Ok(handle) = monomorph::dispatcher().find(call.op) else { return Outcome::Unsupported };
+        let Ok(schema) = handle.schema() else { return Outcome::Unsupported };
         let memory = match Memory::<Cpu>::new(call) {
             Ok(memory) => memory,
             Err(message) => return Outcome::Error { message, after: After::default() },
@@ -29,7 +30,7 @@ impl Replayer for Library {
             }
         }
         let before = stack.clone();
-        match entry.call(&mut stack) {
+        match handle.call(&mut stack) {
             Err(error) => {
                 let after = memory.after(call, &stack, &[]);
                 Outcome::Error { message: error.to_string(), after }
@@ -37,7 +38,6 @@ impl Replayer for Library {
             Ok(()) => {
                 // Written arguments are returned; the caller's own handle is the one with the new geometry.
                 let mut state = before;
-                let schema = entry.schema();
                 let first_out = schema.args().len() - schema.out_args().len();
                 for (i, result) in stack.iter().enumerate() {
                     if schema.is_out() {
@@ -205,5 +205,5 @@ pub fn meta_arguments(call: &Call<'_>) -> Result<Stack, String> {
 
 /// Every overload of the table, sorted by name.
 pub fn overloads() -> Vec<String> {
-    monomorph::registry().iter().map(|entry| entry.schema().full_name().to_owned()).collect()
+    monomorph::dispatcher().operators().iter().map(|handle| handle.name().to_owned()).collect()
 }

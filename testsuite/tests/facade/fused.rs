@@ -7,7 +7,7 @@ use monomorph::ops::comparison::LtFn;
 use monomorph::ops::exponential::ExpFn;
 use monomorph::ops::pointwise::{Chain, PointwiseInputs, Then, symbolic};
 use monomorph::ops::record::Inputs;
-use monomorph::{Cpu, DType, IValue, Registry, Result, Scalar, Stack, Tensor, div, exp, lt, mul, neg};
+use monomorph::{Cpu, DType, IValue, Result, Scalar, Stack, Tensor, div, exp, lt, mul, neg};
 use monomorph::{add_alpha, add_alpha_out};
 use monomorph_core::structured::prepare;
 use monomorph_testsuite::layout::{Layout, Random, mixed, tensor};
@@ -141,10 +141,11 @@ fn a_chain_has_every_form() {
     let dry = meta::mul_add(&x, &x, &x, 2).unwrap();
     assert_eq!((dry.sizes(), dry.dtype()), (&[3][..], DType::F32));
 
-    let mut registry = Registry::new();
-    register(&mut registry);
+    let dispatcher = monomorph::Dispatcher::new();
+    let mut library = dispatcher.library("my");
+    register(&mut library).unwrap();
     let mut stack: Stack = vec![x.clone().into(), x.clone().into(), x.clone().into(), IValue::Int(2)];
-    registry.call("my::mul_add", &mut stack).unwrap();
+    dispatcher.call("my::mul_add", &mut stack).unwrap();
     let IValue::Tensor(named) = &stack[0] else { panic!("the schema returns a tensor") };
     assert_eq!(named.to_vec::<f32>().unwrap(), want);
 

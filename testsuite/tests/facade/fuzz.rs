@@ -2,7 +2,7 @@
 //! how many, `MONOMORPH_FUZZ_SEED` which.
 
 use monomorph::core::ErrorKind;
-use monomorph::{AnyTensor, DType, IValue, registry};
+use monomorph::{AnyTensor, DType, IValue, dispatcher};
 use monomorph_testsuite::layout::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,7 +17,7 @@ fn random_boxed_calls_do_not_panic() {
     let calls: usize = std::env::var("MONOMORPH_FUZZ_ITERS").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000);
     let seed = std::env::var("MONOMORPH_FUZZ_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
     let mut random = Random::new(seed);
-    let entries: Vec<_> = registry().iter().collect();
+    let entries = dispatcher().operators();
     let mut pool: Vec<AnyTensor> = (0..16).map(|_| random_tensor(&mut random)).collect();
     let (mut returned, mut refused) = (0, 0);
     for call in 0..calls {
@@ -26,7 +26,7 @@ fn random_boxed_calls_do_not_panic() {
             pool[slot] = random_tensor(&mut random);
         }
         let entry = random.pick(&entries);
-        let schema = entry.schema();
+        let schema = entry.schema().unwrap();
         let mut stack: Vec<IValue> = schema.args().map(|arg| random_value(arg, &pool, &mut random)).collect();
         if random.one_in(30) {
             stack.truncate(random.below(stack.len() + 1));

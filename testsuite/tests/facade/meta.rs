@@ -1,8 +1,8 @@
 //! Meta equals real for every recorded call: replayed with meta tensors of the same geometry it has the same sizes, strides,
 //! offsets and dtypes, or is an error as well.
 
-use monomorph::core::{ErrorKind, Registry};
-use monomorph::{DType, IValue, Stack, registry};
+use monomorph::core::ErrorKind;
+use monomorph::{DType, IValue, Stack, dispatcher};
 use monomorph_testsuite::conformance::library::{arguments, meta_arguments, overloads};
 use monomorph_testsuite::conformance::{Call, CaseFile, Selection, bases, golden_cases, recorded_cases};
 use std::path::Path;
@@ -18,8 +18,8 @@ fn shapes(values: &[IValue]) -> Vec<Shape> {
 }
 
 /// The shapes of results, then of arguments where the call writes one; the results are the written arguments then.
-fn outcome(registry: &Registry, name: &str, mut stack: Stack) -> Result<Vec<Shape>, monomorph::Error> {
-    registry.call(name, &mut stack)?;
+fn outcome(name: &str, mut stack: Stack) -> Result<Vec<Shape>, monomorph::Error> {
+    dispatcher().call(name, &mut stack)?;
     Ok(shapes(&stack))
 }
 
@@ -30,14 +30,14 @@ fn replay(dir: &Path) -> usize {
     let selection = Selection { ops: overloads(), tags: Vec::new() };
     for base in bases(dir, &selection).expect("a directory of cases") {
         let file = CaseFile::load(dir, &base).expect("a readable file");
-        for case in file.cases.iter().filter(|case| registry().get(&case.op).is_ok()) {
+        for case in file.cases.iter().filter(|case| dispatcher().find(&case.op).is_ok()) {
             let call = Call::new(case, &file.storages);
             let (Ok(real), Ok(meta)) = (arguments(&call), meta_arguments(&call)) else { continue };
             replayed += 1;
             let before = shapes(&meta);
             let mut stack = meta.clone();
-            let dry = registry().call(&case.op, &mut stack).map(|()| shapes(&stack));
-            match (outcome(registry(), &case.op, real), dry) {
+            let dry = dispatcher().call(&case.op, &mut stack).map(|()| shapes(&stack));
+            match (outcome(&case.op, real), dry) {
                 (Ok(real), Ok(dry)) if real == dry => {}
                 (Err(real), Err(dry)) if real == dry && shapes(&stack) == before => {}
                 (Err(real), Ok(_)) if *real.kind() == ErrorKind::DivisionByZero => {}

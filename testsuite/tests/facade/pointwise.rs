@@ -255,7 +255,7 @@ impl<'a> Trial<'a> {
         let on_twins = (formula.meta.functional)(&lent(&twins), params);
         assert_meta(what, &geometry, &on_twins.map(|t| t.geometry().clone()));
 
-        let by_name = boxed::call(boxed::functional(formula), boxed::stack(formula, &self.args, params));
+        let by_name = boxed::call(&boxed::functional(formula), boxed::stack(formula, &self.args, params));
         match (&result, by_name) {
             (Ok(t), Ok(named)) => {
                 assert_eq!(shape(t.geometry()), shape(named.geometry()), "{what}: by name");
@@ -395,7 +395,7 @@ impl<'a> Trial<'a> {
     /// The out= form and the in-place form by name.
     fn by_name_into(&self, result: &Result<Tensor<Cpu>>) {
         let entry = boxed::functional(self.formula);
-        let out_entry = boxed::sibling(entry, |e| e.schema().is_out()).expect("an out= form");
+        let out_entry = boxed::sibling(&entry, |e| e.schema().unwrap().is_out()).expect("an out= form");
         let dtype = result.as_ref().map_or(DType::F32, Tensor::dtype);
         let mut stack = boxed::stack(self.formula, &self.args, &self.params);
         stack.push(Tensor::<Cpu>::zeros_contiguous(dtype, &[0]).unwrap().into());
@@ -409,7 +409,7 @@ impl<'a> Trial<'a> {
         }
         let Some(Arg::Tensor(first)) = self.args.first().filter(|_| self.formula.masks == 0) else { return };
         // PyTorch's maximum has none.
-        let Some(in_place) = boxed::sibling(entry, |e| e.schema().is_inplace()) else { return };
+        let Some(in_place) = boxed::sibling(&entry, |e| e.schema().unwrap().is_inplace()) else { return };
         let copy = || {
             let bytes = first.storage_to_vec().unwrap();
             Tensor::<Cpu>::from_storage(&bytes, first.geometry().clone()).unwrap()

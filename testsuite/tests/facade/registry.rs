@@ -1,8 +1,9 @@
 //! The operator table by name: its schemas are PyTorch's, it has every overload that was recorded, and no argument list
 //! that does not fit makes a call panic or change anything.
 
-use monomorph::core::{Entry, ErrorKind};
-use monomorph::{IValue, Stack, registry};
+use monomorph::core::ErrorKind;
+use monomorph::core::dispatch::OperatorHandle;
+use monomorph::{IValue, Stack, dispatcher};
 use monomorph_testsuite::conformance::{CaseFile, Selection, bases, golden_cases, workspace_root};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +15,7 @@ fn every_schema_is_one_of_pytorch() {
     let path = workspace_root().join("testsuite/golden/schemas.txt");
     let text = std::fs::read_to_string(path).expect("the list of schemas");
     let lines: BTreeSet<&str> = text.lines().collect();
-    let ours = registry().iter().map(|entry| entry.schema().to_string());
+    let ours = dispatcher().operators().into_iter().map(|entry| entry.schema().unwrap().to_string());
     let strangers: Vec<String> = ours.filter(|schema| !lines.contains(&**schema)).collect();
     assert_eq!(strangers, [] as [String; 0]);
 }
@@ -27,7 +28,7 @@ fn every_recorded_overload_is_in_the_table() {
         recorded.extend(file.cases.iter().map(|case| case.op.clone()));
     }
     assert!(recorded.len() >= 154, "{} overloads", recorded.len());
-    let missing: Vec<_> = recorded.iter().filter(|op| registry().get(op).is_err()).collect();
+    let missing: Vec<_> = recorded.iter().filter(|op| dispatcher().find(op).is_err()).collect();
     assert_eq!(missing, [] as [&String; 0]);
 }
 
@@ -36,7 +37,7 @@ fn an_unknown_operator_is_answered_with_near_names() {
     for (name, near) in
         [("ad.Tensor", "add.Tensor"), ("add.Tensr", "add.Tensor"), ("clmp", "clamp"), ("aten::ngg", "neg")]
     {
-        let error = registry().get(name).expect_err(name);
+        let error = dispatcher().find(name).expect_err(name);
         match error.kind() {
             ErrorKind::UnknownOperator { near: names, .. } => {
                 assert!(names.iter().any(|n| n == near), "{name}: {names:?}");
@@ -44,18 +45,18 @@ fn an_unknown_operator_is_answered_with_near_names() {
             other => panic!("{name}: {other:?}"),
         }
     }
-    assert!(registry().get("").is_err() && registry().get("aten::").is_err() && registry().get("add.").is_err());
+    assert!(["", "aten::", "add."].iter().all(|name| dispatcher().find(name).is_err()));
     let mut stack: Stack = vec![IValue::Int(1)];
-    assert!(registry().call("no_such_operator", &mut stack).is_err());
+    assert!(dispatcher().call("no_such_operator", &mut stack).is_err());
     assert_eq!(stack.len(), 1);
 }
 
 /// Calls an overload; a panic is a failure, and an error leaves the stack and every tensor as they were.
-fn try_call(entry: &Entry, stack: &Stack) -> Result<Stack, monomorph::Error> {
+fn try_call(entry: &OperatorHandle, stack: &Stack) -> Result<Stack, monomorph::Error> {
     let mut given = stack.clone();
     let before: Vec<String> = stack.iter().map(|value| describe(value, true)).collect();
     let outcome = catch_unwind(AssertUnwindSafe(|| entry.call(&mut given)));
-    let schema = entry.schema();
+    let schema = entry.schema().unwrap();
     let outcome = outcome.unwrap_or_else(|_| panic!("{schema}: panicked on {stack:?}"));
     match outcome {
         Ok(()) => Ok(given),
@@ -71,16 +72,16 @@ fn try_call(entry: &Entry, stack: &Stack) -> Result<Stack, monomorph::Error> {
 }
 
 /// The stack with its tensors replaced by copies, so that one call does not see what another wrote.
-fn fresh(entry: &Entry) -> Stack {
-    fitting_stack(entry.schema())
+fn fresh(entry: &OperatorHandle) -> Stack {
+    fitting_stack(entry.schema().unwrap())
 }
 
 #[test]
 fn fitting_arguments_return() {
-    for entry in registry().iter() {
+    for entry in &dispatcher().operators() {
         let result = try_call(entry, &fresh(entry));
-        let stack = result.unwrap_or_else(|error| panic!("{}: {error}", entry.schema()));
-        assert_eq!(stack.len(), entry.schema().returns().len(), "{}", entry.schema());
+        let stack = result.unwrap_or_else(|error| panic!("{}: {error}", entry.schema().unwrap()));
+        assert_eq!(stack.len(), entry.schema().unwrap().returns().len(), "{}", entry.schema().unwrap());
     }
 }
 
@@ -90,13 +91,13 @@ fn every_write_is_counted() {
     const VIEWS: [&str; 9] =
         ["transpose_", "squeeze_", "unsqueeze_", "as_strided_", "t_", "swapaxes_", "swapdims_", "detach_", "empty"];
     let mut written = 0;
-    for entry in registry().iter().filter(|entry| !VIEWS.contains(&entry.schema().name())) {
+    for entry in dispatcher().operators().iter().filter(|entry| !VIEWS.contains(&entry.schema().unwrap().name())) {
         let stack = fresh(entry);
-        let mutable = || entry.schema().args().zip(&stack).filter(|(arg, _)| arg.is_mutable());
+        let mutable = || entry.schema().unwrap().args().zip(&stack).filter(|(arg, _)| arg.is_mutable());
         let versions = || mutable().flat_map(|(_, v)| v.tensors().map(|t| t.version())).collect::<Vec<_>>();
         let before = versions();
-        entry.call(&mut stack.clone()).unwrap_or_else(|error| panic!("{}: {error}", entry.schema()));
-        assert!(versions().iter().zip(&before).all(|(now, then)| now > then), "{}", entry.schema());
+        entry.call(&mut stack.clone()).unwrap_or_else(|error| panic!("{}: {error}", entry.schema().unwrap()));
+        assert!(versions().iter().zip(&before).all(|(now, then)| now > then), "{}", entry.schema().unwrap());
         written += before.len();
     }
     assert!(written > 60, "{written}");
@@ -104,8 +105,8 @@ fn every_write_is_counted() {
 
 #[test]
 fn wrong_counts_are_errors() {
-    for entry in registry().iter() {
-        let schema = entry.schema();
+    for entry in &dispatcher().operators() {
+        let schema = entry.schema().unwrap();
         let required = schema.args().filter(|arg| arg.default().is_none()).count();
         let full = fresh(entry);
         for keep in 0..full.len() {
@@ -129,8 +130,8 @@ fn wrong_counts_are_errors() {
 #[test]
 fn wrong_kinds_and_orders_are_no_panic() {
     let mut refused = 0;
-    for entry in registry().iter() {
-        let n = entry.schema().args().len();
+    for entry in &dispatcher().operators() {
+        let n = entry.schema().unwrap().args().len();
         for i in 0..n {
             for value in every_kind() {
                 let mut stack = fresh(entry);
@@ -150,7 +151,7 @@ fn wrong_kinds_and_orders_are_no_panic() {
             let mut stack = fresh(entry);
             stack[i] = value.clone();
             let error = try_call(entry, &stack).expect_err("no schema of the table takes such a list");
-            assert!(matches!(error.kind(), ErrorKind::ArgumentKind { .. }), "{}: {error}", entry.schema());
+            assert!(matches!(error.kind(), ErrorKind::ArgumentKind { .. }), "{}: {error}", entry.schema().unwrap());
         }
     }
     assert!(refused > 3000, "{refused}");
@@ -159,8 +160,8 @@ fn wrong_kinds_and_orders_are_no_panic() {
 #[test]
 fn extreme_numbers_are_no_panic() {
     let mut refused = 0;
-    for entry in registry().iter() {
-        let args: Vec<_> = entry.schema().args().collect();
+    for entry in &dispatcher().operators() {
+        let args: Vec<_> = entry.schema().unwrap().args().collect();
         for (i, arg) in args.iter().enumerate() {
             for value in extremes(arg) {
                 let mut stack = fresh(entry);
@@ -178,8 +179,8 @@ fn results_that_no_memory_holds_are_errors() {
     // These walk every element without needing memory for it, as is their right.
     const WALKERS: [&str; 8] = ["sum", "mean", "amax", "amin", "any", "argmax", "aminmax", "fill_"];
     let mut refused = 0;
-    for entry in registry().iter().filter(|entry| !WALKERS.contains(&entry.schema().name())) {
-        let n = entry.schema().args().len();
+    for entry in dispatcher().operators().iter().filter(|entry| !WALKERS.contains(&entry.schema().unwrap().name())) {
+        let n = entry.schema().unwrap().args().len();
         for i in 0..n {
             let mut stack = fresh(entry);
             let IValue::Tensor(t) = &stack[i] else { continue };

@@ -1,0 +1,62 @@
+//! Completion of a backend that has only the out= kernel of an operator: checks and shapes by the operator's meta kernel,
+//! memory by the backend's own `empty_strided`, and then the out= kernel. Owns these three steps, for every operator alike.
+
+use super::error::DispatchError;
+use super::handle::OperatorHandle;
+use super::kernel::{Frame, written_positions};
+use super::key::{Backend, DispatchKey};
+use super::set::{KeyGuard, KeySet};
+use super::stack::Stack;
+use crate::device::DeviceId;
+use crate::error::Result;
+use crate::ivalue::IValue;
+use crate::tensor::AnyTensor;
+
+/// The boxed kernel at the key `Common` of a backend.
+pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
+    let Some(backend) = frame.key.backend() else { return Err(DispatchError::NotDefined.into()) };
+    let Some(out) = frame.handle.completed_by() else { return Err(DispatchError::NotDefined.into()) };
+    let device = stack.iter().flat_map(IValue::tensors).map(AnyTensor::device).find(|d| d.kind == backend.kind());
+    let device = device.unwrap_or(DeviceId { kind: backend.kind(), index: 0 });
+
+    let mut shapes: Stack = stack.iter().map(on_meta).collect();
+    frame.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
+
+    let all: KeySet = Backend::all().map(DispatchKey::common).collect();
+    let _excluded = KeyGuard::exclude(all);
+    let mut outs = Vec::with_capacity(shapes.len());
+    for (shape, written) in shapes.iter().zip(written_positions(frame.schema)) {
+        outs.push(match (written.and_then(|position| stack.get(position)), shape.as_tensor()) {
+            (Some(argument), _) => argument.clone(),
+            (None, Some(shape)) => allocated(frame, shape, device)?,
+            (None, None) => shape.clone(),
+        });
+    }
+    let mut args: Stack = stack.iter().cloned().chain(outs).collect();
+    out.redispatch(KeySet::of(DispatchKey::dense(backend)), &mut args)?;
+    *stack = args;
+    Ok(())
+}
+
+/// The same argument with meta tensors in place of its tensors.
+fn on_meta(value: &IValue) -> IValue {
+    match value {
+        IValue::Tensors(list) => IValue::Tensors(list.iter().map(AnyTensor::to_meta).collect()),
+        IValue::OptionalTensors(list) => {
+            IValue::OptionalTensors(list.iter().map(|t| t.as_ref().map(AnyTensor::to_meta)).collect())
+        }
+        IValue::Device(_) => IValue::Device(DeviceId::META),
+        other => other.as_tensor().map_or_else(|| other.clone(), |t| t.to_meta().into()),
+    }
+}
+
+/// A tensor like `shape`, by the backend's own `empty_strided`.
+fn allocated(frame: &Frame<'_>, shape: &AnyTensor, device: DeviceId) -> Result<IValue> {
+    let empty: OperatorHandle = frame.dispatcher().find("empty_strided")?;
+    let geometry = shape.geometry();
+    let sizes = IValue::Ints(geometry.sizes().to_vec());
+    let strides = IValue::Ints(geometry.strides().to_vec());
+    let mut stack: Stack = vec![sizes, strides, geometry.dtype().into(), IValue::None, device.into()];
+    empty.call(&mut stack)?;
+    Ok(stack.pop().unwrap_or_default())
+}

@@ -1,0 +1,301 @@
+//! Handles of operators: calling without a lock, boxed and unboxed. A handle reads the operator's table, keeps what it has
+//! read, and holds the state of the kernels that have some. Owns the way of one call from arguments to kernel.
+
+use super::Dispatcher;
+use super::error::DispatchError;
+use super::kernel::{Frame, Object};
+use super::key::{DispatchKey, RegistrationKey};
+use super::operator::{Defined, Operator, Slot, Table};
+use super::published::{Reader, Seen};
+use super::resolve::Resolution;
+use super::set::{KeySet, localized};
+use super::signature::{CanonicalList, Inferred, KernelValue, ParameterList, Returned};
+use super::stack::{Stack, fill_defaults};
+use crate::device::DeviceId;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ivalue::IValue;
+use crate::schema::Schema;
+use crate::tensor::AnyTensor;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+/// The objects that a handle has made for kernels with state, by place in the table.
+type Made = Vec<(usize, OnceLock<Object>)>;
+
+fn no_objects_yet(table: &Table) -> Made {
+    let made = |slot: &Slot| slot.kernel.as_ref().is_some_and(super::kernel::KernelFunction::is_made);
+    let places = table.slots.iter().enumerate().filter(|(_, slot)| made(slot));
+    places.map(|(place, _)| (place, OnceLock::new())).collect()
+}
+
+/// An operator, looked up. A call through it takes no lock, whatever is registered meanwhile, and a kernel stays alive while
+/// it runs. Kernels with state have it per handle: a clone starts anew.
+#[derive(Debug)]
+pub struct OperatorHandle {
+    dispatcher: Dispatcher,
+    operator: Arc<Operator>,
+    reader: Reader<Table, Made>,
+}
+
+impl Clone for OperatorHandle {
+    fn clone(&self) -> Self {
+        OperatorHandle::new(self.dispatcher.clone(), self.operator.clone())
+    }
+}
+
+impl OperatorHandle {
+    pub(super) fn new(dispatcher: Dispatcher, operator: Arc<Operator>) -> OperatorHandle {
+        OperatorHandle { dispatcher, operator, reader: Reader::default() }
+    }
+
+    /// The dispatcher that it is of.
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// The name that it is looked up by.
+    pub fn name(&self) -> &str {
+        &self.operator.name
+    }
+
+    /// The out= form that completes this one.
+    pub(super) fn completed_by(&self) -> Option<OperatorHandle> {
+        let out = self.seen().value.defined.as_ref()?.completed_by.clone()?;
+        Some(OperatorHandle::new(self.dispatcher.clone(), out))
+    }
+
+    #[inline]
+    fn seen(&self) -> &Seen<Table, Made> {
+        self.reader.read(&self.operator.table, no_objects_yet)
+    }
+
+    /// The schema.
+    ///
+    /// # Errors
+    ///
+    /// [`DispatchError::NotDefined`] once the defining library is gone.
+    pub fn schema(&self) -> Result<&Schema> {
+        Ok(&defined(&self.seen().value)?.schema)
+    }
+
+    /// What serves each key and why, with the name of its kernel.
+    pub fn explain(&self) -> Vec<(DispatchKey, Resolution, Option<&'static str>)> {
+        let table = &self.seen().value;
+        let line = |(key, slot): (DispatchKey, &Slot)| (key, slot.resolution, slot.kernel.as_ref().map(|k| k.name()));
+        DispatchKey::all().zip(&table.slots).map(line).collect()
+    }
+
+    /// What would serve each key if there were kernels for just these keys.
+    pub fn explain_with(&self, keys: &[RegistrationKey]) -> Vec<(DispatchKey, Resolution)> {
+        self.dispatcher.hypothetical(&self.operator, keys)
+    }
+
+    /// Calls the operator: takes its arguments off the stack and leaves its results. Trailing arguments that have a default may
+    /// be missing. On an error the stack is as it was.
+    pub fn call(&self, stack: &mut Stack) -> Result<()> {
+        self.call_boxed(stack, None).map_err(|e| e.of(self.operator.name.to_string()))
+    }
+
+    /// Calls the kernel that these keys lead to, whatever the arguments are.
+    pub fn redispatch(&self, keys: KeySet, stack: &mut Stack) -> Result<()> {
+        self.call_boxed(stack, Some(keys)).map_err(|e| e.of(self.operator.name.to_string()))
+    }
+
+    fn call_boxed(&self, stack: &mut Stack, keys: Option<KeySet>) -> Result<()> {
+        let seen = self.seen();
+        let defined = defined(&seen.value)?;
+        let given = stack.len();
+        fill_defaults(&defined.schema, stack)?;
+        let keys = keys.unwrap_or_else(|| localized(keys_of_stack(defined, stack)));
+        let result = self.dispatch(seen, defined, keys, |object, frame, slot| {
+            if slot.check || slot.within.is_some() {
+                let first = checked_device(slot, |visit| stack.iter().flat_map(IValue::tensors).try_for_each(visit))?;
+                return within(slot, first, || object.call_boxed(frame, stack));
+            }
+            object.call_boxed(frame, stack)
+        });
+        if result.is_err() {
+            stack.truncate(given);
+        }
+        result
+    }
+
+    /// A handle for unboxed calls with these parameters and results, such as `typed::<(&AnyTensor, Scalar), AnyTensor>()`.
+    ///
+    /// # Errors
+    ///
+    /// [`DispatchError::SchemaMismatch`] if that is not what the schema declares.
+    pub fn typed<A: ParameterList, O: KernelValue>(&self) -> Result<TypedHandle<A::Canonical, O::Returned>> {
+        let inferred = Inferred::of::<A::Canonical, O::Returned>();
+        inferred.check(self.schema()?).map_err(|e| e.of(self.operator.name.to_string()))?;
+        Ok(TypedHandle { handle: self.clone(), signature: PhantomData })
+    }
+
+    #[inline]
+    fn dispatch<R>(
+        &self,
+        seen: &Seen<Table, Made>,
+        defined: &Defined,
+        keys: KeySet,
+        call: impl FnOnce(&Object, &Frame<'_>, &Slot) -> Result<R>,
+    ) -> Result<R> {
+        let keys = keys & seen.value.mask;
+        let key = keys.highest();
+        let slot = &seen.value.slots[key.index()];
+        let Some(kernel) = &slot.kernel else { return Err(no_kernel(&seen.value, key)) };
+        let object = match kernel.shared_object() {
+            Some(object) => object,
+            None => made(seen, key.index(), kernel)?,
+        };
+        let frame = Frame { handle: self, schema: &defined.schema, keys, key };
+        call(object, &frame, slot)
+    }
+}
+
+/// A handle for unboxed calls.
+#[derive(Debug)]
+pub struct TypedHandle<A: CanonicalList, O> {
+    handle: OperatorHandle,
+    signature: PhantomData<fn(A) -> O>,
+}
+
+impl<A: CanonicalList, O: Returned> TypedHandle<A, O> {
+    /// Calls the operator: the kernel is a function of these very parameters, or a boxed one.
+    pub fn call(&self, values: A::Values<'_>) -> Result<O> {
+        self.call_unnamed(values).map_err(|e| e.of(self.handle.operator.name.to_string()))
+    }
+
+    #[inline]
+    fn call_unnamed(&self, values: A::Values<'_>) -> Result<O> {
+        let handle = &self.handle;
+        let seen = handle.seen();
+        let defined = defined(&seen.value)?;
+        let mut keys = A::keys(&values);
+        if keys.is_empty() && defined.is_factory() {
+            keys = keys_of_device(A::device(&values));
+        }
+        handle.dispatch(seen, defined, localized(keys), |object, frame, slot| {
+            if slot.check || slot.within.is_some() {
+                let first = checked_device(slot, |visit| {
+                    let mut result = Ok(());
+                    A::tensors(&values, &mut |t| {
+                        if result.is_ok() {
+                            result = visit(t)
+                        }
+                    });
+                    result
+                })?;
+                return within(slot, first, || object.call::<A, O>(frame, values));
+            }
+            object.call::<A, O>(frame, values)
+        })
+    }
+
+    /// The handle for boxed calls.
+    pub fn handle(&self) -> &OperatorHandle {
+        &self.handle
+    }
+}
+
+fn defined(table: &Table) -> Result<&Defined> {
+    match &table.defined {
+        Some(defined) => Ok(defined),
+        None => Err(DispatchError::NotDefined.into()),
+    }
+}
+
+/// The object of a kernel with state, made at the first call.
+#[cold]
+fn made<'a>(seen: &'a Seen<Table, Made>, place: usize, kernel: &super::kernel::KernelFunction) -> Result<&'a Object> {
+    let none = || Error::from(DispatchError::NotDefined);
+    let (_, cell) = seen.state.iter().find(|(p, _)| *p == place).ok_or_else(none)?;
+    if cell.get().is_none()
+        && let Some(object) = kernel.make()?
+    {
+        // Another thread may have been faster; then its object is the handle's.
+        let _ = cell.set(object);
+    }
+    cell.get().ok_or_else(none)
+}
+
+/// The device of the first tensor; an error if the slot asks for one device and there are two.
+fn checked_device(
+    slot: &Slot,
+    each: impl FnOnce(&mut dyn FnMut(&AnyTensor) -> Result<()>) -> Result<()>,
+) -> Result<Option<DeviceId>> {
+    let mut first = None;
+    let mut position = 0;
+    each(&mut |tensor| {
+        let (got, want) = (tensor.device(), *first.get_or_insert(tensor.device()));
+        position += 1;
+        if slot.check && got != want {
+            let arg = format!("tensor number {position}").into();
+            return Err(ErrorKind::DeviceMismatch { arg, got, want }.into());
+        }
+        Ok(())
+    })?;
+    Ok(first)
+}
+
+/// Calls with the device current, if the slot asks for that.
+fn within<R>(slot: &Slot, device: Option<DeviceId>, call: impl FnOnce() -> R) -> R {
+    match (slot.within, device) {
+        (Some(within), Some(device)) => {
+            let mut call = Some(call);
+            let mut result = None;
+            within(device.index, &mut || result = call.take().map(|call| call()));
+            match result {
+                Some(result) => result,
+                None => unreachable!("`within` calls once"),
+            }
+        }
+        _ => call(),
+    }
+}
+
+#[cold]
+fn no_kernel(table: &Table, key: DispatchKey) -> Error {
+    let have: Vec<_> = DispatchKey::all().zip(&table.slots).filter(|(_, slot)| slot.kernel.is_some()).collect();
+    let names: Vec<_> = have.iter().map(|(key, _)| key.to_string()).collect();
+    let available = if names.is_empty() { "no key".to_owned() } else { names.join(", ") };
+    let key = match key {
+        DispatchKey::UNDEFINED => "a call without tensors (Undefined)".to_owned(),
+        key => key.to_string(),
+    };
+    DispatchError::NoKernel { key, available }.into()
+}
+
+fn keys_of_device(device: Option<DeviceId>) -> KeySet {
+    KeySet::of_device(device.unwrap_or(DeviceId::CPU).kind)
+}
+
+/// The keys of boxed arguments: those of the tensors; the CPU's for numbers in place of tensors; those of the device argument
+/// for a factory.
+fn keys_of_stack(defined: &Defined, stack: &[IValue]) -> KeySet {
+    let mut keys = KeySet::EMPTY;
+    if defined.flags.factory != Some(true) {
+        keys = stack.iter().flat_map(IValue::tensors).fold(keys, |keys, t| keys | KeySet::of_device(t.device().kind));
+    }
+    if !keys.is_empty() {
+        return keys;
+    }
+    if defined.is_factory() {
+        let named = stack.iter().find_map(|v| if let IValue::Device(d) = v { Some(*d) } else { None });
+        return keys_of_device(named);
+    }
+    // Numbers in place of tensors are the CPU's. So is what is no tensor at all: its kernel says so.
+    let empty = |value: &IValue| match value {
+        IValue::None => true,
+        IValue::Tensors(list) => list.is_empty(),
+        IValue::OptionalTensors(list) => list.is_empty(),
+        IValue::List(list) => list.is_empty(),
+        _ => false,
+    };
+    let present = |(arg, value): (&crate::schema::Argument, &IValue)| {
+        arg.ty().is_tensor() && !(empty(value) && (arg.ty().is_list() || arg.ty().is_optional()))
+    };
+    match defined.schema.args().zip(stack).any(present) {
+        true => KeySet::of(DispatchKey::CPU),
+        false => KeySet::EMPTY,
+    }
+}

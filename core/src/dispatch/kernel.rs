@@ -1,0 +1,323 @@
+//! Kernels as dispatch holds them: an unboxed door where the kernel is a Rust function of known signature, a boxed door
+//! always, and the way from one to the other. Owns kinds of kernels and their calling; which kernel a call means is
+//! decided elsewhere.
+
+use super::Dispatcher;
+use super::error::DispatchError;
+use super::handle::OperatorHandle;
+use super::key::DispatchKey;
+use super::set::KeySet;
+use super::signature::{CanonicalList, Inferred, KernelFn, Returned};
+use super::stack::{BoxedFn, Stack};
+use crate::error::Result;
+use crate::ivalue::IValue;
+use crate::schema::Schema;
+use std::any::{Any, type_name};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// The call that a kernel serves.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    pub(super) handle: &'a OperatorHandle,
+    pub(super) schema: &'a Schema,
+    pub(super) keys: KeySet,
+    pub(super) key: DispatchKey,
+}
+
+impl Frame<'_> {
+    /// The operator that was called.
+    pub fn operator(&self) -> &OperatorHandle {
+        self.handle
+    }
+
+    /// Its schema.
+    pub fn schema(&self) -> &Schema {
+        self.schema
+    }
+
+    /// The keys of the call.
+    pub fn keys(&self) -> KeySet {
+        self.keys
+    }
+
+    /// The key that the kernel serves.
+    pub fn key(&self) -> DispatchKey {
+        self.key
+    }
+
+    /// Where composed kernels look up the operators that they are composed of.
+    pub fn dispatcher(&self) -> &Dispatcher {
+        self.handle.dispatcher()
+    }
+
+    /// Hands the call on to the next key below this kernel's.
+    pub fn redispatch(&self, stack: &mut Stack) -> Result<()> {
+        self.handle.redispatch(self.keys.below(self.key), stack)
+    }
+}
+
+/// A boxed kernel: takes all arguments off the stack, in schema order, and leaves the results. On an error the stack is as it
+/// was.
+pub type BoxedKernel = fn(&Frame<'_>, &mut Stack) -> Result<()>;
+
+/// How a kernel was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KernelKind {
+    /// A function that is known when the program is compiled, or a closure without captures.
+    Function,
+    /// A function pointer.
+    Pointer,
+    /// Made anew for each look-up, by a constructor that keeps its arguments.
+    Functor,
+    /// A function over the stack.
+    Boxed,
+    /// None: the call goes on to the next key.
+    Fallthrough,
+}
+
+/// A kernel that can be registered.
+#[derive(Clone)]
+pub struct KernelFunction {
+    name: &'static str,
+    kind: KernelKind,
+    body: Body,
+    inferred: Option<Inferred>,
+}
+
+#[derive(Clone)]
+enum Body {
+    /// Without state, so every look-up shares it.
+    Shared(Arc<Object>),
+    /// Its state belongs to a look-up.
+    Made(Arc<dyn Fn() -> Object + Send + Sync>),
+    None,
+}
+
+impl KernelFunction {
+    /// A kernel from a function, or from a closure without captures. A captured value would be state that all calls share: a
+    /// closure with captures does not compile here, see [`functor`](KernelFunction::functor).
+    pub fn function<M: 'static, F: KernelFn<M>>(f: F) -> KernelFunction {
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "a kernel without state captures nothing: make it a `functor`, whose constructor keeps the captured values, \
+                 or a `pointer` if this is one"
+            );
+        }
+        KernelFunction::shared(KernelKind::Function, f)
+    }
+
+    /// A kernel from a function pointer that is chosen at run time.
+    pub fn pointer<M: 'static, F: KernelFn<M> + Copy>(f: F) -> KernelFunction {
+        KernelFunction::shared(KernelKind::Pointer, f)
+    }
+
+    /// A kernel with state of its own, such as a cache. `make` keeps the constructor's arguments; it makes an object for each
+    /// look-up of the operator at the first call, so two handles share no state, and cloning a handle makes a fresh one.
+    pub fn functor<M: 'static, F: KernelFn<M>>(make: impl Fn() -> F + Send + Sync + 'static) -> KernelFunction {
+        KernelFunction {
+            name: type_name::<F>(),
+            kind: KernelKind::Functor,
+            body: Body::Made(Arc::new(move || Object::unboxed(make()))),
+            inferred: Some(Inferred::of::<F::Args, F::Output>()),
+        }
+    }
+
+    /// A kernel over the stack, for any schema. It can be called unboxed too.
+    pub fn boxed(f: BoxedKernel) -> KernelFunction {
+        let object = Object { unboxed: None, boxed: Box::new(f) };
+        let body = Body::Shared(Arc::new(object));
+        KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
+    }
+
+    /// A boxed kernel that does not ask which call it serves.
+    pub fn stack(f: BoxedFn) -> KernelFunction {
+        let object = Object { unboxed: None, boxed: Box::new(move |_: &Frame<'_>, stack: &mut Stack| f(stack)) };
+        let body = Body::Shared(Arc::new(object));
+        KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
+    }
+
+    /// No kernel: a call skips the key.
+    pub fn fallthrough() -> KernelFunction {
+        KernelFunction { name: "fallthrough", kind: KernelKind::Fallthrough, body: Body::None, inferred: None }
+    }
+
+    /// The same under a name for messages and printed tables.
+    #[must_use]
+    pub fn named(self, name: &'static str) -> KernelFunction {
+        KernelFunction { name, ..self }
+    }
+
+    fn shared<M: 'static, F: KernelFn<M>>(kind: KernelKind, f: F) -> KernelFunction {
+        KernelFunction {
+            name: type_name::<F>(),
+            kind,
+            body: Body::Shared(Arc::new(Object::unboxed(f))),
+            inferred: Some(Inferred::of::<F::Args, F::Output>()),
+        }
+    }
+
+    /// The name in messages: that of the Rust function, unless another was given.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// How the kernel was made.
+    pub fn kind(&self) -> KernelKind {
+        self.kind
+    }
+
+    /// The schema that the Rust function implies; `None` for a boxed one.
+    pub fn inferred(&self) -> Option<&Inferred> {
+        self.inferred.as_ref()
+    }
+
+    /// True if the object's state belongs to a look-up.
+    pub(super) fn is_made(&self) -> bool {
+        matches!(self.body, Body::Made(_))
+    }
+
+    /// The object of a kernel without state.
+    #[inline]
+    pub(super) fn shared_object(&self) -> Option<&Object> {
+        if let Body::Shared(object) = &self.body { Some(object) } else { None }
+    }
+
+    /// A new object of a kernel with state.
+    pub(super) fn make(&self) -> Result<Option<Object>> {
+        let Body::Made(make) = &self.body else { return Ok(None) };
+        // The constructor is user code that has seen none of our state, so nothing is left half-done.
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| make())).map(Some).map_err(|panic| {
+            let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+                (Some(text), _) => (*text).to_owned(),
+                (_, Some(text)) => text.clone(),
+                _ => "no message".to_owned(),
+            };
+            DispatchError::ConstructorPanicked { kernel: self.name.to_owned(), message }.into()
+        })
+    }
+}
+
+impl fmt::Debug for KernelFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {}", self.kind, self.name)
+    }
+}
+
+/// Something that can be called without boxing.
+trait Typed<A: CanonicalList, O>: Send + Sync {
+    fn call(&self, frame: &Frame<'_>, values: A::Values<'_>) -> Result<O>;
+}
+
+/// A function with the marker that tells which of its possible signatures is meant.
+struct Plain<F, M>(F, PhantomData<fn() -> M>);
+
+impl<M: 'static, F: KernelFn<M>> Typed<F::Args, F::Output> for Plain<F, M> {
+    #[inline]
+    fn call(&self, frame: &Frame<'_>, values: <F::Args as CanonicalList>::Values<'_>) -> Result<F::Output> {
+        self.0.invoke(frame, values)
+    }
+}
+
+/// The unboxed door: what `Any` is asked for, so that a call with another signature finds nothing.
+struct Door<A: CanonicalList, O>(Arc<dyn Typed<A, O>>);
+
+/// The type of the boxed door. Boxed kernels of every kind are called through it, whatever they have captured.
+type BoxedDoor = Box<dyn Fn(&Frame<'_>, &mut Stack) -> Result<()> + Send + Sync>;
+
+/// A kernel as it is called.
+pub(super) struct Object {
+    unboxed: Option<(Inferred, Box<dyn Any + Send + Sync>)>,
+    boxed: BoxedDoor,
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Object").field("unboxed", &self.unboxed.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl Object {
+    fn unboxed<M: 'static, F: KernelFn<M>>(f: F) -> Object {
+        let kernel: Arc<dyn Typed<F::Args, F::Output>> = Arc::new(Plain(f, PhantomData::<fn() -> M>));
+        let door = Door(kernel.clone());
+        let inferred = Inferred::of::<F::Args, F::Output>();
+        Object {
+            unboxed: Some((inferred, Box::new(door))),
+            boxed: Box::new(move |frame, stack| opened(&*kernel, frame, stack)),
+        }
+    }
+
+    /// Calls through the boxed door.
+    pub(super) fn call_boxed(&self, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
+        (self.boxed)(frame, stack)?;
+        let want = frame.schema.returns().len();
+        if stack.len() == want {
+            return Ok(());
+        }
+        let want = format!("{want} results");
+        Err(DispatchError::WrongResults { got: format!("{} values on the stack", stack.len()), want }.into())
+    }
+
+    /// Calls through the unboxed door, or through the boxed one of a kernel that has no other.
+    #[inline]
+    pub(super) fn call<A: CanonicalList, O: Returned>(&self, frame: &Frame<'_>, values: A::Values<'_>) -> Result<O> {
+        match &self.unboxed {
+            Some((inferred, any)) => match any.downcast_ref::<Door<A, O>>() {
+                Some(door) => door.0.call(frame, values),
+                None => Err(mismatch(*inferred, Inferred::of::<A, O>())),
+            },
+            None => self.enboxed::<A, O>(frame, values),
+        }
+    }
+
+    /// An unboxed call of a boxed kernel.
+    fn enboxed<A: CanonicalList, O: Returned>(&self, frame: &Frame<'_>, mut values: A::Values<'_>) -> Result<O> {
+        let mut stack = A::enbox(&values);
+        self.call_boxed(frame, &mut stack)?;
+        for (result, position) in stack.iter().zip(written_positions(frame.schema)) {
+            if let Some(position) = position {
+                A::restore(&mut values, position, result);
+            }
+        }
+        O::take(&mut stack).ok_or_else(|| {
+            let got: Vec<_> = stack.iter().map(IValue::kind_name).collect();
+            let want = frame.schema.returns().iter().map(|r| r.ty().to_string()).collect::<Vec<_>>().join(", ");
+            DispatchError::WrongResults { got: got.join(", "), want }.into()
+        })
+    }
+}
+
+#[cold]
+fn mismatch(kernel: Inferred, called: Inferred) -> crate::error::Error {
+    DispatchError::SignatureMismatch { called: called.to_string(), kernel: kernel.to_string() }.into()
+}
+
+/// For each result, the position of the argument that it is, if it is one that was written.
+pub(super) fn written_positions(schema: &Schema) -> impl Iterator<Item = Option<usize>> + '_ {
+    schema.returns().iter().map(|result| {
+        let alias = result.ty().alias().filter(|a| a.is_write())?;
+        let of = |arg: &crate::schema::Argument| {
+            arg.ty().alias().is_some_and(|a| a.is_write() && a.before().eq(alias.before()))
+        };
+        schema.args().position(of)
+    })
+}
+
+/// A boxed call of an unboxed kernel.
+fn opened<A: CanonicalList, O: Returned>(kernel: &dyn Typed<A, O>, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
+    let given = stack.len();
+    let values = A::unbox(stack, frame.schema)?;
+    let output = kernel.call(frame, values)?;
+    if O::KINDS.is_empty() {
+        let written: Vec<IValue> =
+            written_positions(frame.schema).flatten().filter_map(|position| stack.get(position).cloned()).collect();
+        stack.extend(written);
+    } else {
+        output.push(stack);
+    }
+    stack.drain(..given);
+    Ok(())
+}

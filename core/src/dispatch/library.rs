@@ -1,0 +1,306 @@
+//! Libraries: what one party defines and registers, undone when it is dropped. Owns the rules of registration.
+
+use super::Dispatcher;
+use super::error::DispatchError;
+use super::kernel::KernelFunction;
+use super::key::{AliasKey, Backend, DispatchKey, RegistrationKey};
+use super::operator::{BackendInfo, Defined, Flags, Kept, LibraryId};
+use crate::device::Device;
+use crate::error::Result;
+use crate::schema::Schema;
+use std::sync::Arc;
+
+/// A declaration of an operator, with the kernels of its dispatch section.
+///
+/// A [`default`](Definition::default_kernel) kernel without a dispatch section is `CompositeImplicit`.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub(super) schema: Schema,
+    pub(super) flags: Flags,
+    pub(super) kernels: Vec<(RegistrationKey, KernelFunction)>,
+    pub(super) default: Option<KernelFunction>,
+    pub(super) completed_by: Option<String>,
+}
+
+impl Definition {
+    /// A declaration without kernels.
+    pub fn new(schema: Schema) -> Definition {
+        Definition { schema, flags: Flags::default(), kernels: Vec::new(), default: None, completed_by: None }
+    }
+
+    /// A declaration from the text of its schema.
+    ///
+    /// # Errors
+    ///
+    /// [`DispatchError::Schema`] with the column.
+    pub fn parse(schema: &str) -> Result<Definition> {
+        Ok(Definition::new(Schema::parse(schema).map_err(DispatchError::Schema)?))
+    }
+
+    /// The same with other flags.
+    #[must_use]
+    pub fn with_flags(self, flags: Flags) -> Definition {
+        Definition { flags, ..self }
+    }
+
+    /// The same with one kernel for several keys.
+    #[must_use]
+    pub fn dispatch(
+        mut self,
+        keys: impl IntoIterator<Item = impl Into<RegistrationKey>>,
+        kernel: KernelFunction,
+    ) -> Definition {
+        self.kernels.extend(keys.into_iter().map(|key| (key.into(), kernel.clone())));
+        self
+    }
+
+    /// The same with a kernel that is composed of other operators.
+    #[must_use]
+    pub fn default_kernel(self, kernel: KernelFunction) -> Definition {
+        Definition { default: Some(kernel), ..self }
+    }
+
+    /// The same as a structured operator: on a backend of another crate that has a kernel of `out`, this form is completed by
+    /// its meta kernel and that one.
+    #[must_use]
+    pub fn completed_by(self, out: impl Into<String>) -> Definition {
+        Definition { completed_by: Some(out.into()), ..self }
+    }
+
+    /// The kernels, the default one under the key that it stands for.
+    fn into_kernels(self) -> Result<Vec<(RegistrationKey, KernelFunction)>> {
+        let implicit = RegistrationKey::Alias(AliasKey::CompositeImplicit);
+        let mut kernels = self.kernels;
+        if let (true, Some((key, _))) = (self.default.is_some(), kernels.first()) {
+            return Err(DispatchError::DefaultWithDispatch { key: *key }.into());
+        }
+        kernels.extend(self.default.map(|kernel| (implicit, kernel)));
+        if let (true, Some((key, _))) = (self.flags.manual_registration, kernels.first()) {
+            return Err(DispatchError::ManualRegistration { key: *key }.into());
+        }
+        Ok(kernels)
+    }
+}
+
+/// Operators and kernels of one party. Everything is undone when it is dropped: kernels are removed, those that they had
+/// replaced are back, and operators that it defined are gone once no other library has kernels for them. Calls that run
+/// meanwhile end with the kernels that they began with.
+#[derive(Debug)]
+pub struct Library {
+    dispatcher: Dispatcher,
+    id: LibraryId,
+    namespace: Arc<str>,
+}
+
+impl Library {
+    pub(super) fn new(dispatcher: Dispatcher, id: LibraryId, namespace: &str) -> Library {
+        Library { dispatcher, id, namespace: namespace.into() }
+    }
+
+    /// The dispatcher that it registers with.
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// The namespace of the operators that it defines.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Defines an operator. A schema without a namespace gets the library's.
+    ///
+    /// # Errors
+    ///
+    /// A name outside of the namespace, one that is defined, kernels that do not fit the schema or each other; then nothing is
+    /// registered.
+    pub fn define(&mut self, definition: Definition) -> Result<()> {
+        let name = self.qualified(&definition.schema)?;
+        self.define_as(&name, definition).map_err(|e| e.of(name))
+    }
+
+    fn define_as(&mut self, name: &str, definition: Definition) -> Result<()> {
+        let (schema, flags, completed_by) =
+            (definition.schema.clone(), definition.flags, definition.completed_by.clone());
+        let kernels = definition.into_kernels()?;
+        let mut edit = self.dispatcher.edit();
+        let operator = self.dispatcher.operator(name);
+        let completed_by = completed_by.map(|out| self.dispatcher.operator(&out));
+        let defined = Defined {
+            schema,
+            flags,
+            library: self.id,
+            library_name: self.namespace.clone(),
+            completed_by: completed_by.clone(),
+        };
+        {
+            let mut own = operator.lock();
+            let mut next = own.clone();
+            if let Some(other) = &next.defined {
+                return Err(DispatchError::AlreadyDefined { by: other.library_name.to_string() }.into());
+            }
+            // Kernels that came before the definition could not be compared with it then.
+            for kept in &next.kernels {
+                checked_against(&kept.kernel, &defined.schema)?;
+            }
+            next.defined = Some(Arc::new(defined));
+            for (key, kernel) in kernels {
+                self.keep(&mut next, key, kernel, false)?;
+            }
+            *own = next;
+        }
+        if let Some(out) = completed_by {
+            out.lock().dependents.push(Arc::downgrade(&operator));
+            self.dispatcher.enter(out.clone());
+            edit.touch(self.id, &out);
+        }
+        self.dispatcher.enter(operator.clone());
+        operator.publish(&edit.shared);
+        edit.touch(self.id, &operator);
+        Ok(())
+    }
+
+    /// Registers a kernel for an operator of any library, also one that is not defined yet.
+    ///
+    /// # Errors
+    ///
+    /// A key that has a kernel or cannot have one, a second composed kernel, a function that is not what the schema declares;
+    /// then nothing is registered.
+    pub fn kernel(&mut self, name: &str, key: impl Into<RegistrationKey>, kernel: KernelFunction) -> Result<()> {
+        self.register(name, &[key.into()], kernel, false)
+    }
+
+    /// Registers one kernel for several keys: for all or, on an error, for none.
+    pub fn kernels(&mut self, name: &str, keys: &[RegistrationKey], kernel: KernelFunction) -> Result<()> {
+        self.register(name, keys, kernel, false)
+    }
+
+    /// Registers a kernel over another, which is back when this library is dropped.
+    pub fn replace(&mut self, name: &str, key: impl Into<RegistrationKey>, kernel: KernelFunction) -> Result<()> {
+        self.register(name, &[key.into()], kernel, true)
+    }
+
+    fn register(&mut self, name: &str, keys: &[RegistrationKey], kernel: KernelFunction, over: bool) -> Result<()> {
+        let name = name.strip_prefix("aten::").unwrap_or(name);
+        let mut edit = self.dispatcher.edit();
+        let operator = self.dispatcher.operator(name);
+        {
+            let mut own = operator.lock();
+            let mut next = own.clone();
+            for key in keys {
+                self.keep(&mut next, *key, kernel.clone(), over).map_err(|e| e.of(name.to_owned()))?;
+            }
+            *own = next;
+        }
+        self.dispatcher.enter(operator.clone());
+        operator.publish(&edit.shared);
+        edit.touch(self.id, &operator);
+        Ok(())
+    }
+
+    /// Adds one kernel to registrations that are not published yet.
+    fn keep(
+        &self,
+        own: &mut super::operator::Registrations,
+        key: RegistrationKey,
+        kernel: KernelFunction,
+        over: bool,
+    ) -> Result<()> {
+        if key == RegistrationKey::Runtime(DispatchKey::UNDEFINED) {
+            let reason = "a call without tensors is served by composed kernels";
+            return Err(DispatchError::KeyTakesNoKernel { key, reason }.into());
+        }
+        if let (false, Some(other)) = (over, own.at(key)) {
+            return Err(DispatchError::AlreadyRegistered { key, by: other.library_name.to_string() }.into());
+        }
+        let composite = |key: RegistrationKey| matches!(key, RegistrationKey::Alias(alias) if alias.is_composite());
+        if let (true, Some(other)) = (composite(key), own.kernels.iter().find(|k| composite(k.key) && k.key != key)) {
+            return Err(DispatchError::ConflictingAliases { have: other.key, got: key }.into());
+        }
+        if let Some(defined) = &own.defined {
+            checked_against(&kernel, &defined.schema)?;
+        }
+        own.kernels.push(Kept { key, kernel, library: self.id, library_name: self.namespace.clone() });
+        Ok(())
+    }
+
+    /// Registers what serves a key of all operators that have no kernel there: a boxed kernel, or fallthrough.
+    ///
+    /// # Errors
+    ///
+    /// A key that has a fallback; a kernel that is neither.
+    pub fn fallback(&mut self, key: DispatchKey, kernel: KernelFunction) -> Result<()> {
+        let at = RegistrationKey::Runtime(key);
+        if kernel.inferred().is_some() {
+            let reason = "a fallback serves operators of every schema, so it has to be boxed";
+            return Err(DispatchError::KeyTakesNoKernel { key: at, reason }.into());
+        }
+        let mut edit = self.dispatcher.edit();
+        if let Some(other) = edit.shared.fallback(key) {
+            return Err(DispatchError::AlreadyRegistered { key: at, by: other.library_name.to_string() }.into());
+        }
+        edit.shared.fallbacks.push(Kept { key: at, kernel, library: self.id, library_name: self.namespace.clone() });
+        self.dispatcher.publish_all(&edit);
+        Ok(())
+    }
+
+    /// Makes a device known: its name in messages, and its guard.
+    ///
+    /// # Errors
+    ///
+    /// A device kind that dispatch has no room for, or that another library has made known.
+    pub fn backend<D: Device>(&mut self, name: &str) -> Result<Backend> {
+        fn within<D: Device>(index: u8, call: &mut dyn FnMut()) {
+            let _guard = D::enter(index);
+            call();
+        }
+        let Some(backend) = Backend::of(D::KIND) else {
+            return Err(DispatchError::NoBackend { kind: D::KIND.0 }.into());
+        };
+        let mut edit = self.dispatcher.edit();
+        let slot = &mut edit.shared.backends[usize::from(backend.index())];
+        if let Some(other) = slot {
+            return Err(DispatchError::BackendTaken { kind: D::KIND.0, by: other.name.to_string() }.into());
+        }
+        *slot = Some(BackendInfo { name: name.into(), library: self.id, within: within::<D> });
+        self.dispatcher.publish_all(&edit);
+        Ok(backend)
+    }
+
+    /// Undoes everything, if no other library relies on it.
+    ///
+    /// # Errors
+    ///
+    /// [`DispatchError::InUse`] if another library has kernels for operators that this one defines; the library comes back as it
+    /// was.
+    pub fn close(self) -> std::result::Result<(), (Library, crate::error::Error)> {
+        match self.dispatcher.dependents_of(self.id) {
+            by if by.is_empty() => Ok(()),
+            by => {
+                let error = DispatchError::InUse { by: by.join(", ") };
+                Err((self, error.into()))
+            }
+        }
+    }
+
+    /// The name that an operator of the library is looked up by.
+    fn qualified(&self, schema: &Schema) -> Result<String> {
+        let outside = || DispatchError::OutsideNamespace { namespace: self.namespace.to_string() };
+        if schema.namespace().is_some_and(|namespace| *namespace != *self.namespace) {
+            return Err(crate::error::Error::from(outside()).of(schema.full_name().to_owned()));
+        }
+        Ok(match &*self.namespace {
+            "aten" => schema.full_name().to_owned(),
+            namespace => format!("{namespace}::{}", schema.full_name()),
+        })
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        self.dispatcher.remove(self.id);
+    }
+}
+
+fn checked_against(kernel: &KernelFunction, schema: &Schema) -> Result<()> {
+    kernel.inferred().map_or(Ok(()), |inferred| inferred.check(schema))
+}

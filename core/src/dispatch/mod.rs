@@ -1,0 +1,240 @@
+//! From a name or a handle to a kernel: dispatch keys, kernels, registration at run time. Typed calls of operators that are
+//! known at compile time never come here.
+//!
+//! ```text
+//! arguments ──► KeySet ──► + included − excluded by the thread ──► & keys that do not fall through ──► highest
+//!                                                                                                        │
+//! Library::define, kernel, fallback ──► Registrations ──► resolve (precedence) ──► Table ──► slot ──► kernel, boxed or not
+//! ```
+//!
+//! | file | owns |
+//! | --- | --- |
+//! | `key`, `set` | keys, their order and aliases; sets, and what a thread includes and excludes |
+//! | `resolve` | which registered kernel serves a key |
+//! | `stack` | the boxed calling convention |
+//! | `parameter`, `signature` | Rust types as schema types; the schema that a function implies |
+//! | `kernel` | kinds of kernels, their two doors |
+//! | `published` | replacing a table while others read it |
+//! | `operator`, `handle`, `library` | tables; calls; registration and its undoing |
+//! | `completion` | completing a backend that has only out= kernels |
+
+mod completion;
+mod error;
+mod handle;
+mod kernel;
+mod key;
+mod library;
+mod operator;
+mod parameter;
+#[doc(hidden)]
+pub mod published;
+mod resolve;
+mod set;
+mod signature;
+mod stack;
+
+pub use error::DispatchError;
+pub use handle::{OperatorHandle, TypedHandle};
+pub use kernel::{BoxedKernel, Frame, KernelFunction, KernelKind};
+pub use key::{AliasKey, Backend, DispatchKey, Functionality, RegistrationKey};
+pub use library::{Definition, Library};
+pub use operator::Flags;
+pub use parameter::{Canonical, Kind, Parameter, tensors, values};
+pub use resolve::{Resolution, Source};
+pub use set::{KeyGuard, KeySet};
+pub use signature::{CanonicalList, Inferred, KernelFn, KernelReturn, KernelValue, ParameterList, Returned, WithFrame};
+pub use stack::{BoxedFn, Stack};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::near;
+use operator::{LibraryId, Operator, Shared};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Operators by name. Clones are the same dispatcher.
+#[derive(Clone, Default)]
+pub struct Dispatcher(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    operators: RwLock<HashMap<Box<str>, Arc<Operator>>>,
+    edit: Mutex<Edit>,
+}
+
+/// What registration changes, under one lock: registrations are rare, and their order is what counts.
+#[derive(Default)]
+struct Edit {
+    shared: Shared,
+    last_library: LibraryId,
+    /// The operators that each living library has defined or given kernels.
+    touched: HashMap<LibraryId, Vec<Arc<Operator>>>,
+}
+
+impl Edit {
+    fn touch(&mut self, library: LibraryId, operator: &Arc<Operator>) {
+        let list = self.touched.entry(library).or_default();
+        if !list.iter().any(|known| Arc::ptr_eq(known, operator)) {
+            list.push(operator.clone());
+        }
+    }
+}
+
+impl std::fmt::Debug for Dispatcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dispatcher").field("operators", &self.read().len()).finish_non_exhaustive()
+    }
+}
+
+impl Dispatcher {
+    /// A dispatcher without operators.
+    pub fn new() -> Dispatcher {
+        Dispatcher::default()
+    }
+
+    /// A library whose operators are of this namespace; `aten` is looked up without it.
+    pub fn library(&self, namespace: &str) -> Library {
+        let mut edit = self.edit();
+        edit.last_library += 1;
+        Library::new(self.clone(), edit.last_library, namespace)
+    }
+
+    /// The operator with this name, such as `add.Tensor`, `relu` or `my::axpy`. An `aten::` in front is accepted.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnknownOperator`] with near names.
+    pub fn find(&self, name: &str) -> Result<OperatorHandle> {
+        let bare = name.strip_prefix("aten::").unwrap_or(name);
+        match self.read().get(bare) {
+            Some(operator) => Ok(OperatorHandle::new(self.clone(), operator.clone())),
+            None => Err(self.unknown(bare)),
+        }
+    }
+
+    /// Calls an operator by name.
+    pub fn call(&self, name: &str, stack: &mut Stack) -> Result<()> {
+        self.find(name)?.call(stack)
+    }
+
+    /// Every operator that has a definition, sorted by the name that it is looked up by.
+    pub fn operators(&self) -> Vec<OperatorHandle> {
+        let handle = |operator: &Arc<Operator>| OperatorHandle::new(self.clone(), operator.clone());
+        let mut handles: Vec<_> = self.read().values().map(handle).filter(|handle| handle.schema().is_ok()).collect();
+        handles.sort_by(|a, b| a.name().cmp(b.name()));
+        handles
+    }
+
+    /// The key of this name: one of [`RegistrationKey`], or the name of a backend that a library has made known.
+    ///
+    /// # Errors
+    ///
+    /// [`DispatchError::UnknownKey`] with near names.
+    pub fn key(&self, name: &str) -> Result<RegistrationKey> {
+        let edit = self.edit();
+        let known = |backend: &Backend| {
+            edit.shared.backends[usize::from(backend.index())].as_ref().is_some_and(|info| *info.name == *name)
+        };
+        if let Some(key) = Backend::all().find(known).map(RegistrationKey::from).or(RegistrationKey::from_name(name)) {
+            return Ok(key);
+        }
+        let names: Vec<String> = RegistrationKey::all().map(|key| key.to_string()).collect();
+        let near = near::near_names(name, names.iter().map(String::as_str)).join(", ");
+        Err(DispatchError::UnknownKey { name: name.to_owned(), near }.into())
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<Box<str>, Arc<Operator>>> {
+        self.0.operators.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<Box<str>, Arc<Operator>>> {
+        self.0.operators.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn edit(&self) -> MutexGuard<'_, Edit> {
+        self.0.edit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The operator of this name, or a new one that nobody can find yet. Call with the edit lock held.
+    fn operator(&self, name: &str) -> Arc<Operator> {
+        let known = self.read().get(name).cloned();
+        known.unwrap_or_else(|| Arc::new(Operator::new(name)))
+    }
+
+    /// Lets an operator be found.
+    fn enter(&self, operator: Arc<Operator>) {
+        self.write().entry(operator.name.clone()).or_insert(operator);
+    }
+
+    fn publish_all(&self, edit: &Edit) {
+        let operators: Vec<_> = self.read().values().cloned().collect();
+        operators.iter().for_each(|operator| operator.publish(&edit.shared));
+    }
+
+    #[cold]
+    fn unknown(&self, name: &str) -> Error {
+        let operators = self.read();
+        let near = near::near_names(name, operators.keys().map(|k| &**k));
+        ErrorKind::UnknownOperator { name: name.to_owned(), near: near.into_iter().map(str::to_owned).collect() }.into()
+    }
+
+    /// Undoes what a library has done.
+    fn remove(&self, library: LibraryId) {
+        let mut edit = self.edit();
+        let touched = edit.touched.remove(&library).unwrap_or_default();
+        let before = edit.shared.fallbacks.len();
+        edit.shared.fallbacks.retain(|kept| kept.library != library);
+        let mut all = edit.shared.fallbacks.len() != before;
+        for info in edit.shared.backends.iter_mut().filter(|info| info.as_ref().is_some_and(|i| i.library == library)) {
+            *info = None;
+            all = true;
+        }
+        for operator in &touched {
+            let mut own = operator.lock();
+            own.kernels.retain(|kept| kept.library != library);
+            if own.defined.as_ref().is_some_and(|d| d.library == library) {
+                own.defined = None;
+            }
+            own.dependents.retain(|dependent| dependent.strong_count() > 0);
+            let idle = own.defined.is_none() && own.kernels.is_empty() && own.dependents.is_empty();
+            drop(own);
+            if idle {
+                self.write().remove(&operator.name);
+            }
+            operator.publish(&edit.shared);
+        }
+        if all {
+            self.publish_all(&edit);
+        }
+    }
+
+    /// The libraries that have kernels for operators which another one defines, and at what.
+    fn dependents_of(&self, library: LibraryId) -> Vec<String> {
+        let edit = self.edit();
+        let mut by = Vec::new();
+        for operator in edit.touched.get(&library).into_iter().flatten() {
+            let own = operator.lock();
+            if own.defined.as_ref().is_some_and(|d| d.library == library) {
+                let others = own.kernels.iter().filter(|kept| kept.library != library);
+                by.extend(others.map(|kept| format!("{} ({} of {})", kept.library_name, kept.key, operator.name)));
+            }
+        }
+        by
+    }
+
+    fn hypothetical(&self, operator: &Operator, keys: &[RegistrationKey]) -> Vec<(DispatchKey, Resolution)> {
+        /// Just these kernels; fallbacks as they are.
+        struct Supposed<'a>(&'a [RegistrationKey], &'a Shared);
+        impl resolve::Registered for Supposed<'_> {
+            fn kernel(&self, key: RegistrationKey) -> bool {
+                self.0.contains(&key)
+            }
+            fn fallback(&self, key: DispatchKey) -> bool {
+                self.1.fallback(key).is_some()
+            }
+            fn completes(&self, _: Backend) -> bool {
+                false
+            }
+        }
+        operator.resolutions(&Supposed(keys, &self.edit().shared))
+    }
+}

@@ -1,0 +1,208 @@
+//! One operator of a dispatcher: its definition, the kernels that libraries have registered, and the table that calls read.
+//! Owns the table's making; who may register what is in `library.rs`.
+
+use super::completion;
+use super::kernel::{KernelFunction, KernelKind};
+use super::key::{Backend, DispatchKey, RegistrationKey};
+use super::published::Published;
+use super::resolve::{Registered, Resolution, Source, resolve};
+use super::set::KeySet;
+use crate::schema::Schema;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Which library something comes from.
+pub(super) type LibraryId = u64;
+
+/// What an operator asks of a dispatcher besides finding its kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Flags {
+    /// The device of the first tensor is made current for the call of a kernel that computes.
+    pub device_guard: bool,
+    /// All tensors have to be on one device.
+    pub device_check: bool,
+    /// The definition takes no kernel: they are registered by hand.
+    pub manual_registration: bool,
+    /// Overrides what the schema says: true if the device comes from the `device` argument although there is a tensor.
+    pub factory: Option<bool>,
+}
+
+impl Default for Flags {
+    fn default() -> Flags {
+        Flags { device_guard: true, device_check: true, manual_registration: false, factory: None }
+    }
+}
+
+/// The declaration of an operator.
+#[derive(Clone, Debug)]
+pub(super) struct Defined {
+    pub(super) schema: Schema,
+    pub(super) flags: Flags,
+    pub(super) library: LibraryId,
+    pub(super) library_name: Arc<str>,
+    /// The out= form through which `Common` completes this one.
+    pub(super) completed_by: Option<Arc<Operator>>,
+}
+
+impl Defined {
+    pub(super) fn is_factory(&self) -> bool {
+        self.flags.factory.unwrap_or_else(|| self.schema.is_factory())
+    }
+}
+
+/// One registered kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) key: RegistrationKey,
+    pub(super) kernel: KernelFunction,
+    pub(super) library: LibraryId,
+    pub(super) library_name: Arc<str>,
+}
+
+/// What libraries have registered. Of several kernels at one key the last counts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Registrations {
+    pub(super) defined: Option<Arc<Defined>>,
+    pub(super) kernels: Vec<Kept>,
+    /// Operators whose table depends on this one's kernels.
+    pub(super) dependents: Vec<Weak<Operator>>,
+}
+
+impl Registrations {
+    pub(super) fn at(&self, key: RegistrationKey) -> Option<&Kept> {
+        self.kernels.iter().rev().find(|kept| kept.key == key)
+    }
+}
+
+/// What a dispatcher knows that is the same for all operators.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    pub(super) fallbacks: Vec<Kept>,
+    pub(super) backends: [Option<BackendInfo>; Backend::COUNT],
+}
+
+impl Shared {
+    pub(super) fn fallback(&self, key: DispatchKey) -> Option<&Kept> {
+        self.fallbacks.iter().rev().find(|kept| kept.key == RegistrationKey::Runtime(key))
+    }
+}
+
+/// Runs something with a device of this index current.
+pub(super) type Within = fn(u8, &mut dyn FnMut());
+
+/// A backend as dispatch knows it.
+#[derive(Clone, Debug)]
+pub(super) struct BackendInfo {
+    pub(super) name: Arc<str>,
+    pub(super) library: LibraryId,
+    pub(super) within: Within,
+}
+
+/// A kernel at a key, and what the call of it needs.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) resolution: Resolution,
+    pub(super) kernel: Option<KernelFunction>,
+    /// Devices are checked before the call.
+    pub(super) check: bool,
+    /// The device guard of the call.
+    pub(super) within: Option<Within>,
+}
+
+/// What calls read.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) defined: Option<Arc<Defined>>,
+    /// The keys that do not fall through.
+    pub(super) mask: KeySet,
+    pub(super) slots: Vec<Slot>,
+}
+
+/// An operator. It lives as long as a library or a handle knows it.
+#[derive(Debug)]
+pub(super) struct Operator {
+    /// The name that it is looked up by.
+    pub(super) name: Box<str>,
+    pub(super) table: Published<Table>,
+    registrations: Mutex<Registrations>,
+}
+
+/// What is registered for one operator and for all.
+struct View<'a> {
+    own: &'a Registrations,
+    shared: &'a Shared,
+}
+
+impl Registered for View<'_> {
+    fn kernel(&self, key: RegistrationKey) -> bool {
+        self.own.at(key).is_some()
+    }
+
+    fn fallback(&self, key: DispatchKey) -> bool {
+        self.shared.fallback(key).is_some()
+    }
+
+    fn completes(&self, backend: Backend) -> bool {
+        let out = self.own.defined.as_ref().and_then(|d| d.completed_by.as_ref());
+        let meta = RegistrationKey::META;
+        out.is_some_and(|out| out.lock().at(DispatchKey::dense(backend).into()).is_some())
+            && self.own.at(meta).is_some()
+    }
+}
+
+impl Operator {
+    pub(super) fn new(name: &str) -> Operator {
+        let empty = Table { defined: None, mask: KeySet::EMPTY, slots: Vec::new() };
+        Operator { name: name.into(), table: Published::new(empty), registrations: Mutex::default() }
+    }
+
+    /// The registrations. Whoever changes them holds the dispatcher's lock too, and calls [`publish`](Operator::publish).
+    pub(super) fn lock(&self) -> MutexGuard<'_, Registrations> {
+        self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the table anew, and those of the operators that depend on it.
+    pub(super) fn publish(&self, shared: &Shared) {
+        let dependents = {
+            let own = self.lock();
+            self.table.replace(Table::new(&own, shared));
+            own.dependents.clone()
+        };
+        for dependent in dependents.iter().filter_map(Weak::upgrade) {
+            dependent.publish(shared);
+        }
+    }
+
+    /// What would serve each key with these registrations in place of the present ones.
+    pub(super) fn resolutions(&self, registered: &impl Registered) -> Vec<(DispatchKey, Resolution)> {
+        DispatchKey::all().map(|key| (key, resolve(key, registered))).collect()
+    }
+}
+
+impl Table {
+    fn new(own: &Registrations, shared: &Shared) -> Table {
+        let view = View { own, shared };
+        let flags = own.defined.as_ref().map_or(Flags::default(), |d| d.flags);
+        let mut mask = KeySet::EMPTY;
+        let slots = DispatchKey::all().map(|key| {
+            let mut resolution = resolve(key, &view);
+            let kernel = match resolution.source {
+                Source::Kernel(at) => own.at(at).map(|kept| kept.kernel.clone()),
+                Source::Fallback => shared.fallback(key).map(|kept| kept.kernel.clone()),
+                Source::Completed => Some(KernelFunction::boxed(completion::complete).named("Common")),
+                Source::Fallthrough | Source::Missing => None,
+            };
+            if kernel.as_ref().is_some_and(|k| k.kind() == KernelKind::Fallthrough) {
+                resolution = Resolution { source: Source::Fallthrough, reason: "registered as fallthrough" };
+            }
+            if resolution.source != Source::Fallthrough {
+                mask = mask | KeySet::of(key);
+            }
+            // A composed kernel leaves both to the operators that it calls.
+            let computes = key.is_dense() && matches!(resolution.source, Source::Kernel(RegistrationKey::Runtime(_)));
+            let info = key.backend().and_then(|b| shared.backends[usize::from(b.index())].as_ref());
+            let within = info.filter(|_| computes && flags.device_guard).map(|info| info.within);
+            Slot { resolution, kernel, check: computes && flags.device_check, within }
+        });
+        Table { defined: own.defined.clone(), slots: slots.collect(), mask }
+    }
+}

@@ -1,0 +1,363 @@
+//! Signatures of unboxed kernels: lists of parameters and results, the schema that a Rust function implies, and the passage
+//! between the two doors of a kernel. Owns lists; one parameter is in `parameter.rs`.
+
+use super::error::DispatchError;
+use super::kernel::Frame;
+use super::parameter::{Canonical, Kind, Parameter};
+use super::set::KeySet;
+use super::stack::Stack;
+use crate::device::{Device, DeviceId};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ivalue::IValue;
+use crate::scalar::Scalar;
+use crate::schema::{Base, Schema};
+use crate::tensor::{AnyTensor, Tensor};
+
+/// The canonical forms of a list of parameters, as a tuple.
+pub trait CanonicalList: 'static {
+    /// The arguments.
+    type Values<'a>;
+    /// Their schema types.
+    const KINDS: &'static [Kind];
+
+    /// The arguments in boxed values.
+    fn unbox<'a>(stack: &'a mut [IValue], schema: &Schema) -> Result<Self::Values<'a>>;
+    /// The arguments as boxed values.
+    fn enbox(values: &Self::Values<'_>) -> Stack;
+    /// Gives the written tensor at a position the geometry that a boxed kernel left it with.
+    fn restore(values: &mut Self::Values<'_>, position: usize, result: &IValue);
+    /// Visits the tensors of all arguments.
+    fn tensors(values: &Self::Values<'_>, visit: &mut dyn FnMut(&AnyTensor));
+    /// The dispatch keys that the arguments bring.
+    fn keys(values: &Self::Values<'_>) -> KeySet;
+    /// The device that an argument names.
+    fn device(values: &Self::Values<'_>) -> Option<DeviceId>;
+}
+
+/// A list of parameters, as a tuple such as `(&AnyTensor, Scalar)`.
+pub trait ParameterList {
+    /// Their canonical forms.
+    type Canonical: CanonicalList;
+}
+
+#[cold]
+fn wrong_kind(value: &IValue, position: usize, schema: &Schema) -> Error {
+    let arg = schema.args().nth(position);
+    let name = arg.map_or(String::new(), |a| a.name().to_owned());
+    let want = arg.map_or(String::new(), |a| a.ty().to_string());
+    ErrorKind::ArgumentKind { position, arg: name, got: value.kind_name(), want }.into()
+}
+
+/// What a kernel returns of one type, in the one form that both sides of an unboxed call agree on.
+pub trait Returned: Sized + 'static {
+    /// The schema types of the results.
+    const KINDS: &'static [Kind];
+    /// Appends the results.
+    fn push(self, stack: &mut Stack);
+    /// The results of a boxed kernel.
+    fn take(stack: &mut [IValue]) -> Option<Self>;
+}
+
+/// A type that a kernel may return.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot return `{Self}`",
+    label = "no schema type is returned as this",
+    note = "tensors: `AnyTensor` or `Tensor<D>`, tuples of two or three of them, `Vec<AnyTensor>`",
+    note = "numbers: `i64`, `f64`, `bool`, `Scalar`; `Result` of each",
+    note = "`()` where the schema returns nothing, or only what it marks as written: those results are the arguments"
+)]
+pub trait KernelValue {
+    /// What both sides pass.
+    type Returned: Returned;
+    /// The value in that form.
+    fn into_returned(self) -> Self::Returned;
+}
+
+/// What a kernel returns: a [`KernelValue`], or a `Result` of one.
+pub trait KernelReturn {
+    /// What both sides pass.
+    type Returned: Returned;
+    /// The result in that form.
+    fn into_result(self) -> Result<Self::Returned>;
+}
+
+impl<T: KernelValue> KernelReturn for T {
+    type Returned = T::Returned;
+    #[inline]
+    fn into_result(self) -> Result<T::Returned> {
+        Ok(self.into_returned())
+    }
+}
+
+impl<T: KernelValue> KernelReturn for Result<T> {
+    type Returned = T::Returned;
+    #[inline]
+    fn into_result(self) -> Result<T::Returned> {
+        self.map(KernelValue::into_returned)
+    }
+}
+
+const TENSOR: Kind = Kind::of(Base::Tensor);
+
+impl Returned for () {
+    const KINDS: &'static [Kind] = &[];
+    fn push(self, _: &mut Stack) {}
+    fn take(_: &mut [IValue]) -> Option<()> {
+        Some(())
+    }
+}
+
+impl KernelValue for () {
+    type Returned = ();
+    fn into_returned(self) {}
+}
+
+/// One result of a type that is passed as it is.
+macro_rules! returned {
+    ($($t:ty, $kind:expr, |$v:ident| $get:expr;)*) => {$(
+        impl Returned for $t {
+            const KINDS: &'static [Kind] = &[$kind];
+            fn push(self, stack: &mut Stack) { stack.push(self.into()) }
+            fn take(stack: &mut [IValue]) -> Option<$t> {
+                let [$v] = stack else { return None };
+                $get
+            }
+        }
+        impl KernelValue for $t {
+            type Returned = $t;
+            #[inline]
+            fn into_returned(self) -> $t { self }
+        }
+    )*};
+}
+returned! {
+    AnyTensor, TENSOR, |v| std::mem::take(v).into_tensor();
+    Vec<AnyTensor>, TENSOR.list(), |v| if let IValue::Tensors(list) = v { Some(std::mem::take(list)) } else { None };
+    i64, Kind::of(Base::Int), |v| if let IValue::Int(i) = v { Some(*i) } else { None };
+    f64, Kind::of(Base::Float), |v| if let IValue::Float(f) = v { Some(*f) } else { None };
+    bool, Kind::of(Base::Bool), |v| if let IValue::Bool(b) = v { Some(*b) } else { None };
+    Scalar, Kind::of(Base::Scalar), |v| v.to_scalar();
+}
+
+impl<D: Device> KernelValue for Tensor<D> {
+    type Returned = AnyTensor;
+    #[inline]
+    fn into_returned(self) -> AnyTensor {
+        self.into_any()
+    }
+}
+
+/// Several results.
+macro_rules! several_returned {
+    ($($t:ident)*) => {
+        impl Returned for ($(several_returned!(@any $t),)*) {
+            const KINDS: &'static [Kind] = &[$(several_returned!(@kind $t)),*];
+            fn push(self, stack: &mut Stack) {
+                #[allow(non_snake_case, reason = "a tuple's members have no names of their own")]
+                let ($($t,)*) = self;
+                stack.extend([$($t.into()),*]);
+            }
+            fn take(stack: &mut [IValue]) -> Option<Self> {
+                #[allow(non_snake_case, reason = "a tuple's members have no names of their own")]
+                let [$($t),*] = stack else { return None };
+                Some(($(std::mem::take($t).into_tensor()?,)*))
+            }
+        }
+        impl<$($t: KernelValue<Returned = AnyTensor>),*> KernelValue for ($($t,)*) {
+            type Returned = ($(several_returned!(@any $t),)*);
+            fn into_returned(self) -> Self::Returned {
+                #[allow(non_snake_case, reason = "a tuple's members have no names of their own")]
+                let ($($t,)*) = self;
+                ($($t.into_returned(),)*)
+            }
+        }
+    };
+    (@any $t:ident) => { AnyTensor };
+    (@kind $t:ident) => { TENSOR };
+}
+several_returned! { A B }
+several_returned! { A B C }
+
+/// A Rust function as a kernel. `M` only tells apart functions of different parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a kernel",
+    label = "not a function that a kernel can be made of",
+    note = "a kernel is a function of up to ten parameters, `&Frame` first if it hands calls on; types of parameters and \
+            results are listed at `Parameter` and `KernelValue`",
+    note = "a closure's parameters need their types written out: `|x: &AnyTensor| ..`"
+)]
+pub trait KernelFn<M>: Send + Sync + 'static {
+    /// The canonical forms of its parameters.
+    type Args: CanonicalList;
+    /// The canonical form of its result.
+    type Output: Returned;
+
+    /// Calls the function.
+    fn invoke(&self, frame: &Frame<'_>, values: <Self::Args as CanonicalList>::Values<'_>) -> Result<Self::Output>;
+}
+
+/// Marks functions whose first parameter is the frame of the call.
+#[derive(Debug)]
+pub struct WithFrame;
+
+macro_rules! lists {
+    ($($($p:ident $v:ident $at:literal)*;)*) => {$(
+        #[allow(unused_variables, unused_mut, non_snake_case, clippy::unused_unit, reason = "a list may be empty")]
+        const _: () = {
+            impl<$($p: Canonical),*> CanonicalList for ($($p,)*) {
+                type Values<'a> = ($($p::Value<'a>,)*);
+                const KINDS: &'static [Kind] = &[$($p::KIND),*];
+
+                fn unbox<'a>(stack: &'a mut [IValue], schema: &Schema) -> Result<Self::Values<'a>> {
+                    let given = stack.len();
+                    let [$($v),*] = stack else {
+                        let want = <Self as CanonicalList>::KINDS.len();
+                        return Err(ErrorKind::ArgumentCount { got: given, want, schema: schema.to_string() }.into());
+                    };
+                    // The checks come first, since what is lent to the kernel can't be lent to a message.
+                    $(
+                        if $p::unbox($v).is_none() {
+                            return Err(wrong_kind($v, $at, schema));
+                        }
+                    )*
+                    $(let Some($v) = $p::unbox($v) else { unreachable!("checked above") };)*
+                    Ok(($($v,)*))
+                }
+
+                fn enbox(values: &Self::Values<'_>) -> Stack {
+                    let ($($v,)*) = values;
+                    vec![$($p::enbox($v)),*]
+                }
+
+                fn restore(values: &mut Self::Values<'_>, position: usize, result: &IValue) {
+                    let ($($v,)*) = values;
+                    match position {
+                        $($at => $p::restore($v, result),)*
+                        _ => {}
+                    }
+                }
+
+                fn tensors(values: &Self::Values<'_>, visit: &mut dyn FnMut(&AnyTensor)) {
+                    let ($($v,)*) = values;
+                    $($p::tensors($v, visit);)*
+                }
+
+                #[inline]
+                fn keys(values: &Self::Values<'_>) -> KeySet {
+                    let ($($v,)*) = values;
+                    KeySet::EMPTY $(| $p::keys($v))*
+                }
+
+                fn device(values: &Self::Values<'_>) -> Option<DeviceId> {
+                    let ($($v,)*) = values;
+                    None$(.or_else(|| $p::device($v)))*
+                }
+            }
+
+            impl<$($p: Parameter),*> ParameterList for ($($p,)*) {
+                type Canonical = ($($p::Canonical,)*);
+            }
+
+            impl<F, R, $($p: Parameter),*> KernelFn<fn($($p),*) -> R> for F
+            where
+                R: KernelReturn,
+                F: Fn($($p),*) -> R + for<'a> Fn($($p::Item<'a>),*) -> R + Send + Sync + 'static,
+            {
+                type Args = ($($p::Canonical,)*);
+                type Output = R::Returned;
+
+                #[inline]
+                fn invoke(&self, _: &Frame<'_>, values: <Self::Args as CanonicalList>::Values<'_>) -> Result<R::Returned> {
+                    let ($($v,)*) = values;
+                    $(let $v = $p::convert($v, $at)?;)*
+                    self($($v),*).into_result()
+                }
+            }
+
+            impl<F, R, $($p: Parameter),*> KernelFn<(WithFrame, fn($($p),*) -> R)> for F
+            where
+                R: KernelReturn,
+                F: for<'f> Fn(&'f Frame<'f>, $($p),*) -> R + for<'f, 'a> Fn(&'f Frame<'f>, $($p::Item<'a>),*) -> R + Send + Sync + 'static,
+            {
+                type Args = ($($p::Canonical,)*);
+                type Output = R::Returned;
+
+                #[inline]
+                fn invoke(&self, frame: &Frame<'_>, values: <Self::Args as CanonicalList>::Values<'_>) -> Result<R::Returned> {
+                    let ($($v,)*) = values;
+                    $(let $v = $p::convert($v, $at)?;)*
+                    self(frame, $($v),*).into_result()
+                }
+            }
+        };
+    )*};
+}
+lists! {
+    ;
+    A a 0;
+    A a 0 B b 1;
+    A a 0 B b 1 C c 2;
+    A a 0 B b 1 C c 2 D d 3;
+    A a 0 B b 1 C c 2 D d 3 E e 4;
+    A a 0 B b 1 C c 2 D d 3 E e 4 G g 5;
+    A a 0 B b 1 C c 2 D d 3 E e 4 G g 5 H h 6;
+    A a 0 B b 1 C c 2 D d 3 E e 4 G g 5 H h 6 I i 7;
+    A a 0 B b 1 C c 2 D d 3 E e 4 G g 5 H h 6 I i 7 J j 8;
+    A a 0 B b 1 C c 2 D d 3 E e 4 G g 5 H h 6 I i 7 J j 8 K k 9;
+}
+
+/// The schema that a Rust function implies: kinds of parameters and results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inferred {
+    pub(super) args: &'static [Kind],
+    pub(super) returns: &'static [Kind],
+}
+
+impl Inferred {
+    /// Of canonical forms.
+    pub(super) fn of<A: CanonicalList, O: Returned>() -> Inferred {
+        Inferred { args: A::KINDS, returns: O::KINDS }
+    }
+
+    /// An error that names the first difference from what a schema declares.
+    pub(super) fn check(&self, schema: &Schema) -> Result<()> {
+        match self.difference(schema) {
+            None => Ok(()),
+            Some(at) => {
+                Err(DispatchError::SchemaMismatch { inferred: self.to_string(), declared: schema.to_string(), at }
+                    .into())
+            }
+        }
+    }
+
+    fn difference(&self, schema: &Schema) -> Option<String> {
+        let declared = schema.args().len();
+        if declared != self.args.len() {
+            return Some(format!("{} parameters, {declared} declared", self.args.len()));
+        }
+        for (position, (kind, arg)) in self.args.iter().zip(schema.args()).enumerate() {
+            if !kind.fits(arg.ty()) {
+                return Some(format!("parameter {position} is {kind}, declared is `{} {}`", arg.ty(), arg.name()));
+            }
+        }
+        let returns = schema.returns();
+        if self.returns.is_empty() && returns.iter().all(|r| r.ty().alias().is_some_and(|a| a.is_write())) {
+            return None;
+        }
+        if returns.len() != self.returns.len() {
+            return Some(format!("{} results, {} declared", self.returns.len(), returns.len()));
+        }
+        let wrong = self.returns.iter().zip(returns).position(|(kind, r)| !kind.fits_result(r.ty()));
+        wrong.map(|i| format!("result {i} is {}, declared is `{}`", self.returns[i], returns[i].ty()))
+    }
+}
+
+impl std::fmt::Display for Inferred {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "({}) -> ({})", list(self.args), list(self.returns))
+    }
+}
+
+fn list(kinds: &[Kind]) -> String {
+    kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join(", ")
+}
