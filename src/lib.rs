@@ -53,8 +53,12 @@ pub fn dispatcher() -> &'static Dispatcher {
     &IN_TREE.dispatcher
 }
 
-/// Defines every operator of the table in a library, which has to be of the namespace `aten`.
-fn register(library: &mut Library) -> Result<()> {
+/// Defines every operator of the table in a library of the namespace `aten`, for a dispatcher of one's own.
+///
+/// # Errors
+///
+/// Another namespace, or an operator that is defined already.
+pub fn register(library: &mut Library) -> Result<()> {
     monomorph_ops::op_table! { __register library Cpu Meta }
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::format::{Layout, MemoryFormat};
 use crate::ivalue::IValue;
 use crate::scalar::Scalar;
+use crate::set::Storage;
 use crate::structured::Operand;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
@@ -170,6 +171,32 @@ impl ArgType for IntsArg {
             IValue::Int(i) => Some(std::slice::from_ref(i)),
             // An empty list has no type of its own.
             IValue::List(list) if list.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+}
+
+/// `bool[]`; `bool[N]` also takes a bare bool.
+pub struct BoolsArg;
+impl ArgType for BoolsArg {
+    type Value<'t> = &'t [bool];
+    fn get(value: &IValue) -> Option<&[bool]> {
+        match value {
+            IValue::Bools(list) => Some(list),
+            IValue::Bool(b) => Some(std::slice::from_ref(b)),
+            IValue::List(list) if list.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+}
+
+/// `Storage`.
+pub struct StorageArg;
+impl ArgType for StorageArg {
+    type Value<'t> = &'t Storage;
+    fn get(value: &IValue) -> Option<&Storage> {
+        match value {
+            IValue::Storage(storage) => Some(storage),
             _ => None,
         }
     }

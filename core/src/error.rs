@@ -458,6 +458,45 @@ pub enum ErrorKind {
         /// The schema's type.
         want: String,
     },
+    /// A boxed kernel that wrote an argument whose schema does not say so. Found in debug builds.
+    #[error(
+        "argument {position} ({arg}) was changed by the call, but the schema does not mark it as written; write `Tensor(a!) {arg}` in the schema, or have the kernel leave it alone"
+    )]
+    UndeclaredWrite {
+        /// The position, from 0.
+        position: usize,
+        /// Its name.
+        arg: String,
+    },
+    /// A boxed kernel whose result shares storage with an argument that the schema does not name. Found in debug builds.
+    #[error(
+        "result {result} shares the storage of argument {arg}, which the schema does not say; give both the alias set `(a)` in the schema, or return a copy"
+    )]
+    UndeclaredAlias {
+        /// Which result, from 0.
+        result: usize,
+        /// The first argument that has the storage.
+        arg: String,
+    },
+    /// A boxed kernel with another number of results than its schema. Found in debug builds.
+    #[error("the kernel returned {got} results; the schema has {want}")]
+    ResultCount {
+        /// How many there were.
+        got: usize,
+        /// How many the schema has.
+        want: usize,
+    },
+    /// A result that is undefined and should not be, or the other way round. Found in debug builds.
+    #[error(
+        "result {result} is {}; a result is undefined where output_mask is false and nowhere else",
+        match mask { Some(false) => "a tensor although output_mask is false there", Some(true) => "undefined although output_mask is true there", None => "undefined and the schema has no output_mask for it" }
+    )]
+    Undefined {
+        /// Which result, from 0.
+        result: usize,
+        /// What `output_mask` says of it, if the schema has one.
+        mask: Option<bool>,
+    },
     /// A meta function that broke its contract: an output declared twice, never, out of range, or with contradictory options.
     #[error("the operator's meta function {rule} (output {index})")]
     MetaContract {

@@ -4,6 +4,7 @@ use crate::device::DeviceId;
 use crate::dtype::DType;
 use crate::format::{Layout, MemoryFormat};
 use crate::scalar::Scalar;
+use crate::set::Storage;
 use crate::shared::SharedTensor;
 use crate::tensor::AnyTensor;
 use num_complex::Complex64;
@@ -37,6 +38,8 @@ pub enum IValue {
     Device(DeviceId),
     /// `MemoryFormat`.
     MemoryFormat(MemoryFormat),
+    /// `Storage`.
+    Storage(Storage),
     /// `int[]`, `SymInt[]`.
     Ints(Vec<i64>),
     /// `float[]`.
@@ -70,6 +73,7 @@ impl IValue {
             IValue::Layout(_) => "a Layout",
             IValue::Device(_) => "a Device",
             IValue::MemoryFormat(_) => "a MemoryFormat",
+            IValue::Storage(_) => "a Storage",
             IValue::Ints(_) => "an int[]",
             IValue::Floats(_) => "a float[]",
             IValue::Bools(_) => "a bool[]",
@@ -147,6 +151,7 @@ from_value! {
     DType => DType;
     DeviceId => Device;
     MemoryFormat => MemoryFormat;
+    Storage => Storage;
     Vec<i64> => Ints;
     Vec<AnyTensor> => Tensors;
 }

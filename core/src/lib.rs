@@ -1,9 +1,11 @@
 //! What every room of monomorph shares: dtypes, scalars, geometry, storage, tensors, structured operators, schemas.
 //! Knows no operator and runs no kernel.
 
+pub mod annotations;
 mod arg;
 pub mod borrow;
 mod data;
+mod defaults;
 mod device;
 pub mod dispatch;
 mod dtype;
@@ -13,12 +15,14 @@ mod format;
 mod geometry;
 mod ivalue;
 mod names;
+pub mod observe;
 pub mod overlap;
 mod print;
 mod promotion;
 mod resize;
 mod scalar;
 pub mod schema;
+mod set;
 mod shared;
 mod split;
 mod storage;
@@ -27,8 +31,8 @@ pub mod structured;
 mod tensor;
 
 pub use arg::{
-    Arg, ArgType, BoolArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg, LayoutArg,
-    MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StrArg, TensorArg,
+    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
+    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg,
 };
 pub use data::{Data, DataMut};
 pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Strided};
@@ -44,6 +48,7 @@ pub use names::{Names, unify as unify_names};
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promotion::{Category, DEFAULT_FLOAT, ResultType};
 pub use scalar::Scalar;
+pub use set::Storage;
 pub use shared::SharedTensor;
 pub use split::TensorMut;
 pub use tensor::{AnyTensor, Tensor, TensorRef};

@@ -25,6 +25,31 @@ pub(crate) enum Store {
     Meta(MetaStore),
 }
 
+impl Store {
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Store::Data(handle) => handle.header().bytes(),
+            Store::Meta(meta) => meta.bytes,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn device(&self) -> DeviceId {
+        match self {
+            Store::Data(handle) => handle.header().device(),
+            Store::Meta(_) => DeviceId::META,
+        }
+    }
+
+    pub(crate) fn id(&self) -> usize {
+        match self {
+            Store::Data(handle) => std::ptr::from_ref(handle.header()).addr(),
+            // Headers are aligned, so odd numbers are free for meta storages.
+            Store::Meta(meta) => (meta.id as usize) << 1 | 1,
+        }
+    }
+}
+
 /// The storage of a meta tensor, kept inline so that meta calls allocate nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MetaStore {
@@ -149,26 +174,25 @@ impl Raw {
     }
 
     pub(crate) fn storage_bytes(&self) -> usize {
-        match &self.store {
-            Store::Data(handle) => handle.header().bytes(),
-            Store::Meta(meta) => meta.bytes,
-        }
+        self.store.bytes()
     }
 
     #[inline]
     pub(crate) fn device(&self) -> DeviceId {
-        match &self.store {
-            Store::Data(handle) => handle.header().device(),
-            Store::Meta(_) => DeviceId::META,
-        }
+        self.store.device()
     }
 
     pub(crate) fn storage_id(&self) -> usize {
-        match &self.store {
-            Store::Data(handle) => std::ptr::from_ref(handle.header()).addr(),
-            // Headers are aligned, so odd numbers are free for meta storages.
-            Store::Meta(meta) => (meta.id as usize) << 1 | 1,
-        }
+        self.store.id()
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// A tensor of no elements over a storage.
+    pub(crate) fn without_elements(store: Store, dtype: DType) -> Result<Raw> {
+        Ok(Raw { geometry: Geometry::contiguous(dtype, &[0])?, store })
     }
 
     pub(crate) fn version(&self) -> u64 {

@@ -7,7 +7,7 @@ use crate::record::{normal_probability, record};
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Error, ErrorKind, Result};
 
-pointwise! { ReluFn "relu": Real, Same<1>; () => Common; Rule::UNARY }
+pointwise! { ReluFn "relu": Real, Same<1>; () => Common; Rule::UNARY, light = true }
 impl<V: Num + HasOrder> Map<V> for ReluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

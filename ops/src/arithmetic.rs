@@ -9,7 +9,7 @@ use crate::record::record;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
-pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha }
+pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha, light = true }
 impl<V: Num> Map<V> for AddFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
@@ -17,7 +17,7 @@ impl<V: Num> Map<V> for AddFn {
     }
 }
 
-pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub }
+pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub, light = true }
 impl<V: Num> Map<V> for SubFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
@@ -25,7 +25,7 @@ impl<V: Num> Map<V> for SubFn {
     }
 }
 
-pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar() }
+pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), light = true }
 impl<V: Num> Map<V> for MulFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -65,7 +65,7 @@ impl<V: RoundedDivision> Map<V> for DivFloorFn {
     }
 }
 
-pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY }
+pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY, light = true }
 impl<V: Num> Map<V> for NegFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -10,7 +10,7 @@ use crate::record::{larger, record, smaller};
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
-pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
+pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true }
 impl<V: Equal> Map<V> for EqFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -18,7 +18,7 @@ impl<V: Equal> Map<V> for EqFn {
     }
 }
 
-pointwise! { NeFn "ne": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
+pointwise! { NeFn "ne": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true }
 impl<V: Equal> Map<V> for NeFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -26,7 +26,7 @@ impl<V: Equal> Map<V> for NeFn {
     }
 }
 
-pointwise! { LtFn "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
+pointwise! { LtFn "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
 impl<V: HasOrder> Map<V> for LtFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -34,7 +34,7 @@ impl<V: HasOrder> Map<V> for LtFn {
     }
 }
 
-pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY }
+pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY, light = true }
 impl<V: HasOrder> Map<V> for MaximumFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -42,7 +42,7 @@ impl<V: HasOrder> Map<V> for MaximumFn {
     }
 }
 
-pointwise! { MinimumFn "minimum": Ordered, Same<2>; () => Common; Rule::BINARY }
+pointwise! { MinimumFn "minimum": Ordered, Same<2>; () => Common; Rule::BINARY, light = true }
 impl<V: HasOrder> Map<V> for MinimumFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -50,7 +50,7 @@ impl<V: HasOrder> Map<V> for MinimumFn {
     }
 }
 
-pointwise! { WhereFn "where": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT, check = check_condition }
+pointwise! { WhereFn "where": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT, check = check_condition, light = true }
 impl<V: Value> Map<V> for WhereFn {
     #[inline(always)]
     fn eval((condition, [a, b]): (V::Mask, [V; 2]), (): ()) -> V {
@@ -58,7 +58,7 @@ impl<V: Value> Map<V> for WhereFn {
     }
 }
 
-pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp }
+pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp, light = true }
 impl<V: HasOrder> Map<V> for ClampFn {
     #[inline(always)]
     fn eval([x, low, high]: [V; 3], (): ()) -> V {
@@ -66,7 +66,7 @@ impl<V: HasOrder> Map<V> for ClampFn {
     }
 }
 
-pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp }
+pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true }
 impl<V: HasOrder> Map<V> for ClampMinFn {
     #[inline(always)]
     fn eval([x, low]: [V; 2], (): ()) -> V {
@@ -74,7 +74,7 @@ impl<V: HasOrder> Map<V> for ClampMinFn {
     }
 }
 
-pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp }
+pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true }
 impl<V: HasOrder> Map<V> for ClampMaxFn {
     #[inline(always)]
     fn eval([x, high]: [V; 2], (): ()) -> V {
@@ -82,7 +82,7 @@ impl<V: HasOrder> Map<V> for ClampMaxFn {
     }
 }
 
-pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Bounds => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Bounds => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true }
 impl<V: HasOrder> Map<V> for ClampNumbersFn {
     #[inline(always)]
     fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
@@ -90,7 +90,7 @@ impl<V: HasOrder> Map<V> for ClampNumbersFn {
     }
 }
 
-pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true }
 impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], low: V) -> V {
@@ -98,7 +98,7 @@ impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     }
 }
 
-pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
+pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true }
 impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], high: V) -> V {

@@ -99,8 +99,32 @@ pub fn narrow_from<D: Device>(this: &Tensor<D>, dim: i64, start: &Tensor<D>, len
     make().map_err(|e: Error| e.of("narrow"))
 }
 
-/// `_to_copy`, the copying half of `to`: a new tensor of another dtype or format. A device must be of this type.
-fn to_copy<D: Device>(
+/// `_to_copy`: a new tensor of another dtype, on another device or in another format, also where nothing changes.
+pub fn to_copy<D: Device>(
+    this: &Tensor<D>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+    non_blocking: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    to(this, dtype, layout, device, pin_memory, non_blocking, true, memory_format).map_err(|e| e.of("_to_copy"))
+}
+
+/// `_to_copy.out`: the elements in the dtype of `out`, which gets the sizes of `this`.
+pub fn to_copy_out<D: Device>(
+    this: &Tensor<D>,
+    non_blocking: bool,
+    memory_format: Option<MemoryFormat>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let values = to_copy(this, Some(out.dtype()), None, None, None, non_blocking, memory_format)?;
+    crate::table::write_out(&values, out)
+}
+
+/// The copying half of `to`: a new tensor of another dtype or format. A device must be of this type.
+fn converted<D: Device>(
     this: &Tensor<D>,
     dtype: DType,
     device: Option<DeviceId>,
@@ -134,7 +158,7 @@ pub fn to<D: Device>(
         if !copy && dtype == this.dtype() && index == this.device().index && in_format {
             return Ok(this.clone());
         }
-        to_copy(this, dtype, device, format)
+        converted(this, dtype, device, format)
     };
     make().map_err(|e: Error| e.of("to"))
 }
@@ -205,6 +229,18 @@ macro_rules! __copies_rows {
             MemoryFormat? memory_format=None) -> (Tensor(a))
             : hand ($crate::copies::to_other) {
             functional to_other;
+        } }
+        { [_to_copy] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+            bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::copies::to_copy) {
+            functional to_copy;
+        } }
+        { [_to_copy.out] (Tensor self, *, bool non_blocking=False, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::copies::to_copy_out) {
+            out - [_to_copy.out];
+        } }
+        { [_reshape_copy] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::copies::view_copy) {
+            functional -;
         } }
         { [reshape] (Tensor(a) self, SymInt[] shape) -> (Tensor(a)) : hand ($crate::copies::reshape) {
             functional reshape;

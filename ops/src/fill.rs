@@ -9,7 +9,7 @@ use monomorph_core::overlap::{self, Internal};
 use monomorph_core::structured::{Executes, call, in_place};
 use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Scalar, Tensor};
 
-pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value }
+pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value, light = true }
 impl<V: Value> Map<V> for FillFn {
     #[inline(always)]
     fn eval([]: [V; 0], value: V) -> V {
@@ -73,7 +73,7 @@ pub fn copy<D: Device>(this: &Tensor<D>, source: &Tensor<D>, non_blocking: bool)
 
 /// A copy of the whole storage under the same geometry. Where indices share elements, each gets its own instead, and a
 /// tensor with its conj or neg bit set is resolved.
-fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+pub(crate) fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
     let lazy = this.is_conj() || this.is_neg();
     if lazy || overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
         return crate::copies::clone_tensor(this, None);
@@ -83,6 +83,16 @@ fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
     let mut out = Tensor::zeroed(this.dtype(), &[elements], &[1], this.device().index)?;
     out.copy_from(&whole)?;
     out.view_as(this.geometry().clone().with_wrapped(false))
+}
+
+/// `zero_`: zero in every element.
+pub fn zero_<D: Fills>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>> {
+    fill_(this, 0).map_err(|e| e.of("zero_"))
+}
+
+/// `zero`: a tensor like `this`, zero.
+pub fn zero<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    crate::factory::empty_like(this, None, None, None, None, None)
 }
 
 record! { FillFn "fill_.Scalar: self p", Any within 0:
@@ -111,6 +121,8 @@ macro_rules! __fill_rows {
         { [copy_] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy_) {
             inplace copy_ [copy_];
         } }
+        { [zero] (Tensor self) -> (Tensor) : hand ($crate::fill::zero) { functional zero; autoout - [zero.out]; } }
+        { [zero_] (Tensor self) -> (Tensor) : hand ($crate::fill::zero_) { inplace zero_ [zero_]; } }
         { [] () -> () : formula ($crate::fill::FillFn) {} }
     } };
 }

@@ -11,7 +11,11 @@ pub mod copies;
 pub mod exponential;
 pub mod factory;
 pub mod fill;
+pub mod frequencies;
+mod generate;
 pub mod logic;
+pub mod matrix_factories;
+pub mod new_factories;
 pub mod nonzero;
 pub mod parts;
 pub mod pointwise;
@@ -19,9 +23,13 @@ pub mod power;
 pub mod rearrange;
 pub mod record;
 pub mod reduce;
+pub mod resize;
+pub mod scatter;
+pub mod spaced;
 pub mod table;
 pub mod upsample;
 pub mod view;
+pub mod windows;
 
 #[doc(hidden)]
 pub use monomorph_core as core;
@@ -63,19 +71,36 @@ pub use kernels::Kernels;
 
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {
-    pub use crate::arange::{arange, arange_out, arange_start, arange_start_out, arange_start_step};
+    pub use crate::arange::{
+        arange, arange_out, arange_start, arange_start_out, arange_start_step, range, range_out, range_step,
+        range_step_out,
+    };
     pub use crate::complex_view::{resolve_conj, resolve_neg};
     pub use crate::copies::{
-        clone_tensor, contiguous, flatten, linalg_diagonal, narrow_from, ravel, reshape, reshape_as, to, to_device,
-        to_dtype, to_other, view_copy,
+        clone_tensor, contiguous, flatten, linalg_diagonal, narrow_from, ravel, reshape, reshape_as, to, to_copy,
+        to_device, to_dtype, to_other, view_copy,
     };
     pub use crate::factory::{
         empty, empty_like, empty_out, empty_strided, full, full_like, full_out, ones, ones_like, ones_out,
         scalar_tensor, zeros, zeros_like, zeros_out,
     };
-    pub use crate::fill::{copy, copy_, fill, fill_, fill_from, fill_from_};
+    pub use crate::fill::{copy, copy_, fill, fill_, fill_from, fill_from_, zero, zero_};
+    pub use crate::frequencies::{fft_fftfreq, fft_rfftfreq};
+    pub use crate::matrix_factories::{eye, eye_m, eye_m_out, eye_out, tril_indices, triu_indices};
+    pub use crate::new_factories::{empty_permuted, new_empty, new_empty_strided, new_full, new_ones, new_zeros};
     pub use crate::nonzero::where_nonzero;
     pub use crate::parts::tensor_split_from;
+    pub use crate::resize::{
+        resize, resize_, resize_as, resize_as_, set, set_, set_storage, set_storage_, set_storage_offset,
+        set_storage_offset_, set_tensor, set_tensor_, set_tensor_offset_,
+    };
+    pub use crate::scatter::{as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter};
+    pub use crate::spaced::{linspace, linspace_out, logspace, logspace_out};
+    pub use crate::windows::{
+        bartlett_window, bartlett_window_periodic, blackman_window, blackman_window_periodic, hamming_window,
+        hamming_window_alpha, hamming_window_alpha_beta, hamming_window_periodic, hann_window, hann_window_periodic,
+        kaiser_window, kaiser_window_beta, kaiser_window_periodic,
+    };
 
     crate::op_table! { __functions }
 }

@@ -4,7 +4,7 @@ use crate::algebra::{Bits, Value};
 use crate::pointwise::{AllDTypes, Common, Integral, Map, Rule, Same, Truth, pointwise};
 use crate::record::record;
 
-pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN }
+pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN, light = true }
 impl<V: Value> Map<V> for LogicalNotFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -12,7 +12,7 @@ impl<V: Value> Map<V> for LogicalNotFn {
     }
 }
 
-pointwise! { BitwiseAndFn "bitwise_and": Integral, Same<2>; () => Common; Rule::BINARY }
+pointwise! { BitwiseAndFn "bitwise_and": Integral, Same<2>; () => Common; Rule::BINARY, light = true }
 impl<V: Bits> Map<V> for BitwiseAndFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

@@ -187,7 +187,7 @@ macro_rules! __parts_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
         { [split.Tensor] (Tensor(a -> *) self, SymInt split_size, int dim=0) -> (Tensor(a)[])
             : views ($crate::parts::split) {
-            functional split; copy split_copy [split_copy.Tensor];
+            functional split; copy split_copy [split_copy.Tensor]; copyinto - [split_copy.Tensor_out];
         } }
         { [split.sizes] (Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> (Tensor(a)[])
             : views ($crate::parts::split_with_sizes) {
@@ -196,6 +196,7 @@ macro_rules! __parts_rows {
         { [split_with_sizes] (Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> (Tensor(a)[])
             : views ($crate::parts::split_with_sizes) {
             functional split_with_sizes; copy split_with_sizes_copy [split_with_sizes_copy];
+            copyout - [split_with_sizes_copy.out];
         } }
         { [chunk] (Tensor(a -> *) self, int chunks, int dim=0) -> (Tensor(a)[]) : views ($crate::parts::chunk) {
             functional chunk;
@@ -212,6 +213,16 @@ macro_rules! __parts_rows {
             (Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> (Tensor(a)[])
             : hand ($crate::parts::tensor_split_from) {
             functional tensor_split_from;
+        } }
+        { [unsafe_split.Tensor] (Tensor self, SymInt split_size, int dim=0) -> (Tensor[]) : views ($crate::parts::split) {
+            functional unsafe_split; copyout - [unsafe_split.Tensor_out];
+        } }
+        { [unsafe_split_with_sizes] (Tensor self, SymInt[] split_sizes, int dim=0) -> (Tensor[])
+            : views ($crate::parts::split_with_sizes) {
+            functional unsafe_split_with_sizes; copyout - [unsafe_split_with_sizes.out];
+        } }
+        { [unsafe_chunk] (Tensor self, int chunks, int dim=0) -> (Tensor[]) : views ($crate::parts::chunk) {
+            functional unsafe_chunk;
         } }
         { [hsplit.int] (Tensor(a -> *) self, int sections) -> (Tensor(a)[]) : views ($crate::parts::hsplit) {
             functional hsplit;
@@ -235,7 +246,7 @@ macro_rules! __parts_rows {
             functional dsplit_indices;
         } }
         { [unbind.int] (Tensor(a -> *) self, int dim=0) -> (Tensor(a)[]) : views ($crate::parts::unbind) {
-            functional unbind; copy unbind_copy [unbind_copy.int];
+            functional unbind; copy unbind_copy [unbind_copy.int]; copyout - [unbind_copy.int_out];
         } }
     } };
 }

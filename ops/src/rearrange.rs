@@ -157,6 +157,21 @@ pub fn reshape_alias(g: &Geometry, size: &[i64], stride: &[i64]) -> Result<Geome
     reshaped(g, size, stride, g.offset())
 }
 
+/// `slice_inverse`: what `src` is, over the storage that a slice of it was taken from.
+pub fn slice_inverse(
+    g: &Geometry,
+    src: Operand<'_>,
+    _dim: i64,
+    _start: Option<i64>,
+    _end: Option<i64>,
+    _step: i64,
+) -> Result<Geometry> {
+    let Some(base) = src.geometry() else {
+        return Err(ErrorKind::ArgumentRule { rule: "argument src must be a tensor" }.into());
+    };
+    reshaped(g, base.sizes(), base.strides(), base.offset())
+}
+
 /// `positive`: the tensor itself; not of bools.
 pub fn positive(g: &Geometry) -> Result<Geometry> {
     if g.dtype() == DType::Bool {
@@ -226,6 +241,13 @@ macro_rules! __rearrange_rows {
             : view ($crate::rearrange::reshape_alias) {
             functional reshape_alias; copy reshape_alias_copy [_reshape_alias_copy];
             copyout - [_reshape_alias_copy.out];
+        } }
+        { [_unsafe_view] (Tensor self, SymInt[] size) -> (Tensor) : view ($crate::view::view) {
+            functional unsafe_view; copyout - [_unsafe_view.out];
+        } }
+        { [slice_inverse] (Tensor(a) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)
+            -> (Tensor(a)) : view ($crate::rearrange::slice_inverse) {
+            functional slice_inverse;
         } }
         { [detach] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) {
             functional detach; inplace detach_ [detach_]; copy detach_copy [detach_copy]; copyout - [detach_copy.out];

@@ -4,6 +4,7 @@
 draw makes no sense. Outs are drawn after a trial run of the functional form, so that their sizes are the result's.
 """
 
+import recipes_factories
 import torch
 from case_file import Number
 from facts import DTYPES, dtype
@@ -254,4 +255,6 @@ def arguments(pool: Pool, base, overload, names, inplace):
         return factories(pool, base, overload)
     if base == "upsample_nearest1d":
         return upsample(pool, overload)
+    if base in recipes_factories.BASES:
+        return recipes_factories.arguments(pool, base, overload)
     return shaped(pool, base, overload)

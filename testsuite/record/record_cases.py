@@ -19,6 +19,7 @@ from case_file import TOLERANCE, Number, Writer, digest, error_of, identity, phy
 from facts import DTYPES, GOLDEN, dtype, name
 from operands import Pool
 from recipes import OVERLAP_CHECKED, arguments
+from recipes_factories import BASES as MORE
 from replay_cases import check_folder
 from torchgen.gen import parse_native_yaml
 from torchgen.model import NativeFunctionsGroup, SchemaKind
@@ -27,10 +28,13 @@ BASES = (
     "add sub mul div neg abs exp clamp eq lt where logical_not bitwise_and fill copy clone sum mean amax amin aminmax argmax any "
     "upsample_nearest1d view reshape permute transpose expand squeeze unsqueeze select slice narrow as_strided alias empty "
     "empty_strided zeros ones full arange scalar_tensor empty_like zeros_like ones_like full_like contiguous to"
-).split()
-# Named Tensor dims, sparse layouts and name lists are another subject.
-SKIP = ("dimname", "names", "Generator", "str_tensor", "Stream")
-UNINITIALISED = {"empty", "empty_strided", "empty_like"}
+).split() + list(MORE)
+# Named Tensor dims, sparse layouts and name lists are another subject; case files have no storages by themselves.
+SKIP = ("dimname", "names", "Generator", "str_tensor", "Stream", "Storage")
+# Functional forms that return the argument's storage although their schemas say that they do not; and a written argument that is in
+# another storage afterwards, which a case file cannot say.
+UNRECORDED = ("set.source_Tensor", "set.source_Tensor_out", "set_", "set_.source_Tensor", "set_.source_Tensor_storage_offset")
+UNINITIALISED = {"empty", "empty_strided", "empty_like", "empty_permuted", "new_empty", "new_empty_strided"}
 
 
 class Function:
@@ -81,6 +85,8 @@ def functions():
     for f in parsed:
         base = f.func.name.name.base
         if base not in BASES or f.func.name.name.dunder_method or any(s in str(f.func) for s in SKIP):
+            continue
+        if str(f.func.name) in UNRECORDED or any(out.type.is_list_like() for out in f.func.arguments.out):
             continue
         if "Dimname" in str(f.func) or f.func.kind() in (SchemaKind.mutable, SchemaKind.scratch) or f.func.name.name.functional_overload:
             continue

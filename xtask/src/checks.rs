@@ -51,6 +51,8 @@ fn test_steps(steps: &mut Steps) {
     } else {
         steps.step("borrow states (loom)", || Outcome::Skipped("no core/tests/loom.rs"));
     }
+    let observe = ["test", "-p", "monomorph-core", "--features", "tracing", "--test", "observe"];
+    steps.command("spans of calls", cargo(&observe));
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
     steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), true, "no testsuite/golden/cases"));

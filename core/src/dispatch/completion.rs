@@ -3,7 +3,7 @@
 
 use super::error::DispatchError;
 use super::handle::OperatorHandle;
-use super::kernel::{Frame, written_positions};
+use super::kernel::Frame;
 use super::key::{Backend, DispatchKey};
 use super::set::{KeyGuard, KeySet};
 use super::stack::Stack;
@@ -25,7 +25,7 @@ pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     let all: KeySet = Backend::all().map(DispatchKey::common).collect();
     let _excluded = KeyGuard::exclude(all);
     let mut outs = Vec::with_capacity(shapes.len());
-    for (shape, written) in shapes.iter().zip(written_positions(frame.schema)) {
+    for (shape, written) in shapes.iter().zip(frame.schema.written_positions()) {
         outs.push(match (written.and_then(|position| stack.get(position)), shape.as_tensor()) {
             (Some(argument), _) => argument.clone(),
             (None, Some(shape)) => allocated(frame, shape, device)?,

@@ -14,6 +14,7 @@ use super::stack::{Stack, fill_defaults};
 use crate::device::DeviceId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ivalue::IValue;
+use crate::observe;
 use crate::schema::Schema;
 use crate::tensor::AnyTensor;
 use std::marker::PhantomData;
@@ -107,6 +108,8 @@ impl OperatorHandle {
         let given = stack.len();
         fill_defaults(&defined.schema, stack)?;
         let keys = keys.unwrap_or_else(|| localized(keys_of_stack(defined, stack)));
+        let geometries = || stack.iter().flat_map(IValue::tensors).map(AnyTensor::geometry);
+        let _observed = observe::enter(&self.operator.name, geometries);
         let result = self.dispatch(seen, defined, keys, |object, frame, slot| {
             if slot.check || slot.within.is_some() {
                 let first = checked_device(slot, |visit| stack.iter().flat_map(IValue::tensors).try_for_each(visit))?;

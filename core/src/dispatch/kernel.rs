@@ -9,7 +9,8 @@ use super::key::DispatchKey;
 use super::set::KeySet;
 use super::signature::{CanonicalList, Inferred, KernelFn, Returned};
 use super::stack::{BoxedFn, Stack};
-use crate::error::Result;
+use crate::annotations::checked_call;
+use crate::error::{ErrorKind, Result};
 use crate::ivalue::IValue;
 use crate::schema::Schema;
 use std::any::{Any, type_name};
@@ -139,6 +140,19 @@ impl KernelFunction {
         KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
     }
 
+    /// A kernel from a function, with a boxed door of its own, which may take more than the function can be given: numbers in
+    /// place of tensors.
+    pub fn with_stack<M: 'static, F: KernelFn<M>>(f: F, boxed: BoxedFn) -> KernelFunction {
+        let object =
+            Object { boxed: Box::new(move |_: &Frame<'_>, stack: &mut Stack| boxed(stack)), ..Object::unboxed(f) };
+        KernelFunction {
+            name: type_name::<F>(),
+            kind: KernelKind::Function,
+            body: Body::Shared(Arc::new(object)),
+            inferred: Some(Inferred::of::<F::Args, F::Output>()),
+        }
+    }
+
     /// No kernel: a call skips the key.
     pub fn fallthrough() -> KernelFunction {
         KernelFunction { name: "fallthrough", kind: KernelKind::Fallthrough, body: Body::None, inferred: None }
@@ -252,13 +266,13 @@ impl Object {
 
     /// Calls through the boxed door.
     pub(super) fn call_boxed(&self, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
-        (self.boxed)(frame, stack)?;
-        let want = frame.schema.returns().len();
-        if stack.len() == want {
-            return Ok(());
-        }
-        let want = format!("{want} results");
-        Err(DispatchError::WrongResults { got: format!("{} values on the stack", stack.len()), want }.into())
+        checked_call(frame.schema, stack, |stack| {
+            (self.boxed)(frame, stack)?;
+            match (stack.len(), frame.schema.returns().len()) {
+                (got, want) if got == want => Ok(()),
+                (got, want) => Err(ErrorKind::ResultCount { got, want }.into()),
+            }
+        })
     }
 
     /// Calls through the unboxed door, or through the boxed one of a kernel that has no other.
@@ -277,7 +291,7 @@ impl Object {
     fn enboxed<A: CanonicalList, O: Returned>(&self, frame: &Frame<'_>, mut values: A::Values<'_>) -> Result<O> {
         let mut stack = A::enbox(&values);
         self.call_boxed(frame, &mut stack)?;
-        for (result, position) in stack.iter().zip(written_positions(frame.schema)) {
+        for (result, position) in stack.iter().zip(frame.schema.written_positions()) {
             if let Some(position) = position {
                 A::restore(&mut values, position, result);
             }
@@ -295,17 +309,6 @@ fn mismatch(kernel: Inferred, called: Inferred) -> crate::error::Error {
     DispatchError::SignatureMismatch { called: called.to_string(), kernel: kernel.to_string() }.into()
 }
 
-/// For each result, the position of the argument that it is, if it is one that was written.
-pub(super) fn written_positions(schema: &Schema) -> impl Iterator<Item = Option<usize>> + '_ {
-    schema.returns().iter().map(|result| {
-        let alias = result.ty().alias().filter(|a| a.is_write())?;
-        let of = |arg: &crate::schema::Argument| {
-            arg.ty().alias().is_some_and(|a| a.is_write() && a.before().eq(alias.before()))
-        };
-        schema.args().position(of)
-    })
-}
-
 /// A boxed call of an unboxed kernel.
 fn opened<A: CanonicalList, O: Returned>(kernel: &dyn Typed<A, O>, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     let given = stack.len();
@@ -313,7 +316,7 @@ fn opened<A: CanonicalList, O: Returned>(kernel: &dyn Typed<A, O>, frame: &Frame
     let output = kernel.call(frame, values)?;
     if O::KINDS.is_empty() {
         let written: Vec<IValue> =
-            written_positions(frame.schema).flatten().filter_map(|position| stack.get(position).cloned()).collect();
+            frame.schema.written_positions().flatten().filter_map(|position| stack.get(position).cloned()).collect();
         stack.extend(written);
     } else {
         output.push(stack);

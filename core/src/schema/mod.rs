@@ -165,6 +165,16 @@ impl Schema {
         self.args.iter().filter(|arg| arg.is_mutable())
     }
 
+    /// For each result, the position of the argument that it is, if it is one that was written: `self` of an in-place form, the
+    /// out arguments.
+    pub fn written_positions(&self) -> impl Iterator<Item = Option<usize>> + '_ {
+        self.returns.iter().map(|result| {
+            let alias = result.ty.alias().filter(|a| a.is_write())?;
+            let of = |arg: &Argument| arg.ty.alias().is_some_and(|a| a.is_write() && a.before().eq(alias.before()));
+            self.args.iter().position(of)
+        })
+    }
+
     /// True if no argument is a tensor, an optional tensor or a list of them, so that the device of the result comes
     /// from a `device` argument or is the CPU. An out= form has a tensor argument, hence is none.
     pub fn is_factory(&self) -> bool {

@@ -9,6 +9,7 @@ use crate::data::{Data, DataMut};
 use crate::device::{Device, Meta};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
+use crate::observe;
 use crate::tensor::{Raw, Tensor, TensorRef};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -210,6 +211,8 @@ where
     D: Executes<Op>,
     S: OutputSink<'t, D>,
 {
+    let geometries = || Op::operands(inputs).iter().filter_map(Operand::geometry);
+    let _observed = observe::enter(Op::NAME, geometries);
     sink.drive::<Op>(inputs).map_err(|e| e.of(Op::NAME))
 }
 

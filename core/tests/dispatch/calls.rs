@@ -175,7 +175,7 @@ fn devices_are_checked_and_the_check_can_be_switched_off() {
         let mut library = Dispatcher::new().library("t");
         let flags = Flags { device_check, ..Flags::default() };
         let two = KernelFunction::function(|x: &AnyTensor, _: &AnyTensor| x.clone());
-        let definition = Definition::parse("f(Tensor x, Tensor y) -> Tensor").unwrap().with_flags(flags);
+        let definition = Definition::parse("f(Tensor(a) x, Tensor y) -> Tensor(a)").unwrap().with_flags(flags);
         library.define(definition.dispatch([DispatchKey::META], two)).unwrap();
         let f = library.dispatcher().find("t::f").unwrap();
         let mut stack: Stack = vec![tensor(&[1]).into(), elsewhere().into()];

@@ -8,6 +8,7 @@ use crate::cast::moved as strided;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 use crate::isa::{Isa, Kernel, Level, Portable};
+use crate::steps;
 
 /// A rectangle of elements: `rows` rows of `cols` elements, strides in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -110,16 +111,16 @@ impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<GATHER> {
     #[inline(always)]
     fn run(self, _: I) {
         match self.size {
-            // SAFETY: V1, V2, here and below.
-            1 => unsafe { self.of::<u8, 8>() },
+            // SAFETY: V1–V3, here and below.
+            1 => unsafe { self.of::<I, u8, 8>() },
             // SAFETY: as above.
-            2 => unsafe { self.of::<u16, 8>() },
+            2 => unsafe { self.of::<I, u16, 8>() },
             // SAFETY: as above.
-            4 => unsafe { self.of::<u32, 4>() },
+            4 => unsafe { self.of::<I, u32, 4>() },
             // SAFETY: as above.
-            8 => unsafe { self.of::<u64, 4>() },
+            8 => unsafe { self.of::<I, u64, 4>() },
             // SAFETY: as above; no dtype has another size.
-            _ => unsafe { self.of::<[u64; 2], 2>() },
+            _ => unsafe { self.of::<I, [u64; 2], 2>() },
         }
     }
 }
@@ -127,9 +128,9 @@ impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<GATHER> {
 impl<const GATHER: bool> Moved<GATHER> {
     /// # Safety
     ///
-    /// V1, V2 for elements of the size of `T`.
+    /// V1–V3 for elements of the size of `T`, and the level `I`.
     #[inline(always)]
-    unsafe fn of<T: Copy, const SIDE: usize>(&self) {
+    unsafe fn of<I: Isa, T: Copy, const SIDE: usize>(&self) {
         let (tile, size) = (self.tile, size_of::<T>());
         if tile.is_dense(size) {
             // SAFETY: V1, V2.
@@ -142,8 +143,8 @@ impl<const GATHER: bool> Moved<GATHER> {
         for row in 0..tile.rows {
             let memory = self.memory.wrapping_offset(row as isize * tile.outer);
             let block = self.block.wrapping_add(row * tile.cols * size);
-            // SAFETY: V1, V2 for the row.
-            unsafe { run::<T, GATHER>(memory, tile.inner, block, tile.cols) };
+            // SAFETY: V1, V2 for the row, V3.
+            unsafe { run::<I, T, GATHER>(memory, tile.inner, block, tile.cols) };
         }
     }
 
@@ -205,9 +206,9 @@ unsafe fn copied<const GATHER: bool>(memory: *mut u8, block: *mut u8, bytes: usi
 ///
 /// # Safety
 ///
-/// V1, V2 for a tile of one row.
+/// V1, V2 for a tile of one row, and V3 for the level `I`.
 #[inline(always)]
-unsafe fn run<T: Copy, const GATHER: bool>(memory: *mut u8, stride: isize, block: *mut u8, n: usize) {
+unsafe fn run<I: Isa, T: Copy, const GATHER: bool>(memory: *mut u8, stride: isize, block: *mut u8, n: usize) {
     let size = size_of::<T>() as isize;
     if stride == size {
         // SAFETY: V1, V2.
@@ -222,12 +223,23 @@ unsafe fn run<T: Copy, const GATHER: bool>(memory: *mut u8, stride: isize, block
         }
         return;
     }
+    let mut done = 0;
+    if stride == 2 * size {
+        done = if GATHER {
+            // SAFETY: S1–S3 by V1–V3.
+            unsafe { steps::gather::<I>(memory, block, size_of::<T>(), n) }
+        } else {
+            // SAFETY: as above.
+            unsafe { steps::scatter::<I>(block, memory, size_of::<T>(), n) }
+        };
+    }
+    let (memory, block) = (memory.wrapping_offset(done as isize * stride), block.wrapping_add(done * size_of::<T>()));
     if GATHER {
         // SAFETY: R1, R2 by V1, V2. Not in the frame: the wide registers' gather instructions are slower than plain loads.
-        unsafe { strided(memory, stride, block, size, size_of::<T>(), n) };
+        unsafe { strided(memory, stride, block, size, size_of::<T>(), n - done) };
     } else {
         // SAFETY: as above.
-        unsafe { strided(block, size, memory, stride, size_of::<T>(), n) };
+        unsafe { strided(block, size, memory, stride, size_of::<T>(), n - done) };
     }
 }
 
@@ -308,11 +320,11 @@ mod tests {
                         if (inner == 0 && cols > 1) || (outer == 0 && rows > 1) {
                             continue;
                         }
-                        let mut back = vec![0u8; memory.len()];
+                        let mut back = vec![0xa5u8; memory.len()];
                         let to = back.as_mut_ptr().wrapping_add(base);
                         // SAFETY: as above; no two elements of the tile share a byte.
                         unsafe { Mover::at(level).scatter(block.as_ptr(), to, tile, size) };
-                        let mut want = vec![0u8; memory.len()];
+                        let mut want = vec![0xa5u8; memory.len()];
                         for (row, col) in (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))) {
                             let at = offset(row, col);
                             want[at..at + size].copy_from_slice(&memory[at..at + size]);

@@ -8,7 +8,7 @@ use super::Real;
     note = "promote integers to float in the operator's declaration, and leave complex dtypes out of its domain"
 )]
 pub trait Gaussian: Real {
-    /// The error function, within 1 ULP (1.2 in float64 without fused products).
+    /// The error function, within 1 ULP.
     fn erf(self) -> Self;
 
     /// x times the probability that a normal variable is below x. Exact to a few ULP also far on the negative side,

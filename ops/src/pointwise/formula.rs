@@ -13,6 +13,8 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     const RULE: Rule;
     /// Whether [`Map::fault`] has something to say about the data.
     const FAULT: bool = false;
+    /// Whether an element takes longer to move than to compute, so that a device may spend instructions on the moving.
+    const LIGHT: bool = false;
     /// The type of the set of dtypes that the formula computes in. Varies per operator.
     type Domain: super::DomainSet;
     /// The type of the tensor operands.

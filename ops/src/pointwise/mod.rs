@@ -45,11 +45,12 @@ pub use crate::pointwise;
 /// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
 /// ```
 ///
-/// followed by `check = f` or `fault` where the operator has a check of its own or data that it refuses.
+/// followed by `check = f`, `fault = true` or `light = true` where the operator has a check of its own, data that it refuses, or
+/// next to nothing to compute.
 #[macro_export]
 macro_rules! pointwise {
     ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr
-        $(, check = $check:expr)? $(, fault = $fault:literal)?) => {
+        $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)?) => {
         $(#[$doc])*
         #[doc = concat!("The formula of `", $text, "`.")]
         pub struct $name;
@@ -58,6 +59,7 @@ macro_rules! pointwise {
             const RULE: $crate::pointwise::Rule =
                 $rule.over::<$domain>() $(.with_check($check))? .with_output(<$out as $crate::pointwise::Outputs>::KIND);
             $(const FAULT: bool = $fault;)?
+            $(const LIGHT: bool = $light;)?
             type Domain = $domain;
             type Operands = $operands;
             type Params = $params;

@@ -25,7 +25,18 @@ where
     const OUTPUTS: usize = <Pointwise<F, Here> as Operator<'static, Meta, Args>>::OUTPUTS;
 }
 
-/// The check of one row. It is made once, with the functions.
+/// The check of the text of one row. It is made once, with the functions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __declare_row {
+    (__function $kind:ident [$($name:tt)*] ($($args:tt)*) ($($rets:tt)*)) => {
+        const _: () = $crate::table::declares(
+            stringify!($kind), stringify!($($name)*), stringify!($($args)*), stringify!($($rets)*));
+    };
+    ($($other:tt)*) => {};
+}
+
+/// The check of one row against its operator. It is made once, with the functions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __agree_row {

@@ -20,6 +20,7 @@ macro_rules! __meta_functions {
 macro_rules! __typed_row {
     ($each:ident [] () -> () : $kind:ident $op:tt {}) => {};
     ($each:ident $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt $forms:tt) => {
+        $crate::__declare_row! { $each $kind $name $args $rets }
         $crate::__agree_row! { $each $kind $op $args $rets }
         $crate::__row_forms! { {__each_form} {$each $name $args -> $rets} $kind $op $forms }
     };
@@ -284,6 +285,7 @@ macro_rules! __view_fn {
         pub fn $fn<'t, D: $crate::core::Device>($this: &'t $crate::core::Tensor<D>, $($pn: $crate::__param_type!('t D $pty)),*)
             -> $crate::core::Result<$crate::__view_result!(D $how_made)>
         {
+            let _observed = $crate::core::observe::enter(stringify!($fn), || std::iter::once($this.geometry()));
             $($op)*($this.geometry(), $($crate::__value!(D ($how $ty $n))),*)
                 .and_then(|geometry| $crate::table::$how_made($this, geometry))
                 .map_err(|e| e.of(stringify!($fn)))
@@ -321,6 +323,7 @@ macro_rules! __inplace_view_fn {
         pub fn $fn<'t, D: $crate::core::Device>($this: &'t mut $crate::core::Tensor<D>,
             $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>
         {
+            let _observed = $crate::core::observe::enter(stringify!($fn), || std::iter::once($this.geometry()));
             let geometry = $($op)*($this.geometry(), $($crate::__value!(D ($how $ty $n))),*);
             geometry.and_then(|geometry| $this.set_view(geometry)).map_err(|e| e.of(concat!($(stringify!($name)),*)))?;
             Ok($this)

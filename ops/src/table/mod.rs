@@ -15,24 +15,30 @@
 //! | `template` | a structured operator that each device executes itself | as `op` |
 //! | `op` | an [`Operator`](monomorph_core::structured::Operator): every form from one meta function | functional, inplace, out, and `_full` |
 //! | `view` | a function from geometry to geometry | functional, inplace, copy, copyout |
-//! | `views` | a function from geometry to several | functional, copy |
+//! | `views` | a function from geometry to several | functional, copy, copyout, copyinto |
 //! | `hand` | a function written by hand over any device | functional, inplace, out |
 //!
-//! `copy` is the form of a view that copies it, `copyout` the out= form of that; `autoout` is an out= form made of the functional one: compute, resize, copy. A form whose Rust name is `-` is called by
-//! name only. Without a Rust signature to disagree with there is nothing to check; where there is one, a row whose schema
-//! does not fit it does not compile.
+//! `copy` is the form of a view that copies it, `copyout` the out= form of that, `copyinto` one that keeps the sizes and dtypes of
+//! its outputs; `autoout` is an out= form made of the functional one: compute, resize, copy. A form whose Rust name is `-` is called by
+//! name only. A row whose schema does not fit the Rust signature of what it names does not compile, nor does one with a default
+//! of another kind than its argument, or with alias annotations that do not go with what it is.
 
 mod agree;
+mod declare;
 mod functions;
 mod list;
+mod outputs;
 mod parse;
 mod register;
 mod rows;
+mod unboxed;
 
 pub use agree::{Takes, agrees};
+pub use declare::declares;
 pub use list::{Row, RowForm, rows};
+pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
 pub use register::{
-    IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_schema, define, finish,
-    functional_schema, inplace_schema, keep_written, out_form, out_schema, resize, shared, shared_parts, write_out,
+    IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_outs_schema, copy_schema,
+    define, finish, functional_schema, inplace_schema, keep_written, out_form, out_schema, shared, shared_parts,
     written,
 };

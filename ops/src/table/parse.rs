@@ -28,6 +28,10 @@ macro_rules! __schema_args {
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptTensor $n $($rest)* }
     };
+    // A tensor with the default `[]` may be undefined.
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor $n:ident = [] $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptTensor $n $($rest)* }
+    };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor $(($($a:tt)*))? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Tensor $n $($rest)* }
     };
@@ -57,6 +61,15 @@ macro_rules! __schema_args {
     };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt float ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptFloat $n $($rest)* }
+    };
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt float $n:ident $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Float $n $($rest)* }
+    };
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt bool [$($len:literal)?] $n:ident $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Bools $n $($rest)* }
+    };
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Storage $n:ident $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Storage $n $($rest)* }
     };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt bool ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptBool $n $($rest)* }
@@ -137,8 +150,11 @@ macro_rules! __marker {
     (OptInt) => { $crate::core::Optional<$crate::core::IntArg> };
     (Ints) => { $crate::core::IntsArg };
     (OptInts) => { $crate::core::Optional<$crate::core::IntsArg> };
+    (Float) => { $crate::core::FloatArg };
     (OptFloat) => { $crate::core::Optional<$crate::core::FloatArg> };
     (OptFloats) => { $crate::core::Optional<$crate::core::FloatsArg> };
+    (Bools) => { $crate::core::BoolsArg };
+    (Storage) => { $crate::core::StorageArg };
     (Bool) => { $crate::core::BoolArg };
     (OptBool) => { $crate::core::Optional<$crate::core::BoolArg> };
     (Str) => { $crate::core::StrArg };

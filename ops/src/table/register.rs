@@ -4,8 +4,7 @@ use crate::copies::clone_tensor;
 use monomorph_core::dispatch::{Backend, Definition, DispatchError, Flags, KernelFunction, Library};
 use monomorph_core::schema::Schema;
 use monomorph_core::{
-    AnyTensor, ArgType, BoxedFn, Device, DeviceId, DeviceKind, ErrorKind, Geometry, IValue, MemoryFormat, Result,
-    Stack, Tensor, strides,
+    AnyTensor, ArgType, Device, DeviceId, DeviceKind, ErrorKind, Geometry, IValue, MemoryFormat, Result, Stack, Tensor,
 };
 use smallvec::SmallVec;
 
@@ -59,12 +58,12 @@ fn wrapped_number<D: Device>(number: monomorph_core::Scalar) -> Result<Tensor<D>
 }
 
 #[cold]
-fn kind_error(value: &IValue, position: usize, name: &str, want: &str) -> monomorph_core::Error {
+pub(super) fn kind_error(value: &IValue, position: usize, name: &str, want: &str) -> monomorph_core::Error {
     ErrorKind::ArgumentKind { position, arg: name.to_owned(), got: value.kind_name(), want: want.to_owned() }.into()
 }
 
 #[cold]
-fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomorph_core::Error {
+pub(super) fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomorph_core::Error {
     let want = DeviceId { kind: D::KIND, index: 0 };
     ErrorKind::DeviceMismatch { arg: name.to_owned().into(), got: tensor.device(), want }.into()
 }
@@ -120,28 +119,6 @@ pub fn keep_written(stack: &mut Stack, count: usize, written: usize) {
     drop(stack.drain(end - count..end - written));
 }
 
-/// Writes a functional result to an out= tensor, as the out= form of an operator that has only a functional kernel: the
-/// dtype must be the same; the output is resized, then copied to.
-pub fn write_out<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
-    if out.dtype() != result.dtype() {
-        return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: result.dtype() }.into());
-    }
-    resize(out, result.sizes())?;
-    out.copy_from(result)
-}
-
-/// Gives a tensor other sizes, contiguous; its storage grows if it must. A tensor of these sizes stays as it is.
-pub fn resize<D: Device>(tensor: &mut Tensor<D>, sizes: &[i64]) -> Result<()> {
-    if tensor.sizes() == sizes {
-        return Ok(());
-    }
-    let g = tensor.geometry();
-    let geometry = Geometry::new(g.dtype(), sizes, &strides::contiguous_strides(sizes), g.offset())?
-        .with_conj(g.is_conj())
-        .with_neg(g.is_neg());
-    tensor.grow_to(geometry)
-}
-
 /// The schema of a functional row from the text of its parts.
 pub fn functional_schema(name: &str, args: &str, rets: &str) -> Schema {
     let returns = if rets.contains(',') { format!("({rets})") } else { rets.to_owned() };
@@ -166,6 +143,11 @@ pub fn copy_schema(name: &str, args: &str, rets: &str) -> Schema {
 /// The schema of its out= form.
 pub fn copy_out_schema(name: &str, args: &str) -> Schema {
     out_schema(name, &unaliased(args), "Tensor")
+}
+
+/// The schema of its out= form where it gives several: a list is written and not returned.
+pub fn copy_outs_schema(name: &str, args: &str) -> Schema {
+    parse(&format!("{}({}, *, Tensor(a!)[] out) -> ()", squeeze(name), unaliased(args)))
 }
 
 /// Arguments without the alias set of the first.
@@ -213,7 +195,7 @@ pub fn define(
     library: &mut Library,
     schema: Schema,
     completed_by: Option<&str>,
-    kernels: &[(DeviceKind, BoxedFn)],
+    kernels: Vec<(DeviceKind, KernelFunction)>,
 ) -> Result<()> {
     let flags = Flags { device_guard: false, device_check: false, ..Flags::default() };
     let mut definition = Definition::new(schema).with_flags(flags);
@@ -221,10 +203,10 @@ pub fn define(
         definition = definition.completed_by(squeeze(out));
     }
     for (kind, kernel) in kernels {
-        let Some(backend) = Backend::of(*kind) else {
+        let Some(backend) = Backend::of(kind) else {
             return Err(DispatchError::NoBackend { kind: kind.0 }.into());
         };
-        definition = definition.dispatch([backend], KernelFunction::stack(*kernel).named("in-tree"));
+        definition = definition.dispatch([backend], kernel.named("in-tree"));
     }
     library.define(definition)
 }
@@ -289,6 +271,18 @@ macro_rules! __register_form {
               { $crate::table::copy_schema(stringify!($($fname)*), stringify!($($args)*), stringify!($($rets)*)) } }
             ([] {}) $($args)* , }
     };
+    (copyout $ctx:tt views $op:tt $args:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__register_form! { @outs copyout $ctx $op $args $rets $fname }
+    };
+    (copyinto $ctx:tt views $op:tt $args:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__register_form! { @outs copyinto $ctx $op $args $rets $fname }
+    };
+    (@outs $form:ident $ctx:tt $op:tt ($($args:tt)*) $rets:tt [$($fname:tt)*]) => {
+        $crate::__schema_args! { @walk full no __boxed
+            { $form views $ctx $op $rets
+              { $crate::table::copy_outs_schema(stringify!($($fname)*), stringify!($($args)*)) } }
+            ([] {}) $($args)* , }
+    };
     (copyout $ctx:tt $kind:ident $op:tt ($($args:tt)*) $rets:tt $name:tt [$($fname:tt)*]) => {
         $crate::__schema_args! { @walk full no __boxed
             { copyout $kind $ctx $op $rets
@@ -310,8 +304,8 @@ macro_rules! __register_form {
 #[macro_export]
 macro_rules! __boxed {
     ({ $form:ident $kind:ident [$library:ident $out:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
-        $crate::table::define($library, $schema, $crate::__completed_by!($form $out), &[
-            $((<$device as $crate::core::Device>::KIND, $crate::__kernel! { $form $kind $device $op $rets $all })),*
+        $crate::table::define($library, $schema, $crate::__completed_by!($form $out), vec![
+            $((<$device as $crate::core::Device>::KIND, $crate::__two_doors! { $form $kind $device $op $rets $all })),*
         ])?;
     };
 }
@@ -332,7 +326,8 @@ macro_rules! __completed_by {
 }
 
 /// The boxed kernel of one form on one device: a closure without captures. Arguments are read where they lie on the stack, and
-/// what is written lies there too.
+/// what is written lies there too. Arguments of hand-written functions have the names of the row, so that one of another type is
+/// an error at the row.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kernel {
@@ -404,6 +399,21 @@ macro_rules! __kernel {
         $crate::table::keep_written(stack, INPUTS + 1, 1);
         Ok(())
     } };
+    (copyout views $($row:tt)*) => { $crate::__kernel! { @outs write_outs $($row)* } };
+    (copyinto views $($row:tt)*) => { $crate::__kernel! { @outs copy_into $($row)* } };
+    (@outs $write:ident $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = 1 + <[&str]>::len(&[$(stringify!($n)),*]);
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
+        let mut reader = $crate::table::Reader::new(inputs, 0);
+        let this = reader.tensor::<$device>(stringify!($this))?;
+        let geometries = $($op)*(this.geometry(),
+            $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+        let mut written = $crate::table::written_list::<$device>(&mut outs[0], INPUTS)?;
+        let parts = $crate::table::copied_parts(&this, geometries)?;
+        $crate::table::$write(&parts, &mut written)?;
+        $crate::table::keep_written(stack, INPUTS + 1, 0);
+        Ok(())
+    } };
     (inplace view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
         const OTHERS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
         let (first, rest) = $crate::table::arguments(stack, 1 + OTHERS)?.split_at_mut(1);
@@ -433,8 +443,10 @@ macro_rules! __kernel {
         let (first, rest) = $crate::table::arguments(stack, 1 + OTHERS)?.split_at_mut(1);
         $crate::table::check_written(first, 0)?;
         let [this] = $crate::table::written::<$device, 1>(first)?;
+        #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
         let mut reader = $crate::table::Reader::new(rest, 1);
-        $($op)*(this, $($crate::__hand_value!(reader $device $ty $n)),*)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        $($op)*(this, $($n),*)?;
         stack.truncate(stack.len() - OTHERS);
         Ok(())
     } };
@@ -442,7 +454,8 @@ macro_rules! __kernel {
         const COUNT: usize = <[&str]>::len(&[$(stringify!($n)),*]);
         let args = $crate::table::arguments(stack, COUNT)?;
         let mut reader = $crate::table::Reader::new(args, 0);
-        let result: $crate::__hand_result!($device $rets) = $($op)*($($crate::__hand_value!(reader $device $ty $n)),*)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
         $crate::table::finish(stack, COUNT, [$crate::table::IntoResult::into_result(result)]);
         Ok(())
     } };
@@ -451,7 +464,8 @@ macro_rules! __kernel {
         let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
         $crate::table::check_written(outs, INPUTS)?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
-        let result: $crate::__hand_result!($device $rets) = $($op)*($($crate::__hand_value!(reader $device $ty $n)),*)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
         let [out] = $crate::table::written::<$device, 1>(outs)?;
         $crate::table::write_out(&result, out)?;
         $crate::table::keep_written(stack, INPUTS + 1, 1);
@@ -463,7 +477,8 @@ macro_rules! __kernel {
         $crate::table::check_written(outs, INPUTS)?;
         let mut reader = $crate::table::Reader::new(inputs, 0);
         let [out] = $crate::table::written::<$device, 1>(outs)?;
-        $($op)*($($crate::__hand_value!(reader $device $ty $n),)* out)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        $($op)*($($n,)* out)?;
         $crate::table::keep_written(stack, INPUTS + 1, 1);
         Ok(())
     } };

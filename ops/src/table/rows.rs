@@ -22,7 +22,14 @@ macro_rules! op_table {
         $crate::__nonzero_rows! { $callback $($context)* }
         $crate::__copies_rows! { $callback $($context)* }
         $crate::__factory_rows! { $callback $($context)* }
+        $crate::__new_factories_rows! { $callback $($context)* }
+        $crate::__matrix_factories_rows! { $callback $($context)* }
         $crate::__arange_rows! { $callback $($context)* }
+        $crate::__spaced_rows! { $callback $($context)* }
+        $crate::__windows_rows! { $callback $($context)* }
+        $crate::__frequencies_rows! { $callback $($context)* }
+        $crate::__resize_rows! { $callback $($context)* }
+        $crate::__scatter_rows! { $callback $($context)* }
         $crate::__view_rows! { $callback $($context)* }
         $crate::__rearrange_rows! { $callback $($context)* }
         $crate::__complex_view_rows! { $callback $($context)* }

@@ -3,12 +3,15 @@
 mod aliasing;
 mod boxed;
 mod c_text;
+mod complete;
 mod factories;
 mod fused;
 mod fuzz;
+mod handles;
 mod meta;
 mod pointwise;
 mod reductions;
 mod registry;
+mod storages;
 mod values;
 mod views;

@@ -88,8 +88,20 @@ fn fitting_arguments_return() {
 #[test]
 fn every_write_is_counted() {
     // These change a geometry and write no element.
-    const VIEWS: [&str; 9] =
-        ["transpose_", "squeeze_", "unsqueeze_", "as_strided_", "t_", "swapaxes_", "swapdims_", "detach_", "empty"];
+    const VIEWS: [&str; 12] = [
+        "transpose_",
+        "squeeze_",
+        "unsqueeze_",
+        "as_strided_",
+        "t_",
+        "swapaxes_",
+        "swapdims_",
+        "detach_",
+        "empty",
+        "resize_",
+        "resize_as_",
+        "set_",
+    ];
     let mut written = 0;
     for entry in dispatcher().operators().iter().filter(|entry| !VIEWS.contains(&entry.schema().unwrap().name())) {
         let stack = fresh(entry);
@@ -177,7 +189,7 @@ fn extreme_numbers_are_no_panic() {
 #[test]
 fn results_that_no_memory_holds_are_errors() {
     // These walk every element without needing memory for it, as is their right.
-    const WALKERS: [&str; 8] = ["sum", "mean", "amax", "amin", "any", "argmax", "aminmax", "fill_"];
+    const WALKERS: [&str; 9] = ["sum", "mean", "amax", "amin", "any", "argmax", "aminmax", "fill_", "zero_"];
     let mut refused = 0;
     for entry in dispatcher().operators().iter().filter(|entry| !WALKERS.contains(&entry.schema().unwrap().name())) {
         let n = entry.schema().unwrap().args().len();

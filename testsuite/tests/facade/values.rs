@@ -27,12 +27,23 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         return IValue::None;
     }
     match (arg.ty().base(), arg.ty().is_list()) {
+        (Base::Tensor, true) => {
+            // One part of two columns, or one column each.
+            let parts = if schema.name().contains("with_sizes") { 1 } else { 2 };
+            IValue::Tensors((0..parts).map(|_| ramp(DType::F32, &[3, 1])).collect())
+        }
         (Base::Tensor, false) => IValue::from(match arg.name() {
             "self" if COMPLEX.contains(&schema.name()) => ramp(DType::C64, &[3, 2]),
             "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy") => ramp(DType::C64, &[3]),
             "self" if schema.name() == "dsplit" => ramp(DType::F32, &[3, 2, 1]),
             "tensor_indices_or_sections" => ramp(DType::I64, &[1]),
             "condition" => ramp(DType::Bool, &[3, 2]),
+            // Two ends of an interval, and the part that a scatter replaces.
+            "start" | "end" if schema.name().ends_with("space") => ramp(DType::F32, &[]),
+            "out" if matches!(schema.name(), "tril_indices" | "triu_indices") => ramp(DType::I64, &[3, 2]),
+            "src" if schema.name() == "select_scatter" => ramp(DType::F32, &[3]),
+            "src" if schema.name() == "slice_scatter" => ramp(DType::F32, &[3, 2]),
+            "src" if schema.name() == "diagonal_scatter" => ramp(DType::F32, &[2]),
             "start" => Tensor::<Cpu>::from_slice(&[1i64], &[]).unwrap().into_any(),
             "value" => Tensor::<Cpu>::from_slice(&[2.5f32], &[]).unwrap().into_any(),
             "out" if matches!(schema.name(), "eq" | "lt" | "logical_not" | "any") => ramp(DType::Bool, &[3, 2]),
@@ -45,10 +56,12 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         (Base::Int | Base::SymInt, true) => IValue::Ints(match arg.name() {
             "size" | "shape" => vec![3, 2],
             "stride" => vec![1, 3],
-            "dims" => vec![1, 0],
+            "dims" | "physical_layout" => vec![1, 0],
             "sizes" | "split_size" | "split_sizes" => vec![2],
             _ => vec![1],
         }),
+        (Base::Float, false) => IValue::Float(2.0),
+        (Base::Storage, false) => IValue::Storage(ramp(DType::F32, &[3, 2]).storage()),
         (Base::Bool, false) => IValue::Bool(false),
         (Base::ScalarType, false) => IValue::DType(DType::F32),
         (Base::Device, false) => IValue::Device(DeviceId::CPU),
@@ -80,6 +93,7 @@ pub(crate) fn every_kind() -> Vec<IValue> {
         IValue::Device(DeviceId::META),
         IValue::MemoryFormat(MemoryFormat::ChannelsLast),
         IValue::MemoryFormat(MemoryFormat::Preserve),
+        IValue::Storage(ramp(DType::F32, &[2]).storage()),
         IValue::Ints(vec![2, -1]),
         IValue::Floats(vec![0.5]),
         IValue::Bools(vec![true]),
@@ -189,6 +203,7 @@ pub(crate) fn random_value(arg: &Argument, pool: &[AnyTensor], random: &mut Rand
             MemoryFormat::ChannelsLast,
             MemoryFormat::ChannelsLast3d,
         ])),
+        (Base::Storage, _) => IValue::Storage(random.pick(pool).storage()),
         (Base::Layout, _) => IValue::Layout(StridedLayout::Strided),
         _ => random.pick(&every_kind()),
     }

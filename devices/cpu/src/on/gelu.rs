@@ -3,73 +3,105 @@
 //! gelu x = max(x, 0) − |x|·Q(|x|), where Q(a), the probability that a normal variable exceeds a, falls as fast as
 //! e^(−a²/2): 1 + erf would cancel on the negative side. Q(a) = e^(−a²/2)·h(t) / (a + 4), with h a polynomial of
 //! t = (a − 4) / (a + 4), which takes the half line to [−1, 1) (the transformation of M. M. Shepherd, J. G. Laframboise,
-//! *Chebyshev approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞*, Mathematics of Computation 36, 1981). The rounding of
-//! a² goes into the exponential as a tail, else the result would be off by a²/2 units.
+//! *Chebyshev approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞*, Mathematics of Computation 36, 1981). float32 takes
+//! a / (a + 4) instead, which is one rounding and of which h / (a + 4) is a multiple too: a·Q(a) = e^(−a²/2)·q·h(q). The
+//! rounding of a² goes into the exponential as a tail, else the result would be off by a²/2 units.
 
-use super::exp::{exp_lite_f32, exp_lite_f64, exp_parts_f32, exp_parts_f64, power_f32, power_f64};
-use super::pair::{fast_sum_f64, product_f32, product_f64, rest_f64, sum_f64};
+use super::exp::{exp_lite_f64, exp_parts_f64, power_f64};
+use super::pair::{fast_sum_f64, product_f64, rest_f64, sum_f64};
 use crate::isa::Isa;
 
-macro_rules! gelu {
-    (
-        $name:ident: $float:ident, $parts:ident, $lite:ident, $power:ident, $product:ident;
-        mantissa $mantissa:literal, bias $bias:expr, down $down:expr;
-        vanishes $vanishes:literal $(, wide $wide:ident)?;
-        h $h:literal $(, $h_rest:literal)*
-    ) => {
-        /// `x` times the probability that a normal variable is below `x`.
-        #[inline(always)]
-        pub(super) fn $name<I: Isa>(x: $float) -> $float {
-            $(if !I::FMA {
-                return $wide::<I>(x.into()) as $float;
-            })?
-            let fma = |a: $float, b: $float, c: $float| if I::FMA { a.mul_add(b, c) } else { a * b + c };
-            // Beyond, the subtrahend is 0. NaN passes.
-            let a = x.abs();
-            let a = if a > $vanishes { $vanishes } else { a };
-            let (square, low) = $product::<I>(a, a);
-            let inverse = 1.0 / (a + 4.0);
-            let t = (a - 4.0) * inverse;
-            let h = $h;
-            $(let h = fma(h, t, $h_rest);)*
-            let factor = a * inverse * h;
-            let product = if I::FMA {
-                // 2ⁿ in two factors, as n is not positive; the bits of `shifted` above n drop out.
-                let (shifted, s) = $lite(-0.5 * square, -0.5 * low);
-                let power = $float::from_bits((shifted.to_bits() << $mantissa).wrapping_add($bias));
-                factor.mul_add(s, factor) * power * $down
-            } else {
-                let (n, head, tail) = $parts::<I>(-0.5 * square, -0.5 * low);
-                let first = n >> 1;
-                fma(factor, head + tail, factor) * ($power(first) * $power(n.wrapping_sub(first)))
-            };
-            // Minus infinity gives NaN, as in PyTorch.
-            let positive = if x < 0.0 { x * 0.0 } else { x };
-            positive - product
-        }
+/// `x` times the probability that a normal variable is below `x`.
+#[inline(always)]
+pub(super) fn gelu_f32<I: Isa>(x: f32) -> f32 {
+    if !I::FMA {
+        return gelu_f64::<I>(x.into()) as f32;
+    }
+    /// Where h is expanded: exact beside quotients near it, and h there is nearly a float32.
+    const CENTRE: f32 = 25.0 / 64.0;
+    /// Its last place is one; its low bits are the bias of 2ⁿ⁺³⁵.
+    const SHIFT: f32 = 12_582_912.0 + 127.0 + 35.0;
+    // Beyond, the subtrahend is 0. NaN passes.
+    let a = x.abs();
+    let a = if a > 15.0 { 15.0 } else { a };
+    let q = a / (a + 4.0);
+    let b = q - CENTRE;
+    let h = -6.845_994e-2f32;
+    let h = h.mul_add(b, 1.127_214_7e-1);
+    let h = h.mul_add(b, 1.319_659_7e-1);
+    let h = h.mul_add(b, -3.559_495_5e-1);
+    let h = h.mul_add(b, -4.741_176_6e-2);
+    let h = h.mul_add(b, 1.049_216);
+    let h = h.mul_add(b, -1.936_981_6);
+    let h = h.mul_add(b, 2.110_146);
+    let h = h.mul_add(b, -1.613_297_7);
+    let h = h.mul_add(b, 9.088_817e-1);
+    // e^(−a²/2) = 2ⁿ·e^(−r/2), the reduction doubled and negated, so that no factor of a² is left: r = a² + 2n·ln 2.
+    let square = a * a;
+    let low = a.mul_add(a, -square);
+    let shifted = square.mul_add(-0.5 * std::f32::consts::LOG2_E, SHIFT);
+    let n = shifted - SHIFT;
+    let r = n.mul_add(-4.243_888_8e-4, n.mul_add(1.386_718_8, square)) + low;
+    let u = 1.382_324_1e-3f32 / 64.0;
+    let u = u.mul_add(r, 8.368_827e-3 / -32.0);
+    let u = u.mul_add(r, 4.166_824e-2 / 16.0);
+    let u = u.mul_add(r, 1.666_652e-1 / -8.0);
+    let u = u.mul_add(r, 4.999_999_4e-1 / 4.0);
+    let e = u.mul_add(r, -0.5).mul_add(r, 1.0);
+    // Minus infinity gives NaN, as in PyTorch.
+    let positive = if x < 0.0 { x * 0.0 } else { x };
+    // 2ⁿ in two factors, of which the second goes into the difference.
+    let product = q * h * e * f32::from_bits(shifted.to_bits() << 23);
+    product.mul_add(-f32::from_bits((127 - 35) << 23), positive)
+}
+
+/// `x` times the probability that a normal variable is below `x`.
+#[inline(always)]
+pub(super) fn gelu_f64<I: Isa>(x: f64) -> f64 {
+    let fma = |a: f64, b: f64, c: f64| if I::FMA { a.mul_add(b, c) } else { a * b + c };
+    // Beyond, the subtrahend is 0. NaN passes.
+    let a = x.abs();
+    let a = if a > 39.0 { 39.0 } else { a };
+    let (square, low) = product_f64::<I>(a, a);
+    let inverse = 1.0 / (a + 4.0);
+    let t = (a - 4.0) * inverse;
+    let h = -1.187_393_853_741_426_2e-9;
+    let h = fma(h, t, -3.189_391_690_931_768_5e-10);
+    let h = fma(h, t, 1.459_996_057_920_467_8e-8);
+    let h = fma(h, t, 1.600_307_800_853_606e-8);
+    let h = fma(h, t, -7.720_387_580_744_427e-8);
+    let h = fma(h, t, -1.564_987_357_742_494_1e-7);
+    let h = fma(h, t, 2.641_706_366_979_719e-7);
+    let h = fma(h, t, 1.021_783_359_188_476e-6);
+    let h = fma(h, t, -6.252_500_779_543_541e-7);
+    let h = fma(h, t, -5.919_975_335_070_572e-6);
+    let h = fma(h, t, 7.149_879_946_889_198e-7);
+    let h = fma(h, t, 3.514_455_856_805_174_4e-5);
+    let h = fma(h, t, -1.907_847_973_491_502_3e-6);
+    let h = fma(h, t, -0.000_231_094_901_546_409_24);
+    let h = fma(h, t, 0.000_133_344_249_266_171_9);
+    let h = fma(h, t, 0.001_630_818_453_021_795_4);
+    let h = fma(h, t, -0.003_479_692_361_683_539);
+    let h = fma(h, t, -0.007_540_188_966_418_019);
+    let h = fma(h, t, 0.060_396_574_890_670_2);
+    let h = fma(h, t, -0.186_521_857_959_665_94);
+    let h = fma(h, t, 0.387_137_400_742_219_4);
+    let h = fma(h, t, -0.607_896_641_971_892_1);
+    let h = fma(h, t, 0.755_285_130_415_751_5);
+    let factor = a * inverse * h;
+    let product = if I::FMA {
+        // 2ⁿ in two factors, as n is not positive; the bits of `shifted` above n drop out.
+        let (shifted, s) = exp_lite_f64(-0.5 * square, -0.5 * low);
+        let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add((1023 + 74) << 52));
+        factor.mul_add(s, factor) * power * f64::from_bits((1023 - 74) << 52)
+    } else {
+        let (n, head, tail) = exp_parts_f64::<I>(-0.5 * square, -0.5 * low);
+        let first = n >> 1;
+        fma(factor, head + tail, factor) * (power_f64(first) * power_f64(n.wrapping_sub(first)))
     };
-}
-
-gelu! {
-    gelu_f32: f32, exp_parts_f32, exp_lite_f32, power_f32, product_f32;
-    mantissa 23, bias 162 << 23, down f32::from_bits((127 - 35) << 23);
-    vanishes 15.0, wide gelu_f64;
-    h -1.324_334e-4, 1.783_714e-4, 1.569_589_6e-3, -3.512_078e-3, -7.525_003_5e-3, 6.040_376_4e-2,
-      -1.865_234_8e-1, 3.871_369e-1, -6.078_965_7e-1, 7.552_851_4e-1
-}
-
-gelu! {
-    gelu_f64: f64, exp_parts_f64, exp_lite_f64, power_f64, product_f64;
-    mantissa 52, bias 1097 << 52, down f64::from_bits((1023 - 74) << 52);
-    vanishes 39.0;
-    h -1.187_393_853_741_426_2e-9, -3.189_391_690_931_768_5e-10, 1.459_996_057_920_467_8e-8,
-      1.600_307_800_853_606e-8, -7.720_387_580_744_427e-8, -1.564_987_357_742_494_1e-7,
-      2.641_706_366_979_719e-7, 1.021_783_359_188_476e-6, -6.252_500_779_543_541e-7,
-      -5.919_975_335_070_572e-6, 7.149_879_946_889_198e-7, 3.514_455_856_805_174_4e-5,
-      -1.907_847_973_491_502_3e-6, -0.000_231_094_901_546_409_24, 0.000_133_344_249_266_171_9,
-      0.001_630_818_453_021_795_4, -0.003_479_692_361_683_539, -0.007_540_188_966_418_019,
-      0.060_396_574_890_670_2, -0.186_521_857_959_665_94, 0.387_137_400_742_219_4, -0.607_896_641_971_892_1,
-      0.755_285_130_415_751_5
+    // Minus infinity gives NaN, as in PyTorch.
+    let positive = if x < 0.0 { x * 0.0 } else { x };
+    positive - product
 }
 
 /// √(8/π), and what float64 lacks of it.

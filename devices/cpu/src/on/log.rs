@@ -6,8 +6,8 @@
 //!    float64: log(1 + f) = f − f²/2 + s·(f²/2 + s²·r(s²)) with s = f / (2 + f), the shape of fdlibm's `e_log.c` (Sun
 //!    Microsystems, 1993), which needs no fused product; r of degree 6.
 //!
-//! Polynomials are minimax fits (Sollya's `fpminimax`; S. Chevillard, M. Joldes, C. Lauter, 2010), with relative errors
-//! below 2⁻²⁶ and 2⁻⁵⁷.
+//! Polynomials are minimax fits of the result's relative error: below 2⁻²⁶ (Sollya's `fpminimax`; S. Chevillard, M. Joldes,
+//! C. Lauter, 2010) and 2⁻⁵⁹.
 
 use super::pair::fast_sum_f64;
 use crate::isa::Isa;
@@ -70,13 +70,13 @@ pub(super) fn log_f64<I: Isa>(x: f64) -> f64 {
 
     let s = f / (2.0 + f);
     let z = s * s;
-    let r = 0.146_165_219_767_584_14;
-    let r = fma(r, z, 0.153_317_178_200_520_02);
-    let r = fma(r, z, 0.181_828_891_261_287_15);
-    let r = fma(r, z, 0.222_222_111_377_580_7);
-    let r = fma(r, z, 0.285_714_286_259_181_66);
-    let r = fma(r, z, 0.399_999_999_998_998_66);
-    let r = fma(r, z, 0.666_666_666_666_662_7);
+    let r = 0.147_958_212_234_713_84;
+    let r = fma(r, z, 0.153_140_700_632_093_15);
+    let r = fma(r, z, 0.181_835_632_728_236_22);
+    let r = fma(r, z, 0.222_221_985_998_718_95);
+    let r = fma(r, z, 0.285_714_287_420_523_6);
+    let r = fma(r, z, 0.399_999_999_994_166_24);
+    let r = fma(r, z, 0.666_666_666_666_673_4);
     let half_square = 0.5 * f * f;
     let (head, tail) = fast_sum_f64(f, fma(s, fma(z, r, half_square), -half_square));
     let (sum, rest) = fast_sum_f64(k * LN2_HIGH, head);

@@ -36,7 +36,7 @@ pub(super) fn tanh_f32<I: Isa>(x: f32) -> f32 {
     // Beyond, the result is 1. NaN passes.
     let a = x.abs();
     let t = if a > 20.0 { 40.0 } else { 2.0 * a };
-    let (n, s) = exp_lite_f32(t, 0.0);
+    let (n, s) = exp_lite_f32(t, -0.0);
     let power = f32::from_bits((n.to_bits() << 23).wrapping_add(1.0f32.to_bits()));
     let below = s.mul_add(power, power + 1.0);
     let large = (-2.0f32).mul_add(1.0 / below, 1.0).copysign(x);
@@ -49,7 +49,7 @@ pub(super) fn tanh_f64<I: Isa>(x: f64) -> f64 {
     // Beyond, the result is 1. NaN passes.
     let t = 2.0 * x.abs();
     let t = if t > 80.0 { 80.0 } else { t };
-    let (n, p, q) = exp_parts_f64::<I>(t, 0.0);
+    let (n, p, q) = exp_parts_f64::<I>(t, -0.0);
     let (head, tail) = fast_sum_f64(p, q);
     let scale = power_f64(n);
     let (head, tail) = (scale * head, scale * tail);
@@ -77,7 +77,7 @@ macro_rules! logistic {
             // Beyond, the result is 0 or 1. NaN passes.
             let t = -x.abs();
             let t = if t < $vanishes { $vanishes } else { t };
-            let (n, p, q) = $parts::<I>(t, 0.0);
+            let (n, p, q) = $parts::<I>(t, -0.0);
             let (head, low) = $sum(1.0, p);
             let (head, tail) = $sum(head, low + q);
             // Where 2ⁿ is subnormal, it is nothing beside 1.

@@ -9,6 +9,7 @@
 use super::operands::{Load, Register, Store};
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
+use crate::moves::prefetch_run;
 use crate::on::On;
 use monomorph_core::DType;
 use monomorph_ops::algebra::Value;
@@ -23,6 +24,13 @@ pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params:
 
 /// Elements that are asked for faults before the first of them is written. They stay in the first-level cache.
 const CHUNK: usize = 1024;
+
+/// Bytes of output whose lines are asked for at a time, before any of them is written: a store that waits for its line holds
+/// up the stores behind it.
+const OWNED: usize = 4096;
+
+/// Bytes of output that are expected in the first-level cache.
+const NEAR: usize = 16384;
 
 /// Elements that are widened at a time where that is done in runs ([`Cell::in_runs`]).
 const RUN: usize = 256;
@@ -90,9 +98,19 @@ where
         let same_size = size_of::<C::Stored>() == <F::Out as Store<On<C, I>>>::SIZE;
         let first = <F::Operands as Load<On<C, I>>>::first(&mut ins);
         let in_place = same_size && first.is_some_and(|first| std::ptr::eq(*first, self.out));
-        let step = if F::FAULT { CHUNK } else { self.n.max(1) };
+        let out_size = <F::Out as Store<On<C, I>>>::SIZE;
+        // Elements that are converted take longer to compute than to move.
+        let owns = F::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && self.n * out_size > NEAR;
+        let step = match (F::FAULT, owns) {
+            (true, _) => CHUNK,
+            (false, true) => OWNED / out_size,
+            (false, false) => self.n.max(1),
+        };
         for start in (0..self.n).step_by(step) {
             let range = start..self.n.min(start + step);
+            if owns {
+                prefetch_run(self.out.wrapping_add(start * out_size), range.len() * out_size);
+            }
             // SAFETY: K2.
             if F::FAULT && unsafe { faults::<F, C, I>(ins, range.clone()) } {
                 return false;

@@ -1,0 +1,105 @@
+//! The frequencies of a discrete Fourier transform. Elements are computed in double and rounded once.
+
+use crate::generate::{Place, generated, generated_like, write_sequence};
+use crate::windows::floating;
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
+
+/// The frequencies of a transform of `n` samples at distance `d`: of a real signal those from 0 on, else also the negative ones.
+#[derive(Clone, Copy)]
+struct Frequencies {
+    n: i64,
+    d: f64,
+    real: bool,
+}
+
+impl Frequencies {
+    fn sizes(&self, dtype: DType) -> Result<[i64; 1]> {
+        floating(dtype)?;
+        let count = if self.real { self.n / 2 + 1 } else { self.n };
+        if count < 0 {
+            let low = if self.real { -3 } else { 0 };
+            return Err(ErrorKind::OutOfRange { arg: "n", got: self.n, low, high: i64::MAX }.into());
+        }
+        Ok([count])
+    }
+
+    fn elements(self) -> impl Fn(usize) -> Scalar {
+        let unit = 1.0 / (self.n as f64 * self.d);
+        let positive = if self.real { i64::MAX } else { self.n / 2 + self.n % 2 };
+        move |i| {
+            let i = i as i64;
+            Scalar::Float(if i < positive { i } else { i - self.n } as f64 * unit)
+        }
+    }
+
+    fn make<D: Device>(
+        self,
+        op: &'static str,
+        dtype: Option<DType>,
+        device: Option<DeviceId>,
+        pin_memory: Option<bool>,
+    ) -> Result<Tensor<D>> {
+        let dtype = dtype.unwrap_or(DEFAULT_FLOAT);
+        let make = || generated(&self.sizes(dtype)?, Place { dtype, device, pin_memory }, self.elements());
+        make().map_err(|e: Error| e.of(op))
+    }
+
+    fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
+        let values = generated_like(&self.sizes(out.dtype())?, out, self.elements())?;
+        write_sequence(&values, out)
+    }
+}
+
+/// `fft_fftfreq`: the frequencies of a transform of `n` samples at distance `d`, the negative ones last.
+pub fn fft_fftfreq<D: Device>(
+    n: i64,
+    d: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    Frequencies { n, d, real: false }.make("fft_fftfreq", dtype, device, pin_memory)
+}
+
+/// `fft_rfftfreq`: those from 0 on, for real signals.
+pub fn fft_rfftfreq<D: Device>(
+    n: i64,
+    d: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    Frequencies { n, d, real: true }.make("fft_rfftfreq", dtype, device, pin_memory)
+}
+
+/// `fft_fftfreq.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
+pub fn fft_fftfreq_out<D: Device>(n: i64, d: f64, out: &mut Tensor<D>) -> Result<()> {
+    Frequencies { n, d, real: false }.write(out)
+}
+
+/// `fft_rfftfreq.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
+pub fn fft_rfftfreq_out<D: Device>(n: i64, d: f64, out: &mut Tensor<D>) -> Result<()> {
+    Frequencies { n, d, real: true }.write(out)
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __frequencies_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [fft_fftfreq] (int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::frequencies::fft_fftfreq) { functional fft_fftfreq; } }
+        { [fft_fftfreq.out] (int n, float d=1.0) -> (Tensor) : hand ($crate::frequencies::fft_fftfreq_out) {
+            out - [fft_fftfreq.out];
+        } }
+        { [fft_rfftfreq] (int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::frequencies::fft_rfftfreq) { functional fft_rfftfreq; } }
+        { [fft_rfftfreq.out] (int n, float d=1.0) -> (Tensor) : hand ($crate::frequencies::fft_rfftfreq_out) {
+            out - [fft_rfftfreq.out];
+        } }
+    } };
+}

@@ -1,0 +1,224 @@
+//! Factories in the dtype and on the device of another tensor, `new_*`, and `empty_permuted`.
+
+use crate::factory::{empty, empty_strided, full};
+use crate::fill::Fills;
+use crate::generate::{Place, generated_like};
+use monomorph_core::strides::{self, Dims};
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
+
+/// The options of a call, those of `this` where it names none.
+fn place<D: Device>(
+    this: &Tensor<D>,
+    dtype: Option<DType>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Place {
+    Place { dtype: dtype.unwrap_or(this.dtype()), device: device.or(Some(this.device())), pin_memory }
+}
+
+/// `new_empty`: a tensor of `size`, zero.
+pub fn new_empty<D: Device>(
+    this: &Tensor<D>,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    let at = place(this, dtype, device, pin_memory);
+    empty(size, Some(at.dtype), layout, at.device, at.pin_memory, None)
+}
+
+/// `new_empty_strided`: a tensor of `size` with these strides, zero.
+pub fn new_empty_strided<D: Device>(
+    this: &Tensor<D>,
+    size: &[i64],
+    stride: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    let at = place(this, dtype, device, pin_memory);
+    empty_strided(size, stride, Some(at.dtype), layout, at.device, at.pin_memory)
+}
+
+/// `new_full`: a tensor of `size`, filled. An error if the dtype cannot hold the number.
+pub fn new_full<D: Fills>(
+    this: &Tensor<D>,
+    size: &[i64],
+    fill_value: impl Into<Scalar>,
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    let at = place(this, dtype, device, pin_memory);
+    full(size, fill_value, Some(at.dtype), layout, at.device, at.pin_memory)
+}
+
+/// `new_zeros`: a tensor of `size`, zero.
+pub fn new_zeros<D: Device>(
+    this: &Tensor<D>,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    new_empty(this, size, dtype, layout, device, pin_memory)
+}
+
+/// `new_ones`: a tensor of `size`, one.
+pub fn new_ones<D: Fills>(
+    this: &Tensor<D>,
+    size: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    new_full(this, size, 1, dtype, layout, device, pin_memory)
+}
+
+/// `empty_permuted`: a tensor of `size`, zero, dense, whose dimensions lie in memory in the order of `physical_layout`, the one
+/// that varies least first.
+pub fn empty_permuted<D: Device>(
+    size: &[i64],
+    physical_layout: &[i64],
+    dtype: Option<DType>,
+    layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    let make = || {
+        let strides = permuted_strides(size, physical_layout)?;
+        empty_strided(size, &strides, Some(dtype.unwrap_or(DEFAULT_FLOAT)), layout, device, pin_memory)
+    };
+    make().map_err(|e: Error| e.of("empty_permuted"))
+}
+
+fn permuted_strides(size: &[i64], physical_layout: &[i64]) -> Result<Dims> {
+    let arg = "physical_layout";
+    if size.len() != physical_layout.len() {
+        return Err(ErrorKind::ListLength { arg, got: physical_layout.len(), want: size.len() }.into());
+    }
+    strides::numel(size)?;
+    let n = size.len() as i64;
+    let mut physical = Dims::new();
+    for (i, &dim) in physical_layout.iter().enumerate() {
+        if dim < 0 || dim >= n {
+            return Err(ErrorKind::OutOfRange { arg, got: dim, low: 0, high: n - 1 }.into());
+        }
+        if physical_layout[..i].contains(&dim) {
+            return Err(ErrorKind::DimRepeated { arg, dim: dim as usize }.into());
+        }
+        physical.push(size[dim as usize]);
+    }
+    let mut strides = Dims::from_elem(0, size.len());
+    for (&dim, &stride) in physical_layout.iter().zip(&strides::contiguous_strides(&physical)) {
+        strides[dim as usize] = stride;
+    }
+    Ok(strides)
+}
+
+/// `new_empty.out`, `new_zeros.out`: zeroes of `size`, in the dtype of `out`.
+pub fn new_zeros_out<D: Device>(_this: &Tensor<D>, size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    new_full_of(size, Scalar::Int(0), out)
+}
+
+/// `new_ones.out`: ones of `size`, in the dtype of `out`.
+pub fn new_ones_out<D: Device>(_this: &Tensor<D>, size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    new_full_of(size, Scalar::Int(1), out)
+}
+
+/// `new_full.out`: one number in `size`, in the dtype of `out`.
+pub fn new_full_out<D: Device>(
+    _this: &Tensor<D>,
+    size: &[i64],
+    fill_value: impl Into<Scalar>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    new_full_of(size, fill_value.into(), out)
+}
+
+/// `new_empty_strided.out`: zeroes of `size`; an output of other sizes becomes contiguous.
+pub fn new_empty_strided_out<D: Device>(
+    _this: &Tensor<D>,
+    size: &[i64],
+    stride: &[i64],
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    crate::factory::empty_strided_out(size, stride, out)
+}
+
+/// `empty_permuted.out`: zeroes of `size`; an output of other sizes becomes contiguous.
+pub fn empty_permuted_out<D: Device>(size: &[i64], physical_layout: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    let strides = permuted_strides(size, physical_layout)?;
+    crate::factory::empty_strided_out(size, &strides, out)
+}
+
+fn new_full_of<D: Device>(size: &[i64], value: Scalar, out: &mut Tensor<D>) -> Result<()> {
+    value.check_fits(out.dtype(), "fill_value")?;
+    let values = generated_like(size, out, |_| value)?;
+    crate::table::write_out(&values, out)
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __new_factories_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [new_empty] (Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::new_factories::new_empty) {
+            functional new_empty;
+        } }
+        { [new_empty.out] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::new_factories::new_zeros_out) {
+            out - [new_empty.out];
+        } }
+        { [new_empty_strided] (Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None,
+            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::new_factories::new_empty_strided) {
+            functional new_empty_strided;
+        } }
+        { [new_empty_strided.out] (Tensor self, SymInt[] size, SymInt[] stride) -> (Tensor)
+            : hand ($crate::new_factories::new_empty_strided_out) {
+            out - [new_empty_strided.out];
+        } }
+        { [new_full] (Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None,
+            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::new_factories::new_full) {
+            functional new_full;
+        } }
+        { [new_full.out] (Tensor self, SymInt[] size, Scalar fill_value) -> (Tensor)
+            : hand ($crate::new_factories::new_full_out) {
+            out - [new_full.out];
+        } }
+        { [new_zeros] (Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::new_factories::new_zeros) {
+            functional new_zeros;
+        } }
+        { [new_zeros.out] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::new_factories::new_zeros_out) {
+            out - [new_zeros.out];
+        } }
+        { [new_ones] (Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::new_factories::new_ones) {
+            functional new_ones;
+        } }
+        { [new_ones.out] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::new_factories::new_ones_out) {
+            out - [new_ones.out];
+        } }
+        { [empty_permuted] (SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::new_factories::empty_permuted) {
+            functional empty_permuted;
+        } }
+        { [empty_permuted.out] (SymInt[] size, int[] physical_layout) -> (Tensor)
+            : hand ($crate::new_factories::empty_permuted_out) {
+            out - [empty_permuted.out];
+        } }
+    } };
+}

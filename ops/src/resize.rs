@@ -1,0 +1,228 @@
+//! Tensors that are given other sizes or another storage: resize_, resize_as_ and set_, and the functional forms of each. They write no
+//! element, so they count no write.
+
+use crate::copies::clone_tensor;
+use monomorph_core::strides::{self, contiguous_strides};
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, MemoryFormat, Result, Storage, Tensor};
+
+/// A geometry with the dtype and bits of the tensor.
+fn geometry_of<D: Device>(this: &Tensor<D>, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Geometry> {
+    crate::view::reshaped(this.geometry(), sizes, strides, offset)
+}
+
+/// `resize_`: other sizes over the same storage, which grows if it must; new bytes are zero. A tensor of these sizes keeps its strides,
+/// any other becomes contiguous; with a memory format it gets the strides of that in either case.
+pub fn resize_<'a, D: Device>(
+    this: &'a mut Tensor<D>,
+    size: &[i64],
+    memory_format: Option<MemoryFormat>,
+) -> Result<&'a mut Tensor<D>> {
+    resized(this, size, memory_format).map_err(|e: Error| e.of("resize_"))?;
+    Ok(this)
+}
+
+fn resized<D: Device>(this: &mut Tensor<D>, size: &[i64], format: Option<MemoryFormat>) -> Result<()> {
+    strides::numel(size)?;
+    match format {
+        None => crate::table::resize(this, size),
+        Some(MemoryFormat::Preserve) => {
+            let accepted = "contiguous_format, channels_last and channels_last_3d";
+            let got = "preserve_format".into();
+            Err(ErrorKind::UnknownOption { arg: "memory_format", got, accepted }.into())
+        }
+        Some(format) => this.grow_to(geometry_of(this, size, &strides::strides_for(size, format)?, this.offset())?),
+    }
+}
+
+/// `resize_as_`: the sizes of another tensor. In `preserve_format` it gets the memory format of that one.
+pub fn resize_as_<'a, D: Device>(
+    this: &'a mut Tensor<D>,
+    the_template: &Tensor<D>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<&'a mut Tensor<D>> {
+    let format = match memory_format {
+        Some(MemoryFormat::Preserve) => Some(strides::suggest_format(the_template.sizes(), the_template.strides())),
+        other => other,
+    };
+    resized(this, the_template.sizes(), format).map_err(|e: Error| e.of("resize_as_"))?;
+    Ok(this)
+}
+
+/// `resize`: a copy with other sizes.
+pub fn resize<D: Device>(this: &Tensor<D>, size: &[i64], memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
+    let mut out = clone_tensor(this, None)?;
+    resized(&mut out, size, memory_format).map_err(|e: Error| e.of("resize"))?;
+    Ok(out)
+}
+
+/// `resize_as`: a copy with the sizes of another tensor.
+pub fn resize_as<D: Device>(
+    this: &Tensor<D>,
+    the_template: &Tensor<D>,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Tensor<D>> {
+    let mut out = clone_tensor(this, None)?;
+    resize_as_(&mut out, the_template, memory_format).map_err(|e: Error| e.of("resize_as"))?;
+    Ok(out)
+}
+
+/// `set_`: no elements, and a storage of its own without bytes.
+pub fn set_<D: Device>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>> {
+    let empty = Tensor::<D>::zeroed(this.dtype(), &[0], &[1], this.device().index)?;
+    let geometry = geometry_of(this, &[0], &[1], 0)?;
+    this.set_storage(&empty.storage(), geometry).map_err(|e: Error| e.of("set_"))?;
+    Ok(this)
+}
+
+/// `set_.source_Tensor`: the storage, sizes, strides and offset of another tensor, read in the dtype of this one; the storage grows if
+/// its elements are larger.
+pub fn set_tensor_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
+    let make = |this: &mut Tensor<D>| {
+        let geometry = geometry_of(this, source.sizes(), source.strides(), source.offset())?;
+        this.set_storage(&source.storage(), geometry)
+    };
+    make(this).map_err(|e: Error| e.of("set_"))?;
+    Ok(this)
+}
+
+/// `set_.source_Storage`: a whole storage, as one dimension.
+pub fn set_storage_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Storage) -> Result<&'a mut Tensor<D>> {
+    let elements = (source.bytes() / this.dtype().size()) as i64;
+    set_storage_offset_(this, source, 0, &[elements], &[])
+}
+
+/// `set_.source_Storage_storage_offset`: a storage with any offset, sizes and strides; without strides, contiguous. The storage grows
+/// to hold them.
+pub fn set_storage_offset_<'a, D: Device>(
+    this: &'a mut Tensor<D>,
+    source: &Storage,
+    storage_offset: i64,
+    size: &[i64],
+    stride: &[i64],
+) -> Result<&'a mut Tensor<D>> {
+    let make = |this: &mut Tensor<D>| {
+        strides::numel(size)?;
+        let contiguous = stride.is_empty().then(|| contiguous_strides(size));
+        let geometry = geometry_of(this, size, contiguous.as_deref().unwrap_or(stride), storage_offset)?;
+        this.set_storage(source, geometry)
+    };
+    make(this).map_err(|e: Error| e.of("set_"))?;
+    Ok(this)
+}
+
+/// `set_.source_Tensor_storage_offset`: the same over the storage of a contiguous tensor, from its own offset on.
+pub fn set_tensor_offset_<'a, D: Device>(
+    this: &'a mut Tensor<D>,
+    source: &Tensor<D>,
+    storage_offset: i64,
+    size: &[i64],
+    stride: &[i64],
+) -> Result<&'a mut Tensor<D>> {
+    if !source.is_contiguous() {
+        let (sizes, strides) = (source.sizes().to_vec(), source.strides().to_vec());
+        return Err(Error::new(ErrorKind::NotContiguous { sizes, strides }).of("set_"));
+    }
+    let offset = storage_offset.saturating_add(source.offset());
+    // A negative offset does not reach back into what the source leaves out.
+    let offset = if storage_offset < 0 { storage_offset } else { offset };
+    set_storage_offset_(this, &source.storage(), offset, size, stride)
+}
+
+/// A tensor in the dtype of `this` that `change` moves to a copy of the storage: the functional forms return no alias, as their
+/// schemas say, and what grows is the copy.
+fn moved<D: Device>(
+    this: &Tensor<D>,
+    source: &Storage,
+    change: impl FnOnce(&mut Tensor<D>, &Storage) -> Result<()>,
+) -> Result<Tensor<D>> {
+    let mut whole = Tensor::<D>::zeroed(DType::U8, &[0], &[1], this.device().index)?;
+    let bytes = i64::try_from(source.bytes()).unwrap_or(i64::MAX);
+    whole.set_storage(source, Geometry::new(DType::U8, &[bytes], &[1], 0)?)?;
+    let mut out = this.clone();
+    change(&mut out, &clone_tensor(&whole, None)?.storage())?;
+    Ok(out)
+}
+
+/// `set`: no elements, in the dtype of `this`.
+pub fn set<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let mut out = this.clone();
+    set_(&mut out)?;
+    Ok(out)
+}
+
+/// `set.source_Tensor`: a copy of the storage of `source` with its sizes, strides and offset, read in the dtype of `this`.
+pub fn set_tensor<D: Device>(this: &Tensor<D>, source: &Tensor<D>) -> Result<Tensor<D>> {
+    moved(this, &source.storage(), |out, copy| {
+        let geometry = geometry_of(out, source.sizes(), source.strides(), source.offset())?;
+        out.set_storage(copy, geometry)
+    })
+}
+
+/// `set.source_Storage`: a copy of a storage, read in the dtype of `this`.
+pub fn set_storage<D: Device>(this: &Tensor<D>, source: &Storage) -> Result<Tensor<D>> {
+    moved(this, source, |out, copy| set_storage_(out, copy).map(drop))
+}
+
+/// `set.source_Storage_storage_offset`: a copy of a storage with any offset, sizes and strides, read in the dtype of `this`.
+pub fn set_storage_offset<D: Device>(
+    this: &Tensor<D>,
+    source: &Storage,
+    storage_offset: i64,
+    size: &[i64],
+    stride: &[i64],
+) -> Result<Tensor<D>> {
+    moved(this, source, |out, copy| set_storage_offset_(out, copy, storage_offset, size, stride).map(drop))
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __resize_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [resize] (Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::resize::resize) {
+            functional resize; autoout - [resize.out];
+        } }
+        { [resize_] (Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::resize::resize_) {
+            inplace resize_ [resize_];
+        } }
+        { [resize_as] (Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::resize::resize_as) {
+            functional resize_as; autoout - [resize_as.out];
+        } }
+        { [resize_as_] (Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> (Tensor)
+            : hand ($crate::resize::resize_as_) {
+            inplace resize_as_ [resize_as_];
+        } }
+        { [set] (Tensor self) -> (Tensor) : hand ($crate::resize::set) { functional set; autoout - [set.out]; } }
+        { [set_] (Tensor self) -> (Tensor) : hand ($crate::resize::set_) { inplace set_ [set_]; } }
+        { [set.source_Tensor] (Tensor self, Tensor source) -> (Tensor) : hand ($crate::resize::set_tensor) {
+            functional set_tensor; autoout - [set.source_Tensor_out];
+        } }
+        { [set_.source_Tensor] (Tensor self, Tensor source) -> (Tensor) : hand ($crate::resize::set_tensor_) {
+            inplace set_tensor_ [set_.source_Tensor];
+        } }
+        { [set_.source_Tensor_storage_offset] (Tensor self, Tensor source, SymInt storage_offset, SymInt[] size,
+            SymInt[] stride=[]) -> (Tensor)
+            : hand ($crate::resize::set_tensor_offset_) {
+            inplace set_tensor_offset_ [set_.source_Tensor_storage_offset];
+        } }
+        { [set.source_Storage] (Tensor self, Storage source) -> (Tensor) : hand ($crate::resize::set_storage) {
+            functional set_storage; autoout - [set.source_Storage_out];
+        } }
+        { [set_.source_Storage] (Tensor self, Storage source) -> (Tensor) : hand ($crate::resize::set_storage_) {
+            inplace set_storage_ [set_.source_Storage];
+        } }
+        { [set.source_Storage_storage_offset] (Tensor self, Storage source, SymInt storage_offset, SymInt[] size,
+            SymInt[] stride=[]) -> (Tensor)
+            : hand ($crate::resize::set_storage_offset) {
+            functional set_storage_offset; autoout - [set.source_Storage_storage_offset_out];
+        } }
+        { [set_.source_Storage_storage_offset] (Tensor self, Storage source, SymInt storage_offset, SymInt[] size,
+            SymInt[] stride=[]) -> (Tensor)
+            : hand ($crate::resize::set_storage_offset_) {
+            inplace set_storage_offset_ [set_.source_Storage_storage_offset];
+        } }
+    } };
+}

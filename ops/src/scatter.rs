@@ -1,0 +1,87 @@
+//! The inverse of views: a copy of a tensor in which the elements of a view are those of another tensor.
+
+use crate::fill::clone_with_strides;
+use crate::rearrange::diagonal;
+use crate::view::{as_strided, select, slice};
+use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Tensor};
+
+/// A copy of `this`, with its strides, in which what `view` reaches holds the elements of `src`.
+fn scattered<D: Device>(
+    this: &Tensor<D>,
+    src: &Tensor<D>,
+    view: impl FnOnce(&Geometry) -> Result<Geometry>,
+) -> Result<Tensor<D>> {
+    let out = clone_with_strides(this)?;
+    let mut part = out.view_as(view(out.geometry())?)?;
+    if part.sizes() != src.sizes() {
+        return Err(ErrorKind::OutputSize { index: 0, got: src.sizes().to_vec(), want: part.sizes().to_vec() }.into());
+    }
+    part.copy_from(src)?;
+    Ok(out)
+}
+
+/// `select_scatter`: `src` in place of one index of a dimension.
+pub fn select_scatter<D: Device>(this: &Tensor<D>, src: &Tensor<D>, dim: i64, index: i64) -> Result<Tensor<D>> {
+    scattered(this, src, |g| select(g, dim, index)).map_err(|e: Error| e.of("select_scatter"))
+}
+
+/// `slice_scatter`: `src` in place of the indices `start..end` of a dimension in steps.
+pub fn slice_scatter<D: Device>(
+    this: &Tensor<D>,
+    src: &Tensor<D>,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<Tensor<D>> {
+    scattered(this, src, |g| slice(g, dim, start, end, step)).map_err(|e: Error| e.of("slice_scatter"))
+}
+
+/// `diagonal_scatter`: `src` in place of a diagonal.
+pub fn diagonal_scatter<D: Device>(
+    this: &Tensor<D>,
+    src: &Tensor<D>,
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+) -> Result<Tensor<D>> {
+    scattered(this, src, |g| diagonal(g, offset, dim1, dim2)).map_err(|e: Error| e.of("diagonal_scatter"))
+}
+
+/// `as_strided_scatter`: `src` in place of any elements of the storage. Where sizes and strides reach an element twice, the copy is
+/// an error.
+pub fn as_strided_scatter<D: Device>(
+    this: &Tensor<D>,
+    src: &Tensor<D>,
+    size: &[i64],
+    stride: &[i64],
+    storage_offset: Option<i64>,
+) -> Result<Tensor<D>> {
+    let view = |g: &Geometry| as_strided(g, size, stride, storage_offset);
+    scattered(this, src, view).map_err(|e: Error| e.of("as_strided_scatter"))
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __scatter_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [select_scatter] (Tensor self, Tensor src, int dim, SymInt index) -> (Tensor)
+            : hand ($crate::scatter::select_scatter) {
+            functional select_scatter; autoout - [select_scatter.out];
+        } }
+        { [slice_scatter] (Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)
+            -> (Tensor) : hand ($crate::scatter::slice_scatter) {
+            functional slice_scatter; autoout - [slice_scatter.out];
+        } }
+        { [diagonal_scatter] (Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> (Tensor)
+            : hand ($crate::scatter::diagonal_scatter) {
+            functional diagonal_scatter; autoout - [diagonal_scatter.out];
+        } }
+        { [as_strided_scatter] (Tensor self, Tensor src, SymInt[] size, SymInt[] stride,
+            SymInt? storage_offset=None) -> (Tensor)
+            : hand ($crate::scatter::as_strided_scatter) {
+            functional as_strided_scatter; autoout - [as_strided_scatter.out];
+        } }
+    } };
+}

@@ -1,0 +1,230 @@
+//! Numbers at equal distances between two ends: linspace, and logspace, their powers. Elements are computed in double and rounded
+//! once.
+
+use crate::generate::{Place, generated, generated_like, write_sequence};
+use monomorph_core::{
+    Complex64, DEFAULT_FLOAT, DType, Device, DeviceId, Element, Error, ErrorKind, Layout, Result, Scalar, Tensor,
+    with_element,
+};
+
+/// What is asked for, but for the dtype.
+#[derive(Clone, Copy)]
+struct Spaced {
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    /// The base whose powers are taken; none for the numbers themselves.
+    base: Option<f64>,
+}
+
+impl Spaced {
+    /// The dtype where the call names none, and an error for one that cannot hold complex ends.
+    fn dtype(&self, dtype: Option<DType>) -> Result<DType> {
+        let complex = [self.start, self.end].iter().any(|s| matches!(s, Scalar::Complex(_)));
+        match dtype {
+            Some(dtype) if complex && !dtype.is_complex() => {
+                Err(ErrorKind::Cast { from: DEFAULT_FLOAT.to_complex(), to: dtype }.into())
+            }
+            Some(dtype) => Ok(dtype),
+            None if complex => Ok(DEFAULT_FLOAT.to_complex()),
+            None => Ok(DEFAULT_FLOAT),
+        }
+    }
+
+    /// The number of elements, after the checks of a call in this dtype.
+    fn count(&self, dtype: DType) -> Result<i64> {
+        if self.steps < 0 {
+            return Err(ErrorKind::OutOfRange { arg: "steps", got: self.steps, low: 0, high: i64::MAX }.into());
+        }
+        if self.steps == 1 {
+            self.only(dtype).check_fits(dtype, "start")?;
+        }
+        if self.steps > 1 {
+            if dtype == DType::Bool {
+                let (what, accepted) = ("the result has dtype", "integers, floats and complex; or at most one step");
+                return Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into());
+            }
+            self.start.check_fits(dtype, "start")?;
+            self.end.check_fits(dtype, "end")?;
+        }
+        Ok(self.steps)
+    }
+
+    /// The one element of a single step.
+    fn only(&self, dtype: DType) -> Scalar {
+        match self.base {
+            None => self.start,
+            Some(base) if dtype.is_complex() => Scalar::Complex(Complex64::from(base).powc(self.start.to_complex())),
+            Some(base) => Scalar::Float(base.powf(self.start.to_f64())),
+        }
+    }
+
+    /// Element `i` in this dtype. Both ends are met exactly: the second half counts from the end.
+    fn elements(self, dtype: DType) -> impl Fn(usize) -> Scalar {
+        let held = |number| with_element!(dtype, T => T::from_scalar(number).to_scalar());
+        let (start, end, only) = (held(self.start), held(self.end), self.only(dtype));
+        let (last, halfway) = (self.steps - 1, self.steps / 2);
+        let base = self.base;
+        move |i| {
+            let i = i as i64;
+            if last == 0 {
+                return only;
+            }
+            if dtype.is_complex() {
+                let (start, end) = (start.to_complex(), end.to_complex());
+                let step = (end - start) / last as f64;
+                let x = if i < halfway { start + step * i as f64 } else { end - step * (last - i) as f64 };
+                return Scalar::Complex(base.map_or(x, |base| Complex64::from(base).powc(x)));
+            }
+            let (start, end) = (start.to_f64(), end.to_f64());
+            let step = (end - start) / last as f64;
+            let x = if i < halfway { start + step * i as f64 } else { end - step * (last - i) as f64 };
+            Scalar::Float(base.map_or(x, |base| base.powf(x)))
+        }
+    }
+
+    fn make<D: Device>(
+        self,
+        dtype: Option<DType>,
+        device: Option<DeviceId>,
+        pin_memory: Option<bool>,
+    ) -> Result<Tensor<D>> {
+        let dtype = self.dtype(dtype)?;
+        let steps = self.count(dtype)?;
+        generated(&[steps], Place { dtype, device, pin_memory }, self.elements(dtype))
+    }
+
+    fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
+        let dtype = self.dtype(Some(out.dtype()))?;
+        let steps = self.count(dtype)?;
+        let values = generated_like(&[steps], out, self.elements(dtype))?;
+        write_sequence(&values, out)
+    }
+}
+
+/// An end that is given as a tensor.
+fn number<D: Device>(arg: &'static str, t: &Tensor<D>) -> Result<Scalar> {
+    if t.ndim() != 0 {
+        return Err(ErrorKind::DimCount { arg, got: t.ndim(), accepted: "0; take one element of it" }.into());
+    }
+    t.item()
+}
+
+/// An end of an interval: a number, or a tensor without dimensions.
+pub trait End {
+    /// The number; an error for a tensor with dimensions, or without data.
+    fn number(self, arg: &'static str) -> Result<Scalar>;
+}
+
+impl End for Scalar {
+    fn number(self, _: &'static str) -> Result<Scalar> {
+        Ok(self)
+    }
+}
+
+impl<D: Device> End for &Tensor<D> {
+    fn number(self, arg: &'static str) -> Result<Scalar> {
+        number(arg, self)
+    }
+}
+
+/// The four overloads of an operator, each with its out= form: ends are numbers or tensors.
+fn between(start: impl End, end: impl End, steps: i64, base: Option<f64>) -> Result<Spaced> {
+    Ok(Spaced { start: start.number("start")?, end: end.number("end")?, steps, base })
+}
+
+/// `linspace`, with numbers or tensors without dimensions for its ends: `steps` numbers from `start` to `end`, both included. Without
+/// a dtype: float32, or complex64 if an end is complex.
+pub fn linspace<D: Device>(
+    start: impl End,
+    end: impl End,
+    steps: i64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    let make = || between(start, end, steps, None)?.make(dtype, device, pin_memory);
+    make().map_err(|e: Error| e.of("linspace"))
+}
+
+/// `linspace.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
+pub fn linspace_out<D: Device>(start: impl End, end: impl End, steps: i64, out: &mut Tensor<D>) -> Result<()> {
+    between(start, end, steps, None)?.write(out)
+}
+
+/// `logspace`, with numbers or tensors without dimensions for its ends: the powers of `base` whose exponents `linspace` gives.
+#[expect(clippy::too_many_arguments, reason = "the schema has as many")]
+pub fn logspace<D: Device>(
+    start: impl End,
+    end: impl End,
+    steps: i64,
+    base: f64,
+    dtype: Option<DType>,
+    _layout: Option<Layout>,
+    device: Option<DeviceId>,
+    pin_memory: Option<bool>,
+) -> Result<Tensor<D>> {
+    let make = || between(start, end, steps, Some(base))?.make(dtype, device, pin_memory);
+    make().map_err(|e: Error| e.of("logspace"))
+}
+
+/// `logspace.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
+pub fn logspace_out<D: Device>(
+    start: impl End,
+    end: impl End,
+    steps: i64,
+    base: f64,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    between(start, end, steps, Some(base))?.write(out)
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __spaced_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [linspace] (Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::spaced::linspace) { functional linspace; } }
+        { [linspace.Tensor_Tensor] (Tensor start, Tensor end, int steps, *, ScalarType? dtype=None,
+            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::spaced::linspace) { functional linspace; } }
+        { [linspace.Tensor_Scalar] (Tensor start, Scalar end, int steps, *, ScalarType? dtype=None,
+            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::spaced::linspace) { functional linspace; } }
+        { [linspace.Scalar_Tensor] (Scalar start, Tensor end, int steps, *, ScalarType? dtype=None,
+            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::spaced::linspace) { functional linspace; } }
+        { [linspace.out] (Scalar start, Scalar end, int steps) -> (Tensor) : hand ($crate::spaced::linspace_out) {
+            out linspace_out [linspace.out];
+        } }
+        { [linspace.Tensor_Tensor_out] (Tensor start, Tensor end, int steps) -> (Tensor)
+            : hand ($crate::spaced::linspace_out) { out linspace_out [linspace.Tensor_Tensor_out]; } }
+        { [linspace.Tensor_Scalar_out] (Tensor start, Scalar end, int steps) -> (Tensor)
+            : hand ($crate::spaced::linspace_out) { out linspace_out [linspace.Tensor_Scalar_out]; } }
+        { [linspace.Scalar_Tensor_out] (Scalar start, Tensor end, int steps) -> (Tensor)
+            : hand ($crate::spaced::linspace_out) { out linspace_out [linspace.Scalar_Tensor_out]; } }
+        { [logspace] (Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None,
+            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::spaced::logspace) { functional logspace; } }
+        { [logspace.Tensor_Tensor] (Tensor start, Tensor end, int steps, float base=10.0, *,
+            ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::spaced::logspace) { functional logspace; } }
+        { [logspace.Tensor_Scalar] (Tensor start, Scalar end, int steps, float base=10.0, *,
+            ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::spaced::logspace) { functional logspace; } }
+        { [logspace.Scalar_Tensor] (Scalar start, Tensor end, int steps, float base=10.0, *,
+            ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::spaced::logspace) { functional logspace; } }
+        { [logspace.out] (Scalar start, Scalar end, int steps, float base=10.0) -> (Tensor)
+            : hand ($crate::spaced::logspace_out) { out logspace_out [logspace.out]; } }
+        { [logspace.Tensor_Tensor_out] (Tensor start, Tensor end, int steps, float base=10.0) -> (Tensor)
+            : hand ($crate::spaced::logspace_out) { out logspace_out [logspace.Tensor_Tensor_out]; } }
+        { [logspace.Tensor_Scalar_out] (Tensor start, Scalar end, int steps, float base=10.0) -> (Tensor)
+            : hand ($crate::spaced::logspace_out) { out logspace_out [logspace.Tensor_Scalar_out]; } }
+        { [logspace.Scalar_Tensor_out] (Scalar start, Tensor end, int steps, float base=10.0) -> (Tensor)
+            : hand ($crate::spaced::logspace_out) { out logspace_out [logspace.Scalar_Tensor_out]; } }
+    } };
+}

@@ -1,0 +1,245 @@
+//! Window functions of signal processing. Elements are computed in double and rounded once.
+
+use crate::generate::{Place, generated, generated_like};
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
+use std::f64::consts::{PI, TAU};
+
+/// A window's shape over its support, 0 to 1.
+#[derive(Clone, Copy)]
+enum Shape {
+    Bartlett,
+    Blackman,
+    /// `alpha - beta cos(2πx)`: Hann's with 0.5 and 0.5, Hamming's with 0.54 and 0.46.
+    Cosine(f64, f64),
+    Kaiser(f64),
+}
+
+const HANN: Shape = Shape::Cosine(0.5, 0.5);
+const HAMMING: Shape = Shape::Cosine(0.54, 0.46);
+const KAISER: Shape = Shape::Kaiser(12.0);
+
+impl Shape {
+    fn at(self, x: f64) -> f64 {
+        match self {
+            Shape::Bartlett => 1.0 - (2.0 * x - 1.0).abs(),
+            Shape::Blackman => 0.42 - 0.5 * (TAU * x).cos() + 0.08 * (2.0 * TAU * x).cos(),
+            Shape::Cosine(alpha, beta) => alpha - beta * (TAU * x).cos(),
+            Shape::Kaiser(beta) => {
+                let side = 2.0 * x - 1.0;
+                let arm = beta.abs() * (1.0 - side * side).max(0.0).sqrt();
+                // exp brings the scaled Bessel functions back to their quotient, which neither overflows.
+                scaled_i0(arm) / scaled_i0(beta.abs()) * (arm - beta.abs()).exp()
+            }
+        }
+    }
+}
+
+/// The modified Bessel function I₀(x)·exp(-x) for x of 0 or more: its power series (Abramowitz and Stegun 9.6.12), all of whose terms
+/// are positive, and from 30 on its asymptotic one (9.7.1).
+fn scaled_i0(x: f64) -> f64 {
+    let (mut term, mut sum) = (1.0, 1.0);
+    if x < 30.0 {
+        let quarter = x * x / 4.0;
+        for k in 1..200 {
+            term *= quarter / f64::from(k * k);
+            sum += term;
+        }
+        return sum * (-x).exp();
+    }
+    // Its terms shrink up to the 60th, far below what a double resolves.
+    for k in 1..30 {
+        term *= f64::from((2 * k - 1) * (2 * k - 1)) / (8.0 * x * f64::from(k));
+        sum += term;
+    }
+    sum / (2.0 * PI * x).sqrt()
+}
+
+/// One call.
+#[derive(Clone, Copy)]
+struct Window {
+    shape: Shape,
+    length: i64,
+    periodic: bool,
+}
+
+impl Window {
+    /// The sizes, after the checks of a call in this dtype.
+    fn sizes(&self, dtype: DType) -> Result<[i64; 1]> {
+        floating(dtype)?;
+        if self.length < 0 {
+            let arg = "window_length";
+            return Err(ErrorKind::OutOfRange { arg, got: self.length, low: 0, high: i64::MAX }.into());
+        }
+        Ok([self.length])
+    }
+
+    /// A periodic window is a symmetric one that is longer by one element, without that.
+    fn elements(self) -> impl Fn(usize) -> Scalar {
+        let last = if self.periodic { self.length } else { self.length - 1 };
+        move |i| Scalar::Float(if self.length == 1 { 1.0 } else { self.shape.at(i as f64 / last as f64) })
+    }
+
+    fn make<D: Device>(
+        self,
+        op: &'static str,
+        dtype: Option<DType>,
+        device: Option<DeviceId>,
+        pin_memory: Option<bool>,
+    ) -> Result<Tensor<D>> {
+        let dtype = dtype.unwrap_or(DEFAULT_FLOAT);
+        let make = || generated(&self.sizes(dtype)?, Place { dtype, device, pin_memory }, self.elements());
+        make().map_err(|e: Error| e.of(op))
+    }
+
+    fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
+        let values = generated_like(&self.sizes(out.dtype())?, out, self.elements())?;
+        crate::table::write_out(&values, out)
+    }
+}
+
+pub(crate) fn floating(dtype: DType) -> Result<()> {
+    if dtype.is_floating() {
+        return Ok(());
+    }
+    let (what, accepted) = ("the result has dtype", "floating dtypes");
+    Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into())
+}
+
+/// The functions of a window: by its length alone, and with further arguments; each with its out= form.
+macro_rules! windows {
+    ($($(#[$doc:meta])* $name:ident $out:ident ($($arg:ident: $ty:ty),*) $of:literal $shape:expr, $periodic:expr;)*) => {$(
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments, reason = "the schema has as many")]
+        pub fn $name<D: Device>(
+            window_length: i64,
+            $($arg: $ty,)*
+            dtype: Option<DType>,
+            _layout: Option<Layout>,
+            device: Option<DeviceId>,
+            pin_memory: Option<bool>,
+        ) -> Result<Tensor<D>> {
+            Window { shape: $shape, length: window_length, periodic: $periodic }.make($of, dtype, device, pin_memory)
+        }
+
+        /// The same in the dtype of `out`.
+        pub fn $out<D: Device>(window_length: i64, $($arg: $ty,)* out: &mut Tensor<D>) -> Result<()> {
+            Window { shape: $shape, length: window_length, periodic: $periodic }.write(out)
+        }
+    )*};
+}
+windows! {
+    /// `bartlett_window`: a triangle.
+    bartlett_window bartlett_window_out () "bartlett_window" Shape::Bartlett, true;
+    /// `bartlett_window.periodic`: the same, periodic or symmetric.
+    bartlett_window_periodic bartlett_window_periodic_out (periodic: bool) "bartlett_window" Shape::Bartlett, periodic;
+    /// `blackman_window`: Blackman's, of two cosines.
+    blackman_window blackman_window_out () "blackman_window" Shape::Blackman, true;
+    /// `blackman_window.periodic`: the same, periodic or symmetric.
+    blackman_window_periodic blackman_window_periodic_out (periodic: bool) "blackman_window" Shape::Blackman, periodic;
+    /// `hann_window`: Hann's, a raised cosine.
+    hann_window hann_window_out () "hann_window" HANN, true;
+    /// `hann_window.periodic`: the same, periodic or symmetric.
+    hann_window_periodic hann_window_periodic_out (periodic: bool) "hann_window" HANN, periodic;
+    /// `hamming_window`: Hamming's, a cosine on a step.
+    hamming_window hamming_window_out () "hamming_window" HAMMING, true;
+    /// `hamming_window.periodic`: the same, periodic or symmetric.
+    hamming_window_periodic hamming_window_periodic_out (periodic: bool) "hamming_window" HAMMING, periodic;
+    /// `hamming_window.periodic_alpha`: with another mean.
+    hamming_window_alpha hamming_window_alpha_out (periodic: bool, alpha: f64) "hamming_window"
+        Shape::Cosine(alpha, 0.46), periodic;
+    /// `hamming_window.periodic_alpha_beta`: with another mean and amplitude.
+    hamming_window_alpha_beta hamming_window_alpha_beta_out (periodic: bool, alpha: f64, beta: f64) "hamming_window"
+        Shape::Cosine(alpha, beta), periodic;
+    /// `kaiser_window`: Kaiser's, with 12 for its beta.
+    kaiser_window kaiser_window_out () "kaiser_window" KAISER, true;
+    /// `kaiser_window.periodic`: the same, periodic or symmetric.
+    kaiser_window_periodic kaiser_window_periodic_out (periodic: bool) "kaiser_window" KAISER, periodic;
+    /// `kaiser_window.beta`: with another beta.
+    kaiser_window_beta kaiser_window_beta_out (periodic: bool, beta: f64) "kaiser_window" Shape::Kaiser(beta), periodic;
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __windows_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [bartlett_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::bartlett_window) { functional bartlett_window; } }
+        { [bartlett_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::bartlett_window_out) {
+            out - [bartlett_window.out];
+        } }
+        { [bartlett_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::bartlett_window_periodic) { functional bartlett_window_periodic; } }
+        { [bartlett_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::bartlett_window_periodic_out) {
+            out - [bartlett_window.periodic_out];
+        } }
+        { [blackman_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::blackman_window) { functional blackman_window; } }
+        { [blackman_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::blackman_window_out) {
+            out - [blackman_window.out];
+        } }
+        { [blackman_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::blackman_window_periodic) { functional blackman_window_periodic; } }
+        { [blackman_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::blackman_window_periodic_out) {
+            out - [blackman_window.periodic_out];
+        } }
+        { [hann_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::hann_window) { functional hann_window; } }
+        { [hann_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::hann_window_out) {
+            out - [hann_window.out];
+        } }
+        { [hann_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::hann_window_periodic) { functional hann_window_periodic; } }
+        { [hann_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::hann_window_periodic_out) {
+            out - [hann_window.periodic_out];
+        } }
+        { [hamming_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::hamming_window) { functional hamming_window; } }
+        { [hamming_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::hamming_window_out) {
+            out - [hamming_window.out];
+        } }
+        { [hamming_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::hamming_window_periodic) { functional hamming_window_periodic; } }
+        { [hamming_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::hamming_window_periodic_out) {
+            out - [hamming_window.periodic_out];
+        } }
+        { [kaiser_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::kaiser_window) { functional kaiser_window; } }
+        { [kaiser_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::kaiser_window_out) {
+            out - [kaiser_window.out];
+        } }
+        { [kaiser_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::kaiser_window_periodic) { functional kaiser_window_periodic; } }
+        { [kaiser_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::kaiser_window_periodic_out) {
+            out - [kaiser_window.periodic_out];
+        } }
+        { [hamming_window.periodic_alpha] (int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::hamming_window_alpha) { functional hamming_window_alpha; } }
+        { [hamming_window.periodic_alpha_out] (int window_length, bool periodic, float alpha) -> (Tensor) : hand ($crate::windows::hamming_window_alpha_out) {
+            out - [hamming_window.periodic_alpha_out];
+        } }
+        { [hamming_window.periodic_alpha_beta] (int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::hamming_window_alpha_beta) { functional hamming_window_alpha_beta; } }
+        { [hamming_window.periodic_alpha_beta_out] (int window_length, bool periodic, float alpha, float beta) -> (Tensor) : hand ($crate::windows::hamming_window_alpha_beta_out) {
+            out - [hamming_window.periodic_alpha_beta_out];
+        } }
+        { [kaiser_window.beta] (int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None,
+            Device? device=None, bool? pin_memory=None) -> (Tensor)
+            : hand ($crate::windows::kaiser_window_beta) { functional kaiser_window_beta; } }
+        { [kaiser_window.beta_out] (int window_length, bool periodic, float beta) -> (Tensor) : hand ($crate::windows::kaiser_window_beta_out) {
+            out - [kaiser_window.beta_out];
+        } }
+    } };
+}

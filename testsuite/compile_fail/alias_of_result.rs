@@ -1,0 +1,17 @@
+//! A row of a formula that says that its result shares storage with an argument.
+use monomorph::algebra::Num;
+use monomorph::pointwise::*;
+
+pointwise! { Axpy "axpy": Numeric, Same<2>; Number => Common; Rule::BINARY }
+impl<V: Num> Map<V> for Axpy {
+    fn eval([x, y]: [V; 2], alpha: V) -> V {
+        alpha * x + y
+    }
+}
+monomorph::operators! {
+    { [my::axpy] (Tensor(a) self, Tensor other, Scalar alpha) -> (Tensor) : formula (Axpy) {
+        functional axpy;
+    } }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A row with an in-place form whose first argument is no tensor.
+use monomorph::algebra::Num;
+use monomorph::pointwise::*;
+
+pointwise! { Axpy "axpy": Numeric, Same<2>; Number => Common; Rule::BINARY }
+impl<V: Num> Map<V> for Axpy {
+    fn eval([x, y]: [V; 2], alpha: V) -> V {
+        alpha * x + y
+    }
+}
+monomorph::operators! {
+    { [my::axpy] (Scalar alpha, Tensor self, Tensor other) -> (Tensor) : formula (Axpy) {
+        inplace axpy_ [my::axpy_];
+    } }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A row with a default that is no value of its argument's type.
+use monomorph::algebra::Num;
+use monomorph::pointwise::*;
+
+pointwise! { Axpy "axpy": Numeric, Same<2>; Number => Common; Rule::BINARY }
+impl<V: Num> Map<V> for Axpy {
+    fn eval([x, y]: [V; 2], alpha: V) -> V {
+        alpha * x + y
+    }
+}
+monomorph::operators! {
+    { [my::axpy] (Tensor self, Tensor other, Scalar alpha="one") -> (Tensor) : formula (Axpy) {
+        functional axpy;
+    } }
+}
+
+fn main() {}
