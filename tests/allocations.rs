@@ -1,11 +1,14 @@
 //! How often calls allocate: a meta call of up to five dimensions never, whatever the operator; a functional call once, for
-//! its result; out=, in-place and prepared calls never.
+//! its result, also by name; out=, in-place and prepared calls never.
 
 use monomorph::Op;
+use monomorph::core::dispatch::OperatorHandle;
 use monomorph::core::structured::{Executes, Functional, MetaSink, Operand, Operator, Out, ValueSink, call, prepare};
 use monomorph::ops::arithmetic::{AddFn, MulFn};
 use monomorph::pointwise::{DomainSet, Operands, Params, PointwiseFn, PointwiseInputs, Then};
-use monomorph::{Cpu, DType, Geometry, Meta, Scalar, Tensor, add, add_, add_out, meta, permute};
+use monomorph::{
+    Cpu, DType, Geometry, IValue, Meta, Scalar, Stack, Tensor, add, add_, add_out, dispatcher, meta, permute, transpose,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -118,6 +121,32 @@ fn every_form_of_every_formula() {
     monomorph::ops::for_each_formula! { each }
 }
 
+/// By name a call allocates what it does otherwise: its result. Room for the box of a result is what an earlier one left. (A
+/// debug build also takes notes, to compare what was written with what the schema says.)
+#[test]
+fn calls_by_name() {
+    let is = |count: usize, want: usize| count == want || cfg!(debug_assertions);
+    let [a, b] = [[1.0f32; 16], [2.0; 16]].map(|data| Tensor::<Cpu>::from_slice(&data, &[16]).unwrap());
+    let arguments: Stack = vec![a.clone().into(), b.into(), IValue::Int(1)];
+    let mut stack = Stack::with_capacity(4);
+    let handle = dispatcher().find("add.Tensor").unwrap();
+    let mut call = |handle: &OperatorHandle, arguments: &Stack| {
+        stack.clear();
+        stack.extend(arguments.iter().cloned());
+        handle.call(&mut stack).unwrap();
+    };
+    call(&handle, &arguments);
+    assert!(is(allocations(|| call(&handle, &arguments)).0, 1));
+    let handle = dispatcher().find("add_.Tensor").unwrap();
+    let mut stack: Stack = vec![add(&a, &a).unwrap().into()];
+    let mut again = || {
+        stack.extend(arguments[1..].iter().cloned());
+        handle.call(&mut stack).unwrap();
+    };
+    again();
+    assert!(is(allocations(again).0, 0));
+}
+
 /// One pass over memory has no intermediate tensor; in turn there is one.
 #[test]
 fn a_chain_of_one_dtype_allocates_its_result_only() {
@@ -145,5 +174,11 @@ fn the_functions_of_the_facade() {
     assert_eq!(allocations(|| add_out(&a, &b, &mut c).map(|_| ()).unwrap()).0, 0);
     assert_eq!(allocations(|| c.add_(&b).map(|_| ()).unwrap()).0, 0);
     assert_eq!(allocations(|| meta::add(&a, &b).unwrap()).0, 0);
+    let dense = Tensor::<Cpu>::from_slice(&[1.0f32; 16], &[4, 4]).unwrap();
+    let turned = dense.transpose(0, 1).unwrap();
+    let mut like = add(&dense, &dense).unwrap();
+    assert_eq!(allocations(|| add(&dense, &dense).unwrap()).0, 1);
+    assert_eq!(allocations(|| add(&dense, &turned).unwrap()).0, 1);
+    assert_eq!(allocations(|| add_out(&dense, &dense, &mut like).map(|_| ()).unwrap()).0, 0);
     assert_eq!(allocations(|| a.permute(&[4, 3, 2, 1, 0]).is_err()).0, 0);
 }

@@ -33,9 +33,25 @@ pub struct Geometry {
     numel: usize,
     offset: i64,
     far: Option<Box<Far>>,
+    tags: Tags,
+}
+
+/// What is compared of every operand of every call, as one word.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(8))]
+struct Tags {
     ndim: u32,
     dtype: DType,
     traits: Traits,
+    zero: u16,
+}
+
+impl Tags {
+    #[inline(always)]
+    fn word(self) -> u64 {
+        let (dtype, traits) = (u64::from(self.dtype as u8), u64::from(self.traits.0));
+        u64::from(self.ndim) | dtype << 32 | traits << 40 | u64::from(self.zero) << 48
+    }
 }
 
 /// What is asked of every operand of every call, as bits: found out once, where a geometry is made, and compared at once.
@@ -133,7 +149,14 @@ impl Geometry {
         let numel = sizes.iter().fold(1, |n: i64, &size| n.wrapping_mul(size)) as usize;
         let ndim = sizes.len() as u32;
         let none = [0; INLINE];
-        let mut geometry = Geometry { sizes: none, strides: none, numel, offset, far: None, ndim, dtype, traits };
+        let mut geometry = Geometry {
+            sizes: none,
+            strides: none,
+            numel,
+            offset,
+            far: None,
+            tags: Tags { ndim, dtype, traits, zero: 0 },
+        };
         if sizes.len() > INLINE {
             geometry.far = Some(Geometry::on_heap(sizes, strides));
             return geometry;
@@ -169,7 +192,7 @@ impl Geometry {
         }
         // Neither is negative, so the signed sum and product overflow exactly where the number of bytes does.
         let end = (extent as i64).checked_add(self.offset);
-        match end.and_then(|end| end.checked_mul(self.dtype.size() as i64)) {
+        match end.and_then(|end| end.checked_mul(self.tags.dtype.size() as i64)) {
             Some(bytes) => Ok(bytes as usize),
             None => {
                 let (sizes, strides) = (self.sizes().to_vec(), self.strides().to_vec());
@@ -193,7 +216,7 @@ impl Geometry {
     /// The number of dimensions.
     #[inline]
     pub fn ndim(&self) -> usize {
-        self.ndim as usize
+        self.tags.ndim as usize
     }
 
     /// The number of elements.
@@ -211,25 +234,25 @@ impl Geometry {
     /// The dtype.
     #[inline]
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.tags.dtype
     }
 
     /// True if the tensor's values are the conjugates of the stored ones.
     #[inline]
     pub fn is_conj(&self) -> bool {
-        self.traits.has(Traits::CONJ)
+        self.tags.traits.has(Traits::CONJ)
     }
 
     /// True if the tensor's values are the negatives of the stored ones.
     #[inline]
     pub fn is_neg(&self) -> bool {
-        self.traits.has(Traits::NEG)
+        self.tags.traits.has(Traits::NEG)
     }
 
     /// True for a number that joined as a tensor: lowest priority in type promotion.
     #[inline]
     pub fn is_wrapped(&self) -> bool {
-        self.traits.has(Traits::WRAPPED)
+        self.tags.traits.has(Traits::WRAPPED)
     }
 
     /// Names of the dimensions, if any has one.
@@ -241,66 +264,77 @@ impl Geometry {
     /// True if the elements lie row-major without gaps.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
-        self.traits.has(Traits::ROW_MAJOR)
+        self.tags.traits.has(Traits::ROW_MAJOR)
     }
 
     /// True if the values are what is stored, no dimension has a name and it is no wrapped number: nothing but dtype, sizes
     /// and strides matters to a call.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.traits.0 & !Traits::LAYOUT == 0
+        self.tags.traits.0 & !Traits::LAYOUT == 0
     }
 
     /// True if there are dimensions, and every one has more than one element.
     #[inline]
     pub fn is_ample(&self) -> bool {
-        self.traits.has(Traits::AMPLE)
+        self.tags.traits.has(Traits::AMPLE)
     }
 
-    /// 0 if both [are plain](Geometry::is_plain), have the same sizes and are dense in the same order: row-major, or the same
-    /// strides. Of more than 6 dimensions, nothing is 0. Dtypes may differ.
+    /// True if all that can be asked of the geometry is in its arrays and traits, and it [is plain](Geometry::is_plain).
     #[inline]
-    pub(crate) fn unlike(&self, other: &Geometry) -> u64 {
-        let values = !(Traits::CANONICAL | Traits::AMPLE);
-        let traits = (self.traits.0 ^ other.traits.0) & values | (self.traits.0 & !Traits::LAYOUT);
-        let far = u64::from(self.ndim ^ other.ndim) | u64::from(self.ndim() > INLINE);
-        let mut unlike = far | u64::from(traits) | differ(&self.sizes, &other.sizes) as u64;
-        if !self.is_contiguous() {
-            unlike |= differ(&self.strides, &other.strides) as u64;
-        }
-        unlike
+    pub(crate) fn is_simple(&self) -> bool {
+        self.is_plain() && self.ndim() <= INLINE
     }
 
-    /// The geometry of a new row-major tensor of these sizes and another dtype; `None` if it is not to be had by copying.
+    /// 0 if the other is [simple](Geometry::is_simple) as this one is, has the same sizes, and both are row-major or neither is.
+    /// With `DTYPE`, if the dtype is the same too.
+    #[inline(always)]
+    pub(crate) fn unlike<const DTYPE: bool>(&self, other: &Geometry) -> u64 {
+        const LAYOUT: u64 = ((Traits::CANONICAL | Traits::AMPLE) as u64) << 40;
+        let ignored = if DTYPE { LAYOUT } else { LAYOUT | 0xff << 32 };
+        (self.tags.word() ^ other.tags.word()) & !ignored | differ(&self.sizes, &other.sizes) as u64
+    }
+
+    /// Bytes of a row-major geometry that begins where its storage does: what [`bytes_needed`](Geometry::bytes_needed) is then.
     #[inline]
-    pub(crate) fn new_like(&self, dtype: DType) -> Option<Geometry> {
+    pub(crate) fn dense_bytes(&self) -> Option<usize> {
+        // The product was checked where the geometry was made.
+        (self.is_contiguous() && self.offset == 0).then(|| self.numel.wrapping_mul(self.dtype().size()))
+    }
+
+    /// True if [`renewed`](Geometry::renewed) is the geometry of a new row-major tensor of these sizes and that dtype.
+    #[inline(always)]
+    pub(crate) fn is_renewable(&self, dtype: DType) -> bool {
         // Whatever is no larger was checked when this geometry was made.
-        if !self.traits.has(Traits::CANONICAL) || dtype.size() > self.dtype.size() || self.ndim() > INLINE {
-            return None;
-        }
-        let Geometry { sizes, strides, numel, ndim, .. } = *self;
-        let traits = Traits(self.traits.0 & Traits::LAYOUT);
-        Some(Geometry { sizes, strides, numel, offset: 0, far: None, ndim, dtype, traits })
+        self.tags.traits.has(Traits::CANONICAL) && dtype.size() <= self.dtype().size() && self.ndim() <= INLINE
+    }
+
+    /// The same sizes and strides at the start of a storage, plain, with another dtype.
+    #[inline(always)]
+    pub(crate) fn renewed(&self, dtype: DType) -> Geometry {
+        let Geometry { sizes, strides, numel, tags, .. } = *self;
+        let traits = Traits(tags.traits.0 & Traits::LAYOUT);
+        Geometry { sizes, strides, numel, offset: 0, far: None, tags: Tags { dtype, traits, ..tags } }
     }
 
     /// The same with the conj bit set or cleared. Only a complex tensor can have it.
     #[must_use]
     pub fn with_conj(mut self, conj: bool) -> Geometry {
-        self.traits.set(Traits::CONJ, conj && self.dtype.is_complex());
+        self.tags.traits.set(Traits::CONJ, conj && self.tags.dtype.is_complex());
         self
     }
 
     /// The same with the neg bit set or cleared.
     #[must_use]
     pub fn with_neg(mut self, neg: bool) -> Geometry {
-        self.traits.set(Traits::NEG, neg);
+        self.tags.traits.set(Traits::NEG, neg);
         self
     }
 
     /// The same, marked as a wrapped number or not. Only tensors without dimensions can be.
     #[must_use]
     pub fn with_wrapped(mut self, wrapped: bool) -> Geometry {
-        self.traits.set(Traits::WRAPPED, wrapped && self.ndim == 0);
+        self.tags.traits.set(Traits::WRAPPED, wrapped && self.tags.ndim == 0);
         self
     }
 
@@ -312,7 +346,7 @@ impl Geometry {
             return Err(ErrorKind::ListLength { arg: "names", got: names.len(), want: self.ndim() }.into());
         }
         let names = names.filter(|n| n.iter().any(Option::is_some));
-        self.traits.set(Traits::NAMED, names.is_some());
+        self.tags.traits.set(Traits::NAMED, names.is_some());
         if names.is_some() || self.ndim() > INLINE {
             self.far.get_or_insert_default().names = names;
         } else {
@@ -328,7 +362,7 @@ impl Geometry {
             return self.sizes() == other.sizes();
         }
         // What is beyond the dimensions is 0, so whole arrays can be compared, which takes no loop.
-        self.ndim == other.ndim && differ(&self.sizes, &other.sizes) == 0
+        self.tags.ndim == other.tags.ndim && differ(&self.sizes, &other.sizes) == 0
     }
 
     /// True if both have the same strides.
@@ -337,7 +371,7 @@ impl Geometry {
         if self.ndim() > INLINE {
             return self.strides() == other.strides();
         }
-        self.ndim == other.ndim && differ(&self.strides, &other.strides) == 0
+        self.tags.ndim == other.tags.ndim && differ(&self.strides, &other.strides) == 0
     }
 
     /// True if both reach the same elements in the same order and read them the same way.
@@ -346,7 +380,7 @@ impl Geometry {
         self.same_sizes(other)
             && self.same_strides(other)
             && self.offset == other.offset
-            && self.dtype == other.dtype
+            && self.tags.dtype == other.tags.dtype
             && self.is_conj() == other.is_conj()
             && self.is_neg() == other.is_neg()
     }

@@ -5,13 +5,29 @@
 
 use crate::borrow::RefCount;
 use crate::tensor::AnyTensor;
+use std::cell::Cell;
 use std::fmt;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::Deref;
 use std::ptr::NonNull;
 
 struct Node {
     refs: RefCount,
     tensor: AnyTensor,
+}
+
+/// Room for a node.
+type Room = Box<MaybeUninit<Node>>;
+
+thread_local! {
+    /// The room of the last node that the thread dropped. A boxed call drops one and makes one, so it allocates none.
+    static SPARE: Cell<Option<Room>> = const { Cell::new(None) };
+}
+
+/// Keeps room for the next node, and frees what was kept. A thread that is about to end keeps nothing.
+#[inline]
+fn keep(room: Room) {
+    let _ = SPARE.try_with(|spare| drop(spare.replace(Some(room))));
 }
 
 /// A tensor that its clones share: one word. Like an `Arc<AnyTensor>`, but the last handle is dropped without a locked
@@ -29,10 +45,12 @@ impl SharedTensor {
         if !self.node().refs.is_unique() {
             return AnyTensor::clone(&self);
         }
-        let node = std::mem::ManuallyDrop::new(self);
-        // SAFETY: B1: this is the only handle, it is not dropped, and nodes are made by `Box`.
-        let node = unsafe { Box::from_raw(node.0.as_ptr()) };
-        node.tensor
+        let node = ManuallyDrop::new(self).0;
+        // SAFETY: B1: this was the only handle, which is not dropped: nobody looks at the node again.
+        let Node { tensor, .. } = unsafe { node.read() };
+        // SAFETY: nodes are made in a `Room`, and this one is empty now.
+        keep(unsafe { Box::from_raw(node.as_ptr().cast()) });
+        tensor
     }
 
     /// The tensor to be written or resized. Where other handles share it, this one gets a clone of its own first, which has
@@ -52,19 +70,21 @@ impl SharedTensor {
         unsafe { self.0.as_ref() }
     }
 
-    #[cold]
     #[inline(never)]
     fn free(&mut self) {
-        // SAFETY: B1: the last handle is being dropped, and nodes are made by `Box`.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        // SAFETY: B1: the last handle is being dropped: nobody looks at the node again.
+        unsafe { self.0.drop_in_place() };
+        // SAFETY: nodes are made in a `Room`, and this one is empty now.
+        keep(unsafe { Box::from_raw(self.0.as_ptr().cast()) });
     }
 }
 
 impl From<AnyTensor> for SharedTensor {
     #[inline]
     fn from(tensor: AnyTensor) -> SharedTensor {
-        let node = Box::new(Node { refs: RefCount::one(), tensor });
-        SharedTensor(NonNull::from(Box::leak(node)))
+        let spare = SPARE.try_with(Cell::take).ok().flatten();
+        let room: Room = spare.unwrap_or_else(Box::new_uninit);
+        SharedTensor(NonNull::from(Box::leak(room).write(Node { refs: RefCount::one(), tensor })))
     }
 }
 

@@ -103,7 +103,7 @@ impl Raw {
     }
 
     /// A tensor that has no storage yet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pending(geometry: Geometry) -> Raw {
         Raw { geometry, store: Store::Meta(MetaStore { id: 0, bytes: 0, version: 0 }) }
     }
@@ -111,7 +111,7 @@ impl Raw {
     /// Makes a pending tensor a meta tensor.
     #[inline]
     pub(crate) fn become_meta(&mut self) {
-        let bytes = self.geometry.bytes_needed().unwrap_or(0);
+        let bytes = self.geometry.dense_bytes().or_else(|| self.geometry.bytes_needed().ok()).unwrap_or(0);
         self.store = Store::Meta(MetaStore::new(bytes));
     }
 
@@ -324,6 +324,15 @@ impl<'t> TensorRef<'t> {
         }
     }
 
+    /// The identity of the storage, and the device as one number.
+    #[inline(always)]
+    pub(crate) fn whereabouts(&self) -> (usize, u16) {
+        match self.store {
+            StoreRef::Data(header) => (std::ptr::from_ref(header).addr(), header.device().bits()),
+            StoreRef::Meta(meta) => ((meta.id as usize) << 1 | 1, DeviceId::META.bits()),
+        }
+    }
+
     /// True if both are the same elements of the same storage.
     #[inline]
     pub fn is_same(&self, other: &TensorRef<'_>) -> bool {
@@ -361,7 +370,9 @@ impl<D: Device> Tensor<D> {
     #[inline]
     pub(crate) fn from_raw(raw: Raw) -> Tensor<D> {
         debug_assert_eq!(raw.device().kind, D::KIND);
-        Tensor { raw, device: PhantomData }
+        // In parts: each is short enough to be copied by instructions, where the whole would be by a call.
+        let Raw { geometry, store } = raw;
+        Tensor { raw: Raw { geometry, store }, device: PhantomData }
     }
 
     #[inline]

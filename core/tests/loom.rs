@@ -1,5 +1,5 @@
-//! The borrow protocol of a storage and the publication of dispatch tables, model-checked: loom runs every interleaving of a few threads and every value that a
-//! relaxed load may return. The data of the storage is a loom cell, so that an access that the protocol should have kept
+//! The borrow protocol of a storage and the publication of dispatch tables, model-checked: loom runs every interleaving of a
+//! few threads and every value that a relaxed load may return. The data of the storage is a loom cell, so that an access that the protocol should have kept
 //! apart is reported by loom itself and not by an assertion here. Tests of values live elsewhere.
 //!
 //! ```text

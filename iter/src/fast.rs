@@ -39,21 +39,21 @@ pub struct Uniform {
 
 impl Uniform {
     /// Plans the call and declares its output, if it is one of the commonest; otherwise does nothing and returns `None`. A new
-    /// output has dtype `output`, or that of the inputs.
-    #[inline]
+    /// output has dtype `output`, or that of the inputs; `alike` is what the sink says of them.
+    #[inline(always)]
     pub fn build(
         flags: &Flags,
         output: Option<DType>,
         inputs: &[Operand<'_>],
+        alike: &Alike,
         sink: &mut SinkState<'_>,
     ) -> Option<Result<Uniform>> {
-        let alike = *sink.alike(inputs)?;
         let geometry = alike.geometry(inputs)?;
-        let uniform = Uniform::of(flags, output, inputs, &alike, geometry)?;
-        Some(sink.set_output_alike(&alike, geometry, uniform.output).map(|()| uniform))
+        let uniform = Uniform::of(flags, output, inputs, alike, geometry)?;
+        Some(sink.set_output_alike(alike, geometry, uniform.output).map(|()| uniform))
     }
 
-    #[inline]
+    #[inline(always)]
     fn of(
         flags: &Flags,
         output: Option<DType>,
@@ -182,10 +182,11 @@ pub(crate) fn build(
     if config.outputs_like_input || config.promote_from != 0 || config.shape.is_some() || config.device.is_some() {
         return None;
     }
-    if config.common_dtype.is_some_and(|want| sink.alike(inputs).is_none_or(|alike| alike.dtype() != want)) {
+    let alike = *sink.alike(inputs)?;
+    if config.common_dtype.is_some_and(|want| alike.dtype() != want) {
         return None;
     }
-    let built = Uniform::build(&config.flags, config.output_dtype, inputs, sink)?;
+    let built = Uniform::build(&config.flags, config.output_dtype, inputs, &alike, sink)?;
     Some(built.map(|uniform| {
         let sizes = if sink.is_meta() { inputs.iter().find_map(Operand::geometry).map(Geometry::sizes) } else { None };
         uniform.write(iter, sizes);

@@ -277,7 +277,15 @@ fn keys_of_device(device: Option<DeviceId>) -> KeySet {
 fn keys_of_stack(defined: &Defined, stack: &[IValue]) -> KeySet {
     let mut keys = KeySet::EMPTY;
     if defined.flags.factory != Some(true) {
-        keys = stack.iter().flat_map(IValue::tensors).fold(keys, |keys, t| keys | KeySet::of_device(t.device().kind));
+        for value in stack {
+            match value {
+                IValue::Tensor(t) => keys = keys | KeySet::of_device(t.device().kind),
+                IValue::Tensors(_) | IValue::OptionalTensors(_) => {
+                    keys = value.tensors().fold(keys, |keys, t| keys | KeySet::of_device(t.device().kind));
+                }
+                _ => {}
+            }
+        }
     }
     if !keys.is_empty() {
         return keys;

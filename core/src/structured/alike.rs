@@ -30,38 +30,38 @@ impl Alike {
     /// Looks at all of them; `None` if they are not alike.
     pub(super) fn look(operands: &[Operand<'_>], slots: &[Slot<'_>]) -> Option<Alike> {
         let [Slot { place, .. }] = slots else { return None };
-        if operands.len() > OPERANDS {
+        let (first, one) = match operands {
+            [Operand::Tensor(t), ..] => (0, t),
+            [_, Operand::Tensor(t), ..] => (1, t),
+            _ => return None,
+        };
+        let geometry = one.geometry();
+        if operands.len() > OPERANDS || !geometry.is_simple() {
             return None;
         }
-        let first = operands.iter().position(|operand| matches!(operand, Operand::Tensor(_)))?;
-        let Operand::Tensor(one) = &operands[first] else { return None };
-        let (geometry, device) = (one.geometry(), one.device());
+        let out = match place {
+            Place::Existing(out) => Some(out.as_ref()),
+            Place::New(_) => None,
+        };
         let dtype = geometry.dtype();
-        let (mut unlike, mut numbers) = (geometry.unlike(geometry), 0);
+        let mut unlike = out.map_or(0, |out| geometry.unlike::<false>(out.geometry()));
+        let mut numbers = 0;
         for (k, operand) in operands.iter().enumerate() {
             match operand {
-                Operand::Tensor(_) if k == first => {}
-                Operand::Tensor(t) => {
-                    let g = t.geometry();
-                    unlike |= geometry.unlike(g) | u64::from(dtype as u8 ^ g.dtype() as u8);
-                    unlike |= u64::from(t.device().bits() ^ device.bits());
-                }
+                Operand::Tensor(t) => unlike |= geometry.unlike::<true>(t.geometry()),
                 Operand::Number(number) if number.dtype().kind() <= dtype.kind() => numbers |= 1 << k,
                 _ => return None,
             }
         }
-        let mut output = None;
-        if let Place::Existing(out) = place {
-            let out = out.as_ref();
-            unlike |= geometry.unlike(out.geometry()) | u64::from(out.device().bits() ^ device.bits());
-            if unlike == 0 && !operands.iter().filter_map(Operand::tensor).all(|t| apart_or_same(t, out)) {
-                return None;
-            }
-            output = Some(out.geometry().dtype());
+        if unlike != 0 || !is_placed_alike(operands, one, out) {
+            return None;
         }
-        let row_major = geometry.is_contiguous();
+        let (output, row_major) = (out.map(|out| out.geometry().dtype()), geometry.is_contiguous());
+        if !row_major && !same_strides(operands, geometry, out) {
+            return None;
+        }
         let at = (operands.as_ptr().addr(), operands.len());
-        (unlike == 0).then_some(Alike { operands: at, first: first as u8, numbers, dtype, output, device, row_major })
+        Some(Alike { operands: at, first, numbers, dtype, output, device: one.device(), row_major })
     }
 
     /// True if these are the operands that were looked at.
@@ -113,8 +113,34 @@ impl Alike {
     }
 }
 
-/// True if an input does not share the output's storage, or is the output.
+/// True if all are on one device, and each input that shares the output's storage is the output.
 #[inline]
-fn apart_or_same(input: TensorRef<'_>, out: TensorRef<'_>) -> bool {
-    input.storage_id() != out.storage_id() || input.geometry().same_elements(out.geometry())
+fn is_placed_alike(operands: &[Operand<'_>], one: &TensorRef<'_>, out: Option<TensorRef<'_>>) -> bool {
+    let (_, device) = one.whereabouts();
+    // No storage is at 0.
+    let (written, on) = out.map_or((0, device), |out| out.whereabouts());
+    let (mut differ, mut shares) = (on ^ device, false);
+    for operand in operands {
+        if let Operand::Tensor(t) = operand {
+            let (storage, on) = t.whereabouts();
+            differ |= on ^ device;
+            shares |= storage == written;
+        }
+    }
+    differ == 0 && (!shares || out.is_some_and(|out| apart_or_same(operands, out)))
+}
+
+/// True if each input does not share the output's storage, or is the output.
+#[cold]
+fn apart_or_same(operands: &[Operand<'_>], out: TensorRef<'_>) -> bool {
+    let storage = out.storage_id();
+    let mut inputs = operands.iter().filter_map(Operand::tensor);
+    inputs.all(|t| t.storage_id() != storage || t.geometry().same_elements(out.geometry()))
+}
+
+/// True if all have these strides.
+#[cold]
+fn same_strides(operands: &[Operand<'_>], like: &Geometry, out: Option<TensorRef<'_>>) -> bool {
+    let mut tensors = operands.iter().filter_map(Operand::tensor).chain(out);
+    tensors.all(|t| t.geometry().same_strides(like))
 }

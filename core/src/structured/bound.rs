@@ -68,11 +68,81 @@ struct Proxy {
 
 /// The storages of a call, borrowed, and what has to be done with them when the kernel has run.
 struct Committed<'t> {
-    /// Write borrows first.
-    held: SmallVec<[Held<'t>; 4]>,
+    held: Borrows<'t>,
     written: usize,
     /// What few calls have, behind one pointer.
     rare: Option<Box<RareCommitted<'t>>>,
+}
+
+/// Borrows of different storages, those for writing first.
+#[derive(Default)]
+struct Borrows<'t> {
+    /// The first of them, without gaps. An array of options, since few are asked for and none is asked for by its place.
+    few: [Option<Held<'t>>; 4],
+    #[allow(clippy::box_collection, reason = "most calls have no more, and ask that by one word")]
+    more: Option<Box<Vec<Held<'t>>>>,
+    /// Some of them are borrows only when they are confirmed.
+    announced: bool,
+}
+
+impl<'t> Borrows<'t> {
+    /// Adds what `borrow` gives, unless the storage is there; 1 if it was added.
+    #[inline]
+    fn add(&mut self, header: &Header, borrow: impl FnOnce() -> Result<Held<'t>>) -> Result<usize> {
+        for place in &mut self.few {
+            match place {
+                None => {
+                    let held = place.insert(borrow()?);
+                    self.announced |= held.is_announced();
+                    return Ok(1);
+                }
+                Some(held) if std::ptr::eq(held.header(), header) => return Ok(0),
+                Some(_) => {}
+            }
+        }
+        self.add_more(header, borrow)
+    }
+
+    #[cold]
+    fn add_more(&mut self, header: &Header, borrow: impl FnOnce() -> Result<Held<'t>>) -> Result<usize> {
+        let more = self.more.get_or_insert_default();
+        if more.iter().any(|held| std::ptr::eq(held.header(), header)) {
+            return Ok(0);
+        }
+        let held = borrow()?;
+        self.announced |= held.is_announced();
+        more.push(held);
+        Ok(1)
+    }
+
+    /// Makes borrows of what was announced.
+    #[inline]
+    fn confirm(&self) -> Result<()> {
+        if !self.announced {
+            return Ok(());
+        }
+        borrow::fence();
+        for held in self.few.iter().flatten() {
+            held.confirm()?;
+        }
+        match &self.more {
+            None => Ok(()),
+            Some(more) => more.iter().try_for_each(Held::confirm),
+        }
+    }
+
+    /// Counts a write of each of the first `written`.
+    #[inline]
+    fn count_writes(&self, written: usize) {
+        for held in self.few.iter().take(written).flatten() {
+            held.header().bump_version();
+        }
+        if written > self.few.len() {
+            for held in self.more.iter().flat_map(|more| more.iter()).take(written - self.few.len()) {
+                held.header().bump_version();
+            }
+        }
+    }
 }
 
 /// What has to be done where outputs do not suit the kernel, or are resized.
@@ -94,7 +164,11 @@ pub struct Bound<'t, Op: StructuredOp, D: Executes<Op>> {
 impl<'t, Op: StructuredOp, D: Executes<Op>> Bound<'t, Op, D> {
     /// The borrow of the storage with this header.
     pub(super) fn held(&mut self, header: &Header) -> Option<&mut Held<'t>> {
-        self.committed.held.iter_mut().find(|held| std::ptr::eq(held.header(), header))
+        let Borrows { few, more, .. } = &mut self.committed.held;
+        few.iter_mut()
+            .flatten()
+            .chain(more.iter_mut().flat_map(|more| more.iter_mut()))
+            .find(|held| std::ptr::eq(held.header(), header))
     }
 
     /// Runs the kernel, copies proxies back and counts the writes, also those of a kernel that failed on the way.
@@ -151,7 +225,7 @@ fn device_of_each(
 ) -> Result<Option<DeviceId>> {
     let mut first: Option<DeviceId> = None;
     let mut differ = 0;
-    for slot in &state.slots {
+    for slot in &*state.slots {
         if let Place::Existing(out) = &slot.place {
             differ |= out.device().bits() ^ first.get_or_insert(out.device()).bits();
         }
@@ -204,18 +278,12 @@ fn misplaced(arg: String, got: DeviceId, want: DeviceId) -> Error {
 /// The device on which the outputs were declared, which must be that of the operands where they have one. An error unless
 /// every output was declared.
 fn declared_device(state: &SinkState<'_>, kind: DeviceKind, operands: Option<DeviceId>) -> Result<DeviceId> {
-    if let ([Slot { declared: Some(declared), .. }], Some(device)) = (&state.slots[..], operands)
-        && declared.device == device
-        && device.kind == kind
-    {
-        return Ok(device);
-    }
     let mut device = operands;
     let mut elsewhere = None;
     for (index, slot) in state.slots.iter().enumerate() {
-        let Some(declared) = &slot.declared else { return Err(contract(index, "did not declare an output")) };
-        let want = *device.get_or_insert(declared.device);
-        if declared.device != want || want.kind != kind {
+        let Some(declared) = slot.declared else { return Err(contract(index, "did not declare an output")) };
+        let want = *device.get_or_insert(declared);
+        if declared != want || want.kind != kind {
             elsewhere = elsewhere.or(Some(index));
         }
     }
@@ -233,12 +301,19 @@ fn planned<'t, Op: StructuredOp, D: Executes<Op>>(
     state: &mut SinkState<'_>,
 ) -> Result<DeviceId> {
     if Op::OUTPUTS == 1 {
-        state.alike = Alike::look(Op::operands(inputs), &state.slots);
+        state.alike = Alike::look(Op::operands(inputs), state.slots);
     }
     let of_operands =
         if state.is_meta() { None } else { common_device(Op::operands(inputs), state, Op::CPU_SCALARS, D::KIND)? };
     Op::meta(inputs, state, plan)?;
-    declared_device(state, D::KIND, of_operands)
+    match (&*state.slots, of_operands) {
+        ([Slot { declared: Some(declared), .. }], device)
+            if declared.kind == D::KIND && device.is_none_or(|device| *declared == device) =>
+        {
+            Ok(*declared)
+        }
+        _ => declared_device(state, D::KIND, of_operands),
+    }
 }
 
 /// Declares the outputs, commits, runs and concludes. The generic part is this shell; the work is in functions that are not
@@ -281,7 +356,8 @@ pub(super) fn run<Op: StructuredOp, D: Executes<Op>>(inputs: &Op::Inputs<'_>, st
     };
     let done = committed.conclude(ran, device.index, copy_back::<D>);
     if done.is_err() {
-        take_back_sizes(state);
+        // What was written stays unspecified.
+        exchange_geometries(state);
     }
     done
 }
@@ -320,13 +396,15 @@ pub(super) fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
 
 /// Commits a call whose outputs are on the meta device: nothing can fail.
 fn commit_meta(state: &mut SinkState<'_>) {
-    for slot in &mut state.slots {
-        let Some(declared) = &mut slot.declared else { continue };
+    for (i, slot) in state.slots.iter_mut().enumerate() {
+        if slot.declared.is_none() {
+            continue;
+        }
         match &mut slot.place {
             Place::New(None) => {}
             Place::New(Some(raw)) => raw.become_meta(),
             Place::Existing(out) => {
-                if let Some(geometry) = declared.change_mut() {
+                if let Some(geometry) = state.rare.change_mut(i) {
                     if let Ok(bytes) = geometry.bytes_needed() {
                         out.grow_meta(bytes);
                     }
@@ -338,12 +416,13 @@ fn commit_meta(state: &mut SinkState<'_>) {
     }
 }
 
-/// Gives outputs that were resized for a kernel that failed their sizes and strides back; what was written stays unspecified.
+/// Exchanges the geometry of each resized output with the one in its declaration: to commit it, or to take it back where the
+/// kernel failed.
 #[cold]
-fn take_back_sizes(state: &mut SinkState<'_>) {
-    for Slot { place, declared } in &mut state.slots {
-        if let (Place::Existing(out), Some(former)) = (place, declared.as_mut().and_then(|d| d.change_mut())) {
-            out.swap_geometry(former);
+fn exchange_geometries(state: &mut SinkState<'_>) {
+    for (i, slot) in state.slots.iter_mut().enumerate() {
+        if let (Place::Existing(out), Some(geometry)) = (&mut slot.place, state.rare.change_mut(i)) {
+            out.swap_geometry(geometry);
         }
     }
 }
@@ -351,16 +430,11 @@ fn take_back_sizes(state: &mut SinkState<'_>) {
 impl Default for Committed<'_> {
     #[inline]
     fn default() -> Self {
-        Committed { held: SmallVec::new(), written: 0, rare: None }
+        Committed { held: Borrows::default(), written: 0, rare: None }
     }
 }
 
 impl<'t> Committed<'t> {
-    #[inline]
-    fn holds(&self, header: &Header) -> bool {
-        self.held.iter().any(|held| std::ptr::eq(held.header(), header))
-    }
-
     /// Borrows, allocates, then changes the outputs: everything that can fail comes before the first change. An output that
     /// changes has its former geometry in its declaration afterwards. Reads of storages that are at home `here` are announced:
     /// they must end before the call does.
@@ -372,53 +446,42 @@ impl<'t> Committed<'t> {
         here: Home,
     ) -> Result<()> {
         self.borrow(operands, state, here)?;
-        let mut rare = false;
-        for slot in &mut state.slots {
-            let Some(declared) = &slot.declared else { continue };
-            rare |= declared.rare.is_some();
-            if let Place::New(Some(raw)) = &mut slot.place {
-                let handle = new_storage(raw.geometry(), memory, declared.device)?;
+        for slot in &mut *state.slots {
+            if let (Place::New(Some(raw)), Some(device)) = (&mut slot.place, slot.declared) {
+                let handle = new_storage(raw.geometry(), memory, device)?;
                 raw.settle(handle);
             }
         }
-        if rare { self.commit_rare(state, memory) } else { Ok(()) }
+        if state.rare.is_empty() { Ok(()) } else { self.commit_rare(state, memory) }
     }
 
     /// Borrows the storages: all are announced, then confirmed.
     #[inline]
     fn borrow(&mut self, operands: &[Operand<'t>], state: &SinkState<'_>, here: Home) -> Result<()> {
         let form = state.form();
-        for slot in &state.slots {
+        for slot in &*state.slots {
             let Some(handle) = slot.existing().and_then(Raw::handle) else { continue };
-            if !self.holds(handle.header()) {
-                // SAFETY: S3: the output's owner keeps its handle for as long as the call's result can be used.
-                let header = unsafe { handle.header_for() };
-                // An in-place call has lent its tensor as an input, perhaps to other threads, so it never counts as unique.
-                self.held.push(Held::announce_write(header, form != Form::InPlace)?);
-            }
+            // SAFETY: S3: the output's owner keeps its handle for as long as the call's result can be used.
+            let header: &'t Header = unsafe { handle.header_for() };
+            // An in-place call has lent its tensor as an input, perhaps to other threads, so it never counts as unique.
+            let borrow = || Held::announce_write(header, form != Form::InPlace);
+            self.written += self.held.add(header, borrow)?;
         }
-        self.written = self.held.len();
         for operand in operands {
             let Operand::Tensor(tensor) = operand else { continue };
             let Some(header) = tensor.header() else { continue };
-            if !self.holds(header) {
-                self.held.push(Held::announce_read(header, here)?);
-            }
+            self.held.add(header, || Held::announce_read(header, here))?;
         }
-        if self.held.iter().any(Held::is_announced) {
-            borrow::fence();
-            self.held.iter().try_for_each(Held::confirm)?;
-        }
-        Ok(())
+        self.held.confirm()
     }
 
     /// Makes proxies, and gives outputs that are resized their storage and geometry.
     #[cold]
     fn commit_rare(&mut self, state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
         let mut rare: Box<RareCommitted<'t>> = Box::default();
-        for slot in &mut state.slots {
-            let (Place::Existing(out), Some(declared)) = (&slot.place, &mut slot.declared) else { continue };
-            if let (Some(geometry), Some(handle)) = (declared.change_mut(), out.handle()) {
+        for (i, slot) in state.slots.iter().enumerate() {
+            let Place::Existing(out) = &slot.place else { continue };
+            if let (Some(geometry), Some(handle)) = (state.rare.change_mut(i), out.handle()) {
                 let need = geometry.bytes_needed()?;
                 // SAFETY: S3: as in `borrow`.
                 let header: &'t Header = unsafe { handle.header_for() };
@@ -435,13 +498,7 @@ impl<'t> Committed<'t> {
             // SAFETY: the write borrow still lasts, and pointers are taken only below.
             unsafe { growth.commit() };
         }
-        for slot in &mut state.slots {
-            if let (Place::Existing(out), Some(declared)) = (&mut slot.place, &mut slot.declared)
-                && let Some(geometry) = declared.change_mut()
-            {
-                out.swap_geometry(geometry);
-            }
-        }
+        exchange_geometries(state);
         for proxy in &mut rare.proxies {
             let Some(raw) = state.slots[proxy.output].tensor() else { continue };
             proxy.to = raw.geometry().clone();
@@ -461,7 +518,7 @@ impl<'t> Committed<'t> {
     /// What the kernel is bound to for the only output, if it needs no proxy.
     #[inline]
     fn only_entry<'a>(&self, state: &'a SinkState<'_>) -> Option<(&'a Geometry, *mut u8)> {
-        let ([slot], []) = (&state.slots[..], self.proxies()) else { return None };
+        let ([slot], []) = (&*state.slots, self.proxies()) else { return None };
         let raw = slot.tensor()?;
         // SAFETY: an existing output is write-borrowed by `held`, a new one is known to nobody else.
         Some((raw.geometry(), unsafe { raw.as_ref().data() }))
@@ -488,9 +545,7 @@ impl<'t> Committed<'t> {
         for proxy in self.proxies() {
             ran = ran.and_then(|()| copy_back(proxy, index));
         }
-        for held in &self.held[..self.written] {
-            held.header().bump_version();
-        }
+        self.held.count_writes(self.written);
         ran
     }
 
@@ -501,7 +556,7 @@ impl<'t> Committed<'t> {
     /// `state` is the one that was committed, and no pointer to an output is used again.
     #[cold]
     unsafe fn undo(mut self, state: &mut SinkState<'_>) {
-        take_back_sizes(state);
+        exchange_geometries(state);
         for growth in self.rare.take().into_iter().flat_map(|rare| rare.growths.into_iter().rev()) {
             // SAFETY: `held` lives until the end of this function; geometries were put back above; reverse order.
             unsafe { growth.undo() };
@@ -511,11 +566,11 @@ impl<'t> Committed<'t> {
 
 impl RareCommitted<'_> {
     fn make_proxies(&mut self, state: &mut SinkState<'_>, memory: &'static Memory) -> Result<()> {
-        for (output, slot) in state.slots.iter_mut().enumerate() {
-            let Some(declared) = &mut slot.declared else { continue };
-            let Some(geometry) = declared.rare.as_mut().and_then(|rare| rare.proxy.take()) else { continue };
+        for (output, slot) in state.slots.iter().enumerate() {
+            let Some(device) = slot.declared else { continue };
+            let Some(geometry) = state.rare.get_mut(output).and_then(|rare| rare.proxy.take()) else { continue };
             let bytes = geometry.bytes_needed()?;
-            let handle = Handle::allocate_with(memory, declared.device, bytes, Contents::Zeroed)?;
+            let handle = Handle::allocate_with(memory, device, bytes, Contents::Zeroed)?;
             let to = geometry.clone();
             self.proxies.push(Proxy { output, from: Raw::over(handle, geometry), to, data: std::ptr::null_mut() });
         }
@@ -525,6 +580,9 @@ impl RareCommitted<'_> {
 
 /// The storage of a new tensor for the kernel to fill.
 fn new_storage(geometry: &Geometry, memory: &'static Memory, device: DeviceId) -> Result<Handle> {
+    if let Some(bytes) = geometry.dense_bytes() {
+        return Handle::allocate_with(memory, device, bytes, Contents::Unspecified);
+    }
     let dense = geometry.is_contiguous() || strides::is_non_overlapping_and_dense(geometry.sizes(), geometry.strides());
     let contents = if dense { Contents::Unspecified } else { Contents::Zeroed };
     Handle::allocate_with(memory, device, geometry.bytes_needed()?, contents)

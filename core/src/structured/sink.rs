@@ -3,7 +3,7 @@
 
 use super::bound::{Bound, bind, run};
 use super::operand::Operand;
-use super::state::{Form, Place, SinkState};
+use super::state::{Form, Place, SinkState, Slot};
 use super::{Executes, StructuredOp};
 use crate::data::{Data, DataMut};
 use crate::device::{Device, Meta};
@@ -120,8 +120,8 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Functional<D, N> {
         D: Executes<Op>,
     {
         let mut new: [Option<Raw>; N] = std::array::from_fn(|_| None);
-        let places = new.iter_mut().map(Place::New);
-        run::<Op, D>(inputs, &mut SinkState::new(Form::Functional, D::MEMORY.is_none(), places))?;
+        let mut slots = new.each_mut().map(|place| Slot::new(Place::New(place)));
+        run::<Op, D>(inputs, &mut SinkState::new(Form::Functional, D::MEMORY.is_none(), &mut slots))?;
         // The call put a tensor in the place of every declared output, and checked that each was declared.
         Ok(std::array::from_fn(|i| Tensor::from_raw(new[i].take().expect("one new tensor per declared output"))))
     }
@@ -151,16 +151,16 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Out<'a, D, N> {
     where
         D: Executes<Op>,
     {
-        run::<Op, D>(inputs, &mut lent(&mut self.0))?;
+        let mut slots = lent(&mut self.0);
+        run::<Op, D>(inputs, &mut SinkState::new(Form::Out, D::MEMORY.is_none(), &mut slots))?;
         Ok(self.0)
     }
 }
 
 /// The caller's tensors as the outputs of a call.
 #[inline]
-fn lent<'s, D: Device, const N: usize>(outputs: &'s mut [&mut Tensor<D>; N]) -> SinkState<'s> {
-    let places = outputs.iter_mut().map(|t| Place::Existing(t.raw_mut()));
-    SinkState::new(Form::Out, D::MEMORY.is_none(), places)
+fn lent<'s, D: Device, const N: usize>(outputs: &'s mut [&mut Tensor<D>; N]) -> [Slot<'s>; N] {
+    outputs.each_mut().map(|tensor| Slot::new(Place::Existing(tensor.raw_mut())))
 }
 
 impl<'a, D: Device> OutputSink<'a, D> for InPlace<'a, D> {
@@ -178,8 +178,8 @@ impl<'a, D: Device> OutputSink<'a, D> for InPlace<'a, D> {
     where
         D: Executes<Op>,
     {
-        let place = [Place::Existing(self.0.raw_mut())];
-        run::<Op, D>(inputs, &mut SinkState::new(Form::InPlace, D::MEMORY.is_none(), place))
+        let mut slots = [Slot::new(Place::Existing(self.0.raw_mut()))];
+        run::<Op, D>(inputs, &mut SinkState::new(Form::InPlace, D::MEMORY.is_none(), &mut slots))
     }
 }
 
@@ -197,7 +197,8 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Static<'a, D, N> {
     where
         D: Executes<Op>,
     {
-        let bound = bind::<Op, D>(inputs, &mut lent(&mut self.0))?;
+        let mut slots = lent(&mut self.0);
+        let bound = bind::<Op, D>(inputs, &mut SinkState::new(Form::Out, D::MEMORY.is_none(), &mut slots))?;
         Ok(Prepared { bound, inputs: Op::operands(inputs).into(), outputs: self.0 })
     }
 }

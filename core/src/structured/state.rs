@@ -12,7 +12,6 @@ use crate::names::Names;
 use crate::overlap;
 use crate::strides::{self, Dims};
 use crate::tensor::{Raw, TensorRef};
-use smallvec::SmallVec;
 
 /// The form of a call, as far as declaring outputs is concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,10 +35,17 @@ pub(super) enum Place<'s> {
 /// One output: where it goes, and its declaration once `meta` has made it.
 pub(super) struct Slot<'s> {
     pub(super) place: Place<'s>,
-    pub(super) declared: Option<Declared>,
+    /// The device, once it is declared.
+    pub(super) declared: Option<DeviceId>,
 }
 
-impl Slot<'_> {
+impl<'s> Slot<'s> {
+    /// An output that is not declared yet.
+    #[inline]
+    pub(super) fn new(place: Place<'s>) -> Slot<'s> {
+        Slot { place, declared: None }
+    }
+
     /// The caller's tensor, if there is one.
     #[inline]
     pub(super) fn existing(&self) -> Option<&Raw> {
@@ -59,13 +65,6 @@ impl Slot<'_> {
     }
 }
 
-/// What an output will be.
-pub(super) struct Declared {
-    pub(super) device: DeviceId,
-    /// What few outputs have. Boxed, so that a declaration is small: what is resized mostly allocates anyway.
-    pub(super) rare: Option<Box<Rare>>,
-}
-
 /// What few outputs have.
 #[derive(Default)]
 pub(super) struct Rare {
@@ -75,11 +74,37 @@ pub(super) struct Rare {
     pub(super) proxy: Option<Geometry>,
 }
 
-impl Declared {
+/// What some outputs of a call have, by their numbers. One pointer: what is resized mostly allocates anyway.
+#[derive(Default)]
+#[allow(clippy::box_collection, reason = "most calls have none, and ask that by one word")]
+pub(super) struct Rares(Option<Box<Vec<(usize, Rare)>>>);
+
+impl Rares {
+    /// True if no output has any.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    #[inline]
+    fn get(&self, i: usize) -> Option<&Rare> {
+        self.0.as_ref()?.iter().find(|(of, _)| *of == i).map(|(_, rare)| rare)
+    }
+
+    /// What output `i` has.
+    pub(super) fn get_mut(&mut self, i: usize) -> Option<&mut Rare> {
+        self.0.as_mut()?.iter_mut().find(|(of, _)| *of == i).map(|(_, rare)| rare)
+    }
+
     /// The geometry that the caller's tensor will have, if not its own.
     #[inline]
-    pub(super) fn change_mut(&mut self) -> Option<&mut Geometry> {
-        self.rare.as_mut()?.change.as_mut()
+    pub(super) fn change_mut(&mut self, i: usize) -> Option<&mut Geometry> {
+        self.get_mut(i)?.change.as_mut()
+    }
+
+    #[cold]
+    fn set(&mut self, i: usize, rare: Rare) {
+        self.0.get_or_insert_default().push((i, rare));
     }
 }
 
@@ -107,17 +132,14 @@ pub struct SinkState<'s> {
     form: Form,
     dry: bool,
     pub(super) alike: Option<Alike>,
-    pub(super) slots: SmallVec<[Slot<'s>; 2]>,
+    pub(super) slots: &'s mut [Slot<'s>],
+    pub(super) rare: Rares,
 }
 
 impl<'s> SinkState<'s> {
     #[inline]
-    pub(super) fn new(form: Form, dry: bool, places: impl IntoIterator<Item = Place<'s>>) -> SinkState<'s> {
-        let mut state = SinkState { form, dry, alike: None, slots: SmallVec::new() };
-        for place in places {
-            state.slots.push(Slot { place, declared: None });
-        }
-        state
+    pub(super) fn new(form: Form, dry: bool, slots: &'s mut [Slot<'s>]) -> SinkState<'s> {
+        SinkState { form, dry, alike: None, slots, rare: Rares::default() }
     }
 
     /// The form of the call.
@@ -154,8 +176,8 @@ impl<'s> SinkState<'s> {
     #[inline]
     pub fn written(&self, i: usize) -> Option<&Geometry> {
         let slot = self.slots.get(i)?;
-        let declared = slot.declared.as_ref()?;
-        let rare = declared.rare.as_ref();
+        slot.declared?;
+        let rare = self.rare.get(i);
         rare.and_then(|rare| rare.proxy.as_ref().or(rare.change.as_ref())).or_else(|| Some(slot.tensor()?.geometry()))
     }
 
@@ -174,22 +196,21 @@ impl<'s> SinkState<'s> {
 
     /// Declares the only output for a kernel that takes any strides, with the geometry of the operands of a call whose tensors
     /// are [alike](SinkState::alike). What [`set_output_raw_strided`](SinkState::set_output_raw_strided) does, and cheaper.
-    #[inline]
+    #[inline(always)]
     pub fn set_output_alike(&mut self, alike: &Alike, like: &Geometry, dtype: DType) -> Result<()> {
         let device = if self.dry { DeviceId::META } else { alike.device() };
-        if let [Slot { place, declared: declared @ None }] = &mut self.slots[..] {
+        if let [Slot { place, declared: declared @ None }] = &mut *self.slots {
             let done = match place {
-                Place::New(place) => match like.new_like(dtype) {
-                    Some(geometry) => {
-                        **place = Some(Raw::pending(geometry));
-                        true
-                    }
-                    None => false,
-                },
+                // There is none yet; asked, so that the new one is written without looking for an old one to drop.
+                Place::New(place) if place.is_none() && like.is_renewable(dtype) => {
+                    **place = Some(Raw::pending(like.renewed(dtype)));
+                    true
+                }
+                Place::New(_) => false,
                 Place::Existing(out) => out.geometry().dtype() == dtype && alike.device() == device,
             };
             if done {
-                *declared = Some(Declared { device, rare: None });
+                *declared = Some(device);
                 return Ok(());
             }
         }
@@ -264,7 +285,10 @@ impl<'s> SinkState<'s> {
                 rare.get_or_insert_default().proxy = Some(proxy);
             }
         }
-        *declared = Some(Declared { device, rare });
+        *declared = Some(device);
+        if let Some(rare) = rare {
+            self.rare.set(i, *rare);
+        }
         Ok(())
     }
 }

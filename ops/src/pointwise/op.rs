@@ -2,7 +2,9 @@
 
 use super::formula::{Operands, OutputKind, Params, PointwiseFn};
 use super::rule::{Check, Rule};
-use monomorph_core::structured::{Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
+use monomorph_core::structured::{
+    Alike, Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink,
+};
 use monomorph_core::{Category, DType, ErrorKind, Kind, Result, ResultType, Scalar};
 use monomorph_iter::{Config, TensorIter, Uniform, build_into};
 use smallvec::SmallVec;
@@ -151,7 +153,8 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
         let PointwisePlan { walk, compute, params } = plan;
         params.clone_from(inputs.params());
         let scalars = inputs.params().scalars();
-        *compute = Some(plan_call(const { &F::RULE }, masks, inputs.operands(), scalars, sink, walk)?);
+        let (rule, simple) = const { (&F::RULE, F::RULE.is_simple() && <F::Operands as Operands>::MASKS == 0) };
+        *compute = Some(plan_call(rule, simple, masks, inputs.operands(), scalars, sink, walk)?);
         Ok(())
     }
 }
@@ -159,13 +162,14 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
 /// The meta function of every pointwise operator: writes the iteration and returns the dtype that the device computes in.
 fn plan_call(
     rule: &Rule,
+    simple: bool,
     masks: usize,
     operands: &[Operand<'_>],
     params: &[Scalar],
     sink: &mut SinkState<'_>,
     walk: &mut Walk,
 ) -> Result<DType> {
-    if let Some(planned) = plan_uniform(rule, masks, operands, params, sink, walk) {
+    if let Some(planned) = plan_uniform(rule, simple, masks, operands, params, sink, walk) {
         return planned;
     }
     plan_any(rule, masks, operands, params, sink, walk)
@@ -176,29 +180,17 @@ fn plan_call(
 #[inline]
 fn plan_uniform(
     rule: &Rule,
+    simple: bool,
     masks: usize,
     operands: &[Operand<'_>],
     params: &[Scalar],
     sink: &mut SinkState<'_>,
     walk: &mut Walk,
 ) -> Option<Result<DType>> {
-    let alike = sink.alike(operands)?;
-    let (compute, numbers) = (alike.dtype(), alike.numbers());
-    let result = match rule.output {
-        OutputKind::Common => compute,
-        OutputKind::Truth => DType::Bool,
-        OutputKind::Magnitude => compute.to_real(),
-    };
-    let is_half = matches!(compute, DType::F16 | DType::BF16);
-    if masks != 0
-        || rule.numbers_promote
-        || (rule.output == OutputKind::Magnitude && compute.is_complex())
-        || (rule.wide_scalar && is_half && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
-        || (rule.linear_number && numbers & 1 == 1)
-        || (rule.flags.promote_integer_inputs_to_float && compute.is_integral(true))
-        || (numbers != 0 && !rule.flags.promote_inputs_to_common_dtype)
-        || alike.output().is_some_and(|own| own != result)
-    {
+    let alike = *sink.alike(operands)?;
+    let compute = alike.dtype();
+    let result = if simple { compute } else { undecided(rule, masks, operands, &alike)? };
+    if alike.output().is_some_and(|own| own != result) {
         return None;
     }
     let out = alike.output();
@@ -210,13 +202,30 @@ fn plan_uniform(
     if let Err(error) = rule.check_domain(compute) {
         return Some(Err(error));
     }
-    match Uniform::build(&rule.flags, Some(result), operands, sink)? {
+    match Uniform::build(&rule.flags, Some(result), operands, &alike, sink)? {
         Ok(uniform) => {
             walk.uniform = Some(uniform);
             Some(Ok(compute))
         }
         Err(error) => Some(Err(error)),
     }
+}
+
+/// The dtype of the result; `None` if a rule has something to decide.
+fn undecided(rule: &Rule, masks: usize, operands: &[Operand<'_>], alike: &Alike) -> Option<DType> {
+    let (compute, numbers) = (alike.dtype(), alike.numbers());
+    let is_half = matches!(compute, DType::F16 | DType::BF16);
+    if masks != 0
+        || rule.numbers_promote
+        || (rule.output == OutputKind::Magnitude && compute.is_complex())
+        || (rule.wide_scalar && is_half && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
+        || (rule.linear_number && numbers & 1 == 1)
+        || (rule.flags.promote_integer_inputs_to_float && compute.is_integral(true))
+        || (numbers != 0 && !rule.flags.promote_inputs_to_common_dtype)
+    {
+        return None;
+    }
+    Some(if rule.output == OutputKind::Truth { DType::Bool } else { compute })
 }
 
 /// [`plan_call`] for any tensors.

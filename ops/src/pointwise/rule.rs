@@ -112,6 +112,16 @@ impl Rule {
         Rule { linear_number: true, ..self }
     }
 
+    /// True if operands of one dtype are computed with in that dtype, which is the result's, whatever they are.
+    pub(super) const fn is_simple(&self) -> bool {
+        matches!(self.output, OutputKind::Common)
+            && self.flags.promote_inputs_to_common_dtype
+            && !self.flags.promote_integer_inputs_to_float
+            && !self.numbers_promote
+            && !self.wide_scalar
+            && !self.linear_number
+    }
+
     /// The rule for an output of this kind.
     pub const fn with_output(self, output: OutputKind) -> Rule {
         Rule { output, ..self }
