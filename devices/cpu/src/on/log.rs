@@ -6,8 +6,7 @@
 //!    float64: log(1 + f) = f − f²/2 + s·(f²/2 + s²·r(s²)) with s = f / (2 + f), the shape of fdlibm's `e_log.c` (Sun
 //!    Microsystems, 1993), which needs no fused product; r of degree 6.
 //!
-//! Polynomials are minimax fits of the result's relative error: below 2⁻²⁶ (Sollya's `fpminimax`; S. Chevillard, M. Joldes,
-//! C. Lauter, 2010) and 2⁻⁵⁹.
+//! Polynomials are minimax fits of the result's relative error: below 2⁻²⁷ and 2⁻⁵⁹.
 
 use super::pair::fast_sum_f64;
 use crate::isa::Isa;
@@ -31,22 +30,26 @@ pub(super) fn log_f32<I: Isa>(x: f32) -> f32 {
     /// √½: the least significand of a reduced argument.
     const LEAST: u32 = 0x3f35_04f3;
     let small = x < f32::MIN_POSITIVE;
-    let bits = (if small { x * 8_388_608.0 } else { x }).to_bits();
-    let exponent = bits.wrapping_sub(LEAST).cast_signed() >> 23;
-    let f = f32::from_bits(bits.wrapping_sub((exponent << 23).cast_unsigned())) - 1.0;
-    let k = exponent as f32 - if small { 23.0 } else { 0.0 };
+    let place = (if small { x * 8_388_608.0 } else { x }).to_bits().wrapping_sub(LEAST);
+    // 23 exponents less where it was scaled; the digits below them do not change.
+    let place = if small { place.wrapping_sub(23 << 23) } else { place };
+    let k = (place.cast_signed() >> 23) as f32;
+    let f = f32::from_bits((place & 0x007f_ffff).wrapping_add(LEAST)) - 1.0;
 
-    let p = -8.042_366e-2f32;
-    let p = p.mul_add(f, 0.129_224_07);
-    let p = p.mul_add(f, -0.130_838_9);
-    let p = p.mul_add(f, 0.141_732_05);
-    let p = p.mul_add(f, -0.166_274_8);
-    let p = p.mul_add(f, 0.200_026_81);
-    let p = p.mul_add(f, -0.250_008_14);
-    let p = p.mul_add(f, 0.333_333_13);
-    let p = p.mul_add(f, -0.499_999_97);
+    let p = -0.076_086_566f32;
+    let p = p.mul_add(f, 0.128_999_17);
+    let p = p.mul_add(f, -0.132_458_25);
+    let p = p.mul_add(f, 0.141_824_66);
+    let p = p.mul_add(f, -0.166_088_01);
+    let p = p.mul_add(f, 0.200_019_55);
+    let p = p.mul_add(f, -0.250_015_97);
+    let p = p.mul_add(f, 0.333_333_25);
+    let p = p.mul_add(f, -0.499_999_88);
     let result = k.mul_add(std::f32::consts::LN_2, (f * f).mul_add(p, f));
-    special!(x, result, f32)
+    // One test for whatever is not positive and finite. As bits, what is above infinity is NaN or negative, and gives NaN.
+    let bits = x.to_bits();
+    let special = if x == 0.0 { f32::NEG_INFINITY } else { f32::from_bits(bits.min(0x7fff_ffff)) };
+    if bits.wrapping_sub(1) < f32::INFINITY.to_bits() - 1 { result } else { special }
 }
 
 /// The natural logarithm of `x`.

@@ -12,11 +12,11 @@
 //! reciprocal. Without a fused product float32 is computed in float64, and products are split. tanh of float32, of which every
 //! argument can be checked, goes a shorter way.
 
-use super::exp::{exp_lite_f32, exp_parts_f32, exp_parts_f64, power_f32, power_f64};
+use super::exp::{exp_parts_f32, exp_parts_f64, power_f32, power_f64};
 use super::pair::{fast_sum_f32, fast_sum_f64, rest_f32, rest_f64};
 use crate::isa::Isa;
 
-/// The hyperbolic tangent of `x`: an odd polynomial (Sollya's `fpminimax`, error below 2⁻²⁷) up to 0.95, then
+/// The hyperbolic tangent of `x`: an odd polynomial (minimax, error below 2⁻²⁷) up to 1, then
 /// 1 − 2 / (e^2|x| + 1), whose error shrinks with what it subtracts.
 #[inline(always)]
 pub(super) fn tanh_f32<I: Isa>(x: f32) -> f32 {
@@ -24,23 +24,33 @@ pub(super) fn tanh_f32<I: Isa>(x: f32) -> f32 {
         return tanh_f64::<I>(x.into()) as f32;
     }
     let z = x * x;
-    let p = -3.852_518e-4f32;
-    let p = p.mul_add(z, 2.386_065_4e-3);
-    let p = p.mul_add(z, -8.050_361e-3);
-    let p = p.mul_add(z, 2.154_949_3e-2);
-    let p = p.mul_add(z, -5.389_885e-2);
-    let p = p.mul_add(z, 1.333_260_8e-1);
-    let p = p.mul_add(z, -3.333_330_8e-1);
+    let p = -3.584_067_7e-4f32;
+    let p = p.mul_add(z, 2.301_254e-3);
+    let p = p.mul_add(z, -7.946_037e-3);
+    let p = p.mul_add(z, 0.021_486_683);
+    let p = p.mul_add(z, -0.053_879_846);
+    let p = p.mul_add(z, 0.133_323_46);
+    let p = p.mul_add(z, -0.333_332_96);
     let small = (p * z).mul_add(x, x);
 
+    /// Its last place is one; its low bits are the bias of 2ⁿ.
+    const SHIFT: f32 = 12_582_912.0 + 127.0;
     // Beyond, the result is 1. NaN passes.
     let a = x.abs();
-    let t = if a > 20.0 { 40.0 } else { 2.0 * a };
-    let (n, s) = exp_lite_f32(t, -0.0);
-    let power = f32::from_bits((n.to_bits() << 23).wrapping_add(1.0f32.to_bits()));
-    let below = s.mul_add(power, power + 1.0);
-    let large = (-2.0f32).mul_add(1.0 / below, 1.0).copysign(x);
-    if a < 0.95 { small } else { large }
+    let a = if a > 10.0 { 10.0 } else { a };
+    // e^2a = 2ⁿ·e^2r; the polynomial of the exponential with its argument doubled.
+    let shifted = a.mul_add(2.0 * std::f32::consts::LOG2_E, SHIFT);
+    let n = shifted - SHIFT;
+    let r = n.mul_add(0.5 * 2.121_944_4e-4, n.mul_add(-0.5 * 0.693_359_4, a));
+    let u = 64.0 * 1.382_324_1e-3f32;
+    let u = u.mul_add(r, 32.0 * 8.368_827e-3);
+    let u = u.mul_add(r, 16.0 * 4.166_824e-2);
+    let u = u.mul_add(r, 8.0 * 1.666_652e-1);
+    let u = u.mul_add(r, 4.0 * 4.999_999_4e-1);
+    let e = u.mul_add(r, 2.0).mul_add(r, 1.0);
+    let below = e.mul_add(f32::from_bits(shifted.to_bits() << 23), 1.0);
+    let large = (1.0 - 2.0 / below).copysign(x);
+    if a < 1.0 { small } else { large }
 }
 
 /// The hyperbolic tangent of `x`.
