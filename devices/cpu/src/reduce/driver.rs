@@ -77,7 +77,10 @@ impl Driver {
     /// The operands are borrowed: nobody else writes the input, or uses the outputs. `input` is that of R1.
     pub(super) unsafe fn run(&self, input: *const u8) {
         let elements = self.layout.count * self.layout.width() * self.layout.tasks;
-        let parallel = !self.serial && elements > GRAIN && rayon::current_num_threads() > 1;
+        // A thread of a pool works alone: while it waited for others it could be handed another task of the caller's, which
+        // would find the storages of this call borrowed.
+        let alone = self.serial || rayon::current_thread_index().is_some();
+        let parallel = !alone && elements > GRAIN && rayon::current_num_threads() > 1;
         let job = Job { driver: self, input, parallel };
         // SAFETY: passed on.
         unsafe { job.tasks(0..self.layout.tasks) };

@@ -79,37 +79,74 @@ fn digest() -> u64 {
     results().into_iter().fold(0xcbf2_9ce4_8422_2325, |h, x| (h ^ x).wrapping_mul(0x0100_0000_01b3).rotate_left(17))
 }
 
+/// The digest of a process of its own with this environment: level and threads are decided once per process.
+fn digest_with(test: &str, variable: &str, value: &str) -> String {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(CHILD, "1")
+        .env(variable, value)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let digest = text.split("digest ").nth(1).unwrap_or_else(|| panic!("{variable}={value}: {text}"));
+    digest[..16].to_owned()
+}
+
+const CHILD: &str = "MONOMORPH_TEST_DIGEST";
+
+/// Prints the digest where the process is a child of a test. False if it is not.
+fn is_child() -> bool {
+    let child = std::env::var_os(CHILD).is_some();
+    if child {
+        println!("digest {:016x}", digest());
+    }
+    child
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
-    let alone = pool(1).install(results);
-    for threads in [2, 7] {
-        assert_eq!(pool(threads).install(results), alone, "{threads} threads");
+    if is_child() {
+        return;
+    }
+    // A thread of a pool works alone.
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(digest);
+    for threads in ["1", "2", "7"] {
+        let digest = digest_with("repeatable::any_number_of_threads_gives_the_same_bits", "RAYON_NUM_THREADS", threads);
+        assert_eq!(digest, format!("{alone:016x}"), "{threads} threads");
     }
 }
 
-/// The variable is read once per process, so each level gets a process of its own: this test, run again.
 #[test]
 fn any_level_gives_the_same_bits() {
-    const CHILD: &str = "MONOMORPH_TEST_DIGEST";
-    if std::env::var_os(CHILD).is_some() {
-        println!("digest {:016x}", digest());
+    if is_child() {
         return;
     }
-    let digests: Vec<(Level, String)> = Level::available()
-        .map(|level| {
-            let output = Command::new(std::env::current_exe().unwrap())
-                .args(["repeatable::any_level_gives_the_same_bits", "--exact", "--nocapture"])
-                .env(CHILD, "1")
-                .env(VARIABLE, level.name())
-                .output()
-                .unwrap();
-            let text = String::from_utf8(output.stdout).unwrap();
-            let digest = text.split("digest ").nth(1).unwrap_or_else(|| panic!("{level}: {text}"));
-            (level, digest[..16].to_owned())
-        })
-        .collect();
-    for (level, digest) in &digests {
-        assert_eq!(*digest, format!("{:016x}", self::digest()), "{level}");
+    let here = digest();
+    for level in Level::available() {
+        let digest = digest_with("repeatable::any_level_gives_the_same_bits", VARIABLE, level.name());
+        assert_eq!(digest, format!("{here:016x}"), "{level}");
     }
+}
+
+/// Tasks of a caller's pool that share tensors: while one waited for the parts of its reduction, its thread could be handed
+/// another one, which would find the output borrowed.
+#[test]
+fn reductions_inside_a_pool_work_alone() {
+    let t = input(&[2_000_003], &[1]);
+    let [want] = Sum::call((&t, None, false, None), Functional::<Cpu, 1>::default()).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    thread_local!(static BUSY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    let task = || {
+        assert!(!BUSY.replace(true), "another task runs inside of a call");
+        let [sum] = Sum::call((&t, None, false, None), Functional::<Cpu, 1>::default()).unwrap();
+        BUSY.set(false);
+        assert_eq!(bits(&sum), bits(&want));
+    };
+    // Tasks that come one by one meet threads that wait for the half of a reduction.
+    pool.in_place_scope(|scope| {
+        for _ in 0..300 {
+            scope.spawn(|_| task());
+            std::thread::sleep(std::time::Duration::from_micros(700));
+        }
+    });
 }
