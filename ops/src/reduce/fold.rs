@@ -40,11 +40,11 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn {
     /// The accumulator of the elements of both.
     fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
-    /// Four elements as one, in their own dtype, where that is accurate enough: a fold with a wide accumulator need not
-    /// widen each of them then. The same answer, some or none, for all elements.
+    /// The accumulator of four elements. A fold with a wide accumulator says here how four meet before they are widened,
+    /// if that is faster and accurate enough.
     #[inline(always)]
-    fn met(_: [V; 4]) -> Option<V> {
-        None
+    fn four([a, b, c, d]: [V; 4], [i, j, k, l]: [X; 4]) -> Self::Acc {
+        Self::merge(Self::merge(Self::one(a, i), Self::one(b, j)), Self::merge(Self::one(c, k), Self::one(d, l)))
     }
 
     /// What the accumulator of `count` elements means.

@@ -15,8 +15,8 @@ impl<V: Widen<Wide: TrueDivision + FromIndex<X>>, X: Value<Mask = V::Mask>> Fold
         <SumFn as Fold<V, X>>::one(x, index)
     }
     #[inline(always)]
-    fn met(x: [V; 4]) -> Option<V> {
-        <SumFn as Fold<V, X>>::met(x)
+    fn four(x: [V; 4], index: [X; 4]) -> V::Wide {
+        <SumFn as Fold<V, X>>::four(x, index)
     }
     #[inline(always)]
     fn merge(a: V::Wide, b: V::Wide) -> V::Wide {

@@ -15,8 +15,8 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumFn {
         x.widen()
     }
     #[inline(always)]
-    fn met([a, b, c, d]: [V; 4]) -> Option<V> {
-        Some((a + b) + (c + d))
+    fn four([a, b, c, d]: [V; 4], _: [X; 4]) -> V::Wide {
+        ((a + b) + (c + d)).widen()
     }
     #[inline(always)]
     fn merge(a: V::Wide, b: V::Wide) -> V::Wide {

@@ -9,15 +9,14 @@
 //! * B3: rows that are read have as many initialised elements of the dtype as there are lanes, and lie apart from them.
 
 use super::lanes::Lanes;
-use super::layout::LANES;
 use super::results::Keep;
-use super::tile::{Acc, Run, collapsed, folded, tiles};
-use crate::cell::Cell;
+use crate::cell::{Cell, load};
 use crate::isa::{Isa, Kernel, Portable};
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{Accumulator, Fold};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// Rows of a tall group.
 pub(super) const TALL: usize = 8;
@@ -45,6 +44,22 @@ pub(super) struct Rows {
     pub(super) ahead: isize,
 }
 
+/// Lanes between two looks ahead: few enough that what is asked for arrives while they are folded.
+const BLOCK_LANES: usize = 128;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// One group of rows.
+#[derive(Clone, Copy)]
+struct Group {
+    at: *const u8,
+    stride: isize,
+    start: i64,
+    per_row: i64,
+    per_lane: i64,
+}
+
 /// The loops of one fold, on one dtype, at one level. Unsafe to call by B1 to B3 of `body.rs`; only this crate does.
 #[derive(Clone, Copy)]
 pub struct Bodies {
@@ -52,8 +67,6 @@ pub struct Bodies {
     pub(super) parts: [usize; 2],
     /// Folds rows into lanes.
     pub(super) absorb: unsafe fn(Lanes, &Rows),
-    /// Folds a dense run into as many lanes as there are outputs that take turns.
-    pub(super) run: unsafe fn(Lanes, &Run),
     /// Merges lanes `0..n` of the second into the first.
     pub(super) merge: unsafe fn(Lanes, Lanes, usize),
     /// Merges lanes `0..n`, of which every `unit` is for the same output, into lanes `0..unit`.
@@ -81,7 +94,6 @@ where
     Bodies {
         parts: [size_of::<First<F, C, I>>(), size_of::<Second<F, C, I>>()],
         absorb: absorb::<F, C, I>,
-        run: run::<F, C, I>,
         merge: merge::<F, C, I>,
         collapse: collapse::<F, C, I>,
         // These run once per output element, and compute the same at every level.
@@ -90,6 +102,7 @@ where
     }
 }
 
+type Acc<F, C, I> = <F as Fold<On<C, I>, On<i64, I>>>::Acc;
 type First<F, C, I> = <Acc<F, C, I> as Accumulator>::First;
 type Second<F, C, I> = <Acc<F, C, I> as Accumulator>::Second;
 
@@ -118,47 +131,109 @@ where
 {
     // SAFETY: B1.
     let isa = unsafe { I::assume() };
-    isa.enter(Work::<F, C, _>::new(lanes, rows));
+    isa.enter(Work::<F, C, _>::new(lanes, *rows));
 }
 
-impl<F, C, I> Kernel<I> for Work<F, C, &Rows>
-where
+/// Sets or merges each lane: the one loop of all bodies.
+///
+/// # Safety
+///
+/// Without `fresh`, every lane holds an accumulator of fold `F` (B2).
+#[inline(always)]
+unsafe fn sweep<F, C, I>(
+    first: &mut [MaybeUninit<First<F, C, I>>],
+    second: &mut [MaybeUninit<Second<F, C, I>>],
+    fresh: bool,
+    acc: impl Fn(usize) -> Acc<F, C, I>,
+) where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>>,
 {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, _: I) {
-        let rows = self.task;
-        // What comes from memory comes in its order; what lies in a cache may come tile by tile.
-        let span = if rows.ahead == 0 || rows.lanes <= LANES { rows.groups.max(1) } else { 1 };
-        for g in (0..rows.groups).step_by(span) {
-            let groups = [g, rows.groups.min(g + span)];
-            // SAFETY: B1–B3.
-            unsafe { tiles::<F, C, I>(self.lanes, rows, groups, rows.fresh && g == 0) };
+    if fresh {
+        for (j, (first, second)) in first.iter_mut().zip(second).enumerate() {
+            let (a, b) = acc(j).split();
+            first.write(a);
+            second.write(b);
+        }
+    } else {
+        for (j, (first, second)) in first.iter_mut().zip(second).enumerate() {
+            // SAFETY: the caller's promise.
+            let a = unsafe { first.assume_init_read() };
+            // SAFETY: the caller's promise.
+            let b = unsafe { second.assume_init_read() };
+            let (a, b) = F::merge(Acc::<F, C, I>::join(a, b), acc(j)).split();
+            first.write(a);
+            second.write(b);
         }
     }
 }
 
-/// # Safety
-///
-/// B1 to B3 for the elements of the run and for `unit` lanes.
-unsafe fn run<F, C, I>(lanes: Lanes, run: &Run)
-where
-    C: Cell,
-    I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
-{
-    // SAFETY: B1.
-    let isa = unsafe { I::assume() };
-    isa.enter(Work::<F, C, _>::new(lanes, run));
+impl Group {
+    /// Element `j` of row `k`, and its index.
+    ///
+    /// # Safety
+    ///
+    /// B3 for the element.
+    #[inline(always)]
+    unsafe fn element<C: Cell, I: Isa>(&self, k: usize, j: usize) -> (On<C, I>, On<i64, I>) {
+        let row = self.at.wrapping_offset(k as isize * self.stride);
+        // SAFETY: B3.
+        let x = unsafe { load::<C>(row, j) };
+        let index = self.start.wrapping_add(self.per_row.wrapping_mul(k as i64));
+        (On::new(x), On::new(index.wrapping_add(self.per_lane.wrapping_mul(j as i64))))
+    }
+
+    /// The accumulator of element `j` of rows `k` to `k + 3`.
+    ///
+    /// # Safety
+    ///
+    /// B3 for the elements.
+    #[inline(always)]
+    unsafe fn four<F, C, I>(&self, k: usize, j: usize) -> Acc<F, C, I>
+    where
+        C: Cell,
+        I: Isa,
+        On<C, I>: Value<Mask = On<bool, I>>,
+        F: Fold<On<C, I>, On<i64, I>>,
+    {
+        // SAFETY: B3.
+        let (a, at_a) = unsafe { self.element::<C, I>(k, j) };
+        // SAFETY: B3.
+        let (b, at_b) = unsafe { self.element::<C, I>(k + 1, j) };
+        // SAFETY: B3.
+        let (c, at_c) = unsafe { self.element::<C, I>(k + 2, j) };
+        // SAFETY: B3.
+        let (d, at_d) = unsafe { self.element::<C, I>(k + 3, j) };
+        F::four([a, b, c, d], [at_a, at_b, at_c, at_d])
+    }
+
+    /// Asks for the elements that lie so far from those of the first `lanes` lanes.
+    #[inline(always)]
+    fn fetch(&self, ahead: isize, rows: usize, bytes: usize) {
+        for k in 0..rows {
+            let row = self.at.wrapping_offset(k as isize * self.stride).wrapping_offset(ahead);
+            for line in (0..bytes).step_by(LINE) {
+                fetch(row.wrapping_add(line));
+            }
+        }
+    }
 }
 
-impl<F, C, I> Kernel<I> for Work<F, C, &Run>
+/// Asks for the cache line of an address, which may be any.
+#[inline(always)]
+fn fetch(at: *const u8) {
+    // SAFETY: a prefetch reads nothing, and faults nowhere.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast())
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+impl<F, C, I> Kernel<I> for Work<F, C, Rows>
 where
     C: Cell,
     I: Isa,
@@ -169,8 +244,46 @@ where
 
     #[inline(always)]
     fn run(self, _: I) {
-        // SAFETY: B1–B3.
-        unsafe { folded::<F, C, I>(self.lanes, self.task) };
+        let rows = &self.task;
+        let [start, per_row, per_step, per_lane] = rows.index;
+        for g in 0..rows.groups {
+            let at = rows.at.wrapping_offset(g as isize * rows.step);
+            let start = start.wrapping_add(per_step.wrapping_mul(g as i64));
+            let fresh = rows.fresh && g == 0;
+            let mut done = 0;
+            while done < rows.lanes {
+                let lanes = if rows.ahead == 0 { rows.lanes } else { BLOCK_LANES.min(rows.lanes - done) };
+                let group = Group {
+                    at: at.wrapping_add(done * size_of::<C::Stored>()),
+                    stride: rows.stride,
+                    start: start.wrapping_add(per_lane.wrapping_mul(done as i64)),
+                    per_row,
+                    per_lane,
+                };
+                if rows.ahead != 0 {
+                    let height = if rows.tall { TALL } else { 1 };
+                    group.fetch(rows.ahead, height, lanes * size_of::<C::Stored>());
+                }
+                // SAFETY: B2.
+                let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(done + lanes) };
+                let (first, second) = (&mut first[done..], &mut second[done..]);
+                if rows.tall {
+                    // SAFETY: B3.
+                    let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+                    // SAFETY: B2.
+                    unsafe { sweep::<F, C, I>(first, second, fresh, |j| F::merge(half(0, j), half(4, j))) };
+                } else {
+                    let one = |j| {
+                        // SAFETY: B3.
+                        let (x, at) = unsafe { group.element::<C, I>(0, j) };
+                        F::one(x, at)
+                    };
+                    // SAFETY: B2.
+                    unsafe { sweep::<F, C, I>(first, second, fresh, one) };
+                }
+                done += lanes;
+            }
+        }
     }
 }
 
@@ -204,14 +317,12 @@ where
     #[inline(always)]
     fn run(self, _: I) {
         let Other(other, n) = self.task;
-        for j in 0..n {
-            // SAFETY: B2.
-            let a = unsafe { self.lanes.get::<Acc<F, C, I>>(j) };
-            // SAFETY: B2.
-            let b = unsafe { other.get::<Acc<F, C, I>>(j) };
-            // SAFETY: B2.
-            unsafe { self.lanes.set(j, F::merge(a, b)) };
-        }
+        // SAFETY: B2.
+        let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(n) };
+        // SAFETY: B2.
+        let acc = |j| unsafe { other.get::<Acc<F, C, I>>(j) };
+        // SAFETY: B2.
+        unsafe { sweep::<F, C, I>(first, second, false, acc) };
     }
 }
 
@@ -223,7 +334,7 @@ struct Halves {
 
 /// # Safety
 ///
-/// B1, B2 for `n` lanes, a multiple of `unit`; there is room for `LANES`.
+/// B1, B2 for `n` lanes, a multiple of `unit`.
 unsafe fn collapse<F, C, I>(lanes: Lanes, n: usize, unit: usize)
 where
     C: Cell,
@@ -247,9 +358,26 @@ where
 
     #[inline(always)]
     fn run(self, _: I) {
-        let Halves { lanes, unit } = self.task;
-        // SAFETY: B1, B2.
-        unsafe { collapsed::<F, C, I>(self.lanes, lanes, unit) };
+        let Halves { mut lanes, unit } = self.task;
+        while lanes > unit {
+            // The lower half is the largest power of two: the upper one meets its beginning.
+            let half = (lanes / unit).next_power_of_two() / 2 * unit;
+            // SAFETY: B2.
+            let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(lanes) };
+            let (first, upper_first) = first.split_at_mut(half);
+            let (second, upper_second) = second.split_at_mut(half);
+            let n = lanes - half;
+            let acc = |j: usize| {
+                // SAFETY: B2.
+                let a = unsafe { upper_first[j].assume_init_read() };
+                // SAFETY: B2.
+                let b = unsafe { upper_second[j].assume_init_read() };
+                Acc::<F, C, I>::join(a, b)
+            };
+            // SAFETY: B2.
+            unsafe { sweep::<F, C, I>(&mut first[..n], &mut second[..n], false, acc) };
+            lanes = half;
+        }
     }
 }
 

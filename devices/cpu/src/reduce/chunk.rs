@@ -3,7 +3,6 @@
 use super::body::{Bodies, Rows, TALL};
 use super::lanes::Lanes;
 use super::layout::{Dim, LANES, Layout, Way};
-use super::tile::Run;
 use super::walk::Runs;
 use crate::lane::{BLOCK, Block, Lane, Tile};
 use std::ops::Range;
@@ -58,20 +57,18 @@ impl Chunks<'_> {
     ///
     /// As for `fold`.
     unsafe fn across(&self, at: *const u8, range: Range<usize>, into: Lanes) {
-        let (row, unit) = (self.layout.row(), self.layout.width());
-        let ahead = if self.layout.in_place && self.layout.is_far { AHEAD } else { 0 };
-        if let (true, [dim]) = (self.layout.in_place, &self.layout.reduced[..]) {
-            let at = at.wrapping_offset(dim.input.wrapping_mul(range.start as isize));
-            let run = Run { at, n: range.len() * unit, start: range.start, row, unit, ahead };
-            // SAFETY: H1, H2: a layout in place has dense runs of what the bodies take.
-            return unsafe { (self.bodies.run)(into, &run) };
-        }
         let (mut first, mut second) = (Block::NEW, Block::NEW);
         // A block has room for LANES parts of any size, and is aligned for any.
         const { assert!(LANES * size_of::<u128>() <= BLOCK) };
         let lanes = Lanes { first: first.data(), second: second.data() };
+        let (row, unit) = (self.layout.row(), self.layout.width());
+        let ahead = if self.layout.in_place && self.layout.is_far { AHEAD } else { 0 };
         let mut filling = Filling { bodies: self.bodies, lanes, row, ahead, filled: 0 };
-        if self.layout.in_place {
+        if let (true, [dim]) = (self.layout.in_place, &self.layout.reduced[..]) {
+            let x = at.wrapping_offset(dim.input.wrapping_mul(range.start as isize));
+            // SAFETY: H1, H2: a layout in place has dense runs of what the bodies take.
+            unsafe { filling.absorb(x, range.len() * unit, range.start, self.lane.size()) };
+        } else if self.layout.in_place {
             for run in Runs::new(&self.layout.reduced, range) {
                 let x = at.wrapping_offset(run.offset);
                 // SAFETY: H1, H2: a layout in place has dense runs of what the bodies take.

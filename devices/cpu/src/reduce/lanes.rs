@@ -3,6 +3,7 @@
 //! Whoever uses lanes keeps B2 of `body.rs`.
 
 use monomorph_ops::reduce::Accumulator;
+use std::mem::MaybeUninit;
 
 /// Where accumulators lie: the run of their first parts and that of their second parts.
 #[derive(Clone, Copy, Debug)]
@@ -12,13 +13,22 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// The lanes from lane `n` on.
+    /// Lanes `0..n`, their first and their second parts.
+    ///
+    /// # Safety
+    ///
+    /// B2 for these lanes, which need not hold anything, as long as the result lives.
     #[inline(always)]
-    pub(super) fn skip<A: Accumulator>(self, n: usize) -> Lanes {
-        Lanes {
-            first: self.first.wrapping_add(n * size_of::<A::First>()),
-            second: self.second.wrapping_add(n * size_of::<A::Second>()),
-        }
+    #[allow(clippy::type_complexity, reason = "two slices, named by the accumulator's parts")]
+    pub(super) unsafe fn of<'a, A: Accumulator>(
+        self,
+        n: usize,
+    ) -> (&'a mut [MaybeUninit<A::First>], &'a mut [MaybeUninit<A::Second>]) {
+        // SAFETY: B2: in bounds, aligned, used by nobody else.
+        let first = unsafe { std::slice::from_raw_parts_mut(self.first.cast(), n) };
+        // SAFETY: as above; the parts lie apart.
+        let second = unsafe { std::slice::from_raw_parts_mut(self.second.cast(), n) };
+        (first, second)
     }
 
     /// # Safety

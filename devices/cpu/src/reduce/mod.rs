@@ -26,7 +26,7 @@
 //! A run of fewer than 1024 elements has as many lanes as let it fill eight rows, a multiple of 16. A kept dimension too
 //! short for lanes of its own, and dense, goes across as well: its outputs take the lanes by turns.
 //!
-//! Of the eight rows, two times four meet as the fold's `met` says: for sums, in the dtype of the elements; all further
+//! Of the eight rows, two times four meet as the fold's `four` says: for sums, in the dtype of the elements; all further
 //! additions are wide. Chunks of 128 rows are folded so, and their results joined as a binary counter would: the rounding
 //! error of a sum grows with the logarithm of its length. `docs/decisions/0012-accumulation.md` has the figures.
 
@@ -39,7 +39,6 @@ mod kernels;
 mod lanes;
 mod layout;
 mod results;
-mod tile;
 mod walk;
 
 pub use body::Bodies;
