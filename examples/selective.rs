@@ -1,7 +1,7 @@
 //! A program with three operators: it registers what it calls, and nothing else of the table is linked. Owns a dispatcher of its
 //! own; the shared one, which has everything, is not touched.
 //!
-//! `cargo run --profile small --example selective`, and `cargo xtask selective` for its size and what is in it.
+//! `cargo run --profile small --example selective`
 
 use monomorph::{Cpu, Dispatcher, IValue, Result, Stack, Tensor};
 
