@@ -64,14 +64,6 @@ pub enum DispatchError {
         /// The first difference.
         at: String,
     },
-    /// A call of a kernel through another signature than it has.
-    #[error("called as {called}, but the kernel is {kernel}")]
-    SignatureMismatch {
-        /// The caller's.
-        called: String,
-        /// The kernel's.
-        kernel: String,
-    },
     /// A kernel registered for a key that nothing is dispatched to.
     #[error("{key} takes no kernel: {reason}")]
     KeyTakesNoKernel {

@@ -243,7 +243,7 @@ type BoxedDoor = Box<dyn Fn(&Frame<'_>, &mut Stack) -> Result<()> + Send + Sync>
 
 /// A kernel as it is called.
 pub(super) struct Object {
-    unboxed: Option<(Inferred, Box<dyn Any + Send + Sync>)>,
+    unboxed: Option<Box<dyn Any + Send + Sync>>,
     boxed: BoxedDoor,
 }
 
@@ -257,11 +257,7 @@ impl Object {
     fn unboxed<M: 'static, F: KernelFn<M>>(f: F) -> Object {
         let kernel: Arc<dyn Typed<F::Args, F::Output>> = Arc::new(Plain(f, PhantomData::<fn() -> M>));
         let door = Door(kernel.clone());
-        let inferred = Inferred::of::<F::Args, F::Output>();
-        Object {
-            unboxed: Some((inferred, Box::new(door))),
-            boxed: Box::new(move |frame, stack| opened(&*kernel, frame, stack)),
-        }
+        Object { unboxed: Some(Box::new(door)), boxed: Box::new(move |frame, stack| opened(&*kernel, frame, stack)) }
     }
 
     /// Calls through the boxed door.
@@ -275,14 +271,12 @@ impl Object {
         })
     }
 
-    /// Calls through the unboxed door, or through the boxed one of a kernel that has no other.
+    /// Calls through the unboxed door, or through the boxed one: of a kernel that has no other, or whose results are other Rust
+    /// values for the same schema (`()` and `AnyTensor` both stand for a written argument that is returned).
     #[inline]
     pub(super) fn call<A: CanonicalList, O: Returned>(&self, frame: &Frame<'_>, values: A::Values<'_>) -> Result<O> {
-        match &self.unboxed {
-            Some((inferred, any)) => match any.downcast_ref::<Door<A, O>>() {
-                Some(door) => door.0.call(frame, values),
-                None => Err(mismatch(*inferred, Inferred::of::<A, O>())),
-            },
+        match self.unboxed.as_ref().and_then(|any| any.downcast_ref::<Door<A, O>>()) {
+            Some(door) => door.0.call(frame, values),
             None => self.enboxed::<A, O>(frame, values),
         }
     }
@@ -302,11 +296,6 @@ impl Object {
             DispatchError::WrongResults { got: got.join(", "), want }.into()
         })
     }
-}
-
-#[cold]
-fn mismatch(kernel: Inferred, called: Inferred) -> crate::error::Error {
-    DispatchError::SignatureMismatch { called: called.to_string(), kernel: kernel.to_string() }.into()
 }
 
 /// A boxed call of an unboxed kernel.

@@ -128,6 +128,26 @@ fn written_arguments_come_back_as_results() {
 }
 
 #[test]
+fn a_written_argument_is_returned_as_nothing_or_as_a_tensor() {
+    fn nothing(x: &mut AnyTensor) {
+        x.downcast_mut::<super::Host>().expect("on the host").data_mut::<i64>().expect("unshared").fill(3);
+    }
+    fn itself(x: &mut AnyTensor) -> AnyTensor {
+        nothing(x);
+        x.clone()
+    }
+    for kernel in [KernelFunction::function(nothing), KernelFunction::function(itself)] {
+        let library = library("f_(Tensor(a!) self) -> Tensor(a!)", kernel);
+        let f = library.dispatcher().find("t::f_").unwrap();
+        let (mut x, mut y) = (tensor(&[1]), tensor(&[2]));
+        f.typed::<(&mut AnyTensor,), ()>().unwrap().call((&mut x,)).unwrap();
+        let z = f.typed::<(&mut AnyTensor,), AnyTensor>().unwrap().call((&mut y,)).unwrap();
+        assert_eq!((numbers(&x), numbers(&y), numbers(&z)), (vec![3], vec![3], vec![3]));
+        assert_eq!(y.storage_id(), z.storage_id());
+    }
+}
+
+#[test]
 fn every_schema_type_passes_through_both_doors() {
     #[allow(clippy::too_many_arguments, reason = "one of each type")]
     fn all(
