@@ -3,6 +3,9 @@
 //! device is checked here: the right index and guard, one device per call, no leak and no change when memory runs out.
 
 mod host;
+#[cfg(feature = "tracing")]
+#[path = "observe/mod.rs"]
+mod observe;
 mod probe;
 
 use host::Host;

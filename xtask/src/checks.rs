@@ -51,7 +51,7 @@ fn test_steps(steps: &mut Steps) {
     } else {
         steps.step("borrow states (loom)", || Outcome::Skipped("no core/tests/loom.rs"));
     }
-    let observe = ["test", "-p", "monomorph-core", "--features", "tracing", "--test", "observe"];
+    let observe = ["test", "-p", "monomorph-core", "--features", "tracing", "--test", "device", "observe"];
     steps.command("spans of calls", cargo(&observe));
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();

@@ -1,13 +1,10 @@
-//! What a subscriber sees of operator calls.
+//! What a subscriber sees of operator calls, with the feature `tracing`.
 
-mod host;
-mod probe;
-
-use host::Host;
+use crate::host::Host;
+use crate::probe::{Ask, Call, Probe};
 use monomorph_core::dispatch::{Definition, DispatchKey, Dispatcher, KernelFunction};
 use monomorph_core::structured::{Functional, Operand, call};
 use monomorph_core::{AnyTensor, DType, DeviceId, Options, Stack, Tensor};
-use probe::{Ask, Call, Probe};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
@@ -52,7 +49,9 @@ fn a_call_is_a_span_with_sizes_and_dtypes() {
     let x = Tensor::<Host>::zeros_contiguous(DType::F32, &[2, 3]).expect("memory");
     let mut library = Dispatcher::new().library("t");
     let kernel = KernelFunction::function(|x: &AnyTensor| x.clone());
-    library.define(Definition::parse("f(Tensor x) -> Tensor").unwrap().dispatch([DispatchKey::CPU], kernel)).unwrap();
+    library
+        .define(Definition::parse("f(Tensor(a) x) -> Tensor(a)").unwrap().dispatch([DispatchKey::CPU], kernel))
+        .unwrap();
     tracing::subscriber::with_default(notes.clone(), || {
         let mut stack: Stack = vec![x.clone().into()];
         library.dispatcher().call("t::f", &mut stack).unwrap();
