@@ -105,8 +105,10 @@ impl Dispatcher {
     /// [`ErrorKind::UnknownOperator`] with near names.
     pub fn find(&self, name: &str) -> Result<OperatorHandle> {
         let bare = name.strip_prefix("aten::").unwrap_or(name);
-        match self.read().get(bare) {
-            Some(operator) => Ok(OperatorHandle::new(self.clone(), operator.clone())),
+        // The lock ends here: asked for again with a writer waiting in between, it would never come.
+        let known = self.read().get(bare).cloned();
+        match known {
+            Some(operator) => Ok(OperatorHandle::new(self.clone(), operator)),
             None => Err(self.unknown(bare)),
         }
     }
