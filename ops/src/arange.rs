@@ -1,10 +1,11 @@
 //! arange: evenly spaced numbers below an end; and range, which includes it.
 
-use crate::generate::{Place, generated, generated_like, write_sequence};
-use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
+use crate::generate::{Options, Pattern};
+use monomorph_core::strides::Dims;
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor};
 
-/// The number of elements of `start..end` in steps, and the errors of a range that has no sense.
-fn length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<usize> {
+/// The errors of a range that has no sense, in this dtype.
+fn checked(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<()> {
     let rule = |rule| Err(ErrorKind::ArgumentRule { rule }.into());
     if dtype == DType::Bool || dtype.is_complex() {
         let accepted = "integers and floats";
@@ -20,28 +21,68 @@ fn length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<usiz
     if (d > 0.0 && e < s) || (d < 0.0 && e > s) {
         return rule("the sign of step leads from start away from end");
     }
+    Ok(())
+}
+
+/// A range, as it was asked for.
+#[derive(Clone, Copy)]
+struct Range {
+    start: Scalar,
+    end: Scalar,
+    step: Scalar,
+    /// The end is one of its elements if a step meets it.
+    inclusive: bool,
+}
+
+impl Range {
+    fn new(start: impl Into<Scalar>, end: impl Into<Scalar>, step: impl Into<Scalar>, inclusive: bool) -> Range {
+        Range { start: start.into(), end: end.into(), step: step.into(), inclusive }
+    }
+
+    fn has_float(&self) -> bool {
+        [self.start, self.end, self.step].iter().any(|s| matches!(s, Scalar::Float(_) | Scalar::Complex(_)))
+    }
+}
+
+impl Pattern for Range {
+    fn sizes(&self, dtype: DType) -> Result<Dims> {
+        let Range { start, end, step, inclusive } = *self;
+        checked(start, end, step, dtype)?;
+        let n = if inclusive { counted(start, end, step, dtype)? } else { length(start, end, step)? };
+        Ok(Dims::from_slice(&[n]))
+    }
+
+    /// By their place, computed in int64 for integers and in float64 for floats.
+    fn elements(self, dtype: DType) -> impl FnMut(usize) -> Scalar {
+        let Range { start, step, inclusive, .. } = self;
+        let (first, by) = if inclusive {
+            (in_computed(start, dtype), in_computed(step, dtype))
+        } else {
+            (start.to_f64(), step.to_f64())
+        };
+        move |i| {
+            if dtype.is_integral(false) {
+                return Scalar::Int(start.to_i64().wrapping_add(step.to_i64().wrapping_mul(i as i64)));
+            }
+            Scalar::Float(first + by * i as f64)
+        }
+    }
+}
+
+/// The number of elements of `start..end` in steps.
+fn length(start: Scalar, end: Scalar, step: Scalar) -> Result<i64> {
     let integers = [start, end, step].iter().all(|s| matches!(s, Scalar::Int(_) | Scalar::Bool(_)));
     let count = if integers {
         // Exact where a double would round.
         let span = i128::from(end.to_i64()) - i128::from(start.to_i64());
         (span as f64 / step.to_i64() as f64).ceil()
     } else {
-        ((e - s) / d).ceil()
+        ((end.to_f64() - start.to_f64()) / step.to_f64()).ceil()
     };
     if !(0.0..=i64::MAX as f64 / 16.0).contains(&count) {
         return Err(ErrorKind::SizeOverflow { sizes: vec![count as i64], strides: Vec::new() }.into());
     }
-    Ok(count as usize)
-}
-
-/// Elements by their place, computed in int64 for integers and in float64 for floats.
-fn elements(start: Scalar, step: Scalar, dtype: DType) -> impl Fn(usize) -> Scalar {
-    move |i| {
-        if dtype.is_integral(false) {
-            return Scalar::Int(start.to_i64().wrapping_add(step.to_i64().wrapping_mul(i as i64)));
-        }
-        Scalar::Float(start.to_f64() + step.to_f64() * i as f64)
-    }
+    Ok(count as i64)
 }
 
 /// `arange.start_step`: `start`, `start + step`, … below `end`. Without a dtype: int64, or float32 if an argument is a float.
@@ -54,14 +95,9 @@ pub fn arange_start_step<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    let (start, end, step) = (start.into(), end.into(), step.into());
-    let any_float = [start, end, step].iter().any(|s| matches!(s, Scalar::Float(_) | Scalar::Complex(_)));
-    let dtype = dtype.unwrap_or(if any_float { DEFAULT_FLOAT } else { DType::I64 });
-    let make = || {
-        let n = length(start, end, step, dtype)? as i64;
-        generated(&[n], Place { dtype, device, pin_memory }, elements(start, step, dtype))
-    };
-    make().map_err(|e: Error| e.of("arange"))
+    let range = Range::new(start, end, step, false);
+    let default = if range.has_float() { DEFAULT_FLOAT } else { DType::I64 };
+    range.make("arange", default, Options { dtype, device, pin_memory })
 }
 
 /// `arange.start`: `start`, `start + 1`, … below `end`.
@@ -95,10 +131,7 @@ pub fn arange_start_out<D: Device>(
     step: impl Into<Scalar>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
-    let (start, end, step) = (start.into(), end.into(), step.into());
-    let n = length(start, end, step, out.dtype())? as i64;
-    let values = generated_like(&[n], out, elements(start, step, out.dtype()))?;
-    write_sequence(&values, out)
+    Range::new(start, end, step, false).write_sequence(out)
 }
 
 /// `arange.out`: 0, 1, … below `end` in the dtype of `out`.
@@ -106,41 +139,33 @@ pub fn arange_out<D: Device>(end: impl Into<Scalar>, out: &mut Tensor<D>) -> Res
     arange_start_out(0, end, 1, out)
 }
 
-/// The number of elements of `range` in this dtype, and its start and step in it. Bounds are compared as they are given; the count is
-/// taken of integers that were cut off, and of the floats that the dtype is computed in.
-fn inclusive(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<(i64, Scalar, Scalar)> {
-    let rule = |rule| Err(ErrorKind::ArgumentRule { rule }.into());
-    if dtype == DType::Bool || dtype.is_complex() {
-        let accepted = "integers and floats";
-        return Err(ErrorKind::DTypeNotSupported { what: "the result has dtype", got: dtype, accepted }.into());
-    }
-    let (s, e, d) = (start.to_f64(), end.to_f64(), step.to_f64());
-    if d == 0.0 || d.is_nan() {
-        return rule("argument step must be nonzero");
-    }
-    if !s.is_finite() || !e.is_finite() {
-        return rule("arguments start and end must be finite");
-    }
-    if (d > 0.0 && e < s) || (d < 0.0 && e > s) {
-        return rule("the sign of step leads from start away from end");
-    }
+/// What the floats of a dtype are computed in.
+fn in_computed(x: Scalar, dtype: DType) -> f64 {
+    rounded(x.to_f64(), dtype)
+}
+
+fn rounded(x: f64, dtype: DType) -> f64 {
+    if dtype.size() == 2 { f64::from(x as f32) } else { x }
+}
+
+/// The number of elements of `range` in this dtype: of integers that were cut off, and of the floats that the dtype is computed in.
+fn counted(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i64> {
     let overflow = |count: f64| ErrorKind::SizeOverflow { sizes: vec![count as i64], strides: Vec::new() };
     if dtype.is_integral(false) {
         let (s, e, d) = (start.to_i64(), end.to_i64(), step.to_i64());
         if d == 0 {
-            return rule("argument step must be nonzero as an integer, too, where the result has an integer dtype");
+            let rule = "argument step must be nonzero as an integer, too, where the result has an integer dtype";
+            return Err(ErrorKind::ArgumentRule { rule }.into());
         }
         let count = (i128::from(e) - i128::from(s)) / i128::from(d) + 1;
-        let count = i64::try_from(count).map_err(|_| overflow(count as f64))?;
-        return Ok((count, Scalar::Int(s), Scalar::Int(d)));
+        return Ok(i64::try_from(count).map_err(|_| overflow(count as f64))?);
     }
-    let computed = |x: f64| if dtype.size() == 2 { f64::from(x as f32) } else { x };
-    let (s, e, d) = (computed(s), computed(e), computed(d));
-    let count = computed(computed(computed(e - s) / d) + 1.0);
+    let (s, e, d) = (in_computed(start, dtype), in_computed(end, dtype), in_computed(step, dtype));
+    let count = rounded(rounded(rounded(e - s, dtype) / d, dtype) + 1.0, dtype);
     if count > i64::MAX as f64 / 16.0 {
         return Err(overflow(count).into());
     }
-    Ok((count as i64, Scalar::Float(s), Scalar::Float(d)))
+    Ok(count as i64)
 }
 
 /// `range.step`: `start`, `start + step`, … up to and with `end`. Without a dtype: float32.
@@ -153,12 +178,7 @@ pub fn range_step<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    let dtype = dtype.unwrap_or(DEFAULT_FLOAT);
-    let make = || {
-        let (n, start, step) = inclusive(start.into(), end.into(), step.into(), dtype)?;
-        generated(&[n], Place { dtype, device, pin_memory }, elements(start, step, dtype))
-    };
-    make().map_err(|e: Error| e.of("range"))
+    Range::new(start, end, step, true).make("range", DEFAULT_FLOAT, Options { dtype, device, pin_memory })
 }
 
 /// `range`: `start`, `start + 1`, … up to and with `end`.
@@ -180,10 +200,7 @@ pub fn range_step_out<D: Device>(
     step: impl Into<Scalar>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
-    let dtype = out.dtype();
-    let (n, start, step) = inclusive(start.into(), end.into(), step.into(), dtype)?;
-    let values = generated_like(&[n], out, elements(start, step, dtype))?;
-    write_sequence(&values, out)
+    Range::new(start, end, step, true).write_sequence(out)
 }
 
 /// `range.out_`: in steps of one.

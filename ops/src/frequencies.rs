@@ -1,8 +1,9 @@
 //! The frequencies of a discrete Fourier transform. Elements are computed in double and rounded once.
 
-use crate::generate::{Place, generated, generated_like, write_sequence};
+use crate::generate::{Options, Pattern};
 use crate::windows::floating;
-use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
+use monomorph_core::strides::Dims;
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor};
 
 /// The frequencies of a transform of `n` samples at distance `d`: of a real signal those from 0 on, else also the negative ones.
 #[derive(Clone, Copy)]
@@ -13,44 +14,35 @@ struct Frequencies {
 }
 
 impl Frequencies {
-    fn sizes(&self, dtype: DType) -> Result<[i64; 1]> {
+    /// Writes to an output, which for the negative ones too is written in slices.
+    fn write_in_slices<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
+        if out.ndim() == 0 && !self.real && self.n == 1 {
+            floating(out.dtype())?;
+            let accepted = "1 or more: the negative frequencies are a slice of it";
+            return Err(ErrorKind::DimCount { arg: "out", got: 0, accepted }.into());
+        }
+        self.write_sequence(out)
+    }
+}
+
+impl Pattern for Frequencies {
+    fn sizes(&self, dtype: DType) -> Result<Dims> {
         floating(dtype)?;
         let count = if self.real { self.n / 2 + 1 } else { self.n };
         if count < 0 {
             let low = if self.real { -3 } else { 0 };
             return Err(ErrorKind::OutOfRange { arg: "n", got: self.n, low, high: i64::MAX }.into());
         }
-        Ok([count])
+        Ok(Dims::from_slice(&[count]))
     }
 
-    fn elements(self) -> impl Fn(usize) -> Scalar {
+    fn elements(self, _: DType) -> impl FnMut(usize) -> Scalar {
         let unit = 1.0 / (self.n as f64 * self.d);
         let positive = if self.real { i64::MAX } else { self.n / 2 + self.n % 2 };
         move |i| {
             let i = i as i64;
             Scalar::Float(if i < positive { i } else { i - self.n } as f64 * unit)
         }
-    }
-
-    fn make<D: Device>(
-        self,
-        op: &'static str,
-        dtype: Option<DType>,
-        device: Option<DeviceId>,
-        pin_memory: Option<bool>,
-    ) -> Result<Tensor<D>> {
-        let dtype = dtype.unwrap_or(DEFAULT_FLOAT);
-        let make = || generated(&self.sizes(dtype)?, Place { dtype, device, pin_memory }, self.elements());
-        make().map_err(|e: Error| e.of(op))
-    }
-
-    fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
-        let values = generated_like(&self.sizes(out.dtype())?, out, self.elements())?;
-        if out.ndim() == 0 && !self.real && self.n == 1 {
-            let accepted = "1 or more: the negative frequencies are a slice of it";
-            return Err(ErrorKind::DimCount { arg: "out", got: 0, accepted }.into());
-        }
-        write_sequence(&values, out)
     }
 }
 
@@ -63,7 +55,7 @@ pub fn fft_fftfreq<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    Frequencies { n, d, real: false }.make("fft_fftfreq", dtype, device, pin_memory)
+    Frequencies { n, d, real: false }.make("fft_fftfreq", DEFAULT_FLOAT, Options { dtype, device, pin_memory })
 }
 
 /// `fft_rfftfreq`: those from 0 on, for real signals.
@@ -75,17 +67,17 @@ pub fn fft_rfftfreq<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    Frequencies { n, d, real: true }.make("fft_rfftfreq", dtype, device, pin_memory)
+    Frequencies { n, d, real: true }.make("fft_rfftfreq", DEFAULT_FLOAT, Options { dtype, device, pin_memory })
 }
 
 /// `fft_fftfreq.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
 pub fn fft_fftfreq_out<D: Device>(n: i64, d: f64, out: &mut Tensor<D>) -> Result<()> {
-    Frequencies { n, d, real: false }.write(out)
+    Frequencies { n, d, real: false }.write_in_slices(out)
 }
 
 /// `fft_rfftfreq.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
 pub fn fft_rfftfreq_out<D: Device>(n: i64, d: f64, out: &mut Tensor<D>) -> Result<()> {
-    Frequencies { n, d, real: true }.write(out)
+    Frequencies { n, d, real: true }.write_in_slices(out)
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

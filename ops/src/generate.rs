@@ -1,40 +1,82 @@
 //! Tensors whose elements are a function of their place: what ranges, windows and index lists are made with. Owns no operator.
 
 use crate::factory::empty;
-use crate::table::resize;
-use monomorph_core::{DType, Device, DeviceId, Element, Result, Scalar, Tensor, with_element};
+use crate::table::{resize, write_out};
+use monomorph_core::strides::Dims;
+use monomorph_core::{DType, Device, DeviceId, Element, Error, ErrorKind, Result, Scalar, Tensor, with_element};
 
-/// Where a new tensor goes, and of what dtype it is: the options that all factories have.
+/// The options that all factories have.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
-    pub(crate) dtype: DType,
+pub(crate) struct Options {
+    pub(crate) dtype: Option<DType>,
     pub(crate) device: Option<DeviceId>,
     pub(crate) pin_memory: Option<bool>,
 }
 
-/// A new contiguous tensor. `element` is asked once for each place in row-major order, on devices that have memory.
-pub(crate) fn generated<D: Device>(
-    sizes: &[i64],
-    place: Place,
-    element: impl FnMut(usize) -> Scalar,
-) -> Result<Tensor<D>> {
-    let mut out = empty(sizes, Some(place.dtype), None, place.device, place.pin_memory, None)?;
-    write(&mut out, element)?;
-    Ok(out)
+/// What a factory is asked for, but for the dtype.
+pub(crate) trait Pattern: Sized {
+    /// The sizes, after the checks of a call in this dtype.
+    fn sizes(&self, dtype: DType) -> Result<Dims>;
+
+    /// The elements in this dtype, asked for once each in row-major order.
+    fn elements(self, dtype: DType) -> impl FnMut(usize) -> Scalar;
+
+    /// A new tensor for a call of `op`, of `default` if the options name no dtype. Elements are computed on devices that have memory.
+    fn make<D: Device>(self, op: &'static str, default: DType, options: Options) -> Result<Tensor<D>> {
+        let dtype = options.dtype.unwrap_or(default);
+        self.generated(dtype, options.device, options.pin_memory).map_err(|e: Error| e.of(op))
+    }
+
+    /// Writes to an output as an operator does that has only a functional kernel.
+    fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
+        let values = self.generated(out.dtype(), Some(out.device()), None)?;
+        write_out(&values, out)
+    }
+
+    /// Writes to an output that keeps its sizes if it has as many elements, and else becomes one-dimensional.
+    fn write_sequence<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
+        let values = self.generated(out.dtype(), Some(out.device()), None)?;
+        write_sequence(&values, out)
+    }
+
+    /// A new contiguous tensor.
+    fn generated<D: Device>(
+        self,
+        dtype: DType,
+        device: Option<DeviceId>,
+        pin_memory: Option<bool>,
+    ) -> Result<Tensor<D>> {
+        let mut out = empty(&self.sizes(dtype)?, Some(dtype), None, device, pin_memory, None)?;
+        fill(&mut out, self.elements(dtype))?;
+        Ok(out)
+    }
 }
 
-/// Such a tensor in the dtype of `out` and on its device, before anything is written to `out`.
-pub(crate) fn generated_like<D: Device>(
-    sizes: &[i64],
-    out: &Tensor<D>,
-    element: impl FnMut(usize) -> Scalar,
-) -> Result<Tensor<D>> {
-    generated(sizes, Place { dtype: out.dtype(), device: Some(out.device()), pin_memory: None }, element)
+/// One number in every place.
+pub(crate) struct Uniform<'a>(pub(crate) &'a [i64], pub(crate) Scalar);
+
+impl Pattern for Uniform<'_> {
+    fn sizes(&self, dtype: DType) -> Result<Dims> {
+        self.1.check_fits(dtype, "fill_value")?;
+        Ok(Dims::from_slice(self.0))
+    }
+
+    fn elements(self, _: DType) -> impl FnMut(usize) -> Scalar {
+        move |_| self.1
+    }
+}
+
+/// An error for a count below zero.
+pub(crate) fn not_negative(arg: &'static str, got: i64) -> Result<()> {
+    if got < 0 {
+        return Err(ErrorKind::OutOfRange { arg, got, low: 0, high: i64::MAX }.into());
+    }
+    Ok(())
 }
 
 /// Writes a one-dimensional tensor to `out`, which keeps its sizes if it has as many elements, and else becomes one-dimensional,
 /// too.
-pub(crate) fn write_sequence<D: Device>(values: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+fn write_sequence<D: Device>(values: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     if out.numel() != values.numel() {
         resize(out, values.sizes())?;
     }
@@ -42,7 +84,7 @@ pub(crate) fn write_sequence<D: Device>(values: &Tensor<D>, out: &mut Tensor<D>)
     out.copy_from(&values)
 }
 
-fn write<D: Device>(out: &mut Tensor<D>, mut element: impl FnMut(usize) -> Scalar) -> Result<()> {
+fn fill<D: Device>(out: &mut Tensor<D>, mut element: impl FnMut(usize) -> Scalar) -> Result<()> {
     if D::MEMORY.is_none() {
         return Ok(());
     }

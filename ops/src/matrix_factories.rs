@@ -1,26 +1,24 @@
 //! Matrices that are known by their sizes: the identity, and the indices of a triangle.
 
-use crate::generate::{Place, generated, generated_like};
-use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
+use crate::generate::{Options, Pattern, not_negative};
+use monomorph_core::strides::Dims;
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor};
 
-fn not_negative(arg: &'static str, got: i64) -> Result<()> {
-    if got < 0 {
-        return Err(ErrorKind::OutOfRange { arg, got, low: 0, high: i64::MAX }.into());
+/// An identity of rows and columns.
+struct Identity(i64, i64);
+
+impl Pattern for Identity {
+    fn sizes(&self, _: DType) -> Result<Dims> {
+        not_negative("n", self.0)?;
+        not_negative("m", self.1)?;
+        Ok(Dims::from_slice(&[self.0, self.1]))
     }
-    Ok(())
-}
 
-/// Element `i` of an identity of `columns` columns.
-fn identity(columns: i64) -> impl Fn(usize) -> Scalar {
-    // Called for no element of an empty matrix.
-    let columns = columns.max(1) as usize;
-    move |i| Scalar::Int(i64::from(i / columns == i % columns))
-}
-
-fn eye_sizes(n: i64, m: i64) -> Result<[i64; 2]> {
-    not_negative("n", n)?;
-    not_negative("m", m)?;
-    Ok([n, m])
+    fn elements(self, _: DType) -> impl FnMut(usize) -> Scalar {
+        // Called for no element of an empty matrix.
+        let columns = self.1.max(1) as usize;
+        move |i| Scalar::Int(i64::from(i / columns == i % columns))
+    }
 }
 
 /// `eye.m`: `n` rows and `m` columns, one on the diagonal and zero elsewhere.
@@ -32,9 +30,7 @@ pub fn eye_m<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    let place = Place { dtype: dtype.unwrap_or(DEFAULT_FLOAT), device, pin_memory };
-    let make = || generated(&eye_sizes(n, m)?, place, identity(m));
-    make().map_err(|e: Error| e.of("eye"))
+    Identity(n, m).make("eye", DEFAULT_FLOAT, Options { dtype, device, pin_memory })
 }
 
 /// `eye`: the identity of `n` rows.
@@ -50,8 +46,7 @@ pub fn eye<D: Device>(
 
 /// `eye.m_out`: the same in the dtype of `out`.
 pub fn eye_m_out<D: Device>(n: i64, m: i64, out: &mut Tensor<D>) -> Result<()> {
-    let values = generated_like(&eye_sizes(n, m)?, out, identity(m))?;
-    crate::table::write_out(&values, out)
+    Identity(n, m).write(out)
 }
 
 /// `eye.out`: the same in the dtype of `out`.
@@ -70,16 +65,6 @@ struct Triangle {
 }
 
 impl Triangle {
-    fn new(rows: i64, columns: i64, offset: i64, lower: bool, dtype: DType) -> Result<Triangle> {
-        not_negative("row", rows)?;
-        not_negative("col", columns)?;
-        if !matches!(dtype, DType::I32 | DType::I64) {
-            let (what, accepted) = ("the indices have dtype", "int32 and int64");
-            return Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into());
-        }
-        Ok(Triangle { rows, columns, offset, lower })
-    }
-
     /// The columns of a row that belong to it: from the first to one past the last.
     fn columns_of(&self, row: i64) -> (i64, i64) {
         let diagonal = i128::from(row) + i128::from(self.offset);
@@ -90,8 +75,8 @@ impl Triangle {
         }
     }
 
-    /// The sizes of the list: two rows, of as many elements as the triangle has.
-    fn sizes(&self) -> Result<[i64; 2]> {
+    /// How many elements belong to it; `None` for more than can be counted.
+    fn count(&self) -> Option<i64> {
         let (m, n, offset) = (i128::from(self.rows), i128::from(self.columns), i128::from(self.offset));
         // Row `r` has `r + k` elements to the left of its diagonal, within 0 and n: none up to row `a`, all from row `b` on, and
         // between them one more in each row.
@@ -104,15 +89,26 @@ impl Triangle {
             true => to_the_left(offset + 1),
             false => to_the_left(offset).map(|left| m * n - left),
         };
-        let count = count.and_then(|count| i64::try_from(count).ok());
+        i64::try_from(count?).ok()
+    }
+}
+
+impl Pattern for Triangle {
+    fn sizes(&self, dtype: DType) -> Result<Dims> {
+        not_negative("row", self.rows)?;
+        not_negative("col", self.columns)?;
+        if !matches!(dtype, DType::I32 | DType::I64) {
+            let (what, accepted) = ("the indices have dtype", "int32 and int64");
+            return Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into());
+        }
         let overflow = || ErrorKind::SizeOverflow { sizes: vec![self.rows, self.columns], strides: Vec::new() };
-        Ok([2, count.ok_or_else(overflow)?])
+        Ok(Dims::from_slice(&[2, self.count().ok_or_else(overflow)?]))
     }
 
-    /// Asked in order, gives the rows of all elements and then their columns.
-    fn elements(self) -> impl FnMut(usize) -> Scalar {
+    /// The rows of all elements and then their columns.
+    fn elements(self, _: DType) -> impl FnMut(usize) -> Scalar {
         let (mut row, mut column, mut first) = (0, self.columns_of(0).0, true);
-        let count = self.sizes().map_or(0, |[_, count]| count as usize);
+        let count = self.count().unwrap_or(0) as usize;
         move |i| {
             if i == count && first {
                 (row, column, first) = (0, self.columns_of(0).0, false);
@@ -127,27 +123,6 @@ impl Triangle {
     }
 }
 
-/// The options of a call.
-#[derive(Clone, Copy)]
-struct Options {
-    dtype: Option<DType>,
-    device: Option<DeviceId>,
-    pin_memory: Option<bool>,
-}
-
-fn indices<D: Device>(sizes: (i64, i64, i64), lower: bool, options: Options) -> Result<Tensor<D>> {
-    let dtype = options.dtype.unwrap_or(DType::I64);
-    let place = Place { dtype, device: options.device, pin_memory: options.pin_memory };
-    let triangle = Triangle::new(sizes.0, sizes.1, sizes.2, lower, dtype)?;
-    generated(&triangle.sizes()?, place, triangle.elements())
-}
-
-fn indices_out<D: Device>(sizes: (i64, i64, i64), lower: bool, out: &mut Tensor<D>) -> Result<()> {
-    let triangle = Triangle::new(sizes.0, sizes.1, sizes.2, lower, out.dtype())?;
-    let values = generated_like(&triangle.sizes()?, out, triangle.elements())?;
-    crate::table::write_out(&values, out)
-}
-
 /// `tril_indices`: rows and columns of the elements up to the diagonal that is `offset` above the main one, row by row.
 pub fn tril_indices<D: Device>(
     row: i64,
@@ -158,7 +133,8 @@ pub fn tril_indices<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    indices((row, col, offset), true, Options { dtype, device, pin_memory }).map_err(|e| e.of("tril_indices"))
+    let triangle = Triangle { rows: row, columns: col, offset, lower: true };
+    triangle.make("tril_indices", DType::I64, Options { dtype, device, pin_memory })
 }
 
 /// `triu_indices`: rows and columns of the elements from the diagonal on that is `offset` above the main one, row by row.
@@ -171,17 +147,18 @@ pub fn triu_indices<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    indices((row, col, offset), false, Options { dtype, device, pin_memory }).map_err(|e| e.of("triu_indices"))
+    let triangle = Triangle { rows: row, columns: col, offset, lower: false };
+    triangle.make("triu_indices", DType::I64, Options { dtype, device, pin_memory })
 }
 
 /// `tril_indices.out`: the same in the dtype of `out`.
 pub fn tril_indices_out<D: Device>(row: i64, col: i64, offset: i64, out: &mut Tensor<D>) -> Result<()> {
-    indices_out((row, col, offset), true, out)
+    Triangle { rows: row, columns: col, offset, lower: true }.write(out)
 }
 
 /// `triu_indices.out`: the same in the dtype of `out`.
 pub fn triu_indices_out<D: Device>(row: i64, col: i64, offset: i64, out: &mut Tensor<D>) -> Result<()> {
-    indices_out((row, col, offset), false, out)
+    Triangle { rows: row, columns: col, offset, lower: false }.write(out)
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

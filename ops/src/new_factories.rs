@@ -2,19 +2,9 @@
 
 use crate::factory::{empty, empty_strided, full};
 use crate::fill::Fills;
-use crate::generate::{Place, generated_like};
+use crate::generate::{Pattern, Uniform};
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
-
-/// The options of a call, those of `this` where it names none.
-fn place<D: Device>(
-    this: &Tensor<D>,
-    dtype: Option<DType>,
-    device: Option<DeviceId>,
-    pin_memory: Option<bool>,
-) -> Place {
-    Place { dtype: dtype.unwrap_or(this.dtype()), device: device.or(Some(this.device())), pin_memory }
-}
 
 /// `new_empty`: a tensor of `size`, zero.
 pub fn new_empty<D: Device>(
@@ -25,8 +15,7 @@ pub fn new_empty<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    let at = place(this, dtype, device, pin_memory);
-    empty(size, Some(at.dtype), layout, at.device, at.pin_memory, None)
+    empty(size, dtype.or(Some(this.dtype())), layout, device.or(Some(this.device())), pin_memory, None)
 }
 
 /// `new_empty_strided`: a tensor of `size` with these strides, zero.
@@ -39,8 +28,7 @@ pub fn new_empty_strided<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    let at = place(this, dtype, device, pin_memory);
-    empty_strided(size, stride, Some(at.dtype), layout, at.device, at.pin_memory)
+    empty_strided(size, stride, dtype.or(Some(this.dtype())), layout, device.or(Some(this.device())), pin_memory)
 }
 
 /// `new_full`: a tensor of `size`, filled. An error if the dtype cannot hold the number.
@@ -53,8 +41,7 @@ pub fn new_full<D: Fills>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    let at = place(this, dtype, device, pin_memory);
-    full(size, fill_value, Some(at.dtype), layout, at.device, at.pin_memory)
+    full(size, fill_value, dtype.or(Some(this.dtype())), layout, device.or(Some(this.device())), pin_memory)
 }
 
 /// `new_zeros`: a tensor of `size`, zero.
@@ -159,9 +146,7 @@ pub fn empty_permuted_out<D: Device>(size: &[i64], physical_layout: &[i64], out:
 }
 
 fn new_full_of<D: Device>(size: &[i64], value: Scalar, out: &mut Tensor<D>) -> Result<()> {
-    value.check_fits(out.dtype(), "fill_value")?;
-    let values = generated_like(size, out, |_| value)?;
-    crate::table::write_out(&values, out)
+    Uniform(size, value).write(out)
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

@@ -1,7 +1,8 @@
 //! Numbers at equal distances between two ends: linspace, and logspace, their powers. Elements are computed in double and rounded
 //! once.
 
-use crate::generate::{Place, generated, generated_like, write_sequence};
+use crate::generate::{Options, Pattern, not_negative};
+use monomorph_core::strides::Dims;
 use monomorph_core::{
     Complex64, DEFAULT_FLOAT, DType, Device, DeviceId, Element, Error, ErrorKind, Layout, Result, Scalar, Tensor,
     with_element,
@@ -18,24 +19,28 @@ struct Spaced {
 }
 
 impl Spaced {
-    /// The dtype where the call names none, and an error for one that cannot hold complex ends.
-    fn dtype(&self, dtype: Option<DType>) -> Result<DType> {
+    /// A new tensor for a call of `op`. Complex ends make it complex, and refuse any other dtype.
+    fn make_between<D: Device>(self, op: &'static str, options: Options) -> Result<Tensor<D>> {
         let complex = [self.start, self.end].iter().any(|s| matches!(s, Scalar::Complex(_)));
-        match dtype {
-            Some(dtype) if complex && !dtype.is_complex() => {
-                Err(ErrorKind::Cast { from: DEFAULT_FLOAT.to_complex(), to: dtype }.into())
-            }
-            Some(dtype) => Ok(dtype),
-            None if complex => Ok(DEFAULT_FLOAT.to_complex()),
-            None => Ok(DEFAULT_FLOAT),
+        if let (true, Some(to)) = (complex, options.dtype.filter(|dtype| !dtype.is_complex())) {
+            return Err(Error::from(ErrorKind::Cast { from: DEFAULT_FLOAT.to_complex(), to }).of(op));
         }
+        self.make(op, if complex { DEFAULT_FLOAT.to_complex() } else { DEFAULT_FLOAT }, options)
     }
 
-    /// The number of elements, after the checks of a call in this dtype.
-    fn count(&self, dtype: DType) -> Result<i64> {
-        if self.steps < 0 {
-            return Err(ErrorKind::OutOfRange { arg: "steps", got: self.steps, low: 0, high: i64::MAX }.into());
+    /// The one element of a single step.
+    fn only(&self, dtype: DType) -> Scalar {
+        match self.base {
+            None => self.start,
+            Some(base) if dtype.is_complex() => Scalar::Complex(Complex64::from(base).powc(self.start.to_complex())),
+            Some(base) => Scalar::Float(base.powf(self.start.to_f64())),
         }
+    }
+}
+
+impl Pattern for Spaced {
+    fn sizes(&self, dtype: DType) -> Result<Dims> {
+        not_negative("steps", self.steps)?;
         // PyTorch fills a single element, which in half precision overflows to infinity.
         if self.steps == 1 && !matches!(dtype, DType::F16 | DType::BF16) {
             self.only(dtype).check_fits(dtype, "start")?;
@@ -48,20 +53,11 @@ impl Spaced {
             self.start.check_fits(dtype, "start")?;
             self.end.check_fits(dtype, "end")?;
         }
-        Ok(self.steps)
+        Ok(Dims::from_slice(&[self.steps]))
     }
 
-    /// The one element of a single step.
-    fn only(&self, dtype: DType) -> Scalar {
-        match self.base {
-            None => self.start,
-            Some(base) if dtype.is_complex() => Scalar::Complex(Complex64::from(base).powc(self.start.to_complex())),
-            Some(base) => Scalar::Float(base.powf(self.start.to_f64())),
-        }
-    }
-
-    /// Element `i` in this dtype. Both ends are met exactly: the second half counts from the end.
-    fn elements(self, dtype: DType) -> impl Fn(usize) -> Scalar {
+    /// Both ends are met exactly: the second half counts from the end.
+    fn elements(self, dtype: DType) -> impl FnMut(usize) -> Scalar {
         let held = |number| with_element!(dtype, T => T::from_scalar(number).to_scalar());
         let (start, end, only) = (held(self.start), held(self.end), self.only(dtype));
         let (last, halfway) = (self.steps - 1, self.steps / 2);
@@ -87,24 +83,6 @@ impl Spaced {
             let x = if i < halfway { start + step * i as f64 } else { end - step * (last - i) as f64 };
             Scalar::Float(base.map_or(x, |base| base.powf(x)))
         }
-    }
-
-    fn make<D: Device>(
-        self,
-        dtype: Option<DType>,
-        device: Option<DeviceId>,
-        pin_memory: Option<bool>,
-    ) -> Result<Tensor<D>> {
-        let dtype = self.dtype(dtype)?;
-        let steps = self.count(dtype)?;
-        generated(&[steps], Place { dtype, device, pin_memory }, self.elements(dtype))
-    }
-
-    fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
-        let dtype = out.dtype();
-        let steps = self.count(dtype)?;
-        let values = generated_like(&[steps], out, self.elements(dtype))?;
-        write_sequence(&values, out)
     }
 }
 
@@ -150,13 +128,13 @@ pub fn linspace<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    let make = || between(start, end, steps, None)?.make(dtype, device, pin_memory);
-    make().map_err(|e: Error| e.of("linspace"))
+    let spaced = between(start, end, steps, None).map_err(|e: Error| e.of("linspace"))?;
+    spaced.make_between("linspace", Options { dtype, device, pin_memory })
 }
 
 /// `linspace.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
 pub fn linspace_out<D: Device>(start: impl End, end: impl End, steps: i64, out: &mut Tensor<D>) -> Result<()> {
-    between(start, end, steps, None)?.write(out)
+    between(start, end, steps, None)?.write_sequence(out)
 }
 
 /// `logspace`, with numbers or tensors without dimensions for its ends: the powers of `base` whose exponents `linspace` gives.
@@ -171,8 +149,8 @@ pub fn logspace<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
-    let make = || between(start, end, steps, Some(base))?.make(dtype, device, pin_memory);
-    make().map_err(|e: Error| e.of("logspace"))
+    let spaced = between(start, end, steps, Some(base)).map_err(|e: Error| e.of("logspace"))?;
+    spaced.make_between("logspace", Options { dtype, device, pin_memory })
 }
 
 /// `logspace.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
@@ -183,7 +161,7 @@ pub fn logspace_out<D: Device>(
     base: f64,
     out: &mut Tensor<D>,
 ) -> Result<()> {
-    between(start, end, steps, Some(base))?.write(out)
+    between(start, end, steps, Some(base))?.write_sequence(out)
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

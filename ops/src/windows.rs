@@ -1,8 +1,9 @@
 //! Window functions of signal processing: the steps of PyTorch's compositions, each rounded to the dtype as its operators would.
 
-use crate::generate::{Place, generated, generated_like};
+use crate::generate::{Options, Pattern, not_negative};
+use monomorph_core::strides::Dims;
 use monomorph_core::{
-    DEFAULT_FLOAT, DType, Device, DeviceId, Element, Error, ErrorKind, Layout, Result, Scalar, Tensor, with_element,
+    DEFAULT_FLOAT, DType, Device, DeviceId, Element, ErrorKind, Layout, Result, Scalar, Tensor, with_element,
 };
 use std::f64::consts::{PI, TAU};
 
@@ -96,41 +97,20 @@ struct Window {
     periodic: bool,
 }
 
-impl Window {
-    /// The sizes, after the checks of a call in this dtype.
-    fn sizes(&self, dtype: DType) -> Result<[i64; 1]> {
+impl Pattern for Window {
+    fn sizes(&self, dtype: DType) -> Result<Dims> {
         // Of a window that is computed the elements are real; PyTorch makes the others in complex dtypes, too.
         if !(dtype.is_complex() && self.length <= 1) {
             floating(dtype)?;
         }
-        if self.length < 0 {
-            let arg = "window_length";
-            return Err(ErrorKind::OutOfRange { arg, got: self.length, low: 0, high: i64::MAX }.into());
-        }
-        Ok([self.length])
+        not_negative("window_length", self.length)?;
+        Ok(Dims::from_slice(&[self.length]))
     }
 
     /// A periodic window is a symmetric one that is longer by one element, without that.
-    fn elements(self, dtype: DType) -> impl Fn(usize) -> Scalar {
+    fn elements(self, dtype: DType) -> impl FnMut(usize) -> Scalar {
         let last = if self.periodic { self.length } else { self.length - 1 };
         move |i| Scalar::Float(if self.length == 1 { 1.0 } else { self.shape.at(i, last, Rounding(dtype)) })
-    }
-
-    fn make<D: Device>(
-        self,
-        op: &'static str,
-        dtype: Option<DType>,
-        device: Option<DeviceId>,
-        pin_memory: Option<bool>,
-    ) -> Result<Tensor<D>> {
-        let dtype = dtype.unwrap_or(DEFAULT_FLOAT);
-        let make = || generated(&self.sizes(dtype)?, Place { dtype, device, pin_memory }, self.elements(dtype));
-        make().map_err(|e: Error| e.of(op))
-    }
-
-    fn write<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
-        let values = generated_like(&self.sizes(out.dtype())?, out, self.elements(out.dtype()))?;
-        crate::table::write_out(&values, out)
     }
 }
 
@@ -155,7 +135,8 @@ macro_rules! windows {
             device: Option<DeviceId>,
             pin_memory: Option<bool>,
         ) -> Result<Tensor<D>> {
-            Window { shape: $shape, length: window_length, periodic: $periodic }.make($of, dtype, device, pin_memory)
+            Window { shape: $shape, length: window_length, periodic: $periodic }
+                .make($of, DEFAULT_FLOAT, Options { dtype, device, pin_memory })
         }
 
         /// The same in the dtype of `out`.

@@ -11,16 +11,6 @@
 use super::pair::fast_sum_f64;
 use crate::isa::Isa;
 
-/// What is no logarithm of a positive, finite number.
-macro_rules! special {
-    ($x:expr, $result:expr, $float:ident) => {{
-        let (x, result) = ($x, $result);
-        let result = if x < $float::INFINITY { result } else { x };
-        let below = if x == 0.0 { $float::NEG_INFINITY } else { $float::NAN };
-        if x > 0.0 { result } else { below }
-    }};
-}
-
 /// The natural logarithm of `x`.
 #[inline(always)]
 pub(super) fn log_f32<I: Isa>(x: f32) -> f32 {
@@ -55,22 +45,11 @@ pub(super) fn log_f32<I: Isa>(x: f32) -> f32 {
 /// The natural logarithm of `x`.
 #[inline(always)]
 pub(super) fn log_f64<I: Isa>(x: f64) -> f64 {
-    /// √½, as above.
-    const LEAST: u64 = 0x3fe6_a09e_667f_3bcd;
-    const ONE: u64 = 1.0f64.to_bits();
-    /// 2⁵²: an integer below it in its last places is a float of that value above it.
-    const SHIFT: f64 = 4_503_599_627_370_496.0;
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     let fma = |a: f64, b: f64, c: f64| if I::FMA { a.mul_add(b, c) } else { a * b + c };
 
-    let small = x < f64::MIN_POSITIVE;
-    let bits = (if small { x * SHIFT } else { x }).to_bits();
-    // Biased, so that the shift is one of unsigned numbers: AVX2 has no other of 64 bits.
-    let biased = bits.wrapping_sub(LEAST).wrapping_add(ONE) >> 52;
-    let f = f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(ONE)) - 1.0;
-    let k = f64::from_bits(biased | SHIFT.to_bits()) - if small { SHIFT + 1023.0 + 52.0 } else { SHIFT + 1023.0 };
-
+    let (f, k) = reduced_f64(x);
     let s = f / (2.0 + f);
     let z = s * s;
     let r = 0.147_958_212_234_713_84;
@@ -84,5 +63,24 @@ pub(super) fn log_f64<I: Isa>(x: f64) -> f64 {
     let (head, tail) = fast_sum_f64(f, fma(s, fma(z, r, half_square), -half_square));
     let (sum, rest) = fast_sum_f64(k * LN2_HIGH, head);
     let result = sum + (rest + fma(k, LN2_LOW, tail));
-    special!(x, result, f64)
+    let result = if x < f64::INFINITY { result } else { x };
+    let below = if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
+    if x > 0.0 { result } else { below }
+}
+
+/// f and k with x = 2ᵏ·(1 + f) and 1 + f in [√½, √2), for x positive and finite; some numbers for any other.
+#[inline(always)]
+pub(super) fn reduced_f64(x: f64) -> (f64, f64) {
+    /// √½: the least significand of a reduced argument.
+    const LEAST: u64 = 0x3fe6_a09e_667f_3bcd;
+    const ONE: u64 = 1.0f64.to_bits();
+    /// 2⁵²: an integer below it in its last places is a float of that value above it.
+    const SHIFT: f64 = 4_503_599_627_370_496.0;
+    let small = x < f64::MIN_POSITIVE;
+    let bits = (if small { x * SHIFT } else { x }).to_bits();
+    // Biased, so that the shift is one of unsigned numbers: AVX2 has no other of 64 bits.
+    let biased = bits.wrapping_sub(LEAST).wrapping_add(ONE) >> 52;
+    let f = f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(ONE)) - 1.0;
+    let k = f64::from_bits(biased | SHIFT.to_bits()) - if small { SHIFT + 1023.0 + 52.0 } else { SHIFT + 1023.0 };
+    (f, k)
 }

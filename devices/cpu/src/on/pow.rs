@@ -6,7 +6,7 @@
 //! negative, zero, infinite or NaN.
 
 use super::exp::{exp_f64, exp_parts_f64, power_f64};
-use super::log::log_f64;
+use super::log::{log_f64, reduced_f64};
 use super::pair::{fast_sum_f64, product_f64, rest_f64, sum_f64};
 use crate::isa::Isa;
 
@@ -61,9 +61,6 @@ pub(super) fn pow_f64<I: Isa>(x: f64, y: f64) -> f64 {
 /// log x as a head and a tail, for x not negative. Infinite or NaN heads have a tail of 0.
 #[inline(always)]
 fn log_pair<I: Isa>(x: f64) -> (f64, f64) {
-    const LEAST: u64 = 0x3fe6_a09e_667f_3bcd;
-    const ONE: u64 = 1.0f64.to_bits();
-    const SHIFT: f64 = 4_503_599_627_370_496.0;
     /// 41 digits, so that products with k are exact; and the rest.
     const LN2_HIGH: f64 = 0.693_147_180_559_662_956_511_601_805_686_950_683_593_75;
     const LN2_LOW: f64 = 2.823_529_056_303_157_7e-13;
@@ -71,12 +68,7 @@ fn log_pair<I: Isa>(x: f64) -> (f64, f64) {
     const THIRD: (f64, f64) = (1.0 / 3.0, 1.850_371_707_708_594e-17);
     let fma = |a: f64, b: f64, c: f64| if I::FMA { a.mul_add(b, c) } else { a * b + c };
 
-    let small = x < f64::MIN_POSITIVE;
-    let bits = (if small { x * SHIFT } else { x }).to_bits();
-    let biased = bits.wrapping_sub(LEAST).wrapping_add(ONE) >> 52;
-    let f = f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(ONE)) - 1.0;
-    let k = f64::from_bits(biased | SHIFT.to_bits()) - if small { SHIFT + 1023.0 + 52.0 } else { SHIFT + 1023.0 };
-
+    let (f, k) = reduced_f64(x);
     // s = f / (2 + f)
     let (below, below_low) = fast_sum_f64(2.0, f);
     let inverse = 1.0 / below;
