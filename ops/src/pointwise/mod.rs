@@ -16,6 +16,7 @@
 mod domain;
 mod formula;
 mod fused;
+mod gradient;
 mod op;
 mod rule;
 mod trace;
@@ -29,6 +30,7 @@ pub use formula::{
     PointwiseFn, Same, Truth,
 };
 pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
+pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};
