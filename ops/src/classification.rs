@@ -10,7 +10,7 @@ use crate::record::record;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor};
 
-pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH }
+pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
 impl<V: Classify> Map<V> for IsinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -18,7 +18,7 @@ impl<V: Classify> Map<V> for IsinfFn {
     }
 }
 
-pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH }
+pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
 impl<V: Num + Equal> Map<V> for IsfiniteFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -27,7 +27,7 @@ impl<V: Num + Equal> Map<V> for IsfiniteFn {
     }
 }
 
-pointwise! { IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH }
+pointwise! { IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
 impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -35,7 +35,7 @@ impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
     }
 }
 
-pointwise! { IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH }
+pointwise! { IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
 impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -43,7 +43,7 @@ impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     }
 }
 
-pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY }
+pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: Classify> Map<V> for NanToNumFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [nan, positive, negative]: [V; 3]) -> V {

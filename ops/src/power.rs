@@ -12,7 +12,7 @@ use monomorph_core::strides::strides_for;
 use monomorph_core::structured::{Executes, Functional, Operand, Operator, Out, ValueSink};
 use monomorph_core::{Complex64, DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor};
 
-pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Root> Map<V> for SqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -20,7 +20,7 @@ impl<V: Root> Map<V> for SqrtFn {
     }
 }
 
-pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Root> Map<V> for RsqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -28,7 +28,7 @@ impl<V: Root> Map<V> for RsqrtFn {
     }
 }
 
-pointwise! { ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: TrueDivision> Map<V> for ReciprocalFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -36,7 +36,7 @@ impl<V: TrueDivision> Map<V> for ReciprocalFn {
     }
 }
 
-pointwise! { HypotFn "hypot": Reals, Same<2>; () => Common; Rule::BINARY }
+pointwise! { HypotFn "hypot": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
 impl<V: Format> Map<V> for HypotFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -44,7 +44,7 @@ impl<V: Format> Map<V> for HypotFn {
     }
 }
 
-pointwise! { PowFn "pow": Numeric, Same<2>; () => Common; Rule::BINARY.with_linear_number() }
+pointwise! { PowFn "pow": Numeric, Same<2>; () => Common; Rule::BINARY.with_linear_number(), halves_as_f32 = true }
 impl<V: Power> Map<V> for PowFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

@@ -6,7 +6,7 @@ use crate::record;
 use crate::record::{Inputs, Record, Recorded};
 use monomorph_core::DType;
 
-pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true }
+pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, elementwise_only = true }
 impl<V: RoundedDivision> Map<V> for RemainderFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -18,7 +18,7 @@ impl<V: RoundedDivision> Map<V> for RemainderFn {
     }
 }
 
-pointwise! { FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = true }
+pointwise! { FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, elementwise_only = true }
 impl<V: RoundedDivision> Map<V> for FmodFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -30,7 +30,7 @@ impl<V: RoundedDivision> Map<V> for FmodFn {
     }
 }
 
-pointwise! { GcdFn "gcd": Integers, Same<2>; () => Common; Rule::BINARY }
+pointwise! { GcdFn "gcd": Integers, Same<2>; () => Common; Rule::BINARY, elementwise_only = true }
 impl<V: Divisor> Map<V> for GcdFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -38,7 +38,7 @@ impl<V: Divisor> Map<V> for GcdFn {
     }
 }
 
-pointwise! { LcmFn "lcm": Integers, Same<2>; () => Common; Rule::BINARY }
+pointwise! { LcmFn "lcm": Integers, Same<2>; () => Common; Rule::BINARY, elementwise_only = true }
 impl<V: Divisor> Map<V> for LcmFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

@@ -7,7 +7,7 @@ use crate::record::record;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink, in_place};
 use monomorph_core::{Complex64, Error, ErrorKind, Result, Tensor};
 
-pointwise! { SgnFn "sgn": AllDTypes, Same<1>; () => Common; Rule::UNARY }
+pointwise! { SgnFn "sgn": AllDTypes, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: Signum> Map<V> for SgnFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -15,7 +15,7 @@ impl<V: Signum> Map<V> for SgnFn {
     }
 }
 
-pointwise! { ConjFn "conj_physical": AllDTypes, Same<1>; () => Common; Rule::UNARY }
+pointwise! { ConjFn "conj_physical": AllDTypes, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: Signum> Map<V> for ConjFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -23,7 +23,7 @@ impl<V: Signum> Map<V> for ConjFn {
     }
 }
 
-pointwise! { SignbitFn "signbit": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH }
+pointwise! { SignbitFn "signbit": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
 impl<V: Signed> Map<V> for SignbitFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -31,7 +31,7 @@ impl<V: Signed> Map<V> for SignbitFn {
     }
 }
 
-pointwise! { CopysignFn "copysign": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT }
+pointwise! { CopysignFn "copysign": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT, halves_as_f32 = true }
 impl<V: HasReal> Map<V> for CopysignFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -39,7 +39,7 @@ impl<V: HasReal> Map<V> for CopysignFn {
     }
 }
 
-pointwise! { HeavisideFn "heaviside": Ordered, Same<2>; () => Common; Rule::BINARY_EXACT }
+pointwise! { HeavisideFn "heaviside": Ordered, Same<2>; () => Common; Rule::BINARY_EXACT, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for HeavisideFn {
     #[inline(always)]
     fn eval([a, at_zero]: [V; 2], (): ()) -> V {

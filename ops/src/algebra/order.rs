@@ -50,17 +50,17 @@ pub trait Ordered: Equal {
         Self::select(taken, self, other)
     }
 
-    /// The smaller one; if one is NaN, the other.
+    /// The smaller one; if one is NaN, the other. Of equal values it gives `self`.
     #[inline(always)]
     fn fmin(self, other: Self) -> Self {
-        let taken = self.lt(other) | other.ne(other);
+        let taken = self.le(other) | other.ne(other);
         Self::select(taken, self, other)
     }
 
-    /// The larger one; if one is NaN, the other.
+    /// The larger one; if one is NaN, the other. Of equal values it gives `self`.
     #[inline(always)]
     fn fmax(self, other: Self) -> Self {
-        let taken = self.gt(other) | other.ne(other);
+        let taken = self.ge(other) | other.ne(other);
         Self::select(taken, self, other)
     }
 }

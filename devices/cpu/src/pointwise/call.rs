@@ -1,6 +1,7 @@
 //! A pointwise call bound to memory. The generic part is a shell: it asks for a body and keeps the parameters.
 
 use super::body::{Body, kernel_dtype};
+use super::classes::as_f32;
 use super::driver::{Base, Driver, MAX};
 use super::flat::Flat;
 use super::kernels::Kernels;
@@ -32,6 +33,7 @@ pub(super) struct Shape {
     pub(super) kind: OutputKind,
     pub(super) masks: usize,
     words: &'static str,
+    as_f32: fn(DType) -> bool,
 }
 
 // SAFETY: the driver reads elements of the inputs and writes elements of the output only, within the geometry that the plan
@@ -48,7 +50,8 @@ where
         outputs: &Outputs<'_>,
     ) -> Result<Self::Ready> {
         const { assert!(F::Operands::COUNT < MAX, "a pointwise operator has at most 7 operands") };
-        let shape = Shape { kind: F::Out::KIND, masks: F::Operands::MASKS, words: F::Domain::WORDS };
+        let shape =
+            Shape { kind: F::Out::KIND, masks: F::Operands::MASKS, words: F::Domain::WORDS, as_f32: as_f32::<F> };
         // SAFETY: E1, E2 are passed on; `lookup` gives bodies of this formula.
         unsafe { bind(plan.walk(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
     }
@@ -81,6 +84,13 @@ unsafe fn bind(
     let compute = compute.unwrap_or(DType::F32);
     let what = "no kernel is compiled for";
     let none = || ErrorKind::DTypeNotSupported { what, got: compute, accepted: shape.words };
+    if (shape.as_f32)(compute) {
+        let body = lookup(DType::F32, level).ok_or_else(none)?;
+        // SAFETY: E1, E2 are passed on, and this is the formula's body for float32.
+        return Ok(Ready(How::Driver(unsafe {
+            drive(walk.iter(), body, [compute, DType::F32], shape, inputs, outputs, level)
+        })));
+    }
     let body = lookup(compute, level).ok_or_else(none)?;
     if let Some(uniform) = walk.uniform() {
         // SAFETY: E1, E2 are passed on, and this is the formula's body for `compute`.
@@ -94,10 +104,10 @@ unsafe fn bind(
         return Ok(Ready(How::Flat(flat)));
     }
     // SAFETY: as above.
-    Ok(Ready(How::Driver(unsafe { drive(iter, body, compute, shape, inputs, outputs, level) })))
+    Ok(Ready(How::Driver(unsafe { drive(iter, body, [compute; 2], shape, inputs, outputs, level) })))
 }
 
-/// The general way.
+/// The general way: in the first dtype, with a body for the second.
 ///
 /// # Safety
 ///
@@ -106,7 +116,7 @@ unsafe fn bind(
 unsafe fn drive(
     iter: &TensorIter,
     body: Body,
-    compute: DType,
+    [through, compute]: [DType; 2],
     shape: &Shape,
     inputs: &[Operand<'_>],
     outputs: &Outputs<'_>,
@@ -126,7 +136,8 @@ unsafe fn drive(
     let lane = |k: usize| {
         let (dtype, want) = (iter.dtype(k), kernel_dtype(shape.kind, shape.masks, compute, k));
         let bits = Bits::of(dtype, iter.is_conj(k), iter.is_neg(k));
-        if k == 0 { Lane::output(dtype, want, bits, level) } else { Lane::input(dtype, want, bits, level) }
+        let lane = if k == 0 { Lane::output(dtype, want, bits, level) } else { Lane::input(dtype, want, bits, level) };
+        if want == compute && through != compute { lane.through(through, level) } else { lane }
     };
     // SAFETY: the bases are those of the plan's operands (E1), the lanes end in the dtypes that the body takes.
     unsafe { Driver::new(iter, body, bases, lane, shape.masks) }
