@@ -34,7 +34,7 @@ impl<V: HasReal> Map<V> for LeakyReluBackwardFn {
     }
 }
 
-pointwise! { ThresholdFn "threshold": Real, Same<1>; Numbers<2> => Common; Rule::TERNARY, check = check_wide, halves_as_f32 = true }
+pointwise! { ThresholdFn "threshold": Real, Same<1>; Numbers<2> => Common; Rule::TERNARY.over_itself(), check = check_wide, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ThresholdFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [threshold, value]: [V; 2]) -> V {
@@ -42,7 +42,7 @@ impl<V: HasOrder> Map<V> for ThresholdFn {
     }
 }
 
-pointwise! { ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! { ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY.over_itself(), check = check_wide, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ThresholdBackwardFn {
     #[inline(always)]
     fn eval([a, grad]: [V; 2], threshold: V) -> V {
@@ -123,6 +123,22 @@ impl<V: HasReal> Map<V> for PreluFn {
     #[inline(always)]
     fn eval([a, weight]: [V; 2], (): ()) -> V {
         V::select(a.gt(V::zero()), a, weight * a)
+    }
+}
+
+pointwise! { PreluBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true }
+impl<V: HasReal> Map<V> for PreluBackwardFn {
+    #[inline(always)]
+    fn eval([a, weight, grad]: [V; 3], (): ()) -> V {
+        V::select(a.gt(V::zero()), grad, weight * grad)
+    }
+}
+
+pointwise! { PreluWeightBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true }
+impl<V: HasReal> Map<V> for PreluWeightBackwardFn {
+    #[inline(always)]
+    fn eval([a, _, grad]: [V; 3], (): ()) -> V {
+        V::select(a.gt(V::zero()), V::zero(), a * grad)
     }
 }
 
@@ -212,6 +228,17 @@ pub fn prelu<D: Kernels>(this: &Tensor<D>, weight: &Tensor<D>) -> Result<Tensor<
     Ok(out)
 }
 
+/// `_prelu_kernel_backward`: the gradients by the input and by the weight, not summed.
+pub fn prelu_kernel_backward<D: Kernels>(
+    grad: &Tensor<D>,
+    this: &Tensor<D>,
+    weight: &Tensor<D>,
+) -> Result<(Tensor<D>, Tensor<D>)> {
+    let [by_input] = run::<PreluBackwardFn, D, _, _>((this, weight, grad), Functional::<D, 1>::default())?;
+    let [by_weight] = run::<PreluWeightBackwardFn, D, _, _>((this, weight, grad), Functional::<D, 1>::default())?;
+    Ok((by_input, by_weight))
+}
+
 record! { ReluFn "relu: x", Any within 0:
 int |[a], []| a.max(0), float |[a], []| if a < 0.0 { 0.0 } else { a } }
 record! { LeakyReluFn "leaky_relu: x p", Small within 0: float |[a], [s]| if a > 0.0 { a } else { a * s } }
@@ -239,6 +266,8 @@ record! { SoftshrinkFn "softshrink: x p", Small within 0: float |[a], [r]| match
 } }
 record! { HardshrinkBackwardFn "hardshrink_backward: x x p", Any within 0:
 float |[g, a], [r]| if a < -r || a > r { g } else { 0.0 } }
+record! { PreluBackwardFn "-: x x x", Small within 0: float |[a, w, g], []| if a > 0.0 { g } else { w * g } }
+record! { PreluWeightBackwardFn "-: x x x", Small within 0: float |[a, _, g], []| if a > 0.0 { 0.0 } else { a * g } }
 record! { PreluFn "_prelu_kernel: x x", Small within 0: float |[a, w], []| if a > 0.0 { a } else { w * a } }
 
 /// 3 more than `a`, from 0 to 6.
@@ -305,6 +334,12 @@ macro_rules! __piecewise_rows {
         { [_prelu_kernel] (Tensor self, Tensor weight) -> (Tensor) : formula ($crate::piecewise::PreluFn) {
             functional prelu_kernel;
         } }
+        { [_prelu_kernel_backward] (Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)
+            : hand ($crate::piecewise::prelu_kernel_backward) {
+            functional prelu_kernel_backward;
+        } }
+        { [] () -> () : formula ($crate::piecewise::PreluBackwardFn) {} }
+        { [] () -> () : formula ($crate::piecewise::PreluWeightBackwardFn) {} }
         { [prelu] (Tensor self, Tensor weight) -> (Tensor) : hand ($crate::piecewise::prelu) {
             functional prelu;
         } }
