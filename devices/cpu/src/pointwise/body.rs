@@ -106,8 +106,12 @@ where
             (false, true) => OWNED / out_size,
             (false, false) => self.n.max(1),
         };
-        for start in (0..self.n).step_by(step) {
-            let range = start..self.n.min(start + step);
+        // Not `step_by`, which would count the steps by a division first.
+        let mut next = 0;
+        while next < self.n {
+            let start = next;
+            next = if F::FAULT || owns { self.n.min(start + step) } else { self.n };
+            let range = start..next;
             if owns {
                 prefetch_run(self.out.wrapping_add(start * out_size), range.len() * out_size);
             }

@@ -4,6 +4,7 @@ use super::body::{Body, kernel_dtype};
 use super::driver::{Base, Driver, MAX};
 use super::flat::Flat;
 use super::kernels::Kernels;
+use super::tiled::Tiled;
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::lane::Lane;
@@ -23,6 +24,8 @@ pub struct Ready(How);
 enum How {
     /// By one call of the body.
     Flat(Flat),
+    /// By one call, of operands that are staged whole.
+    Tiled(Tiled),
     /// By any number of them.
     Driver(Driver),
 }
@@ -59,6 +62,8 @@ where
             // SAFETY: E2: the memory is still borrowed. K4: these are the formula's parameters.
             How::Flat(flat) => unsafe { flat.run(params) },
             // SAFETY: the same; E3: it is the plan's iteration.
+            How::Tiled(tiled) => unsafe { tiled.run(plan.iter(), params) },
+            // SAFETY: as above.
             How::Driver(driver) => unsafe { driver.run(plan.iter(), params) },
         }
     }
@@ -88,10 +93,32 @@ unsafe fn bind(
             return Ok(Ready(How::Flat(flat)));
         }
     }
-    let iter = walk.iter();
-    // SAFETY: E1, E2 are passed on, and this is the formula's body for `compute`.
+    // SAFETY: as above.
+    unsafe { bind_any(walk.iter(), body, compute, shape, inputs, outputs, level) }
+}
+
+/// What [`bind`] does with all but the commonest calls.
+///
+/// # Safety
+///
+/// As for [`Flat::new`].
+#[inline(never)]
+unsafe fn bind_any(
+    iter: &TensorIter,
+    body: Body,
+    compute: DType,
+    shape: &Shape,
+    inputs: &[Operand<'_>],
+    outputs: &Outputs<'_>,
+    level: crate::isa::Level,
+) -> Result<Ready> {
+    // SAFETY: as for this function.
     if let Some(flat) = unsafe { Flat::new(iter, body, compute, shape, inputs, outputs, level) } {
         return Ok(Ready(How::Flat(flat)));
+    }
+    // SAFETY: as above.
+    if let Some(tiled) = unsafe { Tiled::new(iter, body, compute, shape, inputs, outputs, level) } {
+        return Ok(Ready(How::Tiled(tiled)));
     }
     // SAFETY: as above.
     Ok(Ready(How::Driver(unsafe { drive(iter, body, compute, shape, inputs, outputs, level) })))

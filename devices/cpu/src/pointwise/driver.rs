@@ -29,7 +29,7 @@ pub(super) const MAX: usize = 8;
 const SHORT: usize = 64;
 
 /// Bytes of the block that a tile of rows is staged in: those of three operands stay in a first-level cache of 32 KiB.
-const STAGE: usize = 8192;
+pub(super) const STAGE: usize = 8192;
 
 /// Bytes of the block that a square is staged in.
 const SQUARE: usize = 16384;

@@ -41,7 +41,7 @@ struct Spread {
 /// The bytes of a number, aligned for any dtype.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-struct Value([u8; 16]);
+pub(super) struct Value(pub(super) [u8; 16]);
 
 impl Spread {
     /// The number as input `input` of dtype `want`.
