@@ -322,7 +322,7 @@ pub fn glu_backward_out<D: Activation>(
     dim: i64,
     out: &mut Tensor<D>,
 ) -> Result<()> {
-    let same = out.storage_id() == this.storage_id() && out.geometry() == this.geometry();
+    let same = out.storage_id() == this.storage_id() && out.geometry().same_elements(this.geometry());
     let result = glu_backward_in(out.dtype(), grad, this, dim, same)?;
     crate::table::write_out(&result, out).map_err(|e| e.of("glu_backward"))
 }
