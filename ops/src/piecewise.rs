@@ -161,10 +161,15 @@ fn check_own(call: &Check<'_, '_>) -> Result<()> {
 
 /// The same, and none is negative or NaN.
 fn check_reach(call: &Check<'_, '_>) -> Result<()> {
-    if call.params.iter().any(|number| !(number.to_f64() >= 0.0)) {
+    if call.params.iter().any(|&reach| is_below_zero(reach)) {
         return Err(ErrorKind::ArgumentRule { rule: "argument lambd must be 0 or more" }.into());
     }
     check_own(call)
+}
+
+/// Whether a number is negative, or none.
+fn is_below_zero(number: Scalar) -> bool {
+    number.to_f64() < 0.0 || number.to_f64().is_nan()
 }
 
 /// `leaky_relu_backward`. The result of leaky_relu has the sign of its input unless the slope is negative.
@@ -200,7 +205,7 @@ pub struct SoftshrinkBackward;
 
 impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>, Scalar)> for SoftshrinkBackward {
     fn call<S: ValueSink<'t, D>>((grad, a, reach): (Operand<'t>, Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
-        if !(reach.to_f64() >= 0.0) {
+        if is_below_zero(reach) {
             let error = ErrorKind::ArgumentRule { rule: "argument lambd must be 0 or more" };
             return Err(Error::new(error).of("softshrink_backward"));
         }
