@@ -42,7 +42,7 @@ impl<V: HasOrder> Map<V> for ThresholdFn {
     }
 }
 
-pointwise! { ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY.over_itself(), check = check_wide, halves_as_f32 = true }
+pointwise! { ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ThresholdBackwardFn {
     #[inline(always)]
     fn eval([a, grad]: [V; 2], threshold: V) -> V {
