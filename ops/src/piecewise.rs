@@ -159,17 +159,18 @@ fn check_own(call: &Check<'_, '_>) -> Result<()> {
     call.params.iter().try_for_each(|number| number.check_fits(call.common, "of a number"))
 }
 
+/// Whether a number is negative, or none.
+fn is_negative_or_nan(number: Scalar) -> bool {
+    let number = number.to_f64();
+    number.is_nan() || number < 0.0
+}
+
 /// The same, and none is negative or NaN.
 fn check_reach(call: &Check<'_, '_>) -> Result<()> {
-    if call.params.iter().any(|&reach| is_below_zero(reach)) {
+    if call.params.iter().any(|&number| is_negative_or_nan(number)) {
         return Err(ErrorKind::ArgumentRule { rule: "argument lambd must be 0 or more" }.into());
     }
     check_own(call)
-}
-
-/// Whether a number is negative, or none.
-fn is_below_zero(number: Scalar) -> bool {
-    number.to_f64() < 0.0 || number.to_f64().is_nan()
 }
 
 /// `leaky_relu_backward`. The result of leaky_relu has the sign of its input unless the slope is negative.
@@ -205,7 +206,7 @@ pub struct SoftshrinkBackward;
 
 impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>, Scalar)> for SoftshrinkBackward {
     fn call<S: ValueSink<'t, D>>((grad, a, reach): (Operand<'t>, Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
-        if is_below_zero(reach) {
+        if is_negative_or_nan(reach) {
             let error = ErrorKind::ArgumentRule { rule: "argument lambd must be 0 or more" };
             return Err(Error::new(error).of("softshrink_backward"));
         }

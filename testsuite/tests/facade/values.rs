@@ -58,6 +58,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             "out" if schema.name() == "float_power" => ramp(DType::F64, &[3, 2]),
             "self" if schema.name() == "float_power_" => ramp(DType::F64, &[3, 2]),
             "grad_output" if schema.name() == "glu_backward" => ramp(DType::F32, &[3, 1]),
+            "exponent" if schema.name() == "frexp" => ramp(DType::I32, &[3, 2]),
             "weight" if schema.name() == "prelu" => ramp(DType::F32, &[1]),
             "out" if schema.name() == "argmax" => ramp(DType::I64, &[3, 2]),
             "self" | "input" if schema.name().starts_with("upsample") => ramp(DType::F32, &[1, 3, 2]),
