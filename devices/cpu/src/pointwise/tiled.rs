@@ -36,6 +36,23 @@ pub(super) struct Tiled {
     level: Level,
 }
 
+/// One operand of such a call.
+struct Side {
+    tile: Tile,
+    dtype: DType,
+    /// The dtype that the body takes.
+    want: DType,
+    bits: Bits,
+}
+
+impl Side {
+    /// True if the body takes it as it lies.
+    #[inline(always)]
+    fn is_direct(&self) -> bool {
+        self.dtype == self.want && self.bits.is_none() && self.tile.is_dense(self.want.size())
+    }
+}
+
 impl Tiled {
     /// The call, if it is such a call.
     ///
@@ -56,8 +73,12 @@ impl Tiled {
         if iter.ndim() > 2 || n > OPERANDS || n != inputs.len() + 1 || iter.must_be_serial() {
             return None;
         }
-        let bytes = |k: usize| iter.dtype(k).size().max(kernel_dtype(shape.kind, shape.masks, compute, k).size());
-        if iter.numel() > STAGE / (0..n).map(bytes).max()? {
+        // No operand is wider than 16 bytes; asked first, since most calls are far smaller or far larger.
+        let wide = |k: usize| {
+            let bytes = iter.dtype(k).size().max(kernel_dtype(shape.kind, shape.masks, compute, k).size());
+            iter.numel() > STAGE / bytes
+        };
+        if iter.numel() > STAGE / 16 && (0..n).any(wide) {
             return None;
         }
         let mut tiled = Tiled {
@@ -107,17 +128,17 @@ impl Tiled {
         let scratch = scratch.data();
         let size = |d: usize| iter.shape().get(d).copied().unwrap_or(1);
         let (cols, rows) = (size(0), size(1));
-        let tile = |k: usize| {
-            let stride = |d: usize| iter.strides(k).get(d).copied().unwrap_or(0);
-            Tile { cols, rows, inner: stride(0), outer: stride(1) }
+        let (first, masks) = (usize::from(self.masks) + 1, usize::from(self.masks));
+        let side = |k: usize| {
+            let (inner, outer) = match *iter.strides(k) {
+                [] => (0, 0),
+                [inner] => (inner, 0),
+                [inner, outer, ..] => (inner, outer),
+            };
+            let (dtype, want) = (iter.dtype(k), kernel_dtype(self.kind, masks, self.compute, k));
+            let bits = Bits::of(dtype, iter.is_conj(k), iter.is_neg(k));
+            Side { tile: Tile { cols, rows, inner, outer }, dtype, want, bits }
         };
-        let first = usize::from(self.masks) + 1;
-        let want = |k: usize| kernel_dtype(self.kind, usize::from(self.masks), self.compute, k);
-        let direct = |k: usize| {
-            let (dtype, want) = (iter.dtype(k), want(k));
-            dtype == want && !iter.is_conj(k) && !iter.is_neg(k) && tile(k).is_dense(want.size())
-        };
-        let bits = |k: usize| Bits::of(iter.dtype(k), iter.is_conj(k), iter.is_neg(k));
         let to = self.at[0];
         let mut ins = [std::ptr::null::<u8>(); OPERANDS];
         for k in 1..iter.noperands().min(OPERANDS) {
@@ -126,15 +147,17 @@ impl Tiled {
             ins[k - 1] = from;
             // A body looks for its output among its inputs in one place only; found elsewhere it would run one element at a
             // time.
-            if !direct(k) || (k != first && std::ptr::eq(from, to)) {
+            let side = side(k);
+            if !side.is_direct() || (k != first && std::ptr::eq(from, to)) {
                 let block = blocks[k].data();
-                let lane = Lane::input(iter.dtype(k), want(k), bits(k), self.level);
+                let lane = Lane::input(side.dtype, side.want, side.bits, self.level);
                 // SAFETY: L1, L2 by TL1, L3 since nobody else writes the operand and the output is not written yet.
-                unsafe { lane.load(from, tile(k), block, scratch) };
+                unsafe { lane.load(from, side.tile, block, scratch) };
                 ins[k - 1] = block;
             }
         }
-        if direct(0) {
+        let side = side(0);
+        if side.is_direct() {
             // SAFETY: K1, K2 by TL1 and TL2 (staged operands are dense in their blocks, the others in memory), K3 since the
             // plan found no doubtful overlap, K4 passed on.
             return unsafe { (self.body)(to, ins.as_ptr(), cols * rows, params) };
@@ -144,9 +167,9 @@ impl Tiled {
         if !unsafe { (self.body)(block, ins.as_ptr(), cols * rows, params) } {
             return false;
         }
-        let lane = Lane::output(iter.dtype(0), want(0), bits(0), self.level);
+        let lane = Lane::output(side.dtype, side.want, side.bits, self.level);
         // SAFETY: L1, L2 by TL1; the body filled the block; nobody else uses the output.
-        unsafe { lane.store(block, to, tile(0), scratch) };
+        unsafe { lane.store(block, to, side.tile, scratch) };
         true
     }
 }
