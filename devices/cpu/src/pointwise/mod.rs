@@ -20,6 +20,7 @@ mod driver;
 mod flat;
 mod kernels;
 mod operands;
+mod taking;
 mod tiled;
 
 pub use body::Body;

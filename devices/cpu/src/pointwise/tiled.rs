@@ -2,17 +2,13 @@
 //! one thread. What such a call costs is the way to the body, not the elements. Refuses everything else, which the driver
 //! handles; the answers are the same.
 
-use super::body::{Body, kernel_dtype};
-use super::call::Shape;
 use super::driver::STAGE;
 use super::flat::Value;
-use crate::cast::Bits;
-use crate::isa::Level;
+use super::taking::Taking;
 use crate::lane::{Lane, Stage, Tile};
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, ErrorKind, Result};
+use monomorph_core::{ErrorKind, Result};
 use monomorph_iter::TensorIter;
-use monomorph_ops::pointwise::OutputKind;
 
 /// The most operands that such a call has, the output included.
 const OPERANDS: usize = 4;
@@ -23,34 +19,13 @@ const OPERANDS: usize = 4;
 /// Invariants:
 /// * TL1: `at` are the first elements of the operands of an iteration of at most two dimensions that need not be serial,
 ///   output first, but of the number among them. No operand has more bytes than a stage, in memory or staged.
-/// * TL2: the body was chosen for formulas of this kind, for `compute` and `level` (K1, K2).
+/// * TL2: the body was chosen for this host and takes what `taking` says (K1, K2).
 pub(super) struct Tiled {
-    body: Body,
+    taking: Taking,
     at: [*mut u8; OPERANDS],
     /// What operand `number` points to, if that is not the output; it is not of memory, because a call may be moved.
     value: Value,
     number: u8,
-    masks: u8,
-    kind: OutputKind,
-    compute: DType,
-    level: Level,
-}
-
-/// One operand of such a call.
-struct Side {
-    tile: Tile,
-    dtype: DType,
-    /// The dtype that the body takes.
-    want: DType,
-    bits: Bits,
-}
-
-impl Side {
-    /// True if the body takes it as it lies.
-    #[inline(always)]
-    fn is_direct(&self) -> bool {
-        self.dtype == self.want && self.bits.is_none() && self.tile.is_dense(self.want.size())
-    }
 }
 
 impl Tiled {
@@ -62,35 +37,20 @@ impl Tiled {
     #[inline]
     pub(super) unsafe fn new(
         iter: &TensorIter,
-        body: Body,
-        compute: DType,
-        shape: &Shape,
+        taking: &Taking,
         inputs: &[Operand<'_>],
         outputs: &Outputs<'_>,
-        level: Level,
     ) -> Option<Tiled> {
         let n = iter.noperands();
         if iter.ndim() > 2 || n > OPERANDS || n != inputs.len() + 1 || iter.must_be_serial() {
             return None;
         }
         // No operand is wider than 16 bytes; asked first, since most calls are far smaller or far larger.
-        let wide = |k: usize| {
-            let bytes = iter.dtype(k).size().max(kernel_dtype(shape.kind, shape.masks, compute, k).size());
-            iter.numel() > STAGE / bytes
-        };
+        let wide = |k: usize| iter.numel() > STAGE / iter.dtype(k).size().max(taking.dtype(k).size());
         if iter.numel() > STAGE / 16 && (0..n).any(wide) {
             return None;
         }
-        let mut tiled = Tiled {
-            body,
-            at: [outputs.data(0); OPERANDS],
-            value: Value([0; 16]),
-            number: 0,
-            masks: shape.masks as u8,
-            kind: shape.kind,
-            compute,
-            level,
-        };
+        let mut tiled = Tiled { taking: *taking, at: [outputs.data(0); OPERANDS], value: Value([0; 16]), number: 0 };
         for ((k, input), at) in (1..).zip(inputs).zip(&mut tiled.at[1..]) {
             match input {
                 // SAFETY: E2: the storage is borrowed as long as the result lives.
@@ -128,17 +88,15 @@ impl Tiled {
         let scratch = scratch.data();
         let size = |d: usize| iter.shape().get(d).copied().unwrap_or(1);
         let (cols, rows) = (size(0), size(1));
-        let (first, masks) = (usize::from(self.masks) + 1, usize::from(self.masks));
         let side = |k: usize| {
             let (inner, outer) = match *iter.strides(k) {
                 [] => (0, 0),
                 [inner] => (inner, 0),
                 [inner, outer, ..] => (inner, outer),
             };
-            let (dtype, want) = (iter.dtype(k), kernel_dtype(self.kind, masks, self.compute, k));
-            let bits = Bits::of(dtype, iter.is_conj(k), iter.is_neg(k));
-            Side { tile: Tile { cols, rows, inner, outer }, dtype, want, bits }
+            (self.taking.lane(iter, k), Tile { cols, rows, inner, outer })
         };
+        let as_it_is = |lane: &Lane, tile: &Tile| lane.is_direct() && tile.is_dense(lane.size());
         let to = self.at[0];
         let mut ins = [std::ptr::null::<u8>(); OPERANDS];
         for k in 1..iter.noperands().min(OPERANDS) {
@@ -147,29 +105,27 @@ impl Tiled {
             ins[k - 1] = from;
             // A body looks for its output among its inputs in one place only; found elsewhere it would run one element at a
             // time.
-            let side = side(k);
-            if !side.is_direct() || (k != first && std::ptr::eq(from, to)) {
+            let (lane, tile) = side(k);
+            if !as_it_is(&lane, &tile) || (k != self.taking.first() && std::ptr::eq(from, to)) {
                 let block = blocks[k].data();
-                let lane = Lane::input(side.dtype, side.want, side.bits, self.level);
                 // SAFETY: L1, L2 by TL1, L3 since nobody else writes the operand and the output is not written yet.
-                unsafe { lane.load(from, side.tile, block, scratch) };
+                unsafe { lane.load(from, tile, block, scratch) };
                 ins[k - 1] = block;
             }
         }
-        let side = side(0);
-        if side.is_direct() {
+        let (lane, tile) = side(0);
+        if as_it_is(&lane, &tile) {
             // SAFETY: K1, K2 by TL1 and TL2 (staged operands are dense in their blocks, the others in memory), K3 since the
             // plan found no doubtful overlap, K4 passed on.
-            return unsafe { (self.body)(to, ins.as_ptr(), cols * rows, params) };
+            return unsafe { (self.taking.body)(to, ins.as_ptr(), cols * rows, params) };
         }
         let block = blocks[0].data();
         // SAFETY: as above; a block is apart from all operands.
-        if !unsafe { (self.body)(block, ins.as_ptr(), cols * rows, params) } {
+        if !unsafe { (self.taking.body)(block, ins.as_ptr(), cols * rows, params) } {
             return false;
         }
-        let lane = Lane::output(side.dtype, side.want, side.bits, self.level);
         // SAFETY: L1, L2 by TL1; the body filled the block; nobody else uses the output.
-        unsafe { lane.store(block, to, side.tile, scratch) };
+        unsafe { lane.store(block, to, tile, scratch) };
         true
     }
 }
