@@ -182,7 +182,11 @@ impl<'a> Trial<'a> {
         // Mostly dtypes of the domain, so that most calls return.
         let own = random.pick(&domain);
         let dtype = |k: usize, spec: &Spec| match k {
-            k if k < formula.masks => [DType::Bool, DType::Bool, DType::U8][spec.ones as usize % 3],
+            // Only the condition of `where` may be uint8.
+            k if k < formula.masks && formula.record.call.starts_with("where") => {
+                [DType::Bool, DType::Bool, DType::U8][spec.ones as usize % 3]
+            }
+            k if k < formula.masks => DType::Bool,
             _ if case.same_dtype => own,
             _ => spec.dtype,
         };
