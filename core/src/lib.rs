@@ -32,7 +32,7 @@ mod tensor;
 
 pub use arg::{
     Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
-    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg,
+    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
 };
 pub use data::{Data, DataMut};
 pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Strided};

@@ -1,5 +1,8 @@
 //! Memory overlap: may two indices of one tensor, or elements of two tensors, be the same memory?
 
+use crate::geometry::Geometry;
+use crate::tensor::TensorRef;
+
 use smallvec::SmallVec;
 
 /// Whether a tensor has indices that reach the same element.
@@ -66,6 +69,17 @@ pub struct Place<'a> {
     pub sizes: &'a [i64],
     /// Strides in elements.
     pub strides: &'a [i64],
+}
+
+impl<'a> Place<'a> {
+    /// Where a tensor lies with this geometry.
+    pub fn of(tensor: TensorRef<'_>, geometry: &'a Geometry) -> Place<'a> {
+        let element = geometry.dtype().size();
+        let start = geometry.offset().saturating_mul(element as i64);
+        let end = geometry.bytes_needed().map_or(start, |bytes| (bytes as i64).max(start));
+        let (sizes, strides) = (geometry.sizes(), geometry.strides());
+        Place { storage: tensor.storage_id(), start, bytes: end - start, element, sizes, strides }
+    }
 }
 
 /// Judges two tensors, as PyTorch does: different storages share nothing; two dense tensors share by their byte ranges;

@@ -65,6 +65,7 @@ macro_rules! __activation_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
         { [relu] (Tensor self) -> (Tensor) : formula ($crate::activation::ReluFn) {
             functional relu; inplace relu_ [relu_]; autoout - [relu.out];
+            or_explicit ($crate::composite::arithmetic::relu);
         } }
         { [gelu] (Tensor self, *, str approximate="none") -> (Tensor) : op ($crate::activation::Gelu) {
             functional gelu; inplace gelu_ [gelu_]; out gelu_out [gelu.out]; functional_full gelu_approximate;

@@ -177,7 +177,7 @@ macro_rules! __arithmetic_rows {
         { [sub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
             : formula ($crate::arithmetic::SubFn) {
             functional sub; inplace sub_ [sub_.Tensor]; out sub_out [sub.out]; functional_full sub_alpha;
-            inplace_full sub_alpha_; out_full sub_alpha_out;
+            inplace_full sub_alpha_; out_full sub_alpha_out; or_explicit ($crate::composite::arithmetic::sub);
         } }
         { [sub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
             : op ($crate::Op<$crate::arithmetic::SubFn>) {

@@ -226,7 +226,7 @@ macro_rules! __comparison_rows {
             functional -; inplace - [eq_.Scalar]; out - [eq.Scalar_out];
         } }
         { [ne.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::NeFn) {
-            functional ne; inplace ne_ [ne_.Tensor]; out ne_out [ne.Tensor_out];
+            functional ne; inplace ne_ [ne_.Tensor]; out ne_out [ne.Tensor_out]; or_explicit ($crate::composite::arithmetic::ne);
         } }
         { [ne.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::NeFn>) {
             functional -; inplace - [ne_.Scalar]; out - [ne.Scalar_out];

@@ -7,6 +7,7 @@ pub mod arange;
 pub mod arithmetic;
 pub mod comparison;
 pub mod complex_view;
+pub mod composite;
 pub mod copies;
 pub mod exponential;
 pub mod factory;

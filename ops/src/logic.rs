@@ -32,6 +32,7 @@ macro_rules! __logic_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
         { [logical_not] (Tensor self) -> (Tensor) : formula ($crate::logic::LogicalNotFn) {
             functional logical_not; inplace logical_not_ [logical_not_]; out logical_not_out [logical_not.out];
+            or_explicit ($crate::composite::arithmetic::logical_not);
         } }
         { [bitwise_and.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logic::BitwiseAndFn) {
             functional bitwise_and; inplace bitwise_and_ [bitwise_and_.Tensor];

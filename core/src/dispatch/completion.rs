@@ -19,8 +19,7 @@ pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     let device = stack.iter().flat_map(IValue::tensors).map(AnyTensor::device).find(|d| d.kind == backend.kind());
     let device = device.unwrap_or(DeviceId { kind: backend.kind(), index: 0 });
 
-    let mut shapes: Stack = stack.iter().map(on_meta).collect();
-    frame.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
+    let shapes = frame.shapes(stack)?.ok_or(DispatchError::NotDefined)?;
 
     let all: KeySet = Backend::all().map(DispatchKey::common).collect();
     let _excluded = KeyGuard::exclude(all);
@@ -36,6 +35,18 @@ pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     out.redispatch(KeySet::of(DispatchKey::dense(backend)), &mut args)?;
     *stack = args;
     Ok(())
+}
+
+impl Frame<'_> {
+    /// What the operator's meta kernel says to these arguments: its results, or its error. Nothing if it has no meta kernel of its own.
+    pub fn shapes(&self, stack: &Stack) -> Result<Option<Stack>> {
+        if !self.handle.has_own(DispatchKey::META) {
+            return Ok(None);
+        }
+        let mut shapes: Stack = stack.iter().map(on_meta).collect();
+        self.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
+        Ok(Some(shapes))
+    }
 }
 
 /// The same argument with meta tensors in place of its tensors.

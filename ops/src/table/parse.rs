@@ -25,6 +25,9 @@ macro_rules! __schema_args {
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Scalar self $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Scalar this $($rest)* }
     };
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor [] $n:ident $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Tensors $n $($rest)* }
+    };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptTensor $n $($rest)* }
     };
@@ -144,6 +147,7 @@ macro_rules! __value_type {
 macro_rules! __marker {
     (Tensor) => { $crate::core::TensorArg };
     (OptTensor) => { $crate::core::OptionalTensorArg };
+    (Tensors) => { $crate::core::TensorsArg };
     (Scalar) => { $crate::core::ScalarArg };
     (OptScalar) => { $crate::core::Optional<$crate::core::ScalarArg> };
     (Int) => { $crate::core::IntArg };

@@ -34,6 +34,9 @@ macro_rules! op_table {
         $crate::__rearrange_rows! { $callback $($context)* }
         $crate::__complex_view_rows! { $callback $($context)* }
         $crate::__parts_rows! { $callback $($context)* }
+        $crate::__composite_arithmetic_rows! { $callback $($context)* }
+        $crate::__composite_shape_rows! { $callback $($context)* }
+        $crate::__composite_join_rows! { $callback $($context)* }
     };
 }
 

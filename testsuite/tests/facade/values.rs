@@ -35,6 +35,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         (Base::Tensor, false) => IValue::from(match arg.name() {
             "self" if COMPLEX.contains(&schema.name()) => ramp(DType::C64, &[3, 2]),
             "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy") => ramp(DType::C64, &[3]),
+            "self" | "vec2" if matches!(schema.name(), "outer" | "ger") => ramp(DType::F32, &[3]),
             "self" if schema.name() == "dsplit" => ramp(DType::F32, &[3, 2, 1]),
             "tensor_indices_or_sections" => ramp(DType::I64, &[1]),
             "condition" => ramp(DType::Bool, &[3, 2]),
