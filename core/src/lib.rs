@@ -1,6 +1,7 @@
 //! What every room of monomorph shares: dtypes, scalars, geometry, storage, tensors, structured operators, schemas.
 //! Knows no operator and runs no kernel.
 
+mod access;
 pub mod annotations;
 mod arg;
 pub mod borrow;
@@ -29,13 +30,15 @@ mod storage;
 pub mod strides;
 pub mod structured;
 mod tensor;
+mod transfer;
 
+pub use access::Access;
 pub use arg::{
     Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
     LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg,
 };
 pub use data::{Data, DataMut};
-pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Strided};
+pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Reach, Strided};
 pub use dispatch::{BoxedFn, Stack};
 pub use dtype::{DType, Kind};
 pub use element::{BoolByte, Element, scalar_bytes};
