@@ -19,7 +19,8 @@ pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     let device = stack.iter().flat_map(IValue::tensors).map(AnyTensor::device).find(|d| d.kind == backend.kind());
     let device = device.unwrap_or(DeviceId { kind: backend.kind(), index: 0 });
 
-    let mut shapes: Stack = stack.iter().map(on_meta).collect();
+    let mut dry = OnMeta::default();
+    let mut shapes: Stack = stack.iter().map(|value| dry.value(value)).collect();
     frame.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
 
     let all: KeySet = Backend::all().map(DispatchKey::common).collect();
@@ -38,15 +39,34 @@ pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-/// The same argument with meta tensors in place of its tensors.
-fn on_meta(value: &IValue) -> IValue {
-    match value {
-        IValue::Tensors(list) => IValue::Tensors(list.iter().map(AnyTensor::to_meta).collect()),
-        IValue::OptionalTensors(list) => {
-            IValue::OptionalTensors(list.iter().map(|t| t.as_ref().map(AnyTensor::to_meta)).collect())
+/// Arguments with meta tensors in place of their tensors. Tensors that share a storage share one there, too: the meta kernel has to
+/// see what overlaps.
+#[derive(Default)]
+struct OnMeta {
+    /// The first meta tensor of each storage.
+    seen: Vec<(usize, AnyTensor)>,
+}
+
+impl OnMeta {
+    fn value(&mut self, value: &IValue) -> IValue {
+        match value {
+            IValue::Tensors(list) => IValue::Tensors(list.iter().map(|t| self.tensor(t)).collect()),
+            IValue::OptionalTensors(list) => {
+                IValue::OptionalTensors(list.iter().map(|t| t.as_ref().map(|t| self.tensor(t))).collect())
+            }
+            IValue::Device(_) => IValue::Device(DeviceId::META),
+            other => other.as_tensor().map_or_else(|| other.clone(), |t| self.tensor(t).into()),
         }
-        IValue::Device(_) => IValue::Device(DeviceId::META),
-        other => other.as_tensor().map_or_else(|| other.clone(), |t| t.to_meta().into()),
+    }
+
+    fn tensor(&mut self, tensor: &AnyTensor) -> AnyTensor {
+        let known = self.seen.iter().find(|(storage, _)| *storage == tensor.storage_id());
+        if let Some(shared) = known.and_then(|(_, first)| first.view_as(tensor.geometry().clone()).ok()) {
+            return shared;
+        }
+        let first = tensor.to_meta();
+        self.seen.push((tensor.storage_id(), first.clone()));
+        first
     }
 }
 
