@@ -4,6 +4,7 @@
 use crate::device::Device;
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
+use crate::overlap::{check_apart, check_itself};
 use crate::storage::{Header, Held};
 use crate::tensor::{Raw, Tensor};
 use smallvec::SmallVec;
@@ -12,8 +13,9 @@ use smallvec::SmallVec;
 /// once. While this lives the device of the tensors is current and their addresses are good; outputs count as written.
 ///
 /// What an address means, the device knows. To follow one is unsafe, and the kernel's own affair: elements in the bounds of the
-/// geometry it comes with lie in one live block, nobody else writes them, and nobody else reads those of outputs. An input may
-/// share elements with an output: in-place forms come so.
+/// geometry it comes with lie in one live block, nobody else writes them, and nobody else reads those of outputs. An input may be the
+/// very elements of an output, as in-place forms have it; where it is too hard to tell how strided ones share a storage, as
+/// everywhere, elements done one after the other are safe.
 pub struct Access<'a, D: Device, const I: usize, const O: usize> {
     inputs: [&'a Raw; I],
     outputs: [&'a Raw; O],
@@ -24,7 +26,8 @@ pub struct Access<'a, D: Device, const I: usize, const O: usize> {
 impl<'a, D: Device, const I: usize, const O: usize> Access<'a, D, I, O> {
     /// Borrows them.
     ///
-    /// Errors: tensors on different devices of the kind, a storage that somebody else writes, or reads if it is an output's.
+    /// Errors: tensors on different devices of the kind, an output that reaches an element twice or shares some of an input's, a
+    /// storage that somebody else writes, or reads if it is an output's.
     pub fn new(inputs: [&'a Tensor<D>; I], outputs: [&'a mut Tensor<D>; O]) -> Result<Self> {
         let inputs = inputs.map(|tensor| tensor.raw());
         let outputs = outputs.map(|tensor| (&*tensor).raw());
@@ -36,6 +39,11 @@ impl<'a, D: Device, const I: usize, const O: usize> Access<'a, D, I, O> {
                 Some(input) => format!("{input}"),
             };
             return Err(ErrorKind::DeviceMismatch { arg: arg.into(), got, want: first.unwrap_or(got) }.into());
+        }
+        for (i, out) in outputs.iter().enumerate() {
+            let out = out.as_ref();
+            check_itself(i, &out)?;
+            inputs.iter().try_for_each(|input| check_apart(i, "an input", &out, &input.as_ref()).map(|_| ()))?;
         }
         let mut held: SmallVec<[Held<'a>; 4]> = SmallVec::new();
         let is_held = |held: &[Held<'a>], header: &Header| held.iter().any(|h| std::ptr::eq(h.header(), header));

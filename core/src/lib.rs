@@ -41,7 +41,7 @@ pub use data::{Data, DataMut};
 pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Reach, Strided};
 pub use dispatch::{BoxedFn, Stack};
 pub use dtype::{DType, Kind};
-pub use element::{BoolByte, Element, scalar_bytes};
+pub use element::{BoolByte, Element, scalar_bytes, scalar_from_bytes};
 pub use error::{Error, ErrorKind, Result};
 pub use format::{Layout, MemoryFormat, Options};
 pub use geometry::Geometry;

@@ -38,7 +38,9 @@ impl Fills for Meta {
 
 /// Fills by the device's kernel.
 pub fn fill_by_kernel<D: Executes<Pointwise<FillFn, Prebuilt>>>(this: &mut Tensor<D>, value: Scalar) -> Result<()> {
-    in_place(this, move |_, sink, _| call::<Pointwise<FillFn, Prebuilt>, D, _>(&PointwiseInputs::new((value,))?, sink))?;
+    in_place(this, move |_, sink, _| {
+        call::<Pointwise<FillFn, Prebuilt>, D, _>(&PointwiseInputs::new((value,))?, sink)
+    })?;
     Ok(())
 }
 
