@@ -43,21 +43,41 @@ impl Frame<'_> {
         if !self.handle.has_own(DispatchKey::META) {
             return Ok(None);
         }
-        let mut shapes: Stack = stack.iter().map(on_meta).collect();
+        let mut dry = OnMeta::default();
+        let mut shapes: Stack = stack.iter().map(|value| dry.value(value)).collect();
         self.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
         Ok(Some(shapes))
     }
 }
 
-/// The same argument with meta tensors in place of its tensors.
-fn on_meta(value: &IValue) -> IValue {
-    match value {
-        IValue::Tensors(list) => IValue::Tensors(list.iter().map(AnyTensor::to_meta).collect()),
-        IValue::OptionalTensors(list) => {
-            IValue::OptionalTensors(list.iter().map(|t| t.as_ref().map(AnyTensor::to_meta)).collect())
+/// Arguments with meta tensors in place of their tensors. Tensors that share a storage share one there, too: the meta kernel has to
+/// see what overlaps.
+#[derive(Default)]
+struct OnMeta {
+    /// The first meta tensor of each storage.
+    seen: Vec<(usize, AnyTensor)>,
+}
+
+impl OnMeta {
+    fn value(&mut self, value: &IValue) -> IValue {
+        match value {
+            IValue::Tensors(list) => IValue::Tensors(list.iter().map(|t| self.tensor(t)).collect()),
+            IValue::OptionalTensors(list) => {
+                IValue::OptionalTensors(list.iter().map(|t| t.as_ref().map(|t| self.tensor(t))).collect())
+            }
+            IValue::Device(_) => IValue::Device(DeviceId::META),
+            other => other.as_tensor().map_or_else(|| other.clone(), |t| self.tensor(t).into()),
         }
-        IValue::Device(_) => IValue::Device(DeviceId::META),
-        other => other.as_tensor().map_or_else(|| other.clone(), |t| t.to_meta().into()),
+    }
+
+    fn tensor(&mut self, tensor: &AnyTensor) -> AnyTensor {
+        let known = self.seen.iter().find(|(storage, _)| *storage == tensor.storage_id());
+        if let Some(shared) = known.and_then(|(_, first)| first.view_as(tensor.geometry().clone()).ok()) {
+            return shared;
+        }
+        let first = tensor.to_meta();
+        self.seen.push((tensor.storage_id(), first.clone()));
+        first
     }
 }
 

@@ -8,7 +8,12 @@ use monomorph_core::schema::Schema;
 use monomorph_core::{Result, Stack};
 
 /// Defines one form of a composed row.
-pub fn define_composed(library: &mut Library, schema: Schema, key: AliasKey, kernel: KernelFunction) -> Result<()> {
+pub(super) fn define_composed(
+    library: &mut Library,
+    schema: Schema,
+    key: AliasKey,
+    kernel: KernelFunction,
+) -> Result<()> {
     let flags = Flags { device_guard: false, device_check: false, ..Flags::default() };
     library.define(Definition::new(schema).with_flags(flags).dispatch([key], kernel))
 }
@@ -22,7 +27,7 @@ pub fn another_name(name: &str, form: &str, to: &str) -> KernelFunction {
 }
 
 /// Registers a composition for the devices that have no kernel of a row, in the forms that follow from it.
-pub fn register_otherwise(
+pub(super) fn register_otherwise(
     library: &mut Library,
     key: AliasKey,
     name: &str,
@@ -72,7 +77,7 @@ macro_rules! __register_composed {
             { $crate::__composed! { $form $op $name [$($fname)*] ($($args)*) } } }
     };
     (@define [$library:ident $($rest:tt)*] ($key:ident $($how:tt)*) { $schema:expr } { $kernel:expr }) => {
-        $crate::table::define_composed($library, $schema, $crate::core::dispatch::AliasKey::$key, $kernel)?;
+        $crate::table::Entry::compose($library, $schema, $crate::core::dispatch::AliasKey::$key, $kernel)?;
     };
 }
 
@@ -143,6 +148,6 @@ macro_rules! __register_otherwise {
         let forms = [$((stringify!($form), stringify!($($($fname)*)?))),*];
         let key = $crate::core::dispatch::AliasKey::$key;
         let function = $crate::__schema_args! { @walk full no __composed_function {$($path)*} ([] {}) $($args)* , };
-        $crate::table::register_otherwise($library, key, stringify!($($name)*), &forms, function)?;
+        $crate::table::Entry::otherwise($library, key, stringify!($($name)*), &forms, function)?;
     };
 }

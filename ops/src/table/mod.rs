@@ -43,11 +43,11 @@ mod stack;
 mod unboxed;
 
 pub use agree::{Takes, agrees};
-pub use composed::{Composed, another_name, composed_kernel, define_composed, register_otherwise};
+pub use composed::{Composed, another_name, composed_kernel};
 pub use declare::declares;
 pub use kernels::{IntoResult, copied, copied_parts, shared, shared_parts};
 pub use list::{Row, RowForm, rows};
 pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
-pub use register::{define, out_form};
+pub use register::{Adding, Entry, Forms, out_form};
 pub use schemas::{copy_out_schema, copy_outs_schema, copy_schema, functional_schema, inplace_schema, out_schema};
 pub use stack::{Reader, arguments, check_written, finish, keep_written, written};

@@ -141,6 +141,19 @@ macro_rules! __value_type {
     ($t:lifetime $ty:ident) => { <$crate::__marker!($ty) as $crate::core::ArgType>::Value<$t> };
 }
 
+/// The arguments of a row as operators take them: a tuple, in type position.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __arguments_type {
+    ($t:lifetime ($($args:tt)*)) => { $crate::__schema_args! { @walk full no __tuple_type {$t} ([] {}) $($args)* , } };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __tuple_type {
+    ({$t:lifetime} [$((arg $ty:ident $n:ident))*] $params:tt) => { ($($crate::__value_type!($t $ty),)*) };
+}
+
 /// The marker type of a schema type.
 #[doc(hidden)]
 #[macro_export]

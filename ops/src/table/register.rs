@@ -1,14 +1,108 @@
 //! The entries of rows in a library: one definition for each form that has a name, with its kernels. Owns which form gets which schema
 //! and kernel; both are made elsewhere (`schemas.rs`, `kernels.rs`, `composed.rs`).
 
+use super::composed::{Composed, define_composed, register_otherwise};
 use super::schemas::squeeze;
-use monomorph_core::dispatch::{Backend, Definition, DispatchError, Flags, KernelFunction, Library};
+use monomorph_core::dispatch::{AliasKey, Backend, Definition, DispatchError, Flags, KernelFunction, Library};
 use monomorph_core::schema::Schema;
 use monomorph_core::{DeviceKind, Result};
 
+/// Where the forms of a row go: a library that defines them, or one that adds kernels of another device to their definitions.
+pub trait Entry {
+    /// Enters one form with a kernel for each device.
+    fn enter(
+        &mut self,
+        schema: Schema,
+        completed_by: Option<&str>,
+        kernels: Vec<(DeviceKind, KernelFunction)>,
+    ) -> Result<()>;
+
+    /// Enters one form that is composed of other operators: a kernel for all devices.
+    fn compose(&mut self, schema: Schema, key: AliasKey, kernel: KernelFunction) -> Result<()>;
+
+    /// Enters the compositions of a row for devices without kernels of it.
+    fn otherwise(&mut self, key: AliasKey, name: &str, forms: &[(&str, &str)], functional: Composed) -> Result<()>;
+}
+
+impl Entry for Library {
+    fn enter(
+        &mut self,
+        schema: Schema,
+        completed_by: Option<&str>,
+        kernels: Vec<(DeviceKind, KernelFunction)>,
+    ) -> Result<()> {
+        define(self, schema, completed_by, kernels)
+    }
+
+    fn compose(&mut self, schema: Schema, key: AliasKey, kernel: KernelFunction) -> Result<()> {
+        define_composed(self, schema, key, kernel)
+    }
+
+    fn otherwise(&mut self, key: AliasKey, name: &str, forms: &[(&str, &str)], functional: Composed) -> Result<()> {
+        register_otherwise(self, key, name, forms, functional)
+    }
+}
+
+/// Which forms of a row a device registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forms {
+    /// All that have a name.
+    All,
+    /// Those that dispatch does not complete: out= without functional and in-place.
+    Out,
+}
+
+/// A library that adds kernels of a device to operators of the table, wherever those are defined.
+pub struct Adding<'a> {
+    library: &'a mut Library,
+    forms: Forms,
+}
+
+impl<'a> Adding<'a> {
+    /// Adds these forms of each row.
+    pub fn new(library: &'a mut Library, forms: Forms) -> Adding<'a> {
+        Adding { library, forms }
+    }
+}
+
+impl Entry for Adding<'_> {
+    fn enter(
+        &mut self,
+        schema: Schema,
+        completed_by: Option<&str>,
+        kernels: Vec<(DeviceKind, KernelFunction)>,
+    ) -> Result<()> {
+        if completed_by.is_some() && self.forms == Forms::Out {
+            return Ok(());
+        }
+        let name = match schema.namespace() {
+            Some(namespace) => format!("{namespace}::{}", schema.full_name()),
+            None => schema.full_name().to_owned(),
+        };
+        for (kind, kernel) in kernels {
+            self.library.kernel(&name, backend(kind)?, kernel.named("generic over devices"))?;
+        }
+        Ok(())
+    }
+
+    /// Nothing: it is defined for all devices.
+    fn compose(&mut self, _: Schema, _: AliasKey, _: KernelFunction) -> Result<()> {
+        Ok(())
+    }
+
+    /// Nothing, as above.
+    fn otherwise(&mut self, _: AliasKey, _: &str, _: &[(&str, &str)], _: Composed) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn backend(kind: DeviceKind) -> Result<Backend> {
+    Ok(Backend::of(kind).ok_or(DispatchError::NoBackend { kind: kind.0 })?)
+}
+
 /// Defines one form of a row with a kernel for each device. Operators of the table enter devices and compare them themselves,
 /// in every form.
-pub fn define(
+fn define(
     library: &mut Library,
     schema: Schema,
     completed_by: Option<&str>,
@@ -20,10 +114,7 @@ pub fn define(
         definition = definition.completed_by(squeeze(out));
     }
     for (kind, kernel) in kernels {
-        let Some(backend) = Backend::of(kind) else {
-            return Err(DispatchError::NoBackend { kind: kind.0 }.into());
-        };
-        definition = definition.dispatch([backend], kernel.named("in-tree"));
+        definition = definition.dispatch([backend(kind)?], kernel.named("in-tree"));
     }
     library.define(definition)
 }
@@ -129,7 +220,7 @@ macro_rules! __register_form {
 #[macro_export]
 macro_rules! __boxed {
     ({ $form:ident $kind:ident [$library:ident $out:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
-        $crate::table::define($library, $schema, $crate::__completed_by!($form $out), vec![
+        $crate::table::Entry::enter($library, $schema, $crate::__completed_by!($form $out), vec![
             $((<$device as $crate::core::Device>::KIND, $crate::__two_doors! { $form $kind $device $op $rets $all })),*
         ])?;
     };
