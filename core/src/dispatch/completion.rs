@@ -53,13 +53,13 @@ impl Frame<'_> {
 /// Arguments with meta tensors in place of their tensors. Tensors that share a storage share one there, too: the meta kernel has to
 /// see what overlaps.
 #[derive(Default)]
-struct OnMeta {
+pub(super) struct OnMeta {
     /// The first meta tensor of each storage.
     seen: Vec<(usize, AnyTensor)>,
 }
 
 impl OnMeta {
-    fn value(&mut self, value: &IValue) -> IValue {
+    pub(super) fn value(&mut self, value: &IValue) -> IValue {
         match value {
             IValue::Tensors(list) => IValue::Tensors(list.iter().map(|t| self.tensor(t)).collect()),
             IValue::OptionalTensors(list) => {

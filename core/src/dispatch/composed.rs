@@ -44,7 +44,7 @@ impl Known {
 ///
 /// Every call goes through the dispatcher, with the keys of its own arguments, so a composed kernel runs wherever its parts
 /// do. It must do nothing else to tensors: reading or writing elements, making views without a call, writing an argument
-/// that the schema does not mark, or deciding by values what to call are no way to compose.
+/// that the schema does not mark, or deciding by values what to call are what [`compliance`](super::compliance) finds.
 #[derive(Clone, Copy, Debug)]
 pub struct Calls<'a> {
     frame: &'a Frame<'a>,

@@ -17,9 +17,11 @@
 //! | `published` | replacing a table while others read it |
 //! | `operator`, `handle`, `library` | tables; calls; registration and its undoing |
 //! | `completion` | completing a backend that has only out= kernels |
+//! | `compliance` | whether composed kernels do nothing else |
 //! | `composed` | kernels made of calls of other operators |
 
 mod completion;
+pub mod compliance;
 mod composed;
 mod error;
 mod handle;
