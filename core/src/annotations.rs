@@ -7,7 +7,7 @@
 //! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the storage
 //!   of an argument with `!`, that storage may have been written.
 //! * A result that shares storage with arguments is in the alias set of at least one of them (`Tensor(a) self -> Tensor(a)`).
-//!   Results need not alias what they say: `reshape` copies where it must. Nine operators are exempt by name: PyTorch's schemas of them
+//!   Results need not alias what they say: `reshape` copies where it must. Ten operators are exempt by name: PyTorch's schemas of them
 //!   keep quiet about their views.
 //! * A result is undefined where the schema's `output_mask: bool[N]` is false, and nowhere else.
 //!
@@ -108,8 +108,9 @@ fn check_writes(schema: &Schema, before: &Before, args: &[IValue]) -> Result<()>
 }
 
 /// Operators that give views and say that they do not. Of the unsafe ones the callers promise to use only one of the tensors from then
-/// on, so that whoever follows aliases lets go of them. The others are composed (`CompositeImplicit`) of operators that do say it.
-const SILENT_VIEWS: [&str; 9] = [
+/// on, so that whoever follows aliases lets go of them. The others are composed (`CompositeImplicit`) of operators that do say it, or return
+/// their argument where there is nothing to compute.
+const SILENT_VIEWS: [&str; 10] = [
     "_unsafe_view",
     "unsafe_chunk",
     "unsafe_split",
@@ -119,6 +120,7 @@ const SILENT_VIEWS: [&str; 9] = [
     "atleast_3d",
     "broadcast_tensors",
     "type_as",
+    "conj_physical",
 ];
 
 fn check_aliases(schema: &Schema, before: &Before, args: &[IValue], results: &[IValue]) -> Result<()> {

@@ -5,17 +5,22 @@ pub mod activation;
 pub mod algebra;
 pub mod arange;
 pub mod arithmetic;
+pub mod bitwise;
+pub mod clamp;
+pub mod classification;
 pub mod comparison;
 pub mod complex_view;
 pub mod composite;
 pub mod copies;
 pub mod exponential;
+pub mod extrema;
 pub mod factory;
 pub mod fill;
 pub mod frequencies;
 mod generate;
 pub mod logic;
 pub mod matrix_factories;
+pub mod neighbours;
 pub mod new_factories;
 pub mod nonzero;
 pub mod parts;
@@ -24,8 +29,12 @@ pub mod power;
 pub mod rearrange;
 pub mod record;
 pub mod reduce;
+pub mod remainder;
 pub mod resize;
+pub mod rounding;
 pub mod scatter;
+pub mod selection;
+pub mod sign;
 pub mod spaced;
 pub mod table;
 pub mod upsample;
@@ -56,7 +65,16 @@ pub mod kernels {
         __power_rows: Powers,
         __activation_rows: Activation,
         __comparison_rows: Comparison,
+        __extrema_rows: Extrema,
+        __clamp_rows: Clamp,
+        __selection_rows: Selection,
         __logic_rows: Logic,
+        __bitwise_rows: Bitwise,
+        __rounding_rows: Rounding,
+        __sign_rows: Sign,
+        __remainder_rows: Remainder,
+        __neighbours_rows: Neighbours,
+        __classification_rows: Classification,
         __fill_rows: Fill,
         __sum_rows: Sum,
         __mean_rows: Mean,

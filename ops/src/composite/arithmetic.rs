@@ -1,5 +1,5 @@
-//! Arithmetic composed of arithmetic: rsub, square, addcmul, addcdiv, lerp, softplus; what sub, ne, relu and logical_not are on devices
-//! without kernels of their own; and the other names of operators.
+//! Arithmetic composed of arithmetic: addcmul, addcdiv, lerp, softplus; and what sub, rsub, square, ne, relu and logical_not are on devices
+//! without kernels of their own.
 
 use super::{in_dtype, operand};
 use crate::pointwise::common_dtype;
@@ -207,17 +207,6 @@ pub fn softplus(calls: &Calls<'_>, this: &IValue, beta: Scalar, threshold: Scala
 #[macro_export]
 macro_rules! __composite_arithmetic_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [rsub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
-            : explicit ($crate::composite::arithmetic::rsub) {
-            functional -; autoout - [rsub.Tensor_out];
-        } }
-        { [rsub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
-            : explicit ($crate::composite::arithmetic::rsub_number) {
-            functional -; autoout - [rsub.Scalar_out];
-        } }
-        { [square] (Tensor self) -> (Tensor) : implicit ($crate::composite::arithmetic::square) {
-            functional -; inplace - [square_]; out - [square.out];
-        } }
         { [addcmul] (Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> (Tensor)
             : explicit ($crate::composite::arithmetic::addcmul) {
             functional -; inplace - [addcmul_]; out - [addcmul.out];
@@ -237,42 +226,6 @@ macro_rules! __composite_arithmetic_rows {
         { [softplus] (Tensor self, Scalar beta=1, Scalar threshold=20) -> (Tensor)
             : explicit ($crate::composite::arithmetic::softplus) {
             functional -; outsame - [softplus.out];
-        } }
-        { [absolute] (Tensor self) -> (Tensor) : redirect (abs) {
-            functional -; inplace - [absolute_]; out - [absolute.out];
-        } }
-        { [negative] (Tensor self) -> (Tensor) : redirect (neg) {
-            functional -; inplace - [negative_]; out - [negative.out];
-        } }
-        { [multiply.Tensor] (Tensor self, Tensor other) -> (Tensor) : redirect (mul) {
-            functional -; inplace - [multiply_.Tensor]; out - [multiply.out];
-        } }
-        { [multiply.Scalar] (Tensor self, Scalar other) -> (Tensor) : redirect (mul) {
-            functional -; inplace - [multiply_.Scalar];
-        } }
-        { [subtract.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor) : redirect (sub) {
-            functional -; inplace - [subtract_.Tensor]; out - [subtract.out];
-        } }
-        { [subtract.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor) : redirect (sub) {
-            functional -; inplace - [subtract_.Scalar];
-        } }
-        { [divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : redirect (div) {
-            functional -; inplace - [divide_.Tensor]; out - [divide.out];
-        } }
-        { [divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : redirect (div) {
-            functional -; inplace - [divide_.Scalar];
-        } }
-        { [divide.Tensor_mode] (Tensor self, Tensor other, *, str? rounding_mode) -> (Tensor) : redirect (div) {
-            functional -; inplace - [divide_.Tensor_mode]; out - [divide.out_mode];
-        } }
-        { [divide.Scalar_mode] (Tensor self, Scalar other, *, str? rounding_mode) -> (Tensor) : redirect (div) {
-            functional -; inplace - [divide_.Scalar_mode];
-        } }
-        { [true_divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : redirect (div) {
-            functional -; inplace - [true_divide_.Tensor]; out - [true_divide.out];
-        } }
-        { [true_divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : redirect (div) {
-            functional -; inplace - [true_divide_.Scalar];
         } }
     } };
 }

@@ -75,6 +75,12 @@ impl Rule {
     pub const UNARY_FLOAT: Rule = Rule::new(Flags::UNARY_FLOAT);
     /// One operand of any dtype; the output is bool, or any dtype that the caller's has.
     pub const UNARY_FORCE_BOOLEAN: Rule = Rule::new(Flags::UNARY_FORCE_BOOLEAN);
+    /// One operand of any dtype; the output must be bool.
+    pub const UNARY_TRUTH: Rule = Rule { exact_output: true, ..Rule::UNARY_FORCE_BOOLEAN };
+    /// Two operands and an output of one dtype.
+    pub const BINARY_EXACT: Rule = Rule { exact_output: true, ..Rule::BINARY.with_check(check_one_dtype) };
+    /// Three operands of one dtype.
+    pub const TERNARY_ALIKE: Rule = Rule::TERNARY.with_check(check_one_dtype);
     /// No operand: the output is only written, in its own dtype.
     pub const NULLARY: Rule = Rule::new(Flags { check_mem_overlap: false, ..Flags::NULLARY });
     /// One operand that promotes with the parameters; the output must have the common dtype exactly.
@@ -135,4 +141,15 @@ impl Rule {
         let what = "the operands promote to";
         Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted: self.words }.into())
     }
+}
+
+/// An error unless all operands have one dtype.
+fn check_one_dtype(call: &Check<'_, '_>) -> Result<()> {
+    let mut dtypes = call.operands.iter().filter_map(Operand::dtype);
+    let first = dtypes.next();
+    if dtypes.any(|dtype| Some(dtype) != first) {
+        let rule = "the operands have several dtypes, and this operator does not promote; cast them to one";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    Ok(())
 }

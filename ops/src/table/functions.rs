@@ -53,9 +53,14 @@ macro_rules! __row_forms {
     ({$to:ident} {$($row:tt)*} nonfunctional ($($how:tt)*) $forms:tt) => {
         $crate::$to! { $($row)* : composed (CompositeExplicitNonFunctional $($how)*) $forms }
     };
-    ({$to:ident} {$($row:tt)*} redirect ($to_base:ident) $forms:tt) => {
-        $crate::$to! { $($row)* : composed (CompositeImplicit => $to_base) $forms }
+    ({$to:ident} {$($row:tt)*} redirect ($base:ident) $forms:tt) => {
+        $crate::$to! { $($row)* : composed (CompositeImplicit => $base) $forms }
     };
+    // Typed calls go straight to the operator, calls by name to its name.
+    ({__register_forms} {$($row:tt)*} alias ($base:ident = $op:ty) $forms:tt) => {
+        $crate::__register_forms! { $($row)* : composed (CompositeImplicit => $base) $forms }
+    };
+    ({$to:ident} {$($row:tt)*} alias ($base:ident = $op:ty) $forms:tt) => { $crate::$to! { $($row)* : op ($op) $forms } };
     ({$to:ident} {$($row:tt)*} $kind:ident $op:tt $forms:tt) => { $crate::$to! { $($row)* : $kind $op $forms } };
 }
 

@@ -18,7 +18,8 @@
 //! | `views` | a function from geometry to several | functional, copy, copyout, copyinto |
 //! | `hand` | a function written by hand over any device | functional, inplace, out |
 //! | `implicit`, `explicit`, `nonfunctional` | a function that calls other operators, registered at this composite key | functional, inplace, out, autoout |
-//! | `redirect` | another operator's name: `redirect (mul)` for `multiply` | each that the other has |
+//! | `redirect` | another operator's name: `redirect (cat)` for `concat` | each that the other has |
+//! | `alias` | the same for an [`Operator`](monomorph_core::structured::Operator): `alias (mul = Op<MulFn>)` | as `op` |
 //!
 //! `or_explicit (function);` among the forms, or `or_implicit`, `or_nonfunctional`, gives the devices that have no kernel of the row
 //! one that is [composed](crate::composite), in its functional, in-place and out= forms.

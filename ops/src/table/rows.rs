@@ -9,7 +9,16 @@ macro_rules! op_table {
         $crate::__power_rows! { $callback $($context)* }
         $crate::__activation_rows! { $callback $($context)* }
         $crate::__comparison_rows! { $callback $($context)* }
+        $crate::__extrema_rows! { $callback $($context)* }
+        $crate::__clamp_rows! { $callback $($context)* }
+        $crate::__selection_rows! { $callback $($context)* }
         $crate::__logic_rows! { $callback $($context)* }
+        $crate::__bitwise_rows! { $callback $($context)* }
+        $crate::__rounding_rows! { $callback $($context)* }
+        $crate::__sign_rows! { $callback $($context)* }
+        $crate::__remainder_rows! { $callback $($context)* }
+        $crate::__neighbours_rows! { $callback $($context)* }
+        $crate::__classification_rows! { $callback $($context)* }
         $crate::__sum_rows! { $callback $($context)* }
         $crate::__mean_rows! { $callback $($context)* }
         $crate::__amax_rows! { $callback $($context)* }

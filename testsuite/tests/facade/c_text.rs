@@ -88,7 +88,7 @@ fn case(formula: &Formula, dtype: DType) -> Case {
     let param_bytes = params.iter().flat_map(|&p| column(dtype, std::iter::once(p)).storage_to_vec().unwrap());
     let fed = bytes.chain(param_bytes).collect();
     // The C library has its own functions of the continuum.
-    let functions = ["exp", "log", "tanh", "sigmoid", "erf", "gelu", "rsqrt", "pow"];
+    let functions = ["exp", "log", "tanh", "sigmoid", "erf", "gelu", "rsqrt", "pow", "hypot"];
     let own = functions.iter().any(|name| formula.record.call.split(['.', ':']).next() == Some(name));
     let ulp = if own { formula.record.ulp } else { 0 };
     Case { name, function, rows, fed, want, ulp }
@@ -187,4 +187,18 @@ fn part_distance(dtype: DType, a: Scalar, b: Scalar) -> u64 {
     let (a, b) = (a.to_complex(), b.to_complex());
     let part = |x, y| distance(dtype.to_real(), Scalar::Float(x), Scalar::Float(y));
     part(a.re, b.re).max(part(a.im, b.im))
+}
+
+#[test]
+fn halves_go_through_the_loop_of_float32_where_and_only_where_it_is_theirs() {
+    for formula in formulas() {
+        let Some(single) = (formula.symbolic)(DType::F32) else { continue };
+        for half in [DType::F16, DType::BF16] {
+            let Some(function) = (formula.symbolic)(half) else { continue };
+            let same = function.c_source("f") == single.c_source("f");
+            assert!(same || !formula.halves_as_f32, "{}: {half} has a formula of its own", formula.path);
+            // A light formula may have a loop that spares it the conversion.
+            assert!(!same || formula.halves_as_f32 || formula.light, "{}: say `halves_as_f32 = true`", formula.path);
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod boxed;
 mod c_text;
 mod complete;
 mod composites;
+mod derivatives;
 mod factories;
 mod fused;
 mod fuzz;

@@ -255,6 +255,9 @@ impl<'a> Trial<'a> {
         let on_twins = (formula.meta.functional)(&lent(&twins), params);
         assert_meta(what, &geometry, &on_twins.map(|t| t.geometry().clone()));
 
+        if !formula.is_named() {
+            return result;
+        }
         let by_name = boxed::call(&boxed::functional(formula), boxed::stack(formula, &self.args, params));
         match (&result, by_name) {
             (Ok(t), Ok(named)) => {
@@ -394,18 +397,23 @@ impl<'a> Trial<'a> {
 
     /// The out= form and the in-place form by name.
     fn by_name_into(&self, result: &Result<Tensor<Cpu>>) {
+        if !self.formula.is_named() {
+            return;
+        }
         let entry = boxed::functional(self.formula);
-        let out_entry = boxed::sibling(&entry, |e| e.schema().unwrap().is_out()).expect("an out= form");
-        let dtype = result.as_ref().map_or(DType::F32, Tensor::dtype);
-        let mut stack = boxed::stack(self.formula, &self.args, &self.params);
-        stack.push(Tensor::<Cpu>::zeros_contiguous(dtype, &[0]).unwrap().into());
-        match (result, boxed::call(out_entry, stack)) {
-            (Ok(want), Ok(got)) => {
-                let got = got.downcast::<Cpu>().expect("a tensor on the CPU");
-                assert_same_values(&format!("{}: out= by name", self.what), &got, &values(want), 0);
+        // PyTorch's isfinite has none.
+        if let Some(out_entry) = boxed::sibling(&entry, |e| e.schema().unwrap().is_out()) {
+            let dtype = result.as_ref().map_or(DType::F32, Tensor::dtype);
+            let mut stack = boxed::stack(self.formula, &self.args, &self.params);
+            stack.push(Tensor::<Cpu>::zeros_contiguous(dtype, &[0]).unwrap().into());
+            match (result, boxed::call(out_entry, stack)) {
+                (Ok(want), Ok(got)) => {
+                    let got = got.downcast::<Cpu>().expect("a tensor on the CPU");
+                    assert_same_values(&format!("{}: out= by name", self.what), &got, &values(want), 0);
+                }
+                (Err(_), Err(_)) => {}
+                (want, got) => panic!("{}: {want:?}, out= by name {got:?}", self.what),
             }
-            (Err(_), Err(_)) => {}
-            (want, got) => panic!("{}: {want:?}, out= by name {got:?}", self.what),
         }
         let Some(Arg::Tensor(first)) = self.args.first().filter(|_| self.formula.masks == 0) else { return };
         // PyTorch's maximum has none.

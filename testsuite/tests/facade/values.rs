@@ -22,7 +22,8 @@ const COMPLEX: [&str; 5] = ["_conj", "_conj_copy", "imag", "view_as_real", "view
 /// A value that suits the argument, so that the call with all of them returns.
 fn fitting(schema: &Schema, arg: &Argument) -> IValue {
     let bits = schema.name().starts_with("bitwise");
-    let needed = schema.name().starts_with("clamp") && arg.name() == "min" || arg.name() == "output_size";
+    let needed = ["clamp", "clip"].iter().any(|name| schema.name().starts_with(name)) && arg.name() == "min"
+        || arg.name() == "output_size";
     if arg.ty().is_optional() && !needed {
         return IValue::None;
     }
