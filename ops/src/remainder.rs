@@ -51,21 +51,27 @@ int |[a, b], []| (b != 0).then(|| { let rest = a.wrapping_rem(b); rest + if rest
 float |[a, b], []| floor_remainder(a, b) }
 record! { FmodFn "fmod.Tensor: x x", Any within 0:
 int |[a, b], []| (b != 0).then(|| a.wrapping_rem(b)), float |[a, b], []| a % b }
-record! { GcdFn "gcd: x x", Small within 0: int |[a, b], []| common_divisor(a, b) }
+impl Recorded for GcdFn {
+    const RECORD: Record = Record {
+        call: "gcd: x x",
+        inputs: Inputs::Any,
+        ulp: 0,
+        reference: |dtype, x, p| {
+            record::int(dtype, x, p, |[a, b]: [i64; 2], []: [i64; 0]| common_divisor(dtype, a, b)).flatten()
+        },
+    };
+}
 impl Recorded for LcmFn {
     const RECORD: Record = Record {
         call: "lcm: x x",
-        inputs: Inputs::Small,
+        inputs: Inputs::Any,
         ulp: 0,
-        // The product wraps before its magnitude is taken.
         reference: |dtype, x, p| {
+            // The product wraps before its magnitude is taken.
             let lcm = |[a, b]: [i64; 2], []: [i64; 0]| {
-                let product = a.checked_div(common_divisor(a, b)).unwrap_or(0).wrapping_mul(b);
-                match dtype {
-                    DType::U8 => product as u8 as i64,
-                    DType::I8 => i64::from(product as i8).wrapping_abs(),
-                    _ => product.wrapping_abs(),
-                }
+                let divisor = common_divisor(dtype, a, b);
+                let quotient = if divisor == 0 { 0 } else { a.wrapping_div(divisor) };
+                magnitude(dtype, quotient.wrapping_mul(b))
             };
             record::int(dtype, x, p, lcm).flatten()
         },
@@ -78,9 +84,24 @@ fn floor_remainder(a: f64, b: f64) -> f64 {
     if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
 }
 
-/// The greatest common divisor.
-fn common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a.wrapping_abs() } else { common_divisor(b, a.wrapping_rem(b)) }
+/// The greatest common divisor, of magnitudes as the dtype holds them.
+fn common_divisor(dtype: DType, a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (magnitude(dtype, a), magnitude(dtype, b));
+    while a != 0 {
+        (a, b) = (b.wrapping_rem(a), a);
+    }
+    b
+}
+
+/// The magnitude of a number that wraps to the dtype, wrapped again.
+fn magnitude(dtype: DType, x: i64) -> i64 {
+    match dtype {
+        DType::U8 => i64::from(x as u8),
+        DType::I8 => i64::from((x as i8).wrapping_abs()),
+        DType::I16 => i64::from((x as i16).wrapping_abs()),
+        DType::I32 => i64::from((x as i32).wrapping_abs()),
+        _ => x.wrapping_abs(),
+    }
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

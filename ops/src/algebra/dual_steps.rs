@@ -83,6 +83,16 @@ impl<V: Format> Format for Dual<V> {
         Dual { value: self.value.next_after(toward.value), slope: self.slope }
     }
     #[inline(always)]
+    fn mantissa(self) -> Self {
+        let value = self.value.mantissa();
+        let ratio = V::select(self.value.eq(V::zero()), V::one(), value / self.value);
+        Dual { value, slope: self.slope * ratio }
+    }
+    #[inline(always)]
+    fn exponent(self) -> Self {
+        Dual::constant(self.value.exponent())
+    }
+    #[inline(always)]
     fn hypot(self, other: Self) -> Self {
         let value = self.value.hypot(other.value);
         let slope = (self.value * self.slope + other.value * other.slope) / value;

@@ -13,6 +13,12 @@ pub trait Format: Real {
     /// step in their own precision.
     fn next_after(self, toward: Self) -> Self;
 
+    /// The value over a power of two, from a half up to 1 in magnitude; zeros, infinities and NaN themselves.
+    fn mantissa(self) -> Self;
+
+    /// The exponent of that power; 0 of zeros, infinities and NaN.
+    fn exponent(self) -> Self;
+
     /// The square root of the sum of both squares, within 1 ULP: neither overflow nor underflow on the way, and an infinite operand
     /// beats a NaN.
     fn hypot(self, other: Self) -> Self;

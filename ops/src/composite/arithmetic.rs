@@ -1,4 +1,4 @@
-//! Arithmetic composed of arithmetic: addcmul, addcdiv, lerp, softplus; and what sub, rsub, square, ne, relu and logical_not are on devices
+//! Arithmetic composed of arithmetic: softplus; and what sub, rsub, square, addcmul, addcdiv, lerp, ne, relu and logical_not are on devices
 //! without kernels of their own.
 
 use super::{in_dtype, operand};
@@ -207,22 +207,6 @@ pub fn softplus(calls: &Calls<'_>, this: &IValue, beta: Scalar, threshold: Scala
 #[macro_export]
 macro_rules! __composite_arithmetic_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [addcmul] (Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> (Tensor)
-            : explicit ($crate::composite::arithmetic::addcmul) {
-            functional -; inplace - [addcmul_]; out - [addcmul.out];
-        } }
-        { [addcdiv] (Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> (Tensor)
-            : explicit ($crate::composite::arithmetic::addcdiv) {
-            functional -; inplace - [addcdiv_]; out - [addcdiv.out];
-        } }
-        { [lerp.Scalar] (Tensor self, Tensor end, Scalar weight) -> (Tensor)
-            : explicit ($crate::composite::arithmetic::lerp_number) {
-            functional -; inplace - [lerp_.Scalar]; out - [lerp.Scalar_out];
-        } }
-        { [lerp.Tensor] (Tensor self, Tensor end, Tensor weight) -> (Tensor)
-            : explicit ($crate::composite::arithmetic::lerp) {
-            functional -; inplace - [lerp_.Tensor]; outsame - [lerp.Tensor_out];
-        } }
         { [softplus] (Tensor self, Scalar beta=1, Scalar threshold=20) -> (Tensor)
             : explicit ($crate::composite::arithmetic::softplus) {
             functional -; outsame - [softplus.out];

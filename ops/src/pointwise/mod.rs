@@ -31,6 +31,7 @@ pub use formula::{
 };
 pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
 pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
+pub(crate) use op::stored;
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};

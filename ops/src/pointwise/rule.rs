@@ -36,6 +36,8 @@ pub struct Rule {
     /// Where the first operand is a number, a new output is row-major whatever the strides of the other: PyTorch allocates the
     /// result of `2 ** x` before it looks at `x`.
     pub linear_number: bool,
+    /// The parameters are rounded to float16 or bfloat16 where the formula computes in it, as an element of the tensor would be.
+    pub stored_numbers: bool,
     /// What the output holds.
     pub output: OutputKind,
     /// Bit `d as usize` is set for each accepted compute dtype `d`.
@@ -54,6 +56,7 @@ impl Rule {
             numbers_promote: false,
             wide_scalar: false,
             linear_number: false,
+            stored_numbers: false,
             output: OutputKind::Common,
             domain: 0,
             words: "",
@@ -116,6 +119,11 @@ impl Rule {
     /// The rule for an operator whose new outputs are row-major where its first operand is a number.
     pub const fn with_linear_number(self) -> Rule {
         Rule { linear_number: true, ..self }
+    }
+
+    /// The rule for an operator whose parameters are rounded as elements are.
+    pub const fn with_stored_numbers(self) -> Rule {
+        Rule { stored_numbers: true, ..self }
     }
 
     /// True if operands of one dtype are computed with in that dtype, which is the result's, whatever they are.

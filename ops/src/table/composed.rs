@@ -109,7 +109,7 @@ macro_rules! __composed_function {
             let mut reader = $crate::table::Reader::new(args, 0);
             $( let $n = reader.next::<$crate::__composed_marker!($ty)>(stringify!($n), stringify!($ty))?; )*
             let result = $($path)*(calls, $($n),*)?;
-            $crate::table::finish(stack, COUNT, [$crate::table::IntoResult::into_result(result)]);
+            $crate::table::finish(stack, COUNT, $crate::table::IntoResults::into_results(result));
             Ok(())
         }
     };

@@ -3,6 +3,7 @@
 
 use crate::copies::clone_tensor;
 use monomorph_core::{AnyTensor, Device, Geometry, IValue, MemoryFormat, Result, Tensor};
+use smallvec::{SmallVec, smallvec};
 
 /// The boxed kernel of one form on one device: a closure without captures. Arguments are read where they lie on the stack, and
 /// what is written lies there too. Arguments of hand-written functions have the names of the row, so that one of another type is
@@ -113,8 +114,8 @@ macro_rules! __kernel {
         let this = reader.tensor::<$device>(stringify!($this))?;
         let geometry = $($op)*(this.geometry(),
             $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
-        let result = $crate::table::IntoResult::into_result($crate::table::$how_made(&this, geometry)?);
-        $crate::table::finish(stack, COUNT, [result]);
+        let result = $crate::table::IntoResults::into_results($crate::table::$how_made(&this, geometry)?);
+        $crate::table::finish(stack, COUNT, result);
         Ok(())
     } };
     (inplace hand $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
@@ -135,7 +136,7 @@ macro_rules! __kernel {
         let mut reader = $crate::table::Reader::new(args, 0);
         $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
         let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
-        $crate::table::finish(stack, COUNT, [$crate::table::IntoResult::into_result(result)]);
+        $crate::table::finish(stack, COUNT, $crate::table::IntoResults::into_results(result));
         Ok(())
     } };
     (autoout hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
@@ -148,6 +149,17 @@ macro_rules! __kernel {
         let [out] = $crate::table::written::<$device, 1>(outs)?;
         $crate::table::write_out(&result, out)?;
         $crate::table::keep_written(stack, INPUTS + 1, 1);
+        Ok(())
+    } };
+    (out hand $device:ident ($($op:tt)*) (Tensor $a:ident, Tensor $b:ident) [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 2)?.split_at_mut(INPUTS);
+        $crate::table::check_written(outs, INPUTS)?;
+        let mut reader = $crate::table::Reader::new(inputs, 0);
+        let [$a, $b] = $crate::table::written::<$device, 2>(outs)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        $($op)*($($n,)* $a, $b)?;
+        $crate::table::keep_written(stack, INPUTS + 2, 2);
         Ok(())
     } };
     (out hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
@@ -188,6 +200,9 @@ pub fn copied_parts<D: Device>(this: &Tensor<D>, geometries: Vec<Geometry>) -> R
 #[macro_export]
 macro_rules! __hand_result {
     ($device:ident (Tensor $(($($alias:tt)*))? [])) => { Vec<$crate::core::Tensor<$device>> };
+    ($device:ident (Tensor $($a:ident)?, Tensor $($b:ident)?)) => {
+        ($crate::core::Tensor<$device>, $crate::core::Tensor<$device>)
+    };
     ($device:ident $rets:tt) => { $crate::core::Tensor<$device> };
 }
 
@@ -203,32 +218,38 @@ macro_rules! __hand_value {
     };
 }
 
-/// The result of a hand-written function as a boxed value.
-pub trait IntoResult {
-    /// The boxed value.
-    fn into_result(self) -> IValue;
+/// The result of a hand-written function as boxed values.
+pub trait IntoResults {
+    /// The boxed values, in order.
+    fn into_results(self) -> SmallVec<[IValue; 2]>;
 }
 
-impl<D: Device> IntoResult for Tensor<D> {
-    fn into_result(self) -> IValue {
-        self.into()
+impl<D: Device> IntoResults for Tensor<D> {
+    fn into_results(self) -> SmallVec<[IValue; 2]> {
+        smallvec![self.into()]
     }
 }
 
-impl IntoResult for AnyTensor {
-    fn into_result(self) -> IValue {
-        self.into()
+impl IntoResults for AnyTensor {
+    fn into_results(self) -> SmallVec<[IValue; 2]> {
+        smallvec![self.into()]
     }
 }
 
-impl IntoResult for Vec<AnyTensor> {
-    fn into_result(self) -> IValue {
-        self.into()
+impl IntoResults for Vec<AnyTensor> {
+    fn into_results(self) -> SmallVec<[IValue; 2]> {
+        smallvec![self.into()]
     }
 }
 
-impl<D: Device> IntoResult for Vec<Tensor<D>> {
-    fn into_result(self) -> IValue {
-        IValue::Tensors(self.into_iter().map(Tensor::into_any).collect())
+impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>) {
+    fn into_results(self) -> SmallVec<[IValue; 2]> {
+        smallvec![self.0.into(), self.1.into()]
+    }
+}
+
+impl<D: Device> IntoResults for Vec<Tensor<D>> {
+    fn into_results(self) -> SmallVec<[IValue; 2]> {
+        smallvec![IValue::Tensors(self.into_iter().map(Tensor::into_any).collect())]
     }
 }

@@ -46,7 +46,7 @@ mod unboxed;
 pub use agree::{Takes, agrees};
 pub use composed::{Composed, another_name, composed_kernel};
 pub use declare::declares;
-pub use kernels::{IntoResult, copied, copied_parts, shared, shared_parts};
+pub use kernels::{IntoResults, copied, copied_parts, shared, shared_parts};
 pub use list::{Row, RowForm, rows};
 pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
 pub use register::{Adding, Entry, Forms, out_form};

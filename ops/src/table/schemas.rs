@@ -44,11 +44,13 @@ fn unaliased(args: &str) -> String {
 /// The schema of the out= form: keyword-only outputs, written and returned.
 pub fn out_schema(name: &str, args: &str, rets: &str) -> Schema {
     let names: Vec<&str> = rets.split(',').map(|r| r.trim().strip_prefix("Tensor").map_or("", str::trim)).collect();
+    // The only output that PyTorch names after its overload.
+    let unnamed = if squeeze(name).ends_with(".grad_input") { "grad_input" } else { "out" };
     let mut outs = Vec::new();
     let mut returns = Vec::new();
     for (letter, name) in ('a'..).zip(&names) {
         let named = !name.is_empty();
-        outs.push(format!("Tensor({letter}!) {}", if named { name } else { "out" }));
+        outs.push(format!("Tensor({letter}!) {}", if named { name } else { unnamed }));
         returns.push(if named { format!("Tensor({letter}!) {name}") } else { format!("Tensor({letter}!)") });
     }
     let star = if args.contains('*') { "" } else { "*, " };

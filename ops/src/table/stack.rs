@@ -80,7 +80,7 @@ pub fn arguments(stack: &mut Stack, count: usize) -> Result<&mut [IValue]> {
 
 /// Replaces the last `count` values of the stack by the results of the call that they were the arguments of.
 #[inline]
-pub fn finish<const N: usize>(stack: &mut Stack, count: usize, results: [IValue; N]) {
+pub fn finish(stack: &mut Stack, count: usize, results: impl IntoIterator<Item = IValue>) {
     stack.truncate(stack.len() - count);
     stack.extend(results);
 }

@@ -25,6 +25,7 @@ pub(crate) fn stack(formula: &Formula, operands: &[Arg], params: &[Scalar]) -> S
             "p" => IValue::from(*params.next().expect("as many p as parameters")),
             "f" => IValue::Float(params.next().expect("as many f as parameters").to_f64()),
             "None" => IValue::None,
+            "False" => IValue::Bool(false),
             text => IValue::Str(text.into()),
         })
         .collect()

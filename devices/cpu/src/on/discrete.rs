@@ -2,7 +2,9 @@
 
 use super::On;
 use super::hypot::{hypot_f32, hypot_f64, library_hypot};
-use super::next_after::{next_bf16, next_f16, next_f32, next_f64};
+use super::next_after::{
+    exponent_f32, exponent_f64, mantissa_f32, mantissa_f64, next_bf16, next_f16, next_f32, next_f64,
+};
 use crate::isa::Isa;
 use half::{bf16, f16};
 use monomorph_ops::algebra::{Classify, Divisor, Format, Rounding, Signed, Signum};
@@ -127,7 +129,7 @@ macro_rules! float_or {
 }
 
 macro_rules! floats {
-    ($($element:ident: $repr:ident, $next:ident, $hypot:path;)*) => {$(
+    ($($element:ident: $repr:ident, $next:ident, $mantissa:ident, $exponent:ident, $hypot:path;)*) => {$(
         impl<I: Isa> Rounding for On<$element, I> {
             #[inline(always)]
             fn floor(self) -> Self {
@@ -182,6 +184,14 @@ macro_rules! floats {
                 On::new($next(self.get(), toward.get()))
             }
             #[inline(always)]
+            fn mantissa(self) -> Self {
+                On::new($mantissa(self.get()))
+            }
+            #[inline(always)]
+            fn exponent(self) -> Self {
+                On::new($exponent(self.get()))
+            }
+            #[inline(always)]
             fn hypot(self, other: Self) -> Self {
                 On::new($hypot(self.get(), other.get()))
             }
@@ -189,10 +199,10 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32: f32, next_f32, hypot_f32;
-    f64: f64, next_f64, hypot_f64::<I>;
-    f16: f32, next_f16, hypot_f32;
-    bf16: f32, next_bf16, hypot_f32;
+    f32: f32, next_f32, mantissa_f32, exponent_f32, hypot_f32;
+    f64: f64, next_f64, mantissa_f64, exponent_f64, hypot_f64::<I>;
+    f16: f32, next_f16, mantissa_f32, exponent_f32, hypot_f32;
+    bf16: f32, next_bf16, mantissa_f32, exponent_f32, hypot_f32;
 }
 
 macro_rules! complex {

@@ -1,4 +1,4 @@
-//! The next number of a float format, by its bits: one more or one less away from or towards zero.
+//! The fields of a float format, by its bits: the next number, one more or one less; the mantissa and the exponent.
 
 use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
@@ -28,4 +28,33 @@ next! {
     next_f64: f64, u64, |x| x.to_bits(), |y| f64::from_bits(y);
     next_f16: f32, u16, |x| f32_to_f16(x), |y| f16_to_f32(y);
     next_bf16: f32, u16, |x| f32_to_bf16(x), |y| bf16_to_f32(y);
+}
+
+/// Declares mantissa and exponent of one format: its bits, those of the fraction, the exponent of a number from a half up to 1, and
+/// a power of two that makes subnormal numbers normal.
+macro_rules! fields {
+    ($($mantissa:ident $exponent:ident: $float:ident, $bits:ident, $fraction:literal, $half:literal, $up:literal;)*) => {$(
+        /// The number from a half up to 1.
+        #[inline(always)]
+        pub(super) fn $mantissa(x: $float) -> $float {
+            let normal = if x.abs() < $float::MIN_POSITIVE { x * $float::from_bits(($half + 1 + $up) << $fraction) } else { x };
+            let kept = normal.to_bits() & !((2 * $half + 3) << $fraction);
+            let mantissa = $float::from_bits(kept | ($half << $fraction));
+            if x.is_finite() & (x != 0.0) { mantissa } else { x }
+        }
+
+        /// The exponent that goes with it.
+        #[inline(always)]
+        pub(super) fn $exponent(x: $float) -> $float {
+            let small = x.abs() < $float::MIN_POSITIVE;
+            let normal = if small { x * $float::from_bits(($half + 1 + $up) << $fraction) } else { x };
+            let field = ((normal.to_bits() >> $fraction) & (2 * $half + 3)) as i32;
+            let exponent = field - $half - if small { $up } else { 0 };
+            if x.is_finite() & (x != 0.0) { exponent as $float } else { 0.0 }
+        }
+    )*};
+}
+fields! {
+    mantissa_f32 exponent_f32: f32, u32, 23, 126, 25;
+    mantissa_f64 exponent_f64: f64, u64, 52, 1022, 54;
 }

@@ -44,6 +44,8 @@ K_DISCRETE(i64, k_i64, K_SIGNED)
     return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest; \
   } \
   K_FN T k_next_after_##n(T a, T b) { return nextafter##S(a, b); } \
+  K_FN T k_mantissa_##n(T a) { int e; return frexp##S(a, &e); } \
+  K_FN T k_exponent_##n(T a) { int e = 0; frexp##S(a, &e); return a - a == 0 ? (T)e : 0; } \
   K_FN T k_hypot_##n(T a, T b) { return hypot##S(a, b); }
 
 K_FORMAT(f32, k_f32, f, K_INF_F32)

@@ -66,6 +66,12 @@ impl<C: Floating> Format for Sym<C> {
     fn next_after(self, toward: Self) -> Self {
         self.binary(Op::NextAfter, toward)
     }
+    fn mantissa(self) -> Self {
+        self.unary(Op::Mantissa)
+    }
+    fn exponent(self) -> Self {
+        self.unary(Op::Exponent)
+    }
     fn hypot(self, other: Self) -> Self {
         self.binary(Op::Hypot, other)
     }

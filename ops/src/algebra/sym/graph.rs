@@ -44,6 +44,8 @@ pub(super) enum Op {
     IsNegative,
     IsInfinite,
     NextAfter,
+    Mantissa,
+    Exponent,
     Hypot,
     IsNan,
     IsFinite,

@@ -81,6 +81,8 @@ impl Op {
             Op::IsNegative => "is_negative",
             Op::IsInfinite => "is_infinite",
             Op::NextAfter => "next_after",
+            Op::Mantissa => "mantissa",
+            Op::Exponent => "exponent",
             Op::Hypot => "hypot",
             Op::IsNan => "is_nan",
             Op::IsFinite => "is_finite",
