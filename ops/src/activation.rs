@@ -1,6 +1,7 @@
-//! Smooth activations of neural networks and their backwards: gelu, silu, mish, glu, and the backwards of sigmoid and tanh.
+//! Smooth activations of neural networks and their backwards: gelu, silu, mish, softplus, elu and its kin, glu, and the
+//! backwards of sigmoid and tanh.
 
-use crate::algebra::{Dual, Exponential, Gaussian, Hyperbolic, Real as HasReal, Signum};
+use crate::algebra::{Dual, Exponential, Gaussian, Hyperbolic, Logarithm, Real as HasReal, Signum};
 use crate::factory::empty_like;
 use crate::kernels::Activation;
 use crate::piecewise::check_wide;
@@ -100,6 +101,32 @@ impl<V: Signum> Map<V> for TanhBackwardFn {
     }
 }
 
+pointwise! { SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], [beta, threshold]: [V; 2]) -> V {
+        let scaled = a * beta;
+        // log(e^s + 1) from the larger of the two, so that nothing overflows; what the sum loses is made up for.
+        let small = (-scaled.abs()).exp();
+        let sum = small + V::one();
+        let rest = sum.log() + (small - (sum - V::one())) / sum;
+        V::select(scaled.gt(threshold), a, (scaled.maximum(V::zero()) + rest) / beta)
+    }
+}
+
+pointwise! { EluFn "elu": Reals, Same<1>; Numbers<3> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+impl<V: HasReal + Exponential + Hyperbolic> Map<V> for EluFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], [alpha, scale, input_scale]: [V; 3]) -> V {
+        let scaled = a * input_scale;
+        // e^s - 1 is 2 tanh(s/2) / (1 - tanh(s/2)), of which nothing cancels unless s is large.
+        let half = (scaled * V::from_f64(0.5)).tanh();
+        let near = (half + half) / (V::one() - half);
+        let below = V::select(scaled.gt(V::one()), scaled.exp() - V::one(), near);
+        V::select(a.gt(V::zero()), a * scale, below * (alpha * scale))
+    }
+}
+
 pointwise! { SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
 impl<V: HasReal + Hyperbolic> Map<V> for SoftplusBackwardFn {
     #[inline(always)]
@@ -174,7 +201,8 @@ fn unknown_approximation(got: &str) -> Error {
     Error::new(ErrorKind::UnknownOption { arg: "approximate", got: got.to_owned(), accepted })
 }
 
-/// PyTorch's exact backward neither broadcasts nor computes with other dtypes than these where its input has one of them.
+/// PyTorch's exact backward broadcasts no more than one element, and computes with no other dtypes than these where its input has
+/// one of them.
 fn check_gelu_backward(call: &Check<'_, '_>) -> Result<()> {
     let narrow = |dtype: DType| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
     let [grad, a] = call.operands else { return Ok(()) };
@@ -186,8 +214,10 @@ fn check_gelu_backward(call: &Check<'_, '_>) -> Result<()> {
         let (what, accepted) = ("an operand has dtype", "float16, bfloat16 and float32, where self has one of them");
         return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
     }
-    if grad.sizes() != a.sizes() {
-        let rule = "grad_output and self must have the same sizes; expand them";
+    let one = a.sizes().iter().all(|&size| size == 1);
+    let empty = [grad, a].iter().any(|operand| operand.sizes().contains(&0));
+    if grad.sizes() != a.sizes() && !(one && grad.sizes().len() >= a.sizes().len()) && !empty {
+        let rule = "grad_output and self must have the same sizes, or self one element; expand them";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
     Ok(())
@@ -206,6 +236,28 @@ impl<'t, D: Activation> Operator<'t, D, (Operand<'t>, Operand<'t>, &'t str)> for
             "tanh" => run::<GeluTanhBackwardFn, D, _, S>((grad, a), sink),
             other => Err(unknown_approximation(other).of("gelu_backward")),
         }
+    }
+}
+
+/// `celu`: `elu` that is smooth whatever alpha.
+pub struct Celu;
+
+impl<'t, D: Activation> Operator<'t, D, (Operand<'t>, Scalar)> for Celu {
+    fn call<S: ValueSink<'t, D>>((a, alpha): (Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
+        if alpha.to_f64() == 0.0 {
+            return Err(Error::new(ErrorKind::ArgumentRule { rule: "argument alpha must not be 0" }).of("celu"));
+        }
+        run::<EluFn, D, _, S>((a, alpha, Scalar::Int(1), Scalar::Float(1.0 / alpha.to_f64())), sink)
+    }
+}
+
+/// `selu`: `elu` whose numbers keep mean and variance (G. Klambauer et al., *Self-Normalizing Neural Networks*, 2017).
+pub struct Selu;
+
+impl<'t, D: Activation> Operator<'t, D, (Operand<'t>,)> for Selu {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        let [alpha, scale] = [1.673_263_242_354_377_2, 1.050_700_987_355_480_5].map(Scalar::Float);
+        run::<EluFn, D, _, S>((a, alpha, scale, Scalar::Int(1)), sink)
     }
 }
 
@@ -260,7 +312,7 @@ pub fn glu_out<D: Activation>(this: &Tensor<D>, dim: i64, out: &mut Tensor<D>) -
 
 /// `glu_backward`.
 pub fn glu_backward<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
-    glu_backward_in(this.dtype(), grad, this, dim)
+    glu_backward_in(this.dtype(), grad, this, dim, false)
 }
 
 /// `glu_backward.grad_input`.
@@ -270,13 +322,24 @@ pub fn glu_backward_out<D: Activation>(
     dim: i64,
     out: &mut Tensor<D>,
 ) -> Result<()> {
-    let result = glu_backward_in(out.dtype(), grad, this, dim)?;
+    let same = out.storage_id() == this.storage_id() && out.geometry().same_elements(this.geometry());
+    let result = glu_backward_in(out.dtype(), grad, this, dim, same)?;
     crate::table::write_out(&result, out).map_err(|e| e.of("glu_backward"))
 }
 
-/// The gradient times the sigmoid of the second half, and the gradient by that half, side by side in a tensor of `dtype`.
-fn glu_backward_in<D: Activation>(dtype: DType, grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
-    let [a, gate] = halves(this, dim).map_err(|e| e.of("glu_backward"))?;
+/// The gradient times the sigmoid of the second half, and the gradient by that half, side by side in a tensor of `dtype`. Where
+/// the result is to replace the input, PyTorch has written the sigmoid over the first half before it reads it.
+fn glu_backward_in<D: Activation>(
+    dtype: DType,
+    grad: &Tensor<D>,
+    this: &Tensor<D>,
+    dim: i64,
+    replaces: bool,
+) -> Result<Tensor<D>> {
+    let [mut a, gate] = halves(this, dim).map_err(|e| e.of("glu_backward"))?;
+    if replaces {
+        [a] = run::<GluFn, D, _, _>((Scalar::Int(1), &gate), Functional::<D, 1>::default())?;
+    }
     let out = empty_like(this, Some(dtype), None, None, None, Some(MemoryFormat::Contiguous))?;
     let [mut by_a, mut by_gate] = halves(&out, dim)?;
     run::<GluFn, D, _, _>((grad, &gate), Out([&mut by_a]))?;
@@ -291,18 +354,18 @@ record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
     if scaled < 0.0 { a * (small / (1.0 + small)) } else { a / (1.0 + small) }
 } }
 
-record! { GeluBackwardFn "gelu_backward: x x none", Small within 4096: float |[g, a], []|
+record! { GeluBackwardFn "gelu_backward: x x none", Tame within 4096: float |[g, a], []|
 g * (normal_probability(a) + a * (-0.5 * a * a).exp() / (2.0 * std::f64::consts::PI).sqrt()) }
-record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Small within 65536: float |[g, a], []| {
+record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Tame within 65536: float |[g, a], []| {
     let s = logistic(1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a));
     g * (s + a * s * (1.0 - s) * 1.595_769_121_605_730_8 * (1.0 + 3.0 * 0.044_715 * a * a))
 } }
 record! { SiluFn "silu: x", Any within 64: float |[a], []| a * logistic(a), complex |[a], []| a * c_logistic(a) }
-record! { SiluBackwardFn "silu_backward: x x", Small within 4096:
+record! { SiluBackwardFn "silu_backward: x x", Tame within 4096:
 float |[g, a], []| g * logistic(a) * (1.0 + a * (1.0 - logistic(a))),
 complex |[g, a], []| g * c_logistic(a) * (1.0 + a * (1.0 - c_logistic(a))) }
 record! { MishFn "mish: x", Any within 64: float |[a], []| a * a.exp().ln_1p().tanh() }
-record! { MishBackwardFn "mish_backward: x x", Small within 4096: float |[g, a], []| {
+record! { MishBackwardFn "mish_backward: x x", Tame within 4096: float |[g, a], []| {
     let t = a.exp().ln_1p().tanh();
     g * (t + a * logistic(a) * (1.0 - t * t))
 } }
@@ -310,14 +373,18 @@ record! { SigmoidBackwardFn "sigmoid_backward: x x", Small within 1:
 float |[g, y], []| g * (1.0 - y) * y, complex |[g, y], []| g * (1.0 - y).conj() * y.conj() }
 record! { TanhBackwardFn "tanh_backward: x x", Small within 1:
 float |[g, y], []| g * (1.0 - y * y), complex |[g, y], []| g * (1.0 - y * y).conj() }
-record! { SoftplusBackwardFn "softplus_backward: x x p p", Small within 16:
+record! { SoftplusFn "softplus: x p p", Tame within 64: float |[a], [b, t]|
+if a * b > t { a } else { ((a * b).max(0.0) + (-(a * b).abs()).exp().ln_1p()) / b } }
+record! { EluFn "elu: x p p p", Tame within 1024: float |[a], [alpha, scale, unit]|
+if a > 0.0 { a * scale } else { (a * unit).exp_m1() * (alpha * scale) } }
+record! { SoftplusBackwardFn "softplus_backward: x x p p", Tame within 16:
 float |[g, a], [b, t]| if a * b > t { g } else { g * logistic(a * b) } }
-record! { EluBackwardFn "elu_backward: x p p p False x", Small within 64: float |[g, a], [alpha, scale, unit]|
+record! { EluBackwardFn "elu_backward: x p p p False x", Tame within 64: float |[g, a], [alpha, scale, unit]|
 if a > 0.0 { g * scale } else { g * unit * (alpha * scale) * (a * unit).exp() } }
 record! { EluBackwardOfResultFn "-: x x p p p", Small within 0: float |[g, y], [alpha, scale, unit]|
 if y > 0.0 { g * scale } else { g * unit * (y + alpha * scale) } }
-record! { GluFn "-: x x", Any within 64: float |[a, b], []| a * logistic(b) }
-record! { GluGateBackwardFn "-: x x x", Small within 256:
+record! { GluFn "-: x x", Tame within 64: float |[a, b], []| a * logistic(b) }
+record! { GluGateBackwardFn "-: x x x", Tame within 256:
 float |[g, a, b], []| (1.0 - logistic(b)) * logistic(b) * g * a }
 
 /// 1 / (1 + e^-x).
@@ -364,6 +431,19 @@ macro_rules! __activation_rows {
             : formula ($crate::activation::TanhBackwardFn) {
             functional tanh_backward; out tanh_backward_out [tanh_backward.grad_input];
         } }
+        { [softplus] (Tensor self, Scalar beta=1, Scalar threshold=20) -> (Tensor)
+            : formula ($crate::activation::SoftplusFn) {
+            functional softplus; out softplus_out [softplus.out];
+            or_explicit ($crate::composite::arithmetic::softplus);
+        } }
+        { [elu] (Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> (Tensor)
+            : formula ($crate::activation::EluFn) {
+            functional elu; inplace elu_ [elu_]; out elu_out [elu.out];
+        } }
+        { [celu] (Tensor self, Scalar alpha=1.0) -> (Tensor) : op ($crate::activation::Celu) {
+            functional celu; inplace celu_ [celu_]; autoout - [celu.out];
+        } }
+        { [selu] (Tensor self) -> (Tensor) : op ($crate::activation::Selu) { functional selu; inplace selu_ [selu_]; } }
         { [softplus_backward] (Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> (Tensor)
             : formula ($crate::activation::SoftplusBackwardFn) {
             functional softplus_backward; out softplus_backward_out [softplus_backward.grad_input];

@@ -101,7 +101,7 @@ pub mod functions {
         range_step_out,
     };
     pub use crate::classification::{isclose, isreal};
-    pub use crate::complex_view::{resolve_conj, resolve_neg};
+    pub use crate::complex_view::{complex, complex_out, resolve_conj, resolve_neg};
     pub use crate::copies::{
         clone_tensor, contiguous, flatten, linalg_diagonal, narrow_from, ravel, reshape, reshape_as, to, to_copy,
         to_device, to_dtype, to_other, view_copy,
@@ -121,7 +121,7 @@ pub mod functions {
     pub use crate::new_factories::{empty_permuted, new_empty, new_empty_strided, new_full, new_ones, new_zeros};
     pub use crate::nonzero::where_nonzero;
     pub use crate::parts::{tensor_split_from, unsafe_chunk, unsafe_split, unsafe_split_with_sizes};
-    pub use crate::piecewise::prelu;
+    pub use crate::piecewise::{prelu, prelu_kernel_backward};
     pub use crate::power::{pow_scalar, pow_scalar_out};
     pub use crate::resize::{
         resize, resize_, resize_as, resize_as_, set, set_, set_storage, set_storage_, set_storage_offset,

@@ -34,7 +34,7 @@ impl<V: HasReal> Map<V> for LeakyReluBackwardFn {
     }
 }
 
-pointwise! { ThresholdFn "threshold": Real, Same<1>; Numbers<2> => Common; Rule::TERNARY, check = check_wide, halves_as_f32 = true }
+pointwise! { ThresholdFn "threshold": Real, Same<1>; Numbers<2> => Common; Rule::TERNARY.over_itself(), check = check_wide, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ThresholdFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [threshold, value]: [V; 2]) -> V {
@@ -126,6 +126,22 @@ impl<V: HasReal> Map<V> for PreluFn {
     }
 }
 
+pointwise! { PreluBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true }
+impl<V: HasReal> Map<V> for PreluBackwardFn {
+    #[inline(always)]
+    fn eval([a, weight, grad]: [V; 3], (): ()) -> V {
+        V::select(a.gt(V::zero()), grad, weight * grad)
+    }
+}
+
+pointwise! { PreluWeightBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true }
+impl<V: HasReal> Map<V> for PreluWeightBackwardFn {
+    #[inline(always)]
+    fn eval([a, _, grad]: [V; 3], (): ()) -> V {
+        V::select(a.gt(V::zero()), V::zero(), a * grad)
+    }
+}
+
 /// A number between 0 and 6: 3 more than `a`.
 #[inline(always)]
 fn ramp<V: HasReal>(a: V) -> V {
@@ -143,9 +159,14 @@ fn check_own(call: &Check<'_, '_>) -> Result<()> {
     call.params.iter().try_for_each(|number| number.check_fits(call.common, "of a number"))
 }
 
+fn is_negative_or_nan(number: Scalar) -> bool {
+    let number = number.to_f64();
+    number.is_nan() || number < 0.0
+}
+
 /// The same, and none is negative or NaN.
 fn check_reach(call: &Check<'_, '_>) -> Result<()> {
-    if call.params.iter().any(|number| !(number.to_f64() >= 0.0)) {
+    if call.params.iter().any(|&number| is_negative_or_nan(number)) {
         return Err(ErrorKind::ArgumentRule { rule: "argument lambd must be 0 or more" }.into());
     }
     check_own(call)
@@ -184,7 +205,7 @@ pub struct SoftshrinkBackward;
 
 impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>, Scalar)> for SoftshrinkBackward {
     fn call<S: ValueSink<'t, D>>((grad, a, reach): (Operand<'t>, Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
-        if !(reach.to_f64() >= 0.0) {
+        if is_negative_or_nan(reach) {
             let error = ErrorKind::ArgumentRule { rule: "argument lambd must be 0 or more" };
             return Err(Error::new(error).of("softshrink_backward"));
         }
@@ -210,6 +231,17 @@ pub fn prelu<D: Kernels>(this: &Tensor<D>, weight: &Tensor<D>) -> Result<Tensor<
     let weight = reshape(weight, &sizes)?;
     let [out] = run::<PreluFn, D, _, _>((this, &weight), Functional::<D, 1>::default())?;
     Ok(out)
+}
+
+/// `_prelu_kernel_backward`: the gradients by the input and by the weight, not summed.
+pub fn prelu_kernel_backward<D: Kernels>(
+    grad: &Tensor<D>,
+    this: &Tensor<D>,
+    weight: &Tensor<D>,
+) -> Result<(Tensor<D>, Tensor<D>)> {
+    let [by_input] = run::<PreluBackwardFn, D, _, _>((this, weight, grad), Functional::<D, 1>::default())?;
+    let [by_weight] = run::<PreluWeightBackwardFn, D, _, _>((this, weight, grad), Functional::<D, 1>::default())?;
+    Ok((by_input, by_weight))
 }
 
 record! { ReluFn "relu: x", Any within 0:
@@ -239,6 +271,8 @@ record! { SoftshrinkFn "softshrink: x p", Small within 0: float |[a], [r]| match
 } }
 record! { HardshrinkBackwardFn "hardshrink_backward: x x p", Any within 0:
 float |[g, a], [r]| if a < -r || a > r { g } else { 0.0 } }
+record! { PreluBackwardFn "-: x x x", Small within 0: float |[a, w, g], []| if a > 0.0 { g } else { w * g } }
+record! { PreluWeightBackwardFn "-: x x x", Small within 0: float |[a, _, g], []| if a > 0.0 { 0.0 } else { a * g } }
 record! { PreluFn "_prelu_kernel: x x", Small within 0: float |[a, w], []| if a > 0.0 { a } else { w * a } }
 
 /// 3 more than `a`, from 0 to 6.
@@ -305,6 +339,12 @@ macro_rules! __piecewise_rows {
         { [_prelu_kernel] (Tensor self, Tensor weight) -> (Tensor) : formula ($crate::piecewise::PreluFn) {
             functional prelu_kernel;
         } }
+        { [_prelu_kernel_backward] (Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)
+            : hand ($crate::piecewise::prelu_kernel_backward) {
+            functional prelu_kernel_backward;
+        } }
+        { [] () -> () : formula ($crate::piecewise::PreluBackwardFn) {} }
+        { [] () -> () : formula ($crate::piecewise::PreluWeightBackwardFn) {} }
         { [prelu] (Tensor self, Tensor weight) -> (Tensor) : hand ($crate::piecewise::prelu) {
             functional prelu;
         } }

@@ -28,6 +28,8 @@ pub enum Inputs {
     Any,
     /// Multiples of one half up to 16, infinities and NaN: where float16 does not round what float64 would not.
     Small,
+    /// Multiples of one half up to 4: where no step underflows or overflows in one dtype and not in another.
+    Tame,
 }
 
 /// A formula with a record.

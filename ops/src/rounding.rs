@@ -113,6 +113,9 @@ macro_rules! __rounding_rows {
             functional round_decimals; inplace round_decimals_ [round_.decimals];
             out round_decimals_out [round.decimals_out];
         } }
+        { [special_round] (Tensor self, *, int decimals=0) -> (Tensor) : op ($crate::rounding::RoundDecimals) {
+            functional -; out - [special_round.out];
+        } }
         { [] () -> () : formula ($crate::rounding::RoundDecimalsFn) {} }
     } };
 }

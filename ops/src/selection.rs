@@ -18,7 +18,7 @@ impl<V: Value> Map<V> for WhereFn {
     }
 }
 
-pointwise! { MaskedFillFn "masked_fill_": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT, check = check_mask, light = true }
+pointwise! { MaskedFillFn "masked_fill_": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT.over_itself(), check = check_mask, light = true }
 impl<V: Value> Map<V> for MaskedFillFn {
     #[inline(always)]
     fn eval((mask, [a, value]): (V::Mask, [V; 2]), (): ()) -> V {

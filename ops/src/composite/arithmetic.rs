@@ -1,5 +1,5 @@
-//! Arithmetic composed of arithmetic: softplus; and what sub, rsub, square, addcmul, addcdiv, lerp, ne, relu and logical_not are on devices
-//! without kernels of their own.
+//! Arithmetic composed of arithmetic: what sub, rsub, square, addcmul, addcdiv, lerp, softplus, ne, relu and logical_not are on devices
+//! without kernels of their own. Their rows are beside their formulas.
 
 use super::{in_dtype, operand};
 use crate::pointwise::common_dtype;
@@ -146,7 +146,7 @@ pub fn lerp_number(calls: &Calls<'_>, this: &IValue, end: &IValue, weight: Scala
 
 /// `lerp.Tensor`: from `self` to `end`, by weights.
 pub fn lerp(calls: &Calls<'_>, this: &IValue, end: &IValue, weight: &IValue) -> Result<AnyTensor> {
-    let dtype = one_floating_dtype(&[this, end, weight])?;
+    let dtype = one_floating_dtype(&[this, end])?;
     let [this, end, weight] = widened(calls, [this, end, weight], dtype)?;
     let way: IValue = calls.tensor("sub.Tensor", [end.clone(), this.clone()])?.into();
     let size = calls.tensor("abs", [weight.clone()])?;
@@ -165,7 +165,7 @@ fn one_floating_dtype(values: &[&IValue]) -> Result<DType> {
     let mut dtypes = values.iter().filter_map(|v| operand(v).dtype());
     let want = dtypes.next().unwrap_or(DType::F32);
     if let Some(got) = dtypes.find(|d| *d != want) {
-        return Err(ErrorKind::DTypeMismatch { arg: "end or weight", got, want }.into());
+        return Err(ErrorKind::DTypeMismatch { arg: "end", got, want }.into());
     }
     if want.is_integral(true) { Err(unsupported(want, "floating and complex dtypes")) } else { Ok(want) }
 }
@@ -200,16 +200,4 @@ pub fn softplus(calls: &Calls<'_>, this: &IValue, beta: Scalar, threshold: Scala
     let curved = number("div.Scalar", &log1p, beta)?;
     let result = calls.tensor("where.self", [straight, this, curved])?;
     narrowed(calls, result, dtype)
-}
-
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __composite_arithmetic_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [softplus] (Tensor self, Scalar beta=1, Scalar threshold=20) -> (Tensor)
-            : explicit ($crate::composite::arithmetic::softplus) {
-            functional -; outsame - [softplus.out];
-        } }
-    } };
 }

@@ -73,18 +73,6 @@ pub fn out(functional: &str) -> impl Derived + use<> {
     }
 }
 
-/// The same where the output must have the dtype of the result.
-pub fn outsame(functional: &str) -> impl Derived + use<> {
-    let functional = functional.to_owned();
-    move |calls, stack| {
-        let result = computed(calls, &functional, inputs(stack))?;
-        check_device(&result, out_of(stack)?, "out")?;
-        check_same(result.dtype(), out_of(stack)?.dtype())?;
-        check_overlap(stack.len() - 1, stack, Shared::Partial)?;
-        into_out(calls, stack, result, true)
-    }
-}
-
 /// The same where the output must lie apart from the inputs.
 pub fn outapart(functional: &str) -> impl Derived + use<> {
     let functional = functional.to_owned();

@@ -18,6 +18,7 @@ pub mod arithmetic;
 #[doc(hidden)]
 pub mod derived;
 pub mod join;
+pub mod scatter;
 pub mod shape;
 
 use monomorph_core::dispatch::Calls;

@@ -126,6 +126,12 @@ impl Rule {
         Rule { stored_numbers: true, ..self }
     }
 
+    /// The rule for an operator that gives the same when it is applied to its own result, so that an output whose elements share
+    /// memory does no harm. Such an output is walked element by element.
+    pub const fn over_itself(self) -> Rule {
+        Rule { flags: Flags { check_mem_overlap: false, ..self.flags }, ..self }
+    }
+
     /// True if operands of one dtype are computed with in that dtype, which is the result's, whatever they are.
     pub(super) const fn is_simple(&self) -> bool {
         matches!(self.output, OutputKind::Common)

@@ -55,7 +55,6 @@ macro_rules! memory_table {
         $crate::__rearrange_rows! { $callback $($context)* }
         $crate::__complex_view_rows! { $callback $($context)* }
         $crate::__parts_rows! { $callback $($context)* }
-        $crate::__composite_arithmetic_rows! { $callback $($context)* }
         $crate::__composite_shape_rows! { $callback $($context)* }
         $crate::__composite_join_rows! { $callback $($context)* }
     };

@@ -37,7 +37,9 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         }
         (Base::Tensor, false) => IValue::from(match arg.name() {
             "self" if COMPLEX.contains(&schema.name()) => ramp(DType::C64, &[3, 2]),
-            "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy") => ramp(DType::C64, &[3]),
+            "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy" | "complex") => {
+                ramp(DType::C64, &[3])
+            }
             "self" | "vec2" if matches!(schema.name(), "outer" | "ger") => ramp(DType::F32, &[3]),
             "self" if schema.name() == "dsplit" => ramp(DType::F32, &[3, 2, 1]),
             "tensor_indices_or_sections" => ramp(DType::I64, &[1]),
@@ -53,9 +55,11 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             "out" if ["eq", "lt", "logical_not", "any"].contains(&schema.name()) || TRUTH.contains(&schema.name()) => {
                 ramp(DType::Bool, &[3, 2])
             }
+            "exponent" if schema.name() == "frexp" => ramp(DType::I32, &[3, 2]),
             "out" if schema.name() == "float_power" => ramp(DType::F64, &[3, 2]),
             "self" if schema.name() == "float_power_" => ramp(DType::F64, &[3, 2]),
             "grad_output" if schema.name() == "glu_backward" => ramp(DType::F32, &[3, 1]),
+            "exponent" if schema.name() == "frexp" => ramp(DType::I32, &[3, 2]),
             "weight" if schema.name() == "prelu" => ramp(DType::F32, &[1]),
             "out" if schema.name() == "argmax" => ramp(DType::I64, &[3, 2]),
             "self" | "input" if schema.name().starts_with("upsample") => ramp(DType::F32, &[1, 3, 2]),
