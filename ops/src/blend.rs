@@ -77,12 +77,12 @@ fn check_addcdiv(call: &Check<'_, '_>) -> Result<()> {
 fn check_lerp(call: &Check<'_, '_>) -> Result<()> {
     let [a, b, weight @ ..] = call.operands else { return Ok(()) };
     let weight = weight.first().filter(|weight| !weight.sizes().is_empty());
-    if let (Some(_), Some(want), Some(got)) = (weight, a.dtype(), call.out.filter(|&out| Some(out) != a.dtype())) {
-        return Err(ErrorKind::OutputDType { index: 0, got, want }.into());
-    }
     if [Some(b), weight].into_iter().flatten().any(|operand| operand.dtype() != a.dtype()) {
         let rule = "self, end and a weight with dimensions must have one dtype; cast them to one";
         return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    if let (Some(_), Some(want), Some(got)) = (weight, a.dtype(), call.out.filter(|&out| Some(out) != a.dtype())) {
+        return Err(ErrorKind::OutputDType { index: 0, got, want }.into());
     }
     check_value(call)
 }

@@ -159,6 +159,7 @@ fn check_own(call: &Check<'_, '_>) -> Result<()> {
     call.params.iter().try_for_each(|number| number.check_fits(call.common, "of a number"))
 }
 
+/// Whether a number is negative, or none.
 fn is_negative_or_nan(number: Scalar) -> bool {
     let number = number.to_f64();
     number.is_nan() || number < 0.0
