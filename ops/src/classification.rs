@@ -147,7 +147,7 @@ record! { IsposinfFn "isposinf: x", Any within 0:
 bool |[_], []| false, int |[_], []| false, float |[a], []| a == f64::INFINITY }
 record! { IsneginfFn "isneginf: x", Any within 0:
 bool |[_], []| false, int |[_], []| false, float |[a], []| a == f64::NEG_INFINITY }
-record! { NanToNumFn "nan_to_num: x f f f", Any within 0: float |[a], [n, p, m]| replaced(a, [n, p, m]),
+record! { NanToNumFn "-: x p p p", Any within 0: float |[a], [n, p, m]| replaced(a, [n, p, m]),
 complex |[a], [n, p, m]| Complex64::new(replaced(a.re, [n.re, p.re, m.re]), replaced(a.im, [n.re, p.re, m.re])) }
 
 /// A number, or what stands for it.
