@@ -38,10 +38,23 @@
 /// pub fn register(library: &mut Library) -> Result<()>    // `my::axpy`, `my::axpy_`, `my::axpy.out` on the CPU and meta
 /// ```
 ///
-/// so a module has at most one `operators!`. A row whose arguments are not those of its formula does not compile.
+/// so a module has at most one `operators!`. A row whose arguments are not those of its formula does not compile. Devices of other
+/// crates that execute all of the rows stand in front of them, as in `operators! { [Arena] {..} {..} }`: `register` brings their kernels
+/// along.
 #[macro_export]
 macro_rules! operators {
     ($({ $($row:tt)* })*) => {
+        $crate::operators! { [] $({ $($row)* })* }
+    };
+    ([$($device:ident),* $(,)?] $({ $($row:tt)* })*) => {
+        $crate::__operators! { [Cpu Meta $($device)*] $({ $($row)* })* }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __operators {
+    ($devices:tt $({ $($row:tt)* })*) => {
         $( $crate::__operator_row! { {__typed_row __function} $($row)* } )*
         #[doc = "Shapes only: the functional forms with a meta tensor as their result, for operands of any device."]
         pub mod meta {
@@ -54,9 +67,17 @@ macro_rules! operators {
         pub fn register(library: &mut $crate::Library) -> $crate::Result<()> {
             #[allow(unused_imports, reason = "the expansion names devices by identifier")]
             use $crate::{Cpu, Meta};
-            $( $crate::__operator_row! { {__register_row [library Cpu Meta]} $($row)* } )*
+            $( $crate::__registered_row! { library $devices $($row)* } )*
             Ok(())
         }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __registered_row {
+    ($library:ident [$($device:ident)*] $($row:tt)*) => {
+        $crate::__operator_row! { {__register_row [$library $($device)*]} $($row)* }
     };
 }
 

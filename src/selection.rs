@@ -1,7 +1,16 @@
-//! Parts of the operator table, chosen at compile time: a program that registers three operators contains the kernels of three.
-//! Owns the choosing; the rows are `monomorph_ops`'s.
+//! Parts of the operator table, chosen at compile time: a program that registers three operators contains the kernels of three, and
+//! a device of another crate gets what it can run. Owns the choosing; the rows are `monomorph_ops`'s.
 
 use crate::{Cpu, Library, Meta, Result};
+use monomorph_core::Device;
+use monomorph_core::structured::Operator;
+use monomorph_ops::Op;
+use monomorph_ops::fill::Fills;
+use monomorph_ops::pointwise::Prebuilt;
+use monomorph_ops::reduce::Reduce;
+use monomorph_ops::table::Adding;
+
+pub use monomorph_ops::table::Forms;
 
 /// The row of the table whose name has this [hash](name).
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +72,75 @@ pub fn register_all(library: &mut Library) -> Result<()> {
     Ok(())
 }
 
+/// A row of the table that a device can run: it executes the row's formula, fold or template.
+#[diagnostic::on_unimplemented(
+    message = "`{D}` does not run this row of the table",
+    note = "a device runs a row by implementing `Executes` for its formula, fold or template; other rows are registered by \
+        `register_memory`, or kernel by kernel with `Library::kernel`"
+)]
+pub trait RunsOn<D> {
+    /// Adds the device's kernels for these forms of the row.
+    ///
+    /// # Errors
+    ///
+    /// A device kind without a dispatch key, or a kernel that is there already.
+    fn register_on(library: &mut Library, forms: Forms) -> Result<()>;
+}
+
+macro_rules! runs_on {
+    ([] $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
+        runs_on! { @of (Op<$path>) $name $args -> $rets : formula ($path) $forms }
+    };
+    ([] $name:tt $args:tt -> $rets:tt : fold ($path:path) $forms:tt) => {
+        runs_on! { @of (Reduce<$path, Prebuilt>) $name $args -> $rets : fold ($path) $forms }
+    };
+    ([] $name:tt $args:tt -> $rets:tt : template ($op:ty) $forms:tt) => {
+        runs_on! { @of ($op) $name $args -> $rets : template ($op) $forms }
+    };
+    ([] $name:tt $args:tt -> $rets:tt : op ($op:ty) $forms:tt) => {
+        runs_on! { @of ($op) $name $args -> $rets : op ($op) $forms }
+    };
+    (@of ($op:ty) $name:tt $args:tt $($row:tt)*) => {
+        impl<D: Device> RunsOn<D> for Row<{ name(monomorph_ops::__row_name!($name)) }>
+        where
+            $op: for<'t> Operator<'t, D, monomorph_ops::__arguments_type!('t $args)>,
+        {
+            fn register_on(library: &mut Library, forms: Forms) -> Result<()> {
+                let library = &mut Adding::new(library, forms);
+                monomorph_ops::__register_row! { [library D] $name $args $($row)* }
+                Ok(())
+            }
+        }
+    };
+    ($($other:tt)*) => {};
+}
+monomorph_ops::op_table! { __each_row runs_on [] }
+
+macro_rules! memory_row {
+    ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : view $($row:tt)*) => {
+        monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : view $($row)* }
+    };
+    ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : views $($row:tt)*) => {
+        monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : views $($row)* }
+    };
+    ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : hand $($row:tt)*) => {
+        monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : hand $($row)* }
+    };
+    ($($other:tt)*) => {};
+}
+
+/// Adds kernels of the device `D` for all that takes memory and a copy: views and their copies, factories, `clone`, `copy_`,
+/// `fill_`, `reshape`, `to`, `resize_` and their relatives. What is left are the operators that compute.
+///
+/// # Errors
+///
+/// A device kind without a dispatch key, or a kernel that is there already.
+pub fn register_memory<D: Fills>(library: &mut Library) -> Result<()> {
+    let library = &mut Adding::new(library, Forms::All);
+    monomorph_ops::memory_table! { __each_row memory_row [library D] }
+    Ok(())
+}
+
 /// Defines chosen operators of the table in a [`Library`](crate::Library) of the namespace `aten`: each with its in-place and out=
 /// forms, on the CPU and on meta tensors. Only their kernels are linked. Gives a `Result<()>`.
 ///
@@ -76,6 +154,14 @@ pub fn register_all(library: &mut Library) -> Result<()> {
 /// # }
 /// ```
 ///
+/// With a device, adds its kernels to operators that are defined elsewhere; it must [execute](monomorph_core::structured::Executes)
+/// them. `out` leaves the functional and in-place forms to dispatch, which completes them for a device of another crate:
+///
+/// ```ignore
+/// monomorph::register!(&mut library, Arena => "add.Tensor", "mul.Tensor")?;
+/// monomorph::register!(&mut library, Arena: out => "sum.dim_IntList")?;
+/// ```
+///
 /// A name that is not in the table does not compile:
 ///
 /// ```compile_fail,E0277
@@ -85,6 +171,18 @@ pub fn register_all(library: &mut Library) -> Result<()> {
 /// ```
 #[macro_export]
 macro_rules! register {
+    ($library:expr, $device:ty => $($name:literal),+ $(,)?) => {
+        $crate::register!(@on All $library, $device, $($name)+)
+    };
+    ($library:expr, $device:ty: out => $($name:literal),+ $(,)?) => {
+        $crate::register!(@on Out $library, $device, $($name)+)
+    };
+    (@on $forms:ident $library:expr, $device:ty, $($name:literal)+) => {{
+        let library: &mut $crate::Library = $library;
+        let each = [$(<$crate::selection::Row<{ $crate::selection::name($name) }>
+            as $crate::selection::RunsOn<$device>>::register_on),+];
+        each.into_iter().try_for_each(|register| register(library, $crate::selection::Forms::$forms))
+    }};
     ($library:expr => $($name:literal),+ $(,)?) => {{
         let library: &mut $crate::Library = $library;
         let each = [$(<$crate::selection::Row<{ $crate::selection::name($name) }> as $crate::selection::InTable>::register),+];

@@ -7,8 +7,8 @@
 //! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the storage
 //!   of an argument with `!`, that storage may have been written.
 //! * A result that shares storage with arguments is in the alias set of at least one of them (`Tensor(a) self -> Tensor(a)`).
-//!   Results need not alias what they say: `reshape` copies where it must. Five operators are exempt by name: four because to keep
-//!   quiet about their views is what they are for, and `conj_physical`, which returns a real tensor itself.
+//!   Results need not alias what they say: `reshape` copies where it must. Ten operators are exempt by name: PyTorch's schemas of them
+//!   keep quiet about their views.
 //! * A result is undefined where the schema's `output_mask: bool[N]` is false, and nowhere else.
 //!
 //! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator reads it
@@ -107,13 +107,24 @@ fn check_writes(schema: &Schema, before: &Before, args: &[IValue]) -> Result<()>
     Ok(())
 }
 
-/// Operators that give views and say that they do not, so that whoever follows aliases lets go of them: their callers promise to use
-/// only one of the tensors from then on. And one that returns its argument where there is nothing to compute.
-const QUIET_VIEWS: [&str; 5] =
-    ["_unsafe_view", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "conj_physical"];
+/// Operators that give views and say that they do not. Of the unsafe ones the callers promise to use only one of the tensors from then
+/// on, so that whoever follows aliases lets go of them. The others are composed (`CompositeImplicit`) of operators that do say it, or return
+/// their argument where there is nothing to compute.
+const SILENT_VIEWS: [&str; 10] = [
+    "_unsafe_view",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_tensors",
+    "type_as",
+    "conj_physical",
+];
 
 fn check_aliases(schema: &Schema, before: &Before, args: &[IValue], results: &[IValue]) -> Result<()> {
-    if QUIET_VIEWS.contains(&schema.name()) {
+    if SILENT_VIEWS.contains(&schema.name()) {
         return Ok(());
     }
     let held = |storage| {

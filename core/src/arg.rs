@@ -7,7 +7,7 @@ use crate::ivalue::IValue;
 use crate::scalar::Scalar;
 use crate::set::Storage;
 use crate::structured::Operand;
-use crate::tensor::Tensor;
+use crate::tensor::{AnyTensor, Tensor};
 use std::marker::PhantomData;
 
 /// A tensor argument of a typed call: a tensor on `D`, or a Rust number.
@@ -145,6 +145,20 @@ impl ArgType for OptionalTensorArg {
         match value {
             IValue::None => Some(Operand::Absent),
             other => TensorArg::get(other),
+        }
+    }
+}
+
+/// `Tensor[]`.
+pub struct TensorsArg;
+impl ArgType for TensorsArg {
+    type Value<'t> = &'t [AnyTensor];
+    fn get(value: &IValue) -> Option<&[AnyTensor]> {
+        match value {
+            IValue::Tensors(list) => Some(list),
+            // An empty list has no type of its own.
+            IValue::List(list) if list.is_empty() => Some(&[]),
+            _ => None,
         }
     }
 }

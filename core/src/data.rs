@@ -1,4 +1,5 @@
-//! Data in and out of tensors on the host: guarded slices, copies from slices and to vectors.
+//! Data in and out of tensors: guarded slices where the host reaches the memory; copies from slices and to vectors on any device that
+//! has data.
 
 use crate::device::{Contents, Device, DeviceId};
 use crate::element::Element;
@@ -8,6 +9,7 @@ use crate::scalar::Scalar;
 use crate::storage::Held;
 use crate::strides;
 use crate::tensor::{AnyTensor, Raw, Tensor};
+use crate::transfer;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
@@ -84,15 +86,11 @@ fn lend<T: Element>(geometry: &Geometry, held: &Held<'_>) -> Result<*mut T::Stor
     Ok(first)
 }
 
-fn check<T: Element>(raw: &Raw) -> Result<()> {
-    check_dtype::<T>(raw.geometry(), raw.header().is_some_and(|header| header.is_host()), raw.device())
-}
-
-fn check_dtype<T: Element>(geometry: &Geometry, is_host: bool, device: DeviceId) -> Result<()> {
+fn check_dtype<T: Element>(geometry: &Geometry) -> Result<()> {
     if geometry.dtype() != T::DTYPE {
         return Err(ErrorKind::ElementType { got: geometry.dtype(), want: T::DTYPE }.into());
     }
-    if is_host { Ok(()) } else { Err(ErrorKind::NoHostData { device }.into()) }
+    Ok(())
 }
 
 fn check_slice<T: Element>(raw: &Raw) -> Result<()> {
@@ -100,7 +98,10 @@ fn check_slice<T: Element>(raw: &Raw) -> Result<()> {
 }
 
 fn check_elements<T: Element>(geometry: &Geometry, is_host: bool, device: DeviceId) -> Result<()> {
-    check_dtype::<T>(geometry, is_host, device)?;
+    check_dtype::<T>(geometry)?;
+    if !is_host {
+        return Err(ErrorKind::NoHostData { device }.into());
+    }
     if !geometry.is_contiguous() || geometry.is_conj() || geometry.is_neg() {
         let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
         return Err(ErrorKind::NotContiguous { sizes, strides }.into());
@@ -134,7 +135,7 @@ impl Raw {
 
     /// Every element in row-major order, whatever the strides, with the conj and neg bits applied.
     fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        check::<T>(self)?;
+        check_dtype::<T>(self.geometry())?;
         let geometry = self.geometry();
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let held = Held::read(header, "self")?;
@@ -150,7 +151,7 @@ impl Raw {
     /// Every element in row-major order as text; of dimensions longer than `2 * edge`, only `edge` at either end.
     pub(crate) fn to_text(&self, edge: i64) -> Result<Vec<String>> {
         crate::with_element!(self.geometry().dtype(), T => {
-            check::<T>(self)?;
+            check_dtype::<T>(self.geometry())?;
             let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
             let held = Held::read(header, "self")?;
             let mut out = Vec::new();
@@ -161,14 +162,9 @@ impl Raw {
 
     pub(crate) fn bytes_of_storage(&self) -> Result<Vec<u8>> {
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
-        if !header.is_host() {
-            return Err(ErrorKind::NoHostData { device: self.device() }.into());
-        }
         let held = Held::read(header, "self")?;
-        // SAFETY: read-borrowed until the copy is done.
-        let data = unsafe { held.header().data() };
-        // SAFETY: S1: the storage has that many initialised bytes.
-        Ok(unsafe { std::slice::from_raw_parts(data, header.bytes()) }.to_vec())
+        let bytes = held.header().bytes() as i64;
+        transfer::reached::<u8>(&Geometry::new(crate::DType::U8, &[bytes], &[1], 0)?, &held)
     }
 }
 
@@ -195,11 +191,17 @@ fn resolve<T: Element>(value: T, geometry: &Geometry) -> T {
 /// dimensions longer than `2 * edge` only with `edge` at either end.
 fn for_each_element<T: Element>(raw: &Raw, held: &Held<'_>, edge: i64, mut visit: impl FnMut(T)) -> Result<()> {
     let geometry = raw.geometry();
-    let first = lend::<T>(geometry, held)?;
+    let staged;
+    let first = if held.header().is_host() {
+        lend::<T>(geometry, held)?.cast_const()
+    } else {
+        staged = transfer::reached::<T>(geometry, held)?;
+        staged.as_ptr()
+    };
     for_each_offset(geometry.sizes(), geometry.strides(), edge, |offset| {
-        // SAFETY: T1: every element that the geometry reaches lies inside the storage.
+        // SAFETY: T1: every element that the geometry reaches lies inside the storage, and in the copy of what it reaches.
         let element = unsafe { first.offset(offset as isize) };
-        // SAFETY: it is initialised (S1), aligned, of type Stored, and read-borrowed.
+        // SAFETY: it is initialised (S1), aligned, of type Stored, and read-borrowed or a copy.
         let stored = unsafe { element.read() };
         visit(resolve(T::load(stored), geometry));
     });
@@ -270,14 +272,24 @@ impl AnyTensor {
 }
 
 impl<D: Device> Tensor<D> {
-    /// A contiguous tensor of `sizes` with a copy of `data`, on the first device of the kind, whose memory the host must
-    /// reach. An error if the lengths disagree.
+    /// A contiguous tensor of `sizes` with a copy of `data`, on the first device of the kind. An error if the lengths disagree, and
+    /// for the meta device, which has no data.
     pub fn from_slice<T: Element>(data: &[T], sizes: &[i64]) -> Result<Tensor<D>> {
+        Tensor::from_slice_on(0, data, sizes)
+    }
+
+    /// [`from_slice`](Tensor::from_slice) on device `index` of the kind.
+    pub fn from_slice_on<T: Element>(index: u8, data: &[T], sizes: &[i64]) -> Result<Tensor<D>> {
         let numel = strides::numel(sizes)?;
         if numel != data.len() {
             return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: data.len() }.into());
         }
-        let mut tensor = Tensor::<D>::zeros_contiguous(T::DTYPE, sizes)?;
+        let mut tensor = Tensor::<D>::zeroed(T::DTYPE, sizes, &strides::contiguous_strides(sizes), index)?;
+        if !tensor.raw().header().is_some_and(|header| header.is_host()) {
+            let stored: Vec<T::Stored> = data.iter().map(|x| x.store()).collect();
+            tensor.raw().write_first(bytemuck::cast_slice(&stored))?;
+            return Ok(tensor);
+        }
         for (to, from) in tensor.raw_mut().fresh_data_mut::<T>()?.iter_mut().zip(data) {
             *to = from.store();
         }
@@ -287,9 +299,9 @@ impl<D: Device> Tensor<D> {
     /// A tensor of bytes `storage` seen through `geometry`.
     pub fn from_storage(storage: &[u8], geometry: Geometry) -> Result<Tensor<D>> {
         let whole = Geometry::new(crate::DType::U8, &[storage.len() as i64], &[1], 0)?;
-        let mut whole = Tensor::<D>::from_raw(Raw::allocate::<D>(whole, 0, Contents::Zeroed)?);
+        let whole = Tensor::<D>::from_raw(Raw::allocate::<D>(whole, 0, Contents::Zeroed)?);
         if !storage.is_empty() {
-            whole.raw_mut().fresh_data_mut::<u8>()?.copy_from_slice(storage);
+            whole.raw().write_first(storage)?;
         }
         whole.view_as(geometry)
     }

@@ -85,7 +85,9 @@ pub enum Contents {
 /// * M1: `allocate` returns a block of at least `bytes` bytes, aligned to 16, or `None`; zeroed where asked.
 /// * M2: `free` and `copy` are given blocks of `allocate` with the same index and byte count, `copy` two live blocks that
 ///   do not overlap.
-/// * M3: if `host` is set, the host may read and write the block.
+/// * M3: with [`Reach::Host`] the host may read and write the block, at the address that it has.
+/// * M4: with [`Reach::Transfer`], `write` and `read` are given `bytes` bytes inside one live block of the same index and as many
+///   of the host; when they return without an error, those bytes have arrived, and nothing else has changed.
 #[derive(Debug)]
 pub struct Memory {
     /// Allocates on device `index`.
@@ -94,8 +96,30 @@ pub struct Memory {
     pub free: unsafe fn(index: u8, block: NonNull<u8>, bytes: usize),
     /// Copies `bytes` bytes between two blocks of the device.
     pub copy: unsafe fn(index: u8, to: NonNull<u8>, from: NonNull<u8>, bytes: usize),
-    /// True if the host can reach the memory.
-    pub host: bool,
+    /// How the host gets at the memory.
+    pub reach: Reach,
+}
+
+/// How the host gets at the memory of a device.
+#[derive(Clone, Copy, Debug)]
+pub enum Reach {
+    /// By itself: an address of the device is one of the host.
+    Host,
+    /// By these functions alone. What an address is, only the device knows; the host adds bytes to it and nothing else.
+    Transfer {
+        /// Copies bytes of the host into a block.
+        write: unsafe fn(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<()>,
+        /// Copies bytes out of a block to the host.
+        read: unsafe fn(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<()>,
+    },
+}
+
+impl Reach {
+    /// True if the host can follow the device's addresses.
+    #[inline]
+    pub const fn is_host(&self) -> bool {
+        matches!(self, Reach::Host)
+    }
 }
 
 /// One side of a strided copy: where the first element lies and how the others follow.
@@ -117,7 +141,7 @@ pub struct Strided<'a> {
 ///
 /// # Safety
 ///
-/// No other type has this [`KIND`](Device::KIND), [`MEMORY`](Device::MEMORY) keeps M1–M3 and is `None` for [`Meta`] alone, and
+/// No other type has this [`KIND`](Device::KIND), [`MEMORY`](Device::MEMORY) keeps M1–M4 and is `None` for [`Meta`] alone, and
 /// `copy` touches nothing but the elements it is given.
 pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     /// The kind that all devices of this type have.

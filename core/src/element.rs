@@ -175,6 +175,12 @@ macro_rules! with_element {
     };
 }
 
+/// The number that the first `dtype.size()` bytes are as an element of `dtype`; `None` if there are fewer.
+pub fn scalar_from_bytes(bytes: &[u8], dtype: DType) -> Option<Scalar> {
+    let element = bytes.get(..dtype.size())?;
+    with_element!(dtype, T => Some(T::load(bytemuck::pod_read_unaligned::<<T as Element>::Stored>(element)).to_scalar()))
+}
+
 /// The bytes of `value` as an element of `dtype`, in the first `dtype.size()` bytes; the rest is zero.
 pub fn scalar_bytes(value: Scalar, dtype: DType) -> [u8; 16] {
     let mut bytes = [0u8; 16];

@@ -191,6 +191,18 @@ pub enum ErrorKind {
         /// Which other operand.
         other: String,
     },
+    /// Tensors of a list whose sizes must be equal, but for the dimension that they are joined along.
+    #[error(
+        "argument {arg} has tensors of sizes {want:?} and {got:?}; equal sizes are accepted, but for a dimension that they are joined along"
+    )]
+    UnequalSizes {
+        /// Which argument.
+        arg: &'static str,
+        /// The sizes that differ.
+        got: Vec<i64>,
+        /// Those of the first tensor.
+        want: Vec<i64>,
+    },
     /// A size below zero.
     #[error("argument {arg} contains the negative size {got}; sizes of 0 or more are accepted")]
     NegativeSize {

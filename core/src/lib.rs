@@ -1,6 +1,7 @@
 //! What every room of monomorph shares: dtypes, scalars, geometry, storage, tensors, structured operators, schemas.
 //! Knows no operator and runs no kernel.
 
+mod access;
 pub mod annotations;
 mod arg;
 pub mod borrow;
@@ -29,16 +30,18 @@ mod storage;
 pub mod strides;
 pub mod structured;
 mod tensor;
+mod transfer;
 
+pub use access::Access;
 pub use arg::{
     Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
-    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg,
+    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
 };
 pub use data::{Data, DataMut};
-pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Strided};
+pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Reach, Strided};
 pub use dispatch::{BoxedFn, Stack};
 pub use dtype::{DType, Kind};
-pub use element::{BoolByte, Element, scalar_bytes};
+pub use element::{BoolByte, Element, scalar_bytes, scalar_from_bytes};
 pub use error::{Error, ErrorKind, Result};
 pub use format::{Layout, MemoryFormat, Options};
 pub use geometry::Geometry;

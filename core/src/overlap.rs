@@ -1,5 +1,9 @@
 //! Memory overlap: may two indices of one tensor, or elements of two tensors, be the same memory?
 
+use crate::error::{ErrorKind, Result};
+use crate::geometry::Geometry;
+use crate::strides;
+use crate::tensor::TensorRef;
 use smallvec::SmallVec;
 
 /// Whether a tensor has indices that reach the same element.
@@ -28,7 +32,7 @@ pub enum Shared {
 
 /// Judges one geometry. Strides are in any one unit.
 pub fn internal(sizes: &[i64], strides: &[i64]) -> Internal {
-    if crate::strides::is_non_overlapping_and_dense(sizes, strides) || sizes.contains(&0) {
+    if strides::is_non_overlapping_and_dense(sizes, strides) || sizes.contains(&0) {
         return Internal::No;
     }
     if sizes.iter().zip(strides).any(|(&size, &stride)| size > 1 && stride == 0) {
@@ -68,6 +72,17 @@ pub struct Place<'a> {
     pub strides: &'a [i64],
 }
 
+impl<'a> Place<'a> {
+    /// Where a tensor lies with this geometry.
+    pub fn of(tensor: TensorRef<'_>, geometry: &'a Geometry) -> Place<'a> {
+        let element = geometry.dtype().size();
+        let start = geometry.offset().saturating_mul(element as i64);
+        let end = geometry.bytes_needed().map_or(start, |bytes| (bytes as i64).max(start));
+        let (sizes, strides) = (geometry.sizes(), geometry.strides());
+        Place { storage: tensor.storage_id(), start, bytes: end - start, element, sizes, strides }
+    }
+}
+
 /// Judges two tensors, as PyTorch does: different storages share nothing; two dense tensors share by their byte ranges;
 /// anything else in one storage is too hard to tell.
 pub fn shared(a: &Place<'_>, b: &Place<'_>) -> Shared {
@@ -77,8 +92,8 @@ pub fn shared(a: &Place<'_>, b: &Place<'_>) -> Shared {
     if a.start == b.start && a.element == b.element && a.sizes == b.sizes && a.strides == b.strides {
         return Shared::Full;
     }
-    if !crate::strides::is_non_overlapping_and_dense(a.sizes, a.strides)
-        || !crate::strides::is_non_overlapping_and_dense(b.sizes, b.strides)
+    if !strides::is_non_overlapping_and_dense(a.sizes, a.strides)
+        || !strides::is_non_overlapping_and_dense(b.sizes, b.strides)
     {
         return Shared::Unknown;
     }
@@ -87,4 +102,27 @@ pub fn shared(a: &Place<'_>, b: &Place<'_>) -> Shared {
         return if a.strides == b.strides { Shared::Full } else { Shared::Partial };
     }
     if a.start < b_end && b.start < a_end { Shared::Partial } else { Shared::None }
+}
+
+/// An error if output number `output` reaches an element twice.
+pub(crate) fn check_itself(output: usize, to: &TensorRef<'_>) -> Result<()> {
+    let g = to.geometry();
+    if internal(g.sizes(), g.strides()) == Internal::Yes {
+        let (sizes, strides) = (g.sizes().to_vec(), g.strides().to_vec());
+        return Err(ErrorKind::InternalOverlap { index: output, sizes, strides }.into());
+    }
+    Ok(())
+}
+
+/// An error if output number `output` and another tensor share some bytes and are not the same elements; how they share, otherwise.
+pub(crate) fn check_apart(
+    output: usize,
+    other: &'static str,
+    to: &TensorRef<'_>,
+    from: &TensorRef<'_>,
+) -> Result<Shared> {
+    match shared(&Place::of(*to, to.geometry()), &Place::of(*from, from.geometry())) {
+        Shared::Partial => Err(ErrorKind::PartialOverlap { output, other: other.into() }.into()),
+        shared => Ok(shared),
+    }
 }

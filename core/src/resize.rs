@@ -3,7 +3,7 @@
 use crate::device::{Device, Strided};
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
-use crate::overlap::{self, Internal, Place, Shared};
+use crate::overlap::{Shared, check_apart, check_itself};
 use crate::storage::Held;
 use crate::strides::{self, Dims};
 use crate::tensor::{Tensor, TensorRef};
@@ -44,7 +44,8 @@ impl<D: Device> Tensor<D> {
         }
         let sizes = Dims::from_slice(self.sizes());
         expand_strides(from.geometry(), &sizes)?;
-        if check_overlap(&to, &from)? != Shared::None {
+        check_itself(0, &to)?;
+        if check_apart(0, "src", &to, &from)? != Shared::None {
             // The same elements read another way, or too hard to tell: neither may be copied directly (C2).
             return self.copy_from(&source.staged()?);
         }
@@ -114,33 +115,4 @@ fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<Dims> {
         _ => 0,
     };
     Ok((0..sizes.len()).map(stride).collect())
-}
-
-/// The written tensor must not overlap itself, nor partially overlap the read one.
-fn check_overlap(to: &TensorRef<'_>, from: &TensorRef<'_>) -> Result<Shared> {
-    let g = to.geometry();
-    if overlap::internal(g.sizes(), g.strides()) == Internal::Yes {
-        return Err(
-            ErrorKind::InternalOverlap { index: 0, sizes: g.sizes().to_vec(), strides: g.strides().to_vec() }.into()
-        );
-    }
-    let place = |t: &TensorRef<'_>| -> Result<Option<(i64, i64)>> {
-        let g = t.geometry();
-        let bytes = strides::extent(g.sizes(), g.strides())?.saturating_mul(g.dtype().size());
-        Ok(i64::try_from(bytes).ok().map(|bytes| (g.offset().saturating_mul(g.dtype().size() as i64), bytes)))
-    };
-    let (Some((a_start, a_bytes)), Some((b_start, b_bytes))) = (place(to)?, place(from)?) else {
-        return Ok(Shared::Unknown);
-    };
-    let a = place_of(to, a_start, a_bytes);
-    let b = place_of(from, b_start, b_bytes);
-    match overlap::shared(&a, &b) {
-        Shared::Partial => Err(ErrorKind::PartialOverlap { output: 0, other: "src".into() }.into()),
-        shared => Ok(shared),
-    }
-}
-
-fn place_of<'a>(t: &TensorRef<'a>, start: i64, bytes: i64) -> Place<'a> {
-    let g = t.geometry();
-    Place { storage: t.storage_id(), start, bytes, element: g.dtype().size(), sizes: g.sizes(), strides: g.strides() }
 }

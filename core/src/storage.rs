@@ -13,7 +13,7 @@
 //! * S3: a handle keeps its header alive; an operator call never replaces the handle of an argument.
 
 use crate::borrow::{BorrowState, Home, ReadProof, Refused, WriteProof};
-use crate::device::{Contents, Device, DeviceId, Memory};
+use crate::device::{Contents, Device, DeviceId, Memory, Reach};
 use crate::error::{Error, ErrorKind, Result};
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
@@ -130,7 +130,7 @@ impl Handle {
         bytes: usize,
         contents: Contents,
     ) -> Result<Handle> {
-        if !memory.host {
+        if !memory.reach.is_host() {
             return Handle::allocate_elsewhere(memory, device, bytes, contents);
         }
         let refused = || Error::new(ErrorKind::Allocation { bytes, device });
@@ -240,7 +240,7 @@ impl Header {
 
     /// True if the host can reach the data.
     pub(crate) fn is_host(&self) -> bool {
-        self.memory.host
+        self.memory.reach.is_host()
     }
 
     /// Bytes of the storage.
@@ -281,6 +281,40 @@ impl Header {
         // SAFETY: S2: a borrow excludes changes of `block`.
         let block = unsafe { &*self.block.get() };
         block.data.as_ptr()
+    }
+
+    /// Copies bytes from `start` on to the host.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds a borrow, and the storage has that many bytes from `start` on.
+    pub(crate) unsafe fn read(&self, start: usize, to: &mut [u8]) -> Result<()> {
+        // SAFETY: the caller holds a borrow.
+        let from = unsafe { self.data() }.wrapping_add(start).cast_const();
+        match self.memory.reach {
+            // SAFETY: M3, S1; `to` is borrowed by the caller alone, so it is no part of a storage that it borrows.
+            Reach::Host => unsafe { to.as_mut_ptr().copy_from_nonoverlapping(from, to.len()) },
+            // SAFETY: M4, S1.
+            Reach::Transfer { read, .. } => unsafe { read(self.device.index, to.as_mut_ptr(), from, to.len()) }?,
+        }
+        Ok(())
+    }
+
+    /// Copies bytes of the host to those from `start` on.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds a write borrow, and the storage has that many bytes from `start` on.
+    pub(crate) unsafe fn write(&self, start: usize, from: &[u8]) -> Result<()> {
+        // SAFETY: the caller holds a borrow.
+        let to = unsafe { self.data() }.wrapping_add(start);
+        match self.memory.reach {
+            // SAFETY: M3, S1; nobody reads a storage that the caller write-borrows, so `from` is no part of it.
+            Reach::Host => unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) },
+            // SAFETY: M4, S1.
+            Reach::Transfer { write, .. } => unsafe { write(self.device.index, to, from.as_ptr(), from.len()) }?,
+        }
+        Ok(())
     }
 
     /// Prepares a larger block that holds the present bytes followed by zeroes.

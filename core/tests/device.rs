@@ -11,8 +11,8 @@ mod probe;
 use host::Host;
 use monomorph_core::structured::{Executes, Functional, Operand, Out, Outputs, call, in_place, prepare};
 use monomorph_core::{
-    Contents, DType, Device, DeviceId, DeviceKind, ErrorKind, Geometry, Memory, Options, Result, Scalar, Strided,
-    Tensor,
+    Access, Contents, DType, Device, DeviceId, DeviceKind, ErrorKind, Geometry, Memory, Meta, Options, Reach, Result,
+    Scalar, Strided, Tensor,
 };
 use probe::{Ask, Bound, Call, Fail, Probe};
 use std::cell::{Cell, RefCell};
@@ -83,8 +83,33 @@ unsafe fn copy_blocks(index: u8, to: NonNull<u8>, from: NonNull<u8>, bytes: usiz
     unsafe { to.copy_from_nonoverlapping(from, bytes) };
 }
 
-static FAR: Memory = Memory { allocate: |i, n, c| make(false, i, n, c), free: unmake, copy: copy_blocks, host: false };
-static NEAR: Memory = Memory { allocate: |i, n, c| make(true, i, n, c), free: unmake, copy: copy_blocks, host: true };
+/// The host's side of the block of device `index` that has `bytes` bytes from an address on.
+fn within(index: u8, address: *const u8, bytes: usize) -> *mut u8 {
+    let first = real(index, address.cast_mut());
+    assert_eq!(real(index, address.wrapping_add(bytes).cast_mut()), first.wrapping_add(bytes), "past the block");
+    first
+}
+
+unsafe fn write(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<()> {
+    // SAFETY: M4, and `within` finds the block.
+    unsafe { within(index, to, bytes).copy_from_nonoverlapping(from, bytes) };
+    Ok(())
+}
+
+unsafe fn read(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<()> {
+    // SAFETY: M4, and `within` finds the block.
+    unsafe { to.copy_from_nonoverlapping(within(index, from, bytes), bytes) };
+    Ok(())
+}
+
+static FAR: Memory = Memory {
+    allocate: |i, n, c| make(false, i, n, c),
+    free: unmake,
+    copy: copy_blocks,
+    reach: Reach::Transfer { write, read },
+};
+static NEAR: Memory =
+    Memory { allocate: |i, n, c| make(true, i, n, c), free: unmake, copy: copy_blocks, reach: Reach::Host };
 
 /// Restores the current device.
 struct Guard(u8);
@@ -415,16 +440,23 @@ fn copies_stay_on_one_device() {
 }
 
 #[test]
-fn the_host_cannot_look_into_far_memory() {
-    let mut t = tensor::<Far>(&[1], 1);
+fn the_host_cannot_look_into_far_memory_and_copies_out_of_it() {
+    let mut t = Tensor::<Far>::from_slice_on(1, &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).expect("memory");
     let refused = ErrorKind::NoHostData { device: far(1) };
     assert_eq!(kind(t.data::<f32>()), refused);
     assert_eq!(kind(t.data_mut::<f32>()), refused);
-    assert_eq!(kind(t.to_vec::<f32>()), refused);
-    assert_eq!(kind(t.item()), refused);
-    assert_eq!(kind(t.storage_to_vec()), refused);
-    assert_eq!(t.to_string(), "tensor(..., sizes=[1], dtype=float32, device=privateuse:1)");
-    assert_eq!(kind(Tensor::<Far>::from_slice(&[1f32], &[1])), ErrorKind::NoHostData { device: far(0) });
+    assert_eq!((t.device(), peek(&t), t.version()), (far(1), counting(6), 0));
+    let view = t.view_as(Geometry::new(DType::F32, &[2, 2], &[1, 3], 1).expect("legal")).expect("a view");
+    assert_eq!(view.to_vec::<f32>(), Ok(vec![2.0, 5.0, 3.0, 6.0]));
+    assert_eq!(view.storage_to_vec().expect("bytes").len(), 24);
+    assert_eq!(kind(view.to_vec::<f64>()), ErrorKind::ElementType { got: DType::F32, want: DType::F64 });
+    assert_eq!(Tensor::<Far>::from_slice(&[7i64], &[]).and_then(|t| t.item()), Ok(Scalar::Int(7)));
+    assert_eq!(t.to_string(), "tensor([[1.0, 2.0, 3.0],\n        [4.0, 5.0, 6.0]], dtype=float32)");
+    let bytes = [1u8, 0, 0, 0, 2, 0, 0, 0];
+    let stored = Tensor::<Far>::from_storage(&bytes, Geometry::contiguous(DType::I32, &[2]).expect("legal"));
+    assert_eq!(stored.and_then(|t| t.to_vec::<i32>()), Ok(vec![1, 2]));
+    assert_eq!(Tensor::<Far>::from_slice::<f32>(&[], &[0]).and_then(|t| t.to_vec::<f32>()), Ok(Vec::new()));
+    drop(view);
     // Host memory of an out-of-tree device is as good as the CPU's.
     let near = Tensor::<Near>::from_slice(&[1.5f32, 2.5], &[2]).expect("a tensor");
     assert_eq!(near.to_vec::<f32>(), Ok(vec![1.5, 2.5]));
@@ -433,4 +465,70 @@ fn the_host_cannot_look_into_far_memory() {
     assert!(near.into_any().downcast::<Near>().is_some());
     drop(t);
     assert_eq!(live(), 0);
+}
+
+#[test]
+fn tensors_go_from_one_device_to_another() {
+    let base = Tensor::<Host>::from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).expect("memory");
+    let to_far = |sizes: &[i64], strides: &[i64], offset| {
+        let geometry = Geometry::new(DType::F32, sizes, strides, offset).expect("legal");
+        Tensor::<Far>::from_any(base.view_as(geometry).expect("a view").as_any(), 1).expect("a tensor")
+    };
+    let turned = to_far(&[3, 2], &[1, 3], 0);
+    assert_eq!((turned.strides(), turned.device()), (&[1, 3][..], far(1)), "dense strides stay");
+    assert_eq!(peek(&turned), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    let stepped = to_far(&[2, 2], &[3, 2], 0);
+    assert_eq!((stepped.strides(), stepped.storage_bytes()), (&[2, 1][..], 16), "no gap comes along");
+    assert_eq!(peek(&stepped), [1.0, 3.0, 4.0, 6.0]);
+    let expanded = to_far(&[2, 2], &[0, 1], 4);
+    assert_eq!((expanded.storage_bytes(), peek(&expanded)), (16, vec![5.0, 6.0, 5.0, 6.0]));
+    assert_eq!(to_far(&[0, 3], &[3, 1], 0).sizes(), [0, 3]);
+    let negated = turned.view_as(turned.geometry().clone().with_neg(true)).expect("a view");
+    let back = Tensor::<Host>::from_any(negated.as_any(), 0).expect("a tensor");
+    assert!(!back.is_neg());
+    assert_eq!(back.to_vec::<f32>(), Ok(vec![-1.0, -4.0, -2.0, -5.0, -3.0, -6.0]));
+    let other = Tensor::<Near>::from_any(turned.as_any(), 0).expect("a tensor");
+    assert_eq!(other.to_vec::<f32>(), turned.to_vec::<f32>());
+    let dry = Tensor::<Meta>::from_any(turned.as_any(), 0).expect("shapes");
+    assert_eq!((dry.sizes(), dry.strides()), (&[3, 2][..], &[1, 3][..]));
+    assert_eq!(kind(Tensor::<Far>::from_any(dry.as_any(), 0)), ErrorKind::NoHostData { device: DeviceId::META });
+    FAIL_AT.set(Some(MADE.get()));
+    assert!(matches!(kind(Tensor::<Far>::from_any(base.as_any(), 0)), ErrorKind::Allocation { .. }));
+    FAIL_AT.set(None);
+    drop((turned, stepped, expanded, negated, other));
+    assert_eq!(live(), 0);
+}
+
+#[test]
+fn a_hand_written_kernel_borrows_its_tensors_at_once() {
+    let (a, b) = (tensor::<Far>(&[2], 1), tensor::<Far>(&[2], 1));
+    let mut out = tensor::<Far>(&[2], 1);
+    {
+        let access = Access::new([&a, &b], [&mut out]).expect("free tensors");
+        assert_eq!(CURRENT.get(), 1, "the device is current");
+        // SAFETY: the address is only compared.
+        assert_eq!(access.input::<1>().1, unsafe { b.as_operand().data() });
+        assert_eq!(access.output::<0>().0.sizes(), [2]);
+        assert!(a.to_vec::<f32>().is_ok(), "others may read inputs");
+    }
+    assert_eq!((CURRENT.get(), out.version(), a.version()), (0, 1, 0));
+    // An input that shares the output's storage is borrowed with it, once.
+    let alias = out.clone();
+    drop(Access::new([&alias, &a], [&mut out]).expect("one borrow"));
+    // What others use is refused.
+    let elsewhere = tensor::<Far>(&[2], 0);
+    let want = ErrorKind::DeviceMismatch { arg: "1".into(), got: far(0), want: far(1) };
+    assert_eq!(kind(Access::new([&a, &elsewhere], [&mut out]).map(|_| ())), want);
+    let (mut near, mut other) = (tensor::<Near>(&[2], 0), tensor::<Near>(&[2], 0));
+    let (shared, guarded) = (near.clone(), near.clone());
+    let reader = guarded.data::<f32>().expect("free");
+    let refused = kind(Access::new([&other], [&mut near]).map(|_| ()));
+    assert!(matches!(refused, ErrorKind::Borrowed { state: "read", .. }), "{refused:?}");
+    assert_eq!(near.version(), 0);
+    drop(reader);
+    let writer = near.data_mut::<f32>().expect("free");
+    let refused = kind(Access::new([&shared], [&mut other]).map(|_| ()));
+    assert!(matches!(refused, ErrorKind::Borrowed { state: "written", .. }), "{refused:?}");
+    assert_eq!(other.version(), 0);
+    drop(writer);
 }

@@ -434,6 +434,7 @@ macro_rules! __activation_rows {
         { [softplus] (Tensor self, Scalar beta=1, Scalar threshold=20) -> (Tensor)
             : formula ($crate::activation::SoftplusFn) {
             functional softplus; out softplus_out [softplus.out];
+            or_explicit ($crate::composite::arithmetic::softplus);
         } }
         { [elu] (Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> (Tensor)
             : formula ($crate::activation::EluFn) {

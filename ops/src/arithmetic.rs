@@ -212,7 +212,7 @@ macro_rules! __arithmetic_rows {
         { [sub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
             : formula ($crate::arithmetic::SubFn) {
             functional sub; inplace sub_ [sub_.Tensor]; out sub_out [sub.out]; functional_full sub_alpha;
-            inplace_full sub_alpha_; out_full sub_alpha_out;
+            inplace_full sub_alpha_; out_full sub_alpha_out; or_explicit ($crate::composite::arithmetic::sub);
         } }
         { [sub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
             : op ($crate::Op<$crate::arithmetic::SubFn>) {
@@ -245,49 +245,49 @@ macro_rules! __arithmetic_rows {
             functional abs; inplace abs_ [abs_]; out abs_out [abs.out];
         } }
         { [subtract.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
-            : op ($crate::Op<$crate::arithmetic::SubFn>) {
+            : alias (sub = $crate::Op<$crate::arithmetic::SubFn>) {
             functional subtract; inplace subtract_ [subtract_.Tensor]; out subtract_out [subtract.out];
         } }
         { [subtract.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
-            : op ($crate::Op<$crate::arithmetic::SubFn>) {
+            : alias (sub = $crate::Op<$crate::arithmetic::SubFn>) {
             functional -; inplace - [subtract_.Scalar];
         } }
         { [rsub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor) : op ($crate::arithmetic::Rsub) {
-            functional rsub; autoout - [rsub.Tensor_out];
+            functional rsub; autoout - [rsub.Tensor_out]; or_explicit ($crate::composite::arithmetic::rsub);
         } }
         { [rsub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor) : op ($crate::arithmetic::Rsub) {
-            functional -; autoout - [rsub.Scalar_out];
+            functional -; autoout - [rsub.Scalar_out]; or_explicit ($crate::composite::arithmetic::rsub_number);
         } }
-        { [multiply.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::MulFn>) {
+        { [multiply.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (mul = $crate::Op<$crate::arithmetic::MulFn>) {
             functional multiply; inplace multiply_ [multiply_.Tensor]; out multiply_out [multiply.out];
         } }
-        { [multiply.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::MulFn>) {
+        { [multiply.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (mul = $crate::Op<$crate::arithmetic::MulFn>) {
             functional -; inplace - [multiply_.Scalar];
         } }
-        { [divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+        { [divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (div = $crate::Op<$crate::arithmetic::DivFn>) {
             functional divide; inplace divide_ [divide_.Tensor]; out divide_out [divide.out];
         } }
-        { [divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+        { [divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (div = $crate::Op<$crate::arithmetic::DivFn>) {
             functional -; inplace - [divide_.Scalar];
         } }
-        { [true_divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+        { [true_divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (div = $crate::Op<$crate::arithmetic::DivFn>) {
             functional true_divide; inplace true_divide_ [true_divide_.Tensor]; out true_divide_out [true_divide.out];
         } }
-        { [true_divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+        { [true_divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (div = $crate::Op<$crate::arithmetic::DivFn>) {
             functional -; inplace - [true_divide_.Scalar];
         } }
         { [divide.Tensor_mode] (Tensor self, Tensor other, *, str? rounding_mode) -> (Tensor)
-            : op ($crate::arithmetic::DivMode) {
+            : alias (div = $crate::arithmetic::DivMode) {
             functional divide_mode; inplace divide_mode_ [divide_.Tensor_mode]; out divide_mode_out [divide.out_mode];
         } }
         { [divide.Scalar_mode] (Tensor self, Scalar other, *, str? rounding_mode) -> (Tensor)
-            : op ($crate::arithmetic::DivMode) {
+            : alias (div = $crate::arithmetic::DivMode) {
             functional -; inplace - [divide_.Scalar_mode];
         } }
-        { [negative] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::arithmetic::NegFn>) {
+        { [negative] (Tensor self) -> (Tensor) : alias (neg = $crate::Op<$crate::arithmetic::NegFn>) {
             functional negative; inplace negative_ [negative_]; out negative_out [negative.out];
         } }
-        { [absolute] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::arithmetic::AbsFn>) {
+        { [absolute] (Tensor self) -> (Tensor) : alias (abs = $crate::Op<$crate::arithmetic::AbsFn>) {
             functional absolute; inplace absolute_ [absolute_]; out absolute_out [absolute.out];
         } }
         { [deg2rad] (Tensor self) -> (Tensor) : op ($crate::arithmetic::Deg2rad) {

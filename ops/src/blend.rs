@@ -113,17 +113,21 @@ macro_rules! __blend_rows {
             : formula ($crate::blend::AddcmulFn) {
             functional addcmul; inplace addcmul_ [addcmul_]; out addcmul_out [addcmul.out];
             functional_full addcmul_value; inplace_full addcmul_value_; out_full addcmul_value_out;
+            or_explicit ($crate::composite::arithmetic::addcmul);
         } }
         { [addcdiv] (Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> (Tensor)
             : formula ($crate::blend::AddcdivFn) {
             functional addcdiv; inplace addcdiv_ [addcdiv_]; out addcdiv_out [addcdiv.out];
             functional_full addcdiv_value; inplace_full addcdiv_value_; out_full addcdiv_value_out;
+            or_explicit ($crate::composite::arithmetic::addcdiv);
         } }
         { [lerp.Tensor] (Tensor self, Tensor end, Tensor weight) -> (Tensor) : formula ($crate::blend::LerpFn) {
             functional lerp_tensor; inplace lerp_tensor_ [lerp_.Tensor]; out lerp_tensor_out [lerp.Tensor_out];
+            or_explicit ($crate::composite::arithmetic::lerp);
         } }
         { [lerp.Scalar] (Tensor self, Tensor end, Scalar weight) -> (Tensor) : formula ($crate::blend::LerpNumberFn) {
             functional lerp; inplace lerp_ [lerp_.Scalar]; out lerp_out [lerp.Scalar_out];
+            or_explicit ($crate::composite::arithmetic::lerp_number);
         } }
     } };
 }

@@ -207,10 +207,10 @@ macro_rules! __clamp_rows {
         { [clamp.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
             functional clamp_tensor; inplace clamp_tensor_ [clamp_.Tensor]; out clamp_tensor_out [clamp.Tensor_out];
         } }
-        { [clip] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
+        { [clip] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : alias (clamp = $crate::clamp::Clamp) {
             functional clip; inplace clip_ [clip_]; out clip_out [clip.out];
         } }
-        { [clip.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
+        { [clip.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor) : alias (clamp = $crate::clamp::Clamp) {
             functional clip_tensor; inplace clip_tensor_ [clip_.Tensor]; out clip_tensor_out [clip.Tensor_out];
         } }
         { [clamp_min] (Tensor self, Scalar min) -> (Tensor) : op ($crate::clamp::ClampMin) {

@@ -3,6 +3,7 @@
 use crate::algebra::{Classify, Equal, Num, Ordered as HasOrder};
 use crate::complex_view;
 use crate::factory::ones_like;
+use crate::fill::Fills;
 use crate::functions;
 use crate::kernels::{Classification, Comparison, Kernels, Sign};
 use crate::pointwise::{AllDTypes, Common, FloatComplex, Map, Numbers, Ordered, Rule, Same, Truth, pointwise, run};
@@ -88,7 +89,7 @@ impl<'t, D: Classification + Sign> Operator<'t, D, (Operand<'t>, Replacement, Re
 }
 
 /// `isreal`: whether the imaginary part is zero, as it is in what is not complex.
-pub fn isreal<D: Kernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
+pub fn isreal<D: Kernels + Fills>(this: &Tensor<D>) -> Result<Tensor<D>> {
     if this.dtype().is_complex() {
         return functions::eq(&this.view_as(complex_view::imag(this.geometry())?)?, 0);
     }

@@ -77,15 +77,15 @@ macro_rules! __comparison_rows {
             functional -; inplace - [eq_.Scalar]; out - [eq.Scalar_out];
         } }
         { [ne.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::NeFn) {
-            functional ne; inplace ne_ [ne_.Tensor]; out ne_out [ne.Tensor_out];
+            functional ne; inplace ne_ [ne_.Tensor]; out ne_out [ne.Tensor_out]; or_explicit ($crate::composite::arithmetic::ne);
         } }
         { [ne.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::NeFn>) {
             functional -; inplace - [ne_.Scalar]; out - [ne.Scalar_out];
         } }
-        { [not_equal.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::comparison::NeFn>) {
+        { [not_equal.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (ne = $crate::Op<$crate::comparison::NeFn>) {
             functional not_equal; inplace not_equal_ [not_equal_.Tensor]; out not_equal_out [not_equal.Tensor_out];
         } }
-        { [not_equal.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::NeFn>) {
+        { [not_equal.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (ne = $crate::Op<$crate::comparison::NeFn>) {
             functional -; inplace - [not_equal_.Scalar]; out - [not_equal.Scalar_out];
         } }
         { [lt.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::LtFn) {
@@ -94,10 +94,10 @@ macro_rules! __comparison_rows {
         { [lt.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::LtFn>) {
             functional -; inplace - [lt_.Scalar]; out - [lt.Scalar_out];
         } }
-        { [less.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::comparison::LtFn>) {
+        { [less.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (lt = $crate::Op<$crate::comparison::LtFn>) {
             functional less; inplace less_ [less_.Tensor]; out less_out [less.Tensor_out];
         } }
-        { [less.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::LtFn>) {
+        { [less.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (lt = $crate::Op<$crate::comparison::LtFn>) {
             functional -; inplace - [less_.Scalar]; out - [less.Scalar_out];
         } }
         { [le.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::LeFn) {
@@ -106,10 +106,10 @@ macro_rules! __comparison_rows {
         { [le.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::LeFn>) {
             functional -; inplace - [le_.Scalar]; out - [le.Scalar_out];
         } }
-        { [less_equal.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::comparison::LeFn>) {
+        { [less_equal.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (le = $crate::Op<$crate::comparison::LeFn>) {
             functional less_equal; inplace less_equal_ [less_equal_.Tensor]; out less_equal_out [less_equal.Tensor_out];
         } }
-        { [less_equal.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::LeFn>) {
+        { [less_equal.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (le = $crate::Op<$crate::comparison::LeFn>) {
             functional -; inplace - [less_equal_.Scalar]; out - [less_equal.Scalar_out];
         } }
         { [gt.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::GtFn) {
@@ -118,10 +118,10 @@ macro_rules! __comparison_rows {
         { [gt.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::GtFn>) {
             functional -; inplace - [gt_.Scalar]; out - [gt.Scalar_out];
         } }
-        { [greater.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::comparison::GtFn>) {
+        { [greater.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (gt = $crate::Op<$crate::comparison::GtFn>) {
             functional greater; inplace greater_ [greater_.Tensor]; out greater_out [greater.Tensor_out];
         } }
-        { [greater.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::GtFn>) {
+        { [greater.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (gt = $crate::Op<$crate::comparison::GtFn>) {
             functional -; inplace - [greater_.Scalar]; out - [greater.Scalar_out];
         } }
         { [ge.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::comparison::GeFn) {
@@ -130,11 +130,11 @@ macro_rules! __comparison_rows {
         { [ge.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::GeFn>) {
             functional -; inplace - [ge_.Scalar]; out - [ge.Scalar_out];
         } }
-        { [greater_equal.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::comparison::GeFn>) {
+        { [greater_equal.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (ge = $crate::Op<$crate::comparison::GeFn>) {
             functional greater_equal; inplace greater_equal_ [greater_equal_.Tensor];
             out greater_equal_out [greater_equal.Tensor_out];
         } }
-        { [greater_equal.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::comparison::GeFn>) {
+        { [greater_equal.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (ge = $crate::Op<$crate::comparison::GeFn>) {
             functional -; inplace - [greater_equal_.Scalar]; out - [greater_equal.Scalar_out];
         } }
     } };

@@ -1,9 +1,10 @@
 //! Tensors made from another one: clone, contiguous, reshape, to, and narrow by a tensor. Each is the tensor itself or a view
 //! where that is enough, else a copy.
 
+use crate::composite::shape::flat_sizes;
 use crate::factory::{device_index, empty_like};
 use crate::fill::copy_;
-use monomorph_core::strides::{self, Dims};
+use monomorph_core::strides;
 use monomorph_core::{DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Tensor};
 
 /// `clone`: a copy with its own storage, its elements resolved; in `preserve_format` unless another is given.
@@ -59,24 +60,8 @@ pub fn ravel<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
 
 /// `flatten.using_ints`: the dimensions from `start_dim` to `end_dim` as one; a view where the strides allow it.
 pub fn flatten<D: Device>(this: &Tensor<D>, start_dim: i64, end_dim: i64) -> Result<Tensor<D>> {
-    let make = || {
-        let first = strides::wrap_dim(start_dim, this.ndim(), "start_dim")?;
-        let last = strides::wrap_dim(end_dim, this.ndim(), "end_dim")?;
-        if first > last {
-            return Err(ErrorKind::ArgumentRule { rule: "start_dim must not come after end_dim" }.into());
-        }
-        match this.sizes() {
-            [] => reshape(this, &[1]),
-            _ if first == last => Ok(this.clone()),
-            sizes => {
-                let mut merged = Dims::from_slice(&sizes[..first]);
-                merged.push(strides::numel(&sizes[first..=last])? as i64);
-                merged.extend(sizes[last + 1..].iter().copied());
-                reshape(this, &merged)
-            }
-        }
-    };
-    make().map_err(|e: Error| e.of("flatten"))
+    let sizes = flat_sizes(this.sizes(), start_dim, end_dim).map_err(|e: Error| e.of("flatten"))?;
+    sizes.map_or_else(|| Ok(this.clone()), |sizes| reshape(this, &sizes)).map_err(|e| e.of("flatten"))
 }
 
 /// `linalg_diagonal`: the diagonal of the last two dimensions.
@@ -253,12 +238,12 @@ macro_rules! __copies_rows {
         { [view_copy] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::copies::view_copy) {
             functional view_copy; autoout - [view_copy.out];
         } }
-        { [reshape_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : hand ($crate::copies::reshape_as) {
+        { [reshape_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : implicit ($crate::composite::shape::reshape_as) {
             functional reshape_as;
         } }
-        { [ravel] (Tensor(a) self) -> (Tensor(a)) : hand ($crate::copies::ravel) { functional ravel; } }
+        { [ravel] (Tensor(a) self) -> (Tensor(a)) : implicit ($crate::composite::shape::ravel) { functional ravel; } }
         { [flatten.using_ints] (Tensor(a) self, int start_dim=0, int end_dim=-1) -> (Tensor(a))
-            : hand ($crate::copies::flatten) {
+            : implicit ($crate::composite::shape::flatten) {
             functional flatten;
         } }
         { [linalg_diagonal] (Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> (Tensor(a))

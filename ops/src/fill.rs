@@ -7,7 +7,7 @@ use crate::pointwise::{
 use crate::record::record;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::structured::{Executes, call, in_place};
-use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Scalar, Tensor};
+use monomorph_core::{Device, Element, Error, ErrorKind, Geometry, Meta, Result, Scalar, Tensor, with_element};
 
 pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value, light = true }
 impl<V: Value> Map<V> for FillFn {
@@ -21,14 +21,45 @@ fn check_value(call: &Check<'_, '_>) -> Result<()> {
     call.params.iter().try_for_each(|value| value.check_fits(call.common, "value"))
 }
 
-/// A device that can fill: the bound of everything that makes tensors of a value.
-pub trait Fills: Device + Executes<Pointwise<FillFn, Prebuilt>> {}
-impl<D: Device + Executes<Pointwise<FillFn, Prebuilt>>> Fills for D {}
+/// A device that can fill: the bound of everything that makes tensors of a value. Every device can, since it has a copy; one that
+/// has a kernel says so.
+pub trait Fills: Device {
+    /// Writes `value` to every element. An error if the dtype cannot hold it.
+    fn fill(this: &mut Tensor<Self>, value: Scalar) -> Result<()> {
+        fill_by_copy(this, value)
+    }
+}
+
+impl Fills for Meta {
+    fn fill(this: &mut Tensor<Meta>, value: Scalar) -> Result<()> {
+        fill_by_kernel(this, value)
+    }
+}
+
+/// Fills by the device's kernel.
+pub fn fill_by_kernel<D: Executes<Pointwise<FillFn, Prebuilt>>>(this: &mut Tensor<D>, value: Scalar) -> Result<()> {
+    in_place(this, move |_, sink, _| {
+        call::<Pointwise<FillFn, Prebuilt>, D, _>(&PointwiseInputs::new((value,))?, sink)
+    })?;
+    Ok(())
+}
+
+/// Fills by a broadcast copy of one element, after the checks of the kernel.
+pub fn fill_by_copy<D: Device>(this: &mut Tensor<D>, value: Scalar) -> Result<()> {
+    let mut dry = this.as_any().to_meta();
+    if let Some(dry) = dry.downcast_mut::<Meta>() {
+        fill_by_kernel(dry, value)?;
+    }
+    with_element!(this.dtype(), T => {
+        let one = Tensor::<D>::from_slice_on(this.device().index, &[T::from_scalar(value)], &[])?;
+        this.copy_from(&one)
+    })
+}
 
 /// `fill_.Scalar`: writes `value` to every element. An error if the dtype cannot hold it.
 pub fn fill_<D: Fills>(this: &mut Tensor<D>, value: impl Into<Scalar>) -> Result<&mut Tensor<D>> {
-    let value = value.into();
-    in_place(this, move |_, sink, _| call::<Pointwise<FillFn, Prebuilt>, D, _>(&PointwiseInputs::new((value,))?, sink))
+    D::fill(this, value.into())?;
+    Ok(this)
 }
 
 /// `fill_.Tensor`: writes the value of a tensor without dimensions to every element.

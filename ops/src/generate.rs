@@ -88,7 +88,12 @@ fn fill<D: Device>(out: &mut Tensor<D>, mut element: impl FnMut(usize) -> Scalar
     if D::MEMORY.is_none() {
         return Ok(());
     }
+    let is_host = D::MEMORY.is_some_and(|memory| memory.reach.is_host());
     with_element!(out.dtype(), T => {
+        if !is_host {
+            let values: Vec<T> = (0..out.numel()).map(|i| T::from_scalar(element(i))).collect();
+            return out.copy_from(&Tensor::from_slice_on(out.device().index, &values, out.sizes())?);
+        }
         for (i, to) in out.data_mut::<T>()?.iter_mut().enumerate() {
             *to = T::from_scalar(element(i)).store();
         }

@@ -11,6 +11,7 @@ pub mod clamp;
 pub mod classification;
 pub mod comparison;
 pub mod complex_view;
+pub mod composite;
 pub mod copies;
 pub mod exponential;
 pub mod extrema;

@@ -56,6 +56,7 @@ macro_rules! __logic_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
         { [logical_not] (Tensor self) -> (Tensor) : formula ($crate::logic::LogicalNotFn) {
             functional logical_not; inplace logical_not_ [logical_not_]; out logical_not_out [logical_not.out];
+            or_explicit ($crate::composite::arithmetic::logical_not);
         } }
         { [logical_and] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logic::LogicalAndFn) {
             functional logical_and; inplace logical_and_ [logical_and_]; out logical_and_out [logical_and.out];

@@ -287,7 +287,7 @@ fn hard(a: f64) -> f64 {
 macro_rules! __piecewise_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
         { [relu] (Tensor self) -> (Tensor) : formula ($crate::piecewise::ReluFn) {
-            functional relu; inplace relu_ [relu_]; autoout - [relu.out];
+            functional relu; inplace relu_ [relu_]; autoout - [relu.out]; or_explicit ($crate::composite::arithmetic::relu);
         } }
         { [leaky_relu] (Tensor self, Scalar negative_slope=0.01) -> (Tensor)
             : formula ($crate::piecewise::LeakyReluFn) {

@@ -182,6 +182,7 @@ macro_rules! __power_rows {
         } }
         { [square] (Tensor self) -> (Tensor) : op ($crate::power::Square) {
             functional square; inplace square_ [square_]; out square_out [square.out];
+            or_implicit ($crate::composite::arithmetic::square);
         } }
         { [hypot] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::power::HypotFn) {
             functional hypot; inplace hypot_ [hypot_]; out hypot_out [hypot.out];

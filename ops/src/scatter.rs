@@ -69,14 +69,17 @@ macro_rules! __scatter_rows {
         { [select_scatter] (Tensor self, Tensor src, int dim, SymInt index) -> (Tensor)
             : hand ($crate::scatter::select_scatter) {
             functional select_scatter; autoout - [select_scatter.out];
+            or_nonfunctional ($crate::composite::scatter::select_scatter);
         } }
         { [slice_scatter] (Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)
             -> (Tensor) : hand ($crate::scatter::slice_scatter) {
             functional slice_scatter; autoout - [slice_scatter.out];
+            or_nonfunctional ($crate::composite::scatter::slice_scatter);
         } }
         { [diagonal_scatter] (Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> (Tensor)
             : hand ($crate::scatter::diagonal_scatter) {
             functional diagonal_scatter; autoout - [diagonal_scatter.out];
+            or_nonfunctional ($crate::composite::scatter::diagonal_scatter);
         } }
         { [as_strided_scatter] (Tensor self, Tensor src, SymInt[] size, SymInt[] stride,
             SymInt? storage_offset=None) -> (Tensor)

@@ -19,8 +19,7 @@ pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     let device = stack.iter().flat_map(IValue::tensors).map(AnyTensor::device).find(|d| d.kind == backend.kind());
     let device = device.unwrap_or(DeviceId { kind: backend.kind(), index: 0 });
 
-    let mut shapes: Stack = stack.iter().map(on_meta).collect();
-    frame.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
+    let shapes = frame.shapes(stack)?.ok_or(DispatchError::NotDefined)?;
 
     let all: KeySet = Backend::all().map(DispatchKey::common).collect();
     let _excluded = KeyGuard::exclude(all);
@@ -38,15 +37,47 @@ pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
-/// The same argument with meta tensors in place of its tensors.
-fn on_meta(value: &IValue) -> IValue {
-    match value {
-        IValue::Tensors(list) => IValue::Tensors(list.iter().map(AnyTensor::to_meta).collect()),
-        IValue::OptionalTensors(list) => {
-            IValue::OptionalTensors(list.iter().map(|t| t.as_ref().map(AnyTensor::to_meta)).collect())
+impl Frame<'_> {
+    /// What the operator's meta kernel says to these arguments: its results, or its error. Nothing if it has no meta kernel of its own.
+    pub fn shapes(&self, stack: &Stack) -> Result<Option<Stack>> {
+        if !self.handle.has_own(DispatchKey::META) {
+            return Ok(None);
         }
-        IValue::Device(_) => IValue::Device(DeviceId::META),
-        other => other.as_tensor().map_or_else(|| other.clone(), |t| t.to_meta().into()),
+        let mut dry = OnMeta::default();
+        let mut shapes: Stack = stack.iter().map(|value| dry.value(value)).collect();
+        self.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
+        Ok(Some(shapes))
+    }
+}
+
+/// Arguments with meta tensors in place of their tensors. Tensors that share a storage share one there, too: the meta kernel has to
+/// see what overlaps.
+#[derive(Default)]
+pub(super) struct OnMeta {
+    /// The first meta tensor of each storage.
+    seen: Vec<(usize, AnyTensor)>,
+}
+
+impl OnMeta {
+    pub(super) fn value(&mut self, value: &IValue) -> IValue {
+        match value {
+            IValue::Tensors(list) => IValue::Tensors(list.iter().map(|t| self.tensor(t)).collect()),
+            IValue::OptionalTensors(list) => {
+                IValue::OptionalTensors(list.iter().map(|t| t.as_ref().map(|t| self.tensor(t))).collect())
+            }
+            IValue::Device(_) => IValue::Device(DeviceId::META),
+            other => other.as_tensor().map_or_else(|| other.clone(), |t| self.tensor(t).into()),
+        }
+    }
+
+    fn tensor(&mut self, tensor: &AnyTensor) -> AnyTensor {
+        let known = self.seen.iter().find(|(storage, _)| *storage == tensor.storage_id());
+        if let Some(shared) = known.and_then(|(_, first)| first.view_as(tensor.geometry().clone()).ok()) {
+            return shared;
+        }
+        let first = tensor.to_meta();
+        self.seen.push((tensor.storage_id(), first.clone()));
+        first
     }
 }
 

@@ -7,7 +7,7 @@ use super::kernel::{Frame, Object};
 use super::key::{DispatchKey, RegistrationKey};
 use super::operator::{Defined, Operator, Slot, Table};
 use super::published::{Reader, Seen};
-use super::resolve::Resolution;
+use super::resolve::{Resolution, Source};
 use super::set::{KeySet, localized};
 use super::signature::{CanonicalList, Inferred, KernelValue, ParameterList, Returned};
 use super::stack::{Stack, fill_defaults};
@@ -63,6 +63,12 @@ impl OperatorHandle {
     pub(super) fn completed_by(&self) -> Option<OperatorHandle> {
         let out = self.seen().value.defined.as_ref()?.completed_by.clone()?;
         Some(OperatorHandle::new(self.dispatcher.clone(), out))
+    }
+
+    /// True if a kernel is registered for this very key.
+    pub(super) fn has_own(&self, key: DispatchKey) -> bool {
+        let slot = self.seen().value.slots.get(key.index());
+        slot.is_some_and(|slot| slot.resolution.source == Source::Kernel(key.into()))
     }
 
     #[inline]

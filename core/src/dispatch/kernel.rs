@@ -3,6 +3,7 @@
 //! decided elsewhere.
 
 use super::Dispatcher;
+use super::composed::{Calls, Known};
 use super::error::DispatchError;
 use super::handle::OperatorHandle;
 use super::key::DispatchKey;
@@ -74,6 +75,8 @@ pub enum KernelKind {
     Functor,
     /// A function over the stack.
     Boxed,
+    /// Calls of other operators.
+    Composed,
     /// None: the call goes on to the next key.
     Fallthrough,
 }
@@ -151,6 +154,29 @@ impl KernelFunction {
             body: Body::Shared(Arc::new(object)),
             inferred: Some(Inferred::of::<F::Args, F::Output>()),
         }
+    }
+
+    /// A kernel that is composed of other operators, for an alias key such as `CompositeImplicit`. It is over the stack, and is
+    /// called with what it calls them with; their handles are kept per look-up.
+    pub fn composed(f: impl Fn(&Calls<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static) -> KernelFunction {
+        let f = Arc::new(f);
+        let make = move || {
+            let (f, known) = (f.clone(), Known::default());
+            let boxed = move |frame: &Frame<'_>, stack: &mut Stack| f(&Calls::new(frame, &known), stack);
+            Object { unboxed: None, boxed: Box::new(boxed) }
+        };
+        KernelFunction {
+            name: "a composed function",
+            kind: KernelKind::Composed,
+            body: Body::Made(Arc::new(make)),
+            inferred: None,
+        }
+    }
+
+    /// A kernel that is another operator: the whole call goes on to it.
+    pub fn redirect(to: impl Into<Box<str>>) -> KernelFunction {
+        let to = to.into();
+        KernelFunction::composed(move |calls, stack| calls.call(&to, stack)).named("another operator's name")
     }
 
     /// No kernel: a call skips the key.

@@ -17,8 +17,12 @@
 //! | `published` | replacing a table while others read it |
 //! | `operator`, `handle`, `library` | tables; calls; registration and its undoing |
 //! | `completion` | completing a backend that has only out= kernels |
+//! | `compliance` | whether composed kernels do nothing else |
+//! | `composed` | kernels made of calls of other operators |
 
 mod completion;
+pub mod compliance;
+mod composed;
 mod error;
 mod handle;
 mod kernel;
@@ -33,6 +37,7 @@ mod set;
 mod signature;
 mod stack;
 
+pub use composed::Calls;
 pub use error::DispatchError;
 pub use handle::{OperatorHandle, TypedHandle};
 pub use kernel::{BoxedKernel, Frame, KernelFunction, KernelKind};

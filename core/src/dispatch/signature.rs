@@ -182,8 +182,14 @@ several_returned! { A B C }
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel",
     label = "not a function that a kernel can be made of",
-    note = "a kernel is a function of up to ten parameters, `&Frame` first if it hands calls on; types of parameters and \
-            results are listed at `Parameter` and `KernelValue`",
+    note = "tensors are passed as `&AnyTensor` or `&Tensor<D>`, as `&mut ..` if the schema marks a write, as `Option<&AnyTensor>` or \
+            `&[AnyTensor]`; nothing else is passed as `&mut`, and no tensor by value",
+    note = "numbers are passed as `i64`, `f64`, `bool`, `Scalar`, because narrower ones lose values that a schema allows; lists and text \
+            as `&[i64]`, `&[f64]`, `&[bool]`, `&str`, not as `Vec` or `String`; and `DType`, `Layout`, `DeviceId`, `MemoryFormat`, and \
+            `Option` of each",
+    note = "results are `AnyTensor`, `Tensor<D>`, tuples of two or three, `Vec<AnyTensor>`, `i64`, `f64`, `bool`, `Scalar`, or `()` if the \
+            schema returns what it marks as written; or a `Result` of these",
+    note = "there are up to ten parameters, `&Frame` in front of them if the kernel hands calls on; make others `KernelFunction::boxed`",
     note = "a closure's parameters need their types written out: `|x: &AnyTensor| ..`"
 )]
 pub trait KernelFn<M>: Send + Sync + 'static {

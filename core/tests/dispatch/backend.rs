@@ -181,6 +181,90 @@ fn a_form_of_its_own_or_a_fallthrough_is_not_completed() {
     assert!(matches!(fault(&error), DispatchError::NoKernel { .. }), "it does it all itself: {error}");
 }
 
+/// The out= kernel that completes a call may call operators itself; those of its backend are not completed again.
+#[test]
+fn what_completes_a_call_is_not_completed() {
+    let dispatcher = Dispatcher::new();
+    let _operators = operators(&dispatcher);
+    let mut device = device(&dispatcher);
+    let backend = Backend::of(Mine::KIND).unwrap();
+    let asks = KernelFunction::boxed(|frame, stack| {
+        let mut inner: Stack = stack[..2].to_vec();
+        let error = frame.dispatcher().call("plus", &mut inner).unwrap_err();
+        note(error.to_string());
+        *stack = vec![stack[2].clone()];
+        Ok(())
+    });
+    device.replace("plus.out", backend, asks).unwrap();
+    notes();
+    dispatcher.call("plus", &mut vec![mine(&[1]).into(), mine(&[2]).into()]).unwrap();
+    assert!(notes().iter().any(|note| note.contains("no kernel for Private0")), "completion is excluded meanwhile");
+}
+
+/// Shapes are those of meta tensors, also where an argument names the device.
+#[test]
+fn a_device_argument_is_meta_for_the_shapes() {
+    let dispatcher = Dispatcher::new();
+    let _operators = operators(&dispatcher);
+    let mut device = device(&dispatcher);
+    let backend = Backend::of(Mine::KIND).unwrap();
+    let mut library = dispatcher.library("t");
+    let shapes = KernelFunction::function(|x: &AnyTensor, device: Option<DeviceId>| -> Result<AnyTensor> {
+        note(format!("shapes on {}", device.unwrap_or(DeviceId::CPU)));
+        Ok(Tensor::<Meta>::zeroed(x.dtype(), x.sizes(), x.strides(), 0)?.into_any())
+    });
+    let definition = Definition::parse("like(Tensor x, *, Device? device=None) -> Tensor").unwrap();
+    library.define(definition.completed_by("t::like.out").dispatch([DispatchKey::META], shapes)).unwrap();
+    define(&mut library, "like.out(Tensor x, *, Device? device=None, Tensor(a!) out) -> Tensor(a!)");
+    let out = KernelFunction::function(|_: &Tensor<Mine>, _: Option<DeviceId>, _: &mut Tensor<Mine>| ());
+    device.kernel("t::like.out", backend, out).unwrap();
+    notes();
+    dispatcher.call("t::like", &mut vec![mine(&[1]).into(), DeviceId { kind: Mine::KIND, index: 0 }.into()]).unwrap();
+    assert_eq!(notes()[0], "shapes on meta");
+}
+
+#[test]
+fn without_a_meta_kernel_nothing_is_completed() {
+    let dispatcher = Dispatcher::new();
+    let _operators = operators(&dispatcher);
+    let mut device = device(&dispatcher);
+    let backend = Backend::of(Mine::KIND).unwrap();
+    let mut library = dispatcher.library("t");
+    let definition = Definition::parse("bare(Tensor x) -> Tensor").unwrap().completed_by("t::bare.out");
+    library.define(definition).unwrap();
+    define(&mut library, "bare.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)");
+    let out = KernelFunction::function(|_: &Tensor<Mine>, _: &mut Tensor<Mine>| ());
+    device.kernel("t::bare.out", backend, out).unwrap();
+    let error = dispatcher.call("t::bare", &mut vec![mine(&[1]).into()]).unwrap_err();
+    assert!(matches!(fault(&error), DispatchError::NoKernel { key, .. } if key == "Private0"), "{error}");
+}
+
+/// The guard of the device is one thing, the check that all tensors are on one device another.
+#[test]
+fn the_device_is_entered_also_where_nothing_is_checked() {
+    use monomorph_core::dispatch::Flags;
+    let dispatcher = Dispatcher::new();
+    let _operators = operators(&dispatcher);
+    let mut device = device(&dispatcher);
+    let backend = Backend::of(Mine::KIND).unwrap();
+    let mut library = dispatcher.library("t");
+    let flags = Flags { device_check: false, ..Flags::default() };
+    let first = KernelFunction::function(|x: &AnyTensor, _: &AnyTensor| x.clone());
+    let definition = Definition::parse("first(Tensor(a) x, Tensor y) -> Tensor(a)").unwrap().with_flags(flags);
+    library.define(definition).unwrap();
+    device.kernel("t::first", backend, first).unwrap();
+    notes();
+    dispatcher.call("t::first", &mut vec![mine(&[1]).into(), super::tensor(&[2]).into()]).unwrap();
+    assert_eq!(notes(), ["enter 0", "leave 0"]);
+    let flags = Flags { device_guard: false, ..Flags::default() };
+    let same = KernelFunction::function(|x: &AnyTensor| x.clone());
+    let definition = Definition::parse("same(Tensor(a) x) -> Tensor(a)").unwrap().with_flags(flags);
+    library.define(definition).unwrap();
+    device.kernel("t::same", backend, same).unwrap();
+    dispatcher.call("t::same", &mut vec![mine(&[1]).into()]).unwrap();
+    assert_eq!(notes(), [""; 0], "no guard is asked for");
+}
+
 #[test]
 fn a_backend_is_known_by_its_name_and_taken_once() {
     let dispatcher = Dispatcher::new();

@@ -66,6 +66,49 @@ fn explanations_of_kernels_that_are_not_there() {
     assert!(handle.explain().iter().all(|(_, r, _)| matches!(r.source, Source::Missing | Source::Fallthrough)));
 }
 
+/// An operator has at most one composed kernel, but one may ask what several would do; and what derivatives there are.
+#[test]
+fn aliases_serve_in_their_order() {
+    let mut library = Dispatcher::new().library("t");
+    define(&mut library, "f(Tensor x) -> Tensor");
+    let handle = library.dispatcher().find("t::f").unwrap();
+    let order = [AliasKey::CompositeExplicitNonFunctional, EXPLICIT, IMPLICIT].map(RegistrationKey::Alias);
+    for (i, first) in order.into_iter().enumerate() {
+        let mut keys = order[i..].to_vec();
+        keys.reverse();
+        let lines = handle.explain_with(&keys);
+        assert!(lines.iter().any(|(k, r)| *k == DispatchKey::CPU && r.source == Source::Kernel(first)), "{first}");
+    }
+    let cpu = DispatchKey::autograd(Backend::CPU);
+    let source =
+        |keys: &[RegistrationKey]| handle.explain_with(keys).into_iter().find(|(k, _)| *k == cpu).unwrap().1.source;
+    let autograd = RegistrationKey::Alias(AliasKey::Autograd);
+    assert_eq!(source(&[autograd]), Source::Kernel(autograd));
+    assert_eq!(
+        source(&[autograd, order[1]]),
+        Source::Kernel(autograd),
+        "an explicit composition has no derivative of its own"
+    );
+    assert_eq!(source(&[autograd, order[2]]), Source::Kernel(order[2]), "an implicit one has");
+    assert_eq!(source(&[autograd, order[2], DispatchKey::CPU.into()]), Source::Kernel(autograd));
+}
+
+#[test]
+fn numbers_in_place_of_tensors_run_on_the_cpu() {
+    let mut library = Dispatcher::new().library("t");
+    define(&mut library, "f(Tensor? x, Tensor[] rest) -> Tensor");
+    let kernel = KernelFunction::stack(|stack| {
+        *stack = vec![tensor(&[7]).into()];
+        Ok(())
+    });
+    library.kernel("t::f", DispatchKey::CPU, kernel).unwrap();
+    let called = |x: IValue| library.dispatcher().call("t::f", &mut vec![x, IValue::Tensors(Vec::new())]);
+    called(IValue::Int(2)).unwrap();
+    called(IValue::Float(0.5)).unwrap();
+    let error = called(IValue::None).unwrap_err();
+    assert!(error.to_string().contains("without tensors"), "{error}");
+}
+
 #[test]
 fn a_kernel_hands_a_call_on_to_the_next_key() {
     fn traced(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
@@ -136,6 +179,14 @@ fn a_call_over_an_empty_list_is_served_by_a_composition_or_refused() {
     let error = library.dispatcher().call("t::all", &mut stack).unwrap_err();
     assert!(error.to_string().contains("without tensors"), "{error}");
     assert_eq!(stack.len(), 1, "the stack is as it was");
+    let typed = library.dispatcher().find("t::all").unwrap().typed::<(&[AnyTensor],), AnyTensor>().unwrap();
+    let error = typed.call((&[],)).unwrap_err();
+    assert!(error.to_string().contains("without tensors"), "nor does a typed call run on the CPU: {error}");
+    {
+        let mut any = library.dispatcher().library("any");
+        any.kernel("t::all", RegistrationKey::CatchAll, first()).unwrap();
+        library.dispatcher().call("t::all", &mut empty()).unwrap();
+    }
     library.kernel("t::all", IMPLICIT, first()).unwrap();
     let mut stack = empty();
     library.dispatcher().call("t::all", &mut stack).unwrap();

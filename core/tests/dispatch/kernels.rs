@@ -127,6 +127,22 @@ fn written_arguments_come_back_as_results() {
     }
 }
 
+/// A boxed kernel works on a tensor of its own that shares the storage; the caller's gets the geometry that it is left with.
+#[test]
+fn a_typed_caller_sees_what_a_boxed_kernel_did_to_the_geometry() {
+    fn column(_: &Frame<'_>, stack: &mut Stack) -> Result<()> {
+        let x = stack[0].as_tensor_mut().and_then(|t| t.downcast_mut::<super::Host>()).expect("on the host");
+        let sizes = [x.sizes()[0], 1];
+        x.set_view(monomorph_core::Geometry::contiguous(x.dtype(), &sizes)?)
+    }
+    let library = library("f_(Tensor(a!) self) -> Tensor(a!)", KernelFunction::boxed(column));
+    let f = library.dispatcher().find("t::f_").unwrap().typed::<(&mut AnyTensor,), ()>().unwrap();
+    let mut x = tensor(&[1, 2]);
+    let storage = x.storage_id();
+    f.call((&mut x,)).unwrap();
+    assert_eq!((x.sizes(), x.storage_id()), (&[2, 1][..], storage));
+}
+
 #[test]
 fn a_written_argument_is_returned_as_nothing_or_as_a_tensor() {
     fn nothing(x: &mut AnyTensor) {

@@ -61,6 +61,7 @@ fn the_highest_key_wins_by_functionality_and_then_by_backend() {
     assert_eq!(set.iter().count(), order.len() + 1);
     assert_eq!(KeySet::EMPTY.highest(), DispatchKey::UNDEFINED);
     assert!(KeySet::of(DispatchKey::UNDEFINED).is_empty());
+    assert_eq!(KeySet::ALL, DispatchKey::all().collect(), "which the undefined key is no member of");
     assert_eq!((set - cpu) & cpu, KeySet::EMPTY);
 }
 

@@ -1,7 +1,9 @@
 //! A CPU device for tests of the core, which has none of its own: memory from the system allocator, filled with garbage
 //! where nobody asked for zeroes, and a copy that goes through scalars. Runs no operator; the tests' own do.
 
-use monomorph_core::{Contents, DType, Device, DeviceKind, Element, Memory, Result, Scalar, Strided, with_element};
+use monomorph_core::{
+    Contents, DType, Device, DeviceKind, Element, Memory, Reach, Result, Scalar, Strided, with_element,
+};
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
@@ -48,8 +50,12 @@ unsafe fn copy_bytes(_: u8, to: NonNull<u8>, from: NonNull<u8>, bytes: usize) {
     unsafe { to.copy_from_nonoverlapping(from, bytes) };
 }
 
-static MEMORY: Memory =
-    Memory { allocate: |_, bytes, contents| allocate(bytes, contents), free: free_any, copy: copy_bytes, host: true };
+static MEMORY: Memory = Memory {
+    allocate: |_, bytes, contents| allocate(bytes, contents),
+    free: free_any,
+    copy: copy_bytes,
+    reach: Reach::Host,
+};
 
 // SAFETY: no other type of this binary has the kind; the memory functions are those of the system allocator; `copy` follows
 // sizes and strides.

@@ -2,7 +2,8 @@
 
 use crate::copy;
 use crate::memory::MEMORY;
-use monomorph_core::{Device, DeviceKind, Memory, Result, Strided};
+use monomorph_core::{Device, DeviceKind, Memory, Result, Scalar, Strided, Tensor};
+use monomorph_ops::fill::{Fills, fill_by_kernel};
 
 /// The host's processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,5 +21,11 @@ unsafe impl Device for Cpu {
     unsafe fn copy(_index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()> {
         // SAFETY: C1 and C2 are passed on.
         unsafe { copy::copy(sizes, to, from) }
+    }
+}
+
+impl Fills for Cpu {
+    fn fill(this: &mut Tensor<Cpu>, value: Scalar) -> Result<()> {
+        fill_by_kernel(this, value)
     }
 }

@@ -3,7 +3,7 @@
 use monomorph_core::structured::{
     self, Executes, Functional, MetaSink, Operand, Out, Outputs, SinkState, StructuredOp,
 };
-use monomorph_core::{Contents, DType, Device, DeviceKind, ErrorKind, Memory, Meta, Result, Strided, Tensor};
+use monomorph_core::{Contents, DType, Device, DeviceKind, ErrorKind, Memory, Meta, Reach, Result, Strided, Tensor};
 use monomorph_iter::{Config, Flags, TensorIter, build_into};
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -33,7 +33,7 @@ unsafe fn copy(_: u8, to: NonNull<u8>, from: NonNull<u8>, bytes: usize) {
     unsafe { to.as_ptr().copy_from_nonoverlapping(from.as_ptr(), bytes) }
 }
 
-static MEMORY: Memory = Memory { allocate, free, copy, host: true };
+static MEMORY: Memory = Memory { allocate, free, copy, reach: Reach::Host };
 
 // SAFETY: the kind is used by no other device of these tests; the memory functions keep M1 to M3.
 unsafe impl Device for Host {

@@ -6,7 +6,7 @@ use super::fold::ReduceFn;
 use super::rule::ReduceRule;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::structured::{Operand, SinkState, StructuredOp};
-use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Options, Result, TensorRef};
+use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Options, Result};
 use monomorph_iter::{Config, Flags, TensorIter, View, build_over_into};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -148,11 +148,11 @@ fn iteration(
 fn check_apart(sink: &SinkState<'_>, operand: &Operand<'_>, along_dims: bool) -> Result<()> {
     for i in 0..sink.noutputs() {
         let (Some(out), Some(written)) = (sink.existing(i), sink.written(i)) else { continue };
-        let place = place(out, written);
+        let place = Place::of(out, written);
         let overlaps = |output, other: String| Err(ErrorKind::Overlap { output, other }.into());
         for j in 0..i {
             let (Some(other), Some(geometry)) = (sink.existing(j), sink.written(j)) else { continue };
-            if matches!(overlap::shared(&self::place(other, geometry), &place), Shared::Full | Shared::Partial) {
+            if matches!(overlap::shared(&Place::of(other, geometry), &place), Shared::Full | Shared::Partial) {
                 return overlaps(j, format!("output {i}"));
             }
         }
@@ -161,7 +161,7 @@ fn check_apart(sink: &SinkState<'_>, operand: &Operand<'_>, along_dims: bool) ->
         }
         check_itself(sink, i)?;
         let Some(input) = operand.tensor() else { continue };
-        let shared = overlap::shared(&place, &self::place(input, input.geometry()));
+        let shared = overlap::shared(&place, &Place::of(input, input.geometry()));
         if matches!(shared, Shared::Full | Shared::Partial) {
             return overlaps(i, "the input".to_owned());
         }
@@ -177,19 +177,4 @@ fn check_itself(sink: &SinkState<'_>, i: usize) -> Result<()> {
     }
     let (sizes, strides) = (written.sizes().to_vec(), written.strides().to_vec());
     Err(ErrorKind::InternalOverlap { index: i, sizes, strides }.into())
-}
-
-/// Where a tensor lies with this geometry.
-fn place<'a>(tensor: TensorRef<'_>, geometry: &'a Geometry) -> Place<'a> {
-    let size = geometry.dtype().size() as i64;
-    let start = geometry.offset().saturating_mul(size);
-    let end = geometry.bytes_needed().map_or(start, |bytes| (bytes as i64).max(start));
-    Place {
-        storage: tensor.storage_id(),
-        start,
-        bytes: end - start,
-        element: geometry.dtype().size(),
-        sizes: geometry.sizes(),
-        strides: geometry.strides(),
-    }
 }

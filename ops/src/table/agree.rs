@@ -44,6 +44,7 @@ macro_rules! __agree_row {
     (__function template $op:tt $args:tt $rets:tt) => { $crate::__agree_row! { operator $op $args $rets } };
     (__function formula $op:tt $args:tt $rets:tt) => { $crate::__agree_row! { formula $op $args $rets } };
     (__function formula_here $op:tt $args:tt $rets:tt) => { $crate::__agree_row! { formula $op $args $rets } };
+    (__function alias ($base:ident = $op:ty) $args:tt $rets:tt) => { $crate::__agree_row! { operator ($op) $args $rets } };
     (__function fold ($op:path) $args:tt $rets:tt) => {
         $crate::__agree_row! { operator ($crate::reduce::Reduce<$op, $crate::pointwise::Here>) $args $rets }
     };

@@ -282,7 +282,8 @@ const fn aliases(kind: &str, name: Text<'_>, args: Text<'_>, rets: Text<'_>) {
         }
         return;
     }
-    if kind.is("hand") {
+    let composed = kind.is("implicit") || kind.is("explicit") || kind.is("nonfunctional") || kind.is("redirect");
+    if kind.is("hand") || composed {
         let mut rest = rets;
         while !rest.0.is_empty() {
             let (item, after) = rest.split_item();

@@ -44,6 +44,23 @@ macro_rules! __row_forms {
     ({$to:ident} {$($row:tt)*} fold_here ($path:path) $forms:tt) => {
         $crate::$to! { $($row)* : op ($crate::reduce::Reduce<$path, $crate::pointwise::Here>) $forms }
     };
+    ({$to:ident} {$($row:tt)*} implicit ($($how:tt)*) $forms:tt) => {
+        $crate::$to! { $($row)* : composed (CompositeImplicit $($how)*) $forms }
+    };
+    ({$to:ident} {$($row:tt)*} explicit ($($how:tt)*) $forms:tt) => {
+        $crate::$to! { $($row)* : composed (CompositeExplicit $($how)*) $forms }
+    };
+    ({$to:ident} {$($row:tt)*} nonfunctional ($($how:tt)*) $forms:tt) => {
+        $crate::$to! { $($row)* : composed (CompositeExplicitNonFunctional $($how)*) $forms }
+    };
+    ({$to:ident} {$($row:tt)*} redirect ($base:ident) $forms:tt) => {
+        $crate::$to! { $($row)* : composed (CompositeImplicit => $base) $forms }
+    };
+    // Typed calls go straight to the operator, calls by name to its name.
+    ({__register_forms} {$($row:tt)*} alias ($base:ident = $op:ty) $forms:tt) => {
+        $crate::__register_forms! { $($row)* : composed (CompositeImplicit => $base) $forms }
+    };
+    ({$to:ident} {$($row:tt)*} alias ($base:ident = $op:ty) $forms:tt) => { $crate::$to! { $($row)* : op ($op) $forms } };
     ({$to:ident} {$($row:tt)*} $kind:ident $op:tt $forms:tt) => { $crate::$to! { $($row)* : $kind $op $forms } };
 }
 
@@ -94,8 +111,8 @@ macro_rules! __function {
     (copy views $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
         $crate::__schema_args! { @walk short no __view_fn {copied_parts $fn $op $name} ([] {}) $($args)* , }
     };
-    // Hand-written functions are re-exported by their module; nothing is generated.
-    ($form:ident $kind:ident $fn:ident $op:tt $args:tt -> $rets:tt $name:tt) => {};
+    // Hand-written functions are re-exported by their module; composed ones are called by name. Nothing is generated.
+    ($form:ident $kind:ident $fn:tt $op:tt $args:tt -> $rets:tt $name:tt) => {};
 }
 
 /// One form of one row as a meta function.
@@ -109,7 +126,7 @@ macro_rules! __meta_function {
     (functional_full op $fn:ident $op:tt ($($args:tt)*) -> $rets:tt $name:tt) => {
         $crate::__schema_args! { @walk full no __meta_fn {$fn $op $rets $name} ([] {}) $($args)* , }
     };
-    ($form:ident $kind:ident $fn:ident $op:tt $args:tt -> $rets:tt $name:tt) => {};
+    ($form:ident $kind:ident $fn:tt $op:tt $args:tt -> $rets:tt $name:tt) => {};
 }
 
 /// The number of outputs and the types of results, from the returns of a schema.

@@ -5,7 +5,8 @@
 pub struct Row {
     /// The name of its functional form, such as `add.Tensor`.
     pub name: String,
-    /// How it is defined: `formula`, `fold`, `template`, `op`, `view`, `views` or `hand`.
+    /// How it is defined: `formula`, `fold`, `template`, `op`, `view`, `views`, `hand`, `implicit`, `explicit`, `nonfunctional`,
+    /// `redirect` or `alias`.
     pub kind: &'static str,
     /// The path of its definition.
     pub definition: String,
@@ -34,18 +35,19 @@ pub fn rows() -> Vec<Row> {
 
 /// A row from the text of its parts.
 fn row(name: &str, kind: &'static str, definition: &str, forms: &[(&'static str, &'static str, &str)]) -> Row {
-    let name = super::register::squeeze(name);
+    let name = super::schemas::squeeze(name);
     let form = |&(form, function, overload): &(&'static str, &'static str, &str)| RowForm {
         form,
         function: (function != "-").then_some(function),
         overload: match overload {
             "" => (form == "functional").then(|| name.clone()),
-            overload => Some(super::register::squeeze(overload)),
+            overload => Some(super::schemas::squeeze(overload)),
         },
     };
-    let forms = forms.iter().map(form).collect();
+    // What serves the devices without kernels is no form.
+    let forms = forms.iter().filter(|(form, ..)| !form.starts_with("or_")).map(form).collect();
     let definition = definition.replace("$crate", "monomorph_ops");
-    Row { name, kind, definition: super::register::squeeze(&definition), forms }
+    Row { name, kind, definition: super::schemas::squeeze(&definition), forms }
 }
 
 /// Adds each row to a list.

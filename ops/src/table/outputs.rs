@@ -1,6 +1,6 @@
 //! Functional results brought into the caller's outputs.
 
-use super::register::{device_error, kind_error};
+use super::stack::{device_error, kind_error};
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::{AnyTensor, Device, ErrorKind, Geometry, IValue, Result, Tensor, strides};
 

@@ -25,6 +25,9 @@ macro_rules! __schema_args {
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Scalar self $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Scalar this $($rest)* }
     };
+    (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor [] $n:ident $($rest:tt)*) => {
+        $crate::__schema_args! { @default $mode $kw $cb $ctx $acc Tensors $n $($rest)* }
+    };
     (@walk $mode:ident $kw:ident $cb:ident $ctx:tt $acc:tt Tensor ? $n:ident $($rest:tt)*) => {
         $crate::__schema_args! { @default $mode $kw $cb $ctx $acc OptTensor $n $($rest)* }
     };
@@ -138,12 +141,26 @@ macro_rules! __value_type {
     ($t:lifetime $ty:ident) => { <$crate::__marker!($ty) as $crate::core::ArgType>::Value<$t> };
 }
 
+/// The arguments of a row as operators take them: a tuple, in type position.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __arguments_type {
+    ($t:lifetime ($($args:tt)*)) => { $crate::__schema_args! { @walk full no __tuple_type {$t} ([] {}) $($args)* , } };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __tuple_type {
+    ({$t:lifetime} [$((arg $ty:ident $n:ident))*] $params:tt) => { ($($crate::__value_type!($t $ty),)*) };
+}
+
 /// The marker type of a schema type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __marker {
     (Tensor) => { $crate::core::TensorArg };
     (OptTensor) => { $crate::core::OptionalTensorArg };
+    (Tensors) => { $crate::core::TensorsArg };
     (Scalar) => { $crate::core::ScalarArg };
     (OptScalar) => { $crate::core::Optional<$crate::core::ScalarArg> };
     (Int) => { $crate::core::IntArg };

@@ -21,7 +21,6 @@ macro_rules! op_table {
         $crate::__remainder_rows! { $callback $($context)* }
         $crate::__neighbours_rows! { $callback $($context)* }
         $crate::__classification_rows! { $callback $($context)* }
-        $crate::__fill_rows! { $callback $($context)* }
         $crate::__sum_rows! { $callback $($context)* }
         $crate::__mean_rows! { $callback $($context)* }
         $crate::__amax_rows! { $callback $($context)* }
@@ -32,6 +31,16 @@ macro_rules! op_table {
         $crate::__upsample_rows! { $callback $($context)* }
         $crate::__float_power_rows! { $callback $($context)* }
         $crate::__nonzero_rows! { $callback $($context)* }
+        $crate::memory_table! { $callback $($context)* }
+    };
+}
+
+/// The same for the families whose operators need of a device its memory and its copy: factories, copies and views. A row of theirs that
+/// is written by hand asks for no more than [`Fills`](crate::fill::Fills).
+#[macro_export]
+macro_rules! memory_table {
+    ($callback:ident $($context:tt)*) => {
+        $crate::__fill_rows! { $callback $($context)* }
         $crate::__copies_rows! { $callback $($context)* }
         $crate::__factory_rows! { $callback $($context)* }
         $crate::__new_factories_rows! { $callback $($context)* }
@@ -46,6 +55,8 @@ macro_rules! op_table {
         $crate::__rearrange_rows! { $callback $($context)* }
         $crate::__complex_view_rows! { $callback $($context)* }
         $crate::__parts_rows! { $callback $($context)* }
+        $crate::__composite_shape_rows! { $callback $($context)* }
+        $crate::__composite_join_rows! { $callback $($context)* }
     };
 }
 

@@ -40,6 +40,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy" | "complex") => {
                 ramp(DType::C64, &[3])
             }
+            "self" | "vec2" if matches!(schema.name(), "outer" | "ger") => ramp(DType::F32, &[3]),
             "self" if schema.name() == "dsplit" => ramp(DType::F32, &[3, 2, 1]),
             "tensor_indices_or_sections" => ramp(DType::I64, &[1]),
             "condition" | "mask" => ramp(DType::Bool, &[3, 2]),

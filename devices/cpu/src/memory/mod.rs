@@ -18,14 +18,14 @@ mod small;
 pub use cache::{LIMIT_VARIABLE, Statistics};
 
 use cache::Cache;
-use monomorph_core::{Contents, Memory};
+use monomorph_core::{Contents, Memory, Reach};
 use std::ptr::NonNull;
 
 /// Blocks of so many bytes or more are pages of their own.
 const LARGE: usize = 1 << 20;
 
 /// The memory functions of the CPU.
-pub(crate) static MEMORY: Memory = Memory { allocate, free, copy, host: true };
+pub(crate) static MEMORY: Memory = Memory { allocate, free, copy, reach: Reach::Host };
 
 /// The blocks that are kept for reuse.
 static CACHE: Cache = Cache::new();

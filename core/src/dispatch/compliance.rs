@@ -1,0 +1,342 @@
+//! Whether a composed kernel does nothing but call operators. Runs one with instrumented arguments and reports, by name, what it does
+//! besides: for the tests of whoever writes composed kernels. Judges no result; that is the affair of other tests.
+//!
+//! ```text
+//!                       between calls: storages locked           during a call: unlocked, written down
+//! kernel ──────────────────────────────────────────────► Tracer ──► operator ──► results: known from now on
+//! ```
+//!
+//! * **Calls** are seen at the key `Tracer`, which the checking thread includes in all of them.
+//! * **Data.** Between calls every storage that the kernel can know is locked as one that is being written is, so that whoever
+//!   reads or writes elements without a call, or calls a kernel of one device directly, gets an error.
+//! * **Metadata.** Whatever tensor a kernel returns or hands to a call is an argument or has come from a call, with its sizes and strides.
+//! * **Values and devices.** The same calls with the same geometries are made for other contents, and on meta tensors.
+//! * **The schema** is held against the whole call: writes and aliases that it does not declare.
+
+use super::Dispatcher;
+use super::completion::OnMeta;
+use super::handle::OperatorHandle;
+use super::kernel::{Frame, KernelFunction};
+use super::key::DispatchKey;
+use super::library::Library;
+use super::set::{KeyGuard, KeySet};
+use super::stack::Stack;
+use crate::annotations::{Before, check_alias_annotations};
+use crate::borrow::WriteProof;
+use crate::device::DeviceId;
+use crate::error::{ErrorKind, Result};
+use crate::ivalue::IValue;
+use crate::schema::Schema;
+use crate::tensor::AnyTensor;
+use std::cell::RefCell;
+
+/// What a composed kernel must not do, and did.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Breach {
+    /// Elements were read or written, or a kernel of one device was called, without the dispatcher.
+    #[error("after {after}, it reads or writes elements without a call; call an operator for it")]
+    TouchesData {
+        /// The call that came before.
+        after: String,
+    },
+    /// A tensor that has come from no call.
+    #[error(
+        "{what} is no argument and has come from no call: a view or a kernel behind the dispatcher's back; call an operator for it"
+    )]
+    ComesFromNowhere {
+        /// Which tensor.
+        what: String,
+    },
+    /// An argument was written, or a result aliases one, and the schema does not say so.
+    #[error("{0}")]
+    Schema(ErrorKind),
+    /// A storage was given another size.
+    #[error("it calls {call}, which resizes; only an out= form may resize, and only its output")]
+    Resizes {
+        /// The call.
+        call: String,
+    },
+    /// An out= form was called by an operator that is none.
+    #[error("it calls the out= form {call}, which has no derivative; call the functional form")]
+    CallsOut {
+        /// The call.
+        call: String,
+    },
+    /// A number was asked for.
+    #[error("it calls {call}, which reads values; neither meta tensors nor derivatives pass through that")]
+    ReadsValues {
+        /// The call.
+        call: String,
+    },
+    /// Other contents led to other calls.
+    #[error("with other contents it does {other} where it did {one}")]
+    DependsOnValues {
+        /// The first call that differs.
+        one: String,
+        /// What came in its place.
+        other: String,
+    },
+    /// On meta tensors it did something else.
+    #[error("on meta tensors it does {other} where it did {one}")]
+    DependsOnDevice {
+        /// The first call that differs.
+        one: String,
+        /// What came in its place.
+        other: String,
+    },
+}
+
+/// The checker of one dispatcher. It needs the key `Tracer` to have no fallback.
+#[derive(Debug)]
+pub struct Compliance {
+    dispatcher: Dispatcher,
+    /// What it has registered is there as long as it is.
+    _observer: Library,
+}
+
+impl Compliance {
+    /// Begins to observe.
+    ///
+    /// # Errors
+    ///
+    /// The key `Tracer` has a fallback.
+    pub fn new(dispatcher: &Dispatcher) -> Result<Compliance> {
+        let mut observer = dispatcher.library("compliance");
+        observer.fallback(DispatchKey::TRACER, KernelFunction::boxed(observe).named("compliance"))?;
+        Ok(Compliance { dispatcher: dispatcher.clone(), _observer: observer })
+    }
+
+    /// Runs the composed kernel of an operator, also where the arguments' device has one of its own, and reports what it must not do;
+    /// nothing if it complies. `arguments` makes arguments, all of them: of the same geometries each time, with contents that depend on
+    /// its own one.
+    ///
+    /// # Errors
+    ///
+    /// An operator that has no composed kernel; an error of the kernel with these arguments.
+    pub fn check(&self, name: &str, arguments: impl Fn(u64) -> Stack) -> Result<Vec<Breach>> {
+        let handle = self.dispatcher.find(name)?;
+        let schema = handle.schema()?.clone();
+        let run = |stack: Stack| {
+            let watch = Watch::new(&schema, &stack);
+            let before = Before::of(&stack);
+            let held = stack.clone();
+            WATCH.with_borrow_mut(|place| *place = Some(watch));
+            let guard = KeyGuard::include(DispatchKey::TRACER);
+            let mut results = stack;
+            // Without keys a call is served by the composed kernel.
+            let outcome = handle.redispatch(KeySet::EMPTY, &mut results);
+            drop(guard);
+            let watch = WATCH.take().unwrap_or_default();
+            Ran::new(watch, &handle, &schema, (&before, &held), outcome.map(|()| results))
+        };
+        let first = run(arguments(0))?;
+        if !first.breaches.is_empty() {
+            return Ok(first.breaches);
+        }
+        let mut breaches = Vec::new();
+        let second = run(arguments(1))?;
+        breaches.extend(second.breaches);
+        if let Some((one, other)) = difference(&first.trace, &second.trace) {
+            breaches.push(Breach::DependsOnValues { one, other });
+        }
+        let mut dry = OnMeta::default();
+        match run(arguments(0).iter().map(|value| dry.value(value)).collect()) {
+            Ok(meta) => {
+                breaches.extend(meta.breaches);
+                if let Some((one, other)) = difference(&first.trace, &meta.trace) {
+                    breaches.push(Breach::DependsOnDevice { one, other });
+                }
+            }
+            Err(error) => {
+                let one = first.trace.last().cloned().unwrap_or_default();
+                breaches.push(Breach::DependsOnDevice { one, other: format!("the error {error:?}") });
+            }
+        }
+        breaches.dedup();
+        Ok(breaches)
+    }
+}
+
+fn difference(one: &[String], other: &[String]) -> Option<(String, String)> {
+    let at = (0..one.len().max(other.len())).find(|&i| one.get(i) != other.get(i))?;
+    let text = |trace: &[String]| trace.get(at).cloned().unwrap_or_else(|| "nothing".to_owned());
+    Some((text(one), text(other)))
+}
+
+/// One run of a kernel.
+struct Ran {
+    trace: Vec<String>,
+    breaches: Vec<Breach>,
+}
+
+impl Ran {
+    fn new(
+        mut watch: Watch,
+        handle: &OperatorHandle,
+        schema: &Schema,
+        (before, arguments): (&Before, &[IValue]),
+        outcome: Result<Stack>,
+    ) -> Result<Ran> {
+        watch.unlock();
+        let declared =
+            |kind: &ErrorKind| matches!(kind, ErrorKind::UndeclaredWrite { .. } | ErrorKind::UndeclaredAlias { .. });
+        match outcome {
+            Ok(results) => {
+                for (i, t) in results.iter().flat_map(IValue::tensors).enumerate() {
+                    watch.must_be_known(t, || format!("result {i}"));
+                }
+                if let Err(error) = check_alias_annotations(schema, before, arguments, &results) {
+                    watch.breaches.push(Breach::Schema(error.kind().clone()));
+                }
+            }
+            Err(error) if declared(error.kind()) && error.op() == handle.name() => {
+                watch.breaches.push(Breach::Schema(error.kind().clone()));
+            }
+            // Storages are locked between calls and unlocked during them.
+            Err(error) if matches!(error.kind(), ErrorKind::Borrowed { .. }) && !watch.failed => {
+                let after = watch.trace.last().cloned().unwrap_or_else(|| "nothing".to_owned());
+                watch.breaches.push(Breach::TouchesData { after });
+            }
+            Err(error) if watch.breaches.is_empty() => return Err(error),
+            Err(_) => {}
+        }
+        Ok(Ran { trace: watch.trace, breaches: watch.breaches })
+    }
+}
+
+thread_local! {
+    /// The check that this thread is in; taken out during a call, so that what the called operator calls is its own affair.
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+/// The kernel of every operator at the key `Tracer`.
+fn observe(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
+    let Some(mut watch) = WATCH.take() else { return frame.redispatch(stack) };
+    watch.unlock();
+    watch.begin(frame, stack);
+    let result = frame.redispatch(stack);
+    match &result {
+        Ok(()) => stack.iter().flat_map(IValue::tensors).for_each(|t| watch.know(t)),
+        Err(_) => watch.failed = true,
+    }
+    watch.lock();
+    WATCH.with_borrow_mut(|place| *place = Some(watch));
+    result
+}
+
+/// What a check knows of the kernel that runs.
+#[derive(Default)]
+struct Watch {
+    /// The tensors that the kernel may have: arguments and results of calls. Held, so that no storage is taken for another.
+    known: Vec<AnyTensor>,
+    locks: Vec<Lock>,
+    trace: Vec<String>,
+    breaches: Vec<Breach>,
+    /// True if the operator that runs is an out= form.
+    is_out: bool,
+    /// The device of the arguments.
+    device: Option<DeviceId>,
+    /// A call was an error, which the kernel may pass on.
+    failed: bool,
+}
+
+impl Watch {
+    fn new(schema: &Schema, arguments: &[IValue]) -> Watch {
+        let mut watch = Watch { is_out: schema.is_out(), ..Watch::default() };
+        arguments.iter().flat_map(IValue::tensors).for_each(|t| watch.know(t));
+        watch.device = watch.known.first().map(AnyTensor::device);
+        watch.lock();
+        watch
+    }
+
+    fn know(&mut self, t: &AnyTensor) {
+        if !self.knows(t) {
+            self.known.push(t.clone());
+        }
+    }
+
+    fn knows(&self, t: &AnyTensor) -> bool {
+        let same = |k: &AnyTensor| k.storage_id() == t.storage_id() && k.geometry().same_elements(t.geometry());
+        self.known.iter().any(same)
+    }
+
+    fn must_be_known(&mut self, t: &AnyTensor, what: impl Fn() -> String) {
+        if !self.knows(t) {
+            self.breaches.push(Breach::ComesFromNowhere { what: what() });
+        }
+    }
+
+    /// Writes a call down.
+    fn begin(&mut self, frame: &Frame<'_>, stack: &Stack) {
+        let (name, schema) = (frame.operator().name().to_owned(), frame.schema());
+        for (value, arg) in stack.iter().zip(schema.args()) {
+            for t in value.tensors() {
+                self.must_be_known(t, || format!("argument {} of {name}", arg.name()));
+            }
+        }
+        let values: Vec<String> = stack.iter().map(|value| self.text(value)).collect();
+        self.trace.push(format!("{name}({})", values.join(", ")));
+        let call = || name.clone();
+        if !self.is_out {
+            if schema.is_out() {
+                self.breaches.push(Breach::CallsOut { call: call() });
+            }
+            if matches!(schema.name(), "resize_" | "resize_as_" | "set_") {
+                self.breaches.push(Breach::Resizes { call: call() });
+            }
+        }
+        if schema.returns().iter().any(|r| !r.ty().is_tensor()) {
+            self.breaches.push(Breach::ReadsValues { call: call() });
+        }
+    }
+
+    /// An argument without what differs between runs: a storage is the number of the tensor that brought it.
+    fn text(&self, value: &IValue) -> String {
+        let tensor = |t: &AnyTensor| {
+            let number = self.known.iter().position(|k| k.storage_id() == t.storage_id());
+            let number = number.map_or("?".to_owned(), |n| n.to_string());
+            let g = t.geometry();
+            format!("#{number} {} {:?} {:?}+{}", g.dtype(), g.sizes(), g.strides(), g.offset())
+        };
+        match value {
+            IValue::Device(device) if Some(*device) == self.device => "the device".to_owned(),
+            value if value.tensors().next().is_some() => value.tensors().map(tensor).collect::<Vec<_>>().join(" "),
+            value => format!("{value:?}"),
+        }
+    }
+
+    fn lock(&mut self) {
+        for t in &self.known {
+            if !self.locks.iter().any(|lock| lock.tensor.storage_id() == t.storage_id()) {
+                self.locks.extend(Lock::new(t));
+            }
+        }
+    }
+
+    fn unlock(&mut self) {
+        self.locks.clear();
+    }
+}
+
+/// A storage borrowed as one that is being written.
+struct Lock {
+    tensor: AnyTensor,
+    proof: Option<WriteProof>,
+}
+
+impl Lock {
+    /// None for a storage without data, or one that cannot be written.
+    fn new(t: &AnyTensor) -> Option<Lock> {
+        let proof = t.0.header()?.borrow().begin_write(false).ok()?;
+        Some(Lock { tensor: t.clone(), proof: Some(proof) })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let (Some(header), Some(proof)) = (self.tensor.0.header(), self.proof.take()) {
+            header.borrow().end_write(proof);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Elements on their way between the host and a device, and from one device to another. Owns the staging on the host; which
+//! bytes a tensor reaches is its geometry's, how they move its device's.
+
+use crate::device::{Contents, Device, DeviceId};
+use crate::element::Element;
+use crate::error::{ErrorKind, Result};
+use crate::geometry::Geometry;
+use crate::storage::Held;
+use crate::strides;
+use crate::tensor::{AnyTensor, Raw, Tensor};
+use bytemuck::Zeroable;
+
+/// Zeroes on the host; an error where there is no room, since an expanded or strided tensor can reach any number of bytes.
+fn room<T: Zeroable + Clone>(elements: usize) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    let bytes = elements.saturating_mul(size_of::<T>());
+    room.try_reserve_exact(elements).map_err(|_| ErrorKind::Allocation { bytes, device: DeviceId::CPU })?;
+    room.resize(elements, T::zeroed());
+    Ok(room)
+}
+
+/// A copy on the host of what lies between the first element of `geometry` and the last, gaps included, from the storage that
+/// `held` borrows.
+pub(crate) fn reached<T: Element>(geometry: &Geometry, held: &Held<'_>) -> Result<Vec<T::Stored>> {
+    let mut elements = room::<T::Stored>(strides::extent(geometry.sizes(), geometry.strides())?)?;
+    if !elements.is_empty() {
+        let start = geometry.offset() as usize * geometry.dtype().size();
+        // SAFETY: `held` is a borrow. T1: the storage has the bytes up to the last element.
+        unsafe { held.header().read(start, bytemuck::cast_slice_mut(&mut elements)) }?;
+    }
+    Ok(elements)
+}
+
+impl Raw {
+    /// Gives a tensor that is still being made its first contents, from the first byte of its storage on.
+    pub(crate) fn write_first(&self, bytes: &[u8]) -> Result<()> {
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        if bytes.len() > header.bytes() {
+            return Err(ErrorKind::ShapeNumel { want: vec![header.bytes() as i64], numel: bytes.len() }.into());
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let _held = Held::write(header, true, "self")?;
+        // SAFETY: `_held` is the write borrow, and the length was compared.
+        unsafe { header.write(0, bytes) }
+    }
+}
+
+impl<D: Device> Tensor<D> {
+    /// The elements of a tensor of any device, on device `index` of `D`, in a storage of their own. Strides are kept where they are
+    /// dense, as by a clone. On the meta device there are only sizes, strides and dtype.
+    ///
+    /// Errors: a meta tensor where `D` has data, memory that cannot be had, a storage that is being written, and those of the two
+    /// devices.
+    ///
+    /// The bytes between the first element and the last go by way of the host, once, and layouts are changed on `D`.
+    pub fn from_any(source: &AnyTensor, index: u8) -> Result<Tensor<D>> {
+        let g = source.geometry();
+        let same = Geometry::new(g.dtype(), g.sizes(), g.strides(), 0)?.with_conj(g.is_conj()).with_neg(g.is_neg());
+        let is_dense = strides::is_non_overlapping_and_dense(g.sizes(), g.strides());
+        let dense = if is_dense { g.strides().into() } else { strides::preserve_strides(g.sizes(), g.strides()) };
+        if D::MEMORY.is_none() {
+            return Tensor::zeroed(g.dtype(), g.sizes(), &dense, index);
+        }
+        let header = source.0.header().ok_or(ErrorKind::NoHostData { device: source.device() })?;
+        let mut bytes = room::<u8>(same.bytes_needed()?)?;
+        {
+            let held = Held::read(header, "self")?;
+            if !bytes.is_empty() {
+                // SAFETY: `held` is a borrow. T1: the storage has as many bytes from the first element on.
+                unsafe { held.header().read(g.offset() as usize * g.dtype().size(), &mut bytes) }?;
+            }
+        }
+        let moved = Tensor::from_raw(Raw::allocate::<D>(same, index, Contents::Zeroed)?);
+        moved.raw().write_first(&bytes)?;
+        if is_dense && !g.is_conj() && !g.is_neg() {
+            return Ok(moved);
+        }
+        let mut resolved = Tensor::zeroed(g.dtype(), g.sizes(), &dense, index)?;
+        resolved.copy_from(&moved)?;
+        Ok(resolved)
+    }
+}

@@ -1,0 +1,179 @@
+//! The in-place and out= forms of composed operators, which follow from the functional one: compute, and copy to where the result is
+//! wanted. Owns what is checked in between, so that an error comes before anything is written.
+
+use super::tensor;
+use monomorph_core::dispatch::{Calls, KernelFunction};
+use monomorph_core::overlap::{self, Internal, Place, Shared};
+use monomorph_core::{AnyTensor, DType, Error, ErrorKind, IValue, MemoryFormat, Result, Stack};
+
+/// A kernel that is made of the functional form, by its name.
+pub trait Derived: Fn(&Calls<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static {}
+impl<F: Fn(&Calls<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static> Derived for F {}
+
+/// The kernel of such a function.
+pub fn kernel(f: impl Derived) -> KernelFunction {
+    KernelFunction::composed(f).named("in-tree composition")
+}
+
+/// The kernel of a function behind the checks of the operator's meta kernel, so that a composition has the errors that the
+/// operator has on every device, and its result the strides.
+pub(crate) fn checked(f: impl Derived) -> KernelFunction {
+    kernel(move |calls, stack| {
+        let shapes = calls.frame().shapes(stack)?.unwrap_or_default();
+        f(calls, stack)?;
+        for (result, shape) in stack.iter_mut().zip(&shapes) {
+            if let (Some(t), Some(shape)) = (result.as_tensor(), shape.as_tensor())
+                && t.sizes() == shape.sizes()
+                && !t.geometry().same_strides(shape.geometry())
+            {
+                *result = restrided(calls, t, shape)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A copy with the strides of `shape`.
+fn restrided(calls: &Calls<'_>, t: &AnyTensor, shape: &AnyTensor) -> Result<IValue> {
+    let [sizes, strides] = [shape.sizes(), shape.strides()].map(|list| IValue::Ints(list.to_vec()));
+    let options = [sizes, strides, t.dtype().into(), IValue::None, t.device().into(), IValue::None];
+    let mut copy = calls.tensor("empty_strided", options)?.into();
+    handed(calls, "copy_", &mut copy, [t.clone().into(), false.into()])
+}
+
+/// The in-place form.
+pub fn inplace(functional: &str) -> impl Derived + use<> {
+    let functional = functional.to_owned();
+    move |calls, stack| {
+        let result = computed(calls, &functional, stack.clone())?;
+        let this = tensor(&stack[0], "self")?;
+        check_device(&result, this, "self")?;
+        check_cast(result.dtype(), this.dtype())?;
+        if this.sizes() != result.sizes() {
+            let (got, want) = (this.sizes().to_vec(), result.sizes().to_vec());
+            return Err(ErrorKind::InPlace { got, got_dtype: this.dtype(), want, want_dtype: result.dtype() }.into());
+        }
+        check_overlap(0, stack, Shared::Partial)?;
+        let written = handed(calls, "copy_", &mut stack[0], [result.into(), false.into()])?;
+        *stack = vec![written];
+        Ok(())
+    }
+}
+
+/// The out= form of an operator whose output may be of any dtype that the result can be cast to. An output of another size gets the
+/// size and the strides of the result.
+pub fn out(functional: &str) -> impl Derived + use<> {
+    let functional = functional.to_owned();
+    move |calls, stack| {
+        let result = computed(calls, &functional, inputs(stack))?;
+        check_device(&result, out_of(stack)?, "out")?;
+        check_cast(result.dtype(), out_of(stack)?.dtype())?;
+        check_overlap(stack.len() - 1, stack, Shared::Partial)?;
+        into_out(calls, stack, result, true)
+    }
+}
+
+/// The same where the output must lie apart from the inputs.
+pub fn outapart(functional: &str) -> impl Derived + use<> {
+    let functional = functional.to_owned();
+    move |calls, stack| {
+        let result = computed(calls, &functional, inputs(stack))?;
+        check_device(&result, out_of(stack)?, "out")?;
+        check_cast(result.dtype(), out_of(stack)?.dtype())?;
+        check_overlap(stack.len() - 1, stack, Shared::Full)?;
+        into_out(calls, stack, result, true)
+    }
+}
+
+/// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes contiguous where it
+/// has another size.
+pub fn autoout(functional: &str) -> impl Derived + use<> {
+    let functional = functional.to_owned();
+    move |calls, stack| {
+        let result = computed(calls, &functional, inputs(stack))?;
+        check_device(&result, out_of(stack)?, "out")?;
+        check_same(result.dtype(), out_of(stack)?.dtype())?;
+        into_out(calls, stack, result, false)
+    }
+}
+
+fn inputs(stack: &Stack) -> Stack {
+    stack[..stack.len() - 1].to_vec()
+}
+
+fn out_of(stack: &Stack) -> Result<&AnyTensor> {
+    tensor(&stack[stack.len() - 1], "out")
+}
+
+/// Resizes the output, the last value of the stack, and copies the result to it.
+fn into_out(calls: &Calls<'_>, stack: &mut Stack, result: AnyTensor, strided: bool) -> Result<()> {
+    let last = stack.len() - 1;
+    if out_of(stack)?.sizes() != result.sizes() {
+        let sizes = || IValue::Ints(result.sizes().to_vec());
+        stack[last] = handed(calls, "resize_", &mut stack[last], [sizes(), None::<MemoryFormat>.into()])?;
+        if strided && !result.is_contiguous() && overlap::internal(result.sizes(), result.strides()) == Internal::No {
+            let strides = IValue::Ints(result.strides().to_vec());
+            stack[last] = handed(calls, "as_strided_", &mut stack[last], [sizes(), strides, IValue::None])?;
+        }
+    }
+    let written = handed(calls, "copy_", &mut stack[last], [result.into(), false.into()])?;
+    *stack = vec![written];
+    Ok(())
+}
+
+/// What is written must not overlap itself, nor another argument as far as `refused` goes.
+fn check_overlap(written: usize, stack: &Stack, refused: Shared) -> Result<()> {
+    let out = tensor(&stack[written], "out")?;
+    let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
+    if overlap::internal(&sizes, &strides) == Internal::Yes {
+        return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
+    }
+    let place = Place::of(out.as_operand(), out.geometry());
+    let others = stack.iter().enumerate().filter(|(position, _)| *position != written);
+    for (position, other) in others.flat_map(|(position, value)| value.tensors().map(move |t| (position, t))) {
+        let shared = overlap::shared(&place, &Place::of(other.as_operand(), other.geometry()));
+        if shared == Shared::Partial || shared == refused {
+            return Err(ErrorKind::PartialOverlap { output: 0, other: format!("input {position}") }.into());
+        }
+    }
+    Ok(())
+}
+
+/// What the functional form gives.
+fn computed(calls: &Calls<'_>, functional: &str, mut arguments: Stack) -> Result<AnyTensor> {
+    calls.call(functional, &mut arguments)?;
+    match <[IValue; 1]>::try_from(arguments) {
+        Ok([IValue::Tensor(result)]) => Ok(result.into_tensor()),
+        Ok(_) => Err(ErrorKind::ResultCount { got: 0, want: 1 }.into()),
+        Err(results) => Err(ErrorKind::ResultCount { got: results.len(), want: 1 }.into()),
+    }
+}
+
+/// Calls an operator that writes its first argument and returns it. The argument is moved there and, on an error, back: a handle more
+/// would make it a shared one.
+fn handed<const N: usize>(calls: &Calls<'_>, name: &str, this: &mut IValue, others: [IValue; N]) -> Result<IValue> {
+    let mut stack: Stack = vec![std::mem::take(this)];
+    stack.extend(others);
+    let called = calls.call(name, &mut stack);
+    let first = stack.into_iter().next().unwrap_or_default();
+    match called {
+        Ok(()) => Ok(first),
+        Err(error) => {
+            *this = first;
+            Err(error)
+        }
+    }
+}
+
+fn check_device(result: &AnyTensor, written: &AnyTensor, arg: &'static str) -> Result<()> {
+    let (got, want) = (written.device(), result.device());
+    if got == want { Ok(()) } else { Err(ErrorKind::DeviceMismatch { arg: arg.into(), got, want }.into()) }
+}
+
+fn check_same(result: DType, out: DType) -> Result<()> {
+    if result == out { Ok(()) } else { Err(ErrorKind::OutputDType { index: 0, got: out, want: result }.into()) }
+}
+
+fn check_cast(from: DType, to: DType) -> Result<()> {
+    if from.can_cast(to) { Ok(()) } else { Err(Error::from(ErrorKind::Cast { from, to })) }
+}

@@ -1,0 +1,71 @@
+//! Operators that are composed of others: each is written once, as calls through the dispatcher, and runs on every device on which its
+//! parts run. Owns what such a function is given; it never sees a device, an element or a kernel.
+//!
+//! A composed function takes [`Calls`], which calls other operators by name, and the arguments of its row: tensors as boxed values
+//! (a number may stand for one), everything else as operators take it. It returns tensors.
+//!
+//! ```text
+//! pub fn rsub(calls: &Calls<'_>, this: &IValue, other: &IValue, alpha: Scalar) -> Result<AnyTensor> {
+//!     calls.tensor("sub.Tensor", [other.clone(), this.clone(), alpha.into()])
+//! }
+//! { [rsub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor) : explicit (rsub) { functional -; } }
+//! ```
+//!
+//! In-place and out= forms follow from it ([`derived`]). A row whose formula some devices have, and a composition serves on the others,
+//! says so among its forms: `or_explicit (composite::arithmetic::sub);`.
+
+pub mod arithmetic;
+#[doc(hidden)]
+pub mod derived;
+pub mod join;
+pub mod scatter;
+pub mod shape;
+
+use monomorph_core::dispatch::Calls;
+use monomorph_core::structured::Operand;
+use monomorph_core::{AnyTensor, ArgType, DType, ErrorKind, IValue, Result, TensorArg};
+
+/// `Tensor`, as it is: a tensor, or a number in place of one.
+#[derive(Debug)]
+pub struct Whole;
+
+impl ArgType for Whole {
+    type Value<'t> = &'t IValue;
+    fn get(value: &IValue) -> Option<&IValue> {
+        TensorArg::get(value).map(|_| value)
+    }
+}
+
+/// `Tensor?`, as it is.
+#[derive(Debug)]
+pub struct MaybeWhole;
+
+impl ArgType for MaybeWhole {
+    type Value<'t> = &'t IValue;
+    fn get(value: &IValue) -> Option<&IValue> {
+        if matches!(value, IValue::None) { Some(value) } else { Whole::get(value) }
+    }
+}
+
+/// What an argument is to an operator.
+fn operand(value: &IValue) -> Operand<'_> {
+    TensorArg::get(value).unwrap_or(Operand::Absent)
+}
+
+/// The argument as a tensor; a number is none.
+fn tensor<'a>(value: &'a IValue, arg: &'static str) -> Result<&'a AnyTensor> {
+    value.as_tensor().ok_or_else(|| {
+        ErrorKind::ArgumentKind { position: 0, arg: arg.into(), got: value.kind_name(), want: "Tensor".into() }.into()
+    })
+}
+
+/// The argument in another dtype: itself if it has it, or if it is a number, which takes on any.
+fn in_dtype(calls: &Calls<'_>, value: &IValue, dtype: DType) -> Result<IValue> {
+    match value.as_tensor() {
+        Some(t) if t.dtype() != dtype => {
+            let to = [value.clone(), dtype.into(), false.into(), false.into(), IValue::None];
+            Ok(calls.tensor("to.dtype", to)?.into())
+        }
+        _ => Ok(value.clone()),
+    }
+}

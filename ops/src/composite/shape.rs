@@ -1,0 +1,151 @@
+//! Shapes composed of views: broadcast_tensors, flatten, ravel, reshape_as, atleast_*, outer, type_as.
+
+use super::{operand, tensor};
+use monomorph_core::dispatch::Calls;
+use monomorph_core::strides::{self, Dims};
+use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result};
+
+/// `broadcast_tensors`: all expanded to the sizes that they broadcast to; those that have them already are themselves.
+pub fn broadcast_tensors(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<Vec<AnyTensor>> {
+    let Some((first, rest)) = tensors.split_first() else { return Ok(Vec::new()) };
+    let first = Dims::from_slice(first.sizes());
+    let sizes = rest.iter().try_fold(first, |sizes, t| strides::broadcast_sizes(&sizes, t.sizes()))?;
+    let expanded = |t: &AnyTensor| match t.sizes() == sizes.as_slice() {
+        true => Ok(t.clone()),
+        false => calls.tensor("expand", [t.clone().into(), IValue::Ints(sizes.to_vec()), false.into()]),
+    };
+    tensors.iter().map(expanded).collect()
+}
+
+/// The sizes of a tensor whose dimensions from `start_dim` to `end_dim` are one; none if it has them already.
+pub(crate) fn flat_sizes(sizes: &[i64], start_dim: i64, end_dim: i64) -> Result<Option<Dims>> {
+    let first = strides::wrap_dim(start_dim, sizes.len(), "start_dim")?;
+    let last = strides::wrap_dim(end_dim, sizes.len(), "end_dim")?;
+    if first > last {
+        return Err(ErrorKind::ArgumentRule { rule: "start_dim must not come after end_dim" }.into());
+    }
+    if sizes.is_empty() {
+        return Ok(Some(Dims::from_slice(&[1])));
+    }
+    if first == last {
+        return Ok(None);
+    }
+    let mut merged = Dims::from_slice(&sizes[..first]);
+    merged.push(strides::numel(&sizes[first..=last])? as i64);
+    merged.extend(sizes[last + 1..].iter().copied());
+    Ok(Some(merged))
+}
+
+/// `flatten.using_ints`: the dimensions from `start_dim` to `end_dim` as one.
+pub fn flatten(calls: &Calls<'_>, this: &IValue, start_dim: i64, end_dim: i64) -> Result<AnyTensor> {
+    let this = tensor(this, "self")?;
+    match flat_sizes(this.sizes(), start_dim, end_dim)? {
+        None => Ok(this.clone()),
+        Some(sizes) => reshaped(calls, this, &sizes),
+    }
+}
+
+/// `ravel`: all elements in one dimension.
+pub fn ravel(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
+    let contiguous = calls.tensor("contiguous", [this.clone(), MemoryFormat::Contiguous.into()])?;
+    reshaped(calls, &contiguous, &[-1])
+}
+
+/// `reshape_as`: the sizes of another tensor.
+pub fn reshape_as(calls: &Calls<'_>, this: &IValue, other: &IValue) -> Result<AnyTensor> {
+    reshaped(calls, tensor(this, "self")?, operand(other).sizes())
+}
+
+fn reshaped(calls: &Calls<'_>, this: &AnyTensor, sizes: &[i64]) -> Result<AnyTensor> {
+    calls.tensor("reshape", [this.clone().into(), IValue::Ints(sizes.to_vec())])
+}
+
+/// The tensor with `n` dimensions or more: those that are missing have size 1.
+pub(super) fn at_least(calls: &Calls<'_>, this: &AnyTensor, n: usize) -> Result<AnyTensor> {
+    let missing: &[i64] = match (n, this.ndim()) {
+        (1, 0) => &[0],
+        (2, 0) => &[0, 0],
+        (2, 1) => &[0],
+        (3, 0) => &[0, 0, 0],
+        (3, 1) => &[0, 2],
+        (3, 2) => &[2],
+        _ => &[],
+    };
+    let unsqueezed = |t: AnyTensor, dim: &i64| calls.tensor("unsqueeze", [t.into(), (*dim).into()]);
+    missing.iter().try_fold(this.clone(), unsqueezed)
+}
+
+pub(super) fn all_at_least(calls: &Calls<'_>, tensors: &[AnyTensor], n: usize) -> Result<Vec<AnyTensor>> {
+    tensors.iter().map(|t| at_least(calls, t, n)).collect()
+}
+
+/// `atleast_1d`.
+pub fn atleast_1d(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
+    at_least(calls, tensor(this, "self")?, 1)
+}
+
+/// `atleast_2d`.
+pub fn atleast_2d(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
+    at_least(calls, tensor(this, "self")?, 2)
+}
+
+/// `atleast_3d`.
+pub fn atleast_3d(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
+    at_least(calls, tensor(this, "self")?, 3)
+}
+
+/// `atleast_1d.Sequence`.
+pub fn all_atleast_1d(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<Vec<AnyTensor>> {
+    all_at_least(calls, tensors, 1)
+}
+
+/// `atleast_2d.Sequence`.
+pub fn all_atleast_2d(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<Vec<AnyTensor>> {
+    all_at_least(calls, tensors, 2)
+}
+
+/// `atleast_3d.Sequence`.
+pub fn all_atleast_3d(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<Vec<AnyTensor>> {
+    all_at_least(calls, tensors, 3)
+}
+
+/// `outer`: each element of one vector times each of another.
+pub fn outer(calls: &Calls<'_>, this: &IValue, vec2: &IValue) -> Result<AnyTensor> {
+    for (arg, value) in [("self", this), ("vec2", vec2)] {
+        let got = operand(value).sizes().len();
+        if got != 1 {
+            return Err(ErrorKind::DimCount { arg, got, accepted: "1" }.into());
+        }
+    }
+    let column = reshaped(calls, tensor(this, "self")?, &[operand(this).sizes()[0], 1])?;
+    calls.tensor("mul.Tensor", [column.into(), vec2.clone()])
+}
+
+/// `type_as`: in the dtype and on the device of another tensor.
+pub fn type_as(calls: &Calls<'_>, this: &IValue, other: &IValue) -> Result<AnyTensor> {
+    calls.tensor("to.other", [this.clone(), other.clone(), false.into(), false.into(), IValue::None])
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __composite_shape_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [broadcast_tensors] (Tensor[] tensors) -> (Tensor[])
+            : implicit ($crate::composite::shape::broadcast_tensors) { functional -; } }
+        { [atleast_1d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_1d) { functional -; } }
+        { [atleast_2d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_2d) { functional -; } }
+        { [atleast_3d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_3d) { functional -; } }
+        { [atleast_1d.Sequence] (Tensor[] tensors) -> (Tensor[])
+            : implicit ($crate::composite::shape::all_atleast_1d) { functional -; } }
+        { [atleast_2d.Sequence] (Tensor[] tensors) -> (Tensor[])
+            : implicit ($crate::composite::shape::all_atleast_2d) { functional -; } }
+        { [atleast_3d.Sequence] (Tensor[] tensors) -> (Tensor[])
+            : implicit ($crate::composite::shape::all_atleast_3d) { functional -; } }
+        { [outer] (Tensor self, Tensor vec2) -> (Tensor) : implicit ($crate::composite::shape::outer) {
+            functional -; out - [outer.out];
+        } }
+        { [ger] (Tensor self, Tensor vec2) -> (Tensor) : redirect (outer) { functional -; out - [ger.out]; } }
+        { [type_as] (Tensor self, Tensor other) -> (Tensor) : implicit ($crate::composite::shape::type_as) { functional -; } }
+    } };
+}

@@ -1,0 +1,153 @@
+//! The arguments of a boxed call where they lie on the stack: reading them by schema type, lending those that are written, and leaving
+//! results in their place. Owns the passage; what is called in between is the kernel's.
+
+use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, Result, Stack, Tensor};
+use smallvec::SmallVec;
+
+/// Reads boxed arguments one after another.
+pub struct Reader<'a> {
+    args: &'a [IValue],
+    position: usize,
+    schema_position: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `args`, the first of which is argument number `first` of the schema.
+    pub fn new(args: &'a [IValue], first: usize) -> Reader<'a> {
+        Reader { args, position: 0, schema_position: first }
+    }
+
+    /// The next argument as a `T`.
+    pub fn next<T: ArgType>(&mut self, name: &str, want: &str) -> Result<T::Value<'a>> {
+        let value = self.args.get(self.position).unwrap_or(&IValue::None);
+        self.position += 1;
+        self.schema_position += 1;
+        T::get(value).ok_or_else(|| kind_error(value, self.schema_position - 1, name, want))
+    }
+
+    /// The next argument as a tensor on `D`; a number becomes a wrapped 0-dim tensor.
+    pub fn tensor<D: Device>(&mut self, name: &str) -> Result<Tensor<D>> {
+        let value = self.args.get(self.position).unwrap_or(&IValue::None);
+        self.position += 1;
+        self.schema_position += 1;
+        match value {
+            IValue::Tensor(t) => match t.downcast_ref::<D>() {
+                Some(t) => Ok(t.clone()),
+                None => Err(device_error::<D>(t, name)),
+            },
+            other => match other.to_scalar() {
+                Some(number) => wrapped_number::<D>(number),
+                None => Err(kind_error(value, self.schema_position - 1, name, "Tensor")),
+            },
+        }
+    }
+}
+
+/// A 0-dim tensor on the first device of the kind that counts as a number in type promotion.
+fn wrapped_number<D: Device>(number: monomorph_core::Scalar) -> Result<Tensor<D>> {
+    let bytes = monomorph_core::scalar_bytes(number, number.dtype());
+    let geometry = Geometry::new(number.dtype(), &[], &[], 0)?.with_wrapped(true);
+    match D::MEMORY {
+        Some(_) => Tensor::from_storage(&bytes[..number.dtype().size()], geometry),
+        None => Tensor::<D>::zeroed(number.dtype(), &[], &[], 0)?.view_as(geometry),
+    }
+}
+
+#[cold]
+pub(super) fn kind_error(value: &IValue, position: usize, name: &str, want: &str) -> monomorph_core::Error {
+    ErrorKind::ArgumentKind { position, arg: name.to_owned(), got: value.kind_name(), want: want.to_owned() }.into()
+}
+
+#[cold]
+pub(super) fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomorph_core::Error {
+    let want = DeviceId { kind: D::KIND, index: 0 };
+    ErrorKind::DeviceMismatch { arg: name.to_owned().into(), got: tensor.device(), want }.into()
+}
+
+/// The last `count` values of the stack: the arguments of a kernel.
+///
+/// # Errors
+///
+/// There are fewer.
+#[inline]
+pub fn arguments(stack: &mut Stack, count: usize) -> Result<&mut [IValue]> {
+    let given = stack.len();
+    match given.checked_sub(count) {
+        Some(first) => Ok(&mut stack[first..]),
+        None => Err(ErrorKind::ListLength { arg: "stack", got: given, want: count }.into()),
+    }
+}
+
+/// Replaces the last `count` values of the stack by the results of the call that they were the arguments of.
+#[inline]
+pub fn finish(stack: &mut Stack, count: usize, results: impl IntoIterator<Item = IValue>) {
+    stack.truncate(stack.len() - count);
+    stack.extend(results);
+}
+
+/// Checks that the values are tensors to be written; they are arguments from number `first` on.
+#[inline]
+pub fn check_written(values: &[IValue], first: usize) -> Result<()> {
+    match values.iter().position(|v| !matches!(v, IValue::Tensor(_))) {
+        None => Ok(()),
+        Some(i) => Err(kind_error(&values[i], first + i, "out", "Tensor")),
+    }
+}
+
+/// Values that were checked to be tensors as `N` on device `D` to be written.
+#[inline]
+pub fn written<D: Device, const N: usize>(values: &mut [IValue]) -> Result<[&mut Tensor<D>; N]> {
+    let mut typed: SmallVec<[&mut Tensor<D>; N]> = SmallVec::new();
+    for value in values {
+        let IValue::Tensor(tensor) = value else { continue };
+        if tensor.device().kind != D::KIND {
+            return Err(device_error::<D>(tensor, "out"));
+        }
+        typed.extend(tensor.make_mut().downcast_mut());
+    }
+    typed.into_inner().map_err(|short| ErrorKind::ListLength { arg: "out", got: short.len(), want: N }.into())
+}
+
+/// Leaves of the last `count` values of the stack only the written ones, which are the last `written`.
+#[inline]
+pub fn keep_written(stack: &mut Stack, count: usize, written: usize) {
+    let end = stack.len();
+    drop(stack.drain(end - count..end - written));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use monomorph_core::{DType, Meta};
+
+    fn tensor(sizes: &[i64]) -> Tensor<Meta> {
+        Tensor::zeros_contiguous(DType::F32, sizes).unwrap()
+    }
+
+    /// A kernel takes what is its own off the end of a stack, whatever lies below.
+    #[test]
+    fn what_lies_below_the_arguments_stays() {
+        let mut stack: Stack = vec![IValue::Int(7), tensor(&[2]).into(), IValue::Bool(true)];
+        assert_eq!(arguments(&mut stack, 2).unwrap().len(), 2);
+        assert!(matches!(arguments(&mut stack, 4).unwrap_err().kind(), ErrorKind::ListLength { got: 3, want: 4, .. }));
+        finish(&mut stack, 2, [IValue::Float(1.5)]);
+        assert!(matches!(stack[..], [IValue::Int(7), IValue::Float(1.5)]));
+        finish(&mut stack, 0, [IValue::None, IValue::None]);
+        keep_written(&mut stack, 3, 1);
+        assert!(matches!(stack[..], [IValue::Int(7), IValue::None]));
+    }
+
+    #[test]
+    fn written_values_are_lent_where_they_lie() {
+        let mut stack: Stack = vec![tensor(&[2]).into(), tensor(&[3]).into()];
+        check_written(&stack, 0).unwrap();
+        let [a, b] = written::<Meta, 2>(&mut stack).unwrap();
+        a.set_view(Geometry::contiguous(DType::F32, &[1, 2]).unwrap()).unwrap();
+        assert_eq!(b.sizes(), [3]);
+        let IValue::Tensor(changed) = &stack[0] else { panic!("a tensor") };
+        assert_eq!(changed.sizes(), [1, 2]);
+        assert!(written::<Meta, 3>(&mut stack).is_err());
+        stack[1] = IValue::Int(1);
+        assert!(matches!(check_written(&stack, 4).unwrap_err().kind(), ErrorKind::ArgumentKind { position: 5, .. }));
+    }
+}

@@ -1,0 +1,11 @@
+//! A kernel that returns what no schema returns.
+use monomorph::AnyTensor;
+use monomorph::core::dispatch::KernelFunction;
+
+fn name(_: &AnyTensor) -> String {
+    String::new()
+}
+
+fn main() {
+    let _ = KernelFunction::function(name);
+}

@@ -1,0 +1,7 @@
+//! A kernel that takes its tensor by value.
+use monomorph::AnyTensor;
+use monomorph::core::dispatch::KernelFunction;
+
+fn main() {
+    let _ = KernelFunction::function(|x: AnyTensor| x);
+}

@@ -1,0 +1,6 @@
+//! A closure whose parameters are left to be inferred.
+use monomorph::core::dispatch::KernelFunction;
+
+fn main() {
+    let _ = KernelFunction::function(|x| x);
+}
