@@ -3,8 +3,8 @@
 //!
 //! `cargo run --release --example fused`
 
-use monomorph::ops::activation::ReluFn;
 use monomorph::ops::arithmetic::{AddFn, MulFn};
+use monomorph::ops::piecewise::ReluFn;
 use monomorph::pointwise::Then;
 use monomorph::{Cpu, Op, Result, Tensor, add, mul, relu};
 use std::time::Instant;
