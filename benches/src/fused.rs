@@ -1,8 +1,8 @@
 //! The fused operator that is timed against its parts: relu(a · b + c). Compiled here, as it would be in a user's crate.
 
 use monomorph::Op;
-use monomorph::ops::activation::ReluFn;
 use monomorph::ops::arithmetic::{AddFn, MulFn};
+use monomorph::ops::piecewise::ReluFn;
 use monomorph::pointwise::Then;
 
 /// Of the arguments a, b, c and the factor of c.
