@@ -30,7 +30,7 @@ impl<'a, D: Device, const I: usize, const O: usize> Access<'a, D, I, O> {
     /// storage that somebody else writes, or reads if it is an output's.
     pub fn new(inputs: [&'a Tensor<D>; I], outputs: [&'a mut Tensor<D>; O]) -> Result<Self> {
         let inputs = inputs.map(|tensor| tensor.raw());
-        let outputs = outputs.map(|tensor| (&*tensor).raw());
+        let outputs = outputs.map(|tensor| tensor.raw());
         let devices = || outputs.iter().chain(&inputs).map(|raw| raw.device());
         let first = devices().next();
         if let Some((position, got)) = devices().enumerate().find(|(_, device)| Some(*device) != first) {

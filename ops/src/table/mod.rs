@@ -25,6 +25,7 @@
 
 mod agree;
 mod declare;
+mod entry;
 mod functions;
 mod list;
 mod outputs;
@@ -35,10 +36,10 @@ mod unboxed;
 
 pub use agree::{Takes, agrees};
 pub use declare::declares;
+pub use entry::{Adding, Entry, Forms};
 pub use list::{Row, RowForm, rows};
 pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
 pub use register::{
-    Adding, Entry, Forms, IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema,
-    copy_outs_schema, copy_schema, finish, functional_schema, inplace_schema, keep_written, out_form, out_schema,
-    shared, shared_parts, written,
+    IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_outs_schema, copy_schema,
+    finish, functional_schema, inplace_schema, keep_written, out_form, out_schema, shared, shared_parts, written,
 };
