@@ -267,6 +267,12 @@ impl Geometry {
         self.tags.traits.has(Traits::ROW_MAJOR)
     }
 
+    /// True if the strides are those of a new row-major tensor, also where they do not matter.
+    #[inline]
+    pub fn is_canonical(&self) -> bool {
+        self.tags.traits.has(Traits::CANONICAL)
+    }
+
     /// True if the values are what is stored, no dimension has a name and it is no wrapped number: nothing but dtype, sizes
     /// and strides matters to a call.
     #[inline]

@@ -130,36 +130,38 @@ impl Handle {
         bytes: usize,
         contents: Contents,
     ) -> Result<Handle> {
-        let refused = || Error::new(ErrorKind::Allocation { bytes, device });
-        let header = |data, separate, own_bytes| Header {
-            borrow: BorrowState::new(Home::here()),
-            version: AtomicU64::new(0),
-            bytes: AtomicUsize::new(bytes),
-            block: UnsafeCell::new(Block { data, bytes, separate }),
-            memory,
-            device,
-            own_bytes,
-            lease: None,
-        };
-        if bytes > isize::MAX as usize - HEADER_BYTES {
-            return Err(refused());
+        if !memory.reach.is_host() {
+            return Handle::allocate_elsewhere(memory, device, bytes, contents);
         }
-        if memory.reach.is_host() {
-            let own_bytes = HEADER_BYTES + bytes;
-            let start = (memory.allocate)(device.index, own_bytes, contents).ok_or_else(refused)?;
-            // SAFETY: the allocation has HEADER_BYTES + bytes bytes (M1), so the data begins inside or one past its end.
-            let data = unsafe { start.add(HEADER_BYTES) };
-            let place = start.cast::<Header>();
-            // SAFETY: `start` is aligned to 16 (M1), which covers Header, and has room for it.
-            unsafe { place.write(header(data, false, own_bytes)) };
-            return Ok(Handle(place));
+        let refused = || Error::new(ErrorKind::Allocation { bytes, device });
+        let own_bytes = bytes.checked_add(HEADER_BYTES).filter(|&n| n <= isize::MAX as usize).ok_or_else(refused)?;
+        let start = (memory.allocate)(device.index, own_bytes, contents).ok_or_else(refused)?;
+        // SAFETY: the allocation has HEADER_BYTES + bytes bytes (M1), so the data begins inside or one past its end.
+        let data = unsafe { start.add(HEADER_BYTES) };
+        let place = start.cast::<Header>();
+        // SAFETY: `start` is aligned to 16 (M1), which covers Header, and has room for it.
+        unsafe { place.write(Header::new(memory, device, Block { data, bytes, separate: false }, own_bytes)) };
+        Ok(Handle(place))
+    }
+
+    /// [`allocate_with`](Handle::allocate_with) for memory that the host cannot reach: the header is a `Box`.
+    #[inline(never)]
+    fn allocate_elsewhere(
+        memory: &'static Memory,
+        device: DeviceId,
+        bytes: usize,
+        contents: Contents,
+    ) -> Result<Handle> {
+        let refused = || Error::new(ErrorKind::Allocation { bytes, device });
+        if bytes > isize::MAX as usize {
+            return Err(refused());
         }
         let data = if bytes == 0 {
             NonNull::dangling()
         } else {
             (memory.allocate)(device.index, bytes, contents).ok_or_else(refused)?
         };
-        let boxed = Box::new(header(data, bytes != 0, 0));
+        let boxed = Box::new(Header::new(memory, device, Block { data, bytes, separate: bytes != 0 }, 0));
         Ok(Handle(NonNull::from(Box::leak(boxed))))
     }
 
@@ -216,6 +218,21 @@ impl Drop for Handle {
 }
 
 impl Header {
+    /// The header of a storage that was just made.
+    #[inline(always)]
+    fn new(memory: &'static Memory, device: DeviceId, block: Block, own_bytes: usize) -> Header {
+        Header {
+            borrow: BorrowState::new(Home::here()),
+            version: AtomicU64::new(0),
+            bytes: AtomicUsize::new(block.bytes),
+            block: UnsafeCell::new(block),
+            memory,
+            device,
+            own_bytes,
+            lease: None,
+        }
+    }
+
     /// The device of the data.
     pub(crate) fn device(&self) -> DeviceId {
         self.device

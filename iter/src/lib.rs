@@ -12,6 +12,7 @@ mod finish;
 pub mod foreign;
 mod operand;
 mod order;
+mod ordered;
 mod plan;
 mod reduce;
 mod tensor_iter;

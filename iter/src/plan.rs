@@ -9,7 +9,7 @@
 //!        └──── their final strides ───────────────────────────────────────────► finish: strides, coalesce ─► TensorIter
 //! ```
 //!
-//! The commonest calls take a shortcut (`fast`) that finds the same plan at one look.
+//! The commonest calls take a shortcut (`fast`) that finds the same plan at one look, most others a second one (`ordered`).
 //!
 //! Nothing here is generic over operator or dtype, and up to 5 dimensions and 4 operands nothing allocates.
 
@@ -19,6 +19,7 @@ use crate::fast;
 use crate::finish;
 use crate::operand::{Op, Replaced};
 use crate::order::{self, Fast};
+use crate::ordered;
 use crate::tensor_iter::{Fixed, TensorIter};
 use crate::types;
 use monomorph_core::overlap::{self, Internal, Shared};
@@ -62,13 +63,13 @@ pub fn build_into(
     sink: &mut SinkState<'_>,
     iter: &mut TensorIter,
 ) -> Result<()> {
-    match fast::build(config, inputs, sink, iter) {
+    match fast::build(config, inputs, sink, iter).or_else(|| ordered::build(config, inputs, sink, iter)) {
         Some(built) => built,
         None => build_in_stages(config, inputs, sink, iter),
     }
 }
 
-/// [`build_into`] without the shortcut for the commonest calls, for tests that compare the two.
+/// [`build_into`] without the shortcuts, for tests that compare the two.
 #[inline(never)]
 pub fn build_in_stages(
     config: &Config<'_>,

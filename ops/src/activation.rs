@@ -16,7 +16,7 @@ impl<V: Num + HasOrder> Map<V> for ReluFn {
     }
 }
 
-pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
+pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: Gaussian> Map<V> for GeluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -24,7 +24,7 @@ impl<V: Gaussian> Map<V> for GeluFn {
     }
 }
 
-pointwise! { GeluTanhFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
+pointwise! { GeluTanhFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: Gaussian> Map<V> for GeluTanhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -33,7 +33,7 @@ impl<V: Num> Map<V> for MulFn {
     }
 }
 
-pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar() }
+pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar(), halves_as_f32 = true }
 impl<V: TrueDivision> Map<V> for DivFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -73,7 +73,7 @@ impl<V: Num> Map<V> for NegFn {
     }
 }
 
-pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY }
+pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY, light = true }
 impl<V: HasMagnitude> Map<V> for AbsFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Re {

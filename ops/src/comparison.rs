@@ -58,7 +58,7 @@ impl<V: Value> Map<V> for WhereFn {
     }
 }
 
-pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp, light = true }
+pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampFn {
     #[inline(always)]
     fn eval([x, low, high]: [V; 3], (): ()) -> V {
@@ -66,7 +66,7 @@ impl<V: HasOrder> Map<V> for ClampFn {
     }
 }
 
-pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true }
+pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampMinFn {
     #[inline(always)]
     fn eval([x, low]: [V; 2], (): ()) -> V {
@@ -74,7 +74,7 @@ impl<V: HasOrder> Map<V> for ClampMinFn {
     }
 }
 
-pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true }
+pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampMaxFn {
     #[inline(always)]
     fn eval([x, high]: [V; 2], (): ()) -> V {
@@ -82,7 +82,7 @@ impl<V: HasOrder> Map<V> for ClampMaxFn {
     }
 }
 
-pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Bounds => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true }
+pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Bounds => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampNumbersFn {
     #[inline(always)]
     fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
@@ -90,7 +90,7 @@ impl<V: HasOrder> Map<V> for ClampNumbersFn {
     }
 }
 
-pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true }
+pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], low: V) -> V {
@@ -98,7 +98,7 @@ impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     }
 }
 
-pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true }
+pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], high: V) -> V {

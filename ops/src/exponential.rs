@@ -5,7 +5,7 @@ use crate::pointwise::{Common, FloatComplex, Map, Reals, Rule, Same, pointwise};
 use crate::record::{error_function, record};
 use monomorph_core::Complex64;
 
-pointwise! { ExpFn "exp": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { ExpFn "exp": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Exponential> Map<V> for ExpFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -13,7 +13,7 @@ impl<V: Exponential> Map<V> for ExpFn {
     }
 }
 
-pointwise! { LogFn "log": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { LogFn "log": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Logarithm> Map<V> for LogFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -21,7 +21,7 @@ impl<V: Logarithm> Map<V> for LogFn {
     }
 }
 
-pointwise! { TanhFn "tanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { TanhFn "tanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Hyperbolic> Map<V> for TanhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -29,7 +29,7 @@ impl<V: Hyperbolic> Map<V> for TanhFn {
     }
 }
 
-pointwise! { SigmoidFn "sigmoid": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { SigmoidFn "sigmoid": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Hyperbolic> Map<V> for SigmoidFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -37,7 +37,7 @@ impl<V: Hyperbolic> Map<V> for SigmoidFn {
     }
 }
 
-pointwise! { ErfFn "erf": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { ErfFn "erf": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Gaussian> Map<V> for ErfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -11,7 +11,7 @@ use monomorph_core::strides::strides_for;
 use monomorph_core::structured::{Executes, Functional, Operand, Out};
 use monomorph_core::{Complex64, DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor};
 
-pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Root> Map<V> for SqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -19,7 +19,7 @@ impl<V: Root> Map<V> for SqrtFn {
     }
 }
 
-pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Root> Map<V> for RsqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -27,7 +27,7 @@ impl<V: Root> Map<V> for RsqrtFn {
     }
 }
 
-pointwise! { PowFn "pow": Numeric, Same<2>; () => Common; Rule::BINARY.with_linear_number() }
+pointwise! { PowFn "pow": Numeric, Same<2>; () => Common; Rule::BINARY.with_linear_number(), halves_as_f32 = true }
 impl<V: Power> Map<V> for PowFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

@@ -43,6 +43,10 @@ pub struct Formula {
     pub meta: Forms<Meta>,
     /// The formula as text, where its domain has the dtype.
     pub symbolic: fn(DType) -> Option<Function>,
+    /// Whether float16 and bfloat16 are computed in float32's loop.
+    pub halves_as_f32: bool,
+    /// Whether there is next to nothing to compute.
+    pub light: bool,
 }
 
 fn functional<F: PointwiseFn, D: Executes<Op<F>>>(operands: &[Operand<'_>], params: &[Scalar]) -> Result<Tensor<D>> {
@@ -103,6 +107,8 @@ where
         cpu: forms::<F, Cpu>(),
         meta: forms::<F, Meta>(),
         symbolic: symbolic::<F>,
+        halves_as_f32: F::HALVES_AS_F32,
+        light: F::LIGHT,
     }
 }
 

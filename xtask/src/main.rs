@@ -6,11 +6,13 @@ mod bench;
 mod bloat;
 mod checks;
 mod conformance;
+mod coverage;
 mod dispatch;
 mod memory;
 mod ops;
 mod schemas;
 mod steps;
+mod support;
 mod ulp;
 
 use std::process::ExitCode;
@@ -48,6 +50,8 @@ cargo xtask COMMAND
       --record           append the totals to the history
   ops           the operator table: rows, forms, schemas, devices
       --json             as JSON
+      --coverage FILE    instead: how much of that native_functions.yaml the table has, and what is missing
+      --support          instead: the page docs/operators.md
   dispatch NAME which kernel serves which key, and why
       --with KEY,KEY     as if there were kernels for just these; a new name is a device of another crate
   new-op NAME   print the lines that a new pointwise operator takes

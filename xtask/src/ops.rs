@@ -4,13 +4,22 @@ use monomorph::core::dispatch::{DispatchKey, Resolution, Source};
 use monomorph::ops::table::{Row, RowForm, rows};
 use serde_json::{Value, json};
 
-/// `cargo xtask ops [--json]`: every row with its forms; the closing line counts.
+/// `cargo xtask ops [--json | --coverage FILE | --support]`: every row with its forms; the closing line counts.
 pub(crate) fn print(args: &[String]) -> Result<bool, String> {
+    if let [flag, file] = args
+        && flag == "--coverage"
+    {
+        return crate::coverage::print(file);
+    }
+    if args == ["--support"] {
+        print!("{}", crate::support::page());
+        return Ok(true);
+    }
     let rows = rows();
     match args {
         [] => table(&rows),
         [flag] if flag == "--json" => println!("{:#}", Value::from_iter(rows.iter().map(row_json))),
-        [other, ..] => return Err(format!("ops takes --json or nothing, got {other}")),
+        [other, ..] => return Err(format!("ops takes --json, --coverage FILE, --support or nothing, got {other}")),
     }
     Ok(true)
 }

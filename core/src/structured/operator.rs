@@ -125,7 +125,8 @@ where
 {
     const OUTPUTS: usize = Op::OUTPUTS;
 
-    #[inline]
+    // Always: a result is copied once for every function that hands it on.
+    #[inline(always)]
     fn call<S: ValueSink<'t, D>>(args: Args, sink: S) -> Result<S::Value> {
         let inputs = <Op::Inputs<'t>>::from_args(args).map_err(|e| e.of(Op::NAME))?;
         call::<Op, D, S>(&inputs, sink).map(S::value::<Op>)

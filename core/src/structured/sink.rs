@@ -114,7 +114,8 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Functional<D, N> {
     where
         D: Executes<Op>;
 
-    #[inline]
+    // Always, as `Operator::call` is.
+    #[inline(always)]
     fn drive<Op: StructuredOp>(self, inputs: &Op::Inputs<'a>) -> Result<[Tensor<D>; N]>
     where
         D: Executes<Op>,

@@ -198,24 +198,47 @@ impl<'s> SinkState<'s> {
     /// are [alike](SinkState::alike). What [`set_output_raw_strided`](SinkState::set_output_raw_strided) does, and cheaper.
     #[inline(always)]
     pub fn set_output_alike(&mut self, alike: &Alike, like: &Geometry, dtype: DType) -> Result<()> {
-        let device = if self.dry { DeviceId::META } else { alike.device() };
-        if let [Slot { place, declared: declared @ None }] = &mut *self.slots {
-            let done = match place {
-                // There is none yet; asked, so that the new one is written without looking for an old one to drop.
-                Place::New(place) if place.is_none() && like.is_renewable(dtype) => {
-                    **place = Some(Raw::pending(like.renewed(dtype)));
-                    true
-                }
-                Place::New(_) => false,
-                Place::Existing(out) => out.geometry().dtype() == dtype && alike.device() == device,
-            };
-            if done {
-                *declared = Some(device);
-                return Ok(());
-            }
+        if self.declared_like(like, dtype, alike.device()) {
+            return Ok(());
         }
         let hint = if alike.is_row_major() { None } else { Some(like.strides()) };
         self.set_output_raw_strided(0, like.sizes(), hint, Options::new(dtype, alike.device()), None)
+    }
+
+    /// Declares the only output for a kernel that takes any strides, row-major where it is new, with the sizes of `like`. What
+    /// [`set_output_raw_strided`](SinkState::set_output_raw_strided) does, and cheaper.
+    pub fn set_output_like(&mut self, like: &Geometry, dtype: DType, device: DeviceId) -> Result<()> {
+        let keeps = |out: &Raw| keeps(out, out.geometry().same_sizes(like), &Options::new(dtype, device), device);
+        if self.existing_raw().is_none_or(keeps) && self.declared_like(like, dtype, device) {
+            return Ok(());
+        }
+        self.set_output_raw_strided(0, like.sizes(), None, Options::new(dtype, device), None)
+    }
+
+    #[inline]
+    fn existing_raw(&self) -> Option<&Raw> {
+        self.slots.first()?.existing()
+    }
+
+    /// Declares the only output with the sizes of `like`, which a caller's output has, if no rule has anything to decide.
+    #[inline(always)]
+    fn declared_like(&mut self, like: &Geometry, dtype: DType, of_operands: DeviceId) -> bool {
+        let device = if self.dry { DeviceId::META } else { of_operands };
+        let [Slot { place, declared: declared @ None }] = &mut *self.slots else { return false };
+        let done = match place {
+            // There is none yet; asked, so that the new one is written without looking for an old one to drop.
+            Place::New(place) if place.is_none() && like.is_renewable(dtype) => {
+                // Nothing is forgotten; said, since the compiler would look for something to drop.
+                std::mem::forget(place.replace(Raw::pending(like.renewed(dtype))));
+                true
+            }
+            Place::New(_) => false,
+            Place::Existing(out) => out.geometry().dtype() == dtype && of_operands == device,
+        };
+        if done {
+            *declared = Some(device);
+        }
+        done
     }
 
     /// Declares output `i` for a kernel that needs exactly `strides`.

@@ -2,8 +2,8 @@
 //! (gather, resolve conj and neg, cast, and back); refuses to know what is computed.
 //!
 //! ```text
-//! load:   strided memory ─► gather ─► conj, neg ─► cast ─► dense block
-//! store:  dense block ─► cast ─► conj, neg ─► scatter ─► strided memory
+//! load:   strided memory ─► gather ─► conj, neg ─► cast ─► round ─► dense block
+//! store:  dense block ─► round ─► cast ─► conj, neg ─► scatter ─► strided memory
 //! ```
 //!
 //! The bits are resolved in the operand's own dtype, as PyTorch does when it materialises an operand before casting it:
@@ -44,28 +44,38 @@ pub(crate) struct Lane {
     want: DType,
     bits: Bits,
     cast: Option<Cast>,
+    /// To the dtype that elements pass through, and back.
+    round: Option<[Cast; 2]>,
     mover: Mover,
 }
 
 impl Lane {
     /// An operand that is read.
     pub(crate) fn input(dtype: DType, want: DType, bits: Bits, level: Level) -> Lane {
-        Lane { dtype, want, bits, cast: cast(dtype, want, level), mover: Mover::at(level) }
+        Lane { dtype, want, bits, cast: cast(dtype, want, level), round: None, mover: Mover::at(level) }
     }
 
     /// An operand that is written.
     pub(crate) fn output(dtype: DType, want: DType, bits: Bits, level: Level) -> Lane {
-        Lane { dtype, want, bits, cast: cast(want, dtype, level), mover: Mover::at(level) }
+        Lane { dtype, want, bits, cast: cast(want, dtype, level), round: None, mover: Mover::at(level) }
+    }
+
+    /// The lane, with each element rounded to `dtype` between memory and block, which holds what `dtype` does: an int32 operand
+    /// of a float16 operator that is computed in float32.
+    pub(crate) fn through(self, dtype: DType, level: Level) -> Lane {
+        let between =
+            if self.dtype == dtype { None } else { cast(self.want, dtype, level).zip(cast(dtype, self.want, level)) };
+        Lane { round: between.map(|(to, back)| [to, back]), ..self }
     }
 
     /// True if a dense run in memory is a block as it is.
     pub(crate) fn is_direct(&self) -> bool {
-        self.cast.is_none() && self.bits.is_none()
+        self.cast.is_none() && self.round.is_none() && self.bits.is_none()
     }
 
     /// The conversion between memory and block, if that is all there is to do.
     pub(crate) fn only_cast(&self) -> Option<Cast> {
-        self.cast.filter(|_| self.bits.is_none())
+        self.cast.filter(|_| self.round.is_none() && self.bits.is_none())
     }
 
     /// Bytes per element in the block.
@@ -101,7 +111,9 @@ impl Lane {
             // SAFETY: L1–L3.
             unsafe { self.mover.gather(memory, &tile, block, self.dtype.size()) };
             // SAFETY: L2; the block was just filled.
-            return unsafe { self.bits.apply(self.dtype, block, tile.numel()) };
+            unsafe { self.bits.apply(self.dtype, block, tile.numel()) };
+            // SAFETY: as above.
+            return unsafe { self.rounded(block, scratch, tile.numel()) };
         };
         if tile.is_one() {
             let one = Tile { cols: 1, rows: 1, ..tile };
@@ -112,13 +124,17 @@ impl Lane {
             let value = scratch.wrapping_add(BLOCK - size_of::<u128>());
             // SAFETY: R1, R2: 16 bytes hold an element of any dtype, and the first half of the block is not the end of it.
             unsafe { cast(scratch, value, 1) };
+            // SAFETY: as above.
+            unsafe { self.rounded(value, scratch, 1) };
             let all = Tile { cols: tile.numel(), rows: 1, inner: 0, outer: 0 };
             // SAFETY: V1, V2: the block has room for the tile (L2), and the value lies in the other one.
             return unsafe { self.mover.gather(value, &all, block, self.size()) };
         }
         if self.bits.is_none() && tile.is_dense(self.dtype.size()) {
             // SAFETY: R1 by L1 and L2, R2 since a block is no operand.
-            return unsafe { cast(memory, block, tile.numel()) };
+            unsafe { cast(memory, block, tile.numel()) };
+            // SAFETY: L2; the block was just filled.
+            return unsafe { self.rounded(block, scratch, tile.numel()) };
         }
         // SAFETY: L1–L3.
         unsafe { self.mover.gather(memory, &tile, scratch, self.dtype.size()) };
@@ -126,6 +142,21 @@ impl Lane {
         unsafe { self.bits.apply(self.dtype, scratch, tile.numel()) };
         // SAFETY: R1, R2 by L2.
         unsafe { cast(scratch, block, tile.numel()) };
+        // SAFETY: L2; the block was just filled.
+        unsafe { self.rounded(block, scratch, tile.numel()) };
+    }
+
+    /// Rounds `n` elements of a block.
+    ///
+    /// # Safety
+    ///
+    /// The block holds `n` elements of the dtype of blocks, and `scratch`, which lies apart, has room for as many.
+    unsafe fn rounded(&self, block: *mut u8, scratch: *mut u8, n: usize) {
+        let Some([to, back]) = self.round else { return };
+        // SAFETY: R1, R2, passed on: what is rounded to is no larger.
+        unsafe { to(block, scratch, n) };
+        // SAFETY: as above; the elements were just stored.
+        unsafe { back(scratch, block, n) };
     }
 
     /// Stores a tile. The block holds nothing of use afterwards.
@@ -135,6 +166,8 @@ impl Lane {
     /// L1 and L2 of [`load`](Lane::load), the block is filled, and nobody reads or writes the tile meanwhile.
     pub(crate) unsafe fn store(&self, block: *mut u8, memory: *mut u8, tile: Tile, scratch: *mut u8) {
         let mut from = block;
+        // SAFETY: L2; the block is filled.
+        unsafe { self.rounded(block, scratch, tile.numel()) };
         if let Some(cast) = self.cast {
             if self.bits.is_none() && tile.is_dense(self.dtype.size()) {
                 // SAFETY: R1 by L1 and L2, R2 since a block is no operand.

@@ -143,11 +143,38 @@ impl<const GATHER: bool> Moved<'_, GATHER> {
             // SAFETY: V1, V2.
             return unsafe { self.transposed::<T, SIDE>() };
         }
+        if GATHER && tile.rows > 1 && tile.outer == 0 {
+            // SAFETY: V1, V2, V3.
+            return unsafe { self.repeated::<I, T>() };
+        }
         for row in 0..tile.rows {
             let memory = self.memory.wrapping_offset(row as isize * tile.outer);
             let block = self.block.wrapping_add(row * tile.cols * size);
             // SAFETY: V1, V2 for the row, V3.
             unsafe { run::<I, T, GATHER>(memory, tile.inner, block, tile.cols) };
+        }
+    }
+
+    /// Gathers one row for all.
+    ///
+    /// # Safety
+    ///
+    /// V1–V3 for elements of the size of `T`, and the level `I`; there are rows, and their stride is 0.
+    #[inline(always)]
+    unsafe fn repeated<I: Isa, T: Copy>(&self) {
+        let tile = self.tile;
+        if tile.inner == 0 {
+            // SAFETY: V1, V2: all of it is one element.
+            return unsafe { run::<I, T, true>(self.memory, 0, self.block, tile.numel()) };
+        }
+        // SAFETY: V1, V2 for the row, V3.
+        unsafe { run::<I, T, true>(self.memory, tile.inner, self.block, tile.cols) };
+        let (mut done, all) = (tile.cols * size_of::<T>(), tile.numel() * size_of::<T>());
+        while done > 0 && done < all {
+            let more = done.min(all - done);
+            // SAFETY: V1: the block has room for `all` bytes, of which the first `done` are initialised and apart from these.
+            unsafe { std::ptr::copy_nonoverlapping(self.block, self.block.wrapping_add(done), more) };
+            done += more;
         }
     }
 

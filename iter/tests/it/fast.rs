@@ -1,4 +1,4 @@
-//! The shortcut against the stages: random calls, most of them nearly of the kind that takes the shortcut, planned both ways.
+//! The shortcuts against the stages: random calls, most of them nearly of the kinds that take a shortcut, planned both ways.
 //! Plan, output and error must be the same.
 
 use crate::fuzz::Rng;
@@ -101,6 +101,19 @@ fn dense(rng: &mut Rng, sizes: &[i64], straight: usize) -> Vec<i64> {
         }
     }
     strides
+}
+
+/// A row-major geometry that broadcasts with `like`, mostly.
+fn broadcast(rng: &mut Rng, like: &Geometry) -> Geometry {
+    let mut sizes = like.sizes()[rng.below(like.ndim() + 1).saturating_sub(rng.below(3))..].to_vec();
+    for size in &mut sizes {
+        if rng.chance(30) {
+            *size = 1;
+        }
+    }
+    let strides = dense(rng, &sizes, 85);
+    let dtype = if rng.chance(20) { pick(rng, &DTYPES) } else { like.dtype() };
+    Geometry::new(dtype, &sizes, &strides, 0).unwrap()
 }
 
 /// A geometry that mostly is `like`.
@@ -241,7 +254,11 @@ fn the_shortcut_plans_what_the_stages_plan() {
         let sizes: Vec<i64> = (0..ndim).map(|_| pick(&mut rng, &[0, 1, 1, 2, 2, 3, 3, 3])).collect();
         let strides = dense(&mut rng, &sizes, 60);
         let like = Geometry::new(pick(&mut rng, &DTYPES), &sizes, &strides, 0).unwrap();
-        let spec = |rng: &mut Rng| Spec { geometry: nearly(rng, &like), shared: rng.chance(8) };
+        let mixed = rng.chance(40);
+        let spec = |rng: &mut Rng| {
+            let geometry = if mixed && rng.chance(60) { broadcast(rng, &like) } else { nearly(rng, &like) };
+            Spec { geometry, shared: rng.chance(8) }
+        };
         let form = pick(&mut rng, &[Form::Functional, Form::Out, Form::InPlace]);
         let out = spec(&mut rng);
         let input = |rng: &mut Rng, k| match rng.below(100) {

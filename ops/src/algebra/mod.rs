@@ -1,8 +1,8 @@
 //! The value algebra: the traits that a formula is generic over (tagless final).
 //!
 //! A formula such as `a + alpha * b` names no number type and no machine. It is written once over `V: Num` and then
-//! instantiated: a CPU value (an element with an instruction set) gives the kernel, [`sym::Sym`] gives C text, a dual
-//! number would give the derivative. Every difference between classes of dtypes (bool adds by *or*, integers wrap,
+//! instantiated: a CPU value (an element with an instruction set) gives the kernel, [`sym::Sym`] gives C text, [`Dual`]
+//! gives the derivative. Every difference between classes of dtypes (bool adds by *or*, integers wrap,
 //! float16 divides through its own precision) lives in an implementation of these traits, never in a formula.
 //!
 //! | trait | who has it | what it says |
@@ -36,6 +36,7 @@
 mod bits;
 mod cartesian;
 mod division;
+mod dual;
 mod exponential;
 mod gaussian;
 mod hyperbolic;
@@ -54,6 +55,7 @@ mod widen;
 pub use bits::{Bits, Shift};
 pub use cartesian::Cartesian;
 pub use division::{RoundedDivision, TrueDivision};
+pub use dual::Dual;
 pub use exponential::Exponential;
 pub use gaussian::Gaussian;
 pub use hyperbolic::Hyperbolic;

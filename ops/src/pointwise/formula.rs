@@ -15,6 +15,13 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     const FAULT: bool = false;
     /// Whether an element takes longer to move than to compute, so that a device may spend instructions on the moving.
     const LIGHT: bool = false;
+    /// Whether float16 and bfloat16 may be widened beforehand, computed in float32's loop and rounded afterwards, with the same
+    /// results: true of every formula that uses nothing in which the algebra treats these dtypes apart. One loop instead of
+    /// three.
+    const HALVES_AS_F32: bool = false;
+    /// Whether a loop for each instruction set would gain nothing, because the formula computes one element at a time. One
+    /// loop instead of three.
+    const ELEMENTWISE_ONLY: bool = false;
     /// The type of the set of dtypes that the formula computes in. Varies per operator.
     type Domain: super::DomainSet;
     /// The type of the tensor operands.

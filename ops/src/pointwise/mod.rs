@@ -16,6 +16,7 @@
 mod domain;
 mod formula;
 mod fused;
+mod gradient;
 mod op;
 mod rule;
 mod trace;
@@ -29,6 +30,7 @@ pub use formula::{
     PointwiseFn, Same, Truth,
 };
 pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
+pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};
@@ -45,12 +47,14 @@ pub use crate::pointwise;
 /// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
 /// ```
 ///
-/// followed by `check = f`, `fault = true` or `light = true` where the operator has a check of its own, data that it refuses, or
-/// next to nothing to compute.
+/// followed by `check = f`, `fault = true`, `light = true`, `halves_as_f32 = true` or `elementwise_only = true`, in this order,
+/// where the operator has a check of its own, data that it refuses, next to nothing to compute, or can do with fewer loops (the
+/// constants of [`PointwiseFn`]).
 #[macro_export]
 macro_rules! pointwise {
     ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr
-        $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)?) => {
+        $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)?
+        $(, halves_as_f32 = $halves:literal)? $(, elementwise_only = $elementwise:literal)?) => {
         $(#[$doc])*
         #[doc = concat!("The formula of `", $text, "`.")]
         pub struct $name;
@@ -60,6 +64,8 @@ macro_rules! pointwise {
                 $rule.over::<$domain>() $(.with_check($check))? .with_output(<$out as $crate::pointwise::Outputs>::KIND);
             $(const FAULT: bool = $fault;)?
             $(const LIGHT: bool = $light;)?
+            $(const HALVES_AS_F32: bool = $halves;)?
+            $(const ELEMENTWISE_ONLY: bool = $elementwise;)?
             type Domain = $domain;
             type Operands = $operands;
             type Params = $params;

@@ -187,13 +187,13 @@ fn plan_uniform(
     sink: &mut SinkState<'_>,
     walk: &mut Walk,
 ) -> Option<Result<DType>> {
-    let alike = *sink.alike(operands)?;
-    let compute = alike.dtype();
-    let result = if simple { compute } else { undecided(rule, masks, operands, &alike)? };
-    if alike.output().is_some_and(|own| own != result) {
+    // Looked at again below rather than kept: the operator's own check is a call, over which little had better be held.
+    let alike = sink.alike(operands)?;
+    let (compute, out) = (alike.dtype(), alike.output());
+    let result = if simple { compute } else { undecided(rule, masks, operands, alike)? };
+    if out.is_some_and(|own| own != result) {
         return None;
     }
-    let out = alike.output();
     if let Some(check) = rule.check
         && let Err(error) = check(&Check { operands, params, common: compute, out, form: sink.form() })
     {
@@ -202,6 +202,7 @@ fn plan_uniform(
     if let Err(error) = rule.check_domain(compute) {
         return Some(Err(error));
     }
+    let alike = *sink.alike(operands)?;
     match Uniform::build(&rule.flags, Some(result), operands, &alike, sink)? {
         Ok(uniform) => {
             walk.uniform = Some(uniform);

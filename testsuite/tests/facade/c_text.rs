@@ -188,3 +188,17 @@ fn part_distance(dtype: DType, a: Scalar, b: Scalar) -> u64 {
     let part = |x, y| distance(dtype.to_real(), Scalar::Float(x), Scalar::Float(y));
     part(a.re, b.re).max(part(a.im, b.im))
 }
+
+#[test]
+fn halves_go_through_the_loop_of_float32_where_and_only_where_it_is_theirs() {
+    for formula in formulas() {
+        let Some(single) = (formula.symbolic)(DType::F32) else { continue };
+        for half in [DType::F16, DType::BF16] {
+            let Some(function) = (formula.symbolic)(half) else { continue };
+            let same = function.c_source("f") == single.c_source("f");
+            assert!(same || !formula.halves_as_f32, "{}: {half} has a formula of its own", formula.path);
+            // A light formula may have a loop that spares it the conversion.
+            assert!(!same || formula.halves_as_f32 || formula.light, "{}: say `halves_as_f32 = true`", formula.path);
+        }
+    }
+}

@@ -4,6 +4,7 @@ mod aliasing;
 mod boxed;
 mod c_text;
 mod complete;
+mod derivatives;
 mod factories;
 mod fused;
 mod fuzz;

@@ -134,6 +134,18 @@ const PLAIN: &[(&str, &str, &[i64], &str)] = &[
     ("sum", "transposed", SQUARE, "dim1"),
 ];
 
+/// Small calls that are not one dense run.
+const SMALL: &[(&str, &str, &[i64], &str)] = &[
+    ("add", "row-broadcast", &[4, 4], "functional"),
+    ("add", "column-broadcast", &[4, 4], "functional"),
+    ("add", "row-broadcast", &[4, 4], "out"),
+    ("add", "stepped", &[4, 4], "out"),
+    ("where", "contiguous", &[4, 4], "out"),
+    ("sum", "contiguous", &[1024, 4], "dim1"),
+    ("sum", "contiguous", &[1024, 16], "dim1"),
+    ("sum", "contiguous", &[1024, 64], "dim1"),
+];
+
 /// The operators that no figure names.
 const MORE: &[(&str, &[i64], &str)] = &[
     ("mul", MEDIUM, "out"),
@@ -179,6 +191,7 @@ pub(crate) fn all() -> Vec<Cell> {
         bar_avx2,
     };
     let mut cells: Vec<Cell> = FIGURES.iter().map(figure).collect();
+    cells.extend(SMALL.iter().map(|&(op, layout, sizes, form)| unbarred(op, layout, sizes, form)));
     cells.extend(MORE.iter().map(|&(op, sizes, form)| unbarred(op, "contiguous", sizes, form)));
     for op in GRID_OPS {
         for dtype in GRID_DTYPES {
@@ -222,7 +235,7 @@ mod tests {
     fn a_filter_is_a_part_of_group_and_name() {
         let count = |filter: &str| all().iter().filter(|cell| cell.passes(filter)).count();
         assert_eq!(count("grid/"), 400);
-        assert_eq!(count("figures/"), all().len() - 400 - MORE.len());
+        assert_eq!(count("figures/"), all().len() - 400 - SMALL.len() - MORE.len());
         assert_eq!(count("figures/exp/"), 3);
         assert_eq!(count("/2 threads"), 3);
         assert_eq!(count("nothing"), 0);

@@ -53,7 +53,13 @@ pub fn empty_cache() -> usize {
 }
 
 fn allocate(_index: u8, bytes: usize, contents: Contents) -> Option<NonNull<u8>> {
-    if bytes < LARGE { small::allocate(bytes, contents) } else { CACHE.allocate(bytes, contents) }
+    if bytes < LARGE { small::allocate(bytes, contents) } else { allocate_large(bytes, contents) }
+}
+
+/// Apart, so that small blocks need not save the registers that this needs.
+#[inline(never)]
+fn allocate_large(bytes: usize, contents: Contents) -> Option<NonNull<u8>> {
+    CACHE.allocate(bytes, contents)
 }
 
 unsafe fn free(_index: u8, block: NonNull<u8>, bytes: usize) {
@@ -62,8 +68,17 @@ unsafe fn free(_index: u8, block: NonNull<u8>, bytes: usize) {
         unsafe { small::free(block, bytes) };
     } else {
         // SAFETY: as above.
-        unsafe { CACHE.free(block, bytes) };
+        unsafe { free_large(block, bytes) };
     }
+}
+
+/// # Safety
+///
+/// M2, for a block of [`allocate_large`].
+#[inline(never)]
+unsafe fn free_large(block: NonNull<u8>, bytes: usize) {
+    // SAFETY: passed on.
+    unsafe { CACHE.free(block, bytes) };
 }
 
 unsafe fn copy(_index: u8, to: NonNull<u8>, from: NonNull<u8>, bytes: usize) {

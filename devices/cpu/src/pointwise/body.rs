@@ -2,7 +2,7 @@
 //!
 //! Invariants of a call to a body:
 //! * K1: the host has the level that the body was chosen for.
-//! * K2: `out` has `n` writable elements, each input `n` initialised ones, of the dtypes that [`kernel_dtype`] names.
+//! * K2: `out` has `n` writable elements, each input `n` initialised ones, of the dtypes that `Taking::dtype` names.
 //! * K3: if `n > 1`, each input either is `out` exactly, or lies apart from it.
 //! * K4: `params` points to the formula's parameters.
 
@@ -11,9 +11,8 @@ use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
 use crate::moves::prefetch_run;
 use crate::on::On;
-use monomorph_core::DType;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::pointwise::{Map, Operands, OutputKind, Params, ParamsOf, PointwiseFn};
+use monomorph_ops::pointwise::{Map, Operands, Params, ParamsOf, PointwiseFn};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -38,17 +37,6 @@ const RUN: usize = 256;
 /// A run of one operand, wide.
 #[repr(C, align(64))]
 struct Wide(MaybeUninit<[u8; RUN * size_of::<f32>()]>);
-
-/// The dtype that a body takes for an operand (0 is the output) if it computes in `compute`.
-pub(super) fn kernel_dtype(kind: OutputKind, masks: usize, compute: DType, operand: usize) -> DType {
-    match (operand, kind) {
-        (0, OutputKind::Common) => compute,
-        (0, OutputKind::Truth) => DType::Bool,
-        (0, OutputKind::Magnitude) => compute.to_real(),
-        (k, _) if k <= masks => DType::Bool,
-        _ => compute,
-    }
-}
 
 /// A dense run of one formula.
 struct Run<F: PointwiseFn, C> {
@@ -106,8 +94,12 @@ where
             (false, true) => OWNED / out_size,
             (false, false) => self.n.max(1),
         };
-        for start in (0..self.n).step_by(step) {
-            let range = start..self.n.min(start + step);
+        // Not `step_by`, which would count the steps by a division first.
+        let mut next = 0;
+        while next < self.n {
+            let start = next;
+            next = if F::FAULT || owns { self.n.min(start + step) } else { self.n };
+            let range = start..next;
             if owns {
                 prefetch_run(self.out.wrapping_add(start * out_size), range.len() * out_size);
             }

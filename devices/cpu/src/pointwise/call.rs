@@ -1,12 +1,13 @@
 //! A pointwise call bound to memory. The generic part is a shell: it asks for a body and keeps the parameters.
 
-use super::body::{Body, kernel_dtype};
+use super::body::Body;
+use super::classes::as_f32;
 use super::driver::{Base, Driver, MAX};
 use super::flat::Flat;
 use super::kernels::Kernels;
-use crate::cast::Bits;
+use super::taking::Taking;
+use super::tiled::Tiled;
 use crate::device::Cpu;
-use crate::lane::Lane;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_iter::TensorIter;
@@ -23,15 +24,18 @@ pub struct Ready(How);
 enum How {
     /// By one call of the body.
     Flat(Flat),
+    /// By one call, of operands that are staged whole.
+    Tiled(Tiled),
     /// By any number of them.
     Driver(Driver),
 }
 
 /// What the shell knows of a formula.
-pub(super) struct Shape {
-    pub(super) kind: OutputKind,
-    pub(super) masks: usize,
+struct Shape {
+    kind: OutputKind,
+    masks: u8,
     words: &'static str,
+    as_f32: fn(DType) -> bool,
 }
 
 // SAFETY: the driver reads elements of the inputs and writes elements of the output only, within the geometry that the plan
@@ -48,7 +52,8 @@ where
         outputs: &Outputs<'_>,
     ) -> Result<Self::Ready> {
         const { assert!(F::Operands::COUNT < MAX, "a pointwise operator has at most 7 operands") };
-        let shape = Shape { kind: F::Out::KIND, masks: F::Operands::MASKS, words: F::Domain::WORDS };
+        let shape =
+            Shape { kind: F::Out::KIND, masks: F::Operands::MASKS as u8, words: F::Domain::WORDS, as_f32: as_f32::<F> };
         // SAFETY: E1, E2 are passed on; `lookup` gives bodies of this formula.
         unsafe { bind(plan.walk(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
     }
@@ -59,6 +64,8 @@ where
             // SAFETY: E2: the memory is still borrowed. K4: these are the formula's parameters.
             How::Flat(flat) => unsafe { flat.run(params) },
             // SAFETY: the same; E3: it is the plan's iteration.
+            How::Tiled(tiled) => unsafe { tiled.run(plan.iter(), params) },
+            // SAFETY: as above.
             How::Driver(driver) => unsafe { driver.run(plan.iter(), params) },
         }
     }
@@ -78,23 +85,39 @@ unsafe fn bind(
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
     let level = crate::level()?;
-    let compute = compute.unwrap_or(DType::F32);
+    let common = compute.unwrap_or(DType::F32);
     let what = "no kernel is compiled for";
-    let none = || ErrorKind::DTypeNotSupported { what, got: compute, accepted: shape.words };
+    let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: shape.words };
+    let compute = if (shape.as_f32)(common) { DType::F32 } else { common };
     let body = lookup(compute, level).ok_or_else(none)?;
+    let taking = Taking { body, kind: shape.kind, masks: shape.masks, common, compute, level };
     if let Some(uniform) = walk.uniform() {
-        // SAFETY: E1, E2 are passed on, and this is the formula's body for `compute`.
-        if let Some(flat) = unsafe { Flat::uniform(uniform, body, compute, shape, inputs, outputs, level) } {
+        // SAFETY: E1, E2 are passed on, and this is the formula's body.
+        if let Some(flat) = unsafe { Flat::uniform(uniform, &taking, inputs, outputs) } {
             return Ok(Ready(How::Flat(flat)));
         }
     }
-    let iter = walk.iter();
-    // SAFETY: E1, E2 are passed on, and this is the formula's body for `compute`.
-    if let Some(flat) = unsafe { Flat::new(iter, body, compute, shape, inputs, outputs, level) } {
+    // SAFETY: as above.
+    unsafe { bind_any(walk.iter(), &taking, inputs, outputs) }
+}
+
+/// What [`bind`] does with all but the commonest calls.
+///
+/// # Safety
+///
+/// As for [`Flat::new`].
+#[inline(never)]
+unsafe fn bind_any(iter: &TensorIter, taking: &Taking, inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> Result<Ready> {
+    // SAFETY: as for this function.
+    if let Some(flat) = unsafe { Flat::new(iter, taking, inputs, outputs) } {
         return Ok(Ready(How::Flat(flat)));
     }
     // SAFETY: as above.
-    Ok(Ready(How::Driver(unsafe { drive(iter, body, compute, shape, inputs, outputs, level) })))
+    if let Some(tiled) = unsafe { Tiled::new(iter, taking, inputs, outputs) } {
+        return Ok(Ready(How::Tiled(tiled)));
+    }
+    // SAFETY: as above.
+    Ok(Ready(How::Driver(unsafe { drive(iter, taking, inputs, outputs) })))
 }
 
 /// The general way.
@@ -103,15 +126,7 @@ unsafe fn bind(
 ///
 /// As for [`Flat::new`].
 #[inline(never)]
-unsafe fn drive(
-    iter: &TensorIter,
-    body: Body,
-    compute: DType,
-    shape: &Shape,
-    inputs: &[Operand<'_>],
-    outputs: &Outputs<'_>,
-    level: crate::isa::Level,
-) -> Driver {
+unsafe fn drive(iter: &TensorIter, taking: &Taking, inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> Driver {
     let mut bases: SmallVec<[Base; 4]> = SmallVec::new();
     bases.push(Base::At(outputs.data(0)));
     for input in inputs {
@@ -123,11 +138,6 @@ unsafe fn drive(
             Operand::Absent => continue,
         });
     }
-    let lane = |k: usize| {
-        let (dtype, want) = (iter.dtype(k), kernel_dtype(shape.kind, shape.masks, compute, k));
-        let bits = Bits::of(dtype, iter.is_conj(k), iter.is_neg(k));
-        if k == 0 { Lane::output(dtype, want, bits, level) } else { Lane::input(dtype, want, bits, level) }
-    };
     // SAFETY: the bases are those of the plan's operands (E1), the lanes end in the dtypes that the body takes.
-    unsafe { Driver::new(iter, body, bases, lane, shape.masks) }
+    unsafe { Driver::new(iter, taking.body, bases, |k| taking.lane(iter, k), taking.first()) }
 }

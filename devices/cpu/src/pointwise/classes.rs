@@ -10,6 +10,11 @@ use monomorph_ops::pointwise::{
     BoolClass, ComplexClass, DomainSet, Exact, IntClass, Map, Membership, No, PointwiseFn, RealClass, Yes,
 };
 
+/// True if elements of `dtype` are computed in the loop of float32.
+pub(super) const fn as_f32<F: PointwiseFn>(dtype: DType) -> bool {
+    F::HALVES_AS_F32 && matches!(dtype, DType::F16 | DType::BF16)
+}
+
 /// A class of dtypes on which formula `F` has bodies, or that does not belong to the domain.
 pub trait Class<F: PointwiseFn, K> {
     /// The body for one dtype of the class at a level, or at the best one below it that the host has (K1).
@@ -33,11 +38,18 @@ macro_rules! classes {
         {
             fn body(dtype: DType, level: Level) -> Option<Body> {
                 match dtype {
-                    $(DType::$dtype => Some(level.choose(
-                        body::<F, $element, Portable>,
-                        #[cfg(target_arch = "x86_64")]
-                        [body::<F, $element, Avx2>, body::<F, $element, Avx512>],
-                    )),)*
+                    // Decided by constants, so that a loop which is not offered is not compiled.
+                    $(DType::$dtype => if const { as_f32::<F>(DType::$dtype) } {
+                        None
+                    } else if const { F::ELEMENTWISE_ONLY } {
+                        Some(body::<F, $element, Portable>)
+                    } else {
+                        Some(level.choose(
+                            body::<F, $element, Portable>,
+                            #[cfg(target_arch = "x86_64")]
+                            [body::<F, $element, Avx2>, body::<F, $element, Avx512>],
+                        ))
+                    },)*
                     _ => None,
                 }
             }
@@ -53,7 +65,7 @@ classes! {
 
 /// A domain on which formula `F` has bodies.
 pub trait Bodies<F: PointwiseFn>: DomainSet {
-    /// The body for one dtype at a level; `None` outside of the domain.
+    /// The body for one dtype at a level; `None` outside of the domain, and for halves that are computed as float32.
     fn body(dtype: DType, level: Level) -> Option<Body>;
 }
 

@@ -29,7 +29,7 @@ pub(super) const MAX: usize = 8;
 const SHORT: usize = 64;
 
 /// Bytes of the block that a tile of rows is staged in: those of three operands stay in a first-level cache of 32 KiB.
-const STAGE: usize = 8192;
+pub(super) const STAGE: usize = 8192;
 
 /// Bytes of the block that a square is staged in.
 const SQUARE: usize = 16384;
@@ -97,7 +97,7 @@ enum Walk {
 }
 
 impl Driver {
-    /// A driver of `body` over `iter`; `masks` inputs come before the first that may be the output.
+    /// A driver of `body` over `iter`; `first` is the operand that a body may find to be its output.
     ///
     /// # Safety
     ///
@@ -107,10 +107,9 @@ impl Driver {
         body: Body,
         bases: SmallVec<[Base; 4]>,
         lane: impl Fn(usize) -> Lane,
-        masks: usize,
+        first: usize,
     ) -> Driver {
         let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(lane).collect();
-        let first = masks + 1;
         let out = bases[0].pointer();
         let is_flat = |k: usize| {
             let dense = iter.strides(k).first().is_none_or(|&stride| stride == lanes[k].size() as isize);

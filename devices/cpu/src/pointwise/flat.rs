@@ -1,8 +1,8 @@
 //! A small call whose operands are what the body takes: one call of the body on one thread, with nothing staged but a number.
 //! Refuses everything else, which the driver handles; the answers are the same.
 
-use super::body::{Body, kernel_dtype};
-use super::call::Shape;
+use super::body::Body;
+use super::taking::Taking;
 use crate::cast::{self, moved};
 use crate::isa::Level;
 use crate::lane::Block;
@@ -41,7 +41,7 @@ struct Spread {
 /// The bytes of a number, aligned for any dtype.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-struct Value([u8; 16]);
+pub(super) struct Value(pub(super) [u8; 16]);
 
 impl Spread {
     /// The number as input `input` of dtype `want`.
@@ -57,6 +57,12 @@ impl Spread {
 }
 
 impl Flat {
+    /// A call whose inputs are still to be named.
+    #[inline]
+    fn of(body: Body, outputs: &Outputs<'_>, n: usize) -> Flat {
+        Flat { body, out: outputs.data(0), ins: [std::ptr::null(); INPUTS], n, spread: None }
+    }
+
     /// The call, if it is such a call, from the plan in few words.
     ///
     /// # Safety
@@ -65,27 +71,24 @@ impl Flat {
     #[inline]
     pub(super) unsafe fn uniform(
         uniform: &Uniform,
-        body: Body,
-        compute: DType,
-        shape: &Shape,
+        taking: &Taking,
         inputs: &[Operand<'_>],
         outputs: &Outputs<'_>,
-        level: Level,
     ) -> Option<Flat> {
         let n = uniform.numel();
-        let as_taken = uniform.dtype() == compute
-            && uniform.output_dtype() == kernel_dtype(shape.kind, 0, compute, 0)
-            && shape.masks == 0;
+        // The operands have the operator's dtype, so that nothing passes through it where it is the body's.
+        let as_taken =
+            uniform.dtype() == taking.compute && uniform.output_dtype() == taking.dtype(0) && taking.masks == 0;
         if !as_taken || n > GRAIN || inputs.len() > INPUTS {
             return None;
         }
-        let mut flat = Flat { body, out: outputs.data(0), ins: [std::ptr::null(); INPUTS], n, spread: None };
+        let mut flat = Flat::of(taking.body, outputs, n);
         for (i, (input, place)) in inputs.iter().zip(&mut flat.ins).enumerate() {
             match input {
                 // SAFETY: E2: the storage is borrowed as long as the result lives.
                 Operand::Tensor(tensor) => *place = unsafe { tensor.data() },
                 Operand::Number(number) if flat.spread.is_none() && n <= SPREAD => {
-                    flat.spread = Some(Spread::new(number, i, compute, level));
+                    flat.spread = Some(Spread::new(number, i, taking.compute, taking.level));
                 }
                 _ => return None,
             }
@@ -101,27 +104,24 @@ impl Flat {
     ///
     /// # Safety
     ///
-    /// E1 and E2 of `Executes`; `body` is one of the formula that `shape` describes, for `compute` and this host.
+    /// E1 and E2 of `Executes`; the body is one of the operator's formula, for the dtype that it computes in.
     #[inline]
     pub(super) unsafe fn new(
         iter: &TensorIter,
-        body: Body,
-        compute: DType,
-        shape: &Shape,
+        taking: &Taking,
         inputs: &[Operand<'_>],
         outputs: &Outputs<'_>,
-        level: Level,
     ) -> Option<Flat> {
-        if !iter.is_flat() || iter.numel() > GRAIN || iter.must_be_serial() || inputs.len() > INPUTS {
+        if !iter.is_flat() || iter.numel() > GRAIN || iter.must_be_serial() || inputs.len() > INPUTS || !taking.is_own()
+        {
             return None;
         }
-        let want = |k: usize| kernel_dtype(shape.kind, shape.masks, compute, k);
+        let want = |k: usize| taking.dtype(k);
         let mut dtypes = iter.dtypes();
         if dtypes.next() != Some(want(0)) {
             return None;
         }
-        let mut flat =
-            Flat { body, out: outputs.data(0), ins: [std::ptr::null(); INPUTS], n: iter.numel(), spread: None };
+        let mut flat = Flat::of(taking.body, outputs, iter.numel());
         for ((i, input), dtype) in inputs.iter().enumerate().zip(dtypes) {
             match input {
                 Operand::Tensor(tensor) => {
@@ -129,13 +129,13 @@ impl Flat {
                     let data = unsafe { tensor.data() };
                     // The body looks for its output in one place only, and runs element by element if it is in another.
                     let one = iter.ndim() > 0 && iter.strides(i + 1)[0] == 0;
-                    if one || dtype != want(i + 1) || (i != shape.masks && std::ptr::eq(data, flat.out)) {
+                    if one || dtype != want(i + 1) || (i + 1 != taking.first() && std::ptr::eq(data, flat.out)) {
                         return None;
                     }
                     flat.ins[i] = data;
                 }
                 Operand::Number(number) if flat.spread.is_none() && flat.n <= SPREAD => {
-                    flat.spread = Some(Spread::new(number, i, want(i + 1), level));
+                    flat.spread = Some(Spread::new(number, i, want(i + 1), taking.level));
                 }
                 _ => return None,
             }

@@ -18,7 +18,8 @@ use monomorph_ops::pointwise::{Here, PointwiseFn};
     note = "`Pointwise<F, Prebuilt>` needs the formula in a list `prebuilt! {{ .. }}`"
 )]
 pub unsafe trait Kernels<W>: PointwiseFn {
-    /// The body for one dtype at a level, or at the best one below it that the host has; `None` outside of the domain.
+    /// The body for one dtype at a level, or at the best one below it that the host has; `None` outside of the domain, and for
+    /// halves that are computed as float32.
     fn lookup(dtype: DType, level: Level) -> Option<Body>;
 }
 

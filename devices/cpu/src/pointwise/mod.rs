@@ -5,6 +5,7 @@
 //! domain ──► classes ────────► lookup    which body a dtype and a level have (`classes.rs`)
 //! plan, operands ────────────► Call      bound to memory: bases, lanes, body (`call.rs`)
 //! Call ────────────────────────► flat      small and dense: one call of the body (`flat.rs`)
+//! Call ────────────────────────► tiled     small: operands staged whole, one call of the body (`tiled.rs`)
 //! Call ── for_each ──────────► driver    rows, tiles, staging (`driver.rs`); knows no formula
 //! ```
 //!
@@ -19,6 +20,8 @@ mod driver;
 mod flat;
 mod kernels;
 mod operands;
+mod taking;
+mod tiled;
 
 pub use body::Body;
 pub use call::Ready;
