@@ -130,7 +130,7 @@ pub(crate) fn plus(dtype: DType, a: Scalar, b: Scalar) -> Scalar {
 }
 
 /// The product in one of [`COMPUTED`].
-fn times(dtype: DType, a: Scalar, b: Scalar) -> Scalar {
+pub(crate) fn times(dtype: DType, a: Scalar, b: Scalar) -> Scalar {
     match dtype {
         DType::I32 | DType::I64 => Scalar::Int(a.to_i64().wrapping_mul(b.to_i64())).cast(dtype),
         _ => Scalar::Float(a.to_f64() * b.to_f64()).cast(dtype),
