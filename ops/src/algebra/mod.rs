@@ -11,20 +11,26 @@
 //! | [`Mask`] | bool | the result of a comparison: `& \| ^ !` |
 //! | [`Num`] | all | `+ - *`, negation, zero, one |
 //! | [`Equal`] | all | `eq`, `ne` |
-//! | [`Ordered`] | bool, integers, floats | `lt le gt ge`, `minimum`, `maximum` (NaN propagates) |
+//! | [`Ordered`] | bool, integers, floats | `lt le gt ge`, `minimum`, `maximum` (NaN propagates), `fmin`, `fmax` (it does not) |
 //! | [`Bits`] | bool, integers | `& \| ^ !` |
 //! | [`Shift`] | integers | shifts by any amount |
 //! | [`Magnitude`] | all | `abs`, of the type of the real part |
 //! | [`TrueDivision`] | floats, complex | `/` |
-//! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, and where a divisor is an error |
-//! | [`Real`] | floats | floor, trunc, NaN test, fused multiply-add |
+//! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, what they leave, and where a divisor is an error |
+//! | [`Divisor`] | integers | gcd, lcm |
+//! | [`Rounding`] | integers, floats | floor, ceil, trunc, round |
+//! | [`Signum`] | all | the direction of a value, its conjugate |
+//! | [`Signed`] | bool, integers, floats | the sign bit |
+//! | [`Classify`] | all | whether a value is infinite, and what stands for what is not finite |
+//! | [`Real`] | floats | NaN test, copied signs, fused multiply-add |
+//! | [`Format`] | floats | the next number, hypot |
 //! | [`Exponential`] | floats, complex | exp |
 //! | [`Logarithm`] | floats, complex | log |
 //! | [`Root`] | floats, complex | sqrt, rsqrt |
 //! | [`Hyperbolic`] | floats, complex | tanh, sigmoid |
 //! | [`Gaussian`] | floats | erf, gelu |
 //! | [`Power`] | all | powers of elements and of numbers |
-//! | [`Cartesian`] | complex | parts and conjugate |
+//! | [`Cartesian`] | complex | parts |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
 //! | [`FromIndex`] | floats, complex | the value of a count |
 //!
@@ -35,9 +41,13 @@
 
 mod bits;
 mod cartesian;
+mod classify;
 mod division;
+mod divisor;
 mod dual;
+mod dual_steps;
 mod exponential;
+mod format;
 mod gaussian;
 mod hyperbolic;
 mod index;
@@ -48,15 +58,20 @@ mod order;
 mod power;
 mod real;
 mod root;
+mod rounding;
+mod sign;
 pub mod sym;
 mod value;
 mod widen;
 
 pub use bits::{Bits, Shift};
 pub use cartesian::Cartesian;
+pub use classify::Classify;
 pub use division::{RoundedDivision, TrueDivision};
+pub use divisor::Divisor;
 pub use dual::Dual;
 pub use exponential::Exponential;
+pub use format::Format;
 pub use gaussian::Gaussian;
 pub use hyperbolic::Hyperbolic;
 pub use index::FromIndex;
@@ -67,5 +82,7 @@ pub use order::{Equal, Ordered};
 pub use power::Power;
 pub use real::Real;
 pub use root::Root;
+pub use rounding::Rounding;
+pub use sign::{Signed, Signum};
 pub use value::{Mask, Value};
 pub use widen::Widen;

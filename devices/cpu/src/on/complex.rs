@@ -3,7 +3,7 @@
 
 use super::complex_functions::{log, pow, sqrt, tanh};
 use super::exp::exp_f64;
-use super::hypot::{hypot_f32, hypot_f64};
+use super::hypot::{hypot_f32, library_hypot};
 use super::{On, operator};
 use crate::isa::Isa;
 use monomorph_ops::algebra::{
@@ -120,10 +120,6 @@ macro_rules! complex {
             fn im(self) -> Self::Re {
                 On::new(self.get().im)
             }
-            #[inline(always)]
-            fn conj(self) -> Self {
-                On::new(Complex::new(self.get().re, -self.get().im))
-            }
         }
 
         impl<I: Isa> Exponential for On<Complex<$part>, I> {
@@ -229,5 +225,5 @@ fn exp_c128<I: Isa>(re: f64, im: f64) -> Complex<f64> {
 
 complex! {
     f32, hypot_f32, exp_c64, wide, narrow;
-    f64, hypot_f64, exp_c128, itself, itself;
+    f64, library_hypot, exp_c128, itself, itself;
 }

@@ -8,6 +8,7 @@
 mod bool;
 mod complex;
 mod complex_functions;
+mod discrete;
 mod erf;
 mod exp;
 mod float;
@@ -15,6 +16,7 @@ mod gelu;
 mod hypot;
 mod int;
 mod log;
+mod next_after;
 mod pair;
 mod pow;
 mod tanh;

@@ -11,11 +11,11 @@ use monomorph_core::DType;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 impl<C: Compute> Sym<C> {
-    fn unary<R: Compute>(self, op: Op) -> Sym<R> {
+    pub(super) fn unary<R: Compute>(self, op: Op) -> Sym<R> {
         apply(op, C::DTYPE, [self.into()])
     }
 
-    fn binary<R: Compute>(self, op: Op, other: Self) -> Sym<R> {
+    pub(super) fn binary<R: Compute>(self, op: Op, other: Self) -> Sym<R> {
         apply(op, C::DTYPE, [self.into(), other.into()])
     }
 }
@@ -149,21 +149,18 @@ impl<C: Quotient> RoundedDivision for Sym<C> {
     fn div_floor(self, divisor: Self) -> Self {
         self.binary(Op::DivFloor, divisor)
     }
+    fn rem_trunc(self, divisor: Self) -> Self {
+        self.binary(Op::RemTrunc, divisor)
+    }
+    fn rem_floor(self, divisor: Self) -> Self {
+        self.binary(Op::RemFloor, divisor)
+    }
     fn faults(divisor: Self) -> Self::Mask {
         if C::DTYPE.is_integral(false) { divisor.eq(Self::zero()) } else { Sym::<bool>::from_bool(false) }
     }
 }
 
 impl<C: Floating> Real for Sym<C> {
-    fn floor(self) -> Self {
-        self.unary(Op::Floor)
-    }
-    fn ceil(self) -> Self {
-        self.unary(Op::Ceil)
-    }
-    fn trunc(self) -> Self {
-        self.unary(Op::Trunc)
-    }
     fn is_nan(self) -> Self::Mask {
         self.unary(Op::IsNan)
     }
@@ -239,9 +236,6 @@ impl<C: Paired> Cartesian for Sym<C> {
     }
     fn im(self) -> Self::Re {
         self.unary(Op::Im)
-    }
-    fn conj(self) -> Self {
-        self.unary(Op::Conj)
     }
 }
 
