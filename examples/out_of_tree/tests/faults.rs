@@ -99,8 +99,9 @@ unsafe fn free(_: u8, block: NonNull<u8>, bytes: usize) {
         return;
     }
     LIVE.fetch_sub(1, Ordering::Relaxed);
-    let shared = is(Fault::HandsOutOneBlock) && bytes <= 4096;
-    if !shared && !(is(Fault::GrantsTheImpossible) && bytes > 4096) {
+    let (small, large) = (bytes <= 4096, bytes > 4096);
+    let kept = is(Fault::HandsOutOneBlock) && small || is(Fault::GrantsTheImpossible) && large;
+    if !kept {
         // SAFETY: M2, and the block is one of the CPU's.
         unsafe { (host().free)(0, block, bytes) };
     }
@@ -168,10 +169,8 @@ impl Subject for Planted {
     fn register(dispatcher: &Dispatcher) -> Result<Vec<Library>> {
         let mut library = dispatcher.library("faulty");
         let backend = Backend::of(Faulty::KIND).expect("kind 17 has a dispatch key");
-        if is(Fault::RegistersTwice) {
-            if dispatcher.key("Faulty").is_ok() {
-                return Ok(vec![library]);
-            }
+        if is(Fault::RegistersTwice) && dispatcher.key("Faulty").is_ok() {
+            return Ok(vec![library]);
         }
         library.backend::<Faulty>("Faulty")?;
         selection::register_memory::<Faulty>(&mut library)?;
