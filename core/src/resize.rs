@@ -6,18 +6,15 @@ use crate::geometry::Geometry;
 use crate::overlap::{Shared, check_apart, check_itself};
 use crate::storage::Held;
 use crate::strides::{self, Dims};
-use crate::tensor::{Tensor, TensorRef};
+use crate::tensor::{AnyTensor, Raw, Tensor, TensorRef};
 
-impl<D: Device> Tensor<D> {
-    /// Replaces the geometry by one that may reach beyond the storage, which grows then; the new bytes are zero and the old
-    /// ones stay, so other views stay valid. An error, with nothing changed, if the memory cannot be had or the storage is
-    /// borrowed.
-    pub fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
+impl Raw {
+    fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
         let need = geometry.bytes_needed()?;
-        self.raw().check_aligned(&geometry)?;
+        self.check_aligned(&geometry)?;
         if need > self.storage_bytes() {
-            self.raw_mut().grow_meta(need);
-            if let Some(header) = self.raw().header() {
+            self.grow_meta(need);
+            if let Some(header) = self.header() {
                 let _held = Held::write(header, true, "self")?;
                 // SAFETY: `_held` is the write borrow.
                 let mut growth = unsafe { header.prepare_growth(need) }?;
@@ -25,8 +22,24 @@ impl<D: Device> Tensor<D> {
                 unsafe { growth.commit() };
             }
         }
-        self.raw_mut().set_geometry(geometry);
+        self.set_geometry(geometry);
         Ok(())
+    }
+}
+
+impl AnyTensor {
+    /// [`Tensor::grow_to`].
+    pub fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
+        self.0.grow_to(geometry)
+    }
+}
+
+impl<D: Device> Tensor<D> {
+    /// Replaces the geometry by one that may reach beyond the storage, which grows then; the new bytes are zero and the old
+    /// ones stay, so other views stay valid. An error, with nothing changed, if the memory cannot be had or the storage is
+    /// borrowed.
+    pub fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
+        self.raw_mut().grow_to(geometry)
     }
 
     /// Copies the elements of `source`, broadcast to the sizes of this tensor and converted to its dtype.

@@ -2,6 +2,7 @@
 //! takes part in type promotion and an `i64` must never pass through an `f64`.
 
 use crate::dtype::{DType, Kind};
+use crate::element::Element;
 use crate::error::{ErrorKind, Result};
 use num_complex::Complex64;
 
@@ -57,6 +58,28 @@ impl Scalar {
             Scalar::Float(f) => f as i64,
             Scalar::Complex(c) => c.re as i64,
         }
+    }
+
+    /// The number as an element of another dtype, as PyTorch's `to` converts elements on x86-64: integers wrap, a complex number
+    /// becomes real by its real part, and a fraction is cut, to the smallest int32 or int64 where that is out of range, which then
+    /// wraps. What [`Element::from_scalar`](crate::Element::from_scalar) makes of a number out of range is another matter: such
+    /// arguments are refused.
+    #[must_use]
+    pub fn cast(self, dtype: DType) -> Scalar {
+        let narrow = matches!(dtype, DType::I8 | DType::I16 | DType::I32);
+        let (limit, lowest) =
+            if narrow { (-f64::from(i32::MIN), i64::from(i32::MIN)) } else { (-(i64::MIN as f64), i64::MIN) };
+        let cut = |x: f64| if (-limit..limit).contains(&x) { x as i64 } else { lowest };
+        let exact = match (self, dtype.kind()) {
+            (Scalar::Float(x), Kind::Int) => Scalar::Int(cut(x)),
+            (Scalar::Complex(z), Kind::Int) => Scalar::Int(cut(z.re)),
+            // Rounded once.
+            (Scalar::Int(i), Kind::Float | Kind::Complex) if !matches!(dtype, DType::F64 | DType::C128) => {
+                Scalar::Float(f64::from(i as f32))
+            }
+            (other, _) => other,
+        };
+        crate::with_element!(dtype, T => T::from_scalar(exact).to_scalar())
     }
 
     /// True unless the number is zero.

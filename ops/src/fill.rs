@@ -6,6 +6,7 @@ use crate::pointwise::{
 };
 use crate::record::record;
 use monomorph_core::overlap::{self, Internal};
+use monomorph_core::strides::Dims;
 use monomorph_core::structured::{Executes, call, in_place};
 use monomorph_core::{Device, Element, Error, ErrorKind, Geometry, Meta, Result, Scalar, Tensor, with_element};
 
@@ -44,6 +45,13 @@ pub fn fill_by_kernel<D: Executes<Pointwise<FillFn, Prebuilt>>>(this: &mut Tenso
     Ok(())
 }
 
+/// The geometry that reaches every element of `g` once where that is expanded: what a fill of it has to write.
+pub fn unexpanded(g: &Geometry) -> Result<Geometry> {
+    let size = |(&size, &stride): (&i64, &i64)| if stride == 0 { size.min(1) } else { size };
+    let sizes: Dims = g.sizes().iter().zip(g.strides()).map(size).collect();
+    Ok(Geometry::new(g.dtype(), &sizes, g.strides(), g.offset())?.with_conj(g.is_conj()).with_neg(g.is_neg()))
+}
+
 /// Fills by a broadcast copy of one element, after the checks of the kernel.
 pub fn fill_by_copy<D: Device>(this: &mut Tensor<D>, value: Scalar) -> Result<()> {
     let mut dry = this.as_any().to_meta();
@@ -52,7 +60,7 @@ pub fn fill_by_copy<D: Device>(this: &mut Tensor<D>, value: Scalar) -> Result<()
     }
     with_element!(this.dtype(), T => {
         let one = Tensor::<D>::from_slice_on(this.device().index, &[T::from_scalar(value)], &[])?;
-        this.copy_from(&one)
+        this.view_as(unexpanded(this.geometry())?)?.copy_from(&one)
     })
 }
 

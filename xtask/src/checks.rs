@@ -6,8 +6,8 @@ use std::process::Command;
 use monomorph_testsuite::conformance::{golden_cases, recorded_cases, workspace_root};
 use monomorph_testsuite::tidy;
 
-use crate::conformance;
 use crate::steps::{Outcome, Steps};
+use crate::{conformance, elsewhere, selective};
 
 /// Packages whose answers depend on the instruction set.
 const ISA_PACKAGES: [&str; 2] = ["monomorph-cpu", "monomorph-testsuite"];
@@ -36,6 +36,8 @@ pub(crate) fn ci() -> bool {
     steps.command("documentation", doc);
     steps.command("doctests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches", "--doc"]));
     test_steps(&mut steps);
+    elsewhere::steps(&mut steps);
+    selective::steps(&mut steps);
     steps.finish()
 }
 

@@ -8,9 +8,11 @@ mod checks;
 mod conformance;
 mod coverage;
 mod dispatch;
+mod elsewhere;
 mod memory;
 mod ops;
 mod schemas;
+mod selective;
 mod steps;
 mod support;
 mod ulp;
@@ -54,6 +56,7 @@ cargo xtask COMMAND
       --support          instead: the page docs/operators.md
   dispatch NAME which kernel serves which key, and why
       --with KEY,KEY     as if there were kernels for just these; a new name is a device of another crate
+  selective     what is in a program that registers three operators: kernels, what runs before main, its size
   new-op NAME   print the lines that a new pointwise operator takes
   schemas       the committed list of schemas against an installed PyTorch (MONOMORPH_PYTHON), and against the parser
   ulp           how far elementary functions are from the exact value, in units in the last place
@@ -88,12 +91,13 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(true)
         }
-        Some(command @ ("test" | "ci" | "tidy" | "msrv" | "asan" | "valgrind")) => match rest.first() {
+        Some(command @ ("test" | "ci" | "tidy" | "msrv" | "asan" | "valgrind" | "selective")) => match rest.first() {
             Some(extra) => Err(format!("{command} takes no arguments, got {extra}")),
             None => match command {
                 "test" => Ok(checks::test()),
                 "ci" => Ok(checks::ci()),
                 "asan" => memory::asan(),
+                "selective" => Ok(selective::run()),
                 "valgrind" => memory::valgrind(),
                 "tidy" => Ok(checks::tidy()),
                 _ => checks::msrv(),

@@ -1,5 +1,6 @@
 //! Completion of a backend that has only the out= kernel of an operator: checks and shapes by the operator's meta kernel,
-//! memory by the backend's own `empty_strided`, and then the out= kernel. Owns these three steps, for every operator alike.
+//! memory by the backend's own `empty_strided`, and then the out= kernel. Owns these three steps, for every operator alike, and
+//! those before an out= kernel that is written by hand.
 
 use super::error::DispatchError;
 use super::handle::OperatorHandle;
@@ -7,10 +8,12 @@ use super::kernel::Frame;
 use super::key::{Backend, DispatchKey};
 use super::set::{KeyGuard, KeySet};
 use super::stack::Stack;
-use crate::device::DeviceId;
-use crate::error::Result;
+use crate::device::{Device, DeviceId};
+use crate::element::Element;
+use crate::error::{ErrorKind, Result};
 use crate::ivalue::IValue;
-use crate::tensor::AnyTensor;
+use crate::tensor::{AnyTensor, Tensor};
+use crate::with_element;
 
 /// The boxed kernel at the key `Common` of a backend.
 pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
@@ -48,6 +51,53 @@ impl Frame<'_> {
         self.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
         Ok(Some(shapes))
     }
+}
+
+/// What comes before an out= kernel of device `D` that leaves all but computing to the operator's meta kernel.
+pub(super) fn after_meta<D: Device>(
+    frame: &Frame<'_>,
+    stack: &mut Stack,
+    kernel: impl FnOnce(&mut Stack) -> Result<()>,
+) -> Result<()> {
+    let on_device = |t: &&AnyTensor| t.device().kind == D::KIND;
+    let first = stack.iter().flat_map(IValue::tensors).find(on_device);
+    let want = first.map_or(DeviceId { kind: D::KIND, index: 0 }, AnyTensor::device);
+    let mut arguments = Stack::with_capacity(stack.len());
+    for (argument, value) in frame.schema.args().zip(&*stack) {
+        arguments.push(match value {
+            IValue::Tensor(t) if t.device().is_cpu() && want.kind != t.device().kind && t.ndim() == 0 => {
+                Tensor::<D>::from_any(t, want.index)?.into()
+            }
+            number if argument.ty().is_tensor() && !argument.ty().is_list() => match number.to_scalar() {
+                Some(number) => with_element!(number.dtype(), T => {
+                    let one = Tensor::<D>::from_slice_on(want.index, &[T::from_scalar(number)], &[])?;
+                    one.view_as(one.geometry().clone().with_wrapped(true))?.into()
+                }),
+                None => value.clone(),
+            },
+            _ => value.clone(),
+        });
+    }
+    for (position, tensor) in arguments.iter().enumerate().flat_map(|(i, v)| v.tensors().map(move |t| (i, t))) {
+        if tensor.device() != want {
+            let arg = format!("number {position}").into();
+            return Err(ErrorKind::DeviceMismatch { arg, got: tensor.device(), want }.into());
+        }
+    }
+    let mut dry = OnMeta::default();
+    let mut shapes: Stack = arguments.iter().map(|value| dry.value(value)).collect();
+    frame.handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)?;
+    for (shape, position) in shapes.iter().zip(frame.schema.written_positions()) {
+        let written = position.and_then(|position| arguments.get_mut(position)).and_then(IValue::as_tensor_mut);
+        if let (Some(shape), Some(written)) = (shape.as_tensor(), written)
+            && shape.sizes() != written.sizes()
+        {
+            written.grow_to(shape.geometry().clone())?;
+        }
+    }
+    kernel(&mut arguments)?;
+    *stack = arguments;
+    Ok(())
 }
 
 /// Arguments with meta tensors in place of their tensors. Tensors that share a storage share one there, too: the meta kernel has to

@@ -3,6 +3,7 @@
 //! decided elsewhere.
 
 use super::Dispatcher;
+use super::completion;
 use super::composed::{Calls, Known};
 use super::error::DispatchError;
 use super::handle::OperatorHandle;
@@ -11,6 +12,7 @@ use super::set::KeySet;
 use super::signature::{CanonicalList, Inferred, KernelFn, Returned};
 use super::stack::{BoxedFn, Stack};
 use crate::annotations::checked_call;
+use crate::device::Device;
 use crate::error::{ErrorKind, Result};
 use crate::ivalue::IValue;
 use crate::schema::Schema;
@@ -177,6 +179,22 @@ impl KernelFunction {
     pub fn redirect(to: impl Into<Box<str>>) -> KernelFunction {
         let to = to.into();
         KernelFunction::composed(move |calls, stack| calls.call(&to, stack)).named("another operator's name")
+    }
+
+    /// An out= kernel that is written by hand for device `D`, behind what structured operators have: the operator's meta kernel has
+    /// checked the arguments, outputs have their sizes, and numbers and 0-dim CPU tensors in place of tensors are tensors of the
+    /// device. What is left to `f` is to compute; dtypes and sizes of its arguments may differ as the operator lets them.
+    pub fn after_meta<D: Device, M: 'static, F: KernelFn<M>>(f: F) -> KernelFunction {
+        let inner = Object::unboxed(f);
+        let boxed = move |frame: &Frame<'_>, stack: &mut Stack| {
+            completion::after_meta::<D>(frame, stack, |stack| (inner.boxed)(frame, stack))
+        };
+        KernelFunction {
+            name: type_name::<F>(),
+            kind: KernelKind::Function,
+            body: Body::Shared(Arc::new(Object { unboxed: None, boxed: Box::new(boxed) })),
+            inferred: Some(Inferred::of::<F::Args, F::Output>()),
+        }
     }
 
     /// No kernel: a call skips the key.

@@ -4,7 +4,7 @@
 use crate::device::Arena;
 use crate::memory::arena;
 use crate::scaled::Axpy;
-use crate::walk::{Elements, converted, each};
+use crate::walk::{Elements, each};
 use monomorph::core::scalar_from_bytes;
 use monomorph::core::structured::{Executes, Operand, Outputs};
 use monomorph::iter::TensorIter;
@@ -93,7 +93,7 @@ impl Ready {
         let mut arena = arena(self.index).ok_or_else(|| unsupported(None))?;
         let compute = self.compute;
         let elements = [0, 1, 2].map(|k| Elements::of(iter, k));
-        let number = converted(number, compute);
+        let number = number.cast(compute);
         let base = |source: Source| if let Source::At(at) = source { at } else { std::ptr::null_mut() };
         let bases = [self.out, base(self.inputs[0]), base(self.inputs[1])];
         each(iter.shape(), [0, 1, 2].map(|k| iter.strides(k)), bases, |[out, a, b]| {
@@ -103,7 +103,7 @@ impl Ready {
                     Source::At(_) => elements[k + 1].load(&arena, at)?,
                     Source::Value(value) => value,
                 };
-                *x = converted(value, compute);
+                *x = value.cast(compute);
             }
             elements[0].store(&mut arena, out, formula(compute, x, number))
         })
@@ -123,16 +123,16 @@ pub(crate) fn unsupported(got: Option<DType>) -> monomorph::Error {
 /// The sum in one of [`COMPUTED`].
 pub(crate) fn plus(dtype: DType, a: Scalar, b: Scalar) -> Scalar {
     match dtype {
-        DType::I32 | DType::I64 => converted(Scalar::Int(a.to_i64().wrapping_add(b.to_i64())), dtype),
+        DType::I32 | DType::I64 => Scalar::Int(a.to_i64().wrapping_add(b.to_i64())).cast(dtype),
         // Rounded once: float64 holds the sum of two float32 to more than twice their precision.
-        _ => converted(Scalar::Float(a.to_f64() + b.to_f64()), dtype),
+        _ => Scalar::Float(a.to_f64() + b.to_f64()).cast(dtype),
     }
 }
 
 /// The product in one of [`COMPUTED`].
-fn times(dtype: DType, a: Scalar, b: Scalar) -> Scalar {
+pub(crate) fn times(dtype: DType, a: Scalar, b: Scalar) -> Scalar {
     match dtype {
-        DType::I32 | DType::I64 => converted(Scalar::Int(a.to_i64().wrapping_mul(b.to_i64())), dtype),
-        _ => converted(Scalar::Float(a.to_f64() * b.to_f64()), dtype),
+        DType::I32 | DType::I64 => Scalar::Int(a.to_i64().wrapping_mul(b.to_i64())).cast(dtype),
+        _ => Scalar::Float(a.to_f64() * b.to_f64()).cast(dtype),
     }
 }

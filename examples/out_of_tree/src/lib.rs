@@ -7,12 +7,14 @@
 //! | `device` | [`Device`](monomorph::Device): identity, current device, strided copy |
 //! | `add` | a kernel for a pointwise template: every form of `add`, typed and by name |
 //! | `sum` | a kernel for a reduction, registered for out= alone: dispatch completes the functional forms |
+//! | `multiply` | an out= kernel that is written by hand, behind the library's checks; the other forms are completed |
 //! | `negate` | forms that are written by hand, and one that stands over a form from elsewhere |
 //! | `scaled` | an operator that the library does not have |
 
 mod add;
 mod device;
 mod memory;
+mod multiply;
 mod negate;
 mod scaled;
 mod sum;
@@ -40,6 +42,7 @@ pub fn register(dispatcher: &Dispatcher) -> Result<Library> {
     // A kernel that runs the whole template has all forms; of one that is registered for out= alone dispatch makes the others.
     register!(&mut library, Arena => "add.Tensor")?;
     register!(&mut library, Arena: out => "sum.dim_IntList")?;
+    multiply::register(&mut library, arena)?;
     negate::register(&mut library, arena)?;
     scaled::register(&mut library)?;
     Ok(library)

@@ -6,6 +6,7 @@ use crate::memory::arena;
 use crate::walk::{Elements, byte_strides, each, negated};
 use monomorph::core::Access;
 use monomorph::core::dispatch::{Backend, KernelFunction};
+use monomorph::ops::fill::unexpanded;
 use monomorph::ops::table::resize;
 use monomorph::{ErrorKind, Library, Result, Scalar, Tensor, empty_like};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +58,9 @@ fn neg_(this: &mut Tensor<Arena>) -> Result<()> {
 
 fn zero_(this: &mut Tensor<Arena>) -> Result<()> {
     ZEROED.fetch_add(1, Ordering::Relaxed);
-    let access = Access::new([], [this])?;
+    // An expanded tensor is filled as any other: each element once.
+    let mut once = this.view_as(unexpanded(this.geometry())?)?;
+    let access = Access::new([], [&mut once])?;
     let (geometry, at) = access.output::<0>();
     let mut arena = arena(Arena::current()).ok_or_else(|| unsupported(None))?;
     let elements = Elements::in_geometry(geometry);

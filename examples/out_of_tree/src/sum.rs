@@ -3,7 +3,7 @@
 use crate::add::{COMPUTED, plus, unsupported};
 use crate::device::Arena;
 use crate::memory::arena;
-use crate::walk::{Elements, byte_strides, converted, each};
+use crate::walk::{Elements, byte_strides, each};
 use monomorph::core::structured::{Executes, Operand, Outputs};
 use monomorph::ops::reduce::{ReduceInputs, ReducePlan, Sum, SumFn};
 use monomorph::{DType, Geometry, Result, Scalar};
@@ -44,7 +44,7 @@ unsafe impl Executes<Sum> for Arena {
         }
         let input = Elements::of(iter, 1);
         each(iter.shape(), [iter.strides(0), iter.strides(1)], [ready.out, ready.input], |[to, from]| {
-            let sum = plus(dtype, out.load(&arena, to)?, converted(input.load(&arena, from)?, dtype));
+            let sum = plus(dtype, out.load(&arena, to)?, input.load(&arena, from)?.cast(dtype));
             out.store(&mut arena, to, sum)
         })
     }

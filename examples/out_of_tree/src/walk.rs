@@ -34,7 +34,7 @@ impl Elements {
     /// Writes a number as the element at an address, converted.
     pub(crate) fn store(self, arena: &mut Bytes, at: *mut u8, value: Scalar) -> Result<()> {
         let size = self.dtype.size();
-        arena.store(at, size)?.copy_from_slice(&scalar_bytes(self.turned(value), self.dtype)[..size]);
+        arena.store(at, size)?.copy_from_slice(&scalar_bytes(self.turned(value.cast(self.dtype)), self.dtype)[..size]);
         Ok(())
     }
 
@@ -56,13 +56,6 @@ pub(crate) fn negated(value: Scalar) -> Scalar {
         Scalar::Float(f) => Scalar::Float(-f),
         Scalar::Complex(z) => Scalar::Complex(-z),
     }
-}
-
-/// A number as a dtype has it: rounded, wrapped or cut.
-pub(crate) fn converted(value: Scalar, dtype: DType) -> Scalar {
-    monomorph::core::with_element!(dtype, T => {
-        monomorph::core::Element::to_scalar(<T as monomorph::core::Element>::from_scalar(value))
-    })
 }
 
 /// Strides in bytes.

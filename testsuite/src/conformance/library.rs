@@ -1,10 +1,13 @@
 //! The library behind the oracle's border: replays calls through the boxed entry.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
-use monomorph::core::Layout;
+use monomorph::core::schema::Base;
+use monomorph::core::{DeviceKind, Layout};
 use monomorph::{
-    AnyTensor, Complex64, Cpu, DType, Device, DeviceId, Geometry, IValue, MemoryFormat, Meta, Scalar, Stack, Tensor,
+    AnyTensor, Complex64, Cpu, DType, Device, DeviceId, Dispatcher, Error, Geometry, IValue, MemoryFormat, Meta,
+    Scalar, Stack, Tensor,
 };
 
 use super::replay::{After, ArgState, Call, GotStorage, GotTensor, GotValue, Identity, Outcome, Replayer, StorageId};
@@ -16,21 +19,51 @@ pub struct Library;
 
 impl Replayer for Library {
     fn call(&mut self, call: &Call<'_>) -> Outcome {
-        let Ok(handle) = monomorph::dispatcher().find(call.op) else { return Outcome::Unsupported };
+        let no_kernel = |_: &Error| false;
+        OnDevice::<Cpu, _>::new(monomorph::dispatcher(), no_kernel).call(call)
+    }
+}
+
+/// Replays calls that were recorded on the CPU on another device: tensors are the device's, and so is a `device` argument that names
+/// the CPU or nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct OnDevice<'a, D, F = fn(&Error) -> bool> {
+    dispatcher: &'a Dispatcher,
+    /// Errors that say that the device does not have the operator, or not for these arguments.
+    refuses: F,
+    device: PhantomData<D>,
+}
+
+impl<'a, D: Device, F: Fn(&Error) -> bool> OnDevice<'a, D, F> {
+    /// Calls through `dispatcher`. An error for which `refuses` is true counts as an overload that the device does not have.
+    pub fn new(dispatcher: &'a Dispatcher, refuses: F) -> Self {
+        OnDevice { dispatcher, refuses, device: PhantomData }
+    }
+}
+
+impl<D: Device, F: Fn(&Error) -> bool> Replayer for OnDevice<'_, D, F> {
+    fn call(&mut self, call: &Call<'_>) -> Outcome {
+        let Ok(handle) = self.dispatcher.find(call.op) else { return Outcome::Unsupported };
         let Ok(schema) = handle.schema() else { return Outcome::Unsupported };
-        let memory = match Memory::<Cpu>::new(call) {
+        let memory = match Memory::<D>::new(call) {
             Ok(memory) => memory,
             Err(message) => return Outcome::Error { message, after: After::default() },
         };
+        let here = IValue::Device(DeviceId { kind: D::KIND, index: 0 });
         let mut stack: Stack = Vec::with_capacity(call.args.len());
-        for arg in call.args {
+        for (arg, declared) in call.args.iter().zip(schema.args()) {
             match memory.argument(call, &arg.value) {
+                Ok(IValue::Device(DeviceId::CPU)) => stack.push(here.clone()),
+                Ok(IValue::None) if declared.ty().base() == Base::Device && D::KIND != DeviceKind::CPU => {
+                    stack.push(here.clone());
+                }
                 Ok(value) => stack.push(value),
                 Err(message) => return Outcome::Error { message, after: memory.after(call, &[], &[]) },
             }
         }
         let before = stack.clone();
         match handle.call(&mut stack) {
+            Err(error) if (self.refuses)(&error) => Outcome::Unsupported,
             Err(error) => {
                 let after = memory.after(call, &stack, &[]);
                 Outcome::Error { message: error.to_string(), after }

@@ -1,7 +1,7 @@
 //! `cargo xtask bloat`: bytes and functions of each operator, form and crate, and how long builds take. Owns the builds and the
 //! tables; what a function belongs to is in [`symbols`].
 
-mod symbols;
+pub(crate) mod symbols;
 
 use crate::bench::{commit, machine, today};
 use crate::checks::cargo;
