@@ -1,5 +1,5 @@
 //! `cargo xtask selective`: what is in a program that registers three operators. Owns the questions to the program; what a symbol
-//! belongs to is in [`symbols`](crate::bloat::symbols).
+//! belongs to is in [`symbols`].
 //!
 //! The program is built once, with symbols, since those tell which kernels are in it; its size is asked of a stripped copy.
 
