@@ -46,11 +46,30 @@ impl<V: Divisor> Map<V> for LcmFn {
     }
 }
 
-record! { RemainderFn "remainder.Tensor: x x", Any within 1:
-int |[a, b], []| (b != 0).then(|| { let rest = a.wrapping_rem(b); rest + if rest != 0 && (a < 0) != (b < 0) { b } else { 0 } }),
-float |[a, b], []| floor_remainder(a, b) }
-record! { FmodFn "fmod.Tensor: x x", Any within 0:
-int |[a, b], []| (b != 0).then(|| a.wrapping_rem(b)), float |[a, b], []| a % b }
+impl Recorded for RemainderFn {
+    const RECORD: Record = Record {
+        call: "remainder.Tensor: x x",
+        inputs: Inputs::Any,
+        ulp: 1,
+        reference: |dtype, x, p| {
+            let int = |[a, b]: [i64; 2], []: [i64; 0]| (b != 0).then(|| with_sign_of(a.wrapping_rem(b), b));
+            let float = |[a, b]: [f64; 2], []: [f64; 0]| with_sign_of(truncated_rest(dtype, a, b), b);
+            record::int(dtype, x, p, int).or_else(|| record::float(dtype, x, p, float)).flatten()
+        },
+    };
+}
+impl Recorded for FmodFn {
+    const RECORD: Record = Record {
+        call: "fmod.Tensor: x x",
+        inputs: Inputs::Any,
+        ulp: 0,
+        reference: |dtype, x, p| {
+            let int = |[a, b]: [i64; 2], []: [i64; 0]| (b != 0).then(|| a.wrapping_rem(b));
+            let float = |[a, b]: [f64; 2], []: [f64; 0]| truncated_rest(dtype, a, b);
+            record::int(dtype, x, p, int).or_else(|| record::float(dtype, x, p, float)).flatten()
+        },
+    };
+}
 impl Recorded for GcdFn {
     const RECORD: Record = Record {
         call: "gcd: x x",
@@ -78,10 +97,20 @@ impl Recorded for LcmFn {
     };
 }
 
-/// Python's remainder of floats.
-fn floor_remainder(a: f64, b: f64) -> f64 {
-    let rest = a % b;
-    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+/// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes in, by more
+/// than rounding.
+fn truncated_rest(dtype: DType, a: f64, b: f64) -> f64 {
+    let has_quotient = match dtype {
+        DType::F64 => (a * (1.0 - f64::EPSILON) / b).is_finite(),
+        _ => (a as f32 * (1.0 - f32::EPSILON) / b as f32).is_finite(),
+    };
+    if has_quotient { a % b } else { f64::NAN }
+}
+
+/// Python's remainder from C's.
+fn with_sign_of<T: Default + Copy + PartialOrd + std::ops::Add<Output = T>>(rest: T, divisor: T) -> T {
+    let zero = T::default();
+    if rest != zero && (rest < zero) != (divisor < zero) { rest + divisor } else { rest }
 }
 
 /// The greatest common divisor, of magnitudes as the dtype holds them.

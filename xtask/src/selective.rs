@@ -16,7 +16,7 @@ use std::process::Command;
 const BAR: u64 = 1_000_000;
 
 /// The formulas of the operators that the program registers.
-const REGISTERED: [&str; 3] = ["arithmetic::AddFn", "arithmetic::MulFn", "activation::ReluFn"];
+const REGISTERED: [&str; 3] = ["arithmetic::AddFn", "arithmetic::MulFn", "piecewise::ReluFn"];
 
 /// What the C runtime and Rust's standard library run before `main`: bookkeeping of unwinding, and the program's arguments.
 const RUNTIME: [&str; 3] = ["frame_dummy", "__frame_dummy_init_array_entry", "std::sys::args::"];

@@ -31,8 +31,8 @@ pub trait RoundedDivision: Num + Ordered {
     /// by -1 wraps to itself.
     fn div_floor(self, divisor: Self) -> Self;
 
-    /// What is left over by the quotient that is rounded towards zero: it has the sign of the dividend, and is exact.
-    /// Integers: 0 where [`faults`](RoundedDivision::faults) holds.
+    /// What is left over by the quotient that is rounded towards zero: it has the sign of the dividend, and is exact. Floats:
+    /// NaN where the quotient is beyond the largest number (of float32 for float16 and bfloat16). Integers: 0 where [`faults`](RoundedDivision::faults) holds.
     fn rem_trunc(self, divisor: Self) -> Self;
 
     /// What is left over by the quotient that is rounded down: it has the sign of the divisor. Integers: 0 where

@@ -191,12 +191,14 @@ macro_rules! float {
             }
             #[inline(always)]
             fn rem_trunc(self, divisor: Self) -> Self {
-                On::new(self.get() % divisor.get())
+                let (a, b) = (self.get(), divisor.get());
+                // One unit below the dividend: a quotient that only rounding takes out of range still has a rest.
+                let quotient = a * (1.0 - $repr::EPSILON) / b;
+                On::new(if quotient.is_finite() { a % b } else { $repr::NAN })
             }
             #[inline(always)]
             fn rem_floor(self, divisor: Self) -> Self {
-                let (a, b) = (self.get(), divisor.get());
-                let rest = a % b;
+                let (rest, b) = (self.rem_trunc(divisor).get(), divisor.get());
                 let opposite = (rest != 0.0) & ((b < 0.0) != (rest < 0.0));
                 On::new(if opposite { rest + b } else { rest })
             }

@@ -33,14 +33,18 @@ K_DISCRETE(i16, k_i16, K_SIGNED)
 K_DISCRETE(i32, k_i32, K_SIGNED)
 K_DISCRETE(i64, k_i64, K_SIGNED)
 
-#define K_FORMAT(n, T, S, INF) \
+#define K_FORMAT(n, T, S, INF, EPSILON) \
   K_FN T k_round_##n(T a) { return rint##S(a); } \
   K_FN T k_sgn_##n(T a) { return (T)((a > 0) - (a < 0)); } \
   K_FN k_bool k_is_negative_##n(T a) { return copysign##S(1, a) < 0; } \
   K_FN k_bool k_is_infinite_##n(T a) { return a == INF || a == -INF; } \
-  K_FN T k_rem_trunc_##n(T a, T b) { return fmod##S(a, b); } \
+  /* NaN where the quotient overflows by more than rounding. */ \
+  K_FN T k_rem_trunc_##n(T a, T b) { \
+    T quotient = a * (1 - EPSILON) / b; \
+    return quotient - quotient == 0 ? fmod##S(a, b) : quotient - quotient; \
+  } \
   K_FN T k_rem_floor_##n(T a, T b) { \
-    T rest = fmod##S(a, b); \
+    T rest = k_rem_trunc_##n(a, b); \
     return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest; \
   } \
   K_FN T k_next_after_##n(T a, T b) { return nextafter##S(a, b); } \
@@ -48,8 +52,8 @@ K_DISCRETE(i64, k_i64, K_SIGNED)
   K_FN T k_exponent_##n(T a) { int e = 0; frexp##S(a, &e); return a - a == 0 ? (T)e : 0; } \
   K_FN T k_hypot_##n(T a, T b) { return hypot##S(a, b); }
 
-K_FORMAT(f32, k_f32, f, K_INF_F32)
-K_FORMAT(f64, k_f64, , K_INF_F64)
+K_FORMAT(f32, k_f32, f, K_INF_F32, 0x1p-23f)
+K_FORMAT(f64, k_f64, , K_INF_F64, 0x1p-52)
 
 /* The halves step in their own bits. */
 #define K_NEXT_HALF(n) \
