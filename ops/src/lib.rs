@@ -5,6 +5,7 @@ pub mod activation;
 pub mod algebra;
 pub mod arange;
 pub mod arithmetic;
+pub mod bessel;
 pub mod comparison;
 pub mod complex_view;
 pub mod copies;
@@ -13,10 +14,14 @@ pub mod factory;
 pub mod fill;
 pub mod frequencies;
 mod generate;
+pub mod hyperbolic;
+pub mod logarithmic;
 pub mod logic;
 pub mod matrix_factories;
+pub mod modified_bessel;
 pub mod new_factories;
 pub mod nonzero;
+pub mod normal;
 pub mod parts;
 pub mod pointwise;
 pub mod power;
@@ -27,6 +32,7 @@ pub mod resize;
 pub mod scatter;
 pub mod spaced;
 pub mod table;
+pub mod trigonometric;
 pub mod upsample;
 pub mod view;
 pub mod windows;
@@ -52,6 +58,12 @@ pub mod kernels {
     families! {
         __arithmetic_rows: Arithmetic,
         __exponential_rows: Exponential,
+        __logarithmic_rows: Logarithmic,
+        __trigonometric_rows: Trigonometric,
+        __hyperbolic_rows: Hyperbolic,
+        __bessel_rows: Bessel,
+        __modified_bessel_rows: ModifiedBessel,
+        __normal_rows: Normal,
         __power_rows: Powers,
         __activation_rows: Activation,
         __comparison_rows: Comparison,

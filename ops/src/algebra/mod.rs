@@ -18,11 +18,13 @@
 //! | [`TrueDivision`] | floats, complex | `/` |
 //! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, and where a divisor is an error |
 //! | [`Real`] | floats | floor, trunc, NaN test, fused multiply-add |
-//! | [`Exponential`] | floats, complex | exp |
-//! | [`Logarithm`] | floats, complex | log |
+//! | [`Exponential`] | floats, complex | exp, exp2, expm1 |
+//! | [`Logarithm`] | floats, complex | log, log2, log10, log1p |
 //! | [`Root`] | floats, complex | sqrt, rsqrt |
-//! | [`Hyperbolic`] | floats, complex | tanh, sigmoid |
-//! | [`Gaussian`] | floats | erf, gelu |
+//! | [`Trigonometric`] | floats, complex | sin, cos, tan, their inverses |
+//! | [`Coordinate`] | floats | atan2 |
+//! | [`Hyperbolic`] | floats, complex | sinh, cosh, tanh, their inverses, sigmoid |
+//! | [`Gaussian`] | floats | erf, erfc, erfinv, gelu |
 //! | [`Power`] | all | powers of elements and of numbers |
 //! | [`Cartesian`] | complex | parts and conjugate |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
@@ -35,6 +37,7 @@
 
 mod bits;
 mod cartesian;
+pub mod complex;
 mod division;
 mod dual;
 mod exponential;
@@ -45,10 +48,12 @@ mod logarithm;
 mod magnitude;
 mod num;
 mod order;
+mod polynomial;
 mod power;
 mod real;
 mod root;
 pub mod sym;
+mod trigonometric;
 mod value;
 mod widen;
 
@@ -60,12 +65,14 @@ pub use exponential::Exponential;
 pub use gaussian::Gaussian;
 pub use hyperbolic::Hyperbolic;
 pub use index::FromIndex;
-pub use logarithm::Logarithm;
+pub use logarithm::{Logarithm, log_of_sum, real_log_sum_exp};
 pub use magnitude::Magnitude;
 pub use num::Num;
 pub use order::{Equal, Ordered};
+pub(crate) use polynomial::{chebyshev, polynomial};
 pub use power::Power;
 pub use real::Real;
 pub use root::Root;
+pub use trigonometric::{Coordinate, Trigonometric, real_angle};
 pub use value::{Mask, Value};
 pub use widen::Widen;

@@ -27,6 +27,7 @@
 //! and CUDA C++, too. Refuses to compile or to run anything: devices do.
 
 mod element;
+mod elementary;
 mod graph;
 mod source;
 mod value;
