@@ -1,20 +1,16 @@
-//! Activations of neural networks: relu, gelu.
+//! Smooth activations of neural networks and their backwards: gelu, silu, mish, softplus, elu and its kin, glu, and the
+//! backwards of sigmoid and tanh.
 
-use crate::algebra::{Gaussian, Num, Ordered as HasOrder};
+use crate::algebra::{Dual, Exponential, Gaussian, Hyperbolic, Logarithm, Real as HasReal, Signum};
+use crate::factory::empty_like;
 use crate::kernels::Activation;
-use crate::pointwise::{Common, Map, Real, Reals, Rule, Same, pointwise, run};
+use crate::piecewise::check_wide;
+use crate::pointwise::{Check, Common, FloatComplex, Map, Numbers, Reals, Rule, Same, pointwise, run};
 use crate::record::{normal_probability, record};
-use monomorph_core::structured::{Operand, Operator, ValueSink};
-use monomorph_core::{Error, ErrorKind, Result};
-
-pointwise! { ReluFn "relu": Real, Same<1>; () => Common; Rule::UNARY, light = true }
-impl<V: Num + HasOrder> Map<V> for ReluFn {
-    #[inline(always)]
-    fn eval([a]: [V; 1], (): ()) -> V {
-        // NaN and -0 stay.
-        V::select(a.lt(V::zero()), V::zero(), a)
-    }
-}
+use crate::view::narrow;
+use monomorph_core::strides::wrap_dim;
+use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
+use monomorph_core::{Complex64, DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor};
 
 pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: Gaussian> Map<V> for GeluFn {
@@ -32,6 +28,160 @@ impl<V: Gaussian> Map<V> for GeluTanhFn {
     }
 }
 
+pointwise! { GeluBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, check = check_gelu_backward, halves_as_f32 = true }
+impl<V: HasReal> Map<V> for GeluBackwardFn
+where
+    Dual<V>: Gaussian,
+{
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], (): ()) -> V {
+        grad * Dual::variable(a).gelu().slope
+    }
+}
+
+pointwise! { GeluTanhBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+impl<V: HasReal> Map<V> for GeluTanhBackwardFn
+where
+    Dual<V>: Gaussian,
+{
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], (): ()) -> V {
+        grad * Dual::variable(a).gelu_tanh().slope
+    }
+}
+
+pointwise! { SiluFn "silu": FloatComplex, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+impl<V: Hyperbolic> Map<V> for SiluFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a * a.sigmoid()
+    }
+}
+
+pointwise! { SiluBackwardFn "silu_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+impl<V: Hyperbolic> Map<V> for SiluBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], (): ()) -> V {
+        let part = a.sigmoid();
+        grad * part * (V::one() + a * (V::one() - part))
+    }
+}
+
+pointwise! { MishFn "mish": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+impl<V: HasReal + Exponential> Map<V> for MishFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a * tanh_softplus(a)[0]
+    }
+}
+
+pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], (): ()) -> V {
+        let [part, rest] = tanh_softplus(a);
+        grad * (part + a * a.sigmoid() * (rest * (V::one() + part)))
+    }
+}
+
+pointwise! { SigmoidBackwardFn "sigmoid_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+impl<V: Signum> Map<V> for SigmoidBackwardFn {
+    #[inline(always)]
+    fn eval([grad, part]: [V; 2], (): ()) -> V {
+        // In this order, so that no product overflows where the gradient is zero.
+        grad * (V::one() - part).conj() * part.conj()
+    }
+}
+
+pointwise! { TanhBackwardFn "tanh_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+impl<V: Signum> Map<V> for TanhBackwardFn {
+    #[inline(always)]
+    fn eval([grad, tanh]: [V; 2], (): ()) -> V {
+        grad * (V::one() - tanh * tanh).conj()
+    }
+}
+
+pointwise! { SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], [beta, threshold]: [V; 2]) -> V {
+        let scaled = a * beta;
+        // log(e^s + 1) from the larger of the two, so that nothing overflows; what the sum loses is made up for.
+        let small = (-scaled.abs()).exp();
+        let sum = small + V::one();
+        let rest = sum.log() + (small - (sum - V::one())) / sum;
+        V::select(scaled.gt(threshold), a, (scaled.maximum(V::zero()) + rest) / beta)
+    }
+}
+
+pointwise! { EluFn "elu": Reals, Same<1>; Numbers<3> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+impl<V: HasReal + Exponential + Hyperbolic> Map<V> for EluFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], [alpha, scale, input_scale]: [V; 3]) -> V {
+        let scaled = a * input_scale;
+        // e^s - 1 is 2 tanh(s/2) / (1 - tanh(s/2)), of which nothing cancels unless s is large.
+        let half = (scaled * V::from_f64(0.5)).tanh();
+        let near = (half + half) / (V::one() - half);
+        let below = V::select(scaled.gt(V::one()), scaled.exp() - V::one(), near);
+        V::select(a.gt(V::zero()), a * scale, below * (alpha * scale))
+    }
+}
+
+pointwise! { SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+impl<V: HasReal + Hyperbolic> Map<V> for SoftplusBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], [beta, threshold]: [V; 2]) -> V {
+        let scaled = a * beta;
+        V::select(scaled.gt(threshold), grad, grad * scaled.sigmoid())
+    }
+}
+
+pointwise! { EluBackwardFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+impl<V: HasReal + Exponential> Map<V> for EluBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
+        let below = grad * input_scale * (alpha * scale) * (a * input_scale).exp();
+        V::select(a.gt(V::zero()), grad * scale, below)
+    }
+}
+
+pointwise! { EluBackwardOfResultFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+impl<V: HasReal> Map<V> for EluBackwardOfResultFn {
+    #[inline(always)]
+    fn eval([grad, y]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
+        let below = grad * input_scale * (y + alpha * scale);
+        V::select(y.gt(V::zero()), grad * scale, below)
+    }
+}
+
+pointwise! { GluFn "glu": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+impl<V: HasReal + Hyperbolic> Map<V> for GluFn {
+    #[inline(always)]
+    fn eval([a, gate]: [V; 2], (): ()) -> V {
+        a * gate.sigmoid()
+    }
+}
+
+pointwise! { GluGateBackwardFn "glu_backward": Reals, Same<3>; () => Common; Rule::TERNARY, halves_as_f32 = true }
+impl<V: HasReal + Hyperbolic> Map<V> for GluGateBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a, gate]: [V; 3], (): ()) -> V {
+        let part = gate.sigmoid();
+        (V::one() - part) * part * grad * a
+    }
+}
+
+/// tanh(log(1 + e^a)), and what it lacks of 1: with n = e^a (e^a + 2), n / (n + 2) and 2 / (n + 2).
+#[inline(always)]
+fn tanh_softplus<V: HasReal + Exponential>(a: V) -> [V; 2] {
+    let two = V::from_i64(2);
+    // From there on nothing is lacking.
+    let power = a.minimum(V::from_i64(20)).exp();
+    let n = power * (power + two);
+    let far = a.gt(V::from_i64(20));
+    [V::select(far, V::one(), n / (n + two)), V::select(far, V::zero(), two / (n + two))]
+}
+
 /// `gelu`, exact or approximated.
 pub struct Gelu;
 
@@ -40,17 +190,163 @@ impl<'t, D: Activation, A: Into<Operand<'t>>> Operator<'t, D, (A, &'t str)> for 
         match approximate {
             "none" => run::<GeluFn, D, _, S>((a,), sink),
             "tanh" => run::<GeluTanhFn, D, _, S>((a,), sink),
-            other => {
-                let accepted = "\"none\" (exact) and \"tanh\" (the approximation)";
-                let error = ErrorKind::UnknownOption { arg: "approximate", got: other.to_owned(), accepted };
-                Err(Error::new(error).of("gelu"))
-            }
+            other => Err(unknown_approximation(other).of("gelu")),
         }
     }
 }
 
-record! { ReluFn "relu: x", Any within 0:
-int |[a], []| a.max(0), float |[a], []| if a < 0.0 { 0.0 } else { a } }
+#[cold]
+fn unknown_approximation(got: &str) -> Error {
+    let accepted = "\"none\" (exact) and \"tanh\" (the approximation)";
+    Error::new(ErrorKind::UnknownOption { arg: "approximate", got: got.to_owned(), accepted })
+}
+
+/// PyTorch's exact backward broadcasts no more than one element, and computes with no other dtypes than these where its input has
+/// one of them.
+fn check_gelu_backward(call: &Check<'_, '_>) -> Result<()> {
+    let narrow = |dtype: DType| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
+    let [grad, a] = call.operands else { return Ok(()) };
+    if !a.dtype().is_some_and(narrow) {
+        return Ok(());
+    }
+    let dtypes = [grad.dtype(), call.out.or(grad.dtype())];
+    if let Some(&got) = dtypes.iter().flatten().find(|&&dtype| !narrow(dtype)) {
+        let (what, accepted) = ("an operand has dtype", "float16, bfloat16 and float32, where self has one of them");
+        return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
+    }
+    let one = a.sizes().iter().all(|&size| size == 1);
+    let empty = [grad, a].iter().any(|operand| operand.sizes().contains(&0));
+    if grad.sizes() != a.sizes() && !(one && grad.sizes().len() >= a.sizes().len()) && !empty {
+        let rule = "grad_output and self must have the same sizes, or self one element; expand them";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    Ok(())
+}
+
+/// `gelu_backward`, of either.
+pub struct GeluBackward;
+
+impl<'t, D: Activation> Operator<'t, D, (Operand<'t>, Operand<'t>, &'t str)> for GeluBackward {
+    fn call<S: ValueSink<'t, D>>(
+        (grad, a, approximate): (Operand<'t>, Operand<'t>, &'t str),
+        sink: S,
+    ) -> Result<S::Value> {
+        match approximate {
+            "none" => run::<GeluBackwardFn, D, _, S>((grad, a), sink),
+            "tanh" => run::<GeluTanhBackwardFn, D, _, S>((grad, a), sink),
+            other => Err(unknown_approximation(other).of("gelu_backward")),
+        }
+    }
+}
+
+/// `celu`: `elu` that is smooth whatever alpha.
+pub struct Celu;
+
+impl<'t, D: Activation> Operator<'t, D, (Operand<'t>, Scalar)> for Celu {
+    fn call<S: ValueSink<'t, D>>((a, alpha): (Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
+        if alpha.to_f64() == 0.0 {
+            return Err(Error::new(ErrorKind::ArgumentRule { rule: "argument alpha must not be 0" }).of("celu"));
+        }
+        run::<EluFn, D, _, S>((a, alpha, Scalar::Int(1), Scalar::Float(1.0 / alpha.to_f64())), sink)
+    }
+}
+
+/// `selu`: `elu` whose numbers keep mean and variance (G. Klambauer et al., *Self-Normalizing Neural Networks*, 2017).
+pub struct Selu;
+
+impl<'t, D: Activation> Operator<'t, D, (Operand<'t>,)> for Selu {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        let [alpha, scale] = [1.673_263_242_354_377_2, 1.050_700_987_355_480_5].map(Scalar::Float);
+        run::<EluFn, D, _, S>((a, alpha, scale, Scalar::Int(1)), sink)
+    }
+}
+
+/// `elu_backward`, by the input or by the result, which tells the slope unless alpha is negative.
+pub struct EluBackward;
+
+type EluBackwardArgs<'t> = (Operand<'t>, Scalar, Scalar, Scalar, bool, Operand<'t>);
+impl<'t, D: Activation> Operator<'t, D, EluBackwardArgs<'t>> for EluBackward {
+    fn call<S: ValueSink<'t, D>>(
+        (grad, alpha, scale, input_scale, is_result, a): EluBackwardArgs<'t>,
+        sink: S,
+    ) -> Result<S::Value> {
+        if !is_result {
+            return run::<EluBackwardFn, D, _, S>((grad, a, alpha, scale, input_scale), sink);
+        }
+        if alpha.to_f64() < 0.0 {
+            let rule = "with a negative alpha the result does not tell the input; give the input";
+            return Err(Error::new(ErrorKind::ArgumentRule { rule }).of("elu_backward"));
+        }
+        run::<EluBackwardOfResultFn, D, _, S>((grad, a, alpha, scale, input_scale), sink)
+    }
+}
+
+/// Both halves of a tensor along a dimension.
+fn halves<D: Device>(this: &Tensor<D>, dim: i64) -> Result<[Tensor<D>; 2]> {
+    if this.ndim() == 0 {
+        let accepted = "1 or more; glu halves one of them";
+        return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted }.into());
+    }
+    let place = wrap_dim(dim, this.ndim(), "dim")?;
+    let size = this.sizes()[place];
+    if size % 2 != 0 {
+        let rule = "the dimension must have an even size to be halved";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    let half = |start| this.view_as(narrow(this.geometry(), dim, start, size / 2)?);
+    Ok([half(0)?, half(size / 2)?])
+}
+
+/// `glu`: the first half of a dimension, times the sigmoid of the second.
+pub fn glu<D: Activation>(this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
+    let [a, gate] = halves(this, dim).map_err(|e| e.of("glu"))?;
+    let [out] = run::<GluFn, D, _, _>((&a, &gate), Functional::<D, 1>::default())?;
+    Ok(out)
+}
+
+/// `glu.out`.
+pub fn glu_out<D: Activation>(this: &Tensor<D>, dim: i64, out: &mut Tensor<D>) -> Result<()> {
+    let [a, gate] = halves(this, dim).map_err(|e| e.of("glu"))?;
+    run::<GluFn, D, _, _>((&a, &gate), Out([out])).map(drop)
+}
+
+/// `glu_backward`.
+pub fn glu_backward<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
+    glu_backward_in(this.dtype(), grad, this, dim, false)
+}
+
+/// `glu_backward.grad_input`.
+pub fn glu_backward_out<D: Activation>(
+    grad: &Tensor<D>,
+    this: &Tensor<D>,
+    dim: i64,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let same = out.storage_id() == this.storage_id() && out.geometry().same_elements(this.geometry());
+    let result = glu_backward_in(out.dtype(), grad, this, dim, same)?;
+    crate::table::write_out(&result, out).map_err(|e| e.of("glu_backward"))
+}
+
+/// The gradient times the sigmoid of the second half, and the gradient by that half, side by side in a tensor of `dtype`. Where
+/// the result is to replace the input, PyTorch has written the sigmoid over the first half before it reads it.
+fn glu_backward_in<D: Activation>(
+    dtype: DType,
+    grad: &Tensor<D>,
+    this: &Tensor<D>,
+    dim: i64,
+    replaces: bool,
+) -> Result<Tensor<D>> {
+    let [mut a, gate] = halves(this, dim).map_err(|e| e.of("glu_backward"))?;
+    if replaces {
+        [a] = run::<GluFn, D, _, _>((Scalar::Int(1), &gate), Functional::<D, 1>::default())?;
+    }
+    let out = empty_like(this, Some(dtype), None, None, None, Some(MemoryFormat::Contiguous))?;
+    let [mut by_a, mut by_gate] = halves(&out, dim)?;
+    run::<GluFn, D, _, _>((grad, &gate), Out([&mut by_a]))?;
+    run::<GluGateBackwardFn, D, _, _>((grad, &a, &gate), Out([&mut by_gate]))?;
+    Ok(out)
+}
+
 record! { GeluFn "gelu: x none", Any within 64: float |[a], []| a * normal_probability(a) }
 record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
     let scaled = 1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a);
@@ -58,18 +354,124 @@ record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
     if scaled < 0.0 { a * (small / (1.0 + small)) } else { a / (1.0 + small) }
 } }
 
+record! { GeluBackwardFn "gelu_backward: x x none", Tame within 4096: float |[g, a], []|
+g * (normal_probability(a) + a * (-0.5 * a * a).exp() / (2.0 * std::f64::consts::PI).sqrt()) }
+record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Tame within 65536: float |[g, a], []| {
+    let s = logistic(1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a));
+    g * (s + a * s * (1.0 - s) * 1.595_769_121_605_730_8 * (1.0 + 3.0 * 0.044_715 * a * a))
+} }
+record! { SiluFn "silu: x", Any within 64: float |[a], []| a * logistic(a), complex |[a], []| a * c_logistic(a) }
+record! { SiluBackwardFn "silu_backward: x x", Tame within 4096:
+float |[g, a], []| g * logistic(a) * (1.0 + a * (1.0 - logistic(a))),
+complex |[g, a], []| g * c_logistic(a) * (1.0 + a * (1.0 - c_logistic(a))) }
+record! { MishFn "mish: x", Any within 64: float |[a], []| a * a.exp().ln_1p().tanh() }
+record! { MishBackwardFn "mish_backward: x x", Tame within 4096: float |[g, a], []| {
+    let t = a.exp().ln_1p().tanh();
+    g * (t + a * logistic(a) * (1.0 - t * t))
+} }
+record! { SigmoidBackwardFn "sigmoid_backward: x x", Small within 1:
+float |[g, y], []| g * (1.0 - y) * y, complex |[g, y], []| g * (1.0 - y).conj() * y.conj() }
+record! { TanhBackwardFn "tanh_backward: x x", Small within 1:
+float |[g, y], []| g * (1.0 - y * y), complex |[g, y], []| g * (1.0 - y * y).conj() }
+record! { SoftplusFn "softplus: x p p", Tame within 64: float |[a], [b, t]|
+if a * b > t { a } else { ((a * b).max(0.0) + (-(a * b).abs()).exp().ln_1p()) / b } }
+record! { EluFn "elu: x p p p", Tame within 1024: float |[a], [alpha, scale, unit]|
+if a > 0.0 { a * scale } else { (a * unit).exp_m1() * (alpha * scale) } }
+record! { SoftplusBackwardFn "softplus_backward: x x p p", Tame within 16:
+float |[g, a], [b, t]| if a * b > t { g } else { g * logistic(a * b) } }
+record! { EluBackwardFn "elu_backward: x p p p False x", Tame within 64: float |[g, a], [alpha, scale, unit]|
+if a > 0.0 { g * scale } else { g * unit * (alpha * scale) * (a * unit).exp() } }
+record! { EluBackwardOfResultFn "-: x x p p p", Small within 0: float |[g, y], [alpha, scale, unit]|
+if y > 0.0 { g * scale } else { g * unit * (y + alpha * scale) } }
+record! { GluFn "-: x x", Tame within 64: float |[a, b], []| a * logistic(b) }
+record! { GluGateBackwardFn "-: x x x", Tame within 256:
+float |[g, a, b], []| (1.0 - logistic(b)) * logistic(b) * g * a }
+
+/// 1 / (1 + e^-x).
+fn logistic(x: f64) -> f64 {
+    let small = (-x.abs()).exp();
+    if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
+}
+
+fn c_logistic(z: Complex64) -> Complex64 {
+    1.0 / (1.0 + (-z).exp())
+}
+
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __activation_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [relu] (Tensor self) -> (Tensor) : formula ($crate::activation::ReluFn) {
-            functional relu; inplace relu_ [relu_]; autoout - [relu.out];
-        } }
         { [gelu] (Tensor self, *, str approximate="none") -> (Tensor) : op ($crate::activation::Gelu) {
             functional gelu; inplace gelu_ [gelu_]; out gelu_out [gelu.out]; functional_full gelu_approximate;
             inplace_full gelu_approximate_; out_full gelu_approximate_out;
         } }
+        { [gelu_backward] (Tensor grad_output, Tensor self, *, str approximate="none") -> (Tensor)
+            : op ($crate::activation::GeluBackward) {
+            functional gelu_backward; out gelu_backward_out [gelu_backward.grad_input];
+            functional_full gelu_backward_approximate;
+        } }
+        { [silu] (Tensor self) -> (Tensor) : formula ($crate::activation::SiluFn) {
+            functional silu; inplace silu_ [silu_]; out silu_out [silu.out];
+        } }
+        { [silu_backward] (Tensor grad_output, Tensor self) -> (Tensor) : formula ($crate::activation::SiluBackwardFn) {
+            functional silu_backward; out silu_backward_out [silu_backward.grad_input];
+        } }
+        { [mish] (Tensor self) -> (Tensor) : formula ($crate::activation::MishFn) {
+            functional mish; inplace mish_ [mish_]; out mish_out [mish.out];
+        } }
+        { [mish_backward] (Tensor grad_output, Tensor self) -> (Tensor) : formula ($crate::activation::MishBackwardFn) {
+            functional mish_backward;
+        } }
+        { [sigmoid_backward] (Tensor grad_output, Tensor output) -> (Tensor)
+            : formula ($crate::activation::SigmoidBackwardFn) {
+            functional sigmoid_backward; out sigmoid_backward_out [sigmoid_backward.grad_input];
+        } }
+        { [tanh_backward] (Tensor grad_output, Tensor output) -> (Tensor)
+            : formula ($crate::activation::TanhBackwardFn) {
+            functional tanh_backward; out tanh_backward_out [tanh_backward.grad_input];
+        } }
+        { [softplus] (Tensor self, Scalar beta=1, Scalar threshold=20) -> (Tensor)
+            : formula ($crate::activation::SoftplusFn) {
+            functional softplus; out softplus_out [softplus.out];
+        } }
+        { [elu] (Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> (Tensor)
+            : formula ($crate::activation::EluFn) {
+            functional elu; inplace elu_ [elu_]; out elu_out [elu.out];
+        } }
+        { [celu] (Tensor self, Scalar alpha=1.0) -> (Tensor) : op ($crate::activation::Celu) {
+            functional celu; inplace celu_ [celu_]; autoout - [celu.out];
+        } }
+        { [selu] (Tensor self) -> (Tensor) : op ($crate::activation::Selu) { functional selu; inplace selu_ [selu_]; } }
+        { [softplus_backward] (Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> (Tensor)
+            : formula ($crate::activation::SoftplusBackwardFn) {
+            functional softplus_backward; out softplus_backward_out [softplus_backward.grad_input];
+        } }
+        { [elu_backward] (Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result,
+            Tensor self_or_result) -> (Tensor)
+            : op ($crate::activation::EluBackward) {
+            functional elu_backward; out elu_backward_out [elu_backward.grad_input];
+        } }
+        { [glu] (Tensor self, int dim=-1) -> (Tensor) : hand ($crate::activation::glu) {
+            functional glu;
+        } }
+        { [glu.out] (Tensor self, int dim=-1) -> (Tensor) : hand ($crate::activation::glu_out) {
+            out glu_out [glu.out];
+        } }
+        { [glu_backward] (Tensor grad_output, Tensor self, int dim) -> (Tensor)
+            : hand ($crate::activation::glu_backward) {
+            functional glu_backward;
+        } }
+        { [glu_backward.grad_input] (Tensor grad_output, Tensor self, int dim) -> (Tensor)
+            : hand ($crate::activation::glu_backward_out) {
+            out glu_backward_out [glu_backward.grad_input];
+        } }
+        { [] () -> () : formula ($crate::activation::GeluBackwardFn) {} }
+        { [] () -> () : formula ($crate::activation::GeluTanhBackwardFn) {} }
+        { [] () -> () : formula ($crate::activation::EluBackwardFn) {} }
+        { [] () -> () : formula ($crate::activation::EluBackwardOfResultFn) {} }
+        { [] () -> () : formula ($crate::activation::GluFn) {} }
+        { [] () -> () : formula ($crate::activation::GluGateBackwardFn) {} }
         { [] () -> () : formula ($crate::activation::GeluFn) {} }
         { [] () -> () : formula ($crate::activation::GeluTanhFn) {} }
     } };

@@ -1,4 +1,5 @@
-//! Arithmetic: add, sub, mul, div with its rounding modes, neg, abs.
+//! Arithmetic: add, sub, rsub, mul, div with its rounding modes, neg, abs, under these names and the longer ones; degrees and
+//! radians.
 
 use crate::algebra::{Magnitude as HasMagnitude, Num, RoundedDivision, TrueDivision};
 use crate::kernels::Arithmetic;
@@ -132,6 +133,40 @@ where
     }
 }
 
+/// `rsub`: `sub` with its operands exchanged.
+pub struct Rsub;
+
+impl<'t, D: Arithmetic, B: Into<Operand<'t>>> Operator<'t, D, (Operand<'t>, B, Scalar)> for Rsub {
+    fn call<S: ValueSink<'t, D>>((a, b, alpha): (Operand<'t>, B, Scalar), sink: S) -> Result<S::Value> {
+        run::<SubFn, D, _, S>((b, a, alpha), sink)
+    }
+}
+
+/// `deg2rad`: a product with the radians of a degree.
+pub struct Deg2rad;
+/// `rad2deg`: a product with the degrees of a radian.
+pub struct Rad2deg;
+
+impl<'t, D: Arithmetic> Operator<'t, D, (Operand<'t>,)> for Deg2rad {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        angle::<D, S>(a, std::f64::consts::PI / 180.0, sink).map_err(|e| e.of("deg2rad"))
+    }
+}
+
+impl<'t, D: Arithmetic> Operator<'t, D, (Operand<'t>,)> for Rad2deg {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        angle::<D, S>(a, 180.0 / std::f64::consts::PI, sink).map_err(|e| e.of("rad2deg"))
+    }
+}
+
+fn angle<'t, D: Arithmetic, S: ValueSink<'t, D>>(a: Operand<'t>, unit: f64, sink: S) -> Result<S::Value> {
+    if let Some(got) = a.dtype().filter(|dtype| dtype.is_complex()) {
+        let what = "argument self has dtype";
+        return Err(ErrorKind::DTypeNotSupported { what, got, accepted: "bool, integers and floats" }.into());
+    }
+    run::<MulFn, D, _, S>((a, Scalar::Float(unit)), sink)
+}
+
 record! { AddFn "add.Tensor: x x p", Any within 1:
 bool |[a, b], [f]| a | (f & b), int |[a, b], [f]| a.wrapping_add(f.wrapping_mul(b)),
 float |[a, b], [f]| f.mul_add(b, a), complex |[a, b], [f]| a + f * b }
@@ -208,6 +243,58 @@ macro_rules! __arithmetic_rows {
         } }
         { [abs] (Tensor self) -> (Tensor) : formula ($crate::arithmetic::AbsFn) {
             functional abs; inplace abs_ [abs_]; out abs_out [abs.out];
+        } }
+        { [subtract.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
+            : op ($crate::Op<$crate::arithmetic::SubFn>) {
+            functional subtract; inplace subtract_ [subtract_.Tensor]; out subtract_out [subtract.out];
+        } }
+        { [subtract.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
+            : op ($crate::Op<$crate::arithmetic::SubFn>) {
+            functional -; inplace - [subtract_.Scalar];
+        } }
+        { [rsub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor) : op ($crate::arithmetic::Rsub) {
+            functional rsub; autoout - [rsub.Tensor_out];
+        } }
+        { [rsub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor) : op ($crate::arithmetic::Rsub) {
+            functional -; autoout - [rsub.Scalar_out];
+        } }
+        { [multiply.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::MulFn>) {
+            functional multiply; inplace multiply_ [multiply_.Tensor]; out multiply_out [multiply.out];
+        } }
+        { [multiply.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::MulFn>) {
+            functional -; inplace - [multiply_.Scalar];
+        } }
+        { [divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+            functional divide; inplace divide_ [divide_.Tensor]; out divide_out [divide.out];
+        } }
+        { [divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+            functional -; inplace - [divide_.Scalar];
+        } }
+        { [true_divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+            functional true_divide; inplace true_divide_ [true_divide_.Tensor]; out true_divide_out [true_divide.out];
+        } }
+        { [true_divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
+            functional -; inplace - [true_divide_.Scalar];
+        } }
+        { [divide.Tensor_mode] (Tensor self, Tensor other, *, str? rounding_mode) -> (Tensor)
+            : op ($crate::arithmetic::DivMode) {
+            functional divide_mode; inplace divide_mode_ [divide_.Tensor_mode]; out divide_mode_out [divide.out_mode];
+        } }
+        { [divide.Scalar_mode] (Tensor self, Scalar other, *, str? rounding_mode) -> (Tensor)
+            : op ($crate::arithmetic::DivMode) {
+            functional -; inplace - [divide_.Scalar_mode];
+        } }
+        { [negative] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::arithmetic::NegFn>) {
+            functional negative; inplace negative_ [negative_]; out negative_out [negative.out];
+        } }
+        { [absolute] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::arithmetic::AbsFn>) {
+            functional absolute; inplace absolute_ [absolute_]; out absolute_out [absolute.out];
+        } }
+        { [deg2rad] (Tensor self) -> (Tensor) : op ($crate::arithmetic::Deg2rad) {
+            functional deg2rad; inplace deg2rad_ [deg2rad_]; out deg2rad_out [deg2rad.out];
+        } }
+        { [rad2deg] (Tensor self) -> (Tensor) : op ($crate::arithmetic::Rad2deg) {
+            functional rad2deg; inplace rad2deg_ [rad2deg_]; out rad2deg_out [rad2deg.out];
         } }
         { [] () -> () : formula ($crate::arithmetic::DivTruncFn) {} }
         { [] () -> () : formula ($crate::arithmetic::DivFloorFn) {} }

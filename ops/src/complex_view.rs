@@ -1,8 +1,9 @@
 //! Views of complex tensors as real ones and back, and of the lazy bits: conjugation and negation that cost nothing until
 //! somebody reads the elements.
 
+use crate::fill::copy_;
 use monomorph_core::strides::Dims;
-use monomorph_core::{DType, Device, ErrorKind, Geometry, Kind, Result, Tensor};
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Result, Tensor};
 
 fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
     if ok {
@@ -78,6 +79,31 @@ pub fn neg_view(g: &Geometry) -> Result<Geometry> {
     Ok(g.clone().with_neg(!g.is_neg()))
 }
 
+/// `complex`: a complex tensor of these parts, float32 or float64.
+pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D>> {
+    let make = || {
+        for part in [real, imag] {
+            accepts(part.geometry(), "float32 and float64", matches!(part.dtype(), DType::F32 | DType::F64))?;
+        }
+        if real.dtype() != imag.dtype() {
+            return Err(ErrorKind::ArgumentRule { rule: "real and imag must have one dtype; cast one of them" }.into());
+        }
+        // Laid out like any other result of the two.
+        let shape = crate::meta::add(real, imag)?;
+        let out = Tensor::zeroed(real.dtype().to_complex(), shape.sizes(), shape.strides(), real.device().index)?;
+        for (part, values) in [(0, real), (1, imag)] {
+            copy_(&mut out.view_as(component(out.geometry(), part, false)?)?, values, false)?;
+        }
+        Ok(out)
+    };
+    make().map_err(|e: Error| e.of("complex"))
+}
+
+/// `complex.out`.
+pub fn complex_out<D: Device>(real: &Tensor<D>, imag: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    crate::table::write_out(&complex(real, imag)?, out).map_err(|e| e.of("complex"))
+}
+
 /// `resolve_conj`: the tensor itself, or a copy if its conj bit is set.
 pub fn resolve_conj<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
     if this.is_conj() { crate::copies::clone_tensor(this, None) } else { Ok(this.clone()) }
@@ -95,6 +121,10 @@ macro_rules! __complex_view_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
         { [real] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::real) { functional real; } }
         { [imag] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::imag) { functional imag; } }
+        { [complex] (Tensor real, Tensor imag) -> (Tensor) : hand ($crate::complex_view::complex) { functional complex; } }
+        { [complex.out] (Tensor real, Tensor imag) -> (Tensor) : hand ($crate::complex_view::complex_out) {
+            out complex_out [complex.out];
+        } }
         { [view_as_real] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::view_as_real) {
             functional view_as_real; copy view_as_real_copy [view_as_real_copy]; copyout - [view_as_real_copy.out];
         } }

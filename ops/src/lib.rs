@@ -6,12 +6,18 @@ pub mod algebra;
 pub mod arange;
 pub mod arithmetic;
 pub mod bessel;
+pub mod bitwise;
+pub mod blend;
+pub mod clamp;
+pub mod classification;
 pub mod comparison;
 pub mod complex_view;
 pub mod copies;
 pub mod exponential;
+pub mod extrema;
 pub mod factory;
 pub mod fill;
+pub mod float_power;
 pub mod frequencies;
 mod generate;
 pub mod hyperbolic;
@@ -19,17 +25,23 @@ pub mod logarithmic;
 pub mod logic;
 pub mod matrix_factories;
 pub mod modified_bessel;
+pub mod neighbours;
 pub mod new_factories;
 pub mod nonzero;
 pub mod normal;
 pub mod parts;
+pub mod piecewise;
 pub mod pointwise;
 pub mod power;
 pub mod rearrange;
 pub mod record;
 pub mod reduce;
+pub mod remainder;
 pub mod resize;
+pub mod rounding;
 pub mod scatter;
+pub mod selection;
+pub mod sign;
 pub mod spaced;
 pub mod table;
 pub mod trigonometric;
@@ -66,8 +78,19 @@ pub mod kernels {
         __normal_rows: Normal,
         __power_rows: Powers,
         __activation_rows: Activation,
+        __piecewise_rows: Piecewise,
         __comparison_rows: Comparison,
+        __extrema_rows: Extrema,
+        __clamp_rows: Clamp,
+        __selection_rows: Selection,
+        __blend_rows: Blend,
         __logic_rows: Logic,
+        __bitwise_rows: Bitwise,
+        __rounding_rows: Rounding,
+        __sign_rows: Sign,
+        __remainder_rows: Remainder,
+        __neighbours_rows: Neighbours,
+        __classification_rows: Classification,
         __fill_rows: Fill,
         __sum_rows: Sum,
         __mean_rows: Mean,
@@ -83,11 +106,13 @@ pub use kernels::Kernels;
 
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {
+    pub use crate::activation::{glu, glu_backward, glu_backward_out, glu_out};
     pub use crate::arange::{
         arange, arange_out, arange_start, arange_start_out, arange_start_step, range, range_out, range_step,
         range_step_out,
     };
-    pub use crate::complex_view::{resolve_conj, resolve_neg};
+    pub use crate::classification::{isclose, isreal};
+    pub use crate::complex_view::{complex, complex_out, resolve_conj, resolve_neg};
     pub use crate::copies::{
         clone_tensor, contiguous, flatten, linalg_diagonal, narrow_from, ravel, reshape, reshape_as, to, to_copy,
         to_device, to_dtype, to_other, view_copy,
@@ -97,17 +122,25 @@ pub mod functions {
         scalar_tensor, zeros, zeros_like, zeros_out,
     };
     pub use crate::fill::{copy, copy_, fill, fill_, fill_from, fill_from_, zero, zero_};
+    pub use crate::float_power::{
+        float_power, float_power_, float_power_number, float_power_number_, float_power_number_out, float_power_out,
+        float_power_scalar, float_power_scalar_out, ldexp, ldexp_, ldexp_out,
+    };
     pub use crate::frequencies::{fft_fftfreq, fft_rfftfreq};
     pub use crate::matrix_factories::{eye, eye_m, eye_m_out, eye_out, tril_indices, triu_indices};
+    pub use crate::neighbours::{frexp, frexp_out};
     pub use crate::new_factories::{empty_permuted, new_empty, new_empty_strided, new_full, new_ones, new_zeros};
     pub use crate::nonzero::where_nonzero;
     pub use crate::parts::{tensor_split_from, unsafe_chunk, unsafe_split, unsafe_split_with_sizes};
+    pub use crate::piecewise::{prelu, prelu_kernel_backward};
     pub use crate::power::{pow_scalar, pow_scalar_out};
     pub use crate::resize::{
         resize, resize_, resize_as, resize_as_, set, set_, set_storage, set_storage_, set_storage_offset,
         set_storage_offset_, set_tensor, set_tensor_, set_tensor_offset_,
     };
     pub use crate::scatter::{as_strided_scatter, diagonal_scatter, select_scatter, slice_scatter};
+    pub use crate::selection::{masked_fill, masked_fill_, masked_fill_from, masked_fill_from_};
+    pub use crate::sign::{conj_physical, conj_physical_};
     pub use crate::spaced::{linspace, linspace_out, logspace, logspace_out};
     pub use crate::windows::{
         bartlett_window, bartlett_window_periodic, blackman_window, blackman_window_periodic, hamming_window,

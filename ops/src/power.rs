@@ -1,14 +1,15 @@
-//! Powers and roots: sqrt, rsqrt, pow.
+//! Powers and roots: sqrt, rsqrt, reciprocal, square, hypot, pow, float_power.
 
-use crate::algebra::{Power, Root};
+use crate::algebra::{Format, Power, Root, TrueDivision};
 use crate::fill::{Fills, fill_};
+use crate::kernels::Powers;
 use crate::pointwise::{
-    AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Pointwise, Prebuilt, Rule, Same, common_dtype,
+    AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Pointwise, Prebuilt, Reals, Rule, Same, common_dtype,
     pointwise, run,
 };
 use crate::record::record;
 use monomorph_core::strides::strides_for;
-use monomorph_core::structured::{Executes, Functional, Operand, Out};
+use monomorph_core::structured::{Executes, Functional, Operand, Operator, Out, ValueSink};
 use monomorph_core::{Complex64, DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor};
 
 pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
@@ -24,6 +25,22 @@ impl<V: Root> Map<V> for RsqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.rsqrt()
+    }
+}
+
+pointwise! { ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+impl<V: TrueDivision> Map<V> for ReciprocalFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        V::one() / a
+    }
+}
+
+pointwise! { HypotFn "hypot": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+impl<V: Format> Map<V> for HypotFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.hypot(b)
     }
 }
 
@@ -74,6 +91,15 @@ pub fn pow_scalar_out<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>,
     write().map_err(|e: Error| e.of("pow"))
 }
 
+/// `square`: `pow` with the number 2.
+pub struct Square;
+
+impl<'t, D: Powers> Operator<'t, D, (Operand<'t>,)> for Square {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        run::<PowNumberFn, D, _, S>((a, Scalar::Int(2)), sink)
+    }
+}
+
 /// A device that computes powers, and fills.
 pub trait Powered: Fills + Executes<Pointwise<PowFn, Prebuilt>> {}
 impl<D: Fills + Executes<Pointwise<PowFn, Prebuilt>>> Powered for D {}
@@ -100,6 +126,8 @@ fn check_exponent(call: &Check<'_, '_>) -> Result<()> {
 
 record! { SqrtFn "sqrt: x", Any within 4: float |[a], []| a.sqrt(), complex |[a], []| a.sqrt() }
 record! { RsqrtFn "rsqrt: x", Any within 4: float |[a], []| 1.0 / a.sqrt(), complex |[a], []| reciprocal(a.sqrt()) }
+record! { ReciprocalFn "reciprocal: x", Any within 4: float |[a], []| 1.0 / a, complex |[a], []| reciprocal(a) }
+record! { HypotFn "hypot: x x", Any within 1: float |[a, b], []| a.hypot(b) }
 record! { PowFn "pow.Tensor_Tensor: x x", Any within 64:
 int |[a, b], []| power(a, b), float |[a, b], []| a.powf(b), complex |[a, b], []| (b * a.ln()).exp() }
 record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 64:
@@ -148,6 +176,15 @@ macro_rules! __power_rows {
         } }
         { [rsqrt] (Tensor self) -> (Tensor) : formula ($crate::power::RsqrtFn) {
             functional rsqrt; inplace rsqrt_ [rsqrt_]; out rsqrt_out [rsqrt.out];
+        } }
+        { [reciprocal] (Tensor self) -> (Tensor) : formula ($crate::power::ReciprocalFn) {
+            functional reciprocal; inplace reciprocal_ [reciprocal_]; out reciprocal_out [reciprocal.out];
+        } }
+        { [square] (Tensor self) -> (Tensor) : op ($crate::power::Square) {
+            functional square; inplace square_ [square_]; out square_out [square.out];
+        } }
+        { [hypot] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::power::HypotFn) {
+            functional hypot; inplace hypot_ [hypot_]; out hypot_out [hypot.out];
         } }
         { [pow.Tensor_Tensor] (Tensor self, Tensor exponent) -> (Tensor) : formula ($crate::power::PowFn) {
             functional pow; inplace pow_ [pow_.Tensor]; out pow_out [pow.Tensor_Tensor_out];

@@ -9,8 +9,8 @@ use monomorph_core::{Complex64, DType, Kind, Scalar};
 #[derive(Clone, Copy)]
 pub struct Record {
     /// How the formula is called by name: the functional overload (the only one, where there is none), then its arguments.
-    /// `x` is the next operand, `p` the next parameter, `None` an absent argument, `self` a tensor that is only written, any
-    /// other word a string.
+    /// `x` is the next operand, `p` the next parameter, `f` the next as a float, `None` an absent argument, `False` itself, `self` a tensor that is
+    /// only written, any other word a string. The name `-` is that of none: no overload takes these arguments.
     pub call: &'static str,
     /// One element of the result from one element of each operand, the parameters, and the dtype that the operator computes
     /// in; all are converted to that dtype. `None` where the operator refuses the data.
@@ -28,6 +28,8 @@ pub enum Inputs {
     Any,
     /// Multiples of one half up to 16, infinities and NaN: where float16 does not round what float64 would not.
     Small,
+    /// Multiples of one half up to 4: where no step underflows or overflows in one dtype and not in another.
+    Tame,
 }
 
 /// A formula with a record.

@@ -130,6 +130,11 @@ impl Formula {
         DType::ALL.into_iter().filter(|&dtype| self.rule.check_domain(dtype).is_ok())
     }
 
+    /// Whether some overload takes the formula's operands and parameters as they are.
+    pub fn is_named(&self) -> bool {
+        !self.record.call.starts_with("-:")
+    }
+
     /// The name of its overload in the table, and the words of its arguments.
     pub fn overload(&self) -> (&'static str, Vec<&'static str>) {
         let (name, words) = self.record.call.split_once(": ").expect("a record names an overload and its arguments");

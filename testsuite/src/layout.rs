@@ -155,6 +155,8 @@ const FLOATS: [f64; 26] = [
 const SMALL: [f64; 16] =
     [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.0, -2.0, -3.5, 5.0, 7.5, -16.0, 15.5, f64::INFINITY, f64::NAN];
 
+const TAME: [f64; 11] = [0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.0, -2.5, 3.0, -4.0, 4.0];
+
 const PARTS: [f64; 8] = [0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 4.0, -7.0];
 
 /// Values of a dtype worth trying: zeros, ones, extremes, what is not finite.
@@ -162,6 +164,7 @@ pub fn samples(dtype: DType, inputs: Inputs) -> Vec<Scalar> {
     let floats = match inputs {
         Inputs::Any => &FLOATS[..],
         Inputs::Small => &SMALL[..],
+        Inputs::Tame => &TAME[..],
     };
     match dtype.kind() {
         Kind::Bool => vec![Scalar::Bool(false), Scalar::Bool(true)],

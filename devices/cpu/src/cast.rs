@@ -199,6 +199,7 @@ impl Bits {
     }
 
     /// True if stored elements are the values.
+    #[inline]
     pub(crate) fn is_none(self) -> bool {
         self == Bits::default()
     }

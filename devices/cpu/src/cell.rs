@@ -16,6 +16,39 @@ pub trait Cell: Element + Compute {
     /// A value as it is stored: float16 and bfloat16 round here, once.
     fn narrow(value: Self::Repr) -> Self::Stored;
 
+    /// True if two neighbours are loaded, and stored, as one word faster than one by one: halves of a word are widened by a
+    /// shift or a mask, where elements by themselves are spread over a wider register first, and gathered again.
+    const PAIRED: bool = false;
+
+    /// Elements `2 * i` and `2 * i + 1`.
+    ///
+    /// # Safety
+    ///
+    /// Both are in bounds from `from` and initialised.
+    #[inline(always)]
+    unsafe fn load_pair(from: *const u8, i: usize) -> [Self::Repr; 2] {
+        [0, 1].map(
+            #[inline(always)]
+            |k| {
+                // SAFETY: passed on.
+                unsafe { load::<Self>(from, 2 * i + k) }
+            },
+        )
+    }
+
+    /// Stores elements `2 * i` and `2 * i + 1`.
+    ///
+    /// # Safety
+    ///
+    /// Both are in bounds from `to`, and nobody else reads or writes them.
+    #[inline(always)]
+    unsafe fn store_pair(to: *mut u8, i: usize, [a, b]: [Self::Repr; 2]) {
+        // SAFETY: passed on.
+        unsafe { store::<Self>(to, 2 * i, a) };
+        // SAFETY: passed on.
+        unsafe { store::<Self>(to, 2 * i + 1, b) };
+    }
+
     /// True if whole runs are widened and narrowed faster than element by element in the loop that computes. The compiler
     /// makes vector code of every other conversion by itself.
     #[inline(always)]
@@ -75,11 +108,34 @@ cells! {
     i16: |s| s, |v| v;
     i32: |s| s, |v| v;
     i64: |s| s, |v| v;
-    bf16: |s| bf16_to_f32(s.to_bits()), |v| bf16::from_bits(f32_to_bf16(v));
     f32: |s| s, |v| v;
     f64: |s| s, |v| v;
     Complex<f32>: |s| s, |v| v;
     Complex<f64>: |s| s, |v| v;
+}
+
+impl Cell for bf16 {
+    #[inline(always)]
+    fn widen(stored: bf16) -> f32 {
+        bf16_to_f32(stored.to_bits())
+    }
+    #[inline(always)]
+    fn narrow(value: f32) -> bf16 {
+        bf16::from_bits(f32_to_bf16(value))
+    }
+    const PAIRED: bool = cfg!(target_endian = "little");
+    #[inline(always)]
+    unsafe fn load_pair(from: *const u8, i: usize) -> [f32; 2] {
+        // SAFETY: both elements are in bounds and initialised, by the caller's promise.
+        let word = unsafe { from.cast::<u32>().wrapping_add(i).read_unaligned() };
+        [word as u16, (word >> 16) as u16].map(bf16_to_f32)
+    }
+    #[inline(always)]
+    unsafe fn store_pair(to: *mut u8, i: usize, pair: [f32; 2]) {
+        let [a, b] = pair.map(f32_to_bf16).map(u32::from);
+        // SAFETY: both elements are writable, by the caller's promise.
+        unsafe { to.cast::<u32>().wrapping_add(i).write_unaligned(a | b << 16) };
+    }
 }
 
 impl Cell for f16 {

@@ -159,6 +159,17 @@ impl Lane {
         unsafe { back(scratch, block, n) };
     }
 
+    /// Copies a dense matrix of parts of so many bytes, `rows` rows of `cols`, column by column.
+    ///
+    /// # Safety
+    ///
+    /// Both sides have so many parts, the source is initialised, and they lie apart.
+    pub(crate) unsafe fn turn(&self, from: *const u8, cols: usize, rows: usize, to: *mut u8, size: usize) {
+        let tile = Tile { cols: rows, rows: cols, inner: (cols * size) as isize, outer: size as isize };
+        // SAFETY: V1, V2 by the caller's promise.
+        unsafe { self.mover.gather(from, &tile, to, size) };
+    }
+
     /// Stores a tile. The block holds nothing of use afterwards.
     ///
     /// # Safety

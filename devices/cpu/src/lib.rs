@@ -14,6 +14,7 @@ mod moves;
 pub mod on;
 pub mod pointwise;
 pub mod reduce;
+mod squares;
 mod steps;
 mod table;
 mod upsample;

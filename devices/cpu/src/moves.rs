@@ -8,6 +8,7 @@ use crate::cast::moved as strided;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 use crate::isa::{Isa, Kernel, Level, Portable};
+use crate::squares::{Side, Square};
 use crate::steps;
 
 /// A rectangle of elements: `rows` rows of `cols` elements, strides in bytes.
@@ -115,15 +116,15 @@ impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<'_, GATHER> {
     fn run(self, _: I) {
         match self.size {
             // SAFETY: V1–V3, here and below.
-            1 => unsafe { self.of::<I, u8, 8>() },
+            1 => unsafe { self.of::<I, u8>() },
             // SAFETY: as above.
-            2 => unsafe { self.of::<I, u16, 8>() },
+            2 => unsafe { self.of::<I, u16>() },
             // SAFETY: as above.
-            4 => unsafe { self.of::<I, u32, 4>() },
+            4 => unsafe { self.of::<I, u32>() },
             // SAFETY: as above.
-            8 => unsafe { self.of::<I, u64, 4>() },
+            8 => unsafe { self.of::<I, u64>() },
             // SAFETY: as above; no dtype has another size.
-            _ => unsafe { self.of::<I, [u64; 2], 2>() },
+            _ => unsafe { self.of::<I, [u64; 2]>() },
         }
     }
 }
@@ -133,7 +134,7 @@ impl<const GATHER: bool> Moved<'_, GATHER> {
     ///
     /// V1–V3 for elements of the size of `T`, and the level `I`.
     #[inline(always)]
-    unsafe fn of<I: Isa, T: Copy, const SIDE: usize>(&self) {
+    unsafe fn of<I: Isa, T: Square>(&self) {
         let (tile, size) = (self.tile, size_of::<T>());
         if tile.is_dense(size) {
             // SAFETY: V1, V2.
@@ -141,7 +142,7 @@ impl<const GATHER: bool> Moved<'_, GATHER> {
         }
         if tile.is_transposed() {
             // SAFETY: V1, V2.
-            return unsafe { self.transposed::<T, SIDE>() };
+            return unsafe { self.transposed::<T>() };
         }
         if GATHER && tile.rows > 1 && tile.outer == 0 {
             // SAFETY: V1, V2, V3.
@@ -190,26 +191,24 @@ impl<const GATHER: bool> Moved<'_, GATHER> {
     ///
     /// V1, V2 for elements of the size of `T`.
     #[inline(always)]
-    unsafe fn transposed<T: Copy, const SIDE: usize>(&self) {
-        let &Tile { cols, rows, outer, .. } = self.tile;
+    unsafe fn transposed<T: Square>(&self) {
+        let &Tile { cols, rows, inner, outer } = self.tile;
         let dense = outer == size_of::<T>() as isize;
-        let (cols_in, rows_in) = if dense { (cols - cols % SIDE, rows - rows % SIDE) } else { (0, 0) };
-        for col in (0..cols_in).step_by(SIDE) {
-            for row in (0..rows_in).step_by(SIDE) {
-                // Row i of a square in the memory, row i of it in the block.
-                let at = |i: usize| (self.both::<T>(row, col + i).0, self.both::<T>(row + i, col).1);
-                let from = |i: usize| if GATHER { at(i).0 } else { at(i).1 }.cast::<[T; SIDE]>();
-                let to = |i: usize| if GATHER { at(i).1 } else { at(i).0 }.cast::<[T; SIDE]>();
-                // SAFETY: V1: SIDE elements that lie one after the other.
-                let square: [[T; SIDE]; SIDE] = std::array::from_fn(|i| unsafe { from(i).read_unaligned() });
-                let turned: [[T; SIDE]; SIDE] = std::array::from_fn(|i| std::array::from_fn(|j| square[j][i]));
-                for (i, line) in turned.into_iter().enumerate() {
-                    // SAFETY: as above.
-                    unsafe { to(i).write_unaligned(line) };
-                }
+        let side = T::SIDE;
+        let (cols_in, rows_in) = if dense { (cols - cols % side, rows - rows % side) } else { (0, 0) };
+        for col in (0..cols_in).step_by(side) {
+            for row in (0..rows_in).step_by(side) {
+                let (memory, block) = self.both::<T>(row, col);
+                // Row i of a square in the memory is column i of it in the block.
+                let memory = Side { at: memory, step: inner };
+                let block = Side { at: block, step: (cols * size_of::<T>()) as isize };
+                let (from, to) = if GATHER { (memory, block) } else { (block, memory) };
+                // SAFETY: Q1 by V1: `side` elements that lie one after the other; Q2 by V2.
+                unsafe { T::turn(from, to) };
             }
         }
-        for col in 0..cols {
+        let begun = if rows_in == rows { cols_in } else { 0 };
+        for col in begun..cols {
             let first = if col < cols_in { rows_in } else { 0 };
             for row in first..rows {
                 let (memory, block) = self.both::<T>(row, col);

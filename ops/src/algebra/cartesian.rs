@@ -1,10 +1,10 @@
 //! Complex values as two parts.
 
-use super::Num;
+use super::Signum;
 
 /// A complex value.
 #[diagnostic::on_unimplemented(message = "the formula needs a complex value, which `{Self}` is not")]
-pub trait Cartesian: Num {
+pub trait Cartesian: Signum {
     /// The value `re + im·i`.
     fn from_parts(re: Self::Re, im: Self::Re) -> Self;
 
@@ -13,7 +13,4 @@ pub trait Cartesian: Num {
 
     /// The imaginary part.
     fn im(self) -> Self::Re;
-
-    /// The conjugate: the imaginary part changes its sign, also when it is zero or NaN.
-    fn conj(self) -> Self;
 }

@@ -1,4 +1,5 @@
-//! Division: the true quotient of floats and complex values, the rounded quotients of integers and floats.
+//! Division: the true quotient of floats and complex values, the rounded quotients of integers and floats, and what is left
+//! over.
 
 use super::{Num, Ordered};
 use std::ops::Div;
@@ -29,6 +30,14 @@ pub trait RoundedDivision: Num + Ordered {
     /// The quotient, rounded down. Integers: 0 where [`faults`](RoundedDivision::faults) holds; the smallest integer
     /// by -1 wraps to itself.
     fn div_floor(self, divisor: Self) -> Self;
+
+    /// What is left over by the quotient that is rounded towards zero: it has the sign of the dividend, and is exact.
+    /// Integers: 0 where [`faults`](RoundedDivision::faults) holds.
+    fn rem_trunc(self, divisor: Self) -> Self;
+
+    /// What is left over by the quotient that is rounded down: it has the sign of the divisor. Integers: 0 where
+    /// [`faults`](RoundedDivision::faults) holds.
+    fn rem_floor(self, divisor: Self) -> Self;
 
     /// Where this divisor is an error: zero for integers, never for floats. A quotient cannot fail in the middle of a
     /// loop, so the caller that owns the loop asks for this too and reports the error itself.

@@ -10,7 +10,7 @@
 
 use super::{
     Coordinate, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Power, Real, Root,
-    RoundedDivision, Trigonometric, TrueDivision, Value,
+    Trigonometric, TrueDivision, Value,
 };
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -39,7 +39,7 @@ impl<V: Num> Dual<V> {
 
     /// A function of this value, from its own value and its derivative there.
     #[inline(always)]
-    fn chain(self, value: V, derivative: V) -> Self {
+    pub(super) fn chain(self, value: V, derivative: V) -> Self {
         Dual { value, slope: self.slope * derivative }
     }
 }
@@ -163,34 +163,7 @@ impl<V: Real> Magnitude for Dual<V> {
     }
 }
 
-impl<V: Real + RoundedDivision> RoundedDivision for Dual<V> {
-    #[inline(always)]
-    fn div_trunc(self, divisor: Self) -> Self {
-        Dual::constant(self.value.div_trunc(divisor.value))
-    }
-    #[inline(always)]
-    fn div_floor(self, divisor: Self) -> Self {
-        Dual::constant(self.value.div_floor(divisor.value))
-    }
-    #[inline(always)]
-    fn faults(divisor: Self) -> V::Mask {
-        V::faults(divisor.value)
-    }
-}
-
 impl<V: Real> Real for Dual<V> {
-    #[inline(always)]
-    fn floor(self) -> Self {
-        Dual::constant(self.value.floor())
-    }
-    #[inline(always)]
-    fn ceil(self) -> Self {
-        Dual::constant(self.value.ceil())
-    }
-    #[inline(always)]
-    fn trunc(self) -> Self {
-        Dual::constant(self.value.trunc())
-    }
     #[inline(always)]
     fn is_nan(self) -> V::Mask {
         self.value.is_nan()
@@ -247,9 +220,9 @@ functions! {
         erfc: |x, _| V::from_f64(-FRAC_2_SQRT_PI) * (-(x * x)).exp();
         erfinv: |_, y| V::from_f64(1.0 / FRAC_2_SQRT_PI) * (y * y).exp();
         erf: |x, _| V::from_f64(FRAC_2_SQRT_PI) * (-(x * x)).exp();
-        // The probability below x, and x times the density.
-        gelu: |x, _| {
-            let below = V::from_f64(0.5) * (V::one() + (x * V::from_f64(FRAC_1_SQRT_2)).erf());
+        // The probability below x, which is exact as a quotient also far below zero, and x times the density.
+        gelu: |x, y| {
+            let below = V::select(x.eq(V::zero()), V::from_f64(0.5), y / x);
             let density = V::from_f64(FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * 0.5) * (V::from_f64(-0.5) * x * x).exp();
             below + x * density
         };

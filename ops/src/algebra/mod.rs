@@ -11,13 +11,19 @@
 //! | [`Mask`] | bool | the result of a comparison: `& \| ^ !` |
 //! | [`Num`] | all | `+ - *`, negation, zero, one |
 //! | [`Equal`] | all | `eq`, `ne` |
-//! | [`Ordered`] | bool, integers, floats | `lt le gt ge`, `minimum`, `maximum` (NaN propagates) |
+//! | [`Ordered`] | bool, integers, floats | `lt le gt ge`, `minimum`, `maximum` (NaN propagates), `fmin`, `fmax` (it does not) |
 //! | [`Bits`] | bool, integers | `& \| ^ !` |
 //! | [`Shift`] | integers | shifts by any amount |
 //! | [`Magnitude`] | all | `abs`, of the type of the real part |
 //! | [`TrueDivision`] | floats, complex | `/` |
-//! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, and where a divisor is an error |
-//! | [`Real`] | floats | floor, trunc, NaN test, fused multiply-add |
+//! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, what they leave, and where a divisor is an error |
+//! | [`Divisor`] | integers | gcd, lcm |
+//! | [`Rounding`] | integers, floats | floor, ceil, trunc, round |
+//! | [`Signum`] | all | the direction of a value, its conjugate |
+//! | [`Signed`] | bool, integers, floats | the sign bit |
+//! | [`Classify`] | all | whether a value is infinite, and what stands for what is not finite |
+//! | [`Real`] | floats | NaN test, copied signs, fused multiply-add |
+//! | [`Format`] | floats | the next number, hypot |
 //! | [`Exponential`] | floats, complex | exp, exp2, expm1 |
 //! | [`Logarithm`] | floats, complex | log, log2, log10, log1p |
 //! | [`Root`] | floats, complex | sqrt, rsqrt |
@@ -26,7 +32,7 @@
 //! | [`Hyperbolic`] | floats, complex | sinh, cosh, tanh, their inverses, sigmoid |
 //! | [`Gaussian`] | floats | erf, erfc, erfinv, gelu |
 //! | [`Power`] | all | powers of elements and of numbers |
-//! | [`Cartesian`] | complex | parts and conjugate |
+//! | [`Cartesian`] | complex | parts |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
 //! | [`FromIndex`] | floats, complex | the value of a count |
 //!
@@ -37,10 +43,14 @@
 
 mod bits;
 mod cartesian;
+mod classify;
 pub mod complex;
 mod division;
+mod divisor;
 mod dual;
+mod dual_steps;
 mod exponential;
+mod format;
 mod gaussian;
 mod hyperbolic;
 mod index;
@@ -52,6 +62,8 @@ mod polynomial;
 mod power;
 mod real;
 mod root;
+mod rounding;
+mod sign;
 pub mod sym;
 mod trigonometric;
 mod value;
@@ -59,9 +71,12 @@ mod widen;
 
 pub use bits::{Bits, Shift};
 pub use cartesian::Cartesian;
+pub use classify::Classify;
 pub use division::{RoundedDivision, TrueDivision};
+pub use divisor::Divisor;
 pub use dual::Dual;
 pub use exponential::Exponential;
+pub use format::Format;
 pub use gaussian::Gaussian;
 pub use hyperbolic::Hyperbolic;
 pub use index::FromIndex;
@@ -73,6 +88,8 @@ pub(crate) use polynomial::{chebyshev, polynomial};
 pub use power::Power;
 pub use real::Real;
 pub use root::Root;
+pub use rounding::Rounding;
+pub use sign::{Signed, Signum};
 pub use trigonometric::{Coordinate, Trigonometric, real_angle};
 pub use value::{Mask, Value};
 pub use widen::Widen;

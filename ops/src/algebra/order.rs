@@ -49,4 +49,18 @@ pub trait Ordered: Equal {
         let taken = self.gt(other) | self.ne(self);
         Self::select(taken, self, other)
     }
+
+    /// The smaller one; if one is NaN, the other. Of equal values it gives `self`.
+    #[inline(always)]
+    fn fmin(self, other: Self) -> Self {
+        let taken = self.le(other) | other.ne(other);
+        Self::select(taken, self, other)
+    }
+
+    /// The larger one; if one is NaN, the other. Of equal values it gives `self`.
+    #[inline(always)]
+    fn fmax(self, other: Self) -> Self {
+        let taken = self.ge(other) | other.ne(other);
+        Self::select(taken, self, other)
+    }
 }

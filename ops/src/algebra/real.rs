@@ -1,22 +1,13 @@
-//! What only real floating values have: rounding, classification, sign, fused multiply-add.
+//! What only real floating values have: classification, sign, fused multiply-add.
 
-use super::{Magnitude, Ordered, TrueDivision, Value};
+use super::{Magnitude, Rounding, TrueDivision, Value};
 
 /// A real floating value. float16 and bfloat16 compute in float32 and round once, when they are stored.
 #[diagnostic::on_unimplemented(
     message = "the formula needs a real floating value, which `{Self}` is not",
     note = "promote integers to float in the operator's declaration, and leave complex dtypes out of its domain"
 )]
-pub trait Real: Magnitude + Ordered + TrueDivision + Value<Re = Self> {
-    /// The largest integer that is not above the value.
-    fn floor(self) -> Self;
-
-    /// The smallest integer that is not below the value.
-    fn ceil(self) -> Self;
-
-    /// The integer part: rounded towards zero.
-    fn trunc(self) -> Self;
-
+pub trait Real: Magnitude + Rounding + TrueDivision + Value<Re = Self> {
     /// Whether the value is NaN.
     fn is_nan(self) -> Self::Mask;
 

@@ -59,6 +59,8 @@ pub type Ordered = Exact<Yes, Yes, Yes, No>;
 pub type Real = Exact<No, Yes, Yes, No>;
 /// bool and integers.
 pub type Integral = Exact<Yes, Yes, No, No>;
+/// Integers.
+pub type Integers = Exact<No, Yes, No, No>;
 /// Floats and complex.
 pub type FloatComplex = Exact<No, No, Yes, Yes>;
 /// Floats.

@@ -212,32 +212,35 @@ impl Params for Number {
     }
 }
 
-/// Two numbers.
+/// So many numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds(pub [Scalar; 2]);
+pub struct Numbers<const N: usize>(pub [Scalar; N]);
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds([Scalar::Int(0); 2])
+impl<const N: usize> Default for Numbers<N> {
+    fn default() -> Self {
+        Numbers([Scalar::Int(0); N])
     }
 }
 
-impl sealed::Sealed for Bounds {}
-impl Params for Bounds {
-    const COUNT: usize = 2;
-    type Of<V: Value> = [V; 2];
+impl<const N: usize> sealed::Sealed for Numbers<N> {}
+impl<const N: usize> Params for Numbers<N> {
+    const COUNT: usize = N;
+    type Of<V: Value> = [V; N];
     #[inline(always)]
-    fn bind<V: Value>(&self) -> [V; 2] {
-        [Number(self.0[0]).bind(), Number(self.0[1]).bind()]
+    fn bind<V: Value>(&self) -> [V; N] {
+        self.0.map(
+            #[inline(always)]
+            |x| Number(x).bind(),
+        )
     }
     fn scalars(&self) -> &[Scalar] {
         &self.0
     }
-    fn from_scalars(scalars: &[Scalar]) -> Option<Bounds> {
-        scalars.try_into().ok().map(Bounds)
+    fn from_scalars(scalars: &[Scalar]) -> Option<Self> {
+        scalars.try_into().ok().map(Numbers)
     }
-    fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> [V; 2] {
-        [next(), next()]
+    fn symbolic<V: Value>(next: &mut dyn FnMut() -> V) -> [V; N] {
+        std::array::from_fn(|_| next())
     }
 }
 
@@ -261,9 +264,12 @@ from_args! {
     Same<0>, Number: (; p) => Number(p);
     Same<1>, (): (A;) => ();
     Same<1>, Number: (A; p) => Number(p);
-    Same<1>, Bounds: (A; p q) => Bounds([p, q]);
+    Same<1>, Numbers<2>: (A; p q) => Numbers([p, q]);
+    Same<1>, Numbers<3>: (A; p q r) => Numbers([p, q, r]);
     Same<2>, (): (A B;) => ();
     Same<2>, Number: (A B; p) => Number(p);
+    Same<2>, Numbers<2>: (A B; p q) => Numbers([p, q]);
+    Same<2>, Numbers<3>: (A B; p q r) => Numbers([p, q, r]);
     Same<3>, (): (A B C;) => ();
     Same<3>, Number: (A B C; p) => Number(p);
     MaskAndTwo, (): (A B C;) => ();

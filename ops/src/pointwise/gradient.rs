@@ -3,7 +3,7 @@
 
 use super::domain::Reals;
 use super::formula::{
-    Bounds, Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, Outputs, Params, ParamsOf,
+    Common, In, Magnitude, Map, MaskAndTwo, Number, Numbers, Operands, OutOf, Outputs, Params, ParamsOf,
 };
 use super::formula::{PointwiseFn, Same};
 use super::fused::Joined;
@@ -92,9 +92,9 @@ impl LiftParams for Number {
     }
 }
 
-impl LiftParams for Bounds {
+impl<const N: usize> LiftParams for Numbers<N> {
     #[inline(always)]
-    fn lift<V: Real>(p: [V; 2]) -> [Dual<V>; 2] {
+    fn lift<V: Real>(p: [V; N]) -> [Dual<V>; N] {
         p.map(Dual::constant)
     }
 }

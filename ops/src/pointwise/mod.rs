@@ -22,15 +22,16 @@ mod rule;
 mod trace;
 
 pub use domain::{
-    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integral, Membership, No,
-    Numeric, Ordered, Real, RealClass, Reals, Wide, WideReals, Yes, covered,
+    AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integers, Integral,
+    Membership, No, Numeric, Ordered, Real, RealClass, Reals, Wide, WideReals, Yes, covered,
 };
 pub use formula::{
-    Bounds, Common, In, Magnitude, Map, MaskAndTwo, Number, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
+    Common, In, Magnitude, Map, MaskAndTwo, Number, Numbers, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
     PointwiseFn, Same, Truth,
 };
 pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
 pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
+pub(crate) use op::stored;
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};
 pub use rule::{Check, Rule};
 pub use trace::{SymDomain, symbolic};

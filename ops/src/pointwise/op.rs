@@ -5,7 +5,7 @@ use super::rule::{Check, Rule};
 use monomorph_core::structured::{
     Alike, Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink,
 };
-use monomorph_core::{Category, DType, ErrorKind, Kind, Result, ResultType, Scalar};
+use monomorph_core::{Category, DType, Element, ErrorKind, Kind, Result, ResultType, Scalar, with_element};
 use monomorph_iter::{Config, TensorIter, Uniform, build_into};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
@@ -154,9 +154,23 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
         params.clone_from(inputs.params());
         let scalars = inputs.params().scalars();
         let (rule, simple) = const { (&F::RULE, F::RULE.is_simple() && <F::Operands as Operands>::MASKS == 0) };
-        *compute = Some(plan_call(rule, simple, masks, inputs.operands(), scalars, sink, walk)?);
+        let dtype = plan_call(rule, simple, masks, inputs.operands(), scalars, sink, walk)?;
+        if const { F::RULE.stored_numbers } && is_half(dtype) {
+            let rounded: SmallVec<[Scalar; 2]> = scalars.iter().map(|&number| stored(number, dtype)).collect();
+            params.clone_from(&F::Params::from_scalars(&rounded).unwrap_or_default());
+        }
+        *compute = Some(dtype);
         Ok(())
     }
+}
+
+fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16)
+}
+
+/// A number as an element of a dtype holds it.
+pub(crate) fn stored(number: Scalar, dtype: DType) -> Scalar {
+    with_element!(dtype, E => E::from_scalar(number).to_scalar())
 }
 
 /// The meta function of every pointwise operator: writes the iteration and returns the dtype that the device computes in.
@@ -215,11 +229,10 @@ fn plan_uniform(
 /// The dtype of the result; `None` if a rule has something to decide.
 fn undecided(rule: &Rule, masks: usize, operands: &[Operand<'_>], alike: &Alike) -> Option<DType> {
     let (compute, numbers) = (alike.dtype(), alike.numbers());
-    let is_half = matches!(compute, DType::F16 | DType::BF16);
     if masks != 0
         || rule.numbers_promote
         || (rule.output == OutputKind::Magnitude && compute.is_complex())
-        || (rule.wide_scalar && is_half && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
+        || (rule.wide_scalar && is_half(compute) && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
         || (rule.linear_number && numbers & 1 == 1)
         || (rule.flags.promote_integer_inputs_to_float && compute.is_integral(true))
         || (numbers != 0 && !rule.flags.promote_inputs_to_common_dtype)
@@ -289,9 +302,8 @@ fn plan_any(
 /// float32 in place of float16 and bfloat16, if the last operand is one element. Operands and output keep their dtypes: the
 /// device converts them, and rounds the result once.
 fn widened(compute: DType, operands: &[Operand<'_>]) -> DType {
-    let is_half = matches!(compute, DType::F16 | DType::BF16);
     let is_one = operands.last().is_some_and(|last| last.sizes().iter().all(|&size| size == 1));
-    if is_half && is_one { DType::F32 } else { compute }
+    if is_half(compute) && is_one { DType::F32 } else { compute }
 }
 
 /// The dtype of all operands, if they are tensors of one dtype: what they promote to, whatever their categories.
@@ -324,7 +336,8 @@ pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scal
     let wide = F::RULE.wide_scalar && widened(compute, operands) != compute;
     let check = Check { operands, params, common: compute, out: None, form: Form::Functional };
     let refused = F::RULE.check.is_some_and(|check_call| check_call(&check).is_err());
-    (!wide && !F::FAULT && !refused).then_some(compute)
+    let stored = F::RULE.stored_numbers && is_half(compute);
+    (!wide && !stored && !F::FAULT && !refused).then_some(compute)
 }
 
 /// The dtype that a call computes in; `None` if all its operands are numbers.

@@ -36,6 +36,8 @@ pub struct Rule {
     /// Where the first operand is a number, a new output is row-major whatever the strides of the other: PyTorch allocates the
     /// result of `2 ** x` before it looks at `x`.
     pub linear_number: bool,
+    /// The parameters are rounded to float16 or bfloat16 where the formula computes in it, as an element of the tensor would be.
+    pub stored_numbers: bool,
     /// What the output holds.
     pub output: OutputKind,
     /// Bit `d as usize` is set for each accepted compute dtype `d`.
@@ -54,6 +56,7 @@ impl Rule {
             numbers_promote: false,
             wide_scalar: false,
             linear_number: false,
+            stored_numbers: false,
             output: OutputKind::Common,
             domain: 0,
             words: "",
@@ -75,6 +78,12 @@ impl Rule {
     pub const UNARY_FLOAT: Rule = Rule::new(Flags::UNARY_FLOAT);
     /// One operand of any dtype; the output is bool, or any dtype that the caller's has.
     pub const UNARY_FORCE_BOOLEAN: Rule = Rule::new(Flags::UNARY_FORCE_BOOLEAN);
+    /// One operand of any dtype; the output must be bool.
+    pub const UNARY_TRUTH: Rule = Rule { exact_output: true, ..Rule::UNARY_FORCE_BOOLEAN };
+    /// Two operands and an output of one dtype.
+    pub const BINARY_EXACT: Rule = Rule { exact_output: true, ..Rule::BINARY.with_check(check_one_dtype) };
+    /// Three operands of one dtype.
+    pub const TERNARY_ALIKE: Rule = Rule::TERNARY.with_check(check_one_dtype);
     /// No operand: the output is only written, in its own dtype.
     pub const NULLARY: Rule = Rule::new(Flags { check_mem_overlap: false, ..Flags::NULLARY });
     /// One operand that promotes with the parameters; the output must have the common dtype exactly.
@@ -112,6 +121,17 @@ impl Rule {
         Rule { linear_number: true, ..self }
     }
 
+    /// The rule for an operator whose parameters are rounded as elements are.
+    pub const fn with_stored_numbers(self) -> Rule {
+        Rule { stored_numbers: true, ..self }
+    }
+
+    /// The rule for an operator that gives the same when it is applied to its own result, so that an output whose elements share
+    /// memory does no harm. Such an output is walked element by element.
+    pub const fn over_itself(self) -> Rule {
+        Rule { flags: Flags { check_mem_overlap: false, ..self.flags }, ..self }
+    }
+
     /// True if operands of one dtype are computed with in that dtype, which is the result's, whatever they are.
     pub(super) const fn is_simple(&self) -> bool {
         matches!(self.output, OutputKind::Common)
@@ -135,4 +155,15 @@ impl Rule {
         let what = "the operands promote to";
         Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted: self.words }.into())
     }
+}
+
+/// An error unless all operands have one dtype.
+fn check_one_dtype(call: &Check<'_, '_>) -> Result<()> {
+    let mut dtypes = call.operands.iter().filter_map(Operand::dtype);
+    let first = dtypes.next();
+    if dtypes.any(|dtype| Some(dtype) != first) {
+        let rule = "the operands have several dtypes, and this operator does not promote; cast them to one";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    Ok(())
 }

@@ -38,7 +38,7 @@ pub use declare::declares;
 pub use list::{Row, RowForm, rows};
 pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
 pub use register::{
-    IntoResult, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_outs_schema, copy_schema,
-    define, finish, functional_schema, inplace_schema, keep_written, out_form, out_schema, shared, shared_parts,
-    written,
+    IntoResults, Reader, arguments, check_written, copied, copied_parts, copy_out_schema, copy_outs_schema,
+    copy_schema, define, finish, functional_schema, inplace_schema, keep_written, out_form, out_schema, shared,
+    shared_parts, written,
 };

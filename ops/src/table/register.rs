@@ -6,7 +6,7 @@ use monomorph_core::schema::Schema;
 use monomorph_core::{
     AnyTensor, ArgType, Device, DeviceId, DeviceKind, ErrorKind, Geometry, IValue, MemoryFormat, Result, Stack, Tensor,
 };
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Reads boxed arguments one after another.
 pub struct Reader<'a> {
@@ -84,7 +84,7 @@ pub fn arguments(stack: &mut Stack, count: usize) -> Result<&mut [IValue]> {
 
 /// Replaces the last `count` values of the stack by the results of the call that they were the arguments of.
 #[inline]
-pub fn finish<const N: usize>(stack: &mut Stack, count: usize, results: [IValue; N]) {
+pub fn finish(stack: &mut Stack, count: usize, results: impl IntoIterator<Item = IValue>) {
     stack.truncate(stack.len() - count);
     stack.extend(results);
 }
@@ -161,11 +161,13 @@ fn unaliased(args: &str) -> String {
 /// The schema of the out= form: keyword-only outputs, written and returned.
 pub fn out_schema(name: &str, args: &str, rets: &str) -> Schema {
     let names: Vec<&str> = rets.split(',').map(|r| r.trim().strip_prefix("Tensor").map_or("", str::trim)).collect();
+    // The only output that PyTorch names after its overload.
+    let unnamed = if squeeze(name).ends_with(".grad_input") { "grad_input" } else { "out" };
     let mut outs = Vec::new();
     let mut returns = Vec::new();
     for (letter, name) in ('a'..).zip(&names) {
         let named = !name.is_empty();
-        outs.push(format!("Tensor({letter}!) {}", if named { name } else { "out" }));
+        outs.push(format!("Tensor({letter}!) {}", if named { name } else { unnamed }));
         returns.push(if named { format!("Tensor({letter}!) {name}") } else { format!("Tensor({letter}!)") });
     }
     let star = if args.contains('*') { "" } else { "*, " };
@@ -434,8 +436,8 @@ macro_rules! __kernel {
         let this = reader.tensor::<$device>(stringify!($this))?;
         let geometry = $($op)*(this.geometry(),
             $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
-        let result = $crate::table::IntoResult::into_result($crate::table::$how_made(&this, geometry)?);
-        $crate::table::finish(stack, COUNT, [result]);
+        let result = $crate::table::IntoResults::into_results($crate::table::$how_made(&this, geometry)?);
+        $crate::table::finish(stack, COUNT, result);
         Ok(())
     } };
     (inplace hand $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
@@ -456,7 +458,7 @@ macro_rules! __kernel {
         let mut reader = $crate::table::Reader::new(args, 0);
         $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
         let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
-        $crate::table::finish(stack, COUNT, [$crate::table::IntoResult::into_result(result)]);
+        $crate::table::finish(stack, COUNT, $crate::table::IntoResults::into_results(result));
         Ok(())
     } };
     (autoout hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
@@ -469,6 +471,17 @@ macro_rules! __kernel {
         let [out] = $crate::table::written::<$device, 1>(outs)?;
         $crate::table::write_out(&result, out)?;
         $crate::table::keep_written(stack, INPUTS + 1, 1);
+        Ok(())
+    } };
+    (out hand $device:ident ($($op:tt)*) (Tensor $a:ident, Tensor $b:ident) [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 2)?.split_at_mut(INPUTS);
+        $crate::table::check_written(outs, INPUTS)?;
+        let mut reader = $crate::table::Reader::new(inputs, 0);
+        let [$a, $b] = $crate::table::written::<$device, 2>(outs)?;
+        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+        $($op)*($($n,)* $a, $b)?;
+        $crate::table::keep_written(stack, INPUTS + 2, 2);
         Ok(())
     } };
     (out hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
@@ -509,6 +522,9 @@ pub fn copied_parts<D: Device>(this: &Tensor<D>, geometries: Vec<Geometry>) -> R
 #[macro_export]
 macro_rules! __hand_result {
     ($device:ident (Tensor $(($($alias:tt)*))? [])) => { Vec<$crate::core::Tensor<$device>> };
+    ($device:ident (Tensor $($a:ident)?, Tensor $($b:ident)?)) => {
+        ($crate::core::Tensor<$device>, $crate::core::Tensor<$device>)
+    };
     ($device:ident $rets:tt) => { $crate::core::Tensor<$device> };
 }
 
@@ -524,21 +540,27 @@ macro_rules! __hand_value {
     };
 }
 
-/// The result of a hand-written function as a boxed value.
-pub trait IntoResult {
-    /// The boxed value.
-    fn into_result(self) -> IValue;
+/// The result of a hand-written function as boxed values.
+pub trait IntoResults {
+    /// The boxed values, in order.
+    fn into_results(self) -> SmallVec<[IValue; 2]>;
 }
 
-impl<D: Device> IntoResult for Tensor<D> {
-    fn into_result(self) -> IValue {
-        self.into()
+impl<D: Device> IntoResults for Tensor<D> {
+    fn into_results(self) -> SmallVec<[IValue; 2]> {
+        smallvec![self.into()]
     }
 }
 
-impl<D: Device> IntoResult for Vec<Tensor<D>> {
-    fn into_result(self) -> IValue {
-        IValue::Tensors(self.into_iter().map(Tensor::into_any).collect())
+impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>) {
+    fn into_results(self) -> SmallVec<[IValue; 2]> {
+        smallvec![self.0.into(), self.1.into()]
+    }
+}
+
+impl<D: Device> IntoResults for Vec<Tensor<D>> {
+    fn into_results(self) -> SmallVec<[IValue; 2]> {
+        smallvec![IValue::Tensors(self.into_iter().map(Tensor::into_any).collect())]
     }
 }
 

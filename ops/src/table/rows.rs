@@ -14,8 +14,19 @@ macro_rules! op_table {
         $crate::__normal_rows! { $callback $($context)* }
         $crate::__power_rows! { $callback $($context)* }
         $crate::__activation_rows! { $callback $($context)* }
+        $crate::__piecewise_rows! { $callback $($context)* }
         $crate::__comparison_rows! { $callback $($context)* }
+        $crate::__extrema_rows! { $callback $($context)* }
+        $crate::__clamp_rows! { $callback $($context)* }
+        $crate::__selection_rows! { $callback $($context)* }
+        $crate::__blend_rows! { $callback $($context)* }
         $crate::__logic_rows! { $callback $($context)* }
+        $crate::__bitwise_rows! { $callback $($context)* }
+        $crate::__rounding_rows! { $callback $($context)* }
+        $crate::__sign_rows! { $callback $($context)* }
+        $crate::__remainder_rows! { $callback $($context)* }
+        $crate::__neighbours_rows! { $callback $($context)* }
+        $crate::__classification_rows! { $callback $($context)* }
         $crate::__fill_rows! { $callback $($context)* }
         $crate::__sum_rows! { $callback $($context)* }
         $crate::__mean_rows! { $callback $($context)* }
@@ -25,6 +36,7 @@ macro_rules! op_table {
         $crate::__argmax_rows! { $callback $($context)* }
         $crate::__aminmax_rows! { $callback $($context)* }
         $crate::__upsample_rows! { $callback $($context)* }
+        $crate::__float_power_rows! { $callback $($context)* }
         $crate::__nonzero_rows! { $callback $($context)* }
         $crate::__copies_rows! { $callback $($context)* }
         $crate::__factory_rows! { $callback $($context)* }

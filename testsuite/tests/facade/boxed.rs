@@ -23,7 +23,9 @@ pub(crate) fn stack(formula: &Formula, operands: &[Arg], params: &[Scalar]) -> S
         .map(|word| match word {
             "x" => boxed(operands.next().expect("as many x as operands")),
             "p" => IValue::from(*params.next().expect("as many p as parameters")),
+            "f" => IValue::Float(params.next().expect("as many f as parameters").to_f64()),
             "None" => IValue::None,
+            "False" => IValue::Bool(false),
             text => IValue::Str(text.into()),
         })
         .collect()

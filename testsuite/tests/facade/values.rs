@@ -19,10 +19,13 @@ fn ramp(dtype: DType, sizes: &[i64]) -> AnyTensor {
 /// Operators of complex tensors only.
 const COMPLEX: [&str; 5] = ["_conj", "_conj_copy", "imag", "view_as_real", "view_as_real_copy"];
 
+/// Operators whose output must be bool.
+const TRUTH: [&str; 5] = ["signbit", "isnan", "isinf", "isposinf", "isneginf"];
+
 /// A value that suits the argument, so that the call with all of them returns.
 fn fitting(schema: &Schema, arg: &Argument) -> IValue {
-    let bits = schema.name().starts_with("bitwise");
-    let needed = schema.name().starts_with("clamp") && arg.name() == "min" || arg.name() == "output_size";
+    let bits = ["bitwise", "__", "gcd", "lcm"].iter().any(|start| schema.name().starts_with(start));
+    let needed = schema.name().starts_with("cl") && arg.name() == "min" || arg.name() == "output_size";
     if arg.ty().is_optional() && !needed {
         return IValue::None;
     }
@@ -34,10 +37,12 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         }
         (Base::Tensor, false) => IValue::from(match arg.name() {
             "self" if COMPLEX.contains(&schema.name()) => ramp(DType::C64, &[3, 2]),
-            "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy") => ramp(DType::C64, &[3]),
+            "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy" | "complex") => {
+                ramp(DType::C64, &[3])
+            }
             "self" if schema.name() == "dsplit" => ramp(DType::F32, &[3, 2, 1]),
             "tensor_indices_or_sections" => ramp(DType::I64, &[1]),
-            "condition" => ramp(DType::Bool, &[3, 2]),
+            "condition" | "mask" => ramp(DType::Bool, &[3, 2]),
             // Two ends of an interval, and the part that a scatter replaces.
             "start" | "end" if schema.name().ends_with("space") => ramp(DType::F32, &[]),
             "out" if matches!(schema.name(), "tril_indices" | "triu_indices") => ramp(DType::I64, &[3, 2]),
@@ -46,7 +51,15 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             "src" if schema.name() == "diagonal_scatter" => ramp(DType::F32, &[2]),
             "start" => Tensor::<Cpu>::from_slice(&[1i64], &[]).unwrap().into_any(),
             "value" => Tensor::<Cpu>::from_slice(&[2.5f32], &[]).unwrap().into_any(),
-            "out" if matches!(schema.name(), "eq" | "lt" | "logical_not" | "any") => ramp(DType::Bool, &[3, 2]),
+            "out" if ["eq", "lt", "logical_not", "any"].contains(&schema.name()) || TRUTH.contains(&schema.name()) => {
+                ramp(DType::Bool, &[3, 2])
+            }
+            "exponent" if schema.name() == "frexp" => ramp(DType::I32, &[3, 2]),
+            "out" if schema.name() == "float_power" => ramp(DType::F64, &[3, 2]),
+            "self" if schema.name() == "float_power_" => ramp(DType::F64, &[3, 2]),
+            "grad_output" if schema.name() == "glu_backward" => ramp(DType::F32, &[3, 1]),
+            "exponent" if schema.name() == "frexp" => ramp(DType::I32, &[3, 2]),
+            "weight" if schema.name() == "prelu" => ramp(DType::F32, &[1]),
             "out" if schema.name() == "argmax" => ramp(DType::I64, &[3, 2]),
             "self" | "input" if schema.name().starts_with("upsample") => ramp(DType::F32, &[1, 3, 2]),
             _ => ramp(if bits { DType::I32 } else { DType::F32 }, &[3, 2]),

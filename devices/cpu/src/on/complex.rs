@@ -3,7 +3,7 @@
 
 use super::complex_functions::{log, pow, sqrt, tanh};
 use super::exp::exp_f64;
-use super::hypot::{hypot_f32, hypot_f64};
+use super::hypot::{hypot_f32, library_hypot};
 use super::{On, operator};
 use crate::isa::Isa;
 use monomorph_ops::algebra::{
@@ -131,10 +131,6 @@ macro_rules! complex {
             #[inline(always)]
             fn im(self) -> Self::Re {
                 On::new(self.get().im)
-            }
-            #[inline(always)]
-            fn conj(self) -> Self {
-                On::new(Complex::new(self.get().re, -self.get().im))
             }
         }
 
@@ -273,5 +269,5 @@ fn exp_c128<I: Isa>(re: f64, im: f64) -> Complex<f64> {
 
 complex! {
     f32, hypot_f32, exp_c64, wide, narrow;
-    f64, hypot_f64, exp_c128, itself, itself;
+    f64, library_hypot, exp_c128, itself, itself;
 }

@@ -162,18 +162,6 @@ macro_rules! float {
 
         impl<I: Isa> Real for On<$element, I> {
             #[inline(always)]
-            fn floor(self) -> Self {
-                On::new(self.get().floor())
-            }
-            #[inline(always)]
-            fn ceil(self) -> Self {
-                On::new(self.get().ceil())
-            }
-            #[inline(always)]
-            fn trunc(self) -> Self {
-                On::new(self.get().trunc())
-            }
-            #[inline(always)]
             fn is_nan(self) -> Self::Mask {
                 On::new(self.get().is_nan())
             }
@@ -210,6 +198,17 @@ macro_rules! float {
                 let snapped = if $round(exact - down) > 0.5 { $round(down + 1.0) } else { down };
                 let signed = if exact != 0.0 { snapped } else { $repr::from(0u8).copysign(quotient) };
                 On::new(if b == 0.0 { quotient } else { signed })
+            }
+            #[inline(always)]
+            fn rem_trunc(self, divisor: Self) -> Self {
+                On::new(self.get() % divisor.get())
+            }
+            #[inline(always)]
+            fn rem_floor(self, divisor: Self) -> Self {
+                let (a, b) = (self.get(), divisor.get());
+                let rest = a % b;
+                let opposite = (rest != 0.0) & ((b < 0.0) != (rest < 0.0));
+                On::new(if opposite { rest + b } else { rest })
             }
             #[inline(always)]
             fn faults(_: Self) -> Self::Mask {

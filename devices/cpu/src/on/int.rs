@@ -178,6 +178,19 @@ macro_rules! integer {
                 On::new(if b == 0 { 0 } else { $floor!(quotient, rest, b) })
             }
             #[inline(always)]
+            fn rem_trunc(self, divisor: Self) -> Self {
+                let (a, b) = (self.get(), divisor.get());
+                let safe = if b == 0 { 1 } else { b };
+                On::new(a.wrapping_rem(safe))
+            }
+            #[inline(always)]
+            fn rem_floor(self, divisor: Self) -> Self {
+                let (rest, b) = (self.rem_trunc(divisor).get(), divisor.get());
+                // As much below zero as the quotient that is rounded down is below the other.
+                let down = (0 as $int).wrapping_sub($floor!((0 as $int), rest, b));
+                On::new(rest.wrapping_add(down.wrapping_mul(b)))
+            }
+            #[inline(always)]
             fn faults(divisor: Self) -> Self::Mask {
                 On::new(divisor.get() == 0)
             }

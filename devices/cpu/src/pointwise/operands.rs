@@ -27,6 +27,23 @@ pub trait Register: Value {
     /// Element `i` from `to` is in bounds, and nobody else reads or writes it.
     unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize);
 
+    /// Neighbours are loaded and stored as one word.
+    const PAIRED: bool;
+
+    /// Loads elements `2 * i` and `2 * i + 1`.
+    ///
+    /// # Safety
+    ///
+    /// Both are in bounds from `from` and initialised.
+    unsafe fn load_pair(from: *const u8, i: usize) -> [Self; 2];
+
+    /// Stores elements `2 * i` and `2 * i + 1`.
+    ///
+    /// # Safety
+    ///
+    /// Both are in bounds from `to`, and nobody else reads or writes them.
+    unsafe fn store_pair(pair: [Self; 2], to: *mut u8, i: usize);
+
     /// Widens `n` stored elements.
     ///
     /// # Safety
@@ -71,6 +88,20 @@ where
         }
     }
 
+    const PAIRED: bool = C::PAIRED;
+
+    #[inline(always)]
+    unsafe fn load_pair(from: *const u8, i: usize) -> [Self; 2] {
+        // SAFETY: passed on.
+        unsafe { C::load_pair(from, i) }.map(On::new)
+    }
+
+    #[inline(always)]
+    unsafe fn store_pair(pair: [Self; 2], to: *mut u8, i: usize) {
+        // SAFETY: passed on.
+        unsafe { C::store_pair(to, i, pair.map(On::get)) };
+    }
+
     #[inline(always)]
     unsafe fn widen_run(from: *const u8, to: *mut u8, n: usize) {
         // SAFETY: passed on.
@@ -112,6 +143,25 @@ pub unsafe trait Load<V: Value>: Operands {
     ///
     /// Element `i` of each operand is in bounds and initialised.
     unsafe fn load<const WIDE: bool>(pointers: Self::Pointers, i: usize) -> Self::Of<V>;
+
+    /// Neighbours are loaded as one word.
+    const PAIRED: bool = false;
+
+    /// Elements `2 * i` and `2 * i + 1` of each operand.
+    ///
+    /// # Safety
+    ///
+    /// Both of each operand are in bounds and initialised.
+    #[inline(always)]
+    unsafe fn load_pair(pointers: Self::Pointers, i: usize) -> [Self::Of<V>; 2] {
+        [0, 1].map(
+            #[inline(always)]
+            |k| {
+                // SAFETY: passed on.
+                unsafe { Self::load::<false>(pointers, 2 * i + k) }
+            },
+        )
+    }
 }
 
 // SAFETY: every operand is read at `i` as `V`.
@@ -143,6 +193,20 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
                 unsafe { V::load::<WIDE>(p, i) }
             },
         )
+    }
+
+    const PAIRED: bool = V::PAIRED;
+
+    #[inline(always)]
+    unsafe fn load_pair(pointers: [*const u8; N], i: usize) -> [[V; N]; 2] {
+        let pairs = pointers.map(
+            #[inline(always)]
+            |p| {
+                // SAFETY: in bounds and initialised, by the caller's promise.
+                unsafe { V::load_pair(p, i) }
+            },
+        );
+        [pairs.map(|[a, _]| a), pairs.map(|[_, b]| b)]
     }
 }
 
@@ -253,6 +317,16 @@ pub unsafe trait Store<V: Value>: Outputs {
     /// Element `i` is in bounds, and nobody else reads or writes it.
     unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: Self::Of<V>);
 
+    /// Neighbours are stored as one word.
+    const PAIRED: bool;
+
+    /// Stores elements `2 * i` and `2 * i + 1`.
+    ///
+    /// # Safety
+    ///
+    /// Both are in bounds, and nobody else reads or writes them.
+    unsafe fn store_pair(out: *mut u8, i: usize, pair: [Self::Of<V>; 2]);
+
     /// Narrows `n` wide elements.
     ///
     /// # Safety
@@ -276,6 +350,14 @@ macro_rules! stores {
             unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: $register) {
                 // SAFETY: passed on.
                 unsafe { value.store::<WIDE>(out, i) };
+            }
+
+            const PAIRED: bool = <$register as Register>::PAIRED;
+
+            #[inline(always)]
+            unsafe fn store_pair(out: *mut u8, i: usize, pair: [$register; 2]) {
+                // SAFETY: passed on.
+                unsafe { <$register as Register>::store_pair(pair, out, i) };
             }
 
             #[inline(always)]

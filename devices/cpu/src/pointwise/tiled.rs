@@ -45,8 +45,9 @@ impl Tiled {
         if iter.ndim() > 2 || n > OPERANDS || n != inputs.len() + 1 || iter.must_be_serial() {
             return None;
         }
-        let bytes = |k: usize| iter.dtype(k).size().max(taking.dtype(k).size());
-        if iter.numel() > STAGE / (0..n).map(bytes).max()? {
+        // No operand is wider than 16 bytes; asked first, since most calls are far smaller or far larger.
+        let wide = |k: usize| iter.numel() > STAGE / iter.dtype(k).size().max(taking.dtype(k).size());
+        if iter.numel() > STAGE / 16 && (0..n).any(wide) {
             return None;
         }
         let mut tiled = Tiled { taking: *taking, at: [outputs.data(0); OPERANDS], value: Value([0; 16]), number: 0 };
@@ -87,12 +88,15 @@ impl Tiled {
         let scratch = scratch.data();
         let size = |d: usize| iter.shape().get(d).copied().unwrap_or(1);
         let (cols, rows) = (size(0), size(1));
-        let tile = |k: usize| {
-            let stride = |d: usize| iter.strides(k).get(d).copied().unwrap_or(0);
-            Tile { cols, rows, inner: stride(0), outer: stride(1) }
+        let side = |k: usize| {
+            let (inner, outer) = match *iter.strides(k) {
+                [] => (0, 0),
+                [inner] => (inner, 0),
+                [inner, outer, ..] => (inner, outer),
+            };
+            (self.taking.lane(iter, k), Tile { cols, rows, inner, outer })
         };
-        let lane = |k: usize| self.taking.lane(iter, k);
-        let as_it_is = |k: usize, lane: &Lane| lane.is_direct() && tile(k).is_dense(lane.size());
+        let as_it_is = |lane: &Lane, tile: &Tile| lane.is_direct() && tile.is_dense(lane.size());
         let to = self.at[0];
         let mut ins = [std::ptr::null::<u8>(); OPERANDS];
         for k in 1..iter.noperands().min(OPERANDS) {
@@ -101,16 +105,16 @@ impl Tiled {
             ins[k - 1] = from;
             // A body looks for its output among its inputs in one place only; found elsewhere it would run one element at a
             // time.
-            let lane = lane(k);
-            if !as_it_is(k, &lane) || (k != self.taking.first() && std::ptr::eq(from, to)) {
+            let (lane, tile) = side(k);
+            if !as_it_is(&lane, &tile) || (k != self.taking.first() && std::ptr::eq(from, to)) {
                 let block = blocks[k].data();
                 // SAFETY: L1, L2 by TL1, L3 since nobody else writes the operand and the output is not written yet.
-                unsafe { lane.load(from, tile(k), block, scratch) };
+                unsafe { lane.load(from, tile, block, scratch) };
                 ins[k - 1] = block;
             }
         }
-        let lane = lane(0);
-        if as_it_is(0, &lane) {
+        let (lane, tile) = side(0);
+        if as_it_is(&lane, &tile) {
             // SAFETY: K1, K2 by TL1 and TL2 (staged operands are dense in their blocks, the others in memory), K3 since the
             // plan found no doubtful overlap, K4 passed on.
             return unsafe { (self.taking.body)(to, ins.as_ptr(), cols * rows, params) };
@@ -121,7 +125,7 @@ impl Tiled {
             return false;
         }
         // SAFETY: L1, L2 by TL1; the body filled the block; nobody else uses the output.
-        unsafe { lane.store(block, to, tile(0), scratch) };
+        unsafe { lane.store(block, to, tile, scratch) };
         true
     }
 }

@@ -42,6 +42,10 @@ pub(super) struct Rows {
     pub(super) fresh: bool,
     /// How far ahead, in bytes, elements are fetched from memory; 0 where they are in a cache already.
     pub(super) ahead: isize,
+    /// How often this is to be done, for outputs one after the other.
+    pub(super) outputs: usize,
+    /// Bytes from the first element of one output to that of the next, and lanes from the first of one to that of the next.
+    pub(super) next: (isize, usize),
 }
 
 /// Lanes between two looks ahead: few enough that what is asked for arrives while they are folded.
@@ -246,42 +250,45 @@ where
     fn run(self, _: I) {
         let rows = &self.task;
         let [start, per_row, per_step, per_lane] = rows.index;
-        for g in 0..rows.groups {
-            let at = rows.at.wrapping_offset(g as isize * rows.step);
-            let start = start.wrapping_add(per_step.wrapping_mul(g as i64));
-            let fresh = rows.fresh && g == 0;
-            let mut done = 0;
-            while done < rows.lanes {
-                let lanes = if rows.ahead == 0 { rows.lanes } else { BLOCK_LANES.min(rows.lanes - done) };
-                let group = Group {
-                    at: at.wrapping_add(done * size_of::<C::Stored>()),
-                    stride: rows.stride,
-                    start: start.wrapping_add(per_lane.wrapping_mul(done as i64)),
-                    per_row,
-                    per_lane,
-                };
-                if rows.ahead != 0 {
-                    let height = if rows.tall { TALL } else { 1 };
-                    group.fetch(rows.ahead, height, lanes * size_of::<C::Stored>());
-                }
-                // SAFETY: B2.
-                let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(done + lanes) };
-                let (first, second) = (&mut first[done..], &mut second[done..]);
-                if rows.tall {
-                    // SAFETY: B3.
-                    let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
-                    // SAFETY: B2.
-                    unsafe { sweep::<F, C, I>(first, second, fresh, |j| F::merge(half(0, j), half(4, j))) };
-                } else {
-                    let one = |j| {
-                        // SAFETY: B3.
-                        let (x, at) = unsafe { group.element::<C, I>(0, j) };
-                        F::one(x, at)
+        for output in 0..rows.outputs {
+            let first = rows.at.wrapping_offset(output as isize * rows.next.0);
+            let into = self.lanes.from::<Acc<F, C, I>>(output * rows.next.1);
+            for g in 0..rows.groups {
+                let at = first.wrapping_offset(g as isize * rows.step);
+                let start = start.wrapping_add(per_step.wrapping_mul(g as i64));
+                let fresh = rows.fresh && g == 0;
+                let mut done = 0;
+                while done < rows.lanes {
+                    let lanes = if rows.ahead == 0 { rows.lanes } else { BLOCK_LANES.min(rows.lanes - done) };
+                    let group = Group {
+                        at: at.wrapping_add(done * size_of::<C::Stored>()),
+                        stride: rows.stride,
+                        start: start.wrapping_add(per_lane.wrapping_mul(done as i64)),
+                        per_row,
+                        per_lane,
                     };
+                    if rows.ahead != 0 {
+                        let height = if rows.tall { TALL } else { 1 };
+                        group.fetch(rows.ahead, height, lanes * size_of::<C::Stored>());
+                    }
                     // SAFETY: B2.
-                    unsafe { sweep::<F, C, I>(first, second, fresh, one) };
+                    let (first, second) = unsafe { into.from::<Acc<F, C, I>>(done).of::<Acc<F, C, I>>(lanes) };
+                    if rows.tall {
+                        // SAFETY: B3.
+                        let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+                        // SAFETY: B2.
+                        unsafe { sweep::<F, C, I>(first, second, fresh, |j| F::merge(half(0, j), half(4, j))) };
+                    } else {
+                        let one = |j| {
+                            // SAFETY: B3.
+                            let (x, at) = unsafe { group.element::<C, I>(0, j) };
+                            F::one(x, at)
+                        };
+                        // SAFETY: B2.
+                        unsafe { sweep::<F, C, I>(first, second, fresh, one) };
+                    }
+                    done += lanes;
                 }
-                done += lanes;
             }
         }
     }

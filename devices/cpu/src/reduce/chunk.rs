@@ -2,13 +2,19 @@
 
 use super::body::{Bodies, Rows, TALL};
 use super::lanes::Lanes;
-use super::layout::{Dim, LANES, Layout, Way};
+use super::layout::{BESIDE, Dim, LANES, Layout, Way};
 use super::walk::Runs;
-use crate::lane::{BLOCK, Block, Lane, Tile};
+use crate::lane::{BLOCK, Block, Lane, Stage, Tile};
 use std::ops::Range;
 
 /// Rows that are staged together: as many as a body folds in one pass.
 const STAGED: usize = TALL;
+
+/// Room for those rows, of as many lanes as are staged.
+type Staged = Stage<{ STAGED * BLOCK }>;
+
+/// Room for one part of the accumulators of outputs beside each other.
+type Beside = Stage<{ BESIDE * size_of::<u128>() }>;
 
 /// How far ahead of a dense run its elements are fetched: into the next page, where the processor's own prefetchers do not
 /// look.
@@ -50,7 +56,84 @@ impl Chunks<'_> {
             Way::Across(_) => unsafe { self.across(at, range, into) },
             // SAFETY: passed on.
             Way::Along(dim, _) => unsafe { self.along(at, dim, width, range, into) },
+            // SAFETY: passed on.
+            Way::Beside(dim, _) => unsafe { self.beside(at, dim, width, range, into) },
         }
+    }
+
+    /// Dense runs of one output each, several at a time: each is folded as `across` would, but the bodies are called for all.
+    /// Their lanes are then turned, so that those of different outputs lie beside each other:
+    ///
+    /// ```text
+    /// a0 a1 a2 a3 b0 b1 b2 b3 ─► a0 b0 a1 b1 a2 b2 a3 b3 ─► collapsed, vector by vector ─► a b
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// As for `fold`.
+    unsafe fn beside(&self, at: *const u8, dim: Dim, width: usize, range: Range<usize>, into: Lanes) {
+        let (mut first, mut second) = (Beside::NEW, Beside::NEW);
+        let lanes = Lanes { first: first.data(), second: second.data() };
+        let (row, size, n) = (self.layout.row(), self.lane.size(), range.len());
+        let (bytes, rows) = ((row * size) as isize, n / row);
+        let (tall, rest) = (rows / TALL, n - rows * row);
+        let at = at.wrapping_add(range.start * size);
+        let ahead = if self.layout.is_far { AHEAD } else { 0 };
+        let part = |done: usize, groups: usize, height: usize, lanes: usize| Rows {
+            at: at.wrapping_add(done * size),
+            stride: bytes,
+            step: bytes.wrapping_mul(height as isize),
+            groups,
+            tall: height == TALL,
+            lanes,
+            index: [(range.start + done) as i64, if height == TALL { row as i64 } else { 0 }, (row * height) as i64, 1],
+            fresh: done == 0,
+            ahead,
+            outputs: width,
+            next: (dim.input, row),
+        };
+        let folded = tall * TALL * row;
+        let parts = [
+            part(0, tall, TALL, row),
+            part(folded, rows - tall * TALL, 1, row),
+            part(rows * row, usize::from(rest > 0), 1, rest),
+        ];
+        for part in parts.iter().filter(|part| part.groups > 0) {
+            // SAFETY: B1 and B3 by H1 and H2, B2: there is room for the lanes of so many outputs; the first part opens all.
+            unsafe { (self.bodies.absorb)(lanes, part) };
+        }
+        if width == 1 {
+            // SAFETY: B1 by H2, B2: a row of lanes is filled.
+            unsafe { (self.bodies.collapse)(lanes, row, 1) };
+            // SAFETY: both have room for a lane, and lie apart.
+            return unsafe { self.copy(lanes, into, 1) };
+        }
+        let (mut first, mut second) = (Beside::NEW, Beside::NEW);
+        let turned = Lanes { first: first.data(), second: second.data() };
+        let [first, second] = self.bodies.parts;
+        for (from, to, part) in [(lanes.first, turned.first, first), (lanes.second, turned.second, second)] {
+            if part > 0 {
+                // SAFETY: V1, V2: both have room for so many parts, which were filled, and lie apart.
+                unsafe { self.lane.turn(from, row, width, to, part) };
+            }
+        }
+        // SAFETY: B1 by H2, B2: so many lanes are filled.
+        unsafe { (self.bodies.collapse)(turned, row * width, width) };
+        // SAFETY: both have room for the lanes of so many outputs, and lie apart.
+        unsafe { self.copy(turned, into, width) };
+    }
+
+    /// Copies `n` accumulators.
+    ///
+    /// # Safety
+    ///
+    /// Both runs of lanes have room for them, and lie apart.
+    unsafe fn copy(&self, from: Lanes, to: Lanes, n: usize) {
+        let [first, second] = self.bodies.parts;
+        // SAFETY: passed on.
+        unsafe { std::ptr::copy_nonoverlapping(from.first, to.first, first * n) };
+        // SAFETY: passed on.
+        unsafe { std::ptr::copy_nonoverlapping(from.second, to.second, second * n) };
     }
 
     /// # Safety
@@ -101,11 +184,8 @@ impl Chunks<'_> {
         }
         // SAFETY: B1 by H2, B2: so many lanes are filled.
         unsafe { (self.bodies.collapse)(lanes, filling.filled, unit) };
-        let [first, second] = self.bodies.parts;
-        // SAFETY: both have room for `unit` parts, and lie apart.
-        unsafe { std::ptr::copy_nonoverlapping(lanes.first, into.first, first * unit) };
-        // SAFETY: as above.
-        unsafe { std::ptr::copy_nonoverlapping(lanes.second, into.second, second * unit) };
+        // SAFETY: both have room for `unit` lanes, and lie apart.
+        unsafe { self.copy(lanes, into, unit) };
     }
 
     /// # Safety
@@ -125,6 +205,8 @@ impl Chunks<'_> {
                 index: [start as i64, 1, TALL as i64, 0],
                 fresh,
                 ahead: if self.layout.is_far { stride.wrapping_mul(height) } else { 0 },
+                outputs: 1,
+                next: (0, 0),
             };
             let done = tall * TALL;
             let rest = Rows {
@@ -148,24 +230,29 @@ impl Chunks<'_> {
             }
             return;
         }
-        let (mut stage, mut scratch) = ([const { Block::NEW }; STAGED], Block::NEW);
+        let (mut stage, mut scratch) = (Staged::NEW, Staged::NEW);
+        let size = self.lane.size();
         let (mut start, mut staged) = (range.start, 0);
         for run in Runs::new(&self.layout.reduced, range) {
-            for i in 0..run.len {
-                let x = at.wrapping_offset(run.offset + run.stride * i as isize);
-                let tile = Tile { cols: width, rows: 1, inner: dim.input, outer: 0 };
-                // SAFETY: L1 and L3 by H1, L2: a block has room for LANES elements of any dtype, and staged rows have no
-                // more lanes than that.
-                unsafe { self.lane.load(x, tile, stage[staged].data(), scratch.data()) };
-                staged += 1;
+            let mut done = 0;
+            while done < run.len {
+                let rows = (run.len - done).min(STAGED - staged);
+                let x = at.wrapping_offset(run.offset + run.stride * done as isize);
+                // All at once: where the rows lie closer together than the lanes, lines of memory are used up when they are met.
+                let tile = Tile { cols: width, rows, inner: dim.input, outer: run.stride };
+                let to = stage.data().wrapping_add(staged * width * size);
+                // SAFETY: L1 and L3 by H1, L2: staged rows have no more than LANES lanes, and the stage has room for so many
+                // elements of any dtype in each of STAGED rows.
+                unsafe { self.lane.load(x, tile, to, scratch.data()) };
+                (done, staged) = (done + rows, staged + rows);
                 if staged == STAGED {
-                    absorb(stage[0].data(), BLOCK as isize, staged, start);
+                    absorb(stage.data(), (width * size) as isize, staged, start);
                     (start, staged) = (start + staged, 0);
                 }
             }
         }
         if staged > 0 {
-            absorb(stage[0].data(), BLOCK as isize, staged, start);
+            absorb(stage.data(), (width * size) as isize, staged, start);
         }
     }
 }
@@ -222,6 +309,8 @@ impl Filling<'_> {
             index: [(start + done) as i64, row as i64, (row * TALL) as i64, 1],
             fresh: self.filled == 0,
             ahead: self.ahead,
+            outputs: 1,
+            next: (0, 0),
         };
         let done = done + tall * TALL * row;
         let rest = Rows {
@@ -263,6 +352,8 @@ impl Filling<'_> {
             index: [(start + done + lanes.start) as i64, 0, 0, 1],
             fresh,
             ahead: self.ahead,
+            outputs: 1,
+            next: (0, 0),
         };
         // SAFETY: passed on.
         unsafe { (self.bodies.absorb)(into, &rows) };

@@ -31,6 +31,15 @@ impl Lanes {
         (first, second)
     }
 
+    /// The lanes from lane `j` on.
+    #[inline(always)]
+    pub(super) fn from<A: Accumulator>(self, j: usize) -> Lanes {
+        Lanes {
+            first: self.first.cast::<A::First>().wrapping_add(j).cast(),
+            second: self.second.cast::<A::Second>().wrapping_add(j).cast(),
+        }
+    }
+
     /// # Safety
     ///
     /// B2 for lane `j`.

@@ -30,6 +30,13 @@ const GOOD_LANES: usize = 16;
 /// A reduced dimension this long makes good rows.
 const GOOD_ROW: usize = 64;
 
+/// Runs of so many elements are folded beside each other: calls of bodies would take longer than the elements. Shorter ones
+/// do not fill a group of eight rows, and are staged turned.
+const SHORT_RUN: std::ops::Range<usize> = TALL * FEW_LANES..TALL * LANES;
+
+/// The most lanes of outputs that are folded beside each other.
+pub(super) const BESIDE: usize = 512;
+
 /// One dimension: its size and its strides in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dim {
@@ -48,6 +55,8 @@ pub(super) enum Way {
     Across(Option<Dim>),
     /// Outputs along a kept dimension, at most so many at a time.
     Along(Dim, usize),
+    /// Elements of one output, for at most so many outputs along a kept dimension.
+    Beside(Dim, usize),
 }
 
 /// A reduction as the driver walks it.
@@ -95,11 +104,22 @@ impl Layout {
             let tasks = numel(&kept);
             return Layout { reduced, kept, way: Way::Across(Some(dim)), in_place: true, is_far, count, tasks };
         }
-        let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= GOOD_ROW);
+        let few = count < SHORT_RUN.start && kept.iter().any(|d| d.size >= GOOD_LANES);
+        let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= GOOD_ROW) && !few;
         let lanes = if good_row { None } else { lane_dim(&kept, is_dense, count) };
         let Some(place) = lanes else {
             let whole = count == 1 || reduced.len() == 1 && is_dense(&reduced[0]);
             let in_place = lane.is_direct() && (whole || good_row);
+            if let (true, [run], Some(&next)) = (in_place, &reduced[..], kept.first())
+                && is_dense(run)
+                && SHORT_RUN.contains(&count)
+            {
+                kept.remove(0);
+                let block = BESIDE / row_of(count, 1);
+                let tasks = numel(&kept) * next.size.div_ceil(block);
+                let way = Way::Beside(next, block);
+                return Layout { reduced, kept, way, in_place, is_far, count, tasks };
+            }
             let tasks = numel(&kept);
             return Layout { reduced, kept, way: Way::Across(None), in_place, is_far, count, tasks };
         };
@@ -116,6 +136,7 @@ impl Layout {
         match self.way {
             Way::Across(_) => self.row() / self.width() * ROWS,
             Way::Along(..) => ROWS,
+            Way::Beside(..) => self.row() * ROWS,
         }
     }
 
@@ -124,16 +145,16 @@ impl Layout {
         match self.way {
             Way::Across(None) => 1,
             Way::Across(Some(dim)) => dim.size,
-            Way::Along(dim, block) => block.min(dim.size),
+            Way::Along(dim, block) | Way::Beside(dim, block) => block.min(dim.size),
         }
     }
 
     /// Lanes of a row across.
     pub(super) fn row(&self) -> usize {
-        let width = self.width();
-        // An eighth of a short run, so that it has a group of eight rows.
-        let most = (self.count * width / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, LANES);
-        most / width * width
+        match self.way {
+            Way::Across(_) => row_of(self.count, self.width()),
+            Way::Along(..) | Way::Beside(..) => row_of(self.count, 1),
+        }
     }
 
     /// A task: the offsets in bytes of input and outputs, and its lanes.
@@ -143,7 +164,7 @@ impl Layout {
         if let Way::Across(Some(dim)) = self.way {
             (task.lanes, task.strides) = (dim.size, dim.outs);
         }
-        if let Way::Along(dim, block) = self.way {
+        if let Way::Along(dim, block) | Way::Beside(dim, block) = self.way {
             let blocks = dim.size.div_ceil(block);
             let start = rest % blocks * block;
             rest /= blocks;
@@ -159,6 +180,13 @@ impl Layout {
         }
         task
     }
+}
+
+/// Lanes of a row across, of outputs of `count` elements each that have `width` lanes by turns.
+fn row_of(count: usize, width: usize) -> usize {
+    // An eighth of a short run, so that it has a group of eight rows.
+    let most = (count * width / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, LANES);
+    most / width * width
 }
 
 /// The kept dimension that makes the lanes, if lanes along one are better than across: dense ones, or any where an output

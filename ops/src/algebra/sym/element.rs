@@ -48,14 +48,14 @@ pub trait Bitwise: Compute {}
     label = "the domain of the operator is wider than its formula",
     note = "only integers shift; or narrow the domain in `pointwise!`"
 )]
-pub trait Integer: Bitwise + Ordering {}
+pub trait Integer: Bitwise + Quotient + Compute<Re = Self> {}
 /// The real floats.
 #[diagnostic::on_unimplemented(
     message = "the formula needs a real floating value, which `{Self}` is not",
     label = "the domain of the operator is wider than its formula",
     note = "promote integers to float in the operator's rule; or narrow the domain in `pointwise!`"
 )]
-pub trait Floating: Ordering + Fractional + Compute<Re = Self> {}
+pub trait Floating: Quotient + Fractional + Compute<Re = Self> {}
 /// Elements with a true quotient: floats and complex ones.
 #[diagnostic::on_unimplemented(
     message = "the formula divides, or takes a root or another function of the continuum, which `{Self}` does not have",

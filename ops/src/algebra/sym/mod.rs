@@ -26,6 +26,7 @@
 //! The text calls the functions of [`PRELUDE`], which holds every rule about arithmetic, and is plain C99 that is C++
 //! and CUDA C++, too. Refuses to compile or to run anything: devices do.
 
+mod discrete;
 mod element;
 mod elementary;
 mod graph;

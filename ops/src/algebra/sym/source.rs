@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Every name begins with `k_` or `K_`. `K_FN` is what stands before each function (`static inline` on a host); define
 /// it before the prelude to choose otherwise. Elements in memory are read with `k_load_f16(pointer, index)` and written
 /// with `k_store_f16(pointer, index, value)`, by the suffix of their dtype ([`c_suffix`]).
-pub const PRELUDE: &str = include_str!("prelude.c");
+pub const PRELUDE: &str = concat!(include_str!("prelude.c"), "\n", include_str!("discrete.c"));
 
 /// What the C names of a dtype end in: `f16`, `c64`, `bool`, …
 pub const fn c_suffix(dtype: DType) -> &'static str {
@@ -57,6 +57,9 @@ impl Op {
             Op::Div => "div",
             Op::DivTrunc => "div_trunc",
             Op::DivFloor => "div_floor",
+            Op::RemTrunc => "rem_trunc",
+            Op::RemFloor => "rem_floor",
+            Op::Gcd => "gcd",
             Op::Select => "select",
             Op::Eq => "eq",
             Op::Ne => "ne",
@@ -73,6 +76,14 @@ impl Op {
             Op::Floor => "floor",
             Op::Ceil => "ceil",
             Op::Trunc => "trunc",
+            Op::Round => "round",
+            Op::Sgn => "sgn",
+            Op::IsNegative => "is_negative",
+            Op::IsInfinite => "is_infinite",
+            Op::NextAfter => "next_after",
+            Op::Mantissa => "mantissa",
+            Op::Exponent => "exponent",
+            Op::Hypot => "hypot",
             Op::IsNan => "is_nan",
             Op::IsFinite => "is_finite",
             Op::Copysign => "copysign",
@@ -123,7 +134,9 @@ impl Op {
     /// precision needs a function of their own.
     const fn family(self, dtype: DType) -> DType {
         match (self, dtype) {
-            (Op::DivTrunc | Op::DivFloor | Op::PowNumber | Op::Through, DType::F16 | DType::BF16) => dtype,
+            (Op::DivTrunc | Op::DivFloor | Op::PowNumber | Op::Through | Op::NextAfter, DType::F16 | DType::BF16) => {
+                dtype
+            }
             (_, DType::F16 | DType::BF16) => DType::F32,
             _ => dtype,
         }

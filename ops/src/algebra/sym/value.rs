@@ -149,21 +149,18 @@ impl<C: Quotient> RoundedDivision for Sym<C> {
     fn div_floor(self, divisor: Self) -> Self {
         self.binary(Op::DivFloor, divisor)
     }
+    fn rem_trunc(self, divisor: Self) -> Self {
+        self.binary(Op::RemTrunc, divisor)
+    }
+    fn rem_floor(self, divisor: Self) -> Self {
+        self.binary(Op::RemFloor, divisor)
+    }
     fn faults(divisor: Self) -> Self::Mask {
         if C::DTYPE.is_integral(false) { divisor.eq(Self::zero()) } else { Sym::<bool>::from_bool(false) }
     }
 }
 
 impl<C: Floating> Real for Sym<C> {
-    fn floor(self) -> Self {
-        self.unary(Op::Floor)
-    }
-    fn ceil(self) -> Self {
-        self.unary(Op::Ceil)
-    }
-    fn trunc(self) -> Self {
-        self.unary(Op::Trunc)
-    }
     fn is_nan(self) -> Self::Mask {
         self.unary(Op::IsNan)
     }
@@ -224,9 +221,6 @@ impl<C: Paired> Cartesian for Sym<C> {
     }
     fn im(self) -> Self::Re {
         self.unary(Op::Im)
-    }
-    fn conj(self) -> Self {
-        self.unary(Op::Conj)
     }
 }
 

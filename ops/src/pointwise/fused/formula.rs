@@ -41,6 +41,7 @@ where
         numbers_promote: false,
         wide_scalar: false,
         linear_number: false,
+        stored_numbers: false,
     };
     type Domain = <F::Domain as Intersect<G::Domain>>::Both;
     type Operands = Joined<F::Operands, G::Operands>;

@@ -1,0 +1,243 @@
+//! Bounds: clamp in all its forms, and the activations that are one.
+
+use crate::algebra::Ordered as HasOrder;
+use crate::kernels::Clamp as Kernels;
+use crate::pointwise::{Check, Common, Map, Number, Numbers, Ordered, Real, Rule, Same, common_dtype, pointwise, run};
+use crate::record::{larger, record, smaller};
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{DType, Error, ErrorKind, Kind, Result, Scalar};
+
+pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
+impl<V: HasOrder> Map<V> for ClampFn {
+    #[inline(always)]
+    fn eval([x, low, high]: [V; 3], (): ()) -> V {
+        x.maximum(low).minimum(high)
+    }
+}
+
+pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
+impl<V: HasOrder> Map<V> for ClampMinFn {
+    #[inline(always)]
+    fn eval([x, low]: [V; 2], (): ()) -> V {
+        x.maximum(low)
+    }
+}
+
+pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
+impl<V: HasOrder> Map<V> for ClampMaxFn {
+    #[inline(always)]
+    fn eval([x, high]: [V; 2], (): ()) -> V {
+        x.minimum(high)
+    }
+}
+
+pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Numbers<2> => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+impl<V: HasOrder> Map<V> for ClampNumbersFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
+        x.maximum(low).minimum(high)
+    }
+}
+
+pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+impl<V: HasOrder> Map<V> for ClampMinNumberFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], low: V) -> V {
+        x.maximum(low)
+    }
+}
+
+pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], high: V) -> V {
+        x.minimum(high)
+    }
+}
+
+fn check_clamp(call: &Check<'_, '_>) -> Result<()> {
+    // Complex operands are refused even where the bounds would not take part in promotion.
+    match call.operands.iter().filter_map(Operand::dtype).find(|d| d.is_complex()) {
+        Some(got) => {
+            Err(ErrorKind::DTypeNotSupported { what: "an operand has dtype", got, accepted: "integers and floats" }
+                .into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// A number as a bound must be one that the common dtype holds; integers were saturated before.
+fn check_numbers(call: &Check<'_, '_>) -> Result<()> {
+    check_clamp(call)?;
+    call.params.iter().try_for_each(|bound| bound.check_fits(call.common, "min or max"))
+}
+
+/// A bound as the formula takes it. In an integral result a bound beyond the range of the dtype is moved to its end where it
+/// then has no effect (`low` below it, a high one above), and is an error on the other side, where no value could satisfy it.
+fn saturated(bound: Scalar, low: bool, common: Option<DType>) -> Result<Scalar> {
+    let (Some(common), Scalar::Int(value)) = (common, bound) else { return Ok(bound) };
+    let (lowest, highest) = match common {
+        DType::U8 => (0, u8::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        _ => return Ok(bound),
+    };
+    if (low && value > highest) || (!low && value < lowest) {
+        let arg = if low { "min" } else { "max" };
+        return Err(ErrorKind::NumberRange { arg, got: value.to_string(), dtype: common }.into());
+    }
+    Ok(Scalar::Int(value.clamp(lowest, highest)))
+}
+
+#[cold]
+fn no_bound() -> Error {
+    Error::new(ErrorKind::ArgumentRule { rule: "at least one of min and max must be given" }).of("clamp")
+}
+
+/// `clamp` between two bounds, of which one may be absent: numbers or tensors.
+pub struct Clamp;
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Option<Scalar>, Option<Scalar>)> for Clamp {
+    fn call<S: ValueSink<'t, D>>(
+        (x, low, high): (Operand<'t>, Option<Scalar>, Option<Scalar>),
+        sink: S,
+    ) -> Result<S::Value> {
+        let bounds = [low, high].map(|b| b.map(Operand::from));
+        let common = common_dtype(std::iter::once(&x).chain(bounds.iter().flatten()));
+        let bound =
+            |b: Option<Scalar>, low| b.map(|b| saturated(b, low, common)).transpose().map_err(|e| e.of("clamp"));
+        match (bound(low, true)?, bound(high, false)?) {
+            (Some(low), Some(high)) => run::<ClampNumbersFn, D, _, S>((x, low, high), sink),
+            (Some(low), None) => run::<ClampMinNumberFn, D, _, S>((x, low), sink),
+            (None, Some(high)) => run::<ClampMaxNumberFn, D, _, S>((x, high), sink),
+            (None, None) => Err(no_bound()),
+        }
+    }
+}
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for Clamp {
+    fn call<S: ValueSink<'t, D>>((x, low, high): (Operand<'t>, Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        match (low.is_absent(), high.is_absent()) {
+            (false, false) => run::<ClampFn, D, _, S>((x, low, high), sink),
+            (false, true) => run::<ClampMinFn, D, _, S>((x, low), sink),
+            (true, false) => run::<ClampMaxFn, D, _, S>((x, high), sink),
+            (true, true) => Err(no_bound()),
+        }
+    }
+}
+
+/// `clamp_min`.
+pub struct ClampMin;
+/// `clamp_max`.
+pub struct ClampMax;
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Scalar)> for ClampMin {
+    fn call<S: ValueSink<'t, D>>((x, low): (Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
+        <Clamp as Operator<'t, D, _>>::call((x, Some(low), None::<Scalar>), sink)
+    }
+}
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>)> for ClampMin {
+    fn call<S: ValueSink<'t, D>>((x, low): (Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        run::<ClampMinFn, D, _, S>((x, low), sink)
+    }
+}
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Scalar)> for ClampMax {
+    fn call<S: ValueSink<'t, D>>((x, high): (Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
+        <Clamp as Operator<'t, D, _>>::call((x, None::<Scalar>, Some(high)), sink)
+    }
+}
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>)> for ClampMax {
+    fn call<S: ValueSink<'t, D>>((x, high): (Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        run::<ClampMaxFn, D, _, S>((x, high), sink)
+    }
+}
+
+/// `hardtanh`: `clamp` between numbers that take the kind of the tensor, so that they promote nothing.
+pub struct Hardtanh;
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Scalar, Scalar)> for Hardtanh {
+    fn call<S: ValueSink<'t, D>>((x, low, high): (Operand<'t>, Scalar, Scalar), sink: S) -> Result<S::Value> {
+        let dtype = x.dtype().unwrap_or(DType::F32);
+        let [low, high] = match dtype.kind() {
+            Kind::Bool => {
+                let (what, accepted) = ("argument self has dtype", "integers and floats");
+                return Err(Error::new(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }).of("hardtanh"));
+            }
+            Kind::Int => [low, high].map(|bound| Scalar::Int(bound.to_i64())),
+            _ => [low, high].map(|bound| Scalar::Float(bound.to_f64())),
+        };
+        <Clamp as Operator<'t, D, _>>::call((x, Some(low), Some(high)), sink)
+    }
+}
+
+/// `relu6`: `hardtanh` from 0 to 6.
+pub struct Relu6;
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>,)> for Relu6 {
+    fn call<S: ValueSink<'t, D>>((x,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        <Hardtanh as Operator<'t, D, _>>::call((x, Scalar::Int(0), Scalar::Int(6)), sink)
+    }
+}
+
+record! { ClampFn "clamp.Tensor: x x x", Any within 0:
+int |[x, l, h], []| smaller(larger(x, l), h), float |[x, l, h], []| smaller(larger(x, l), h) }
+record! { ClampMinFn "clamp.Tensor: x x None", Any within 0:
+bool |[x, l], []| larger(x, l), int |[x, l], []| larger(x, l), float |[x, l], []| larger(x, l) }
+record! { ClampMaxFn "clamp.Tensor: x None x", Any within 0:
+bool |[x, h], []| smaller(x, h), int |[x, h], []| smaller(x, h), float |[x, h], []| smaller(x, h) }
+record! { ClampNumbersFn "clamp: x p p", Any within 0:
+int |[x], [l, h]| smaller(larger(x, l), h), float |[x], [l, h]| smaller(larger(x, l), h) }
+record! { ClampMinNumberFn "clamp: x p None", Any within 0:
+int |[x], [l]| larger(x, l), float |[x], [l]| larger(x, l) }
+record! { ClampMaxNumberFn "clamp: x None p", Any within 0:
+int |[x], [h]| smaller(x, h), float |[x], [h]| smaller(x, h) }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __clamp_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [clamp] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
+            functional clamp; inplace clamp_ [clamp_]; out clamp_out [clamp.out];
+        } }
+        { [clamp.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
+            functional clamp_tensor; inplace clamp_tensor_ [clamp_.Tensor]; out clamp_tensor_out [clamp.Tensor_out];
+        } }
+        { [clip] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
+            functional clip; inplace clip_ [clip_]; out clip_out [clip.out];
+        } }
+        { [clip.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
+            functional clip_tensor; inplace clip_tensor_ [clip_.Tensor]; out clip_tensor_out [clip.Tensor_out];
+        } }
+        { [clamp_min] (Tensor self, Scalar min) -> (Tensor) : op ($crate::clamp::ClampMin) {
+            functional clamp_min; inplace clamp_min_ [clamp_min_]; out clamp_min_out [clamp_min.out];
+        } }
+        { [clamp_min.Tensor] (Tensor self, Tensor min) -> (Tensor) : op ($crate::clamp::ClampMin) {
+            functional clamp_min_tensor; inplace clamp_min_tensor_ [clamp_min_.Tensor];
+            out clamp_min_tensor_out [clamp_min.Tensor_out];
+        } }
+        { [clamp_max] (Tensor self, Scalar max) -> (Tensor) : op ($crate::clamp::ClampMax) {
+            functional clamp_max; inplace clamp_max_ [clamp_max_]; out clamp_max_out [clamp_max.out];
+        } }
+        { [clamp_max.Tensor] (Tensor self, Tensor max) -> (Tensor) : op ($crate::clamp::ClampMax) {
+            functional clamp_max_tensor; inplace clamp_max_tensor_ [clamp_max_.Tensor];
+            out clamp_max_tensor_out [clamp_max.Tensor_out];
+        } }
+        { [hardtanh] (Tensor self, Scalar min_val=-1, Scalar max_val=1) -> (Tensor) : op ($crate::clamp::Hardtanh) {
+            functional hardtanh; inplace hardtanh_ [hardtanh_]; out hardtanh_out [hardtanh.out];
+        } }
+        { [relu6] (Tensor self) -> (Tensor) : op ($crate::clamp::Relu6) {
+            functional relu6; inplace relu6_ [relu6_];
+        } }
+        { [] () -> () : formula ($crate::clamp::ClampNumbersFn) {} }
+        { [] () -> () : formula ($crate::clamp::ClampMinNumberFn) {} }
+        { [] () -> () : formula ($crate::clamp::ClampMaxNumberFn) {} }
+        { [] () -> () : formula ($crate::clamp::ClampFn) {} }
+        { [] () -> () : formula ($crate::clamp::ClampMinFn) {} }
+        { [] () -> () : formula ($crate::clamp::ClampMaxFn) {} }
+    } };
+}

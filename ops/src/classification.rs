@@ -1,0 +1,191 @@
+//! What elements are: isnan, isinf, isfinite, isposinf, isneginf, isreal, isclose, and nan_to_num, which replaces what is no number.
+
+use crate::algebra::{Classify, Equal, Num, Ordered as HasOrder};
+use crate::complex_view;
+use crate::factory::ones_like;
+use crate::functions;
+use crate::kernels::{Classification, Comparison, Kernels, Sign};
+use crate::pointwise::{AllDTypes, Common, FloatComplex, Map, Numbers, Ordered, Rule, Same, Truth, pointwise, run};
+use crate::record::record;
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor};
+
+pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+impl<V: Classify> Map<V> for IsinfFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V::Mask {
+        a.is_infinite()
+    }
+}
+
+pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+impl<V: Num + Equal> Map<V> for IsfiniteFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V::Mask {
+        // What is not finite is NaN times zero.
+        (a * V::zero()).eq(V::zero())
+    }
+}
+
+pointwise! { IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V::Mask {
+        a.is_infinite() & a.gt(V::from_bool(false))
+    }
+}
+
+pointwise! { IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V::Mask {
+        a.is_infinite() & a.lt(V::from_bool(false))
+    }
+}
+
+pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY, halves_as_f32 = true }
+impl<V: Classify> Map<V> for NanToNumFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], [nan, positive, negative]: [V; 3]) -> V {
+        a.finite_or(nan, positive, negative)
+    }
+}
+
+/// `isnan`: what does not equal itself.
+pub struct Isnan;
+
+impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>,)> for Isnan {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        run::<crate::comparison::NeFn, D, _, S>((a, a), sink)
+    }
+}
+
+/// `nan_to_num`: 0 for NaN and the ends of the dtype for the infinities, unless other numbers are given. Integers are copied.
+pub struct NanToNum;
+
+type Replacement = Option<f64>;
+
+impl<'t, D: Classification + Sign> Operator<'t, D, (Operand<'t>, Replacement, Replacement, Replacement)> for NanToNum {
+    fn call<S: ValueSink<'t, D>>(
+        (a, nan, positive, negative): (Operand<'t>, Replacement, Replacement, Replacement),
+        sink: S,
+    ) -> Result<S::Value> {
+        let dtype = a.dtype().unwrap_or(DType::F32);
+        if dtype.is_integral(true) {
+            // Each is its own conjugate.
+            return run::<crate::sign::ConjFn, D, _, S>((a,), sink);
+        }
+        let largest = match dtype.to_real() {
+            DType::F16 => 65504.0,
+            DType::BF16 => f64::from_bits(0x47ef_e000_0000_0000),
+            DType::F32 => f32::MAX.into(),
+            _ => f64::MAX,
+        };
+        let [nan, positive, negative] =
+            [(nan, 0.0), (positive, largest), (negative, -largest)].map(|(x, own)| Scalar::Float(x.unwrap_or(own)));
+        run::<NanToNumFn, D, _, S>((a, nan, positive, negative), sink)
+    }
+}
+
+/// `isreal`: whether the imaginary part is zero, as it is in what is not complex.
+pub fn isreal<D: Kernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    if this.dtype().is_complex() {
+        return functions::eq(&this.view_as(complex_view::imag(this.geometry())?)?, 0);
+    }
+    ones_like(this, Some(DType::Bool), None, None, None, None).map_err(|e| e.of("isreal"))
+}
+
+/// `isclose`: equal, or no further apart than `atol` and the share `rtol` of `other`. NaN is close to NaN if asked.
+pub fn isclose<D: Kernels>(
+    this: &Tensor<D>,
+    other: &Tensor<D>,
+    rtol: f64,
+    atol: f64,
+    equal_nan: bool,
+) -> Result<Tensor<D>> {
+    check_close(this.dtype(), other.dtype(), rtol, atol)
+        .map_err(|error| monomorph_core::Error::new(error).of("isclose"))?;
+    let mut close = functions::eq(this, other)?;
+    if equal_nan && this.dtype().kind() >= Kind::Float {
+        let both = functions::bitwise_and(&functions::ne(this, this)?, &functions::ne(other, other)?)?;
+        functions::bitwise_or_(&mut close, &both)?;
+    }
+    if rtol == 0.0 && atol == 0.0 {
+        return Ok(close);
+    }
+    // Integers are compared as floats.
+    let cast = match other.dtype().is_integral(true) {
+        true => functions::to_dtype(other, monomorph_core::DEFAULT_FLOAT, false, false, None)?,
+        false => other.clone(),
+    };
+    let allowed = functions::add(&functions::abs(&functions::mul(&cast, rtol)?)?, atol)?;
+    let actual = functions::abs(&functions::sub(this, &cast)?)?;
+    let near = functions::bitwise_and(&functions::isfinite(&actual)?, &functions::le(&actual, &allowed)?)?;
+    functions::bitwise_or_(&mut close, &near)?;
+    Ok(close)
+}
+
+fn check_close(this: DType, other: DType, rtol: f64, atol: f64) -> std::result::Result<(), ErrorKind> {
+    if this != other {
+        return Err(ErrorKind::ArgumentRule {
+            rule: "self and other must have one dtype to be compared; cast one of them",
+        });
+    }
+    // NaN is not refused.
+    if rtol < 0.0 || atol < 0.0 {
+        return Err(ErrorKind::ArgumentRule { rule: "rtol and atol must not be negative" });
+    }
+    Ok(())
+}
+
+record! { IsinfFn "isinf: x", Any within 0: bool |[_], []| false, int |[_], []| false,
+float |[a], []| a.is_infinite(), complex |[a], []| a.re.is_infinite() || a.im.is_infinite() }
+record! { IsfiniteFn "isfinite: x", Any within 0: bool |[_], []| true, int |[_], []| true,
+float |[a], []| a.is_finite(), complex |[a], []| a.is_finite() }
+record! { IsposinfFn "isposinf: x", Any within 0:
+bool |[_], []| false, int |[_], []| false, float |[a], []| a == f64::INFINITY }
+record! { IsneginfFn "isneginf: x", Any within 0:
+bool |[_], []| false, int |[_], []| false, float |[a], []| a == f64::NEG_INFINITY }
+record! { NanToNumFn "nan_to_num: x f f f", Any within 0: float |[a], [n, p, m]| replaced(a, [n, p, m]),
+complex |[a], [n, p, m]| Complex64::new(replaced(a.re, [n.re, p.re, m.re]), replaced(a.im, [n.re, p.re, m.re])) }
+
+/// A number, or what stands for it.
+fn replaced(x: f64, [nan, positive, negative]: [f64; 3]) -> f64 {
+    match x {
+        _ if x.is_nan() => nan,
+        f64::INFINITY => positive,
+        f64::NEG_INFINITY => negative,
+        _ => x,
+    }
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __classification_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [isnan] (Tensor self) -> (Tensor) : op ($crate::classification::Isnan) {
+            functional isnan; autoout - [isnan.out];
+        } }
+        { [isinf] (Tensor self) -> (Tensor) : formula ($crate::classification::IsinfFn) {
+            functional isinf; autoout - [isinf.out];
+        } }
+        { [isfinite] (Tensor self) -> (Tensor) : formula ($crate::classification::IsfiniteFn) { functional isfinite; } }
+        { [isposinf] (Tensor self) -> (Tensor) : formula ($crate::classification::IsposinfFn) {
+            functional isposinf; out isposinf_out [isposinf.out];
+        } }
+        { [isneginf] (Tensor self) -> (Tensor) : formula ($crate::classification::IsneginfFn) {
+            functional isneginf; out isneginf_out [isneginf.out];
+        } }
+        { [isreal] (Tensor self) -> (Tensor) : hand ($crate::classification::isreal) { functional isreal; } }
+        { [isclose] (Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> (Tensor)
+            : hand ($crate::classification::isclose) {
+            functional isclose;
+        } }
+        { [nan_to_num] (Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> (Tensor)
+            : op ($crate::classification::NanToNum) {
+            functional nan_to_num; inplace nan_to_num_ [nan_to_num_]; out nan_to_num_out [nan_to_num.out];
+        } }
+        { [] () -> () : formula ($crate::classification::NanToNumFn) {} }
+    } };
+}

@@ -1,0 +1,169 @@
+//! Powers by way of others: float_power, which computes in the widest dtypes, and ldexp, a product with a power of two.
+
+use crate::copies::to_dtype;
+use crate::functions;
+use crate::kernels::Arithmetic;
+use crate::power::{Powered, pow_scalar, pow_scalar_out};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor};
+
+/// A device with powers and products.
+pub trait FloatPowers: Powered + Arithmetic + crate::kernels::Powers {}
+impl<D: Powered + Arithmetic + crate::kernels::Powers> FloatPowers for D {}
+
+fn wide<D: FloatPowers>(tensor: &Tensor<D>, dtype: DType) -> Result<Tensor<D>> {
+    to_dtype(tensor, dtype, false, false, None)
+}
+
+/// The widest dtype of the operands' kind.
+fn widest(dtypes: [DType; 2]) -> DType {
+    if dtypes.iter().any(|dtype| dtype.is_complex()) { DType::C128 } else { DType::F64 }
+}
+
+/// A number of that dtype.
+fn number(x: Scalar, dtype: DType) -> Scalar {
+    if dtype.is_complex() { Scalar::Complex(x.to_complex()) } else { Scalar::Float(x.to_f64()) }
+}
+
+fn check_written(got: DType, want: DType) -> Result<()> {
+    if got != want {
+        return Err(Error::new(ErrorKind::OutputDType { index: 0, got, want }).of("float_power"));
+    }
+    Ok(())
+}
+
+/// `float_power.Tensor_Tensor`: a power in float64, or complex128 if an operand is complex.
+pub fn float_power<D: FloatPowers>(this: &Tensor<D>, exponent: &Tensor<D>) -> Result<Tensor<D>> {
+    let dtype = widest([this.dtype(), exponent.dtype()]);
+    functions::pow(&wide(this, dtype)?, &wide(exponent, dtype)?)
+}
+
+/// `float_power.Tensor_Tensor_out`.
+pub fn float_power_out<D: FloatPowers>(this: &Tensor<D>, exponent: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    let dtype = widest([this.dtype(), exponent.dtype()]);
+    check_written(out.dtype(), dtype)?;
+    functions::pow_out(&wide(this, dtype)?, &wide(exponent, dtype)?, out).map(drop)
+}
+
+/// `float_power_.Tensor`.
+pub fn float_power_<'a, D: FloatPowers>(this: &'a mut Tensor<D>, exponent: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
+    let dtype = widest([this.dtype(), exponent.dtype()]);
+    check_written(this.dtype(), dtype)?;
+    functions::pow_(&mut *this, &wide(exponent, dtype)?)?;
+    Ok(this)
+}
+
+/// `float_power.Tensor_Scalar`.
+pub fn float_power_number<D: FloatPowers>(this: &Tensor<D>, exponent: impl Into<Scalar>) -> Result<Tensor<D>> {
+    let exponent = exponent.into();
+    let dtype = widest([this.dtype(), exponent.dtype()]);
+    functions::pow_number(&wide(this, dtype)?, number(exponent, dtype))
+}
+
+/// `float_power.Tensor_Scalar_out`.
+pub fn float_power_number_out<D: FloatPowers>(
+    this: &Tensor<D>,
+    exponent: impl Into<Scalar>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let exponent = exponent.into();
+    let dtype = widest([this.dtype(), exponent.dtype()]);
+    check_written(out.dtype(), dtype)?;
+    functions::pow_number_out(&wide(this, dtype)?, number(exponent, dtype), out).map(drop)
+}
+
+/// `float_power_.Scalar`.
+pub fn float_power_number_<D: FloatPowers>(
+    this: &mut Tensor<D>,
+    exponent: impl Into<Scalar>,
+) -> Result<&mut Tensor<D>> {
+    let exponent = exponent.into();
+    let dtype = widest([this.dtype(), exponent.dtype()]);
+    check_written(this.dtype(), dtype)?;
+    functions::pow_number_(&mut *this, number(exponent, dtype))?;
+    Ok(this)
+}
+
+/// `float_power.Scalar`.
+pub fn float_power_scalar<D: FloatPowers>(base: impl Into<Scalar>, exponent: &Tensor<D>) -> Result<Tensor<D>> {
+    let base = base.into();
+    let dtype = widest([base.dtype(), exponent.dtype()]);
+    pow_scalar(number(base, dtype), &wide(exponent, dtype)?)
+}
+
+/// `float_power.Scalar_out`.
+pub fn float_power_scalar_out<D: FloatPowers>(
+    base: impl Into<Scalar>,
+    exponent: &Tensor<D>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let base = base.into();
+    let dtype = widest([base.dtype(), exponent.dtype()]);
+    check_written(out.dtype(), dtype)?;
+    pow_scalar_out(number(base, dtype), &wide(exponent, dtype)?, out)
+}
+
+/// `ldexp.Tensor`: a product with two to the power of `other`.
+pub fn ldexp<D: FloatPowers>(this: &Tensor<D>, other: &Tensor<D>) -> Result<Tensor<D>> {
+    functions::mul(this, &pow_scalar(2.0, other)?).map_err(|e| e.of("ldexp"))
+}
+
+/// `ldexp.out`.
+pub fn ldexp_out<D: FloatPowers>(this: &Tensor<D>, other: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    functions::mul_out(this, &pow_scalar(2.0, other)?, out).map(drop).map_err(|e| e.of("ldexp"))
+}
+
+/// `ldexp_`.
+pub fn ldexp_<'a, D: FloatPowers>(this: &'a mut Tensor<D>, other: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
+    let power = pow_scalar(2.0, other)?;
+    functions::mul_(&mut *this, &power).map(drop).map_err(|e| e.of("ldexp_"))?;
+    Ok(this)
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __float_power_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [float_power.Tensor_Tensor] (Tensor self, Tensor exponent) -> (Tensor)
+            : hand ($crate::float_power::float_power) {
+            functional float_power;
+        } }
+        { [float_power.Tensor_Tensor_out] (Tensor self, Tensor exponent) -> (Tensor)
+            : hand ($crate::float_power::float_power_out) {
+            out float_power_out [float_power.Tensor_Tensor_out];
+        } }
+        { [float_power_.Tensor] (Tensor self, Tensor exponent) -> (Tensor)
+            : hand ($crate::float_power::float_power_) {
+            inplace float_power_ [float_power_.Tensor];
+        } }
+        { [float_power.Tensor_Scalar] (Tensor self, Scalar exponent) -> (Tensor)
+            : hand ($crate::float_power::float_power_number) {
+            functional float_power_number;
+        } }
+        { [float_power.Tensor_Scalar_out] (Tensor self, Scalar exponent) -> (Tensor)
+            : hand ($crate::float_power::float_power_number_out) {
+            out float_power_number_out [float_power.Tensor_Scalar_out];
+        } }
+        { [float_power_.Scalar] (Tensor self, Scalar exponent) -> (Tensor)
+            : hand ($crate::float_power::float_power_number_) {
+            inplace float_power_number_ [float_power_.Scalar];
+        } }
+        { [float_power.Scalar] (Scalar self, Tensor exponent) -> (Tensor)
+            : hand ($crate::float_power::float_power_scalar) {
+            functional float_power_scalar;
+        } }
+        { [float_power.Scalar_out] (Scalar self, Tensor exponent) -> (Tensor)
+            : hand ($crate::float_power::float_power_scalar_out) {
+            out float_power_scalar_out [float_power.Scalar_out];
+        } }
+        { [ldexp.Tensor] (Tensor self, Tensor other) -> (Tensor) : hand ($crate::float_power::ldexp) {
+            functional ldexp;
+        } }
+        { [ldexp.out] (Tensor self, Tensor other) -> (Tensor) : hand ($crate::float_power::ldexp_out) {
+            out ldexp_out [ldexp.out];
+        } }
+        { [ldexp_] (Tensor self, Tensor other) -> (Tensor) : hand ($crate::float_power::ldexp_) {
+            inplace ldexp_ [ldexp_];
+        } }
+    } };
+}

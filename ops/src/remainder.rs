@@ -1,0 +1,143 @@
+//! What a division leaves over, and common divisors: remainder, fmod, floor_divide, gcd, lcm.
+
+use crate::algebra::{Divisor, RoundedDivision};
+use crate::pointwise::{Common, Integers, Map, Real, Rule, Same, pointwise};
+use crate::record;
+use crate::record::{Inputs, Record, Recorded};
+use monomorph_core::DType;
+
+pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, elementwise_only = true }
+impl<V: RoundedDivision> Map<V> for RemainderFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.rem_floor(b)
+    }
+    #[inline(always)]
+    fn fault([_, b]: [V; 2]) -> V::Mask {
+        V::faults(b)
+    }
+}
+
+pointwise! { FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, elementwise_only = true }
+impl<V: RoundedDivision> Map<V> for FmodFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.rem_trunc(b)
+    }
+    #[inline(always)]
+    fn fault([_, b]: [V; 2]) -> V::Mask {
+        V::faults(b)
+    }
+}
+
+pointwise! { GcdFn "gcd": Integers, Same<2>; () => Common; Rule::BINARY, elementwise_only = true }
+impl<V: Divisor> Map<V> for GcdFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.gcd(b)
+    }
+}
+
+pointwise! { LcmFn "lcm": Integers, Same<2>; () => Common; Rule::BINARY, elementwise_only = true }
+impl<V: Divisor> Map<V> for LcmFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.lcm(b)
+    }
+}
+
+record! { RemainderFn "remainder.Tensor: x x", Any within 1:
+int |[a, b], []| (b != 0).then(|| { let rest = a.wrapping_rem(b); rest + if rest != 0 && (a < 0) != (b < 0) { b } else { 0 } }),
+float |[a, b], []| floor_remainder(a, b) }
+record! { FmodFn "fmod.Tensor: x x", Any within 0:
+int |[a, b], []| (b != 0).then(|| a.wrapping_rem(b)), float |[a, b], []| a % b }
+impl Recorded for GcdFn {
+    const RECORD: Record = Record {
+        call: "gcd: x x",
+        inputs: Inputs::Any,
+        ulp: 0,
+        reference: |dtype, x, p| {
+            record::int(dtype, x, p, |[a, b]: [i64; 2], []: [i64; 0]| common_divisor(dtype, a, b)).flatten()
+        },
+    };
+}
+impl Recorded for LcmFn {
+    const RECORD: Record = Record {
+        call: "lcm: x x",
+        inputs: Inputs::Any,
+        ulp: 0,
+        reference: |dtype, x, p| {
+            // The product wraps before its magnitude is taken.
+            let lcm = |[a, b]: [i64; 2], []: [i64; 0]| {
+                let divisor = common_divisor(dtype, a, b);
+                let quotient = if divisor == 0 { 0 } else { a.wrapping_div(divisor) };
+                magnitude(dtype, quotient.wrapping_mul(b))
+            };
+            record::int(dtype, x, p, lcm).flatten()
+        },
+    };
+}
+
+/// Python's remainder of floats.
+fn floor_remainder(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+}
+
+/// The greatest common divisor, of magnitudes as the dtype holds them.
+fn common_divisor(dtype: DType, a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (magnitude(dtype, a), magnitude(dtype, b));
+    while a != 0 {
+        (a, b) = (b.wrapping_rem(a), a);
+    }
+    b
+}
+
+/// The magnitude of a number that wraps to the dtype, wrapped again.
+fn magnitude(dtype: DType, x: i64) -> i64 {
+    match dtype {
+        DType::U8 => i64::from(x as u8),
+        DType::I8 => i64::from((x as i8).wrapping_abs()),
+        DType::I16 => i64::from((x as i16).wrapping_abs()),
+        DType::I32 => i64::from((x as i32).wrapping_abs()),
+        _ => x.wrapping_abs(),
+    }
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __remainder_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [remainder.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::remainder::RemainderFn) {
+            functional remainder; inplace remainder_ [remainder_.Tensor]; out remainder_out [remainder.Tensor_out];
+        } }
+        { [remainder.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::remainder::RemainderFn>) {
+            functional -; inplace - [remainder_.Scalar]; out - [remainder.Scalar_out];
+        } }
+        { [fmod.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::remainder::FmodFn) {
+            functional fmod; inplace fmod_ [fmod_.Tensor]; out fmod_out [fmod.Tensor_out];
+        } }
+        { [fmod.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::remainder::FmodFn>) {
+            functional -; inplace - [fmod_.Scalar]; out - [fmod.Scalar_out];
+        } }
+        { [remainder.Scalar_Tensor] (Scalar self, Tensor other) -> (Tensor)
+            : op ($crate::Op<$crate::remainder::RemainderFn>) {
+            functional -; autoout - [remainder.Scalar_Tensor_out];
+        } }
+        { [floor_divide] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFloorFn>) {
+            functional floor_divide; inplace floor_divide_ [floor_divide_.Tensor];
+            out floor_divide_out [floor_divide.out];
+        } }
+        { [floor_divide.Scalar] (Tensor self, Scalar other) -> (Tensor)
+            : op ($crate::Op<$crate::arithmetic::DivFloorFn>) {
+            functional -; inplace - [floor_divide_.Scalar]; autoout - [floor_divide.Scalar_out];
+        } }
+        { [gcd] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::remainder::GcdFn) {
+            functional gcd; inplace gcd_ [gcd_]; out gcd_out [gcd.out];
+        } }
+        { [lcm] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::remainder::LcmFn) {
+            functional lcm; inplace lcm_ [lcm_]; out lcm_out [lcm.out];
+        } }
+    } };
+}

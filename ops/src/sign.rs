@@ -1,0 +1,128 @@
+//! Signs: sgn, sign, signbit, copysign, heaviside, and the conjugate of what is not real.
+
+use crate::algebra::{Ordered as HasOrder, Real as HasReal, Signed, Signum};
+use crate::kernels::Sign as Kernels;
+use crate::pointwise::{AllDTypes, Common, Map, Ordered, Reals, Rule, Same, Truth, pointwise, run};
+use crate::record::record;
+use monomorph_core::structured::{Functional, Operand, Operator, ValueSink, in_place};
+use monomorph_core::{Complex64, Error, ErrorKind, Result, Tensor};
+
+pointwise! { SgnFn "sgn": AllDTypes, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+impl<V: Signum> Map<V> for SgnFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.sgn()
+    }
+}
+
+pointwise! { ConjFn "conj_physical": AllDTypes, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+impl<V: Signum> Map<V> for ConjFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.conj()
+    }
+}
+
+pointwise! { SignbitFn "signbit": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+impl<V: Signed> Map<V> for SignbitFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V::Mask {
+        a.is_negative()
+    }
+}
+
+pointwise! { CopysignFn "copysign": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT, halves_as_f32 = true }
+impl<V: HasReal> Map<V> for CopysignFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.copysign(b)
+    }
+}
+
+pointwise! { HeavisideFn "heaviside": Ordered, Same<2>; () => Common; Rule::BINARY_EXACT, halves_as_f32 = true }
+impl<V: HasOrder> Map<V> for HeavisideFn {
+    #[inline(always)]
+    fn eval([a, at_zero]: [V; 2], (): ()) -> V {
+        let (zero, one) = (V::from_bool(false), V::from_bool(true));
+        V::select(a.eq(zero), at_zero, V::select(a.gt(zero), one, zero))
+    }
+}
+
+/// `sign`: `sgn` of what is not complex.
+pub struct Sign;
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>,)> for Sign {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        if let Some(got) = a.dtype().filter(|dtype| dtype.is_complex()) {
+            let accepted = "bool, integers and floats; sgn is the sign of a complex number";
+            let error = ErrorKind::DTypeNotSupported { what: "argument self has dtype", got, accepted };
+            return Err(Error::new(error).of("sign"));
+        }
+        run::<SgnFn, D, _, S>((a,), sink)
+    }
+}
+
+/// `conj_physical`: the conjugate written out; what is not complex is its own, and is returned itself.
+pub fn conj_physical<D: Kernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    if !this.dtype().is_complex() {
+        return Ok(this.clone());
+    }
+    let [conjugate] = run::<ConjFn, D, _, _>((this,), Functional::<D, 1>::default())?;
+    Ok(conjugate)
+}
+
+/// `conj_physical_`: the same in place.
+pub fn conj_physical_<D: Kernels>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>> {
+    if !this.dtype().is_complex() {
+        return Ok(this);
+    }
+    in_place(this, |input, sink, _| run::<ConjFn, D, _, _>((Operand::from(input),), sink))
+}
+
+record! { SgnFn "sgn: x", Any within 4: bool |[a], []| a, int |[a], []| a.signum(),
+float |[a], []| if a > 0.0 { 1.0 } else if a < 0.0 { -1.0 } else { 0.0 },
+complex |[a], []| if a.norm() == 0.0 { Complex64::ZERO } else { a / a.norm() } }
+record! { ConjFn "_conj_physical: x", Any within 0: bool |[a], []| a, int |[a], []| a, float |[a], []| a,
+complex |[a], []| a.conj() }
+record! { SignbitFn "signbit: x", Any within 0:
+bool |[_], []| false, int |[a], []| a < 0, float |[a], []| a.is_sign_negative() }
+record! { CopysignFn "copysign.Tensor: x x", Any within 0: float |[a, b], []| a.copysign(b) }
+record! { HeavisideFn "heaviside: x x", Any within 0:
+bool |[a, b], []| a | b, int |[a, b], []| if a == 0 { b } else { (a > 0).into() },
+float |[a, b], []| if a == 0.0 { b } else { f64::from(u8::from(a > 0.0)) } }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sign_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [sgn] (Tensor self) -> (Tensor) : formula ($crate::sign::SgnFn) {
+            functional sgn; inplace sgn_ [sgn_]; out sgn_out [sgn.out];
+        } }
+        { [sign] (Tensor self) -> (Tensor) : op ($crate::sign::Sign) {
+            functional sign; inplace sign_ [sign_]; out sign_out [sign.out];
+        } }
+        { [signbit] (Tensor self) -> (Tensor) : formula ($crate::sign::SignbitFn) {
+            functional signbit; out signbit_out [signbit.out];
+        } }
+        { [copysign.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::sign::CopysignFn) {
+            functional copysign; inplace copysign_ [copysign_.Tensor]; out copysign_out [copysign.out];
+        } }
+        { [copysign.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::sign::CopysignFn>) {
+            functional -; inplace - [copysign_.Scalar]; out - [copysign.Scalar_out];
+        } }
+        { [heaviside] (Tensor self, Tensor values) -> (Tensor) : formula ($crate::sign::HeavisideFn) {
+            functional heaviside; inplace heaviside_ [heaviside_]; out heaviside_out [heaviside.out];
+        } }
+        { [_conj_physical] (Tensor self) -> (Tensor) : formula ($crate::sign::ConjFn) {
+            functional -; autoout - [_conj_physical.out];
+        } }
+        { [conj_physical] (Tensor self) -> (Tensor) : hand ($crate::sign::conj_physical) { functional conj_physical; } }
+        { [conj_physical_] (Tensor self) -> (Tensor) : hand ($crate::sign::conj_physical_) {
+            inplace conj_physical_ [conj_physical_];
+        } }
+        { [conj_physical.out] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::sign::ConjFn>) {
+            out conj_physical_out [conj_physical.out];
+        } }
+    } };
+}
