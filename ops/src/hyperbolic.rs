@@ -2,7 +2,7 @@
 
 use crate::algebra::Hyperbolic;
 use crate::pointwise::{Common, FloatComplex, Map, Rule, Same, pointwise};
-use crate::record::record;
+use crate::record::{im_signed, re_signed, record};
 
 pointwise! { SinhFn "sinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Hyperbolic> Map<V> for SinhFn {
@@ -44,11 +44,11 @@ impl<V: Hyperbolic> Map<V> for AtanhFn {
     }
 }
 
-record! { SinhFn "sinh: x", Any within 4: float |[a], []| a.sinh(), complex |[a], []| a.sinh() }
-record! { CoshFn "cosh: x", Any within 4: float |[a], []| a.cosh(), complex |[a], []| a.cosh() }
-record! { AsinhFn "asinh: x", Any within 4: float |[a], []| a.asinh(), complex |[a], []| a.asinh() }
-record! { AcoshFn "acosh: x", Any within 4: float |[a], []| a.acosh(), complex |[a], []| a.acosh() }
-record! { AtanhFn "atanh: x", Any within 4: float |[a], []| a.atanh(), complex |[a], []| a.atanh() }
+record! { SinhFn "sinh: x", Any within 64: float |[a], []| a.sinh(), complex |[a], []| a.sinh() }
+record! { CoshFn "cosh: x", Any within 64: float |[a], []| a.cosh(), complex |[a], []| a.cosh() }
+record! { AsinhFn "asinh: x", Any within 4096: float |[a], []| a.asinh(), complex |[a], []| re_signed(a.asinh(), a.re) }
+record! { AcoshFn "acosh: x", Any within 4096: float |[a], []| a.acosh(), complex |[a], []| re_signed(im_signed(a.acosh(), a.im), 1.0) }
+record! { AtanhFn "atanh: x", Any within 4096: float |[a], []| a.atanh(), complex |[a], []| im_signed(a.atanh(), a.im) }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

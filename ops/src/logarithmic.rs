@@ -3,6 +3,7 @@
 use crate::algebra::{Exponential, Logarithm, Real, log_of_sum};
 use crate::pointwise::{Common, FloatComplex, Map, Reals, Rule, Same, pointwise};
 use crate::record::record;
+use monomorph_core::Complex64;
 use monomorph_iter::Flags;
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -94,10 +95,10 @@ impl<V: Real + Logarithm> Map<V> for EntrFn {
 
 record! { Log2Fn "log2: x", Any within 4: float |[a], []| a.log2(), complex |[a], []| a.ln() * LOG2_E }
 record! { Log10Fn "log10: x", Any within 4: float |[a], []| a.log10(), complex |[a], []| a.ln() * std::f64::consts::LOG10_E }
-record! { Log1pFn "log1p: x", Any within 4: float |[a], []| a.ln_1p(), complex |[a], []| (a + 1.0).ln() }
-record! { LogaddexpFn "logaddexp: x x", Any within 256:
+record! { Log1pFn "log1p: x", Any within 64: float |[a], []| a.ln_1p(), complex |[a], []| (a + 1.0).ln() }
+record! { LogaddexpFn "logaddexp: x x", Any within 65536:
 float |[a, b], []| if a == b { a + LN_2 } else { a.max(b) + (-(a - b).abs()).exp().ln_1p() },
-complex |[a, b], []| { let (small, large) = if a.re < b.re { (a, b) } else { (b, a) }; large + ((small - large).exp() + 1.0).ln() } }
+complex |[a, b], []| { let (small, large) = if a.re < b.re { (a, b) } else { (b, a) }; large + log1p((small - large).exp()) } }
 record! { Logaddexp2Fn "logaddexp2: x x", Any within 4:
 float |[a, b], []| if a == b { a + 1.0 } else { a.max(b) + (-(a - b).abs()).exp2().ln_1p() * LOG2_E } }
 record! { XlogyFn "xlogy.Tensor: x x", Any within 4:
@@ -113,6 +114,11 @@ record! { EntrFn "special_entr: x", Any within 4: float |[a], []| match a {
     _ if a == 0.0 => 0.0,
     _ => f64::NEG_INFINITY,
 } }
+
+/// log(1 + z), which keeps the digits of a small z.
+fn log1p(z: Complex64) -> Complex64 {
+    Complex64::new(0.5 * (z.re * (z.re + 2.0) + z.im * z.im).ln_1p(), z.im.atan2(1.0 + z.re))
+}
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

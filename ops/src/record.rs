@@ -126,6 +126,16 @@ pub fn error_function(x: f64) -> f64 {
     (-x * x).exp() * normal_series(a, 2.0 * x * x) * (2.0 / std::f64::consts::PI).sqrt()
 }
 
+/// A complex number whose imaginary part has the sign of another, as on the sides of a branch cut.
+pub fn im_signed(z: Complex64, sign: f64) -> Complex64 {
+    Complex64::new(z.re, z.im.abs().copysign(sign))
+}
+
+/// A complex number whose real part has the sign of another, as on the sides of a branch cut.
+pub fn re_signed(z: Complex64, sign: f64) -> Complex64 {
+    Complex64::new(z.re.abs().copysign(sign), z.im)
+}
+
 /// The integral from 0 to 1 by the double exponential formula (H. Takahasi, M. Mori, 1974).
 pub fn integral(f: impl Fn(f64) -> f64) -> f64 {
     use std::f64::consts::PI;

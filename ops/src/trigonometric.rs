@@ -2,7 +2,7 @@
 
 use crate::algebra::{Coordinate, Trigonometric, TrueDivision, Value};
 use crate::pointwise::{Common, FloatComplex, Magnitude, Map, Reals, Rule, Same, pointwise};
-use crate::record::record;
+use crate::record::{im_signed, re_signed, record};
 use monomorph_core::Complex64;
 use std::f64::consts::PI;
 
@@ -117,12 +117,12 @@ impl<V: Trigonometric + TrueDivision> Map<V> for SincFn {
     }
 }
 
-record! { SinFn "sin: x", Any within 4: float |[a], []| a.sin(), complex |[a], []| a.sin() }
-record! { CosFn "cos: x", Any within 4: float |[a], []| a.cos(), complex |[a], []| a.cos() }
-record! { TanFn "tan: x", Any within 4: float |[a], []| a.tan(), complex |[a], []| a.tan() }
-record! { AsinFn "asin: x", Any within 4: float |[a], []| a.asin(), complex |[a], []| a.asin() }
-record! { AcosFn "acos: x", Any within 4: float |[a], []| a.acos(), complex |[a], []| a.acos() }
-record! { AtanFn "atan: x", Any within 4: float |[a], []| a.atan(), complex |[a], []| a.atan() }
+record! { SinFn "sin: x", Any within 64: float |[a], []| a.sin(), complex |[a], []| a.sin() }
+record! { CosFn "cos: x", Any within 64: float |[a], []| a.cos(), complex |[a], []| a.cos() }
+record! { TanFn "tan: x", Any within 64: float |[a], []| a.tan(), complex |[a], []| a.tan() }
+record! { AsinFn "asin: x", Any within 4096: float |[a], []| a.asin(), complex |[a], []| im_signed(a.asin(), a.im) }
+record! { AcosFn "acos: x", Any within 4096: float |[a], []| a.acos(), complex |[a], []| im_signed(a.acos(), -a.im) }
+record! { AtanFn "atan: x", Any within 4096: float |[a], []| a.atan(), complex |[a], []| re_signed(a.atan(), a.re) }
 record! { Atan2Fn "atan2: x x", Any within 4: float |[y, x], []| y.atan2(x) }
 record! { AngleFn "angle: x", Any within 4:
 float |[a], []| if a < 0.0 { PI } else if a.is_nan() { a } else { 0.0 }, complex |[a], []| a.im.atan2(a.re) }
