@@ -229,7 +229,7 @@ macro_rules! __bessel_rows {
         { [special_bessel_y1] (Tensor self) -> (Tensor) : formula ($crate::bessel::Y1Fn) {
             functional special_bessel_y1; out special_bessel_y1_out [special_bessel_y1.out];
         } }
-        { [special_spherical_bessel_j0] (Tensor self) -> (Tensor) : formula ($crate::bessel::SphericalJ0Fn) {
+        { [special_spherical_bessel_j0] (Tensor x) -> (Tensor) : formula ($crate::bessel::SphericalJ0Fn) {
             functional special_spherical_bessel_j0; out special_spherical_bessel_j0_out [special_spherical_bessel_j0.out];
         } }
     } };

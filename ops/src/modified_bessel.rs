@@ -293,10 +293,10 @@ macro_rules! __modified_bessel_rows {
         { [special_modified_bessel_k1] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::ModifiedK1Fn) {
             functional special_modified_bessel_k1; out special_modified_bessel_k1_out [special_modified_bessel_k1.out];
         } }
-        { [special_scaled_modified_bessel_k0] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::ScaledK0Fn) {
+        { [special_scaled_modified_bessel_k0] (Tensor x) -> (Tensor) : formula ($crate::modified_bessel::ScaledK0Fn) {
             functional special_scaled_modified_bessel_k0; out special_scaled_modified_bessel_k0_out [special_scaled_modified_bessel_k0.out];
         } }
-        { [special_scaled_modified_bessel_k1] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::ScaledK1Fn) {
+        { [special_scaled_modified_bessel_k1] (Tensor x) -> (Tensor) : formula ($crate::modified_bessel::ScaledK1Fn) {
             functional special_scaled_modified_bessel_k1; out special_scaled_modified_bessel_k1_out [special_scaled_modified_bessel_k1.out];
         } }
     } };
