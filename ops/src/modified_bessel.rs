@@ -240,6 +240,9 @@ fn integral_k(x: f64, n: f64) -> f64 {
     if x.is_nan() || x <= 0.0 {
         return if x == 0.0 { f64::INFINITY } else { f64::NAN };
     }
+    if x.is_infinite() {
+        return 0.0;
+    }
     let end = 2.0 * (400.0 / x).sqrt().asinh() + 0.1;
     let step = end / 400.0;
     let value = |k: u32| {
