@@ -92,7 +92,11 @@ where
         if F::Operands::COUNT > 0 {
             let given = PointwiseInputs::<F>::from_lists(&operands, &params).unwrap();
             let (count, result) = allocations(|| call::<Op<F>, Meta, _>(&given, MetaSink::<1>));
-            result.unwrap_or_else(|error| panic!("{what}: {error}"));
+            if let Err(error) = result {
+                // A few want equal sizes.
+                assert!(sizes[0] != sizes[1] || sizes[1] != sizes[2], "{what}: {error}");
+                continue;
+            }
             assert_eq!(count, 0, "meta {what}");
             let functional = || call::<Op<F>, Cpu, _>(&given, Functional::<Cpu, 1>::default());
             // The first call may set up what belongs to the process.
