@@ -204,11 +204,11 @@ fn integral_y(x: f64, n: f64) -> f64 {
     integral(circle) - integral(falling) * end / PI
 }
 
-record! { J0Fn "special_bessel_j0: x", Small within 4096: float |[a], []| mean_j(a, 0.0) }
-record! { J1Fn "special_bessel_j1: x", Small within 4096: float |[a], []| mean_j(a, 1.0) }
-record! { Y0Fn "special_bessel_y0: x", Small within 4096: float |[a], []| integral_y(a, 0.0) }
-record! { Y1Fn "special_bessel_y1: x", Small within 4096: float |[a], []| integral_y(a, 1.0) }
-record! { SphericalJ0Fn "special_spherical_bessel_j0: x", Any within 64: float |[a], []| {
+record! { J0Fn "special_bessel_j0: x", Tame within 4096: float |[a], []| mean_j(a, 0.0) }
+record! { J1Fn "special_bessel_j1: x", Tame within 4096: float |[a], []| mean_j(a, 1.0) }
+record! { Y0Fn "special_bessel_y0: x", Tame within 4096: float |[a], []| integral_y(a, 0.0) }
+record! { Y1Fn "special_bessel_y1: x", Tame within 4096: float |[a], []| integral_y(a, 1.0) }
+record! { SphericalJ0Fn "special_spherical_bessel_j0: x", Tame within 4096: float |[a], []| {
     if a == 0.0 { 1.0 } else if a.is_infinite() { 0.0 } else { a.sin() / a }
 } }
 

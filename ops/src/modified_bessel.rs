@@ -253,16 +253,16 @@ fn integral_k(x: f64, n: f64) -> f64 {
     step * (0.5 * value(0) + (1..400).map(value).sum::<f64>())
 }
 
-record! { I0Fn "i0: x", Small within 64: float |[a], []| a.abs().exp() * mean_i(a, 0.0) }
-record! { I0eFn "special_i0e: x", Small within 64: float |[a], []| mean_i(a, 0.0) }
-record! { I1Fn "special_i1: x", Small within 64: float |[a], []| a.abs().exp() * mean_i(a, 1.0) }
-record! { I1eFn "special_i1e: x", Small within 64: float |[a], []| mean_i(a, 1.0) }
-record! { ModifiedI0Fn "special_modified_bessel_i0: x", Small within 64: float |[a], []| a.abs().exp() * mean_i(a, 0.0) }
-record! { ModifiedI1Fn "special_modified_bessel_i1: x", Small within 64: float |[a], []| a.abs().exp() * mean_i(a, 1.0) }
-record! { ModifiedK0Fn "special_modified_bessel_k0: x", Small within 64: float |[a], []| (-a).exp() * integral_k(a, 0.0) }
-record! { ModifiedK1Fn "special_modified_bessel_k1: x", Small within 64: float |[a], []| (-a).exp() * integral_k(a, 1.0) }
-record! { ScaledK0Fn "special_scaled_modified_bessel_k0: x", Small within 64: float |[a], []| integral_k(a, 0.0) }
-record! { ScaledK1Fn "special_scaled_modified_bessel_k1: x", Small within 64: float |[a], []| integral_k(a, 1.0) }
+record! { I0Fn "i0: x", Tame within 4096: float |[a], []| a.abs().exp() * mean_i(a, 0.0) }
+record! { I0eFn "special_i0e: x", Tame within 4096: float |[a], []| mean_i(a, 0.0) }
+record! { I1Fn "special_i1: x", Tame within 4096: float |[a], []| a.abs().exp() * mean_i(a, 1.0) }
+record! { I1eFn "special_i1e: x", Tame within 4096: float |[a], []| mean_i(a, 1.0) }
+record! { ModifiedI0Fn "special_modified_bessel_i0: x", Tame within 4096: float |[a], []| a.abs().exp() * mean_i(a, 0.0) }
+record! { ModifiedI1Fn "special_modified_bessel_i1: x", Tame within 4096: float |[a], []| a.abs().exp() * mean_i(a, 1.0) }
+record! { ModifiedK0Fn "special_modified_bessel_k0: x", Tame within 4096: float |[a], []| (-a).exp() * integral_k(a, 0.0) }
+record! { ModifiedK1Fn "special_modified_bessel_k1: x", Tame within 4096: float |[a], []| (-a).exp() * integral_k(a, 1.0) }
+record! { ScaledK0Fn "special_scaled_modified_bessel_k0: x", Tame within 4096: float |[a], []| integral_k(a, 0.0) }
+record! { ScaledK1Fn "special_scaled_modified_bessel_k1: x", Tame within 4096: float |[a], []| integral_k(a, 1.0) }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]

@@ -65,8 +65,8 @@ impl<V: Real + Logarithm + Root> Map<V> for NdtriFn {
     }
 }
 
-record! { NdtrFn "special_ndtr: x", Any within 1024: float |[x], []| normal_probability(x) }
-record! { NdtriFn "special_ndtri: x", Any within 64: float |[p], []| match p {
+record! { NdtrFn "special_ndtr: x", Tame within 4096: float |[x], []| normal_probability(x) }
+record! { NdtriFn "special_ndtri: x", Tame within 4096: float |[p], []| match p {
     _ if p == 0.0 => f64::NEG_INFINITY,
     _ if p < 0.01 => tail_quantile(p),
     _ => SQRT_2 * inverse_error_function(2.0 * p - 1.0),

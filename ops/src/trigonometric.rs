@@ -2,8 +2,9 @@
 
 use crate::algebra::{Coordinate, Trigonometric, TrueDivision, Value};
 use crate::pointwise::{Common, FloatComplex, Magnitude, Map, Reals, Rule, Same, pointwise};
-use crate::record::{im_signed, re_signed, record};
-use monomorph_core::Complex64;
+use crate::record;
+use crate::record::{Inputs, Record, Recorded, im_signed, re_signed};
+use monomorph_core::{Complex64, DType};
 use std::f64::consts::PI;
 
 pointwise! { SinFn "sin": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
@@ -127,8 +128,27 @@ record! { Atan2Fn "atan2: x x", Any within 4: float |[y, x], []| y.atan2(x) }
 record! { AngleFn "angle: x", Any within 4:
 float |[a], []| if a < 0.0 { PI } else if a.is_nan() { a } else { 0.0 }, complex |[a], []| a.im.atan2(a.re) }
 // float32 rounds πx, as PyTorch does, so that next to whole numbers nothing of the result agrees but that it is small.
-record! { SincFn "sinc: x", Any within 2000000000: float |[a], []| if a == 0.0 { 1.0 } else { (PI * a).sin() / (PI * a) },
-complex |[a], []| if a == Complex64::ZERO { Complex64::ONE } else { (a * PI).sin() / (a * PI) } }
+// float32 rounds πx, as PyTorch does: next to whole numbers that decides about the sine.
+impl Recorded for SincFn {
+    const RECORD: Record = Record {
+        call: "sinc: x",
+        inputs: Inputs::Any,
+        ulp: 64,
+        reference: |dtype, x, p| {
+            let wide = dtype.to_real() == DType::F64;
+            let round = |x: f64| if wide { x } else { f64::from(x as f32) };
+            let real = |[a]: [f64; 1], []: [f64; 0]| {
+                let x = round(round(PI) * a);
+                if a == 0.0 { 1.0 } else { x.sin() / x }
+            };
+            let complex = |[a]: [Complex64; 1], []: [Complex64; 0]| {
+                let x = Complex64::new(round(round(PI) * a.re), round(round(PI) * a.im));
+                if a == Complex64::ZERO { Complex64::ONE } else { x.sin() / x }
+            };
+            record::float(dtype, x, p, real).or_else(|| record::complex(dtype, x, p, complex)).flatten()
+        },
+    };
+}
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
 #[doc(hidden)]
