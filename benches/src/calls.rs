@@ -6,9 +6,9 @@ use crate::serve::{Task, Work};
 use crate::{Data, Layout, values};
 use monomorph::core::dispatch::OperatorHandle;
 use monomorph::{
-    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, dispatcher, eq_out, erf_out,
-    exp, exp_out, gelu_out, log_out, maximum_out, mean, meta, minimum_out, mul, mul_out, prepared, rsqrt_out,
-    sigmoid_out, sqrt_out, sum, sum_dim, tanh_out, where_out,
+    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, cos_out, dispatcher, eq_out,
+    erf_out, exp, exp_out, expm1_out, gelu_out, log_out, log1p_out, maximum_out, mean, meta, minimum_out, mul, mul_out,
+    prepared, rsqrt_out, sigmoid_out, sin_out, sqrt_out, sum, sum_dim, tanh_out, where_out,
 };
 use std::hint::black_box;
 
@@ -67,7 +67,7 @@ fn text(error: monomorph::Error) -> String {
 }
 
 /// Operators that are defined only above zero.
-const POSITIVE: [&str; 4] = ["log", "sqrt", "rsqrt", "pow"];
+const POSITIVE: [&str; 5] = ["log", "log1p", "sqrt", "rsqrt", "pow"];
 
 fn operand(work: &Work, index: usize, count: usize) -> Result<T, String> {
     let data = Data { dtype: work.dtype, positive: POSITIVE.contains(&&*work.op) };
@@ -117,6 +117,10 @@ fn into(work: &Work) -> Ready {
         }
         "log" => unary(|a, out| log_out(a, out).map(drop)),
         "tanh" => unary(|a, out| tanh_out(a, out).map(drop)),
+        "sin" => unary(|a, out| sin_out(a, out).map(drop)),
+        "cos" => unary(|a, out| cos_out(a, out).map(drop)),
+        "expm1" => unary(|a, out| expm1_out(a, out).map(drop)),
+        "log1p" => unary(|a, out| log1p_out(a, out).map(drop)),
         "erf" => unary(|a, out| erf_out(a, out).map(drop)),
         "gelu" => unary(|a, out| gelu_out(a, out).map(drop)),
         "sqrt" => unary(|a, out| sqrt_out(a, out).map(drop)),

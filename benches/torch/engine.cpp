@@ -65,7 +65,7 @@ float number(bool positive, at::ScalarType dtype, uint32_t i, uint32_t seed) {
 }
 
 Tensor dense(const Work& work, at::ScalarType dtype, at::IntArrayRef sizes, uint32_t seed) {
-    static const std::set<std::string> defined_above_zero = {"log", "sqrt", "rsqrt", "pow"};
+    static const std::set<std::string> defined_above_zero = {"log", "log1p", "sqrt", "rsqrt", "pow"};
     const bool positive = defined_above_zero.count(work.op) > 0;
     Tensor floats = at::empty(sizes, at::kFloat);
     float* to = floats.data_ptr<float>();
@@ -153,6 +153,10 @@ std::unique_ptr<Task> into(const Work& work) {
     if (work.op == "exp") return writing(out, [=](Tensor& to) { at::exp_out(to, a); });
     if (work.op == "log") return writing(out, [=](Tensor& to) { at::log_out(to, a); });
     if (work.op == "tanh") return writing(out, [=](Tensor& to) { at::tanh_out(to, a); });
+    if (work.op == "sin") return writing(out, [=](Tensor& to) { at::sin_out(to, a); });
+    if (work.op == "cos") return writing(out, [=](Tensor& to) { at::cos_out(to, a); });
+    if (work.op == "expm1") return writing(out, [=](Tensor& to) { at::expm1_out(to, a); });
+    if (work.op == "log1p") return writing(out, [=](Tensor& to) { at::log1p_out(to, a); });
     if (work.op == "erf") return writing(out, [=](Tensor& to) { at::erf_out(to, a); });
     if (work.op == "sqrt") return writing(out, [=](Tensor& to) { at::sqrt_out(to, a); });
     if (work.op == "rsqrt") return writing(out, [=](Tensor& to) { at::rsqrt_out(to, a); });

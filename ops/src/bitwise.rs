@@ -3,7 +3,7 @@
 use crate::algebra::{Bits, Shift};
 use crate::pointwise::{Common, Integers, Integral, Map, Rule, Same, pointwise};
 use crate::record;
-use crate::record::{Inputs, Record, Recorded};
+use crate::record::{Inputs, Record, Recorded, Within};
 use monomorph_core::DType;
 
 pointwise! { BitwiseAndFn "bitwise_and": Integral, Same<2>; () => Common; Rule::BINARY, light = true }
@@ -65,7 +65,7 @@ impl Recorded for LeftShiftFn {
     const RECORD: Record = Record {
         call: "bitwise_left_shift.Tensor: x x",
         inputs: Inputs::Any,
-        ulp: 0,
+        within: Within::EXACT,
         reference: |dtype, x, p| {
             let shift = |[a, b]: [i64; 2], []: [i64; 0]| if inside(dtype, b) { a << b } else { 0 };
             record::int(dtype, x, p, shift).flatten()
@@ -76,7 +76,7 @@ impl Recorded for RightShiftFn {
     const RECORD: Record = Record {
         call: "bitwise_right_shift.Tensor: x x",
         inputs: Inputs::Any,
-        ulp: 0,
+        within: Within::EXACT,
         reference: |dtype, x, p| {
             let shift = |[a, b]: [i64; 2], []: [i64; 0]| a >> if inside(dtype, b) { b } else { 63 };
             record::int(dtype, x, p, shift).flatten()

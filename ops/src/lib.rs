@@ -5,6 +5,7 @@ pub mod activation;
 pub mod algebra;
 pub mod arange;
 pub mod arithmetic;
+pub mod bessel;
 pub mod bitwise;
 pub mod blend;
 pub mod clamp;
@@ -20,11 +21,15 @@ pub mod fill;
 pub mod float_power;
 pub mod frequencies;
 mod generate;
+pub mod hyperbolic;
+pub mod logarithmic;
 pub mod logic;
 pub mod matrix_factories;
+pub mod modified_bessel;
 pub mod neighbours;
 pub mod new_factories;
 pub mod nonzero;
+pub mod normal;
 pub mod parts;
 pub mod piecewise;
 pub mod pointwise;
@@ -40,6 +45,7 @@ pub mod selection;
 pub mod sign;
 pub mod spaced;
 pub mod table;
+pub mod trigonometric;
 pub mod upsample;
 pub mod view;
 pub mod windows;
@@ -65,6 +71,12 @@ pub mod kernels {
     families! {
         __arithmetic_rows: Arithmetic,
         __exponential_rows: Exponential,
+        __logarithmic_rows: Logarithmic,
+        __trigonometric_rows: Trigonometric,
+        __hyperbolic_rows: Hyperbolic,
+        __bessel_rows: Bessel,
+        __modified_bessel_rows: ModifiedBessel,
+        __normal_rows: Normal,
         __power_rows: Powers,
         __activation_rows: Activation,
         __piecewise_rows: Piecewise,

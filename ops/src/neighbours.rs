@@ -5,7 +5,7 @@ use crate::copies::to_dtype;
 use crate::kernels::Neighbours;
 use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise, run};
 use crate::record;
-use crate::record::{Inputs, Record, Recorded};
+use crate::record::{Inputs, Record, Recorded, Within};
 use monomorph_core::structured::{Functional, Out};
 use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, bf16, f16};
 
@@ -60,7 +60,7 @@ impl Recorded for NextafterFn {
     const RECORD: Record = Record {
         call: "nextafter: x x",
         inputs: Inputs::Any,
-        ulp: 0,
+        within: Within::EXACT,
         reference: |dtype, x, p| {
             let next = |[a, b]: [f64; 2], []: [f64; 0]| match dtype {
                 DType::F16 => {

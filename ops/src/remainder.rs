@@ -3,7 +3,7 @@
 use crate::algebra::{Divisor, RoundedDivision};
 use crate::pointwise::{Common, Integers, Map, Real, Rule, Same, pointwise};
 use crate::record;
-use crate::record::{Inputs, Record, Recorded};
+use crate::record::{Inputs, Record, Recorded, Within};
 use monomorph_core::DType;
 
 pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, elementwise_only = true }
@@ -50,7 +50,7 @@ impl Recorded for RemainderFn {
     const RECORD: Record = Record {
         call: "remainder.Tensor: x x",
         inputs: Inputs::Any,
-        ulp: 1,
+        within: Within::units(1),
         reference: |dtype, x, p| {
             let int = |[a, b]: [i64; 2], []: [i64; 0]| (b != 0).then(|| with_sign_of(a.wrapping_rem(b), b));
             let float = |[a, b]: [f64; 2], []: [f64; 0]| with_sign_of(truncated_rest(dtype, a, b), b);
@@ -62,7 +62,7 @@ impl Recorded for FmodFn {
     const RECORD: Record = Record {
         call: "fmod.Tensor: x x",
         inputs: Inputs::Any,
-        ulp: 0,
+        within: Within::EXACT,
         reference: |dtype, x, p| {
             let int = |[a, b]: [i64; 2], []: [i64; 0]| (b != 0).then(|| a.wrapping_rem(b));
             let float = |[a, b]: [f64; 2], []: [f64; 0]| truncated_rest(dtype, a, b);
@@ -74,7 +74,7 @@ impl Recorded for GcdFn {
     const RECORD: Record = Record {
         call: "gcd: x x",
         inputs: Inputs::Any,
-        ulp: 0,
+        within: Within::EXACT,
         reference: |dtype, x, p| {
             record::int(dtype, x, p, |[a, b]: [i64; 2], []: [i64; 0]| common_divisor(dtype, a, b)).flatten()
         },
@@ -84,7 +84,7 @@ impl Recorded for LcmFn {
     const RECORD: Record = Record {
         call: "lcm: x x",
         inputs: Inputs::Any,
-        ulp: 0,
+        within: Within::EXACT,
         reference: |dtype, x, p| {
             // The product wraps before its magnitude is taken.
             let lcm = |[a, b]: [i64; 2], []: [i64; 0]| {

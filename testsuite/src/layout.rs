@@ -172,8 +172,18 @@ pub fn samples(dtype: DType, inputs: Inputs) -> Vec<Scalar> {
             let bits = dtype.size() * 8;
             let high = if dtype == DType::U8 { 255 } else { i64::MAX >> (64 - bits) };
             let low = if dtype == DType::U8 { 0 } else { !high };
-            let near = [0, 1, 2, 3, 7, 63, 100, -1, -2, -7, -100, high, high - 6, high / 3, low, low + 1];
-            near.into_iter().map(|x| convert(Scalar::Int(x), dtype)).collect()
+            let all = [0, 1, 2, 3, 4, -1, -2, -4, 7, 16, -7, 63, 100, -100, high, high - 6, high / 3, low, low + 1];
+            let count = match inputs {
+                Inputs::Any => all.len(),
+                Inputs::Small => 11,
+                Inputs::Tame => 8,
+            };
+            // The smallest ones of a signed dtype would be large ones of `uint8`.
+            all[..count]
+                .iter()
+                .filter(|x| inputs == Inputs::Any || **x >= low)
+                .map(|x| convert(Scalar::Int(*x), dtype))
+                .collect()
         }
         Kind::Float => floats.iter().map(|&x| convert(Scalar::Float(x), dtype)).collect(),
         Kind::Complex => {

@@ -3,6 +3,7 @@
 
 use monomorph::core::{Category, Kind, ResultType};
 use monomorph::ops::pointwise::OutputKind;
+use monomorph::ops::record::Within;
 use monomorph::{Complex64, Cpu, DType, Scalar, Tensor};
 
 use crate::formulas::Formula;
@@ -189,6 +190,12 @@ pub fn distance(dtype: DType, a: Scalar, b: Scalar) -> u64 {
         DType::C128 => complex_units(a.to_complex(), b.to_complex(), f64::EPSILON),
         _ => u64::from(a != b),
     }
+}
+
+/// The same, but 0 where floats are as near as a record asks for.
+pub fn distance_beyond(dtype: DType, within: Within, got: Scalar, want: Scalar) -> u64 {
+    let near = dtype.kind() == Kind::Float && (got.to_f64() - want.to_f64()).abs() <= within.absolute;
+    if near { 0 } else { distance(dtype, got, want) }
 }
 
 fn nan(x: Scalar) -> bool {

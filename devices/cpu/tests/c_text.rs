@@ -7,7 +7,8 @@ use monomorph_cpu::isa::Portable;
 use monomorph_cpu::on::{Compute, On};
 use monomorph_ops::algebra::sym::{self, Sym};
 use monomorph_ops::algebra::{
-    Bits, Cartesian, Equal, Exponential, Magnitude, Num, Ordered, Real, RoundedDivision, Shift, TrueDivision, Value,
+    Bits, Cartesian, Coordinate, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Real,
+    RoundedDivision, Shift, Trigonometric, TrueDivision, Value,
 };
 use num_complex::Complex;
 use std::fmt::Write as _;
@@ -195,6 +196,33 @@ fn choice<V: Value>([a, b, c]: [V; 3], _: V) -> V {
 fn exponential<V: Exponential>([a, _, _]: [V; 3], _: V) -> V {
     a.exp()
 }
+fn powers<V: Exponential>([a, b, _]: [V; 3], _: V) -> V {
+    V::select(b.truth(), a.exp2(), a.expm1())
+}
+fn logarithms<V: Logarithm>([a, b, c]: [V; 3], _: V) -> V {
+    V::select(b.truth(), V::select(c.truth(), a.log2(), a.log10()), a.log1p())
+}
+fn angles<V: Trigonometric>([a, b, c]: [V; 3], _: V) -> V {
+    V::select(b.truth(), V::select(c.truth(), a.sin(), a.cos()), a.tan())
+}
+fn arcs<V: Trigonometric>([a, b, c]: [V; 3], _: V) -> V {
+    V::select(b.truth(), V::select(c.truth(), a.asin(), a.acos()), a.atan())
+}
+fn hyperbolics<V: Hyperbolic>([a, b, _]: [V; 3], _: V) -> V {
+    V::select(b.truth(), a.sinh(), a.cosh())
+}
+fn areas<V: Hyperbolic>([a, b, c]: [V; 3], _: V) -> V {
+    V::select(b.truth(), V::select(c.truth(), a.asinh(), a.acosh()), a.atanh())
+}
+fn turns<V: Trigonometric>([a, _, _]: [V; 3], _: V) -> V::Re {
+    a.angle()
+}
+fn bearings<V: Coordinate>([a, b, _]: [V; 3], _: V) -> V {
+    a.atan2(b)
+}
+fn errors<V: Gaussian>([a, b, _]: [V; 3], _: V) -> V {
+    V::select(b.truth(), a.erfc(), a.erfinv())
+}
 fn magnitude<V: Magnitude>([a, _, _]: [V; 3], _: V) -> V::Re {
     a.abs()
 }
@@ -304,6 +332,15 @@ fn all_cases() -> Vec<Case> {
         roundings within 0 -> f16, bf16, f32, f64;
         parts within 0 -> C64, C128;
         exponential within 2 -> f16, bf16, f32, f64, C64, C128;
+        powers within 4 -> f16, bf16, f32, f64, C64, C128;
+        logarithms within 4 -> f16, bf16, f32, f64, C64, C128;
+        angles within 4 -> f16, bf16, f32, f64, C64, C128;
+        arcs within 4 -> f16, bf16, f32, f64, C64, C128;
+        hyperbolics within 4 -> f16, bf16, f32, f64, C64, C128;
+        areas within 4 -> f16, bf16, f32, f64, C64, C128;
+        turns within 4 -> f16, bf16, f32, f64, C64, C128;
+        bearings within 2 -> f16, bf16, f32, f64;
+        errors within 8 -> f16, bf16, f32, f64;
     }
 }
 

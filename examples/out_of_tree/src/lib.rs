@@ -4,7 +4,7 @@
 //! | file | shows |
 //! | --- | --- |
 //! | `memory` | memory with addresses of its own, counted |
-//! | `device` | [`Device`](monomorph::Device): identity, current device, strided copy |
+//! | `device` | [`Device`]: identity, current device, strided copy |
 //! | `add` | a kernel for a pointwise template: every form of `add`, typed and by name |
 //! | `sum` | a kernel for a reduction, registered for out= alone: dispatch completes the functional forms |
 //! | `multiply` | an out= kernel that is written by hand, behind the library's checks; the other forms are completed |

@@ -9,10 +9,10 @@
 //! rounds, a half of either side where `minimum` and `maximum` meet, and 0 for x⁰ whatever x is.
 
 use super::{
-    Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Power, Real, Root, TrueDivision,
-    Value,
+    Coordinate, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Power, Real, Root,
+    Trigonometric, TrueDivision, Value,
 };
-use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A value and its slope.
@@ -198,17 +198,27 @@ macro_rules! functions {
 }
 
 functions! {
-    Exponential { exp: |_, y| y; }
-    Logarithm { log: |x, _| V::one() / x; }
+    Exponential {
+        exp: |_, y| y;
+        exp2: |_, y| y * V::from_f64(LN_2);
+        expm1: |_, y| y + V::one();
+    }
     Root {
         sqrt: |_, y| V::from_f64(0.5) / y;
         rsqrt: |_, y| V::from_f64(-0.5) * y * y * y;
     }
-    Hyperbolic {
+    Hyperbolic + Root {
+        sinh: |x, _| x.cosh();
+        cosh: |x, _| x.sinh();
+        asinh: |x, _| V::one() / (x * x + V::one()).sqrt();
+        acosh: |x, _| V::one() / (x * x - V::one()).sqrt();
+        atanh: |x, _| V::one() / (V::one() - x * x);
         tanh: |_, y| V::one() - y * y;
         sigmoid: |_, y| y * (V::one() - y);
     }
     Gaussian + Exponential + Hyperbolic {
+        erfc: |x, _| V::from_f64(-FRAC_2_SQRT_PI) * (-(x * x)).exp();
+        erfinv: |_, y| V::from_f64(1.0 / FRAC_2_SQRT_PI) * (y * y).exp();
         erf: |x, _| V::from_f64(FRAC_2_SQRT_PI) * (-(x * x)).exp();
         // The probability below x, which is exact as a quotient also far below zero, and x times the density.
         gelu: |x, y| {
@@ -222,6 +232,92 @@ functions! {
             let s = (slope * (x + cube * x * x * x)).sigmoid();
             s + x * s * (V::one() - s) * slope * (V::one() + V::from_f64(3.0) * cube * x * x)
         };
+    }
+}
+
+impl<V: Real + Exponential + Hyperbolic + Logarithm> Logarithm for Dual<V> {
+    #[inline(always)]
+    fn log(self) -> Self {
+        self.chain(self.value.log(), V::one() / self.value)
+    }
+    #[inline(always)]
+    fn log2(self) -> Self {
+        self.chain(self.value.log2(), V::from_f64(LOG2_E) / self.value)
+    }
+    #[inline(always)]
+    fn log10(self) -> Self {
+        self.chain(self.value.log10(), V::from_f64(LOG10_E) / self.value)
+    }
+    #[inline(always)]
+    fn log1p(self) -> Self {
+        self.chain(self.value.log1p(), V::one() / (V::one() + self.value))
+    }
+    #[inline(always)]
+    fn log_sum_exp(self, other: Self) -> Self {
+        let share = (self.value - other.value).sigmoid();
+        let slope = self.slope * share + other.slope * (V::one() - share);
+        Dual { value: self.value.log_sum_exp(other.value), slope }
+    }
+}
+
+impl<V: Real + Trigonometric + Root> Trigonometric for Dual<V> {
+    #[inline(always)]
+    fn is_near(self) -> V::Mask {
+        self.value.is_near()
+    }
+    #[inline(always)]
+    fn sin(self) -> Self {
+        self.chain(self.value.sin(), self.value.cos())
+    }
+    #[inline(always)]
+    fn cos(self) -> Self {
+        self.chain(self.value.cos(), -self.value.sin())
+    }
+    #[inline(always)]
+    fn tan(self) -> Self {
+        let value = self.value.tan();
+        self.chain(value, V::one() + value * value)
+    }
+    #[inline(always)]
+    fn sin_near(self) -> Self {
+        self.chain(self.value.sin_near(), self.value.cos_near())
+    }
+    #[inline(always)]
+    fn cos_near(self) -> Self {
+        self.chain(self.value.cos_near(), -self.value.sin_near())
+    }
+    #[inline(always)]
+    fn tan_near(self) -> Self {
+        let value = self.value.tan_near();
+        self.chain(value, V::one() + value * value)
+    }
+    #[inline(always)]
+    fn asin(self) -> Self {
+        let x = self.value;
+        self.chain(x.asin(), V::one() / (V::one() - x * x).sqrt())
+    }
+    #[inline(always)]
+    fn acos(self) -> Self {
+        let x = self.value;
+        self.chain(x.acos(), -(V::one() / (V::one() - x * x).sqrt()))
+    }
+    #[inline(always)]
+    fn atan(self) -> Self {
+        let x = self.value;
+        self.chain(x.atan(), V::one() / (V::one() + x * x))
+    }
+    #[inline(always)]
+    fn angle(self) -> Self {
+        Dual::constant(self.value.angle())
+    }
+}
+
+impl<V: Real + Coordinate> Coordinate for Dual<V> {
+    #[inline(always)]
+    fn atan2(self, x: Self) -> Self {
+        let square = self.value * self.value + x.value * x.value;
+        let turn = self.slope * x.value - self.value * x.slope;
+        Dual { value: self.value.atan2(x.value), slope: turn / square }
     }
 }
 

@@ -11,4 +11,10 @@ pub trait Exponential: Num {
     /// e to the power of the value, within 1 ULP for real values, subnormal results included. Complex values follow C99
     /// Annex G at infinities and NaN.
     fn exp(self) -> Self;
+
+    /// 2 to the power of the value, within 1 ULP for real values. Of a complex value e to the power of it times ln 2.
+    fn exp2(self) -> Self;
+
+    /// The exponential less one, within 1 ULP for real values, however small.
+    fn expm1(self) -> Self;
 }

@@ -24,11 +24,13 @@
 //! | [`Classify`] | all | whether a value is infinite, and what stands for what is not finite |
 //! | [`Real`] | floats | NaN test, copied signs, fused multiply-add |
 //! | [`Format`] | floats | the next number, hypot |
-//! | [`Exponential`] | floats, complex | exp |
-//! | [`Logarithm`] | floats, complex | log |
+//! | [`Exponential`] | floats, complex | exp, exp2, expm1 |
+//! | [`Logarithm`] | floats, complex | log, log2, log10, log1p |
 //! | [`Root`] | floats, complex | sqrt, rsqrt |
-//! | [`Hyperbolic`] | floats, complex | tanh, sigmoid |
-//! | [`Gaussian`] | floats | erf, gelu |
+//! | [`Trigonometric`] | floats, complex | sin, cos, tan, their inverses |
+//! | [`Coordinate`] | floats | atan2 |
+//! | [`Hyperbolic`] | floats, complex | sinh, cosh, tanh, their inverses, sigmoid |
+//! | [`Gaussian`] | floats | erf, erfc, erfinv, gelu |
 //! | [`Power`] | all | powers of elements and of numbers |
 //! | [`Cartesian`] | complex | parts |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
@@ -42,6 +44,7 @@
 mod bits;
 mod cartesian;
 mod classify;
+pub mod complex;
 mod division;
 mod divisor;
 mod dual;
@@ -55,12 +58,14 @@ mod logarithm;
 mod magnitude;
 mod num;
 mod order;
+mod polynomial;
 mod power;
 mod real;
 mod root;
 mod rounding;
 mod sign;
 pub mod sym;
+mod trigonometric;
 mod value;
 mod widen;
 
@@ -75,14 +80,16 @@ pub use format::Format;
 pub use gaussian::Gaussian;
 pub use hyperbolic::Hyperbolic;
 pub use index::FromIndex;
-pub use logarithm::Logarithm;
+pub use logarithm::{Logarithm, log_of_sum, real_log_sum_exp};
 pub use magnitude::Magnitude;
 pub use num::Num;
 pub use order::{Equal, Ordered};
+pub(crate) use polynomial::{chebyshev, polynomial};
 pub use power::Power;
 pub use real::Real;
 pub use root::Root;
 pub use rounding::Rounding;
 pub use sign::{Signed, Signum};
+pub use trigonometric::{Coordinate, Trigonometric, real_angle};
 pub use value::{Mask, Value};
 pub use widen::Widen;

@@ -15,10 +15,20 @@ pub struct No;
 impl sealed::Sealed for Yes {}
 impl sealed::Sealed for No {}
 
+/// The float class belongs to the domain without float16 and bfloat16.
+pub struct Wide;
+impl sealed::Sealed for Wide {}
+impl Membership for Wide {
+    const IN: bool = true;
+    const HALVES: bool = false;
+}
+
 /// Whether a class belongs to a domain.
 pub trait Membership: sealed::Sealed + 'static {
     /// [`Yes`] is true.
     const IN: bool;
+    /// Whether float16 and bfloat16 do, if the class of floats does.
+    const HALVES: bool = true;
 }
 impl Membership for Yes {
     const IN: bool = true;
@@ -55,6 +65,8 @@ pub type Integers = Exact<No, Yes, No, No>;
 pub type FloatComplex = Exact<No, No, Yes, Yes>;
 /// Floats.
 pub type Reals = Exact<No, No, Yes, No>;
+/// float32 and float64.
+pub type WideReals = Exact<No, No, Wide, No>;
 
 /// A set of dtypes.
 pub trait DomainSet: sealed::Sealed + 'static {
@@ -73,7 +85,7 @@ impl<B: Membership, I: Membership, R: Membership, C: Membership> DomainSet for E
             let member = match DType::ALL[d].kind() {
                 Kind::Bool => B::IN,
                 Kind::Int => I::IN,
-                Kind::Float => R::IN,
+                Kind::Float => R::IN && (R::HALVES || DType::ALL[d].size() > 2),
                 Kind::Complex => C::IN,
             };
             mask |= (member as u16) << d;
@@ -89,6 +101,7 @@ impl<B: Membership, I: Membership, R: Membership, C: Membership> DomainSet for E
         (true, true, false, false) => "bool and integers",
         (false, true, false, false) => "integers",
         (false, false, true, true) => "floating and complex dtypes",
+        (false, false, true, false) if !R::HALVES => "float32 and float64",
         (false, false, true, false) => "floating dtypes",
         (false, false, false, true) => "complex dtypes",
         (true, false, false, false) => "bool",

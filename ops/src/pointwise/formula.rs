@@ -22,6 +22,8 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     /// Whether a loop for each instruction set would gain nothing, because the formula computes one element at a time. One
     /// loop instead of three.
     const ELEMENTWISE_ONLY: bool = false;
+    /// Whether most elements can take a shorter way, [`Map::eval_usual`], so that a device may look a block over first.
+    const USUAL: bool = false;
     /// The type of the set of dtypes that the formula computes in. Varies per operator.
     type Domain: super::DomainSet;
     /// The type of the tensor operands.
@@ -48,6 +50,18 @@ pub type OutOf<F, V> = <<F as PointwiseFn>::Out as Outputs>::Of<V>;
 pub trait Map<V: Value>: PointwiseFn {
     /// One element of the output from one element of each operand.
     fn eval(x: In<Self, V>, p: ParamsOf<Self, V>) -> OutOf<Self, V>;
+
+    /// Whether these operands may take the shorter way. Asked only where [`PointwiseFn::USUAL`] is set.
+    #[inline(always)]
+    fn is_usual(_x: In<Self, V>) -> V::Mask {
+        <V::Mask as Value>::from_bool(true)
+    }
+
+    /// [`Map::eval`] by a shorter way, for operands of which [`Map::is_usual`] holds.
+    #[inline(always)]
+    fn eval_usual(x: In<Self, V>, p: ParamsOf<Self, V>) -> OutOf<Self, V> {
+        Self::eval(x, p)
+    }
 
     /// Whether the operands have no result (integer division by zero). Asked only where [`PointwiseFn::FAULT`] is set.
     #[inline(always)]

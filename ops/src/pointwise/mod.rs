@@ -23,7 +23,7 @@ mod trace;
 
 pub use domain::{
     AllDTypes, BoolClass, ComplexClass, Domain, DomainSet, Exact, FloatComplex, IntClass, Integers, Integral,
-    Membership, No, Numeric, Ordered, Real, RealClass, Reals, Yes, covered,
+    Membership, No, Numeric, Ordered, Real, RealClass, Reals, Wide, WideReals, Yes, covered,
 };
 pub use formula::{
     Common, In, Magnitude, Map, MaskAndTwo, Number, Numbers, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
@@ -48,14 +48,16 @@ pub use crate::pointwise;
 /// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
 /// ```
 ///
-/// followed by `check = f`, `fault = true`, `light = true`, `halves_as_f32 = true` or `elementwise_only = true`, in this order,
-/// where the operator has a check of its own, data that it refuses, next to nothing to compute, or can do with fewer loops (the
+/// followed by `check = f`, `fault = true`, `light = true`, `halves_as_f32 = true`, `elementwise_only = true` or
+/// `usual = true`, in this order,
+/// where the operator has a check of its own, data that it refuses, next to nothing to compute, can do with fewer loops, or has a
+/// shorter way for most elements (the
 /// constants of [`PointwiseFn`]).
 #[macro_export]
 macro_rules! pointwise {
     ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr
         $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)?
-        $(, halves_as_f32 = $halves:literal)? $(, elementwise_only = $elementwise:literal)?) => {
+        $(, halves_as_f32 = $halves:literal)? $(, elementwise_only = $elementwise:literal)? $(, usual = $usual:literal)?) => {
         $(#[$doc])*
         #[doc = concat!("The formula of `", $text, "`.")]
         pub struct $name;
@@ -67,6 +69,7 @@ macro_rules! pointwise {
             $(const LIGHT: bool = $light;)?
             $(const HALVES_AS_F32: bool = $halves;)?
             $(const ELEMENTWISE_ONLY: bool = $elementwise;)?
+            $(const USUAL: bool = $usual;)?
             type Domain = $domain;
             type Operands = $operands;
             type Params = $params;

@@ -277,15 +277,18 @@ fn plan_any(
     }
     if result != compute && rule.output == OutputKind::Magnitude {
         complex_to_real(&mut flags, result, out, sink.form())?;
+        // PyTorch copies the real parts of a complex angle into a row-major result.
+        flags.enforce_linear_iteration |= rule.flags.promote_integer_inputs_to_float;
     }
     let config = Config {
         flags,
         output_dtype: (result != compute || rule.exact_output).then_some(result),
         promote_from: masks,
         common_dtype: rule.numbers_promote.then_some(compute),
-        // The result of a complex magnitude is made like its operand, not by the walk.
+        // The result of a complex magnitude is made like its operand, not by the walk; that of an angle is not.
         outputs_like_input: rule.output == OutputKind::Magnitude
             && result != compute
+            && !rule.flags.promote_integer_inputs_to_float
             && sink.form() == Form::Functional,
         ..Config::default()
     };
@@ -367,6 +370,9 @@ fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: 
 /// complex output takes the result as its real part.
 fn complex_to_real(flags: &mut monomorph_iter::Flags, result: DType, out: Option<DType>, form: Form) -> Result<()> {
     flags.check_all_same_dtype = false;
+    // The common dtype is not the result's, which is checked below.
+    flags.cast_common_dtype_to_outputs = false;
+    flags.enforce_safe_casting_to_output = false;
     if form == Form::InPlace {
         let what = "in-place on a tensor of";
         let accepted = "bool, integers and floats; the magnitude of a complex number is real";

@@ -1,6 +1,6 @@
 //! Formulas as text: the symbolic instantiation of every formula of a domain, dtype by dtype.
 
-use super::domain::{BoolClass, ComplexClass, DomainSet, Exact, IntClass, Membership, No, RealClass, Yes};
+use super::domain::{BoolClass, ComplexClass, DomainSet, Exact, IntClass, Membership, No, RealClass, Wide, Yes};
 use super::formula::{Common, Magnitude, Map, MaskAndTwo, Operands, Outputs, Params, PointwiseFn, Same, Truth};
 use crate::algebra::Value;
 use crate::algebra::sym::{Compute, Function, Sym, Tracer, trace};
@@ -93,8 +93,8 @@ impl<F: PointwiseFn, Class> SymClass<F, Class> for No {
 }
 
 macro_rules! classes {
-    ($($class:ty: $($dtype:ident $element:ty),*;)*) => {$(
-        impl<F> SymClass<F, $class> for Yes
+    ($($member:ident $class:ty: $($dtype:ident $element:ty),*;)*) => {$(
+        impl<F> SymClass<F, $class> for $member
         where
             F: $(Map<Sym<$element>> +)* PointwiseFn,
             F::Operands: $(SymOperands<$element> +)*,
@@ -110,10 +110,11 @@ macro_rules! classes {
     )*};
 }
 classes! {
-    BoolClass: Bool bool;
-    IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
-    RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
-    ComplexClass: C64 Complex32, C128 Complex64;
+    Yes BoolClass: Bool bool;
+    Yes IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
+    Yes RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
+    Wide RealClass: F32 f32, F64 f64;
+    Yes ComplexClass: C64 Complex32, C128 Complex64;
 }
 
 /// A domain on which formula `F` can be recorded.

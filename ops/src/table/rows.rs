@@ -6,6 +6,12 @@ macro_rules! op_table {
     ($callback:ident $($context:tt)*) => {
         $crate::__arithmetic_rows! { $callback $($context)* }
         $crate::__exponential_rows! { $callback $($context)* }
+        $crate::__logarithmic_rows! { $callback $($context)* }
+        $crate::__trigonometric_rows! { $callback $($context)* }
+        $crate::__hyperbolic_rows! { $callback $($context)* }
+        $crate::__bessel_rows! { $callback $($context)* }
+        $crate::__modified_bessel_rows! { $callback $($context)* }
+        $crate::__normal_rows! { $callback $($context)* }
         $crate::__power_rows! { $callback $($context)* }
         $crate::__activation_rows! { $callback $($context)* }
         $crate::__piecewise_rows! { $callback $($context)* }

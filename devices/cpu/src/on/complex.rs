@@ -7,7 +7,8 @@ use super::hypot::{hypot_f32, library_hypot};
 use super::{On, operator};
 use crate::isa::Isa;
 use monomorph_ops::algebra::{
-    Cartesian, Equal, Exponential, Hyperbolic, Logarithm, Magnitude, Num, Power, Root, TrueDivision, Value,
+    Cartesian, Equal, Exponential, Hyperbolic, Logarithm, Magnitude, Num, Power, Root, Trigonometric, TrueDivision,
+    Value,
 };
 use num_complex::Complex;
 
@@ -25,6 +26,17 @@ fn narrow(z: Complex<f64>) -> Complex<f32> {
 #[inline(always)]
 fn itself(z: Complex<f64>) -> Complex<f64> {
     z
+}
+
+/// Methods by the algebra's functions of parts, computed in float64.
+macro_rules! by_parts {
+    ($wide:ident $narrow:ident: $($method:ident)+) => {$(
+        #[inline(always)]
+        fn $method(self) -> Self {
+            let z = On::<Complex<f64>, I>::new($wide(self.get()));
+            On::new($narrow(monomorph_ops::algebra::complex::$method(z).get()))
+        }
+    )+};
 }
 
 /// Implements the algebra for complex types: component, hypot, exponential, the way to float64 parts and back.
@@ -139,6 +151,7 @@ macro_rules! complex {
                     finite
                 })
             }
+            by_parts! { $wide $narrow: exp2 expm1 }
         }
 
         impl<I: Isa> Logarithm for On<Complex<$part>, I> {
@@ -146,6 +159,36 @@ macro_rules! complex {
             fn log(self) -> Self {
                 On::new($narrow(log($wide(self.get()))))
             }
+            #[inline(always)]
+            fn log_sum_exp(self, other: Self) -> Self {
+                let [a, b] = [self, other].map(|z| On::<Complex<f64>, I>::new($wide(z.get())));
+                On::new($narrow(monomorph_ops::algebra::complex::log_sum_exp(a, b).get()))
+            }
+            by_parts! { $wide $narrow: log2 log10 log1p }
+        }
+
+        impl<I: Isa> Trigonometric for On<Complex<$part>, I> {
+            #[inline(always)]
+            fn is_near(self) -> Self::Mask {
+                On::new(true)
+            }
+            #[inline(always)]
+            fn sin_near(self) -> Self {
+                self.sin()
+            }
+            #[inline(always)]
+            fn cos_near(self) -> Self {
+                self.cos()
+            }
+            #[inline(always)]
+            fn tan_near(self) -> Self {
+                self.tan()
+            }
+            #[inline(always)]
+            fn angle(self) -> Self::Re {
+                monomorph_ops::algebra::complex::angle(self)
+            }
+            by_parts! { $wide $narrow: sin cos tan asin acos atan }
         }
 
         impl<I: Isa> Root for On<Complex<$part>, I> {
@@ -160,6 +203,7 @@ macro_rules! complex {
         }
 
         impl<I: Isa> Hyperbolic for On<Complex<$part>, I> {
+            by_parts! { $wide $narrow: sinh cosh asinh acosh atanh }
             #[inline(always)]
             fn tanh(self) -> Self {
                 On::new($narrow(tanh($wide(self.get()))))

@@ -20,7 +20,7 @@ use crate::isa::Isa;
 /// Declares the exponential function of one float type.
 macro_rules! exponential {
     (
-        $name:ident, $parts:ident, $lite:ident, $power:ident: $float:ident as $bits:ident ($signed:ident);
+        $name:ident, $parts:ident, $terms:ident, $lite:ident, $power:ident: $float:ident as $bits:ident ($signed:ident);
         shape bias $bias:literal, mantissa $mantissa:literal;
         clamp $low:literal, $high:literal, normal above $normal:literal, raise by $rise:literal;
         ln2 $ln2_high:literal, $ln2_low:literal;
@@ -74,6 +74,14 @@ macro_rules! exponential {
         /// the clamps of the exponential; the tail is small beside the head. Arbitrary for NaN, but head and tail are NaN.
         #[inline(always)]
         pub(super) fn $parts<I: Isa>(x: $float, low: $float) -> ($signed, $float, $float) {
+            let fma = |a: $float, b: $float, c: $float| if I::FMA { a.mul_add(b, c) } else { a * b + c };
+            let (n, r, correction, q) = $terms::<I>(x, low);
+            (n, r, fma(r * r, fma(q, r, 0.5), correction))
+        }
+
+        /// The same before the terms are summed: n, r, c and q such that e^(x + low) is 2ⁿ·(1 + r + c + r²/2 + r³·q).
+        #[inline(always)]
+        pub(super) fn $terms<I: Isa>(x: $float, low: $float) -> ($signed, $float, $float, $float) {
             /// Its last place is one, so a sum with it is rounded to an integer.
             const SHIFT: $float = 1.5 * ((1 as $bits) << $mantissa) as $float;
 
@@ -90,7 +98,7 @@ macro_rules! exponential {
             $(let q = fma(q, r, $rest);)*
             // Signed, so that negative n halves downwards; wrapping, because NaN leaves arbitrary bits.
             let n = shifted.to_bits().wrapping_sub(SHIFT.to_bits()).cast_signed();
-            (n, r, fma(r * r, q, correction))
+            (n, r, correction, q)
         }
 
         /// 2 to the power of `n`, where that is a normal number.
@@ -102,16 +110,16 @@ macro_rules! exponential {
 }
 
 exponential! {
-    exp_f32, exp_parts_f32, exp_lite_f32, power_f32: f32 as u32 (i32);
+    exp_f32, exp_parts_f32, exp_terms_f32, exp_lite_f32, power_f32: f32 as u32 (i32);
     shape bias 127, mantissa 23;
     clamp -104.0, 89.0, normal above -86.5, raise by 64;
     ln2 0.693_359_4, -2.121_944_4e-4;
     u 1.382_324_1e-3, 8.368_827e-3, 4.166_824e-2, 1.666_652e-1, 4.999_999_4e-1;
-    q 1.989_099_1e-4, 1.393_365e-3, 8.333_310_5e-3, 4.166_646_7e-2, 1.666_666_7e-1, 0.5
+    q 1.989_099_1e-4, 1.393_365e-3, 8.333_310_5e-3, 4.166_646_7e-2, 1.666_666_7e-1
 }
 
 exponential! {
-    exp_f64, exp_parts_f64, exp_lite_f64, power_f64: f64 as u64 (i64);
+    exp_f64, exp_parts_f64, exp_terms_f64, exp_lite_f64, power_f64: f64 as u64 (i64);
     shape bias 1023, mantissa 52;
     clamp -746.0, 710.0, normal above -707.5, raise by 128;
     ln2 6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10;
@@ -119,6 +127,5 @@ exponential! {
       1.984126951649935e-4, 1.388888894451334e-3, 8.333333333490218e-3, 0.041666666666526596, 1.666666666666642e-1,
       5.000000000000011e-1;
     q 2.0914686968086876e-9, 2.5105217004720745e-8, 2.75572736431103e-7, 2.7557255400206422e-6, 2.4801587325547743e-5,
-      1.9841269874820627e-4, 1.3888888888883748e-3, 8.333333333326136e-3, 4.166666666666667e-2, 1.666666666666667e-1,
-      0.5
+      1.9841269874820627e-4, 1.3888888888883748e-3, 8.333333333326136e-3, 4.166666666666667e-2, 1.666666666666667e-1
 }

@@ -1,20 +1,18 @@
 //! The real floats. float16 and bfloat16 hold a float32 and round when they are stored; only their rounded quotients
 //! pass through their own precision on the way, because PyTorch's do and a truncation shows it.
 
-use super::erf::{erf_f32, erf_f64};
-use super::exp::{exp_f32, exp_f64};
-use super::gelu::{gelu_f32, gelu_f64, gelu_tanh_f32, gelu_tanh_f64};
-use super::log::{log_f32, log_f64};
+use super::arc::{atan2_f32, atan2_f64};
 use super::pair::{product_f32, product_f64, rest_f32, rest_f64};
 use super::pow::{pow_f32, pow_f64};
-use super::tanh::{sigmoid_f32, sigmoid_f64, tanh_f32, tanh_f64};
+use super::reduction::NEAR_F64;
+use super::sine::NEAR_F32;
 use super::{On, operator};
 use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::Isa;
 use half::{bf16, f16};
 use monomorph_ops::algebra::{
-    Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Power, Real, Root, RoundedDivision,
-    TrueDivision, Value,
+    Coordinate, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Power, Real, Root,
+    RoundedDivision, Trigonometric, TrueDivision, Value,
 };
 
 #[inline(always)]
@@ -52,23 +50,35 @@ macro_rules! rsqrt {
 rsqrt! { rsqrt_f32: f32, product_f32, rest_f32, wide rsqrt_f64 }
 rsqrt! { rsqrt_f64: f64, product_f64, rest_f64 }
 
-/// Implements traits of functions of one value, each method by a function that is generic over the level.
+/// Implements the methods of functions of one value, each by a function that is generic over the level.
 macro_rules! functions {
-    ($element:ident: $($trait:ident { $($method:ident $function:ident),+ })+) => {$(
-        impl<I: Isa> $trait for On<$element, I> {$(
-            #[inline(always)]
-            fn $method(self) -> Self {
-                On::new($function::<I>(self.get()))
-            }
-        )+}
+    ($element:ident $repr:ident: $($trait:ident)+) => {$(
+        impl<I: Isa> $trait for On<$element, I> {
+            functions! { @$trait $repr }
+        }
+    )+};
+    (@Exponential $repr:ident) => { functions! { @methods $repr exp exp2 expm1 } };
+    (@Logarithm $repr:ident) => {
+        #[inline(always)]
+        fn log_sum_exp(self, other: Self) -> Self {
+            monomorph_ops::algebra::real_log_sum_exp(self, other)
+        }
+        functions! { @methods $repr log log2 log10 log1p }
+    };
+    (@Hyperbolic $repr:ident) => { functions! { @methods $repr sinh cosh tanh asinh acosh atanh sigmoid } };
+    (@Gaussian $repr:ident) => { functions! { @methods $repr erf erfc erfinv gelu gelu_tanh } };
+    (@methods $repr:ident $($method:ident)+) => {$(
+        #[inline(always)]
+        fn $method(self) -> Self {
+            On::new(super::functions::$repr::$method::<I>(self.get()))
+        }
     )+};
 }
 
 /// Implements the algebra for float types: element, register, rounding of quotients, functions.
 macro_rules! float {
     ($(
-        $element:ident: $repr:ident, $round:ident, $rsqrt:ident, $pow:ident, $exp:ident, $log:ident, $tanh:ident,
-        $sigmoid:ident, $erf:ident, $gelu:ident, $gelu_tanh:ident
+        $element:ident: $repr:ident, $round:ident, $rsqrt:ident, $pow:ident, near $near:expr, atan2 $atan2:ident
     );+ $(;)?) => {$(
         impl<I: Isa> Value for On<$element, I> {
             type Mask = On<bool, I>;
@@ -248,18 +258,30 @@ macro_rules! float {
             }
         }
 
-        functions! { $element:
-            Exponential { exp $exp }
-            Logarithm { log $log }
-            Hyperbolic { tanh $tanh, sigmoid $sigmoid }
-            Gaussian { erf $erf, gelu $gelu, gelu_tanh $gelu_tanh }
+        impl<I: Isa> Trigonometric for On<$element, I> {
+            #[inline(always)]
+            fn is_near(self) -> Self::Mask {
+                On::new(self.get().abs() <= $near)
+            }
+            #[inline(always)]
+            fn angle(self) -> Self {
+                monomorph_ops::algebra::real_angle(self)
+            }
+            functions! { @methods $repr sin cos tan sin_near cos_near tan_near asin acos atan }
         }
+        impl<I: Isa> Coordinate for On<$element, I> {
+            #[inline(always)]
+            fn atan2(self, x: Self) -> Self {
+                On::new($atan2::<I>(self.get(), x.get()))
+            }
+        }
+        functions! { $element $repr: Exponential Logarithm Hyperbolic Gaussian }
     )+};
 }
 
 float! {
-    f32: f32, unrounded, rsqrt_f32, pow_f32, exp_f32, log_f32, tanh_f32, sigmoid_f32, erf_f32, gelu_f32, gelu_tanh_f32;
-    f64: f64, unrounded, rsqrt_f64, pow_f64, exp_f64, log_f64, tanh_f64, sigmoid_f64, erf_f64, gelu_f64, gelu_tanh_f64;
-    f16: f32, through_f16, rsqrt_f32, pow_f32, exp_f32, log_f32, tanh_f32, sigmoid_f32, erf_f32, gelu_f32, gelu_tanh_f32;
-    bf16: f32, through_bf16, rsqrt_f32, pow_f32, exp_f32, log_f32, tanh_f32, sigmoid_f32, erf_f32, gelu_f32, gelu_tanh_f32;
+    f32: f32, unrounded, rsqrt_f32, pow_f32, near NEAR_F32, atan2 atan2_f32;
+    f64: f64, unrounded, rsqrt_f64, pow_f64, near NEAR_F64, atan2 atan2_f64;
+    f16: f32, through_f16, rsqrt_f32, pow_f32, near NEAR_F32, atan2 atan2_f32;
+    bf16: f32, through_bf16, rsqrt_f32, pow_f32, near NEAR_F32, atan2 atan2_f32;
 }

@@ -5,20 +5,30 @@
 //!
 //! One file per class of dtypes, one per function that is more than an instruction.
 
+mod arc;
 mod bool;
 mod complex;
 mod complex_functions;
 mod discrete;
 mod erf;
+mod erfc;
+mod erfinv;
 mod exp;
+mod exp2;
+mod expm1;
 mod float;
+mod functions;
 mod gelu;
+mod horner;
 mod hypot;
 mod int;
 mod log;
+mod log1p;
 mod next_after;
 mod pair;
 mod pow;
+mod reduction;
+mod sine;
 mod tanh;
 #[cfg(test)]
 mod tests;

@@ -89,7 +89,7 @@ where
         let out_size = <F::Out as Store<On<C, I>>>::SIZE;
         // Elements that are converted take longer to compute than to move.
         let owns = F::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && self.n * out_size > NEAR;
-        let step = match (F::FAULT, owns) {
+        let step = match (F::FAULT || F::USUAL, owns) {
             (true, _) => CHUNK,
             (false, true) => OWNED / out_size,
             (false, false) => self.n.max(1),
@@ -98,7 +98,7 @@ where
         let mut next = 0;
         while next < self.n {
             let start = next;
-            next = if F::FAULT || owns { self.n.min(start + step) } else { self.n };
+            next = if F::FAULT || F::USUAL || owns { self.n.min(start + step) } else { self.n };
             let range = start..next;
             if owns {
                 prefetch_run(self.out.wrapping_add(start * out_size), range.len() * out_size);
@@ -106,6 +106,13 @@ where
             // SAFETY: K2.
             if F::FAULT && unsafe { faults::<F, C, I>(ins, range.clone()) } {
                 return false;
+            }
+            // SAFETY: K2.
+            if F::USUAL && !unsafe { are_usual::<F, C, I>(ins, range.clone()) } {
+                // Rare, so one loop for all: in place it may go element by element.
+                // SAFETY: K2, K3.
+                unsafe { sweep::<F, C, I, false, false>(self.out, ins, range, params) };
+                continue;
             }
             if C::in_runs::<I>() && size_of::<C::Repr>() * RUN <= size_of::<Wide>() {
                 // SAFETY: K2, K3.
@@ -118,10 +125,10 @@ where
                     *first = self.out;
                 }
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false>(self.out, ins, range, params) };
+                unsafe { sweep::<F, C, I, false, true>(self.out, ins, range, params) };
             } else {
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false>(self.out, ins, range, params) };
+                unsafe { sweep::<F, C, I, false, true>(self.out, ins, range, params) };
             }
         }
         true
@@ -134,7 +141,7 @@ type Pointers<F, C, I> = <<F as PointwiseFn>::Operands as Load<On<C, I>>>::Point
 ///
 /// K2, K3 for the range.
 #[inline(always)]
-unsafe fn sweep<F, C, I, const WIDE: bool>(
+unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
     out: *mut u8,
     ins: Pointers<F, C, I>,
     range: Range<usize>,
@@ -166,7 +173,7 @@ unsafe fn sweep<F, C, I, const WIDE: bool>(
     for i in range {
         // SAFETY: K2.
         let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<WIDE>(ins, i) };
-        let y = F::eval(x, params);
+        let y = if F::USUAL && USUAL { F::eval_usual(x, params) } else { F::eval(x, params) };
         // SAFETY: K2.
         unsafe { <F::Out as Store<On<C, I>>>::store::<WIDE>(out, i, y) };
     }
@@ -210,12 +217,12 @@ where
         if wide_out {
             let result = result.0.as_mut_ptr().cast::<u8>();
             // SAFETY: K2 for the buffers, which were just filled, and lie apart (K3).
-            unsafe { sweep::<F, C, I, true>(result, ins, 0..n, params) };
+            unsafe { sweep::<F, C, I, true, true>(result, ins, 0..n, params) };
             // SAFETY: R1, R2 by K2; K1.
             unsafe { <F::Out as Store<On<C, I>>>::narrow_run(result, to, n) };
         } else {
             // SAFETY: as above; a dtype that is not widened is stored as it lies in a register.
-            unsafe { sweep::<F, C, I, true>(to, ins, 0..n, params) };
+            unsafe { sweep::<F, C, I, true, true>(to, ins, 0..n, params) };
         }
     }
 }
@@ -239,4 +246,27 @@ where
         any |= F::fault(x).get();
     }
     any
+}
+
+/// Whether every element of the range may take the shorter way.
+///
+/// # Safety
+///
+/// K2 for the range, as far as inputs go.
+#[inline(always)]
+unsafe fn are_usual<F, C, I>(ins: Pointers<F, C, I>, range: Range<usize>) -> bool
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+{
+    let mut all = true;
+    for i in range {
+        // SAFETY: K2.
+        let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
+        all &= F::is_usual(x).get();
+    }
+    all
 }

@@ -7,7 +7,7 @@ use crate::isa::{Avx2, Avx512, Level, Portable};
 use crate::on::On;
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
 use monomorph_ops::pointwise::{
-    BoolClass, ComplexClass, DomainSet, Exact, IntClass, Map, Membership, No, PointwiseFn, RealClass, Yes,
+    BoolClass, ComplexClass, DomainSet, Exact, IntClass, Map, Membership, No, PointwiseFn, RealClass, Wide, Yes,
 };
 
 /// True if elements of `dtype` are computed in the loop of float32.
@@ -29,8 +29,8 @@ impl<F: PointwiseFn, K> Class<F, K> for No {
 
 /// Everything that a formula must be at every level to have bodies on `$element`.
 macro_rules! classes {
-    ($($class:ty: $($dtype:ident $element:ty),*;)*) => {$(
-        impl<F> Class<F, $class> for Yes
+    ($($member:ident $class:ty: $($dtype:ident $element:ty),*;)*) => {$(
+        impl<F> Class<F, $class> for $member
         where
             F: PointwiseFn $(+ Map<On<$element, Portable>> + Map<On<$element, Avx2>> + Map<On<$element, Avx512>>)*,
             F::Operands: $(Load<On<$element, Portable>> + Load<On<$element, Avx2>> + Load<On<$element, Avx512>> +)*,
@@ -57,10 +57,11 @@ macro_rules! classes {
     )*};
 }
 classes! {
-    BoolClass: Bool bool;
-    IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
-    RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
-    ComplexClass: C64 Complex32, C128 Complex64;
+    Yes BoolClass: Bool bool;
+    Yes IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
+    Yes RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
+    Wide RealClass: F32 f32, F64 f64;
+    Yes ComplexClass: C64 Complex32, C128 Complex64;
 }
 
 /// A domain on which formula `F` has bodies.

@@ -53,6 +53,11 @@ impl Taking {
         let bits = Bits::of(dtype, iter.is_conj(operand), iter.is_neg(operand));
         let make = if operand == 0 { Lane::output } else { Lane::input };
         let lane = make(dtype, want, bits, self.level);
-        if want == self.compute && !self.is_own() { lane.through(self.common, self.level) } else { lane }
+        // An operator may compute wider than its operands promote to; what it writes is theirs all the same.
+        let through = match iter.maybe_common_dtype() {
+            Some(half @ (DType::F16 | DType::BF16)) if operand == 0 && want == DType::F32 => half,
+            _ => self.common,
+        };
+        if want == self.compute && through != want { lane.through(through, self.level) } else { lane }
     }
 }

@@ -145,6 +145,13 @@ fn halves_round_once_and_numbers_stay_wide_where_the_rule_says_so() {
     let narrow = apply::<Times, _>((&x, &tenth)).unwrap();
     assert_ne!(narrow.to_vec::<f16>().unwrap(), product.to_vec::<f16>().unwrap());
 
+    // An output of another dtype takes what a float16 result would be: 156.0546875 is none.
+    let x = tensor(&[f16::from_f64(1.5607)], &[1]);
+    let inputs = PointwiseInputs::<Times>::new((&x, Scalar::Int(100))).unwrap();
+    let mut out = tensor(&[0.0f32], &[1]);
+    prepare::<Pointwise<Times>, Cpu, 1>(&inputs, [&mut out]).unwrap().run().unwrap();
+    assert_eq!(floats(&out), [156.0]);
+
     // 1 + 2⁻⁸ + 2⁻⁸ is exact in float32, but not if the first sum is rounded to bfloat16.
     let (one, step) = (bf16::from_f32(1.0), bf16::from_f32(2f32.powi(-8)));
     let sum = axpy(&tensor(&[one], &[1]), &tensor(&[step], &[1]), 2).unwrap();

@@ -28,6 +28,7 @@
 
 mod discrete;
 mod element;
+mod elementary;
 mod graph;
 mod source;
 mod value;

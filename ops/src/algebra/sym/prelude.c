@@ -179,6 +179,21 @@ K_FN k_f64 k_gelu_tanh(k_f64 x) {
   return x < 0 ? x * power / (1 + power) : x / (1 + power);
 }
 
+/* The inverse of erf, in double: S. Winitzki's approximation, 2008, then steps of Halley's, which triple its digits. */
+K_FN k_f64 k_erfinv(k_f64 x) {
+  k_f64 a = fabs(x), c = 4.3307467508, l, y, off;
+  int k;
+  if (!(a < 1)) return a == 1 ? copysign(K_INF_F64, x) : K_NAN_F64;
+  if (a < 1e-20) return x * 0.88622692545275801;
+  l = log1p(-a) + log1p(a);
+  y = sqrt(sqrt((c + 0.5 * l) * (c + 0.5 * l) - l / 0.147) - (c + 0.5 * l));
+  for (k = 0; k < 4; k++) {
+    off = (a > 0.5 ? (1 - a) - erfc(y) : erf(y) - a) * 0.88622692545275801 * exp(y * y);
+    y -= off / (1 + y * off);
+  }
+  return copysign(y, x);
+}
+
 /* ---- real floats; S is the suffix of C's functions ---- */
 
 #define K_FLOATING(n, T, S) \
@@ -202,6 +217,25 @@ K_FN k_f64 k_gelu_tanh(k_f64 x) {
   K_FN T k_copysign_##n(T a, T b) { return copysign##S(a, b); } \
   K_FN T k_exp_##n(T a) { return exp##S(a); } \
   K_FN T k_log_##n(T a) { return log##S(a); } \
+  K_FN T k_exp2_##n(T a) { return exp2##S(a); } \
+  K_FN T k_expm1_##n(T a) { return expm1##S(a); } \
+  K_FN T k_log2_##n(T a) { return log2##S(a); } \
+  K_FN T k_log10_##n(T a) { return log10##S(a); } \
+  K_FN T k_log1p_##n(T a) { return log1p##S(a); } \
+  K_FN T k_sin_##n(T a) { return sin##S(a); } \
+  K_FN T k_cos_##n(T a) { return cos##S(a); } \
+  K_FN T k_tan_##n(T a) { return tan##S(a); } \
+  K_FN T k_asin_##n(T a) { return asin##S(a); } \
+  K_FN T k_acos_##n(T a) { return acos##S(a); } \
+  K_FN T k_atan_##n(T a) { return atan##S(a); } \
+  K_FN T k_sinh_##n(T a) { return sinh##S(a); } \
+  K_FN T k_cosh_##n(T a) { return cosh##S(a); } \
+  K_FN T k_asinh_##n(T a) { return asinh##S(a); } \
+  K_FN T k_acosh_##n(T a) { return acosh##S(a); } \
+  K_FN T k_atanh_##n(T a) { return atanh##S(a); } \
+  K_FN T k_erfc_##n(T a) { return erfc##S(a); } \
+  K_FN T k_atan2_##n(T a, T b) { return atan2##S(a, b); } \
+  K_FN T k_erfinv_##n(T a) { return (T)k_erfinv(a); } \
   K_FN T k_sqrt_##n(T a) { return sqrt##S(a); } \
   K_FN T k_rsqrt_##n(T a) { return (T)(1 / sqrt((k_f64)a)); } \
   K_FN T k_tanh_##n(T a) { return tanh##S(a); } \

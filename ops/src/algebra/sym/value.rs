@@ -4,8 +4,8 @@ use super::element::{Bitwise, Floating, Fractional, Integer, Ordering, Paired, Q
 use super::graph::{Literal, Op, Operand, apply};
 use super::{Compute, Sym};
 use crate::algebra::{
-    Bits, Cartesian, Equal, Exponential, FromIndex, Gaussian, Hyperbolic, Logarithm, Magnitude, Mask, Num, Ordered,
-    Power, Real, Root, RoundedDivision, Shift, TrueDivision, Value, Widen,
+    Bits, Cartesian, Equal, FromIndex, Gaussian, Magnitude, Mask, Num, Ordered, Power, Real, Root, RoundedDivision,
+    Shift, TrueDivision, Value, Widen,
 };
 use monomorph_core::DType;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
@@ -175,18 +175,6 @@ impl<C: Floating> Real for Sym<C> {
     }
 }
 
-impl<C: Fractional> Exponential for Sym<C> {
-    fn exp(self) -> Self {
-        self.unary(Op::Exp)
-    }
-}
-
-impl<C: Fractional> Logarithm for Sym<C> {
-    fn log(self) -> Self {
-        self.unary(Op::Log)
-    }
-}
-
 impl<C: Fractional> Root for Sym<C> {
     fn sqrt(self) -> Self {
         self.unary(Op::Sqrt)
@@ -196,18 +184,15 @@ impl<C: Fractional> Root for Sym<C> {
     }
 }
 
-impl<C: Fractional> Hyperbolic for Sym<C> {
-    fn tanh(self) -> Self {
-        self.unary(Op::Tanh)
-    }
-    fn sigmoid(self) -> Self {
-        self.unary(Op::Sigmoid)
-    }
-}
-
 impl<C: Floating> Gaussian for Sym<C> {
     fn erf(self) -> Self {
         self.unary(Op::Erf)
+    }
+    fn erfc(self) -> Self {
+        self.unary(Op::Erfc)
+    }
+    fn erfinv(self) -> Self {
+        self.unary(Op::Erfinv)
     }
     fn gelu(self) -> Self {
         self.unary(Op::Gelu)

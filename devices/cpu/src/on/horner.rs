@@ -1,0 +1,17 @@
+//! Polynomials, written out: a loop over coefficients would stop vectorisation.
+
+/// Horner's scheme: `horner!(fma, x; c2, c1, c0)` is c2·x² + c1·x + c0 by the given multiply-add.
+macro_rules! horner {
+    ($fma:ident, $x:expr; $first:expr $(, $rest:expr)*) => {{
+        let sum = $first;
+        $(let sum = $fma(sum, $x, $rest);)*
+        sum
+    }};
+}
+pub(super) use horner;
+
+/// a·b + c, fused where the level can.
+#[inline(always)]
+pub(super) fn fma_f64<I: crate::isa::Isa>(a: f64, b: f64, c: f64) -> f64 {
+    if I::FMA { a.mul_add(b, c) } else { a * b + c }
+}

@@ -1,0 +1,99 @@
+//! The normal distribution: the probability below a value, and its inverse.
+
+use crate::algebra::{Gaussian, Logarithm, Real, Root, polynomial};
+use crate::pointwise::{Common, Map, Reals, Rule, Same, WideReals, pointwise};
+use crate::record::{inverse_error_function, normal_probability, record};
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
+pointwise! { NdtrFn "special_ndtr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+impl<V: Gaussian> Map<V> for NdtrFn {
+    #[inline(always)]
+    fn eval([x]: [V; 1], (): ()) -> V {
+        V::from_f64(0.5) * (x * V::from_f64(-FRAC_1_SQRT_2)).erfc()
+    }
+}
+
+/// The inverse: in the middle a rational function of p − ½, at the tails of 1/√(−2 log p). Method and coefficients are those of
+/// `ndtri` in S. L. Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989), which PyTorch uses.
+#[inline(always)]
+fn quantile<V: Real + Logarithm + Root>(p: V) -> V {
+    let (one, half) = (V::one(), V::from_f64(0.5));
+    /// e^-2.
+    const TAIL: f64 = 0.135_335_283_236_612_7;
+    let upper = p.gt(V::from_f64(1.0 - TAIL));
+    let y = V::select(upper, one - p, p);
+    let c = y - half;
+    let z = c * c;
+    let above = polynomial! { z;
+    -59.963_350_101_410_79, 98.001_075_418_599_97, -56.676_285_746_907_03, 13.931_260_938_727_968,
+    -1.239_165_838_673_812_5 };
+    let below = polynomial! { z;
+    1.0, 1.954_488_583_381_417_6, 4.676_279_128_988_815, 86.360_242_139_089_05, -225.462_687_854_119_37,
+    200.260_212_380_060_66, -82.037_225_616_833_34, 15.905_622_512_621_17, -1.183_316_211_213_3 };
+    let middle = (c + c * (z * above / below)) * V::from_f64(2.506_628_274_631_000_2);
+
+    let r = (V::from_f64(-2.0) * y.log()).sqrt();
+    let z = one / r;
+    let near = polynomial! { z;
+    4.055_448_923_059_624_5, 31.525_109_459_989_388, 57.162_819_224_642_13, 44.080_507_389_320_08,
+    14.684_956_192_885_803, 2.186_633_068_507_902_5, -0.140_256_079_171_354_5, -0.035_042_462_682_784_82,
+    -0.000_857_456_785_154_685_4 }
+        / polynomial! { z;
+        1.0, 15.779_988_325_646_675, 45.390_763_512_887_92, 41.317_203_825_467_2, 15.042_538_569_290_75,
+        2.504_649_462_083_094, -0.142_182_922_854_787_79, -0.038_080_640_769_157_83,
+        -0.000_933_259_480_895_457_4 };
+    let far = polynomial! { z;
+    3.237_748_917_769_460_3, 6.915_228_890_689_842, 3.938_810_252_924_744_4, 1.333_034_608_158_075_5,
+    0.201_485_389_549_179_08, 0.012_371_663_481_782_003, 0.000_301_581_553_508_235_43,
+    2.658_069_746_867_375_5e-6, 6.239_745_391_849_833e-9 }
+        / polynomial! { z;
+        1.0, 6.024_270_393_647_42, 3.679_835_638_561_608_7, 1.377_020_994_890_813_2, 0.216_236_993_594_496_63,
+        0.013_420_400_608_854_318, 0.000_328_014_464_682_127_74, 2.892_478_647_453_806_8e-6,
+        6.790_194_080_099_813e-9 };
+    let tail = r - r.log() * z - z * V::select(r.lt(V::from_f64(8.0)), near, far);
+    let result = V::select(y.gt(V::from_f64(TAIL)), middle, V::select(upper, tail, -tail));
+    let result = V::select(p.eq(V::zero()), V::from_f64(f64::NEG_INFINITY), result);
+    let result = V::select(p.eq(one), V::from_f64(f64::INFINITY), result);
+    V::select(p.lt(V::zero()) | p.gt(one), V::from_f64(f64::NAN), result)
+}
+
+pointwise! { NdtriFn "special_ndtri": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Real + Logarithm + Root> Map<V> for NdtriFn {
+    #[inline(always)]
+    fn eval([p]: [V; 1], (): ()) -> V {
+        quantile(p)
+    }
+}
+
+record! { NdtrFn "special_ndtr: x", Tame within 16: float |[x], []| normal_probability(x) }
+record! { NdtriFn "special_ndtri: x", Tame within 16: float |[p], []| match p {
+    _ if p == 0.0 => f64::NEG_INFINITY,
+    _ if p < 0.01 => tail_quantile(p),
+    _ => SQRT_2 * inverse_error_function(2.0 * p - 1.0),
+} }
+
+/// Far below, by steps of Newton's on the logarithm of the probability.
+fn tail_quantile(p: f64) -> f64 {
+    if p.is_nan() || p < 0.0 {
+        return f64::NAN;
+    }
+    let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    (0..40).fold(-(-2.0 * p.ln()).sqrt(), |x, _| {
+        let below = normal_probability(x);
+        if below > 0.0 { x - (below / p).ln() * below / density(x) } else { x + 0.5 }
+    })
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __normal_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [special_ndtr] (Tensor self) -> (Tensor) : formula ($crate::normal::NdtrFn) {
+            functional special_ndtr; out special_ndtr_out [special_ndtr.out];
+        } }
+        { [special_ndtri] (Tensor self) -> (Tensor) : formula ($crate::normal::NdtriFn) {
+            functional special_ndtri; out special_ndtri_out [special_ndtri.out];
+        } }
+    } };
+}

@@ -1,0 +1,200 @@
+//! Angles: sine, cosine, tangent, their inverses, atan2, angle, and sinc. Arguments of any size are reduced exactly.
+
+use crate::algebra::{Coordinate, Trigonometric, TrueDivision, Value};
+use crate::pointwise::{Common, FloatComplex, Magnitude, Map, Reals, Rule, Same, pointwise};
+use crate::record;
+use crate::record::{Inputs, Record, Recorded, Within, im_signed, re_signed};
+use monomorph_core::{Complex64, DType};
+use std::f64::consts::PI;
+
+pointwise! { SinFn "sin": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
+impl<V: Trigonometric> Map<V> for SinFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.sin()
+    }
+    #[inline(always)]
+    fn is_usual([a]: [V; 1]) -> V::Mask {
+        a.is_near()
+    }
+    #[inline(always)]
+    fn eval_usual([a]: [V; 1], (): ()) -> V {
+        a.sin_near()
+    }
+}
+
+pointwise! { CosFn "cos": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
+impl<V: Trigonometric> Map<V> for CosFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.cos()
+    }
+    #[inline(always)]
+    fn is_usual([a]: [V; 1]) -> V::Mask {
+        a.is_near()
+    }
+    #[inline(always)]
+    fn eval_usual([a]: [V; 1], (): ()) -> V {
+        a.cos_near()
+    }
+}
+
+pointwise! { TanFn "tan": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
+impl<V: Trigonometric> Map<V> for TanFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.tan()
+    }
+    #[inline(always)]
+    fn is_usual([a]: [V; 1]) -> V::Mask {
+        a.is_near()
+    }
+    #[inline(always)]
+    fn eval_usual([a]: [V; 1], (): ()) -> V {
+        a.tan_near()
+    }
+}
+
+pointwise! { AsinFn "asin": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+impl<V: Trigonometric> Map<V> for AsinFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.asin()
+    }
+}
+
+pointwise! { AcosFn "acos": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+impl<V: Trigonometric> Map<V> for AcosFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.acos()
+    }
+}
+
+pointwise! { AtanFn "atan": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+impl<V: Trigonometric> Map<V> for AtanFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.atan()
+    }
+}
+
+pointwise! { Atan2Fn "atan2": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT, halves_as_f32 = true }
+impl<V: Coordinate> Map<V> for Atan2Fn {
+    #[inline(always)]
+    fn eval([y, x]: [V; 2], (): ()) -> V {
+        y.atan2(x)
+    }
+}
+
+pointwise! { AngleFn "angle": FloatComplex, Same<1>; () => Magnitude; Rule::UNARY_FLOAT, halves_as_f32 = true }
+impl<V: Trigonometric> Map<V> for AngleFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V::Re {
+        a.angle()
+    }
+}
+
+/// sin(πx) / (πx), and 1 at zero.
+#[inline(always)]
+fn sinc<V: Value + TrueDivision>(x: V, sine: impl FnOnce(V) -> V) -> V {
+    let turned = V::from_f64(PI) * x;
+    V::select(x.truth(), sine(turned) / turned, V::one())
+}
+
+pointwise! { SincFn "sinc": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
+impl<V: Trigonometric + TrueDivision> Map<V> for SincFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        sinc(a, V::sin)
+    }
+    #[inline(always)]
+    fn is_usual([a]: [V; 1]) -> V::Mask {
+        (V::from_f64(PI) * a).is_near()
+    }
+    #[inline(always)]
+    fn eval_usual([a]: [V; 1], (): ()) -> V {
+        sinc(a, V::sin_near)
+    }
+}
+
+record! { SinFn "sin: x", Any within 4: float |[a], []| a.sin(), complex |[a], []| a.sin() }
+record! { CosFn "cos: x", Any within 4: float |[a], []| a.cos(), complex |[a], []| a.cos() }
+record! { TanFn "tan: x", Any within 4: float |[a], []| a.tan(), complex |[a], []| a.tan() }
+record! { AsinFn "asin: x", Any within 64: float |[a], []| a.asin(), complex |[a], []| im_signed(a.asin(), a.im) }
+record! { AcosFn "acos: x", Any within 64: float |[a], []| a.acos(), complex |[a], []| im_signed(a.acos(), -a.im) }
+record! { AtanFn "atan: x", Any within 4: float |[a], []| a.atan(), complex |[a], []| re_signed(a.atan(), a.re) }
+record! { Atan2Fn "atan2: x x", Any within 4: float |[y, x], []| y.atan2(x) }
+record! { AngleFn "angle: x", Any within 4:
+float |[a], []| if a < 0.0 { PI } else if a.is_nan() { a } else { 0.0 }, complex |[a], []| a.im.atan2(a.re) }
+// float32 rounds πx, as PyTorch does: next to whole numbers that decides about the sine.
+impl Recorded for SincFn {
+    const RECORD: Record = Record {
+        call: "sinc: x",
+        inputs: Inputs::Any,
+        within: Within::units(4),
+        reference: |dtype, x, p| {
+            let wide = dtype.to_real() == DType::F64;
+            let round = |x: f64| if wide { x } else { f64::from(x as f32) };
+            let real = |[a]: [f64; 1], []: [f64; 0]| {
+                let x = round(round(PI) * a);
+                if a == 0.0 { 1.0 } else { x.sin() / x }
+            };
+            let complex = |[a]: [Complex64; 1], []: [Complex64; 0]| {
+                let x = Complex64::new(round(round(PI) * a.re), round(round(PI) * a.im));
+                if a == Complex64::ZERO { Complex64::ONE } else { x.sin() / x }
+            };
+            record::float(dtype, x, p, real).or_else(|| record::complex(dtype, x, p, complex)).flatten()
+        },
+    };
+}
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __trigonometric_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [sin] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::SinFn) {
+            functional sin; inplace sin_ [sin_]; out sin_out [sin.out];
+        } }
+        { [cos] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::CosFn) {
+            functional cos; inplace cos_ [cos_]; out cos_out [cos.out];
+        } }
+        { [tan] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::TanFn) {
+            functional tan; inplace tan_ [tan_]; out tan_out [tan.out];
+        } }
+        { [asin] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::AsinFn) {
+            functional asin; inplace asin_ [asin_]; out asin_out [asin.out];
+        } }
+        { [acos] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::AcosFn) {
+            functional acos; inplace acos_ [acos_]; out acos_out [acos.out];
+        } }
+        { [atan] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::AtanFn) {
+            functional atan; inplace atan_ [atan_]; out atan_out [atan.out];
+        } }
+        { [arcsin] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::trigonometric::AsinFn>) {
+            functional arcsin; inplace arcsin_ [arcsin_]; out arcsin_out [arcsin.out];
+        } }
+        { [arccos] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::trigonometric::AcosFn>) {
+            functional arccos; inplace arccos_ [arccos_]; out arccos_out [arccos.out];
+        } }
+        { [arctan] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::trigonometric::AtanFn>) {
+            functional arctan; inplace arctan_ [arctan_]; out arctan_out [arctan.out];
+        } }
+        { [atan2] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::trigonometric::Atan2Fn) {
+            functional atan2; inplace atan2_ [atan2_]; out atan2_out [atan2.out];
+        } }
+        { [arctan2] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::trigonometric::Atan2Fn>) {
+            functional arctan2; inplace arctan2_ [arctan2_]; out arctan2_out [arctan2.out];
+        } }
+        { [angle] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::AngleFn) {
+            functional angle; out angle_out [angle.out];
+        } }
+        { [sinc] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::SincFn) {
+            functional sinc; inplace sinc_ [sinc_]; out sinc_out [sinc.out];
+        } }
+        { [special_sinc] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::trigonometric::SincFn>) {
+            functional special_sinc; out special_sinc_out [special_sinc.out];
+        } }
+    } };
+}
