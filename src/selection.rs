@@ -128,6 +128,12 @@ macro_rules! memory_row {
     ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : hand $($row:tt)*) => {
         monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : hand $($row)* }
     };
+    ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : copying $($row:tt)*) => {
+        monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : copying $($row)* }
+    };
+    ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : moving $($row:tt)*) => {
+        monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : moving $($row)* }
+    };
     ($($other:tt)*) => {};
 }
 

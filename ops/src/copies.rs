@@ -217,12 +217,12 @@ macro_rules! __copies_rows {
         } }
         { [to.dtype_layout] (Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
             bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> (Tensor(a))
-            : hand ($crate::copies::to) {
+            : moving ($crate::copies::to) {
             functional to;
         } }
         { [to.device] (Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
             MemoryFormat? memory_format=None) -> (Tensor(a))
-            : hand ($crate::copies::to_device) {
+            : moving ($crate::copies::to_device) {
             functional to_device;
         } }
         { [to.dtype] (Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
@@ -232,12 +232,12 @@ macro_rules! __copies_rows {
         } }
         { [to.other] (Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False,
             MemoryFormat? memory_format=None) -> (Tensor(a))
-            : hand ($crate::copies::to_other) {
+            : moving ($crate::copies::to_other) {
             functional to_other;
         } }
         { [_to_copy] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
             bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::copies::to_copy) {
+            : moving ($crate::copies::to_copy) {
             functional to_copy;
         } }
         { [_to_copy.out] (Tensor self, *, bool non_blocking=False, MemoryFormat? memory_format=None) -> (Tensor)

@@ -164,10 +164,10 @@ macro_rules! __fill_rows {
         { [fill_.Tensor] (Tensor self, Tensor value) -> (Tensor) : hand ($crate::fill::fill_from_) {
             inplace fill_from_ [fill_.Tensor];
         } }
-        { [copy] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy) {
+        { [copy] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : copying ($crate::fill::copy) {
             functional copy; autoout - [copy.out];
         } }
-        { [copy_] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy_) {
+        { [copy_] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : copying ($crate::fill::copy_) {
             inplace copy_ [copy_];
         } }
         { [zero] (Tensor self) -> (Tensor) : hand ($crate::fill::zero) { functional zero; autoout - [zero.out]; } }

@@ -1,6 +1,8 @@
 //! What each operator of monomorph *is*: schema, meta function and formula. Never names a device.
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+pub mod across;
 pub mod activation;
 pub mod algebra;
 pub mod arange;

@@ -131,7 +131,7 @@ impl KernelFunction {
     }
 
     /// A kernel over the stack, for any schema. It can be called unboxed too.
-    pub fn boxed(f: BoxedKernel) -> KernelFunction {
+    pub fn boxed(f: impl Fn(&Frame<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static) -> KernelFunction {
         let object = Object::boxed(f);
         let body = Body::Shared(Arc::new(object));
         KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
