@@ -63,12 +63,14 @@ macro_rules! __operators {
             $( $crate::__operator_row! { {__typed_row __meta_function} $($row)* } )*
         }
         #[doc = "Defines every form of these operators that has a name, with kernels for the CPU and for meta tensors. An error if \
-            the library is of another namespace or one of them is defined already."]
+            the library is of another namespace or one of them is defined already; then none is."]
         pub fn register(library: &mut $crate::Library) -> $crate::Result<()> {
             #[allow(unused_imports, reason = "the expansion names devices by identifier")]
             use $crate::{Cpu, Meta};
-            $( $crate::__registered_row! { library $devices $($row)* } )*
-            Ok(())
+            library.all_or_none(|library| {
+                $( $crate::__registered_row! { library $devices $($row)* } )*
+                Ok(())
+            })
         }
     };
 }

@@ -62,14 +62,16 @@ macro_rules! register_row {
     };
 }
 
-/// Defines every operator of the table in a library of the namespace `aten`, for a dispatcher of one's own.
+/// Defines every operator of the table in a library of the namespace `aten`, for a dispatcher of one's own; on an error, none.
 ///
 /// # Errors
 ///
 /// Another namespace, or an operator that is defined already.
 pub fn register_all(library: &mut Library) -> Result<()> {
-    monomorph_ops::op_table! { __each_row register_row [library] }
-    Ok(())
+    library.all_or_none(|library| {
+        monomorph_ops::op_table! { __each_row register_row [library] }
+        Ok(())
+    })
 }
 
 /// A row of the table that a device can run: it executes the row's formula, fold or template.
@@ -126,23 +128,31 @@ macro_rules! memory_row {
     ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : hand $($row:tt)*) => {
         monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : hand $($row)* }
     };
+    ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : copying $($row:tt)*) => {
+        monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : copying $($row)* }
+    };
+    ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : moving $($row:tt)*) => {
+        monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : moving $($row)* }
+    };
     ($($other:tt)*) => {};
 }
 
 /// Adds kernels of the device `D` for all that takes memory and a copy: views and their copies, factories, `clone`, `copy_`,
-/// `fill_`, `reshape`, `to`, `resize_` and their relatives. What is left are the operators that compute.
+/// `fill_`, `reshape`, `to`, `resize_` and their relatives; on an error, none. What is left are the operators that compute.
 ///
 /// # Errors
 ///
 /// A device kind without a dispatch key, or a kernel that is there already.
 pub fn register_memory<D: Fills>(library: &mut Library) -> Result<()> {
-    let library = &mut Adding::new(library, Forms::All);
-    monomorph_ops::memory_table! { __each_row memory_row [library D] }
-    Ok(())
+    library.all_or_none(|library| {
+        let library = &mut Adding::new(library, Forms::All);
+        monomorph_ops::memory_table! { __each_row memory_row [library D] }
+        Ok(())
+    })
 }
 
 /// Defines chosen operators of the table in a [`Library`](crate::Library) of the namespace `aten`: each with its in-place and out=
-/// forms, on the CPU and on meta tensors. Only their kernels are linked. Gives a `Result<()>`.
+/// forms, on the CPU and on meta tensors. Only their kernels are linked. Gives a `Result<()>`; on an error, nothing is registered.
 ///
 /// ```
 /// # fn main() -> monomorph::Result<()> {
@@ -181,11 +191,13 @@ macro_rules! register {
         let library: &mut $crate::Library = $library;
         let each = [$(<$crate::selection::Row<{ $crate::selection::name($name) }>
             as $crate::selection::RunsOn<$device>>::register_on),+];
-        each.into_iter().try_for_each(|register| register(library, $crate::selection::Forms::$forms))
+        library.all_or_none(|library| {
+            each.into_iter().try_for_each(|register| register(library, $crate::selection::Forms::$forms))
+        })
     }};
     ($library:expr => $($name:literal),+ $(,)?) => {{
         let library: &mut $crate::Library = $library;
         let each = [$(<$crate::selection::Row<{ $crate::selection::name($name) }> as $crate::selection::InTable>::register),+];
-        each.into_iter().try_for_each(|register| register(library))
+        library.all_or_none(|library| each.into_iter().try_for_each(|register| register(library)))
     }};
 }

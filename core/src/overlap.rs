@@ -4,7 +4,6 @@ use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::strides;
 use crate::tensor::TensorRef;
-use smallvec::SmallVec;
 
 /// Whether a tensor has indices that reach the same element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,11 +38,8 @@ pub fn internal(sizes: &[i64], strides: &[i64]) -> Internal {
         return Internal::Yes;
     }
     // Sorted by stride, no dimension reaches as far as the stride of the next one: all indices are distinct.
-    let mut dims: SmallVec<[(i64, i64); 6]> =
-        sizes.iter().zip(strides).filter(|(size, _)| **size > 1).map(|(&size, &stride)| (stride, size)).collect();
-    dims.sort_unstable();
     let mut reach: i64 = 0;
-    for (stride, size) in dims {
+    for (stride, size) in strides::by_stride(sizes, strides) {
         if stride <= reach {
             return Internal::Unknown;
         }

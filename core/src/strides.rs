@@ -165,25 +165,25 @@ pub fn is_non_overlapping_and_dense(sizes: &[i64], strides: &[i64]) -> bool {
     if sizes.len() == 1 {
         return sizes[0] < 2 || strides[0] == 1;
     }
-    let mut order: SmallVec<[usize; 6]> = (0..sizes.len()).collect();
-    // Dimensions of size 0 or 1 go last: their strides do not matter.
-    order.sort_by(|&a, &b| match (sizes[a] < 2, sizes[b] < 2) {
-        (true, true) => std::cmp::Ordering::Equal,
-        (true, false) => std::cmp::Ordering::Greater,
-        (false, true) => std::cmp::Ordering::Less,
-        (false, false) => strides[a].cmp(&strides[b]),
-    });
     let mut expected: i64 = 1;
-    for &d in &order {
-        if sizes[d] < 2 {
-            return true;
-        }
-        if strides[d] != expected {
+    for (stride, size) in by_stride(sizes, strides) {
+        if stride != expected {
             return false;
         }
-        expected = expected.saturating_mul(sizes[d]);
+        expected = expected.saturating_mul(size);
     }
     true
+}
+
+/// The dimensions of two elements or more as (stride, size), in ascending order. By insertion: a tensor that has elements has at most 62
+/// such dimensions, and a sort for any number of them is 5 KB of code.
+pub(crate) fn by_stride(sizes: &[i64], strides: &[i64]) -> SmallVec<[(i64, i64); 6]> {
+    let mut sorted = SmallVec::new();
+    for (&size, &stride) in sizes.iter().zip(strides).filter(|(size, _)| **size > 1) {
+        let place = sorted.iter().rposition(|known| *known <= (stride, size)).map_or(0, |before| before + 1);
+        sorted.insert(place, (stride, size));
+    }
+    sorted
 }
 
 /// The strides of a new dense tensor in the order of the source's dimensions, for `preserve_format`: the source's own

@@ -61,7 +61,12 @@ pub(crate) fn implied_order(fast: Fast, shape: &[i64], last: &Op<'_>, store: &Re
     let mut perm: SmallVec<[usize; 6]> = (0..shape.len()).rev().collect();
     if fast != Fast::Contiguous {
         let strides = last.order_strides(store);
-        perm.sort_by_key(|&d| strides[d]);
+        // By insertion, as below.
+        for i in 1..perm.len() {
+            let moving = perm[i];
+            let place = perm[..i].iter().rposition(|&d| strides[d] <= strides[moving]).map_or(0, |before| before + 1);
+            perm[place..=i].rotate_right(1);
+        }
     }
     perm
 }

@@ -10,7 +10,7 @@ use crate::record::{normal_probability, record};
 use crate::view::narrow;
 use monomorph_core::strides::wrap_dim;
 use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
-use monomorph_core::{Complex64, DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor};
+use monomorph_core::{Complex64, DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
 
 pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: Gaussian> Map<V> for GeluFn {
@@ -299,6 +299,7 @@ fn halves<D: Device>(this: &Tensor<D>, dim: i64) -> Result<[Tensor<D>; 2]> {
 
 /// `glu`: the first half of a dimension, times the sigmoid of the second.
 pub fn glu<D: Activation>(this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
+    let _span = observe::operator("glu", [this.geometry()]);
     let [a, gate] = halves(this, dim).map_err(|e| e.of("glu"))?;
     let [out] = run::<GluFn, D, _, _>((&a, &gate), Functional::<D, 1>::default())?;
     Ok(out)
@@ -306,12 +307,14 @@ pub fn glu<D: Activation>(this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
 
 /// `glu.out`.
 pub fn glu_out<D: Activation>(this: &Tensor<D>, dim: i64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("glu", [this.geometry(), out.geometry()]);
     let [a, gate] = halves(this, dim).map_err(|e| e.of("glu"))?;
     run::<GluFn, D, _, _>((&a, &gate), Out([out])).map(drop)
 }
 
 /// `glu_backward`.
 pub fn glu_backward<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
+    let _span = observe::operator("glu_backward", [grad.geometry(), this.geometry()]);
     glu_backward_in(this.dtype(), grad, this, dim, false)
 }
 
@@ -322,6 +325,7 @@ pub fn glu_backward_out<D: Activation>(
     dim: i64,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("glu_backward", [grad.geometry(), this.geometry(), out.geometry()]);
     let same = out.storage_id() == this.storage_id() && out.geometry().same_elements(this.geometry());
     let result = glu_backward_in(out.dtype(), grad, this, dim, same)?;
     crate::table::write_out(&result, out).map_err(|e| e.of("glu_backward"))

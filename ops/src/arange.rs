@@ -2,7 +2,7 @@
 
 use crate::generate::{Options, Pattern};
 use monomorph_core::strides::Dims;
-use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor};
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
 /// The errors of a range that has no sense, in this dtype.
 fn checked(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<()> {
@@ -95,6 +95,7 @@ pub fn arange_start_step<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("arange", []);
     let range = Range::new(start, end, step, false);
     let default = if range.has_float() { DEFAULT_FLOAT } else { DType::I64 };
     range.make("arange", default, Options { dtype, device, pin_memory })
@@ -109,6 +110,7 @@ pub fn arange_start<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("arange", []);
     arange_start_step(start, end, 1, dtype, layout, device, pin_memory)
 }
 
@@ -120,6 +122,7 @@ pub fn arange<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("arange", []);
     arange_start_step(0, end, 1, dtype, layout, device, pin_memory)
 }
 
@@ -131,11 +134,13 @@ pub fn arange_start_out<D: Device>(
     step: impl Into<Scalar>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("arange", [out.geometry()]);
     Range::new(start, end, step, false).write_sequence(out)
 }
 
 /// `arange.out`: 0, 1, … below `end` in the dtype of `out`.
 pub fn arange_out<D: Device>(end: impl Into<Scalar>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("arange", [out.geometry()]);
     arange_start_out(0, end, 1, out)
 }
 
@@ -178,6 +183,7 @@ pub fn range_step<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("range", []);
     Range::new(start, end, step, true).make("range", DEFAULT_FLOAT, Options { dtype, device, pin_memory })
 }
 
@@ -190,6 +196,7 @@ pub fn range<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("range", []);
     range_step(start, end, 1, dtype, layout, device, pin_memory)
 }
 
@@ -200,11 +207,13 @@ pub fn range_step_out<D: Device>(
     step: impl Into<Scalar>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("range", [out.geometry()]);
     Range::new(start, end, step, true).write_sequence(out)
 }
 
 /// `range.out_`: in steps of one.
 pub fn range_out<D: Device>(start: impl Into<Scalar>, end: impl Into<Scalar>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("range", [out.geometry()]);
     range_step_out(start, end, 1, out)
 }
 

@@ -9,7 +9,7 @@ use crate::kernels::{Classification, Comparison, Kernels, Sign};
 use crate::pointwise::{AllDTypes, Common, FloatComplex, Map, Numbers, Ordered, Rule, Same, Truth, pointwise, run};
 use crate::record::record;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
-use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor};
+use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor, observe};
 
 pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
 impl<V: Classify> Map<V> for IsinfFn {
@@ -90,6 +90,7 @@ impl<'t, D: Classification + Sign> Operator<'t, D, (Operand<'t>, Replacement, Re
 
 /// `isreal`: whether the imaginary part is zero, as it is in what is not complex.
 pub fn isreal<D: Kernels + Fills>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("isreal", [this.geometry()]);
     if this.dtype().is_complex() {
         return functions::eq(&this.view_as(complex_view::imag(this.geometry())?)?, 0);
     }
@@ -104,6 +105,7 @@ pub fn isclose<D: Kernels>(
     atol: f64,
     equal_nan: bool,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("isclose", [this.geometry(), other.geometry()]);
     check_close(this.dtype(), other.dtype(), rtol, atol)
         .map_err(|error| monomorph_core::Error::new(error).of("isclose"))?;
     let mut close = functions::eq(this, other)?;

@@ -3,7 +3,7 @@
 
 use crate::fill::copy_;
 use monomorph_core::strides::Dims;
-use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Result, Tensor};
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Result, Tensor, observe};
 
 fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
     if ok {
@@ -81,6 +81,7 @@ pub fn neg_view(g: &Geometry) -> Result<Geometry> {
 
 /// `complex`: a complex tensor of these parts, float32 or float64.
 pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("complex", [real.geometry(), imag.geometry()]);
     let make = || {
         for part in [real, imag] {
             accepts(part.geometry(), "float32 and float64", matches!(part.dtype(), DType::F32 | DType::F64))?;
@@ -101,16 +102,19 @@ pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D
 
 /// `complex.out`.
 pub fn complex_out<D: Device>(real: &Tensor<D>, imag: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("complex", [real.geometry(), imag.geometry(), out.geometry()]);
     crate::table::write_out(&complex(real, imag)?, out).map_err(|e| e.of("complex"))
 }
 
 /// `resolve_conj`: the tensor itself, or a copy if its conj bit is set.
 pub fn resolve_conj<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("resolve_conj", [this.geometry()]);
     if this.is_conj() { crate::copies::clone_tensor(this, None) } else { Ok(this.clone()) }
 }
 
 /// `resolve_neg`: the tensor itself, or a copy if its neg bit is set.
 pub fn resolve_neg<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("resolve_neg", [this.geometry()]);
     if this.is_neg() { crate::copies::clone_tensor(this, None) } else { Ok(this.clone()) }
 }
 

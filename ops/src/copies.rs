@@ -5,10 +5,11 @@ use crate::composite::shape::flat_sizes;
 use crate::factory::{device_index, empty_like};
 use crate::fill::copy_;
 use monomorph_core::strides;
-use monomorph_core::{DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Tensor};
+use monomorph_core::{DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Tensor, observe};
 
 /// `clone`: a copy with its own storage, its elements resolved; in `preserve_format` unless another is given.
 pub fn clone_tensor<D: Device>(this: &Tensor<D>, memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
+    let _span = observe::operator("clone", [this.geometry()]);
     let mut out = empty_like(this, None, None, None, None, memory_format).map_err(|e| e.of("clone"))?;
     copy_(&mut out, this, false)?;
     Ok(out)
@@ -21,6 +22,7 @@ pub(crate) fn resolved<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
 
 /// `contiguous`: the tensor itself if it already has the format, else a copy that does.
 pub fn contiguous<D: Device>(this: &Tensor<D>, memory_format: MemoryFormat) -> Result<Tensor<D>> {
+    let _span = observe::operator("contiguous", [this.geometry()]);
     let already = match memory_format {
         MemoryFormat::Contiguous => this.is_contiguous(),
         MemoryFormat::Preserve => {
@@ -35,6 +37,7 @@ pub fn contiguous<D: Device>(this: &Tensor<D>, memory_format: MemoryFormat) -> R
 
 /// `reshape`: other sizes of the same elements; a view where the strides allow it, else a contiguous copy.
 pub fn reshape<D: Device>(this: &Tensor<D>, shape: &[i64]) -> Result<Tensor<D>> {
+    let _span = observe::operator("reshape", [this.geometry()]);
     let make = || {
         let sizes = strides::infer_size(shape, this.numel())?;
         match crate::view::view(this.geometry(), &sizes) {
@@ -50,34 +53,40 @@ pub fn reshape<D: Device>(this: &Tensor<D>, shape: &[i64]) -> Result<Tensor<D>> 
 
 /// `reshape_as`: the sizes of another tensor.
 pub fn reshape_as<D: Device>(this: &Tensor<D>, other: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("reshape_as", [this.geometry(), other.geometry()]);
     reshape(this, other.sizes())
 }
 
 /// `ravel`: all elements in one dimension; a view of a contiguous tensor, else a copy.
 pub fn ravel<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("ravel", [this.geometry()]);
     reshape(&contiguous(this, MemoryFormat::Contiguous)?, &[-1])
 }
 
 /// `flatten.using_ints`: the dimensions from `start_dim` to `end_dim` as one; a view where the strides allow it.
 pub fn flatten<D: Device>(this: &Tensor<D>, start_dim: i64, end_dim: i64) -> Result<Tensor<D>> {
+    let _span = observe::operator("flatten", [this.geometry()]);
     let sizes = flat_sizes(this.sizes(), start_dim, end_dim).map_err(|e: Error| e.of("flatten"))?;
     sizes.map_or_else(|| Ok(this.clone()), |sizes| reshape(this, &sizes)).map_err(|e| e.of("flatten"))
 }
 
 /// `linalg_diagonal`: the diagonal of the last two dimensions.
 pub fn linalg_diagonal<D: Device>(a: &Tensor<D>, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor<D>> {
+    let _span = observe::operator("linalg_diagonal", [a.geometry()]);
     let view = crate::rearrange::diagonal(a.geometry(), offset, dim1, dim2);
     view.and_then(|geometry| a.view_as(geometry)).map_err(|e| e.of("linalg_diagonal"))
 }
 
 /// `view_copy`: a contiguous copy with other sizes, also where there is no such view.
 pub fn view_copy<D: Device>(this: &Tensor<D>, size: &[i64]) -> Result<Tensor<D>> {
+    let _span = observe::operator("view_copy", [this.geometry()]);
     let sizes = strides::infer_size(size, this.numel()).map_err(|e: Error| e.of("view_copy"))?;
     reshape(&clone_tensor(this, Some(MemoryFormat::Contiguous))?, &sizes)
 }
 
 /// `narrow.Tensor`: `narrow` whose start is the value of an integer tensor without dimensions.
 pub fn narrow_from<D: Device>(this: &Tensor<D>, dim: i64, start: &Tensor<D>, length: i64) -> Result<Tensor<D>> {
+    let _span = observe::operator("narrow", [this.geometry(), start.geometry()]);
     let make = || {
         if start.ndim() != 0 || !start.dtype().is_integral(false) {
             let rule = "argument start must be an integer tensor without dimensions";
@@ -99,6 +108,7 @@ pub fn to_copy<D: Device>(
     non_blocking: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("_to_copy", [this.geometry()]);
     to(this, dtype, layout, device, pin_memory, non_blocking, true, memory_format).map_err(|e| e.of("_to_copy"))
 }
 
@@ -109,6 +119,7 @@ pub fn to_copy_out<D: Device>(
     memory_format: Option<MemoryFormat>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("_to_copy", [this.geometry(), out.geometry()]);
     let values = to_copy(this, Some(out.dtype()), None, None, None, non_blocking, memory_format)?;
     crate::table::write_out(&values, out)
 }
@@ -137,6 +148,7 @@ pub fn to<D: Device>(
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("to", [this.geometry()]);
     let make = || {
         let index = device_index::<D>(device, pin_memory, this.device().index)?;
         let dtype = dtype.unwrap_or(this.dtype());
@@ -162,6 +174,7 @@ pub fn to_device<D: Device>(
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("to", [this.geometry()]);
     to(this, Some(dtype), None, Some(device), None, non_blocking, copy, memory_format)
 }
 
@@ -173,6 +186,7 @@ pub fn to_dtype<D: Device>(
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("to", [this.geometry()]);
     to(this, Some(dtype), None, None, None, non_blocking, copy, memory_format)
 }
 
@@ -184,6 +198,7 @@ pub fn to_other<D: Device>(
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("to", [this.geometry(), other.geometry()]);
     to(this, Some(other.dtype()), None, Some(other.device()), None, non_blocking, copy, memory_format)
 }
 
@@ -202,12 +217,12 @@ macro_rules! __copies_rows {
         } }
         { [to.dtype_layout] (Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
             bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> (Tensor(a))
-            : hand ($crate::copies::to) {
+            : moving ($crate::copies::to) {
             functional to;
         } }
         { [to.device] (Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
             MemoryFormat? memory_format=None) -> (Tensor(a))
-            : hand ($crate::copies::to_device) {
+            : moving ($crate::copies::to_device) {
             functional to_device;
         } }
         { [to.dtype] (Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
@@ -217,12 +232,12 @@ macro_rules! __copies_rows {
         } }
         { [to.other] (Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False,
             MemoryFormat? memory_format=None) -> (Tensor(a))
-            : hand ($crate::copies::to_other) {
+            : moving ($crate::copies::to_other) {
             functional to_other;
         } }
         { [_to_copy] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
             bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::copies::to_copy) {
+            : moving ($crate::copies::to_copy) {
             functional to_copy;
         } }
         { [_to_copy.out] (Tensor self, *, bool non_blocking=False, MemoryFormat? memory_format=None) -> (Tensor)

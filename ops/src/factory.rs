@@ -3,7 +3,7 @@
 use crate::fill::{Fills, fill_};
 use monomorph_core::strides::{self, preserve_strides, strides_for};
 use monomorph_core::{
-    DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Scalar, Tensor,
+    DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Scalar, Tensor, observe,
 };
 
 /// The device index that a factory's options name, after checking that this device type can serve them.
@@ -31,6 +31,7 @@ pub fn empty<D: Device>(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("empty", []);
     let make = || {
         if memory_format == Some(MemoryFormat::Preserve) {
             let accepted = "contiguous_format, channels_last and channels_last_3d: there is nothing to preserve";
@@ -48,6 +49,7 @@ pub fn empty<D: Device>(
 
 /// `empty.out`: gives `out` the sizes; what it held within them stays.
 pub fn empty_out<D: Device>(size: &[i64], memory_format: Option<MemoryFormat>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("empty", [out.geometry()]);
     if memory_format.is_some() {
         let rule = "argument memory_format excludes argument out: an output keeps or gets its own strides";
         return Err(ErrorKind::ArgumentRule { rule }.into());
@@ -65,6 +67,7 @@ pub fn empty_strided<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("empty_strided", []);
     let make = || {
         let index = device_index::<D>(device, pin_memory, 0)?;
         Tensor::zeroed(dtype.unwrap_or(DEFAULT_FLOAT), size, stride, index)
@@ -80,6 +83,7 @@ pub fn zeros<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("zeros", []);
     empty(size, dtype, layout, device, pin_memory, None)
 }
 
@@ -91,6 +95,7 @@ pub fn ones<D: Fills>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("ones", []);
     full(size, Scalar::Int(1), Some(dtype.unwrap_or(DEFAULT_FLOAT)), layout, device, pin_memory)
 }
 
@@ -103,6 +108,7 @@ pub fn full<D: Fills>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("full", []);
     let value = fill_value.into();
     let dtype = dtype.unwrap_or(match value {
         Scalar::Float(_) => DEFAULT_FLOAT,
@@ -116,16 +122,19 @@ pub fn full<D: Fills>(
 
 /// `zeros.out`: gives `out` the sizes and zeroes it.
 pub fn zeros_out<D: Fills>(size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("zeros", [out.geometry()]);
     full_out(size, Scalar::Int(0), out)
 }
 
 /// `ones.out`: gives `out` the sizes and fills it with one.
 pub fn ones_out<D: Fills>(size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("ones", [out.geometry()]);
     full_out(size, Scalar::Int(1), out)
 }
 
 /// `full.out`: gives `out` the sizes and fills it.
 pub fn full_out<D: Fills>(size: &[i64], fill_value: impl Into<Scalar>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("full", [out.geometry()]);
     let value = fill_value.into();
     strides::numel(size)?;
     value.check_fits(out.dtype(), "fill_value")?;
@@ -142,6 +151,7 @@ pub fn scalar_tensor<D: Fills>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("scalar_tensor", []);
     full(&[], s, Some(dtype.unwrap_or(DEFAULT_FLOAT)), layout, device, pin_memory)
 }
 
@@ -155,6 +165,7 @@ pub fn empty_like<D: Device>(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("empty_like", [this.geometry()]);
     let make = || {
         let index = device_index::<D>(device, pin_memory, this.device().index)?;
         let strides = match memory_format.unwrap_or(MemoryFormat::Preserve) {
@@ -176,6 +187,7 @@ pub fn full_like<D: Fills>(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("full_like", [this.geometry()]);
     let mut out = empty_like(this, dtype, layout, device, pin_memory, memory_format)?;
     fill_(&mut out, fill_value)?;
     Ok(out)
@@ -190,6 +202,7 @@ pub fn zeros_like<D: Device>(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("zeros_like", [this.geometry()]);
     empty_like(this, dtype, layout, device, pin_memory, memory_format)
 }
 
@@ -202,17 +215,20 @@ pub fn ones_like<D: Fills>(
     pin_memory: Option<bool>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("ones_like", [this.geometry()]);
     full_like(this, Scalar::Int(1), dtype, layout, device, pin_memory, memory_format)
 }
 
 /// `empty_strided.out`: as the out= form of a functional result: sizes are given, contiguous if they differ.
 pub fn empty_strided_out<D: Device>(size: &[i64], stride: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("empty_strided", [out.geometry()]);
     let values = Tensor::zeroed(out.dtype(), size, stride, out.device().index)?;
     crate::table::write_out(&values, out)
 }
 
 /// `scalar_tensor.out`: a number into a tensor that becomes 0-dimensional.
 pub fn scalar_tensor_out<D: Fills>(s: impl Into<Scalar>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("scalar_tensor", [out.geometry()]);
     let values = scalar_tensor(s, Some(out.dtype()), None, None, None)?;
     crate::table::write_out(&values, out)
 }
@@ -223,6 +239,7 @@ pub fn zeros_like_out<D: Device>(
     memory_format: Option<MemoryFormat>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("zeros_like", [this.geometry(), out.geometry()]);
     let values = empty_like(this, Some(out.dtype()), None, None, None, memory_format)?;
     crate::table::write_out(&values, out)
 }
@@ -234,6 +251,7 @@ pub fn full_like_out<D: Fills>(
     memory_format: Option<MemoryFormat>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("full_like", [this.geometry(), out.geometry()]);
     let values = full_like(this, fill_value, Some(out.dtype()), None, None, None, memory_format)?;
     crate::table::write_out(&values, out)
 }
@@ -244,6 +262,7 @@ pub fn ones_like_out<D: Fills>(
     memory_format: Option<MemoryFormat>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("ones_like", [this.geometry(), out.geometry()]);
     full_like_out(this, 1, memory_format, out)
 }
 

@@ -8,7 +8,9 @@ use crate::record::record;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
 use monomorph_core::structured::{Executes, call, in_place};
-use monomorph_core::{Device, Element, Error, ErrorKind, Geometry, Meta, Result, Scalar, Tensor, with_element};
+use monomorph_core::{
+    Device, Element, Error, ErrorKind, Geometry, Meta, Result, Scalar, Tensor, observe, with_element,
+};
 
 pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value, light = true }
 impl<V: Value> Map<V> for FillFn {
@@ -66,12 +68,14 @@ pub fn fill_by_copy<D: Device>(this: &mut Tensor<D>, value: Scalar) -> Result<()
 
 /// `fill_.Scalar`: writes `value` to every element. An error if the dtype cannot hold it.
 pub fn fill_<D: Fills>(this: &mut Tensor<D>, value: impl Into<Scalar>) -> Result<&mut Tensor<D>> {
+    let _span = observe::operator("fill_", [this.geometry()]);
     D::fill(this, value.into())?;
     Ok(this)
 }
 
 /// `fill_.Tensor`: writes the value of a tensor without dimensions to every element.
 pub fn fill_from_<'a, D: Device>(this: &'a mut Tensor<D>, value: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("fill_", [this.geometry(), value.geometry()]);
     if value.ndim() != 0 {
         let error = ErrorKind::DimCount { arg: "value", got: value.ndim(), accepted: "0; take one element of it" };
         return Err(Error::new(error).of("fill_"));
@@ -85,12 +89,14 @@ pub fn copy_<'a, D: Device>(
     source: &Tensor<D>,
     _non_blocking: bool,
 ) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("copy_", [this.geometry(), source.geometry()]);
     this.copy_from(source).map_err(|e| e.of("copy_"))?;
     Ok(this)
 }
 
 /// `fill.Scalar`: a tensor like `this`, filled.
 pub fn fill<D: Fills>(this: &Tensor<D>, value: impl Into<Scalar>) -> Result<Tensor<D>> {
+    let _span = observe::operator("fill", [this.geometry()]);
     let mut out = crate::factory::empty_like(this, None, None, None, None, None)?;
     fill_(&mut out, value)?;
     Ok(out)
@@ -98,6 +104,7 @@ pub fn fill<D: Fills>(this: &Tensor<D>, value: impl Into<Scalar>) -> Result<Tens
 
 /// `fill.Tensor`: a tensor like `this`, filled with the value of a tensor without dimensions.
 pub fn fill_from<D: Device>(this: &Tensor<D>, value: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("fill", [this.geometry(), value.geometry()]);
     let mut out = crate::factory::empty_like(this, None, None, None, None, None)?;
     fill_from_(&mut out, value)?;
     Ok(out)
@@ -105,6 +112,7 @@ pub fn fill_from<D: Device>(this: &Tensor<D>, value: &Tensor<D>) -> Result<Tenso
 
 /// `copy`: a tensor with the sizes, strides, offset and dtype of `this` and the elements of `source`.
 pub fn copy<D: Device>(this: &Tensor<D>, source: &Tensor<D>, non_blocking: bool) -> Result<Tensor<D>> {
+    let _span = observe::operator("copy", [this.geometry(), source.geometry()]);
     let mut out = clone_with_strides(this).map_err(|e| e.of("copy"))?;
     copy_(&mut out, source, non_blocking).map_err(|e| e.of("copy"))?;
     Ok(out)
@@ -126,11 +134,13 @@ pub(crate) fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D
 
 /// `zero_`: zero in every element.
 pub fn zero_<D: Fills>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>> {
+    let _span = observe::operator("zero_", [this.geometry()]);
     fill_(this, 0).map_err(|e| e.of("zero_"))
 }
 
 /// `zero`: a tensor like `this`, zero.
 pub fn zero<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("zero", [this.geometry()]);
     crate::factory::empty_like(this, None, None, None, None, None)
 }
 
@@ -154,10 +164,10 @@ macro_rules! __fill_rows {
         { [fill_.Tensor] (Tensor self, Tensor value) -> (Tensor) : hand ($crate::fill::fill_from_) {
             inplace fill_from_ [fill_.Tensor];
         } }
-        { [copy] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy) {
+        { [copy] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : copying ($crate::fill::copy) {
             functional copy; autoout - [copy.out];
         } }
-        { [copy_] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : hand ($crate::fill::copy_) {
+        { [copy_] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : copying ($crate::fill::copy_) {
             inplace copy_ [copy_];
         } }
         { [zero] (Tensor self) -> (Tensor) : hand ($crate::fill::zero) { functional zero; autoout - [zero.out]; } }

@@ -4,7 +4,7 @@ use crate::copies::to_dtype;
 use crate::functions;
 use crate::kernels::Arithmetic;
 use crate::power::{Powered, pow_scalar, pow_scalar_out};
-use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
 
 /// A device with powers and products.
 pub trait FloatPowers: Powered + Arithmetic + crate::kernels::Powers {}
@@ -33,12 +33,14 @@ fn check_written(got: DType, want: DType) -> Result<()> {
 
 /// `float_power.Tensor_Tensor`: a power in float64, or complex128 if an operand is complex.
 pub fn float_power<D: FloatPowers>(this: &Tensor<D>, exponent: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("float_power", [this.geometry(), exponent.geometry()]);
     let dtype = widest([this.dtype(), exponent.dtype()]);
     functions::pow(&wide(this, dtype)?, &wide(exponent, dtype)?)
 }
 
 /// `float_power.Tensor_Tensor_out`.
 pub fn float_power_out<D: FloatPowers>(this: &Tensor<D>, exponent: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("float_power", [this.geometry(), exponent.geometry(), out.geometry()]);
     let dtype = widest([this.dtype(), exponent.dtype()]);
     check_written(out.dtype(), dtype)?;
     functions::pow_out(&wide(this, dtype)?, &wide(exponent, dtype)?, out).map(drop)
@@ -46,6 +48,7 @@ pub fn float_power_out<D: FloatPowers>(this: &Tensor<D>, exponent: &Tensor<D>, o
 
 /// `float_power_.Tensor`.
 pub fn float_power_<'a, D: FloatPowers>(this: &'a mut Tensor<D>, exponent: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("float_power_", [this.geometry(), exponent.geometry()]);
     let dtype = widest([this.dtype(), exponent.dtype()]);
     check_written(this.dtype(), dtype)?;
     functions::pow_(&mut *this, &wide(exponent, dtype)?)?;
@@ -54,6 +57,7 @@ pub fn float_power_<'a, D: FloatPowers>(this: &'a mut Tensor<D>, exponent: &Tens
 
 /// `float_power.Tensor_Scalar`.
 pub fn float_power_number<D: FloatPowers>(this: &Tensor<D>, exponent: impl Into<Scalar>) -> Result<Tensor<D>> {
+    let _span = observe::operator("float_power", [this.geometry()]);
     let exponent = exponent.into();
     let dtype = widest([this.dtype(), exponent.dtype()]);
     functions::pow_number(&wide(this, dtype)?, number(exponent, dtype))
@@ -65,6 +69,7 @@ pub fn float_power_number_out<D: FloatPowers>(
     exponent: impl Into<Scalar>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("float_power", [this.geometry(), out.geometry()]);
     let exponent = exponent.into();
     let dtype = widest([this.dtype(), exponent.dtype()]);
     check_written(out.dtype(), dtype)?;
@@ -76,6 +81,7 @@ pub fn float_power_number_<D: FloatPowers>(
     this: &mut Tensor<D>,
     exponent: impl Into<Scalar>,
 ) -> Result<&mut Tensor<D>> {
+    let _span = observe::operator("float_power_", [this.geometry()]);
     let exponent = exponent.into();
     let dtype = widest([this.dtype(), exponent.dtype()]);
     check_written(this.dtype(), dtype)?;
@@ -85,6 +91,7 @@ pub fn float_power_number_<D: FloatPowers>(
 
 /// `float_power.Scalar`.
 pub fn float_power_scalar<D: FloatPowers>(base: impl Into<Scalar>, exponent: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("float_power", [exponent.geometry()]);
     let base = base.into();
     let dtype = widest([base.dtype(), exponent.dtype()]);
     pow_scalar(number(base, dtype), &wide(exponent, dtype)?)
@@ -96,6 +103,7 @@ pub fn float_power_scalar_out<D: FloatPowers>(
     exponent: &Tensor<D>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("float_power", [exponent.geometry(), out.geometry()]);
     let base = base.into();
     let dtype = widest([base.dtype(), exponent.dtype()]);
     check_written(out.dtype(), dtype)?;
@@ -104,16 +112,19 @@ pub fn float_power_scalar_out<D: FloatPowers>(
 
 /// `ldexp.Tensor`: a product with two to the power of `other`.
 pub fn ldexp<D: FloatPowers>(this: &Tensor<D>, other: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("ldexp", [this.geometry(), other.geometry()]);
     functions::mul(this, &pow_scalar(2.0, other)?).map_err(|e| e.of("ldexp"))
 }
 
 /// `ldexp.out`.
 pub fn ldexp_out<D: FloatPowers>(this: &Tensor<D>, other: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("ldexp", [this.geometry(), other.geometry(), out.geometry()]);
     functions::mul_out(this, &pow_scalar(2.0, other)?, out).map(drop).map_err(|e| e.of("ldexp"))
 }
 
 /// `ldexp_`.
 pub fn ldexp_<'a, D: FloatPowers>(this: &'a mut Tensor<D>, other: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("ldexp_", [this.geometry(), other.geometry()]);
     let power = pow_scalar(2.0, other)?;
     functions::mul_(&mut *this, &power).map(drop).map_err(|e| e.of("ldexp_"))?;
     Ok(this)

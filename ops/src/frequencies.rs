@@ -3,7 +3,7 @@
 use crate::generate::{Options, Pattern};
 use crate::windows::floating;
 use monomorph_core::strides::Dims;
-use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor};
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
 /// The frequencies of a transform of `n` samples at distance `d`: of a real signal those from 0 on, else also the negative ones.
 #[derive(Clone, Copy)]
@@ -55,6 +55,7 @@ pub fn fft_fftfreq<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("fft_fftfreq", []);
     Frequencies { n, d, real: false }.make("fft_fftfreq", DEFAULT_FLOAT, Options { dtype, device, pin_memory })
 }
 
@@ -67,16 +68,19 @@ pub fn fft_rfftfreq<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("fft_rfftfreq", []);
     Frequencies { n, d, real: true }.make("fft_rfftfreq", DEFAULT_FLOAT, Options { dtype, device, pin_memory })
 }
 
 /// `fft_fftfreq.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
 pub fn fft_fftfreq_out<D: Device>(n: i64, d: f64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("fft_fftfreq", [out.geometry()]);
     Frequencies { n, d, real: false }.write_in_slices(out)
 }
 
 /// `fft_rfftfreq.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
 pub fn fft_rfftfreq_out<D: Device>(n: i64, d: f64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("fft_rfftfreq", [out.geometry()]);
     Frequencies { n, d, real: true }.write_in_slices(out)
 }
 

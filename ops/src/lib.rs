@@ -1,6 +1,8 @@
 //! What each operator of monomorph *is*: schema, meta function and formula. Never names a device.
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+pub mod across;
 pub mod activation;
 pub mod algebra;
 pub mod arange;
@@ -22,6 +24,7 @@ pub mod float_power;
 pub mod frequencies;
 mod generate;
 pub mod hyperbolic;
+pub mod join;
 pub mod logarithmic;
 pub mod logic;
 pub mod matrix_factories;
@@ -128,6 +131,10 @@ pub mod functions {
         float_power_scalar, float_power_scalar_out, ldexp, ldexp_, ldexp_out,
     };
     pub use crate::frequencies::{fft_fftfreq, fft_rfftfreq};
+    pub use crate::join::{
+        all_atleast_1d, all_atleast_2d, all_atleast_3d, atleast_1d, atleast_2d, atleast_3d, broadcast_tensors, cat,
+        column_stack, concat, concatenate, dstack, ger, hstack, outer, row_stack, stack, type_as, vstack,
+    };
     pub use crate::matrix_factories::{eye, eye_m, eye_m_out, eye_out, tril_indices, triu_indices};
     pub use crate::neighbours::{frexp, frexp_out};
     pub use crate::new_factories::{empty_permuted, new_empty, new_empty_strided, new_full, new_ones, new_zeros};

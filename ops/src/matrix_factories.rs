@@ -2,7 +2,7 @@
 
 use crate::generate::{Options, Pattern, not_negative};
 use monomorph_core::strides::Dims;
-use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor};
+use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
 /// An identity of rows and columns.
 struct Identity(i64, i64);
@@ -30,6 +30,7 @@ pub fn eye_m<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("eye", []);
     Identity(n, m).make("eye", DEFAULT_FLOAT, Options { dtype, device, pin_memory })
 }
 
@@ -41,16 +42,19 @@ pub fn eye<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("eye", []);
     eye_m(n, n, dtype, layout, device, pin_memory)
 }
 
 /// `eye.m_out`: the same in the dtype of `out`.
 pub fn eye_m_out<D: Device>(n: i64, m: i64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("eye", [out.geometry()]);
     Identity(n, m).write(out)
 }
 
 /// `eye.out`: the same in the dtype of `out`.
 pub fn eye_out<D: Device>(n: i64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("eye", [out.geometry()]);
     eye_m_out(n, n, out)
 }
 
@@ -133,6 +137,7 @@ pub fn tril_indices<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("tril_indices", []);
     let triangle = Triangle { rows: row, columns: col, offset, lower: true };
     triangle.make("tril_indices", DType::I64, Options { dtype, device, pin_memory })
 }
@@ -147,17 +152,20 @@ pub fn triu_indices<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("triu_indices", []);
     let triangle = Triangle { rows: row, columns: col, offset, lower: false };
     triangle.make("triu_indices", DType::I64, Options { dtype, device, pin_memory })
 }
 
 /// `tril_indices.out`: the same in the dtype of `out`.
 pub fn tril_indices_out<D: Device>(row: i64, col: i64, offset: i64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("tril_indices", [out.geometry()]);
     Triangle { rows: row, columns: col, offset, lower: true }.write(out)
 }
 
 /// `triu_indices.out`: the same in the dtype of `out`.
 pub fn triu_indices_out<D: Device>(row: i64, col: i64, offset: i64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("triu_indices", [out.geometry()]);
     Triangle { rows: row, columns: col, offset, lower: false }.write(out)
 }
 

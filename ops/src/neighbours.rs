@@ -7,7 +7,7 @@ use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise, run};
 use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within};
 use monomorph_core::structured::{Functional, Out};
-use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, bf16, f16};
+use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, bf16, f16, observe};
 
 pointwise! { NextafterFn "nextafter": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: Format> Map<V> for NextafterFn {
@@ -35,12 +35,14 @@ impl<V: Format> Map<V> for ExponentFn {
 
 /// `frexp.Tensor`: mantissas from a half up to 1, and exponents of two as int32.
 pub fn frexp<D: Neighbours>(this: &Tensor<D>) -> Result<(Tensor<D>, Tensor<D>)> {
+    let _span = observe::operator("frexp", [this.geometry()]);
     let [mantissa] = run::<MantissaFn, D, _, _>((this,), Functional::<D, 1>::default())?;
     Ok((mantissa, exponents(this)?))
 }
 
 /// `frexp.Tensor_out`.
 pub fn frexp_out<D: Neighbours>(this: &Tensor<D>, mantissa: &mut Tensor<D>, exponent: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("frexp", [this.geometry(), mantissa.geometry(), exponent.geometry()]);
     let exponents = exponents(this)?;
     if exponent.dtype() != DType::I32 {
         let error = ErrorKind::OutputDType { index: 1, got: exponent.dtype(), want: DType::I32 };

@@ -4,7 +4,9 @@ use crate::factory::{empty, empty_strided, full};
 use crate::fill::Fills;
 use crate::generate::{Pattern, Uniform};
 use monomorph_core::strides::{self, Dims};
-use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor};
+use monomorph_core::{
+    DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor, observe,
+};
 
 /// `new_empty`: a tensor of `size`, zero.
 pub fn new_empty<D: Device>(
@@ -15,6 +17,7 @@ pub fn new_empty<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("new_empty", [this.geometry()]);
     empty(size, dtype.or(Some(this.dtype())), layout, device.or(Some(this.device())), pin_memory, None)
 }
 
@@ -28,6 +31,7 @@ pub fn new_empty_strided<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("new_empty_strided", [this.geometry()]);
     empty_strided(size, stride, dtype.or(Some(this.dtype())), layout, device.or(Some(this.device())), pin_memory)
 }
 
@@ -41,6 +45,7 @@ pub fn new_full<D: Fills>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("new_full", [this.geometry()]);
     full(size, fill_value, dtype.or(Some(this.dtype())), layout, device.or(Some(this.device())), pin_memory)
 }
 
@@ -53,6 +58,7 @@ pub fn new_zeros<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("new_zeros", [this.geometry()]);
     new_empty(this, size, dtype, layout, device, pin_memory)
 }
 
@@ -65,6 +71,7 @@ pub fn new_ones<D: Fills>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("new_ones", [this.geometry()]);
     new_full(this, size, 1, dtype, layout, device, pin_memory)
 }
 
@@ -78,6 +85,7 @@ pub fn empty_permuted<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("empty_permuted", []);
     let make = || {
         let strides = permuted_strides(size, physical_layout)?;
         empty_strided(size, &strides, Some(dtype.unwrap_or(DEFAULT_FLOAT)), layout, device, pin_memory)
@@ -110,37 +118,42 @@ fn permuted_strides(size: &[i64], physical_layout: &[i64]) -> Result<Dims> {
 }
 
 /// `new_empty.out`, `new_zeros.out`: zeroes of `size`, in the dtype of `out`.
-pub fn new_zeros_out<D: Device>(_this: &Tensor<D>, size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+pub fn new_zeros_out<D: Device>(this: &Tensor<D>, size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("new_zeros", [this.geometry(), out.geometry()]);
     new_full_of(size, Scalar::Int(0), out)
 }
 
 /// `new_ones.out`: ones of `size`, in the dtype of `out`.
-pub fn new_ones_out<D: Device>(_this: &Tensor<D>, size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+pub fn new_ones_out<D: Device>(this: &Tensor<D>, size: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("new_ones", [this.geometry(), out.geometry()]);
     new_full_of(size, Scalar::Int(1), out)
 }
 
 /// `new_full.out`: one number in `size`, in the dtype of `out`.
 pub fn new_full_out<D: Device>(
-    _this: &Tensor<D>,
+    this: &Tensor<D>,
     size: &[i64],
     fill_value: impl Into<Scalar>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("new_full", [this.geometry(), out.geometry()]);
     new_full_of(size, fill_value.into(), out)
 }
 
 /// `new_empty_strided.out`: zeroes of `size`; an output of other sizes becomes contiguous.
 pub fn new_empty_strided_out<D: Device>(
-    _this: &Tensor<D>,
+    this: &Tensor<D>,
     size: &[i64],
     stride: &[i64],
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("new_empty_strided", [this.geometry(), out.geometry()]);
     crate::factory::empty_strided_out(size, stride, out)
 }
 
 /// `empty_permuted.out`: zeroes of `size`; an output of other sizes becomes contiguous.
 pub fn empty_permuted_out<D: Device>(size: &[i64], physical_layout: &[i64], out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("empty_permuted", [out.geometry()]);
     let strides = permuted_strides(size, physical_layout)?;
     crate::factory::empty_strided_out(size, &strides, out)
 }

@@ -1,10 +1,11 @@
 //! Indices of true elements: `where` with a condition alone.
 
-use monomorph_core::{DType, Device, Element, Error, Geometry, Result, Tensor, with_element};
+use monomorph_core::{DType, Device, Element, Error, Geometry, Result, Tensor, observe, with_element};
 
 /// `where`: for each dimension the indices at which `condition` is nonzero, in row-major order. The number of results
 /// depends on the data, so a meta tensor is an error.
 pub fn where_nonzero<D: Device>(condition: &Tensor<D>) -> Result<Vec<Tensor<D>>> {
+    let _span = observe::operator("where", [condition.geometry()]);
     let make = || {
         let truth: Vec<bool> = with_element!(condition.dtype(), T => {
             condition.to_vec::<T>()?.into_iter().map(|x| x.to_scalar().to_bool()).collect()

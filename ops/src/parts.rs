@@ -3,7 +3,7 @@
 
 use crate::view::{select, slice};
 use monomorph_core::strides;
-use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Result, Tensor};
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Result, Tensor, observe};
 
 /// The dimension to split; a tensor without dimensions has none.
 fn dimension(g: &Geometry, dim: i64) -> Result<usize> {
@@ -108,6 +108,7 @@ pub fn tensor_split_indices(g: &Geometry, indices: &[i64], dim: i64) -> Result<V
 
 /// `tensor_split.tensor_indices_or_sections`: the same, by an int64 tensor: one number of sections, or a list of indices.
 pub fn tensor_split_from<D: Device>(this: &Tensor<D>, by: &Tensor<D>, dim: i64) -> Result<Vec<Tensor<D>>> {
+    let _span = observe::operator("tensor_split", [this.geometry(), by.geometry()]);
     let make = || {
         let numbers = match (by.dtype(), by.ndim()) {
             (DType::I64, 0 | 1) => by.to_vec::<i64>()?,
@@ -195,16 +196,19 @@ fn unsafe_parts<D: Device>(
 
 /// `unsafe_split.Tensor`: as `split`, but the caller promises to use the parts alone, or the tensor alone.
 pub fn unsafe_split<D: Device>(this: &Tensor<D>, split_size: i64, dim: i64) -> Result<Vec<Tensor<D>>> {
+    let _span = observe::operator("unsafe_split", [this.geometry()]);
     unsafe_parts("unsafe_split", this, |g| split(g, split_size, dim))
 }
 
 /// `unsafe_split_with_sizes`: as `split_with_sizes`, with the same promise.
 pub fn unsafe_split_with_sizes<D: Device>(this: &Tensor<D>, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor<D>>> {
+    let _span = observe::operator("unsafe_split_with_sizes", [this.geometry()]);
     unsafe_parts("unsafe_split_with_sizes", this, |g| split_with_sizes(g, split_sizes, dim))
 }
 
 /// `unsafe_chunk`: as `chunk`, with the same promise.
 pub fn unsafe_chunk<D: Device>(this: &Tensor<D>, chunks: i64, dim: i64) -> Result<Vec<Tensor<D>>> {
+    let _span = observe::operator("unsafe_chunk", [this.geometry()]);
     unsafe_parts("unsafe_chunk", this, |g| chunk(g, chunks, dim))
 }
 

@@ -7,7 +7,7 @@ use crate::kernels::Piecewise as Kernels;
 use crate::pointwise::{Check, Common, Map, Number, Numbers, Real, Reals, Rule, Same, pointwise, run};
 use crate::record::record;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink};
-use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
 
 pointwise! { ReluFn "relu": Real, Same<1>; () => Common; Rule::UNARY, light = true }
 impl<V: Num + HasOrder> Map<V> for ReluFn {
@@ -216,6 +216,7 @@ impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>, Scalar)> for Sof
 
 /// `prelu`: a slope below zero for each channel (dimension 1), or one for all.
 pub fn prelu<D: Kernels>(this: &Tensor<D>, weight: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("prelu", [this.geometry(), weight.geometry()]);
     let check = || -> std::result::Result<Vec<i64>, ErrorKind> {
         if this.dtype() != weight.dtype() {
             return Err(ErrorKind::ArgumentRule { rule: "self and weight must have one dtype; cast one of them" });
@@ -240,6 +241,7 @@ pub fn prelu_kernel_backward<D: Kernels>(
     this: &Tensor<D>,
     weight: &Tensor<D>,
 ) -> Result<(Tensor<D>, Tensor<D>)> {
+    let _span = observe::operator("_prelu_kernel_backward", [grad.geometry(), this.geometry(), weight.geometry()]);
     let [by_input] = run::<PreluBackwardFn, D, _, _>((this, weight, grad), Functional::<D, 1>::default())?;
     let [by_weight] = run::<PreluWeightBackwardFn, D, _, _>((this, weight, grad), Functional::<D, 1>::default())?;
     Ok((by_input, by_weight))

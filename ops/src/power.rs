@@ -10,7 +10,7 @@ use crate::pointwise::{
 use crate::record::record;
 use monomorph_core::strides::strides_for;
 use monomorph_core::structured::{Executes, Functional, Operand, Operator, Out, ValueSink};
-use monomorph_core::{Complex64, DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor};
+use monomorph_core::{Complex64, DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
 
 pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Root> Map<V> for SqrtFn {
@@ -62,6 +62,7 @@ impl<V: Power> Map<V> for PowNumberFn {
 
 /// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and dtype only.
 pub fn pow_scalar<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("pow", [exponent.geometry()]);
     let base = base.into();
     if !is_one(base) {
         let [powers] = run::<PowFn, D, _, _>((base, exponent), Functional::<D, 1>::default())?;
@@ -80,6 +81,7 @@ pub fn pow_scalar<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>) -> 
 
 /// `pow.Scalar_out`: the same into `out`. One to any power fits any dtype, and an output whose elements share memory.
 pub fn pow_scalar_out<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("pow", [exponent.geometry(), out.geometry()]);
     let base = base.into();
     if !is_one(base) {
         return run::<PowFn, D, _, _>((base, exponent), Out([out])).map(drop);

@@ -3,7 +3,7 @@
 
 use crate::copies::clone_tensor;
 use monomorph_core::strides::{self, contiguous_strides};
-use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, MemoryFormat, Result, Storage, Tensor};
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, MemoryFormat, Result, Storage, Tensor, observe};
 
 /// A geometry with the dtype and bits of the tensor.
 fn geometry_of<D: Device>(this: &Tensor<D>, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Geometry> {
@@ -17,6 +17,7 @@ pub fn resize_<'a, D: Device>(
     size: &[i64],
     memory_format: Option<MemoryFormat>,
 ) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("resize_", [this.geometry()]);
     resized(this, size, memory_format).map_err(|e: Error| e.of("resize_"))?;
     Ok(this)
 }
@@ -40,6 +41,7 @@ pub fn resize_as_<'a, D: Device>(
     the_template: &Tensor<D>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("resize_as_", [this.geometry(), the_template.geometry()]);
     let format = match memory_format {
         Some(MemoryFormat::Preserve) => Some(strides::suggest_format(the_template.sizes(), the_template.strides())),
         other => other,
@@ -50,6 +52,7 @@ pub fn resize_as_<'a, D: Device>(
 
 /// `resize`: a copy with other sizes.
 pub fn resize<D: Device>(this: &Tensor<D>, size: &[i64], memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
+    let _span = observe::operator("resize", [this.geometry()]);
     let mut out = clone_tensor(this, None)?;
     resized(&mut out, size, memory_format).map_err(|e: Error| e.of("resize"))?;
     Ok(out)
@@ -61,6 +64,7 @@ pub fn resize_as<D: Device>(
     the_template: &Tensor<D>,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("resize_as", [this.geometry(), the_template.geometry()]);
     let mut out = clone_tensor(this, None)?;
     resize_as_(&mut out, the_template, memory_format).map_err(|e: Error| e.of("resize_as"))?;
     Ok(out)
@@ -68,6 +72,7 @@ pub fn resize_as<D: Device>(
 
 /// `set_`: no elements, and a storage of its own without bytes.
 pub fn set_<D: Device>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>> {
+    let _span = observe::operator("set_", [this.geometry()]);
     let empty = Tensor::<D>::zeroed(this.dtype(), &[0], &[1], this.device().index)?;
     let geometry = geometry_of(this, &[0], &[1], 0)?;
     this.set_storage(&empty.storage(), geometry).map_err(|e: Error| e.of("set_"))?;
@@ -77,6 +82,7 @@ pub fn set_<D: Device>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>> {
 /// `set_.source_Tensor`: the storage, sizes, strides and offset of another tensor, read in the dtype of this one; the storage grows if
 /// its elements are larger.
 pub fn set_tensor_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("set_", [this.geometry(), source.geometry()]);
     let make = |this: &mut Tensor<D>| {
         let geometry = geometry_of(this, source.sizes(), source.strides(), source.offset())?;
         this.set_storage(&source.storage(), geometry)
@@ -87,6 +93,7 @@ pub fn set_tensor_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Tensor<D>) -
 
 /// `set_.source_Storage`: a whole storage, as one dimension.
 pub fn set_storage_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Storage) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("set_", [this.geometry()]);
     let elements = (source.bytes() / this.dtype().size()) as i64;
     set_storage_offset_(this, source, 0, &[elements], &[])
 }
@@ -100,6 +107,7 @@ pub fn set_storage_offset_<'a, D: Device>(
     size: &[i64],
     stride: &[i64],
 ) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("set_", [this.geometry()]);
     let make = |this: &mut Tensor<D>| {
         strides::numel(size)?;
         let contiguous = stride.is_empty().then(|| contiguous_strides(size));
@@ -118,6 +126,7 @@ pub fn set_tensor_offset_<'a, D: Device>(
     size: &[i64],
     stride: &[i64],
 ) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("set_", [this.geometry(), source.geometry()]);
     if !source.is_contiguous() {
         let (sizes, strides) = (source.sizes().to_vec(), source.strides().to_vec());
         return Err(Error::new(ErrorKind::NotContiguous { sizes, strides }).of("set_"));
@@ -145,6 +154,7 @@ fn moved<D: Device>(
 
 /// `set`: no elements, in the dtype of `this`.
 pub fn set<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("set", [this.geometry()]);
     let mut out = this.clone();
     set_(&mut out)?;
     Ok(out)
@@ -152,6 +162,7 @@ pub fn set<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
 
 /// `set.source_Tensor`: a copy of the storage of `source` with its sizes, strides and offset, read in the dtype of `this`.
 pub fn set_tensor<D: Device>(this: &Tensor<D>, source: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("set", [this.geometry(), source.geometry()]);
     moved(this, &source.storage(), |out, copy| {
         let geometry = geometry_of(out, source.sizes(), source.strides(), source.offset())?;
         out.set_storage(copy, geometry)
@@ -160,6 +171,7 @@ pub fn set_tensor<D: Device>(this: &Tensor<D>, source: &Tensor<D>) -> Result<Ten
 
 /// `set.source_Storage`: a copy of a storage, read in the dtype of `this`.
 pub fn set_storage<D: Device>(this: &Tensor<D>, source: &Storage) -> Result<Tensor<D>> {
+    let _span = observe::operator("set", [this.geometry()]);
     moved(this, source, |out, copy| set_storage_(out, copy).map(drop))
 }
 
@@ -171,6 +183,7 @@ pub fn set_storage_offset<D: Device>(
     size: &[i64],
     stride: &[i64],
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("set", [this.geometry()]);
     moved(this, source, |out, copy| set_storage_offset_(out, copy, storage_offset, size, stride).map(drop))
 }
 

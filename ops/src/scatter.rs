@@ -3,7 +3,7 @@
 use crate::fill::clone_with_strides;
 use crate::rearrange::diagonal;
 use crate::view::{as_strided, select, slice};
-use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Tensor};
+use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Tensor, observe};
 
 /// A copy of `this`, with its strides, in which what `view` reaches holds the elements of `src`.
 fn scattered<D: Device>(
@@ -22,6 +22,7 @@ fn scattered<D: Device>(
 
 /// `select_scatter`: `src` in place of one index of a dimension.
 pub fn select_scatter<D: Device>(this: &Tensor<D>, src: &Tensor<D>, dim: i64, index: i64) -> Result<Tensor<D>> {
+    let _span = observe::operator("select_scatter", [this.geometry(), src.geometry()]);
     scattered(this, src, |g| select(g, dim, index)).map_err(|e: Error| e.of("select_scatter"))
 }
 
@@ -34,6 +35,7 @@ pub fn slice_scatter<D: Device>(
     end: Option<i64>,
     step: i64,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("slice_scatter", [this.geometry(), src.geometry()]);
     scattered(this, src, |g| slice(g, dim, start, end, step)).map_err(|e: Error| e.of("slice_scatter"))
 }
 
@@ -45,6 +47,7 @@ pub fn diagonal_scatter<D: Device>(
     dim1: i64,
     dim2: i64,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("diagonal_scatter", [this.geometry(), src.geometry()]);
     scattered(this, src, |g| diagonal(g, offset, dim1, dim2)).map_err(|e: Error| e.of("diagonal_scatter"))
 }
 
@@ -57,6 +60,7 @@ pub fn as_strided_scatter<D: Device>(
     stride: &[i64],
     storage_offset: Option<i64>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("as_strided_scatter", [this.geometry(), src.geometry()]);
     let view = |g: &Geometry| as_strided(g, size, stride, storage_offset);
     scattered(this, src, view).map_err(|e: Error| e.of("as_strided_scatter"))
 }

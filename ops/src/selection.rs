@@ -8,7 +8,7 @@ use crate::record::record;
 use crate::view::expand;
 use monomorph_core::strides::broadcast_sizes;
 use monomorph_core::structured::{Operand, in_place};
-use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor};
+use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
 
 pointwise! { WhereFn "where": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT, check = check_condition, light = true }
 impl<V: Value> Map<V> for WhereFn {
@@ -42,6 +42,7 @@ pub fn masked_fill_<'a, D: Selection>(
     mask: &Tensor<D>,
     value: impl Into<Scalar>,
 ) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("masked_fill_", [this.geometry(), mask.geometry()]);
     let (value, dtype) = (value.into(), this.dtype());
     value.check_fits(dtype, "value").map_err(|e| e.of("masked_fill_"))?;
     // As an element, so that it promotes nothing.
@@ -54,6 +55,7 @@ pub fn masked_fill_from_<'a, D: Selection>(
     mask: &Tensor<D>,
     value: &Tensor<D>,
 ) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("masked_fill_", [this.geometry(), mask.geometry(), value.geometry()]);
     if value.ndim() != 0 {
         let error = ErrorKind::DimCount { arg: "value", got: value.ndim(), accepted: "0; take one element of it" };
         return Err(Error::new(error).of("masked_fill_"));
@@ -72,6 +74,7 @@ fn write_masked<'a, D: Selection>(
 
 /// `masked_fill.Scalar`: a contiguous copy, broadcast with the mask, with a number where the mask holds.
 pub fn masked_fill<D: Selection>(this: &Tensor<D>, mask: &Tensor<D>, value: impl Into<Scalar>) -> Result<Tensor<D>> {
+    let _span = observe::operator("masked_fill", [this.geometry(), mask.geometry()]);
     let mut out = broadcast_copy(this, mask)?;
     masked_fill_(&mut out, mask, value)?;
     Ok(out)
@@ -79,6 +82,7 @@ pub fn masked_fill<D: Selection>(this: &Tensor<D>, mask: &Tensor<D>, value: impl
 
 /// `masked_fill.Tensor`: the same with a tensor without dimensions.
 pub fn masked_fill_from<D: Selection>(this: &Tensor<D>, mask: &Tensor<D>, value: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("masked_fill", [this.geometry(), mask.geometry(), value.geometry()]);
     let mut out = broadcast_copy(this, mask)?;
     masked_fill_from_(&mut out, mask, value)?;
     Ok(out)

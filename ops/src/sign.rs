@@ -5,7 +5,7 @@ use crate::kernels::Sign as Kernels;
 use crate::pointwise::{AllDTypes, Common, Map, Ordered, Reals, Rule, Same, Truth, pointwise, run};
 use crate::record::record;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink, in_place};
-use monomorph_core::{Complex64, Error, ErrorKind, Result, Tensor};
+use monomorph_core::{Complex64, Error, ErrorKind, Result, Tensor, observe};
 
 pointwise! { SgnFn "sgn": AllDTypes, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: Signum> Map<V> for SgnFn {
@@ -64,6 +64,7 @@ impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>,)> for Sign {
 
 /// `conj_physical`: the conjugate written out; what is not complex is its own, and is returned itself.
 pub fn conj_physical<D: Kernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("conj_physical", [this.geometry()]);
     if !this.dtype().is_complex() {
         return Ok(this.clone());
     }
@@ -73,6 +74,7 @@ pub fn conj_physical<D: Kernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
 
 /// `conj_physical_`: the same in place.
 pub fn conj_physical_<D: Kernels>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>> {
+    let _span = observe::operator("conj_physical_", [this.geometry()]);
     if !this.dtype().is_complex() {
         return Ok(this);
     }

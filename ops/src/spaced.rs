@@ -5,7 +5,7 @@ use crate::generate::{Options, Pattern, not_negative};
 use monomorph_core::strides::Dims;
 use monomorph_core::{
     Complex64, DEFAULT_FLOAT, DType, Device, DeviceId, Element, Error, ErrorKind, Layout, Result, Scalar, Tensor,
-    with_element,
+    observe, with_element,
 };
 
 /// What is asked for, but for the dtype.
@@ -128,12 +128,14 @@ pub fn linspace<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("linspace", []);
     let spaced = between(start, end, steps, None).map_err(|e: Error| e.of("linspace"))?;
     spaced.make_between("linspace", Options { dtype, device, pin_memory })
 }
 
 /// `linspace.out`: the same in the dtype of `out`, which becomes one-dimensional unless it has as many elements.
 pub fn linspace_out<D: Device>(start: impl End, end: impl End, steps: i64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("linspace", [out.geometry()]);
     between(start, end, steps, None)?.write_sequence(out)
 }
 
@@ -149,6 +151,7 @@ pub fn logspace<D: Device>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("logspace", []);
     let spaced = between(start, end, steps, Some(base)).map_err(|e: Error| e.of("logspace"))?;
     spaced.make_between("logspace", Options { dtype, device, pin_memory })
 }
@@ -161,6 +164,7 @@ pub fn logspace_out<D: Device>(
     base: f64,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("logspace", [out.geometry()]);
     between(start, end, steps, Some(base))?.write_sequence(out)
 }
 

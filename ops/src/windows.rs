@@ -3,7 +3,7 @@
 use crate::generate::{Options, Pattern, not_negative};
 use monomorph_core::strides::Dims;
 use monomorph_core::{
-    DEFAULT_FLOAT, DType, Device, DeviceId, Element, ErrorKind, Layout, Result, Scalar, Tensor, with_element,
+    DEFAULT_FLOAT, DType, Device, DeviceId, Element, ErrorKind, Layout, Result, Scalar, Tensor, observe, with_element,
 };
 use std::f64::consts::{PI, TAU};
 
@@ -135,12 +135,14 @@ macro_rules! windows {
             device: Option<DeviceId>,
             pin_memory: Option<bool>,
         ) -> Result<Tensor<D>> {
+            let _span = observe::operator($of, []);
             Window { shape: $shape, length: window_length, periodic: $periodic }
                 .make($of, DEFAULT_FLOAT, Options { dtype, device, pin_memory })
         }
 
         /// The same in the dtype of `out`.
         pub fn $out<D: Device>(window_length: i64, $($arg: $ty,)* out: &mut Tensor<D>) -> Result<()> {
+            let _span = observe::operator($of, [out.geometry()]);
             Window { shape: $shape, length: window_length, periodic: $periodic }.write(out)
         }
     )*};

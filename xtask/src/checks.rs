@@ -53,8 +53,9 @@ fn test_steps(steps: &mut Steps) {
     } else {
         steps.step("borrow states (loom)", || Outcome::Skipped("no core/tests/loom.rs"));
     }
-    let observe = ["test", "-p", "monomorph-core", "--features", "tracing", "--test", "device", "observe"];
-    steps.command("spans of calls", cargo(&observe));
+    let observed = |package, test| cargo(&["test", "-p", package, "--features", "tracing", "--test", test, "span"]);
+    steps.command("spans of dispatched calls", observed("monomorph-core", "device"));
+    steps.command("spans of typed calls", observed("monomorph-ops", "observe"));
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
     steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), true, "no testsuite/golden/cases"));

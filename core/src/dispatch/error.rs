@@ -122,6 +122,12 @@ pub enum DispatchError {
         /// The name of the device that has it.
         by: String,
     },
+    /// A name for a device that a key has.
+    #[error("{name} is the name of another key; give the device a name of its own")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
     /// A schema that is none.
     #[error("{0}")]
     Schema(crate::schema::SchemaError),

@@ -2,21 +2,23 @@
 //! read, and holds the state of the kernels that have some. Owns the way of one call from arguments to kernel.
 
 use super::Dispatcher;
+use super::arguments::{checked_device, keys_of_device, keys_of_stack, within};
+use super::door::Object;
 use super::error::DispatchError;
-use super::kernel::{Frame, Object};
+use super::inferred::Inferred;
+use super::kernel::Frame;
 use super::key::{DispatchKey, RegistrationKey};
 use super::operator::{Defined, Operator, Slot, Table};
 use super::published::{Reader, Seen};
 use super::resolve::{Resolution, Source};
+use super::returns::{KernelValue, Returned};
 use super::set::{KeySet, localized};
-use super::signature::{CanonicalList, Inferred, KernelValue, ParameterList, Returned};
+use super::signature::{CanonicalList, ParameterList};
 use super::stack::{Stack, fill_defaults};
-use crate::device::DeviceId;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ivalue::IValue;
 use crate::observe;
 use crate::schema::Schema;
-use crate::tensor::AnyTensor;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
@@ -114,8 +116,9 @@ impl OperatorHandle {
         let given = stack.len();
         fill_defaults(&defined.schema, stack)?;
         let keys = keys.unwrap_or_else(|| localized(keys_of_stack(defined, stack)));
-        let geometries = || stack.iter().flat_map(IValue::tensors).map(AnyTensor::geometry);
-        let _observed = observe::enter(&self.operator.name, geometries);
+        let _span = observe::enter(&self.operator.name, |each| {
+            stack.iter().flat_map(IValue::tensors).for_each(|t| each(t.geometry()));
+        });
         let result = self.dispatch(seen, defined, keys, |object, frame, slot| {
             if slot.check || slot.within.is_some() {
                 let first = checked_device(slot, |visit| stack.iter().flat_map(IValue::tensors).try_for_each(visit))?;
@@ -179,6 +182,7 @@ impl<A: CanonicalList, O: Returned> TypedHandle<A, O> {
         let handle = &self.handle;
         let seen = handle.seen();
         let defined = defined(&seen.value)?;
+        let _span = observe::enter(&handle.operator.name, |each| A::tensors(&values, &mut |t| each(t.geometry())));
         let mut keys = A::keys(&values);
         if keys.is_empty() && defined.is_factory() {
             keys = keys_of_device(A::device(&values));
@@ -227,44 +231,10 @@ fn made<'a>(seen: &'a Seen<Table, Made>, place: usize, kernel: &super::kernel::K
     cell.get().ok_or_else(none)
 }
 
-/// The device of the first tensor; an error if the slot asks for one device and there are two.
-fn checked_device(
-    slot: &Slot,
-    each: impl FnOnce(&mut dyn FnMut(&AnyTensor) -> Result<()>) -> Result<()>,
-) -> Result<Option<DeviceId>> {
-    let mut first = None;
-    let mut position = 0;
-    each(&mut |tensor| {
-        let (got, want) = (tensor.device(), *first.get_or_insert(tensor.device()));
-        position += 1;
-        if slot.check && got != want {
-            let arg = format!("tensor number {position}").into();
-            return Err(ErrorKind::DeviceMismatch { arg, got, want }.into());
-        }
-        Ok(())
-    })?;
-    Ok(first)
-}
-
-/// Calls with the device current, if the slot asks for that.
-fn within<R>(slot: &Slot, device: Option<DeviceId>, call: impl FnOnce() -> R) -> R {
-    match (slot.within, device) {
-        (Some(within), Some(device)) => {
-            let mut call = Some(call);
-            let mut result = None;
-            within(device.index, &mut || result = call.take().map(|call| call()));
-            match result {
-                Some(result) => result,
-                None => unreachable!("`within` calls once"),
-            }
-        }
-        _ => call(),
-    }
-}
-
 #[cold]
 fn no_kernel(table: &Table, key: DispatchKey) -> Error {
-    let have: Vec<_> = DispatchKey::all().zip(&table.slots).filter(|(_, slot)| slot.kernel.is_some()).collect();
+    let serves = |slot: &Slot| slot.kernel.is_some() && slot.resolution.source != Source::Fallthrough;
+    let have: Vec<_> = DispatchKey::all().zip(&table.slots).filter(|(_, slot)| serves(slot)).collect();
     let names: Vec<_> = have.iter().map(|(key, _)| key.to_string()).collect();
     let available = if names.is_empty() { "no key".to_owned() } else { names.join(", ") };
     let key = match key {
@@ -272,47 +242,4 @@ fn no_kernel(table: &Table, key: DispatchKey) -> Error {
         key => key.to_string(),
     };
     DispatchError::NoKernel { key, available }.into()
-}
-
-fn keys_of_device(device: Option<DeviceId>) -> KeySet {
-    KeySet::of_device(device.unwrap_or(DeviceId::CPU).kind)
-}
-
-/// The keys of boxed arguments: those of the tensors; the CPU's for numbers in place of tensors; those of the device argument
-/// for a factory.
-fn keys_of_stack(defined: &Defined, stack: &[IValue]) -> KeySet {
-    let mut keys = KeySet::EMPTY;
-    if defined.flags.factory != Some(true) {
-        for value in stack {
-            match value {
-                IValue::Tensor(t) => keys = keys | KeySet::of_device(t.device().kind),
-                IValue::Tensors(_) | IValue::OptionalTensors(_) => {
-                    keys = value.tensors().fold(keys, |keys, t| keys | KeySet::of_device(t.device().kind));
-                }
-                _ => {}
-            }
-        }
-    }
-    if !keys.is_empty() {
-        return keys;
-    }
-    if defined.is_factory() {
-        let named = stack.iter().find_map(|v| if let IValue::Device(d) = v { Some(*d) } else { None });
-        return keys_of_device(named);
-    }
-    // Numbers in place of tensors are the CPU's. So is what is no tensor at all: its kernel says so.
-    let empty = |value: &IValue| match value {
-        IValue::None => true,
-        IValue::Tensors(list) => list.is_empty(),
-        IValue::OptionalTensors(list) => list.is_empty(),
-        IValue::List(list) => list.is_empty(),
-        _ => false,
-    };
-    let present = |(arg, value): (&crate::schema::Argument, &IValue)| {
-        arg.ty().is_tensor() && !(empty(value) && (arg.ty().is_list() || arg.ty().is_optional()))
-    };
-    match defined.schema.args().zip(stack).any(present) {
-        true => KeySet::of(DispatchKey::CPU),
-        false => KeySet::EMPTY,
-    }
 }

@@ -5,20 +5,19 @@
 use super::Dispatcher;
 use super::completion;
 use super::composed::{Calls, Known};
+use super::door::Object;
 use super::error::DispatchError;
 use super::handle::OperatorHandle;
+use super::inferred::Inferred;
 use super::key::DispatchKey;
 use super::set::KeySet;
-use super::signature::{CanonicalList, Inferred, KernelFn, Returned};
+use super::signature::KernelFn;
 use super::stack::{BoxedFn, Stack};
-use crate::annotations::checked_call;
 use crate::device::Device;
-use crate::error::{ErrorKind, Result};
-use crate::ivalue::IValue;
+use crate::error::Result;
 use crate::schema::Schema;
-use std::any::{Any, type_name};
+use std::any::type_name;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// The call that a kernel serves.
@@ -132,15 +131,15 @@ impl KernelFunction {
     }
 
     /// A kernel over the stack, for any schema. It can be called unboxed too.
-    pub fn boxed(f: BoxedKernel) -> KernelFunction {
-        let object = Object { unboxed: None, boxed: Box::new(f) };
+    pub fn boxed(f: impl Fn(&Frame<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static) -> KernelFunction {
+        let object = Object::boxed(f);
         let body = Body::Shared(Arc::new(object));
         KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
     }
 
     /// A boxed kernel that does not ask which call it serves.
     pub fn stack(f: BoxedFn) -> KernelFunction {
-        let object = Object { unboxed: None, boxed: Box::new(move |_: &Frame<'_>, stack: &mut Stack| f(stack)) };
+        let object = Object::boxed(move |_, stack| f(stack));
         let body = Body::Shared(Arc::new(object));
         KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
     }
@@ -148,12 +147,10 @@ impl KernelFunction {
     /// A kernel from a function, with a boxed door of its own, which may take more than the function can be given: numbers in
     /// place of tensors.
     pub fn with_stack<M: 'static, F: KernelFn<M>>(f: F, boxed: BoxedFn) -> KernelFunction {
-        let object =
-            Object { boxed: Box::new(move |_: &Frame<'_>, stack: &mut Stack| boxed(stack)), ..Object::unboxed(f) };
         KernelFunction {
             name: type_name::<F>(),
             kind: KernelKind::Function,
-            body: Body::Shared(Arc::new(object)),
+            body: Body::Shared(Arc::new(Object::with_stack(f, boxed))),
             inferred: Some(Inferred::of::<F::Args, F::Output>()),
         }
     }
@@ -164,8 +161,7 @@ impl KernelFunction {
         let f = Arc::new(f);
         let make = move || {
             let (f, known) = (f.clone(), Known::default());
-            let boxed = move |frame: &Frame<'_>, stack: &mut Stack| f(&Calls::new(frame, &known), stack);
-            Object { unboxed: None, boxed: Box::new(boxed) }
+            Object::boxed(move |frame, stack| f(&Calls::new(frame, &known), stack))
         };
         KernelFunction {
             name: "a composed function",
@@ -187,12 +183,12 @@ impl KernelFunction {
     pub fn after_meta<D: Device, M: 'static, F: KernelFn<M>>(f: F) -> KernelFunction {
         let inner = Object::unboxed(f);
         let boxed = move |frame: &Frame<'_>, stack: &mut Stack| {
-            completion::after_meta::<D>(frame, stack, |stack| (inner.boxed)(frame, stack))
+            completion::after_meta::<D>(frame, stack, |stack| inner.call_unchecked(frame, stack))
         };
         KernelFunction {
             name: type_name::<F>(),
             kind: KernelKind::Function,
-            body: Body::Shared(Arc::new(Object { unboxed: None, boxed: Box::new(boxed) })),
+            body: Body::Shared(Arc::new(Object::boxed(boxed))),
             inferred: Some(Inferred::of::<F::Args, F::Output>()),
         }
     }
@@ -262,98 +258,4 @@ impl fmt::Debug for KernelFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} {}", self.kind, self.name)
     }
-}
-
-/// Something that can be called without boxing.
-trait Typed<A: CanonicalList, O>: Send + Sync {
-    fn call(&self, frame: &Frame<'_>, values: A::Values<'_>) -> Result<O>;
-}
-
-/// A function with the marker that tells which of its possible signatures is meant.
-struct Plain<F, M>(F, PhantomData<fn() -> M>);
-
-impl<M: 'static, F: KernelFn<M>> Typed<F::Args, F::Output> for Plain<F, M> {
-    #[inline]
-    fn call(&self, frame: &Frame<'_>, values: <F::Args as CanonicalList>::Values<'_>) -> Result<F::Output> {
-        self.0.invoke(frame, values)
-    }
-}
-
-/// The unboxed door: what `Any` is asked for, so that a call with another signature finds nothing.
-struct Door<A: CanonicalList, O>(Arc<dyn Typed<A, O>>);
-
-/// The type of the boxed door. Boxed kernels of every kind are called through it, whatever they have captured.
-type BoxedDoor = Box<dyn Fn(&Frame<'_>, &mut Stack) -> Result<()> + Send + Sync>;
-
-/// A kernel as it is called.
-pub(super) struct Object {
-    unboxed: Option<Box<dyn Any + Send + Sync>>,
-    boxed: BoxedDoor,
-}
-
-impl fmt::Debug for Object {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Object").field("unboxed", &self.unboxed.is_some()).finish_non_exhaustive()
-    }
-}
-
-impl Object {
-    fn unboxed<M: 'static, F: KernelFn<M>>(f: F) -> Object {
-        let kernel: Arc<dyn Typed<F::Args, F::Output>> = Arc::new(Plain(f, PhantomData::<fn() -> M>));
-        let door = Door(kernel.clone());
-        Object { unboxed: Some(Box::new(door)), boxed: Box::new(move |frame, stack| opened(&*kernel, frame, stack)) }
-    }
-
-    /// Calls through the boxed door.
-    pub(super) fn call_boxed(&self, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
-        checked_call(frame.schema, stack, |stack| {
-            (self.boxed)(frame, stack)?;
-            match (stack.len(), frame.schema.returns().len()) {
-                (got, want) if got == want => Ok(()),
-                (got, want) => Err(ErrorKind::ResultCount { got, want }.into()),
-            }
-        })
-    }
-
-    /// Calls through the unboxed door, or through the boxed one: of a kernel that has no other, or whose results are other Rust
-    /// values for the same schema (`()` and `AnyTensor` both stand for a written argument that is returned).
-    #[inline]
-    pub(super) fn call<A: CanonicalList, O: Returned>(&self, frame: &Frame<'_>, values: A::Values<'_>) -> Result<O> {
-        match self.unboxed.as_ref().and_then(|any| any.downcast_ref::<Door<A, O>>()) {
-            Some(door) => door.0.call(frame, values),
-            None => self.enboxed::<A, O>(frame, values),
-        }
-    }
-
-    /// An unboxed call of a boxed kernel.
-    fn enboxed<A: CanonicalList, O: Returned>(&self, frame: &Frame<'_>, mut values: A::Values<'_>) -> Result<O> {
-        let mut stack = A::enbox(&values);
-        self.call_boxed(frame, &mut stack)?;
-        for (result, position) in stack.iter().zip(frame.schema.written_positions()) {
-            if let Some(position) = position {
-                A::restore(&mut values, position, result);
-            }
-        }
-        O::take(&mut stack).ok_or_else(|| {
-            let got: Vec<_> = stack.iter().map(IValue::kind_name).collect();
-            let want = frame.schema.returns().iter().map(|r| r.ty().to_string()).collect::<Vec<_>>().join(", ");
-            DispatchError::WrongResults { got: got.join(", "), want }.into()
-        })
-    }
-}
-
-/// A boxed call of an unboxed kernel.
-fn opened<A: CanonicalList, O: Returned>(kernel: &dyn Typed<A, O>, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
-    let given = stack.len();
-    let values = A::unbox(stack, frame.schema)?;
-    let output = kernel.call(frame, values)?;
-    if O::KINDS.is_empty() {
-        let written: Vec<IValue> =
-            frame.schema.written_positions().flatten().filter_map(|position| stack.get(position).cloned()).collect();
-        stack.extend(written);
-    } else {
-        output.push(stack);
-    }
-    stack.drain(..given);
-    Ok(())
 }

@@ -1,86 +1,15 @@
 //! Libraries: what one party defines and registers, undone when it is dropped. Owns the rules of registration.
 
 use super::Dispatcher;
+use super::definition::Definition;
 use super::error::DispatchError;
 use super::kernel::KernelFunction;
-use super::key::{AliasKey, Backend, DispatchKey, RegistrationKey};
-use super::operator::{BackendInfo, Defined, Flags, Kept, LibraryId};
+use super::key::{Backend, DispatchKey, RegistrationKey};
+use super::operator::{BackendInfo, Defined, Kept, LibraryId};
 use crate::device::Device;
 use crate::error::Result;
 use crate::schema::Schema;
 use std::sync::Arc;
-
-/// A declaration of an operator, with the kernels of its dispatch section.
-///
-/// A [`default`](Definition::default_kernel) kernel without a dispatch section is `CompositeImplicit`.
-#[derive(Clone, Debug)]
-pub struct Definition {
-    pub(super) schema: Schema,
-    pub(super) flags: Flags,
-    pub(super) kernels: Vec<(RegistrationKey, KernelFunction)>,
-    pub(super) default: Option<KernelFunction>,
-    pub(super) completed_by: Option<String>,
-}
-
-impl Definition {
-    /// A declaration without kernels.
-    pub fn new(schema: Schema) -> Definition {
-        Definition { schema, flags: Flags::default(), kernels: Vec::new(), default: None, completed_by: None }
-    }
-
-    /// A declaration from the text of its schema.
-    ///
-    /// # Errors
-    ///
-    /// [`DispatchError::Schema`] with the column.
-    pub fn parse(schema: &str) -> Result<Definition> {
-        Ok(Definition::new(Schema::parse(schema).map_err(DispatchError::Schema)?))
-    }
-
-    /// The same with other flags.
-    #[must_use]
-    pub fn with_flags(self, flags: Flags) -> Definition {
-        Definition { flags, ..self }
-    }
-
-    /// The same with one kernel for several keys.
-    #[must_use]
-    pub fn dispatch(
-        mut self,
-        keys: impl IntoIterator<Item = impl Into<RegistrationKey>>,
-        kernel: KernelFunction,
-    ) -> Definition {
-        self.kernels.extend(keys.into_iter().map(|key| (key.into(), kernel.clone())));
-        self
-    }
-
-    /// The same with a kernel that is composed of other operators.
-    #[must_use]
-    pub fn default_kernel(self, kernel: KernelFunction) -> Definition {
-        Definition { default: Some(kernel), ..self }
-    }
-
-    /// The same as a structured operator: on a backend of another crate that has a kernel of `out`, this form is completed by
-    /// its meta kernel and that one.
-    #[must_use]
-    pub fn completed_by(self, out: impl Into<String>) -> Definition {
-        Definition { completed_by: Some(out.into()), ..self }
-    }
-
-    /// The kernels, the default one under the key that it stands for.
-    fn into_kernels(self) -> Result<Vec<(RegistrationKey, KernelFunction)>> {
-        let implicit = RegistrationKey::Alias(AliasKey::CompositeImplicit);
-        let mut kernels = self.kernels;
-        if let (true, Some((key, _))) = (self.default.is_some(), kernels.first()) {
-            return Err(DispatchError::DefaultWithDispatch { key: *key }.into());
-        }
-        kernels.extend(self.default.map(|kernel| (implicit, kernel)));
-        if let (true, Some((key, _))) = (self.flags.manual_registration, kernels.first()) {
-            return Err(DispatchError::ManualRegistration { key: *key }.into());
-        }
-        Ok(kernels)
-    }
-}
 
 /// Operators and kernels of one party. Everything is undone when it is dropped: kernels are removed, those that they had
 /// replaced are back, and operators that it defined are gone once no other library has kernels for them. Calls that run
@@ -125,13 +54,8 @@ impl Library {
         let mut edit = self.dispatcher.edit();
         let operator = self.dispatcher.operator(name);
         let completed_by = completed_by.map(|out| self.dispatcher.operator(&out));
-        let defined = Defined {
-            schema,
-            flags,
-            library: self.id,
-            library_name: self.namespace.clone(),
-            completed_by: completed_by.clone(),
-        };
+        let defined =
+            Defined { schema, flags, library_name: self.namespace.clone(), completed_by: completed_by.clone() };
         {
             let mut own = operator.lock();
             let mut next = own.clone();
@@ -143,6 +67,7 @@ impl Library {
                 checked_against(&kept.kernel, &defined.schema)?;
             }
             next.defined = Some(Arc::new(defined));
+            next.definer = self.id;
             for (key, kernel) in kernels {
                 self.keep(&mut next, key, kernel, false)?;
             }
@@ -247,7 +172,7 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// A device kind that dispatch has no room for, or that another library has made known.
+    /// A device kind that dispatch has no room for, or that another library has made known; a name that another backend or key has.
     pub fn backend<D: Device>(&mut self, name: &str) -> Result<Backend> {
         fn within<D: Device>(index: u8, call: &mut dyn FnMut()) {
             let _guard = D::enter(index);
@@ -257,6 +182,10 @@ impl Library {
             return Err(DispatchError::NoBackend { kind: D::KIND.0 }.into());
         };
         let mut edit = self.dispatcher.edit();
+        let is_key = RegistrationKey::from_name(name).is_some_and(|key| key != backend.into());
+        if is_key || edit.shared.backends.iter().flatten().any(|other| *other.name == *name) {
+            return Err(DispatchError::NameTaken { name: name.to_owned() }.into());
+        }
         let slot = &mut edit.shared.backends[usize::from(backend.index())];
         if let Some(other) = slot {
             return Err(DispatchError::BackendTaken { kind: D::KIND.0, by: other.name.to_string() }.into());
@@ -264,6 +193,19 @@ impl Library {
         *slot = Some(BackendInfo { name: name.into(), library: self.id, within: within::<D> });
         self.dispatcher.publish_all(&edit);
         Ok(backend)
+    }
+
+    /// Registers several things, or none of them: where `register` fails, what it has registered until then is undone.
+    ///
+    /// # Errors
+    ///
+    /// That of `register`.
+    pub fn all_or_none(&mut self, register: impl FnOnce(&mut Library) -> Result<()>) -> Result<()> {
+        // Dropped on an error, it takes along what it has.
+        let mut part = self.dispatcher.library(&self.namespace);
+        register(&mut part)?;
+        self.dispatcher.adopt(part.id, self.id);
+        Ok(())
     }
 
     /// Undoes everything, if no other library relies on it.
@@ -284,9 +226,9 @@ impl Library {
 
     /// The name that an operator of the library is looked up by.
     fn qualified(&self, schema: &Schema) -> Result<String> {
-        let outside = || DispatchError::OutsideNamespace { namespace: self.namespace.to_string() };
-        if schema.namespace().is_some_and(|namespace| *namespace != *self.namespace) {
-            return Err(crate::error::Error::from(outside()).of(schema.full_name().to_owned()));
+        if let Some(other) = schema.namespace().filter(|namespace| **namespace != *self.namespace) {
+            let outside = DispatchError::OutsideNamespace { namespace: self.namespace.to_string() };
+            return Err(crate::error::Error::from(outside).of(format!("{other}::{}", schema.full_name())));
         }
         Ok(match &*self.namespace {
             "aten" => schema.full_name().to_owned(),

@@ -12,19 +12,27 @@
 //! | `key`, `set` | keys, their order and aliases; sets, and what a thread includes and excludes |
 //! | `resolve` | which registered kernel serves a key |
 //! | `stack` | the boxed calling convention |
-//! | `parameter`, `signature` | Rust types as schema types; the schema that a function implies |
-//! | `kernel` | kinds of kernels, their two doors |
+//! | `parameter`, `returns`, `signature` | Rust types as schema types: one argument, results, lists |
+//! | `inferred` | the schema that a function implies |
+//! | `kernel`, `door` | kinds of kernels; their two doors |
 //! | `published` | replacing a table while others read it |
-//! | `operator`, `handle`, `library` | tables; calls; registration and its undoing |
+//! | `operator`, `handle`, `arguments` | tables; calls; what arguments say of devices |
+//! | `definition`, `library` | declarations; registration and its undoing |
 //! | `completion` | completing a backend that has only out= kernels |
 //! | `compliance` | whether composed kernels do nothing else |
 //! | `composed` | kernels made of calls of other operators |
+//! | `dump` | everything that is registered, as text |
 
+mod arguments;
 mod completion;
 pub mod compliance;
 mod composed;
+mod definition;
+mod door;
+mod dump;
 mod error;
 mod handle;
+mod inferred;
 mod kernel;
 mod key;
 mod library;
@@ -33,21 +41,25 @@ mod parameter;
 #[doc(hidden)]
 pub mod published;
 mod resolve;
+mod returns;
 mod set;
 mod signature;
 mod stack;
 
 pub use composed::Calls;
+pub use definition::Definition;
 pub use error::DispatchError;
 pub use handle::{OperatorHandle, TypedHandle};
+pub use inferred::Inferred;
 pub use kernel::{BoxedKernel, Frame, KernelFunction, KernelKind};
 pub use key::{AliasKey, Backend, DispatchKey, Functionality, RegistrationKey};
-pub use library::{Definition, Library};
+pub use library::Library;
 pub use operator::Flags;
 pub use parameter::{Canonical, Kind, Parameter, tensors, values};
 pub use resolve::{Resolution, Source};
+pub use returns::{KernelReturn, KernelValue, Returned};
 pub use set::{KeyGuard, KeySet};
-pub use signature::{CanonicalList, Inferred, KernelFn, KernelReturn, KernelValue, ParameterList, Returned, WithFrame};
+pub use signature::{CanonicalList, KernelFn, ParameterList, WithFrame};
 pub use stack::{BoxedFn, Stack};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -198,7 +210,7 @@ impl Dispatcher {
         for operator in &touched {
             let mut own = operator.lock();
             own.kernels.retain(|kept| kept.library != library);
-            if own.defined.as_ref().is_some_and(|d| d.library == library) {
+            if own.is_defined_by(library) {
                 own.defined = None;
             }
             own.dependents.retain(|dependent| dependent.strong_count() > 0);
@@ -214,13 +226,30 @@ impl Dispatcher {
         }
     }
 
+    /// Makes everything that one library has registered another's.
+    fn adopt(&self, from: LibraryId, to: LibraryId) {
+        let mut edit = self.edit();
+        for operator in edit.touched.remove(&from).unwrap_or_default() {
+            let mut own = operator.lock();
+            if own.is_defined_by(from) {
+                own.definer = to;
+            }
+            own.kernels.iter_mut().filter(|kept| kept.library == from).for_each(|kept| kept.library = to);
+            drop(own);
+            edit.touch(to, &operator);
+        }
+        let Shared { fallbacks, backends } = &mut edit.shared;
+        fallbacks.iter_mut().filter(|kept| kept.library == from).for_each(|kept| kept.library = to);
+        backends.iter_mut().flatten().filter(|info| info.library == from).for_each(|info| info.library = to);
+    }
+
     /// The libraries that have kernels for operators which another one defines, and at what.
     fn dependents_of(&self, library: LibraryId) -> Vec<String> {
         let edit = self.edit();
         let mut by = Vec::new();
         for operator in edit.touched.get(&library).into_iter().flatten() {
             let own = operator.lock();
-            if own.defined.as_ref().is_some_and(|d| d.library == library) {
+            if own.is_defined_by(library) {
                 let others = own.kernels.iter().filter(|kept| kept.library != library);
                 by.extend(others.map(|kept| format!("{} ({} of {})", kept.library_name, kept.key, operator.name)));
             }

@@ -37,7 +37,6 @@ impl Default for Flags {
 pub(super) struct Defined {
     pub(super) schema: Schema,
     pub(super) flags: Flags,
-    pub(super) library: LibraryId,
     pub(super) library_name: Arc<str>,
     /// The out= form through which `Common` completes this one.
     pub(super) completed_by: Option<Arc<Operator>>,
@@ -62,12 +61,18 @@ pub(super) struct Kept {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Registrations {
     pub(super) defined: Option<Arc<Defined>>,
+    /// The library of the definition, if there is one.
+    pub(super) definer: LibraryId,
     pub(super) kernels: Vec<Kept>,
     /// Operators whose table depends on this one's kernels.
     pub(super) dependents: Vec<Weak<Operator>>,
 }
 
 impl Registrations {
+    pub(super) fn is_defined_by(&self, library: LibraryId) -> bool {
+        self.defined.is_some() && self.definer == library
+    }
+
     pub(super) fn at(&self, key: RegistrationKey) -> Option<&Kept> {
         self.kernels.iter().rev().find(|kept| kept.key == key)
     }

@@ -1,17 +1,16 @@
 //! Signatures of unboxed kernels: lists of parameters and results, the schema that a Rust function implies, and the passage
 //! between the two doors of a kernel. Owns lists; one parameter is in `parameter.rs`.
 
-use super::error::DispatchError;
 use super::kernel::Frame;
 use super::parameter::{Canonical, Kind, Parameter};
+use super::returns::{KernelReturn, Returned};
 use super::set::KeySet;
 use super::stack::Stack;
-use crate::device::{Device, DeviceId};
+use crate::device::DeviceId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ivalue::IValue;
-use crate::scalar::Scalar;
-use crate::schema::{Base, Schema};
-use crate::tensor::{AnyTensor, Tensor};
+use crate::schema::Schema;
+use crate::tensor::AnyTensor;
 
 /// The canonical forms of a list of parameters, as a tuple.
 pub trait CanonicalList: 'static {
@@ -47,136 +46,6 @@ fn wrong_kind(value: &IValue, position: usize, schema: &Schema) -> Error {
     let want = arg.map_or(String::new(), |a| a.ty().to_string());
     ErrorKind::ArgumentKind { position, arg: name, got: value.kind_name(), want }.into()
 }
-
-/// What a kernel returns of one type, in the one form that both sides of an unboxed call agree on.
-pub trait Returned: Sized + 'static {
-    /// The schema types of the results.
-    const KINDS: &'static [Kind];
-    /// Appends the results.
-    fn push(self, stack: &mut Stack);
-    /// The results of a boxed kernel.
-    fn take(stack: &mut [IValue]) -> Option<Self>;
-}
-
-/// A type that a kernel may return.
-#[diagnostic::on_unimplemented(
-    message = "a kernel cannot return `{Self}`",
-    label = "no schema type is returned as this",
-    note = "tensors: `AnyTensor` or `Tensor<D>`, tuples of two or three of them, `Vec<AnyTensor>`",
-    note = "numbers: `i64`, `f64`, `bool`, `Scalar`; `Result` of each",
-    note = "`()` where the schema returns nothing, or only what it marks as written: those results are the arguments"
-)]
-pub trait KernelValue {
-    /// What both sides pass.
-    type Returned: Returned;
-    /// The value in that form.
-    fn into_returned(self) -> Self::Returned;
-}
-
-/// What a kernel returns: a [`KernelValue`], or a `Result` of one.
-pub trait KernelReturn {
-    /// What both sides pass.
-    type Returned: Returned;
-    /// The result in that form.
-    fn into_result(self) -> Result<Self::Returned>;
-}
-
-impl<T: KernelValue> KernelReturn for T {
-    type Returned = T::Returned;
-    #[inline]
-    fn into_result(self) -> Result<T::Returned> {
-        Ok(self.into_returned())
-    }
-}
-
-impl<T: KernelValue> KernelReturn for Result<T> {
-    type Returned = T::Returned;
-    #[inline]
-    fn into_result(self) -> Result<T::Returned> {
-        self.map(KernelValue::into_returned)
-    }
-}
-
-const TENSOR: Kind = Kind::of(Base::Tensor);
-
-impl Returned for () {
-    const KINDS: &'static [Kind] = &[];
-    fn push(self, _: &mut Stack) {}
-    fn take(_: &mut [IValue]) -> Option<()> {
-        Some(())
-    }
-}
-
-impl KernelValue for () {
-    type Returned = ();
-    fn into_returned(self) {}
-}
-
-/// One result of a type that is passed as it is.
-macro_rules! returned {
-    ($($t:ty, $kind:expr, |$v:ident| $get:expr;)*) => {$(
-        impl Returned for $t {
-            const KINDS: &'static [Kind] = &[$kind];
-            fn push(self, stack: &mut Stack) { stack.push(self.into()) }
-            fn take(stack: &mut [IValue]) -> Option<$t> {
-                let [$v] = stack else { return None };
-                $get
-            }
-        }
-        impl KernelValue for $t {
-            type Returned = $t;
-            #[inline]
-            fn into_returned(self) -> $t { self }
-        }
-    )*};
-}
-returned! {
-    AnyTensor, TENSOR, |v| std::mem::take(v).into_tensor();
-    Vec<AnyTensor>, TENSOR.list(), |v| if let IValue::Tensors(list) = v { Some(std::mem::take(list)) } else { None };
-    i64, Kind::of(Base::Int), |v| if let IValue::Int(i) = v { Some(*i) } else { None };
-    f64, Kind::of(Base::Float), |v| if let IValue::Float(f) = v { Some(*f) } else { None };
-    bool, Kind::of(Base::Bool), |v| if let IValue::Bool(b) = v { Some(*b) } else { None };
-    Scalar, Kind::of(Base::Scalar), |v| v.to_scalar();
-}
-
-impl<D: Device> KernelValue for Tensor<D> {
-    type Returned = AnyTensor;
-    #[inline]
-    fn into_returned(self) -> AnyTensor {
-        self.into_any()
-    }
-}
-
-/// Several results.
-macro_rules! several_returned {
-    ($($t:ident)*) => {
-        impl Returned for ($(several_returned!(@any $t),)*) {
-            const KINDS: &'static [Kind] = &[$(several_returned!(@kind $t)),*];
-            fn push(self, stack: &mut Stack) {
-                #[allow(non_snake_case, reason = "a tuple's members have no names of their own")]
-                let ($($t,)*) = self;
-                stack.extend([$($t.into()),*]);
-            }
-            fn take(stack: &mut [IValue]) -> Option<Self> {
-                #[allow(non_snake_case, reason = "a tuple's members have no names of their own")]
-                let [$($t),*] = stack else { return None };
-                Some(($(std::mem::take($t).into_tensor()?,)*))
-            }
-        }
-        impl<$($t: KernelValue<Returned = AnyTensor>),*> KernelValue for ($($t,)*) {
-            type Returned = ($(several_returned!(@any $t),)*);
-            fn into_returned(self) -> Self::Returned {
-                #[allow(non_snake_case, reason = "a tuple's members have no names of their own")]
-                let ($($t,)*) = self;
-                ($($t.into_returned(),)*)
-            }
-        }
-    };
-    (@any $t:ident) => { AnyTensor };
-    (@kind $t:ident) => { TENSOR };
-}
-several_returned! { A B }
-several_returned! { A B C }
 
 /// A Rust function as a kernel. `M` only tells apart functions of different parameters.
 #[diagnostic::on_unimplemented(
@@ -310,60 +179,4 @@ lists! {
     A a 0 B b 1 C c 2 D d 3 E e 4 G g 5 H h 6 I i 7;
     A a 0 B b 1 C c 2 D d 3 E e 4 G g 5 H h 6 I i 7 J j 8;
     A a 0 B b 1 C c 2 D d 3 E e 4 G g 5 H h 6 I i 7 J j 8 K k 9;
-}
-
-/// The schema that a Rust function implies: kinds of parameters and results.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Inferred {
-    pub(super) args: &'static [Kind],
-    pub(super) returns: &'static [Kind],
-}
-
-impl Inferred {
-    /// Of canonical forms.
-    pub(super) fn of<A: CanonicalList, O: Returned>() -> Inferred {
-        Inferred { args: A::KINDS, returns: O::KINDS }
-    }
-
-    /// An error that names the first difference from what a schema declares.
-    pub(super) fn check(&self, schema: &Schema) -> Result<()> {
-        match self.difference(schema) {
-            None => Ok(()),
-            Some(at) => {
-                Err(DispatchError::SchemaMismatch { inferred: self.to_string(), declared: schema.to_string(), at }
-                    .into())
-            }
-        }
-    }
-
-    fn difference(&self, schema: &Schema) -> Option<String> {
-        let declared = schema.args().len();
-        if declared != self.args.len() {
-            return Some(format!("{} parameters, {declared} declared", self.args.len()));
-        }
-        for (position, (kind, arg)) in self.args.iter().zip(schema.args()).enumerate() {
-            if !kind.fits(arg.ty()) {
-                return Some(format!("parameter {position} is {kind}, declared is `{} {}`", arg.ty(), arg.name()));
-            }
-        }
-        let returns = schema.returns();
-        if self.returns.is_empty() && returns.iter().all(|r| r.ty().alias().is_some_and(|a| a.is_write())) {
-            return None;
-        }
-        if returns.len() != self.returns.len() {
-            return Some(format!("{} results, {} declared", self.returns.len(), returns.len()));
-        }
-        let wrong = self.returns.iter().zip(returns).position(|(kind, r)| !kind.fits_result(r.ty()));
-        wrong.map(|i| format!("result {i} is {}, declared is `{}`", self.returns[i], returns[i].ty()))
-    }
-}
-
-impl std::fmt::Display for Inferred {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "({}) -> ({})", list(self.args), list(self.returns))
-    }
-}
-
-fn list(kinds: &[Kind]) -> String {
-    kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -13,7 +13,10 @@
 //! the first argument.
 
 mod alike;
+mod borrows;
 mod bound;
+mod commit;
+mod devices;
 mod operand;
 mod operator;
 mod sink;

@@ -212,8 +212,8 @@ where
     D: Executes<Op>,
     S: OutputSink<'t, D>,
 {
-    let geometries = || Op::operands(inputs).iter().filter_map(Operand::geometry);
-    let _observed = observe::enter(Op::NAME, geometries);
+    let _span =
+        observe::enter(Op::NAME, |each| Op::operands(inputs).iter().filter_map(Operand::geometry).for_each(each));
     sink.drive::<Op>(inputs).map_err(|e| e.of(Op::NAME))
 }
 

@@ -9,6 +9,7 @@ mod calls;
 mod composed;
 mod kernels;
 mod keys;
+mod refusals;
 mod registration;
 mod threads;
 

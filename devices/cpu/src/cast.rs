@@ -12,63 +12,155 @@ use crate::cell::{Cell, load, store};
 use crate::convert::Convert;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
-use crate::isa::{Isa, Kernel, Level, Portable};
+use crate::isa::{Entry, Isa, Level, Portable};
 use crate::on::Compute;
 use monomorph_core::{DType, with_element};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::sync::OnceLock;
 
-/// Converts a dense run of `n` elements: source, destination, `n`. R1, R2, and the host has the level that it was chosen for.
-pub(crate) type Cast = unsafe fn(*const u8, *mut u8, usize);
+/// A dense run to be converted. R1, R2.
+pub(crate) struct Conversion {
+    from: *const u8,
+    to: *mut u8,
+    n: usize,
+}
+
+/// A function that converts a run at a level that the host has.
+type Step = unsafe fn(Conversion);
+
+/// How a conversion is done at a level that the host has.
+#[derive(Debug)]
+struct Steps {
+    first: Step,
+    /// The second half of a conversion that goes by way of another dtype.
+    last: Option<Step>,
+    /// Sizes of elements before the first step and behind the last.
+    sizes: [u8; 2],
+}
+
+/// The conversion between two dtypes at a level that the host has. One word, because every operand of a staged call carries some.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cast(&'static Steps);
+
+impl Cast {
+    /// Converts a dense run of `n` elements.
+    ///
+    /// # Safety
+    ///
+    /// R1, R2.
+    #[inline]
+    pub(crate) unsafe fn run(self, from: *const u8, to: *mut u8, n: usize) {
+        match self.0.last {
+            // SAFETY: R1, R2; the host has the level that the conversion was chosen for.
+            None => unsafe { (self.0.first)(Conversion { from, to, n }) },
+            // SAFETY: R1, R2.
+            Some(last) => unsafe { self.by_way(last, Conversion { from, to, n }) },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// R1, R2.
+    unsafe fn by_way(self, last: Step, run: Conversion) {
+        let [size, to_size] = self.0.sizes.map(usize::from);
+        // Of float32 or float64.
+        let mut between = [const { MaybeUninit::<u64>::uninit() }; RUN];
+        let between = between.as_mut_ptr().cast::<u8>();
+        for start in (0..run.n).step_by(RUN) {
+            let n = RUN.min(run.n - start);
+            let (from, to) = (run.from.wrapping_add(start * size), run.to.wrapping_add(start * to_size));
+            // SAFETY: R1; the buffer has room for the elements and lies apart.
+            unsafe { (self.0.first)(Conversion { from, to: between, n }) };
+            // SAFETY: R1; the elements between were just stored.
+            unsafe { last(Conversion { from: between, to, n }) };
+        }
+    }
+}
+
+/// The dtype by way of which a conversion goes that has no function of its own. A half is rounded from float32 and a complex number has
+/// a real part, so in two steps the result is the same, the time nearly so, and half of the functions are spared.
+const fn way(from: DType, to: DType) -> Option<DType> {
+    use DType::{BF16, C64, C128, F16, F32, F64, I8, I16, I32, I64, U8};
+    match (from, to) {
+        (F16 | BF16, F32) | (F32, F16 | BF16) => None,
+        (F16 | BF16, _) | (_, F16 | BF16) => Some(F32),
+        (C64, U8 | I8 | I16 | I32 | I64) | (DType::Bool | U8 | I8 | I16 | I32 | I64, C64) => Some(F32),
+        (C128, U8 | I8 | I16 | I32 | I64) | (DType::Bool | U8 | I8 | I16 | I32 | I64, C128) => Some(F64),
+        _ => None,
+    }
+}
 
 /// The conversion between two dtypes at a level, or at the best one below it that the host has; `None` if they are equal.
 pub(crate) fn cast(from: DType, to: DType, level: Level) -> Option<Cast> {
     if from == to {
         return None;
     }
-    Some(with_element!(from, A => with_element!(to, B => at_level::<A, B>(level))))
+    /// Tables of the levels, each filled when it is first asked.
+    static TABLES: [OnceLock<Table>; 3] = [const { OnceLock::new() }; 3];
+    let [portable, avx2, avx512] = &TABLES;
+    let (table, fill) = level.choose(
+        (portable, table::<Portable> as fn() -> Table),
+        #[cfg(target_arch = "x86_64")]
+        [(avx2, table::<Avx2>), (avx512, table::<Avx512>)],
+    );
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (avx2, avx512);
+    Some(Cast(&table.get_or_init(fill)[from as usize][to as usize]))
 }
 
-fn at_level<A: Cell, B: Cell>(level: Level) -> Cast
+type Table = [[Steps; DType::COUNT]; DType::COUNT];
+
+/// The conversions compiled for a level.
+fn table<I: Isa>() -> Table {
+    DType::ALL.map(|from| {
+        DType::ALL.map(|to| {
+            let sizes = [from.size() as u8, to.size() as u8];
+            match way(from, to) {
+                None => Steps { first: step::<I>(from, to), last: None, sizes },
+                Some(way) => Steps { first: step::<I>(from, way), last: Some(step::<I>(way, to)), sizes },
+            }
+        })
+    })
+}
+
+/// The function of a conversion that has one, compiled for a level.
+fn step<I: Isa>(from: DType, to: DType) -> Step {
+    with_element!(from, A => with_element!(to, B => Dense::<A, B>::step::<I>()))
+}
+
+struct Dense<A, B>(PhantomData<(A, B)>);
+
+impl<A: Cell, B: Cell> Dense<A, B>
 where
     A::Repr: Convert<<B as Compute>::Repr>,
 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if level >= Level::Avx512 && Avx512::detect().is_some() {
-            return dense::<A, B, Avx512>;
+    fn step<I: Isa>() -> Step {
+        // Of equal dtypes, or by way of another: not compiled.
+        const fn has_none(from: DType, to: DType) -> bool {
+            from as u8 == to as u8 || way(from, to).is_some()
         }
-        if level >= Level::Avx2 && Avx2::detect().is_some() {
-            return dense::<A, B, Avx2>;
-        }
+        if const { has_none(A::DTYPE, B::DTYPE) } { I::entry::<Dense<bool, u8>>() } else { I::entry::<Self>() }
     }
-    let _ = level;
-    dense::<A, B, Portable>
 }
 
-struct Dense<A, B> {
-    from: *const u8,
-    to: *mut u8,
-    n: usize,
-    cells: PhantomData<(A, B)>,
-}
-
-impl<A: Cell, B: Cell, I: Isa> Kernel<I> for Dense<A, B>
+impl<A: Cell, B: Cell, I: Isa> Entry<I> for Dense<A, B>
 where
     A::Repr: Convert<<B as Compute>::Repr>,
 {
-    type Output = ();
+    type Args = Conversion;
+
     #[inline(always)]
-    fn run(self, _: I) {
+    unsafe fn run(run: Conversion) {
         if A::in_runs::<I>() || B::in_runs::<I>() {
             // SAFETY: R1, R2, and the frame is that of the host's level.
-            return unsafe { self.in_runs::<I>() };
+            return unsafe { Self::in_runs::<I>(run) };
         }
-        for i in 0..self.n {
+        for i in 0..run.n {
             // SAFETY: R1.
-            let x = unsafe { load::<A>(self.from, i) };
+            let x = unsafe { load::<A>(run.from, i) };
             // SAFETY: R1.
-            unsafe { store::<B>(self.to, i, x.convert()) };
+            unsafe { store::<B>(run.to, i, x.convert()) };
         }
     }
 }
@@ -86,14 +178,14 @@ where
     ///
     /// R1, R2, and the host has the level `I`.
     #[inline(always)]
-    unsafe fn in_runs<I: Isa>(self) {
+    unsafe fn in_runs<I: Isa>(run: Conversion) {
         let mut wide = [const { MaybeUninit::<A::Repr>::uninit() }; RUN];
         let mut other = [const { MaybeUninit::<B::Repr>::uninit() }; RUN];
         let (wide, other) = (wide.as_mut_ptr().cast::<A::Repr>(), other.as_mut_ptr().cast::<B::Repr>());
-        for start in (0..self.n).step_by(RUN) {
-            let n = RUN.min(self.n - start);
-            let from = self.from.wrapping_add(start * size_of::<A::Stored>());
-            let to = self.to.wrapping_add(start * size_of::<B::Stored>());
+        for start in (0..run.n).step_by(RUN) {
+            let n = RUN.min(run.n - start);
+            let from = run.from.wrapping_add(start * size_of::<A::Stored>());
+            let to = run.to.wrapping_add(start * size_of::<B::Stored>());
             // SAFETY: R1, R2: the buffer is apart from all.
             unsafe { A::widen_run::<I>(from, wide, n) };
             for i in 0..n {
@@ -106,18 +198,6 @@ where
             unsafe { B::narrow_run::<I>(other, to, n) };
         }
     }
-}
-
-/// # Safety
-///
-/// R1, R2, and the host has the level `I`.
-unsafe fn dense<A: Cell, B: Cell, I: Isa>(from: *const u8, to: *mut u8, n: usize)
-where
-    A::Repr: Convert<<B as Compute>::Repr>,
-{
-    // SAFETY: the host has the level, by the caller's promise.
-    let isa = unsafe { I::assume() };
-    isa.enter(Dense::<A, B> { from, to, n, cells: PhantomData });
 }
 
 /// Moves `n` elements of `size` bytes from one stride (in bytes) to another.
@@ -296,13 +376,36 @@ mod tests {
                     let mut to = vec![0u8; N * b.size()];
                     let cast = cast(a, b, level).unwrap();
                     // SAFETY: R1, R2: both buffers have N elements and are distinct; `cast` asks the host for the level.
-                    unsafe { cast(from.as_ptr(), to.as_mut_ptr(), N) };
+                    unsafe { cast.run(from.as_ptr(), to.as_mut_ptr(), N) };
                     canonical(to, b)
                 };
                 let want = run(Level::Portable);
                 for level in Level::available() {
                     assert!(run(level) == want, "{a} to {b} at {level}");
                 }
+            }
+        }
+    }
+
+    /// Also those that go by way of another dtype.
+    #[test]
+    fn runs_convert_as_single_values_do() {
+        let from = bytes();
+        for a in DType::ALL {
+            for b in DType::ALL.into_iter().filter(|&b| b != a) {
+                let (mut to, mut want) = (vec![0u8; N * b.size()], vec![0u8; N * b.size()]);
+                let cast = cast(a, b, Level::detected()).unwrap();
+                // SAFETY: R1, R2: both buffers have N elements and are distinct.
+                unsafe { cast.run(from.as_ptr(), to.as_mut_ptr(), N) };
+                with_element!(a, A => with_element!(b, B => {
+                    for i in 0..N {
+                        // SAFETY: as above.
+                        let x = unsafe { load::<A>(from.as_ptr(), i) };
+                        // SAFETY: as above.
+                        unsafe { store::<B>(want.as_mut_ptr(), i, x.convert()) };
+                    }
+                }));
+                assert!(canonical(to, b) == canonical(want, b), "{a} to {b}");
             }
         }
     }

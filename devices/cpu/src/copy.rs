@@ -52,7 +52,7 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
                 && let Some(cast) = load.only_cast()
             {
                 // SAFETY: R1, R2 by C1 and C2: sides of two dtypes are not equal, so they share nothing.
-                unsafe { cast(from, to, cols) };
+                unsafe { cast.run(from, to, cols) };
                 continue;
             }
             // SAFETY: C1, C2.

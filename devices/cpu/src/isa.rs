@@ -179,6 +179,20 @@ pub trait Kernel<I: Isa> {
     fn run(self, isa: I) -> Self::Output;
 }
 
+/// A piece of work that is called by pointer. Where a [`Kernel`] is called in a frame, this *is* a frame's function: of many small ones
+/// that are chosen at run time, half the code would be functions that do nothing but call another.
+pub trait Entry<I: Isa> {
+    /// The type of what the function takes. One type for all that one pointer may point to.
+    type Args;
+
+    /// Does the work. It must be `#[inline(always)]`, and so must everything in its hot loops.
+    ///
+    /// # Safety
+    ///
+    /// The host has the level `I` (I1), and what the work itself asks for.
+    unsafe fn run(args: Self::Args);
+}
+
 mod sealed {
     /// Only this module makes levels, because their tokens are proofs.
     pub trait Sealed {}
@@ -201,6 +215,9 @@ pub trait Isa: sealed::Sealed + Copy + Send + Sync + 'static {
 
     /// Runs the kernel in the level's frame.
     fn enter<K: Kernel<Self>>(self, kernel: K) -> K::Output;
+
+    /// The work as a function that is compiled for the level. Calling it is unsafe as [`Entry::run`] is.
+    fn entry<E: Entry<Self>>() -> unsafe fn(E::Args);
 }
 
 /// The token of the baseline: [`Level::Portable`], and [`Level::Sse2`] on x86-64, where both are the same code.
@@ -223,11 +240,16 @@ impl Isa for Portable {
     fn enter<K: Kernel<Self>>(self, kernel: K) -> K::Output {
         kernel.run(self)
     }
+
+    #[inline(always)]
+    fn entry<E: Entry<Self>>() -> unsafe fn(E::Args) {
+        E::run
+    }
 }
 
 /// Declares one x86-64 level: token, detection, frame.
 macro_rules! level {
-    ($token:ident, $frame:ident, $level:expr, $doc:literal, [$($feature:tt),+], $enable:literal) => {
+    ($token:ident, $frame:ident, $entry:ident, $level:expr, $doc:literal, [$($feature:tt),+], $enable:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct $token(());
@@ -283,6 +305,16 @@ macro_rules! level {
                 #[cfg(not(target_arch = "x86_64"))]
                 kernel.run(self)
             }
+
+            #[inline(always)]
+            fn entry<E: Entry<Self>>() -> unsafe fn(E::Args) {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    $entry::<E>
+                }
+                #[cfg(not(target_arch = "x86_64"))]
+                E::run
+            }
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -290,12 +322,20 @@ macro_rules! level {
         fn $frame<K: Kernel<$token>>(isa: $token, kernel: K) -> K::Output {
             kernel.run(isa)
         }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $enable)]
+        unsafe fn $entry<E: Entry<$token>>(args: E::Args) {
+            // SAFETY: the caller's promise is the same.
+            unsafe { E::run(args) }
+        }
     };
 }
 
 level!(
     Avx2,
     frame_avx2,
+    entry_avx2,
     Level::Avx2,
     "The token of [`Level::Avx2`].",
     ["avx2", "fma", "f16c", "bmi1", "bmi2", "lzcnt", "popcnt"],
@@ -304,6 +344,7 @@ level!(
 level!(
     Avx512,
     frame_avx512,
+    entry_avx512,
     Level::Avx512,
     "The token of [`Level::Avx512`].",
     [

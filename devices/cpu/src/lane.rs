@@ -123,7 +123,7 @@ impl Lane {
             unsafe { self.bits.apply(self.dtype, scratch, 1) };
             let value = scratch.wrapping_add(BLOCK - size_of::<u128>());
             // SAFETY: R1, R2: 16 bytes hold an element of any dtype, and the first half of the block is not the end of it.
-            unsafe { cast(scratch, value, 1) };
+            unsafe { cast.run(scratch, value, 1) };
             // SAFETY: as above.
             unsafe { self.rounded(value, scratch, 1) };
             let all = Tile { cols: tile.numel(), rows: 1, inner: 0, outer: 0 };
@@ -132,7 +132,7 @@ impl Lane {
         }
         if self.bits.is_none() && tile.is_dense(self.dtype.size()) {
             // SAFETY: R1 by L1 and L2, R2 since a block is no operand.
-            unsafe { cast(memory, block, tile.numel()) };
+            unsafe { cast.run(memory, block, tile.numel()) };
             // SAFETY: L2; the block was just filled.
             return unsafe { self.rounded(block, scratch, tile.numel()) };
         }
@@ -141,7 +141,7 @@ impl Lane {
         // SAFETY: L2; the block was just filled.
         unsafe { self.bits.apply(self.dtype, scratch, tile.numel()) };
         // SAFETY: R1, R2 by L2.
-        unsafe { cast(scratch, block, tile.numel()) };
+        unsafe { cast.run(scratch, block, tile.numel()) };
         // SAFETY: L2; the block was just filled.
         unsafe { self.rounded(block, scratch, tile.numel()) };
     }
@@ -154,9 +154,9 @@ impl Lane {
     unsafe fn rounded(&self, block: *mut u8, scratch: *mut u8, n: usize) {
         let Some([to, back]) = self.round else { return };
         // SAFETY: R1, R2, passed on: what is rounded to is no larger.
-        unsafe { to(block, scratch, n) };
+        unsafe { to.run(block, scratch, n) };
         // SAFETY: as above; the elements were just stored.
-        unsafe { back(scratch, block, n) };
+        unsafe { back.run(scratch, block, n) };
     }
 
     /// Copies a dense matrix of parts of so many bytes, `rows` rows of `cols`, column by column.
@@ -182,10 +182,10 @@ impl Lane {
         if let Some(cast) = self.cast {
             if self.bits.is_none() && tile.is_dense(self.dtype.size()) {
                 // SAFETY: R1 by L1 and L2, R2 since a block is no operand.
-                return unsafe { cast(block, memory, tile.numel()) };
+                return unsafe { cast.run(block, memory, tile.numel()) };
             }
             // SAFETY: R1, R2 by L2.
-            unsafe { cast(block, scratch, tile.numel()) };
+            unsafe { cast.run(block, scratch, tile.numel()) };
             from = scratch;
         }
         // SAFETY: L2; the elements are initialised.

@@ -28,7 +28,7 @@ faults! {
     KnowsEveryIndex => "devices_of_a_kind_lie_apart";
     GrowthLosesBytes => "growth_keeps_contents";
     WritesTooFew => "contents_arrive" "blocks_lie_apart";
-    ReadsTooFew => "contents_arrive";
+    ReadsTooFew => "contents_arrive" "copies_cross_devices" "tensors_move_between_devices";
     CopyDropsTheLastElement => "copies_reach_every_layout" "copies_convert_every_dtype" "recorded_calls_agree";
     CopyForgetsConversion => "copies_convert_every_dtype" "recorded_calls_agree";
     CopyIgnoresStrides => "copies_reach_every_layout" "recorded_calls_agree";

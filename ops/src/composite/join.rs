@@ -1,10 +1,11 @@
 //! Tensors joined to one: cat along a dimension that they have, stack along a new one, and their relatives. Each part is copied into a
 //! view of the result.
 
+use super::callees::Callees;
 use super::shape::{all_at_least, at_least};
-use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, Dims};
-use monomorph_core::{AnyTensor, Category, DType, ErrorKind, IValue, MemoryFormat, Result, ResultType};
+use monomorph_core::{AnyTensor, Category, DType, ErrorKind, MemoryFormat, Result, ResultType};
+use std::borrow::Borrow;
 
 /// A tensor of one dimension of size 0 is left out, whatever the dimensions of the others are.
 fn is_left_out(t: &AnyTensor) -> bool {
@@ -12,8 +13,8 @@ fn is_left_out(t: &AnyTensor) -> bool {
 }
 
 /// The format that all prefer; contiguous where they differ.
-fn common_format(tensors: &[AnyTensor]) -> MemoryFormat {
-    let mut formats = tensors.iter().map(|t| strides::suggest_format(t.sizes(), t.strides()));
+fn common_format<'a>(tensors: impl IntoIterator<Item = &'a AnyTensor>) -> MemoryFormat {
+    let mut formats = tensors.into_iter().map(|t| strides::suggest_format(t.sizes(), t.strides()));
     let first = formats.next().unwrap_or(MemoryFormat::Contiguous);
     if formats.all(|format| format == first) { first } else { MemoryFormat::Contiguous }
 }
@@ -25,9 +26,9 @@ struct Joined {
     dtype: DType,
 }
 
-fn joined(tensors: &[AnyTensor], dim: i64) -> Result<Joined> {
+fn joined<'a>(tensors: impl Iterator<Item = &'a AnyTensor> + Clone, dim: i64) -> Result<Joined> {
     let mut types = ResultType::default();
-    for t in tensors {
+    for t in tensors.clone() {
         if t.ndim() == 0 {
             return Err(ErrorKind::DimCount { arg: "tensors", got: 0, accepted: "1 or more" }.into());
         }
@@ -36,7 +37,7 @@ fn joined(tensors: &[AnyTensor], dim: i64) -> Result<Joined> {
     let Some(dtype) = types.dtype() else {
         return Err(ErrorKind::ArgumentRule { rule: "argument tensors is empty; give at least one tensor" }.into());
     };
-    let mut parts = tensors.iter().filter(|t| !is_left_out(t));
+    let mut parts = tensors.filter(|t| !is_left_out(t));
     let Some(first) = parts.next() else {
         return Ok(Joined { dim: 0, sizes: Dims::from_slice(&[0]), dtype });
     };
@@ -55,86 +56,73 @@ fn joined(tensors: &[AnyTensor], dim: i64) -> Result<Joined> {
 }
 
 /// `cat`: along a dimension that all have.
-pub fn cat(calls: &Calls<'_>, tensors: &[AnyTensor], dim: i64) -> Result<AnyTensor> {
-    let Joined { dim, sizes, dtype } = joined(tensors, dim)?;
-    let Some(first) = tensors.first() else { return Err(ErrorKind::EmptyInput.into()) };
-    let options = [
-        IValue::Ints(sizes.to_vec()),
-        dtype.into(),
-        IValue::None,
-        first.device().into(),
-        IValue::None,
-        common_format(tensors).into(),
-    ];
-    let result = calls.tensor("empty.memory_format", options)?;
+pub fn cat<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T], dim: i64) -> Result<C::Tensor> {
+    let any = || tensors.iter().map(|t| C::any(t.borrow()));
+    let Joined { dim, sizes, dtype } = joined(any(), dim)?;
+    let Some(first) = any().next() else { return Err(ErrorKind::EmptyInput.into()) };
+    let result = calls.empty(&sizes, dtype, first.device(), common_format(any()))?;
     let mut start = 0;
-    for part in tensors.iter().filter(|t| !is_left_out(t)) {
-        let length = part.sizes()[dim];
-        let range = [result.clone().into(), (dim as i64).into(), start.into(), length.into()];
-        let place = calls.tensor("narrow", range)?;
-        calls.tensor("copy_", [place.into(), part.clone().into(), false.into()])?;
+    for part in tensors.iter().map(T::borrow).filter(|t| !is_left_out(C::any(t))) {
+        let length = C::any(part).sizes()[dim];
+        calls.copy_into(calls.narrow(&result, dim, start, length)?, part)?;
         start += length;
     }
     Ok(result)
 }
 
-fn cat_of(calls: &Calls<'_>, tensors: Vec<AnyTensor>, dim: i64) -> Result<AnyTensor> {
-    calls.tensor("cat", [IValue::Tensors(tensors), dim.into()])
-}
-
-fn not_empty(tensors: &[AnyTensor]) -> Result<&AnyTensor> {
+fn not_empty<T>(tensors: &[T]) -> Result<&T> {
     let rule = "argument tensors is empty; give at least one tensor";
     tensors.first().ok_or_else(|| ErrorKind::ArgumentRule { rule }.into())
 }
 
 /// `stack`: along a new dimension. Where it is not the last, the parts lie one behind the other along the dimension that follows it, so
 /// they are joined there, and that dimension is split.
-pub fn stack(calls: &Calls<'_>, tensors: &[AnyTensor], dim: i64) -> Result<AnyTensor> {
-    let first = not_empty(tensors)?;
+pub fn stack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T], dim: i64) -> Result<C::Tensor> {
+    let first = C::any(not_empty(tensors)?.borrow());
     let dim = strides::wrap_dim(dim, first.ndim() + 1, "dim")?;
-    if let Some(other) = tensors.iter().find(|t| t.sizes() != first.sizes()) {
+    if let Some(other) = tensors.iter().map(|t| C::any(t.borrow())).find(|t| t.sizes() != first.sizes()) {
         let (got, want) = (other.sizes().to_vec(), first.sizes().to_vec());
         return Err(ErrorKind::UnequalSizes { arg: "tensors", got, want }.into());
     }
     if dim < first.ndim() {
         let mut sizes = first.sizes().to_vec();
         sizes.insert(dim, tensors.len() as i64);
-        let joined = cat_of(calls, tensors.to_vec(), dim as i64)?;
-        return calls.tensor("view", [joined.into(), IValue::Ints(sizes)]);
+        let joined = calls.cat(tensors.iter().map(|t| t.borrow().clone()).collect(), dim)?;
+        return calls.view(&joined, &sizes);
     }
-    let unsqueezed = |t: &AnyTensor| calls.tensor("unsqueeze", [t.clone().into(), (dim as i64).into()]);
-    cat_of(calls, tensors.iter().map(unsqueezed).collect::<Result<_>>()?, dim as i64)
+    let parts = tensors.iter().map(|t| calls.unsqueeze(t.borrow(), dim)).collect::<Result<_>>()?;
+    calls.cat(parts, dim)
 }
 
 /// `hstack`: side by side.
-pub fn hstack(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<AnyTensor> {
+pub fn hstack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) -> Result<C::Tensor> {
     not_empty(tensors)?;
     let parts = all_at_least(calls, tensors, 1)?;
-    let dim = i64::from(parts[0].ndim() > 1);
-    cat_of(calls, parts, dim)
+    let dim = usize::from(C::any(&parts[0]).ndim() > 1);
+    calls.cat(parts, dim)
 }
 
 /// `vstack`: one below the other.
-pub fn vstack(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<AnyTensor> {
+pub fn vstack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) -> Result<C::Tensor> {
     not_empty(tensors)?;
-    cat_of(calls, all_at_least(calls, tensors, 2)?, 0)
+    calls.cat(all_at_least(calls, tensors, 2)?, 0)
 }
 
 /// `dstack`: one behind the other.
-pub fn dstack(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<AnyTensor> {
+pub fn dstack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) -> Result<C::Tensor> {
     not_empty(tensors)?;
-    cat_of(calls, all_at_least(calls, tensors, 3)?, 2)
+    calls.cat(all_at_least(calls, tensors, 3)?, 2)
 }
 
 /// `column_stack`: side by side, where a tensor of one dimension or none is a column.
-pub fn column_stack(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<AnyTensor> {
+pub fn column_stack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) -> Result<C::Tensor> {
     not_empty(tensors)?;
-    let column = |t: &AnyTensor| match t.ndim() {
-        0 | 1 => calls.tensor("reshape", [t.clone().into(), IValue::Ints(vec![t.numel() as i64, 1])]),
+    let column = |t: &C::Tensor| match C::any(t).ndim() {
+        0 | 1 => calls.reshape(t, &[C::any(t).numel() as i64, 1]),
         _ => at_least(calls, t, 1),
     };
-    let columns = tensors.iter().map(column).collect::<Result<Vec<_>>>()?;
-    calls.tensor("hstack", [IValue::Tensors(columns)])
+    let columns = tensors.iter().map(|t| column(t.borrow())).collect::<Result<Vec<_>>>()?;
+    hstack(calls, &columns)
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
@@ -143,30 +131,30 @@ pub fn column_stack(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<AnyTenso
 macro_rules! __composite_join_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
         { [cat] (Tensor[] tensors, int dim=0) -> (Tensor) : explicit ($crate::composite::join::cat) {
-            functional -; outapart - [cat.out];
+            functional cat; outapart - [cat.out];
         } }
-        { [concat] (Tensor[] tensors, int dim=0) -> (Tensor) : redirect (cat) { functional -; out - [concat.out]; } }
+        { [concat] (Tensor[] tensors, int dim=0) -> (Tensor) : redirect (cat) { functional concat; out - [concat.out]; } }
         { [concatenate] (Tensor[] tensors, int dim=0) -> (Tensor) : redirect (cat) {
-            functional -; out - [concatenate.out];
+            functional concatenate; out - [concatenate.out];
         } }
         { [stack] (Tensor[] tensors, int dim=0) -> (Tensor) : explicit ($crate::composite::join::stack) {
-            functional -; outapart - [stack.out];
+            functional stack; outapart - [stack.out];
         } }
         { [_stack] (Tensor[] tensors, int dim=0) -> (Tensor) : explicit ($crate::composite::join::stack) {
             functional -; outapart - [_stack.out];
         } }
         { [hstack] (Tensor[] tensors) -> (Tensor) : implicit ($crate::composite::join::hstack) {
-            functional -; outapart - [hstack.out];
+            functional hstack; outapart - [hstack.out];
         } }
         { [vstack] (Tensor[] tensors) -> (Tensor) : implicit ($crate::composite::join::vstack) {
-            functional -; outapart - [vstack.out];
+            functional vstack; outapart - [vstack.out];
         } }
-        { [row_stack] (Tensor[] tensors) -> (Tensor) : redirect (vstack) { functional -; out - [row_stack.out]; } }
+        { [row_stack] (Tensor[] tensors) -> (Tensor) : redirect (vstack) { functional row_stack; out - [row_stack.out]; } }
         { [dstack] (Tensor[] tensors) -> (Tensor) : implicit ($crate::composite::join::dstack) {
-            functional -; outapart - [dstack.out];
+            functional dstack; outapart - [dstack.out];
         } }
         { [column_stack] (Tensor[] tensors) -> (Tensor) : implicit ($crate::composite::join::column_stack) {
-            functional -; outapart - [column_stack.out];
+            functional column_stack; outapart - [column_stack.out];
         } }
     } };
 }

@@ -11,10 +11,13 @@
 //! { [rsub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor) : explicit (rsub) { functional -; } }
 //! ```
 //!
+//! Compositions of views and copies are written over [`callees`], and so are typed functions, too, which call no dispatcher.
+//!
 //! In-place and out= forms follow from it ([`derived`]). A row whose formula some devices have, and a composition serves on the others,
 //! says so among its forms: `or_explicit (composite::arithmetic::sub);`.
 
 pub mod arithmetic;
+pub mod callees;
 #[doc(hidden)]
 pub mod derived;
 pub mod join;

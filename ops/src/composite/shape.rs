@@ -1,20 +1,22 @@
 //! Shapes composed of views: broadcast_tensors, flatten, ravel, reshape_as, atleast_*, outer, type_as.
 
+use super::callees::Callees;
 use super::{operand, tensor};
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result};
+use std::borrow::Borrow;
 
 /// `broadcast_tensors`: all expanded to the sizes that they broadcast to; those that have them already are themselves.
-pub fn broadcast_tensors(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<Vec<AnyTensor>> {
-    let Some((first, rest)) = tensors.split_first() else { return Ok(Vec::new()) };
-    let first = Dims::from_slice(first.sizes());
-    let sizes = rest.iter().try_fold(first, |sizes, t| strides::broadcast_sizes(&sizes, t.sizes()))?;
-    let expanded = |t: &AnyTensor| match t.sizes() == sizes.as_slice() {
+pub fn broadcast_tensors<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) -> Result<Vec<C::Tensor>> {
+    let mut all = tensors.iter().map(|t| C::any(t.borrow()).sizes());
+    let Some(first) = all.next() else { return Ok(Vec::new()) };
+    let sizes = all.try_fold(Dims::from_slice(first), |sizes, t| strides::broadcast_sizes(&sizes, t))?;
+    let expanded = |t: &C::Tensor| match C::any(t).sizes() == sizes.as_slice() {
         true => Ok(t.clone()),
-        false => calls.tensor("expand", [t.clone().into(), IValue::Ints(sizes.to_vec()), false.into()]),
+        false => calls.expand(t, &sizes),
     };
-    tensors.iter().map(expanded).collect()
+    tensors.iter().map(|t| expanded(t.borrow())).collect()
 }
 
 /// The sizes of a tensor whose dimensions from `start_dim` to `end_dim` are one; none if it has them already.
@@ -41,28 +43,24 @@ pub fn flatten(calls: &Calls<'_>, this: &IValue, start_dim: i64, end_dim: i64) -
     let this = tensor(this, "self")?;
     match flat_sizes(this.sizes(), start_dim, end_dim)? {
         None => Ok(this.clone()),
-        Some(sizes) => reshaped(calls, this, &sizes),
+        Some(sizes) => calls.reshape(this, &sizes),
     }
 }
 
 /// `ravel`: all elements in one dimension.
 pub fn ravel(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
     let contiguous = calls.tensor("contiguous", [this.clone(), MemoryFormat::Contiguous.into()])?;
-    reshaped(calls, &contiguous, &[-1])
+    calls.reshape(&contiguous, &[-1])
 }
 
 /// `reshape_as`: the sizes of another tensor.
 pub fn reshape_as(calls: &Calls<'_>, this: &IValue, other: &IValue) -> Result<AnyTensor> {
-    reshaped(calls, tensor(this, "self")?, operand(other).sizes())
-}
-
-fn reshaped(calls: &Calls<'_>, this: &AnyTensor, sizes: &[i64]) -> Result<AnyTensor> {
-    calls.tensor("reshape", [this.clone().into(), IValue::Ints(sizes.to_vec())])
+    calls.reshape(tensor(this, "self")?, operand(other).sizes())
 }
 
 /// The tensor with `n` dimensions or more: those that are missing have size 1.
-pub(super) fn at_least(calls: &Calls<'_>, this: &AnyTensor, n: usize) -> Result<AnyTensor> {
-    let missing: &[i64] = match (n, this.ndim()) {
+pub(crate) fn at_least<C: Callees>(calls: &C, this: &C::Tensor, n: usize) -> Result<C::Tensor> {
+    let missing: &[usize] = match (n, C::any(this).ndim()) {
         (1, 0) => &[0],
         (2, 0) => &[0, 0],
         (2, 1) => &[0],
@@ -71,12 +69,15 @@ pub(super) fn at_least(calls: &Calls<'_>, this: &AnyTensor, n: usize) -> Result<
         (3, 2) => &[2],
         _ => &[],
     };
-    let unsqueezed = |t: AnyTensor, dim: &i64| calls.tensor("unsqueeze", [t.into(), (*dim).into()]);
-    missing.iter().try_fold(this.clone(), unsqueezed)
+    missing.iter().try_fold(this.clone(), |t, dim| calls.unsqueeze(&t, *dim))
 }
 
-pub(super) fn all_at_least(calls: &Calls<'_>, tensors: &[AnyTensor], n: usize) -> Result<Vec<AnyTensor>> {
-    tensors.iter().map(|t| at_least(calls, t, n)).collect()
+pub(crate) fn all_at_least<C: Callees, T: Borrow<C::Tensor>>(
+    calls: &C,
+    tensors: &[T],
+    n: usize,
+) -> Result<Vec<C::Tensor>> {
+    tensors.iter().map(|t| at_least(calls, t.borrow(), n)).collect()
 }
 
 /// `atleast_1d`.
@@ -109,15 +110,20 @@ pub fn all_atleast_3d(calls: &Calls<'_>, tensors: &[AnyTensor]) -> Result<Vec<An
     all_at_least(calls, tensors, 3)
 }
 
-/// `outer`: each element of one vector times each of another.
-pub fn outer(calls: &Calls<'_>, this: &IValue, vec2: &IValue) -> Result<AnyTensor> {
-    for (arg, value) in [("self", this), ("vec2", vec2)] {
-        let got = operand(value).sizes().len();
+/// The first vector of `outer` as a column.
+pub(crate) fn column<C: Callees>(calls: &C, this: &C::Tensor, vec2: &[i64]) -> Result<C::Tensor> {
+    let sizes = C::any(this).sizes();
+    for (arg, got) in [("self", sizes.len()), ("vec2", vec2.len())] {
         if got != 1 {
             return Err(ErrorKind::DimCount { arg, got, accepted: "1" }.into());
         }
     }
-    let column = reshaped(calls, tensor(this, "self")?, &[operand(this).sizes()[0], 1])?;
+    calls.reshape(this, &[sizes[0], 1])
+}
+
+/// `outer`: each element of one vector times each of another.
+pub fn outer(calls: &Calls<'_>, this: &IValue, vec2: &IValue) -> Result<AnyTensor> {
+    let column = column(calls, tensor(this, "self")?, operand(vec2).sizes())?;
     calls.tensor("mul.Tensor", [column.into(), vec2.clone()])
 }
 
@@ -132,20 +138,20 @@ pub fn type_as(calls: &Calls<'_>, this: &IValue, other: &IValue) -> Result<AnyTe
 macro_rules! __composite_shape_rows {
     ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
         { [broadcast_tensors] (Tensor[] tensors) -> (Tensor[])
-            : implicit ($crate::composite::shape::broadcast_tensors) { functional -; } }
-        { [atleast_1d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_1d) { functional -; } }
-        { [atleast_2d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_2d) { functional -; } }
-        { [atleast_3d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_3d) { functional -; } }
+            : implicit ($crate::composite::shape::broadcast_tensors) { functional broadcast_tensors; } }
+        { [atleast_1d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_1d) { functional atleast_1d; } }
+        { [atleast_2d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_2d) { functional atleast_2d; } }
+        { [atleast_3d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_3d) { functional atleast_3d; } }
         { [atleast_1d.Sequence] (Tensor[] tensors) -> (Tensor[])
-            : implicit ($crate::composite::shape::all_atleast_1d) { functional -; } }
+            : implicit ($crate::composite::shape::all_atleast_1d) { functional all_atleast_1d; } }
         { [atleast_2d.Sequence] (Tensor[] tensors) -> (Tensor[])
-            : implicit ($crate::composite::shape::all_atleast_2d) { functional -; } }
+            : implicit ($crate::composite::shape::all_atleast_2d) { functional all_atleast_2d; } }
         { [atleast_3d.Sequence] (Tensor[] tensors) -> (Tensor[])
-            : implicit ($crate::composite::shape::all_atleast_3d) { functional -; } }
+            : implicit ($crate::composite::shape::all_atleast_3d) { functional all_atleast_3d; } }
         { [outer] (Tensor self, Tensor vec2) -> (Tensor) : implicit ($crate::composite::shape::outer) {
-            functional -; out - [outer.out];
+            functional outer; out - [outer.out];
         } }
-        { [ger] (Tensor self, Tensor vec2) -> (Tensor) : redirect (outer) { functional -; out - [ger.out]; } }
-        { [type_as] (Tensor self, Tensor other) -> (Tensor) : implicit ($crate::composite::shape::type_as) { functional -; } }
+        { [ger] (Tensor self, Tensor vec2) -> (Tensor) : redirect (outer) { functional ger; out - [ger.out]; } }
+        { [type_as] (Tensor self, Tensor other) -> (Tensor) : implicit ($crate::composite::shape::type_as) { functional type_as; } }
     } };
 }

@@ -302,7 +302,7 @@ macro_rules! __view_fn {
         pub fn $fn<'t, D: $crate::core::Device>($this: &'t $crate::core::Tensor<D>, $($pn: $crate::__param_type!('t D $pty)),*)
             -> $crate::core::Result<$crate::__view_result!(D $how_made)>
         {
-            let _observed = $crate::core::observe::enter(stringify!($fn), || std::iter::once($this.geometry()));
+            let _span = $crate::core::observe::operator(stringify!($fn), [$this.geometry()]);
             $($op)*($this.geometry(), $($crate::__value!(D ($how $ty $n))),*)
                 .and_then(|geometry| $crate::table::$how_made($this, geometry))
                 .map_err(|e| e.of(stringify!($fn)))
@@ -340,7 +340,7 @@ macro_rules! __inplace_view_fn {
         pub fn $fn<'t, D: $crate::core::Device>($this: &'t mut $crate::core::Tensor<D>,
             $($pn: $crate::__param_type!('t D $pty)),*) -> $crate::core::Result<&'t mut $crate::core::Tensor<D>>
         {
-            let _observed = $crate::core::observe::enter(stringify!($fn), || std::iter::once($this.geometry()));
+            let _span = $crate::core::observe::operator(stringify!($fn), [$this.geometry()]);
             let geometry = $($op)*($this.geometry(), $($crate::__value!(D ($how $ty $n))),*);
             geometry.and_then(|geometry| $this.set_view(geometry)).map_err(|e| e.of(concat!($(stringify!($name)),*)))?;
             Ok($this)

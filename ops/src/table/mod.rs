@@ -17,6 +17,7 @@
 //! | `view` | a function from geometry to geometry | functional, inplace, copy, copyout |
 //! | `views` | a function from geometry to several | functional, copy, copyout, copyinto |
 //! | `hand` | a function written by hand over any device | functional, inplace, out |
+//! | `copying`, `moving` | the same, called by name also for tensors of [several devices](crate::across) | functional, inplace |
 //! | `implicit`, `explicit`, `nonfunctional` | a function that calls other operators, registered at this composite key | functional, inplace, out, autoout |
 //! | `redirect` | another operator's name: `redirect (cat)` for `concat` | each that the other has |
 //! | `alias` | the same for an [`Operator`](monomorph_core::structured::Operator): `alias (mul = Op<MulFn>)` | as `op` |

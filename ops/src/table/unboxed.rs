@@ -36,6 +36,14 @@ macro_rules! __two_doors {
             $crate::__kernel! { out op $device ($op) $rets [$((arg $ty $n))*] },
         )
     };
+    (autoout copying $($row:tt)*) => { $crate::__two_doors! { autoout hand $($row)* } };
+    (autoout moving $($row:tt)*) => { $crate::__two_doors! { autoout hand $($row)* } };
+    ($form:ident copying $device:ident $op:tt $rets:tt $args:tt) => {
+        $crate::across::copying::<$device>($crate::__kernel! { $form hand $device $op $rets $args })
+    };
+    ($form:ident moving $device:ident $op:tt $rets:tt $args:tt) => {
+        $crate::across::moving::<$device>($crate::__kernel! { $form hand $device $op $rets $args })
+    };
     ($form:ident $kind:ident $device:ident $op:tt $rets:tt $args:tt) => {
         $crate::core::dispatch::KernelFunction::stack($crate::__kernel! { $form $kind $device $op $rets $args })
     };

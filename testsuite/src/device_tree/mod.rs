@@ -17,11 +17,13 @@
 //! | --- | --- |
 //! | `memory` | contents, sizes, blocks, growth, giving back, threads |
 //! | `copies` | views, layouts, dtypes, bits, overlap, devices |
+//! | `moves` | calls by name that go from one device to another |
 //! | `operators` | recorded PyTorch calls of every operator that the device has; unboxed against boxed calls |
 //! | `refusals` | mixed devices, missing kernels, failed calls, registration and its undoing |
 
 mod copies;
 mod memory;
+mod moves;
 mod operators;
 mod refusals;
 
@@ -122,6 +124,8 @@ macro_rules! __device_checks {
             recorded_calls_agree
             unboxed_calls_agree
             results_stay_on_their_device
+            copies_cross_devices
+            tensors_move_between_devices
             mixed_devices_are_errors
             missing_kernels_are_named
             failed_calls_change_nothing
@@ -168,6 +172,7 @@ pub fn every_check<S: Subject>() -> Vec<Check> {
 pub mod checks {
     pub use super::copies::*;
     pub use super::memory::*;
+    pub use super::moves::*;
     pub use super::operators::*;
     pub use super::refusals::*;
 }

@@ -26,10 +26,20 @@ pub fn mixed_devices_are_errors<S: Subject>() -> Verdict {
     }
     let mut asked = 0;
     for handle in registered.operators::<S>()?.iter().filter(|handle| takes_two_tensors(handle)) {
-        // They read sizes, or a dtype, of one of the tensors.
-        const READS_SHAPE: [&str; 7] =
-            ["reshape_as", "view_as", "expand_as", "slice_inverse", "resize_as", "resize_as_", "type_as"];
-        if READS_SHAPE.contains(&handle.schema()?.name()) {
+        // They read sizes, or a dtype, of one of the tensors, or go from one device to another.
+        const TAKE_ANY: [&str; 10] = [
+            "reshape_as",
+            "view_as",
+            "expand_as",
+            "slice_inverse",
+            "resize_as",
+            "resize_as_",
+            "type_as",
+            "to",
+            "copy",
+            "copy_",
+        ];
+        if TAKE_ANY.contains(&handle.schema()?.name()) {
             continue;
         }
         let mate = || -> monomorph::Result<IValue> { Ok(ramp::<S::Device>(0, DType::F32, &[2, 3])?.into()) };

@@ -50,7 +50,7 @@ impl Spread {
         if let Some(cast) = cast::cast(number.dtype(), want, level) {
             let from = value;
             // SAFETY: R1, R2: both hold one element of any dtype, and they are apart.
-            unsafe { cast(from.0.as_ptr(), value.0.as_mut_ptr(), 1) };
+            unsafe { cast.run(from.0.as_ptr(), value.0.as_mut_ptr(), 1) };
         }
         Spread { input: input as u8, size: want.size() as u8, value }
     }
