@@ -5,15 +5,19 @@
 //! * atan and atan2: the quotient of two magnitudes, the smaller by the larger; where it exceeds tan π/8, that of their
 //!   difference by their sum, of which the angle is π/4 less. What quotients and sums lack is carried along.
 //!
-//! Polynomials are minimax fits: relative errors below 2⁻⁵⁹ and 2⁻⁶³. float32 is computed in float64 with shorter ones (2⁻³⁹, 2⁻⁴⁰).
+//! Polynomials are minimax fits: relative errors below 2⁻⁵⁹ and 2⁻⁶³. In float32 2⁻³¹; where products do not fuse, and for
+//! atan2, float32 is computed in float64 with shorter ones (2⁻³⁹, 2⁻⁴⁰).
 
-use super::horner::{fma_f64, horner};
-use super::pair::{fast_sum_f64, rest_f64};
+use super::horner::{fma_f32, fma_f64, horner};
+use super::pair::{fast_sum_f32, fast_sum_f64, rest_f32, rest_f64};
 use crate::isa::Isa;
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// What float64 lacks of π/2.
 const FRAC_PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
+
+/// What float32 lacks of π/2.
+const FRAC_PI_2_LOW_F32: f32 = -4.371_139e-8;
 
 /// (asin s − s) / s as a function of z = s².
 #[inline(always)]
@@ -34,51 +38,68 @@ fn arcsine_short<I: Isa>(z: f64) -> f64 {
         0.166_666_666_274_801_78)
 }
 
-/// s, z = s², (asin s − s) / s, and what s lacks: s is |x|, or √((1 − |x|) / 2).
+/// (asin s − s) / s as a function of z = s², in float32.
 #[inline(always)]
-fn folded<I: Isa>(a: f64) -> (f64, f64, f64) {
-    let large = a > 0.5;
-    let z = if large { 0.5 - 0.5 * a } else { a * a };
-    let s = if large { z.sqrt() } else { a };
-    let rest = if large { rest_f64::<I>(z, s, s) } else { 0.0 };
-    // Of nothing the root is nothing.
-    let twice = if s > 0.0 { s + s } else { 1.0 };
-    (s, arcsine::<I>(z), rest / twice)
+fn arcsine_single<I: Isa>(z: f32) -> f32 {
+    let fma = fma_f32::<I>;
+    z * horner!(fma, z; 0.037_697_077, 0.014_314_775, 0.031_839_095, 0.044_513_375, 0.075_005_22, 0.166_666_6)
 }
 
-/// The inverse of the sine.
-#[inline(always)]
-pub(super) fn asin_f64<I: Isa>(x: f64) -> f64 {
-    let a = x.abs();
-    let (s, r, low) = folded::<I>(a);
-    let small = fma_f64::<I>(s, r, s);
-    let (head, tail) = fast_sum_f64(FRAC_PI_2, -2.0 * s);
-    let large = head + (tail + (FRAC_PI_2_LOW - 2.0 * fma_f64::<I>(s, r, low)));
-    (if a > 0.5 { large } else { small }).copysign(x)
-}
+/// Declares the inverses of sine and cosine of one float type.
+macro_rules! arcs {
+    ($float:ident, $low:ident: $folded:ident $asin:ident $acos:ident by $arcsine:ident $fma:ident $fast_sum:ident $rest:ident) => {
+        /// s, z = s², (asin s − s) / s, and what s lacks: s is |x|, or √((1 − |x|) / 2).
+        #[inline(always)]
+        fn $folded<I: Isa>(a: $float) -> ($float, $float, $float) {
+            let large = a > 0.5;
+            let z = if large { 0.5 - 0.5 * a } else { a * a };
+            let s = if large { z.sqrt() } else { a };
+            let rest = if large { $rest::<I>(z, s, s) } else { 0.0 };
+            // Of nothing the root is nothing.
+            let twice = if s > 0.0 { s + s } else { 1.0 };
+            (s, $arcsine::<I>(z), rest / twice)
+        }
 
-/// The inverse of the cosine.
-#[inline(always)]
-pub(super) fn acos_f64<I: Isa>(x: f64) -> f64 {
-    let a = x.abs();
-    let (s, r, low) = folded::<I>(a);
-    let correction = fma_f64::<I>(s, r, low);
-    // π/2 − asin x, 2·asin s, or π − 2·asin s.
-    let negative = x < 0.0;
-    let large = a > 0.5;
-    let (s, correction) = if large { (2.0 * s, 2.0 * correction) } else { (s, correction) };
-    let plus = large != negative;
-    let (s, correction) = if plus { (s, correction) } else { (-s, -correction) };
-    let from = if large & negative { PI } else { FRAC_PI_2 };
-    let (from, from_low) =
-        if large & !negative { (0.0, 0.0) } else { (from, if large { 2.0 * FRAC_PI_2_LOW } else { FRAC_PI_2_LOW }) };
-    let (head, tail) = fast_sum_f64(from, s);
-    head + (tail + (from_low + correction))
-}
+        /// The inverse of the sine.
+        #[inline(always)]
+        pub(super) fn $asin<I: Isa>(x: $float) -> $float {
+            let a = x.abs();
+            let (s, r, low) = $folded::<I>(a);
+            let small = $fma::<I>(s, r, s);
+            let (head, tail) = $fast_sum(std::$float::consts::FRAC_PI_2, -2.0 * s);
+            let large = head + (tail + ($low - 2.0 * $fma::<I>(s, r, low)));
+            (if a > 0.5 { large } else { small }).copysign(x)
+        }
 
-/// The inverse of the sine, computed in float64.
+        /// The inverse of the cosine.
+        #[inline(always)]
+        pub(super) fn $acos<I: Isa>(x: $float) -> $float {
+            let a = x.abs();
+            let (s, r, low) = $folded::<I>(a);
+            let correction = $fma::<I>(s, r, low);
+            // π/2 − asin x, 2·asin s, or π − 2·asin s.
+            let negative = x < 0.0;
+            let large = a > 0.5;
+            let (s, correction) = if large { (2.0 * s, 2.0 * correction) } else { (s, correction) };
+            let plus = large != negative;
+            let (s, correction) = if plus { (s, correction) } else { (-s, -correction) };
+            let from = if large & negative { std::$float::consts::PI } else { std::$float::consts::FRAC_PI_2 };
+            let (from, from_low) =
+                if large & !negative { (0.0, 0.0) } else { (from, if large { 2.0 * $low } else { $low }) };
+            let (head, tail) = $fast_sum(from, s);
+            head + (tail + (from_low + correction))
+        }
+    };
+}
+arcs! { f64, FRAC_PI_2_LOW: folded asin_f64 acos_f64 by arcsine fma_f64 fast_sum_f64 rest_f64 }
+arcs! { f32, FRAC_PI_2_LOW_F32: folded_single asin_single acos_single by arcsine_single fma_f32 fast_sum_f32 rest_f32 }
+
+/// The inverse of the sine: with fused products in float32, else in float64.
 #[inline(always)]
 pub(super) fn asin_f32<I: Isa>(x: f32) -> f32 {
+    if I::FMA {
+        return asin_single::<I>(x);
+    }
     let fma = fma_f64::<I>;
     let a = f64::from(x).abs();
     let large = a > 0.5;
@@ -89,9 +110,12 @@ pub(super) fn asin_f32<I: Isa>(x: f32) -> f32 {
     r.copysign(x.into()) as f32
 }
 
-/// The inverse of the cosine, computed in float64.
+/// The inverse of the cosine: with fused products in float32, else in float64.
 #[inline(always)]
 pub(super) fn acos_f32<I: Isa>(x: f32) -> f32 {
+    if I::FMA {
+        return acos_single::<I>(x);
+    }
     let fma = fma_f64::<I>;
     let x = f64::from(x);
     let a = x.abs();
@@ -190,9 +214,31 @@ pub(super) fn atan2_f64<I: Isa>(y: f64, x: f64) -> f64 {
     if x.is_nan() | y.is_nan() { f64::NAN } else { result }
 }
 
-/// The inverse of the tangent, computed in float64.
+/// The inverse of the tangent in float32: of the argument up to 1, of its reciprocal and what that lacks beyond.
+#[inline(always)]
+fn atan_single<I: Isa>(x: f32) -> f32 {
+    let fma = fma_f32::<I>;
+    // Beyond, the result is π/2. NaN passes.
+    let a = x.abs();
+    let a = if a > 1e18 { 1e18 } else { a };
+    let steep = a > 1.0;
+    let t = if steep { 1.0 / a } else { a };
+    let z = t * t;
+    let r = z
+        * horner!(fma, z; 0.001_134_522_1, -0.007_425_363_2, 0.022_777_617, -0.044_983_257, 0.067_636_49, -0.088_214_62,
+        0.110_612_333, -0.142_803_43, 0.199_997_16, -0.333_333_28);
+    let (head, tail) = fast_sum_f32(std::f32::consts::FRAC_PI_2, -t);
+    let low = FRAC_PI_2_LOW_F32 - t * fma(-t, a, 1.0);
+    let result = if steep { head + (tail + fma(-t, r, low)) } else { fma(t, r, t) };
+    result.copysign(x)
+}
+
+/// The inverse of the tangent: with fused products in float32, else in float64.
 #[inline(always)]
 pub(super) fn atan_f32<I: Isa>(x: f32) -> f32 {
+    if I::FMA {
+        return atan_single::<I>(x);
+    }
     let a = f64::from(x).abs();
     let a = if a > 1e18 { 1e18 } else { a };
     let steep = a > 1.0;

@@ -10,8 +10,15 @@ macro_rules! horner {
 }
 pub(super) use horner;
 
-/// a·b + c, fused where the level can.
-#[inline(always)]
-pub(super) fn fma_f64<I: crate::isa::Isa>(a: f64, b: f64, c: f64) -> f64 {
-    if I::FMA { a.mul_add(b, c) } else { a * b + c }
+/// Declares multiply and add, fused where the level can.
+macro_rules! fma {
+    ($name:ident $float:ident) => {
+        /// a·b + c, fused where the level can.
+        #[inline(always)]
+        pub(super) fn $name<I: crate::isa::Isa>(a: $float, b: $float, c: $float) -> $float {
+            if I::FMA { a.mul_add(b, c) } else { a * b + c }
+        }
+    };
 }
+fma! { fma_f32 f32 }
+fma! { fma_f64 f64 }

@@ -17,15 +17,7 @@ pub(super) fn log_f32<I: Isa>(x: f32) -> f32 {
     if !I::FMA {
         return log_f64::<I>(f64::from(x)) as f32;
     }
-    /// √½: the least significand of a reduced argument.
-    const LEAST: u32 = 0x3f35_04f3;
-    let small = x < f32::MIN_POSITIVE;
-    let place = (if small { x * 8_388_608.0 } else { x }).to_bits().wrapping_sub(LEAST);
-    // 23 exponents less where it was scaled; the digits below them do not change.
-    let place = if small { place.wrapping_sub(23 << 23) } else { place };
-    let k = (place.cast_signed() >> 23) as f32;
-    let f = f32::from_bits((place & 0x007f_ffff).wrapping_add(LEAST)) - 1.0;
-
+    let (f, k) = reduced_f32(x);
     let p = -0.076_086_566f32;
     let p = p.mul_add(f, 0.128_999_17);
     let p = p.mul_add(f, -0.132_458_25);
@@ -35,7 +27,12 @@ pub(super) fn log_f32<I: Isa>(x: f32) -> f32 {
     let p = p.mul_add(f, -0.250_015_97);
     let p = p.mul_add(f, 0.333_333_25);
     let p = p.mul_add(f, -0.499_999_88);
-    let result = k.mul_add(std::f32::consts::LN_2, (f * f).mul_add(p, f));
+    special_f32(x, k.mul_add(std::f32::consts::LN_2, (f * f).mul_add(p, f)))
+}
+
+/// The logarithm of `x` where there is one, or else what every logarithm gives.
+#[inline(always)]
+pub(super) fn special_f32(x: f32, result: f32) -> f32 {
     // One test for whatever is not positive and finite. As bits, what is above infinity is NaN or negative, and gives NaN.
     let bits = x.to_bits();
     let special = if x == 0.0 { f32::NEG_INFINITY } else { f32::from_bits(bits.min(0x7fff_ffff)) };
@@ -69,6 +66,19 @@ pub(super) fn log_f64<I: Isa>(x: f64) -> f64 {
 }
 
 /// f and k with x = 2ᵏ·(1 + f) and 1 + f in [√½, √2), for x positive and finite; some numbers for any other.
+#[inline(always)]
+pub(super) fn reduced_f32(x: f32) -> (f32, f32) {
+    /// √½: the least significand of a reduced argument.
+    const LEAST: u32 = 0x3f35_04f3;
+    let small = x < f32::MIN_POSITIVE;
+    let place = (if small { x * 8_388_608.0 } else { x }).to_bits().wrapping_sub(LEAST);
+    // 23 exponents less where it was scaled; the digits below them do not change.
+    let place = if small { place.wrapping_sub(23 << 23) } else { place };
+    let k = (place.cast_signed() >> 23) as f32;
+    (f32::from_bits((place & 0x007f_ffff).wrapping_add(LEAST)) - 1.0, k)
+}
+
+/// The same.
 #[inline(always)]
 pub(super) fn reduced_f64(x: f64) -> (f64, f64) {
     /// √½: the least significand of a reduced argument.

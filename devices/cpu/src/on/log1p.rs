@@ -10,11 +10,12 @@
 //! * atanh x: half of 1 + w with w = 2|x| / (1 − |x|),
 //!
 //! squares, roots and quotients being heads with tails. Those to other bases are k and log(1 + f) times constants with tails.
-//! float32 is computed in float64 with a shorter polynomial (relative error below 2⁻³⁷), but for log1p where products fuse.
+//! float32 is computed in float64 with a shorter polynomial (relative error below 2⁻³⁷), but for log1p, log2 and
+//! log10 where products fuse.
 
-use super::horner::{fma_f64, horner};
-use super::log::reduced_f64;
-use super::pair::{fast_sum_f64, product_f64, rest_f64, sum_f64};
+use super::horner::{fma_f32, fma_f64, horner};
+use super::log::{reduced_f32, reduced_f64, special_f32};
+use super::pair::{fast_sum_f32, fast_sum_f64, product_f32, product_f64, rest_f64, sum_f64};
 use crate::isa::Isa;
 
 const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
@@ -149,20 +150,35 @@ fn short_sum<I: Isa>(w: f64) -> f64 {
     fma_f64::<I>(k, std::f64::consts::LN_2, short::<I>(f))
 }
 
-/// The logarithm to base 2, computed in float64.
-#[inline(always)]
-pub(super) fn log2_f32<I: Isa>(x: f32) -> f32 {
-    let x = f64::from(x);
-    let (f, k) = reduced_f64(x);
-    special(x, fma_f64::<I>(short::<I>(f), std::f64::consts::LOG2_E, k)) as f32
+/// Declares the logarithm to another base as `base!` does. The polynomial is that of (log(1 + f) − f·log e) / f², a minimax fit
+/// of the result's relative error (below 2⁻²⁷).
+macro_rules! base_short {
+    ($name:ident: one $one:ident, $one_low:literal; two $two:literal, $two_low:literal; wide $wide:literal; $($p:literal),+) => {
+        /// With fused products in float32, else in float64.
+        #[inline(always)]
+        pub(super) fn $name<I: Isa>(x: f32) -> f32 {
+            if !I::FMA {
+                let x = f64::from(x);
+                let (f, k) = reduced_f64(x);
+                return special(x, k * $wide + short::<I>(f) * std::f64::consts::$one) as f32;
+            }
+            let fma = fma_f32::<I>;
+            let (f, k) = reduced_f32(x);
+            let (product, low) = product_f32::<I>(f, std::f32::consts::$one);
+            let p = horner!(fma, f; $($p),+);
+            let low = fma(f * f, p, fma(f, $one_low, low));
+            let (sum, rest) = fast_sum_f32(k * $two, product);
+            special_f32(x, sum + (rest + fma(k, $two_low, low)))
+        }
+    };
 }
-
-/// The logarithm to base 10, computed in float64.
-#[inline(always)]
-pub(super) fn log10_f32<I: Isa>(x: f32) -> f32 {
-    let x = f64::from(x);
-    let (f, k) = reduced_f64(x);
-    special(x, fma_f64::<I>(k, std::f64::consts::LOG10_2, short::<I>(f) * std::f64::consts::LOG10_E)) as f32
+base_short! {
+    log2_f32: one LOG2_E, 1.925_963e-8; two 1.0, 0.0; wide 1.0;
+    -0.110_255_9, 0.187_088_2, -0.191_390_83, 0.204_486_58, -0.239_567_35, 0.288_571_42, -0.360_698_67, 0.480_898_2, -0.721_347_33
+}
+base_short! {
+    log10_f32: one LOG10_E, -1.010_305e-8; two 0.301_025_4, 4.605_039e-6; wide 0.301_029_995_663_981_2;
+    -0.033_308_39, 0.056_289_125, -0.057_557_57, 0.061_558_347, -0.072_123_3, 0.086_868_71, -0.108_580_89, 0.144_764_78, -0.217_147_19
 }
 
 /// √(head + tail), what it lacks included.
