@@ -153,7 +153,7 @@ fn short_sum<I: Isa>(w: f64) -> f64 {
 /// Declares the logarithm to another base as `base!` does. The polynomial is that of (log(1 + f) − f·log e) / f², a minimax fit
 /// of the result's relative error (below 2⁻²⁷).
 macro_rules! base_short {
-    ($name:ident: one $one:ident, $one_low:literal; two $two:literal, $two_low:literal; wide $wide:literal; $($p:literal),+) => {
+    ($name:ident: one $one:ident, $one_low:literal; two $two:literal, $two_low:literal; wide $wide:expr; $($p:literal),+) => {
         /// With fused products in float32, else in float64.
         #[inline(always)]
         pub(super) fn $name<I: Isa>(x: f32) -> f32 {
@@ -177,7 +177,7 @@ base_short! {
     -0.110_255_9, 0.187_088_2, -0.191_390_83, 0.204_486_58, -0.239_567_35, 0.288_571_42, -0.360_698_67, 0.480_898_2, -0.721_347_33
 }
 base_short! {
-    log10_f32: one LOG10_E, -1.010_305e-8; two 0.301_025_4, 4.605_039e-6; wide 0.301_029_995_663_981_2;
+    log10_f32: one LOG10_E, -1.010_305e-8; two 0.301_025_4, 4.605_039e-6; wide std::f64::consts::LOG10_2;
     -0.033_308_39, 0.056_289_125, -0.057_557_57, 0.061_558_347, -0.072_123_3, 0.086_868_71, -0.108_580_89, 0.144_764_78, -0.217_147_19
 }
 
