@@ -1,7 +1,9 @@
 //! Kinds of kernels and their two doors.
 
 use super::{define, fault, numbers, result, tensor};
-use monomorph_core::dispatch::{DispatchError, DispatchKey, Dispatcher, Frame, KernelFunction, KernelKind, Library};
+use monomorph_core::dispatch::{
+    BoxedKernel, DispatchError, DispatchKey, Dispatcher, Frame, KernelFunction, KernelKind, Library,
+};
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Result, Scalar, Stack};
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -282,7 +284,7 @@ fn a_boxed_kernel_that_leaves_other_results_is_reported() {
         stack.push(IValue::Int(1));
         Ok(())
     }
-    let fails = |kernel| {
+    let fails = |kernel: BoxedKernel| {
         let library = library("f(Tensor x) -> Tensor", KernelFunction::boxed(kernel));
         let f = library.dispatcher().find("t::f").unwrap();
         f.typed::<(&AnyTensor,), AnyTensor>().unwrap().call((&tensor(&[1]),)).unwrap_err()
