@@ -265,3 +265,41 @@ fn the_boxed_entry_asks() {
         }
     }
 }
+
+/// A set that the call moves an argument to counts as well as the one that it came from, on both sides.
+#[test]
+fn sets_behind_an_arrow_are_sets() {
+    let itself: Kernel = |args| Ok(vec![args[0].clone()]);
+    let offence = || Some(ErrorKind::UndeclaredAlias { result: 0, arg: "x".into() });
+    assert_eq!(found("f(Tensor(a -> b) x) -> Tensor(b)", vec![fresh()], itself), None);
+    assert_eq!(found("f(Tensor(b) x) -> Tensor(a -> b)", vec![fresh()], itself), None);
+    assert_eq!(found("f(Tensor(a -> b) x) -> Tensor(a)", vec![fresh()], itself), None);
+    assert_eq!(found("f(Tensor(a -> b) x) -> Tensor(c)", vec![fresh()], itself), offence());
+    assert_eq!(found("f(Tensor(a) x) -> Tensor(b -> c)", vec![fresh()], itself), offence());
+}
+
+/// The storage that a written argument has got is its own as well as the one that it had.
+#[test]
+fn an_argument_may_have_another_storage_afterwards() {
+    let replaces: Kernel = |args| {
+        args[0] = fresh();
+        Ok(vec![args[0].clone()])
+    };
+    let offence = ErrorKind::UndeclaredAlias { result: 0, arg: "x".into() };
+    assert_eq!(found("f(Tensor(a!) x) -> Tensor", vec![fresh()], replaces), Some(offence));
+    assert_eq!(found("f_(Tensor(a!) self) -> Tensor(a!)", vec![fresh()], replaces), None);
+}
+
+/// One bool stands for a whole mask.
+#[test]
+fn a_bare_bool_is_a_mask() {
+    let text = "f(Tensor x, bool[2] output_mask) -> (Tensor, Tensor)";
+    let none: Kernel = |_| Ok(vec![IValue::None, IValue::None]);
+    let both: Kernel = |_| Ok(vec![fresh(), fresh()]);
+    let args = |mask: bool| vec![fresh(), IValue::Bool(mask)];
+    assert_eq!((found(text, args(false), none), found(text, args(true), both)), (None, None));
+    for (mask, kernel) in [(true, none), (false, both)] {
+        let offence = found(text, args(mask), kernel);
+        assert_eq!(offence, Some(ErrorKind::Undefined { result: 0, mask: Some(mask) }));
+    }
+}

@@ -10,7 +10,7 @@ mod probe;
 
 use host::Host;
 use monomorph_core::structured::{
-    self, Executes, Functional, MetaSink, Operand, Out, Prepared, StructuredOp, call, in_place, prepare,
+    self, Executes, Functional, MetaSink, Operand, Out, OutputSink, Prepared, StructuredOp, call, in_place, prepare,
 };
 use monomorph_core::{
     AnyTensor, DType, Device, DeviceId, ErrorKind, Geometry, MemoryFormat, Meta, Names, Options, Result, Scalar,
@@ -744,6 +744,42 @@ fn a_prepared_call_holds_its_operands() {
     drop(out_clone);
     out.data_mut::<f32>().expect("the only tensor");
     assert_eq!(logical(&out), [1, 2, 3, 4, 5, 6]);
+}
+
+/// A kernel that fails when a prepared call runs is named like one that fails at once.
+#[test]
+fn a_prepared_run_that_fails_names_the_operator() {
+    let ask = Ask::calls(&[Call::raw(&[2, 3], f32s())]).failing(Fail::Run);
+    let mut out = ones();
+    let mut prepared = prepare::<Probe<1>, Host, 1>(&ask, [&mut out]).expect("a call");
+    let error = prepared.run().expect_err("the kernel fails");
+    assert_eq!((error.op(), error.kind()), ("probe", &ErrorKind::DivisionByZero));
+}
+
+/// An in-place call has one tensor of the caller's, an out= call as many as it has outputs.
+#[test]
+fn sinks_lend_the_tensors_that_they_have() {
+    let (mut this, mut other) = (ones(), ones());
+    in_place(&mut this, |input, sink, _| {
+        assert!(sink.existing(0).is_some_and(|t| t.geometry().same_elements(input.geometry())));
+        assert!(sink.existing(1).is_none());
+        Ok(())
+    })
+    .expect("nothing is called");
+    let out = Out([&mut this, &mut other]);
+    assert!(out.existing(0).is_some() && out.existing(1).is_some() && out.existing(2).is_none());
+    let sink = Functional::<Host, 1>::default();
+    assert!(OutputSink::<Host>::existing(&sink, 0).is_none());
+}
+
+/// On the meta device operands may be anywhere, also in a call that is kept.
+#[test]
+fn a_prepared_meta_call_takes_operands_of_any_device() {
+    let input = ones();
+    let meta = Options { device: DeviceId::META, ..f32s() };
+    let ask = Ask::calls(&[Call::raw(&[2, 3], meta)]).of(&[Operand::from(&input)]);
+    let mut out = Tensor::<Meta>::zeros_contiguous(DType::F32, &[2, 3]).expect("a tensor");
+    prepare::<Probe<1>, Meta, 1>(&ask, [&mut out]).expect("a call").run().expect("a run");
 }
 
 /// An in-place call lends its tensor as an input, and that reference may go to another thread: the write then conflicts

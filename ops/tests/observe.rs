@@ -38,6 +38,8 @@ fn every_sort_of_typed_function_is_a_span() {
 fn a_span_has_the_sizes_of_all_tensors() {
     let x = Tensor::<Meta>::zeros_contiguous(DType::I64, &[2, 3]).unwrap();
     let notes = Notes::of(|| drop(stack(&[&x, &x], 0).unwrap()));
+    // What a call is made of lies inside of its span.
+    assert!(notes[1].starts_with("operator op=\"empty\"") && notes[2..] == ["end", "end"], "{notes:?}");
     assert_eq!(notes[0], "operator op=\"stack\" sizes=[[2, 3], [2, 3]] dtypes=[\"int64\", \"int64\"]");
     let mask = to_dtype(&x, DType::Bool, false, false, None).unwrap();
     let notes = Notes::of(|| drop(masked_fill(&x, &mask, 1).unwrap()));

@@ -2,6 +2,7 @@
 
 use monomorph::core::dispatch::{Backend, DispatchKey, RegistrationKey, Resolution, Source};
 use monomorph::dispatcher;
+use std::io::Write;
 
 /// `cargo xtask dispatch NAME [--with KEYS]`: the computed table; with keys, the table as it would be if the operator had
 /// kernels for just these.
@@ -11,7 +12,8 @@ pub(crate) fn print(args: &[String]) -> Result<bool, String> {
         [name, flag, keys] if flag == "--with" => (name, Some(keys.as_str())),
         _ => return Err("dispatch takes the name of an operator, and --with KEY,KEY,..".to_owned()),
     };
-    println!("{}", text(name, keys)?);
+    // Whoever reads the first lines only closes the pipe.
+    let _ = writeln!(std::io::stdout(), "{}", text(name, keys)?);
     Ok(true)
 }
 

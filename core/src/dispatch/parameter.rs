@@ -6,7 +6,7 @@ use super::set::KeySet;
 use crate::device::DeviceId;
 use crate::error::Result;
 use crate::ivalue::IValue;
-use crate::schema::{Base, Type};
+use crate::schema::{Base, Type, Wrap};
 use crate::tensor::AnyTensor;
 use std::fmt;
 
@@ -48,14 +48,24 @@ impl Kind {
             base => base,
         };
         let write = ty.alias().is_some_and(|alias| alias.is_write());
-        let same = (self.base, self.optional, self.list, self.write);
-        (base, ty.is_optional(), ty.is_list(), write) == same && ty.wraps().len() <= 2
+        (base, write) == (self.base, self.write) && self.is_wrapped_as(ty)
+    }
+
+    /// True if `?` and `[]` are those of the type, in the one order that there is a Rust type for: no list of optionals, no list of lists.
+    fn is_wrapped_as(self, ty: &Type) -> bool {
+        match ty.wraps() {
+            [] => !self.list && !self.optional,
+            [Wrap::Optional] => !self.list && self.optional,
+            [Wrap::List(_)] => self.list && !self.optional,
+            [Wrap::List(_), Wrap::Optional] => self.list && self.optional,
+            _ => false,
+        }
     }
 
     /// True if a result that a schema declares is of this kind. Its alias annotation says where it comes from, not what it is.
     pub(super) fn fits_result(self, ty: &Type) -> bool {
         let base = if ty.base() == Base::SymInt { Base::Int } else { ty.base() };
-        (base, ty.is_optional(), ty.is_list()) == (self.base, self.optional, self.list)
+        base == self.base && self.is_wrapped_as(ty)
     }
 }
 

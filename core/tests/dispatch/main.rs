@@ -9,6 +9,7 @@ mod calls;
 mod composed;
 mod kernels;
 mod keys;
+mod parameters;
 mod refusals;
 mod registration;
 mod threads;

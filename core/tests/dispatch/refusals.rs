@@ -325,6 +325,7 @@ fn several_things_are_registered_together_or_not_at_all() {
     });
     together.unwrap();
     assert_eq!(call(&library, "t::new").unwrap(), [7]);
+    assert!(registered.dispatcher.dump().contains("fallback Cuda"));
     assert_eq!(registered.dispatcher.key("Second").unwrap(), Backend::private(1).unwrap().into());
     registered.other.kernel("t::new", DispatchKey::META, constant::<8>()).unwrap();
     let (library, error) = library.close().unwrap_err();
