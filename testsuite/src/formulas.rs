@@ -4,7 +4,9 @@
 use monomorph::core::structured::{Executes, Functional, Operand, Out, call, in_place, prepare};
 use monomorph::ops::Op;
 use monomorph::ops::algebra::sym::Function;
-use monomorph::ops::pointwise::{Operands, Params, PointwiseFn, PointwiseInputs, Rule, SymDomain, symbolic};
+use monomorph::ops::pointwise::{
+    Operands, Params, PointwiseFn, PointwiseInputs, Rule, SymDomain, symbolic, symbolic_fault,
+};
 use monomorph::ops::record::{Record, Recorded};
 use monomorph::{Cpu, DType, Device, Meta, Result, Scalar, Tensor};
 
@@ -43,6 +45,8 @@ pub struct Formula {
     pub meta: Forms<Meta>,
     /// The formula as text, where its domain has the dtype.
     pub symbolic: fn(DType) -> Option<Function>,
+    /// Whether operands have no result as text, where some have none.
+    pub symbolic_fault: fn(DType) -> Option<Function>,
     /// Whether float16 and bfloat16 are computed in float32's loop.
     pub halves_as_f32: bool,
     /// Whether there is next to nothing to compute.
@@ -107,6 +111,7 @@ where
         cpu: forms::<F, Cpu>(),
         meta: forms::<F, Meta>(),
         symbolic: symbolic::<F>,
+        symbolic_fault: symbolic_fault::<F>,
         halves_as_f32: F::HALVES_AS_F32,
         light: F::LIGHT,
     }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod cuda;
 pub mod device_tree;
 pub mod formulas;
 pub mod layout;

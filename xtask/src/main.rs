@@ -7,6 +7,7 @@ mod bloat;
 mod checks;
 mod conformance;
 mod coverage;
+mod cuda;
 mod dispatch;
 mod elsewhere;
 mod memory;
@@ -67,6 +68,11 @@ cargo xtask COMMAND
       --seed N           which (default: 1)
   asan          the tests under AddressSanitizer (needs a nightly toolchain)
   valgrind      the tests of core, iteration and CPU under valgrind
+  cuda-setup    install NVIDIA's run-time compiler below .cuda (needs Python with pip, but no GPU)
+  cuda          the kernels of the formulas as CUDA C++: a sample, and what changed, for at most a minute
+      --all              the whole table; goes on where a run ended, and then notes it in devices/cuda/checked.txt
+      --formula NAME     only the kernels of this formula (AddFn); repeatable
+      --again            also what has passed on this machine
   tidy          the house rules
   msrv          check that the stated minimum Rust version builds the workspace
   help          this text
@@ -84,6 +90,7 @@ fn main() -> ExitCode {
         Some("ops") => ops::print(&rest),
         Some("dispatch") => dispatch::print(&rest),
         Some("new-op") => ops::new_op(&rest),
+        Some("cuda") => cuda::run(&rest),
         Some("schemas") => schemas::run(&rest),
         Some("ulp") => ulp::run(&rest),
         Some("fuzz") => memory::fuzz(&rest),
@@ -91,18 +98,21 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(true)
         }
-        Some(command @ ("test" | "ci" | "tidy" | "msrv" | "asan" | "valgrind" | "selective")) => match rest.first() {
-            Some(extra) => Err(format!("{command} takes no arguments, got {extra}")),
-            None => match command {
-                "test" => Ok(checks::test()),
-                "ci" => Ok(checks::ci()),
-                "asan" => memory::asan(),
-                "selective" => Ok(selective::run()),
-                "valgrind" => memory::valgrind(),
-                "tidy" => Ok(checks::tidy()),
-                _ => checks::msrv(),
-            },
-        },
+        Some(command @ ("test" | "ci" | "tidy" | "msrv" | "asan" | "valgrind" | "selective" | "cuda-setup")) => {
+            match rest.first() {
+                Some(extra) => Err(format!("{command} takes no arguments, got {extra}")),
+                None => match command {
+                    "test" => Ok(checks::test()),
+                    "ci" => Ok(checks::ci()),
+                    "asan" => memory::asan(),
+                    "cuda-setup" => cuda::install(),
+                    "selective" => Ok(selective::run()),
+                    "valgrind" => memory::valgrind(),
+                    "tidy" => Ok(checks::tidy()),
+                    _ => checks::msrv(),
+                },
+            }
+        }
         Some(other) => Err(format!("unknown command {other}; cargo xtask help lists the commands")),
     };
     match outcome {

@@ -34,7 +34,7 @@ pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
 pub(crate) use op::stored;
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};
 pub use rule::{Check, Rule};
-pub use trace::{SymDomain, symbolic};
+pub use trace::{SymDomain, symbolic, symbolic_fault};
 
 pub use crate::pointwise;
 

@@ -80,14 +80,29 @@ where
     .ok()
 }
 
+/// Whether operands have no result, as a function of the operands alone.
+fn record_fault<F, C>() -> Option<Function>
+where
+    C: Compute,
+    Sym<C>: Value<Mask = Sym<bool>>,
+    F: Map<Sym<C>>,
+    F::Operands: SymOperands<C>,
+{
+    trace(|t| {
+        let fault = F::fault(F::Operands::inputs(t));
+        t.output(fault);
+    })
+    .ok()
+}
+
 /// A class of dtypes on which formula `F` can be recorded, or that does not belong to the domain.
 pub trait SymClass<F: PointwiseFn, Class> {
-    /// The recording for one dtype of the class.
-    fn record(dtype: DType) -> Option<Function>;
+    /// The recordings for one dtype of the class: of the result, and of whether there is none.
+    fn record(dtype: DType) -> Option<[Function; 2]>;
 }
 
 impl<F: PointwiseFn, Class> SymClass<F, Class> for No {
-    fn record(_: DType) -> Option<Function> {
+    fn record(_: DType) -> Option<[Function; 2]> {
         None
     }
 }
@@ -100,9 +115,9 @@ macro_rules! classes {
             F::Operands: $(SymOperands<$element> +)*,
             F::Out: $(SymOutputs<$element> +)*,
         {
-            fn record(dtype: DType) -> Option<Function> {
+            fn record(dtype: DType) -> Option<[Function; 2]> {
                 match dtype {
-                    $(DType::$dtype => record::<F, $element>(),)*
+                    $(DType::$dtype => Some([record::<F, $element>()?, record_fault::<F, $element>()?]),)*
                     _ => None,
                 }
             }
@@ -119,8 +134,8 @@ classes! {
 
 /// A domain on which formula `F` can be recorded.
 pub trait SymDomain<F: PointwiseFn>: DomainSet {
-    /// The recording for one dtype; `None` outside of the domain.
-    fn record(dtype: DType) -> Option<Function>;
+    /// The recordings for one dtype: of the result, and of whether there is none. `None` outside of the domain.
+    fn record(dtype: DType) -> Option<[Function; 2]>;
 }
 
 impl<F, B, I, R, C> SymDomain<F> for Exact<B, I, R, C>
@@ -131,7 +146,7 @@ where
     R: SymClass<F, RealClass> + Membership,
     C: SymClass<F, ComplexClass> + Membership,
 {
-    fn record(dtype: DType) -> Option<Function> {
+    fn record(dtype: DType) -> Option<[Function; 2]> {
         B::record(dtype).or_else(|| I::record(dtype)).or_else(|| R::record(dtype)).or_else(|| C::record(dtype))
     }
 }
@@ -141,5 +156,15 @@ pub fn symbolic<F: PointwiseFn>(dtype: DType) -> Option<Function>
 where
     F::Domain: SymDomain<F>,
 {
-    <F::Domain as SymDomain<F>>::record(dtype)
+    <F::Domain as SymDomain<F>>::record(dtype).map(|[result, _]| result)
+}
+
+/// Whether operands of `F` on `dtype` have no result ([`Map::fault`]), as a recorded function of the operands; `None` outside
+/// of its domain, and where [`PointwiseFn::FAULT`] says that all have one.
+pub fn symbolic_fault<F: PointwiseFn>(dtype: DType) -> Option<Function>
+where
+    F::Domain: SymDomain<F>,
+{
+    let recordings = F::FAULT.then(|| <F::Domain as SymDomain<F>>::record(dtype)).flatten();
+    recordings.map(|[_, fault]| fault)
 }

@@ -36,7 +36,7 @@ K_DISCRETE(i64, k_i64, K_SIGNED)
 #define K_FORMAT(n, T, S, INF, EPSILON) \
   K_FN T k_round_##n(T a) { return rint##S(a); } \
   K_FN T k_sgn_##n(T a) { return (T)((a > 0) - (a < 0)); } \
-  K_FN k_bool k_is_negative_##n(T a) { return copysign##S(1, a) < 0; } \
+  K_FN k_bool k_is_negative_##n(T a) { return copysign##S((T)1, a) < 0; } \
   K_FN k_bool k_is_infinite_##n(T a) { return a == INF || a == -INF; } \
   /* NaN where the quotient overflows by more than rounding. */ \
   K_FN T k_rem_trunc_##n(T a, T b) { \

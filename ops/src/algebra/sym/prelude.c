@@ -133,6 +133,10 @@ K_FN k_u16 k_bf16_of_f32(k_f32 x) {
   return (k_u16)(x != x ? (bits >> 16) | 0x40u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+#ifdef __CUDACC__
+K_FN k_f32 k_f32_of_f16(k_u16 bits) { k_f32 x; asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits)); return x; }
+K_FN k_u16 k_f16_of_f32(k_f32 x) { k_u16 bits; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); return bits; }
+#else
 K_FN k_f32 k_f32_of_f16(k_u16 bits) {
   /* In float32's fields the value is too small by 2^112; one product repairs normal and subnormal values alike. */
   k_f32 scaled = k_f32_of_bits((k_u32)(bits & 0x7fffu) << 13) * 5192296858534827628530496329220096.0f;
@@ -149,6 +153,7 @@ K_FN k_u16 k_f16_of_f32(k_f32 x) {
   else half = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
   return (k_u16)(half | sign);
 }
+#endif
 
 K_FN k_f32 k_through_f32(k_f32 x) { return x; }
 K_FN k_f64 k_through_f64(k_f64 x) { return x; }
@@ -270,7 +275,7 @@ K_FN k_f64 k_add_scaled_f64(k_f64 a, k_f64 f, k_f64 x) { return fma(f, x, a); }
     rest = fmod##S(a, b); \
     exact = k_through_##n(k_through_##n(a - rest) / b); \
     if (rest != 0 && (b < 0) != (rest < 0)) exact = k_through_##n(exact - 1); \
-    if (exact == 0) return copysign##S(0, quotient); \
+    if (exact == 0) return copysign##S((T)0, quotient); \
     down = floor##S(exact); \
     return k_through_##n(exact - down) > (T)0.5 ? k_through_##n(down + 1) : down; \
   }
@@ -333,7 +338,7 @@ K_POW_NUMBER(bf16, k_f32, f32)
     if (a.im == 0) return k_make_##n(product.re, a.im); \
     if (!(a.im - a.im == 0)) { \
       if (a.re == K_INF_F32) return k_make_##n(a.re, (P)K_NAN_F32); \
-      if (a.re == -K_INF_F32) return k_make_##n(0, copysign##S(0, a.im)); \
+      if (a.re == -K_INF_F32) return k_make_##n(0, copysign##S((P)0, a.im)); \
     } \
     return product; \
   }
@@ -413,13 +418,13 @@ K_FN k_c128 k_complex_log(k_c128 z) {
 K_FN k_c128 k_complex_tanh(k_c128 z) {
   k_f64 re = z.re, im = z.im, t, s, slope, below, fall;
   if (fabs(re) == K_INF_F64) {
-    return k_make_c128(copysign(1, re), im - im == 0 ? sin(im) * cos(im) * 0.0 : copysign(0, im));
+    return k_make_c128(copysign(1.0, re), im - im == 0 ? sin(im) * cos(im) * 0.0 : copysign(0.0, im));
   }
   if (im - im != 0) return k_make_c128(re == 0 ? re : K_NAN_F64, K_NAN_F64);
   if (re != re) return k_make_c128(re, im == 0 ? im : K_NAN_F64);
   if (fabs(re) > 20) {
     fall = exp(-fabs(re));
-    return k_make_c128(copysign(1, re), 4 * sin(im) * cos(im) * fall * fall);
+    return k_make_c128(copysign(1.0, re), 4 * sin(im) * cos(im) * fall * fall);
   }
   t = tan(im), s = sinh(re), slope = 1 + t * t, below = 1 + slope * s * s;
   return k_make_c128(slope * sqrt(1 + s * s) * s / below, t / below);
@@ -430,7 +435,7 @@ K_FN k_c128 k_complex_exp(k_c128 z) {
   if (z.im == 0) return k_make_c128(exp(z.re), z.im);
   if (!(z.im - z.im == 0)) {
     if (z.re == K_INF_F64) return k_make_c128(z.re, K_NAN_F64);
-    if (z.re == -K_INF_F64) return k_make_c128(0, copysign(0, z.im));
+    if (z.re == -K_INF_F64) return k_make_c128(0, copysign(0.0, z.im));
     return k_make_c128(K_NAN_F64, K_NAN_F64);
   }
   one = exp(first), two = exp(z.re - first);
