@@ -13,7 +13,7 @@ fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
 }
 
 /// One part of each complex element: `part` is 0 for the real one.
-fn component(g: &Geometry, part: i64, neg: bool) -> Result<Geometry> {
+pub(crate) fn component(g: &Geometry, part: i64, neg: bool) -> Result<Geometry> {
     let overflow = || ErrorKind::SizeOverflow { sizes: g.sizes().to_vec(), strides: g.strides().to_vec() };
     let double = |x: i64| x.checked_mul(2).ok_or_else(overflow);
     let strides = g.strides().iter().map(|&s| double(s)).collect::<std::result::Result<Dims, _>>()?;
@@ -79,19 +79,27 @@ pub fn neg_view(g: &Geometry) -> Result<Geometry> {
     Ok(g.clone().with_neg(!g.is_neg()))
 }
 
+/// A complex tensor of zeros for two real ones of float32 or float64, laid out like any other result of the two. `what` begins what
+/// an error says of either.
+pub(crate) fn complex_like<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b: &Tensor<D>) -> Result<Tensor<D>> {
+    for (part, what) in [a, b].into_iter().zip(what) {
+        if !matches!(part.dtype(), DType::F32 | DType::F64) {
+            let accepted = "float32 and float64";
+            return Err(ErrorKind::DTypeNotSupported { what, got: part.dtype(), accepted }.into());
+        }
+    }
+    if a.dtype() != b.dtype() {
+        return Err(ErrorKind::ArgumentRule { rule: "both arguments must have one dtype; cast one of them" }.into());
+    }
+    let shape = crate::meta::add(a, b)?;
+    Tensor::zeroed(a.dtype().to_complex(), shape.sizes(), shape.strides(), a.device().index)
+}
+
 /// `complex`: a complex tensor of these parts, float32 or float64.
 pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("complex", [real.geometry(), imag.geometry()]);
     let make = || {
-        for part in [real, imag] {
-            accepts(part.geometry(), "float32 and float64", matches!(part.dtype(), DType::F32 | DType::F64))?;
-        }
-        if real.dtype() != imag.dtype() {
-            return Err(ErrorKind::ArgumentRule { rule: "real and imag must have one dtype; cast one of them" }.into());
-        }
-        // Laid out like any other result of the two.
-        let shape = crate::meta::add(real, imag)?;
-        let out = Tensor::zeroed(real.dtype().to_complex(), shape.sizes(), shape.strides(), real.device().index)?;
+        let out = complex_like(["argument real has dtype", "argument imag has dtype"], real, imag)?;
         for (part, values) in [(0, real), (1, imag)] {
             copy_(&mut out.view_as(component(out.geometry(), part, false)?)?, values, false)?;
         }

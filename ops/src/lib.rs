@@ -4,6 +4,7 @@
 #[doc(hidden)]
 pub mod across;
 pub mod activation;
+pub mod airy;
 pub mod algebra;
 pub mod arange;
 pub mod arithmetic;
@@ -27,6 +28,7 @@ pub mod hyperbolic;
 pub mod join;
 pub mod logarithmic;
 pub mod logic;
+pub mod logistic;
 pub mod matrix_factories;
 pub mod modified_bessel;
 pub mod neighbours;
@@ -36,6 +38,7 @@ pub mod normal;
 pub mod parts;
 pub mod piecewise;
 pub mod pointwise;
+pub mod polar;
 pub mod power;
 pub mod rearrange;
 pub mod record;
@@ -80,6 +83,9 @@ pub mod kernels {
         __bessel_rows: Bessel,
         __modified_bessel_rows: ModifiedBessel,
         __normal_rows: Normal,
+        __airy_rows: Airy,
+        __logistic_rows: Logistic,
+        __polar_rows: Polar,
         __power_rows: Powers,
         __activation_rows: Activation,
         __piecewise_rows: Piecewise,
@@ -135,12 +141,14 @@ pub mod functions {
         all_atleast_1d, all_atleast_2d, all_atleast_3d, atleast_1d, atleast_2d, atleast_3d, broadcast_tensors, cat,
         column_stack, concat, concatenate, dstack, ger, hstack, outer, row_stack, stack, type_as, vstack,
     };
+    pub use crate::logistic::{log_sigmoid_forward, log_sigmoid_forward_out};
     pub use crate::matrix_factories::{eye, eye_m, eye_m_out, eye_out, tril_indices, triu_indices};
     pub use crate::neighbours::{frexp, frexp_out};
     pub use crate::new_factories::{empty_permuted, new_empty, new_empty_strided, new_full, new_ones, new_zeros};
     pub use crate::nonzero::where_nonzero;
     pub use crate::parts::{tensor_split_from, unsafe_chunk, unsafe_split, unsafe_split_with_sizes};
     pub use crate::piecewise::{prelu, prelu_kernel_backward};
+    pub use crate::polar::{polar, polar_out};
     pub use crate::power::{pow_scalar, pow_scalar_out};
     pub use crate::resize::{
         resize, resize_, resize_as, resize_as_, set, set_, set_storage, set_storage_, set_storage_offset,

@@ -70,7 +70,7 @@ impl<V: Real + Logarithm> Map<V> for Xlog1pyFn {
 }
 
 /// One operand; a new output is row-major, whatever the strides of the operand.
-const ROW_MAJOR: Rule = {
+pub(crate) const ROW_MAJOR: Rule = {
     let rule = Rule::UNARY;
     Rule { flags: Flags { enforce_linear_iteration: true, ..rule.flags }, ..rule }
 };

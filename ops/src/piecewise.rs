@@ -155,7 +155,7 @@ pub(crate) fn check_wide(call: &Check<'_, '_>) -> Result<()> {
 }
 
 /// The numbers must be ones that the dtype holds.
-fn check_own(call: &Check<'_, '_>) -> Result<()> {
+pub(crate) fn check_own(call: &Check<'_, '_>) -> Result<()> {
     call.params.iter().try_for_each(|number| number.check_fits(call.common, "of a number"))
 }
 

@@ -8,7 +8,7 @@ use monomorph_cpu::on::{Compute, On};
 use monomorph_ops::algebra::sym::{self, Sym};
 use monomorph_ops::algebra::{
     Bits, Cartesian, Coordinate, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Real,
-    RoundedDivision, Shift, Trigonometric, TrueDivision, Value,
+    Repeat, RoundedDivision, Shift, Trigonometric, TrueDivision, Value,
 };
 use num_complex::Complex;
 use std::fmt::Write as _;
@@ -236,6 +236,13 @@ fn roundings<V: Real>([a, b, c]: [V; 3], _: V) -> V {
     let whole = (a.floor() + b.trunc() * c.ceil()).copysign(c);
     V::select(whole.is_finite() & !b.is_nan(), whole, a.mul_add(b, c))
 }
+fn loops<V: Repeat>([a, b, c]: [V; 3], _: V) -> V {
+    // The states change places, and one loop is in another.
+    let inner = |p: V| V::repeat(b, [p], |[p]| p.abs().lt(V::from_i64(50)), |k, [p]| [p * c + k])[0];
+    let step = |k: V, [p, q]: [V; 2]| [q, inner(p) - (q * a + k)];
+    let [p, q] = V::repeat(a, [V::one(), b], |[_, q]| q.abs().lt(V::from_i64(1000)), step);
+    V::select(c.truth(), p, q)
+}
 fn parts<V: Cartesian>([a, b, _]: [V; 3], _: V) -> V {
     V::from_parts(a.im(), b.re()).conj()
 }
@@ -331,6 +338,7 @@ fn all_cases() -> Vec<Case> {
         quotient within 0 -> f16, bf16, f32, f64, C64, C128;
         roundings within 0 -> f16, bf16, f32, f64;
         parts within 0 -> C64, C128;
+        loops within 0 -> f16, bf16, f32, f64;
         exponential within 2 -> f16, bf16, f32, f64, C64, C128;
         powers within 4 -> f16, bf16, f32, f64, C64, C128;
         logarithms within 4 -> f16, bf16, f32, f64, C64, C128;

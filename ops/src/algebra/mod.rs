@@ -35,6 +35,7 @@
 //! | [`Cartesian`] | complex | parts |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
 //! | [`FromIndex`] | floats, complex | the value of a count |
+//! | [`Repeat`] | floats | loops whose number of steps the data tell |
 //!
 //! "Who has it" is about dtypes: bool has [`Num`] because sums and products of bools are defined; which operator
 //! accepts bool is that operator's domain.
@@ -61,6 +62,7 @@ mod order;
 mod polynomial;
 mod power;
 mod real;
+mod repeat;
 mod root;
 mod rounding;
 mod sign;
@@ -87,6 +89,7 @@ pub use order::{Equal, Ordered};
 pub(crate) use polynomial::{chebyshev, polynomial};
 pub use power::Power;
 pub use real::Real;
+pub use repeat::{Bundle, Repeat};
 pub use root::Root;
 pub use rounding::Rounding;
 pub use sign::{Signed, Signum};

@@ -19,8 +19,8 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     /// results: true of every formula that uses nothing in which the algebra treats these dtypes apart. One loop instead of
     /// three.
     const HALVES_AS_F32: bool = false;
-    /// Whether a loop for each instruction set would gain nothing, because the formula computes one element at a time. One
-    /// loop instead of three.
+    /// Whether a loop for each instruction set would gain nothing, because the formula computes one element at a time, or too
+    /// little for what it costs to compile, because it is long and rarely used. One loop instead of three, for calls in place, too.
     const ELEMENTWISE_ONLY: bool = false;
     /// Whether most elements can take a shorter way, [`Map::eval_usual`], so that a device may look a block over first.
     const USUAL: bool = false;

@@ -46,12 +46,14 @@ pub fn out_schema(name: &str, args: &str, rets: &str) -> Schema {
     let names: Vec<&str> = rets.split(',').map(|r| r.trim().strip_prefix("Tensor").map_or("", str::trim)).collect();
     // The only output that PyTorch names after its overload.
     let unnamed = if squeeze(name).ends_with(".grad_input") { "grad_input" } else { "out" };
+    // It names what is written by these overloads, and not what they return.
+    let silent = squeeze(name).ends_with(".output");
     let mut outs = Vec::new();
     let mut returns = Vec::new();
     for (letter, name) in ('a'..).zip(&names) {
         let named = !name.is_empty();
         outs.push(format!("Tensor({letter}!) {}", if named { name } else { unnamed }));
-        returns.push(if named { format!("Tensor({letter}!) {name}") } else { format!("Tensor({letter}!)") });
+        returns.push(if named && !silent { format!("Tensor({letter}!) {name}") } else { format!("Tensor({letter}!)") });
     }
     let star = if args.contains('*') { "" } else { "*, " };
     let comma = if args.is_empty() { "" } else { ", " };

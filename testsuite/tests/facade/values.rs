@@ -37,7 +37,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         }
         (Base::Tensor, false) => IValue::from(match arg.name() {
             "self" if COMPLEX.contains(&schema.name()) => ramp(DType::C64, &[3, 2]),
-            "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy" | "complex") => {
+            "out" if matches!(schema.name(), "_conj_copy" | "view_as_complex_copy" | "complex" | "polar") => {
                 ramp(DType::C64, &[3])
             }
             "self" | "vec2" if matches!(schema.name(), "outer" | "ger") => ramp(DType::F32, &[3]),

@@ -85,7 +85,8 @@ where
         let mut ins = unsafe { <F::Operands as Load<On<C, I>>>::pointers(self.ins) };
         let same_size = size_of::<C::Stored>() == <F::Out as Store<On<C, I>>>::SIZE;
         let first = <F::Operands as Load<On<C, I>>>::first(&mut ins);
-        let in_place = same_size && first.is_some_and(|first| std::ptr::eq(*first, self.out));
+        // Where elements are computed one at a time it makes no difference, and would compile the formula twice.
+        let in_place = !F::ELEMENTWISE_ONLY && same_size && first.is_some_and(|first| std::ptr::eq(*first, self.out));
         let out_size = <F::Out as Store<On<C, I>>>::SIZE;
         // Elements that are converted take longer to compute than to move.
         let owns = F::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && self.n * out_size > NEAR;

@@ -5,3 +5,4 @@ mod forms;
 mod formulas;
 mod kernels;
 mod random;
+mod repeat;

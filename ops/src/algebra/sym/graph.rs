@@ -4,6 +4,7 @@
 //! recorded lives in a thread-local slot instead, and each handle carries the number of its recording: a handle that
 //! strays into another one is recognised, and makes that recording an error.
 
+use super::repeat::{Loop, escapes};
 use super::{Compute, Sym};
 use monomorph_core::DType;
 use std::cell::{Cell, RefCell};
@@ -117,6 +118,20 @@ pub(super) enum Source {
         operand: DType,
         args: [u32; 3],
     },
+    /// What loop `of` carries in its place, before a step.
+    Carried {
+        of: u32,
+        place: u32,
+    },
+    /// The number of the step that loop `of` is at, from 0.
+    Index {
+        of: u32,
+    },
+    /// What loop `of` leaves in its place.
+    Result {
+        of: u32,
+        place: u32,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -133,15 +148,19 @@ pub(super) struct Handle {
 }
 
 #[derive(Default)]
-struct Graph {
+pub(super) struct Graph {
     recording: u64,
     nodes: Vec<Node>,
     seen: HashMap<Node, u32>,
     foreign: bool,
+    /// The loops, each after what encloses it.
+    pub(super) loops: Vec<Loop>,
+    /// The loops whose steps are being recorded, from the outermost.
+    pub(super) open: Vec<u32>,
 }
 
 impl Graph {
-    fn push(&mut self, node: Node) -> Handle {
+    pub(super) fn push(&mut self, node: Node) -> Handle {
         let next = self.nodes.len() as u32;
         let index = *self.seen.entry(node).or_insert(next);
         if index == next {
@@ -150,7 +169,7 @@ impl Graph {
         Handle { recording: self.recording, index }
     }
 
-    fn index_of(&mut self, handle: Handle) -> u32 {
+    pub(super) fn index_of(&mut self, handle: Handle) -> u32 {
         if handle.recording != self.recording {
             self.foreign = true;
             return 0;
@@ -164,13 +183,18 @@ thread_local! {
     static RECORDINGS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Runs `f` on the graph being recorded. Outside a recording there is none, and the handle belongs to nothing.
-fn record(f: impl FnOnce(&mut Graph) -> Handle) -> Handle {
-    GRAPH.with_borrow_mut(|graph| graph.as_mut().map_or(Handle { recording: 0, index: 0 }, f))
+/// Runs `f` on the graph being recorded. Outside a recording there is none.
+pub(super) fn recording<T>(f: impl FnOnce(&mut Graph) -> T) -> Option<T> {
+    GRAPH.with_borrow_mut(|graph| graph.as_mut().map(f))
+}
+
+/// The node that `f` records. Outside a recording the handle belongs to nothing.
+pub(super) fn record(f: impl FnOnce(&mut Graph) -> Handle) -> Handle {
+    recording(f).unwrap_or(Handle { recording: 0, index: 0 })
 }
 
 impl<C: Compute> Sym<C> {
-    fn of(node: Handle) -> Self {
+    pub(super) fn of(node: Handle) -> Self {
         Sym { node, element: PhantomData }
     }
 
@@ -221,7 +245,7 @@ impl Operand {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// A value of another recording, or of none, was used.
+    /// A value of another recording, or of none, was used, or what a loop carries outside of it.
     ForeignNode,
     /// Nothing was declared as an output.
     NoOutput,
@@ -269,13 +293,14 @@ impl Tracer {
     }
 }
 
-/// A recorded formula: a straight-line function of one element.
+/// A recorded formula: a function of one element, straight but for its loops.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Function {
     pub(super) nodes: Vec<Node>,
     pub(super) inputs: Vec<DType>,
     pub(super) params: Vec<DType>,
     pub(super) outputs: Vec<u32>,
+    pub(super) loops: Vec<Loop>,
 }
 
 impl Function {
@@ -321,13 +346,14 @@ pub fn trace(formula: impl FnOnce(&mut Tracer)) -> Result<Function, TraceError> 
 
     let mut graph = graph.unwrap_or_default();
     let outputs: Vec<u32> = tracer.outputs.iter().map(|&handle| graph.index_of(handle)).collect();
-    if graph.foreign {
+    if graph.foreign || escapes(&graph.nodes, &graph.loops, &outputs) {
         return Err(TraceError::ForeignNode);
     }
     if outputs.is_empty() {
         return Err(TraceError::NoOutput);
     }
-    Ok(Function { nodes: graph.nodes, inputs: tracer.inputs, params: tracer.params, outputs })
+    let Graph { nodes, loops, .. } = graph;
+    Ok(Function { nodes, inputs: tracer.inputs, params: tracer.params, outputs, loops })
 }
 
 #[cfg(test)]

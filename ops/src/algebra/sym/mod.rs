@@ -30,7 +30,9 @@ mod discrete;
 mod element;
 mod elementary;
 mod graph;
+mod repeat;
 mod source;
+mod text;
 mod value;
 
 pub use element::Compute;

@@ -484,6 +484,10 @@ K_FN k_f64 k_from_index_f64(k_i64 x) { return (k_f64)x; }
 K_FN k_c64 k_from_index_c64(k_i64 x) { return k_make_c64((k_f32)x, 0.0f); }
 K_FN k_c128 k_from_index_c128(k_i64 x) { return k_make_c128((k_f64)x, 0.0); }
 
+/* The steps of a loop: the integer part; none of NaN and below zero. */
+K_FN k_i64 k_steps_f64(k_f64 n) { return n >= 9223372036854775808.0 ? 9223372036854775807LL : n >= 1 ? (k_i64)n : 0; }
+K_FN k_i64 k_steps_f32(k_f32 n) { return k_steps_f64(n); }
+
 /* ---- memory: elements by index; a bool is a byte, and any byte but 0 is true ---- */
 
 #define K_MEMORY(n, T) \

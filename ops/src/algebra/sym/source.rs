@@ -1,10 +1,9 @@
-//! C text for a recorded function. Owns names and literals; the arithmetic behind the names is in `prelude.c`.
+//! Names and literals of C text; the arithmetic behind the names is in `prelude.c`, the statements are those of `text.rs`.
 
-use super::graph::{Function, Literal, Node, Op, Source};
+use super::graph::{Literal, Op};
 use monomorph_core::DType;
-use std::fmt::Write;
 
-/// The types and functions that the text of [`Function::c_source`] uses: plain C99, C++ and CUDA C++ without a device
+/// The types and functions that the text of [`Function::c_source`](super::Function::c_source) uses: plain C99, C++ and CUDA C++ without a device
 /// header. Under NVRTC it includes nothing; for a host compiler it includes the standard headers.
 ///
 /// Every name begins with `k_` or `K_`. `K_FN` is what stands before each function (`static inline` on a host); define
@@ -48,7 +47,7 @@ pub const fn c_type(dtype: DType) -> &'static str {
 
 impl Op {
     /// The stem of the function's name in the prelude.
-    const fn stem(self) -> &'static str {
+    pub(super) const fn stem(self) -> &'static str {
         match self {
             Op::Add => "add",
             Op::Sub => "sub",
@@ -132,7 +131,7 @@ impl Op {
 
     /// The dtype that names the function. The halves are float32 in a register; only what rounds through their own
     /// precision needs a function of their own.
-    const fn family(self, dtype: DType) -> DType {
+    pub(super) const fn family(self, dtype: DType) -> DType {
         match (self, dtype) {
             (Op::DivTrunc | Op::DivFloor | Op::PowNumber | Op::Through | Op::NextAfter, DType::F16 | DType::BF16) => {
                 dtype
@@ -164,7 +163,7 @@ fn f64_text(bits: u64) -> String {
     }
 }
 
-fn literal_text(literal: Literal, dtype: DType) -> String {
+pub(super) fn literal_text(literal: Literal, dtype: DType) -> String {
     match literal {
         Literal::Bool(x) => format!("((k_bool){})", u8::from(x)),
         // The smallest int64 has no literal: the minus is an operator in C.
@@ -174,76 +173,5 @@ fn literal_text(literal: Literal, dtype: DType) -> String {
         Literal::F64(x) => f64_text(x),
         Literal::C64(re, im) => format!("k_make_c64({}, {})", f32_text(re), f32_text(im)),
         Literal::C128(re, im) => format!("k_make_c128({}, {})", f64_text(re), f64_text(im)),
-    }
-}
-
-impl Function {
-    /// The text of the function: `K_FN k_f32 name(k_f32 x0, k_f32 x1, k_f32 p0) { … }`, after the [`PRELUDE`].
-    ///
-    /// Inputs come first, then parameters. One output is returned; several are written through the pointers `y0`, `y1`,
-    /// … that follow, and the function returns nothing. Half inputs and outputs are `k_f32`: whoever loads and stores
-    /// them converts.
-    pub fn c_source(&self, name: &str) -> String {
-        let used = self.used();
-        let single = self.outputs.len() == 1;
-        let mut arguments = Vec::new();
-        for (prefix, dtypes) in [("x", &self.inputs), ("p", &self.params)] {
-            for (place, &dtype) in dtypes.iter().enumerate() {
-                arguments.push(format!("{} {prefix}{place}", c_type(dtype)));
-            }
-        }
-        if !single {
-            arguments.extend(self.outputs().enumerate().map(|(place, dtype)| format!("{} *y{place}", c_type(dtype))));
-        }
-        let arguments = if arguments.is_empty() { "void".to_owned() } else { arguments.join(", ") };
-        let result = if single { self.outputs().map(c_type).next().unwrap_or("void") } else { "void" };
-
-        let mut text = format!("K_FN {result} {name}({arguments}) {{\n");
-        for (index, node) in self.nodes.iter().enumerate() {
-            if used[index] && matches!(node.source, Source::Apply { .. }) {
-                // Writing to a String cannot fail.
-                let _ = writeln!(text, "    const {} v{index} = {};", c_type(node.dtype), self.expression(index));
-            }
-        }
-        for (place, &index) in self.outputs.iter().enumerate() {
-            let value = self.name(index as usize);
-            let _ =
-                if single { writeln!(text, "    return {value};") } else { writeln!(text, "    *y{place} = {value};") };
-        }
-        text.push_str("}\n");
-        text
-    }
-
-    /// Which nodes an output depends on.
-    fn used(&self) -> Vec<bool> {
-        let mut used = vec![false; self.nodes.len()];
-        for &output in &self.outputs {
-            used[output as usize] = true;
-        }
-        // Operands come before their uses, so one sweep backwards reaches all.
-        for index in (0..self.nodes.len()).rev() {
-            if let (true, Source::Apply { arity, args, .. }) = (used[index], self.nodes[index].source) {
-                for &arg in &args[..arity] {
-                    used[arg as usize] = true;
-                }
-            }
-        }
-        used
-    }
-
-    /// What stands for a node where it is used: constants stand for themselves.
-    fn name(&self, index: usize) -> String {
-        match self.nodes[index] {
-            Node { source: Source::Input(place), .. } => format!("x{place}"),
-            Node { source: Source::Param(place), .. } => format!("p{place}"),
-            Node { source: Source::Constant(literal), dtype } => literal_text(literal, dtype),
-            Node { source: Source::Apply { .. }, .. } => format!("v{index}"),
-        }
-    }
-
-    fn expression(&self, index: usize) -> String {
-        let Source::Apply { op, arity, operand, args } = self.nodes[index].source else { return self.name(index) };
-        let operands: Vec<String> = args[..arity].iter().map(|&arg| self.name(arg as usize)).collect();
-        format!("k_{}_{}({})", op.stem(), c_suffix(op.family(operand)), operands.join(", "))
     }
 }

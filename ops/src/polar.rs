@@ -1,0 +1,63 @@
+//! Complex tensors from lengths and angles.
+
+use crate::algebra::{Real, Trigonometric};
+use crate::complex_view::{complex_like, component};
+use crate::kernels::Polar;
+use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise, run};
+use crate::record::record;
+use monomorph_core::structured::Out;
+use monomorph_core::{Error, Result, Tensor, observe};
+
+pointwise! { PolarReFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT, elementwise_only = true }
+impl<V: Real + Trigonometric> Map<V> for PolarReFn {
+    #[inline(always)]
+    fn eval([length, angle]: [V; 2], (): ()) -> V {
+        length * angle.cos()
+    }
+}
+
+pointwise! { PolarImFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT, elementwise_only = true }
+impl<V: Real + Trigonometric> Map<V> for PolarImFn {
+    #[inline(always)]
+    fn eval([length, angle]: [V; 2], (): ()) -> V {
+        length * angle.sin()
+    }
+}
+
+/// `polar`: a complex tensor of these lengths and angles, float32 or float64.
+pub fn polar<D: Polar>(abs: &Tensor<D>, angle: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("polar", [abs.geometry(), angle.geometry()]);
+    let make = || {
+        let out = complex_like(["argument abs has dtype", "argument angle has dtype"], abs, angle)?;
+        let mut parts =
+            [out.view_as(component(out.geometry(), 0, false)?)?, out.view_as(component(out.geometry(), 1, false)?)?];
+        let [re, im] = &mut parts;
+        run::<PolarReFn, D, _, _>((abs, angle), Out([re]))?;
+        run::<PolarImFn, D, _, _>((abs, angle), Out([im]))?;
+        Ok(out)
+    };
+    make().map_err(|e: Error| e.of("polar"))
+}
+
+/// `polar.out`.
+pub fn polar_out<D: Polar>(abs: &Tensor<D>, angle: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("polar", [abs.geometry(), angle.geometry(), out.geometry()]);
+    crate::table::write_out(&polar(abs, angle)?, out).map_err(|e| e.of("polar"))
+}
+
+record! { PolarReFn "-: x x", Tame within 4: float |[length, angle], []| length * angle.cos() }
+record! { PolarImFn "-: x x", Tame within 4: float |[length, angle], []| length * angle.sin() }
+
+/// The rows of this family; see [`op_table!`](crate::op_table!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __polar_rows {
+    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
+        { [polar] (Tensor abs, Tensor angle) -> (Tensor) : hand ($crate::polar::polar) { functional polar; } }
+        { [polar.out] (Tensor abs, Tensor angle) -> (Tensor) : hand ($crate::polar::polar_out) {
+            out polar_out [polar.out];
+        } }
+        { [] () -> () : formula ($crate::polar::PolarReFn) {} }
+        { [] () -> () : formula ($crate::polar::PolarImFn) {} }
+    } };
+}
