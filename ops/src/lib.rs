@@ -22,6 +22,7 @@ pub mod factory;
 pub mod fill;
 pub mod float_power;
 pub mod frequencies;
+pub mod gamma;
 mod generate;
 pub mod hyperbolic;
 pub mod join;
@@ -80,6 +81,7 @@ pub mod kernels {
         __bessel_rows: Bessel,
         __modified_bessel_rows: ModifiedBessel,
         __normal_rows: Normal,
+        __gamma_rows: Gamma,
         __power_rows: Powers,
         __activation_rows: Activation,
         __piecewise_rows: Piecewise,

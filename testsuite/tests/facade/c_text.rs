@@ -119,6 +119,10 @@ fn case(formula: &Formula, dtype: DType) -> Case {
         "pow",
         "pow_number",
         "hypot",
+        "lgamma",
+        "digamma",
+        "trigamma",
+        "zeta",
         "mul_add",
     ];
     let text = function.c_source("f");
