@@ -25,6 +25,7 @@ pub mod frequencies;
 pub mod gamma;
 mod generate;
 pub mod hyperbolic;
+pub mod incomplete_gamma;
 pub mod join;
 pub mod logarithmic;
 pub mod logic;
@@ -82,6 +83,7 @@ pub mod kernels {
         __modified_bessel_rows: ModifiedBessel,
         __normal_rows: Normal,
         __gamma_rows: Gamma,
+        __incomplete_gamma_rows: IncompleteGamma,
         __power_rows: Powers,
         __activation_rows: Activation,
         __piecewise_rows: Piecewise,

@@ -1,4 +1,5 @@
-//! The gamma function's relatives: its logarithm, the derivatives of that, Hurwitz's zeta function.
+//! The gamma function's relatives: its logarithm, the derivatives of that, Hurwitz's zeta function, the incomplete gamma
+//! functions.
 
 use super::{Dual, Real};
 
@@ -33,6 +34,20 @@ pub trait Zeta: Real {
     /// Hurwitz's zeta function, the sum of (q + k)^-self over k from 0: infinity of the exponent 1, NaN of one below. Where q is zero or
     /// negative: infinity if it is an integer, NaN if the exponent is none.
     fn zeta(self, q: Self) -> Self;
+}
+
+/// A value with the regularised incomplete gamma functions.
+#[diagnostic::on_unimplemented(
+    message = "the formula takes an incomplete gamma function, which `{Self}` does not have",
+    note = "only float values have it; dual numbers do not: its derivative by the shape is no function of the algebra"
+)]
+pub trait IncompleteGamma: Real {
+    /// The share of the gamma function's integral that lies below `x`, of the shape `self`: NaN where either is negative or both are
+    /// zero or infinite.
+    fn igamma(self, x: Self) -> Self;
+
+    /// The share that lies above `x`.
+    fn igammac(self, x: Self) -> Self;
 }
 
 impl<V: Gamma> Gamma for Dual<V> {

@@ -33,6 +33,7 @@
 //! | [`Gaussian`] | floats | erf, erfc, erfinv, gelu |
 //! | [`Gamma`] | floats | the gamma function's logarithm and its derivatives, the zeta function |
 //! | [`Zeta`] | floats | Hurwitz's zeta function of two elements |
+//! | [`IncompleteGamma`] | floats | the shares of the gamma function's integral below and above a value |
 //! | [`Power`] | all | powers of elements and of numbers |
 //! | [`Cartesian`] | complex | parts |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
@@ -82,7 +83,7 @@ pub use divisor::Divisor;
 pub use dual::Dual;
 pub use exponential::Exponential;
 pub use format::Format;
-pub use gamma::{Gamma, Zeta};
+pub use gamma::{Gamma, IncompleteGamma, Zeta};
 pub use gaussian::Gaussian;
 pub use hyperbolic::Hyperbolic;
 pub use index::FromIndex;

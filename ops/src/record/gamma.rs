@@ -82,3 +82,36 @@ pub fn hurwitz(s: f64, q: f64) -> f64 {
         * (1.0 / 12.0 - (s + 1.0) * (s + 2.0) / (w * w) * (1.0 / 720.0 - (s + 3.0) * (s + 4.0) / (w * w) / 30240.0));
     sum + w.powf(-s) * (w / (s - 1.0) + 0.5 + corrections)
 }
+
+/// The share of the gamma function's integral of shape `a` that lies below `x`, by its power series.
+pub fn lower_gamma(a: f64, x: f64) -> f64 {
+    if a.is_nan() || x.is_nan() || a < 0.0 || x < 0.0 || (a == x && (a == 0.0 || a == f64::INFINITY)) {
+        // A limit that the other argument decides is that limit, even if this one is none.
+        return match () {
+            () if a >= 0.0 && x.is_nan() => {
+                if a == f64::INFINITY {
+                    0.0
+                } else {
+                    f64::NAN
+                }
+            }
+            () if a.is_nan() && x == 0.0 => 0.0,
+            () if a.is_nan() && x == f64::INFINITY => 1.0,
+            () => f64::NAN,
+        };
+    }
+    if a == 0.0 || x == f64::INFINITY {
+        return 1.0;
+    }
+    if x == 0.0 || a == f64::INFINITY {
+        return 0.0;
+    }
+    let (mut term, mut sum, mut place) = (1.0 / a, 1.0 / a, a);
+    // Far beyond where the reference holds there is no end to it.
+    while term > 1e-17 * sum && place < a + 1000.0 {
+        place += 1.0;
+        term *= x / place;
+        sum += term;
+    }
+    sum * (a * x.ln() - x - log_gamma(a)).exp()
+}

@@ -13,6 +13,7 @@ macro_rules! op_table {
         $crate::__modified_bessel_rows! { $callback $($context)* }
         $crate::__normal_rows! { $callback $($context)* }
         $crate::__gamma_rows! { $callback $($context)* }
+        $crate::__incomplete_gamma_rows! { $callback $($context)* }
         $crate::__power_rows! { $callback $($context)* }
         $crate::__activation_rows! { $callback $($context)* }
         $crate::__piecewise_rows! { $callback $($context)* }

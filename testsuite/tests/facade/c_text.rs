@@ -123,6 +123,8 @@ fn case(formula: &Formula, dtype: DType) -> Case {
         "digamma",
         "trigamma",
         "zeta",
+        "igamma",
+        "igammac",
         "mul_add",
     ];
     let text = function.c_source("f");

@@ -3,7 +3,7 @@
 use super::Sym;
 use super::element::Floating;
 use super::graph::Op;
-use crate::algebra::{Gamma, Zeta};
+use crate::algebra::{Gamma, IncompleteGamma, Zeta};
 
 impl<C: Floating> Gamma for Sym<C> {
     fn lgamma(self) -> Self {
@@ -23,5 +23,14 @@ impl<C: Floating> Gamma for Sym<C> {
 impl<C: Floating> Zeta for Sym<C> {
     fn zeta(self, q: Self) -> Self {
         self.binary(Op::Zeta, q)
+    }
+}
+
+impl<C: Floating> IncompleteGamma for Sym<C> {
+    fn igamma(self, x: Self) -> Self {
+        self.binary(Op::Igamma, x)
+    }
+    fn igammac(self, x: Self) -> Self {
+        self.binary(Op::Igammac, x)
     }
 }

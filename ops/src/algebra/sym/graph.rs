@@ -85,6 +85,8 @@ pub(super) enum Op {
     Digamma,
     Trigamma,
     Zeta,
+    Igamma,
+    Igammac,
     Pow,
     PowNumber,
     Make,

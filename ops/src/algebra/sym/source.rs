@@ -128,6 +128,8 @@ impl Op {
             Op::Digamma => "digamma",
             Op::Trigamma => "trigamma",
             Op::Zeta => "zeta",
+            Op::Igamma => "igamma",
+            Op::Igammac => "igammac",
             Op::Pow => "pow",
             Op::PowNumber => "pow_number",
             Op::Make => "make",

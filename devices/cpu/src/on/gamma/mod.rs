@@ -3,7 +3,9 @@
 
 mod digamma;
 mod double;
+mod incomplete;
 mod lgamma;
+mod temme;
 #[cfg(test)]
 mod tests;
 mod zeta;
@@ -11,11 +13,12 @@ mod zeta;
 use super::On;
 use crate::isa::Isa;
 use half::{bf16, f16};
-use monomorph_ops::algebra::{Gamma, Zeta};
+use incomplete::Precision;
+use monomorph_ops::algebra::{Gamma, IncompleteGamma, Zeta};
 
 /// One impl per float: element, register, functions.
 macro_rules! gamma {
-    ($($element:ty: $repr:ident, $lgamma:ident $digamma:ident $trigamma:ident;)+) => {$(
+    ($($element:ty: $repr:ident, $lgamma:ident $digamma:ident $trigamma:ident $precision:ident;)+) => {$(
         impl<I: Isa> Gamma for On<$element, I> {
             #[inline(always)]
             fn lgamma(self) -> Self {
@@ -41,11 +44,22 @@ macro_rules! gamma {
                 On::new(zeta::zeta_f64(self.get().into(), q.get().into()) as $repr)
             }
         }
+
+        impl<I: Isa> IncompleteGamma for On<$element, I> {
+            #[inline(always)]
+            fn igamma(self, x: Self) -> Self {
+                On::new(incomplete::igamma_f64(self.get().into(), x.get().into(), &Precision::$precision) as $repr)
+            }
+            #[inline(always)]
+            fn igammac(self, x: Self) -> Self {
+                On::new(incomplete::igammac_f64(self.get().into(), x.get().into(), &Precision::$precision) as $repr)
+            }
+        }
     )+};
 }
 gamma! {
-    f16: f32, lgamma_f32 digamma_f32 trigamma_f32;
-    bf16: f32, lgamma_f32 digamma_f32 trigamma_f32;
-    f32: f32, lgamma_f32 digamma_f32 trigamma_f32;
-    f64: f64, lgamma_f64 digamma_f64 trigamma_f64;
+    f16: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE;
+    bf16: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE;
+    f32: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE;
+    f64: f64, lgamma_f64 digamma_f64 trigamma_f64 DOUBLE;
 }

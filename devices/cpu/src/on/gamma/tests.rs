@@ -1,5 +1,6 @@
 //! The functions against numbers of 60 digits, and the values that no series gives.
 
+use super::incomplete::{Precision, igamma_f64, igammac_f64};
 use super::{digamma, lgamma, zeta};
 
 /// Arguments and values of 60 digits, rounded: regions, their edges, zeros, poles.
@@ -102,6 +103,46 @@ const ZETA: [(f64, f64, f64); 12] = [
     (3.0, -5000.25, -62.01255334060564),
 ];
 
+/// Shapes, arguments and values, for each of the ways.
+const LOWER: [(f64, f64, f64); 16] = [
+    (0.5, 0.25, 0.5204998778130465),
+    (0.5, 3.0, 0.9856941215645704),
+    (3.0, 0.5, 0.014387677966970687),
+    (3.0, 12.0, 0.9994777419499671),
+    (1e-05, 0.3, 0.9999909432172828),
+    (0.01, 1.05, 0.9979599184768839),
+    (19.0, 19.5, 0.5753915996504615),
+    (150.0, 140.0, 0.20954362391860706),
+    (150.0, 165.0, 0.8874634904019885),
+    (250.0, 240.0, 0.2676500698540158),
+    (250.0, 290.0, 0.9923890743594291),
+    (250.0, 120.0, 2.8273219487691166e-25),
+    (250.0, 400.0, 0.9999999999999997),
+    (10000.0, 10100.0, 0.8413487504471796),
+    (10000.0, 9900.0, 0.15865119219356466),
+    (700.0, 400.0, 5.0826895230206406e-42),
+];
+
+/// The same.
+const UPPER: [(f64, f64, f64); 16] = [
+    (0.5, 0.25, 0.4795001221869535),
+    (0.5, 3.0, 0.01430587843542964),
+    (3.0, 0.5, 0.9856123220330293),
+    (3.0, 12.0, 0.0005222580500328978),
+    (1e-05, 0.3, 9.056782717213817e-06),
+    (0.01, 1.05, 0.002040081523116111),
+    (19.0, 19.5, 0.4246084003495385),
+    (150.0, 140.0, 0.790456376081393),
+    (150.0, 165.0, 0.11253650959801158),
+    (250.0, 240.0, 0.7323499301459842),
+    (250.0, 290.0, 0.007610925640570824),
+    (250.0, 120.0, 1.0),
+    (250.0, 400.0, 3.1770076592385687e-16),
+    (10000.0, 10100.0, 0.15865124955282037),
+    (10000.0, 9900.0, 0.8413488078064354),
+    (700.0, 400.0, 1.0),
+];
+
 /// That a number is so many units of the last place from the nearest to the exact one, or next to a zero.
 fn near(name: &str, at: &[f64], got: f64, want: f64, units: f64) {
     let unit = f64::from_bits(want.abs().to_bits() + 1) - want.abs();
@@ -181,5 +222,59 @@ fn poles_and_infinities_are_pytorchs() {
         (1.0, NAN, INF),
     ] {
         same("zeta", &[s, q], zeta::zeta_f64(s, q), want);
+    }
+}
+
+#[test]
+fn shares_equal_recorded_numbers() {
+    for (a, x, want) in LOWER {
+        near("igamma", &[a, x], igamma_f64(a, x, &Precision::DOUBLE), want, 16.0);
+    }
+    for (a, x, want) in UPPER {
+        near("igammac", &[a, x], igammac_f64(a, x, &Precision::DOUBLE), want, 16.0);
+    }
+}
+
+/// What PyTorch 2.15 gives, also where a factor of its series vanishes.
+#[test]
+fn edges_of_the_shares_are_pytorchs() {
+    const INF: f64 = f64::INFINITY;
+    const NAN: f64 = f64::NAN;
+    let shares = |a, x, precision: &Precision| [igamma_f64(a, x, precision), igammac_f64(a, x, precision)];
+    let same = |a: f64, x: f64, got: [f64; 2], want: [f64; 2]| {
+        let equal = got.iter().zip(want).all(|(got, want)| *got == want || (got.is_nan() && want.is_nan()));
+        assert!(equal, "shares of {a:e} at {x:e}: {got:?}, want {want:?}");
+    };
+    for (a, x, want) in [
+        (0.0, 0.0, [NAN; 2]),
+        (0.0, 1e-310, [1.0, 0.0]),
+        (0.0, NAN, [NAN; 2]),
+        (1.0, 0.0, [0.0, 1.0]),
+        (NAN, 0.0, [0.0, 1.0]),
+        (NAN, 1.0, [NAN; 2]),
+        (NAN, INF, [1.0, 0.0]),
+        (INF, 1.0, [0.0, 1.0]),
+        (INF, INF, [NAN; 2]),
+        (INF, NAN, [0.0, 1.0]),
+        (1.0, INF, [1.0, 0.0]),
+        (-1.0, 1.0, [NAN; 2]),
+        (1.0, -1.0, [NAN; 2]),
+        (1e300, 1e300, [0.5, 0.5]),
+        (1e300, 1e20, [0.0, 1.0]),
+        (1e20, 1e300, [1.0, 0.0]),
+    ] {
+        same(a, x, shares(a, x, &Precision::DOUBLE), want);
+    }
+    // A shape of a subnormal float32: the lower share vanishes with the factor, the upper one does not.
+    for (a, x, want) in [
+        (2.938_735_877_055_719e-39, 1.175_494_350_822_287_5e-38, 1.0),
+        (2.9e-39, 1e-40, 0.0),
+        (4e-39, 4e-39, 0.0),
+        (4e-39, 1e-20, 1.0),
+        (4e-39, 0.5, 0.0),
+        (2.9e-39, 1.5, 1.0),
+    ] {
+        assert_eq!(igamma_f64(a, x, &Precision::SINGLE) as f32, want, "igamma of {a:e} at {x:e}");
+        assert_eq!(igamma_f64(a, x, &Precision::DOUBLE) as f32, 1.0, "igamma of {a:e} at {x:e}");
     }
 }
