@@ -23,8 +23,10 @@ pub mod factory;
 pub mod fill;
 pub mod float_power;
 pub mod frequencies;
+pub mod gamma;
 mod generate;
 pub mod hyperbolic;
+pub mod incomplete_gamma;
 pub mod join;
 pub mod logarithmic;
 pub mod logic;
@@ -86,6 +88,8 @@ pub mod kernels {
         __airy_rows: Airy,
         __logistic_rows: Logistic,
         __polar_rows: Polar,
+        __gamma_rows: Gamma,
+        __incomplete_gamma_rows: IncompleteGamma,
         __power_rows: Powers,
         __activation_rows: Activation,
         __piecewise_rows: Piecewise,

@@ -2,6 +2,10 @@
 //! record and the conversion of its arguments; refuses to judge: the test suite crosses records with dtypes, layouts and
 //! forms, and does not compile if a formula of the table has none.
 
+mod gamma;
+
+pub use gamma::{gamma_slope, gamma_slope_slope, hurwitz, log_gamma, lower_gamma};
+
 use crate::pointwise::PointwiseFn;
 use monomorph_core::{Complex64, DType, Kind, Scalar};
 

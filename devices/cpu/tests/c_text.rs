@@ -7,8 +7,8 @@ use monomorph_cpu::isa::Portable;
 use monomorph_cpu::on::{Compute, On};
 use monomorph_ops::algebra::sym::{self, Sym};
 use monomorph_ops::algebra::{
-    Bits, Cartesian, Coordinate, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Real,
-    Repeat, RoundedDivision, Shift, Trigonometric, TrueDivision, Value,
+    Bits, Cartesian, Coordinate, Equal, Exponential, Gamma, Gaussian, Hyperbolic, IncompleteGamma, Logarithm,
+    Magnitude, Num, Ordered, Real, Repeat, RoundedDivision, Shift, Trigonometric, TrueDivision, Value,
 };
 use num_complex::Complex;
 use std::fmt::Write as _;
@@ -223,6 +223,13 @@ fn bearings<V: Coordinate>([a, b, _]: [V; 3], _: V) -> V {
 fn errors<V: Gaussian>([a, b, _]: [V; 3], _: V) -> V {
     V::select(b.truth(), a.erfc(), a.erfinv())
 }
+fn gammas<V: Gamma>([a, b, c]: [V; 3], _: V) -> V {
+    let whole = V::select(b.truth(), a.digamma(), a.trigamma());
+    V::select(c.truth(), whole, V::select(b.truth(), a.lgamma(), a.zeta_number(V::from_f64(2.5))))
+}
+fn shares<V: IncompleteGamma>([a, b, c]: [V; 3], _: V) -> V {
+    V::select(c.truth(), a.igamma(b), a.igammac(b))
+}
 fn magnitude<V: Magnitude>([a, _, _]: [V; 3], _: V) -> V::Re {
     a.abs()
 }
@@ -349,6 +356,8 @@ fn all_cases() -> Vec<Case> {
         turns within 4 -> f16, bf16, f32, f64, C64, C128;
         bearings within 2 -> f16, bf16, f32, f64;
         errors within 8 -> f16, bf16, f32, f64;
+        gammas within 32 -> f16, bf16, f32, f64;
+        shares within 8192 -> f16, bf16, f32, f64;
     }
 }
 

@@ -31,6 +31,9 @@
 //! | [`Coordinate`] | floats | atan2 |
 //! | [`Hyperbolic`] | floats, complex | sinh, cosh, tanh, their inverses, sigmoid |
 //! | [`Gaussian`] | floats | erf, erfc, erfinv, gelu |
+//! | [`Gamma`] | floats | the gamma function's logarithm and its derivatives, the zeta function |
+//! | [`Zeta`] | floats | Hurwitz's zeta function of two elements |
+//! | [`IncompleteGamma`] | floats | the shares of the gamma function's integral below and above a value |
 //! | [`Power`] | all | powers of elements and of numbers |
 //! | [`Cartesian`] | complex | parts |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
@@ -52,6 +55,7 @@ mod dual;
 mod dual_steps;
 mod exponential;
 mod format;
+mod gamma;
 mod gaussian;
 mod hyperbolic;
 mod index;
@@ -79,6 +83,7 @@ pub use divisor::Divisor;
 pub use dual::Dual;
 pub use exponential::Exponential;
 pub use format::Format;
+pub use gamma::{Gamma, IncompleteGamma, Zeta};
 pub use gaussian::Gaussian;
 pub use hyperbolic::Hyperbolic;
 pub use index::FromIndex;

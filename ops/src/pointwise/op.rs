@@ -231,6 +231,7 @@ fn undecided(rule: &Rule, masks: usize, operands: &[Operand<'_>], alike: &Alike)
     let (compute, numbers) = (alike.dtype(), alike.numbers());
     if masks != 0
         || rule.numbers_promote
+        || rule.flags.enforce_linear_iteration
         || (rule.output == OutputKind::Magnitude && compute.is_complex())
         || (rule.wide_scalar && is_half(compute) && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
         || (rule.linear_number && numbers & 1 == 1)

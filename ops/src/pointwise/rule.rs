@@ -121,6 +121,11 @@ impl Rule {
         Rule { linear_number: true, ..self }
     }
 
+    /// The rule for an operator whose new outputs are row-major.
+    pub const fn linear(self) -> Rule {
+        Rule { flags: Flags { enforce_linear_iteration: true, ..self.flags }, ..self }
+    }
+
     /// The rule for an operator whose parameters are rounded as elements are.
     pub const fn with_stored_numbers(self) -> Rule {
         Rule { stored_numbers: true, ..self }
@@ -140,6 +145,7 @@ impl Rule {
             && !self.numbers_promote
             && !self.wide_scalar
             && !self.linear_number
+            && !self.flags.enforce_linear_iteration
     }
 
     /// The rule for an output of this kind.

@@ -15,6 +15,8 @@ macro_rules! op_table {
         $crate::__airy_rows! { $callback $($context)* }
         $crate::__logistic_rows! { $callback $($context)* }
         $crate::__polar_rows! { $callback $($context)* }
+        $crate::__gamma_rows! { $callback $($context)* }
+        $crate::__incomplete_gamma_rows! { $callback $($context)* }
         $crate::__power_rows! { $callback $($context)* }
         $crate::__activation_rows! { $callback $($context)* }
         $crate::__piecewise_rows! { $callback $($context)* }

@@ -119,6 +119,12 @@ fn case(formula: &Formula, dtype: DType) -> Case {
         "pow",
         "pow_number",
         "hypot",
+        "lgamma",
+        "digamma",
+        "trigamma",
+        "zeta",
+        "igamma",
+        "igammac",
         "mul_add",
     ];
     let text = function.c_source("f");

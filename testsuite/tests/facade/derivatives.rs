@@ -74,7 +74,11 @@ impl<F> Other for &Probe<F> {
 }
 
 /// Formulas over floats with a result that has a slope, which have no derivative nevertheless, and why.
-const EXCEPTIONS: [(&str, &str); 0] = [];
+const EXCEPTIONS: [(&str, &str); 3] = [
+    ("ZetaFn", "the derivative by the exponent is no function of the algebra, nor of PyTorch"),
+    ("IgammaFn", "the derivative by the shape is no function of the algebra, nor of PyTorch"),
+    ("IgammacFn", "the derivative by the shape is no function of the algebra, nor of PyTorch"),
+];
 
 /// Parameters to try, by their number.
 fn parameters(count: usize) -> Vec<Vec<Scalar>> {

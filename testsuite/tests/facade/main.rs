@@ -9,6 +9,7 @@ mod derivatives;
 mod factories;
 mod fused;
 mod fuzz;
+mod gamma;
 mod handles;
 mod joined;
 mod meta;

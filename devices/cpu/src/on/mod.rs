@@ -19,6 +19,7 @@ mod exp2;
 mod expm1;
 mod float;
 mod functions;
+mod gamma;
 mod gelu;
 mod horner;
 mod hypot;

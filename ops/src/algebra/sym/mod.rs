@@ -29,6 +29,7 @@
 mod discrete;
 mod element;
 mod elementary;
+mod gamma;
 mod graph;
 mod repeat;
 mod source;

@@ -9,7 +9,15 @@ use monomorph_core::DType;
 /// Every name begins with `k_` or `K_`. `K_FN` is what stands before each function (`static inline` on a host); define
 /// it before the prelude to choose otherwise. Elements in memory are read with `k_load_f16(pointer, index)` and written
 /// with `k_store_f16(pointer, index, value)`, by the suffix of their dtype ([`c_suffix`]).
-pub const PRELUDE: &str = concat!(include_str!("prelude.c"), "\n", include_str!("discrete.c"));
+pub const PRELUDE: &str = concat!(
+    include_str!("prelude.c"),
+    "
+",
+    include_str!("discrete.c"),
+    "
+",
+    include_str!("gamma.c")
+);
 
 /// What the C names of a dtype end in: `f16`, `c64`, `bool`, …
 pub const fn c_suffix(dtype: DType) -> &'static str {
@@ -116,6 +124,12 @@ impl Op {
             Op::Erfinv => "erfinv",
             Op::Gelu => "gelu",
             Op::GeluTanh => "gelu_tanh",
+            Op::Lgamma => "lgamma",
+            Op::Digamma => "digamma",
+            Op::Trigamma => "trigamma",
+            Op::Zeta => "zeta",
+            Op::Igamma => "igamma",
+            Op::Igammac => "igammac",
             Op::Pow => "pow",
             Op::PowNumber => "pow_number",
             Op::Make => "make",

@@ -1,0 +1,72 @@
+//! The gamma function's relatives: its logarithm, the derivatives of that, Hurwitz's zeta function, the incomplete gamma
+//! functions.
+
+use super::{Dual, Real};
+
+/// A value with the logarithm of the gamma function, and with the derivatives of that.
+#[diagnostic::on_unimplemented(
+    message = "the formula takes the gamma function's logarithm or a derivative of it, which `{Self}` does not have",
+    note = "promote integers to float in the operator's declaration, and leave complex dtypes out of its domain"
+)]
+pub trait Gamma: Real {
+    /// The logarithm of the gamma function's magnitude, within 1 ULP but next to its zeros below zero, where it is good to 1e-20: infinity of zeros, negative integers and both infinities.
+    fn lgamma(self) -> Self;
+
+    /// The derivative of [`lgamma`](Gamma::lgamma), within 1 ULP but next to its zeros, where it is good to 1e-20: minus infinity of 0, infinity of -0, NaN of negative
+    /// integers and minus infinity.
+    fn digamma(self) -> Self;
+
+    /// The derivative of [`digamma`](Gamma::digamma), within 1 ULP (4 in float64): infinity of zeros. Of a negative integer it is π² / sin² with the sine of the
+    /// rounded product of π and the integer, a large number, as in PyTorch.
+    fn trigamma(self) -> Self;
+
+    /// Hurwitz's zeta function, the sum of (self + k)^-exponent over k from 0, of an exponent that is a number of the call; otherwise
+    /// as [`Zeta::zeta`].
+    fn zeta_number(self, exponent: Self) -> Self;
+}
+
+/// A value with Hurwitz's zeta function as a function of two elements.
+#[diagnostic::on_unimplemented(
+    message = "the formula takes Hurwitz's zeta function of two elements, which `{Self}` does not have",
+    note = "only float values have it; dual numbers do not: its derivative by the exponent is no function of the algebra"
+)]
+pub trait Zeta: Real {
+    /// Hurwitz's zeta function, the sum of (q + k)^-self over k from 0: infinity of the exponent 1, NaN of one below. Where q is zero or
+    /// negative: infinity if it is an integer, NaN if the exponent is none.
+    fn zeta(self, q: Self) -> Self;
+}
+
+/// A value with the regularised incomplete gamma functions.
+#[diagnostic::on_unimplemented(
+    message = "the formula takes an incomplete gamma function, which `{Self}` does not have",
+    note = "only float values have it; dual numbers do not: its derivative by the shape is no function of the algebra"
+)]
+pub trait IncompleteGamma: Real {
+    /// The share of the gamma function's integral that lies below `x`, of the shape `self`: NaN where either is negative or both are
+    /// zero or infinite.
+    fn igamma(self, x: Self) -> Self;
+
+    /// The share that lies above `x`.
+    fn igammac(self, x: Self) -> Self;
+}
+
+impl<V: Gamma> Gamma for Dual<V> {
+    #[inline(always)]
+    fn lgamma(self) -> Self {
+        self.chain(self.value.lgamma(), self.value.digamma())
+    }
+    #[inline(always)]
+    fn digamma(self) -> Self {
+        self.chain(self.value.digamma(), self.value.trigamma())
+    }
+    #[inline(always)]
+    fn trigamma(self) -> Self {
+        self.chain(self.value.trigamma(), V::from_i64(-2) * self.value.zeta_number(V::from_i64(3)))
+    }
+    /// The exponent is a number: it has no slope.
+    #[inline(always)]
+    fn zeta_number(self, exponent: Self) -> Self {
+        let s = exponent.value;
+        self.chain(self.value.zeta_number(s), -s * self.value.zeta_number(s + V::one()))
+    }
+}
