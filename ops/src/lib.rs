@@ -35,6 +35,7 @@ pub mod neighbours;
 pub mod new_factories;
 pub mod nonzero;
 pub mod normal;
+pub mod orthogonal;
 pub mod parts;
 pub mod piecewise;
 pub mod pointwise;
@@ -84,6 +85,7 @@ pub mod kernels {
         __modified_bessel_rows: ModifiedBessel,
         __normal_rows: Normal,
         __airy_rows: Airy,
+        __orthogonal_rows: Orthogonal,
         __logistic_rows: Logistic,
         __polar_rows: Polar,
         __power_rows: Powers,
