@@ -37,6 +37,7 @@ pub mod neighbours;
 pub mod new_factories;
 pub mod nonzero;
 pub mod normal;
+pub mod orthogonal;
 pub mod parts;
 pub mod piecewise;
 pub mod pointwise;
@@ -86,6 +87,7 @@ pub mod kernels {
         __modified_bessel_rows: ModifiedBessel,
         __normal_rows: Normal,
         __airy_rows: Airy,
+        __orthogonal_rows: Orthogonal,
         __logistic_rows: Logistic,
         __polar_rows: Polar,
         __gamma_rows: Gamma,

@@ -44,6 +44,13 @@ pub trait Repeat: Real {
         goes_on: impl Fn(S) -> Self::Mask,
         step: impl Fn(Self, S) -> S,
     ) -> S;
+
+    /// `yes` where the mask holds, else `no`: a [`Value::select`] that computes what is long and rarely taken only where it is taken.
+    #[inline(always)]
+    fn select_with(mask: Self::Mask, yes: impl Fn() -> Self, no: Self) -> Self {
+        let once = Self::select(mask, Self::one(), Self::zero());
+        Self::repeat(once, [no], |_| <Self::Mask as Value>::from_bool(true), |_, _| [yes()])[0]
+    }
 }
 
 /// A bundle of dual numbers as one of their values and slopes.

@@ -13,6 +13,7 @@ macro_rules! op_table {
         $crate::__modified_bessel_rows! { $callback $($context)* }
         $crate::__normal_rows! { $callback $($context)* }
         $crate::__airy_rows! { $callback $($context)* }
+        $crate::__orthogonal_rows! { $callback $($context)* }
         $crate::__logistic_rows! { $callback $($context)* }
         $crate::__polar_rows! { $callback $($context)* }
         $crate::__gamma_rows! { $callback $($context)* }

@@ -117,6 +117,9 @@ fn every_formula_has_the_derivative_that_its_values_show() {
                     let mut x: Vec<f64> = (0..formula.operands - formula.masks)
                         .map(|_| random.below(24) as f64 * 0.25 - 3.0 + 0.05 + random.below(150) as f64 * 1e-3)
                         .collect();
+                    if x.iter().enumerate().any(|(k, a)| x[..k].iter().any(|b| (a - b).abs() < 1e-3)) {
+                        continue;
+                    }
                     let [value, got] = slope(&x, &params, variable);
                     let step = 1e-4;
                     let at = x[variable];
