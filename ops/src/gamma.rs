@@ -66,7 +66,7 @@ impl<V: Gamma + Repeat> Map<V> for MvlgammaFn {
 /// log π.
 const LOG_PI: f64 = 1.144_729_885_849_400_2;
 
-/// `polygamma`: derivative number `n` of `digamma`.
+/// `polygamma`: derivative number `n` of `digamma`, from the order 2 on within 2 ULP (18 in float64).
 pub struct Polygamma;
 
 impl<'t, D: kernels::Gamma> Operator<'t, D, (i64, Operand<'t>)> for Polygamma {
@@ -97,7 +97,7 @@ impl<'t, D: kernels::Gamma> Operator<'t, D, (Operand<'t>, i64)> for PolygammaInP
 /// The largest dimension that [`Mvlgamma`] takes: it computes as many logarithms for each element.
 pub const MOST_DIMENSIONS: i64 = 1 << 20;
 
-/// `mvlgamma`: the logarithm of the gamma function of `p` dimensions.
+/// `mvlgamma`: the logarithm of the gamma function of `p` dimensions, as a sum of `p` logarithms in the dtype; each addition rounds.
 pub struct Mvlgamma;
 
 impl<'t, D: kernels::Gamma> Operator<'t, D, (Operand<'t>, i64)> for Mvlgamma {

@@ -31,7 +31,8 @@ pub trait Gamma: Real {
     note = "only float values have it; dual numbers do not: its derivative by the exponent is no function of the algebra"
 )]
 pub trait Zeta: Real {
-    /// Hurwitz's zeta function, the sum of (q + k)^-self over k from 0: infinity of the exponent 1, NaN of one below. Where q is zero or
+    /// Hurwitz's zeta function, the sum of (q + k)^-self over k from 0, within 1 ULP (4 in float64; 18 of large exponents, and below
+    /// zero): infinity of the exponent 1, NaN of one below. Where q is zero or
     /// negative: infinity if it is an integer, NaN if the exponent is none.
     fn zeta(self, q: Self) -> Self;
 }
@@ -42,11 +43,11 @@ pub trait Zeta: Real {
     note = "only float values have it; dual numbers do not: its derivative by the shape is no function of the algebra"
 )]
 pub trait IncompleteGamma: Real {
-    /// The share of the gamma function's integral that lies below `x`, of the shape `self`: NaN where either is negative or both are
-    /// zero or infinite.
+    /// The share of the gamma function's integral that lies below `x`, of the shape `self`, within 1 ULP (60 in float64; in the tails of
+    /// shapes above 200 three times the result's logarithm): NaN where either is negative or both are zero or infinite.
     fn igamma(self, x: Self) -> Self;
 
-    /// The share that lies above `x`.
+    /// The share that lies above `x`, as exactly.
     fn igammac(self, x: Self) -> Self;
 }
 
