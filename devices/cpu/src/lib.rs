@@ -13,6 +13,7 @@ pub mod memory;
 mod moves;
 pub mod on;
 pub mod pointwise;
+mod processor;
 pub mod reduce;
 mod squares;
 mod steps;

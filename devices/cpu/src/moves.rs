@@ -295,13 +295,48 @@ pub(crate) fn prefetch(memory: *const u8, tile: &Tile, size: usize) {
 #[inline]
 pub(crate) fn prefetch_run(memory: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    for byte in (0..bytes).step_by(64) {
+    for byte in (0..bytes).step_by(LINE) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: every x86-64 has the instruction, which is a hint at any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(memory.wrapping_add(byte).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (memory, bytes);
+}
+
+/// Bytes of a line of a cache.
+pub(crate) const LINE: usize = 64;
+
+/// Copies whole lines past the caches. Other threads see them after [`end_stream`].
+///
+/// # Safety
+///
+/// Both runs have so many bytes, a multiple of [`LINE`], begin with a line, and lie apart; those of `from` are initialised.
+#[inline]
+pub(crate) unsafe fn stream_lines(from: *const u8, to: *mut u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..bytes).step_by(size_of::<std::arch::x86_64::__m128i>()) {
+        use std::arch::x86_64::{__m128i, _mm_load_si128, _mm_stream_si128};
+        // SAFETY: in bounds and aligned by the caller's promise; every x86-64 has the instruction.
+        let part = unsafe { _mm_load_si128(from.wrapping_add(at).cast::<__m128i>()) };
+        // SAFETY: as above.
+        unsafe { _mm_stream_si128(to.wrapping_add(at).cast::<__m128i>(), part) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: passed on.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from, to, bytes)
+    };
+}
+
+/// Makes what this thread streamed visible before whatever it stores next.
+#[inline]
+pub(crate) fn end_stream() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has the instruction.
+    unsafe {
+        std::arch::x86_64::_mm_sfence()
+    };
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ const OWNED: usize = 4096;
 const NEAR: usize = 4096;
 
 /// Elements that are widened at a time where that is done in runs ([`Cell::in_runs`]).
-const RUN: usize = 256;
+const RUN: usize = 32;
 
 /// A run of one operand, wide.
 #[repr(C, align(64))]
@@ -179,8 +179,7 @@ unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
     }
 }
 
-/// A sweep over wide copies of the operands, run by run. A run is read completely before any of it is written, so that the
-/// output may be an operand.
+/// A sweep over wide copies of the operands, run by run.
 ///
 /// # Safety
 ///
@@ -195,35 +194,59 @@ where
     F::Operands: Load<On<C, I>>,
     F::Out: Store<On<C, I>>,
 {
+    let mut start = range.start;
+    while range.end - start >= RUN {
+        // Of a run whose length the compiler knows, it keeps the copies in registers.
+        // SAFETY: K2, K3.
+        unsafe { wide_run::<F, C, I>(out, ins, start, RUN, params) };
+        start += RUN;
+    }
+    // SAFETY: K2, K3.
+    unsafe { wide_run::<F, C, I>(out, ins, start, range.end - start, params) };
+}
+
+/// A sweep over wide copies of at most [`RUN`] elements of each operand. They are read completely before any is written, so
+/// that the output may be an operand.
+///
+/// # Safety
+///
+/// K2, K3 for `n` elements from `start` on.
+#[inline(always)]
+unsafe fn wide_run<F, C, I>(out: *mut u8, ins: Pointers<F, C, I>, start: usize, n: usize, params: ParamsOf<F, On<C, I>>)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+    F::Out: Store<On<C, I>>,
+{
     const { assert!(F::Operands::COUNT < super::driver::MAX, "there is a buffer for every operand") };
     let out_size = <F::Out as Store<On<C, I>>>::SIZE;
     // An output that is not of the computed dtype (a mask) is written as it is stored.
     let wide_out = <F::Out as Store<On<C, I>>>::WIDE_SIZE != out_size;
     let mut buffers = [const { Wide(MaybeUninit::uninit()) }; super::driver::MAX];
-    for start in range.clone().step_by(RUN) {
-        let n = RUN.min(range.end - start);
-        let [result, operands @ ..] = &mut buffers;
-        let mut free = operands.iter_mut();
-        let widened = |from: *const u8| {
-            let from = from.wrapping_add(start * size_of::<C::Stored>());
-            let Some(buffer) = free.next() else { return from };
-            let to = buffer.0.as_mut_ptr().cast::<u8>();
-            // SAFETY: R1 and R2 by K2: a buffer has room for a run and is apart from all operands; K1.
-            unsafe { <On<C, I> as Register>::widen_run(from, to, n) };
-            to.cast_const()
-        };
-        let ins = <F::Operands as Load<On<C, I>>>::replaced(ins, start, widened);
-        let to = out.wrapping_add(start * out_size);
-        if wide_out {
-            let result = result.0.as_mut_ptr().cast::<u8>();
-            // SAFETY: K2 for the buffers, which were just filled, and lie apart (K3).
-            unsafe { sweep::<F, C, I, true, true>(result, ins, 0..n, params) };
-            // SAFETY: R1, R2 by K2; K1.
-            unsafe { <F::Out as Store<On<C, I>>>::narrow_run(result, to, n) };
-        } else {
-            // SAFETY: as above; a dtype that is not widened is stored as it lies in a register.
-            unsafe { sweep::<F, C, I, true, true>(to, ins, 0..n, params) };
-        }
+    let [result, operands @ ..] = &mut buffers;
+    let mut free = operands.iter_mut();
+    let widened = |from: *const u8| {
+        let from = from.wrapping_add(start * size_of::<C::Stored>());
+        let Some(buffer) = free.next() else { return from };
+        let to = buffer.0.as_mut_ptr().cast::<u8>();
+        // SAFETY: R1 and R2 by K2: a buffer has room for a run and is apart from all operands; K1.
+        unsafe { <On<C, I> as Register>::widen_run(from, to, n) };
+        to.cast_const()
+    };
+    let ins = <F::Operands as Load<On<C, I>>>::replaced(ins, start, widened);
+    let to = out.wrapping_add(start * out_size);
+    if wide_out {
+        let result = result.0.as_mut_ptr().cast::<u8>();
+        // SAFETY: K2 for the buffers, which were just filled, and lie apart (K3).
+        unsafe { sweep::<F, C, I, true, true>(result, ins, 0..n, params) };
+        // SAFETY: R1, R2 by K2; K1.
+        unsafe { <F::Out as Store<On<C, I>>>::narrow_run(result, to, n) };
+    } else {
+        // SAFETY: as above; a dtype that is not widened is stored as it lies in a register.
+        unsafe { sweep::<F, C, I, true, true>(to, ins, 0..n, params) };
     }
 }
 

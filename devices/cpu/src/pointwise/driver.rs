@@ -15,6 +15,7 @@
 //! A staged input is not staged again while its source stays where it is: a number is converted once, a broadcast row once.
 
 use super::body::Body;
+use super::streaming;
 use crate::lane::{Lane, Stage};
 use crate::moves::{Tile, prefetch_run};
 use monomorph_core::{ErrorKind, Result};
@@ -145,7 +146,7 @@ impl Driver {
             }
             Walk::Planes(lanes) => {
                 let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(Base::pointer).collect();
-                let planes = Planes::new(self, iter.must_be_serial(), lanes, params);
+                let planes = Planes::new(self, iter, lanes, params);
                 // SAFETY: W1 by D1, W2 since the operands are borrowed.
                 unsafe {
                     iter.for_each(&bases, GRAIN, |at, strides, cols, rows| planes.plane(at, strides, cols, rows));
@@ -163,6 +164,8 @@ struct Planes<'d> {
     lanes: &'d [Lane],
     first: usize,
     serial: bool,
+    /// No cache will keep the output.
+    streams: bool,
     /// Bit `k` is set if operand `k` is staged whatever its strides.
     staged: u32,
     /// Elements that a block holds of every operand.
@@ -176,13 +179,14 @@ struct Planes<'d> {
 unsafe impl Sync for Planes<'_> {}
 
 impl<'d> Planes<'d> {
-    fn new(driver: &Driver, serial: bool, lanes: &'d [Lane], params: *const ()) -> Planes<'d> {
+    fn new(driver: &Driver, iter: &TensorIter, lanes: &'d [Lane], params: *const ()) -> Planes<'d> {
         let bit = |(k, lane): (usize, &Lane)| u32::from(!lane.is_direct()) << k;
         Planes {
             body: driver.body,
             lanes,
             first: driver.first,
-            serial,
+            serial: iter.must_be_serial(),
+            streams: !iter.must_be_serial() && streaming::pays(iter.numel() * lanes[0].size()),
             staged: lanes.iter().enumerate().map(bit).sum(),
             capacity: lanes.iter().map(|lane| lane.capacity_of(STAGE)).min().unwrap_or(1),
             params,
@@ -257,8 +261,24 @@ impl<'d> Planes<'d> {
             let out = plane.element(0, row, 0);
             // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row), K3 by I4, K4 by the
             // contract of `run`.
-            unsafe { (self.body)(out, ins.as_ptr(), plane.cols, self.params) }
+            unsafe { self.dense(out, &ins, plane.cols, self.streams) }
         })
+    }
+
+    /// A dense run, past the caches if `streams`. False if the data has no result.
+    ///
+    /// # Safety
+    ///
+    /// K1 to K4 of `body.rs`.
+    #[inline]
+    unsafe fn dense(&self, out: *mut u8, ins: &[*const u8; MAX], n: usize, streams: bool) -> bool {
+        if streams && ins[..self.lanes.len() - 1].iter().all(|&at| !std::ptr::eq(at, out)) {
+            // SAFETY: passed on; what is not the output lies apart from it (K3).
+            unsafe { streaming::streamed(self.body, self.lanes, out, ins, n, self.params) }
+        } else {
+            // SAFETY: passed on.
+            unsafe { (self.body)(out, ins.as_ptr(), n, self.params) }
+        }
     }
 
     /// In tiles of `rows` rows of `cols` elements. False if the data has no result.
@@ -292,7 +312,7 @@ impl<'d> Planes<'d> {
                 let out = if is_staged { blocks[0].data() } else { to };
                 // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by I4
                 // or because the tile is one element, K4 by the contract of `run`.
-                if !unsafe { (self.body)(out, ins.as_ptr(), rows * cols, self.params) } {
+                if !unsafe { self.dense(out, &ins, rows * cols, self.streams && !is_staged) } {
                     return false;
                 }
                 if is_staged {

@@ -6,7 +6,7 @@
 //! plan, operands ────────────► Call      bound to memory: bases, lanes, body (`call.rs`)
 //! Call ────────────────────────► flat      small and dense: one call of the body (`flat.rs`)
 //! Call ────────────────────────► tiled     small: operands staged whole, one call of the body (`tiled.rs`)
-//! Call ── for_each ──────────► driver    rows, tiles, staging (`driver.rs`); knows no formula
+//! Call ── for_each ──────────► driver    rows, tiles, staging (`driver.rs`), stores past the caches (`streaming.rs`)
 //! ```
 //!
 //! Only the bodies are generic. A formula's bodies are compiled where its `lookup` is: in the calling crate for
@@ -20,6 +20,7 @@ mod driver;
 mod flat;
 mod kernels;
 mod operands;
+mod streaming;
 mod taking;
 mod tiled;
 

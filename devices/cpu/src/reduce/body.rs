@@ -54,6 +54,19 @@ const BLOCK_LANES: usize = 128;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
+/// Bytes of the elements that [`held`] folds in one pass over its lanes, a row of a long dense run: as many rows as a group has
+/// are met one beside the other, and the lines of memory nearly in order, which is what processors fetch ahead by.
+const ROW_BYTES: usize = 128;
+
+/// Lanes of a row of a long dense run of elements of so many bytes.
+pub(super) const fn dense_lanes(size: usize) -> usize {
+    let lanes = ROW_BYTES / size;
+    if lanes > FEW_LANES { lanes } else { FEW_LANES }
+}
+
+/// The fewest lanes of a row across.
+pub(super) const FEW_LANES: usize = 16;
+
 /// One group of rows.
 #[derive(Clone, Copy)]
 struct Group {
@@ -250,10 +263,12 @@ where
     fn run(self, _: I) {
         let rows = &self.task;
         let [start, per_row, per_step, per_lane] = rows.index;
+        let holds = rows.tall && rows.ahead == 0 && rows.lanes == dense_lanes(size_of::<C::Stored>());
         for output in 0..rows.outputs {
             let first = rows.at.wrapping_offset(output as isize * rows.next.0);
             let into = self.lanes.from::<Acc<F, C, I>>(output * rows.next.1);
-            for g in 0..rows.groups {
+            let swept = if holds { rows.groups.min(1) } else { rows.groups };
+            for g in 0..swept {
                 let at = first.wrapping_offset(g as isize * rows.step);
                 let start = start.wrapping_add(per_step.wrapping_mul(g as i64));
                 let fresh = rows.fresh && g == 0;
@@ -290,7 +305,58 @@ where
                     done += lanes;
                 }
             }
+            if swept < rows.groups {
+                // SAFETY: B2, B3; the first group has filled the lanes.
+                unsafe { held::<F, C, I>(into, rows, first) };
+            }
         }
+    }
+}
+
+/// Folds the groups after the first into as many lanes as a dense row has. They are held by the loop: lanes in memory would be
+/// loaded and stored for each group, once it is known that they lie apart from the rows.
+///
+/// # Safety
+///
+/// B2 for so many lanes, which hold accumulators, and B3 for the groups from `first` on.
+#[inline(always)]
+unsafe fn held<F, C, I>(lanes: Lanes, rows: &Rows, first: *const u8)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    let n = const { dense_lanes(size_of::<C::Stored>()) };
+    let mut firsts = [const { MaybeUninit::<First<F, C, I>>::uninit() }; ROW_BYTES];
+    let mut seconds = [const { MaybeUninit::<Second<F, C, I>>::uninit() }; ROW_BYTES];
+    for (j, (to_first, to_second)) in firsts[..n].iter_mut().zip(&mut seconds[..n]).enumerate() {
+        // SAFETY: B2.
+        let (a, b) = unsafe { lanes.get::<Acc<F, C, I>>(j) }.split();
+        to_first.write(a);
+        to_second.write(b);
+    }
+    let [start, per_row, per_step, per_lane] = rows.index;
+    for g in 1..rows.groups {
+        let group = Group {
+            at: first.wrapping_offset(g as isize * rows.step),
+            stride: rows.stride,
+            start: start.wrapping_add(per_step.wrapping_mul(g as i64)),
+            per_row,
+            per_lane,
+        };
+        // SAFETY: B3.
+        let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+        // SAFETY: they were just filled.
+        unsafe { sweep::<F, C, I>(&mut firsts[..n], &mut seconds[..n], false, |j| F::merge(half(0, j), half(4, j))) };
+    }
+    for (j, (first, second)) in firsts[..n].iter().zip(&seconds[..n]).enumerate() {
+        // SAFETY: as above.
+        let a = unsafe { first.assume_init_read() };
+        // SAFETY: as above.
+        let b = unsafe { second.assume_init_read() };
+        // SAFETY: B2.
+        unsafe { lanes.set(j, Acc::<F, C, I>::join(a, b)) };
     }
 }
 

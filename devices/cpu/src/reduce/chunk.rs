@@ -16,10 +16,6 @@ type Staged = Stage<{ STAGED * BLOCK }>;
 /// Room for one part of the accumulators of outputs beside each other.
 type Beside = Stage<{ BESIDE * size_of::<u128>() }>;
 
-/// How far ahead of a dense run its elements are fetched: into the next page, where the processor's own prefetchers do not
-/// look.
-const AHEAD: isize = 4096;
-
 /// The elements of a reduction and what folds them.
 ///
 /// Invariants:
@@ -38,8 +34,6 @@ struct Filling<'a> {
     lanes: Lanes,
     /// How many there are.
     row: usize,
-    /// How far ahead elements are fetched; 0 for not at all.
-    ahead: isize,
     /// How many lanes hold an accumulator.
     filled: usize,
 }
@@ -78,7 +72,6 @@ impl Chunks<'_> {
         let (bytes, rows) = ((row * size) as isize, n / row);
         let (tall, rest) = (rows / TALL, n - rows * row);
         let at = at.wrapping_add(range.start * size);
-        let ahead = if self.layout.is_far { AHEAD } else { 0 };
         let part = |done: usize, groups: usize, height: usize, lanes: usize| Rows {
             at: at.wrapping_add(done * size),
             stride: bytes,
@@ -88,7 +81,7 @@ impl Chunks<'_> {
             lanes,
             index: [(range.start + done) as i64, if height == TALL { row as i64 } else { 0 }, (row * height) as i64, 1],
             fresh: done == 0,
-            ahead,
+            ahead: 0,
             outputs: width,
             next: (dim.input, row),
         };
@@ -145,8 +138,7 @@ impl Chunks<'_> {
         const { assert!(LANES * size_of::<u128>() <= BLOCK) };
         let lanes = Lanes { first: first.data(), second: second.data() };
         let (row, unit) = (self.layout.row(), self.layout.width());
-        let ahead = if self.layout.in_place && self.layout.is_far { AHEAD } else { 0 };
-        let mut filling = Filling { bodies: self.bodies, lanes, row, ahead, filled: 0 };
+        let mut filling = Filling { bodies: self.bodies, lanes, row, filled: 0 };
         if let (true, [dim]) = (self.layout.in_place, &self.layout.reduced[..]) {
             let x = at.wrapping_offset(dim.input.wrapping_mul(range.start as isize));
             // SAFETY: H1, H2: a layout in place has dense runs of what the bodies take.
@@ -158,34 +150,46 @@ impl Chunks<'_> {
                 unsafe { filling.absorb(x, run.len * unit, run.start, self.lane.size()) };
             }
         } else {
-            let (mut stage, mut scratch) = ([const { Block::NEW }; STAGED], Block::NEW);
-            let size = self.lane.size();
-            let start_of = stage.as_mut_ptr().cast::<u8>();
-            let (mut start, mut staged) = (range.start, 0);
-            for run in Runs::new(&self.layout.reduced, range) {
-                let mut done = 0;
-                while done < run.len {
-                    // No more than LANES elements: a load takes as many as a block holds in either dtype.
-                    let len = (run.len - done).min(LANES).min(row * STAGED - staged);
-                    let x = at.wrapping_offset(run.offset + run.stride * done as isize);
-                    let tile = Tile { cols: len, rows: 1, inner: run.stride, outer: 0 };
-                    // SAFETY: L1 and L3 by H1, L2: STAGED blocks have room for LANES elements of any dtype each.
-                    unsafe { self.lane.load(x, tile, start_of.wrapping_add(staged * size), scratch.data()) };
-                    (done, staged) = (done + len, staged + len);
-                    if staged == row * STAGED {
-                        // SAFETY: the stage was just filled with what the bodies take (H2).
-                        unsafe { filling.absorb(start_of, staged, start, size) };
-                        (start, staged) = (start + staged, 0);
-                    }
-                }
-            }
-            // SAFETY: as above.
-            unsafe { filling.absorb(start_of, staged, start, size) };
+            // SAFETY: passed on.
+            unsafe { self.staged(at, range, &mut filling) };
         }
         // SAFETY: B1 by H2, B2: so many lanes are filled.
         unsafe { (self.bodies.collapse)(lanes, filling.filled, unit) };
         // SAFETY: both have room for `unit` lanes, and lie apart.
         unsafe { self.copy(lanes, into, unit) };
+    }
+
+    /// Folds elements that do not lie side by side, or are of another dtype. Apart from `across`, whose frame would otherwise have
+    /// room for the stage in every call.
+    ///
+    /// # Safety
+    ///
+    /// H1 from `at`.
+    #[inline(never)]
+    unsafe fn staged(&self, at: *const u8, range: Range<usize>, filling: &mut Filling<'_>) {
+        let (mut stage, mut scratch) = ([const { Block::NEW }; STAGED], Block::NEW);
+        let size = self.lane.size();
+        let start_of = stage.as_mut_ptr().cast::<u8>();
+        let (mut start, mut staged) = (range.start, 0);
+        for run in Runs::new(&self.layout.reduced, range) {
+            let mut done = 0;
+            while done < run.len {
+                // No more than LANES elements: a load takes as many as a block holds in either dtype.
+                let len = (run.len - done).min(LANES).min(filling.row * STAGED - staged);
+                let x = at.wrapping_offset(run.offset + run.stride * done as isize);
+                let tile = Tile { cols: len, rows: 1, inner: run.stride, outer: 0 };
+                // SAFETY: L1 and L3 by H1, L2: STAGED blocks have room for LANES elements of any dtype each.
+                unsafe { self.lane.load(x, tile, start_of.wrapping_add(staged * size), scratch.data()) };
+                (done, staged) = (done + len, staged + len);
+                if staged == filling.row * STAGED {
+                    // SAFETY: the stage was just filled with what the bodies take (H2).
+                    unsafe { filling.absorb(start_of, staged, start, size) };
+                    (start, staged) = (start + staged, 0);
+                }
+            }
+        }
+        // SAFETY: as above.
+        unsafe { filling.absorb(start_of, staged, start, size) };
     }
 
     /// # Safety
@@ -204,7 +208,7 @@ impl Chunks<'_> {
                 lanes: width,
                 index: [start as i64, 1, TALL as i64, 0],
                 fresh,
-                ahead: if self.layout.is_far { stride.wrapping_mul(height) } else { 0 },
+                ahead: if self.layout.fetches { stride.wrapping_mul(height) } else { 0 },
                 outputs: 1,
                 next: (0, 0),
             };
@@ -308,7 +312,7 @@ impl Filling<'_> {
             lanes: row,
             index: [(start + done) as i64, row as i64, (row * TALL) as i64, 1],
             fresh: self.filled == 0,
-            ahead: self.ahead,
+            ahead: 0,
             outputs: 1,
             next: (0, 0),
         };
@@ -351,7 +355,7 @@ impl Filling<'_> {
             lanes: lanes.len(),
             index: [(start + done + lanes.start) as i64, 0, 0, 1],
             fresh,
-            ahead: self.ahead,
+            ahead: 0,
             outputs: 1,
             next: (0, 0),
         };

@@ -1,22 +1,23 @@
 //! How a reduction is laid out: which dimension makes the lanes, where rows are read in place, where chunks begin. Decided
 //! by shape, strides and dtypes alone.
 
-use super::body::TALL;
+use super::body::{FEW_LANES, TALL, dense_lanes};
 use crate::lane::Lane;
+use crate::processor::Maker;
 use monomorph_iter::TensorIter;
 use smallvec::SmallVec;
 
-/// Lanes of a row that is staged, and of a dense run of elements of one output.
+/// Lanes of a row that is staged, and the most of any row across.
 pub(super) const LANES: usize = 128;
-
-/// The fewest lanes of such a run.
-const FEW_LANES: usize = 16;
 
 /// An input of more bytes is not expected in the second-level cache.
 const FAR_BYTES: usize = 1 << 20;
 
 /// Rows of a chunk.
 pub(super) const ROWS: usize = 128;
+
+/// Rows of a chunk of a dense run, which are short, where more of them add no error: accumulators are wider than elements.
+const WIDE_ROWS: usize = 256;
 
 /// Bytes of either part of the accumulators of a row that is read in place: they stay in the first-level cache.
 const LANE_BYTES: usize = 8192;
@@ -69,8 +70,12 @@ pub(super) struct Layout {
     pub(super) way: Way,
     /// Rows are read where they lie; otherwise they are staged.
     pub(super) in_place: bool,
-    /// The input comes from memory rather than from a cache.
-    pub(super) is_far: bool,
+    /// The most lanes of a row across.
+    lanes: usize,
+    /// Rows of a chunk across.
+    rows: usize,
+    /// Rows along are asked for before they are met.
+    pub(super) fetches: bool,
     /// Elements per output.
     pub(super) count: usize,
     /// Outputs, or runs of lanes.
@@ -90,9 +95,12 @@ impl Layout {
         let (reduced, mut kept): (Dims, Dims) = (pick(true), pick(false));
         let numel = |dims: &Dims| dims.iter().map(|d| d.size).product::<usize>();
         let count = numel(&reduced);
-        let is_far = iter.numel().saturating_mul(iter.dtype(input).size()) > FAR_BYTES;
+        let bytes = iter.numel().saturating_mul(iter.dtype(input).size());
+        let fetches = bytes > FAR_BYTES && Maker::current().loses_rows();
 
         let size = iter.dtype(input).size();
+        let lanes_of = |in_place| if in_place { dense_lanes(size) } else { LANES };
+        let rows_of = |in_place| if in_place && parts[0] > size { WIDE_ROWS } else { ROWS };
         let is_dense = |d: &Dim| d.input == size as isize;
         // Whole rows of a few outputs each lie one after the other.
         let by_turns = |d: &Dim| {
@@ -102,39 +110,51 @@ impl Layout {
         if let Some(place) = kept.iter().position(by_turns) {
             let dim = kept.remove(place);
             let tasks = numel(&kept);
-            return Layout { reduced, kept, way: Way::Across(Some(dim)), in_place: true, is_far, count, tasks };
+            let (way, lanes, rows) = (Way::Across(Some(dim)), lanes_of(true), rows_of(true));
+            return Layout { reduced, kept, way, in_place: true, lanes, rows, fetches, count, tasks };
         }
         let few = count < SHORT_RUN.start && kept.iter().any(|d| d.size >= GOOD_LANES);
         let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= GOOD_ROW) && !few;
-        let lanes = if good_row { None } else { lane_dim(&kept, is_dense, count) };
-        let Some(place) = lanes else {
+        let place = if good_row { None } else { lane_dim(&kept, is_dense, count) };
+        let Some(place) = place else {
             let whole = count == 1 || reduced.len() == 1 && is_dense(&reduced[0]);
             let in_place = lane.is_direct() && (whole || good_row);
+            let (lanes, rows) = (lanes_of(in_place), rows_of(in_place));
             if let (true, [run], Some(&next)) = (in_place, &reduced[..], kept.first())
                 && is_dense(run)
                 && SHORT_RUN.contains(&count)
             {
                 kept.remove(0);
-                let block = BESIDE / row_of(count, 1);
+                let block = BESIDE / row_of(count, 1, lanes);
                 let tasks = numel(&kept) * next.size.div_ceil(block);
                 let way = Way::Beside(next, block);
-                return Layout { reduced, kept, way, in_place, is_far, count, tasks };
+                return Layout { reduced, kept, way, in_place, lanes, rows, fetches, count, tasks };
             }
             let tasks = numel(&kept);
-            return Layout { reduced, kept, way: Way::Across(None), in_place, is_far, count, tasks };
+            return Layout { reduced, kept, way: Way::Across(None), in_place, lanes, rows, fetches, count, tasks };
         };
         let along = kept.remove(place);
         let in_place = lane.is_direct() && is_dense(&along);
         let most = (LANE_BYTES / parts[0].max(parts[1]).max(1)).min(MAX_LANES);
         let block = if in_place { most } else { LANES.min(most) };
         let tasks = numel(&kept) * along.size.div_ceil(block);
-        Layout { reduced, kept, way: Way::Along(along, block), in_place, is_far, count, tasks }
+        Layout {
+            reduced,
+            kept,
+            way: Way::Along(along, block),
+            in_place,
+            lanes: LANES,
+            rows: ROWS,
+            fetches,
+            count,
+            tasks,
+        }
     }
 
     /// Elements of one output in a chunk.
     pub(super) fn chunk(&self) -> usize {
         match self.way {
-            Way::Across(_) => self.row() / self.width() * ROWS,
+            Way::Across(_) => self.row() / self.width() * self.rows,
             Way::Along(..) => ROWS,
             Way::Beside(..) => self.row() * ROWS,
         }
@@ -152,8 +172,8 @@ impl Layout {
     /// Lanes of a row across.
     pub(super) fn row(&self) -> usize {
         match self.way {
-            Way::Across(_) => row_of(self.count, self.width()),
-            Way::Along(..) | Way::Beside(..) => row_of(self.count, 1),
+            Way::Across(_) => row_of(self.count, self.width(), self.lanes),
+            Way::Along(..) | Way::Beside(..) => row_of(self.count, 1, self.lanes),
         }
     }
 
@@ -182,10 +202,10 @@ impl Layout {
     }
 }
 
-/// Lanes of a row across, of outputs of `count` elements each that have `width` lanes by turns.
-fn row_of(count: usize, width: usize) -> usize {
+/// Lanes of a row across, of outputs of `count` elements each that have `width` lanes by turns; no more than `lanes`.
+fn row_of(count: usize, width: usize, lanes: usize) -> usize {
     // An eighth of a short run, so that it has a group of eight rows.
-    let most = (count * width / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, LANES);
+    let most = (count * width / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, lanes);
     most / width * width
 }
 
