@@ -2,6 +2,7 @@
 //! answers; holds no operator and no kernel.
 #![forbid(unsafe_code)]
 
+pub mod c_text;
 pub mod conformance;
 pub mod cuda;
 pub mod device_tree;

@@ -72,6 +72,8 @@ cargo xtask COMMAND
   cuda          the kernels of the formulas as CUDA C++: a sample, and what changed, for at most a minute
       --all              the whole table; goes on where a run ended, and then notes it in devices/cuda/checked.txt
       --formula NAME     only the kernels of this formula (AddFn); repeatable
+      --only CHECK       compiles (for sm_90) or computes (on the host, with g++)
+      --faults           instead: plant faults into the kernels, each of which has to be found
       --again            also what has passed on this machine
   tidy          the house rules
   msrv          check that the stated minimum Rust version builds the workspace

@@ -2,7 +2,8 @@
 //!
 //! A formula records itself on symbolic values ([`monomorph_ops::pointwise::symbolic`]); [`Functor`] turns the recording into
 //! a type that the loops of `kernels/pointwise.cu` take, [`source`] puts many of them into one translation unit, [`Nvrtc`]
-//! compiles it to machine code of an architecture, and [`Usage`] says what each kernel makes of the machine: registers,
+//! compiles it to machine code of an architecture, [`Launch`] is the kernel that walks an iteration with the bytes of its
+//! argument, and [`Usage`] says what each kernel makes of the machine: registers,
 //! stack, spills, and how it reaches memory.
 //!
 //! ```
@@ -22,9 +23,11 @@
 //! There is no device here that runs operators: nothing is allocated or launched, and no driver is looked for.
 
 mod functor;
+mod launch;
 mod nvrtc;
 mod usage;
 
 pub use functor::{Form, Functor, source};
+pub use launch::{DIMS, Launch, LaunchError, THREADS};
 pub use nvrtc::{CompileError, Compiled, Nvrtc};
 pub use usage::Usage;

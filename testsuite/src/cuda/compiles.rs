@@ -16,23 +16,30 @@ pub const ANGLE_STACK: u32 = 64;
 /// Those of a compiler that cannot be used at all; a kernel that does not compile is a finding.
 pub fn check(nvrtc: &Nvrtc, cases: &[Case]) -> Result<Vec<Finding>, CompileError> {
     let functors: Vec<Functor> = cases.iter().map(|case| case.functor.clone()).collect();
-    let compiled = match nvrtc.compile(&source(&functors), ARCH) {
-        Ok(compiled) => compiled,
+    match check_text(nvrtc, &functors, &source(&functors)) {
         Err(CompileError::Text { log }) => match cases {
-            [case] => return Ok(vec![Finding { place: case.name(), what: format!("does not compile:\n{log}") }]),
+            [case] => Ok(vec![Finding { place: case.name(), what: format!("does not compile:\n{log}") }]),
             // One of them spoils the others.
             _ => {
                 let (first, rest) = cases.split_at(cases.len() / 2);
-                return Ok([check(nvrtc, first)?, check(nvrtc, rest)?].concat());
+                Ok([check(nvrtc, first)?, check(nvrtc, rest)?].concat())
             }
         },
-        Err(other) => return Err(other),
-    };
+        other => other,
+    }
+}
+
+/// The same for the text of a translation unit, which may be another than theirs.
+///
+/// # Errors
+/// Those of the compiler.
+pub fn check_text(nvrtc: &Nvrtc, functors: &[Functor], text: &str) -> Result<Vec<Finding>, CompileError> {
+    let compiled = nvrtc.compile(text, ARCH)?;
     let mut findings = Vec::new();
     if !compiled.cubin.starts_with(b"\x7fELF") {
-        findings.push(Finding { place: cases[0].name(), what: "the machine code is no ELF file".to_owned() });
+        findings.push(Finding { place: ARCH.to_owned(), what: "the machine code is no ELF file".to_owned() });
     }
-    for functor in &functors {
+    for functor in functors {
         let usage = |form| Usage::of(&compiled, &functor.kernel(form)).unwrap_or_default();
         let [vector, strided] = [Form::Vector, Form::Strided].map(usage);
         for (form, wrong) in [(Form::Vector, vectorised(functor, &vector, &strided)), (Form::Strided, judge(&strided))]

@@ -2,15 +2,19 @@
 //! formula of the table at every dtype of its domain, and chains of some; a new formula is in it by being in the table.
 
 pub mod compiles;
+pub mod computes;
+pub mod faults;
+mod jobs;
 
-use crate::formulas::formulas;
-use monomorph::DType;
+use crate::formulas::{Formula, formulas};
 use monomorph::ops::algebra::sym::{Function, c_suffix};
 use monomorph::ops::arithmetic::{AddFn, DivFn, MulFn, NegFn};
 use monomorph::ops::comparison::LtFn;
 use monomorph::ops::exponential::ExpFn;
-use monomorph::ops::pointwise::{SymDomain, ThenFn, symbolic};
+use monomorph::ops::pointwise::{PointwiseFn, SymDomain, ThenFn, symbolic};
+use monomorph::{Cpu, DType, Result, Scalar, Tensor, add_alpha, div, exp, lt, mul, neg};
 use monomorph_cuda::Functor;
+use std::sync::Arc;
 
 /// One formula at one dtype.
 pub struct Case {
@@ -20,12 +24,26 @@ pub struct Case {
     pub dtype: DType,
     /// Its kernels.
     pub functor: Functor,
+    /// What they should compute.
+    pub subject: Subject,
+}
+
+/// The operators of a chain one after another on the CPU.
+pub type InTurn = fn(&[Tensor<Cpu>], &[Scalar]) -> Result<Tensor<Cpu>>;
+
+/// What kernels should compute.
+#[derive(Clone)]
+pub enum Subject {
+    /// A formula of the table.
+    Formula(Arc<Formula>),
+    /// Formulas one after another.
+    Chain(InTurn),
 }
 
 impl Case {
-    fn new(formula: &str, dtype: DType, function: Function) -> Case {
+    fn new(formula: &str, dtype: DType, function: Function, subject: Subject) -> Case {
         let functor = Functor::new(&format!("{formula}_{}", c_suffix(dtype)), function);
-        Case { formula: formula.to_owned(), dtype, functor }
+        Case { formula: formula.to_owned(), dtype, functor, subject }
     }
 
     /// The name of the case.
@@ -35,29 +53,32 @@ impl Case {
 }
 
 /// A chain at every dtype of its domain.
-fn chain<F: monomorph::ops::pointwise::PointwiseFn>(name: &str) -> Vec<Case>
+fn chain<F: PointwiseFn>(name: &str, in_turn: InTurn) -> Vec<Case>
 where
     F::Domain: SymDomain<F>,
 {
-    DType::ALL.into_iter().filter_map(|dtype| Some(Case::new(name, dtype, symbolic::<F>(dtype)?))).collect()
+    let case = |dtype| Some(Case::new(name, dtype, symbolic::<F>(dtype)?, Subject::Chain(in_turn)));
+    DType::ALL.into_iter().filter_map(case).collect()
 }
 
 /// Every case.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for formula in formulas() {
+    for formula in formulas().into_iter().map(Arc::new) {
         let name = formula.path.rsplit("::").next().unwrap_or_default().trim();
         for dtype in formula.domain() {
             let Some(function) = (formula.symbolic)(dtype) else { continue };
-            let case = Case::new(name, dtype, function);
+            let case = Case::new(name, dtype, function, Subject::Formula(formula.clone()));
             let functor = case.functor.with_fault((formula.symbolic_fault)(dtype)).with_light(formula.light);
             cases.push(Case { functor, ..case });
         }
     }
-    cases.extend(chain::<ThenFn<MulFn, AddFn>>("MulThenAdd"));
-    cases.extend(chain::<ThenFn<ThenFn<MulFn, AddFn>, NegFn>>("MulThenAddThenNeg"));
-    cases.extend(chain::<ThenFn<DivFn, LtFn>>("DivThenLt"));
-    cases.extend(chain::<ThenFn<MulFn, ExpFn>>("MulThenExp"));
+    cases.extend(chain::<ThenFn<MulFn, AddFn>>("MulThenAdd", |x, p| add_alpha(&mul(&x[0], &x[1])?, &x[2], p[0])));
+    cases.extend(chain::<ThenFn<ThenFn<MulFn, AddFn>, NegFn>>("MulThenAddThenNeg", |x, p| {
+        neg(&add_alpha(&mul(&x[0], &x[1])?, &x[2], p[0])?)
+    }));
+    cases.extend(chain::<ThenFn<DivFn, LtFn>>("DivThenLt", |x, _| lt(&div(&x[0], &x[1])?, &x[2])));
+    cases.extend(chain::<ThenFn<MulFn, ExpFn>>("MulThenExp", |x, _| exp(&mul(&x[0], &x[1])?)));
     cases
 }
 
@@ -68,6 +89,14 @@ pub struct Finding {
     pub place: String,
     /// What is wrong and what would be right.
     pub what: String,
+}
+
+impl Finding {
+    /// Whether it is about this case.
+    pub fn is_of(&self, case: &Case) -> bool {
+        let kernels = format!("{}_{}_", case.formula, c_suffix(case.dtype));
+        self.place.starts_with(&kernels) || self.place.split(", ").any(|name| name == case.name())
+    }
 }
 
 impl std::fmt::Display for Finding {

@@ -2,14 +2,12 @@
 //! compiler, run on values of every kind, and compared with what the operator gives on the CPU. Bits must be equal, except
 //! where the C library has an exponential, a logarithm or another function of its own.
 
-use monomorph::core::with_element;
 use monomorph::ops::algebra::sym::{self, Function};
-use monomorph::ops::record::{Inputs, Within};
-use monomorph::{Complex64, Cpu, DType, Geometry, Scalar, Tensor};
-use monomorph_core::Element;
+use monomorph::ops::record::Within;
+use monomorph::{Cpu, DType, Geometry, Scalar, Tensor};
+use monomorph_testsuite::c_text::{column, numbers, part_distance, rows, within};
 use monomorph_testsuite::formulas::{Formula, formulas};
-use monomorph_testsuite::layout::{convert, samples, values};
-use monomorph_testsuite::naive::{distance, distance_beyond};
+use monomorph_testsuite::layout::values;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::Path;
@@ -26,53 +24,13 @@ struct Case {
     within: Within,
 }
 
-/// Values of a dtype, complex ones with every special part.
-fn elements(dtype: DType) -> Vec<Scalar> {
-    if !dtype.is_complex() {
-        return samples(dtype, Inputs::Any);
-    }
-    let parts = [0.0, -0.0, 1.0, -2.5, 1.5607, 30.1, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-38];
-    let pairs = parts.into_iter().flat_map(|re| parts.map(|im| Scalar::Complex(Complex64::new(re, im))));
-    pairs.map(|z| convert(z, dtype)).collect()
-}
-
-fn column(dtype: DType, column: impl Iterator<Item = Scalar>) -> Tensor<Cpu> {
-    with_element!(dtype, E => {
-        let data: Vec<E> = column.map(E::from_scalar).collect();
-        Tensor::from_slice(&data, &[data.len() as i64]).unwrap()
-    })
-}
-
-/// A product that rounds shows whether the sum is fused, as it is at every level.
-fn factor(dtype: DType) -> Scalar {
-    match dtype {
-        DType::Bool => Scalar::Bool(true),
-        d if d.is_integral(false) => Scalar::Int(3),
-        d if d.is_complex() => convert(Scalar::Complex(Complex64::new(0.7, -1.25)), d),
-        d => convert(Scalar::Float(0.7), d),
-    }
-}
-
 fn case(formula: &Formula, dtype: DType) -> Case {
     let function = (formula.symbolic)(dtype).expect("a formula of its own domain");
     let name = formula.path.rsplit("::").next().unwrap_or_default().trim();
     let name = format!("{name}_{}", sym::c_suffix(dtype));
-    let own = elements(dtype);
-    let truths = samples(DType::Bool, Inputs::Any);
-    let params: Vec<Scalar> = match formula.params {
-        2 => vec![convert(Scalar::Int(1), dtype), convert(Scalar::Int(3), dtype)],
-        n => vec![factor(dtype); n],
-    };
-    // Every pair of elements; masks and third operands go round beside them.
-    let pairs = own.iter().flat_map(|&a| own.iter().map(move |&b| [a, b])).enumerate();
-    let rows: Vec<Vec<Scalar>> = pairs
-        .map(|(i, [a, b])| {
-            let third = own[(i * 7 + i / own.len()) % own.len()];
-            let mask = (formula.masks == 1).then(|| truths[(i + i / own.len()) % 2]);
-            mask.into_iter().chain([a, b, third]).take(formula.operands).collect()
-        })
-        .filter(|row: &Vec<Scalar>| (formula.record.reference)(dtype, row, &params).is_some())
-        .collect();
+    let params = numbers(formula.params, dtype);
+    let mut rows = rows(dtype, formula.operands, formula.masks);
+    rows.retain(|row| (formula.record.reference)(dtype, row, &params).is_some());
     let kind = |k: usize| if k < formula.masks { DType::Bool } else { dtype };
     let operands: Vec<Tensor<Cpu>> =
         (0..formula.operands).map(|k| column(kind(k), rows.iter().map(|row| row[k]))).collect();
@@ -87,51 +45,7 @@ fn case(formula: &Formula, dtype: DType) -> Case {
     let bytes = operands.iter().flat_map(|t| t.storage_to_vec().unwrap());
     let param_bytes = params.iter().flat_map(|&p| column(dtype, std::iter::once(p)).storage_to_vec().unwrap());
     let fed = bytes.chain(param_bytes).collect();
-    // The C library has its own functions of the continuum, and a level fuses what the text does not.
-    let functions = [
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "sigmoid",
-        "erf",
-        "erfc",
-        "erfinv",
-        "gelu",
-        "gelu_tanh",
-        "rsqrt",
-        "pow",
-        "pow_number",
-        "hypot",
-        "lgamma",
-        "digamma",
-        "trigamma",
-        "zeta",
-        "igamma",
-        "igammac",
-        "mul_add",
-    ];
-    let text = function.c_source("f");
-    let own = functions.iter().any(|name| {
-        ["f32", "f64", "f16", "bf16", "c64", "c128"].iter().any(|dtype| text.contains(&format!("k_{name}_{dtype}(")))
-    });
-    let within = if own { formula.record.within } else { Within::EXACT };
+    let within = within(formula.record.within, &function);
     Case { name, function, rows, fed, want, within }
 }
 
@@ -218,16 +132,6 @@ fn c_text_of_every_formula_equals_its_operator() {
     assert!(results.is_empty(), "{} bytes too many", results.len());
     assert!(failures.is_empty(), "\n{failures}");
     fs::remove_dir_all(&folder).unwrap();
-}
-
-/// Units between two elements; of complex ones the worse part counts.
-fn part_distance(dtype: DType, a: Scalar, b: Scalar, within: Within) -> u64 {
-    if !dtype.is_complex() {
-        return distance_beyond(dtype, within, a, b);
-    }
-    let (a, b) = (a.to_complex(), b.to_complex());
-    let part = |x, y| distance(dtype.to_real(), Scalar::Float(x), Scalar::Float(y));
-    part(a.re, b.re).max(part(a.im, b.im))
 }
 
 #[test]

@@ -7,10 +7,11 @@ mod setup;
 use crate::steps::{Outcome, Steps};
 use ledger::Ledger;
 use monomorph_cuda::Nvrtc;
-use monomorph_testsuite::cuda::{Case, Finding, cases, compiles};
+use monomorph_testsuite::conformance::workspace_root;
+use monomorph_testsuite::cuda::{Case, Finding, cases, compiles, computes, faults};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(crate) use setup::install;
@@ -30,6 +31,8 @@ struct Options {
     all: bool,
     again: bool,
     formulas: Vec<String>,
+    only: Option<String>,
+    faults: bool,
 }
 
 fn options(args: &[String]) -> Result<Options, String> {
@@ -39,8 +42,22 @@ fn options(args: &[String]) -> Result<Options, String> {
         match arg.as_str() {
             "--all" => options.all = true,
             "--again" => options.again = true,
+            "--faults" => options.faults = true,
+            "--only" => match args.next().map(String::as_str) {
+                Some(check @ ("compiles" | "computes")) => options.only = Some(check.to_owned()),
+                other => {
+                    return Err(format!(
+                        "--only is {}; accepted are compiles and computes",
+                        other.unwrap_or("nothing")
+                    ));
+                }
+            },
             "--formula" => options.formulas.push(args.next().ok_or("--formula needs a name")?.clone()),
-            other => return Err(format!("cuda takes --all, --again and --formula NAME, got {other}")),
+            other => {
+                return Err(format!(
+                    "cuda takes --all, --again, --faults, --only CHECK and --formula NAME, got {other}"
+                ));
+            }
         }
     }
     Ok(options)
@@ -78,52 +95,87 @@ struct Run {
     problem: Option<String>,
 }
 
+/// The checks that are made.
+struct Checks {
+    compiles: Option<Nvrtc>,
+    computes: bool,
+}
+
+impl Checks {
+    fn new(only: Option<&str>) -> Result<Checks, String> {
+        let compiles = match only {
+            Some("computes") => None,
+            _ => Some(Nvrtc::load(&setup::library()).map_err(|error| error.to_string())?),
+        };
+        let computes = only != Some("compiles");
+        if computes && !computes::has_compiler() {
+            println!("{} is not found: kernels are not run on the host", computes::COMPILER);
+        }
+        Ok(Checks { compiles, computes: computes && computes::has_compiler() })
+    }
+
+    /// Whether a case that they find nothing wrong with has passed.
+    fn are_all(&self) -> bool {
+        self.compiles.is_some() && self.computes
+    }
+
+    /// What the fingerprints depend on beside the text of the kernels.
+    fn words(&self) -> Result<String, String> {
+        let Some(nvrtc) = &self.compiles else { return Ok(String::new()) };
+        let (major, minor) = nvrtc.version().map_err(|error| error.to_string())?;
+        Ok(format!("{} by NVRTC {major}.{minor}", Nvrtc::options(compiles::ARCH).join(" ")))
+    }
+
+    fn run(&self, unit: usize, cases: &[Case]) -> Result<Vec<Finding>, String> {
+        let mut findings = match &self.compiles {
+            Some(nvrtc) => compiles::check(nvrtc, cases).map_err(|error| error.to_string())?,
+            None => Vec::new(),
+        };
+        if self.computes {
+            findings.extend(computes::check(cases, &workspace_root().join(format!("target/cuda/host_{unit}")))?);
+        }
+        Ok(findings)
+    }
+}
+
 /// `cargo xtask cuda`.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let options = options(args)?;
-    let nvrtc = Nvrtc::load(&setup::library()).map_err(|error| error.to_string())?;
-    check(&nvrtc, &options)
-}
-
-fn check(nvrtc: &Nvrtc, options: &Options) -> Result<bool, String> {
+    let checks = Checks::new(options.only.as_deref())?;
+    if options.faults {
+        return plant(&checks);
+    }
     let start = Instant::now();
-    let (major, minor) = nvrtc.version().map_err(|error| error.to_string())?;
     let everything = cases();
     let total = everything.len();
-    let what = format!("{} NVRTC {major}.{minor}", Nvrtc::options(compiles::ARCH).join(" "));
-    let ledger = Mutex::new(Ledger::open(&everything, &what)?);
-    let chosen = chosen(everything, &ledger.lock().unwrap_or_else(PoisonError::into_inner), options);
+    let ledger = Mutex::new(Ledger::open(&everything, &checks.words()?)?);
+    let chosen = chosen(everything, &lock(&ledger), &options);
     let unlimited = options.all || !options.formulas.is_empty();
-    println!("compiles: {} of {total} cases with NVRTC {major}.{minor} for {}", chosen.len(), compiles::ARCH);
+    println!("{} of {total} cases; {}", chosen.len(), checks.words()?);
 
     let (next, run) = (AtomicUsize::new(0), Mutex::new(Run::default()));
     let units: Vec<&[Case]> = chosen.chunks(UNIT).collect();
-    let work = || {
-        while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if !unlimited && start.elapsed() > BUDGET {
-                return;
-            }
-            let found = compiles::check(nvrtc, unit);
-            let mut run = run.lock().unwrap_or_else(PoisonError::into_inner);
-            match found {
-                Ok(findings) => {
-                    findings.iter().for_each(|finding| println!("\n{finding}"));
-                    let is_bad = |case: &Case| {
-                        let own = format!("{}_", case.name().replace(' ', "_"));
-                        findings.iter().any(|f| f.place == case.name() || f.place.starts_with(&own))
-                    };
-                    let passed = unit.iter().filter(|case| !is_bad(case));
-                    let noted = ledger.lock().unwrap_or_else(PoisonError::into_inner).pass(passed);
+    let work = || loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let Some(unit) = units.get(number).filter(|_| unlimited || start.elapsed() < BUDGET) else { return };
+        let found = checks.run(number, unit);
+        let mut run = lock(&run);
+        match found {
+            Ok(findings) => {
+                findings.iter().for_each(|finding| println!("\n{finding}"));
+                let passed = unit.iter().filter(|case| !findings.iter().any(|finding| finding.is_of(case)));
+                if checks.are_all() {
+                    let noted = lock(&ledger).pass(passed);
                     run.problem = run.problem.take().or(noted.err());
-                    run.findings.extend(findings);
-                    run.checked += unit.len();
-                    print!("\r{} of {}, {:.0} s", run.checked, chosen.len(), start.elapsed().as_secs_f64());
-                    let _ = std::io::stdout().flush();
                 }
-                Err(error) => {
-                    run.problem = Some(error.to_string());
-                    return;
-                }
+                run.findings.extend(findings);
+                run.checked += unit.len();
+                print!("\r{} of {}, {:.0} s", run.checked, chosen.len(), start.elapsed().as_secs_f64());
+                let _ = std::io::stdout().flush();
+            }
+            Err(problem) => {
+                run.problem = Some(problem);
+                return;
             }
         }
     };
@@ -140,10 +192,23 @@ fn check(nvrtc: &Nvrtc, options: &Options) -> Result<bool, String> {
     if left > 0 {
         println!("{left} cases changed and are left: cargo xtask cuda --all");
     }
-    if options.all && run.findings.is_empty() {
-        ledger.into_inner().unwrap_or_else(PoisonError::into_inner).commit()?;
+    if options.all && checks.are_all() && run.findings.is_empty() {
+        lock(&ledger).commit()?;
     }
     Ok(run.findings.is_empty())
+}
+
+/// Plants faults, each of which a check has to find.
+fn plant(checks: &Checks) -> Result<bool, String> {
+    let folder = workspace_root().join("target/cuda/faults");
+    let (planted, missed) = faults::check(checks.compiles.as_ref(), checks.computes.then_some(&*folder))?;
+    missed.iter().for_each(|finding| println!("{finding}"));
+    println!("{planted} planted faults, {} missed", missed.len());
+    Ok(missed.is_empty())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The steps of `cargo xtask ci`: the compiler is installed where it can be.
@@ -164,14 +229,16 @@ pub(crate) fn steps(steps: &mut Steps) {
     if !there {
         return;
     }
-    steps.step("CUDA kernels", || match run(&[]) {
-        Ok(true) => Outcome::Passed,
-        Ok(false) => Outcome::Failed,
-        Err(problem) => {
-            eprintln!("{problem}");
-            Outcome::Failed
-        }
-    });
+    for (name, args) in [("CUDA kernels", None), ("faults planted into CUDA kernels", Some("--faults".to_owned()))] {
+        steps.step(name, || match run(args.as_slice()) {
+            Ok(true) => Outcome::Passed,
+            Ok(false) => Outcome::Failed,
+            Err(problem) => {
+                eprintln!("{problem}");
+                Outcome::Failed
+            }
+        });
+    }
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ template <class F> struct k_vector_place {
   k_u32 row[k_vector_arguments<F>::OPERANDS], valid;
 
   K_METHOD void find(const k_vector_arguments<F> &arguments, k_u32 group) {
-    a = &arguments, valid = 0;
+    a = &arguments, first = 0, valid = 0;
     for (int k = 0; k < k_vector_arguments<F>::OPERANDS; k++) row[k] = 0;
     if (group >= a->groups) return;
     if (a->ndim != 0) {

@@ -1,0 +1,136 @@
+//! Faults planted into the text of the kernels, each of which a check has to find. Owns the faults; a check that finds none of
+//! them proves nothing.
+
+use super::{Case, Finding, cases, compiles, computes};
+use monomorph::DType;
+use monomorph_cuda::{Functor, Nvrtc, source};
+use std::path::Path;
+
+/// The check that has to find a fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// [`compiles`].
+    Compiles,
+    /// [`computes`].
+    Computes,
+}
+
+/// A fault: what is written in place of what, and a word of the finding.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// What is wrong.
+    pub name: &'static str,
+    by: By,
+    from: &'static str,
+    to: &'static str,
+    found: &'static str,
+}
+
+const fn fault(name: &'static str, by: By, from: &'static str, to: &'static str, found: &'static str) -> Fault {
+    Fault { name, by, from, to, found }
+}
+
+/// Every fault.
+pub const FAULTS: [Fault; 16] = [
+    fault("two blocks of many threads share the registers", By::Compiles, "(K_THREADS, 1)", "(1024, 2)", "spills"),
+    fault(
+        "pointers hide where they point",
+        By::Compiles,
+        "const char *p = (const char *)a->data[K] + row[K];",
+        "k_u64 raw = (k_u64)a->data[K]; asm volatile(\"\" : \"+l\"(raw)); const char *p = (const char *)raw + row[K];",
+        "no kind of memory",
+    ),
+    fault(
+        "elements are loaded one by one",
+        By::Compiles,
+        "else if (valid == F::GROUP) word",
+        "else if (false) word",
+        "of 16 bytes",
+    ),
+    fault(
+        "elements are stored one by one",
+        By::Compiles,
+        "if (valid == F::GROUP) *(k_word",
+        "if (false) *(k_word",
+        "of 16 bytes",
+    ),
+    fault(
+        "registers are chosen while the kernel runs",
+        By::Compiles,
+        "x..., First::load(word.of[i]));",
+        "x..., First::load(word.of[(i + threadIdx.x) % N]));",
+        "of stack",
+    ),
+    fault(
+        "the end of a row is loaded whole",
+        By::Computes,
+        "else if (valid == F::GROUP) word",
+        "else if (valid) word",
+        "overflow",
+    ),
+    fault(
+        "the end of a row is stored whole",
+        By::Computes,
+        "if (valid == F::GROUP) *(k_word",
+        "if (valid) *(k_word",
+        "overflow",
+    ),
+    fault("the strides of the output serve all", By::Computes, "a.strides[d][k]", "a.strides[d][0]", "overflow"),
+    fault("one group too many", By::Computes, "group >= a->groups", "group > a->groups", "overflow"),
+    fault("one element too many", By::Computes, "index < a->count", "index <= a->count", "in place"),
+    fault("a repeated element is read on", By::Computes, "if (a->repeated >> K & 1)", "if (false)", "overflow"),
+    fault("quotients are halved", By::Computes, ">> by.shift;", ">> by.shift >> 1;", "no part of the output"),
+    fault(
+        "the first operand is loaded for each",
+        By::Computes,
+        "place.template load<K>",
+        "place.template load<1>",
+        "units apart",
+    ),
+    fault("rows begin where the first does", By::Computes, "a->data[0] + row[0]", "a->data[0]", "order of threads"),
+    fault("numbers of the call are lost", By::Computes, "(i, a.params)", "(i, typename F::Params())", "units apart"),
+    fault("a missing result is not told", By::Computes, "if (F::FAULTS && fault) *a.fault = 1;", "", "does not say"),
+];
+
+/// The cases whose kernels get the faults: light and heavy ones, numbers of a call, data without a result.
+fn victims() -> Vec<Case> {
+    let wanted = [("AddFn", DType::F32), ("DivFloorFn", DType::I32), ("ErfinvFn", DType::F64)];
+    let is_wanted = |case: &Case| wanted.contains(&(case.formula.as_str(), case.dtype));
+    cases().into_iter().filter(is_wanted).collect()
+}
+
+/// Plants each fault that a check can find with this compiler, and on the host with programs below this folder. Says how many
+/// these are, and which are not found.
+///
+/// # Errors
+/// Those of compilers that cannot be used.
+pub fn check(nvrtc: Option<&Nvrtc>, folder: Option<&Path>) -> Result<(usize, Vec<Finding>), String> {
+    let victims = victims();
+    let functors: Vec<Functor> = victims.iter().map(|case| case.functor.clone()).collect();
+    let kernels = source(&functors);
+    let (mut planted, mut missed) = (0, Vec::new());
+    for fault in FAULTS {
+        let text = kernels.replace(fault.from, fault.to);
+        let found = match (fault.by, nvrtc, folder) {
+            (By::Compiles, None, _) | (By::Computes, _, None) => continue,
+            _ if text == kernels => Err("has no place in the text any more".to_owned()),
+            (By::Compiles, Some(nvrtc), _) => {
+                compiles::check_text(nvrtc, &functors, &text).map_err(|error| error.to_string())
+            }
+            (By::Computes, _, Some(folder)) => {
+                computes::check_text(&victims, &computes::program(&functors, &text), folder)
+            }
+        };
+        planted += 1;
+        let what = match found {
+            Ok(findings) if findings.iter().any(|finding| finding.what.contains(fault.found)) => continue,
+            Ok(findings) => match findings.first() {
+                Some(other) => format!("is found as something else: {other}"),
+                None => "is not found".to_owned(),
+            },
+            Err(problem) => problem,
+        };
+        missed.push(Finding { place: format!("planted fault: {}", fault.name), what });
+    }
+    Ok((planted, missed))
+}
