@@ -2,9 +2,11 @@
 //! is an operand, of which the integer part counts; below zero, and where int64 has none, the polynomial is 0.
 //!
 //! They are computed by their recurrences of three terms (F. W. J. Olver et al., *NIST Handbook of Mathematical Functions*, 18.9), and
-//! the Chebyshev ones between -1 and 1 by the angle whose cosine is x (18.5), from the degree on that PyTorch chooses. So they are
-//! as accurate as PyTorch's: by the angle, off by some units of the angle times the degree. A recurrence of more than 2^20 steps is NaN,
-//! for which PyTorch computes on.
+//! the Chebyshev ones between -1 and 1 by the angle whose cosine is x (18.5), from the degree on that PyTorch chooses: off by
+//! some units of the angle times the degree, as PyTorch's are. Recurrences are PyTorch's too but for the rounding of single
+//! steps, which shows near zeros of a polynomial: at 400 random points with degrees to 30 the largest error, in units of
+//! max(1, |value|), is 176 where PyTorch's is 57 (Hermite's H of float32 within 3), and 1063 where it is 80 (He of float64). A
+//! recurrence of more than 2^20 steps is NaN, for which PyTorch computes on.
 
 use crate::algebra::{Real, Repeat, Rounding, Trigonometric};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
