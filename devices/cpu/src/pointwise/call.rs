@@ -34,6 +34,7 @@ enum How {
 struct Shape {
     kind: OutputKind,
     masks: u8,
+    light: bool,
     words: &'static str,
     as_f32: fn(DType) -> bool,
 }
@@ -52,8 +53,13 @@ where
         outputs: &Outputs<'_>,
     ) -> Result<Self::Ready> {
         const { assert!(F::Operands::COUNT < MAX, "a pointwise operator has at most 7 operands") };
-        let shape =
-            Shape { kind: F::Out::KIND, masks: F::Operands::MASKS as u8, words: F::Domain::WORDS, as_f32: as_f32::<F> };
+        let shape = Shape {
+            kind: F::Out::KIND,
+            masks: F::Operands::MASKS as u8,
+            light: F::LIGHT,
+            words: F::Domain::WORDS,
+            as_f32: as_f32::<F>,
+        };
         // SAFETY: E1, E2 are passed on; `lookup` gives bodies of this formula.
         unsafe { bind(plan.walk(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
     }
@@ -90,7 +96,7 @@ unsafe fn bind(
     let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: shape.words };
     let compute = if (shape.as_f32)(common) { DType::F32 } else { common };
     let body = lookup(compute, level).ok_or_else(none)?;
-    let taking = Taking { body, kind: shape.kind, masks: shape.masks, common, compute, level };
+    let taking = Taking { body, kind: shape.kind, masks: shape.masks, light: shape.light, common, compute, level };
     if let Some(uniform) = walk.uniform() {
         // SAFETY: E1, E2 are passed on, and this is the formula's body.
         if let Some(flat) = unsafe { Flat::uniform(uniform, &taking, inputs, outputs) } {
@@ -139,5 +145,5 @@ unsafe fn drive(iter: &TensorIter, taking: &Taking, inputs: &[Operand<'_>], outp
         });
     }
     // SAFETY: the bases are those of the plan's operands (E1), the lanes end in the dtypes that the body takes.
-    unsafe { Driver::new(iter, taking.body, bases, |k| taking.lane(iter, k), taking.first()) }
+    unsafe { Driver::new(iter, taking, bases) }
 }

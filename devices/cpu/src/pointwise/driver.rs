@@ -16,6 +16,7 @@
 
 use super::body::Body;
 use super::streaming;
+use super::taking::Taking;
 use crate::lane::{Lane, Stage};
 use crate::moves::{Tile, prefetch_run};
 use monomorph_core::{ErrorKind, Result};
@@ -84,6 +85,8 @@ impl Base {
 pub(super) struct Driver {
     body: Body,
     bases: SmallVec<[Base; 4]>,
+    /// An element takes longer to move than to compute.
+    light: bool,
     /// The operand that a body may find to be its output.
     first: usize,
     walk: Walk,
@@ -98,19 +101,14 @@ enum Walk {
 }
 
 impl Driver {
-    /// A driver of `body` over `iter`; `first` is the operand that a body may find to be its output.
+    /// A driver of what `taking` says over `iter`.
     ///
     /// # Safety
     ///
-    /// D1 and D2 for `bases` and the lanes that `lane` makes.
-    pub(super) unsafe fn new(
-        iter: &TensorIter,
-        body: Body,
-        bases: SmallVec<[Base; 4]>,
-        lane: impl Fn(usize) -> Lane,
-        first: usize,
-    ) -> Driver {
-        let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(lane).collect();
+    /// D1 and D2 for `bases` and the lanes that `taking` makes.
+    pub(super) unsafe fn new(iter: &TensorIter, taking: &Taking, bases: SmallVec<[Base; 4]>) -> Driver {
+        let first = taking.first();
+        let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(|k| taking.lane(iter, k)).collect();
         let out = bases[0].pointer();
         let is_flat = |k: usize| {
             let dense = iter.strides(k).first().is_none_or(|&stride| stride == lanes[k].size() as isize);
@@ -123,7 +121,7 @@ impl Driver {
         } else {
             Walk::Planes(lanes)
         };
-        Driver { body, bases, first, walk }
+        Driver { body: taking.body, light: taking.light, bases, first, walk }
     }
 
     /// Computes every element.
@@ -186,7 +184,7 @@ impl<'d> Planes<'d> {
             lanes,
             first: driver.first,
             serial: iter.must_be_serial(),
-            streams: !iter.must_be_serial() && streaming::pays(iter.numel() * lanes[0].size()),
+            streams: driver.light && !iter.must_be_serial() && streaming::pays(iter.numel() * lanes[0].size()),
             staged: lanes.iter().enumerate().map(bit).sum(),
             capacity: lanes.iter().map(|lane| lane.capacity_of(STAGE)).min().unwrap_or(1),
             params,

@@ -15,6 +15,8 @@ pub(super) struct Taking {
     pub(super) body: Body,
     pub(super) kind: OutputKind,
     pub(super) masks: u8,
+    /// An element takes longer to move than to compute.
+    pub(super) light: bool,
     /// The dtype that the operator computes in.
     pub(super) common: DType,
     /// The dtype that the body computes in, which is the same or wider.
