@@ -12,6 +12,7 @@ use super::lanes::Lanes;
 use super::results::Keep;
 use crate::cell::{Cell, load};
 use crate::isa::{Isa, Kernel, Portable};
+use crate::moves::prefetch_run;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{Accumulator, Fold};
@@ -50,9 +51,6 @@ pub(super) struct Rows {
 
 /// Lanes between two looks ahead: few enough that what is asked for arrives while they are folded.
 const BLOCK_LANES: usize = 128;
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 /// Bytes of the elements that [`held`] folds in one pass over its lanes, a row of a long dense run: as many rows as a group has
 /// are met one beside the other, and the lines of memory nearly in order, which is what processors fetch ahead by.
@@ -231,23 +229,9 @@ impl Group {
     fn fetch(&self, ahead: isize, rows: usize, bytes: usize) {
         for k in 0..rows {
             let row = self.at.wrapping_offset(k as isize * self.stride).wrapping_offset(ahead);
-            for line in (0..bytes).step_by(LINE) {
-                fetch(row.wrapping_add(line));
-            }
+            prefetch_run(row, bytes);
         }
     }
-}
-
-/// Asks for the cache line of an address, which may be any.
-#[inline(always)]
-fn fetch(at: *const u8) {
-    // SAFETY: a prefetch reads nothing, and faults nowhere.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast())
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }
 
 impl<F, C, I> Kernel<I> for Work<F, C, Rows>
