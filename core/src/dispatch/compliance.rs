@@ -13,22 +13,21 @@
 //! * **Values and devices.** The same calls with the same geometries are made for other contents, and on meta tensors.
 //! * **The schema** is held against the whole call: writes and aliases that it does not declare.
 
+mod watch;
+
 use super::Dispatcher;
 use super::completion::OnMeta;
 use super::handle::OperatorHandle;
-use super::kernel::{Frame, KernelFunction};
+use super::kernel::KernelFunction;
 use super::key::DispatchKey;
 use super::library::Library;
 use super::set::{KeyGuard, KeySet};
 use super::stack::Stack;
 use crate::annotations::{Before, check_alias_annotations};
-use crate::borrow::WriteProof;
-use crate::device::DeviceId;
 use crate::error::{ErrorKind, Result};
 use crate::ivalue::IValue;
 use crate::schema::Schema;
-use crate::tensor::AnyTensor;
-use std::cell::RefCell;
+use watch::{WATCH, Watch, observe};
 
 /// What a composed kernel must not do, and did.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -202,141 +201,5 @@ impl Ran {
             Err(_) => {}
         }
         Ok(Ran { trace: watch.trace, breaches: watch.breaches })
-    }
-}
-
-thread_local! {
-    /// The check that this thread is in; taken out during a call, so that what the called operator calls is its own affair.
-    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
-}
-
-/// The kernel of every operator at the key `Tracer`.
-fn observe(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
-    let Some(mut watch) = WATCH.take() else { return frame.redispatch(stack) };
-    watch.unlock();
-    watch.begin(frame, stack);
-    let result = frame.redispatch(stack);
-    match &result {
-        Ok(()) => stack.iter().flat_map(IValue::tensors).for_each(|t| watch.know(t)),
-        Err(_) => watch.failed = true,
-    }
-    watch.lock();
-    WATCH.with_borrow_mut(|place| *place = Some(watch));
-    result
-}
-
-/// What a check knows of the kernel that runs.
-#[derive(Default)]
-struct Watch {
-    /// The tensors that the kernel may have: arguments and results of calls. Held, so that no storage is taken for another.
-    known: Vec<AnyTensor>,
-    locks: Vec<Lock>,
-    trace: Vec<String>,
-    breaches: Vec<Breach>,
-    /// True if the operator that runs is an out= form.
-    is_out: bool,
-    /// The device of the arguments.
-    device: Option<DeviceId>,
-    /// A call was an error, which the kernel may pass on.
-    failed: bool,
-}
-
-impl Watch {
-    fn new(schema: &Schema, arguments: &[IValue]) -> Watch {
-        let mut watch = Watch { is_out: schema.is_out(), ..Watch::default() };
-        arguments.iter().flat_map(IValue::tensors).for_each(|t| watch.know(t));
-        watch.device = watch.known.first().map(AnyTensor::device);
-        watch.lock();
-        watch
-    }
-
-    fn know(&mut self, t: &AnyTensor) {
-        if !self.knows(t) {
-            self.known.push(t.clone());
-        }
-    }
-
-    fn knows(&self, t: &AnyTensor) -> bool {
-        let same = |k: &AnyTensor| k.storage_id() == t.storage_id() && k.geometry().same_elements(t.geometry());
-        self.known.iter().any(same)
-    }
-
-    fn must_be_known(&mut self, t: &AnyTensor, what: impl Fn() -> String) {
-        if !self.knows(t) {
-            self.breaches.push(Breach::ComesFromNowhere { what: what() });
-        }
-    }
-
-    /// Writes a call down.
-    fn begin(&mut self, frame: &Frame<'_>, stack: &Stack) {
-        let (name, schema) = (frame.operator().name().to_owned(), frame.schema());
-        for (value, arg) in stack.iter().zip(schema.args()) {
-            for t in value.tensors() {
-                self.must_be_known(t, || format!("argument {} of {name}", arg.name()));
-            }
-        }
-        let values: Vec<String> = stack.iter().map(|value| self.text(value)).collect();
-        self.trace.push(format!("{name}({})", values.join(", ")));
-        let call = || name.clone();
-        if !self.is_out {
-            if schema.is_out() {
-                self.breaches.push(Breach::CallsOut { call: call() });
-            }
-            if matches!(schema.name(), "resize_" | "resize_as_" | "set_") {
-                self.breaches.push(Breach::Resizes { call: call() });
-            }
-        }
-        if schema.returns().iter().any(|r| !r.ty().is_tensor()) {
-            self.breaches.push(Breach::ReadsValues { call: call() });
-        }
-    }
-
-    /// An argument without what differs between runs: a storage is the number of the tensor that brought it.
-    fn text(&self, value: &IValue) -> String {
-        let tensor = |t: &AnyTensor| {
-            let number = self.known.iter().position(|k| k.storage_id() == t.storage_id());
-            let number = number.map_or("?".to_owned(), |n| n.to_string());
-            let g = t.geometry();
-            format!("#{number} {} {:?} {:?}+{}", g.dtype(), g.sizes(), g.strides(), g.offset())
-        };
-        match value {
-            IValue::Device(device) if Some(*device) == self.device => "the device".to_owned(),
-            value if value.tensors().next().is_some() => value.tensors().map(tensor).collect::<Vec<_>>().join(" "),
-            value => format!("{value:?}"),
-        }
-    }
-
-    fn lock(&mut self) {
-        for t in &self.known {
-            if !self.locks.iter().any(|lock| lock.tensor.storage_id() == t.storage_id()) {
-                self.locks.extend(Lock::new(t));
-            }
-        }
-    }
-
-    fn unlock(&mut self) {
-        self.locks.clear();
-    }
-}
-
-/// A storage borrowed as one that is being written.
-struct Lock {
-    tensor: AnyTensor,
-    proof: Option<WriteProof>,
-}
-
-impl Lock {
-    /// None for a storage without data, or one that cannot be written.
-    fn new(t: &AnyTensor) -> Option<Lock> {
-        let proof = t.0.header()?.borrow().begin_write(false).ok()?;
-        Some(Lock { tensor: t.clone(), proof: Some(proof) })
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        if let (Some(header), Some(proof)) = (self.tensor.0.header(), self.proof.take()) {
-            header.borrow().end_write(proof);
-        }
     }
 }

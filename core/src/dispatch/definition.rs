@@ -4,7 +4,7 @@
 use super::error::DispatchError;
 use super::kernel::KernelFunction;
 use super::key::{AliasKey, RegistrationKey};
-use super::operator::Flags;
+use super::operator::{Flags, Shared};
 use crate::error::Result;
 use crate::schema::Schema;
 
@@ -66,15 +66,15 @@ impl Definition {
     }
 
     /// The kernels, the default one under the key that it stands for.
-    pub(super) fn into_kernels(self) -> Result<Vec<(RegistrationKey, KernelFunction)>> {
+    pub(super) fn into_kernels(self, shared: &Shared) -> Result<Vec<(RegistrationKey, KernelFunction)>> {
         let implicit = RegistrationKey::Alias(AliasKey::CompositeImplicit);
         let mut kernels = self.kernels;
         if let (true, Some((key, _))) = (self.default.is_some(), kernels.first()) {
-            return Err(DispatchError::DefaultWithDispatch { key: *key }.into());
+            return Err(DispatchError::DefaultWithDispatch { key: shared.name_of(*key) }.into());
         }
         kernels.extend(self.default.map(|kernel| (implicit, kernel)));
         if let (true, Some((key, _))) = (self.flags.manual_registration, kernels.first()) {
-            return Err(DispatchError::ManualRegistration { key: *key }.into());
+            return Err(DispatchError::ManualRegistration { key: shared.name_of(*key) }.into());
         }
         Ok(kernels)
     }

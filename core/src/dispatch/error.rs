@@ -1,7 +1,5 @@
 //! What can go wrong between a name and a kernel.
 
-use super::key::RegistrationKey;
-
 /// Errors of definition, registration and dispatch. A failed registration leaves everything as it was.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,7 +25,7 @@ pub enum DispatchError {
     #[error("library {by} has registered a kernel for {key}; use `replace` to put another over it")]
     AlreadyRegistered {
         /// The key.
-        key: RegistrationKey,
+        key: String,
         /// The library.
         by: String,
     },
@@ -35,9 +33,9 @@ pub enum DispatchError {
     #[error("a kernel for {have} is registered; an operator has at most one composed kernel, so {got} is refused")]
     ConflictingAliases {
         /// The alias that has a kernel.
-        have: RegistrationKey,
+        have: String,
         /// The one that was to get one.
-        got: RegistrationKey,
+        got: String,
     },
     /// A definition that leaves the meaning of its default kernel open.
     #[error(
@@ -46,13 +44,13 @@ pub enum DispatchError {
     )]
     DefaultWithDispatch {
         /// The key of the other kernel.
-        key: RegistrationKey,
+        key: String,
     },
     /// Kernels in the definition of an operator that is registered by hand.
     #[error("the operator is marked for manual registration, so its definition takes no kernel (got one for {key})")]
     ManualRegistration {
         /// The key of the kernel.
-        key: RegistrationKey,
+        key: String,
     },
     /// A Rust function that is not what the schema declares.
     #[error("the kernel is {inferred}, which is not what `{declared}` declares: {at}")]
@@ -68,7 +66,7 @@ pub enum DispatchError {
     #[error("{key} takes no kernel: {reason}")]
     KeyTakesNoKernel {
         /// The key.
-        key: RegistrationKey,
+        key: String,
         /// Why.
         reason: &'static str,
     },

@@ -154,13 +154,26 @@ impl OperatorHandle {
         let keys = keys & seen.value.mask;
         let key = keys.highest();
         let slot = &seen.value.slots[key.index()];
-        let Some(kernel) = &slot.kernel else { return Err(no_kernel(&seen.value, key)) };
+        let Some(kernel) = &slot.kernel else { return Err(self.no_kernel(&seen.value, key)) };
         let object = match kernel.shared_object() {
             Some(object) => object,
             None => made(seen, key.index(), kernel)?,
         };
         let frame = Frame { handle: self, schema: &defined.schema, keys, key };
         call(object, &frame, slot)
+    }
+
+    #[cold]
+    fn no_kernel(&self, table: &Table, key: DispatchKey) -> Error {
+        let serves = |slot: &Slot| slot.kernel.is_some() && slot.resolution.source != Source::Fallthrough;
+        let have = DispatchKey::all().zip(&table.slots).filter(|(_, slot)| serves(slot));
+        let names: Vec<_> = have.map(|(key, _)| self.dispatcher.name_of(key.into())).collect();
+        let available = if names.is_empty() { "no key".to_owned() } else { names.join(", ") };
+        let key = match key {
+            DispatchKey::UNDEFINED => "a call without tensors (Undefined)".to_owned(),
+            key => self.dispatcher.name_of(key.into()),
+        };
+        DispatchError::NoKernel { key, available }.into()
     }
 }
 
@@ -229,17 +242,4 @@ fn made<'a>(seen: &'a Seen<Table, Made>, place: usize, kernel: &super::kernel::K
         let _ = cell.set(object);
     }
     cell.get().ok_or_else(none)
-}
-
-#[cold]
-fn no_kernel(table: &Table, key: DispatchKey) -> Error {
-    let serves = |slot: &Slot| slot.kernel.is_some() && slot.resolution.source != Source::Fallthrough;
-    let have: Vec<_> = DispatchKey::all().zip(&table.slots).filter(|(_, slot)| serves(slot)).collect();
-    let names: Vec<_> = have.iter().map(|(key, _)| key.to_string()).collect();
-    let available = if names.is_empty() { "no key".to_owned() } else { names.join(", ") };
-    let key = match key {
-        DispatchKey::UNDEFINED => "a call without tensors (Undefined)".to_owned(),
-        key => key.to_string(),
-    };
-    DispatchError::NoKernel { key, available }.into()
 }

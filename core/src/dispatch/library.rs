@@ -5,7 +5,7 @@ use super::definition::Definition;
 use super::error::DispatchError;
 use super::kernel::KernelFunction;
 use super::key::{Backend, DispatchKey, RegistrationKey};
-use super::operator::{BackendInfo, Defined, Kept, LibraryId};
+use super::operator::{BackendInfo, Defined, Kept, LibraryId, Registrations, Shared};
 use crate::device::Device;
 use crate::error::Result;
 use crate::schema::Schema;
@@ -50,8 +50,8 @@ impl Library {
     fn define_as(&mut self, name: &str, definition: Definition) -> Result<()> {
         let (schema, flags, completed_by) =
             (definition.schema.clone(), definition.flags, definition.completed_by.clone());
-        let kernels = definition.into_kernels()?;
         let mut edit = self.dispatcher.edit();
+        let kernels = definition.into_kernels(&edit.shared)?;
         let operator = self.dispatcher.operator(name);
         let completed_by = completed_by.map(|out| self.dispatcher.operator(&out));
         let defined =
@@ -69,7 +69,7 @@ impl Library {
             next.defined = Some(Arc::new(defined));
             next.definer = self.id;
             for (key, kernel) in kernels {
-                self.keep(&mut next, key, kernel, false)?;
+                self.keep(&edit.shared, &mut next, key, kernel, false)?;
             }
             *own = next;
         }
@@ -112,7 +112,7 @@ impl Library {
             let mut own = operator.lock();
             let mut next = own.clone();
             for key in keys {
-                self.keep(&mut next, *key, kernel.clone(), over).map_err(|e| e.of(name.to_owned()))?;
+                self.keep(&edit.shared, &mut next, *key, kernel.clone(), over).map_err(|e| e.of(name.to_owned()))?;
             }
             *own = next;
         }
@@ -125,21 +125,30 @@ impl Library {
     /// Adds one kernel to registrations that are not published yet.
     fn keep(
         &self,
-        own: &mut super::operator::Registrations,
+        shared: &Shared,
+        own: &mut Registrations,
         key: RegistrationKey,
         kernel: KernelFunction,
         over: bool,
     ) -> Result<()> {
         if key == RegistrationKey::Runtime(DispatchKey::UNDEFINED) {
             let reason = "a call without tensors is served by composed kernels";
-            return Err(DispatchError::KeyTakesNoKernel { key, reason }.into());
+            return Err(DispatchError::KeyTakesNoKernel { key: shared.name_of(key), reason }.into());
         }
         if let (false, Some(other)) = (over, own.at(key)) {
-            return Err(DispatchError::AlreadyRegistered { key, by: other.library_name.to_string() }.into());
+            return Err(DispatchError::AlreadyRegistered {
+                key: shared.name_of(key),
+                by: other.library_name.to_string(),
+            }
+            .into());
         }
         let composite = |key: RegistrationKey| matches!(key, RegistrationKey::Alias(alias) if alias.is_composite());
         if let (true, Some(other)) = (composite(key), own.kernels.iter().find(|k| composite(k.key) && k.key != key)) {
-            return Err(DispatchError::ConflictingAliases { have: other.key, got: key }.into());
+            return Err(DispatchError::ConflictingAliases {
+                have: shared.name_of(other.key),
+                got: shared.name_of(key),
+            }
+            .into());
         }
         if let Some(defined) = &own.defined {
             checked_against(&kernel, &defined.schema)?;
@@ -155,13 +164,17 @@ impl Library {
     /// A key that has a fallback; a kernel that is neither.
     pub fn fallback(&mut self, key: DispatchKey, kernel: KernelFunction) -> Result<()> {
         let at = RegistrationKey::Runtime(key);
+        let mut edit = self.dispatcher.edit();
         if kernel.inferred().is_some() {
             let reason = "a fallback serves operators of every schema, so it has to be boxed";
-            return Err(DispatchError::KeyTakesNoKernel { key: at, reason }.into());
+            return Err(DispatchError::KeyTakesNoKernel { key: edit.shared.name_of(at), reason }.into());
         }
-        let mut edit = self.dispatcher.edit();
         if let Some(other) = edit.shared.fallback(key) {
-            return Err(DispatchError::AlreadyRegistered { key: at, by: other.library_name.to_string() }.into());
+            return Err(DispatchError::AlreadyRegistered {
+                key: edit.shared.name_of(at),
+                by: other.library_name.to_string(),
+            }
+            .into());
         }
         edit.shared.fallbacks.push(Kept { key: at, kernel, library: self.id, library_name: self.namespace.clone() });
         self.dispatcher.publish_all(&edit);

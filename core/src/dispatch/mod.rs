@@ -161,6 +161,11 @@ impl Dispatcher {
         Err(DispatchError::UnknownKey { name: name.to_owned(), near }.into())
     }
 
+    /// A key in words: with the name of a device that a library has made known in place of its number.
+    pub fn name_of(&self, key: RegistrationKey) -> String {
+        self.edit().shared.name_of(key)
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, HashMap<Box<str>, Arc<Operator>>> {
         self.0.operators.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -251,7 +256,9 @@ impl Dispatcher {
             let own = operator.lock();
             if own.is_defined_by(library) {
                 let others = own.kernels.iter().filter(|kept| kept.library != library);
-                by.extend(others.map(|kept| format!("{} ({} of {})", kept.library_name, kept.key, operator.name)));
+                by.extend(others.map(|kept| {
+                    format!("{} ({} of {})", kept.library_name, edit.shared.name_of(kept.key), operator.name)
+                }));
             }
         }
         by

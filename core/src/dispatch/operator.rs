@@ -89,6 +89,18 @@ impl Shared {
     pub(super) fn fallback(&self, key: DispatchKey) -> Option<&Kept> {
         self.fallbacks.iter().rev().find(|kept| kept.key == RegistrationKey::Runtime(key))
     }
+
+    /// The key's name, with that of its device where a library has given one.
+    pub(super) fn name_of(&self, key: RegistrationKey) -> String {
+        let backend = match key {
+            RegistrationKey::Runtime(key) => key.backend(),
+            RegistrationKey::Alias(_) | RegistrationKey::CatchAll => None,
+        };
+        match backend.and_then(|b| Some((b, self.backends[usize::from(b.index())].as_ref()?))) {
+            Some((backend, info)) => key.to_string().replace(backend.name(), &info.name),
+            None => key.to_string(),
+        }
+    }
 }
 
 /// Runs something with a device of this index current.

@@ -2,7 +2,7 @@
 //! for, and no later stage has to look again. Owns the comparison; decides nothing, and says nothing of other calls.
 
 use super::operand::Operand;
-use super::state::{Place, Slot};
+use super::slot::{Place, Slot};
 use crate::device::DeviceId;
 use crate::dtype::{DType, Kind};
 use crate::geometry::Geometry;

@@ -4,7 +4,8 @@
 use super::alike::Alike;
 use super::commit::{Committed, Proxy, exchange_geometries};
 use super::devices::{common_device, declared_device};
-use super::state::{Place, SinkState, Slot};
+use super::slot::{Place, Slot};
+use super::state::SinkState;
 use super::{Executes, StructuredOp};
 use crate::borrow::Home;
 use crate::device::{Device, DeviceId, Strided};

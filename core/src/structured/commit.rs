@@ -3,7 +3,8 @@
 
 use super::borrows::Borrows;
 use super::operand::Operand;
-use super::state::{Form, Place, SinkState};
+use super::slot::Place;
+use super::state::{Form, SinkState};
 use crate::borrow::Home;
 use crate::device::{Contents, DeviceId, Memory};
 use crate::error::Result;

@@ -1,7 +1,8 @@
 //! The device of a call: that of all its tensors, and of what it declares. Owns the check; where a call then runs is its caller's.
 
 use super::operand::Operand;
-use super::state::{Place, SinkState, contract};
+use super::slot::Place;
+use super::state::{SinkState, contract};
 use crate::device::{DeviceId, DeviceKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tensor::TensorRef;

@@ -20,6 +20,7 @@ mod devices;
 mod operand;
 mod operator;
 mod sink;
+mod slot;
 mod state;
 
 pub use alike::Alike;

@@ -3,7 +3,8 @@
 
 use super::bound::{Bound, bind, run};
 use super::operand::Operand;
-use super::state::{Form, Place, SinkState, Slot};
+use super::slot::{Place, Slot};
+use super::state::{Form, SinkState};
 use super::{Executes, StructuredOp};
 use crate::data::{Data, DataMut};
 use crate::device::{Device, Meta};
