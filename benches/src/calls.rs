@@ -3,7 +3,7 @@
 
 use crate::fused::relu_mul_add_out;
 use crate::serve::{Task, Work};
-use crate::{Data, Layout, values};
+use crate::{Data, Domain, Layout, named, values};
 use monomorph::core::dispatch::OperatorHandle;
 use monomorph::{
     Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, cos_out, dispatcher, eq_out,
@@ -58,7 +58,10 @@ pub fn prepare(work: &Work) -> Ready {
             let [a, b] = operands(work)?;
             boxed("add.Tensor", vec![a.into(), b.into(), IValue::Int(1)])
         }
-        form => Err(format!("{} has no form {form} here", work.op)),
+        form => match form.strip_prefix("named:") {
+            Some(arguments) => boxed(&work.op, named::arguments(work, arguments)?),
+            None => Err(format!("{} has no form {form} here", work.op)),
+        },
     }
 }
 
@@ -70,7 +73,8 @@ fn text(error: monomorph::Error) -> String {
 const POSITIVE: [&str; 5] = ["log", "log1p", "sqrt", "rsqrt", "pow"];
 
 fn operand(work: &Work, index: usize, count: usize) -> Result<T, String> {
-    let data = Data { dtype: work.dtype, positive: POSITIVE.contains(&&*work.op) };
+    let domain = if POSITIVE.contains(&&*work.op) { Domain::Positive } else { Domain::Signed };
+    let data = Data { dtype: work.dtype, domain };
     work.layout.operand(data, &work.sizes, index, count).map_err(text)
 }
 
@@ -293,7 +297,9 @@ impl Task for Boxed {
     }
     fn result(&mut self) -> Result<Vec<f64>, String> {
         match &self.stack[..] {
-            [IValue::Tensor(t)] => t.downcast_ref::<Cpu>().map(values).ok_or_else(|| "a result elsewhere".to_owned()),
+            [IValue::Tensor(t), ..] => {
+                t.downcast_ref::<Cpu>().map(values).ok_or_else(|| "a result elsewhere".to_owned())
+            }
             _ => Err("it has not run".to_owned()),
         }
     }

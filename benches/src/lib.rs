@@ -4,6 +4,7 @@
 
 pub mod calls;
 pub mod fused;
+pub mod named;
 pub mod serve;
 
 use monomorph::core::{Element, with_element};
@@ -84,14 +85,28 @@ pub fn group(op: &str, dtype: DType, layout: Layout, side: i64) -> String {
 pub struct Data {
     /// The dtype of the operand.
     pub dtype: DType,
-    /// Whether every number is above zero, as a logarithm wants it.
-    pub positive: bool,
+    /// Where the numbers lie.
+    pub domain: Domain,
+}
+
+/// Where the numbers of an operand lie, as operators want them. Booleans are either, but above zero true; integers that are not around
+/// zero are 1 to 6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    /// Around zero.
+    Signed,
+    /// Above zero, as a logarithm wants them.
+    Positive,
+    /// Between 0 and 1, both excluded.
+    Unit,
+    /// Above 1.
+    AboveOne,
 }
 
 impl Data {
     /// Numbers around zero.
     pub const fn signed(dtype: DType) -> Data {
-        Data { dtype, positive: false }
+        Data { dtype, domain: Domain::Signed }
     }
 
     /// A dense tensor of these numbers.
@@ -113,14 +128,20 @@ impl Data {
         hash = hash.wrapping_mul(0x85EB_CA6B);
         let hash = (hash ^ (hash >> 13)) >> 16;
         let signed = match self.dtype {
-            DType::Bool => return f32::from(self.positive || hash & 1 == 1),
+            DType::Bool => return f32::from(self.domain != Domain::Signed || hash & 1 == 1),
             DType::U8 => (hash % 11) as f32,
             DType::I8 | DType::I16 | DType::I32 | DType::I64 => (hash % 11) as f32 - 5.0,
             DType::F16 | DType::BF16 => (hash >> 8) as f32 / 32.0 - 4.0,
             _ => hash as f32 / 8192.0 - 4.0,
         };
-        let step = if self.dtype.is_integral(true) { 1.0 } else { 1.0 / 32.0 };
-        if self.positive { signed.abs() + step } else { signed }
+        let integral = self.dtype.is_integral(true);
+        let positive = signed.abs() + if integral { 1.0 } else { 1.0 / 32.0 };
+        match self.domain {
+            Domain::Signed => signed,
+            Domain::Unit if !integral => positive / 8.0,
+            Domain::AboveOne if !integral => positive + 1.0,
+            _ => positive,
+        }
     }
 }
 
@@ -143,15 +164,18 @@ mod tests {
     #[test]
     fn numbers_are_exact_in_their_dtype_and_differ_with_the_seed() {
         for dtype in [DType::Bool, DType::U8, DType::I32, DType::BF16, DType::F16, DType::F32, DType::F64] {
-            for data in [Data::signed(dtype), Data { dtype, positive: true }] {
+            for domain in [Domain::Signed, Domain::Positive, Domain::Unit, Domain::AboveOne] {
+                let data = Data { dtype, domain };
                 let want: Vec<f64> = (0..1000).map(|i| f64::from(data.number(i, 1))).collect();
                 assert_eq!(values(&data.tensor(&[1000], 1)), want, "{data:?}");
-                let always = data == Data { dtype: DType::Bool, positive: true };
+                let always = dtype == DType::Bool && domain != Domain::Signed;
                 assert_eq!(values(&data.tensor(&[1000], 2)) == want, always, "{data:?}");
             }
         }
         for dtype in [DType::Bool, DType::U8, DType::I64, DType::F32] {
-            assert!((0..10_000).all(|i| Data { dtype, positive: true }.number(i, 0) > 0.0), "{dtype}");
+            let all = |domain, holds: fn(f32) -> bool| (0..10_000).all(|i| holds(Data { dtype, domain }.number(i, 0)));
+            assert!(all(Domain::Positive, |x| x > 0.0) && all(Domain::AboveOne, |x| x >= 1.0), "{dtype}");
+            assert!(all(Domain::Unit, |x| x > 0.0 && x < 1.0) || dtype.is_integral(true), "{dtype}");
         }
     }
 

@@ -12,6 +12,7 @@
 #include <ATen/ops/add_meta_dispatch.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -47,34 +48,43 @@ at::ScalarType dtype_of(const std::string& name) {
     throw std::runtime_error(name + " is no dtype");
 }
 
-float number(bool positive, at::ScalarType dtype, uint32_t i, uint32_t seed) {
+// The letters of operands in benches/src/named.rs.
+enum Domain : char { SIGNED = 't', POSITIVE = 'p', UNIT = 'u', ABOVE_ONE = 'a' };
+
+float number(Domain domain, at::ScalarType dtype, uint32_t i, uint32_t seed) {
     uint32_t hash = (i + seed * 0x85EBCA6Bu) * 0x9E3779B1u;
     hash ^= hash >> 15;
     hash *= 0x85EBCA6Bu;
     hash = (hash ^ (hash >> 13)) >> 16;
     float value = 0;
     switch (dtype) {
-        case at::kBool: return positive || (hash & 1) ? 1 : 0;
+        case at::kBool: return domain != SIGNED || (hash & 1) ? 1 : 0;
         case at::kByte: value = static_cast<float>(hash % 11); break;
         case at::kChar: case at::kShort: case at::kInt: case at::kLong: value = static_cast<float>(hash % 11) - 5; break;
         case at::kHalf: case at::kBFloat16: value = static_cast<float>(hash >> 8) / 32 - 4; break;
         default: value = static_cast<float>(hash) / 8192 - 4;
     }
-    const float step = at::isIntegralType(dtype, true) ? 1 : 1.0f / 32;
-    return positive ? std::fabs(value) + step : value;
+    const bool integral = at::isIntegralType(dtype, true);
+    const float positive = std::fabs(value) + (integral ? 1 : 1.0f / 32);
+    if (domain == SIGNED) return value;
+    if (integral || domain == POSITIVE) return positive;
+    return domain == UNIT ? positive / 8 : positive + 1;
 }
 
-Tensor dense(const Work& work, at::ScalarType dtype, at::IntArrayRef sizes, uint32_t seed) {
+Domain domain_of(const std::string& op) {
     static const std::set<std::string> defined_above_zero = {"log", "log1p", "sqrt", "rsqrt", "pow"};
-    const bool positive = defined_above_zero.count(work.op) > 0;
+    return defined_above_zero.count(op) > 0 ? POSITIVE : SIGNED;
+}
+
+Tensor dense(Domain domain, at::ScalarType dtype, at::IntArrayRef sizes, uint32_t seed) {
     Tensor floats = at::empty(sizes, at::kFloat);
     float* to = floats.data_ptr<float>();
-    for (int64_t i = 0; i < floats.numel(); ++i) to[i] = number(positive, dtype, static_cast<uint32_t>(i), seed);
+    for (int64_t i = 0; i < floats.numel(); ++i) to[i] = number(domain, dtype, static_cast<uint32_t>(i), seed);
     return floats.to(dtype);
 }
 
-Tensor operand(const Work& work, uint32_t index, uint32_t count) {
-    auto make = [&](at::IntArrayRef sizes) { return dense(work, work.dtype, sizes, index); };
+Tensor operand(const Work& work, uint32_t index, uint32_t count, Domain domain) {
+    auto make = [&](at::IntArrayRef sizes) { return dense(domain, work.dtype, sizes, index); };
     if (work.layout == "contiguous") return make(work.sizes);
     const int64_t rows = work.sizes.at(0), columns = work.sizes.at(1);
     auto broadcast = [&](const Tensor& small) { return count == 1 ? small.expand(work.sizes) : small; };
@@ -85,6 +95,8 @@ Tensor operand(const Work& work, uint32_t index, uint32_t count) {
     if (work.layout == "transposed") return make({columns, rows}).t();
     throw std::runtime_error(work.layout + " is no layout");
 }
+
+Tensor operand(const Work& work, uint32_t index, uint32_t count) { return operand(work, index, count, domain_of(work.op)); }
 
 Tensor output(const Work& work) {
     static const std::set<std::string> same = {"add", "mul", "where", "fused_relu_mul_add", "relu", "maximum", "minimum", "pow"};
@@ -127,8 +139,7 @@ template <class F> std::unique_ptr<Task> returning(F f) { return std::make_uniqu
 std::unique_ptr<Task> into(const Work& work) {
     Tensor out = output(work);
     if (work.op == "where") {
-        Work condition = work;
-        Tensor mask = dense(condition, at::kBool, work.sizes, 2);
+        Tensor mask = dense(SIGNED, at::kBool, work.sizes, 2);
         Tensor a = operand(work, 0, 2), b = operand(work, 1, 2);
         return writing(out, [=](Tensor& to) { at::where_out(to, mask, a, b); });
     }
@@ -182,8 +193,45 @@ std::unique_ptr<Task> reduction(const Work& work) {
     throw std::runtime_error(work.op + " has no form " + work.form + " here");
 }
 
+// The words of benches/src/named.rs.
+std::vector<c10::IValue> arguments(const Work& work, const std::string& text) {
+    std::vector<std::string> words;
+    std::string word;
+    for (std::istringstream parts(text); std::getline(parts, word, ',');) words.push_back(word);
+    auto is_operand = [](const std::string& w) { return w == "t" || w == "p" || w == "u" || w == "a"; };
+    const auto count = static_cast<uint32_t>(std::count_if(words.begin(), words.end(), is_operand));
+    std::vector<c10::IValue> values;
+    uint32_t index = 0;
+    for (const std::string& w : words) {
+        if (is_operand(w)) values.emplace_back(operand(work, index++, count, static_cast<Domain>(w[0])));
+        else if (w == "b") values.emplace_back(dense(SIGNED, at::kBool, work.sizes, 2));
+        else if (w == "none") values.emplace_back();
+        else if (w == "true" || w == "false") values.emplace_back(w == "true");
+        else if (w.rfind("s=", 0) == 0) values.emplace_back(w.substr(2));
+        else if (w.rfind("out=", 0) == 0) values.emplace_back(at::zeros(work.sizes, dtype_of(w.substr(4))));
+        else if (w.find('.') == std::string::npos) values.emplace_back(static_cast<int64_t>(std::stoll(w)));
+        else values.emplace_back(std::stod(w));
+    }
+    return values;
+}
+
+// A boxed call by handle; its arguments are pushed anew for each call. The first result counts.
+std::unique_ptr<Task> boxed(const std::string& overload, std::vector<c10::IValue> values) {
+    const size_t dot = overload.find('.');
+    const std::string name = "aten::" + overload.substr(0, dot);
+    const std::string rest = dot == std::string::npos ? "" : overload.substr(dot + 1);
+    c10::OperatorHandle handle = c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), rest.c_str());
+    auto stack = std::make_shared<torch::jit::Stack>();
+    return returning([=] {
+        stack->assign(values.begin(), values.end());
+        handle.callBoxed(*stack);
+        return stack->front().toTensor();
+    });
+}
+
 std::unique_ptr<Task> prepare(const Work& work) {
     const std::string& form = work.form;
+    if (form.rfind("named:", 0) == 0) return boxed(work.op, arguments(work, form.substr(6)));
     if (form == "all" || form == "dim0" || form == "dim1") return reduction(work);
     if (form == "out") return into(work);
     if (work.op != "add") throw std::runtime_error(work.op + " has no form " + form + " here");
@@ -202,18 +250,7 @@ std::unique_ptr<Task> prepare(const Work& work) {
         Tensor ma = a.to(at::kMeta), mb = b.to(at::kMeta);
         return returning([=] { return at::meta::add(ma, mb); });
     }
-    if (form == "boxed") {
-        c10::OperatorHandle handle = c10::Dispatcher::singleton().findSchemaOrThrow("aten::add", "Tensor");
-        auto stack = std::make_shared<torch::jit::Stack>();
-        return returning([=] {
-            stack->clear();
-            stack->emplace_back(a);
-            stack->emplace_back(b);
-            stack->emplace_back(1);
-            handle.callBoxed(*stack);
-            return stack->back().toTensor();
-        });
-    }
+    if (form == "boxed") return boxed("add.Tensor", {a, b, static_cast<int64_t>(1)});
     throw std::runtime_error(work.op + " has no form " + form + " here");
 }
 

@@ -11,14 +11,19 @@ pub(crate) enum Group {
     More,
     /// Every layout of a few operators at small and medium sizes: looked at for its worst cell.
     Grid,
+    /// Every pointwise operator, by name.
+    Every,
 }
 
 impl Group {
+    pub(crate) const ALL: [Group; 4] = [Group::Figures, Group::More, Group::Grid, Group::Every];
+
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Group::Figures => "figures",
             Group::More => "more",
             Group::Grid => "grid",
+            Group::Every => "every",
         }
     }
 }
@@ -27,11 +32,11 @@ impl Group {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) group: Group,
-    pub(crate) op: &'static str,
+    pub(crate) op: String,
     pub(crate) dtype: &'static str,
     pub(crate) layout: &'static str,
     pub(crate) sizes: Vec<i64>,
-    pub(crate) form: &'static str,
+    pub(crate) form: String,
     pub(crate) threads: usize,
     /// The ratio (theirs / ours) that is asked for at the best level, and at AVX2 where it differs or is stated.
     pub(crate) bar: Option<f64>,
@@ -39,9 +44,12 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// `op/dtype/layout/size/form`, and the threads if they are more than one.
+    /// `op/dtype/layout/size/form`, and the threads if they are more than one. An overload is of one form.
     pub(crate) fn name(&self) -> String {
-        let mut name = format!("{}/{}/{}/{}/{}", self.op, self.dtype, self.layout, self.size(), self.form);
+        let mut name = format!("{}/{}/{}/{}", self.op, self.dtype, self.layout, self.size());
+        if self.group != Group::Every {
+            write!(name, "/{}", self.form).expect("text takes text");
+        }
         if self.threads > 1 {
             write!(name, "/{} threads", self.threads).expect("text takes text");
         }
@@ -55,7 +63,7 @@ impl Cell {
             n if n >= 1 << 10 && n % (1 << 10) == 0 && self.sizes.len() == 1 => format!("{}Ki", n >> 10),
             n => n.to_string(),
         };
-        if self.group == Group::Grid {
+        if matches!(self.group, Group::Grid | Group::Every) {
             return format!("{}Ki", self.sizes.iter().product::<i64>() >> 10);
         }
         self.sizes.iter().map(|n| short(*n)).collect::<Vec<_>>().join("x")
@@ -173,6 +181,7 @@ const GRID_BAR: f64 = 0.9;
 /// A cell of float32 that is held to no bar.
 fn unbarred(op: &'static str, layout: &'static str, sizes: &[i64], form: &'static str) -> Cell {
     let (dtype, sizes) = ("float32", sizes.to_vec());
+    let (op, form) = (op.to_owned(), form.to_owned());
     Cell { group: Group::More, op, dtype, layout, sizes, form, threads: 1, bar: None, bar_avx2: None }
 }
 
@@ -181,15 +190,15 @@ pub(crate) fn plain() -> Vec<Cell> {
     PLAIN.iter().map(|&(op, layout, sizes, form)| unbarred(op, layout, sizes, form)).collect()
 }
 
-/// Every cell that there is against PyTorch, in the order in which they are timed.
+/// The cells against PyTorch that are listed here, in the order in which they are timed.
 pub(crate) fn all() -> Vec<Cell> {
     let figure = |&(op, dtype, layout, sizes, form, threads, bar, bar_avx2): &Figure| Cell {
         group: Group::Figures,
-        op,
+        op: op.to_owned(),
         dtype,
         layout,
         sizes: sizes.to_vec(),
-        form,
+        form: form.to_owned(),
         threads,
         bar: Some(bar),
         bar_avx2,
@@ -202,11 +211,11 @@ pub(crate) fn all() -> Vec<Cell> {
             for layout in GRID_LAYOUTS {
                 cells.extend(GRID_SIDES.map(|side| Cell {
                     group: Group::Grid,
-                    op,
+                    op: op.to_owned(),
                     dtype,
                     layout,
                     sizes: vec![side, side],
-                    form: "out",
+                    form: "out".to_owned(),
                     threads: 1,
                     bar: Some(GRID_BAR),
                     bar_avx2: Some(GRID_BAR),

@@ -35,7 +35,9 @@ impl Digest {
 
     /// Whether two answers are the same but for rounding: every piece within `tolerance` of its magnitude.
     pub(crate) fn agrees(&self, other: &Digest, tolerance: f64) -> bool {
-        let close = |a: &f64, b: &f64, size: &f64| (a - b).abs() <= tolerance * size + f64::MIN_POSITIVE;
+        let alike = |a: &f64, b: &f64| a == b || (a.is_nan() && b.is_nan());
+        let near = |apart: f64, size: &f64| apart.is_finite() && apart <= tolerance * size + f64::MIN_POSITIVE;
+        let close = |a: &f64, b: &f64, size: &f64| alike(a, b) || near((a - b).abs(), size);
         self.elements == other.elements
             && self.sums.len() == other.sums.len()
             && self.sums.iter().zip(&other.sums).zip(&self.magnitudes).all(|((a, b), size)| close(a, b, size))
@@ -84,10 +86,13 @@ impl Engine {
         }
     }
 
-    /// Runs the prepared call once and sums up its answer.
-    pub(crate) fn answer(&mut self) -> Result<Digest, String> {
+    /// Runs the prepared call once and sums up its answer. The inner error says why there is none.
+    pub(crate) fn answer(&mut self) -> Result<Result<Digest, String>, String> {
         let reply = self.ask("answer")?;
-        Digest::parse(&reply).ok_or_else(|| format!("{}: {reply}", self.name))
+        match reply.strip_prefix("absent ") {
+            Some(reason) => Ok(Err(reason.to_owned())),
+            None => Digest::parse(&reply).map(Ok).ok_or_else(|| format!("{}: {reply}", self.name)),
+        }
     }
 
     /// Nanoseconds that so many runs of the prepared call take.
@@ -118,6 +123,8 @@ mod tests {
         assert!(!a.agrees(&digest("3 1.0 2.00001 1.0 4.0"), 1e-6));
         assert!(!a.agrees(&digest("4 1.0 2.0 1.0 4.0"), 1e-6), "another size");
         assert!(!a.agrees(&digest("3 1.0 NaN 1.0 4.0"), 1e-6), "not a number");
+        let odd = digest("3 NaN -inf NaN inf");
+        assert!(odd.agrees(&odd, 1e-6) && !odd.agrees(&digest("3 NaN inf NaN inf"), 1e-6));
         assert!(!a.agrees(&digest("3 1.0 2.0 1.0 4.1"), 1e-6), "another magnitude");
         for line in ["", "x", "3", "3 1.0", "3 1.0 x"] {
             assert_eq!(Digest::parse(line), None, "{line}");

@@ -3,6 +3,7 @@
 
 mod cells;
 mod engine;
+mod every;
 mod history;
 mod measure;
 mod options;
@@ -15,7 +16,7 @@ use crate::checks::cargo;
 use cells::Cell;
 use engine::Engine;
 use history::Baseline;
-use measure::{Outcome, measure, tolerance};
+use measure::{Outcome, measure};
 use monomorph_testsuite::conformance::workspace_root;
 use options::{Options, Rival};
 use run::{Header, Run, key};
@@ -63,6 +64,9 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
 /// The cells that the filters let through.
 fn selected(options: &Options) -> Result<Vec<Cell>, String> {
     let mut cells = if options.vs == Rival::Torch { cells::all() } else { cells::plain() };
+    if options.vs == Rival::Torch {
+        cells.extend(every::cells());
+    }
     cells.retain(|cell| options.filters.is_empty() || options.filters.iter().any(|filter| cell.passes(filter)));
     if let Some(threads) = options.threads {
         cells.iter_mut().for_each(|cell| cell.threads = threads);
@@ -231,6 +235,6 @@ impl Engines<'_> {
             return Ok(Outcome::Absent(format!("needs {} cores, there are {cores}", cell.threads)));
         }
         let pair = self.pair(cell.threads)?;
-        measure(pair, &cell.request(), tolerance(cell.op, cell.dtype), cell.threads)
+        measure(pair, cell)
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn table(run: &Run, cells: &[Cell]) -> String {
     let isa = &run.header.isa;
     let width = cells.iter().map(|cell| cell.name().len()).max().unwrap_or(0);
     let mut text = String::new();
-    for group in [Group::Figures, Group::More, Group::Grid] {
+    for group in Group::ALL {
         let of_group: Vec<&Cell> = cells.iter().filter(|cell| cell.group == group).collect();
         if of_group.is_empty() {
             continue;
@@ -84,13 +84,21 @@ pub(crate) fn table(run: &Run, cells: &[Cell]) -> String {
         writeln!(text, "\n{:<width$} {:>9} {:>9} {:>7} {:>5}", group.name(), "ours", "theirs", "ratio", "bar")
             .expect("text takes text");
         let mut standings = Vec::new();
+        let mut logarithms = 0.0;
         let (mut absent, mut differ) = (0, 0);
         for cell in of_group {
             let Some(outcome) = run.get(&key(cell)) else { continue };
             match outcome {
-                Outcome::Timed(timing) => standings.push(Standing::of(timing.ratio(), bar(cell, isa))),
+                Outcome::Timed(timing) => {
+                    standings.push(Standing::of(timing.ratio(), bar(cell, isa)));
+                    logarithms += timing.ratio().ln();
+                }
                 Outcome::Absent(_) => absent += 1,
                 Outcome::Disagree => differ += 1,
+            }
+            if group == Group::Every && standings.last() == Some(&Standing::Met) && matches!(outcome, Outcome::Timed(_))
+            {
+                continue; // thousands
             }
             writeln!(text, "{}", line(cell, outcome, isa, width)).expect("text takes text");
         }
@@ -109,6 +117,10 @@ pub(crate) fn table(run: &Run, cells: &[Cell]) -> String {
             if n > 0 {
                 write!(text, ", {n} {what}").expect("text takes text");
             }
+        }
+        if group == Group::Every && !standings.is_empty() {
+            let mean = (logarithms / standings.len() as f64).exp();
+            write!(text, "; geometric mean {mean:.2}").expect("text takes text");
         }
         match run.worst(group) {
             Some((name, ratio)) => writeln!(text, "; worst {ratio:.2} at {name}").expect("text takes text"),
