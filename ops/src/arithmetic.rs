@@ -54,11 +54,19 @@ impl<V: RoundedDivision> Map<V> for DivTruncFn {
     }
 }
 
-pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true }
+pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true, usual = true }
 impl<V: RoundedDivision> Map<V> for DivFloorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a.div_floor(b)
+    }
+    #[inline(always)]
+    fn is_usual([a, b]: [V; 2]) -> V::Mask {
+        a.has_small_quotient(b)
+    }
+    #[inline(always)]
+    fn eval_usual([a, b]: [V; 2], (): ()) -> V {
+        a.div_floor_small(b)
     }
     #[inline(always)]
     fn fault([_, b]: [V; 2]) -> V::Mask {

@@ -2,6 +2,7 @@
 //! somebody reads the elements.
 
 use crate::fill::copy_;
+use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
 use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Result, Tensor, observe};
 
@@ -95,14 +96,45 @@ pub(crate) fn complex_like<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b:
     Tensor::zeroed(a.dtype().to_complex(), shape.sizes(), shape.strides(), a.device().index)
 }
 
+/// Has `write` write both parts of a complex output for two real tensors: in place where it has the result's dtype and sizes and lies apart
+/// from both, and else in a new tensor first.
+pub(crate) fn write_parts<D: Device>(
+    what: [&'static str; 2],
+    [a, b]: [&Tensor<D>; 2],
+    out: &mut Tensor<D>,
+    write: impl FnOnce([&mut Tensor<D>; 2]) -> Result<()>,
+) -> Result<()> {
+    let apart = |part: &Tensor<D>| part.storage_id() != out.storage_id();
+    let is_fit = matches!(a.dtype(), DType::F32 | DType::F64)
+        && b.dtype() == a.dtype()
+        && out.dtype() == a.dtype().to_complex()
+        && !out.is_conj()
+        && !out.is_neg()
+        && apart(a)
+        && apart(b)
+        && overlap::internal(out.sizes(), out.strides()) == Internal::No
+        && crate::meta::add(a, b)?.sizes() == out.sizes();
+    if is_fit {
+        return write(parts(out)?.each_mut());
+    }
+    let result = complex_like(what, a, b)?;
+    write(parts(&result)?.each_mut())?;
+    crate::table::write_out(&result, out)
+}
+
+/// The real and the imaginary parts of a complex tensor.
+pub(crate) fn parts<D: Device>(of: &Tensor<D>) -> Result<[Tensor<D>; 2]> {
+    Ok([of.view_as(component(of.geometry(), 0, false)?)?, of.view_as(component(of.geometry(), 1, false)?)?])
+}
+
+const PARTS: [&str; 2] = ["argument real has dtype", "argument imag has dtype"];
+
 /// `complex`: a complex tensor of these parts, float32 or float64.
 pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("complex", [real.geometry(), imag.geometry()]);
     let make = || {
-        let out = complex_like(["argument real has dtype", "argument imag has dtype"], real, imag)?;
-        for (part, values) in [(0, real), (1, imag)] {
-            copy_(&mut out.view_as(component(out.geometry(), part, false)?)?, values, false)?;
-        }
+        let out = complex_like(PARTS, real, imag)?;
+        copy_parts(parts(&out)?.each_mut(), real, imag)?;
         Ok(out)
     };
     make().map_err(|e: Error| e.of("complex"))
@@ -111,7 +143,12 @@ pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D
 /// `complex.out`.
 pub fn complex_out<D: Device>(real: &Tensor<D>, imag: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     let _span = observe::operator("complex", [real.geometry(), imag.geometry(), out.geometry()]);
-    crate::table::write_out(&complex(real, imag)?, out).map_err(|e| e.of("complex"))
+    write_parts(PARTS, [real, imag], out, |parts| copy_parts(parts, real, imag)).map_err(|e| e.of("complex"))
+}
+
+fn copy_parts<D: Device>([re, im]: [&mut Tensor<D>; 2], real: &Tensor<D>, imag: &Tensor<D>) -> Result<()> {
+    copy_(re, real, false)?;
+    copy_(im, imag, false).map(drop)
 }
 
 /// `resolve_conj`: the tensor itself, or a copy if its conj bit is set.

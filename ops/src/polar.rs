@@ -1,39 +1,53 @@
 //! Complex tensors from lengths and angles.
 
 use crate::algebra::{Real, Trigonometric};
-use crate::complex_view::{complex_like, component};
+use crate::complex_view::{complex_like, parts, write_parts};
 use crate::kernels::Polar;
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise, run};
 use crate::record::record;
 use monomorph_core::structured::Out;
 use monomorph_core::{Error, Result, Tensor, observe};
 
-pointwise! { PolarReFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT, elementwise_only = true }
+pointwise! { PolarReFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT, usual = true }
 impl<V: Real + Trigonometric> Map<V> for PolarReFn {
     #[inline(always)]
     fn eval([length, angle]: [V; 2], (): ()) -> V {
         length * angle.cos()
     }
+    #[inline(always)]
+    fn is_usual([_, angle]: [V; 2]) -> V::Mask {
+        angle.is_near()
+    }
+    #[inline(always)]
+    fn eval_usual([length, angle]: [V; 2], (): ()) -> V {
+        length * angle.cos_near()
+    }
 }
 
-pointwise! { PolarImFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT, elementwise_only = true }
+pointwise! { PolarImFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT, usual = true }
 impl<V: Real + Trigonometric> Map<V> for PolarImFn {
     #[inline(always)]
     fn eval([length, angle]: [V; 2], (): ()) -> V {
         length * angle.sin()
     }
+    #[inline(always)]
+    fn is_usual([_, angle]: [V; 2]) -> V::Mask {
+        angle.is_near()
+    }
+    #[inline(always)]
+    fn eval_usual([length, angle]: [V; 2], (): ()) -> V {
+        length * angle.sin_near()
+    }
 }
+
+const OPERANDS: [&str; 2] = ["argument abs has dtype", "argument angle has dtype"];
 
 /// `polar`: a complex tensor of these lengths and angles, float32 or float64.
 pub fn polar<D: Polar>(abs: &Tensor<D>, angle: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("polar", [abs.geometry(), angle.geometry()]);
     let make = || {
-        let out = complex_like(["argument abs has dtype", "argument angle has dtype"], abs, angle)?;
-        let mut parts =
-            [out.view_as(component(out.geometry(), 0, false)?)?, out.view_as(component(out.geometry(), 1, false)?)?];
-        let [re, im] = &mut parts;
-        run::<PolarReFn, D, _, _>((abs, angle), Out([re]))?;
-        run::<PolarImFn, D, _, _>((abs, angle), Out([im]))?;
+        let out = complex_like(OPERANDS, abs, angle)?;
+        compute_parts(parts(&out)?.each_mut(), abs, angle)?;
         Ok(out)
     };
     make().map_err(|e: Error| e.of("polar"))
@@ -42,7 +56,12 @@ pub fn polar<D: Polar>(abs: &Tensor<D>, angle: &Tensor<D>) -> Result<Tensor<D>> 
 /// `polar.out`.
 pub fn polar_out<D: Polar>(abs: &Tensor<D>, angle: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     let _span = observe::operator("polar", [abs.geometry(), angle.geometry(), out.geometry()]);
-    crate::table::write_out(&polar(abs, angle)?, out).map_err(|e| e.of("polar"))
+    write_parts(OPERANDS, [abs, angle], out, |parts| compute_parts(parts, abs, angle)).map_err(|e| e.of("polar"))
+}
+
+fn compute_parts<D: Polar>([re, im]: [&mut Tensor<D>; 2], abs: &Tensor<D>, angle: &Tensor<D>) -> Result<()> {
+    run::<PolarReFn, D, _, _>((abs, angle), Out([re]))?;
+    run::<PolarImFn, D, _, _>((abs, angle), Out([im])).map(drop)
 }
 
 record! { PolarReFn "-: x x", Tame within 4: float |[length, angle], []| length * angle.cos() }

@@ -1,16 +1,18 @@
 //! Powers and roots: sqrt, rsqrt, reciprocal, square, hypot, pow, float_power.
 
-use crate::algebra::{Format, Power, Root, TrueDivision};
+use crate::algebra::{Format, Num, Power, Root, TrueDivision};
 use crate::fill::{Fills, fill_};
 use crate::kernels::Powers;
 use crate::pointwise::{
-    AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Pointwise, Prebuilt, Reals, Rule, Same, common_dtype,
+    Check, Common, FloatComplex, Integral, Map, Number, Numeric, Pointwise, Prebuilt, Reals, Rule, Same, common_dtype,
     pointwise, run,
 };
 use crate::record::record;
 use monomorph_core::strides::strides_for;
 use monomorph_core::structured::{Executes, Functional, Operand, Operator, Out, ValueSink};
-use monomorph_core::{Complex64, DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
+use monomorph_core::{
+    Complex64, DType, Element, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe, with_element,
+};
 
 pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Root> Map<V> for SqrtFn {
@@ -52,11 +54,69 @@ impl<V: Power> Map<V> for PowFn {
     }
 }
 
-pointwise! { PowNumberFn "pow": AllDTypes, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent }
+pointwise! { PowNumberFn "pow": Integral, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent }
 impl<V: Power> Map<V> for PowNumberFn {
     #[inline(always)]
     fn eval([a]: [V; 1], exponent: V) -> V {
-        a.pow_number(exponent)
+        a.pow(exponent)
+    }
+}
+
+/// Powers that are computed in another way than all others, which is shorter and shows at zeros, infinities and branch cuts.
+macro_rules! short_powers {
+    ($($formula:ident $domain:ty: $bound:path, |$a:ident| $power:expr;)+) => {$(
+        pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent, light = true }
+        impl<V: $bound> Map<V> for $formula {
+            #[inline(always)]
+            fn eval([$a]: [V; 1], _exponent: V) -> V {
+                $power
+            }
+        }
+    )+};
+}
+short_powers! {
+    PowZeroFn Numeric: Num, |_a| V::one();
+    PowOneFn Numeric: Num, |a| a;
+    PowTwoFn Numeric: Num, |a| a * a;
+    PowThreeFn Numeric: Num, |a| a * a * a;
+    PowHalfFn FloatComplex: Root, |a| a.sqrt();
+    PowMinusHalfFn FloatComplex: Root, |a| a.rsqrt();
+    PowMinusOneFn FloatComplex: TrueDivision, |a| V::one() / a;
+    PowMinusTwoFn FloatComplex: TrueDivision, |a| V::one() / (a * a);
+}
+
+/// `pow` with a number as the exponent: by the formula for that number, if there is one. Of other numbers floats take one more operand, for
+/// which they have a loop.
+pub struct PowNumber;
+
+impl<'t, D: Powers, P: Into<Scalar>> Operator<'t, D, (Operand<'t>, P)> for PowNumber {
+    fn call<S: ValueSink<'t, D>>((a, exponent): (Operand<'t>, P), sink: S) -> Result<S::Value> {
+        let exponent = exponent.into();
+        let dtype = common_dtype(&[a, exponent.into()]);
+        // PyTorch rounds the number to the dtype; one that an integer does not hold is an error.
+        let rounded = |dtype| with_element!(dtype, E => E::from_scalar(exponent).to_scalar()).to_complex();
+        let power = match dtype {
+            None | Some(DType::Bool) => None,
+            Some(dtype) if dtype.is_integral(true) => Some(exponent.to_complex()),
+            Some(dtype) => Some(rounded(dtype)),
+        };
+        let power = power.filter(|power| power.im == 0.0).map(|power| power.re);
+        let has_roots = dtype.is_some_and(|dtype| !dtype.is_integral(true));
+        match (power, has_roots) {
+            (Some(0.0), _) => run::<PowZeroFn, D, _, S>((a, exponent), sink),
+            (Some(1.0), _) => run::<PowOneFn, D, _, S>((a, exponent), sink),
+            (Some(2.0), _) => run::<PowTwoFn, D, _, S>((a, exponent), sink),
+            (Some(3.0), _) => run::<PowThreeFn, D, _, S>((a, exponent), sink),
+            (Some(0.5), true) => run::<PowHalfFn, D, _, S>((a, exponent), sink),
+            (Some(-0.5), true) => run::<PowMinusHalfFn, D, _, S>((a, exponent), sink),
+            (Some(-1.0), true) => run::<PowMinusOneFn, D, _, S>((a, exponent), sink),
+            (Some(-2.0), true) => run::<PowMinusTwoFn, D, _, S>((a, exponent), sink),
+            (_, false) => run::<PowNumberFn, D, _, S>((a, exponent), sink),
+            (_, true) => {
+                check_number(exponent, dtype.unwrap_or(DType::F64)).map_err(|e| e.of("pow"))?;
+                run::<PowFn, D, _, S>((a, exponent), sink)
+            }
+        }
     }
 }
 
@@ -98,7 +158,7 @@ pub struct Square;
 
 impl<'t, D: Powers> Operator<'t, D, (Operand<'t>,)> for Square {
     fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
-        run::<PowNumberFn, D, _, S>((a, Scalar::Int(2)), sink)
+        <PowNumber as Operator<'t, D, (Operand<'t>, i64)>>::call((a, 2), sink)
     }
 }
 
@@ -119,7 +179,11 @@ fn check_exponent(call: &Check<'_, '_>) -> Result<()> {
         let rule = "argument exponent is a negative integer, and the base is integral; cast the base to a float";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
-    match call.common {
+    check_number(*exponent, call.common)
+}
+
+fn check_number(exponent: Scalar, common: DType) -> Result<()> {
+    match common {
         // Wide floats take any number.
         DType::F32 | DType::F64 | DType::C64 | DType::C128 => Ok(()),
         common => exponent.check_fits(common, "exponent"),
@@ -132,28 +196,22 @@ record! { ReciprocalFn "reciprocal: x", Any within 4: float |[a], []| 1.0 / a, c
 record! { HypotFn "hypot: x x", Any within 1: float |[a, b], []| a.hypot(b) }
 record! { PowFn "pow.Tensor_Tensor: x x", Any within 64:
 int |[a, b], []| power(a, b), float |[a, b], []| a.powf(b), complex |[a, b], []| (b * a.ln()).exp() }
-record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 64:
-bool |[a], [b]| a | !b, int |[a], [b]| power(a, b),
-float |[a], [b]| a.powf(b), complex |[a], [b]| complex_power(a, b) }
+record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 0: bool |[a], [b]| a | !b, int |[a], [b]| power(a, b) }
+record! { PowZeroFn "pow.Tensor_Scalar: x 0", Any within 0: int |[_a], [_n]| 1, float |[_a], [_n]| 1.0, complex |[_a], [_n]| Complex64::ONE }
+record! { PowOneFn "pow.Tensor_Scalar: x 1", Any within 0: int |[a], [_n]| a, float |[a], [_n]| a, complex |[a], [_n]| a }
+record! { PowTwoFn "pow.Tensor_Scalar: x 2", Any within 1:
+int |[a], [_n]| power(a, 2), float |[a], [_n]| a * a, complex |[a], [_n]| a * a }
+record! { PowThreeFn "pow.Tensor_Scalar: x 3", Any within 4:
+int |[a], [_n]| power(a, 3), float |[a], [_n]| a * a * a, complex |[a], [_n]| a * a * a }
+record! { PowHalfFn "pow.Tensor_Scalar: x 0.5", Any within 4: float |[a], [_n]| a.sqrt(), complex |[a], [_n]| a.sqrt() }
+record! { PowMinusHalfFn "pow.Tensor_Scalar: x -0.5", Any within 4:
+float |[a], [_n]| 1.0 / a.sqrt(), complex |[a], [_n]| reciprocal(a.sqrt()) }
+record! { PowMinusOneFn "pow.Tensor_Scalar: x -1.0", Any within 4: float |[a], [_n]| 1.0 / a, complex |[a], [_n]| reciprocal(a) }
+record! { PowMinusTwoFn "pow.Tensor_Scalar: x -2.0", Any within 8:
+float |[a], [_n]| 1.0 / (a * a), complex |[a], [_n]| reciprocal(a * a) }
 /// 1 / z; of zero infinity, and a NaN.
 fn reciprocal(z: Complex64) -> Complex64 {
     if z.norm() == 0.0 { Complex64::new(f64::INFINITY, f64::NAN) } else { z.inv() }
-}
-
-/// A complex number to the power of a number.
-fn complex_power(z: Complex64, exponent: Complex64) -> Complex64 {
-    let real = |x: f64| exponent == Complex64::new(x, 0.0);
-    match () {
-        () if real(0.0) => Complex64::new(1.0, 0.0),
-        () if real(0.5) => z.sqrt(),
-        () if real(-0.5) => reciprocal(z.sqrt()),
-        () if real(1.0) => z,
-        () if real(2.0) => z * z,
-        () if real(3.0) => z * z * z,
-        () if real(-1.0) => reciprocal(z),
-        () if real(-2.0) => reciprocal(z * z),
-        () => (exponent * z.ln()).exp(),
-    }
 }
 
 /// An integer to the power of another, wrapped.
@@ -192,9 +250,18 @@ macro_rules! __power_rows {
         { [pow.Tensor_Tensor] (Tensor self, Tensor exponent) -> (Tensor) : formula ($crate::power::PowFn) {
             functional pow; inplace pow_ [pow_.Tensor]; out pow_out [pow.Tensor_Tensor_out];
         } }
-        { [pow.Tensor_Scalar] (Tensor self, Scalar exponent) -> (Tensor) : formula ($crate::power::PowNumberFn) {
+        { [pow.Tensor_Scalar] (Tensor self, Scalar exponent) -> (Tensor) : op ($crate::power::PowNumber) {
             functional pow_number; inplace pow_number_ [pow_.Scalar]; out pow_number_out [pow.Tensor_Scalar_out];
         } }
+        { [] () -> () : formula ($crate::power::PowNumberFn) {} }
+        { [] () -> () : formula ($crate::power::PowZeroFn) {} }
+        { [] () -> () : formula ($crate::power::PowOneFn) {} }
+        { [] () -> () : formula ($crate::power::PowTwoFn) {} }
+        { [] () -> () : formula ($crate::power::PowThreeFn) {} }
+        { [] () -> () : formula ($crate::power::PowHalfFn) {} }
+        { [] () -> () : formula ($crate::power::PowMinusHalfFn) {} }
+        { [] () -> () : formula ($crate::power::PowMinusOneFn) {} }
+        { [] () -> () : formula ($crate::power::PowMinusTwoFn) {} }
         { [pow.Scalar] (Scalar self, Tensor exponent) -> (Tensor) : hand ($crate::power::pow_scalar) {
             functional pow_scalar;
         } }

@@ -6,11 +6,19 @@ use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within};
 use monomorph_core::DType;
 
-pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, elementwise_only = true }
+pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true }
 impl<V: RoundedDivision> Map<V> for RemainderFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a.rem_floor(b)
+    }
+    #[inline(always)]
+    fn is_usual([a, b]: [V; 2]) -> V::Mask {
+        a.has_small_quotient(b)
+    }
+    #[inline(always)]
+    fn eval_usual([a, b]: [V; 2], (): ()) -> V {
+        a.rem_floor_small(b)
     }
     #[inline(always)]
     fn fault([_, b]: [V; 2]) -> V::Mask {
@@ -18,11 +26,19 @@ impl<V: RoundedDivision> Map<V> for RemainderFn {
     }
 }
 
-pointwise! { FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, elementwise_only = true }
+pointwise! { FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true }
 impl<V: RoundedDivision> Map<V> for FmodFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a.rem_trunc(b)
+    }
+    #[inline(always)]
+    fn is_usual([a, b]: [V; 2]) -> V::Mask {
+        a.has_small_quotient(b)
+    }
+    #[inline(always)]
+    fn eval_usual([a, b]: [V; 2], (): ()) -> V {
+        a.rem_trunc_small(b)
     }
     #[inline(always)]
     fn fault([_, b]: [V; 2]) -> V::Mask {

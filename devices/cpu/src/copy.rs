@@ -1,11 +1,23 @@
 //! The copy of the CPU: any layout and dtype to any other, with conj and neg bits on both sides.
 
 use crate::cast::{Bits, moved};
-use crate::lane::{Block, Lane};
+use crate::lane::{Block, Lane, Stage};
 use crate::level;
-use crate::moves::Tile;
+use crate::moves::{LINE, Tile};
 use monomorph_core::{Result, Strided};
 use monomorph_iter::{Config, Flags, GRAIN, View, build_over};
+
+/// The longer side of a square.
+const SIDE: usize = 64;
+
+/// Lines of each column of the source that a square takes.
+const LINES: usize = 2;
+
+/// Bytes of the block that a square is staged in.
+const SQUARE: usize = 8192;
+
+/// Planes with fewer rows or columns are not worth squares.
+const LEAST: usize = 16;
 
 /// Everything off: the operands are what they are.
 const FLAGS: Flags = Flags {
@@ -36,6 +48,10 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
     let sizes = [to.dtype.size(), from.dtype.size()];
 
     let plane = |at: &[*mut u8], strides: &[isize], cols: usize, rows: usize| {
+        if rows >= LEAST && cols >= LEAST && strides[3] != 0 && strides[3].unsigned_abs() < strides[1].unsigned_abs() {
+            // SAFETY: C1, C2.
+            return unsafe { squares(&load, &store, at, strides, cols, rows) };
+        }
         for row in 0..rows as isize {
             let to = at[0].wrapping_offset(row * strides[2]);
             let from = at[1].wrapping_offset(row * strides[3]).cast_const();
@@ -62,6 +78,34 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
     // SAFETY: W1 and W2 by C1 and C2.
     unsafe { iter.for_each(&[to.data, from.data], GRAIN, plane) };
     Ok(())
+}
+
+/// Copies a plane whose source is dense across rows, or nearly, in squares: every line of its memory is used up when it is met.
+///
+/// # Safety
+///
+/// C1, C2 for the plane.
+unsafe fn squares(load: &Lane, store: &Lane, at: &[*mut u8], strides: &[isize], cols: usize, rows: usize) {
+    let (mut block, mut scratch) = (Stage::<SQUARE>::NEW, Stage::<SQUARE>::NEW);
+    let (block, scratch) = (block.data(), scratch.data());
+    let height =
+        (LINES * LINE / load.size()).max(1).min(load.capacity_of(SQUARE).min(store.capacity_of(SQUARE)) / SIDE);
+    let place = |k: usize, row: usize, col: usize| {
+        at[k].wrapping_offset(row as isize * strides[2 + k] + col as isize * strides[k])
+    };
+    for row in (0..rows).step_by(height) {
+        for col in (0..cols).step_by(SIDE) {
+            let (rows, cols) = (height.min(rows - row), SIDE.min(cols - col));
+            let tile = |k: usize, rows: usize| Tile { cols, rows, inner: strides[k], outer: strides[2 + k] };
+            // SAFETY: L1–L3 by C1, C2 and the choice of `height`.
+            unsafe { load.load(place(1, row, col), tile(1, rows), block, scratch) };
+            for r in 0..rows {
+                let from = block.wrapping_add(r * cols * load.size());
+                // SAFETY: as above; the block was just filled, and a row of it is a block that is large enough.
+                unsafe { store.store(from, place(0, row + r, col), tile(0, 1), scratch) };
+            }
+        }
+    }
 }
 
 /// Moves a run that may be copied onto itself.

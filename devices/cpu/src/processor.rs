@@ -41,6 +41,11 @@ impl Maker {
         self == Maker::Intel
     }
 
+    /// Whether lines had better be asked for before they are written: a store that waits for its line holds up those behind it.
+    pub(crate) fn waits_for_lines(self) -> bool {
+        self == Maker::Intel
+    }
+
     /// Whether a line that is about to be overwritten whole is read from memory first, unless it is stored past the caches.
     pub(crate) fn reads_what_it_overwrites(self) -> bool {
         self == Maker::Amd

@@ -39,6 +39,27 @@ pub trait RoundedDivision: Num + Ordered {
     /// [`faults`](RoundedDivision::faults) holds.
     fn rem_floor(self, divisor: Self) -> Self;
 
+    /// Whether the quotient is so small that the functions of that name may be asked. Always for integers, whose functions are the same.
+    fn has_small_quotient(self, divisor: Self) -> Self::Mask {
+        let _ = divisor;
+        self.eq(self)
+    }
+
+    /// [`div_floor`](RoundedDivision::div_floor) by a shorter way, of a [small](RoundedDivision::has_small_quotient) quotient; of any other something.
+    fn div_floor_small(self, divisor: Self) -> Self {
+        self.div_floor(divisor)
+    }
+
+    /// [`rem_trunc`](RoundedDivision::rem_trunc) likewise.
+    fn rem_trunc_small(self, divisor: Self) -> Self {
+        self.rem_trunc(divisor)
+    }
+
+    /// [`rem_floor`](RoundedDivision::rem_floor) likewise.
+    fn rem_floor_small(self, divisor: Self) -> Self {
+        self.rem_floor(divisor)
+    }
+
     /// Where this divisor is an error: zero for integers, never for floats. A quotient cannot fail in the middle of a
     /// loop, so the caller that owns the loop asks for this too and reports the error itself.
     fn faults(divisor: Self) -> Self::Mask;

@@ -43,12 +43,18 @@ pub(crate) fn cells() -> Vec<Cell> {
     cells
 }
 
-/// The out= form of each pointwise row, or the functional one where there is none.
+/// Families whose hand-written rows make, copy or place tensors.
+const ELSEWHERE: [&str; 8] = ["factory", "new_factories", "resize", "scatter", "copies", "parts", "fill", "nonzero"];
+
+/// The out= form of each pointwise row; the functional one where it is no out= form that computes in place.
 fn overloads() -> Vec<OperatorHandle> {
     let mut names: Vec<String> = Vec::new();
     for row in rows().into_iter().filter(|row| matches!(row.kind, "formula" | "op" | "hand")) {
+        if row.kind == "hand" && ELSEWHERE.iter().any(|family| row.definition.contains(&format!("::{family}::"))) {
+            continue;
+        }
         let of = |form: &str| row.forms.iter().find(|f| f.form == form).and_then(|f| f.overload.clone());
-        names.extend(of("out").or_else(|| of("autoout")).or_else(|| of("functional")));
+        names.extend(of("out").or_else(|| of("functional")));
     }
     let handles = names.iter().filter_map(|name| dispatcher().find(name).ok());
     handles.filter(|handle| handle.schema().is_ok_and(is_pointwise)).collect()
@@ -167,6 +173,7 @@ mod tests {
         let is = |op, dtype, want: &str| assert_eq!(form(op, dtype).as_deref(), Some(want), "{op} of {dtype}");
         is("add.out", "float32", "named:t,t,1,out=float32");
         is("eq.Scalar_out", "bfloat16", "named:t,1.5,out=bool");
+        is("add.Scalar", "float32", "named:t,1.5,1");
         is("exp.out", "int32", "named:p,out=float32");
         is("clamp.out", "int32", "named:p,-1,1,out=int32");
         is("div.out_mode", "float64", "named:t,t,s=floor,out=float64");

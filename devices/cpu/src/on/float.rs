@@ -4,31 +4,16 @@
 use super::arc::{atan2_f32, atan2_f64};
 use super::pair::{product_f32, product_f64, rest_f32, rest_f64};
 use super::pow::{pow_f32, pow_f64};
+use super::quotient::{through_bf16, through_f16, unrounded};
 use super::reduction::NEAR_F64;
 use super::sine::NEAR_F32;
 use super::{On, operator};
-use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::Isa;
 use half::{bf16, f16};
 use monomorph_ops::algebra::{
     Coordinate, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Power, Real, Root,
-    RoundedDivision, Trigonometric, TrueDivision, Value,
+    Trigonometric, TrueDivision, Value,
 };
-
-#[inline(always)]
-fn unrounded<T>(x: T) -> T {
-    x
-}
-
-#[inline(always)]
-fn through_f16(x: f32) -> f32 {
-    f16_to_f32(f32_to_f16(x))
-}
-
-#[inline(always)]
-fn through_bf16(x: f32) -> f32 {
-    bf16_to_f32(f32_to_bf16(x))
-}
 
 /// Declares 1 / √x: the quotient, and one step of Newton's with what it lacks. Where there is nothing to correct (zero,
 /// infinity), or the split of a large number overflows, the quotient stands.
@@ -158,6 +143,19 @@ macro_rules! float {
             fn le(self, other: Self) -> Self::Mask {
                 On::new(self.get() <= other.get())
             }
+            // The first choice is one instruction, which gives `b` where either is NaN.
+            #[inline(always)]
+            fn minimum(self, other: Self) -> Self {
+                let (a, b) = (self.get(), other.get());
+                let smaller = if a < b { a } else { b };
+                On::new(if a.is_nan() { a } else { smaller })
+            }
+            #[inline(always)]
+            fn maximum(self, other: Self) -> Self {
+                let (a, b) = (self.get(), other.get());
+                let larger = if a > b { a } else { b };
+                On::new(if a.is_nan() { a } else { larger })
+            }
         }
 
         impl<I: Isa> Real for On<$element, I> {
@@ -180,44 +178,6 @@ macro_rules! float {
             }
         }
 
-        impl<I: Isa> RoundedDivision for On<$element, I> {
-            #[inline(always)]
-            fn div_trunc(self, divisor: Self) -> Self {
-                On::new($round(self.get() / divisor.get()).trunc())
-            }
-            #[inline(always)]
-            fn div_floor(self, divisor: Self) -> Self {
-                let (a, b) = (self.get(), divisor.get());
-                let quotient = a / b;
-                let rest = a % b;
-                let exact = $round($round(a - rest) / b);
-                let opposite = (rest != 0.0) & ((b < 0.0) != (rest < 0.0));
-                let exact = if opposite { $round(exact - 1.0) } else { exact };
-                // `exact` is near an integer but has rounding errors: snap to the nearest one.
-                let down = exact.floor();
-                let snapped = if $round(exact - down) > 0.5 { $round(down + 1.0) } else { down };
-                let signed = if exact != 0.0 { snapped } else { $repr::from(0u8).copysign(quotient) };
-                On::new(if b == 0.0 { quotient } else { signed })
-            }
-            #[inline(always)]
-            fn rem_trunc(self, divisor: Self) -> Self {
-                let (a, b) = (self.get(), divisor.get());
-                // One unit below the dividend: a quotient that only rounding takes out of range still has a rest.
-                let quotient = a * (1.0 - $repr::EPSILON) / b;
-                On::new(if quotient.is_finite() { a % b } else { $repr::NAN })
-            }
-            #[inline(always)]
-            fn rem_floor(self, divisor: Self) -> Self {
-                let (rest, b) = (self.rem_trunc(divisor).get(), divisor.get());
-                let opposite = (rest != 0.0) & ((b < 0.0) != (rest < 0.0));
-                On::new(if opposite { rest + b } else { rest })
-            }
-            #[inline(always)]
-            fn faults(_: Self) -> Self::Mask {
-                On::new(false)
-            }
-        }
-
         impl<I: Isa> Root for On<$element, I> {
             #[inline(always)]
             fn sqrt(self) -> Self {
@@ -233,28 +193,6 @@ macro_rules! float {
             #[inline(always)]
             fn pow(self, exponent: Self) -> Self {
                 On::new($pow::<I>(self.get(), exponent.get()))
-            }
-            #[inline(always)]
-            fn pow_number(self, exponent: Self) -> Self {
-                let (x, exponent) = (self.get(), $round(exponent.get()));
-                // The exponent is the same for the whole loop, so this is no branch in it.
-                On::new(if exponent == 0.5 {
-                    x.sqrt()
-                } else if exponent == -0.5 {
-                    $rsqrt::<I>(x)
-                } else if exponent == 1.0 {
-                    x
-                } else if exponent == 2.0 {
-                    x * x
-                } else if exponent == 3.0 {
-                    x * x * x
-                } else if exponent == -1.0 {
-                    1.0 / x
-                } else if exponent == -2.0 {
-                    1.0 / (x * x)
-                } else {
-                    $pow::<I>(x, exponent)
-                })
             }
         }
 

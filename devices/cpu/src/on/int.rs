@@ -44,9 +44,31 @@ macro_rules! unsigned_floor {
     }};
 }
 
-/// Implements the algebra for integer types. The three words of a row name what signed and unsigned ones do apart.
+/// The quotient of integers of at most 16 bits: that of two float32 does not round to an integer unless it is one.
+macro_rules! in_f32 {
+    ($a:expr, $b:expr, $int:ident) => {
+        ($a as f32 / $b as f32) as i32 as $int
+    };
+}
+
+/// The quotient of integers of 32 bits: that of two float64 does not round to an integer unless it is one. Processors have no vectors of
+/// integer quotients.
+macro_rules! in_f64 {
+    ($a:expr, $b:expr, $int:ident) => {
+        // The least integer has no negative.
+        if $b == -1 { $a.wrapping_neg() } else { (f64::from($a) / f64::from($b)) as $int }
+    };
+}
+
+macro_rules! in_integers {
+    ($a:expr, $b:expr, $int:ident) => {
+        $a.wrapping_div($b)
+    };
+}
+
+/// Implements the algebra for integer types. The words of a row name what signed and unsigned ones do apart, and how quotients are taken.
 macro_rules! integer {
-    ($($int:ident: abs $abs:ident, sign $sign:ident, floor $floor:ident);+ $(;)?) => {$(
+    ($($int:ident: abs $abs:ident, sign $sign:ident, floor $floor:ident, quotient $quotient:ident);+ $(;)?) => {$(
         impl<I: Isa> Value for On<$int, I> {
             type Mask = On<bool, I>;
             type Re = Self;
@@ -152,15 +174,6 @@ macro_rules! integer {
                 let reciprocal = if unit & (exponent & 1 == 1) { base } else { unit as $int };
                 On::new(if exponent < 0 { reciprocal } else { product })
             }
-            #[inline(always)]
-            fn pow_number(self, exponent: Self) -> Self {
-                // The exponent is the same for the whole loop, so this is no branch in it.
-                On::new(match exponent.get() {
-                    2 => self.get().wrapping_mul(self.get()),
-                    3 => self.get().wrapping_mul(self.get()).wrapping_mul(self.get()),
-                    _ => return self.pow(exponent),
-                })
-            }
         }
 
         impl<I: Isa> RoundedDivision for On<$int, I> {
@@ -168,20 +181,18 @@ macro_rules! integer {
             fn div_trunc(self, divisor: Self) -> Self {
                 let (a, b) = (self.get(), divisor.get());
                 let safe = if b == 0 { 1 } else { b };
-                On::new(if b == 0 { 0 } else { a.wrapping_div(safe) })
+                On::new(if b == 0 { 0 } else { $quotient!(a, safe, $int) })
             }
             #[inline(always)]
             fn div_floor(self, divisor: Self) -> Self {
-                let (a, b) = (self.get(), divisor.get());
-                let safe = if b == 0 { 1 } else { b };
-                let (quotient, rest) = (a.wrapping_div(safe), a.wrapping_rem(safe));
-                On::new(if b == 0 { 0 } else { $floor!(quotient, rest, b) })
+                let (quotient, rest) = (self.div_trunc(divisor).get(), self.rem_trunc(divisor).get());
+                On::new($floor!(quotient, rest, divisor.get()))
             }
             #[inline(always)]
             fn rem_trunc(self, divisor: Self) -> Self {
                 let (a, b) = (self.get(), divisor.get());
                 let safe = if b == 0 { 1 } else { b };
-                On::new(a.wrapping_rem(safe))
+                On::new(if b == 0 { 0 } else { a.wrapping_sub($quotient!(a, safe, $int).wrapping_mul(b)) })
             }
             #[inline(always)]
             fn rem_floor(self, divisor: Self) -> Self {
@@ -199,9 +210,9 @@ macro_rules! integer {
 }
 
 integer! {
-    u8: abs itself, sign no_sign, floor unsigned_floor;
-    i8: abs wrapping_abs, sign sign_fill, floor signed_floor;
-    i16: abs wrapping_abs, sign sign_fill, floor signed_floor;
-    i32: abs wrapping_abs, sign sign_fill, floor signed_floor;
-    i64: abs wrapping_abs, sign sign_fill, floor signed_floor;
+    u8: abs itself, sign no_sign, floor unsigned_floor, quotient in_f32;
+    i8: abs wrapping_abs, sign sign_fill, floor signed_floor, quotient in_f32;
+    i16: abs wrapping_abs, sign sign_fill, floor signed_floor, quotient in_f32;
+    i32: abs wrapping_abs, sign sign_fill, floor signed_floor, quotient in_f64;
+    i64: abs wrapping_abs, sign sign_fill, floor signed_floor, quotient in_integers;
 }

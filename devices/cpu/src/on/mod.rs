@@ -29,6 +29,7 @@ mod log1p;
 mod next_after;
 mod pair;
 mod pow;
+mod quotient;
 mod reduction;
 mod repeat;
 mod sine;

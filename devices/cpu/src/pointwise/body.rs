@@ -11,6 +11,7 @@ use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
 use crate::moves::prefetch_run;
 use crate::on::On;
+use crate::processor::Maker;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Operands, Params, ParamsOf, PointwiseFn};
 use std::marker::PhantomData;
@@ -24,8 +25,7 @@ pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params:
 /// Elements that are asked for faults before the first of them is written. They stay in the first-level cache.
 const CHUNK: usize = 1024;
 
-/// Bytes of output whose lines are asked for at a time, before any of them is written: a store that waits for its line holds
-/// up the stores behind it.
+/// Bytes of output whose lines are asked for at a time, before any of them is written ([`Maker::waits_for_lines`]).
 const OWNED: usize = 4096;
 
 /// So few bytes of output are not worth asking for.
@@ -90,6 +90,7 @@ where
         let out_size = <F::Out as Store<On<C, I>>>::SIZE;
         // Elements that are converted take longer to compute than to move.
         let owns = F::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && self.n * out_size > NEAR;
+        let owns = owns && Maker::current().waits_for_lines();
         let step = match (F::FAULT || F::USUAL, owns) {
             (true, _) => CHUNK,
             (false, true) => OWNED / out_size,

@@ -88,7 +88,6 @@ pub(super) enum Op {
     Igamma,
     Igammac,
     Pow,
-    PowNumber,
     Make,
     Re,
     Im,
