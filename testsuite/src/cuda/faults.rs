@@ -79,7 +79,7 @@ pub const FAULTS: [Fault; 21] = [
     fault("one group too many", By::Computes, "group >= a->groups", "group > a->groups", "overflow"),
     fault("one element too many", By::Computes, "index < a->count", "index <= a->count", "in place"),
     fault("a repeated element is read on", By::Computes, "if (a->repeated >> K & 1)", "if (false)", "overflow"),
-    fault("quotients are halved", By::Computes, ">> by.shift;", ">> by.shift >> 1;", "no part of the output"),
+    fault("quotients are halved", By::Computes, ">> by.shift;", ">> by.shift >> 1;", "overflow"),
     fault(
         "the first operand is loaded for each",
         By::Computes,
@@ -90,7 +90,13 @@ pub const FAULTS: [Fault; 21] = [
     fault("rows begin where the first does", By::Computes, "a->data[0] + row[0]", "a->data[0]", "order of threads"),
     fault("numbers of the call are lost", By::Computes, "(i, a.params)", "(i, typename F::Params())", "units apart"),
     fault("a number is looked for in memory", By::Computes, "if (a->data[K] == 0)", "if (false)", "null pointer"),
-    fault("floats are cut to uint8 by int32", By::Computes, "(k_u8, k_cut_i64)", "(k_u8, k_cut_i32)", "units apart"),
+    fault(
+        "negative floats are rounded down",
+        By::Computes,
+        "? (k_i64)x :",
+        "? (k_i64)(x < 0 ? x - 1 : x) :",
+        "units apart",
+    ),
     fault("the dtype of the output serves all", By::Computes, "dtypes[k], bits[k]", "dtypes[0], bits[k]", ""),
     fault(
         "conjugates are taken as they are",
