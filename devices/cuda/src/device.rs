@@ -1,6 +1,6 @@
 //! CUDA as a device: its kind, its memory, what is current, its copy. How operators run on it is `execute`.
 
-use crate::driver::{Address, Bound};
+use crate::driver::{Address, Bound, Context};
 use crate::execute::{Plan, Source, is_blocking};
 use crate::functor::Functor;
 use crate::gpu::{gpu, open_already};
@@ -13,6 +13,7 @@ use monomorph_ops::algebra::sym::{Compute, Function, Sym, c_suffix, trace};
 use monomorph_ops::fill::{Fills, fill_by_kernel};
 use std::any::TypeId;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// NVIDIA's GPUs, of compute capability 7.0 or more. Which of them is meant is the index of a tensor's device.
 ///
@@ -25,7 +26,7 @@ pub struct Cuda;
 #[derive(Debug)]
 pub struct Guard {
     former: u8,
-    _bound: Option<Bound>,
+    _bound: Option<Bound<Arc<Context>>>,
     /// What is current is so on one thread.
     thread: PhantomData<*const ()>,
 }
@@ -46,7 +47,11 @@ unsafe impl Device for Cuda {
     fn enter(index: u8) -> Guard {
         let former = make_current(index);
         // Calls of the driver bind by themselves; it is less to do once.
-        let bound = open_already(index).and_then(|gpu| gpu.context().bind().ok());
+        let bound = open_already(index).and_then(|gpu| {
+            let context = gpu.context();
+            // It is told by what is called next.
+            context.enter().inspect_err(|error| context.keep(error.clone())).ok()
+        });
         Guard { former, _bound: bound, thread: PhantomData }
     }
 

@@ -160,9 +160,7 @@ impl Gpu {
             // SAFETY: the block was just made, in this stream.
             if let Err(error) = unsafe { queue.zero(block, bytes) } {
                 // SAFETY: nobody else knows it.
-                if let Err(error) = unsafe { queue.free(block) } {
-                    self.context.keep(error);
-                }
+                unsafe { queue.free(block) };
                 return Err(error);
             }
         }
@@ -183,10 +181,11 @@ impl Gpu {
                 other.queue().synchronize()
             })
         });
-        // SAFETY: the block is forgotten here, and the stream has waited for the others.
-        let freed = waited.and_then(|()| unsafe { block.written.queue().free(at) });
-        if let Err(error) = freed {
-            self.context.keep(error);
+        match waited {
+            // SAFETY: the block is forgotten here, and the stream has waited for the others.
+            Ok(()) => unsafe { block.written.queue().free(at) },
+            // Somebody may still use it.
+            Err(error) => self.context.keep(error),
         }
     }
 

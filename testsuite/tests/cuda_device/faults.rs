@@ -1,6 +1,7 @@
 //! Faults planted between the device and the driver, each of which the stand-in or the scenario has to find: a check that finds none
 //! of them proves nothing.
 
+use crate::tests::{calls, failing};
 use crate::{Outcome, scenario};
 use monomorph_cuda::release;
 use monomorph_testsuite::cuda::fake::StandIn;
@@ -26,7 +27,7 @@ const FAULTS: [(&str, &str); 13] = [
 /// What is found of a fault.
 fn found(stand_in: &StandIn, fault: &str) -> String {
     stand_in.tell(fault);
-    let ran = catch_unwind(AssertUnwindSafe(scenario::run));
+    let ran = catch_unwind(AssertUnwindSafe(|| scenario::run().and_then(|()| scenario::transfer())));
     let mut found = match ran {
         Ok(Ok(())) => String::new(),
         Ok(Err(error)) => format!("{error}\n"),
@@ -41,8 +42,6 @@ fn found(stand_in: &StandIn, fault: &str) -> String {
 }
 
 pub(crate) fn all_are_found(stand_in: &StandIn) -> Outcome {
-    scenario::run().map_err(|error| error.to_string())?;
-    release(0).map_err(|error| error.to_string())?;
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let missed: Vec<String> = FAULTS
@@ -59,14 +58,14 @@ pub(crate) fn all_are_found(stand_in: &StandIn) -> Outcome {
 
 /// An error that somebody loses on the way: the check that tries every call has to see it.
 fn lost_error(stand_in: &StandIn) -> Option<String> {
-    stand_in.tell("inject 0 0");
-    let _ = scenario::run();
-    let _ = release(0);
-    let calls: u64 = stand_in.tell("calls").parse().unwrap_or(0);
+    let calls = match calls(stand_in, scenario::run) {
+        Ok(calls) => calls,
+        Err(problem) => return Some(problem),
+    };
     let loses = |at: u64| {
         stand_in.tell("reset");
         stand_in.tell(&format!("mute {at} 1"));
-        let verdict = catch_unwind(AssertUnwindSafe(|| crate::tests::failing(stand_in, at, 1)));
+        let verdict = catch_unwind(AssertUnwindSafe(|| failing(stand_in, scenario::run, at, 1)));
         for _ in 0..3 {
             let _ = release(0);
         }

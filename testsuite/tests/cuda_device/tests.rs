@@ -46,54 +46,63 @@ pub(crate) fn kernels_compile() -> Outcome {
 }
 
 fn runs(_: &StandIn) -> Outcome {
-    scenario::run().map_err(words)
+    scenario::run().and_then(|()| scenario::transfer()).map_err(words)
 }
 
 /// Codes of calls that fail: one that says nothing of what comes after, short memory, and one that ends the context.
 const CODES: [i32; 3] = [1, 2, 700];
 
+/// A scenario.
+pub(crate) type Scenario = fn() -> monomorph::Result<()>;
+
 fn every_call_fails(stand_in: &StandIn) -> Outcome {
-    // Libraries are loaded and kernels are on disk before calls are counted.
-    scenario::run().map_err(words)?;
-    settled(stand_in)?;
-    stand_in.tell("inject 0 0");
-    scenario::run().map_err(words)?;
-    release(0).map_err(words)?;
-    let calls: u64 = stand_in.tell("calls").parse().map_err(words)?;
-    for code in CODES {
-        for at in 1..=calls {
-            settled(stand_in)?;
-            stand_in.tell(&format!("inject {at} {code}"));
-            failing(stand_in, at, code)?;
+    for scenario in [scenario::run, scenario::transfer] {
+        let calls = calls(stand_in, scenario)?;
+        for code in CODES {
+            for at in 1..=calls {
+                stand_in.tell(&format!("inject {at} {code}"));
+                failing(stand_in, scenario, at, code)?;
+            }
         }
     }
-    settled(stand_in)
+    Ok(())
 }
 
-/// The scenario with one call that fails: somebody is told, and nothing is left.
-pub(crate) fn failing(stand_in: &StandIn, at: u64, code: i32) -> Outcome {
-    let place = format!("call {at} with code {code}");
-    let ran = scenario::run();
-    let told = ran.is_err() as usize + (0..3).filter(|_| release(0).is_err()).count();
+/// How many calls a scenario makes that begins with a closed device and ends with it.
+pub(crate) fn calls(stand_in: &StandIn, scenario: Scenario) -> Result<u64, String> {
+    // Kernels are on disk before calls are counted.
+    scenario().map_err(words)?;
+    settled(stand_in)?;
+    stand_in.tell("inject 0 0");
+    scenario().map_err(words)?;
+    release(0).map_err(words)?;
+    let calls = stand_in.tell("calls").parse().map_err(words);
+    stand_in.tell("reset");
+    calls
+}
+
+/// A scenario with one call that fails: somebody is told, and nothing is left.
+pub(crate) fn failing(stand_in: &StandIn, scenario: Scenario, at: u64, code: i32) -> Outcome {
+    let ran = scenario();
+    let place = format!("call {at}, {}, with code {code}", stand_in.tell("injected"));
+    let told = usize::from(ran.is_err()) + (0..3).filter(|_| release(0).is_err()).count();
     // Short memory may be made by giving back.
     let made = code == 2 && stand_in.tell("trimmed") != "0";
-    if told == 0 && !made {
-        return Err(format!("{place}: the error is lost"));
-    }
     let report = stand_in.tell("report");
-    if !report.is_empty() {
-        return Err(format!("{place}: {report}"));
-    }
-    if live_blocks(0) != (0, 0) {
-        return Err(format!("{place}: blocks are live"));
-    }
+    let live = live_blocks(0);
     stand_in.tell("reset");
-    Ok(())
+    match () {
+        () if !report.is_empty() => Err(format!("{place}: {report}")),
+        () if told == 0 && !made => Err(format!("{place}: the error is lost")),
+        () if live != (0, 0) => Err(format!("{place}: blocks are live")),
+        () => Ok(()),
+    }
 }
 
 fn contexts_break(stand_in: &StandIn) -> Outcome {
     let tensor = Tensor::<Cuda>::from_slice(&[1.0f32, 2.0], &[2]).map_err(words)?;
-    stand_in.tell("inject 2 719");
+    // The copy, between two that make the context current.
+    stand_in.tell("inject 3 719");
     let first = tensor.to_vec::<f32>().err().ok_or("a call in a context that ends")?.to_string();
     for later in [tensor.to_vec::<f32>().map(|_| ()), add(&tensor, &tensor).map(|_| ()), trim(0)] {
         let error = later.err().ok_or("a call in a broken context")?.to_string();

@@ -8,6 +8,7 @@ use super::api::{
 };
 use super::error::CudaError;
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -81,27 +82,44 @@ impl Context {
     }
 
     /// Makes the context that of the calling thread.
-    pub(crate) fn bind(&self) -> Result<Bound> {
+    fn bind(&self) -> Result<Bound<&Context>> {
+        let former = self.exchange()?;
+        Ok(Bound { context: self, former })
+    }
+
+    /// The same for as long as the guard lives.
+    pub(crate) fn enter(self: &Arc<Context>) -> Result<Bound<Arc<Context>>> {
+        let former = self.exchange()?;
+        Ok(Bound { context: self.clone(), former })
+    }
+
+    /// Makes the context that of the calling thread, and gives the former one where that is another.
+    fn exchange(&self) -> Result<Option<ContextHandle>> {
         let mut former = ContextHandle::NULL;
         // SAFETY: D2: the place is written only.
-        unsafe { self.driver.context_get(&mut former) }?;
+        self.seen(unsafe { self.driver.context_get(&mut former) })?;
         if former == self.handle {
-            return Ok(Bound { driver: self.driver, index: self.index, former: None });
+            return Ok(None);
         }
         // SAFETY: D2: the context is retained.
-        unsafe { self.driver.context_set(self.handle) }?;
-        Ok(Bound { driver: self.driver, index: self.index, former: Some(former) })
+        self.seen(unsafe { self.driver.context_set(self.handle) })?;
+        Ok(Some(former))
+    }
+
+    /// The same result; an error that ends the context is remembered.
+    fn seen(&self, result: Result<()>) -> Result<()> {
+        result.inspect_err(|error| {
+            if error.ends_context() {
+                let _ = self.broken.set(error.clone());
+            }
+        })
     }
 
     /// A call of the driver with the context bound.
     pub(crate) fn call(&self, f: impl FnOnce(&Driver) -> Result<()>) -> Result<()> {
         self.sound()?;
         let _bound = self.bind()?;
-        f(self.driver).inspect_err(|error| {
-            if error.ends_context() {
-                let _ = self.broken.set(error.clone());
-            }
-        })
+        self.seen(f(self.driver))
     }
 
     /// A call that gives something back: an error is kept. A broken context gave everything back already.
@@ -109,7 +127,13 @@ impl Context {
         if self.is_broken() {
             return;
         }
-        if let Err(error) = self.call(f) {
+        // A second time, since what is not given back now never is.
+        let bound = self.bind().or_else(|error| {
+            self.keep(error);
+            self.sound()?;
+            self.bind()
+        });
+        if let Err(error) = bound.and_then(|_bound| self.seen(f(self.driver))) {
             self.keep(error);
         }
     }
@@ -154,18 +178,18 @@ impl Drop for Context {
 
 /// Binds the former context again when dropped.
 #[derive(Debug)]
-pub(crate) struct Bound {
-    driver: &'static Driver,
-    index: u8,
+pub(crate) struct Bound<C: Deref<Target = Context>> {
+    context: C,
     former: Option<ContextHandle>,
 }
 
-impl Drop for Bound {
+impl<C: Deref<Target = Context>> Drop for Bound<C> {
     fn drop(&mut self) {
         let Some(former) = self.former else { return };
         // SAFETY: D2: it was bound before; if it was destroyed since, the driver says so.
-        if let Err(error) = unsafe { self.driver.context_set(former) } {
-            LATE[usize::from(self.index)].lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        let set = unsafe { self.context.driver.context_set(former) };
+        if let Err(error) = self.context.seen(set) {
+            self.context.keep(error);
         }
     }
 }
@@ -245,14 +269,14 @@ impl Queue {
         Ok(block)
     }
 
-    /// Frees a block of [`allocate`](Queue::allocate) behind what is in this stream.
+    /// Frees a block of [`allocate`](Queue::allocate) behind what is in this stream. An error is kept.
     ///
     /// # Safety
     ///
     /// The block is live, and nobody uses it behind this call or in a stream that this one has not waited for.
-    pub(crate) unsafe fn free(&self, block: Address) -> Result<()> {
+    pub(crate) unsafe fn free(&self, block: Address) {
         // SAFETY: O1; the rest is the caller's.
-        self.context.call(|driver| unsafe { driver.free(block, self.handle) })
+        self.context.end(|driver| unsafe { driver.free(block, self.handle) });
     }
 
     /// Sets bytes to zero.

@@ -7,6 +7,7 @@
  *   omit NAME          calls of this function return 0 and do nothing: somebody forgets them
  *   widen              copies to the device are of one byte more than they are said to be
  *   calls              how many calls there were since then
+ *   injected           the function whose call failed
  *   report             what was done wrong, and what is left
  *   live | trimmed     how many blocks are live; how often the pool was trimmed */
 
@@ -22,6 +23,7 @@ static std::string answer(const std::string &words) {
   else if (words.find("omit ") == 0) state.omitted = words.substr(5);
   else if (words.find("widen") == 0) state.wider = 1;
   else if (words.find("calls") == 0) return std::to_string(state.calls);
+  else if (words.find("injected") == 0) return state.injected;
   else if (words.find("trimmed") == 0) return std::to_string(state.trimmed);
   else if (words.find("live") == 0) {
     int n = 0;

@@ -18,8 +18,10 @@ static int enter(const char *name, bool needs_context, bool *excused = nullptr) 
   state.calls++;
   if (state.inject != 0 && state.calls == state.inject_at) {
     if (excused != nullptr) *excused = true;
+    state.injected = name;
     if (state.mute) return OMIT;
-    if (is_final(state.inject) && current != nullptr) current->broken = state.inject;
+    if (is_final(state.inject))
+      for (Context &context : state.contexts) if (&context == current || current == nullptr) context.broken = state.inject;
     return state.inject;
   }
   if (!needs_context) return OK;

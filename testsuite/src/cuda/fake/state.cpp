@@ -86,7 +86,7 @@ struct State {
   uint64_t calls, inject_at;
   int inject, trimmed;
   bool mute;
-  std::string omitted;
+  std::string omitted, injected;
   size_t wider;
 };
 static State &state = *new State();
