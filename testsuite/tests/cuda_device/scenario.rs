@@ -11,7 +11,8 @@ const LARGE: usize = (8 << 20) + 1000;
 
 /// Bytes that go to the device and back in pieces, by way of a storage that grows.
 pub(crate) fn transfer() -> Result<()> {
-    let bytes: Vec<u8> = b"monomorph".iter().copied().cycle().take(LARGE).collect();
+    let mut bytes = b"monomorph".repeat(LARGE / 9 + 1);
+    bytes.truncate(LARGE);
     let n = LARGE as i64;
     let mut there = Tensor::<Cuda>::from_storage(&bytes, Geometry::new(DType::U8, &[n], &[1], 0)?)?;
     there.grow_to(Geometry::new(DType::U8, &[n + 1], &[1], 0)?)?;

@@ -311,14 +311,17 @@ API int cuModuleLoadData(Module **module, const void *image) {
   ENTER(true)
   const Elf64_Ehdr *head = (const Elf64_Ehdr *)image;
   if (memcmp(image, "\x7f" "ELF", 4) != 0) return 200;
-  char path[] = "/tmp/stand-in-XXXXXX";
+  /* In memory, where the system has such a place. */
+  char path[] = "/dev/shm/stand-in-XXXXXX", other[] = "/tmp/stand-in-XXXXXX";
+  const char *name = path;
   int file = mkstemp(path);
+  if (file < 0) name = other, file = mkstemp(other);
   size_t bytes = head->e_shoff + (size_t)head->e_shentsize * head->e_shnum;
   bool is_written = file >= 0 && write(file, image, bytes) == (ssize_t)bytes;
   if (file >= 0) close(file);
-  void *library = is_written ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
-  if (library == nullptr) fprintf(stderr, "%s\n", is_written ? dlerror() : path);
-  unlink(path);
+  void *library = is_written ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (is_written && library == nullptr) fprintf(stderr, "%s\n", dlerror());
+  unlink(name);
   if (library == nullptr) return 200;
   state.modules.emplace_back(new Module{current, library, true, false, {-1, 0}});
   *module = state.modules.back().get();

@@ -16,7 +16,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
