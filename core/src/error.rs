@@ -348,6 +348,14 @@ pub enum ErrorKind {
         /// Where.
         device: DeviceId,
     },
+    /// What the driver or the compiler of a device reports.
+    #[error("{device}: {message}")]
+    Device {
+        /// Which device.
+        device: DeviceId,
+        /// Its words.
+        message: String,
+    },
     /// A storage that is being read or written elsewhere.
     #[error("the storage of {arg} is being {state} elsewhere; drop that borrow first")]
     Borrowed {

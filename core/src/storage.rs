@@ -152,14 +152,13 @@ impl Handle {
         bytes: usize,
         contents: Contents,
     ) -> Result<Handle> {
-        let refused = || Error::new(ErrorKind::Allocation { bytes, device });
         if bytes > isize::MAX as usize {
-            return Err(refused());
+            return Err(ErrorKind::Allocation { bytes, device }.into());
         }
         let data = if bytes == 0 {
             NonNull::dangling()
         } else {
-            (memory.allocate)(device.index, bytes, contents).ok_or_else(refused)?
+            (memory.allocate)(device.index, bytes, contents).ok_or_else(|| refusal(memory, device, bytes))?
         };
         let boxed = Box::new(Header::new(memory, device, Block { data, bytes, separate: bytes != 0 }, 0));
         Ok(Handle(NonNull::from(Box::leak(boxed))))
@@ -323,15 +322,16 @@ impl Header {
     ///
     /// The caller holds a write borrow until the growth is committed or dropped.
     pub(crate) unsafe fn prepare_growth(&self, bytes: usize) -> Result<Growth<'_>> {
-        let refused = || Error::new(ErrorKind::Allocation { bytes, device: self.device });
         if self.lease.is_some() {
             // Growing would part the tensor from the storage that it was split off.
             return Err(ErrorKind::Borrowed { arg: "self", state: "split" }.into());
         }
+        let device = self.device;
         if bytes > isize::MAX as usize {
-            return Err(refused());
+            return Err(ErrorKind::Allocation { bytes, device }.into());
         }
-        let data = (self.memory.allocate)(self.device.index, bytes, Contents::Zeroed).ok_or_else(refused)?;
+        let data = (self.memory.allocate)(device.index, bytes, Contents::Zeroed)
+            .ok_or_else(|| refusal(self.memory, device, bytes))?;
         Ok(Growth { header: self, other: Block { data, bytes, separate: true }, used: false })
     }
 }
@@ -489,6 +489,16 @@ impl Drop for Held<'_> {
             Proof::Lent => {}
         }
     }
+}
+
+/// Why there is no block.
+#[cold]
+fn refusal(memory: &Memory, device: DeviceId, bytes: usize) -> Error {
+    let told = match memory.reach {
+        Reach::Host => None,
+        Reach::Transfer { refusal, .. } => refusal(device.index),
+    };
+    told.unwrap_or_else(|| ErrorKind::Allocation { bytes, device }.into())
 }
 
 #[cold]

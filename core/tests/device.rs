@@ -31,6 +31,7 @@ thread_local! {
     static BLOCKS: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
     static MADE: Cell<usize> = const { Cell::new(0) };
     static FAIL_AT: Cell<Option<usize>> = const { Cell::new(None) };
+    static REFUSAL: Cell<Option<&'static str>> = const { Cell::new(None) };
     static CURRENT: Cell<u8> = const { Cell::new(0) };
     static ENTERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
@@ -102,11 +103,17 @@ unsafe fn read(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<
     Ok(())
 }
 
+/// Why there is no memory, if a test has words for it.
+fn refusal(index: u8) -> Option<monomorph_core::Error> {
+    let device = DeviceId { kind: DeviceKind(16), index };
+    REFUSAL.take().map(|message| ErrorKind::Device { device, message: message.to_owned() }.into())
+}
+
 static FAR: Memory = Memory {
     allocate: |i, n, c| make(false, i, n, c),
     free: unmake,
     copy: copy_blocks,
-    reach: Reach::Transfer { write, read },
+    reach: Reach::Transfer { write, read, refusal },
 };
 static NEAR: Memory =
     Memory { allocate: |i, n, c| make(true, i, n, c), free: unmake, copy: copy_blocks, reach: Reach::Host };
@@ -494,6 +501,19 @@ fn tensors_go_from_one_device_to_another() {
     assert_eq!(kind(Tensor::<Far>::from_any(dry.as_any(), 0)), ErrorKind::NoHostData { device: DeviceId::META });
     FAIL_AT.set(Some(MADE.get()));
     assert!(matches!(kind(Tensor::<Far>::from_any(base.as_any(), 0)), ErrorKind::Allocation { .. }));
+    // A device may know why.
+    for refused in [
+        || Tensor::<Far>::zeroed(DType::F32, &[2], &[1], 1).map(|_| ()),
+        || {
+            let mut small = Tensor::<Far>::zeroed(DType::F32, &[0], &[1], 1)?;
+            small.grow_to(Geometry::new(DType::F32, &[2], &[1], 0)?)
+        },
+    ] {
+        FAIL_AT.set(Some(MADE.get()));
+        REFUSAL.set(Some("it is gone"));
+        let error = refused().expect_err("no memory").to_string();
+        assert!(error.contains(":1: it is gone"), "{error}");
+    }
     FAIL_AT.set(None);
     drop((turned, stepped, expanded, negated, other));
     assert_eq!(live(), 0);

@@ -8,6 +8,9 @@ use std::fmt::Write;
 /// Elements in memory, words, division: what all loops stand on.
 const DEVICE: &str = include_str!("kernels/device.cu");
 
+/// Elements of any dtype.
+const CASTING: &str = include_str!("kernels/casting.cu");
+
 /// The loops over pointwise formulas.
 const POINTWISE: &str = include_str!("kernels/pointwise.cu");
 
@@ -21,17 +24,23 @@ pub enum Form {
     Vector,
     /// Any strides, element by element.
     Strided,
+    /// Any strides and any dtypes, conjugated or negated, converted element by element.
+    Casting,
 }
 
 impl Form {
     /// Every form.
-    pub const ALL: [Form; 2] = [Form::Vector, Form::Strided];
+    pub const ALL: [Form; 3] = [Form::Vector, Form::Strided, Form::Casting];
+
+    /// Those for operands of the functor's own dtypes.
+    pub const EXACT: [Form; 2] = [Form::Vector, Form::Strided];
 
     /// What the names of its kernels end in.
     pub const fn suffix(self) -> &'static str {
         match self {
             Form::Vector => "vector",
             Form::Strided => "strided",
+            Form::Casting => "casting",
         }
     }
 }
@@ -99,8 +108,13 @@ impl Functor {
         if self.light { 4 } else { 1 }
     }
 
-    /// The type and its kernels, as text.
+    /// The type and its kernels in every form, as text.
     pub fn text(&self) -> String {
+        self.text_of(&Form::ALL)
+    }
+
+    /// The type and its kernels in these forms, as text.
+    pub fn text_of(&self, forms: &[Form]) -> String {
         let Functor { name, function, .. } = self;
         let of = |prefix: &'static str, dtypes: &[DType]| -> Vec<(String, &'static str)> {
             dtypes.iter().enumerate().map(|(i, &dtype)| (format!("{prefix}{i}"), c_type(dtype))).collect()
@@ -147,7 +161,7 @@ impl Functor {
             },
             declared = declared.join(", "),
         );
-        for form in Form::ALL {
+        for &form in forms {
             let (kernel, form) = (self.kernel(form), form.suffix());
             let _ = writeln!(
                 text,
@@ -159,8 +173,13 @@ impl Functor {
     }
 }
 
-/// A translation unit with the kernels of these functors: CUDA C++ without an include.
+/// A translation unit with the kernels of these functors in every form: CUDA C++ without an include.
 pub fn source(functors: &[Functor]) -> String {
-    let parts = [PRELUDE, DEVICE, POINTWISE].map(str::to_owned);
-    parts.into_iter().chain(functors.iter().map(Functor::text)).collect::<Vec<_>>().join("\n")
+    source_of(functors, &Form::ALL)
+}
+
+/// The same with these forms alone.
+pub fn source_of(functors: &[Functor], forms: &[Form]) -> String {
+    let parts = [PRELUDE, DEVICE, CASTING, POINTWISE].map(str::to_owned);
+    parts.into_iter().chain(functors.iter().map(|functor| functor.text_of(forms))).collect::<Vec<_>>().join("\n")
 }

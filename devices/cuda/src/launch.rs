@@ -1,8 +1,8 @@
 //! A launch: which kernel of a functor walks an iteration, with how many blocks, and the bytes of its arguments as the
-//! kernel reads them. Owns that choice and the layout of `k_vector_arguments` and `k_strided_arguments`; launches nothing.
+//! kernel reads them. Owns that choice and the layout of the argument; launches nothing.
 
 use crate::functor::{Form, Functor};
-use monomorph_core::{DType, Element, Scalar, with_element};
+use monomorph_core::{DType, Element, Scalar, scalar_bytes, with_element};
 use monomorph_iter::TensorIter;
 
 /// Threads of a block: `K_THREADS` of the kernels.
@@ -24,9 +24,9 @@ pub enum LaunchError {
     /// There are more dimensions than the kernel has room for.
     #[error("the iteration has {0} dimensions; a kernel takes 25; copy an operand")]
     Dimensions(usize),
-    /// An operand has another dtype than the loop, or is conjugated or negated on the way.
-    #[error("operand {0} is not of the dtype that the kernel takes; cast or resolve it first")]
-    Staged(usize),
+    /// The output is a number.
+    #[error("the output has no address")]
+    Output,
     /// Operands or parameters are not as many as the functor has.
     #[error("the functor takes {want} {what}, got {got}")]
     Count {
@@ -37,6 +37,30 @@ pub enum LaunchError {
         /// How many there are.
         got: usize,
     },
+}
+
+/// Where an operand begins.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Base {
+    /// At an address of the device.
+    At(u64),
+    /// Nowhere: it is this number, for every element.
+    Number(Scalar),
+}
+
+impl Base {
+    /// The address; 0 for a number.
+    fn address(self) -> u64 {
+        if let Base::At(address) = self { address } else { 0 }
+    }
+
+    /// The operand of a part of an iteration that begins so many bytes later.
+    fn offset(self, bytes: isize) -> Base {
+        match self {
+            Base::At(address) => Base::At(address.wrapping_add_signed(bytes as i64)),
+            number => number,
+        }
+    }
 }
 
 /// A kernel with its arguments.
@@ -50,39 +74,111 @@ pub struct Launch {
     pub arguments: Vec<u8>,
 }
 
+/// The parts of a call that all of its launches share.
+struct Call<'a> {
+    functor: &'a Functor,
+    fault: u64,
+    numbers: Bytes,
+}
+
 impl Launch {
-    /// The launch that walks `iter`, whose operands begin at `bases`, outputs first, with the numbers of the call. Where
-    /// operands have no result, the kernel writes a 1 to the four bytes at `fault`.
+    /// The launches that walk `iter` together, whose operands begin at `bases`, outputs first, with the numbers of the call. There
+    /// is more than one where a kernel cannot count the elements or bytes of the whole. Where operands have no result, the
+    /// kernel writes a 1 to the four bytes at `fault`.
     ///
     /// # Errors
-    /// [`LaunchError`] says why this iteration is not one launch of a kernel of this functor.
+    /// [`LaunchError`] says why this iteration is not one of this functor.
     pub fn new(
         functor: &Functor,
         iter: &TensorIter,
-        bases: &[u64],
+        bases: &[Base],
         fault: u64,
         params: &[Scalar],
-    ) -> Result<Launch, LaunchError> {
+    ) -> Result<Vec<Launch>, LaunchError> {
         let function = functor.function();
         let operands = function.inputs().len() + 1;
         let count = |what, want, got| if want == got { Ok(()) } else { Err(LaunchError::Count { what, want, got }) };
         count("operands", operands, iter.noperands())?;
         count("operands", operands, bases.len())?;
         count("numbers", function.params().len(), params.len())?;
-        let dtypes = std::iter::once(functor.output()).chain(function.inputs().iter().copied());
-        let is_staged = |(k, dtype)| iter.dtype(k) != dtype || iter.is_conj(k) || iter.is_neg(k);
-        if let Some((k, _)) = dtypes.enumerate().find(|&place| is_staged(place)) {
-            return Err(LaunchError::Staged(k));
+        if let Some(Base::Number(_)) = bases.first() {
+            return Err(LaunchError::Output);
         }
-        let walk = Walk::new(iter, operands)?;
         let mut numbers = Bytes::default();
         for (&dtype, &number) in function.params().iter().zip(params) {
             numbers.number(dtype, number);
         }
-        match Rows::new(functor, iter, &walk, bases) {
-            Some(rows) => rows.launch(functor, &walk, bases, fault, &numbers),
-            None => walk.launch(functor, bases, fault, &numbers),
+        let mut launches = Vec::with_capacity(1);
+        Call { functor, fault, numbers }.split(iter, bases, &mut launches)?;
+        Ok(launches)
+    }
+
+    /// The same launch with its flag at another address, of a kernel with so many operands.
+    pub(crate) fn set_fault(&mut self, operands: usize, fault: u64) {
+        // Behind the addresses of the operands.
+        if let Some(place) = self.arguments.get_mut(8 * operands..8 * operands + 8) {
+            place.copy_from_slice(&fault.to_le_bytes());
         }
+    }
+}
+
+impl Call<'_> {
+    /// Halves the iteration until a kernel can count it.
+    fn split(&self, iter: &TensorIter, bases: &[Base], launches: &mut Vec<Launch>) -> Result<(), LaunchError> {
+        match self.launch(iter, bases) {
+            Ok(launch) => launches.push(launch),
+            Err(LaunchError::TooLarge) => {
+                let dim = iter.dim_to_split().ok_or(LaunchError::TooLarge)?;
+                for half in iter.split(dim).map_err(|_| LaunchError::TooLarge)? {
+                    let moved: Vec<Base> = bases.iter().zip(&half.offsets).map(|(b, &bytes)| b.offset(bytes)).collect();
+                    self.split(&half.iter, &moved, launches)?;
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn launch(&self, iter: &TensorIter, bases: &[Base]) -> Result<Launch, LaunchError> {
+        let walk = Walk::new(iter, bases.len())?;
+        if !self.functor.is_exact(iter, bases) {
+            return walk.launch(self, bases, Some(iter));
+        }
+        match Rows::new(self.functor, iter, &walk, bases) {
+            Some(rows) => rows.launch(self, &walk, bases),
+            None => walk.launch(self, bases, None),
+        }
+    }
+
+    /// What every argument begins with: addresses, the flag, and operands that are numbers.
+    fn head(&self, bases: &[Base]) -> Bytes {
+        let mut bytes = Bytes::default();
+        bases.iter().for_each(|base| bytes.u64(base.address()));
+        bytes.u64(self.fault);
+        for (base, dtype) in bases.iter().zip(self.functor.dtypes()) {
+            let mut element = [0; 16];
+            if let Base::Number(number) = base {
+                element[..dtype.size()].copy_from_slice(&scalar_bytes(number.cast(dtype), dtype)[..dtype.size()]);
+            }
+            bytes.put(&element, 8);
+        }
+        bytes
+    }
+}
+
+impl Functor {
+    /// The dtypes of its operands, the output first.
+    fn dtypes(&self) -> impl Iterator<Item = DType> + '_ {
+        std::iter::once(self.output()).chain(self.function().inputs().iter().copied())
+    }
+
+    /// Whether operands are of its own dtypes and as they lie in memory.
+    pub(crate) fn is_exact(&self, iter: &TensorIter, bases: &[Base]) -> bool {
+        let is = |(k, (base, dtype)): (usize, (&Base, DType))| match base {
+            Base::Number(_) => true,
+            Base::At(_) => iter.dtype(k) == dtype && !iter.is_conj(k) && !iter.is_neg(k),
+        };
+        bases.iter().zip(self.dtypes()).enumerate().all(is)
     }
 }
 
@@ -125,18 +221,25 @@ impl Walk {
         }
     }
 
-    fn launch(&self, functor: &Functor, bases: &[u64], fault: u64, numbers: &Bytes) -> Result<Launch, LaunchError> {
+    /// Element by element; converted if `cast` is the iteration that has the dtypes.
+    fn launch(&self, call: &Call<'_>, bases: &[Base], cast: Option<&TensorIter>) -> Result<Launch, LaunchError> {
         if !self.fits(0) {
             return Err(LaunchError::TooLarge);
         }
-        let mut bytes = Bytes::default();
-        bases.iter().for_each(|&base| bytes.u64(base));
-        bytes.u64(fault);
+        let mut bytes = call.head(bases);
         bytes.u32(self.numel as u32);
         bytes.u32(self.sizes.len() as u32);
         self.write(0, DIMS, bases.len(), &mut bytes);
-        let blocks = self.numel.div_ceil((functor.strided() * THREADS) as u64) as u32;
-        Ok(Launch { form: Form::Strided, blocks, arguments: bytes.finish(numbers) })
+        let (form, each) = match cast {
+            None => (Form::Strided, call.functor.strided()),
+            Some(iter) => {
+                (0..bases.len()).for_each(|k| bytes.u32(iter.dtype(k) as u32));
+                (0..bases.len()).for_each(|k| bytes.u32(u32::from(iter.is_conj(k)) | u32::from(iter.is_neg(k)) << 1));
+                (Form::Casting, 1)
+            }
+        };
+        let blocks = self.numel.div_ceil((each * THREADS) as u64) as u32;
+        Ok(Launch { form, blocks, arguments: bytes.finish(&call.numbers) })
     }
 }
 
@@ -148,7 +251,7 @@ struct Rows {
 
 impl Rows {
     /// `None` where an operand is neither along the fastest dimension, is not aligned to words, or rows are shorter than one.
-    fn new(functor: &Functor, iter: &TensorIter, walk: &Walk, bases: &[u64]) -> Option<Rows> {
+    fn new(functor: &Functor, iter: &TensorIter, walk: &Walk, bases: &[Base]) -> Option<Rows> {
         let (length, first) = match (walk.sizes.first(), walk.strides.first()) {
             (Some(&length), Some(first)) => (length, first.clone()),
             // One element, or none: dense by definition.
@@ -160,6 +263,10 @@ impl Rows {
         }
         let mut repeated = 0;
         for (k, &base) in bases.iter().enumerate() {
+            let Base::At(base) = base else {
+                repeated |= 1 << k;
+                continue;
+            };
             let size = iter.dtype(k).size() as u64;
             if k > 0 && first[k] == 0 {
                 repeated |= 1 << k;
@@ -174,21 +281,13 @@ impl Rows {
         Some(Rows { length, repeated })
     }
 
-    fn launch(
-        &self,
-        functor: &Functor,
-        walk: &Walk,
-        bases: &[u64],
-        fault: u64,
-        numbers: &Bytes,
-    ) -> Result<Launch, LaunchError> {
+    fn launch(&self, call: &Call<'_>, walk: &Walk, bases: &[Base]) -> Result<Launch, LaunchError> {
+        let functor = call.functor;
         let outer = walk.sizes.len().min(1);
         let per_row = self.length.div_ceil(functor.group() as u64);
         let rows: u64 = walk.sizes[outer..].iter().product();
         let groups = per_row.checked_mul(rows).filter(|&groups| groups < INDICES).ok_or(LaunchError::TooLarge)?;
-        let mut bytes = Bytes::default();
-        bases.iter().for_each(|&base| bytes.u64(base));
-        bytes.u64(fault);
+        let mut bytes = call.head(bases);
         bytes.u64(self.length);
         bytes.u32(groups as u32);
         bytes.u32(self.repeated);
@@ -196,7 +295,7 @@ impl Rows {
         bytes.divisor(per_row.max(1) as u32);
         walk.write(outer, DIMS - 1, bases.len(), &mut bytes);
         let blocks = groups.div_ceil((functor.groups() * THREADS) as u64) as u32;
-        Ok(Launch { form: Form::Vector, blocks, arguments: bytes.finish(numbers) })
+        Ok(Launch { form: Form::Vector, blocks, arguments: bytes.finish(&call.numbers) })
     }
 }
 
@@ -258,6 +357,48 @@ mod tests {
         let part = |i: usize| u32::from_le_bytes([0, 1, 2, 3].map(|k| bytes.bytes[4 * i + k]));
         let high = ((u64::from(n) * u64::from(part(1))) >> 32) as u32;
         high.wrapping_add(n) >> part(2)
+    }
+
+    use monomorph_core::DType;
+    use monomorph_iter::{Config, Flags, View, build_over};
+    use monomorph_ops::arithmetic::AddFn;
+    use monomorph_ops::pointwise::symbolic;
+
+    /// The launches of an addition of int8 over these strides.
+    fn launches(sizes: &[i64], strides: [&[i64]; 3], bases: [Base; 3]) -> Vec<Launch> {
+        let views = strides.map(|strides| View::new(DType::I8, sizes, strides));
+        let flags = Flags { check_all_same_dtype: false, resize_outputs: false, ..Flags::DEFAULT };
+        let iter = build_over(&Config::new(flags), &views[..1], &views[1..]).unwrap();
+        let functor = Functor::new("add", symbolic::<AddFn>(DType::I8).unwrap());
+        Launch::new(&functor, &iter, &bases, 0, &[Scalar::Int(1)]).unwrap()
+    }
+
+    fn word(launch: &Launch, at: usize) -> u64 {
+        u64::from_le_bytes(launch.arguments[at..at + 8].try_into().unwrap())
+    }
+
+    #[test]
+    fn what_a_kernel_cannot_count_is_split() {
+        let at = |base| [0, 1, 2].map(|k: u64| Base::At(base + (k << 40)));
+        // 2^35 elements: 2^31 groups of 16, one too many.
+        let halves = launches(&[1 << 35], [&[1]; 3], at(0));
+        assert_eq!(halves.len(), 2);
+        let lengths = halves.iter().map(|launch| word(launch, 8 * 4 + 16 * 3));
+        assert!(lengths.eq([1 << 34, 1 << 34]) && halves.iter().all(|half| half.form == Form::Vector));
+        let begins = |launch: &Launch| [0, 1, 2].map(|k| word(launch, 8 * k));
+        assert_eq!(begins(&halves[1]), [1 << 34, (1 << 40) + (1 << 34), (1 << 41) + (1 << 34)]);
+        // Element by element 2^31 is the limit, of elements and of bytes.
+        let parts = launches(&[1 << 20, 1 << 12], [&[1 << 14, 4]; 3], at(0));
+        let count = |launch: &Launch| word(launch, 8 * 4 + 16 * 3) & 0xffff_ffff;
+        assert_eq!(parts.iter().map(count).sum::<u64>(), 1 << 32);
+        assert!(parts.iter().all(|part| part.form == Form::Strided && count(part) < INDICES));
+        let mut starts: Vec<u64> = parts.iter().map(|part| word(part, 0)).collect();
+        starts.dedup();
+        assert_eq!(starts.len(), parts.len(), "parts begin at one place");
+        // A number stays where it is.
+        let halves =
+            launches(&[1 << 35], [&[1], &[0], &[1]], [Base::At(16), Base::Number(Scalar::Int(7)), Base::At(0)]);
+        assert!(halves.iter().all(|half| word(half, 8) == 0 && word(half, 8 * 4 + 16) == 7));
     }
 
     #[test]

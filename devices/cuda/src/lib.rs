@@ -20,14 +20,77 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! There is no device here that runs operators: nothing is allocated or launched, and no driver is looked for.
+//! [`Cuda`] is the device. Nothing of CUDA is needed to build; the driver and the compiler are loaded by what first needs them, and where
+//! they are missing that is an error.
+//!
+//! ```text
+//! plan, operands ─► Launch ──────► kernel and the bytes of its argument (`launch`)
+//! formula, dtype ─► Functor ─────► text (`functor`) ─► machine code (`compile`, `cache`, `nvrtc`)
+//! call ───────────► execute ─────► waits for other streams (`gpu`), launches on the thread's (`stream`)
+//! storage ────────► memory ──────► blocks of the driver's pool, transfers through pinned buffers
+//!                   driver         NVIDIA's functions, and its objects, given back when dropped
+//! ```
 
+mod cache;
+mod compile;
+mod device;
+mod driver;
+mod execute;
 mod functor;
+mod gpu;
 mod launch;
+mod memory;
 mod nvrtc;
+mod paths;
+mod stream;
 mod usage;
 
-pub use functor::{Form, Functor, source};
-pub use launch::{DIMS, Launch, LaunchError, THREADS};
+pub use device::{Cuda, Guard};
+pub use driver::CudaError;
+pub use execute::{Ready, compile, compile_copies, set_blocking};
+pub use functor::{Form, Functor, source, source_of};
+pub use gpu::release;
+pub use launch::{Base, DIMS, Launch, LaunchError, THREADS};
 pub use nvrtc::{CompileError, Compiled, Nvrtc};
+pub use paths::Paths;
+pub use stream::{Event, Stream, StreamGuard};
 pub use usage::Usage;
+
+use monomorph_core::Result;
+
+/// How many devices there are.
+///
+/// # Errors
+/// No driver, or one that finds no device.
+pub fn device_count() -> Result<usize> {
+    driver::driver().and_then(driver::Driver::count).map_err(|error| error.on(0))
+}
+
+/// The name of device `index`.
+///
+/// # Errors
+/// No such device, and what the driver says.
+pub fn device_name(index: u8) -> Result<String> {
+    gpu::gpu(index).and_then(|gpu| gpu.context().name()).map_err(|error| error.on(index))
+}
+
+/// Waits for everything on device `index`.
+///
+/// # Errors
+/// No such device, and what the driver says, also of work that went wrong.
+pub fn synchronize(index: u8) -> Result<()> {
+    gpu::gpu(index).and_then(|gpu| gpu.synchronize()).map_err(|error| error.on(index))
+}
+
+/// Gives the system back what device `index` keeps for later: freed blocks and staging buffers.
+///
+/// # Errors
+/// As for [`synchronize`].
+pub fn trim(index: u8) -> Result<()> {
+    gpu::gpu(index).and_then(|gpu| gpu.trim()).map_err(|error| error.on(index))
+}
+
+/// The live blocks of device `index`: how many, and their bytes.
+pub fn live_blocks(index: u8) -> (usize, usize) {
+    gpu::open_already(index).map_or((0, 0), |gpu| gpu.blocks())
+}

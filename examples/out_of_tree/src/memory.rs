@@ -50,7 +50,7 @@ pub(crate) struct Bytes {
 static ARENA: [Mutex<Bytes>; ARENAS as usize] = [const { Mutex::new(Bytes::NEW) }; ARENAS as usize];
 
 /// The functions that the library calls.
-pub(crate) static MEMORY: Memory = Memory { allocate, free, copy, reach: Reach::Transfer { write, read } };
+pub(crate) static MEMORY: Memory = Memory { allocate, free, copy, reach: Reach::Transfer { write, read, refusal } };
 
 /// What an arena holds and has done. There is none with another index.
 pub fn usage(index: u8) -> Option<Usage> {
@@ -142,6 +142,11 @@ fn stray() -> monomorph::Error {
 
 fn allocate(index: u8, bytes: usize, contents: Contents) -> Option<NonNull<u8>> {
     NonNull::new(address(index, arena(index)?.allocate(bytes, contents)?))
+}
+
+/// There is no arena of this index; otherwise it is full.
+fn refusal(index: u8) -> Option<monomorph::Error> {
+    arena(index).is_none().then(|| ErrorKind::ArgumentRule { rule: "there are arenas 0 and 1" }.into())
 }
 
 unsafe fn free(index: u8, block: NonNull<u8>, bytes: usize) {

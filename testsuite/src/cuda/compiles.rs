@@ -41,9 +41,9 @@ pub fn check_text(nvrtc: &Nvrtc, functors: &[Functor], text: &str) -> Result<Vec
     }
     for functor in functors {
         let usage = |form| Usage::of(&compiled, &functor.kernel(form)).unwrap_or_default();
-        let [vector, strided] = [Form::Vector, Form::Strided].map(usage);
-        for (form, wrong) in [(Form::Vector, vectorised(functor, &vector, &strided)), (Form::Strided, judge(&strided))]
-        {
+        let [vector, strided, casting] = [Form::Vector, Form::Strided, Form::Casting].map(usage);
+        let judged = [vectorised(functor, &vector, &strided), judge(&strided), judge(&casting)];
+        for (form, wrong) in [Form::Vector, Form::Strided, Form::Casting].into_iter().zip(judged) {
             findings.extend(wrong.into_iter().map(|what| Finding { place: functor.kernel(form), what }));
         }
     }

@@ -1,11 +1,10 @@
 //! The second check: the text of the kernels, compiled for the host and run thread by thread, gives what the CPU gives,
 //! touches nothing but its operands, and does not depend on the order of threads. Owns the program and the comparison.
 
-use super::jobs::{Job, jobs};
-use super::{Case, Finding, Subject};
-use crate::c_text::{part_distance, within};
+use super::jobs::{Job, jobs, near};
+use super::{Case, Finding};
+use crate::c_text::part_distance;
 use crate::layout::values;
-use monomorph::ops::record::Within;
 use monomorph::{Cpu, Geometry, Tensor};
 use monomorph_cuda::{Form, Functor, source};
 use std::fmt::Write as _;
@@ -116,7 +115,12 @@ fn feed(fed: &mut Vec<u8>, case: usize, job: &Job) {
     head.iter().for_each(|&number| fed.extend((number as u32).to_le_bytes()));
     fed.extend(&job.launch.arguments);
     for (k, storage) in job.storages.iter().enumerate() {
-        let shares = if job.in_place == Some(k) { 0 } else { u32::MAX };
+        let shares = match storage {
+            _ if job.in_place == Some(k) => 0,
+            // A number is in the argument.
+            _ if job.number == Some(k) => u32::MAX - 1,
+            _ => u32::MAX,
+        };
         fed.extend((storage.len() as u64).to_le_bytes());
         fed.extend(shares.to_le_bytes());
         fed.extend(storage);
@@ -144,10 +148,7 @@ fn compare(case: &Case, job: &Job, result: &[u8]) -> Option<String> {
         Ok(got) => got,
         Err(error) => return Some(error.to_string()),
     };
-    let near = match &case.subject {
-        Subject::Formula(formula) => within(formula.record.within, case.functor.function()),
-        Subject::Chain(_) => within(Within::units(4), case.functor.function()),
-    };
+    let near = near(case);
     let (got, want) = (values(&got), values(want));
     let apart = |i: &usize| part_distance(job.output.dtype(), got[*i], want[*i], near);
     if got.len() != want.len() {

@@ -31,7 +31,7 @@ const fn fault(name: &'static str, by: By, from: &'static str, to: &'static str,
 }
 
 /// Every fault.
-pub const FAULTS: [Fault; 16] = [
+pub const FAULTS: [Fault; 21] = [
     fault("two blocks of many threads share the registers", By::Compiles, "(K_THREADS, 1)", "(1024, 2)", "spills"),
     fault(
         "pointers hide where they point",
@@ -79,22 +79,46 @@ pub const FAULTS: [Fault; 16] = [
     fault("one group too many", By::Computes, "group >= a->groups", "group > a->groups", "overflow"),
     fault("one element too many", By::Computes, "index < a->count", "index <= a->count", "in place"),
     fault("a repeated element is read on", By::Computes, "if (a->repeated >> K & 1)", "if (false)", "overflow"),
-    fault("quotients are halved", By::Computes, ">> by.shift;", ">> by.shift >> 1;", "no part of the output"),
+    fault("quotients are halved", By::Computes, ">> by.shift;", ">> by.shift >> 1;", "overflow"),
     fault(
         "the first operand is loaded for each",
         By::Computes,
-        "place.template load<K>",
-        "place.template load<1>",
+        "place.template load<K, First>",
+        "place.template load<1, First>",
         "units apart",
     ),
     fault("rows begin where the first does", By::Computes, "a->data[0] + row[0]", "a->data[0]", "order of threads"),
     fault("numbers of the call are lost", By::Computes, "(i, a.params)", "(i, typename F::Params())", "units apart"),
+    fault("a number is looked for in memory", By::Computes, "if (a->data[K] == 0)", "if (false)", "null pointer"),
+    fault(
+        "negative floats are rounded down",
+        By::Computes,
+        "? (k_i64)x :",
+        "? (k_i64)(x < 0 ? x - 1 : x) :",
+        "units apart",
+    ),
+    fault("the dtype of the output serves all", By::Computes, "dtypes[k], bits[k]", "dtypes[0], bits[k]", ""),
+    fault(
+        "conjugates are taken as they are",
+        By::Computes,
+        "if (bits & K_CONJ) z = k_conj",
+        "if (false) z = k_conj",
+        "units apart",
+    ),
+    fault("results are stored unrounded", By::Computes, "x = E::load(E::store(x));", "", "units apart"),
     fault("a missing result is not told", By::Computes, "if (F::FAULTS && fault) *a.fault = 1;", "", "does not say"),
 ];
 
-/// The cases whose kernels get the faults: light and heavy ones, numbers of a call, data without a result.
+/// The cases whose kernels get the faults: light and heavy ones, of every kind of dtype, with numbers of a call and data without a result.
 fn victims() -> Vec<Case> {
-    let wanted = [("AddFn", DType::F32), ("DivFloorFn", DType::I32), ("ErfinvFn", DType::F64)];
+    let wanted = [
+        ("AddFn", DType::F32),
+        ("AddFn", DType::F16),
+        ("AddFn", DType::U8),
+        ("AddFn", DType::C64),
+        ("DivFloorFn", DType::I32),
+        ("ErfinvFn", DType::F64),
+    ];
     let is_wanted = |case: &Case| wanted.contains(&(case.formula.as_str(), case.dtype));
     cases().into_iter().filter(is_wanted).collect()
 }

@@ -37,7 +37,8 @@ template <class A> static void host_run(void (*kernel)(A), const std::vector<cha
 
 static void host_kernel(unsigned kernel, const std::vector<char> &bytes, unsigned blocks, unsigned order);
 
-/* One operand: its bytes, or the number of an earlier one whose buffer it shares. */
+/* One operand: its bytes, or the number of an earlier one whose buffer it shares, or no memory at all: a number. */
+static const uint32_t HOST_OWN = UINT32_MAX, HOST_NUMBER = UINT32_MAX - 1;
 struct host_operand {
   uint64_t size;
   uint32_t shares;
@@ -53,7 +54,7 @@ int main() {
     for (host_operand &operand : operands) {
       host_take(&operand.size, sizeof operand.size);
       host_take(&operand.shares, sizeof operand.shares);
-      if (operand.shares == UINT32_MAX) {
+      if (operand.shares == HOST_OWN) {
         operand.bytes.resize(operand.size);
         host_take(operand.bytes.data(), operand.bytes.size());
       }
@@ -68,7 +69,8 @@ int main() {
         uint64_t address;
         memcpy(&address, &patched[8 * k], sizeof address);
         if (k == operands.size()) address = (uint64_t)&raised;
-        else if (operands[k].shares != UINT32_MAX) {
+        else if (operands[k].shares == HOST_NUMBER) buffers.push_back(nullptr);
+        else if (operands[k].shares != HOST_OWN) {
           buffers.push_back(buffers[operands[k].shares]);
           address += (uint64_t)buffers[k];
         }
@@ -86,7 +88,7 @@ int main() {
       std::vector<char> result(buffers[0], buffers[0] + operands[0].size);
       if (order == 0) first = result, fault = raised;
       else differs |= result != first || fault != raised;
-      for (size_t k = 0; k < operands.size(); k++) if (operands[k].shares == UINT32_MAX) free(buffers[k]);
+      for (size_t k = 0; k < operands.size(); k++) if (operands[k].shares == HOST_OWN) free(buffers[k]);
     }
     if (!first.empty()) fwrite(first.data(), 1, first.size(), stdout);
     fwrite(&fault, sizeof fault, 1, stdout);

@@ -2,11 +2,12 @@
 //! layouts; runs no kernel.
 
 use super::{Case, Subject};
-use crate::c_text::{numbers, rows};
+use crate::c_text::{numbers, rows, within};
 use crate::layout::tensor;
 use monomorph::core::structured::Operand;
+use monomorph::ops::record::Within;
 use monomorph::{Cpu, DType, Geometry, Scalar, Tensor};
-use monomorph_cuda::{Form, Launch};
+use monomorph_cuda::{Base, Form, Functor, Launch};
 use monomorph_iter::{Config, Flags, TensorIter, View, build_over};
 
 /// A launch of a kernel of a case, and what it should give.
@@ -18,6 +19,8 @@ pub(super) struct Job {
     pub(super) storages: Vec<Vec<u8>>,
     /// The input that shares the output's storage.
     pub(super) in_place: Option<usize>,
+    /// The input that is a number and has no memory.
+    pub(super) number: Option<usize>,
     /// How the output lies in its storage.
     pub(super) output: Geometry,
     /// The result of the CPU; `None` where some operands have none, and the kernel has to say so.
@@ -26,6 +29,45 @@ pub(super) struct Job {
 
 /// What fills an output before the kernel runs.
 const BEFORE: u8 = 0xa5;
+
+/// What operands are, the output being 0.
+struct Operands {
+    /// Their dtypes in memory.
+    dtypes: Vec<DType>,
+    /// Whether memory has the conjugates and the negatives.
+    turned: Vec<(bool, bool)>,
+    /// The input that shares the output's storage.
+    in_place: Option<usize>,
+    /// The input that is a number.
+    number: Option<usize>,
+}
+
+impl Operands {
+    /// Those that the functor takes as they are.
+    fn exact(functor: &Functor) -> Operands {
+        let dtypes: Vec<DType> =
+            std::iter::once(functor.output()).chain(functor.function().inputs().iter().copied()).collect();
+        Operands { turned: vec![(false, false); dtypes.len()], dtypes, in_place: None, number: None }
+    }
+
+    /// Those of dtypes that go round with `seed`; the output's own if results are not to be compared exactly.
+    fn cast(functor: &Functor, seed: usize, is_exact: bool) -> Operands {
+        let exact = Operands::exact(functor);
+        let other = |k: usize| DType::ALL[(seed + 5 * k) % DType::COUNT];
+        let dtype = |k: usize| if k == 0 && !is_exact { exact.dtypes[0] } else { other(k) };
+        let dtypes: Vec<DType> = (0..exact.dtypes.len()).map(dtype).collect();
+        if dtypes == exact.dtypes && !dtypes.is_empty() && dtypes.len() > 1 {
+            return Operands::cast(functor, seed + 1, is_exact);
+        }
+        Operands { dtypes, ..exact }
+    }
+
+    /// The same, conjugated and negated by turns.
+    fn turned(self, seed: usize) -> Operands {
+        let bits = |(k, dtype): (usize, &DType)| (dtype.is_complex() && (seed + k) % 2 == 0, (seed / 2 + k) % 2 == 0);
+        Operands { turned: self.dtypes.iter().enumerate().map(bits).collect(), ..self }
+    }
+}
 
 /// How operands lie.
 struct Layout {
@@ -120,9 +162,10 @@ pub(super) fn jobs(case: &Case) -> Result<Vec<Job>, String> {
     let block = group * (functor.groups() * monomorph_cuda::THREADS) as i64;
     let params = numbers(functor.function().params().len(), case.dtype);
     let (fine, broken) = samples(case, &params);
+    let own = || Operands::exact(functor);
     let mut jobs = Vec::new();
     for layout in layouts(group, block) {
-        let job = job(case, &layout, &fine, &params, None, true).map_err(|why| format!("{}: {why}", layout.name))?;
+        let job = job(case, &layout, &fine, &params, own(), true).map_err(|why| format!("{}: {why}", layout.name))?;
         if layout.form.is_some_and(|form| form != job.launch.form) && !functor.function().inputs().is_empty() {
             return Err(format!("{}: walked by the {} loop", layout.name, job.launch.form.suffix()));
         }
@@ -135,22 +178,81 @@ pub(super) fn jobs(case: &Case) -> Result<Vec<Job>, String> {
     turned.rotate_left((fine.len() / 3 + 1).min(fine.len()));
     if let Some(k) = functor.function().inputs().iter().position(|&dtype| dtype == functor.output()) {
         for layout in [line("in place, dense", 1), line("in place, every other element", 2)] {
-            jobs.push(job(case, &layout, &turned, &params, Some(k + 1), true)?);
+            jobs.push(job(case, &layout, &turned, &params, Operands { in_place: Some(k + 1), ..own() }, true)?);
         }
     }
+    jobs.extend(numbers_and_casts(case, &turned, &params)?);
     if functor.has_fault() && !broken.is_empty() {
-        jobs.push(job(case, &line("without a result", 1), &broken, &params, None, false)?);
+        jobs.push(job(case, &line("without a result", 1), &broken, &params, own(), false)?);
     }
     Ok(jobs)
+}
+
+/// The jobs with operands that are numbers, of other dtypes, conjugated and negated.
+fn numbers_and_casts(case: &Case, rows: &[Vec<Scalar>], params: &[Scalar]) -> Result<Vec<Job>, String> {
+    let functor = &case.functor;
+    let inputs = functor.function().inputs().len();
+    let stepped = |name, first: i64, step: i64| Layout {
+        name,
+        form: None,
+        sizes: vec![3, 67],
+        strides: Box::new(move |k| (if k == 1 { vec![0, first] } else { vec![67 * step, step] }, 0)),
+    };
+    let mut jobs = Vec::new();
+    if inputs > 0 {
+        for (name, step) in [("a number, dense", 1), ("a number, every other element", 2)] {
+            let operands = Operands { number: Some(1), ..Operands::exact(functor) };
+            jobs.push(job(case, &stepped(name, 0, step), rows, params, operands, true)?);
+        }
+    }
+    let seed = case.name().bytes().map(usize::from).sum::<usize>();
+    let exact = near(case).ulp == 0;
+    let cast = |seed| Operands::cast(functor, seed, exact);
+    let number = (inputs > 1).then_some(1);
+    for (name, operands) in [
+        ("other dtypes", cast(seed)),
+        ("other dtypes and a number", Operands { number, ..cast(seed + 3) }),
+        ("conjugated and negated", Operands::exact(functor).turned(seed)),
+        ("other dtypes, conjugated and negated", cast(seed + 7).turned(seed)),
+    ] {
+        let first = i64::from(operands.number.is_none());
+        // What is converted may have no result any more.
+        let own = functor.function().inputs();
+        let arrives = |row: &Vec<Scalar>| -> Vec<Scalar> {
+            (1..=inputs).map(|k| row[k - 1].cast(operands.dtypes[k]).cast(own[k - 1])).collect()
+        };
+        let rows: Vec<_> = rows.iter().filter(|row| has_result(case, &arrives(row), params)).cloned().collect();
+        if inputs > 0 && rows.is_empty() {
+            continue;
+        }
+        let job = job(case, &stepped(name, first, 1), &rows, params, operands, true)?;
+        jobs.push(job);
+    }
+    Ok(jobs)
+}
+
+/// How near results must be.
+pub(super) fn near(case: &Case) -> Within {
+    match &case.subject {
+        Subject::Formula(formula) => within(formula.record.within, case.functor.function()),
+        Subject::Chain(_) => within(Within::units(4), case.functor.function()),
+    }
+}
+
+/// Whether the formula has a result for these operands.
+fn has_result(case: &Case, row: &[Scalar], params: &[Scalar]) -> bool {
+    match &case.subject {
+        Subject::Formula(formula) => (formula.record.reference)(case.dtype, row, params).is_some(),
+        Subject::Chain(_) => true,
+    }
 }
 
 /// Operands that have a result, and all of them if some have none.
 fn samples(case: &Case, params: &[Scalar]) -> (Vec<Vec<Scalar>>, Vec<Vec<Scalar>>) {
     let (operands, masks) = (case.functor.function().inputs().len(), case.subject.masks());
     let all = rows(case.dtype, operands, masks);
-    let Subject::Formula(formula) = &case.subject else { return (all, Vec::new()) };
-    let fine: Vec<_> =
-        all.iter().filter(|row| (formula.record.reference)(case.dtype, row, params).is_some()).cloned().collect();
+    let Subject::Formula(_) = &case.subject else { return (all, Vec::new()) };
+    let fine: Vec<_> = all.iter().filter(|row| has_result(case, row, params)).cloned().collect();
     let broken = if fine.len() < all.len() { all } else { Vec::new() };
     (fine, broken)
 }
@@ -160,26 +262,35 @@ fn job(
     layout: &Layout,
     rows: &[Vec<Scalar>],
     params: &[Scalar],
-    in_place: Option<usize>,
+    operands: Operands,
     has_result: bool,
 ) -> Result<Job, String> {
     let functor = &case.functor;
-    let inputs = functor.function().inputs();
-    let dtypes: Vec<DType> = std::iter::once(functor.output()).chain(inputs.iter().copied()).collect();
+    let Operands { dtypes, turned, in_place, number } = operands;
+    let words = |error: monomorph::Error| error.to_string();
     let geometry = |k: usize| {
         let (strides, offset) = (layout.strides)(k);
-        Geometry::new(dtypes[k], &layout.sizes, &strides, offset).map_err(|error| error.to_string())
+        let plain = Geometry::new(dtypes[k], &layout.sizes, &strides, offset).map_err(words)?;
+        Ok::<Geometry, String>(plain.with_conj(turned[k].0).with_neg(turned[k].1))
     };
     let geometries = (0..dtypes.len()).map(geometry).collect::<Result<Vec<_>, _>>()?;
-    let column = |k: usize| -> Vec<Scalar> { rows.iter().map(|row| row[k - 1]).collect() };
-    let operands: Vec<Tensor<Cpu>> = (1..dtypes.len()).map(|k| tensor(geometries[k].clone(), &column(k))).collect();
+    let column = |k: usize| -> Vec<Scalar> { rows.iter().map(|row| row[k - 1].cast(dtypes[k])).collect() };
+    let stored = |k: usize| {
+        let plain = geometries[k].clone().with_conj(false).with_neg(false);
+        tensor(plain, &column(k)).view_as(geometries[k].clone()).map_err(words)
+    };
+    let lying = (1..dtypes.len()).map(stored).collect::<Result<Vec<_>, _>>()?;
+    let own = functor.function().inputs();
+    let taken =
+        lying.iter().zip(own).map(|(tensor, &dtype)| converted(tensor, dtype)).collect::<Result<Vec<_>, _>>()?;
     let want = match has_result {
-        true => Some(case.subject.on_cpu(&operands, params, &geometries[0])?),
+        true => Some(converted(&case.subject.on_cpu(&taken, params, functor.output(), &layout.sizes)?, dtypes[0])?),
         false => None,
     };
-    let mut storages = vec![vec![BEFORE; geometries[0].bytes_needed().map_err(|error| error.to_string())?]];
-    for operand in &operands {
-        storages.push(operand.storage_to_vec().map_err(|error| error.to_string())?);
+    let mut storages = vec![vec![BEFORE; geometries[0].bytes_needed().map_err(words)?]];
+    for (k, tensor) in lying.iter().enumerate() {
+        let is_number = number == Some(k + 1);
+        storages.push(if is_number { Vec::new() } else { tensor.storage_to_vec().map_err(words)? });
     }
     let mut output = geometries[0].clone();
     if let Some(k) = in_place {
@@ -187,14 +298,30 @@ fn job(
         output = geometries[k].clone();
     }
     let iter = iteration(&geometries)?;
-    let bases: Vec<u64> = geometries.iter().map(|g| g.offset() as u64 * g.dtype().size() as u64).collect();
-    let launch = Launch::new(functor, &iter, &bases, 0, params).map_err(|error| error.to_string())?;
-    Ok(Job { layout: layout.name, launch, storages, in_place, output, want })
+    let base = |(k, g): (usize, &Geometry)| match number {
+        Some(number) if number == k => Base::Number(column(k)[0]),
+        _ => Base::At(g.offset() as u64 * g.dtype().size() as u64),
+    };
+    let bases: Vec<Base> = geometries.iter().enumerate().map(base).collect();
+    let launches = Launch::new(functor, &iter, &bases, 0, params).map_err(|error| error.to_string())?;
+    let [launch] = <[Launch; 1]>::try_from(launches).map_err(|all| format!("{} launches of a small job", all.len()))?;
+    Ok(Job { layout: layout.name, launch, storages, in_place, number, output, want })
+}
+
+/// The tensor as the loop gets it: itself, if it is of the dtype and lies as it is.
+fn converted(tensor: &Tensor<Cpu>, dtype: DType) -> Result<Tensor<Cpu>, String> {
+    if tensor.dtype() == dtype && !tensor.is_conj() && !tensor.is_neg() {
+        return Ok(tensor.clone());
+    }
+    let mut result = Tensor::zeros_contiguous(dtype, tensor.sizes()).map_err(|error| error.to_string())?;
+    result.copy_from(tensor).map_err(|error| error.to_string())?;
+    Ok(result)
 }
 
 /// The iteration over these operands, the output first.
 fn iteration(geometries: &[Geometry]) -> Result<TensorIter, String> {
-    let views: Vec<View<'_>> = geometries.iter().map(|g| View::new(g.dtype(), g.sizes(), g.strides())).collect();
+    let view = |g| View { conj: Geometry::is_conj(g), neg: g.is_neg(), ..View::new(g.dtype(), g.sizes(), g.strides()) };
+    let views: Vec<View<'_>> = geometries.iter().map(view).collect();
     let flags = Flags { check_all_same_dtype: false, resize_outputs: false, ..Flags::DEFAULT };
     build_over(&Config::new(flags), &views[..1], &views[1..]).map_err(|error| error.to_string())
 }
@@ -207,13 +334,17 @@ impl Subject {
         }
     }
 
-    fn on_cpu(&self, operands: &[Tensor<Cpu>], params: &[Scalar], output: &Geometry) -> Result<Tensor<Cpu>, String> {
+    fn on_cpu(
+        &self,
+        operands: &[Tensor<Cpu>],
+        params: &[Scalar],
+        dtype: DType,
+        sizes: &[i64],
+    ) -> Result<Tensor<Cpu>, String> {
         let lent: Vec<Operand<'_>> = operands.iter().map(Into::into).collect();
         let result = match self {
-            Subject::Formula(formula) if operands.is_empty() => {
-                Tensor::<Cpu>::zeros_contiguous(output.dtype(), output.sizes())
-                    .and_then(|mut out| (formula.cpu.out)(&lent, params, &mut out).map(|()| out))
-            }
+            Subject::Formula(formula) if operands.is_empty() => Tensor::<Cpu>::zeros_contiguous(dtype, sizes)
+                .and_then(|mut out| (formula.cpu.out)(&lent, params, &mut out).map(|()| out)),
             Subject::Formula(formula) => (formula.cpu.functional)(&lent, params),
             Subject::Chain(in_turn) => in_turn(operands, params),
         };

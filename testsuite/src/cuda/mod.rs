@@ -3,6 +3,7 @@
 
 pub mod compiles;
 pub mod computes;
+pub mod fake;
 pub mod faults;
 mod jobs;
 

@@ -21,7 +21,7 @@ template <int N, int K, class First, class... Rest> struct k_operands<N, K, k_li
   k_operands<N, K + 1, k_list<Rest...> > rest;
 
   template <class Place> K_METHOD void load(const Place &place) {
-    place.template load<K>(word);
+    place.template load<K, First>(word);
     rest.load(place);
   }
   template <class F, class... X> K_METHOD auto eval(int i, const typename F::Params &p, X... x) const {
@@ -50,6 +50,7 @@ template <class F> struct k_vector_arguments {
   enum { OPERANDS = k_count<typename F::In>::OPERANDS };
   char *data[OPERANDS];                         /* the output first */
   k_u32 *fault;                                 /* gets a 1 where operands have no result */
+  k_u64 number[OPERANDS][2];                    /* the element of an operand without an address, which is repeated */
   k_u64 length;                                 /* elements of a row */
   k_u32 groups;                                 /* of all rows, below 2^31 */
   k_u32 repeated;                               /* bit k: operand k is one element all along a row */
@@ -78,11 +79,13 @@ template <class F> struct k_vector_place {
     valid = a->length - first < F::GROUP ? (k_u32)(a->length - first) : (k_u32)F::GROUP;
   }
 
-  template <int K, class M> K_METHOD void load(k_word<M, F::GROUP> &word) const {
+  template <int K, class E> K_METHOD void load(k_word<typename E::Memory, F::GROUP> &word) const {
+    typedef typename E::Memory M;
     const char *p = (const char *)a->data[K] + row[K];
     if (a->repeated >> K & 1) {
       M one = M();
-      if (valid != 0) one = *(const M *)p;
+      if (a->data[K] == 0) one = *(const M *)a->number[K];
+      else if (valid != 0) one = *(const M *)p;
       for (int i = 0; i < F::GROUP; i++) word.of[i] = one;
     }
     else if (valid == F::GROUP) word = *(const k_word<M, F::GROUP> *)(p + first * sizeof(M));
@@ -124,43 +127,76 @@ template <class F> struct k_strided_arguments {
   enum { OPERANDS = k_count<typename F::In>::OPERANDS };
   char *data[OPERANDS];                         /* the output first */
   k_u32 *fault;                                 /* gets a 1 where operands have no result */
+  k_u64 number[OPERANDS][2];                    /* the element of an operand without an address */
   k_u32 count;                                  /* elements, below 2^31 */
   k_u32 ndim;
   k_divisor sizes[K_DIMS];                      /* the fastest first */
   k_u32 strides[K_DIMS][OPERANDS];              /* bytes */
   typename F::Params params;
+
+  template <class E> K_METHOD typename E::Memory load(const char *p, int) const { return *(const typename E::Memory *)p; }
+  template <class E> K_METHOD void store(char *p, typename E::Register x) const { *(typename E::Memory *)p = E::store(x); }
 };
 
-template <class F> struct k_strided_place {
-  const k_strided_arguments<F> *a;
-  k_u32 at[k_strided_arguments<F>::OPERANDS];
+template <class F, class A> struct k_strided_place {
+  const A *a;
+  k_u32 at[A::OPERANDS];
   k_bool valid;
 
-  K_METHOD void find(const k_strided_arguments<F> &arguments, k_u32 index) {
+  K_METHOD void find(const A &arguments, k_u32 index) {
     a = &arguments, valid = index < a->count;
-    for (int k = 0; k < k_strided_arguments<F>::OPERANDS; k++) at[k] = 0;
+    for (int k = 0; k < A::OPERANDS; k++) at[k] = 0;
     if (valid) k_seek(*a, index, at);
   }
-  template <int K, class M> K_METHOD void load(k_word<M, 1> &word) const {
-    if (valid) word = *(const k_word<M, 1> *)((const char *)a->data[K] + at[K]);
+  template <int K, class E> K_METHOD void load(k_word<typename E::Memory, 1> &word) const {
+    typedef typename E::Memory M;
+    if (a->data[K] == 0) word.of[0] = *(const M *)a->number[K];
+    else if (valid) word.of[0] = a->template load<E>((const char *)a->data[K] + at[K], K);
     else word.of[0] = M();
   }
 };
 
-template <class F> K_FN void k_strided(const k_strided_arguments<F> &a) {
-  k_strided_place<F> place[F::STRIDED];
-  k_operands<1, 1, typename F::In> x[F::STRIDED];
+template <class F, int FLIGHT, class A> K_FN void k_elements(const A &a) {
+  k_strided_place<F, A> place[FLIGHT];
+  k_operands<1, 1, typename F::In> x[FLIGHT];
   k_bool fault = false;
   #pragma unroll
-  for (int i = 0; i < F::STRIDED; i++) {
-    place[i].find(a, (blockIdx.x * F::STRIDED + i) * K_THREADS + threadIdx.x);
+  for (int i = 0; i < FLIGHT; i++) {
+    place[i].find(a, (blockIdx.x * FLIGHT + i) * K_THREADS + threadIdx.x);
     x[i].load(place[i]);
   }
   #pragma unroll
-  for (int i = 0; i < F::STRIDED; i++) {
-    k_word<typename F::Out::Memory, 1> y = { { F::Out::store(x[i].template eval<F>(0, a.params)) } };
-    if (place[i].valid) *(k_word<typename F::Out::Memory, 1> *)((char *)a.data[0] + place[i].at[0]) = y;
+  for (int i = 0; i < FLIGHT; i++) {
+    typename F::Out::Register y = x[i].template eval<F>(0, a.params);
+    if (place[i].valid) a.template store<typename F::Out>((char *)a.data[0] + place[i].at[0], y);
     if (F::FAULTS) fault |= place[i].valid & x[i].template fault<F>(0);
   }
   if (F::FAULTS && fault) *a.fault = 1;
 }
+
+template <class F> K_FN void k_strided(const k_strided_arguments<F> &a) { k_elements<F, F::STRIDED>(a); }
+
+/* ---- any strides, and elements of any dtype, conjugated or negated, converted on their way ---- */
+
+template <class F> struct k_casting_arguments {
+  enum { OPERANDS = k_count<typename F::In>::OPERANDS };
+  char *data[OPERANDS];                         /* the output first */
+  k_u32 *fault;                                 /* gets a 1 where operands have no result */
+  k_u64 number[OPERANDS][2];                    /* the element of an operand without an address, of the functor's dtype */
+  k_u32 count;                                  /* elements, below 2^31 */
+  k_u32 ndim;
+  k_divisor sizes[K_DIMS];                      /* the fastest first */
+  k_u32 strides[K_DIMS][OPERANDS];              /* bytes */
+  k_u32 dtypes[OPERANDS];                       /* of the elements in memory */
+  k_u32 bits[OPERANDS];                         /* K_CONJ and K_NEG */
+  typename F::Params params;
+
+  template <class E> K_METHOD typename E::Memory load(const char *p, int k) const {
+    return k_load_as<E>(p, dtypes[k], bits[k]);
+  }
+  template <class E> K_METHOD void store(char *p, typename E::Register x) const {
+    k_store_as<E>(p, x, dtypes[0], bits[0]);
+  }
+};
+
+template <class F> K_FN void k_casting(const k_casting_arguments<F> &a) { k_elements<F, 1>(a); }

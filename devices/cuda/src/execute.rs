@@ -1,0 +1,320 @@
+//! Pointwise calls bound to memory and launched. Owns the way from a plan to a launch: which kernel, where operands begin, in which
+//! stream, and what is waited for.
+
+use crate::compile::Kernel;
+use crate::device::Cuda;
+use crate::driver::{Address, CudaError};
+use crate::functor::Functor;
+use crate::gpu::{Gpu, Use, gpu};
+use crate::launch::{Base, Launch, THREADS};
+use crate::memory::Staging;
+use crate::stream::current;
+use monomorph_core::structured::{Executes, Operand, Outputs};
+use monomorph_core::{DType, ErrorKind, Result, Scalar, scalar_from_bytes};
+use monomorph_iter::TensorIter;
+use monomorph_ops::algebra::sym::c_suffix;
+use monomorph_ops::pointwise::{
+    DomainSet, Params, Pointwise, PointwiseFn, PointwiseInputs, PointwisePlan, SymDomain, symbolic, symbolic_fault,
+};
+use smallvec::SmallVec;
+use std::any::TypeId;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Whether calls wait: 0 where the environment was not asked yet, 1 for no, 2 for yes.
+static BLOCKING: AtomicU8 = AtomicU8::new(0);
+
+/// Whether every launch is waited for, so that an error is that of the call that caused it.
+pub(crate) fn is_blocking() -> bool {
+    match BLOCKING.load(Ordering::Relaxed) {
+        0 => {
+            let blocking = std::env::var_os("MONOMORPH_CUDA_BLOCKING").is_some_and(|value| value != "0");
+            set_blocking(blocking);
+            blocking
+        }
+        state => state == 2,
+    }
+}
+
+/// Waits for every launch, or does not, whatever `MONOMORPH_CUDA_BLOCKING` says. An error of a kernel is then told by the call
+/// that launched it, with the kernel's name.
+pub fn set_blocking(blocking: bool) {
+    BLOCKING.store(1 + u8::from(blocking), Ordering::Relaxed);
+}
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    /// From an address of the device.
+    At(Address),
+    /// From the call.
+    Number(Scalar),
+    /// From the host's memory: the element of a CPU tensor without dimensions, which may change between runs.
+    Host {
+        /// The element.
+        at: *const u8,
+        /// Its dtype.
+        dtype: DType,
+        /// Whether memory has its conjugate, and its negative.
+        turned: (bool, bool),
+    },
+}
+
+impl Source {
+    /// # Safety
+    ///
+    /// Memory of the host is there, and nobody writes it.
+    unsafe fn base(self) -> Base {
+        match self {
+            Source::At(address) => Base::At(address),
+            Source::Number(number) => Base::Number(number),
+            Source::Host { at, dtype, turned } => {
+                // SAFETY: one element of the dtype lies there.
+                let bytes = unsafe { std::slice::from_raw_parts(at, dtype.size()) };
+                let stored = scalar_from_bytes(bytes, dtype).unwrap_or(Scalar::Int(0));
+                let number = match stored {
+                    Scalar::Complex(z) if turned.0 => Scalar::Complex(z.conj()),
+                    other => other,
+                };
+                Base::Number(if turned.1 { negated(number).cast(dtype) } else { number })
+            }
+        }
+    }
+}
+
+fn negated(number: Scalar) -> Scalar {
+    match number {
+        Scalar::Bool(b) => Scalar::Bool(b),
+        Scalar::Int(i) => Scalar::Int(i.wrapping_neg()),
+        Scalar::Float(f) => Scalar::Float(-f),
+        Scalar::Complex(z) => Scalar::Complex(-z),
+    }
+}
+
+/// A kernel and the operands that it is to walk.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    index: u8,
+    kernel: Arc<Kernel>,
+    out: Address,
+    inputs: SmallVec<[Source; 3]>,
+    /// The launches of the last run, if the next one has the same but for the flag.
+    launches: Option<Vec<Launch>>,
+}
+
+impl Plan {
+    pub(crate) fn new(index: u8, kernel: Arc<Kernel>, out: Address, inputs: SmallVec<[Source; 3]>) -> Plan {
+        Plan { index, kernel, out, inputs, launches: None }
+    }
+
+    /// The launches of this run.
+    ///
+    /// # Safety
+    ///
+    /// Memory of the host that operands lie in is there, and nobody writes it.
+    unsafe fn launches(&mut self, iter: &TensorIter, params: &[Scalar]) -> std::result::Result<Vec<Launch>, CudaError> {
+        if let Some(launches) = self.launches.take() {
+            return Ok(launches);
+        }
+        let mut bases: SmallVec<[Base; 4]> = SmallVec::new();
+        bases.push(Base::At(self.out));
+        for source in &self.inputs {
+            // SAFETY: passed on.
+            bases.push(unsafe { source.base() });
+        }
+        Ok(Launch::new(self.kernel.functor(), iter, &bases, 0, params)?)
+    }
+
+    /// Launches on the thread's stream. Says whether operands had no result, which is waited for where a formula knows such.
+    ///
+    /// # Safety
+    ///
+    /// Every element of the iteration is in a live block that is borrowed, the output's for writing; memory of the host that operands
+    /// lie in is there, and nobody writes it.
+    pub(crate) unsafe fn run(
+        &mut self,
+        gpu: &Gpu,
+        iter: &TensorIter,
+        params: &[Scalar],
+    ) -> std::result::Result<bool, CudaError> {
+        if iter.numel() == 0 {
+            return Ok(false);
+        }
+        let stream = gpu.stream();
+        // SAFETY: passed on.
+        let mut launches = unsafe { self.launches(iter, params) }?;
+        let functor = self.kernel.functor();
+        let mut flag = match functor.has_fault() {
+            true => Some(Staging::new(gpu, &stream, size_of::<u32>())?),
+            false => None,
+        };
+        let word = flag.as_ref().map(|flag| flag.first().data().cast::<u32>());
+        if let Some(word) = word {
+            // SAFETY: a buffer has room for the word, and nobody else uses it.
+            unsafe { word.write(0) };
+            launches.iter_mut().for_each(|launch| launch.set_fault(1 + self.inputs.len(), word.addr() as Address));
+        }
+        let mut uses: SmallVec<[Use; 4]> = SmallVec::new();
+        for source in &self.inputs {
+            if let Source::At(at) = *source {
+                uses.push(Use { at, writes: false });
+            }
+        }
+        uses.push(Use { at: self.out, writes: true });
+        let functions: SmallVec<[_; 1]> = launches
+            .iter()
+            .map(|launch| gpu.kernels.function(gpu.context(), &self.kernel, launch.form))
+            .collect::<std::result::Result<_, _>>()?;
+        gpu.order(&stream, &uses)?;
+        if let Some(flag) = &mut flag {
+            flag.lend();
+        }
+        for (launch, function) in launches.iter().zip(&functions) {
+            // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration; the stream has
+            // waited for who uses their blocks.
+            unsafe { stream.queue().launch(function, launch.blocks, THREADS as u32, &launch.arguments) }?;
+            if is_blocking() {
+                stream.queue().synchronize().map_err(|error| error.of(function.name()))?;
+            }
+        }
+        let raised = match (&mut flag, word) {
+            (Some(flag), Some(word)) => {
+                flag.settle()?;
+                // SAFETY: the device is done with it.
+                unsafe { word.read_volatile() != 0 }
+            }
+            _ => false,
+        };
+        if !self.inputs.iter().any(|source| matches!(source, Source::Host { .. })) {
+            self.launches = Some(launches);
+        }
+        Ok(raised)
+    }
+}
+
+/// A pointwise call bound to memory: kernel and addresses.
+#[derive(Debug)]
+pub struct Ready(Plan);
+
+/// The formula's kernels at a dtype.
+fn functor<F: PointwiseFn>(dtype: DType) -> Option<Functor>
+where
+    F::Domain: SymDomain<F>,
+{
+    // An operator's name may hold a dot.
+    let name: String = F::NAME.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let functor = Functor::new(&format!("f_{name}_{}", c_suffix(dtype)), symbolic::<F>(dtype)?);
+    Some(functor.with_fault(symbolic_fault::<F>(dtype)).with_light(F::LIGHT))
+}
+
+// SAFETY: a kernel loads elements of the inputs and stores those of the output, all of them, within the plan's iteration. What it
+// uses stays: blocks are freed behind the streams that use them.
+unsafe impl<F, W: 'static> Executes<Pointwise<F, W>> for Cuda
+where
+    F: PointwiseFn,
+    F::Domain: SymDomain<F>,
+{
+    type Ready = Ready;
+
+    unsafe fn ready(
+        plan: &PointwisePlan<F::Params>,
+        inputs: &PointwiseInputs<'_, F>,
+        outputs: &Outputs<'_>,
+    ) -> Result<Ready> {
+        let key = (TypeId::of::<F>(), plan.compute().unwrap_or(DType::F32));
+        // SAFETY: E2 is passed on.
+        unsafe { bind(key, functor::<F>, F::Domain::WORDS, inputs.operands(), outputs) }
+    }
+
+    unsafe fn run(ready: &mut Ready, plan: &PointwisePlan<F::Params>) -> Result<()> {
+        // SAFETY: E2, E3 are passed on.
+        unsafe { launch(&mut ready.0, plan.iter(), plan.params().scalars()) }
+    }
+}
+
+/// Finds the kernel and resolves pointers.
+///
+/// # Safety
+///
+/// E2.
+unsafe fn bind(
+    key: (TypeId, DType),
+    functor: fn(DType) -> Option<Functor>,
+    words: &'static str,
+    inputs: &[Operand<'_>],
+    outputs: &Outputs<'_>,
+) -> Result<Ready> {
+    let index = current();
+    let gpu = gpu(index).map_err(|error| error.on(index))?;
+    let what = "no kernel is compiled for";
+    let none = || ErrorKind::DTypeNotSupported { what, got: key.1, accepted: words };
+    let kernel = gpu.kernels.of(key, || functor(key.1)).ok_or_else(none)?;
+    let mut sources = SmallVec::new();
+    for input in inputs {
+        sources.push(match input {
+            Operand::Tensor(tensor) if tensor.device().is_cpu() => {
+                let g = tensor.geometry();
+                // SAFETY: E2.
+                let at = unsafe { tensor.data() }.cast_const();
+                // A CPU tensor among those of another device has no dimensions.
+                Source::Host { at, dtype: g.dtype(), turned: (g.is_conj(), g.is_neg()) }
+            }
+            // SAFETY: E2.
+            Operand::Tensor(tensor) => Source::At(unsafe { tensor.data() }.addr() as Address),
+            Operand::Number(number) => Source::Number(number.scalar()),
+            // The plan refuses absent operands.
+            Operand::Absent => continue,
+        });
+    }
+    Ok(Ready(Plan::new(index, kernel, outputs.data(0).addr() as Address, sources)))
+}
+
+/// Launches a bound plan.
+///
+/// # Safety
+///
+/// E2, and `iter` is that of the plan (E3).
+unsafe fn launch(plan: &mut Plan, iter: &TensorIter, params: &[Scalar]) -> Result<()> {
+    let index = plan.index;
+    let run = gpu(index).and_then(|gpu| {
+        // SAFETY: E2, E3: the plan's iteration is within the operands.
+        unsafe { plan.run(&gpu, iter, params) }
+    });
+    match run {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(ErrorKind::DivisionByZero.into()),
+        Err(error) => Err(error.on(index)),
+    }
+}
+
+/// Compiles the formula's kernels at these dtypes, for device `index`, in one translation unit, so that later calls need not wait
+/// for the compiler; with `casting`, the kernel for operands of other dtypes, and without it those for its own. Dtypes outside of the
+/// domain are left out.
+///
+/// # Errors
+/// No such device, and what the compiler and the driver say.
+pub fn compile<F: PointwiseFn>(index: u8, dtypes: &[DType], casting: bool) -> Result<()>
+where
+    F::Domain: SymDomain<F>,
+{
+    let compiled = gpu(index).and_then(|gpu| {
+        let kernel = |&dtype: &DType| gpu.kernels.of((TypeId::of::<F>(), dtype), || functor::<F>(dtype));
+        let kernels: Vec<Arc<Kernel>> = dtypes.iter().filter_map(kernel).collect();
+        gpu.kernels.ahead(gpu.context(), &kernels, casting)
+    });
+    compiled.map_err(|error| error.on(index))
+}
+
+/// The same for the kernels of copies: `casting` from other dtypes, or without.
+///
+/// # Errors
+/// As for [`compile`].
+pub fn compile_copies(index: u8, casting: bool) -> Result<()> {
+    let compiled = gpu(index).and_then(|gpu| {
+        let kernel =
+            |dtype| gpu.kernels.of((TypeId::of::<crate::device::Copies>(), dtype), || crate::device::identity(dtype));
+        let kernels: Vec<Arc<Kernel>> = DType::ALL.into_iter().filter_map(kernel).collect();
+        gpu.kernels.ahead(gpu.context(), &kernels, casting)
+    });
+    compiled.map_err(|error| error.on(index))
+}

@@ -1,0 +1,114 @@
+/* The run-time compiler's functions, by way of the host's compiler: "machine code" is a shared object in which each kernel has a
+ * function that runs its threads. A text that begins with "#stand-in" is no kernel but a word to the stand-in, whose answer is the
+ * intermediate code:
+ *   reset              everything as at first, but for libraries and files
+ *   inject N CODE      the N-th call of the driver from here on returns CODE and does nothing; 0 for none
+ *   mute N CODE        the same, but it returns 0: somebody loses the error
+ *   omit NAME          calls of this function return 0 and do nothing: somebody forgets them
+ *   widen              copies to the device are of one byte more than they are said to be
+ *   calls              how many calls there were since then
+ *   injected           the function whose call failed
+ *   report             what was done wrong, and what is left
+ *   live | trimmed     how many blocks are live; how often the pool was trimmed */
+
+struct Program { std::string text, log, ptx, cubin; };
+
+static std::string answer(const std::string &words) {
+  unsigned long long at = 0;
+  int code = 0;
+  if (words.find("reset") == 0) reset();
+  else if (sscanf(words.c_str(), "inject %llu %d", &at, &code) == 2) state.inject_at = at, state.inject = code, state.calls = 0;
+  else if (sscanf(words.c_str(), "mute %llu %d", &at, &code) == 2)
+    state.inject_at = at, state.inject = code, state.calls = 0, state.mute = true;
+  else if (words.find("omit ") == 0) state.omitted = words.substr(5);
+  else if (words.find("widen") == 0) state.wider = 1;
+  else if (words.find("calls") == 0) return std::to_string(state.calls);
+  else if (words.find("injected") == 0) return state.injected;
+  else if (words.find("trimmed") == 0) return std::to_string(state.trimmed);
+  else if (words.find("live") == 0) {
+    int n = 0;
+    for (auto &at : state.blocks) n += at.second.live;
+    return std::to_string(n);
+  }
+  else if (words.find("report") == 0) return report();
+  return "";
+}
+
+static std::string read_file(const std::string &path) {
+  std::string text;
+  if (FILE *file = fopen(path.c_str(), "rb")) {
+    char part[1 << 16];
+    while (size_t n = fread(part, 1, sizeof part, file)) text.append(part, n);
+    fclose(file);
+  }
+  return text;
+}
+
+/* Threads of a launch, the last first, and the functions by which the driver finds each kernel. */
+static const char *const RUN = R"run(
+template <class A> static void host_run(void (*kernel)(A), const void *bytes, unsigned blocks) {
+  A a;
+  memcpy((void *)&a, bytes, sizeof(A));
+  for (unsigned i = blocks; i-- > 0;)
+    for (unsigned j = K_THREADS; j-- > 0;) blockIdx.x = i, threadIdx.x = j, kernel(a);
+}
+template <class A> static size_t host_size(void (*)(A)) { return sizeof(A); }
+)run";
+
+static std::string launchers(const std::string &text) {
+  std::string all = RUN;
+  const std::string head = "extern \"C\" __global__ void __launch_bounds__(K_THREADS, 1) ";
+  for (size_t at = text.find(head); at != std::string::npos; at = text.find(head, at + 1)) {
+    size_t begin = at + head.size();
+    std::string name = text.substr(begin, text.find('(', begin) - begin);
+    all += "extern \"C\" void " + name + "__run(const void *a, unsigned n) { host_run(" + name + ", a, n); }\n";
+    all += "extern \"C\" size_t " + name + "__size() { return host_size(" + name + "); }\n";
+  }
+  return all;
+}
+
+API int nvrtcVersion(int *major, int *minor) {
+  /* Another shim is another compiler: what was kept on disk is of no use to it. */
+  unsigned hash = 2166136261u;
+  for (const char *text : {SHIM, RUN}) for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
+  *major = 0, *minor = hash >> 1;
+  return 0;
+}
+API int nvrtcCreateProgram(Program **program, const char *text, const char *, int, const char *const *, const char *const *) {
+  *program = new Program{text, "", "", ""};
+  return 0;
+}
+API int nvrtcDestroyProgram(Program **program) {
+  delete *program;
+  *program = nullptr;
+  return 0;
+}
+API int nvrtcCompileProgram(Program *program, int, const char *const *) {
+  const std::string mark = "#stand-in ";
+  if (program->text.compare(0, mark.size(), mark) == 0) {
+    std::lock_guard<std::recursive_mutex> guard(state.mutex);
+    program->ptx = answer(program->text.substr(mark.size()));
+    return 0;
+  }
+  char folder[] = "/tmp/stand-in-XXXXXX";
+  if (mkdtemp(folder) == nullptr) return 1;
+  const std::string base = folder, file = base + "/kernels.cpp", out = base + "/kernels.so", log = base + "/log";
+  if (FILE *f = fopen(file.c_str(), "wb")) {
+    for (const std::string &part : {std::string(SHIM), program->text, launchers(program->text)}) fwrite(part.data(), 1, part.size(), f);
+    fclose(f);
+  }
+  const std::string command = "g++ -std=c++17 -O1 -shared -fPIC -ffp-contract=off -fno-strict-aliasing -Wl,-Bsymbolic -w -o " + out
+    + " " + file + " > " + log + " 2>&1";
+  int status = system(command.c_str());
+  program->log = read_file(log), program->cubin = read_file(out);
+  for (const std::string &path : {file, out, log}) unlink(path.c_str());
+  rmdir(folder);
+  return status == 0 ? 0 : 6;
+}
+#define SIZE_AND_BYTES(name, field) \
+  API int nvrtcGet##name##Size(Program *program, size_t *size) { *size = program->field.size() + 1; return 0; } \
+  API int nvrtcGet##name(Program *program, char *to) { memcpy(to, program->field.c_str(), program->field.size() + 1); return 0; }
+SIZE_AND_BYTES(ProgramLog, log)
+SIZE_AND_BYTES(PTX, ptx)
+SIZE_AND_BYTES(CUBIN, cubin)
+API const char *nvrtcGetErrorString(int) { return "the stand-in does not compile"; }

@@ -1,0 +1,89 @@
+//! Scenarios that use most of the device: transfers in pieces; two streams, copies that convert, operands of other dtypes and
+//! numbers, a prepared call, division that may have no result.
+
+use monomorph::{
+    Cpu, DType, ErrorKind, Geometry, Result, Tensor, add, add_, div_mode, fill_, floor_divide, mul, prepared,
+};
+use monomorph_cuda::{Cuda, Event, Stream};
+
+/// More than two pieces of a transfer.
+const LARGE: usize = (8 << 20) + 1000;
+
+/// Bytes that go to the device and back in pieces, by way of a storage that grows.
+pub(crate) fn transfer() -> Result<()> {
+    let mut bytes = b"monomorph".repeat(LARGE / 9 + 1);
+    bytes.truncate(LARGE);
+    let n = LARGE as i64;
+    let mut there = Tensor::<Cuda>::from_storage(&bytes, Geometry::new(DType::U8, &[n], &[1], 0)?)?;
+    there.grow_to(Geometry::new(DType::U8, &[n + 1], &[1], 0)?)?;
+    let back = there.storage_to_vec()?;
+    assert!(back.len() == LARGE + 1 && back[..LARGE] == bytes && back[LARGE] == 0);
+    Ok(())
+}
+
+/// Runs it. Values that are wrong are a panic; an error is returned as it came.
+pub(crate) fn run() -> Result<()> {
+    let stream = Stream::new(0)?;
+    let ramp: Vec<f32> = (0..100).map(|i| i as f32).collect();
+    let a = Tensor::<Cuda>::from_slice(&ramp, &[10, 10])?;
+    let doubled = {
+        let _entered = stream.enter();
+        add(&a, &a)?
+    };
+    let mut c = mul(&doubled, &a)?;
+    {
+        let _entered = stream.enter();
+        c.add_(2.5)?;
+    }
+    drop(doubled);
+    let want: Vec<f32> = ramp.iter().map(|x| 2.0 * x * x + 2.5).collect();
+    assert_eq!(c.to_vec::<f32>()?, want);
+
+    // The other way round: what the stream reads is freed and written on the default one.
+    let sum = {
+        let _entered = stream.enter();
+        add(&c, &a)?
+    };
+    fill_(&mut c, 1)?;
+    drop((a, c));
+    let point = Event::record(&stream)?;
+    let column = sum.view_as(Geometry::new(DType::F32, &[10], &[10], 3)?)?;
+    let mut converted = Tensor::<Cuda>::zeroed(DType::I16, &[10], &[2], 0)?;
+    converted.copy_from(&column)?;
+    let want: Vec<i16> = (0..10).map(|i| f32::from(10_i16 * i + 3)).map(|x| (2.0 * x * x + 2.5 + x) as i16).collect();
+    assert_eq!(converted.to_vec::<i16>()?, want);
+    point.synchronize()?;
+    assert!(point.is_done()? && stream.is_done()?);
+    drop(stream);
+
+    let (x, y) = (Tensor::<Cuda>::from_slice(&[7i32, -7, 9], &[3])?, Tensor::<Cuda>::from_slice(&[2i32, 2, 0], &[3])?);
+    let divisors = y.view_as(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
+    let few = x.view_as(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
+    assert_eq!(floor_divide(&few, &divisors)?.to_vec::<i32>()?, [3, -4]);
+    let faulty = div_mode(&x, &y, Some("floor")).map(|_| ());
+    match faulty {
+        Err(error) if *error.kind() == ErrorKind::DivisionByZero => {}
+        Err(error) => return Err(error),
+        Ok(()) => panic!("a quotient by zero"),
+    }
+
+    // A number of the host among the operands, refilled between runs.
+    let (halves, one) = (Tensor::<Cuda>::from_slice(&[0.5f64, 1.5], &[2])?, Tensor::<Cpu>::from_slice(&[1i64], &[])?);
+    let mut out = Tensor::<Cuda>::zeroed(DType::F64, &[2], &[1], 0)?;
+    {
+        let operands = [monomorph::core::structured::Operand::from(&halves), (&one).into()];
+        let inputs = monomorph::pointwise::PointwiseInputs::from_lists(&operands, &[2.into()])?;
+        type Add = monomorph::Op<monomorph::ops::arithmetic::AddFn>;
+        let mut call = monomorph::core::structured::prepare::<Add, Cuda, 1>(&inputs, [&mut out])?;
+        call.run()?;
+        call.input_mut::<i64>(1)?[0] = 10;
+        call.run()?;
+    }
+    assert_eq!(out.to_vec::<f64>()?, [20.5, 21.5]);
+    let mut same = prepared::add(&halves, &halves, 1, &mut out)?;
+    same.run()?;
+    same.run()?;
+    drop(same);
+    assert_eq!(out.to_vec::<f64>()?, [1.0, 3.0]);
+    Ok(())
+}
