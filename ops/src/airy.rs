@@ -40,9 +40,15 @@ fn above<V: Real + Root + Exponential>(x: V, zeta: V) -> V {
     V::from_f64(FRAC_1_SQRT_PI) * ratio / (V::from_i64(2) * x.sqrt().sqrt() * zeta.exp())
 }
 
-/// Far below zero, of the magnitude `a`; `zeta` likewise.
+/// The angle far below zero.
 #[inline(always)]
-fn below<V: Real + Root + Trigonometric>(a: V, zeta: V) -> V {
+fn phase<V: Real>(zeta: V) -> V {
+    zeta + V::from_f64(FRAC_PI_4)
+}
+
+/// Far below zero, of the magnitude `a`; `zeta` likewise. `waves` are the sine and the cosine.
+#[inline(always)]
+fn below<V: Real + Root>(a: V, zeta: V, waves: impl FnOnce(V) -> (V, V)) -> V {
     let inverse = V::one() / zeta;
     let z = inverse * inverse;
     let cosines = polynomial! { z;
@@ -61,26 +67,54 @@ fn below<V: Real + Root + Trigonometric>(a: V, zeta: V) -> V {
         9.308_929_080_774_42, 19.835_292_871_831_21, 15.564_662_893_286_462, 5.476_860_694_229_755,
         0.954_293_611_618_961_9, 0.086_458_082_635_239_21, 0.004_126_565_238_242_226, 0.000_101_259_085_116_509_13,
         1.171_667_332_144_135_2e-6, 4.918_345_700_629_3e-9 };
-    let phase = zeta + V::from_f64(FRAC_PI_4);
-    let waves = phase.sin() * (V::one() + z * cosines) - phase.cos() * (inverse * sines);
+    let (sine, cosine) = waves(phase(zeta));
+    let waves = sine * (V::one() + z * cosines) - cosine * (inverse * sines);
     V::from_f64(FRAC_1_SQRT_PI) / a.sqrt().sqrt() * waves
+}
+
+/// ⅔·a^(3/2).
+#[inline(always)]
+fn zeta<V: Real + Root>(a: V) -> V {
+    V::from_i64(2) * a * a.sqrt() / V::from_i64(3)
+}
+
+/// Sine and cosine of any angle.
+#[inline(always)]
+fn whole<V: Trigonometric>(angle: V) -> (V, V) {
+    (angle.sin(), angle.cos())
+}
+
+/// Those of a near angle.
+#[inline(always)]
+fn short<V: Trigonometric>(angle: V) -> (V, V) {
+    (angle.sin_near(), angle.cos_near())
+}
+
+#[inline(always)]
+fn ai<V: Real + Root + Exponential>(x: V, waves: impl FnOnce(V) -> (V, V)) -> V {
+    let a = x.abs();
+    let zeta = zeta(a);
+    let far = V::select(x.lt(V::zero()), below(a, zeta, waves), above(a, zeta));
+    let far = V::select(x.gt(V::from_f64(103.892)), V::zero(), far);
+    let result = V::select(x.lt(V::from_f64(-2.09)) | x.ge(V::from_f64(2.09)), far, near(x));
+    V::select(a.eq(V::from_f64(f64::INFINITY)), V::from_f64(f64::NAN), result)
 }
 
 pointwise! {
     /// Off by 4e-16 (float64) and 2e-7 (float32) at most between -2.09 and 2.09, where PyTorch is by twice that. Beyond exactly what PyTorch
     /// makes of it: by 3e-6 next to -2.09, where its coefficients lack a term, and by what rounding a phase or an exponent costs. NaN of
     /// infinities.
-    AiryAiFn "special_airy_ai": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, elementwise_only = true
+    AiryAiFn "special_airy_ai": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, partial = true, rare = true
 }
 impl<V: Real + Root + Exponential + Trigonometric> Map<V> for AiryAiFn {
     #[inline(always)]
     fn eval([x]: [V; 1], (): ()) -> V {
-        let a = x.abs();
-        let zeta = V::from_i64(2) * a * a.sqrt() / V::from_i64(3);
-        let far = V::select(x.lt(V::zero()), below(a, zeta), above(a, zeta));
-        let far = V::select(x.gt(V::from_f64(103.892)), V::zero(), far);
-        let result = V::select(x.lt(V::from_f64(-2.09)) | x.ge(V::from_f64(2.09)), far, near(x));
-        V::select(a.eq(V::from_f64(f64::INFINITY)), V::from_f64(f64::NAN), result)
+        ai(x, whole)
+    }
+    #[inline(always)]
+    fn eval_partial([x]: [V; 1], (): ()) -> (V, V::Mask) {
+        let is_near = x.ge(V::zero()) | phase(zeta(x.abs())).is_near();
+        (ai(x, short), is_near)
     }
 }
 

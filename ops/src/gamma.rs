@@ -1,6 +1,6 @@
 //! The gamma function's logarithm, its derivatives and its multivariate form, and Hurwitz's zeta function.
 
-use crate::algebra::{Gamma, Repeat, Zeta};
+use crate::algebra::{Gamma, Real, Repeat, Zeta};
 use crate::kernels;
 use crate::pointwise::{Common, Map, Number, Numbers, Reals, Rule, Same, WideReals, pointwise, run};
 use crate::record::{Inputs, Record, Recorded, Within, gamma_slope, gamma_slope_slope, hurwitz, log_gamma, record};
@@ -8,33 +8,61 @@ use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 use std::f64::consts::PI;
 
-pointwise! { LgammaFn "lgamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, elementwise_only = true }
+pointwise! { LgammaFn "lgamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true, partial = true }
 impl<V: Gamma> Map<V> for LgammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.lgamma()
     }
+    #[inline(always)]
+    fn is_usual([a]: [V; 1]) -> V::Mask {
+        a.is_plain()
+    }
+    #[inline(always)]
+    fn eval_usual([a]: [V; 1], (): ()) -> V {
+        a.lgamma_plain()
+    }
+    #[inline(always)]
+    fn eval_partial([a]: [V; 1], (): ()) -> (V, V::Mask) {
+        a.lgamma_partial()
+    }
 }
 
-pointwise! { DigammaFn "digamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, elementwise_only = true }
+pointwise! { DigammaFn "digamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true, partial = true }
 impl<V: Gamma> Map<V> for DigammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.digamma()
     }
+    #[inline(always)]
+    fn is_usual([a]: [V; 1]) -> V::Mask {
+        a.is_plain()
+    }
+    #[inline(always)]
+    fn eval_usual([a]: [V; 1], (): ()) -> V {
+        a.digamma_plain()
+    }
+    #[inline(always)]
+    fn eval_partial([a]: [V; 1], (): ()) -> (V, V::Mask) {
+        a.digamma_partial()
+    }
 }
 
-pointwise! { TrigammaFn "polygamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, elementwise_only = true }
+pointwise! { TrigammaFn "polygamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, partial = true }
 impl<V: Gamma> Map<V> for TrigammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.trigamma()
     }
+    #[inline(always)]
+    fn eval_partial([a]: [V; 1], (): ()) -> (V, V::Mask) {
+        a.trigamma_partial()
+    }
 }
 
 // The parameters are n! with the sign of (−1)^(n + 1), and n + 1. Both factors of the product pass through the dtype's own precision, as
 // PyTorch's do: where either overflows or vanishes is seen.
-pointwise! { PolygammaFn "polygamma": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY_FLOAT, elementwise_only = true }
+pointwise! { PolygammaFn "polygamma": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY_FLOAT, partial = true, rare = true }
 impl<V: Gamma> Map<V> for PolygammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [factorial, exponent]: [V; 2]) -> V {
@@ -42,7 +70,7 @@ impl<V: Gamma> Map<V> for PolygammaFn {
     }
 }
 
-pointwise! { ZetaFn "special_zeta": WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT, elementwise_only = true }
+pointwise! { ZetaFn "special_zeta": WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT, partial = true, rare = true }
 impl<V: Zeta> Map<V> for ZetaFn {
     #[inline(always)]
     fn eval([s, q]: [V; 2], (): ()) -> V {
@@ -51,16 +79,35 @@ impl<V: Zeta> Map<V> for ZetaFn {
 }
 
 // PyTorch sums over a new last dimension, so a result is row-major.
-pointwise! { MvlgammaFn "mvlgamma": Reals, Same<1>; Number => Common; Rule::UNARY_FLOAT.linear(), halves_as_f32 = true, elementwise_only = true }
+pointwise! { MvlgammaFn "mvlgamma": Reals, Same<1>; Number => Common; Rule::UNARY_FLOAT.linear(), halves_as_f32 = true, steps = 1 }
 impl<V: Gamma + Repeat> Map<V> for MvlgammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], p: V) -> V {
-        let half = V::from_f64(0.5);
-        let step = |k: V, [sum]: [V; 1]| [sum + (a - k * half).lgamma()];
+        let step = |k: V, [sum]: [V; 1]| [sum + (a - k * V::from_f64(0.5)).lgamma()];
         let [sum] = V::repeat(p, [V::zero()], |_| V::zero().eq(V::zero()), step);
-        let pairs = p * (p - V::one()) * half;
-        sum + pairs * V::from_f64(0.5 * LOG_PI)
+        sum + share(p)
     }
+    #[inline(always)]
+    fn start(_: [V; 1], _: V) -> [V; 3] {
+        [V::zero(); 3]
+    }
+    #[inline(always)]
+    fn step(k: V, [sum, ..]: [V; 3], [a]: [V; 1], p: V) -> ([V; 3], V::Mask) {
+        let goes_on = k.lt(p);
+        let (next, holds) = (a - k * V::from_f64(0.5)).lgamma_partial();
+        let next = sum + V::select(holds, next, V::from_f64(f64::NAN));
+        ([V::select(goes_on, next, sum), V::zero(), V::zero()], (k + V::one()).lt(p))
+    }
+    #[inline(always)]
+    fn finish([sum, ..]: [V; 3], _: [V; 1], p: V) -> (V, V::Mask) {
+        (sum + share(p), !sum.is_nan())
+    }
+}
+
+/// What all elements of `mvlgamma` have in common.
+#[inline(always)]
+fn share<V: Real>(p: V) -> V {
+    p * (p - V::one()) * V::from_f64(0.5) * V::from_f64(0.5 * LOG_PI)
 }
 
 /// log π.

@@ -88,7 +88,7 @@ fn scaled<V: Real>(a: V) -> V {
 
 pointwise! {
     /// Within 5 units, where PyTorch is off by up to 480 (float64) and 60 (float32) far below zero.
-    ErfcxFn "special_erfcx": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, elementwise_only = true
+    ErfcxFn "special_erfcx": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, partial = true, rare = true
 }
 impl<V: Real + Exponential> Map<V> for ErfcxFn {
     #[inline(always)]
@@ -105,7 +105,7 @@ impl<V: Real + Exponential> Map<V> for ErfcxFn {
 
 pointwise! {
     /// Within 4 units below 1; above, off by the square of x times a unit, as in PyTorch.
-    LogNdtrFn "special_log_ndtr": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, elementwise_only = true
+    LogNdtrFn "special_log_ndtr": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, partial = true, rare = true
 }
 impl<V: Gaussian + Logarithm> Map<V> for LogNdtrFn {
     #[inline(always)]

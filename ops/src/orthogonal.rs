@@ -3,37 +3,16 @@
 //!
 //! They are computed by their recurrences of three terms (F. W. J. Olver et al., *NIST Handbook of Mathematical Functions*, 18.9), and
 //! the Chebyshev ones between -1 and 1 by the angle whose cosine is x (18.5), from the degree on that PyTorch chooses: off by
-//! some units of the angle times the degree, as PyTorch's are. Recurrences are PyTorch's too but for the rounding of single
-//! steps, which shows near zeros of a polynomial: at 400 random points with degrees to 30 the largest error, in units of
-//! max(1, |value|), is 176 where PyTorch's is 57 (Hermite's H of float32 within 3), and 1063 where it is 80 (He of float64). A
-//! recurrence of more than 2^20 steps is NaN, for which PyTorch computes on.
+//! some units of the angle times the degree, as PyTorch's are. Recurrences are PyTorch's, too, whose compiler fuses the
+//! first product with the difference: where products fuse, they are equal bit by bit. A recurrence of more than 2^20 steps is NaN, for
+//! which PyTorch computes on.
 
-use crate::algebra::{Real, Repeat, Rounding, Trigonometric};
+mod recurrence;
+
+use crate::algebra::{Real, Repeat, Rounding, Trigonometric, Value};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
 use crate::record::record;
-
-/// The value of a degree, zero where it is none: PyTorch makes an int64 of it, which of what has none is the lowest.
-#[inline(always)]
-fn of_degree<V: Repeat>(n: V, value: impl FnOnce(V) -> V) -> V {
-    let n = n.trunc();
-    let is_degree = n.ge(V::zero()) & n.lt(V::from_f64(9_223_372_036_854_775_808.0));
-    V::select(is_degree, value(V::select(is_degree, n, V::zero())), V::zero())
-}
-
-/// The degree up to which recurrences are computed, which takes some milliseconds. PyTorch goes on for hours.
-const MOST: i64 = 1 << 20;
-
-/// The polynomial of degree `n` from that of degree 1: `step` makes the degree k + 2 of k and the degrees k and k + 1. NaN beyond
-/// the degree `most`.
-#[inline(always)]
-fn recurrence<V: Repeat>(n: V, most: V, first: V, step: impl Fn(V, V, V) -> V) -> V {
-    let beyond = n.gt(most);
-    let n = V::select(beyond, V::zero(), n);
-    // What is no number stays none.
-    let goes_on = |[_, q]: [V; 2]| !q.is_nan();
-    let [_, q] = V::repeat(n - V::one(), [V::one(), first], goes_on, |k, [p, q]| [q, step(k, p, q)]);
-    V::select(beyond, V::from_f64(f64::NAN), V::select(n.lt(V::one()), V::one(), q))
-}
+use recurrence::{Near, Polynomial, Waves, finish, start, step, whole};
 
 /// The value, negated for odd degrees.
 #[inline(always)]
@@ -42,113 +21,171 @@ fn alternating<V: Rounding>(n: V, value: V) -> V {
     V::select(half.eq(half.trunc()), value, -value)
 }
 
-/// Out of line, as is what follows: the Chebyshev polynomials share them.
-#[inline(never)]
-fn arc<V: Trigonometric>(x: V) -> V {
-    x.acos()
-}
-
-#[inline(never)]
-fn sine<V: Trigonometric>(x: V) -> V {
-    x.sin()
-}
-
-#[inline(never)]
-fn cosine<V: Trigonometric>(x: V) -> V {
-    x.cos()
-}
-
-/// A Chebyshev polynomial: what it is of degree 1, at 1, at -1 for even degrees, and above the degree `plain` by the angle.
-#[inline(always)]
-fn chebyshev<V: Repeat + Trigonometric>(
-    [x, n]: [V; 2],
-    plain: i64,
-    first: V,
-    ends: impl Fn(V) -> [V; 2],
-    by_angle: impl Fn(V, V) -> V,
-) -> V {
-    of_degree(n, |n| {
-        let (a, one) = (x.abs(), V::one());
-        let (at_end, far) = (a.eq(one), n.gt(V::from_i64(plain)) & a.lt(one));
-        // Not computed where it is not used.
-        let steps = V::select(at_end | far, V::zero(), n);
-        let near = recurrence(steps, V::from_i64(MOST), first, |_, p, q| (x + x) * q - p);
-        let value = V::select_with(far, || by_angle(n, arc(x)), near);
-        let [right, left] = ends(n);
-        V::select(at_end, V::select(x.gt(V::zero()), right, alternating(n, left)), value)
-    })
-}
-
-#[inline(always)]
-fn kind_t<V: Repeat + Trigonometric>(x: V, n: V, plain: i64) -> V {
-    chebyshev([x, n], plain, x, |_| [V::one(); 2], |n, angle| cosine(n * angle))
-}
-
-#[inline(always)]
-fn kind_u<V: Repeat + Trigonometric>(x: V, n: V, plain: i64) -> V {
-    let by_angle = |n, angle| sine((n + V::one()) * angle) / sine(angle);
-    chebyshev([x, n], plain, x + x, |n| [n + V::one(); 2], by_angle)
-}
-
-#[inline(always)]
-fn kind_v<V: Repeat + Trigonometric>(x: V, n: V, plain: i64) -> V {
-    let (half, at_left) = (V::from_f64(0.5), |n: V| n + n + V::one());
-    let by_angle = |n: V, angle: V| {
-        let quotient = cosine((n + half) * angle) / cosine(angle * half);
-        // Next to -1 nothing is left of the divisor.
-        V::select(sine(angle * half).eq(V::one()), alternating(n, at_left(n)), quotient)
-    };
-    chebyshev([x, n], plain, x + x - V::one(), |n| [V::one(), at_left(n)], by_angle)
-}
-
-/// What PyTorch gives next to 1, where nothing is left of the divisor, is `next`.
-#[inline(always)]
-fn kind_w<V: Repeat + Trigonometric>(x: V, n: V, plain: i64, next: impl Fn(V) -> V) -> V {
-    let half = V::from_f64(0.5);
-    let by_angle = |n: V, angle: V| {
-        let quotient = sine((n + half) * angle) / sine(angle * half);
-        V::select(cosine(angle * half).eq(V::one()), next(n), quotient)
-    };
-    chebyshev([x, n], plain, x + x + V::one(), |n| [n + n + V::one(), V::one()], by_angle)
-}
-
 /// From 0 up to 1, where the shifted polynomials are orthogonal, to -1 up to 1.
 #[inline(always)]
 fn shifted<V: Real>(x: V) -> V {
     x + x - V::one()
 }
 
-/// NaN from the degree on that PyTorch does not go beyond.
+/// By the angle whose cosine is the argument.
 #[inline(always)]
-fn hermite<V: Repeat>(n: V, first: V, step: impl Fn(V, V, V) -> V) -> V {
-    of_degree(n, |n| {
-        let is_single = (V::one() + V::from_f64(1e-10)).eq(V::one());
-        recurrence(n, V::select(is_single, V::from_i64(128), V::from_i64(512)), first, step)
-    })
+fn kind_t<V: Trigonometric, W: Waves<V>>(n: V, angle: V) -> V {
+    W::cos(n * angle)
 }
 
 #[inline(always)]
-fn laguerre<V: Repeat>(x: V, n: V) -> V {
-    let first = V::one() - x;
-    let step = |k: V, p: V, q: V| {
-        let k = k + V::one();
-        ((k + k + first) * q - k * p) / (k + V::one())
-    };
-    // Of degree 0 it is what it is at 0.
-    of_degree(n, |n| recurrence(V::select(x.eq(V::zero()), V::zero(), n), V::from_i64(MOST), first, step))
+fn kind_u<V: Repeat + Trigonometric, W: Waves<V>>(n: V, angle: V) -> V {
+    W::sin((n + V::one()) * angle) / W::sin(angle)
 }
 
 #[inline(always)]
-fn legendre<V: Repeat>(x: V, n: V) -> V {
-    let step = |k: V, p: V, q: V| {
+fn kind_v<V: Repeat + Trigonometric, W: Waves<V>>(n: V, angle: V) -> V {
+    let half = V::from_f64(0.5);
+    let quotient = W::cos((n + half) * angle) / W::cos(angle * half);
+    // Next to -1 nothing is left of the divisor.
+    V::select(W::sin(angle * half).eq(V::one()), alternating(n, odd(n)), quotient)
+}
+
+/// What PyTorch gives next to 1, where nothing is left of the divisor, is `next`.
+#[inline(always)]
+fn kind_w<V: Repeat + Trigonometric, W: Waves<V>>(n: V, angle: V, next: impl Fn(V) -> V) -> V {
+    let half = V::from_f64(0.5);
+    let quotient = W::sin((n + half) * angle) / W::sin(angle * half);
+    V::select(W::cos(angle * half).eq(V::one()), next(n), quotient)
+}
+
+#[inline(always)]
+fn odd<V: Real>(n: V) -> V {
+    n + n + V::one()
+}
+
+/// Chebyshev polynomials: the argument, the degree above which PyTorch computes by the angle, that of degree 1, what it is at 1 and at
+/// -1 for even degrees, and by the angle.
+macro_rules! chebyshev {
+    ($($name:ident: $argument:expr, $plain:literal, |$x:ident| $first:expr, |$n:ident| $ends:expr, |$angle:ident| $by_angle:expr;)+) => {$(
+        impl<V: Repeat + Trigonometric> Polynomial<V> for $name {
+            #[inline(always)]
+            fn argument(x: V) -> V {
+                $argument(x)
+            }
+            #[inline(always)]
+            fn first($x: V) -> V {
+                $first
+            }
+            #[inline(always)]
+            fn next(x: V, _: V, p: V, q: V) -> V {
+                (x + x).mul_add(q, -p)
+            }
+            #[inline(always)]
+            fn is_apart(x: V, n: V) -> V::Mask {
+                let a = x.abs();
+                a.eq(V::one()) | (n.gt(V::from_i64($plain)) & a.lt(V::one()))
+            }
+            #[inline(always)]
+            fn value<W: Waves<V>>(x: V, $n: V, recurrence: V) -> (V, V::Mask) {
+                let far = $n.gt(V::from_i64($plain)) & x.abs().lt(V::one());
+                let $angle = W::acos(x);
+                let value = W::select(far, || $by_angle, recurrence);
+                let [right, left] = $ends;
+                let end = V::select(x.gt(V::zero()), right, alternating($n, left));
+                let holds = W::hold(($n + V::one()) * $angle) | !far;
+                (V::select(x.abs().eq(V::one()), end, value), holds)
+            }
+        }
+    )+};
+}
+chebyshev! {
+    ChebyshevTFn: own, 6, |x| x, |n| [V::one(); 2], |angle| kind_t::<V, W>(n, angle);
+    ChebyshevUFn: own, 8, |x| x + x, |n| [n + V::one(); 2], |angle| kind_u::<V, W>(n, angle);
+    ChebyshevVFn: own, 8, |x| x + x - V::one(), |n| [V::one(), odd(n)], |angle| kind_v::<V, W>(n, angle);
+    ChebyshevWFn: own, 8, |x| odd(x), |n| [odd(n), V::one()], |angle| kind_w::<V, W>(n, angle, odd);
+    ShiftedChebyshevTFn: shifted, 6, |x| x, |n| [V::one(); 2], |angle| kind_t::<V, W>(n, angle);
+    ShiftedChebyshevUFn: shifted, 6, |x| x + x, |n| [n + V::one(); 2], |angle| kind_u::<V, W>(n, angle);
+    ShiftedChebyshevVFn: shifted, 6, |x| x + x - V::one(), |n| [V::one(), odd(n)], |angle| kind_v::<V, W>(n, angle);
+    ShiftedChebyshevWFn: shifted, 4, |x| odd(x), |n| [odd(n), V::one()], |angle| kind_w::<V, W>(n, angle, |n| alternating(n, V::one()));
+}
+
+#[inline(always)]
+fn own<V>(x: V) -> V {
+    x
+}
+
+/// The degree that PyTorch does not take Hermite's polynomials beyond.
+#[inline(always)]
+fn most_of_hermite<V: Repeat>() -> V {
+    let is_single = (V::one() + V::from_f64(1e-10)).eq(V::one());
+    V::select(is_single, V::from_i64(128), V::from_i64(512))
+}
+
+impl<V: Repeat + Trigonometric> Polynomial<V> for HermiteHFn {
+    #[inline(always)]
+    fn most() -> V {
+        most_of_hermite()
+    }
+    #[inline(always)]
+    fn first(x: V) -> V {
+        x + x
+    }
+    #[inline(always)]
+    fn next(x: V, k: V, p: V, q: V) -> V {
+        (x + x).mul_add(q, -((k + k + V::from_i64(2)) * p))
+    }
+}
+
+impl<V: Repeat + Trigonometric> Polynomial<V> for HermiteHeFn {
+    #[inline(always)]
+    fn most() -> V {
+        most_of_hermite()
+    }
+    #[inline(always)]
+    fn first(x: V) -> V {
+        x
+    }
+    #[inline(always)]
+    fn next(x: V, k: V, p: V, q: V) -> V {
+        x.mul_add(q, -((k + V::one()) * p))
+    }
+}
+
+impl<V: Repeat + Trigonometric> Polynomial<V> for LaguerreLFn {
+    #[inline(always)]
+    fn first(x: V) -> V {
+        V::one() - x
+    }
+    #[inline(always)]
+    fn next(x: V, k: V, p: V, q: V) -> V {
         let k = k + V::one();
-        ((k + k + V::one()) * x * q - k * p) / (k + V::one())
-    };
-    of_degree(n, |n| {
+        (k + k + (V::one() - x)).mul_add(q, -(k * p)) / (k + V::one())
+    }
+    #[inline(always)]
+    fn is_apart(x: V, _: V) -> V::Mask {
+        x.eq(V::zero())
+    }
+    #[inline(always)]
+    fn value<W: Waves<V>>(x: V, _: V, recurrence: V) -> (V, V::Mask) {
+        (V::select(x.eq(V::zero()), V::one(), recurrence), <V::Mask as Value>::from_bool(true))
+    }
+}
+
+impl<V: Repeat + Trigonometric> Polynomial<V> for LegendrePFn {
+    #[inline(always)]
+    fn first(x: V) -> V {
+        x
+    }
+    #[inline(always)]
+    fn next(x: V, k: V, p: V, q: V) -> V {
+        let k = k + V::one();
+        ((k + k + V::one()) * x).mul_add(q, -(k * p)) / (k + V::one())
+    }
+    #[inline(always)]
+    fn is_apart(x: V, _: V) -> V::Mask {
+        x.abs().eq(V::one())
+    }
+    #[inline(always)]
+    fn value<W: Waves<V>>(x: V, n: V, recurrence: V) -> (V, V::Mask) {
         let end = V::select(x.gt(V::zero()), V::one(), alternating(n, V::one()));
-        let at_end = x.abs().eq(V::one());
-        V::select(at_end, end, recurrence(V::select(at_end, V::zero(), n), V::from_i64(MOST), x, step))
-    })
+        (V::select(x.abs().eq(V::one()), end, recurrence), <V::Mask as Value>::from_bool(true))
+    }
 }
 
 /// The polynomials by their coefficients, of small degrees: what the records compare with.
@@ -225,30 +262,42 @@ mod exact {
 
 /// Declares formulas of x and a degree, and their records.
 macro_rules! polynomials {
-    ($($name:ident $call:literal, $text:literal, $inputs:ident: |$x:ident, $n:ident| $value:expr, $reference:expr;)+) => {$(
-        pointwise! { $name $text: WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT, elementwise_only = true }
+    ($($name:ident $call:literal, $text:literal, $inputs:ident: |$x:ident, $n:ident| $reference:expr;)+) => {$(
+        pointwise! { $name $text: WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT, steps = 4, rare = true }
         impl<V: Repeat + Trigonometric> Map<V> for $name {
             #[inline(always)]
-            fn eval([$x, $n]: [V; 2], (): ()) -> V {
-                $value
+            fn eval(x: [V; 2], (): ()) -> V {
+                whole::<V, $name>(x)
+            }
+            #[inline(always)]
+            fn start(x: [V; 2], (): ()) -> [V; 3] {
+                start::<V, $name>(x)
+            }
+            #[inline(always)]
+            fn step(k: V, state: [V; 3], x: [V; 2], (): ()) -> ([V; 3], V::Mask) {
+                step::<V, $name>(k, state, x)
+            }
+            #[inline(always)]
+            fn finish(state: [V; 3], x: [V; 2], (): ()) -> (V, V::Mask) {
+                finish::<V, $name, Near>(state, x)
             }
         }
         record! { $name $call, $inputs within 4096 or 2e-5: float |[$x, $n], []| $reference }
     )+};
 }
 polynomials! {
-    ChebyshevTFn "special_chebyshev_polynomial_t: x x", "special_chebyshev_polynomial_t", Small: |x, n| kind_t(x, n, 6), exact::t(x, n);
-    ChebyshevUFn "special_chebyshev_polynomial_u: x x", "special_chebyshev_polynomial_u", Small: |x, n| kind_u(x, n, 8), exact::u(x, n);
-    ChebyshevVFn "special_chebyshev_polynomial_v: x x", "special_chebyshev_polynomial_v", Small: |x, n| kind_v(x, n, 8), exact::v(x, n);
-    ChebyshevWFn "special_chebyshev_polynomial_w: x x", "special_chebyshev_polynomial_w", Small: |x, n| kind_w(x, n, 8, |n| n + n + V::one()), exact::w(x, n);
-    ShiftedChebyshevTFn "special_shifted_chebyshev_polynomial_t: x x", "special_shifted_chebyshev_polynomial_t", Small: |x, n| kind_t(shifted(x), n, 6), exact::t(2.0 * x - 1.0, n);
-    ShiftedChebyshevUFn "special_shifted_chebyshev_polynomial_u: x x", "special_shifted_chebyshev_polynomial_u", Small: |x, n| kind_u(shifted(x), n, 6), exact::u(2.0 * x - 1.0, n);
-    ShiftedChebyshevVFn "special_shifted_chebyshev_polynomial_v: x x", "special_shifted_chebyshev_polynomial_v", Small: |x, n| kind_v(shifted(x), n, 6), exact::v(2.0 * x - 1.0, n);
-    ShiftedChebyshevWFn "special_shifted_chebyshev_polynomial_w: x x", "special_shifted_chebyshev_polynomial_w", Small: |x, n| kind_w(shifted(x), n, 4, |n| alternating(n, V::one())), exact::w(2.0 * x - 1.0, n);
-    HermiteHFn "special_hermite_polynomial_h: x x", "special_hermite_polynomial_h", Small: |x, n| hermite(n, x + x, |k, p, q| (x + x) * q - (k + k + V::from_i64(2)) * p), exact::h(x, n);
-    HermiteHeFn "special_hermite_polynomial_he: x x", "special_hermite_polynomial_he", Small: |x, n| hermite(n, x, |k, p, q| x * q - (k + V::one()) * p), exact::he(x, n);
-    LaguerreLFn "special_laguerre_polynomial_l: x x", "special_laguerre_polynomial_l", Tame: |x, n| laguerre(x, n), exact::l(x, n);
-    LegendrePFn "special_legendre_polynomial_p: x x", "special_legendre_polynomial_p", Small: |x, n| legendre(x, n), exact::p(x, n);
+    ChebyshevTFn "special_chebyshev_polynomial_t: x x", "special_chebyshev_polynomial_t", Small: |x, n| exact::t(x, n);
+    ChebyshevUFn "special_chebyshev_polynomial_u: x x", "special_chebyshev_polynomial_u", Small: |x, n| exact::u(x, n);
+    ChebyshevVFn "special_chebyshev_polynomial_v: x x", "special_chebyshev_polynomial_v", Small: |x, n| exact::v(x, n);
+    ChebyshevWFn "special_chebyshev_polynomial_w: x x", "special_chebyshev_polynomial_w", Small: |x, n| exact::w(x, n);
+    ShiftedChebyshevTFn "special_shifted_chebyshev_polynomial_t: x x", "special_shifted_chebyshev_polynomial_t", Small: |x, n| exact::t(2.0 * x - 1.0, n);
+    ShiftedChebyshevUFn "special_shifted_chebyshev_polynomial_u: x x", "special_shifted_chebyshev_polynomial_u", Small: |x, n| exact::u(2.0 * x - 1.0, n);
+    ShiftedChebyshevVFn "special_shifted_chebyshev_polynomial_v: x x", "special_shifted_chebyshev_polynomial_v", Small: |x, n| exact::v(2.0 * x - 1.0, n);
+    ShiftedChebyshevWFn "special_shifted_chebyshev_polynomial_w: x x", "special_shifted_chebyshev_polynomial_w", Small: |x, n| exact::w(2.0 * x - 1.0, n);
+    HermiteHFn "special_hermite_polynomial_h: x x", "special_hermite_polynomial_h", Small: |x, n| exact::h(x, n);
+    HermiteHeFn "special_hermite_polynomial_he: x x", "special_hermite_polynomial_he", Small: |x, n| exact::he(x, n);
+    LaguerreLFn "special_laguerre_polynomial_l: x x", "special_laguerre_polynomial_l", Tame: |x, n| exact::l(x, n);
+    LegendrePFn "special_legendre_polynomial_p: x x", "special_legendre_polynomial_p", Small: |x, n| exact::p(x, n);
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

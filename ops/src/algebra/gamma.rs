@@ -1,7 +1,7 @@
 //! The gamma function's relatives: its logarithm, the derivatives of that, Hurwitz's zeta function, the incomplete gamma
 //! functions.
 
-use super::{Dual, Real};
+use super::{Dual, Real, Value};
 
 /// A value with the logarithm of the gamma function, and with the derivatives of that.
 #[diagnostic::on_unimplemented(
@@ -16,13 +16,49 @@ pub trait Gamma: Real {
     /// integers and minus infinity.
     fn digamma(self) -> Self;
 
-    /// The derivative of [`digamma`](Gamma::digamma), within 1 ULP (4 in float64): infinity of zeros. Of a negative integer it is π² / sin² with the sine of the
+    /// The derivative of [`digamma`](Gamma::digamma), within 1 ULP: infinity of zeros. Of a negative integer it is π² / sin² with the sine of the
     /// rounded product of π and the integer, a large number, as in PyTorch.
     fn trigamma(self) -> Self;
 
     /// Hurwitz's zeta function, the sum of (self + k)^-exponent over k from 0, of an exponent that is a number of the call; otherwise
     /// as [`Zeta::zeta`].
     fn zeta_number(self, exponent: Self) -> Self;
+
+    /// Whether the value is positive, and such that the `plain` functions below hold for it.
+    #[inline(always)]
+    fn is_plain(self) -> Self::Mask {
+        <Self::Mask as Value>::from_bool(true)
+    }
+
+    /// [`lgamma`](Gamma::lgamma) of a [plain](Gamma::is_plain) value, by a shorter way without branches; of any other something.
+    #[inline(always)]
+    fn lgamma_plain(self) -> Self {
+        self.lgamma()
+    }
+
+    /// [`digamma`](Gamma::digamma) of a plain value, likewise.
+    #[inline(always)]
+    fn digamma_plain(self) -> Self {
+        self.digamma()
+    }
+
+    /// [`lgamma`](Gamma::lgamma) without branches, or something else and the mask does not hold.
+    #[inline(always)]
+    fn lgamma_partial(self) -> (Self, Self::Mask) {
+        (self.lgamma(), <Self::Mask as Value>::from_bool(true))
+    }
+
+    /// [`digamma`](Gamma::digamma), likewise.
+    #[inline(always)]
+    fn digamma_partial(self) -> (Self, Self::Mask) {
+        (self.digamma(), <Self::Mask as Value>::from_bool(true))
+    }
+
+    /// [`trigamma`](Gamma::trigamma), likewise.
+    #[inline(always)]
+    fn trigamma_partial(self) -> (Self, Self::Mask) {
+        (self.trigamma(), <Self::Mask as Value>::from_bool(true))
+    }
 }
 
 /// A value with Hurwitz's zeta function as a function of two elements.

@@ -24,6 +24,14 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     const ELEMENTWISE_ONLY: bool = false;
     /// Whether most elements can take a shorter way, [`Map::eval_usual`], so that a device may look a block over first.
     const USUAL: bool = false;
+    /// Whether most elements can be computed without branches, [`Map::eval_partial`], so that a device may do that for a block and
+    /// complete it element by element.
+    const PARTIAL: bool = false;
+    /// If the formula is a loop whose number of steps the data tell, [`Map::step`], so that a device may take each step for a block of
+    /// elements: how many it should take of an element before it turns to the next. 0 of any other formula.
+    const STEPS: i64 = 0;
+    /// Whether a loop for the widest instruction set is not worth compiling, because the formula is long and rarely used.
+    const RARE: bool = false;
     /// The type of the set of dtypes that the formula computes in. Varies per operator.
     type Domain: super::DomainSet;
     /// The type of the tensor operands.
@@ -61,6 +69,30 @@ pub trait Map<V: Value>: PointwiseFn {
     #[inline(always)]
     fn eval_usual(x: In<Self, V>, p: ParamsOf<Self, V>) -> OutOf<Self, V> {
         Self::eval(x, p)
+    }
+
+    /// What the loop of the formula begins with. Asked only where [`PointwiseFn::STEPS`] is not 0.
+    #[inline(always)]
+    fn start(_x: In<Self, V>, _p: ParamsOf<Self, V>) -> [V; 3] {
+        [V::from_bool(false); 3]
+    }
+
+    /// Step number `k`, and whether another follows. A step beyond the last leaves everything as it was.
+    #[inline(always)]
+    fn step(_k: V, state: [V; 3], _x: In<Self, V>, _p: ParamsOf<Self, V>) -> ([V; 3], V::Mask) {
+        (state, <V::Mask as Value>::from_bool(false))
+    }
+
+    /// What [`Map::eval`] gives, of what the loop ended with; or something else and the mask does not hold.
+    #[inline(always)]
+    fn finish(_state: [V; 3], x: In<Self, V>, p: ParamsOf<Self, V>) -> (OutOf<Self, V>, V::Mask) {
+        Self::eval_partial(x, p)
+    }
+
+    /// What [`Map::eval`] gives, or something else and the mask does not hold. Asked only where [`PointwiseFn::PARTIAL`] is set.
+    #[inline(always)]
+    fn eval_partial(x: In<Self, V>, p: ParamsOf<Self, V>) -> (OutOf<Self, V>, V::Mask) {
+        (Self::eval(x, p), <V::Mask as Value>::from_bool(true))
     }
 
     /// Whether the operands have no result (integer division by zero). Asked only where [`PointwiseFn::FAULT`] is set.

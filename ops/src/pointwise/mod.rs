@@ -48,16 +48,18 @@ pub use crate::pointwise;
 /// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
 /// ```
 ///
-/// followed by `check = f`, `fault = true`, `light = true`, `halves_as_f32 = true`, `elementwise_only = true` or
-/// `usual = true`, in this order,
-/// where the operator has a check of its own, data that it refuses, next to nothing to compute, can do with fewer loops, or has a
-/// shorter way for most elements (the
+/// followed by `check = f`, `fault = true`, `light = true`, `halves_as_f32 = true`, `elementwise_only = true`,
+/// `usual = true`, `partial = true`, `steps = 4` or `rare = true`, in this order,
+/// where the operator has a check of its own, data that it refuses, next to nothing to compute, can do with fewer loops, has a
+/// shorter way for most elements, by blocks or one by one, is a loop of its own, or is not worth every loop (the
 /// constants of [`PointwiseFn`]).
 #[macro_export]
 macro_rules! pointwise {
     ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr
         $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)?
-        $(, halves_as_f32 = $halves:literal)? $(, elementwise_only = $elementwise:literal)? $(, usual = $usual:literal)?) => {
+        $(, halves_as_f32 = $halves:literal)? $(, elementwise_only = $elementwise:literal)? $(, usual = $usual:literal)?
+        $(, partial = $partial:literal)? $(, steps = $steps:literal)?
+        $(, rare = $rare:literal)?) => {
         $(#[$doc])*
         #[doc = concat!("The formula of `", $text, "`.")]
         pub struct $name;
@@ -70,6 +72,9 @@ macro_rules! pointwise {
             $(const HALVES_AS_F32: bool = $halves;)?
             $(const ELEMENTWISE_ONLY: bool = $elementwise;)?
             $(const USUAL: bool = $usual;)?
+            $(const PARTIAL: bool = $partial;)?
+            $(const STEPS: i64 = $steps;)?
+            $(const RARE: bool = $rare;)?
             type Domain = $domain;
             type Operands = $operands;
             type Params = $params;

@@ -2,7 +2,7 @@
 
 /// Horner's scheme: `horner!(fma, x; c2, c1, c0)` is c2·x² + c1·x + c0 by the given multiply-add.
 macro_rules! horner {
-    ($fma:ident, $x:expr; $first:expr $(, $rest:expr)*) => {{
+    ($fma:path, $x:expr; $first:expr $(, $rest:expr)*) => {{
         let sum = $first;
         $(let sum = $fma(sum, $x, $rest);)*
         sum

@@ -6,6 +6,7 @@
 //! * K3: if `n > 1`, each input either is `out` exactly, or lies apart from it.
 //! * K4: `params` points to the formula's parameters.
 
+use super::aside::aside;
 use super::operands::{Load, Register, Store};
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
@@ -85,12 +86,26 @@ where
         let mut ins = unsafe { <F::Operands as Load<On<C, I>>>::pointers(self.ins) };
         let same_size = size_of::<C::Stored>() == <F::Out as Store<On<C, I>>>::SIZE;
         let first = <F::Operands as Load<On<C, I>>>::first(&mut ins);
-        // Where elements are computed one at a time it makes no difference, and would compile the formula twice.
-        let in_place = !F::ELEMENTWISE_ONLY && same_size && first.is_some_and(|first| std::ptr::eq(*first, self.out));
+        // Where elements are computed one at a time, or aside, it makes no difference, and would compile the formula twice.
+        let is_aside = const { F::PARTIAL || F::STEPS > 0 };
+        let in_place =
+            !F::ELEMENTWISE_ONLY && !is_aside && same_size && first.is_some_and(|first| std::ptr::eq(*first, self.out));
         let out_size = <F::Out as Store<On<C, I>>>::SIZE;
         // Elements that are converted take longer to compute than to move.
         let owns = F::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && self.n * out_size > NEAR;
         let owns = owns && Maker::current().waits_for_lines();
+        if is_aside {
+            const { assert!(!(F::PARTIAL || F::STEPS > 0) || !F::FAULT, "what is computed aside has no faults") };
+            if I::FMA {
+                // SAFETY: K2, K3.
+                unsafe { aside::<F, C, I>(self.out, ins, self.n, params) };
+            } else {
+                // Most formulas of this kind have no shorter way there.
+                // SAFETY: K2, K3.
+                unsafe { sweep::<F, C, I, false, false>(self.out, ins, 0..self.n, params) };
+            }
+            return true;
+        }
         let step = match (F::FAULT || F::USUAL, owns) {
             (true, _) => CHUNK,
             (false, true) => OWNED / out_size,
@@ -137,13 +152,13 @@ where
     }
 }
 
-type Pointers<F, C, I> = <<F as PointwiseFn>::Operands as Load<On<C, I>>>::Pointers;
+pub(super) type Pointers<F, C, I> = <<F as PointwiseFn>::Operands as Load<On<C, I>>>::Pointers;
 
 /// # Safety
 ///
 /// K2, K3 for the range.
 #[inline(always)]
-unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
+pub(super) unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
     out: *mut u8,
     ins: Pointers<F, C, I>,
     range: Range<usize>,
@@ -279,7 +294,7 @@ where
 ///
 /// K2 for the range, as far as inputs go.
 #[inline(always)]
-unsafe fn are_usual<F, C, I>(ins: Pointers<F, C, I>, range: Range<usize>) -> bool
+pub(super) unsafe fn are_usual<F, C, I>(ins: Pointers<F, C, I>, range: Range<usize>) -> bool
 where
     C: Cell,
     I: Isa,

@@ -47,7 +47,10 @@ macro_rules! classes {
                         Some(level.choose(
                             body::<F, $element, Portable>,
                             #[cfg(target_arch = "x86_64")]
-                            [body::<F, $element, Avx2>, body::<F, $element, Avx512>],
+                            [
+                                body::<F, $element, Avx2>,
+                                if const { F::RARE } { body::<F, $element, Avx2> } else { body::<F, $element, Avx512> },
+                            ],
                         ))
                     },)*
                     _ => None,

@@ -13,6 +13,7 @@
 //! [`Here`](monomorph_ops::pointwise::Here), in the crate that says [`prebuilt!`](crate::prebuilt) for
 //! [`Prebuilt`].
 
+mod aside;
 mod body;
 mod call;
 mod classes;

@@ -7,11 +7,14 @@
 //!   not zero, and the result large, which is kept; of anything else the sine here is that of what πx is off a whole turn.
 
 use super::double::{Double, Number, sum};
-use super::lgamma::{FAR, HUGE, off_integer, sine_ratio};
+use super::lgamma::{HUGE, off_integer, sine_ratio};
 use crate::isa::Portable;
 use crate::on::log::log_f64;
 use crate::on::sine::{sin_f32, sin_f64, tan_f64};
 use std::f64::consts::PI;
+
+/// From here on the asymptotic series are used.
+const FAR: f64 = 10.0;
 
 /// Digamma of a positive number that is not huge.
 fn positive<T: Number>(x: T) -> T {

@@ -42,9 +42,7 @@ impl Number for f64 {
     }
 
     fn series(self, heads: &[[f64; 2]], rest: &[f64]) -> f64 {
-        /// More are beyond what a float32 shows.
-        const TERMS: usize = 6;
-        let tail = rest.iter().take(TERMS).rev().fold(0.0, |sum, c| sum * self + c);
+        let tail = rest.iter().rev().fold(0.0, |sum, c| sum * self + c);
         heads.iter().rev().fold(tail, |sum, [c, _]| sum * self + c)
     }
 

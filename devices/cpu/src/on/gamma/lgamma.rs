@@ -1,6 +1,7 @@
 //! The logarithm of the gamma function, within 1 ULP but next to its zeros below zero.
 //!
-//! * From 10 on Stirling's series (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.1.40).
+//! * From 2.5 on Stirling's formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.1.37), its series
+//!   replaced by a polynomial of 1 / x², a Chebyshev interpolation that is good to 2⁻⁷⁴ from there on.
 //! * Below, that of x + n less the logarithm of x (x + 1) … (x + n − 1) (6.1.15).
 //! * Near its zeros 1 and 2, Taylor's series there, whose coefficients are those of 6.1.33.
 //! * Below zero log π − log(x sin πx) − lgamma(−x), by reflection (6.1.17).
@@ -14,8 +15,8 @@ use crate::on::log::log_f64;
 use crate::on::sine::sin_f64;
 use std::f64::consts::PI;
 
-/// From here on Stirling's and other asymptotic series are used.
-pub(super) const FAR: f64 = 10.0;
+/// From here on Stirling's formula is used.
+const FAR: f64 = 2.5;
 /// From here on all but the first terms are below a last place.
 pub(super) const HUGE: f64 = 1e17;
 const LOG_PI: [f64; 2] = [1.144_729_885_849_400_2, 1.026_595_116_270_782_6e-17];
@@ -23,21 +24,30 @@ const HALF_LOG_TWO_PI: [f64; 2] = [0.918_938_533_204_672_8, -3.878_294_158_067_2
 
 /// Of an `x` not below [`FAR`].
 fn stirling<T: Number>(x: T) -> T {
-    const HEADS: [[f64; 2]; 2] = [
-        [0.083_333_333_333_333_33, 4.625_929_269_271_485e-18],
-        [-0.002_777_777_777_777_778, 1.060_108_790_874_715_4e-19],
+    const HEADS: [[f64; 2]; 4] = [
+        [0.083_333_333_333_333_33, 4.625_708_851_045_361e-18],
+        [-0.002_777_777_777_777_776_6, 2.335_617_797_612_496e-20],
+        [0.000_793_650_793_649_661_4, 6.574_329_792_454_744e-21],
+        [-0.000_595_238_094_815_339_6, -5.063_173_566_659_283e-20],
     ];
-    const REST: [f64; 10] = [
-        0.000_793_650_793_650_793_7,
-        -0.000_595_238_095_238_095_3,
-        0.000_841_750_841_750_841_7,
-        -0.001_917_526_917_526_917_6,
-        0.006_410_256_410_256_41,
-        -0.029_550_653_594_771_242,
-        0.179_644_372_368_830_57,
-        -1.392_432_216_905_901_1,
-        13.402_864_044_168_393,
-        -156.848_284_626_002_03,
+    const REST: [f64; 17] = [
+        0.000_841_750_757_107_611_1,
+        -0.001_917_516_392_542_439_5,
+        0.006_409_367_503_265_794_5,
+        -0.029_496_447_141_268_16,
+        0.177_145_395_628_703_9,
+        -1.301_933_797_108_031_8,
+        10.733_057_138_927_013,
+        -90.086_931_584_755_5,
+        707.934_890_191_328_7,
+        -4_895.271_399_775_823,
+        28_477.426_061_112_63,
+        -134_394.054_370_177_15,
+        496_376.722_861_022_05,
+        -1_372_989.110_051_721_3,
+        2_664_555.406_145_852_5,
+        -3_227_397.950_776_445,
+        1_832_597.293_173_390_4,
     ];
     let inverse = T::from(1.0).over(x);
     let corrections = (inverse * inverse).series(&HEADS, &REST) * inverse;

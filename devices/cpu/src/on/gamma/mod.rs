@@ -1,65 +1,151 @@
-//! The gamma function's relatives, one number at a time in float64: their branches and loops leave nothing to vectorise. Functions
-//! are not inlined, so that however many loops call one, there is one of it; float32 is computed in float64, and rounded once.
+//! The gamma function's relatives. The logarithm and its derivatives are computed without branches where that is possible (`quick`), so that
+//! loops over them vectorise; everything else is one number at a time, by functions that are not inlined, so that however many loops call
+//! one, there is one for levels with fused products and one for those without. float32 is computed in float64, and rounded once.
 
 mod digamma;
 mod double;
 mod incomplete;
 mod lgamma;
+mod quick;
 mod temme;
 #[cfg(test)]
 mod tests;
 mod zeta;
 
 use super::On;
-use crate::isa::Isa;
+use crate::isa::{Avx2, Isa, Kernel, Level, Portable};
 use half::{bf16, f16};
 use incomplete::Precision;
 use monomorph_ops::algebra::{Gamma, IncompleteGamma, Zeta};
 
+/// Runs a kernel in the frame of fused products if `I` has them, and never inlines it.
+#[inline(always)]
+fn called<I: Isa, R, K: Kernel<Portable, Output = R> + Kernel<Avx2, Output = R>>(kernel: K) -> R {
+    #[inline(never)]
+    fn plain<K: Kernel<Portable>>(kernel: K) -> K::Output {
+        Portable.enter(kernel)
+    }
+    match Avx2::detect() {
+        Some(isa) if I::LEVEL >= Level::Avx2 => isa.enter(kernel),
+        _ => plain(kernel),
+    }
+}
+
+/// Declares functions of one element that are called: of the level `L`, in a frame of the level `I`.
+macro_rules! called {
+    ($($(#[$doc:meta])* $name:ident $call:ident<$I:ident>($($x:ident: $type:ty),+) -> $out:ty $body:block)+) => {$(
+        struct $call($($type),+);
+        impl<$I: Isa> Kernel<$I> for $call {
+            type Output = $out;
+            #[inline(always)]
+            fn run(self, _: $I) -> $out {
+                let $call($($x),+) = self;
+                $body
+            }
+        }
+        $(#[$doc])*
+        #[inline(always)]
+        fn $name<L: Isa>($($x: $type),+) -> $out {
+            called::<L, _, _>($call($($x),+))
+        }
+    )+};
+}
+called! {
+    lgamma_f32 LgammaF32<I>(x: f32) -> f32 { whole::<I, _>(x, quick::lgamma_quick_f32, lgamma::lgamma_f32) }
+    lgamma_f64 LgammaF64<I>(x: f64) -> f64 { whole::<I, _>(x, quick::lgamma_quick_f64, lgamma::lgamma_f64) }
+    digamma_f32 DigammaF32<I>(x: f32) -> f32 { whole::<I, _>(x, quick::digamma_quick_f32, digamma::digamma_f32) }
+    digamma_f64 DigammaF64<I>(x: f64) -> f64 { whole::<I, _>(x, quick::digamma_quick_f64, digamma::digamma_f64) }
+    trigamma_f32 TrigammaF32<I>(x: f32) -> f32 { whole::<I, _>(x, quick::trigamma_quick_f32, digamma::trigamma_f32) }
+    trigamma_f64 TrigammaF64<I>(x: f64) -> f64 { whole::<I, _>(x, quick::trigamma_quick_f64, digamma::trigamma_f64) }
+    zeta_f64 ZetaF64<I>(s: f64, q: f64) -> f64 { zeta::zeta_f64::<I>(s, q) }
+    share_f64 ShareF64<I>(a: f64, x: f64, is_upper: bool, precision: &'static Precision) -> f64 {
+        incomplete::share_f64::<I>(a, x, is_upper, precision)
+    }
+}
+
+/// What `quick` gives, or `rest` where that is no number.
+#[inline(always)]
+fn whole<I: Isa, T: Copy + PartialOrd>(x: T, quick: impl Fn(T) -> T, rest: impl Fn(T) -> T) -> T {
+    if I::FMA {
+        let value = quick(x);
+        let is_number = value.partial_cmp(&value).is_some();
+        if is_number {
+            return value;
+        }
+    }
+    rest(x)
+}
+
 /// One impl per float: element, register, functions.
 macro_rules! gamma {
-    ($($element:ty: $repr:ident, $lgamma:ident $digamma:ident $trigamma:ident $precision:ident;)+) => {$(
+    ($(
+        $element:ty: $repr:ident, $lgamma:ident $digamma:ident $trigamma:ident $precision:ident,
+        plain $plain:expr, $lgamma_above:ident $digamma_above:ident,
+        partial $lgamma_quick:ident $digamma_quick:ident $trigamma_quick:ident;
+    )+) => {$(
         impl<I: Isa> Gamma for On<$element, I> {
-            #[inline(always)]
-            fn lgamma(self) -> Self {
-                On::new(lgamma::$lgamma(self.get()))
-            }
-            #[inline(always)]
-            fn digamma(self) -> Self {
-                On::new(digamma::$digamma(self.get()))
-            }
-            #[inline(always)]
-            fn trigamma(self) -> Self {
-                On::new(digamma::$trigamma(self.get()))
-            }
+            gamma! { @called $lgamma $digamma $trigamma; lgamma digamma trigamma }
             #[inline(always)]
             fn zeta_number(self, exponent: Self) -> Self {
                 Zeta::zeta(exponent, self)
             }
+            #[inline(always)]
+            fn is_plain(self) -> Self::Mask {
+                On::new(I::FMA & $plain.contains(&self.get()))
+            }
+            #[inline(always)]
+            fn lgamma_plain(self) -> Self {
+                On::new(quick::$lgamma_above(self.get()))
+            }
+            #[inline(always)]
+            fn digamma_plain(self) -> Self {
+                On::new(quick::$digamma_above(self.get()))
+            }
+            gamma! { @partial $lgamma_quick $digamma_quick $trigamma_quick; lgamma_partial digamma_partial trigamma_partial }
         }
 
         impl<I: Isa> Zeta for On<$element, I> {
             #[inline(always)]
             fn zeta(self, q: Self) -> Self {
-                On::new(zeta::zeta_f64(self.get().into(), q.get().into()) as $repr)
+                On::new(zeta_f64::<I>(self.get().into(), q.get().into()) as $repr)
             }
         }
 
         impl<I: Isa> IncompleteGamma for On<$element, I> {
             #[inline(always)]
             fn igamma(self, x: Self) -> Self {
-                On::new(incomplete::igamma_f64(self.get().into(), x.get().into(), &Precision::$precision) as $repr)
+                On::new(share_f64::<I>(self.get().into(), x.get().into(), false, &Precision::$precision) as $repr)
             }
             #[inline(always)]
             fn igammac(self, x: Self) -> Self {
-                On::new(incomplete::igammac_f64(self.get().into(), x.get().into(), &Precision::$precision) as $repr)
+                On::new(share_f64::<I>(self.get().into(), x.get().into(), true, &Precision::$precision) as $repr)
             }
+        }
+    )+};
+    (@called $($function:ident)+; $($method:ident)+) => {$(
+        #[inline(always)]
+        fn $method(self) -> Self {
+            On::new($function::<I>(self.get()))
+        }
+    )+};
+    (@partial $($function:ident)+; $($method:ident)+) => {$(
+        #[inline(always)]
+        fn $method(self) -> (Self, Self::Mask) {
+            if !I::FMA {
+                return (self, On::new(false));
+            }
+            let value = quick::$function(self.get());
+            (On::new(value), On::new(!value.is_nan()))
         }
     )+};
 }
 gamma! {
-    f16: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE;
-    bf16: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE;
-    f32: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE;
-    f64: f64, lgamma_f64 digamma_f64 trigamma_f64 DOUBLE;
+    f16: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE, plain quick::PLAIN_F32, lgamma_above_f32 digamma_above_f32,
+        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32;
+    bf16: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE, plain quick::PLAIN_F32, lgamma_above_f32 digamma_above_f32,
+        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32;
+    f32: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE, plain quick::PLAIN_F32, lgamma_above_f32 digamma_above_f32,
+        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32;
+    f64: f64, lgamma_f64 digamma_f64 trigamma_f64 DOUBLE, plain quick::PLAIN_F64, lgamma_above_f64 digamma_above_f64,
+        partial lgamma_quick_f64 digamma_quick_f64 trigamma_quick_f64;
 }

@@ -1,10 +1,11 @@
 //! The functions against numbers of 60 digits, and the values that no series gives.
 
-use super::incomplete::{Precision, igamma_f64, igammac_f64};
-use super::{digamma, lgamma, zeta};
+use super::incomplete::Precision;
+use super::{digamma_f32, digamma_f64, lgamma_f32, lgamma_f64, share_f64, trigamma_f32, trigamma_f64, zeta_f64};
+use crate::isa::{Avx2, Avx512, Isa, Portable};
 
 /// Arguments and values of 60 digits, rounded: regions, their edges, zeros, poles.
-const LGAMMA: [(f64, f64); 31] = [
+const LGAMMA: [(f64, f64); 42] = [
     (1e-300, 690.7755278982137),
     (1e-19, 43.74911676688687),
     (1e-10, 23.025850929882736),
@@ -36,10 +37,21 @@ const LGAMMA: [(f64, f64); 31] = [
     (-3.955294284858598, -4.14382750757705e-16),
     (-100.7, -365.61225576180533),
     (-4503599627370.25, -126712820244545.14),
+    (0.8499999999999999, 0.10659511647811776),
+    (0.85, 0.10659511647811766),
+    (1.4999999999999998, -0.12078223763524523),
+    (2.4999999999999996, 0.28468287047291885),
+    (2.5, 0.2846828704729192),
+    (2.55, 0.3204487862866607),
+    (-0.7, 1.4524729387568078),
+    (-1.2, 1.5791760340399836),
+    (-2.55, -0.09942418386840478),
+    (-3.3, -0.8243558050174264),
+    (-20.5, -42.70719597482576),
 ];
 
 /// The same.
-const DIGAMMA: [(f64, f64); 24] = [
+const DIGAMMA: [(f64, f64); 33] = [
     (1e-300, -9.999999999999999e+299),
     (1e-18, -9.999999999999999e+17),
     (1e-10, -10000000000.577215),
@@ -64,10 +76,19 @@ const DIGAMMA: [(f64, f64); 24] = [
     (-3.001, 1001.2531115811869),
     (-100.7, 2.334602156719901),
     (-4503599627370.25, 32.27749076372487),
+    (0.8999999999999999, -0.7549269499470516),
+    (0.9, -0.7549269499470513),
+    (1.5999999999999999, 0.12604745277347615),
+    (1.6, 0.12604745277347632),
+    (2.4999999999999996, 0.703156640645243),
+    (2.5, 0.7031566406452432),
+    (-0.6, -0.8947178779184493),
+    (-1.2, 4.868324766627196),
+    (-20.5, 3.044616882512525),
 ];
 
 /// The same.
-const TRIGAMMA: [(f64, f64); 17] = [
+const TRIGAMMA: [(f64, f64); 24] = [
     (1e-100, 1e+200),
     (1e-10, 1e+20),
     (0.1, 101.43329915079275),
@@ -85,6 +106,13 @@ const TRIGAMMA: [(f64, f64); 17] = [
     (-1.5, 9.379246644989124),
     (-3.0001, 100000003.00563118),
     (-100.7, 15.069532360278806),
+    (0.9999999999999999, 1.6449340668482266),
+    (1.7499999999999998, 0.7641018698938289),
+    (1.75, 0.7641018698938287),
+    (2.9999999999999996, 0.3949340668482265),
+    (3.0, 0.39493406684822646),
+    (-0.7, 14.28618087263834),
+    (-20.5, 9.82199434464988),
 ];
 
 /// Exponents, second arguments and values.
@@ -156,25 +184,37 @@ fn alike(name: &str, x: f64, got: f32, want: f32) {
 
 #[test]
 fn functions_equal_recorded_numbers() {
+    functions_equal_recorded_numbers_at::<Portable>();
+    functions_equal_recorded_numbers_at::<Avx2>();
+    functions_equal_recorded_numbers_at::<Avx512>();
+}
+
+fn functions_equal_recorded_numbers_at<I: Isa>() {
     for (x, want) in LGAMMA {
-        near("lgamma", &[x], lgamma::lgamma_f64(x), want, 1.0);
-        alike("lgamma", x, lgamma::lgamma_f32(x as f32), lgamma::lgamma_f64((x as f32).into()) as f32);
+        near("lgamma", &[x], lgamma_f64::<I>(x), want, 1.0);
+        alike("lgamma", x, lgamma_f32::<I>(x as f32), lgamma_f64::<I>((x as f32).into()) as f32);
     }
     for (x, want) in DIGAMMA {
-        near("digamma", &[x], digamma::digamma_f64(x), want, 1.0);
-        alike("digamma", x, digamma::digamma_f32(x as f32), digamma::digamma_f64((x as f32).into()) as f32);
+        near("digamma", &[x], digamma_f64::<I>(x), want, 1.0);
+        alike("digamma", x, digamma_f32::<I>(x as f32), digamma_f64::<I>((x as f32).into()) as f32);
     }
     for (x, want) in TRIGAMMA {
-        near("trigamma", &[x], digamma::trigamma_f64(x), want, 4.0);
+        near("trigamma", &[x], trigamma_f64::<I>(x), want, if I::FMA { 1.0 } else { 4.0 });
     }
     for (s, q, want) in ZETA {
-        near("zeta", &[s, q], zeta::zeta_f64(s, q), want, 8.0);
+        near("zeta", &[s, q], zeta_f64::<I>(s, q), want, 8.0);
     }
 }
 
 /// What PyTorch 2.15 gives.
 #[test]
 fn poles_and_infinities_are_pytorchs() {
+    poles_and_infinities_are_pytorchs_at::<Portable>();
+    poles_and_infinities_are_pytorchs_at::<Avx2>();
+    poles_and_infinities_are_pytorchs_at::<Avx512>();
+}
+
+fn poles_and_infinities_are_pytorchs_at<I: Isa>() {
     const INF: f64 = f64::INFINITY;
     const NAN: f64 = f64::NAN;
     let same = |name: &str, at: &[f64], got: f64, want: f64| {
@@ -189,22 +229,22 @@ fn poles_and_infinities_are_pytorchs() {
         (NAN, [NAN; 3]),
         (5e-324, [744.4400719213812, -INF, INF]),
     ] {
-        same("lgamma", &[x], lgamma::lgamma_f64(x), log);
-        same("digamma", &[x], digamma::digamma_f64(x), slope);
-        same("trigamma", &[x], digamma::trigamma_f64(x), curvature);
+        same("lgamma", &[x], lgamma_f64::<I>(x), log);
+        same("digamma", &[x], digamma_f64::<I>(x), slope);
+        same("trigamma", &[x], trigamma_f64::<I>(x), curvature);
         if x.abs() != 5e-324 {
-            same("lgamma", &[x], lgamma::lgamma_f32(x as f32).into(), log);
-            same("digamma", &[x], digamma::digamma_f32(x as f32).into(), slope);
-            same("trigamma", &[x], digamma::trigamma_f32(x as f32).into(), curvature);
+            same("lgamma", &[x], lgamma_f32::<I>(x as f32).into(), log);
+            same("digamma", &[x], digamma_f32::<I>(x as f32).into(), slope);
+            same("trigamma", &[x], trigamma_f32::<I>(x as f32).into(), curvature);
         }
     }
     for x in [-1.0, -2.0, -1e30] {
-        same("lgamma", &[x], lgamma::lgamma_f64(x), INF);
-        same("digamma", &[x], digamma::digamma_f64(x), NAN);
+        same("lgamma", &[x], lgamma_f64::<I>(x), INF);
+        same("digamma", &[x], digamma_f64::<I>(x), NAN);
     }
     // π² / sin² of the rounded product, in either precision.
-    near("trigamma", &[-1.0], digamma::trigamma_f64(-1.0), 6.580790147320947e32, 8.0);
-    let single = digamma::trigamma_f32(-1.0);
+    near("trigamma", &[-1.0], trigamma_f64::<I>(-1.0), 6.580790147320947e32, 8.0);
+    let single = trigamma_f32::<I>(-1.0);
     assert!((single / 1.291_369_7e15 - 1.0).abs() < 1e-6, "{single:e}");
     for (s, q, want) in [
         (1.0, 0.5, INF),
@@ -221,26 +261,38 @@ fn poles_and_infinities_are_pytorchs() {
         (NAN, 1.0, NAN),
         (1.0, NAN, INF),
     ] {
-        same("zeta", &[s, q], zeta::zeta_f64(s, q), want);
+        same("zeta", &[s, q], zeta_f64::<I>(s, q), want);
     }
 }
 
 #[test]
 fn shares_equal_recorded_numbers() {
+    shares_equal_recorded_numbers_at::<Portable>();
+    shares_equal_recorded_numbers_at::<Avx2>();
+    shares_equal_recorded_numbers_at::<Avx512>();
+}
+
+fn shares_equal_recorded_numbers_at<I: Isa>() {
     for (a, x, want) in LOWER {
-        near("igamma", &[a, x], igamma_f64(a, x, &Precision::DOUBLE), want, 16.0);
+        near("igamma", &[a, x], share_f64::<I>(a, x, false, &Precision::DOUBLE), want, 16.0);
     }
     for (a, x, want) in UPPER {
-        near("igammac", &[a, x], igammac_f64(a, x, &Precision::DOUBLE), want, 16.0);
+        near("igammac", &[a, x], share_f64::<I>(a, x, true, &Precision::DOUBLE), want, 16.0);
     }
 }
 
 /// What PyTorch 2.15 gives, also where a factor of its series vanishes.
 #[test]
 fn edges_of_the_shares_are_pytorchs() {
+    edges_of_the_shares_are_pytorchs_at::<Portable>();
+    edges_of_the_shares_are_pytorchs_at::<Avx2>();
+    edges_of_the_shares_are_pytorchs_at::<Avx512>();
+}
+
+fn edges_of_the_shares_are_pytorchs_at<I: Isa>() {
     const INF: f64 = f64::INFINITY;
     const NAN: f64 = f64::NAN;
-    let shares = |a, x, precision: &Precision| [igamma_f64(a, x, precision), igammac_f64(a, x, precision)];
+    let shares = |a, x, precision| [share_f64::<I>(a, x, false, precision), share_f64::<I>(a, x, true, precision)];
     let same = |a: f64, x: f64, got: [f64; 2], want: [f64; 2]| {
         let equal = got.iter().zip(want).all(|(got, want)| *got == want || (got.is_nan() && want.is_nan()));
         assert!(equal, "shares of {a:e} at {x:e}: {got:?}, want {want:?}");
@@ -274,7 +326,7 @@ fn edges_of_the_shares_are_pytorchs() {
         (4e-39, 0.5, 0.0),
         (2.9e-39, 1.5, 1.0),
     ] {
-        assert_eq!(igamma_f64(a, x, &Precision::SINGLE) as f32, want, "igamma of {a:e} at {x:e}");
-        assert_eq!(igamma_f64(a, x, &Precision::DOUBLE) as f32, 1.0, "igamma of {a:e} at {x:e}");
+        assert_eq!(share_f64::<I>(a, x, false, &Precision::SINGLE) as f32, want, "igamma of {a:e} at {x:e}");
+        assert_eq!(share_f64::<I>(a, x, false, &Precision::DOUBLE) as f32, 1.0, "igamma of {a:e} at {x:e}");
     }
 }

@@ -5,7 +5,7 @@
 //! Far below zero the terms near zero count, and their number does not: with q = f − m, 0 < f < 1 and an integer s, the sum is
 //! ζ(s, f) + (−1)^s (ζ(s, 1 − f) − ζ(s, 1 − q)).
 
-use crate::isa::Portable;
+use crate::isa::Isa;
 use crate::on::pow::pow_f64;
 
 /// So many terms are summed one by one, at least.
@@ -31,36 +31,48 @@ const EULER_MACLAURIN: [f64; 12] = [
     -1.395_446_468_581_252e-19,
 ];
 
-#[inline(never)]
-fn power(x: f64, exponent: f64) -> f64 {
-    pow_f64::<Portable>(x, exponent)
-}
+/// So many powers are computed at once: their loop vectorises.
+const BATCH: usize = 12;
 
 /// The sum of (q + k)^-s.
-fn total(s: f64, q: f64) -> f64 {
-    let (mut sum, mut place, mut term, mut count) = (power(q, -s), q, 0.0, 0);
-    while count < TERMS || place <= FAR {
-        count += 1;
-        place += 1.0;
-        term = power(place, -s);
-        sum += term;
-        if -NOTHING * sum < term && term < NOTHING * sum {
-            return sum;
+#[inline(always)]
+fn total<I: Isa>(s: f64, q: f64) -> f64 {
+    let (mut sum, mut place, mut count) = (0.0, q, 0);
+    let mut term = 'terms: loop {
+        let mut places = [0.0; BATCH];
+        for at in &mut places {
+            (*at, place) = (place, place + 1.0);
         }
-    }
+        let mut powers = [0.0; BATCH];
+        for (power, at) in powers.iter_mut().zip(places) {
+            *power = pow_f64::<I>(at, -s);
+        }
+        for (at, term) in places.into_iter().zip(powers) {
+            sum += term;
+            if count > 0 && -NOTHING * sum < term && term < NOTHING * sum {
+                return sum;
+            }
+            if count >= TERMS && at > FAR {
+                place = at;
+                break 'terms term;
+            }
+            count += 1;
+        }
+    };
     sum += term * place / (s - 1.0);
     sum -= 0.5 * term;
+    let inverse = 1.0 / place;
     let (mut rising, mut next) = (1.0, s);
     for factor in EULER_MACLAURIN {
         rising *= next;
-        term /= place;
+        term *= inverse;
         let correction = rising * term * factor;
         sum += correction;
-        if (correction / sum).abs() < NOTHING {
+        if correction.abs() < NOTHING * sum.abs() {
             return sum;
         }
         rising *= next + 1.0;
-        term /= place;
+        term *= inverse;
         next += 2.0;
     }
     sum
@@ -70,8 +82,8 @@ fn total(s: f64, q: f64) -> f64 {
 const SPLIT: f64 = -4096.0;
 
 /// Hurwitz's zeta function.
-#[inline(never)]
-pub(super) fn zeta_f64(s: f64, q: f64) -> f64 {
+#[inline(always)]
+pub(super) fn zeta_f64<I: Isa>(s: f64, q: f64) -> f64 {
     if s == 1.0 {
         return f64::INFINITY;
     }
@@ -88,9 +100,9 @@ pub(super) fn zeta_f64(s: f64, q: f64) -> f64 {
     }
     if q < SPLIT {
         let rest = q.ceil() - q;
-        let mirrored = total(s, rest) - total(s, 1.0 - q);
+        let mirrored = total::<I>(s, rest) - total::<I>(s, 1.0 - q);
         let odd = (s * 0.5).floor() != s * 0.5;
-        return total(s, 1.0 - rest) + if odd { -mirrored } else { mirrored };
+        return total::<I>(s, 1.0 - rest) + if odd { -mirrored } else { mirrored };
     }
-    total(s, q)
+    total::<I>(s, q)
 }

@@ -1,0 +1,155 @@
+//! Polynomials of an argument and a degree by their recurrences of three terms, as loops whose steps a device may take for many
+//! elements at once. Owns degrees, limits, and what is computed beside the recurrence; refuses to know a polynomial.
+
+use crate::algebra::{Repeat, Trigonometric, Value};
+
+/// The degree up to which recurrences are computed, which takes some milliseconds. PyTorch goes on for hours.
+const MOST: i64 = 1 << 20;
+
+/// A polynomial, as its recurrence and what is beside that.
+pub(super) trait Polynomial<V: Repeat + Trigonometric> {
+    /// The degree up to which the recurrence is computed; beyond, the polynomial is NaN.
+    #[inline(always)]
+    fn most() -> V {
+        V::from_i64(MOST)
+    }
+
+    /// The argument of everything below.
+    #[inline(always)]
+    fn argument(x: V) -> V {
+        x
+    }
+
+    /// The value of degree 1.
+    fn first(x: V) -> V;
+
+    /// The value of degree k + 2, from those of the degrees k and k + 1.
+    fn next(x: V, k: V, p: V, q: V) -> V;
+
+    /// Whether the value of degree `n` is computed without the recurrence.
+    #[inline(always)]
+    fn is_apart(_x: V, _n: V) -> V::Mask {
+        <V::Mask as Value>::from_bool(false)
+    }
+
+    /// The value of degree `n`, of which `recurrence` is what the recurrence gives; or something else and the mask does not hold,
+    /// where `waves` do not.
+    #[inline(always)]
+    fn value<W: Waves<V>>(_x: V, _n: V, recurrence: V) -> (V, V::Mask) {
+        (recurrence, <V::Mask as Value>::from_bool(true))
+    }
+}
+
+/// Sines and cosines: of any angle, or of near ones and without branches.
+pub(super) trait Waves<V: Trigonometric> {
+    /// Whether they hold for the angle.
+    fn hold(angle: V) -> V::Mask;
+    fn acos(x: V) -> V;
+    fn sin(angle: V) -> V;
+    fn cos(angle: V) -> V;
+    /// `yes` where the mask holds.
+    fn select(mask: V::Mask, yes: impl Fn() -> V, no: V) -> V;
+}
+
+/// Of any angle: out of line, since the polynomials share them, and only where they are used.
+pub(super) struct Whole;
+
+impl<V: Repeat + Trigonometric> Waves<V> for Whole {
+    #[inline(always)]
+    fn hold(_: V) -> V::Mask {
+        <V::Mask as Value>::from_bool(true)
+    }
+    #[inline(never)]
+    fn acos(x: V) -> V {
+        x.acos()
+    }
+    #[inline(never)]
+    fn sin(angle: V) -> V {
+        angle.sin()
+    }
+    #[inline(never)]
+    fn cos(angle: V) -> V {
+        angle.cos()
+    }
+    #[inline(always)]
+    fn select(mask: V::Mask, yes: impl Fn() -> V, no: V) -> V {
+        V::select_with(mask, yes, no)
+    }
+}
+
+/// Of near angles.
+pub(super) struct Near;
+
+impl<V: Trigonometric> Waves<V> for Near {
+    #[inline(always)]
+    fn hold(angle: V) -> V::Mask {
+        angle.is_near()
+    }
+    #[inline(always)]
+    fn acos(x: V) -> V {
+        x.acos()
+    }
+    #[inline(always)]
+    fn sin(angle: V) -> V {
+        angle.sin_near()
+    }
+    #[inline(always)]
+    fn cos(angle: V) -> V {
+        angle.cos_near()
+    }
+    #[inline(always)]
+    fn select(mask: V::Mask, yes: impl Fn() -> V, no: V) -> V {
+        V::select(mask, yes(), no)
+    }
+}
+
+/// The degree and whether it is one: PyTorch makes an int64 of it, which of what has none is the lowest.
+#[inline(always)]
+fn degree<V: Repeat>(n: V) -> (V, V::Mask) {
+    let n = n.trunc();
+    let is_degree = n.ge(V::zero()) & n.lt(V::from_f64(9_223_372_036_854_775_808.0));
+    (V::select(is_degree, n, V::zero()), is_degree)
+}
+
+/// The values of the degrees 0 and 1, and how many steps lead to that of degree `n`.
+#[inline(always)]
+pub(super) fn start<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> [V; 3] {
+    let (x, (n, _)) = (P::argument(x), degree(n));
+    let none = n.gt(P::most()) | P::is_apart(x, n);
+    [V::one(), P::first(x), V::select(none, V::zero(), n - V::one())]
+}
+
+/// The next degree's values, and whether there is another. What is no number stays none.
+#[inline(always)]
+pub(super) fn step<V: Repeat + Trigonometric, P: Polynomial<V>>(
+    k: V,
+    [p, q, steps]: [V; 3],
+    [x, _]: [V; 2],
+) -> ([V; 3], V::Mask) {
+    let goes_on = k.lt(steps) & !q.is_nan();
+    let next = P::next(P::argument(x), k, p, q);
+    let follows = (k + V::one()).lt(steps) & !next.is_nan();
+    ([V::select(goes_on, q, p), V::select(goes_on, next, q), steps], follows)
+}
+
+/// The polynomial, from what the last step gave.
+#[inline(always)]
+pub(super) fn finish<V: Repeat + Trigonometric, P: Polynomial<V>, W: Waves<V>>(
+    [_, q, _]: [V; 3],
+    [x, n]: [V; 2],
+) -> (V, V::Mask) {
+    let (x, (n, is_degree)) = (P::argument(x), degree(n));
+    let beyond = n.gt(P::most()) & !P::is_apart(x, n);
+    let (value, holds) = P::value::<W>(x, n, V::select(n.lt(V::one()), V::one(), q));
+    let value = V::select(beyond, V::from_f64(f64::NAN), value);
+    (V::select(is_degree, value, V::zero()), holds | !is_degree)
+}
+
+/// The polynomial, one element by itself.
+#[inline(always)]
+pub(super) fn whole<V: Repeat + Trigonometric, P: Polynomial<V>>(x: [V; 2]) -> V {
+    let [p, q, steps] = start::<V, P>(x);
+    let next = |k, [p, q]: [V; 2]| [q, P::next(P::argument(x[0]), k, p, q)];
+    let [p, q] = V::repeat(steps, [p, q], |[_, q]| !q.is_nan(), next);
+    finish::<V, P, Whole>([p, q, steps], x).0
+}
