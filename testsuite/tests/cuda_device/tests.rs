@@ -10,8 +10,11 @@ use monomorph_cuda::{
 };
 use monomorph_testsuite::cuda::fake::StandIn;
 
-/// Every test, by name.
-pub(crate) const ALL: [(&str, fn(&StandIn) -> Outcome); 8] = [
+/// A test, and its name.
+type Named = (&'static str, fn(&StandIn) -> Outcome);
+
+/// Every test.
+pub(crate) const ALL: [Named; 8] = [
     ("a_scenario_runs_and_gives_everything_back", runs),
     ("an_error_of_any_call_is_told_and_leaves_nothing", every_call_fails),
     ("an_error_that_ends_the_context_is_every_later_calls", contexts_break),

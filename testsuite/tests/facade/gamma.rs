@@ -69,14 +69,15 @@ fn an_element_does_not_depend_on_its_neighbours() {
         let x = Tensor::<Cpu>::from_slice(&values, &[values.len() as i64]).unwrap();
         let x = result("to.dtype", [x.into(), dtype.into()]);
         let degrees = result("floor", [result("abs", [x.clone().into()]).into()]);
-        let calls: [(&str, &str, &dyn Fn(&Tensor<Cpu>, &Tensor<Cpu>) -> Vec<IValue>); 7] = [
-            ("lgamma", "lgamma_", &|x, _| vec![x.clone().into()]),
-            ("digamma", "digamma_", &|x, _| vec![x.clone().into()]),
-            ("special_polygamma", "", &|x, _| vec![1i64.into(), x.clone().into()]),
-            ("mvlgamma", "mvlgamma_", &|x, _| vec![x.clone().into(), 3i64.into()]),
-            ("special_airy_ai", "", &|x, _| vec![x.clone().into()]),
-            ("special_chebyshev_polynomial_v", "", &|x, n| vec![x.clone().into(), n.clone().into()]),
-            ("special_hermite_polynomial_he", "", &|x, n| vec![x.clone().into(), n.clone().into()]),
+        type Arguments = fn(&Tensor<Cpu>, &Tensor<Cpu>) -> Vec<IValue>;
+        let calls: [(&str, &str, Arguments); 7] = [
+            ("lgamma", "lgamma_", |x, _| vec![x.clone().into()]),
+            ("digamma", "digamma_", |x, _| vec![x.clone().into()]),
+            ("special_polygamma", "", |x, _| vec![1i64.into(), x.clone().into()]),
+            ("mvlgamma", "mvlgamma_", |x, _| vec![x.clone().into(), 3i64.into()]),
+            ("special_airy_ai", "", |x, _| vec![x.clone().into()]),
+            ("special_chebyshev_polynomial_v", "", |x, n| vec![x.clone().into(), n.clone().into()]),
+            ("special_hermite_polynomial_he", "", |x, n| vec![x.clone().into(), n.clone().into()]),
         ];
         for (name, in_place, args) in calls {
             let bits = |t: &Tensor<Cpu>| -> Vec<u64> {
