@@ -17,6 +17,7 @@ use crate::isa::{Avx2, Isa, Kernel, Level, Portable};
 use half::{bf16, f16};
 use incomplete::Precision;
 use monomorph_ops::algebra::{Gamma, IncompleteGamma, Zeta};
+use num_traits::Float;
 
 /// Runs a kernel in the frame of fused products if `I` has them, and never inlines it.
 #[inline(always)]
@@ -65,11 +66,10 @@ called! {
 
 /// What `quick` gives, or `rest` where that is no number.
 #[inline(always)]
-fn whole<I: Isa, T: Copy + PartialOrd>(x: T, quick: impl Fn(T) -> T, rest: impl Fn(T) -> T) -> T {
+fn whole<I: Isa, T: Float>(x: T, quick: impl Fn(T) -> T, rest: impl Fn(T) -> T) -> T {
     if I::FMA {
         let value = quick(x);
-        let is_number = value.partial_cmp(&value).is_some();
-        if is_number {
+        if !value.is_nan() {
             return value;
         }
     }

@@ -259,6 +259,7 @@ fn poles_and_infinities_are_pytorchs_at<I: Isa>() {
         (INF, 0.5, INF),
         (1e5, 2.0, 0.0),
         (NAN, 1.0, NAN),
+        (2.0, NAN, NAN),
         (1.0, NAN, INF),
     ] {
         same("zeta", &[s, q], zeta_f64::<I>(s, q), want);

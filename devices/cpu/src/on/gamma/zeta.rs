@@ -52,7 +52,7 @@ fn total<I: Isa>(s: f64, q: f64) -> f64 {
             if count > 0 && -NOTHING * sum < term && term < NOTHING * sum {
                 return sum;
             }
-            if count >= TERMS && at > FAR {
+            if count >= TERMS && (at > FAR || at.is_nan()) {
                 place = at;
                 break 'terms term;
             }

@@ -122,7 +122,7 @@ pub(in crate::on::gamma) fn lgamma_above_f64(x: f64) -> f64 {
 #[inline(always)]
 pub(in crate::on::gamma) fn lgamma_quick_f64(x: f64) -> f64 {
     /// Where less of a result is left, its parts are not good enough.
-    const LEFT: f64 = 0.02;
+    const LEFT: f64 = 0.025;
     let a = x.abs();
     let log = log_parts(a, 0.0);
     let mirror = magnitude(a, log);
