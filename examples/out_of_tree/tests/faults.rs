@@ -55,7 +55,8 @@ fn is(fault: Fault) -> bool {
 #[derive(Clone, Copy, Debug)]
 struct Faulty;
 
-static MEMORY: Memory = Memory { allocate, free, copy: copy_block, reach: Reach::Transfer { write, read, refusal: |_| None } };
+static MEMORY: Memory =
+    Memory { allocate, free, copy: copy_block, reach: Reach::Transfer { write, read, refusal: |_| None } };
 
 fn host() -> &'static Memory {
     Cpu::MEMORY.expect("the CPU has memory")
