@@ -17,6 +17,8 @@
 //! # }
 //! ```
 
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod operators;
 pub mod selection;
 

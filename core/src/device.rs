@@ -111,7 +111,8 @@ pub enum Reach {
         write: unsafe fn(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<()>,
         /// Copies bytes out of a block to the host.
         read: unsafe fn(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<()>,
-        /// Why the last `allocate` of this thread gave nothing, told once; `None` where memory is short and there is no more to say.
+        /// Why the last `allocate` of this thread gave nothing, told once; `None` where memory is short and there is no
+        /// more to say.
         refusal: fn(index: u8) -> Option<Error>,
     },
 }

@@ -6,7 +6,8 @@ use std::ptr::NonNull;
 #[derive(Clone, Copy)]
 struct Mock;
 
-static MEMORY: Memory = Memory { allocate, free, copy, reach: Reach::Transfer { write: move_bytes, read: move_bytes, refusal: |_| None } };
+static MEMORY: Memory = Memory { allocate, free, copy, reach: REACH };
+const REACH: Reach = Reach::Transfer { write: move_bytes, read: move_bytes, refusal: |_| None };
 fn allocate(_: u8, _: usize, _: Contents) -> Option<NonNull<u8>> {
     None
 }

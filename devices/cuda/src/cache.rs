@@ -1,12 +1,13 @@
-//! Compiled kernels on disk, so that a process need not compile what another one has. Owns the files; a file that is not whole is
-//! none.
+//! Compiled kernels on disk, so that a process need not compile what another one has. Owns the files; a file that is
+//! not whole is none.
 //!
 //! ```text
 //! file     <folder>/<fingerprint of all that the machine code depends on, 32 digits>.cubin
 //! content  "monomor1" | fingerprint, 16 bytes | length, 8 bytes | checksum of the machine code, 8 bytes | machine code
 //! ```
 //!
-//! A file is written under another name and renamed, so a reader sees all of it or none; writers of one file write the same.
+//! A file is written under another name and renamed, so a reader sees all of it or none; writers of one file write the
+//! same.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! Kernels that are compiled when they are first needed, for the device's architecture. Owns the tables in memory, the compiler of
-//! the process, and what a translation unit holds; files are `cache`'s.
+//! Kernels that are compiled when they are first needed, for the device's architecture. Owns the tables in memory, the
+//! compiler of the process, and what a translation unit holds; files are `cache`'s.
 //!
-//! A formula at a dtype is recorded once. Its loops for operands of its own dtypes are one translation unit, the loop that converts
-//! is another: most calls never need it. [`Kernels::ahead`] puts many formulas into one unit, since reading what all kernels share takes
-//! longer than compiling a small one.
+//! A formula at a dtype is recorded once. Its loops for operands of its own dtypes are one translation unit, the loop
+//! that converts is another: most calls never need it. [`Kernels::ahead`] puts many formulas into one unit, since
+//! reading what all kernels share takes longer than compiling a small one.
 
 use crate::cache;
 use crate::driver::{Context, CudaError, Function, Module};

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 /// NVIDIA's GPUs, of compute capability 7.0 or more. Which of them is meant is the index of a tensor's device.
 ///
-/// Where the library cannot tell whether a written tensor reaches an element twice, threads of the device write at once, and which
-/// write stays is not specified; on the CPU it is the last.
+/// Where the library cannot tell whether a written tensor reaches an element twice, threads of the device write at
+/// once, and which write stays is not specified; on the CPU it is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cuda;
 
@@ -37,8 +37,8 @@ impl Drop for Guard {
     }
 }
 
-// SAFETY: no other type has the kind CUDA. `MEMORY` keeps M1, M2 and M4, as it says; no address is followed by the host. `copy` has
-// kernels that reach the elements of the iteration, or copies the bytes of dense ones.
+// SAFETY: no other type has the kind CUDA. `MEMORY` keeps M1, M2 and M4, as it says; no address is followed by the
+// host. `copy` has kernels that reach the elements of the iteration, or copies the bytes of dense ones.
 unsafe impl Device for Cuda {
     const KIND: DeviceKind = DeviceKind::CUDA;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);

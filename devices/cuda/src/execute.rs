@@ -1,5 +1,5 @@
-//! Pointwise calls bound to memory and launched. Owns the way from a plan to a launch: which kernel, where operands begin, in which
-//! stream, and what is waited for.
+//! Pointwise calls bound to memory and launched. Owns the way from a plan to a launch: which kernel, where operands
+//! begin, in which stream, and what is waited for.
 
 use crate::compile::Kernel;
 use crate::device::Cuda;
@@ -36,8 +36,8 @@ pub(crate) fn is_blocking() -> bool {
     }
 }
 
-/// Waits for every launch, or does not, whatever `MONOMORPH_CUDA_BLOCKING` says. An error of a kernel is then told by the call
-/// that launched it, with the kernel's name.
+/// Waits for every launch, or does not, whatever `MONOMORPH_CUDA_BLOCKING` says. An error of a kernel is then told by
+/// the call that launched it, with the kernel's name.
 pub fn set_blocking(blocking: bool) {
     BLOCKING.store(1 + u8::from(blocking), Ordering::Relaxed);
 }
@@ -125,12 +125,13 @@ impl Plan {
         Ok(Launch::new(self.kernel.functor(), iter, &bases, 0, params)?)
     }
 
-    /// Launches on the thread's stream. Says whether operands had no result, which is waited for where a formula knows such.
+    /// Launches on the thread's stream. Says whether operands had no result, which is waited for where a formula knows
+    /// such.
     ///
     /// # Safety
     ///
-    /// Every element of the iteration is in a live block that is borrowed, the output's for writing; memory of the host that operands
-    /// lie in is there, and nobody writes it.
+    /// Every element of the iteration is in a live block that is borrowed, the output's for writing; memory of the host
+    /// that operands lie in is there, and nobody writes it.
     pub(crate) unsafe fn run(
         &mut self,
         gpu: &Gpu,
@@ -170,8 +171,8 @@ impl Plan {
             flag.lend();
         }
         for (launch, function) in launches.iter().zip(&functions) {
-            // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration; the stream has
-            // waited for who uses their blocks.
+            // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration; the
+            // stream has waited for who uses their blocks.
             unsafe { stream.queue().launch(function, launch.blocks, THREADS as u32, &launch.arguments) }?;
             if is_blocking() {
                 stream.queue().synchronize().map_err(|error| error.of(function.name()))?;
@@ -207,8 +208,8 @@ where
     Some(functor.with_fault(symbolic_fault::<F>(dtype)).with_light(F::LIGHT))
 }
 
-// SAFETY: a kernel loads elements of the inputs and stores those of the output, all of them, within the plan's iteration. What it
-// uses stays: blocks are freed behind the streams that use them.
+// SAFETY: a kernel loads elements of the inputs and stores those of the output, all of them, within the plan's
+// iteration. What it uses stays: blocks are freed behind the streams that use them.
 unsafe impl<F, W: 'static> Executes<Pointwise<F, W>> for Cuda
 where
     F: PointwiseFn,
@@ -287,9 +288,9 @@ unsafe fn launch(plan: &mut Plan, iter: &TensorIter, params: &[Scalar]) -> Resul
     }
 }
 
-/// Compiles the formula's kernels at these dtypes, for device `index`, in one translation unit, so that later calls need not wait
-/// for the compiler; with `casting`, the kernel for operands of other dtypes, and without it those for its own. Dtypes outside of the
-/// domain are left out.
+/// Compiles the formula's kernels at these dtypes, for device `index`, in one translation unit, so that later calls
+/// need not wait for the compiler; with `casting`, the kernel for operands of other dtypes, and without it those for
+/// its own. Dtypes outside of the domain are left out.
 ///
 /// # Errors
 /// No such device, and what the compiler and the driver say.

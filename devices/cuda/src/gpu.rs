@@ -1,9 +1,9 @@
-//! What the process holds of one device: its context, its default stream, its memory pool, who uses which block, staging buffers,
-//! compiled kernels. Owns when it is opened and given back.
+//! What the process holds of one device: its context, its default stream, its memory pool, who uses which block,
+//! staging buffers, compiled kernels. Owns when it is opened and given back.
 //!
-//! Work on one stream is done in order. A block knows the stream that wrote it last and those that have read it since; work on
-//! another stream waits for them by an event, recorded when it is needed and not before. So tensors pass between streams and threads
-//! as on the CPU, and calls that stay on one stream pay a look-up and no event.
+//! Work on one stream is done in order. A block knows the stream that wrote it last and those that have read it since;
+//! work on another stream waits for them by an event, recorded when it is needed and not before. So tensors pass
+//! between streams and threads as on the CPU, and calls that stay on one stream pay a look-up and no event.
 
 use crate::compile::Kernels;
 use crate::driver::{Address, Context, CudaError, DEVICES, Event, Pinned, Pool, late};
@@ -28,10 +28,12 @@ struct Block {
 }
 
 impl Block {
-    /// The streams that work on `stream` has to wait for.
+    /// The streams that work on `stream` has to wait for. Who reads the block again has waited for what wrote it; what
+    /// that stream has read since then is not noted, and who writes waits for it.
     fn others<'a>(&'a self, stream: &'a Stream, writes: bool) -> impl Iterator<Item = &'a Stream> {
+        let written = (writes || !self.read.contains(stream)).then_some(&self.written);
         let read = if writes { self.read.as_slice() } else { &[] };
-        std::iter::once(&self.written).chain(read).filter(move |other| *other != stream)
+        written.into_iter().chain(read).filter(move |other| *other != stream)
     }
 
     fn used(&mut self, stream: &Stream, writes: bool) {
@@ -90,12 +92,12 @@ pub(crate) fn gpu(index: u8) -> Result<Arc<Gpu>> {
     Ok(gpu)
 }
 
-/// Gives device `index` back: waits for its work, unloads its kernels, frees its buffers and its context. It is opened again by what
-/// needs it next.
+/// Gives device `index` back: waits for its work, unloads its kernels, frees its buffers and its context. It is opened
+/// again by what needs it next.
 ///
 /// # Errors
-/// Tensors of the device, or streams; and the first error that nobody has been told. If only streams were left, the rest is given back,
-/// and the context with the last of them.
+/// Tensors of the device, or streams; and the first error that nobody has been told. If only streams were left, the
+/// rest is given back, and the context with the last of them.
 pub fn release(index: u8) -> Result<()> {
     let Some(slot) = OPEN.get(usize::from(index)) else { return Ok(()) };
     let gpu = {
@@ -144,7 +146,8 @@ impl Gpu {
         (blocks.len(), blocks.values().map(|block| block.bytes).sum())
     }
 
-    /// A block of so many bytes for work on the thread's stream. Where memory is short, what is kept for later is given back first.
+    /// A block of so many bytes for work on the thread's stream. Where memory is short, what is kept for later is given
+    /// back first.
     pub(crate) fn allocate(&self, bytes: usize, zeroed: bool) -> Result<Address> {
         let stream = self.stream();
         let queue = stream.queue();

@@ -82,9 +82,9 @@ struct Call<'a> {
 }
 
 impl Launch {
-    /// The launches that walk `iter` together, whose operands begin at `bases`, outputs first, with the numbers of the call. There
-    /// is more than one where a kernel cannot count the elements or bytes of the whole. Where operands have no result, the
-    /// kernel writes a 1 to the four bytes at `fault`.
+    /// The launches that walk `iter` together, whose operands begin at `bases`, outputs first, with the numbers of the
+    /// call. There is more than one where a kernel cannot count the elements or bytes of the whole. Where operands have
+    /// no result, the kernel writes a 1 to the four bytes at `fault`.
     ///
     /// # Errors
     /// [`LaunchError`] says why this iteration is not one of this functor.
@@ -250,7 +250,8 @@ struct Rows {
 }
 
 impl Rows {
-    /// `None` where an operand is neither along the fastest dimension, is not aligned to words, or rows are shorter than one.
+    /// `None` where an operand is neither along the fastest dimension, is not aligned to words, or rows are shorter
+    /// than one.
     fn new(functor: &Functor, iter: &TensorIter, walk: &Walk, bases: &[Base]) -> Option<Rows> {
         let (length, first) = match (walk.sizes.first(), walk.strides.first()) {
             (Some(&length), Some(first)) => (length, first.clone()),

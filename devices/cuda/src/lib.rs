@@ -1,9 +1,9 @@
 //! The kernels of the formulas as CUDA C++, compiled and checked without a GPU.
 //!
-//! A formula records itself on symbolic values ([`monomorph_ops::pointwise::symbolic`]); [`Functor`] turns the recording into
-//! a type that the loops of `kernels/pointwise.cu` take, [`source`] puts many of them into one translation unit, [`Nvrtc`]
-//! compiles it to machine code of an architecture, [`Launch`] is the kernel that walks an iteration with the bytes of its
-//! argument, and [`Usage`] says what each kernel makes of the machine: registers,
+//! A formula records itself on symbolic values ([`monomorph_ops::pointwise::symbolic`]); [`Functor`] turns the
+//! recording into a type that the loops of `kernels/pointwise.cu` take, [`source`] puts many of them into one
+//! translation unit, [`Nvrtc`] compiles it to machine code of an architecture, [`Launch`] is the kernel that walks an
+//! iteration with the bytes of its argument, and [`Usage`] says what each kernel makes of the machine: registers,
 //! stack, spills, and how it reaches memory.
 //!
 //! ```
@@ -20,8 +20,8 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! [`Cuda`] is the device. Nothing of CUDA is needed to build; the driver and the compiler are loaded by what first needs them, and where
-//! they are missing that is an error.
+//! [`Cuda`] is the device. Nothing of CUDA is needed to build; the driver and the compiler are loaded by what first
+//! needs them, and where they are missing that is an error.
 //!
 //! ```text
 //! plan, operands ─► Launch ──────► kernel and the bytes of its argument (`launch`)

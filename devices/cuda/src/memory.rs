@@ -1,5 +1,6 @@
-//! The memory functions that storages call, and bytes on their way between the host and the device. Owns staging: pieces go through
-//! pinned buffers, two of them in turn, so that the host fills one while the device empties the other.
+//! The memory functions that storages call, and bytes on their way between the host and the device. Owns staging:
+//! pieces go through pinned buffers, two of them in turn, so that the host fills one while the device empties the
+//! other.
 
 use crate::driver::{Address, CudaError, Event, Pinned};
 use crate::gpu::{Gpu, Use, gpu, lock, open_already};
@@ -179,6 +180,9 @@ impl Gpu {
     ///
     /// M4.
     unsafe fn send(&self, to: Address, from: *const u8, bytes: usize) -> std::result::Result<(), CudaError> {
+        if bytes == 0 {
+            return Ok(());
+        }
         let stream = self.stream();
         self.order(&stream, &[Use { at: to, writes: true }])?;
         let mut staging = Staging::new(self, &stream, bytes)?;
@@ -204,6 +208,9 @@ impl Gpu {
     ///
     /// M4.
     unsafe fn fetch(&self, to: *mut u8, from: Address, bytes: usize) -> std::result::Result<(), CudaError> {
+        if bytes == 0 {
+            return Ok(());
+        }
         let stream = self.stream();
         self.order(&stream, &[Use { at: from, writes: false }])?;
         let mut staging = Staging::new(self, &stream, bytes)?;

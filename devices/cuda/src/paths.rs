@@ -1,4 +1,5 @@
-//! Where the driver, the compiler and compiled kernels are looked for. Owns the variables of the environment; loads nothing.
+//! Where the driver, the compiler and compiled kernels are looked for. Owns the variables of the environment; loads
+//! nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,16 +11,16 @@ pub struct Paths {
     pub driver: Option<PathBuf>,
     /// The compiler's library, in place of `libnvrtc.so` of version 13 or 12. `MONOMORPH_NVRTC` in the environment.
     pub nvrtc: Option<PathBuf>,
-    /// The folder of compiled kernels, in place of `monomorph/cuda` in the user's cache. `MONOMORPH_CUDA_CACHE` in the environment;
-    /// empty for none.
+    /// The folder of compiled kernels, in place of `monomorph/cuda` in the user's cache. `MONOMORPH_CUDA_CACHE` in the
+    /// environment; empty for none.
     pub cache: Option<PathBuf>,
 }
 
 static PATHS: OnceLock<Paths> = OnceLock::new();
 
 impl Paths {
-    /// Uses these paths in this process. The libraries must be what they are said to be. `false`, and nothing changed, where paths are
-    /// in use already.
+    /// Uses these paths in this process. The libraries must be what they are said to be. `false`, and nothing changed,
+    /// where paths are in use already.
     pub fn apply(self) -> bool {
         PATHS.set(self).is_ok()
     }

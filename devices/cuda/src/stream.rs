@@ -1,4 +1,5 @@
-//! Streams, events, and which device and stream a thread's work goes to. Owns what is current; what waits for what is `gpu`'s.
+//! Streams, events, and which device and stream a thread's work goes to. Owns what is current; what waits for what is
+//! `gpu`'s.
 
 use crate::driver::{Context, CudaError, Event as Point, Queue};
 use crate::gpu::gpu;
@@ -23,10 +24,11 @@ pub(crate) fn make_current(index: u8) -> u8 {
     DEVICE.replace(index)
 }
 
-/// Work that is done in order, beside that of other streams; it waits for no default stream. Clones are the same stream.
+/// Work that is done in order, beside that of other streams; it waits for no default stream. Clones are the same
+/// stream.
 ///
-/// Calls on tensors go to the stream that is [entered](Stream::enter), or else to the device's own. What a call reads is waited for
-/// wherever it was written, so results never depend on streams.
+/// Calls on tensors go to the stream that is [entered](Stream::enter), or else to the device's own. What a call reads
+/// is waited for wherever it was written, so results never depend on streams.
 ///
 /// ```no_run
 /// use monomorph_cuda::Stream;

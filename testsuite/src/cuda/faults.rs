@@ -1,5 +1,5 @@
-//! Faults planted into the text of the kernels, each of which a check has to find. Owns the faults; a check that finds none of
-//! them proves nothing.
+//! Faults planted into the text of the kernels, each of which a check has to find. Owns the faults; a check that finds
+//! none of them proves nothing.
 
 use super::{Case, Finding, cases, compiles, computes};
 use monomorph::DType;
@@ -109,7 +109,8 @@ pub const FAULTS: [Fault; 21] = [
     fault("a missing result is not told", By::Computes, "if (F::FAULTS && fault) *a.fault = 1;", "", "does not say"),
 ];
 
-/// The cases whose kernels get the faults: light and heavy ones, of every kind of dtype, with numbers of a call and data without a result.
+/// The cases whose kernels get the faults: light and heavy ones, of every kind of dtype, with numbers of a call and
+/// data without a result.
 fn victims() -> Vec<Case> {
     let wanted = [
         ("AddFn", DType::F32),
@@ -123,8 +124,8 @@ fn victims() -> Vec<Case> {
     cases().into_iter().filter(is_wanted).collect()
 }
 
-/// Plants each fault that a check can find with this compiler, and on the host with programs below this folder. Says how many
-/// these are, and which are not found.
+/// Plants each fault that a check can find with this compiler, and on the host with programs below this folder. Says
+/// how many these are, and which are not found.
 ///
 /// # Errors
 /// Those of compilers that cannot be used.

@@ -39,18 +39,25 @@ pub(crate) fn run() -> Result<()> {
     let want: Vec<f32> = ramp.iter().map(|x| 2.0 * x * x + 2.5).collect();
     assert_eq!(c.to_vec::<f32>()?, want);
 
-    // The other way round: what the stream reads is freed and written on the default one.
+    // The other way round: what the stream reads is written on the default one, and then freed there.
     let sum = {
         let _entered = stream.enter();
         add(&c, &a)?
     };
     fill_(&mut c, 1)?;
     drop((a, c));
+    let b = Tensor::<Cuda>::from_slice(&ramp, &[10, 10])?;
+    let sum = {
+        let _entered = stream.enter();
+        add(&sum, &b)?
+    };
+    drop(b);
     let point = Event::record(&stream)?;
     let column = sum.view_as(Geometry::new(DType::F32, &[10], &[10], 3)?)?;
     let mut converted = Tensor::<Cuda>::zeroed(DType::I16, &[10], &[2], 0)?;
     converted.copy_from(&column)?;
-    let want: Vec<i16> = (0..10).map(|i| f32::from(10_i16 * i + 3)).map(|x| (2.0 * x * x + 2.5 + x) as i16).collect();
+    let want: Vec<i16> =
+        (0..10).map(|i| f32::from(10_i16 * i + 3)).map(|x| (2.0 * x * x + 2.5 + 2.0 * x) as i16).collect();
     assert_eq!(converted.to_vec::<i16>()?, want);
     point.synchronize()?;
     assert!(point.is_done()? && stream.is_done()?);

@@ -1,5 +1,5 @@
-//! The functions of NVIDIA's driver that this crate calls, loaded while the program runs. Owns their names and types and the
-//! reading of status codes; keeps no handle.
+//! The functions of NVIDIA's driver that this crate calls, loaded while the program runs. Owns their names and types
+//! and the reading of status codes; keeps no handle.
 
 use super::error::CudaError;
 use crate::paths;
@@ -52,7 +52,8 @@ pub(crate) const COMPUTE_CAPABILITY: [c_int; 2] = [75, 76];
 /// `CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED`.
 pub(crate) const MEMORY_POOLS_SUPPORTED: c_int = 115;
 
-/// `functions! { init = "cuInit"(flags: c_uint); }` expands to a field of [`Functions`] that holds the library's function, and to
+/// `functions! { init = "cuInit"(flags: c_uint); }` expands to a field of [`Functions`] that holds the library's
+/// function, and to
 ///
 /// ```text
 /// pub(crate) unsafe fn init(&self, flags: c_uint) -> Result<(), CudaError>    // an error names the call
@@ -78,8 +79,8 @@ macro_rules! functions {
         ///
         /// # Safety
         ///
-        /// D2: handles are live ones of this driver, addresses are what the function is said to take, and what it writes through
-        /// has room. The context of the handles is current where the function asks for one.
+        /// D2: handles are live ones of this driver, addresses are what the function is said to take, and what it
+        /// writes through has room. The context of the handles is current where the function asks for one.
         impl Driver {
             $(
                 #[doc = concat!("`", $symbol, "`.")]

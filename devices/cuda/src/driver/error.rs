@@ -106,11 +106,12 @@ impl CudaError {
         matches!(self, CudaError::Call { code: 600, .. })
     }
 
-    /// Whether the driver says that the context can be used no more: "this leaves the process in an inconsistent state", in
-    /// the words of `cuda.h`.
+    /// Whether the driver says that the context can be used no more: "this leaves the process in an inconsistent
+    /// state", in the words of `cuda.h`.
     pub(crate) fn ends_context(&self) -> bool {
         let CudaError::Call { code, .. } = self else { return false };
-        // Uncorrectable memory and links; illegal addresses, time-outs, asserts, stacks, instructions, alignment; unknown.
+        // Uncorrectable memory and links; illegal addresses, time-outs, asserts, stacks, instructions, alignment;
+        // unknown.
         matches!(code, 214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719 | 721 | 999)
     }
 }

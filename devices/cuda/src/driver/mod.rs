@@ -1,4 +1,5 @@
-//! NVIDIA's driver: its functions (`api`), what goes wrong (`error`), and its objects, which are given back when dropped (`objects`).
+//! NVIDIA's driver: its functions (`api`), what goes wrong (`error`), and its objects, which are given back when
+//! dropped (`objects`).
 
 mod api;
 mod error;

@@ -1,5 +1,6 @@
-//! What the driver hands out, given back when dropped: contexts, streams, events, pinned memory, modules. Owns which context is
-//! bound, and what becomes of errors: one that ends the context is every later call's, one of a drop is the next call's.
+//! What the driver hands out, given back when dropped: contexts, streams, events, pinned memory, modules. Owns which
+//! context is bound, and what becomes of errors: one that ends the context is every later call's, one of a drop is the
+//! next call's.
 
 use super::api::{
     Address, COMPUTE_CAPABILITY, ContextHandle, DeviceHandle, Driver, EVENT_DISABLE_TIMING, EventHandle,
@@ -28,8 +29,8 @@ pub(crate) fn late(index: u8) -> Result<()> {
 
 /// The primary context of a device, retained as long as this lives.
 ///
-/// *Invariant* O1: every object below is of the context that it keeps alive, live until it is dropped, and used with that context
-/// bound.
+/// *Invariant* O1: every object below is of the context that it keeps alive, live until it is dropped, and used with
+/// that context bound.
 #[derive(Debug)]
 pub(crate) struct Context {
     driver: &'static Driver,
@@ -410,7 +411,8 @@ impl Pinned {
     /// So many bytes, zero.
     pub(crate) fn new(context: &Arc<Context>, bytes: usize) -> Result<Pinned> {
         let mut data = ptr::null_mut();
-        // SAFETY: D2: the place is written only. No flags: what is written to be read by the device alone would be slow to read.
+        // SAFETY: D2: the place is written only. No flags: what is written to be read by the device alone would be slow
+        // to read.
         context.call(|driver| unsafe { driver.host_allocate(&mut data, bytes, 0) })?;
         let data = NonNull::new(data.cast::<u8>()).ok_or(CudaError::Lacks { what: "pinned memory" })?;
         // SAFETY: the driver gave as many bytes.

@@ -1,6 +1,6 @@
-/* The run-time compiler's functions, by way of the host's compiler: "machine code" is a shared object in which each kernel has a
- * function that runs its threads. A text that begins with "#stand-in" is no kernel but a word to the stand-in, whose answer is the
- * intermediate code:
+/* The run-time compiler's functions, by way of the host's compiler: "machine code" is a shared object in which each
+ * kernel has a function that runs its threads. A text that begins with "#stand-in" is no kernel but a word to the
+ * stand-in, whose answer is the intermediate code:
  *   reset              everything as at first, but for libraries and files
  *   inject N CODE      the N-th call of the driver from here on returns CODE and does nothing; 0 for none
  *   mute N CODE        the same, but it returns 0: somebody loses the error
@@ -17,7 +17,8 @@ static std::string answer(const std::string &words) {
   unsigned long long at = 0;
   int code = 0;
   if (words.find("reset") == 0) reset();
-  else if (sscanf(words.c_str(), "inject %llu %d", &at, &code) == 2) state.inject_at = at, state.inject = code, state.calls = 0;
+  else if (sscanf(words.c_str(), "inject %llu %d", &at, &code) == 2)
+    state.inject_at = at, state.inject = code, state.calls = 0;
   else if (sscanf(words.c_str(), "mute %llu %d", &at, &code) == 2)
     state.inject_at = at, state.inject = code, state.calls = 0, state.mute = true;
   else if (words.find("omit ") == 0) state.omitted = words.substr(5);
@@ -74,7 +75,8 @@ API int nvrtcVersion(int *major, int *minor) {
   *major = 0, *minor = hash >> 1;
   return 0;
 }
-API int nvrtcCreateProgram(Program **program, const char *text, const char *, int, const char *const *, const char *const *) {
+API int nvrtcCreateProgram(
+    Program **program, const char *text, const char *, int, const char *const *, const char *const *) {
   *program = new Program{text, "", "", ""};
   return 0;
 }
@@ -94,11 +96,12 @@ API int nvrtcCompileProgram(Program *program, int, const char *const *) {
   if (mkdtemp(folder) == nullptr) return 1;
   const std::string base = folder, file = base + "/kernels.cpp", out = base + "/kernels.so", log = base + "/log";
   if (FILE *f = fopen(file.c_str(), "wb")) {
-    for (const std::string &part : {std::string(SHIM), program->text, launchers(program->text)}) fwrite(part.data(), 1, part.size(), f);
+    for (const std::string &part : {std::string(SHIM), program->text, launchers(program->text)})
+      fwrite(part.data(), 1, part.size(), f);
     fclose(f);
   }
-  const std::string command = "g++ -std=c++17 -O1 -shared -fPIC -ffp-contract=off -fno-strict-aliasing -Wl,-Bsymbolic -w -o " + out
-    + " " + file + " > " + log + " 2>&1";
+  const std::string command = "g++ -std=c++17 -O1 -shared -fPIC -ffp-contract=off -fno-strict-aliasing"
+    " -Wl,-Bsymbolic -w -o " + out + " " + file + " > " + log + " 2>&1";
   int status = system(command.c_str());
   program->log = read_file(log), program->cubin = read_file(out);
   for (const std::string &path : {file, out, log}) unlink(path.c_str());
@@ -107,7 +110,10 @@ API int nvrtcCompileProgram(Program *program, int, const char *const *) {
 }
 #define SIZE_AND_BYTES(name, field) \
   API int nvrtcGet##name##Size(Program *program, size_t *size) { *size = program->field.size() + 1; return 0; } \
-  API int nvrtcGet##name(Program *program, char *to) { memcpy(to, program->field.c_str(), program->field.size() + 1); return 0; }
+  API int nvrtcGet##name(Program *program, char *to) { \
+    memcpy(to, program->field.c_str(), program->field.size() + 1); \
+    return 0; \
+  }
 SIZE_AND_BYTES(ProgramLog, log)
 SIZE_AND_BYTES(PTX, ptx)
 SIZE_AND_BYTES(CUBIN, cubin)

@@ -1,5 +1,5 @@
-/* The driver's functions. Every call is counted, may be told to fail, and looks at what it is given: handles that are live, the
- * context that is current, addresses within blocks. */
+/* The driver's functions. Every call is counted, may be told to fail, and looks at what it is given: handles that are
+ * live, the context that is current, addresses within blocks. */
 
 enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_CONTEXT = 201,
        INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600 };
@@ -12,7 +12,8 @@ static bool is_final(int code) { return code == 700 || code == 719; }
 /* A call that is to be done as if it had not been made. */
 static const int OMIT = -1;
 
-/* What a call returns before it does anything: 0 to go on. `excused` is set where the call would have given something back. */
+/* What a call returns before it does anything: 0 to go on. `excused` is set where the call would have given something
+ * back. */
 static int enter(const char *name, bool needs_context, bool *excused = nullptr) {
   if (state.omitted == name) return OMIT;
   state.calls++;
@@ -21,7 +22,8 @@ static int enter(const char *name, bool needs_context, bool *excused = nullptr) 
     state.injected = name;
     if (state.mute) return OMIT;
     if (is_final(state.inject))
-      for (Context &context : state.contexts) if (&context == current || current == nullptr) context.broken = state.inject;
+      for (Context &context : state.contexts)
+        if (&context == current || current == nullptr) context.broken = state.inject;
     return state.inject;
   }
   if (!needs_context) return OK;
@@ -49,14 +51,16 @@ static int enter(const char *name, bool needs_context, bool *excused = nullptr) 
 /* A handle of the current context that is live. */
 template <class T> static bool is_fine(T *handle, const char *what) {
   if (handle != nullptr && handle->live && handle->context == current) return true;
-  wrong(std::string(what) + (handle == nullptr ? " is null" : !handle->live ? " is used after its end" : " is of another context"));
+  const char *why = handle == nullptr ? " is null" : !handle->live ? " is used after its end" : " is of another context";
+  wrong(std::string(what) + why);
   return false;
 }
 #define FINE(handle, what) if (!is_fine(handle, what)) return INVALID_HANDLE;
 
 static bool is_inside(uint64_t address, size_t bytes, const char *what) {
   Block *block = block_at(address);
-  if (block != nullptr && address + bytes <= (uint64_t)block->data + block->bytes && block->context == current) return true;
+  bool fits = block != nullptr && address + bytes <= (uint64_t)block->data + block->bytes;
+  if (fits && block->context == current) return true;
   wrong(std::string(what) + (block == nullptr ? " reaches no live block" : " reaches beyond its block"));
   return false;
 }
@@ -94,7 +98,8 @@ API int cuDevicePrimaryCtxRelease_v2(int device) {
   if (context->broken != 0) {
     for (auto &at : state.blocks) if (at.second.context == context) at.second.live = false;
     for (auto &at : state.pinned) if (at.second.context == context) at.second.live = false;
-    for (auto &at : state.streams) if (at->context == context) at->live = false, at->work.clear(), at->done = at->issued;
+    for (auto &at : state.streams)
+      if (at->context == context) at->live = false, at->work.clear(), at->done = at->issued;
     for (auto &at : state.events) if (at->context == context) at->live = false;
     for (auto &at : state.modules) if (at->context == context) at->live = false;
     context->broken = 0;
@@ -344,17 +349,20 @@ API int cuModuleGetFunction(Function **function, Module *module, const char *nam
   void *run = dlsym(module->library, (std::string(name) + "__run").c_str());
   void *size = dlsym(module->library, (std::string(name) + "__size").c_str());
   if (run == nullptr || size == nullptr) return NOT_FOUND;
-  state.functions.emplace_back(new Function{module, name, (void (*)(const void *, unsigned))run, ((size_t (*)())size)()});
+  typedef void (*Run)(const void *, unsigned);
+  state.functions.emplace_back(new Function{module, name, (Run)run, ((size_t (*)())size)()});
   *function = state.functions.back().get();
   return OK;
 }
 /* The first word of an argument is the address of the output; others that lie in blocks are those of inputs. */
-API int cuLaunchKernel(Function *function, unsigned blocks, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz,
-                       unsigned shared, Stream *stream, void **arguments, void **extra) {
+API int cuLaunchKernel(
+    Function *function, unsigned blocks, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz,
+    unsigned shared, Stream *stream, void **arguments, void **extra) {
   ENTER(true)
   FINE(stream, "a stream")
   FINE(function->module, "the module of a kernel")
-  if (blocks == 0 || blocks > 0x7fffffffu || y != 1 || z != 1 || threads != 128 || ty != 1 || tz != 1 || shared != 0 || extra != nullptr) {
+  bool is_grid = blocks != 0 && blocks <= 0x7fffffffu && y == 1 && z == 1;
+  if (!is_grid || threads != 128 || ty != 1 || tz != 1 || shared != 0 || extra != nullptr) {
     wrong("a launch of another shape than kernels have");
     return INVALID_VALUE;
   }

@@ -1,6 +1,6 @@
-//! A stand-in for NVIDIA's driver and compiler, in one shared object that is built from the C++ of this folder: what `monomorph-cuda`
-//! calls is checked and really computes, on a machine without a GPU. Owns building it and the words that it is told; what the
-//! stand-in looks at is said in `state.cpp` and `driver.cpp`.
+//! A stand-in for NVIDIA's driver and compiler, in one shared object that is built from the C++ of this folder: what
+//! `monomorph-cuda` calls is checked and really computes, on a machine without a GPU. Owns building it and the words
+//! that it is told; what the stand-in looks at is said in `state.cpp` and `driver.cpp`.
 
 use super::computes::{COMPILER, has_compiler};
 use monomorph_cuda::{Nvrtc, Paths};
@@ -25,13 +25,14 @@ fn text() -> String {
 }
 
 impl StandIn {
-    /// Builds the stand-in below `folder`, where compiled kernels are kept, too, and makes it the driver of this process. `None` where
-    /// there is no compiler of C++.
+    /// Builds the stand-in below `folder`, where compiled kernels are kept, too, and makes it the driver of this
+    /// process. `None` where there is no compiler of C++, or no Linux.
     ///
     /// # Errors
     /// No room, a text that does not compile, or a process that has a driver.
     pub fn start(folder: &Path) -> Result<Option<StandIn>, String> {
-        if !has_compiler() {
+        // Its files are Linux's.
+        if !cfg!(target_os = "linux") || !has_compiler() {
             return Ok(None);
         }
         let failed = |what: &Path, error: std::io::Error| format!("{}: {error}", what.display());

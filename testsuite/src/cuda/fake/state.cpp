@@ -1,9 +1,9 @@
-/* What the stand-in for NVIDIA's driver knows: streams with work that waits, events, blocks with who used them last, and what
- * a caller did wrong. Behind the text of the shim, as SHIM; in front of driver.cpp and compiler.cpp.
+/* What the stand-in for NVIDIA's driver knows: streams with work that waits, events, blocks with who used them last,
+ * and what a caller did wrong. Behind the text of the shim, as SHIM; in front of driver.cpp and compiler.cpp.
  *
- * Work runs only when somebody waits for it, and then no more of it than must: whoever forgets to wait sees old bytes. Which work is
- * ordered behind which is known from vector clocks (C. Fidge, F. Mattern, 1988): each stream counts what is put on it, waiting
- * joins clocks, and every use of a block must be ordered behind those that it conflicts with. */
+ * Work runs only when somebody waits for it, and then no more of it than must: whoever forgets to wait sees old bytes.
+ * Which work is ordered behind which is known from vector clocks (C. Fidge, F. Mattern, 1988): each stream counts what
+ * is put on it, waiting joins clocks, and every use of a block must be ordered behind those that it conflicts with. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -147,7 +147,8 @@ static void use(Block *block, Stream *stream, bool writes, const std::string &wh
   Clock clock = stream->clock;
   join(clock, state.host);
   if (!is_ordered(block->written, clock))
-    wrong(what + " uses a block that stream " + std::to_string(block->written.stream) + " writes, without waiting for it");
+    wrong(what + " uses a block that stream " + std::to_string(block->written.stream) +
+          " writes, without waiting for it");
   if (writes)
     for (Place read : block->read)
       if (!is_ordered(read, clock))
