@@ -64,7 +64,9 @@ impl Operands {
 
     /// The same, conjugated and negated by turns.
     fn turned(self, seed: usize) -> Operands {
-        let bits = |(k, dtype): (usize, &DType)| (dtype.is_complex() && (seed + k) % 2 == 0, (seed / 2 + k) % 2 == 0);
+        let bits = |(k, dtype): (usize, &DType)| {
+            (dtype.is_complex() && (seed + k).is_multiple_of(2), (seed / 2 + k).is_multiple_of(2))
+        };
         Operands { turned: self.dtypes.iter().enumerate().map(bits).collect(), ..self }
     }
 }
