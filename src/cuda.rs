@@ -24,7 +24,13 @@ use crate::{Dispatcher, Library, Result};
 use monomorph_core::Error;
 use monomorph_core::{DeviceId, DeviceKind, ErrorKind};
 
+/// Rows of a formula, and of an operator of formulas: all of the latter but reductions and resampling.
 macro_rules! pointwise_row {
+    ([$library:ident] [sum.dim_IntList] $($row:tt)*) => {};
+    ([$library:ident] [mean.dim] $($row:tt)*) => {};
+    ([$library:ident] [any.dim] $($row:tt)*) => {};
+    ([$library:ident] [any.dims] $($row:tt)*) => {};
+    ([$library:ident] [upsample_nearest1d.vec] $($row:tt)*) => {};
     ([$library:ident] $name:tt $args:tt -> $rets:tt : formula $formula:tt $($forms:tt)*) => {
         <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
     };

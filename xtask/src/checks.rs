@@ -57,6 +57,7 @@ fn test_steps(steps: &mut Steps) {
     let observed = |package, test| cargo(&["test", "-p", package, "--features", "tracing", "--test", test, "span"]);
     steps.command("spans of dispatched calls", observed("monomorph-core", "device"));
     steps.command("spans of typed calls", observed("monomorph-ops", "observe"));
+    steps.command("feature cuda", cargo(&["test", "-p", "monomorph", "--features", "cuda", "--test", "cuda"]));
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
     steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), true, "no testsuite/golden/cases"));

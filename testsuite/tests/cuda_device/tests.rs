@@ -10,11 +10,11 @@ use monomorph_cuda::{
 };
 use monomorph_testsuite::cuda::fake::StandIn;
 
-/// A test, and its name.
-type Named = (&'static str, fn(&StandIn) -> Outcome);
+/// A test that may tell the stand-in something.
+type Test = fn(&StandIn) -> Outcome;
 
-/// Every test.
-pub(crate) const ALL: [Named; 8] = [
+/// Every test, by name.
+pub(crate) const ALL: [(&str, Test); 8] = [
     ("a_scenario_runs_and_gives_everything_back", runs),
     ("an_error_of_any_call_is_told_and_leaves_nothing", every_call_fails),
     ("an_error_that_ends_the_context_is_every_later_calls", contexts_break),
