@@ -48,7 +48,7 @@ macro_rules! pointwise_row {
 /// CUDA is registered already; then nothing is.
 pub fn register(dispatcher: &Dispatcher) -> Result<Library> {
     let mut library = dispatcher.library("cuda");
-    library.backend::<Cuda>("CUDA")?;
+    library.backend::<Cuda>("Cuda")?;
     selection::register_memory::<Cuda>(&mut library)?;
     library.all_or_none(|library| {
         monomorph_ops::op_table! { __each_row pointwise_row [library] }

@@ -4,7 +4,7 @@ use crate::algebra::{Format, Num, Power, Root, TrueDivision};
 use crate::fill::{Fills, fill_};
 use crate::kernels::Powers;
 use crate::pointwise::{
-    Check, Common, FloatComplex, Integral, Map, Number, Numeric, Pointwise, Prebuilt, Reals, Rule, Same, common_dtype,
+    AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Pointwise, Prebuilt, Reals, Rule, Same, common_dtype,
     pointwise, run,
 };
 use crate::record::record;
@@ -54,11 +54,12 @@ impl<V: Power> Map<V> for PowFn {
     }
 }
 
-pointwise! { PowNumberFn "pow": Integral, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent }
+pointwise! { PowNumberFn "pow": AllDTypes, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent }
 impl<V: Power> Map<V> for PowNumberFn {
     #[inline(always)]
     fn eval([a]: [V; 1], exponent: V) -> V {
-        a.pow(exponent)
+        // PyTorch rounds the number to the dtype.
+        a.pow_number(exponent.stored())
     }
 }
 
@@ -111,13 +112,20 @@ impl<'t, D: Powers, P: Into<Scalar>> Operator<'t, D, (Operand<'t>, P)> for PowNu
             (Some(-0.5), true) => run::<PowMinusHalfFn, D, _, S>((a, exponent), sink),
             (Some(-1.0), true) => run::<PowMinusOneFn, D, _, S>((a, exponent), sink),
             (Some(-2.0), true) => run::<PowMinusTwoFn, D, _, S>((a, exponent), sink),
-            (_, false) => run::<PowNumberFn, D, _, S>((a, exponent), sink),
-            (_, true) => {
+            (_, true) if is_plain(&a) => {
                 check_number(exponent, dtype.unwrap_or(DType::F64)).map_err(|e| e.of("pow"))?;
                 run::<PowFn, D, _, S>((a, exponent), sink)
             }
+            _ => run::<PowNumberFn, D, _, S>((a, exponent), sink),
         }
     }
+}
+
+/// Whether an operation on this operand alone and one on it and a number lay out a new output alike: they do unless a dimension of one
+/// element has a stride of its own.
+fn is_plain(a: &Operand<'_>) -> bool {
+    let contiguous = |strides: &[i64]| strides_for(a.sizes(), MemoryFormat::Contiguous).is_ok_and(|c| *strides == *c);
+    a.sizes().iter().all(|&size| size > 1) || contiguous(a.strides())
 }
 
 /// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and dtype only.
@@ -196,7 +204,9 @@ record! { ReciprocalFn "reciprocal: x", Any within 4: float |[a], []| 1.0 / a, c
 record! { HypotFn "hypot: x x", Any within 1: float |[a, b], []| a.hypot(b) }
 record! { PowFn "pow.Tensor_Tensor: x x", Any within 64:
 int |[a, b], []| power(a, b), float |[a, b], []| a.powf(b), complex |[a, b], []| (b * a.ln()).exp() }
-record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 0: bool |[a], [b]| a | !b, int |[a], [b]| power(a, b) }
+record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 64:
+bool |[a], [b]| a | !b, int |[a], [b]| power(a, b),
+float |[a], [b]| a.powf(b), complex |[a], [b]| complex_power(a, b) }
 record! { PowZeroFn "pow.Tensor_Scalar: x 0", Any within 0: int |[_a], [_n]| 1, float |[_a], [_n]| 1.0, complex |[_a], [_n]| Complex64::ONE }
 record! { PowOneFn "pow.Tensor_Scalar: x 1", Any within 0: int |[a], [_n]| a, float |[a], [_n]| a, complex |[a], [_n]| a }
 record! { PowTwoFn "pow.Tensor_Scalar: x 2", Any within 1:
@@ -212,6 +222,22 @@ float |[a], [_n]| 1.0 / (a * a), complex |[a], [_n]| reciprocal(a * a) }
 /// 1 / z; of zero infinity, and a NaN.
 fn reciprocal(z: Complex64) -> Complex64 {
     if z.norm() == 0.0 { Complex64::new(f64::INFINITY, f64::NAN) } else { z.inv() }
+}
+
+/// A complex number to the power of a number.
+fn complex_power(z: Complex64, exponent: Complex64) -> Complex64 {
+    let real = |x: f64| exponent == Complex64::new(x, 0.0);
+    match () {
+        () if real(0.0) => Complex64::new(1.0, 0.0),
+        () if real(0.5) => z.sqrt(),
+        () if real(-0.5) => reciprocal(z.sqrt()),
+        () if real(1.0) => z,
+        () if real(2.0) => z * z,
+        () if real(3.0) => z * z * z,
+        () if real(-1.0) => reciprocal(z),
+        () if real(-2.0) => reciprocal(z * z),
+        () => (exponent * z.ln()).exp(),
+    }
 }
 
 /// An integer to the power of another, wrapped.

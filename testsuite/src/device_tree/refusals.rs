@@ -66,7 +66,7 @@ pub fn missing_kernels_are_named<S: Subject>() -> Verdict {
     let definition = Definition::parse("nothing(Tensor self) -> Tensor")?;
     let meta = KernelFunction::function(|x: &Tensor<Meta>| x.clone());
     library.define(definition.dispatch([DispatchKey::META], meta))?;
-    let key = DispatchKey::dense(backend::<S>()?).to_string();
+    let key = registered.dispatcher.name_of(DispatchKey::dense(backend::<S>()?).into());
     let mut stack: Stack = vec![ramp::<S::Device>(0, DType::F32, &[2])?.into()];
     let error = refused(registered.dispatcher.call("tree::nothing", &mut stack), "an operator without a kernel")?;
     match error.kind() {

@@ -30,7 +30,7 @@ impl Subject for Gpus {
 
     fn register(dispatcher: &Dispatcher) -> Result<Vec<Library>> {
         let mut library = dispatcher.library("cuda");
-        library.backend::<Cuda>("CUDA")?;
+        library.backend::<Cuda>("Cuda")?;
         selection::register_memory::<Cuda>(&mut library)?;
         register!(
             &mut library,
