@@ -58,12 +58,12 @@ pointwise! { PowNumberFn "pow": AllDTypes, Same<1>; Number => Common; Rule::NUMB
 impl<V: Power> Map<V> for PowNumberFn {
     #[inline(always)]
     fn eval([a]: [V; 1], exponent: V) -> V {
-        // PyTorch rounds the number to the dtype.
-        a.pow_number(exponent.stored())
+        a.pow_number(exponent)
     }
 }
 
-/// Powers that are computed in another way than all others, which is shorter and shows at zeros, infinities and branch cuts.
+/// Powers that are computed in another way than all others, which is shorter and shows at zeros, infinities and branch cuts: what
+/// [`Power::pow_number`] gives of these numbers, each in a loop of its own.
 macro_rules! short_powers {
     ($($formula:ident $domain:ty: $bound:path, |$a:ident| $power:expr;)+) => {$(
         pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent, light = true }
@@ -207,17 +207,17 @@ int |[a, b], []| power(a, b), float |[a, b], []| a.powf(b), complex |[a, b], []|
 record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 64:
 bool |[a], [b]| a | !b, int |[a], [b]| power(a, b),
 float |[a], [b]| a.powf(b), complex |[a], [b]| complex_power(a, b) }
-record! { PowZeroFn "pow.Tensor_Scalar: x 0", Any within 0: int |[_a], [_n]| 1, float |[_a], [_n]| 1.0, complex |[_a], [_n]| Complex64::ONE }
-record! { PowOneFn "pow.Tensor_Scalar: x 1", Any within 0: int |[a], [_n]| a, float |[a], [_n]| a, complex |[a], [_n]| a }
-record! { PowTwoFn "pow.Tensor_Scalar: x 2", Any within 1:
+record! { PowZeroFn "-: x p", Any within 0: int |[_a], [_n]| 1, float |[_a], [_n]| 1.0, complex |[_a], [_n]| Complex64::ONE }
+record! { PowOneFn "-: x p", Any within 0: int |[a], [_n]| a, float |[a], [_n]| a, complex |[a], [_n]| a }
+record! { PowTwoFn "-: x p", Any within 1:
 int |[a], [_n]| power(a, 2), float |[a], [_n]| a * a, complex |[a], [_n]| a * a }
-record! { PowThreeFn "pow.Tensor_Scalar: x 3", Any within 4:
+record! { PowThreeFn "-: x p", Any within 4:
 int |[a], [_n]| power(a, 3), float |[a], [_n]| a * a * a, complex |[a], [_n]| a * a * a }
-record! { PowHalfFn "pow.Tensor_Scalar: x 0.5", Any within 4: float |[a], [_n]| a.sqrt(), complex |[a], [_n]| a.sqrt() }
-record! { PowMinusHalfFn "pow.Tensor_Scalar: x -0.5", Any within 4:
+record! { PowHalfFn "-: x p", Any within 4: float |[a], [_n]| a.sqrt(), complex |[a], [_n]| a.sqrt() }
+record! { PowMinusHalfFn "-: x p", Any within 4:
 float |[a], [_n]| 1.0 / a.sqrt(), complex |[a], [_n]| reciprocal(a.sqrt()) }
-record! { PowMinusOneFn "pow.Tensor_Scalar: x -1.0", Any within 4: float |[a], [_n]| 1.0 / a, complex |[a], [_n]| reciprocal(a) }
-record! { PowMinusTwoFn "pow.Tensor_Scalar: x -2.0", Any within 8:
+record! { PowMinusOneFn "-: x p", Any within 4: float |[a], [_n]| 1.0 / a, complex |[a], [_n]| reciprocal(a) }
+record! { PowMinusTwoFn "-: x p", Any within 8:
 float |[a], [_n]| 1.0 / (a * a), complex |[a], [_n]| reciprocal(a * a) }
 /// 1 / z; of zero infinity, and a NaN.
 fn reciprocal(z: Complex64) -> Complex64 {

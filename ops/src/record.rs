@@ -14,7 +14,7 @@ use monomorph_core::{Complex64, DType, Kind, Scalar};
 pub struct Record {
     /// How the formula is called by name: the functional overload (the only one, where there is none), then its arguments.
     /// `x` is the next operand, `p` the next parameter, `None` an absent argument, `False` itself, `self` a tensor that is
-    /// only written, a number itself, any other word a string. The name `-` is that of none: no overload takes these arguments.
+    /// only written, any other word a string. The name `-` is that of none: no overload takes these arguments.
     pub call: &'static str,
     /// One element of the result from one element of each operand, the parameters, and the dtype that the operator computes
     /// in; all are converted to that dtype. `None` where the operator refuses the data.

@@ -55,7 +55,7 @@ pub fn rows(dtype: DType, operands: usize, masks: usize) -> Vec<Vec<Scalar>> {
 
 /// The functions of the continuum, which the C library computes in its own way, and products that a level fuses and the text
 /// does not.
-const FUNCTIONS: [&str; 36] = [
+const FUNCTIONS: [&str; 37] = [
     "exp",
     "exp2",
     "expm1",
@@ -84,6 +84,7 @@ const FUNCTIONS: [&str; 36] = [
     "gelu_tanh",
     "rsqrt",
     "pow",
+    "pow_number",
     "hypot",
     "lgamma",
     "digamma",

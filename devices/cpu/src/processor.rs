@@ -24,7 +24,7 @@ impl Maker {
     fn detect() -> Maker {
         let leaf = std::arch::x86_64::__cpuid(0);
         let name = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
-        match name.concat().as_slice() {
+        match name.as_flattened() {
             b"GenuineIntel" => Maker::Intel,
             b"AuthenticAMD" => Maker::Amd,
             _ => Maker::Other,

@@ -14,8 +14,9 @@ pub trait Power: Num {
     /// * Complex: e^(exponent * log value).
     fn pow(self, exponent: Self) -> Self;
 
-    /// The same for an exponent that is a number of the call, not an element, and has no derivative.
-    fn pow_number(self, exponent: Self) -> Self {
-        self.pow(exponent)
-    }
+    /// The same for an exponent that is a number of the call, not an element. PyTorch computes some of them in another
+    /// way, which shows at zeros, infinities and branch cuts: a half is a square root, minus a half and negative integers
+    /// down to -2 are reciprocals of a root or product, 2 and 3 are products, 1 is the value itself. The number is rounded
+    /// to the dtype of the value first, float16 and bfloat16 included.
+    fn pow_number(self, exponent: Self) -> Self;
 }

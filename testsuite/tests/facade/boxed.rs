@@ -25,13 +25,9 @@ pub(crate) fn stack(formula: &Formula, operands: &[Arg], params: &[Scalar]) -> S
             "p" => IValue::from(*params.next().expect("as many p as parameters")),
             "None" => IValue::None,
             "False" => IValue::Bool(false),
-            word => number(word).unwrap_or_else(|| IValue::Str(word.into())),
+            text => IValue::Str(text.into()),
         })
         .collect()
-}
-
-fn number(word: &str) -> Option<IValue> {
-    word.parse().map(IValue::Int).or_else(|_| word.parse().map(IValue::Float)).ok()
 }
 
 /// The handle of the functional overload that a formula's record names.

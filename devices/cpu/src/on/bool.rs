@@ -54,6 +54,10 @@ impl<I: Isa> Power for On<bool, I> {
     fn pow(self, exponent: Self) -> Self {
         On::new(self.get() | !exponent.get())
     }
+    #[inline(always)]
+    fn pow_number(self, exponent: Self) -> Self {
+        self.pow(exponent)
+    }
 }
 
 impl<I: Isa> Magnitude for On<bool, I> {

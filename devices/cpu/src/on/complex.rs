@@ -219,6 +219,29 @@ macro_rules! complex {
             fn pow(self, exponent: Self) -> Self {
                 On::new($narrow(pow($wide(self.get()), $wide(exponent.get()))))
             }
+            #[inline(always)]
+            fn pow_number(self, exponent: Self) -> Self {
+                let real = |x: $part| exponent.get() == Complex::new(x, 0.0);
+                if real(0.0) {
+                    Self::one()
+                } else if real(0.5) {
+                    self.sqrt()
+                } else if real(-0.5) {
+                    self.rsqrt()
+                } else if real(1.0) {
+                    self
+                } else if real(2.0) {
+                    self * self
+                } else if real(3.0) {
+                    self * self * self
+                } else if real(-1.0) {
+                    Self::one() / self
+                } else if real(-2.0) {
+                    Self::one() / (self * self)
+                } else {
+                    self.pow(exponent)
+                }
+            }
         }
     )+};
 }

@@ -194,6 +194,28 @@ macro_rules! float {
             fn pow(self, exponent: Self) -> Self {
                 On::new($pow::<I>(self.get(), exponent.get()))
             }
+            #[inline(always)]
+            fn pow_number(self, exponent: Self) -> Self {
+                let (x, exponent) = (self.get(), $round(exponent.get()));
+                // The exponent is the same for the whole loop, so this is no branch in it.
+                On::new(if exponent == 0.5 {
+                    x.sqrt()
+                } else if exponent == -0.5 {
+                    $rsqrt::<I>(x)
+                } else if exponent == 1.0 {
+                    x
+                } else if exponent == 2.0 {
+                    x * x
+                } else if exponent == 3.0 {
+                    x * x * x
+                } else if exponent == -1.0 {
+                    1.0 / x
+                } else if exponent == -2.0 {
+                    1.0 / (x * x)
+                } else {
+                    $pow::<I>(x, exponent)
+                })
+            }
         }
 
         impl<I: Isa> Trigonometric for On<$element, I> {

@@ -174,6 +174,15 @@ macro_rules! integer {
                 let reciprocal = if unit & (exponent & 1 == 1) { base } else { unit as $int };
                 On::new(if exponent < 0 { reciprocal } else { product })
             }
+            #[inline(always)]
+            fn pow_number(self, exponent: Self) -> Self {
+                // The exponent is the same for the whole loop, so this is no branch in it.
+                On::new(match exponent.get() {
+                    2 => self.get().wrapping_mul(self.get()),
+                    3 => self.get().wrapping_mul(self.get()).wrapping_mul(self.get()),
+                    _ => return self.pow(exponent),
+                })
+            }
         }
 
         impl<I: Isa> RoundedDivision for On<$int, I> {

@@ -88,6 +88,7 @@ pub(super) enum Op {
     Igamma,
     Igammac,
     Pow,
+    PowNumber,
     Make,
     Re,
     Im,

@@ -68,6 +68,7 @@ K_FN k_bool k_lt_bool(k_bool a, k_bool b) { return !a & b; }
 K_FN k_bool k_le_bool(k_bool a, k_bool b) { return !a | b; }
 K_FN k_bool k_select_bool(k_bool m, k_bool a, k_bool b) { return m ? a : b; }
 K_FN k_bool k_pow_bool(k_bool a, k_bool b) { return a | !b; }
+K_FN k_bool k_pow_number_bool(k_bool a, k_bool b) { return a | !b; }
 
 /* ---- integers: arithmetic goes through an unsigned type W of at least int's width, so it wraps and is defined ---- */
 
@@ -102,6 +103,7 @@ K_FN k_bool k_pow_bool(k_bool a, k_bool b) { return a | !b; }
     } \
     return product; \
   } \
+  K_FN T k_pow_number_##n(T a, T b) { return k_pow_##n(a, b); } \
   /* By zero: 0, and the caller reports it. By -1: negation, which wraps where the machine would trap. */ \
   K_FN T k_div_trunc_##n(T a, T b) { \
     if (b == 0) return 0; \
@@ -283,6 +285,25 @@ K_QUOTIENT(f64, k_f64, )
 K_QUOTIENT(f16, k_f32, f)
 K_QUOTIENT(bf16, k_f32, f)
 
+/* Powers whose exponent is a number of the call, rounded to the element's own precision. */
+#define K_POW_NUMBER(n, T, m) \
+  K_FN T k_pow_number_##n(T a, T b) { \
+    b = k_through_##n(b); \
+    if (b == (T)0.5) return k_sqrt_##m(a); \
+    if (b == (T)-0.5) return k_rsqrt_##m(a); \
+    if (b == 1) return a; \
+    if (b == 2) return a * a; \
+    if (b == 3) return a * a * a; \
+    if (b == -1) return 1 / a; \
+    if (b == -2) return 1 / (a * a); \
+    return k_pow_##m(a, b); \
+  }
+
+K_POW_NUMBER(f32, k_f32, f32)
+K_POW_NUMBER(f64, k_f64, f64)
+K_POW_NUMBER(f16, k_f32, f32)
+K_POW_NUMBER(bf16, k_f32, f32)
+
 /* ---- complex ---- */
 
 #define K_COMPLEX(n, T, P, S) \
@@ -430,7 +451,19 @@ K_FN k_c128 k_complex_exp(k_c128 z) {
     T one = k_make_##n(1, 0); \
     return k_div_##n(one, k_add_##n(one, k_exp_##n(k_neg_##n(a)))); \
   } \
-  K_FN T k_pow_##n(T a, T b) { return NARROW(k_complex_exp(k_mul_c128(WIDE(b), k_complex_log(WIDE(a))))); }
+  K_FN T k_pow_##n(T a, T b) { return NARROW(k_complex_exp(k_mul_c128(WIDE(b), k_complex_log(WIDE(a))))); } \
+  K_FN T k_pow_number_##n(T a, T b) { \
+    T one = k_make_##n(1, 0); \
+    if (b.im == 0 && b.re == 0) return one; \
+    if (b.im == 0 && b.re == 0.5) return k_sqrt_##n(a); \
+    if (b.im == 0 && b.re == -0.5) return k_rsqrt_##n(a); \
+    if (b.im == 0 && b.re == 1) return a; \
+    if (b.im == 0 && b.re == 2) return k_mul_##n(a, a); \
+    if (b.im == 0 && b.re == 3) return k_mul_##n(k_mul_##n(a, a), a); \
+    if (b.im == 0 && b.re == -1) return k_div_##n(one, a); \
+    if (b.im == 0 && b.re == -2) return k_div_##n(one, k_mul_##n(a, a)); \
+    return k_pow_##n(a, b); \
+  }
 
 K_FN k_c128 k_to_c128(k_c64 z) { return k_make_c128(z.re, z.im); }
 K_FN k_c64 k_to_c64(k_c128 z) { return k_make_c64((k_f32)z.re, (k_f32)z.im); }

@@ -131,6 +131,7 @@ impl Op {
             Op::Igamma => "igamma",
             Op::Igammac => "igammac",
             Op::Pow => "pow",
+            Op::PowNumber => "pow_number",
             Op::Make => "make",
             Op::Re => "re",
             Op::Im => "im",
@@ -146,7 +147,9 @@ impl Op {
     /// precision needs a function of their own.
     pub(super) const fn family(self, dtype: DType) -> DType {
         match (self, dtype) {
-            (Op::DivTrunc | Op::DivFloor | Op::Through | Op::NextAfter, DType::F16 | DType::BF16) => dtype,
+            (Op::DivTrunc | Op::DivFloor | Op::PowNumber | Op::Through | Op::NextAfter, DType::F16 | DType::BF16) => {
+                dtype
+            }
             (_, DType::F16 | DType::BF16) => DType::F32,
             _ => dtype,
         }

@@ -206,6 +206,9 @@ impl<C: Compute> Power for Sym<C> {
     fn pow(self, exponent: Self) -> Self {
         self.binary(Op::Pow, exponent)
     }
+    fn pow_number(self, exponent: Self) -> Self {
+        self.binary(Op::PowNumber, exponent)
+    }
 }
 
 impl<C: Paired> Cartesian for Sym<C> {
