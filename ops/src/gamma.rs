@@ -93,14 +93,16 @@ impl<V: Gamma + Repeat> Map<V> for MvlgammaFn {
     }
     #[inline(always)]
     fn step(k: V, [sum, ..]: [V; 3], [a]: [V; 1], p: V) -> ([V; 3], V::Mask) {
-        let goes_on = k.lt(p);
+        // Of a number that is no integer the steps are those of the integer below, and of one out of bounds none.
+        let takes = |steps: V| steps.le(p) & p.le(V::from_i64(MOST_DIMENSIONS));
+        let goes_on = takes(k + V::one());
         let (next, holds) = (a - k * V::from_f64(0.5)).lgamma_partial();
         let next = sum + V::select(holds, next, V::from_f64(f64::NAN));
-        ([V::select(goes_on, next, sum), V::zero(), V::zero()], (k + V::one()).lt(p))
+        ([V::select(goes_on, next, sum), V::zero(), V::zero()], takes(k + V::from_f64(2.0)))
     }
     #[inline(always)]
     fn finish([sum, ..]: [V; 3], _: [V; 1], p: V) -> (V, V::Mask) {
-        (sum + share(p), !sum.is_nan())
+        (sum + share(p), !sum.is_nan() & p.le(V::from_i64(MOST_DIMENSIONS)))
     }
 }
 

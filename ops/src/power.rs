@@ -86,8 +86,7 @@ short_powers! {
     PowMinusTwoFn FloatComplex: TrueDivision, |a| V::one() / (a * a);
 }
 
-/// `pow` with a number as the exponent: by the formula for that number, if there is one. Of other numbers floats take one more operand, for
-/// which they have a loop.
+/// `pow` with a number as the exponent: by the formula for that number, if there is one.
 pub struct PowNumber;
 
 impl<'t, D: Powers, P: Into<Scalar>> Operator<'t, D, (Operand<'t>, P)> for PowNumber {
@@ -112,20 +111,9 @@ impl<'t, D: Powers, P: Into<Scalar>> Operator<'t, D, (Operand<'t>, P)> for PowNu
             (Some(-0.5), true) => run::<PowMinusHalfFn, D, _, S>((a, exponent), sink),
             (Some(-1.0), true) => run::<PowMinusOneFn, D, _, S>((a, exponent), sink),
             (Some(-2.0), true) => run::<PowMinusTwoFn, D, _, S>((a, exponent), sink),
-            (_, true) if is_plain(&a) => {
-                check_number(exponent, dtype.unwrap_or(DType::F64)).map_err(|e| e.of("pow"))?;
-                run::<PowFn, D, _, S>((a, exponent), sink)
-            }
             _ => run::<PowNumberFn, D, _, S>((a, exponent), sink),
         }
     }
-}
-
-/// Whether an operation on this operand alone and one on it and a number lay out a new output alike: they do unless a dimension of one
-/// element has a stride of its own.
-fn is_plain(a: &Operand<'_>) -> bool {
-    let contiguous = |strides: &[i64]| strides_for(a.sizes(), MemoryFormat::Contiguous).is_ok_and(|c| *strides == *c);
-    a.sizes().iter().all(|&size| size > 1) || contiguous(a.strides())
 }
 
 /// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and dtype only.
@@ -187,11 +175,7 @@ fn check_exponent(call: &Check<'_, '_>) -> Result<()> {
         let rule = "argument exponent is a negative integer, and the base is integral; cast the base to a float";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
-    check_number(*exponent, call.common)
-}
-
-fn check_number(exponent: Scalar, common: DType) -> Result<()> {
-    match common {
+    match call.common {
         // Wide floats take any number.
         DType::F32 | DType::F64 | DType::C64 | DType::C128 => Ok(()),
         common => exponent.check_fits(common, "exponent"),
