@@ -1,11 +1,11 @@
 //! Powers and roots: sqrt, rsqrt, reciprocal, square, hypot, pow, float_power.
 
-use crate::algebra::{Format, Num, Power, Root, TrueDivision};
+use crate::algebra::{Format, Power, Root, TrueDivision};
 use crate::fill::{Fills, fill_};
 use crate::kernels::Powers;
 use crate::pointwise::{
-    AllDTypes, Check, Common, FloatComplex, Map, Number, Numeric, Pointwise, Prebuilt, Reals, Rule, Same, common_dtype,
-    pointwise, run,
+    AllDTypes, Check, Common, DomainSet, FloatComplex, Map, Number, Numeric, Pointwise, Prebuilt, Reals, Rule, Same,
+    common_dtype, pointwise, run,
 };
 use crate::record::record;
 use monomorph_core::strides::strides_for;
@@ -62,58 +62,62 @@ impl<V: Power> Map<V> for PowNumberFn {
     }
 }
 
-/// Powers that are computed in another way than all others, which is shorter and shows at zeros, infinities and branch cuts: what
-/// [`Power::pow_number`] gives of these numbers, each in a loop of its own.
-macro_rules! short_powers {
-    ($($formula:ident $domain:ty: $bound:path, |$a:ident| $power:expr;)+) => {$(
-        pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent, light = true }
-        impl<V: $bound> Map<V> for $formula {
-            #[inline(always)]
-            fn eval([$a]: [V; 1], _exponent: V) -> V {
-                $power
+/// Declares a formula for each number that [`Power::pow_number`] has a way of its own for: the same, with the number known to the compiler,
+/// which then has no choice left in the loop. And the operator that chooses among them.
+macro_rules! fixed_powers {
+    ($($formula:ident $domain:ty: $number:literal;)+) => {
+        $(
+            pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent, light = true }
+            impl<V: Power> Map<V> for $formula {
+                #[inline(always)]
+                fn eval([a]: [V; 1], _exponent: V) -> V {
+                    a.pow_number(V::from_f64($number))
+                }
+            }
+            record! { $formula "-: x p", Any within 64: int |[a], [_p]| power(a, $number as i64),
+            float |[a], [_p]| real_power(a, $number), complex |[a], [_p]| complex_power(a, Complex64::new($number, 0.0)) }
+        )+
+
+        /// `pow` with a number as the exponent: by the formula for that number, if there is one.
+        pub struct PowNumber;
+
+        impl<'t, D: Powers, P: Into<Scalar>> Operator<'t, D, (Operand<'t>, P)> for PowNumber {
+            fn call<S: ValueSink<'t, D>>((a, exponent): (Operand<'t>, P), sink: S) -> Result<S::Value> {
+                let exponent = exponent.into();
+                match fixed(a, exponent) {
+                    $(Some((power, dtype)) if power == $number && has::<$domain>(dtype) => {
+                        run::<$formula, D, _, S>((a, exponent), sink)
+                    })+
+                    _ => run::<PowNumberFn, D, _, S>((a, exponent), sink),
+                }
             }
         }
-    )+};
+    };
 }
-short_powers! {
-    PowZeroFn Numeric: Num, |_a| V::one();
-    PowOneFn Numeric: Num, |a| a;
-    PowTwoFn Numeric: Num, |a| a * a;
-    PowThreeFn Numeric: Num, |a| a * a * a;
-    PowHalfFn FloatComplex: Root, |a| a.sqrt();
-    PowMinusHalfFn FloatComplex: Root, |a| a.rsqrt();
-    PowMinusOneFn FloatComplex: TrueDivision, |a| V::one() / a;
-    PowMinusTwoFn FloatComplex: TrueDivision, |a| V::one() / (a * a);
+fixed_powers! {
+    PowZeroFn Numeric: 0.0;
+    PowOneFn Numeric: 1.0;
+    PowTwoFn Numeric: 2.0;
+    PowThreeFn Numeric: 3.0;
+    PowHalfFn FloatComplex: 0.5;
+    PowMinusHalfFn FloatComplex: -0.5;
+    PowMinusOneFn FloatComplex: -1.0;
+    PowMinusTwoFn FloatComplex: -2.0;
 }
 
-/// `pow` with a number as the exponent: by the formula for that number, if there is one.
-pub struct PowNumber;
+fn has<S: DomainSet>(dtype: DType) -> bool {
+    (S::MASK >> dtype as usize) & 1 == 1
+}
 
-impl<'t, D: Powers, P: Into<Scalar>> Operator<'t, D, (Operand<'t>, P)> for PowNumber {
-    fn call<S: ValueSink<'t, D>>((a, exponent): (Operand<'t>, P), sink: S) -> Result<S::Value> {
-        let exponent = exponent.into();
-        let dtype = common_dtype(&[a, exponent.into()]);
-        // PyTorch rounds the number to the dtype; one that an integer does not hold is an error.
-        let rounded = |dtype| with_element!(dtype, E => E::from_scalar(exponent).to_scalar()).to_complex();
-        let power = match dtype {
-            None | Some(DType::Bool) => None,
-            Some(dtype) if dtype.is_integral(true) => Some(exponent.to_complex()),
-            Some(dtype) => Some(rounded(dtype)),
-        };
-        let power = power.filter(|power| power.im == 0.0).map(|power| power.re);
-        let has_roots = dtype.is_some_and(|dtype| !dtype.is_integral(true));
-        match (power, has_roots) {
-            (Some(0.0), _) => run::<PowZeroFn, D, _, S>((a, exponent), sink),
-            (Some(1.0), _) => run::<PowOneFn, D, _, S>((a, exponent), sink),
-            (Some(2.0), _) => run::<PowTwoFn, D, _, S>((a, exponent), sink),
-            (Some(3.0), _) => run::<PowThreeFn, D, _, S>((a, exponent), sink),
-            (Some(0.5), true) => run::<PowHalfFn, D, _, S>((a, exponent), sink),
-            (Some(-0.5), true) => run::<PowMinusHalfFn, D, _, S>((a, exponent), sink),
-            (Some(-1.0), true) => run::<PowMinusOneFn, D, _, S>((a, exponent), sink),
-            (Some(-2.0), true) => run::<PowMinusTwoFn, D, _, S>((a, exponent), sink),
-            _ => run::<PowNumberFn, D, _, S>((a, exponent), sink),
-        }
-    }
+/// The exponent as the dtype that the power is computed in holds it, if it is real, and that dtype.
+fn fixed(a: Operand<'_>, exponent: Scalar) -> Option<(f64, DType)> {
+    let dtype = common_dtype(&[a, exponent.into()])?;
+    // PyTorch rounds the number to the dtype; one that an integer does not hold is an error.
+    let held = match dtype.is_integral(true) {
+        true => exponent.to_complex(),
+        false => with_element!(dtype, E => E::from_scalar(exponent).to_scalar()).to_complex(),
+    };
+    (held.im == 0.0).then_some((held.re, dtype))
 }
 
 /// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and dtype only.
@@ -190,22 +194,19 @@ record! { PowFn "pow.Tensor_Tensor: x x", Any within 64:
 int |[a, b], []| power(a, b), float |[a, b], []| a.powf(b), complex |[a, b], []| (b * a.ln()).exp() }
 record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 64:
 bool |[a], [b]| a | !b, int |[a], [b]| power(a, b),
-float |[a], [b]| a.powf(b), complex |[a], [b]| complex_power(a, b) }
-record! { PowZeroFn "-: x p", Any within 0: int |[_a], [_n]| 1, float |[_a], [_n]| 1.0, complex |[_a], [_n]| Complex64::ONE }
-record! { PowOneFn "-: x p", Any within 0: int |[a], [_n]| a, float |[a], [_n]| a, complex |[a], [_n]| a }
-record! { PowTwoFn "-: x p", Any within 1:
-int |[a], [_n]| power(a, 2), float |[a], [_n]| a * a, complex |[a], [_n]| a * a }
-record! { PowThreeFn "-: x p", Any within 4:
-int |[a], [_n]| power(a, 3), float |[a], [_n]| a * a * a, complex |[a], [_n]| a * a * a }
-record! { PowHalfFn "-: x p", Any within 4: float |[a], [_n]| a.sqrt(), complex |[a], [_n]| a.sqrt() }
-record! { PowMinusHalfFn "-: x p", Any within 4:
-float |[a], [_n]| 1.0 / a.sqrt(), complex |[a], [_n]| reciprocal(a.sqrt()) }
-record! { PowMinusOneFn "-: x p", Any within 4: float |[a], [_n]| 1.0 / a, complex |[a], [_n]| reciprocal(a) }
-record! { PowMinusTwoFn "-: x p", Any within 8:
-float |[a], [_n]| 1.0 / (a * a), complex |[a], [_n]| reciprocal(a * a) }
+float |[a], [b]| real_power(a, b), complex |[a], [b]| complex_power(a, b) }
 /// 1 / z; of zero infinity, and a NaN.
 fn reciprocal(z: Complex64) -> Complex64 {
     if z.norm() == 0.0 { Complex64::new(f64::INFINITY, f64::NAN) } else { z.inv() }
+}
+
+/// A real number to the power of a number: PyTorch's roots of what is below zero, and of -0, are the square root's.
+fn real_power(x: f64, exponent: f64) -> f64 {
+    match exponent {
+        0.5 => x.sqrt(),
+        -0.5 => 1.0 / x.sqrt(),
+        _ => x.powf(exponent),
+    }
 }
 
 /// A complex number to the power of a number.

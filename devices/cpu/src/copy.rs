@@ -3,21 +3,15 @@
 use crate::cast::{Bits, moved};
 use crate::lane::{Block, Lane, Stage};
 use crate::level;
-use crate::moves::{LINE, Tile};
+use crate::moves::{LINE, SIDE, Tile};
 use monomorph_core::{Result, Strided};
 use monomorph_iter::{Config, Flags, GRAIN, View, build_over};
-
-/// The longer side of a square.
-const SIDE: usize = 64;
 
 /// Lines of each column of the source that a square takes.
 const LINES: usize = 2;
 
 /// Bytes of the block that a square is staged in.
 const SQUARE: usize = 8192;
-
-/// Planes with fewer rows or columns are not worth squares.
-const LEAST: usize = 16;
 
 /// Everything off: the operands are what they are.
 const FLAGS: Flags = Flags {
@@ -48,7 +42,7 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
     let sizes = [to.dtype.size(), from.dtype.size()];
 
     let plane = |at: &[*mut u8], strides: &[isize], cols: usize, rows: usize| {
-        if rows >= LEAST && cols >= LEAST && strides[3] != 0 && strides[3].unsigned_abs() < strides[1].unsigned_abs() {
+        if (Tile { cols, rows, inner: strides[1], outer: strides[3] }).takes_squares() {
             // SAFETY: C1, C2.
             return unsafe { squares(&load, &store, at, strides, cols, rows) };
         }
@@ -145,5 +139,46 @@ unsafe fn staged(
         unsafe { load.load(from, tile(from_stride), block, scratch) };
         // SAFETY: as above; the block was just filled.
         unsafe { store.store(block, to, tile(to_stride), scratch) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use monomorph_core::{Complex32, DType};
+
+    /// Sizes on both sides of a square's and ragged ones.
+    #[test]
+    fn transposed_sources_arrive_whole() {
+        for [rows, cols] in [[15, 40], [16, 16], [17, 65], [130, 67], [64, 200], [40, 15]] {
+            let from: Vec<Complex32> = (0..rows * cols).map(|k| Complex32::new(k as f32, -0.5 * k as f32)).collect();
+            let (sizes, strides) = ([rows as i64, cols as i64], [1, rows as i64]);
+            let side = |data: *const u8, strides, dtype, conj| Strided {
+                data: data.cast_mut(),
+                strides,
+                dtype,
+                conj,
+                neg: false,
+            };
+            // Rows of the target have a gap.
+            let (pitch, gap) = (cols + 3, Complex32::new(7.0, 7.0));
+            let (spaced, dense) = ([pitch as i64, 1], [cols as i64, 1]);
+            let mut same = vec![gap; rows * pitch];
+            let mut real = vec![-7.0f64; rows * cols];
+            let target = side(same.as_mut_ptr().cast(), &spaced, DType::C64, false);
+            // SAFETY: C1: both sides are vectors of as many elements; C2: they lie apart.
+            unsafe { copy(&sizes, target, side(from.as_ptr().cast(), &strides, DType::C64, true)) }.expect("a level");
+            let target = side(real.as_mut_ptr().cast(), &dense, DType::F64, false);
+            // The real parts: every second float.
+            let parts = [2, 2 * rows as i64];
+            // SAFETY: as above; a complex number is two floats.
+            unsafe { copy(&sizes, target, side(from.as_ptr().cast(), &parts, DType::F32, false)) }.expect("a level");
+            for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+                let want = from[col * rows + row];
+                assert_eq!(same[row * pitch + col], want.conj(), "({row}, {col}) of {sizes:?}");
+                assert_eq!(real[row * cols + col], f64::from(want.re), "({row}, {col}) of {sizes:?}");
+            }
+            assert!(same.chunks(pitch).all(|row| row[cols..].iter().all(|x| *x == gap)), "the gaps of {sizes:?}");
+        }
     }
 }

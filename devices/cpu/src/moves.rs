@@ -11,6 +11,12 @@ use crate::isa::{Isa, Kernel, Level, Portable};
 use crate::squares::{Side, Square};
 use crate::steps;
 
+/// The longer side of a square.
+pub(crate) const SIDE: usize = 64;
+
+/// Planes with fewer rows or columns are not worth squares.
+const LEAST: usize = 16;
+
 /// A rectangle of elements: `rows` rows of `cols` elements, strides in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile {
@@ -33,6 +39,11 @@ impl Tile {
     /// True if all of it is one element.
     pub(crate) fn is_one(&self) -> bool {
         self.inner == 0 && (self.rows == 1 || self.outer == 0)
+    }
+
+    /// True if it had better be moved in squares of at most [`SIDE`] by [`SIDE`]: it is dense across rows, or nearly, and large enough.
+    pub(crate) fn takes_squares(&self) -> bool {
+        self.cols >= LEAST && self.rows >= LEAST && self.is_transposed()
     }
 
     /// True if neighbours in memory are neighbours across rows.

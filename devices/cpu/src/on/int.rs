@@ -225,3 +225,33 @@ integer! {
     i32: abs wrapping_abs, sign sign_fill, floor signed_floor, quotient in_f64;
     i64: abs wrapping_abs, sign sign_fill, floor signed_floor, quotient in_integers;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Portable;
+
+    /// Quotients and rests of two integers are those of the machine, which has none by zero.
+    macro_rules! as_the_machine {
+        ($int:ident, $numbers:expr) => {{
+            let numbers: Vec<$int> = $numbers;
+            for (&a, &b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))).filter(|(_, b)| **b != 0) {
+                let (x, y) = (On::<$int, Portable>::new(a), On::new(b));
+                assert_eq!(x.div_trunc(y).get(), a.wrapping_div(b), "{a} / {b}");
+                assert_eq!(x.rem_trunc(y).get(), a.wrapping_rem(b), "{a} % {b}");
+            }
+        }};
+    }
+
+    #[test]
+    fn quotients_through_floats_are_exact() {
+        as_the_machine!(u8, (0..=u8::MAX).collect());
+        as_the_machine!(i8, (i8::MIN..=i8::MAX).collect());
+        let edges = |bits: u32| (0..bits).flat_map(|bit| (-2..3).map(move |near| (1_i64 << bit) + near));
+        let numbers =
+            |bits| edges(bits).flat_map(|x| [x, -x]).chain((0..200).map(|k| 7_654_321 * k * k - 5_000_000_000 * k));
+        as_the_machine!(i16, numbers(16).map(|x| x as i16).collect());
+        as_the_machine!(i32, numbers(32).map(|x| x as i32).collect());
+        as_the_machine!(i64, numbers(63).collect());
+    }
+}

@@ -61,8 +61,8 @@ fn rest_f32(_fused: bool, a: f32, b: f32) -> f32 {
 fn rest_f64(fused: bool, a: f64, b: f64) -> f64 {
     let quotient = (a / b).trunc();
     let rest = if fused { (-quotient).mul_add(b, a) } else { a - quotient * b };
-    let magnitude = rest.copysign(rest * 1.0_f64.copysign(a));
-    (if magnitude < 0.0 { magnitude + b.abs() } else { magnitude }).copysign(a)
+    let along = rest * 1.0_f64.copysign(a);
+    (if along < 0.0 { along + b.abs() } else { along }).copysign(a)
 }
 
 /// The quotient rounded down, as PyTorch does it: what is left over is taken away first, and the quotient of the rest snapped to

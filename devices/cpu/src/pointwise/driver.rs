@@ -18,7 +18,7 @@ use super::body::Body;
 use super::streaming;
 use super::taking::Taking;
 use crate::lane::{Lane, Stage};
-use crate::moves::{Tile, prefetch_run};
+use crate::moves::{SIDE, Tile, prefetch_run};
 use monomorph_core::{ErrorKind, Result};
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
@@ -35,12 +35,6 @@ pub(super) const STAGE: usize = 8192;
 
 /// Bytes of the block that a square is staged in.
 const SQUARE: usize = 16384;
-
-/// The longer side of a square.
-const SIDE: usize = 64;
-
-/// Planes with fewer rows or columns are not worth squares.
-const LEAST: usize = 16;
 
 /// Operands that squares can stage.
 const SQUARES: usize = 3;
@@ -241,12 +235,9 @@ impl<'d> Planes<'d> {
     /// True if an operand is dense across rows, or nearly, and must be staged.
     fn is_square(&self, plane: &Plane<'_>) -> bool {
         let &Plane { inner, outer, cols, rows, staged, .. } = plane;
-        let across = |k: usize| outer[k] != 0 && outer[k].unsigned_abs() < inner[k].unsigned_abs();
+        let across = |k: usize| Tile { cols, rows, inner: inner[k], outer: outer[k] }.takes_squares();
         let is_staged = |k: &usize| staged >> k & 1 == 1;
-        cols >= LEAST
-            && rows >= LEAST
-            && (0..inner.len()).filter(is_staged).any(across)
-            && (0..inner.len()).filter(is_staged).count() <= SQUARES
+        (0..inner.len()).filter(is_staged).any(across) && (0..inner.len()).filter(is_staged).count() <= SQUARES
     }
 
     /// Row by row, nothing staged. False if the data has no result.
