@@ -34,7 +34,7 @@ impl<V: Num> Map<V> for MulFn {
     }
 }
 
-pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar(), halves_as_f32 = true }
+pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar(), light = true, halves_as_f32 = true }
 impl<V: TrueDivision> Map<V> for DivFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -74,7 +74,7 @@ impl<V: RoundedDivision> Map<V> for DivFloorFn {
     }
 }
 
-pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY, light = true }
+pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY, light = true, exact = true }
 impl<V: Num> Map<V> for NegFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -82,7 +82,7 @@ impl<V: Num> Map<V> for NegFn {
     }
 }
 
-pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY, light = true }
+pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY, light = true, exact = true }
 impl<V: HasMagnitude> Map<V> for AbsFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Re {

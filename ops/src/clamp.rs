@@ -7,7 +7,7 @@ use crate::record::{larger, record, smaller};
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Kind, Result, Scalar};
 
-pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
+pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampFn {
     #[inline(always)]
     fn eval([x, low, high]: [V; 3], (): ()) -> V {
@@ -15,7 +15,7 @@ impl<V: HasOrder> Map<V> for ClampFn {
     }
 }
 
-pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
+pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampMinFn {
     #[inline(always)]
     fn eval([x, low]: [V; 2], (): ()) -> V {
@@ -23,7 +23,7 @@ impl<V: HasOrder> Map<V> for ClampMinFn {
     }
 }
 
-pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, halves_as_f32 = true }
+pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
 impl<V: HasOrder> Map<V> for ClampMaxFn {
     #[inline(always)]
     fn eval([x, high]: [V; 2], (): ()) -> V {
@@ -35,7 +35,8 @@ pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Numbers<2> => Common; Rule::
 impl<V: HasOrder> Map<V> for ClampNumbersFn {
     #[inline(always)]
     fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
-        x.maximum(low).minimum(high)
+        // The number first: whether it is NaN is the same for all elements.
+        high.minimum(low.maximum(x))
     }
 }
 
@@ -43,7 +44,7 @@ pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NU
 impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], low: V) -> V {
-        x.maximum(low)
+        low.maximum(x)
     }
 }
 
@@ -51,7 +52,7 @@ pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NU
 impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], high: V) -> V {
-        x.minimum(high)
+        high.minimum(x)
     }
 }
 

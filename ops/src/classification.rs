@@ -44,7 +44,7 @@ impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     }
 }
 
-pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY, light = true, halves_as_f32 = true }
 impl<V: Classify> Map<V> for NanToNumFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [nan, positive, negative]: [V; 3]) -> V {

@@ -9,10 +9,10 @@
 
 mod recurrence;
 
-use crate::algebra::{Real, Repeat, Rounding, Trigonometric, Value};
+use crate::algebra::{Real, Repeat, Rounding, Trigonometric};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
 use crate::record::record;
-use recurrence::{Near, Polynomial, Waves, finish, start, step, whole};
+use recurrence::{Polynomial, Waves, aside, finish, start, step, whole};
 
 /// The value, negated for odd degrees.
 #[inline(always)]
@@ -77,19 +77,18 @@ macro_rules! chebyshev {
                 (x + x).mul_add(q, -p)
             }
             #[inline(always)]
-            fn is_apart(x: V, n: V) -> V::Mask {
-                let a = x.abs();
-                a.eq(V::one()) | (n.gt(V::from_i64($plain)) & a.lt(V::one()))
+            fn end(x: V, $n: V) -> (V, V::Mask) {
+                let [right, left] = $ends;
+                (V::select(x.gt(V::zero()), right, alternating($n, left)), x.abs().eq(V::one()))
             }
             #[inline(always)]
-            fn value<W: Waves<V>>(x: V, $n: V, recurrence: V) -> (V, V::Mask) {
-                let far = $n.gt(V::from_i64($plain)) & x.abs().lt(V::one());
+            fn is_by_angle(x: V, n: V) -> V::Mask {
+                n.gt(V::from_i64($plain)) & x.abs().lt(V::one())
+            }
+            #[inline(always)]
+            fn by_angle<W: Waves<V>>(x: V, $n: V) -> (V, V::Mask) {
                 let $angle = W::acos(x);
-                let value = W::select(far, || $by_angle, recurrence);
-                let [right, left] = $ends;
-                let end = V::select(x.gt(V::zero()), right, alternating($n, left));
-                let holds = W::hold(($n + V::one()) * $angle) | !far;
-                (V::select(x.abs().eq(V::one()), end, value), holds)
+                ($by_angle, W::hold(($n + V::one()) * $angle))
             }
         }
     )+};
@@ -158,12 +157,8 @@ impl<V: Repeat + Trigonometric> Polynomial<V> for LaguerreLFn {
         (k + k + (V::one() - x)).mul_add(q, -(k * p)) / (k + V::one())
     }
     #[inline(always)]
-    fn is_apart(x: V, _: V) -> V::Mask {
-        x.eq(V::zero())
-    }
-    #[inline(always)]
-    fn value<W: Waves<V>>(x: V, _: V, recurrence: V) -> (V, V::Mask) {
-        (V::select(x.eq(V::zero()), V::one(), recurrence), <V::Mask as Value>::from_bool(true))
+    fn end(x: V, _: V) -> (V, V::Mask) {
+        (V::one(), x.eq(V::zero()))
     }
 }
 
@@ -178,13 +173,8 @@ impl<V: Repeat + Trigonometric> Polynomial<V> for LegendrePFn {
         ((k + k + V::one()) * x).mul_add(q, -(k * p)) / (k + V::one())
     }
     #[inline(always)]
-    fn is_apart(x: V, _: V) -> V::Mask {
-        x.abs().eq(V::one())
-    }
-    #[inline(always)]
-    fn value<W: Waves<V>>(x: V, n: V, recurrence: V) -> (V, V::Mask) {
-        let end = V::select(x.gt(V::zero()), V::one(), alternating(n, V::one()));
-        (V::select(x.abs().eq(V::one()), end, recurrence), <V::Mask as Value>::from_bool(true))
+    fn end(x: V, n: V) -> (V, V::Mask) {
+        (V::select(x.gt(V::zero()), V::one(), alternating(n, V::one())), x.abs().eq(V::one()))
     }
 }
 
@@ -263,7 +253,7 @@ mod exact {
 /// Declares formulas of x and a degree, and their records.
 macro_rules! polynomials {
     ($($name:ident $call:literal, $text:literal, $inputs:ident: |$x:ident, $n:ident| $reference:expr;)+) => {$(
-        pointwise! { $name $text: WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT, steps = 4, rare = true }
+        pointwise! { $name $text: WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT, partial = true, steps = 1 }
         impl<V: Repeat + Trigonometric> Map<V> for $name {
             #[inline(always)]
             fn eval(x: [V; 2], (): ()) -> V {
@@ -278,8 +268,12 @@ macro_rules! polynomials {
                 step::<V, $name>(k, state, x)
             }
             #[inline(always)]
-            fn finish(state: [V; 3], x: [V; 2], (): ()) -> (V, V::Mask) {
-                finish::<V, $name, Near>(state, x)
+            fn finish(state: [V; 3], _: [V; 2], (): ()) -> (V, V::Mask) {
+                finish(state)
+            }
+            #[inline(always)]
+            fn eval_partial(x: [V; 2], (): ()) -> (V, V::Mask) {
+                aside::<V, $name>(x)
             }
         }
         record! { $name $call, $inputs within 4096 or 2e-5: float |[$x, $n], []| $reference }

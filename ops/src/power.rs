@@ -14,7 +14,7 @@ use monomorph_core::{
     Complex64, DType, Element, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe, with_element,
 };
 
-pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true }
 impl<V: Root> Map<V> for SqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -22,7 +22,7 @@ impl<V: Root> Map<V> for SqrtFn {
     }
 }
 
-pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true }
 impl<V: Root> Map<V> for RsqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -30,7 +30,7 @@ impl<V: Root> Map<V> for RsqrtFn {
     }
 }
 
-pointwise! { ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true }
 impl<V: TrueDivision> Map<V> for ReciprocalFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -51,6 +51,8 @@ pub struct Formula {
     pub halves_as_f32: bool,
     /// Whether there is next to nothing to compute.
     pub light: bool,
+    /// Whether nothing is rounded.
+    pub exact: bool,
 }
 
 fn functional<F: PointwiseFn, D: Executes<Op<F>>>(operands: &[Operand<'_>], params: &[Scalar]) -> Result<Tensor<D>> {
@@ -114,6 +116,7 @@ where
         symbolic_fault: symbolic_fault::<F>,
         halves_as_f32: F::HALVES_AS_F32,
         light: F::LIGHT,
+        exact: F::EXACT,
     }
 }
 

@@ -16,6 +16,12 @@ pub trait Cell: Element + Compute {
     /// A value as it is stored: float16 and bfloat16 round here, once.
     fn narrow(value: Self::Repr) -> Self::Stored;
 
+    /// A value that the element type holds, as it is stored.
+    #[inline(always)]
+    fn narrow_exact(value: Self::Repr) -> Self::Stored {
+        Self::narrow(value)
+    }
+
     /// True if two neighbours are loaded, and stored, as one word faster than one by one: halves of a word are widened by a
     /// shift or a mask, where elements by themselves are spread over a wider register first, and gathered again.
     const PAIRED: bool = false;
@@ -36,17 +42,17 @@ pub trait Cell: Element + Compute {
         )
     }
 
-    /// Stores elements `2 * i` and `2 * i + 1`.
+    /// Stores elements `2 * i` and `2 * i + 1`; those of an `exact` pair are values that the element type holds.
     ///
     /// # Safety
     ///
     /// Both are in bounds from `to`, and nobody else reads or writes them.
     #[inline(always)]
-    unsafe fn store_pair(to: *mut u8, i: usize, [a, b]: [Self::Repr; 2]) {
+    unsafe fn store_pair(to: *mut u8, i: usize, [a, b]: [Self::Repr; 2], exact: bool) {
         // SAFETY: passed on.
-        unsafe { store::<Self>(to, 2 * i, a) };
+        unsafe { store_narrow::<Self>(to, 2 * i, a, exact) };
         // SAFETY: passed on.
-        unsafe { store::<Self>(to, 2 * i + 1, b) };
+        unsafe { store_narrow::<Self>(to, 2 * i + 1, b, exact) };
     }
 
     /// True if whole runs are widened and narrowed faster than element by element in the loop that computes. The compiler
@@ -123,6 +129,10 @@ impl Cell for bf16 {
     fn narrow(value: f32) -> bf16 {
         bf16::from_bits(f32_to_bf16(value))
     }
+    #[inline(always)]
+    fn narrow_exact(value: f32) -> bf16 {
+        bf16::from_bits((value.to_bits() >> 16) as u16)
+    }
     const PAIRED: bool = cfg!(target_endian = "little");
     #[inline(always)]
     unsafe fn load_pair(from: *const u8, i: usize) -> [f32; 2] {
@@ -131,8 +141,9 @@ impl Cell for bf16 {
         [word as u16, (word >> 16) as u16].map(bf16_to_f32)
     }
     #[inline(always)]
-    unsafe fn store_pair(to: *mut u8, i: usize, pair: [f32; 2]) {
-        let [a, b] = pair.map(f32_to_bf16).map(u32::from);
+    unsafe fn store_pair(to: *mut u8, i: usize, pair: [f32; 2], exact: bool) {
+        let narrow = if exact { Self::narrow_exact } else { Self::narrow };
+        let [a, b] = pair.map(narrow).map(|half| u32::from(half.to_bits()));
         // SAFETY: both elements are writable, by the caller's promise.
         unsafe { to.cast::<u32>().wrapping_add(i).write_unaligned(a | b << 16) };
     }
@@ -183,8 +194,20 @@ pub(crate) unsafe fn load<C: Cell>(from: *const u8, i: usize) -> C::Repr {
 /// Element `i` from `to` is in bounds, and nobody else reads or writes it.
 #[inline(always)]
 pub(crate) unsafe fn store<C: Cell>(to: *mut u8, i: usize, value: C::Repr) {
+    // SAFETY: passed on.
+    unsafe { store_narrow::<C>(to, i, value, false) };
+}
+
+/// Stores element `i`; an `exact` value is one that the element type holds.
+///
+/// # Safety
+///
+/// As for [`store`].
+#[inline(always)]
+pub(crate) unsafe fn store_narrow<C: Cell>(to: *mut u8, i: usize, value: C::Repr, exact: bool) {
+    let stored = if exact { C::narrow_exact(value) } else { C::narrow(value) };
     // SAFETY: in bounds, by the caller's promise.
     let at = unsafe { to.cast::<C::Stored>().add(i) };
     // SAFETY: writable, by the caller's promise.
-    unsafe { at.write_unaligned(C::narrow(value)) };
+    unsafe { at.write_unaligned(stored) };
 }

@@ -16,7 +16,7 @@ macro_rules! chebyshev {
     ($x:expr; $first:expr $(, $rest:expr)* $(,)?) => {{
         let x: V = $x;
         let sums = [V::from_f64($first), V::zero(), V::zero()];
-        $(let sums = [x * sums[0] - sums[1] + V::from_f64($rest), sums[0], sums[1]];)*
+        $(let sums = [x.mul_add(sums[0], V::from_f64($rest) - sums[1]), sums[0], sums[1]];)*
         (sums[0] - sums[2]) * V::from_f64(0.5)
     }};
 }

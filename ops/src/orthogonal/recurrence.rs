@@ -1,7 +1,7 @@
 //! Polynomials of an argument and a degree by their recurrences of three terms, as loops whose steps a device may take for many
 //! elements at once. Owns degrees, limits, and what is computed beside the recurrence; refuses to know a polynomial.
 
-use crate::algebra::{Repeat, Trigonometric, Value};
+use crate::algebra::{Real, Repeat, Trigonometric, Value};
 
 /// The degree up to which recurrences are computed, which takes some milliseconds. PyTorch goes on for hours.
 const MOST: i64 = 1 << 20;
@@ -26,17 +26,22 @@ pub(super) trait Polynomial<V: Repeat + Trigonometric> {
     /// The value of degree k + 2, from those of the degrees k and k + 1.
     fn next(x: V, k: V, p: V, q: V) -> V;
 
-    /// Whether the value of degree `n` is computed without the recurrence.
+    /// The value of degree `n` where it is known without the recurrence, and where that is.
     #[inline(always)]
-    fn is_apart(_x: V, _n: V) -> V::Mask {
+    fn end(x: V, _n: V) -> (V, V::Mask) {
+        (x, <V::Mask as Value>::from_bool(false))
+    }
+
+    /// Whether the value of degree `n` is computed by the angle.
+    #[inline(always)]
+    fn is_by_angle(_x: V, _n: V) -> V::Mask {
         <V::Mask as Value>::from_bool(false)
     }
 
-    /// The value of degree `n`, of which `recurrence` is what the recurrence gives; or something else and the mask does not hold,
-    /// where `waves` do not.
+    /// The value of degree `n` by the angle; or something else and the mask does not hold, where `waves` do not.
     #[inline(always)]
-    fn value<W: Waves<V>>(_x: V, _n: V, recurrence: V) -> (V, V::Mask) {
-        (recurrence, <V::Mask as Value>::from_bool(true))
+    fn by_angle<W: Waves<V>>(x: V, _n: V) -> (V, V::Mask) {
+        (x, <V::Mask as Value>::from_bool(false))
     }
 }
 
@@ -47,8 +52,6 @@ pub(super) trait Waves<V: Trigonometric> {
     fn acos(x: V) -> V;
     fn sin(angle: V) -> V;
     fn cos(angle: V) -> V;
-    /// `yes` where the mask holds.
-    fn select(mask: V::Mask, yes: impl Fn() -> V, no: V) -> V;
 }
 
 /// Of any angle: out of line, since the polynomials share them, and only where they are used.
@@ -70,10 +73,6 @@ impl<V: Repeat + Trigonometric> Waves<V> for Whole {
     #[inline(never)]
     fn cos(angle: V) -> V {
         angle.cos()
-    }
-    #[inline(always)]
-    fn select(mask: V::Mask, yes: impl Fn() -> V, no: V) -> V {
-        V::select_with(mask, yes, no)
     }
 }
 
@@ -97,10 +96,6 @@ impl<V: Trigonometric> Waves<V> for Near {
     fn cos(angle: V) -> V {
         angle.cos_near()
     }
-    #[inline(always)]
-    fn select(mask: V::Mask, yes: impl Fn() -> V, no: V) -> V {
-        V::select(mask, yes(), no)
-    }
 }
 
 /// The degree and whether it is one: PyTorch makes an int64 of it, which of what has none is the lowest.
@@ -111,12 +106,20 @@ fn degree<V: Repeat>(n: V) -> (V, V::Mask) {
     (V::select(is_degree, n, V::zero()), is_degree)
 }
 
-/// The values of the degrees 0 and 1, and how many steps lead to that of degree `n`.
+/// Stands for the steps of what is computed by the angle: fewer than of any degree.
+const BY_ANGLE: i64 = -2;
+
+/// The values of the degrees 0 and 1, and how many steps lead to that of degree `n`; of what takes no step, the second is the result.
 #[inline(always)]
 pub(super) fn start<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> [V; 3] {
-    let (x, (n, _)) = (P::argument(x), degree(n));
-    let none = n.gt(P::most()) | P::is_apart(x, n);
-    [V::one(), P::first(x), V::select(none, V::zero(), n - V::one())]
+    let (x, (n, is_degree)) = (P::argument(x), degree(n));
+    let (end, is_end) = P::end(x, n);
+    let beyond = n.gt(P::most());
+    let value = V::select(n.lt(V::one()), V::one(), P::first(x));
+    let value = V::select(beyond, V::from_f64(f64::NAN), value);
+    let value = V::select(is_degree, V::select(is_end, end, value), V::zero());
+    let steps = V::select(beyond | is_end, V::zero(), n - V::one());
+    [V::one(), value, V::select(P::is_by_angle(x, n), V::from_i64(BY_ANGLE), steps)]
 }
 
 /// The next degree's values, and whether there is another. What is no number stays none.
@@ -126,30 +129,32 @@ pub(super) fn step<V: Repeat + Trigonometric, P: Polynomial<V>>(
     [p, q, steps]: [V; 3],
     [x, _]: [V; 2],
 ) -> ([V; 3], V::Mask) {
-    let goes_on = k.lt(steps) & !q.is_nan();
     let next = P::next(P::argument(x), k, p, q);
     let follows = (k + V::one()).lt(steps) & !next.is_nan();
-    ([V::select(goes_on, q, p), V::select(goes_on, next, q), steps], follows)
+    // After the last step nobody reads the first.
+    ([q, V::select(k.lt(steps), next, q), steps], follows)
 }
 
-/// The polynomial, from what the last step gave.
+/// The polynomial, from what the last step gave; or something else and the mask does not hold, where it is computed by the angle.
 #[inline(always)]
-pub(super) fn finish<V: Repeat + Trigonometric, P: Polynomial<V>, W: Waves<V>>(
-    [_, q, _]: [V; 3],
-    [x, n]: [V; 2],
-) -> (V, V::Mask) {
-    let (x, (n, is_degree)) = (P::argument(x), degree(n));
-    let beyond = n.gt(P::most()) & !P::is_apart(x, n);
-    let (value, holds) = P::value::<W>(x, n, V::select(n.lt(V::one()), V::one(), q));
-    let value = V::select(beyond, V::from_f64(f64::NAN), value);
-    (V::select(is_degree, value, V::zero()), holds | !is_degree)
+pub(super) fn finish<V: Real>([_, q, steps]: [V; 3]) -> (V, V::Mask) {
+    (q, steps.gt(V::from_i64(BY_ANGLE)))
+}
+
+/// The polynomial where it is computed by a near angle; or something else and the mask does not hold.
+#[inline(always)]
+pub(super) fn aside<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> (V, V::Mask) {
+    let (x, (n, _)) = (P::argument(x), degree(n));
+    let (value, holds) = P::by_angle::<Near>(x, n);
+    (value, holds & P::is_by_angle(x, n))
 }
 
 /// The polynomial, one element by itself.
 #[inline(always)]
-pub(super) fn whole<V: Repeat + Trigonometric, P: Polynomial<V>>(x: [V; 2]) -> V {
-    let [p, q, steps] = start::<V, P>(x);
-    let next = |k, [p, q]: [V; 2]| [q, P::next(P::argument(x[0]), k, p, q)];
+pub(super) fn whole<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> V {
+    let [p, q, steps] = start::<V, P>([x, n]);
+    let next = |k, [p, q]: [V; 2]| [q, P::next(P::argument(x), k, p, q)];
     let [p, q] = V::repeat(steps, [p, q], |[_, q]| !q.is_nan(), next);
-    finish::<V, P, Whole>([p, q, steps], x).0
+    let (value, holds) = finish([p, q, steps]);
+    V::select_with(!holds, || P::by_angle::<Whole>(P::argument(x), degree(n).0).0, value)
 }

@@ -13,11 +13,14 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     const RULE: Rule;
     /// Whether [`Map::fault`] has something to say about the data.
     const FAULT: bool = false;
-    /// Whether an element takes longer to move than to compute, so that a device may spend instructions on the moving.
+    /// Whether an element takes about as long to move as to compute, so that a device may spend instructions on the moving.
     const LIGHT: bool = false;
+    /// Whether the dtype of the result holds it as it is computed (operands, what is cut from them or has another sign), so that
+    /// nothing is rounded.
+    const EXACT: bool = false;
     /// Whether float16 and bfloat16 may be widened beforehand, computed in float32's loop and rounded afterwards, with the same
     /// results: true of every formula that uses nothing in which the algebra treats these dtypes apart. One loop instead of
-    /// three.
+    /// three, or of two where it is light and bfloat16 is widened as fast in the loop.
     const HALVES_AS_F32: bool = false;
     /// Whether a loop for each instruction set would gain nothing, because the formula computes one element at a time, or too
     /// little for what it costs to compile, because it is long and rarely used. One loop instead of three, for calls in place, too.

@@ -48,15 +48,15 @@ pub use crate::pointwise;
 /// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
 /// ```
 ///
-/// followed by `check = f`, `fault = true`, `light = true`, `halves_as_f32 = true`, `elementwise_only = true`,
+/// followed by `check = f`, `fault = true`, `light = true`, `exact = true`, `halves_as_f32 = true`, `elementwise_only = true`,
 /// `usual = true`, `partial = true`, `steps = 4` or `rare = true`, in this order,
-/// where the operator has a check of its own, data that it refuses, next to nothing to compute, can do with fewer loops, has a
-/// shorter way for most elements, by blocks or one by one, is a loop of its own, or is not worth every loop (the
-/// constants of [`PointwiseFn`]).
+/// where the operator has a check of its own, data that it refuses, next to nothing to compute, nothing to round, can do with
+/// fewer loops, has a shorter way for most elements, by blocks or one by one, is a loop of its own, or is not worth every
+/// loop (the constants of [`PointwiseFn`]).
 #[macro_export]
 macro_rules! pointwise {
     ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr
-        $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)?
+        $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)? $(, exact = $exact:literal)?
         $(, halves_as_f32 = $halves:literal)? $(, elementwise_only = $elementwise:literal)? $(, usual = $usual:literal)?
         $(, partial = $partial:literal)? $(, steps = $steps:literal)?
         $(, rare = $rare:literal)?) => {
@@ -69,6 +69,7 @@ macro_rules! pointwise {
                 $rule.over::<$domain>() $(.with_check($check))? .with_output(<$out as $crate::pointwise::Outputs>::KIND);
             $(const FAULT: bool = $fault;)?
             $(const LIGHT: bool = $light;)?
+            $(const EXACT: bool = $exact;)?
             $(const HALVES_AS_F32: bool = $halves;)?
             $(const ELEMENTWISE_ONLY: bool = $elementwise;)?
             $(const USUAL: bool = $usual;)?

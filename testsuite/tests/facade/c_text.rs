@@ -133,17 +133,3 @@ fn c_text_of_every_formula_equals_its_operator() {
     assert!(failures.is_empty(), "\n{failures}");
     fs::remove_dir_all(&folder).unwrap();
 }
-
-#[test]
-fn halves_go_through_the_loop_of_float32_where_and_only_where_it_is_theirs() {
-    for formula in formulas() {
-        let Some(single) = (formula.symbolic)(DType::F32) else { continue };
-        for half in [DType::F16, DType::BF16] {
-            let Some(function) = (formula.symbolic)(half) else { continue };
-            let same = function.c_source("f") == single.c_source("f");
-            assert!(same || !formula.halves_as_f32, "{}: {half} has a formula of its own", formula.path);
-            // A light formula may have a loop that spares it the conversion.
-            assert!(!same || formula.halves_as_f32 || formula.light, "{}: say `halves_as_f32 = true`", formula.path);
-        }
-    }
-}

@@ -10,6 +10,7 @@ mod factories;
 mod fused;
 mod fuzz;
 mod gamma;
+mod halves;
 mod handles;
 mod joined;
 mod meta;

@@ -19,7 +19,8 @@ pub const LIMIT_VARIABLE: &str = "MONOMORPH_CACHE_BYTES";
 /// The limit unless the environment or a call sets one.
 const DEFAULT_LIMIT: usize = 1 << 30;
 
-/// Counts of the large blocks of the CPU (1 MiB and more). Bytes are those of whole blocks, which are rounded up.
+/// Counts of the large blocks of the CPU: of 1 MiB and more, and the pages that those of 64 KiB and more share. Bytes are those of
+/// whole blocks, which are rounded up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Statistics {

@@ -1,9 +1,10 @@
-//! Host memory. Small blocks come straight from the global allocator; blocks of 1 MiB and more from a cache of pages, which
+//! Host memory. Small blocks come straight from the global allocator; blocks of 64 KiB and more from a cache of pages, which
 //! can be limited, measured and emptied here. Owns where a block comes from; refuses to know what it holds.
 //!
 //! ```text
 //! bytes        < 1 KiB          as malloc gives it: aligned to 16
-//! 1 KiB ≤ …    < 1 MiB          from malloc with room to align to 64
+//! 1 KiB ≤ …    < 64 KiB         from malloc with room to align to 64
+//! 64 KiB ≤ …   < 1 MiB          part of a huge page, which is one of the blocks below (`shared.rs`)
 //! 1 MiB ≤ …                     a whole number of pages, kept for the next block of its size (`cache.rs`, `pages.rs`)
 //! ```
 //!
@@ -13,12 +14,14 @@
 
 mod cache;
 mod pages;
+mod shared;
 mod small;
 
 pub use cache::{LIMIT_VARIABLE, Statistics};
 
 use cache::Cache;
 use monomorph_core::{Contents, Memory, Reach};
+use shared::{Shared, Source};
 use std::ptr::NonNull;
 
 /// Blocks of so many bytes or more are pages of their own.
@@ -30,7 +33,22 @@ pub(crate) static MEMORY: Memory = Memory { allocate, free, copy, reach: Reach::
 /// The blocks that are kept for reuse.
 static CACHE: Cache = Cache::new();
 
-/// Counts of the large blocks, now. Smaller ones are the global allocator's and are not counted.
+/// Blocks of less than a page share one.
+static SHARED: Shared = Shared::new(Source { map: map_shared, unmap: unmap_shared });
+
+fn map_shared() -> Option<NonNull<u8>> {
+    CACHE.allocate(shared::PAGE, Contents::Unspecified)
+}
+
+/// # Safety
+///
+/// The page is one of [`map_shared`], and is not used again.
+unsafe fn unmap_shared(page: NonNull<u8>) {
+    // SAFETY: passed on.
+    unsafe { CACHE.free(page, shared::PAGE) };
+}
+
+/// Counts of the large blocks, now. Those of less than 64 KiB are the global allocator's and are not counted.
 pub fn statistics() -> Statistics {
     CACHE.statistics()
 }
@@ -53,17 +71,17 @@ pub fn empty_cache() -> usize {
 }
 
 fn allocate(_index: u8, bytes: usize, contents: Contents) -> Option<NonNull<u8>> {
-    if bytes < LARGE { small::allocate(bytes, contents) } else { allocate_large(bytes, contents) }
+    if bytes < shared::UNIT { small::allocate(bytes, contents) } else { allocate_large(bytes, contents) }
 }
 
 /// Apart, so that small blocks need not save the registers that this needs.
 #[inline(never)]
 fn allocate_large(bytes: usize, contents: Contents) -> Option<NonNull<u8>> {
-    CACHE.allocate(bytes, contents)
+    if bytes < LARGE { SHARED.allocate(bytes, contents) } else { CACHE.allocate(bytes, contents) }
 }
 
 unsafe fn free(_index: u8, block: NonNull<u8>, bytes: usize) {
-    if bytes < LARGE {
+    if bytes < shared::UNIT {
         // SAFETY: M2: the block is one of `allocate`, which took this way for this byte count.
         unsafe { small::free(block, bytes) };
     } else {
@@ -77,8 +95,13 @@ unsafe fn free(_index: u8, block: NonNull<u8>, bytes: usize) {
 /// M2, for a block of [`allocate_large`].
 #[inline(never)]
 unsafe fn free_large(block: NonNull<u8>, bytes: usize) {
-    // SAFETY: passed on.
-    unsafe { CACHE.free(block, bytes) };
+    if bytes < LARGE {
+        // SAFETY: passed on: the block took the same way.
+        unsafe { SHARED.free(block, bytes) };
+    } else {
+        // SAFETY: as above.
+        unsafe { CACHE.free(block, bytes) };
+    }
 }
 
 unsafe fn copy(_index: u8, to: NonNull<u8>, from: NonNull<u8>, bytes: usize) {
@@ -100,7 +123,7 @@ mod tests {
 
     #[test]
     fn blocks_are_aligned_and_zeroed_where_asked() {
-        for bytes in [0, 1, 17, 1023, 1024, 4096, 100_000, LARGE - 1, LARGE, LARGE + 1, 5 * LARGE] {
+        for bytes in [0, 1, 17, 1023, 1024, 4096, 65535, 65536, 100_000, LARGE - 1, LARGE, LARGE + 1, 5 * LARGE] {
             // Twice: the second large block may be one that was used.
             for _ in 0..2 {
                 let block = allocate(0, bytes, Contents::Zeroed).unwrap();

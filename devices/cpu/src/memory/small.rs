@@ -1,4 +1,4 @@
-//! Blocks of less than 1 MiB: the global allocator's, moved to a multiple of 64 where they are long enough to gain by it.
+//! Blocks of less than 64 KiB: the global allocator's, moved to a multiple of 64 where they are long enough to gain by it.
 //!
 //! ```text
 //! from the allocator, aligned to 16:   [ 16, 32, 48 or 64 bytes, the last of which says how many | block ....... ]

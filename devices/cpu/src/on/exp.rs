@@ -20,7 +20,7 @@ use crate::isa::Isa;
 /// Declares the exponential function of one float type.
 macro_rules! exponential {
     (
-        $name:ident, $parts:ident, $terms:ident, $lite:ident, $power:ident: $float:ident as $bits:ident ($signed:ident);
+        $name:ident, $parts:ident, $terms:ident, $near:ident, $lite:ident, $exponent:ident, $power:ident: $float:ident as $bits:ident ($signed:ident);
         shape bias $bias:literal, mantissa $mantissa:literal;
         clamp $low:literal, $high:literal, normal above $normal:literal, raise by $rise:literal;
         ln2 $ln2_high:literal, $ln2_low:literal;
@@ -56,10 +56,10 @@ macro_rules! exponential {
             double * $float::from_bits(half_power)
         }
 
-        /// A float whose last bits are n, and s such that e^(x + low) is about 2ⁿ·(1 + s): two roundings short of the parts below.
+        /// A float whose last bits are n, r and u such that e^(x + low) is about 2ⁿ·(1 + r + r²·u): a rounding short of the terms below.
         /// Its products are fused. Without a `low`, -0 costs nothing, and 0 an addition.
         #[inline(always)]
-        pub(super) fn $lite(x: $float, low: $float) -> ($float, $float) {
+        pub(super) fn $near(x: $float, low: $float) -> ($float, $float, $float) {
             /// Its last place is one, so a sum with it is rounded to an integer.
             const SHIFT: $float = 1.5 * ((1 as $bits) << $mantissa) as $float;
             let shifted = x.mul_add(std::$float::consts::LOG2_E, SHIFT);
@@ -67,6 +67,20 @@ macro_rules! exponential {
             let r = n.mul_add(-$ln2_low, n.mul_add(-$ln2_high, x)) + low;
             let u: $float = $u;
             $(let u = u.mul_add(r, $u_rest);)*
+            (shifted, r, u)
+        }
+
+        /// The n of such a float: signed, so that it halves downwards; wrapping, because NaN leaves arbitrary bits.
+        #[inline(always)]
+        pub(super) fn $exponent(shifted: $float) -> $signed {
+            const SHIFT: $float = 1.5 * ((1 as $bits) << $mantissa) as $float;
+            shifted.to_bits().wrapping_sub(SHIFT.to_bits()).cast_signed()
+        }
+
+        /// The same with s such that e^(x + low) is about 2ⁿ·(1 + s): two roundings short of the parts below.
+        #[inline(always)]
+        pub(super) fn $lite(x: $float, low: $float) -> ($float, $float) {
+            let (shifted, r, u) = $near(x, low);
             (shifted, (r * r).mul_add(u, r))
         }
 
@@ -96,9 +110,7 @@ macro_rules! exponential {
 
             let q = $first;
             $(let q = fma(q, r, $rest);)*
-            // Signed, so that negative n halves downwards; wrapping, because NaN leaves arbitrary bits.
-            let n = shifted.to_bits().wrapping_sub(SHIFT.to_bits()).cast_signed();
-            (n, r, correction, q)
+            ($exponent(shifted), r, correction, q)
         }
 
         /// 2 to the power of `n`, where that is a normal number.
@@ -110,7 +122,7 @@ macro_rules! exponential {
 }
 
 exponential! {
-    exp_f32, exp_parts_f32, exp_terms_f32, exp_lite_f32, power_f32: f32 as u32 (i32);
+    exp_f32, exp_parts_f32, exp_terms_f32, exp_near_f32, exp_lite_f32, exponent_f32, power_f32: f32 as u32 (i32);
     shape bias 127, mantissa 23;
     clamp -104.0, 89.0, normal above -86.5, raise by 64;
     ln2 0.693_359_4, -2.121_944_4e-4;
@@ -119,7 +131,7 @@ exponential! {
 }
 
 exponential! {
-    exp_f64, exp_parts_f64, exp_terms_f64, exp_lite_f64, power_f64: f64 as u64 (i64);
+    exp_f64, exp_parts_f64, exp_terms_f64, exp_near_f64, exp_lite_f64, exponent_f64, power_f64: f64 as u64 (i64);
     shape bias 1023, mantissa 52;
     clamp -746.0, 710.0, normal above -707.5, raise by 128;
     ln2 6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10;

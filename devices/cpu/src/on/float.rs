@@ -197,24 +197,15 @@ macro_rules! float {
             #[inline(always)]
             fn pow_number(self, exponent: Self) -> Self {
                 let (x, exponent) = (self.get(), $round(exponent.get()));
-                // The exponent is the same for the whole loop, so this is no branch in it.
-                On::new(if exponent == 0.5 {
-                    x.sqrt()
-                } else if exponent == -0.5 {
-                    $rsqrt::<I>(x)
-                } else if exponent == 1.0 {
-                    x
-                } else if exponent == 2.0 {
-                    x * x
-                } else if exponent == 3.0 {
-                    x * x * x
-                } else if exponent == -1.0 {
-                    1.0 / x
-                } else if exponent == -2.0 {
-                    1.0 / (x * x)
-                } else {
-                    $pow::<I>(x, exponent)
-                })
+                // Choices, not branches: they would keep the loop from being vectorised, and cost little beside a power.
+                let choose = |power, value, other| if exponent == power { value } else { other };
+                let y = choose(0.5, x.sqrt(), $pow::<I>(x, exponent));
+                let y = choose(-0.5, $rsqrt::<I>(x), y);
+                let y = choose(1.0, x, y);
+                let y = choose(2.0, x * x, y);
+                let y = choose(3.0, x * x * x, y);
+                let y = choose(-1.0, 1.0 / x, y);
+                On::new(choose(-2.0, 1.0 / (x * x), y))
             }
         }
 

@@ -5,14 +5,16 @@
 //!
 //! * tanh |x| = (e^t − 1) / (e^t + 1) with t = 2|x|. The numerator is (2ⁿ − 1) + 2ⁿ·(head + tail), exact in its first term,
 //!   so small arguments need no series of their own.
-//! * sigmoid x = e^t / (1 + e^t) for negative x, 1 / (1 + e^t) for others, with t = −|x|. The power of two is left out of the
-//!   numerator until the end, so that subnormal results are rounded once.
+//! * sigmoid x = e^t / (1 + e^t) for negative x, 1 / (1 + e^t) for others, with t = −|x|. Where products fuse, e^t needs no more
+//!   of a tail than what adding 1 rounds away.
 //!
 //! Numerator and denominator are heads with tails; the quotient of the heads is corrected by what it leaves, with the same
 //! reciprocal. Without a fused product float32 is computed in float64, and products are split. tanh of float32, of which every
 //! argument can be checked, goes a shorter way.
 
-use super::exp::{exp_parts_f32, exp_parts_f64, power_f32, power_f64};
+use super::exp::{
+    exp_near_f32, exp_near_f64, exp_parts_f32, exp_parts_f64, exponent_f32, exponent_f64, power_f32, power_f64,
+};
 use super::pair::{fast_sum_f32, fast_sum_f64, rest_f32, rest_f64};
 use crate::isa::Isa;
 
@@ -76,8 +78,8 @@ pub(super) fn tanh_f64<I: Isa>(x: f64) -> f64 {
 }
 
 macro_rules! logistic {
-    ($name:ident: $float:ident, $parts:ident, $power:ident, $sum:ident, $rest:ident;
-        vanishes $vanishes:literal, least $least:literal $(, wide $wide:ident)?) => {
+    ($name:ident: $float:ident, $near:ident, $parts:ident, $number:ident, $power:ident, $sum:ident, $rest:ident;
+        vanishes $vanishes:literal, normal above $normal:literal, raise by $rise:literal $(, wide $wide:ident)?) => {
         /// 1 / (1 + e^-x).
         #[inline(always)]
         pub(super) fn $name<I: Isa>(x: $float) -> $float {
@@ -87,26 +89,38 @@ macro_rules! logistic {
             // Beyond, the result is 0 or 1. NaN passes.
             let t = -x.abs();
             let t = if t < $vanishes { $vanishes } else { t };
-            let (n, p, q) = $parts::<I>(t, -0.0);
-            let (head, low) = $sum(1.0, p);
-            let (head, tail) = $sum(head, low + q);
-            // Where 2ⁿ is subnormal, it is nothing beside 1.
-            let scale = $power(if n < $least { $least } else { n });
-            let (below, below_low) = $sum(1.0, scale * head);
-            let below_low = below_low + scale * tail;
+            let (n, (head, low)) = if I::FMA {
+                let (shifted, r, u) = $near(t, -0.0);
+                let (sum, rest) = $sum(1.0, r);
+                ($number(shifted), $sum(sum, (u * r).mul_add(r, rest)))
+            } else {
+                let (n, p, q) = $parts::<I>(t, -0.0);
+                let (sum, rest) = $sum(1.0, p);
+                (n, $sum(sum, rest + q))
+            };
+            // A quotient that is not normal is rounded once, at the end.
+            let far = t < $normal;
+            let scale = $power(if far { n.wrapping_add($rise) } else { n });
+            let (above, above_low) = (scale * head, scale * low);
+            // Where it was raised, it is still nothing beside 1.
+            let (below, below_low) = $sum(1.0, above);
+            let below_low = below_low + above_low;
             let negative = x < 0.0;
-            let (above, above_low) = if negative { (head, tail) } else { (1.0, 0.0) };
+            let (above, above_low) = if negative { (above, above_low) } else { (1.0, 0.0) };
             let inverse = 1.0 / below;
             let quotient = above * inverse;
-            let rest = $rest::<I>(above, quotient, below) + (above_low - quotient * below_low);
-            let n = if negative { n } else { 0 };
-            let first = n >> 1;
-            (quotient + rest * inverse) * $power(first) * $power(n.wrapping_sub(first))
+            let rest = $rest::<I>($rest::<I>(above, quotient, below) + above_low, quotient, below_low);
+            let result = if I::FMA { rest.mul_add(inverse, quotient) } else { quotient + rest * inverse };
+            if far & negative { result * $power(-$rise) } else { result }
         }
     };
 }
 
 logistic! {
-    sigmoid_f32: f32, exp_parts_f32, power_f32, fast_sum_f32, rest_f32; vanishes -104.0, least -126, wide sigmoid_f64
+    sigmoid_f32: f32, exp_near_f32, exp_parts_f32, exponent_f32, power_f32, fast_sum_f32, rest_f32;
+    vanishes -104.0, normal above -86.5, raise by 64, wide sigmoid_f64
 }
-logistic! { sigmoid_f64: f64, exp_parts_f64, power_f64, fast_sum_f64, rest_f64; vanishes -746.0, least -1022 }
+logistic! {
+    sigmoid_f64: f64, exp_near_f64, exp_parts_f64, exponent_f64, power_f64, fast_sum_f64, rest_f64;
+    vanishes -746.0, normal above -707.5, raise by 128
+}

@@ -1,5 +1,5 @@
 //! The loop of a formula that is computed aside: part by part, as far as it goes without branches, and completed one by one where that does
-//! not give the result. Formulas are loops themselves (`STEPS`) or not (`PARTIAL`).
+//! not give the result. Formulas are loops themselves (`STEPS`) or not (`PARTIAL`), or loops that leave some elements to another way (both).
 
 use super::body::{Pointers, are_usual, sweep};
 use super::operands::{Load, Store};
@@ -55,15 +55,29 @@ where
                 let (y, done) =
                     if F::STEPS > 0 { F::finish([*a, *b, *c], x, params) } else { F::eval_partial(x, params) };
                 // SAFETY: the part has room.
-                unsafe { <F::Out as Store<On<C, I>>>::store::<false>(from, i, y) };
+                unsafe { <F::Out as Store<On<C, I>>>::store::<false>(from, i, y, false) };
                 *left = !done.get();
                 any |= *left;
+            }
+            if F::STEPS > 0 && F::PARTIAL && any {
+                any = false;
+                for (i, left) in range.clone().zip(&mut left) {
+                    // SAFETY: K2.
+                    let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
+                    let (y, done) = F::eval_partial(x, params);
+                    if *left & done.get() {
+                        // SAFETY: the part has room.
+                        unsafe { <F::Out as Store<On<C, I>>>::store::<false>(from, i, y, false) };
+                    }
+                    *left &= !done.get();
+                    any |= *left;
+                }
             }
             for (i, _) in range.zip(&left).filter(|(_, left)| any && **left) {
                 // SAFETY: K2.
                 let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
                 // SAFETY: the part has room.
-                unsafe { <F::Out as Store<On<C, I>>>::store::<false>(from, i, F::eval(x, params)) };
+                unsafe { <F::Out as Store<On<C, I>>>::store::<false>(from, i, F::eval(x, params), false) };
             }
         }
         // SAFETY: K2; the part was just filled, and lies apart.

@@ -180,7 +180,7 @@ pub(super) unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
             let pair = unsafe { <F::Operands as Load<On<C, I>>>::load_pair(ins, i) };
             let pair = pair.map(|x| F::eval(x, params));
             // SAFETY: K2.
-            unsafe { <F::Out as Store<On<C, I>>>::store_pair(out, i, pair) };
+            unsafe { <F::Out as Store<On<C, I>>>::store_pair(out, i, pair, F::EXACT) };
         }
         if range.end.is_multiple_of(2) {
             return;
@@ -192,7 +192,7 @@ pub(super) unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
         let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<WIDE>(ins, i) };
         let y = if F::USUAL && USUAL { F::eval_usual(x, params) } else { F::eval(x, params) };
         // SAFETY: K2.
-        unsafe { <F::Out as Store<On<C, I>>>::store::<WIDE>(out, i, y) };
+        unsafe { <F::Out as Store<On<C, I>>>::store::<WIDE>(out, i, y, F::EXACT) };
     }
 }
 

@@ -10,9 +10,10 @@ use monomorph_ops::pointwise::{
     BoolClass, ComplexClass, DomainSet, Exact, IntClass, Map, Membership, No, PointwiseFn, RealClass, Wide, Yes,
 };
 
-/// True if elements of `dtype` are computed in the loop of float32.
+/// True if elements of `dtype` are computed in the loop of float32. Of a light formula bfloat16 would take longer to convert than to
+/// compute, and in a loop of its own it is converted in passing.
 pub(super) const fn as_f32<F: PointwiseFn>(dtype: DType) -> bool {
-    F::HALVES_AS_F32 && matches!(dtype, DType::F16 | DType::BF16)
+    F::HALVES_AS_F32 && (matches!(dtype, DType::F16) || matches!(dtype, DType::BF16) && !F::LIGHT)
 }
 
 /// A class of dtypes on which formula `F` has bodies, or that does not belong to the domain.

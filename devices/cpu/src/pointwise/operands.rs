@@ -20,12 +20,12 @@ pub trait Register: Value {
     /// Element `i` from `from` is in bounds and initialised.
     unsafe fn load<const WIDE: bool>(from: *const u8, i: usize) -> Self;
 
-    /// Stores element `i`.
+    /// Stores element `i`; an `exact` value is one that needs no rounding.
     ///
     /// # Safety
     ///
     /// Element `i` from `to` is in bounds, and nobody else reads or writes it.
-    unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize);
+    unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize, exact: bool);
 
     /// Neighbours are loaded and stored as one word.
     const PAIRED: bool;
@@ -42,7 +42,7 @@ pub trait Register: Value {
     /// # Safety
     ///
     /// Both are in bounds from `to`, and nobody else reads or writes them.
-    unsafe fn store_pair(pair: [Self; 2], to: *mut u8, i: usize);
+    unsafe fn store_pair(pair: [Self; 2], to: *mut u8, i: usize, exact: bool);
 
     /// Widens `n` stored elements.
     ///
@@ -78,13 +78,13 @@ where
     }
 
     #[inline(always)]
-    unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize) {
+    unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize, exact: bool) {
         if WIDE {
             // SAFETY: passed on.
             unsafe { to.cast::<C::Repr>().wrapping_add(i).write(self.get()) };
         } else {
             // SAFETY: passed on.
-            unsafe { cell::store::<C>(to, i, self.get()) };
+            unsafe { cell::store_narrow::<C>(to, i, self.get(), exact) };
         }
     }
 
@@ -97,9 +97,9 @@ where
     }
 
     #[inline(always)]
-    unsafe fn store_pair(pair: [Self; 2], to: *mut u8, i: usize) {
+    unsafe fn store_pair(pair: [Self; 2], to: *mut u8, i: usize, exact: bool) {
         // SAFETY: passed on.
-        unsafe { C::store_pair(to, i, pair.map(On::get)) };
+        unsafe { C::store_pair(to, i, pair.map(On::get), exact) };
     }
 
     #[inline(always)]
@@ -310,12 +310,12 @@ pub unsafe trait Store<V: Value>: Outputs {
     /// Bytes per wide element.
     const WIDE_SIZE: usize;
 
-    /// Stores element `i`.
+    /// Stores element `i`; an `exact` value is one that needs no rounding.
     ///
     /// # Safety
     ///
     /// Element `i` is in bounds, and nobody else reads or writes it.
-    unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: Self::Of<V>);
+    unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: Self::Of<V>, exact: bool);
 
     /// Neighbours are stored as one word.
     const PAIRED: bool;
@@ -325,7 +325,7 @@ pub unsafe trait Store<V: Value>: Outputs {
     /// # Safety
     ///
     /// Both are in bounds, and nobody else reads or writes them.
-    unsafe fn store_pair(out: *mut u8, i: usize, pair: [Self::Of<V>; 2]);
+    unsafe fn store_pair(out: *mut u8, i: usize, pair: [Self::Of<V>; 2], exact: bool);
 
     /// Narrows `n` wide elements.
     ///
@@ -347,17 +347,17 @@ macro_rules! stores {
             const WIDE_SIZE: usize = <$register as Register>::WIDE_SIZE;
 
             #[inline(always)]
-            unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: $register) {
+            unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: $register, exact: bool) {
                 // SAFETY: passed on.
-                unsafe { value.store::<WIDE>(out, i) };
+                unsafe { value.store::<WIDE>(out, i, exact) };
             }
 
             const PAIRED: bool = <$register as Register>::PAIRED;
 
             #[inline(always)]
-            unsafe fn store_pair(out: *mut u8, i: usize, pair: [$register; 2]) {
+            unsafe fn store_pair(out: *mut u8, i: usize, pair: [$register; 2], exact: bool) {
                 // SAFETY: passed on.
-                unsafe { <$register as Register>::store_pair(pair, out, i) };
+                unsafe { <$register as Register>::store_pair(pair, out, i, exact) };
             }
 
             #[inline(always)]

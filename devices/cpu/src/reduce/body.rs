@@ -52,9 +52,9 @@ pub(super) struct Rows {
 /// Lanes between two looks ahead: few enough that what is asked for arrives while they are folded.
 const BLOCK_LANES: usize = 128;
 
-/// Bytes of the elements that [`held`] folds in one pass over its lanes, a row of a long dense run: as many rows as a group has
-/// are met one beside the other, and the lines of memory nearly in order, which is what processors fetch ahead by.
-const ROW_BYTES: usize = 128;
+/// Bytes of the elements that [`held`] folds in one pass over its lanes, a row of a long dense run: a line, so that lines are met in
+/// order, which is what processors fetch ahead by.
+const ROW_BYTES: usize = 64;
 
 /// Lanes of a row of a long dense run of elements of so many bytes.
 pub(super) const fn dense_lanes(size: usize) -> usize {
@@ -247,12 +247,18 @@ where
     fn run(self, _: I) {
         let rows = &self.task;
         let [start, per_row, per_step, per_lane] = rows.index;
-        let holds = rows.tall && rows.ahead == 0 && rows.lanes == dense_lanes(size_of::<C::Stored>());
+        let row = const { (dense_lanes(size_of::<C::Stored>()) * size_of::<C::Stored>()) as isize };
+        let is_dense = rows.stride == row && rows.step == row * TALL as isize;
+        let holds = rows.tall && is_dense && rows.lanes == dense_lanes(size_of::<C::Stored>());
         for output in 0..rows.outputs {
             let first = rows.at.wrapping_offset(output as isize * rows.next.0);
             let into = self.lanes.from::<Acc<F, C, I>>(output * rows.next.1);
-            let swept = if holds { rows.groups.min(1) } else { rows.groups };
-            for g in 0..swept {
+            if holds {
+                // SAFETY: B2, B3.
+                unsafe { held::<F, C, I>(into, rows, first) };
+                continue;
+            }
+            for g in 0..rows.groups {
                 let at = first.wrapping_offset(g as isize * rows.step);
                 let start = start.wrapping_add(per_step.wrapping_mul(g as i64));
                 let fresh = rows.fresh && g == 0;
@@ -289,20 +295,47 @@ where
                     done += lanes;
                 }
             }
-            if swept < rows.groups {
-                // SAFETY: B2, B3; the first group has filled the lanes.
-                unsafe { held::<F, C, I>(into, rows, first) };
-            }
         }
     }
 }
 
-/// Folds the groups after the first into as many lanes as a dense row has. They are held by the loop: lanes in memory would be
-/// loaded and stored for each group, once it is known that they lie apart from the rows.
+/// As many accumulators as a dense row has, held by a loop: in memory they would be loaded and stored for each group, once it is known
+/// that they lie apart from the rows.
+struct Held<A: Accumulator> {
+    firsts: [MaybeUninit<A::First>; ROW_BYTES],
+    seconds: [MaybeUninit<A::Second>; ROW_BYTES],
+}
+
+impl<A: Accumulator> Held<A> {
+    #[inline(always)]
+    fn new() -> Self {
+        Held { firsts: [const { MaybeUninit::uninit() }; _], seconds: [const { MaybeUninit::uninit() }; _] }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, j: usize, acc: A) {
+        let (first, second) = acc.split();
+        self.firsts[j].write(first);
+        self.seconds[j].write(second);
+    }
+
+    /// # Safety
+    ///
+    /// Accumulator `j` was set.
+    #[inline(always)]
+    unsafe fn get(&self, j: usize) -> A {
+        // SAFETY: the caller's promise.
+        let first = unsafe { self.firsts[j].assume_init_read() };
+        // SAFETY: as above.
+        A::join(first, unsafe { self.seconds[j].assume_init_read() })
+    }
+}
+
+/// Folds groups of a dense run into as many lanes as a row of one has.
 ///
 /// # Safety
 ///
-/// B2 for so many lanes, which hold accumulators, and B3 for the groups from `first` on.
+/// B2 for so many lanes, and B3 for the groups from `first` on, which lie one after the other.
 #[inline(always)]
 unsafe fn held<F, C, I>(lanes: Lanes, rows: &Rows, first: *const u8)
 where
@@ -312,35 +345,44 @@ where
     F: Fold<On<C, I>, On<i64, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
-    let mut firsts = [const { MaybeUninit::<First<F, C, I>>::uninit() }; ROW_BYTES];
-    let mut seconds = [const { MaybeUninit::<Second<F, C, I>>::uninit() }; ROW_BYTES];
-    for (j, (to_first, to_second)) in firsts[..n].iter_mut().zip(&mut seconds[..n]).enumerate() {
-        // SAFETY: B2.
-        let (a, b) = unsafe { lanes.get::<Acc<F, C, I>>(j) }.split();
-        to_first.write(a);
-        to_second.write(b);
-    }
     let [start, per_row, per_step, per_lane] = rows.index;
-    for g in 1..rows.groups {
-        let group = Group {
-            at: first.wrapping_offset(g as isize * rows.step),
-            stride: rows.stride,
-            start: start.wrapping_add(per_step.wrapping_mul(g as i64)),
-            per_row,
-            per_lane,
-        };
+    let row = n * size_of::<C::Stored>();
+    let group = |g: usize| Group {
+        at: first.wrapping_add(g * TALL * row),
+        stride: row as isize,
+        start: start.wrapping_add(per_step.wrapping_mul(g as i64)),
+        per_row,
+        per_lane,
+    };
+    let mut held = Held::<Acc<F, C, I>>::new();
+    for j in 0..n {
+        // Not a condition in the loop below, which would then not keep them in registers.
+        held.set(
+            j,
+            if rows.fresh {
+                let group = group(0);
+                // SAFETY: B3.
+                let half = |k| unsafe { group.four::<F, C, I>(k, j) };
+                F::merge(half(0), half(4))
+            } else {
+                // SAFETY: B2.
+                unsafe { lanes.get::<Acc<F, C, I>>(j) }
+            },
+        );
+    }
+    for g in usize::from(rows.fresh)..rows.groups {
+        let group = group(g);
         // SAFETY: B3.
         let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
-        // SAFETY: they were just filled.
-        unsafe { sweep::<F, C, I>(&mut firsts[..n], &mut seconds[..n], false, |j| F::merge(half(0, j), half(4, j))) };
+        let (firsts, seconds) = (&mut held.firsts[..n], &mut held.seconds[..n]);
+        // SAFETY: they were set.
+        unsafe { sweep::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
     }
-    for (j, (first, second)) in firsts[..n].iter().zip(&seconds[..n]).enumerate() {
-        // SAFETY: as above.
-        let a = unsafe { first.assume_init_read() };
-        // SAFETY: as above.
-        let b = unsafe { second.assume_init_read() };
+    for j in 0..n {
+        // SAFETY: there is a group, which has set them.
+        let acc = unsafe { held.get(j) };
         // SAFETY: B2.
-        unsafe { lanes.set(j, Acc::<F, C, I>::join(a, b)) };
+        unsafe { lanes.set(j, acc) };
     }
 }
 
@@ -416,9 +458,14 @@ where
     #[inline(always)]
     fn run(self, _: I) {
         let Halves { mut lanes, unit } = self.task;
+        let n = const { dense_lanes(size_of::<C::Stored>()) };
+        if lanes == n && unit == 1 {
+            // SAFETY: B2.
+            return unsafe { collapse_dense::<F, C, I>(self.lanes) };
+        }
+        // The lower half is the largest power of two: the upper one meets its beginning.
+        let mut half = (if unit == 1 { lanes } else { lanes / unit }).next_power_of_two() / 2 * unit;
         while lanes > unit {
-            // The lower half is the largest power of two: the upper one meets its beginning.
-            let half = (lanes / unit).next_power_of_two() / 2 * unit;
             // SAFETY: B2.
             let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(lanes) };
             let (first, upper_first) = first.split_at_mut(half);
@@ -433,9 +480,43 @@ where
             };
             // SAFETY: B2.
             unsafe { sweep::<F, C, I>(&mut first[..n], &mut second[..n], false, acc) };
-            lanes = half;
+            (lanes, half) = (half, half / 2);
         }
     }
+}
+
+/// The same for as many lanes as a dense row has, which the compiler knows: it takes them in registers.
+///
+/// # Safety
+///
+/// B2 for so many lanes, which hold accumulators.
+#[inline(always)]
+unsafe fn collapse_dense<F, C, I>(lanes: Lanes)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    let n = const { dense_lanes(size_of::<C::Stored>()) };
+    let mut held = Held::<Acc<F, C, I>>::new();
+    for j in 0..n {
+        // SAFETY: B2.
+        held.set(j, unsafe { lanes.get::<Acc<F, C, I>>(j) });
+    }
+    for half in [64, 32, 16, 8, 4, 2, 1] {
+        for j in 0..if half < n { half } else { 0 } {
+            // SAFETY: all were set.
+            let a = unsafe { held.get(j) };
+            // SAFETY: as above.
+            let b = unsafe { held.get(j + half) };
+            held.set(j, F::merge(a, b));
+        }
+    }
+    // SAFETY: it was set.
+    let acc = unsafe { held.get(0) };
+    // SAFETY: B2.
+    unsafe { lanes.set(0, acc) };
 }
 
 /// # Safety

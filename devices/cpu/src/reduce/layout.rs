@@ -17,7 +17,7 @@ const FAR_BYTES: usize = 1 << 20;
 pub(super) const ROWS: usize = 128;
 
 /// Rows of a chunk of a dense run, which are short, where more of them add no error: accumulators are wider than elements.
-const WIDE_ROWS: usize = 256;
+const WIDE_ROWS: usize = 512;
 
 /// Bytes of either part of the accumulators of a row that is read in place: they stay in the first-level cache.
 const LANE_BYTES: usize = 8192;
@@ -206,7 +206,7 @@ impl Layout {
 fn row_of(count: usize, width: usize, lanes: usize) -> usize {
     // An eighth of a short run, so that it has a group of eight rows.
     let most = (count * width / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, lanes);
-    most / width * width
+    if width == 1 { most } else { most / width * width }
 }
 
 /// The kept dimension that makes the lanes, if lanes along one are better than across: dense ones, or any where an output
