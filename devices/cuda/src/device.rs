@@ -86,7 +86,7 @@ unsafe impl Device for Cuda {
                 return if is_blocking() { gpu.stream().queue().synchronize() } else { Ok(()) };
             }
             let key = (TypeId::of::<Copies>(), to.dtype);
-            let kernel = gpu.kernels.of(key, || identity(to.dtype));
+            let kernel = gpu.kernels.formulas.of(key, || identity(to.dtype));
             let kernel = kernel.ok_or(crate::CudaError::Stray { what: "a dtype cannot be copied" })?;
             let mut plan = Plan::new(index, kernel, out, [Source::At(input)].into_iter().collect());
             // SAFETY: C1: the iteration is within both sides, which are borrowed.

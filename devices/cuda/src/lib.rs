@@ -42,6 +42,7 @@ mod launch;
 mod memory;
 mod nvrtc;
 mod paths;
+mod reduce;
 mod stream;
 mod usage;
 
@@ -53,6 +54,7 @@ pub use gpu::release;
 pub use launch::{Base, DIMS, Launch, LaunchError, THREADS};
 pub use nvrtc::{CompileError, Compiled, Nvrtc};
 pub use paths::Paths;
+pub use reduce::{FoldLaunch, FoldPlan, FoldReady, Reduction, Stored, Way, compile_fold, reductions_source};
 pub use stream::{Event, Stream, StreamGuard};
 pub use usage::Usage;
 

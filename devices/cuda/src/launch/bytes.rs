@@ -5,7 +5,7 @@ use monomorph_core::{DType, Element, Scalar, with_element};
 /// Bytes as a C compiler of the device lays out a structure.
 #[derive(Default)]
 pub(crate) struct Bytes {
-    pub(crate) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     align: usize,
 }
 
@@ -44,6 +44,11 @@ impl Bytes {
         let none = [0];
         let numbers = if numbers.bytes.is_empty() { (&none[..], 1) } else { (&numbers.bytes[..], numbers.align) };
         self.put(numbers.0, numbers.1);
+        self.whole()
+    }
+
+    /// The structure.
+    pub(crate) fn whole(mut self) -> Vec<u8> {
         self.bytes.resize(self.bytes.len().next_multiple_of(self.align), 0);
         self.bytes
     }

@@ -18,7 +18,7 @@ pub const THREADS: usize = 128;
 pub const DIMS: usize = 25;
 
 /// Kernels number elements, groups and bytes inside of an operand with 31 or 32 bits.
-const INDICES: u64 = 1 << 31;
+pub(crate) const INDICES: u64 = 1 << 31;
 
 /// Why an iteration is not one launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
