@@ -107,7 +107,7 @@ template <class P> static const char *host_together(void (*enter)(), P place) {
       host_wrong("threads of a block wait for others that have ended");
       break;
     }
-    if (host_block.drawn && ++host_block.barriers == 2 && host_block.fences < HOST_THREADS)
+    if (ended == 0 && host_block.drawn && ++host_block.barriers == 2 && host_block.fences < HOST_THREADS)
       host_wrong("what other blocks have left is read in front of a fence");
   }
   return host_block.wrong;

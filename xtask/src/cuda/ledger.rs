@@ -1,9 +1,10 @@
-//! What has been checked: the committed list of formulas whose kernels all passed, and what passed on this machine since.
+//! What has been checked: the committed list of formulas and folds whose kernels all passed, and what passed on this machine since.
 //! Owns both files and the fingerprints in them; an entry counts as long as its text is the same.
 
+use super::Everything;
 use monomorph_cuda::source;
 use monomorph_testsuite::conformance::workspace_root;
-use monomorph_testsuite::cuda::Case;
+use monomorph_testsuite::cuda::Checked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -32,11 +33,13 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// The ledger of a check. `what` is what it depends on beside the text of the kernels.
-    pub(crate) fn open(cases: &[Case], what: &str) -> Result<Ledger, String> {
-        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for case in cases {
-            texts.entry(case.formula.clone()).or_default().push(case.functor.text());
+    pub(crate) fn open(everything: &Everything, what: &str) -> Result<Ledger, String> {
+        fn note<C: Checked>(cases: &[C], texts: &mut BTreeMap<String, Vec<String>>) {
+            cases.iter().for_each(|case| texts.entry(case.family().to_owned()).or_default().push(case.text()));
         }
+        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        note(&everything.formulas, &mut texts);
+        note(&everything.folds, &mut texts);
         let formulas = texts.iter().map(|(name, texts)| (name.clone(), fingerprint(texts.iter().map(String::as_str))));
         let root = workspace_root();
         let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
@@ -61,22 +64,22 @@ impl Ledger {
     }
 
     /// Whether all cases of this formula passed when the list was committed, and it has not changed since.
-    pub(crate) fn is_committed(&self, case: &Case) -> bool {
-        self.committed.get(&case.formula).is_some_and(|hash| self.formulas.get(&case.formula) == Some(hash))
+    pub(crate) fn is_committed(&self, case: &impl Checked) -> bool {
+        self.committed.get(case.family()).is_some_and(|hash| self.formulas.get(case.family()) == Some(hash))
     }
 
-    fn line(&self, case: &Case) -> String {
-        let text = case.functor.text();
+    fn line(&self, case: &impl Checked) -> String {
+        let text = case.text();
         format!("{} {:016x}", case.name(), fingerprint([text.as_str(), &format!("{:x}", self.shared)]))
     }
 
     /// Whether this case passed on this machine.
-    pub(crate) fn has_passed(&self, case: &Case) -> bool {
+    pub(crate) fn has_passed(&self, case: &impl Checked) -> bool {
         self.local.contains(&self.line(case))
     }
 
     /// Notes that these cases passed.
-    pub(crate) fn pass<'a>(&mut self, cases: impl Iterator<Item = &'a Case>) -> Result<(), String> {
+    pub(crate) fn pass<'a, C: Checked + 'a>(&mut self, cases: impl Iterator<Item = &'a C>) -> Result<(), String> {
         let mut lines = String::new();
         for case in cases {
             let line = self.line(case);

@@ -101,7 +101,7 @@ template <class F> struct k_apart {
 
 /* ---- what threads and blocks have, merged ---- */
 
-/* Merges the accumulators of the first `live` lanes into that of lane 0, for all to see. Every thread of the block comes
+/* Merges the accumulators of the first `live` lanes into that of lane 0, for lane 0 to see. Every thread of the block comes
  * here, having written its own. */
 template <class F>
 K_FN void k_merge_lanes(typename F::Acc *shared, k_u32 lane, k_u32 across, k_u32 apart, k_u32 live) {
@@ -111,7 +111,6 @@ K_FN void k_merge_lanes(typename F::Acc *shared, k_u32 lane, k_u32 across, k_u32
       shared[threadIdx.x] = F::merge(shared[threadIdx.x], shared[threadIdx.x + step * apart]);
     }
   }
-  __syncthreads();
 }
 
 template <class F, class Elements> K_FN void k_reduce(const k_reduce_arguments<F> &a) {

@@ -45,7 +45,10 @@ pub struct FoldPlan {
     tickets: usize,
     /// Addresses in front of that of the accumulators in an argument.
     operands: usize,
+    /// Whether the input is looked at.
     reads: bool,
+    /// What kernels count to.
+    limit: u64,
 }
 
 /// The outputs of some launches: how they are shared.
@@ -70,13 +73,13 @@ fn numel(dims: &[Dim]) -> Option<u64> {
     dims.iter().try_fold(1_u64, |all, dim| all.checked_mul(dim.size))
 }
 
-/// Whether kernels can count the elements, and the bytes of operands `from` on.
-fn fits(dims: &[Dim], from: usize) -> bool {
+/// Whether the elements are fewer than a kernel counts, and the bytes of operands `from` on.
+fn fits(dims: &[Dim], from: usize, limit: u64) -> bool {
     let operands = dims.first().map_or(0, |dim| dim.strides.len());
     let reach =
         |k: usize| dims.iter().try_fold(0_u64, |all, dim| all.checked_add(dim.strides[k].checked_mul(dim.size - 1)?));
-    let counts = numel(dims).is_some_and(|n| n < INDICES);
-    counts && (from..operands).all(|k| reach(k).is_some_and(|end| end < INDICES))
+    let counts = numel(dims).is_some_and(|n| n < limit);
+    counts && (from..operands).all(|k| reach(k).is_some_and(|end| end < limit))
 }
 
 impl FoldPlan {
@@ -90,6 +93,21 @@ impl FoldPlan {
         iter: &TensorIter,
         bases: &[u64],
         results: &[Geometry],
+    ) -> Result<FoldPlan, LaunchError> {
+        FoldPlan::counting(reduction, iter, bases, results, INDICES)
+    }
+
+    /// The same for kernels that count elements and bytes up to a limit, so that what is split can be tried in the small.
+    ///
+    /// # Errors
+    /// As for [`new`](FoldPlan::new).
+    #[doc(hidden)]
+    pub fn counting(
+        reduction: &Reduction,
+        iter: &TensorIter,
+        bases: &[u64],
+        results: &[Geometry],
+        limit: u64,
     ) -> Result<FoldPlan, LaunchError> {
         let operands = reduction.results().len() + 1;
         if bases.len() != operands {
@@ -108,7 +126,7 @@ impl FoldPlan {
         if kept.len().max(reduced.len()) > DIMS {
             return Err(LaunchError::Dimensions(kept.len().max(reduced.len())));
         }
-        let mut plan = FoldPlan { launches: Vec::new(), partial: 0, tickets: 0, operands, reads: !is_empty };
+        let mut plan = FoldPlan { launches: Vec::new(), partial: 0, tickets: 0, operands, reads: !is_empty, limit };
         if is_empty && results.first().is_none_or(|first| first.numel() == 0) {
             return Ok(plan);
         }
@@ -158,7 +176,7 @@ impl FoldPlan {
         bases: &[u64],
         is_empty: bool,
     ) -> Result<(), LaunchError> {
-        if !fits(&kept, 0) {
+        if !fits(&kept, 0, self.limit) {
             let (first, second, skipped) = halves(&kept).ok_or(LaunchError::TooLarge)?;
             self.outputs(reduction, first, reduced, bases, is_empty)?;
             let steps = &kept.last().ok_or(LaunchError::TooLarge)?.strides;
@@ -168,7 +186,7 @@ impl FoldPlan {
         let total = if is_empty { 0 } else { numel(reduced).ok_or(LaunchError::TooLarge)? };
         let group = Group::new(reduction, kept, reduced, bases, total)?;
         let mut parts = Vec::new();
-        group.split(Part { reduced: reduced.clone(), start: 0, offset: 0 }, &mut parts)?;
+        group.split(Part { reduced: reduced.clone(), start: 0, offset: 0 }, self.limit, &mut parts)?;
         let across = group.across(&parts[0], is_empty);
         let beside = THREADS as u64 / across;
         let runs = group.outputs.div_ceil(beside);
@@ -244,12 +262,12 @@ impl<'a> Group<'a> {
     }
 
     /// Halves the elements of the outputs until a kernel can count them, the first half first.
-    fn split(&self, part: Part, parts: &mut Vec<Part>) -> Result<(), LaunchError> {
+    fn split(&self, part: Part, limit: u64, parts: &mut Vec<Part>) -> Result<(), LaunchError> {
         let input = self.reduction.results().len();
         // Words are counted, and not their bytes.
         let counts = match self.way {
-            Way::Dense => numel(&part.reduced).is_some_and(|n| n < INDICES),
-            Way::Apart => fits(&part.reduced, input),
+            Way::Dense => numel(&part.reduced).is_some_and(|n| n < limit),
+            Way::Apart => fits(&part.reduced, input, limit),
         };
         if counts {
             parts.push(part);
@@ -259,8 +277,8 @@ impl<'a> Group<'a> {
         let (slowest, faster) = part.reduced.split_last().ok_or(LaunchError::TooLarge)?;
         let elements = numel(faster).and_then(|n| n.checked_mul(skipped)).ok_or(LaunchError::TooLarge)?;
         let (start, offset) = (part.start + elements, part.offset + skipped * slowest.strides[input]);
-        self.split(Part { reduced: first, ..part }, parts)?;
-        self.split(Part { reduced: second, start, offset }, parts)
+        self.split(Part { reduced: first, ..part }, limit, parts)?;
+        self.split(Part { reduced: second, start, offset }, limit, parts)
     }
 
     /// Units that the threads of an output load.
