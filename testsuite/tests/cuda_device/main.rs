@@ -4,6 +4,7 @@
 //! The tests take turns, since they ask the stand-in what is left.
 
 mod faults;
+mod reductions;
 mod scenario;
 mod tests;
 

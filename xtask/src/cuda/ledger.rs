@@ -26,6 +26,8 @@ fn fingerprint<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
 pub(crate) struct Ledger {
     shared: u64,
     formulas: BTreeMap<String, u64>,
+    /// What the cases of each leave in the local list once they have passed.
+    lines: BTreeMap<String, Vec<String>>,
     committed: BTreeMap<String, u64>,
     local: BTreeSet<String>,
     file: PathBuf,
@@ -34,18 +36,24 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// The ledger of a check. `what` is what it depends on beside the text of the kernels.
     pub(crate) fn open(everything: &Everything, what: &str) -> Result<Ledger, String> {
-        fn note<C: Checked>(cases: &[C], texts: &mut BTreeMap<String, Vec<String>>) {
-            cases.iter().for_each(|case| texts.entry(case.family().to_owned()).or_default().push(case.text()));
+        fn note<C: Checked>(cases: &[C], texts: &mut BTreeMap<String, Vec<(String, String)>>) {
+            let all = cases.iter();
+            all.for_each(|c| texts.entry(c.family().to_owned()).or_default().push((c.name(), c.text())));
         }
-        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut texts = BTreeMap::new();
         note(&everything.formulas, &mut texts);
         note(&everything.folds, &mut texts);
-        let formulas = texts.iter().map(|(name, texts)| (name.clone(), fingerprint(texts.iter().map(String::as_str))));
+        let shared = fingerprint([source(&[]).as_str(), what]);
+        let hash = |cases: &[(String, String)]| fingerprint(cases.iter().map(|(_, text)| text.as_str()));
+        let formulas = texts.iter().map(|(name, cases)| (name.clone(), hash(cases)));
+        let line = |(name, text): &(String, String)| line(name, text, shared);
+        let lines = texts.iter().map(|(name, cases)| (name.clone(), cases.iter().map(line).collect()));
         let root = workspace_root();
         let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
         let mut ledger = Ledger {
-            shared: fingerprint([source(&[]).as_str(), what]),
+            shared,
             formulas: formulas.collect(),
+            lines: lines.collect(),
             committed: BTreeMap::new(),
             local: read(&root.join(LOCAL)).lines().map(str::to_owned).collect(),
             file: root.join(LOCAL),
@@ -69,8 +77,7 @@ impl Ledger {
     }
 
     fn line(&self, case: &impl Checked) -> String {
-        let text = case.text();
-        format!("{} {:016x}", case.name(), fingerprint([text.as_str(), &format!("{:x}", self.shared)]))
+        line(&case.name(), &case.text(), self.shared)
     }
 
     /// Whether this case passed on this machine.
@@ -91,14 +98,23 @@ impl Ledger {
         std::io::BufWriter::new(file).write_all(lines.as_bytes()).map_err(failed)
     }
 
-    /// Writes the list to commit: every case has passed.
+    /// Writes the list to commit: every formula and fold all cases of which have passed.
     pub(crate) fn commit(&self) -> Result<(), String> {
         let mut text = format!("shared {:016x}\n", self.shared);
         for (name, hash) in &self.formulas {
-            let _ = writeln!(text, "{name} {hash:016x}");
+            let passed =
+                || self.lines.get(name).is_some_and(|lines| lines.iter().all(|line| self.local.contains(line)));
+            if self.committed.get(name) == Some(hash) || passed() {
+                let _ = writeln!(text, "{name} {hash:016x}");
+            }
         }
         std::fs::write(workspace_root().join(COMMITTED), text).map_err(|error| format!("{COMMITTED}: {error}"))
     }
+}
+
+/// What a case leaves in the local list.
+fn line(name: &str, text: &str, shared: u64) -> String {
+    format!("{name} {:016x}", fingerprint([text, &format!("{shared:x}")]))
 }
 
 #[cfg(test)]
