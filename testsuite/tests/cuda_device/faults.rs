@@ -29,7 +29,7 @@ const FAULTS: [(&str, &str); 14] = [
 fn found(stand_in: &StandIn, fault: &str) -> String {
     stand_in.tell(fault);
     let ran = catch_unwind(AssertUnwindSafe(|| {
-        scenario::run().and_then(|()| scenario::transfer()).and_then(|()| reductions::scenario())
+        reductions::scenario().and_then(|()| scenario::run()).and_then(|()| scenario::transfer())
     }));
     let mut found = match ran {
         Ok(Ok(())) => String::new(),

@@ -1,6 +1,6 @@
 //! A reduction as launches: which kernel, how many threads and blocks share an output, what is split because kernels count
-//! with 31 bits, and the bytes of each argument. Decided by shapes and strides alone, so that results do not depend on the
-//! GPU. Launches nothing.
+//! with 31 bits, and the bytes of each argument. Decided by shapes, strides and offsets alone, so that results do not depend
+//! on the GPU. Launches nothing.
 
 use super::functor::{Reduction, Way};
 use crate::launch::{Bytes, DIMS, INDICES, LaunchError, THREADS};
