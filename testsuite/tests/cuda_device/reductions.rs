@@ -3,7 +3,7 @@
 
 use crate::Outcome;
 use monomorph::core::with_element;
-use monomorph::ops::reduce::{AmaxFn, AminmaxFn, AnyFn, ArgmaxFn, MeanFn, SumFn};
+use monomorph::ops::reduce::{AmaxFn, AminFn, AminmaxFn, AnyFn, ArgmaxFn, MeanFn, SumFn};
 use monomorph::{
     Cpu, DType, Device, ErrorKind, Geometry, Result, Scalar, Tensor, add, amax_dims, aminmax_dim, aminmax_dim_out, any,
     any_dims, argmax, mean_dim, prepared, sum, sum_dim, sum_dim_dtype, sum_dim_out,
@@ -15,13 +15,14 @@ use monomorph_testsuite::layout::tensor;
 /// The dtypes that are tried: with the wider accumulator and without, converted, of one byte, complex.
 const DTYPES: [DType; 6] = [DType::F32, DType::F16, DType::F64, DType::I32, DType::Bool, DType::C64];
 
-/// In few translation units.
+/// In few translation units, for all that is tried and most of what is recorded.
 pub(crate) fn compile() -> Result<()> {
-    let own = DTYPES.map(|dtype| (dtype, dtype));
-    let sums: Vec<_> = DTYPES.map(|d| (d, if d.is_integral(true) { DType::I64 } else { d })).to_vec();
+    let own = DType::ALL.map(|dtype| (dtype, dtype));
+    let sums = DType::ALL.map(|d| (d, if d.is_integral(true) { DType::I64 } else { d }));
     compile_fold::<SumFn>(0, &sums)?;
     compile_fold::<MeanFn>(0, &own)?;
     compile_fold::<AmaxFn>(0, &own)?;
+    compile_fold::<AminFn>(0, &own)?;
     compile_fold::<AnyFn>(0, &own)?;
     compile_fold::<ArgmaxFn>(0, &own)?;
     compile_fold::<AminmaxFn>(0, &own)
