@@ -1,10 +1,11 @@
 //! CUDA as a device: its kind, its memory, what is current, its copy. How operators run on it is `execute`.
 
 use crate::driver::{Address, Bound, Context};
-use crate::execute::{Plan, Source, is_blocking};
+use crate::execute::{Plan, is_blocking};
 use crate::functor::Functor;
 use crate::gpu::{gpu, open_already};
 use crate::memory::MEMORY;
+use crate::operand::Source;
 use crate::stream::make_current;
 use monomorph_core::{DType, Device, DeviceKind, Memory, Result, Scalar, Strided, Tensor, with_element};
 use monomorph_iter::{Config, Flags, View, build_over};

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! fold, dtypes ───► Reduction ─────► text: a fold's recordings behind the loops of `kernels/reduce.cu` (`functor`)
-//! plan, operands ─► FoldPlan ──────► kernels, blocks and arguments, and the memory that blocks of an output share (`plan`)
+//! plan, operands ─► FoldPlan ──────► kernels, blocks and arguments, and the memory that blocks of an output share (`plan`, `group`)
 //! call ───────────► execute ───────► that memory, waits for other streams, launches
 //! ```
 
 mod execute;
 mod functor;
+mod group;
 mod plan;
 
 pub use execute::{FoldReady, compile_fold};
