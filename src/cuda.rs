@@ -15,8 +15,8 @@
 //! ```
 
 pub use monomorph_cuda::{
-    Cuda, Event, Paths, Stream, StreamGuard, compile, compile_copies, device_count, device_name, live_blocks,
-    set_blocking, synchronize, trim,
+    Cuda, Event, Paths, Stream, StreamGuard, compile, compile_copies, compile_fold, device_count, device_name,
+    live_blocks, set_blocking, synchronize, trim,
 };
 
 use crate::selection::{self, Forms, Row, RunsOn, name};
@@ -24,14 +24,13 @@ use crate::{Dispatcher, Library, Result};
 use monomorph_core::Error;
 use monomorph_core::{DeviceId, DeviceKind, ErrorKind};
 
-/// Rows of a formula, and of an operator of formulas: all of the latter but reductions and resampling.
-macro_rules! pointwise_row {
-    ([$library:ident] [sum.dim_IntList] $($row:tt)*) => {};
-    ([$library:ident] [mean.dim] $($row:tt)*) => {};
-    ([$library:ident] [any.dim] $($row:tt)*) => {};
-    ([$library:ident] [any.dims] $($row:tt)*) => {};
+/// Rows of a formula, of a fold, and of an operator of these: all of the latter but resampling.
+macro_rules! kernel_row {
     ([$library:ident] [upsample_nearest1d.vec] $($row:tt)*) => {};
     ([$library:ident] $name:tt $args:tt -> $rets:tt : formula $formula:tt $($forms:tt)*) => {
+        <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
+    };
+    ([$library:ident] $name:tt $args:tt -> $rets:tt : fold $fold:tt $($forms:tt)*) => {
         <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
     };
     ([$library:ident] $name:tt $args:tt -> $rets:tt : op $operator:tt $($forms:tt)*) => {
@@ -40,8 +39,8 @@ macro_rules! pointwise_row {
     ($($other:tt)*) => {};
 }
 
-/// Registers the device with a dispatcher that has the operator table: views, copies, factories and every pointwise
-/// operator. Undone when the library is dropped. No driver is needed for it.
+/// Registers the device with a dispatcher that has the operator table: views, copies, factories, every pointwise
+/// operator and every reduction. Undone when the library is dropped. No driver is needed for it.
 ///
 /// # Errors
 ///
@@ -51,7 +50,7 @@ pub fn register(dispatcher: &Dispatcher) -> Result<Library> {
     library.backend::<Cuda>("Cuda")?;
     selection::register_memory::<Cuda>(&mut library)?;
     library.all_or_none(|library| {
-        monomorph_ops::op_table! { __each_row pointwise_row [library] }
+        monomorph_ops::op_table! { __each_row kernel_row [library] }
         Ok(())
     })?;
     Ok(library)

@@ -19,7 +19,7 @@ fn without_a_gpu_calls_say_so() {
 }
 
 #[test]
-fn every_pointwise_operator_is_registered() {
+fn every_operator_of_a_formula_or_a_fold_is_registered() {
     let dispatcher = Dispatcher::new();
     let mut table = dispatcher.library("aten");
     selection::register_all(&mut table).expect("the table");
@@ -30,7 +30,20 @@ fn every_pointwise_operator_is_registered() {
         let lines = dispatcher.find(name).expect("an operator").explain();
         lines.iter().any(|(at, resolution, _)| *at == key && resolution.source == Source::Kernel(key.into()))
     };
-    for name in ["add.Tensor", "add_.Tensor", "add.out", "exp", "where.self", "clamp", "view", "copy_", "zeros"] {
+    for name in [
+        "add.Tensor",
+        "add_.Tensor",
+        "add.out",
+        "exp",
+        "where.self",
+        "clamp",
+        "view",
+        "copy_",
+        "zeros",
+        "sum",
+        "mean.dim",
+        "any.all_out",
+    ] {
         assert!(runs(name), "{name}");
     }
     drop(library);

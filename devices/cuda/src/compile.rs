@@ -2,8 +2,9 @@
 //! compiler of the process, and what a translation unit holds; files are `cache`'s.
 //!
 //! A formula at a dtype is recorded once. Its loops for operands of its own dtypes are one translation unit, the loop
-//! that converts is another: most calls never need it. [`Kernels::ahead`] puts many formulas into one unit, since
-//! reading what all kernels share takes longer than compiling a small one.
+//! that converts is another: most calls never need it. A fold is recorded for operands as they lie, and both of its loops
+//! are one unit. [`Kernels::ahead`] puts many into one unit, since reading what all kernels share takes longer than
+//! compiling a small one.
 
 use crate::cache;
 use crate::driver::{Context, CudaError, Function, Module};
@@ -11,50 +12,126 @@ use crate::functor::{Form, Functor, source_of};
 use crate::gpu::lock;
 use crate::nvrtc::Nvrtc;
 use crate::paths;
+use crate::reduce::{Reduction, Stored, Way, reductions_source};
 use monomorph_core::DType;
+use smallvec::SmallVec;
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 type Result<T> = std::result::Result<T, CudaError>;
 
-/// A formula at a dtype.
-pub(crate) type Key = (TypeId, DType);
+/// What is recorded: it has a kernel for each of its ways to loop.
+pub(crate) trait Recorded: Clone + 'static {
+    /// The type of a way to loop. It varies because formulas and folds loop differently.
+    type Form: Copy + 'static;
 
-/// The kernels of a formula at a dtype.
+    /// How many ways there are.
+    const FORMS: usize;
+
+    /// The place of a way among them.
+    fn place(form: Self::Form) -> usize;
+
+    /// The ways of one translation unit, of which this is one.
+    fn unit(form: Self::Form) -> &'static [Self::Form];
+
+    /// The name of a kernel.
+    fn kernel(&self, form: Self::Form) -> String;
+
+    /// A translation unit with these ways of all.
+    fn source(all: &[Self], forms: &[Self::Form]) -> String;
+}
+
+impl Recorded for Functor {
+    type Form = Form;
+    const FORMS: usize = Form::ALL.len();
+
+    fn place(form: Form) -> usize {
+        form as usize
+    }
+    fn unit(form: Form) -> &'static [Form] {
+        if form == Form::Casting { &[Form::Casting] } else { &Form::EXACT }
+    }
+    fn kernel(&self, form: Form) -> String {
+        Functor::kernel(self, form)
+    }
+    fn source(all: &[Functor], forms: &[Form]) -> String {
+        source_of(all, forms)
+    }
+}
+
+impl Recorded for Reduction {
+    type Form = Way;
+    const FORMS: usize = Way::ALL.len();
+
+    fn place(way: Way) -> usize {
+        way as usize
+    }
+    fn unit(_: Way) -> &'static [Way] {
+        &Way::ALL
+    }
+    fn kernel(&self, way: Way) -> String {
+        Reduction::kernel(self, way)
+    }
+    fn source(all: &[Reduction], _: &[Way]) -> String {
+        reductions_source(all)
+    }
+}
+
+/// The kernels of a formula at a dtype, or of a fold.
 #[derive(Debug)]
-pub(crate) struct Kernel {
-    functor: Functor,
-    /// By the place of the form in [`Form::ALL`].
-    functions: [OnceLock<Function>; Form::ALL.len()],
+pub(crate) struct Kernel<T = Functor> {
+    recorded: T,
+    /// By the place of the form.
+    functions: Box<[OnceLock<Function>]>,
 }
 
-impl Kernel {
-    fn new(functor: Functor) -> Kernel {
-        Kernel { functor, functions: Default::default() }
+impl<T: Recorded> Kernel<T> {
+    fn new(recorded: T) -> Kernel<T> {
+        Kernel { recorded, functions: (0..T::FORMS).map(|_| OnceLock::new()).collect() }
     }
 
-    pub(crate) fn functor(&self) -> &Functor {
-        &self.functor
+    pub(crate) fn recorded(&self) -> &T {
+        &self.recorded
     }
 
-    fn slot(&self, form: Form) -> &OnceLock<Function> {
-        &self.functions[form as usize]
+    fn slot(&self, form: T::Form) -> &OnceLock<Function> {
+        &self.functions[T::place(form)]
     }
 }
+
+/// Kernels by what they compute.
+#[derive(Debug)]
+pub(crate) struct Table<K, T>(RwLock<HashMap<K, Arc<Kernel<T>>>>);
+
+impl<K: Hash + Eq, T: Recorded> Table<K, T> {
+    fn new() -> Self {
+        Table(RwLock::default())
+    }
+
+    /// The kernels of a key, which are recorded by the first call; `None` where there is nothing to record.
+    pub(crate) fn of(&self, key: K, record: impl FnOnce() -> Option<T>) -> Option<Arc<Kernel<T>>> {
+        if let Some(kernel) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Some(kernel.clone());
+        }
+        let made = Arc::new(Kernel::new(record()?));
+        Some(self.0.write().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(made).clone())
+    }
+}
+
+/// A fold on a dtype, and how its operands lie: the results, then the input.
+pub(crate) type FoldKey = (TypeId, DType, SmallVec<[Stored; 3]>);
 
 /// The kernels of a device.
 #[derive(Debug)]
 pub(crate) struct Kernels {
     architecture: String,
-    table: RwLock<HashMap<Key, Arc<Kernel>>>,
+    /// By formula and dtype.
+    pub(crate) formulas: Table<(TypeId, DType), Functor>,
+    pub(crate) folds: Table<FoldKey, Reduction>,
     /// One thread compiles; others wait for what it gives.
     compiling: Mutex<()>,
-}
-
-/// The forms of one translation unit, of which this is one.
-fn unit(form: Form) -> &'static [Form] {
-    if form == Form::Casting { &[Form::Casting] } else { &Form::EXACT }
 }
 
 /// The compiler of this process.
@@ -75,48 +152,49 @@ fn compiler() -> Result<&'static Nvrtc> {
 
 impl Kernels {
     pub(crate) fn new(architecture: String) -> Kernels {
-        Kernels { architecture, table: RwLock::default(), compiling: Mutex::default() }
-    }
-
-    /// The formula's kernels, which are recorded by the first call; `None` outside of its domain.
-    pub(crate) fn of(&self, key: Key, record: impl FnOnce() -> Option<Functor>) -> Option<Arc<Kernel>> {
-        if let Some(kernel) = self.table.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Some(kernel.clone());
-        }
-        let made = Arc::new(Kernel::new(record()?));
-        Some(self.table.write().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(made).clone())
+        Kernels { architecture, formulas: Table::new(), folds: Table::new(), compiling: Mutex::default() }
     }
 
     /// The kernel of a form, compiled by the first call.
-    pub(crate) fn function(&self, context: &Arc<Context>, kernel: &Kernel, form: Form) -> Result<Function> {
+    pub(crate) fn function<T: Recorded>(
+        &self,
+        context: &Arc<Context>,
+        kernel: &Kernel<T>,
+        form: T::Form,
+    ) -> Result<Function> {
         if let Some(function) = kernel.slot(form).get() {
             return Ok(function.clone());
         }
-        self.compile(context, &[kernel], unit(form))?;
+        self.compile(context, &[kernel], T::unit(form))?;
         let function = kernel.slot(form).get().cloned();
         function.ok_or(CudaError::Stray { what: "a form is in no translation unit" })
     }
 
-    /// Compiles what these kernels lack of the forms, in one translation unit.
-    pub(crate) fn ahead(&self, context: &Arc<Context>, kernels: &[Arc<Kernel>], casting: bool) -> Result<()> {
-        let kernels: Vec<&Kernel> = kernels.iter().map(|kernel| &**kernel).collect();
-        self.compile(context, &kernels, unit(if casting { Form::Casting } else { Form::Vector }))
+    /// Compiles what these kernels lack of the forms that come with this one, in one translation unit.
+    pub(crate) fn ahead<T: Recorded>(
+        &self,
+        context: &Arc<Context>,
+        kernels: &[Arc<Kernel<T>>],
+        form: T::Form,
+    ) -> Result<()> {
+        let kernels: Vec<&Kernel<T>> = kernels.iter().map(|kernel| &**kernel).collect();
+        self.compile(context, &kernels, T::unit(form))
     }
 
-    fn compile(&self, context: &Arc<Context>, kernels: &[&Kernel], forms: &[Form]) -> Result<()> {
+    fn compile<T: Recorded>(&self, context: &Arc<Context>, kernels: &[&Kernel<T>], forms: &[T::Form]) -> Result<()> {
         let _turn = lock(&self.compiling);
-        let lacking = |kernel: &&&Kernel| forms.iter().any(|&form| kernel.slot(form).get().is_none());
-        let kernels: Vec<&Kernel> = kernels.iter().filter(lacking).copied().collect();
+        let lacking = |kernel: &&&Kernel<T>| forms.iter().any(|&form| kernel.slot(form).get().is_none());
+        let kernels: Vec<&Kernel<T>> = kernels.iter().filter(lacking).copied().collect();
         if kernels.is_empty() {
             return Ok(());
         }
-        let functors: Vec<Functor> = kernels.iter().map(|kernel| kernel.functor.clone()).collect();
-        let code = self.code(&source_of(&functors, forms))?;
+        let recorded: Vec<T> = kernels.iter().map(|kernel| kernel.recorded.clone()).collect();
+        let code = self.code(&T::source(&recorded, forms))?;
         // SAFETY: it is what the compiler gave, now or to another process.
         let module = unsafe { Module::load(context, &code) }?;
         for kernel in kernels {
             for &form in forms {
-                let function = module.function(&kernel.functor.kernel(form))?;
+                let function = module.function(&kernel.recorded.kernel(form))?;
                 // Who has the turn is alone.
                 let _ = kernel.slot(form).set(function);
             }

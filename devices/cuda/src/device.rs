@@ -1,10 +1,11 @@
 //! CUDA as a device: its kind, its memory, what is current, its copy. How operators run on it is `execute`.
 
 use crate::driver::{Address, Bound, Context};
-use crate::execute::{Plan, Source, is_blocking};
+use crate::execute::{Plan, is_blocking};
 use crate::functor::Functor;
 use crate::gpu::{gpu, open_already};
 use crate::memory::MEMORY;
+use crate::operand::Source;
 use crate::stream::make_current;
 use monomorph_core::{DType, Device, DeviceKind, Memory, Result, Scalar, Strided, Tensor, with_element};
 use monomorph_iter::{Config, Flags, View, build_over};
@@ -86,7 +87,7 @@ unsafe impl Device for Cuda {
                 return if is_blocking() { gpu.stream().queue().synchronize() } else { Ok(()) };
             }
             let key = (TypeId::of::<Copies>(), to.dtype);
-            let kernel = gpu.kernels.of(key, || identity(to.dtype));
+            let kernel = gpu.kernels.formulas.of(key, || identity(to.dtype));
             let kernel = kernel.ok_or(crate::CudaError::Stray { what: "a dtype cannot be copied" })?;
             let mut plan = Plan::new(index, kernel, out, [Source::At(input)].into_iter().collect());
             // SAFETY: C1: the iteration is within both sides, which are borrowed.

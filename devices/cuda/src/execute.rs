@@ -4,13 +4,14 @@
 use crate::compile::Kernel;
 use crate::device::Cuda;
 use crate::driver::{Address, CudaError};
-use crate::functor::Functor;
+use crate::functor::{Form, Functor};
 use crate::gpu::{Gpu, Use, gpu};
 use crate::launch::{Base, Launch, THREADS};
 use crate::memory::Staging;
+use crate::operand::Source;
 use crate::stream::current;
 use monomorph_core::structured::{Executes, Operand, Outputs};
-use monomorph_core::{DType, ErrorKind, Result, Scalar, scalar_from_bytes};
+use monomorph_core::{DType, ErrorKind, Result, Scalar};
 use monomorph_iter::TensorIter;
 use monomorph_ops::algebra::sym::c_suffix;
 use monomorph_ops::pointwise::{
@@ -40,55 +41,6 @@ pub(crate) fn is_blocking() -> bool {
 /// the call that launched it, with the kernel's name.
 pub fn set_blocking(blocking: bool) {
     BLOCKING.store(1 + u8::from(blocking), Ordering::Relaxed);
-}
-
-/// Where an operand comes from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
-    /// From an address of the device.
-    At(Address),
-    /// From the call.
-    Number(Scalar),
-    /// From the host's memory: the element of a CPU tensor without dimensions, which may change between runs.
-    Host {
-        /// The element.
-        at: *const u8,
-        /// Its dtype.
-        dtype: DType,
-        /// Whether memory has its conjugate, and its negative.
-        turned: (bool, bool),
-    },
-}
-
-impl Source {
-    /// # Safety
-    ///
-    /// Memory of the host is there, and nobody writes it.
-    unsafe fn base(self) -> Base {
-        match self {
-            Source::At(address) => Base::At(address),
-            Source::Number(number) => Base::Number(number),
-            Source::Host { at, dtype, turned } => {
-                // SAFETY: one element of the dtype lies there.
-                let bytes = unsafe { std::slice::from_raw_parts(at, dtype.size()) };
-                let stored = scalar_from_bytes(bytes, dtype).unwrap_or(Scalar::Int(0));
-                let number = match stored {
-                    Scalar::Complex(z) if turned.0 => Scalar::Complex(z.conj()),
-                    other => other,
-                };
-                Base::Number(if turned.1 { negated(number).cast(dtype) } else { number })
-            }
-        }
-    }
-}
-
-fn negated(number: Scalar) -> Scalar {
-    match number {
-        Scalar::Bool(b) => Scalar::Bool(b),
-        Scalar::Int(i) => Scalar::Int(i.wrapping_neg()),
-        Scalar::Float(f) => Scalar::Float(-f),
-        Scalar::Complex(z) => Scalar::Complex(-z),
-    }
 }
 
 /// A kernel and the operands that it is to walk.
@@ -122,7 +74,7 @@ impl Plan {
             // SAFETY: passed on.
             bases.push(unsafe { source.base() });
         }
-        Ok(Launch::new(self.kernel.functor(), iter, &bases, 0, params)?)
+        Ok(Launch::new(self.kernel.recorded(), iter, &bases, 0, params)?)
     }
 
     /// Launches on the thread's stream. Says whether operands had no result, which is waited for where a formula knows
@@ -144,7 +96,7 @@ impl Plan {
         let stream = gpu.stream();
         // SAFETY: passed on.
         let mut launches = unsafe { self.launches(iter, params) }?;
-        let functor = self.kernel.functor();
+        let functor = self.kernel.recorded();
         let mut flag = match functor.has_fault() {
             true => Some(Staging::new(gpu, &stream, size_of::<u32>())?),
             false => None,
@@ -197,14 +149,17 @@ impl Plan {
 #[derive(Debug)]
 pub struct Ready(Plan);
 
+/// The name of an operator, which may hold a dot, as C has names.
+pub(crate) fn identifier(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
 /// The formula's kernels at a dtype.
 fn functor<F: PointwiseFn>(dtype: DType) -> Option<Functor>
 where
     F::Domain: SymDomain<F>,
 {
-    // An operator's name may hold a dot.
-    let name: String = F::NAME.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    let functor = Functor::new(&format!("f_{name}_{}", c_suffix(dtype)), symbolic::<F>(dtype)?);
+    let functor = Functor::new(&format!("f_{}_{}", identifier(F::NAME), c_suffix(dtype)), symbolic::<F>(dtype)?);
     Some(functor.with_fault(symbolic_fault::<F>(dtype)).with_light(F::LIGHT))
 }
 
@@ -249,7 +204,7 @@ unsafe fn bind(
     let gpu = gpu(index).map_err(|error| error.on(index))?;
     let what = "no kernel is compiled for";
     let none = || ErrorKind::DTypeNotSupported { what, got: key.1, accepted: words };
-    let kernel = gpu.kernels.of(key, || functor(key.1)).ok_or_else(none)?;
+    let kernel = gpu.kernels.formulas.of(key, || functor(key.1)).ok_or_else(none)?;
     let mut sources = SmallVec::new();
     for input in inputs {
         sources.push(match input {
@@ -288,6 +243,11 @@ unsafe fn launch(plan: &mut Plan, iter: &TensorIter, params: &[Scalar]) -> Resul
     }
 }
 
+/// A form of the translation unit with the kernels that cast, or with the others.
+fn unit(casting: bool) -> Form {
+    if casting { Form::Casting } else { Form::Vector }
+}
+
 /// Compiles the formula's kernels at these dtypes, for device `index`, in one translation unit, so that later calls
 /// need not wait for the compiler; with `casting`, the kernel for operands of other dtypes, and without it those for
 /// its own. Dtypes outside of the domain are left out.
@@ -299,9 +259,9 @@ where
     F::Domain: SymDomain<F>,
 {
     let compiled = gpu(index).and_then(|gpu| {
-        let kernel = |&dtype: &DType| gpu.kernels.of((TypeId::of::<F>(), dtype), || functor::<F>(dtype));
+        let kernel = |&dtype: &DType| gpu.kernels.formulas.of((TypeId::of::<F>(), dtype), || functor::<F>(dtype));
         let kernels: Vec<Arc<Kernel>> = dtypes.iter().filter_map(kernel).collect();
-        gpu.kernels.ahead(gpu.context(), &kernels, casting)
+        gpu.kernels.ahead(gpu.context(), &kernels, unit(casting))
     });
     compiled.map_err(|error| error.on(index))
 }
@@ -312,10 +272,11 @@ where
 /// As for [`compile`].
 pub fn compile_copies(index: u8, casting: bool) -> Result<()> {
     let compiled = gpu(index).and_then(|gpu| {
-        let kernel =
-            |dtype| gpu.kernels.of((TypeId::of::<crate::device::Copies>(), dtype), || crate::device::identity(dtype));
+        let kernel = |dtype| {
+            gpu.kernels.formulas.of((TypeId::of::<crate::device::Copies>(), dtype), || crate::device::identity(dtype))
+        };
         let kernels: Vec<Arc<Kernel>> = DType::ALL.into_iter().filter_map(kernel).collect();
-        gpu.kernels.ahead(gpu.context(), &kernels, casting)
+        gpu.kernels.ahead(gpu.context(), &kernels, unit(casting))
     });
     compiled.map_err(|error| error.on(index))
 }

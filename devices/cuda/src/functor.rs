@@ -6,10 +6,10 @@ use monomorph_ops::algebra::sym::{Function, PRELUDE, c_suffix, c_type};
 use std::fmt::Write;
 
 /// Elements in memory, words, division: what all loops stand on.
-const DEVICE: &str = include_str!("kernels/device.cu");
+pub(crate) const DEVICE: &str = include_str!("kernels/device.cu");
 
 /// Elements of any dtype.
-const CASTING: &str = include_str!("kernels/casting.cu");
+pub(crate) const CASTING: &str = include_str!("kernels/casting.cu");
 
 /// The loops over pointwise formulas.
 const POINTWISE: &str = include_str!("kernels/pointwise.cu");

@@ -1,4 +1,4 @@
-//! The kernels of the formulas as CUDA C++, compiled and checked without a GPU.
+//! The kernels of formulas and folds as CUDA C++, compiled and checked without a GPU.
 //!
 //! A formula records itself on symbolic values ([`monomorph_ops::pointwise::symbolic`]); [`Functor`] turns the
 //! recording into a type that the loops of `kernels/pointwise.cu` take, [`source`] puts many of them into one
@@ -25,6 +25,7 @@
 //!
 //! ```text
 //! plan, operands ─► Launch ──────► kernel and the bytes of its argument (`launch`)
+//! fold, operands ─► reduce ──────► the same for reductions: a text, launches, the memory that blocks share
 //! formula, dtype ─► Functor ─────► text (`functor`) ─► machine code (`compile`, `cache`, `nvrtc`)
 //! call ───────────► execute ─────► waits for other streams (`gpu`), launches on the thread's (`stream`)
 //! storage ────────► memory ──────► blocks of the driver's pool, transfers through pinned buffers
@@ -41,7 +42,9 @@ mod gpu;
 mod launch;
 mod memory;
 mod nvrtc;
+mod operand;
 mod paths;
+mod reduce;
 mod stream;
 mod usage;
 
@@ -53,6 +56,7 @@ pub use gpu::release;
 pub use launch::{Base, DIMS, Launch, LaunchError, THREADS};
 pub use nvrtc::{CompileError, Compiled, Nvrtc};
 pub use paths::Paths;
+pub use reduce::{FoldLaunch, FoldPlan, FoldReady, Reduction, Stored, Way, compile_fold, reductions_source};
 pub use stream::{Event, Stream, StreamGuard};
 pub use usage::Usage;
 

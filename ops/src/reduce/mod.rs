@@ -54,7 +54,7 @@ pub use mean::MeanFn;
 pub use op::{Reduce, ReducePlan};
 pub use rule::ReduceRule;
 pub use sum::SumFn;
-pub use trace::{SymFold, covered};
+pub use trace::{Recording, SymFold, covered, symbolic};
 
 /// `sum`, its kernel compiled by the device.
 pub type Sum = Reduce<SumFn, Prebuilt>;

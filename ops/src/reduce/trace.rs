@@ -1,25 +1,158 @@
-//! Folds over symbolic values: the check that a fold exists on every dtype of its domain.
+//! Folds over symbolic values: the check that a fold exists on every dtype of its domain, and its text.
 
-use super::fold::{Fold, ReduceFn};
-use crate::algebra::sym::Sym;
-use crate::pointwise::{BoolClass, ComplexClass, DomainSet, Exact, IntClass, Membership, No, RealClass, Yes};
-use monomorph_core::{Complex32, Complex64, bf16, f16};
+use super::fold::{Accumulator, Fold, Index, ReduceFn, Results, Two};
+use crate::algebra::Value;
+use crate::algebra::sym::{Compute, Function, Sym, Tracer, trace};
+use crate::pointwise::{
+    BoolClass, Common, ComplexClass, DomainSet, Exact, IntClass, Membership, No, RealClass, Truth, Yes,
+};
+use monomorph_core::{Complex32, Complex64, DType, bf16, f16};
+
+/// A fold on one dtype as recorded functions. An accumulator is one value or two, side by side among inputs and outputs;
+/// indices and counts are int64.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recording {
+    /// Of an element and its index: the accumulator.
+    pub one: Function,
+    /// Of four elements and then their indices: the accumulator.
+    pub four: Function,
+    /// Of two accumulators: that of the elements of both.
+    pub merge: Function,
+    /// Of an accumulator and the number of its elements: the results.
+    pub finish: Function,
+    /// The accumulator of no element, if there is one.
+    pub nothing: Option<Function>,
+}
+
+/// An accumulator of symbolic values.
+pub trait SymAccumulator: Accumulator {
+    /// Declares its parts as inputs.
+    fn input(t: &mut Tracer) -> Self;
+    /// Declares its parts as outputs.
+    fn output(self, t: &mut Tracer);
+}
+
+impl<C: Compute> SymAccumulator for Sym<C> {
+    fn input(t: &mut Tracer) -> Self {
+        t.input::<C>()
+    }
+    fn output(self, t: &mut Tracer) {
+        t.output(self);
+    }
+}
+
+impl<A: Compute, B: Compute> SymAccumulator for (Sym<A>, Sym<B>) {
+    fn input(t: &mut Tracer) -> Self {
+        (t.input::<A>(), t.input::<B>())
+    }
+    fn output(self, t: &mut Tracer) {
+        t.output(self.0);
+        t.output(self.1);
+    }
+}
+
+/// Results of a recording of a fold on `C`.
+pub trait SymResults<C: Compute>: Results {
+    /// Declares the outputs.
+    fn output(t: &mut Tracer, results: Self::Of<Sym<C>, Sym<i64>>);
+}
+
+impl<C: Compute> SymResults<C> for Common {
+    fn output(t: &mut Tracer, result: Sym<C>) {
+        t.output(result);
+    }
+}
+
+impl<C: Compute> SymResults<C> for Truth {
+    fn output(t: &mut Tracer, result: Sym<bool>) {
+        t.output(result);
+    }
+}
+
+impl<C: Compute> SymResults<C> for Index {
+    fn output(t: &mut Tracer, result: Sym<i64>) {
+        t.output(result);
+    }
+}
+
+impl<C: Compute> SymResults<C> for Two {
+    fn output(t: &mut Tracer, (first, second): (Sym<C>, Sym<C>)) {
+        t.output(first);
+        t.output(second);
+    }
+}
+
+fn record<F, C>() -> Option<Recording>
+where
+    C: Compute,
+    Sym<C>: Value<Mask = Sym<bool>>,
+    F: Fold<Sym<C>, Sym<i64>, Acc: SymAccumulator, Results: SymResults<C>>,
+{
+    let nothing = trace(|t| {
+        if let Some(acc) = F::nothing() {
+            acc.output(t);
+        }
+    });
+    Some(Recording {
+        one: trace(|t| {
+            let (x, at) = (t.input::<C>(), t.input::<i64>());
+            F::one(x, at).output(t);
+        })
+        .ok()?,
+        four: trace(|t| {
+            let x = std::array::from_fn(|_| t.input::<C>());
+            let at = std::array::from_fn(|_| t.input::<i64>());
+            F::four(x, at).output(t);
+        })
+        .ok()?,
+        merge: trace(|t| {
+            let (a, b) = (F::Acc::input(t), F::Acc::input(t));
+            F::merge(a, b).output(t);
+        })
+        .ok()?,
+        finish: trace(|t| {
+            let (acc, count) = (F::Acc::input(t), t.input::<i64>());
+            F::Results::output(t, F::finish(acc, count));
+        })
+        .ok()?,
+        // A recording without an output is of a fold that has none.
+        nothing: nothing.ok(),
+    })
+}
 
 /// A class of dtypes on which fold `F` exists, or that does not belong to the domain.
-pub trait SymClass<F: ReduceFn, Class> {}
+pub trait SymClass<F: ReduceFn, Class> {
+    /// The recording for one dtype of the class.
+    fn record(dtype: DType) -> Option<Recording>;
+}
 
-impl<F: ReduceFn, Class> SymClass<F, Class> for No {}
+impl<F: ReduceFn, Class> SymClass<F, Class> for No {
+    fn record(_: DType) -> Option<Recording> {
+        None
+    }
+}
 
 macro_rules! classes {
-    ($($class:ty: $($element:ty),*;)*) => {$(
-        impl<F: ReduceFn $(+ Fold<Sym<$element>, Sym<i64>>)*> SymClass<F, $class> for Yes {}
+    ($($class:ty: $($dtype:ident $element:ty),*;)*) => {$(
+        impl<F> SymClass<F, $class> for Yes
+        where
+            F: ReduceFn $(+ Fold<Sym<$element>, Sym<i64>, Acc: SymAccumulator>)*,
+            F::Results: $(SymResults<$element> +)*,
+        {
+            fn record(dtype: DType) -> Option<Recording> {
+                match dtype {
+                    $(DType::$dtype => record::<F, $element>(),)*
+                    _ => None,
+                }
+            }
+        }
     )*};
 }
 classes! {
-    BoolClass: bool;
-    IntClass: u8, i8, i16, i32, i64;
-    RealClass: f16, bf16, f32, f64;
-    ComplexClass: Complex32, Complex64;
+    BoolClass: Bool bool;
+    IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
+    RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
+    ComplexClass: C64 Complex32, C128 Complex64;
 }
 
 /// A domain on which fold `F` exists. The bound is the symbolic value's: every device has the same functions on the same
@@ -29,7 +162,10 @@ classes! {
     label = "the domain names a class of dtypes on which the fold cannot be computed",
     note = "narrow the domain in `reduction!`, or give the fold a bound that these dtypes have"
 )]
-pub trait SymFold<F: ReduceFn>: DomainSet {}
+pub trait SymFold<F: ReduceFn>: DomainSet {
+    /// The recording for one dtype; `None` outside of the domain.
+    fn record(dtype: DType) -> Option<Recording>;
+}
 
 impl<F, B, I, R, C> SymFold<F> for Exact<B, I, R, C>
 where
@@ -39,28 +175,45 @@ where
     R: SymClass<F, RealClass> + Membership,
     C: SymClass<F, ComplexClass> + Membership,
 {
+    fn record(dtype: DType) -> Option<Recording> {
+        B::record(dtype).or_else(|| I::record(dtype)).or_else(|| R::record(dtype)).or_else(|| C::record(dtype))
+    }
 }
 
 /// Checks at compile time that the fold covers its domain.
 pub const fn covered<F: ReduceFn, S: SymFold<F>>() {}
 
+/// The fold of `F` as recorded functions on `dtype`; `None` outside of its domain.
+pub fn symbolic<F: ReduceFn>(dtype: DType) -> Option<Recording>
+where
+    F::Domain: SymFold<F>,
+{
+    <F::Domain as SymFold<F>>::record(dtype)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algebra::sym::trace;
-    use crate::reduce::SumFn;
+    use crate::reduce::{AnyFn, ArgmaxFn, SumFn};
 
     #[test]
     fn float32_is_summed_in_float64_on_every_device() {
-        let function = trace(|t| {
-            let (a, b, at) = (t.input::<f32>(), t.input::<f32>(), t.input::<i64>());
-            let one = <SumFn as Fold<Sym<f32>, Sym<i64>>>::one;
-            let acc = <SumFn as Fold<Sym<f32>, Sym<i64>>>::merge(one(a, at), one(b, at));
-            t.output(<SumFn as Fold<Sym<f32>, Sym<i64>>>::finish(acc, at));
-        });
-        let text = function.map(|f| f.c_source("sum")).unwrap_or_default();
-        for part in ["k_f64 v3 = k_widen_f32(x0)", "k_add_f64(", "k_narrow_f32("] {
-            assert!(text.contains(part), "no {part} in\n{text}");
-        }
+        let sum = symbolic::<SumFn>(DType::F32).expect("in the domain");
+        let text = |function: &Function| function.c_source("f");
+        assert!(text(&sum.one).contains("k_f64 v2 = k_widen_f32(x0)"), "{}", text(&sum.one));
+        assert!(text(&sum.four).contains("k_add_f32(") && text(&sum.four).contains("k_widen_f32("));
+        assert!(text(&sum.merge).contains("k_f64 f(k_f64 x0, k_f64 x1)"), "{}", text(&sum.merge));
+        assert!(text(&sum.finish).contains("k_narrow_f32("));
+        assert!(sum.nothing.is_some_and(|nothing| text(&nothing).contains("return 0e0;")));
+    }
+
+    #[test]
+    fn recordings_are_of_parts_and_results() {
+        let argmax = symbolic::<ArgmaxFn>(DType::I16).expect("in the domain");
+        assert_eq!(argmax.one.outputs().collect::<Vec<_>>(), [DType::I16, DType::I64]);
+        assert_eq!(argmax.merge.inputs(), [DType::I16, DType::I64, DType::I16, DType::I64]);
+        assert_eq!(argmax.finish.outputs().collect::<Vec<_>>(), [DType::I64]);
+        assert_eq!(argmax.nothing, None);
+        assert!(symbolic::<ArgmaxFn>(DType::C64).is_none() && symbolic::<AnyFn>(DType::C64).is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! The first check: every kernel compiles to machine code that keeps its values in registers and moves words of 16 bytes.
 //! Owns what is demanded of a kernel.
 
-use super::{Case, Finding};
+use super::{Case, Checked, Finding};
 use monomorph_cuda::{CompileError, Form, Functor, Nvrtc, Usage, source};
 
 /// The architecture that kernels are compiled for.
@@ -51,7 +51,7 @@ pub fn check_text(nvrtc: &Nvrtc, functors: &[Functor], text: &str) -> Result<Vec
 }
 
 /// What is wrong with a kernel that uses the machine so.
-fn judge(usage: &Usage) -> Vec<String> {
+pub(super) fn judge(usage: &Usage) -> Vec<String> {
     let mut wrong = Vec::new();
     if usage.registers == 0 {
         wrong.push("the compiler does not report it".to_owned());

@@ -2,14 +2,14 @@
 //! touches nothing but its operands, and does not depend on the order of threads. Owns the program and the comparison.
 
 use super::jobs::{Job, jobs, near};
-use super::{Case, Finding};
+use super::{Case, Checked, Finding};
 use crate::c_text::part_distance;
 use crate::layout::values;
 use monomorph::{Cpu, Geometry, Tensor};
 use monomorph_cuda::{Form, Functor, source};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The compiler of the host, which has to know the address sanitizer.
 pub const COMPILER: &str = "g++";
@@ -57,17 +57,7 @@ pub fn check(cases: &[Case], folder: &Path) -> Result<Vec<Finding>, String> {
 /// # Errors
 /// As for [`check`].
 pub fn check_text(cases: &[Case], text: &str, folder: &Path) -> Result<Vec<Finding>, String> {
-    let failed = |what: &Path, error: std::io::Error| format!("{}: {error}", what.display());
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-    let (file, binary, input) = (folder.join("kernels.cpp"), folder.join("kernels"), folder.join("jobs"));
-    std::fs::write(&file, text).map_err(|error| failed(&file, error))?;
-    let built = Command::new(COMPILER).args(OPTIONS).arg(&binary).arg(&file).output();
-    let built = built.map_err(|error| format!("{COMPILER}: {error}"))?;
     let whole = || cases.iter().map(Case::name).collect::<Vec<_>>().join(", ");
-    if !built.status.success() {
-        let what = format!("does not compile for the host:\n{}", String::from_utf8_lossy(&built.stderr));
-        return Ok(vec![Finding { place: whole(), what }]);
-    }
     let mut findings = Vec::new();
     let (mut fed, mut all) = (Vec::new(), Vec::new());
     for (number, case) in cases.iter().enumerate() {
@@ -81,19 +71,16 @@ pub fn check_text(cases: &[Case], text: &str, folder: &Path) -> Result<Vec<Findi
             Err(what) => findings.push(Finding { place: case.name(), what }),
         }
     }
-    std::fs::write(&input, fed).map_err(|error| failed(&input, error))?;
-    let stdin = std::fs::File::open(&input).map_err(|error| failed(&input, error))?;
-    // Leaks are of no interest, and looking for them takes rights that a container may not have.
-    let ran = Command::new(&binary).stdin(Stdio::from(stdin)).env("ASAN_OPTIONS", "detect_leaks=0").output();
-    let ran = ran.map_err(|error| failed(&binary, error))?;
+    let ran = match run(text, &fed, folder)? {
+        Ok(ran) => ran,
+        Err(log) => return Ok(vec![Finding { place: whole(), what: log }]),
+    };
     let mut results = ran.stdout.as_slice();
     for (number, (case, job)) in all.iter().enumerate() {
         let place = format!("{}_{}", case.name().replace(' ', "_"), job.launch.form.suffix());
         let finding = |what| Finding { place: place.clone(), what: format!("{}: {what}", job.layout) };
         let Some((result, rest)) = results.split_at_checked(job.storages[0].len() + 8) else {
-            let words = String::from_utf8_lossy(&ran.stderr);
-            let first: Vec<&str> = words.lines().filter(|line| !line.trim().is_empty()).take(6).collect();
-            findings.push(finding(format!("the program ends: {}\n{}", ran.status, first.join("\n"))));
+            findings.push(finding(ended(&ran)));
             let mut others: Vec<String> = all[number..].iter().map(|(case, _)| case.name()).collect();
             others.dedup();
             let unrun = |place| Finding { place, what: "is not run: the program has ended".to_owned() };
@@ -103,8 +90,38 @@ pub fn check_text(cases: &[Case], text: &str, folder: &Path) -> Result<Vec<Findi
         results = rest;
         findings.extend(compare(case, job, result).into_iter().map(finding));
     }
-    std::fs::remove_dir_all(folder).map_err(|error| failed(folder, error))?;
     Ok(findings)
+}
+
+/// How a program ended before its time.
+pub(super) fn ended(ran: &Output) -> String {
+    let words = String::from_utf8_lossy(&ran.stderr);
+    let first: Vec<&str> = words.lines().filter(|line| !line.trim().is_empty()).take(6).collect();
+    format!("the program ends: {}\n{}", ran.status, first.join("\n"))
+}
+
+/// Compiles a program below `folder`, which is removed again, and runs it on this input: what it wrote, or why it does not
+/// compile.
+///
+/// # Errors
+/// If there is no compiler or no room.
+pub(super) fn run(text: &str, input: &[u8], folder: &Path) -> Result<Result<Output, String>, String> {
+    let failed = |what: &Path, error: std::io::Error| format!("{}: {error}", what.display());
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    let (file, binary, jobs) = (folder.join("kernels.cpp"), folder.join("kernels"), folder.join("jobs"));
+    std::fs::write(&file, text).map_err(|error| failed(&file, error))?;
+    let built = Command::new(COMPILER).args(OPTIONS).arg(&binary).arg(&file).output();
+    let built = built.map_err(|error| format!("{COMPILER}: {error}"))?;
+    if !built.status.success() {
+        return Ok(Err(format!("does not compile for the host:\n{}", String::from_utf8_lossy(&built.stderr))));
+    }
+    std::fs::write(&jobs, input).map_err(|error| failed(&jobs, error))?;
+    let stdin = std::fs::File::open(&jobs).map_err(|error| failed(&jobs, error))?;
+    // Leaks are of no interest, and looking for them takes rights that a container may not have.
+    let ran = Command::new(&binary).stdin(Stdio::from(stdin)).env("ASAN_OPTIONS", "detect_leaks=0").output();
+    let ran = ran.map_err(|error| failed(&binary, error))?;
+    std::fs::remove_dir_all(folder).map_err(|error| failed(folder, error))?;
+    Ok(Ok(ran))
 }
 
 /// Adds a job to what the program reads.
@@ -159,7 +176,7 @@ fn compare(case: &Case, job: &Job, result: &[u8]) -> Option<String> {
 }
 
 /// Which bytes of a storage belong to elements.
-fn reached(geometry: &Geometry, length: usize) -> Vec<bool> {
+pub(super) fn reached(geometry: &Geometry, length: usize) -> Vec<bool> {
     let mut reached = vec![false; length];
     let size = geometry.dtype().size();
     crate::naive::each_index(geometry.sizes(), |index| {

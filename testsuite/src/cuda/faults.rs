@@ -26,7 +26,13 @@ pub struct Fault {
     found: &'static str,
 }
 
-const fn fault(name: &'static str, by: By, from: &'static str, to: &'static str, found: &'static str) -> Fault {
+pub(super) const fn fault(
+    name: &'static str,
+    by: By,
+    from: &'static str,
+    to: &'static str,
+    found: &'static str,
+) -> Fault {
     Fault { name, by, from, to, found }
 }
 
@@ -124,28 +130,22 @@ fn victims() -> Vec<Case> {
     cases().into_iter().filter(is_wanted).collect()
 }
 
-/// Plants each fault that a check can find with this compiler, and on the host with programs below this folder. Says
-/// how many these are, and which are not found.
-///
-/// # Errors
-/// Those of compilers that cannot be used.
-pub fn check(nvrtc: Option<&Nvrtc>, folder: Option<&Path>) -> Result<(usize, Vec<Finding>), String> {
-    let victims = victims();
-    let functors: Vec<Functor> = victims.iter().map(|case| case.functor.clone()).collect();
-    let kernels = source(&functors);
+/// What a check finds in the text of kernels.
+pub(super) type Look<'a> = &'a dyn Fn(&str) -> Result<Vec<Finding>, String>;
+
+/// Plants each of these faults that a check can find into the text of kernels. Says how many these are, and which are not found.
+pub(super) fn plant(
+    faults: &[Fault],
+    kernels: &str,
+    compiles: Option<Look<'_>>,
+    computes: Option<Look<'_>>,
+) -> (usize, Vec<Finding>) {
     let (mut planted, mut missed) = (0, Vec::new());
-    for fault in FAULTS {
+    for fault in faults {
+        let look = if fault.by == By::Compiles { compiles } else { computes };
+        let Some(look) = look else { continue };
         let text = kernels.replace(fault.from, fault.to);
-        let found = match (fault.by, nvrtc, folder) {
-            (By::Compiles, None, _) | (By::Computes, _, None) => continue,
-            _ if text == kernels => Err("has no place in the text any more".to_owned()),
-            (By::Compiles, Some(nvrtc), _) => {
-                compiles::check_text(nvrtc, &functors, &text).map_err(|error| error.to_string())
-            }
-            (By::Computes, _, Some(folder)) => {
-                computes::check_text(&victims, &computes::program(&functors, &text), folder)
-            }
-        };
+        let found = if text == kernels { Err("has no place in the text any more".to_owned()) } else { look(&text) };
         planted += 1;
         let what = match found {
             Ok(findings) if findings.iter().any(|finding| finding.what.contains(fault.found)) => continue,
@@ -157,5 +157,19 @@ pub fn check(nvrtc: Option<&Nvrtc>, folder: Option<&Path>) -> Result<(usize, Vec
         };
         missed.push(Finding { place: format!("planted fault: {}", fault.name), what });
     }
-    Ok((planted, missed))
+    (planted, missed)
+}
+
+/// Plants each fault that a check can find with this compiler, and on the host with programs below this folder. Says
+/// how many these are, and which are not found.
+pub fn check(nvrtc: Option<&Nvrtc>, folder: Option<&Path>) -> (usize, Vec<Finding>) {
+    let victims = victims();
+    let functors: Vec<Functor> = victims.iter().map(|case| case.functor.clone()).collect();
+    let compiles =
+        nvrtc.map(|nvrtc| |text: &str| compiles::check_text(nvrtc, &functors, text).map_err(|error| error.to_string()));
+    let computes =
+        folder.map(|folder| |text: &str| computes::check_text(&victims, &computes::program(&functors, text), folder));
+    let compiles = compiles.as_ref().map(|look| -> Look<'_> { look });
+    let computes = computes.as_ref().map(|look| -> Look<'_> { look });
+    plant(&FAULTS, &source(&functors), compiles, computes)
 }

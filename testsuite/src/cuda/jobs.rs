@@ -1,7 +1,7 @@
 //! What a kernel is tried on: operands in every layout that its loops tell apart, and what the CPU makes of them. Owns the
 //! layouts; runs no kernel.
 
-use super::{Case, Subject};
+use super::{Case, Checked, Subject};
 use crate::c_text::{numbers, rows, within};
 use crate::layout::tensor;
 use monomorph::core::structured::Operand;
@@ -28,7 +28,7 @@ pub(super) struct Job {
 }
 
 /// What fills an output before the kernel runs.
-const BEFORE: u8 = 0xa5;
+pub(super) const BEFORE: u8 = 0xa5;
 
 /// What operands are, the output being 0.
 struct Operands {
@@ -81,7 +81,7 @@ struct Layout {
     strides: Box<dyn Fn(usize) -> (Vec<i64>, i64)>,
 }
 
-fn row_major(sizes: &[i64]) -> Vec<i64> {
+pub(super) fn row_major(sizes: &[i64]) -> Vec<i64> {
     let mut strides = vec![1; sizes.len()];
     for d in (1..sizes.len()).rev() {
         strides[d - 1] = strides[d] * sizes[d].max(1);
@@ -316,7 +316,7 @@ fn job(
 }
 
 /// The tensor as the loop gets it: itself, if it is of the dtype and lies as it is.
-fn converted(tensor: &Tensor<Cpu>, dtype: DType) -> Result<Tensor<Cpu>, String> {
+pub(super) fn converted(tensor: &Tensor<Cpu>, dtype: DType) -> Result<Tensor<Cpu>, String> {
     if tensor.dtype() == dtype && !tensor.is_conj() && !tensor.is_neg() {
         return Ok(tensor.clone());
     }

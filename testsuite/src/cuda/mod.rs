@@ -5,6 +5,7 @@ pub mod compiles;
 pub mod computes;
 pub mod fake;
 pub mod faults;
+pub mod folds;
 mod jobs;
 
 use crate::formulas::{Formula, formulas};
@@ -13,9 +14,37 @@ use monomorph::ops::arithmetic::{AddFn, DivFn, MulFn, NegFn};
 use monomorph::ops::comparison::LtFn;
 use monomorph::ops::exponential::ExpFn;
 use monomorph::ops::pointwise::{PointwiseFn, SymDomain, ThenFn, symbolic};
-use monomorph::{Cpu, DType, Result, Scalar, Tensor, add_alpha, div, exp, lt, mul, neg};
-use monomorph_cuda::Functor;
+use monomorph::{Cpu, DType, Scalar, Tensor, add_alpha, div, exp, lt, mul, neg};
+use monomorph_cuda::{CompileError, Functor, Nvrtc};
+use std::path::Path;
 use std::sync::Arc;
+
+/// What both checks are made of: a formula at a dtype, or a fold.
+pub trait Checked: Sized + Sync {
+    /// The name of the case.
+    fn name(&self) -> String;
+
+    /// The name of the formula or the fold.
+    fn family(&self) -> &str;
+
+    /// The text of its kernels, and of what they share with others of their kind alone.
+    fn text(&self) -> String;
+
+    /// Whether a finding is about this case.
+    fn is_of(&self, finding: &Finding) -> bool;
+
+    /// The first check.
+    ///
+    /// # Errors
+    /// Those of a compiler that cannot be used at all.
+    fn compiles(nvrtc: &Nvrtc, cases: &[Self]) -> Result<Vec<Finding>, CompileError>;
+
+    /// The second check, with programs below a folder.
+    ///
+    /// # Errors
+    /// No compiler, or no room.
+    fn computes(cases: &[Self], folder: &Path) -> Result<Vec<Finding>, String>;
+}
 
 /// One formula at one dtype.
 pub struct Case {
@@ -30,7 +59,7 @@ pub struct Case {
 }
 
 /// The operators of a chain one after another on the CPU.
-pub type InTurn = fn(&[Tensor<Cpu>], &[Scalar]) -> Result<Tensor<Cpu>>;
+pub type InTurn = fn(&[Tensor<Cpu>], &[Scalar]) -> monomorph::Result<Tensor<Cpu>>;
 
 /// What kernels should compute.
 #[derive(Clone)]
@@ -46,10 +75,27 @@ impl Case {
         let functor = Functor::new(&format!("{formula}_{}", c_suffix(dtype)), function);
         Case { formula: formula.to_owned(), dtype, functor, subject }
     }
+}
 
-    /// The name of the case.
-    pub fn name(&self) -> String {
+impl Checked for Case {
+    fn name(&self) -> String {
         format!("{} {}", self.formula, c_suffix(self.dtype))
+    }
+    fn family(&self) -> &str {
+        &self.formula
+    }
+    fn text(&self) -> String {
+        self.functor.text()
+    }
+    fn is_of(&self, finding: &Finding) -> bool {
+        let kernels = format!("{}_{}_", self.formula, c_suffix(self.dtype));
+        finding.place.starts_with(&kernels) || finding.place.split(", ").any(|name| name == self.name())
+    }
+    fn compiles(nvrtc: &Nvrtc, cases: &[Case]) -> Result<Vec<Finding>, CompileError> {
+        compiles::check(nvrtc, cases)
+    }
+    fn computes(cases: &[Case], folder: &Path) -> Result<Vec<Finding>, String> {
+        computes::check(cases, folder)
     }
 }
 
@@ -90,14 +136,6 @@ pub struct Finding {
     pub place: String,
     /// What is wrong and what would be right.
     pub what: String,
-}
-
-impl Finding {
-    /// Whether it is about this case.
-    pub fn is_of(&self, case: &Case) -> bool {
-        let kernels = format!("{}_{}_", case.formula, c_suffix(case.dtype));
-        self.place.starts_with(&kernels) || self.place.split(", ").any(|name| name == case.name())
-    }
 }
 
 impl std::fmt::Display for Finding {

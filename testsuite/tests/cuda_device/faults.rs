@@ -2,13 +2,13 @@
 //! of them proves nothing.
 
 use crate::tests::{calls, failing};
-use crate::{Outcome, scenario};
+use crate::{Outcome, reductions, scenario};
 use monomorph_cuda::release;
 use monomorph_testsuite::cuda::fake::StandIn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What the stand-in is told, and a word of what has to be found.
-const FAULTS: [(&str, &str); 13] = [
+const FAULTS: [(&str, &str); 14] = [
     ("omit cuMemFreeAsync", "blocks are left"),
     ("omit cuStreamDestroy_v2", "streams are left"),
     ("omit cuEventDestroy_v2", "events are left"),
@@ -21,13 +21,16 @@ const FAULTS: [(&str, &str); 13] = [
     ("omit cuEventSynchronize", "panicked"),
     ("omit cuLaunchKernel", "panicked"),
     ("omit cuCtxSetCurrent", "a call without a context"),
+    ("omit cuMemsetD8Async", "panicked"),
     ("widen", "reaches beyond"),
 ];
 
 /// What is found of a fault.
 fn found(stand_in: &StandIn, fault: &str) -> String {
     stand_in.tell(fault);
-    let ran = catch_unwind(AssertUnwindSafe(|| scenario::run().and_then(|()| scenario::transfer())));
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        reductions::scenario().and_then(|()| scenario::run()).and_then(|()| scenario::transfer())
+    }));
     let mut found = match ran {
         Ok(Ok(())) => String::new(),
         Ok(Err(error)) => format!("{error}\n"),

@@ -4,6 +4,7 @@
 //! The tests take turns, since they ask the stand-in what is left.
 
 mod faults;
+mod reductions;
 mod scenario;
 mod tests;
 
@@ -20,8 +21,25 @@ use std::time::Instant;
 struct Gpus;
 
 /// A sample of operators: of every kind of operands, and with every way of the kernels.
-const OPERATORS: [&str; 9] =
-    ["add.Tensor", "mul.Tensor", "div.Tensor", "floor_divide", "neg", "abs", "exp", "lt.Tensor", "where.self"];
+const OPERATORS: [&str; 17] = [
+    "add.Tensor",
+    "mul.Tensor",
+    "div.Tensor",
+    "floor_divide",
+    "neg",
+    "abs",
+    "exp",
+    "lt.Tensor",
+    "where.self",
+    "sum",
+    "sum.dim_IntList",
+    "mean.dim",
+    "amax",
+    "amin",
+    "any.dim",
+    "argmax",
+    "aminmax",
+];
 
 impl Subject for Gpus {
     type Device = Cuda;
@@ -34,7 +52,8 @@ impl Subject for Gpus {
         selection::register_memory::<Cuda>(&mut library)?;
         register!(
             &mut library,
-            Cuda => "add.Tensor", "mul.Tensor", "div.Tensor", "floor_divide", "neg", "abs", "exp", "lt.Tensor", "where.self"
+            Cuda => "add.Tensor", "mul.Tensor", "div.Tensor", "floor_divide", "neg", "abs", "exp", "lt.Tensor", "where.self",
+            "sum", "sum.dim_IntList", "mean", "mean.dim", "amax", "amin", "any", "any.dim", "any.dims", "argmax", "aminmax"
         )?;
         Ok(vec![library])
     }

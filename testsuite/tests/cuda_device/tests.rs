@@ -1,7 +1,7 @@
 //! What is asked of CUDA beyond the tests of every device: errors of the driver at every call, broken contexts, short memory, streams
 //! of threads.
 
-use crate::{Outcome, scenario, settled};
+use crate::{Outcome, reductions, scenario, settled};
 use monomorph::core::DeviceKind;
 use monomorph::ops::{arithmetic, comparison, exponential, fill, selection};
 use monomorph::{DType, DeviceId, ErrorKind, Tensor, add};
@@ -14,7 +14,7 @@ use monomorph_testsuite::cuda::fake::StandIn;
 type Test = fn(&StandIn) -> Outcome;
 
 /// Every test, by name.
-pub(crate) const ALL: [(&str, Test); 8] = [
+pub(crate) const ALL: [(&str, Test); 12] = [
     ("a_scenario_runs_and_gives_everything_back", runs),
     ("an_error_of_any_call_is_told_and_leaves_nothing", every_call_fails),
     ("an_error_that_ends_the_context_is_every_later_calls", contexts_break),
@@ -23,6 +23,10 @@ pub(crate) const ALL: [(&str, Test); 8] = [
     ("blocking_calls_name_the_kernel", blocking),
     ("what_is_in_use_is_not_released", in_use),
     ("devices_are_found", devices),
+    ("reductions_are_those_of_the_cpu", reductions::agree),
+    ("reductions_write_what_the_caller_has", reductions::outputs),
+    ("blocks_share_outputs_again_and_again", reductions::share),
+    ("blocking_reductions_name_the_kernel", reductions::named),
 ];
 
 fn words(error: impl std::fmt::Display) -> String {
@@ -45,7 +49,7 @@ pub(crate) fn kernels_compile() -> Outcome {
         compile::<comparison::LtFn>(0, all, casting).map_err(words)?;
         compile::<selection::WhereFn>(0, all, casting).map_err(words)?;
     }
-    Ok(())
+    reductions::compile().map_err(words)
 }
 
 fn runs(_: &StandIn) -> Outcome {
@@ -59,7 +63,7 @@ const CODES: [i32; 3] = [1, 2, 700];
 pub(crate) type Scenario = fn() -> monomorph::Result<()>;
 
 fn every_call_fails(stand_in: &StandIn) -> Outcome {
-    for scenario in [scenario::run, scenario::transfer] {
+    for scenario in [scenario::run, scenario::transfer, reductions::scenario] {
         let calls = calls(stand_in, scenario)?;
         for code in CODES {
             for at in 1..=calls {

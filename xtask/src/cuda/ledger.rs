@@ -1,9 +1,10 @@
-//! What has been checked: the committed list of formulas whose kernels all passed, and what passed on this machine since.
+//! What has been checked: the committed list of formulas and folds whose kernels all passed, and what passed on this machine since.
 //! Owns both files and the fingerprints in them; an entry counts as long as its text is the same.
 
+use super::Everything;
 use monomorph_cuda::source;
 use monomorph_testsuite::conformance::workspace_root;
-use monomorph_testsuite::cuda::Case;
+use monomorph_testsuite::cuda::Checked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -25,6 +26,8 @@ fn fingerprint<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
 pub(crate) struct Ledger {
     shared: u64,
     formulas: BTreeMap<String, u64>,
+    /// What the cases of each leave in the local list once they have passed.
+    lines: BTreeMap<String, Vec<String>>,
     committed: BTreeMap<String, u64>,
     local: BTreeSet<String>,
     file: PathBuf,
@@ -32,17 +35,25 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// The ledger of a check. `what` is what it depends on beside the text of the kernels.
-    pub(crate) fn open(cases: &[Case], what: &str) -> Result<Ledger, String> {
-        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for case in cases {
-            texts.entry(case.formula.clone()).or_default().push(case.functor.text());
+    pub(crate) fn open(everything: &Everything, what: &str) -> Result<Ledger, String> {
+        fn note<C: Checked>(cases: &[C], texts: &mut BTreeMap<String, Vec<(String, String)>>) {
+            let all = cases.iter();
+            all.for_each(|c| texts.entry(c.family().to_owned()).or_default().push((c.name(), c.text())));
         }
-        let formulas = texts.iter().map(|(name, texts)| (name.clone(), fingerprint(texts.iter().map(String::as_str))));
+        let mut texts = BTreeMap::new();
+        note(&everything.formulas, &mut texts);
+        note(&everything.folds, &mut texts);
+        let shared = fingerprint([source(&[]).as_str(), what]);
+        let hash = |cases: &[(String, String)]| fingerprint(cases.iter().map(|(_, text)| text.as_str()));
+        let formulas = texts.iter().map(|(name, cases)| (name.clone(), hash(cases)));
+        let line = |(name, text): &(String, String)| line(name, text, shared);
+        let lines = texts.iter().map(|(name, cases)| (name.clone(), cases.iter().map(line).collect()));
         let root = workspace_root();
         let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
         let mut ledger = Ledger {
-            shared: fingerprint([source(&[]).as_str(), what]),
+            shared,
             formulas: formulas.collect(),
+            lines: lines.collect(),
             committed: BTreeMap::new(),
             local: read(&root.join(LOCAL)).lines().map(str::to_owned).collect(),
             file: root.join(LOCAL),
@@ -61,22 +72,21 @@ impl Ledger {
     }
 
     /// Whether all cases of this formula passed when the list was committed, and it has not changed since.
-    pub(crate) fn is_committed(&self, case: &Case) -> bool {
-        self.committed.get(&case.formula).is_some_and(|hash| self.formulas.get(&case.formula) == Some(hash))
+    pub(crate) fn is_committed(&self, case: &impl Checked) -> bool {
+        self.committed.get(case.family()).is_some_and(|hash| self.formulas.get(case.family()) == Some(hash))
     }
 
-    fn line(&self, case: &Case) -> String {
-        let text = case.functor.text();
-        format!("{} {:016x}", case.name(), fingerprint([text.as_str(), &format!("{:x}", self.shared)]))
+    fn line(&self, case: &impl Checked) -> String {
+        line(&case.name(), &case.text(), self.shared)
     }
 
     /// Whether this case passed on this machine.
-    pub(crate) fn has_passed(&self, case: &Case) -> bool {
+    pub(crate) fn has_passed(&self, case: &impl Checked) -> bool {
         self.local.contains(&self.line(case))
     }
 
     /// Notes that these cases passed.
-    pub(crate) fn pass<'a>(&mut self, cases: impl Iterator<Item = &'a Case>) -> Result<(), String> {
+    pub(crate) fn pass<'a, C: Checked + 'a>(&mut self, cases: impl Iterator<Item = &'a C>) -> Result<(), String> {
         let mut lines = String::new();
         for case in cases {
             let line = self.line(case);
@@ -88,14 +98,23 @@ impl Ledger {
         std::io::BufWriter::new(file).write_all(lines.as_bytes()).map_err(failed)
     }
 
-    /// Writes the list to commit: every case has passed.
+    /// Writes the list to commit: every formula and fold all cases of which have passed.
     pub(crate) fn commit(&self) -> Result<(), String> {
         let mut text = format!("shared {:016x}\n", self.shared);
         for (name, hash) in &self.formulas {
-            let _ = writeln!(text, "{name} {hash:016x}");
+            let passed =
+                || self.lines.get(name).is_some_and(|lines| lines.iter().all(|line| self.local.contains(line)));
+            if self.committed.get(name) == Some(hash) || passed() {
+                let _ = writeln!(text, "{name} {hash:016x}");
+            }
         }
         std::fs::write(workspace_root().join(COMMITTED), text).map_err(|error| format!("{COMMITTED}: {error}"))
     }
+}
+
+/// What a case leaves in the local list.
+fn line(name: &str, text: &str, shared: u64) -> String {
+    format!("{name} {:016x}", fingerprint([text, &format!("{shared:x}")]))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `cargo xtask cuda` and `cuda-setup`: the kernels of the formulas as CUDA C++, checked without a GPU. Owns what is run, in
+//! `cargo xtask cuda` and `cuda-setup`: the kernels of formulas and folds as CUDA C++, checked without a GPU. Owns what is run, in
 //! which order and for how long; the checks are the test suite's.
 
 mod ledger;
@@ -8,7 +8,8 @@ use crate::steps::{Outcome, Steps};
 use ledger::Ledger;
 use monomorph_cuda::Nvrtc;
 use monomorph_testsuite::conformance::workspace_root;
-use monomorph_testsuite::cuda::{Case, Finding, cases, compiles, computes, faults};
+use monomorph_testsuite::cuda::folds::{self, FoldCase};
+use monomorph_testsuite::cuda::{Case, Checked, Finding, cases, compiles, computes, faults};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -63,14 +64,44 @@ fn options(args: &[String]) -> Result<Options, String> {
     Ok(options)
 }
 
-/// The cases to check now, and whether they are all that could have been changed.
-fn chosen(cases: Vec<Case>, ledger: &Ledger, options: &Options) -> Vec<Case> {
+/// Cases of every kind.
+struct Everything {
+    formulas: Vec<Case>,
+    folds: Vec<FoldCase>,
+}
+
+impl Everything {
+    fn len(&self) -> usize {
+        self.formulas.len() + self.folds.len()
+    }
+
+    /// The cases to check now.
+    fn chosen(self, ledger: &Ledger, options: &Options) -> Everything {
+        Everything { formulas: chosen(self.formulas, ledger, options), folds: chosen(self.folds, ledger, options) }
+    }
+
+    /// What is compiled together. Folds come first: they are few.
+    fn units(&self) -> Vec<Unit<'_>> {
+        let folds = self.folds.chunks(UNIT).map(Unit::Folds);
+        folds.chain(self.formulas.chunks(UNIT).map(Unit::Formulas)).collect()
+    }
+}
+
+/// Cases that are compiled together.
+#[derive(Clone, Copy)]
+enum Unit<'a> {
+    Formulas(&'a [Case]),
+    Folds(&'a [FoldCase]),
+}
+
+/// The cases of one kind to check now: a sample, then the others.
+fn chosen<C: Checked>(cases: Vec<C>, ledger: &Ledger, options: &Options) -> Vec<C> {
     let is_sample = |at: usize| at.is_multiple_of(SAMPLE);
     let (mut sample, mut rest) = (Vec::new(), Vec::new());
     for (at, case) in cases.into_iter().enumerate() {
         let passed = !options.again && ledger.has_passed(&case);
         if !options.formulas.is_empty() {
-            if options.formulas.contains(&case.formula) {
+            if options.formulas.iter().any(|name| name == case.family()) {
                 rest.push(case);
             }
         } else if options.all {
@@ -126,15 +157,25 @@ impl Checks {
         Ok(format!("{} by NVRTC {major}.{minor}", Nvrtc::options(compiles::ARCH).join(" ")))
     }
 
-    fn run(&self, unit: usize, cases: &[Case]) -> Result<Vec<Finding>, String> {
+    /// Checks cases that are compiled together, notes those that have passed, and says what is wrong and how many they were.
+    fn run<C: Checked>(
+        &self,
+        unit: usize,
+        cases: &[C],
+        ledger: &Mutex<Ledger>,
+    ) -> Result<(Vec<Finding>, usize), String> {
         let mut findings = match &self.compiles {
-            Some(nvrtc) => compiles::check(nvrtc, cases).map_err(|error| error.to_string())?,
+            Some(nvrtc) => C::compiles(nvrtc, cases).map_err(|error| error.to_string())?,
             None => Vec::new(),
         };
         if self.computes {
-            findings.extend(computes::check(cases, &workspace_root().join(format!("target/cuda/host_{unit}")))?);
+            findings.extend(C::computes(cases, &workspace_root().join(format!("target/cuda/host_{unit}")))?);
         }
-        Ok(findings)
+        if self.are_all() {
+            let passed = cases.iter().filter(|case| !findings.iter().any(|finding| case.is_of(finding)));
+            lock(ledger).pass(passed)?;
+        }
+        Ok((findings, cases.len()))
     }
 }
 
@@ -143,33 +184,31 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let options = options(args)?;
     let checks = Checks::new(options.only.as_deref())?;
     if options.faults {
-        return plant(&checks);
+        return Ok(plant(&checks));
     }
     let start = Instant::now();
-    let everything = cases();
+    let everything = Everything { formulas: cases(), folds: folds::cases() };
     let total = everything.len();
     let ledger = Mutex::new(Ledger::open(&everything, &checks.words()?)?);
-    let chosen = chosen(everything, &lock(&ledger), &options);
+    let chosen = everything.chosen(&lock(&ledger), &options);
     let unlimited = options.all || !options.formulas.is_empty();
     println!("{} of {total} cases; {}", chosen.len(), checks.words()?);
 
     let (next, run) = (AtomicUsize::new(0), Mutex::new(Run::default()));
-    let units: Vec<&[Case]> = chosen.chunks(UNIT).collect();
+    let units = chosen.units();
     let work = || loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let Some(unit) = units.get(number).filter(|_| unlimited || start.elapsed() < BUDGET) else { return };
-        let found = checks.run(number, unit);
+        let found = match *unit {
+            Unit::Formulas(cases) => checks.run(number, cases, &ledger),
+            Unit::Folds(cases) => checks.run(number, cases, &ledger),
+        };
         let mut run = lock(&run);
         match found {
-            Ok(findings) => {
+            Ok((findings, checked)) => {
                 findings.iter().for_each(|finding| println!("\n{finding}"));
-                let passed = unit.iter().filter(|case| !findings.iter().any(|finding| finding.is_of(case)));
-                if checks.are_all() {
-                    let noted = lock(&ledger).pass(passed);
-                    run.problem = run.problem.take().or(noted.err());
-                }
                 run.findings.extend(findings);
-                run.checked += unit.len();
+                run.checked += checked;
                 print!("\r{} of {}, {:.0} s", run.checked, chosen.len(), start.elapsed().as_secs_f64());
                 let _ = std::io::stdout().flush();
             }
@@ -192,19 +231,23 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     if left > 0 {
         println!("{left} cases changed and are left: cargo xtask cuda --all");
     }
-    if options.all && checks.are_all() && run.findings.is_empty() {
+    if unlimited && checks.are_all() && run.findings.is_empty() {
         lock(&ledger).commit()?;
     }
     Ok(run.findings.is_empty())
 }
 
 /// Plants faults, each of which a check has to find.
-fn plant(checks: &Checks) -> Result<bool, String> {
+fn plant(checks: &Checks) -> bool {
     let folder = workspace_root().join("target/cuda/faults");
-    let (planted, missed) = faults::check(checks.compiles.as_ref(), checks.computes.then_some(&*folder))?;
+    let folder = checks.computes.then_some(&*folder);
+    let (of_formulas, mut missed) = faults::check(checks.compiles.as_ref(), folder);
+    let (of_folds, others) = folds::faults::check(checks.compiles.as_ref(), folder);
+    let planted = of_formulas + of_folds;
+    missed.extend(others);
     missed.iter().for_each(|finding| println!("{finding}"));
     println!("{planted} planted faults, {} missed", missed.len());
-    Ok(missed.is_empty())
+    missed.is_empty()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

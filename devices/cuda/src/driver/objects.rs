@@ -1,199 +1,18 @@
-//! What the driver hands out, given back when dropped: contexts, streams, events, pinned memory, modules. Owns which
-//! context is bound, and what becomes of errors: one that ends the context is every later call's, one of a drop is the
-//! next call's.
+//! What the driver hands out beside contexts, given back when dropped: streams, events, pinned memory. Each keeps
+//! its context, as O1 there says.
 
 use super::api::{
-    Address, COMPUTE_CAPABILITY, ContextHandle, DeviceHandle, Driver, EVENT_DISABLE_TIMING, EventHandle,
-    FunctionHandle, MEMORY_POOLS_SUPPORTED, ModuleHandle, POOL_RELEASE_THRESHOLD, PoolHandle, STREAM_NON_BLOCKING,
-    StreamHandle, driver,
+    Address, EVENT_DISABLE_TIMING, EventHandle, MEMORY_POOLS_SUPPORTED, POOL_RELEASE_THRESHOLD, PoolHandle,
+    STREAM_NON_BLOCKING, StreamHandle,
 };
+use super::context::Context;
 use super::error::CudaError;
-use std::ffi::{CStr, CString, c_int, c_void};
-use std::ops::Deref;
+use super::module::Function;
+use std::ffi::c_void;
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, CudaError>;
-
-/// How many devices of a driver can be used.
-pub(crate) const DEVICES: usize = 64;
-
-/// The first error of each device that nobody was told: of a drop, or of a call that has no result.
-static LATE: [Mutex<Option<CudaError>>; DEVICES] = [const { Mutex::new(None) }; DEVICES];
-
-/// The untold error of a device, told now.
-pub(crate) fn late(index: u8) -> Result<()> {
-    let slot = LATE.get(usize::from(index)).map(|slot| slot.lock().unwrap_or_else(PoisonError::into_inner).take());
-    slot.flatten().map_or(Ok(()), Err)
-}
-
-/// The primary context of a device, retained as long as this lives.
-///
-/// *Invariant* O1: every object below is of the context that it keeps alive, live until it is dropped, and used with
-/// that context bound.
-#[derive(Debug)]
-pub(crate) struct Context {
-    driver: &'static Driver,
-    index: u8,
-    device: DeviceHandle,
-    handle: ContextHandle,
-    broken: OnceLock<CudaError>,
-}
-
-impl Context {
-    /// The context of device `index`.
-    pub(crate) fn new(index: u8) -> Result<Arc<Context>> {
-        let driver = driver()?;
-        let count = driver.count()?.min(DEVICES);
-        if usize::from(index) >= count {
-            return Err(CudaError::NoDevice { count });
-        }
-        let mut device = 0;
-        // SAFETY: D2: the place is written only.
-        unsafe { driver.device(&mut device, c_int::from(index)) }?;
-        let mut handle = ContextHandle::NULL;
-        // SAFETY: D2: the device was just found.
-        unsafe { driver.context_retain(&mut handle, device) }?;
-        Ok(Arc::new(Context { driver, index, device, handle, broken: OnceLock::new() }))
-    }
-
-    /// Which device it is of.
-    pub(crate) fn index(&self) -> u8 {
-        self.index
-    }
-
-    /// Keeps an error for the next call that can tell it.
-    #[cold]
-    pub(crate) fn keep(&self, error: CudaError) {
-        let mut slot = LATE[usize::from(self.index)].lock().unwrap_or_else(PoisonError::into_inner);
-        slot.get_or_insert(error);
-    }
-
-    /// Whether an error ended the context.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.broken.get().is_some()
-    }
-
-    /// An error if the context is broken.
-    pub(crate) fn sound(&self) -> Result<()> {
-        match self.broken.get() {
-            None => Ok(()),
-            Some(cause) => Err(CudaError::Broken { cause: Box::new(cause.clone()) }),
-        }
-    }
-
-    /// Makes the context that of the calling thread.
-    fn bind(&self) -> Result<Bound<&Context>> {
-        let former = self.exchange()?;
-        Ok(Bound { context: self, former })
-    }
-
-    /// The same for as long as the guard lives.
-    pub(crate) fn enter(self: &Arc<Context>) -> Result<Bound<Arc<Context>>> {
-        let former = self.exchange()?;
-        Ok(Bound { context: self.clone(), former })
-    }
-
-    /// Makes the context that of the calling thread, and gives the former one where that is another.
-    fn exchange(&self) -> Result<Option<ContextHandle>> {
-        let mut former = ContextHandle::NULL;
-        // SAFETY: D2: the place is written only.
-        self.seen(unsafe { self.driver.context_get(&mut former) })?;
-        if former == self.handle {
-            return Ok(None);
-        }
-        // SAFETY: D2: the context is retained.
-        self.seen(unsafe { self.driver.context_set(self.handle) })?;
-        Ok(Some(former))
-    }
-
-    /// The same result; an error that ends the context is remembered.
-    fn seen(&self, result: Result<()>) -> Result<()> {
-        result.inspect_err(|error| {
-            if error.ends_context() {
-                let _ = self.broken.set(error.clone());
-            }
-        })
-    }
-
-    /// A call of the driver with the context bound.
-    pub(crate) fn call(&self, f: impl FnOnce(&Driver) -> Result<()>) -> Result<()> {
-        self.sound()?;
-        let _bound = self.bind()?;
-        self.seen(f(self.driver))
-    }
-
-    /// A call that gives something back: an error is kept. A broken context gave everything back already.
-    fn end(&self, f: impl FnOnce(&Driver) -> Result<()>) {
-        if self.is_broken() {
-            return;
-        }
-        // A second time, since what is not given back now never is.
-        let bound = self.bind().or_else(|error| {
-            self.keep(error);
-            self.sound()?;
-            self.bind()
-        });
-        if let Err(error) = bound.and_then(|_bound| self.seen(f(self.driver))) {
-            self.keep(error);
-        }
-    }
-
-    /// Waits for everything.
-    pub(crate) fn synchronize(&self) -> Result<()> {
-        // SAFETY: O1.
-        self.call(|driver| unsafe { driver.context_synchronize() })
-    }
-
-    fn attribute(&self, attribute: c_int) -> Result<c_int> {
-        let mut value = 0;
-        // SAFETY: D2: the place is written only.
-        self.call(|driver| unsafe { driver.device_attribute(&mut value, attribute, self.device) })?;
-        Ok(value)
-    }
-
-    /// The architecture that kernels are compiled for, such as `sm_90`.
-    pub(crate) fn architecture(&self) -> Result<String> {
-        let [major, minor] = COMPUTE_CAPABILITY;
-        Ok(format!("sm_{}{}", self.attribute(major)?, self.attribute(minor)?))
-    }
-
-    /// The device's name.
-    pub(crate) fn name(&self) -> Result<String> {
-        let mut name = [0; 256];
-        // SAFETY: D2: there is room for as many bytes.
-        self.call(|driver| unsafe { driver.device_name(name.as_mut_ptr(), name.len() as c_int, self.device) })?;
-        let bytes: Vec<u8> = name.iter().map(|&c| c.to_ne_bytes()[0]).take_while(|&c| c != 0).collect();
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    }
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: D2: it was retained once, and O1: nothing of it is left.
-        if let Err(error) = unsafe { self.driver.context_release(self.device) } {
-            self.keep(error);
-        }
-    }
-}
-
-/// Binds the former context again when dropped.
-#[derive(Debug)]
-pub(crate) struct Bound<C: Deref<Target = Context>> {
-    context: C,
-    former: Option<ContextHandle>,
-}
-
-impl<C: Deref<Target = Context>> Drop for Bound<C> {
-    fn drop(&mut self) {
-        let Some(former) = self.former else { return };
-        // SAFETY: D2: it was bound before; if it was destroyed since, the driver says so.
-        let set = unsafe { self.context.driver.context_set(former) };
-        if let Err(error) = self.context.seen(set) {
-            self.context.keep(error);
-        }
-    }
-}
 
 /// The pool that blocks come from: the driver's own, which keeps what is freed.
 #[derive(Debug)]
@@ -330,12 +149,12 @@ impl Queue {
     pub(crate) unsafe fn launch(&self, kernel: &Function, blocks: u32, threads: u32, argument: &[u8]) -> Result<()> {
         let mut arguments = [argument.as_ptr().cast_mut().cast::<c_void>()];
         let (list, none) = (arguments.as_mut_ptr(), ptr::null_mut());
-        let (function, queue) = (kernel.handle, self.handle);
+        let (function, queue) = (kernel.handle(), self.handle);
         let launched = self.context.call(|driver| {
             // SAFETY: O1: the function keeps its module. The driver reads the argument before it returns.
             unsafe { driver.launch(function, blocks, 1, 1, threads, 1, 1, 0, queue, list, none) }
         });
-        launched.map_err(|error| error.of(&kernel.name))
+        launched.map_err(|error| error.of(kernel.name()))
     }
 }
 
@@ -435,58 +254,5 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         // SAFETY: O1; who owns it knows that the device is done with it.
         self.context.end(|driver| unsafe { driver.host_free(self.data.as_ptr().cast()) });
-    }
-}
-
-/// Machine code on the device.
-#[derive(Debug)]
-pub(crate) struct Module {
-    context: Arc<Context>,
-    handle: ModuleHandle,
-}
-
-/// A kernel of a module, which it keeps.
-#[derive(Clone, Debug)]
-pub(crate) struct Function {
-    name: Arc<str>,
-    handle: FunctionHandle,
-    _module: Arc<Module>,
-}
-
-impl Function {
-    /// The kernel's name.
-    pub(crate) fn name(&self) -> &Arc<str> {
-        &self.name
-    }
-}
-
-impl Module {
-    /// The machine code of a compilation: a whole ELF file.
-    ///
-    /// # Safety
-    ///
-    /// The bytes are what the compiler gave.
-    pub(crate) unsafe fn load(context: &Arc<Context>, code: &[u8]) -> Result<Arc<Module>> {
-        let mut handle = ModuleHandle::NULL;
-        // SAFETY: the driver reads as many bytes as the file says that it has.
-        context.call(|driver| unsafe { driver.module_load(&mut handle, code.as_ptr().cast()) })?;
-        Ok(Arc::new(Module { context: context.clone(), handle }))
-    }
-
-    /// The kernel of this name.
-    pub(crate) fn function(self: &Arc<Module>, name: &str) -> Result<Function> {
-        let text = CString::new(name).map_err(|_| CudaError::Stray { what: "the name of a kernel holds a NUL" })?;
-        let text: &CStr = &text;
-        let mut handle = FunctionHandle::NULL;
-        // SAFETY: O1; the name ends in NUL.
-        self.context.call(|driver| unsafe { driver.module_function(&mut handle, self.handle, text.as_ptr()) })?;
-        Ok(Function { name: name.into(), handle, _module: self.clone() })
-    }
-}
-
-impl Drop for Module {
-    fn drop(&mut self) {
-        // SAFETY: O1; a function of it would keep it.
-        self.context.end(|driver| unsafe { driver.module_unload(self.handle) });
     }
 }

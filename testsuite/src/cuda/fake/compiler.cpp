@@ -45,25 +45,44 @@ static std::string read_file(const std::string &path) {
   return text;
 }
 
-/* Threads of a launch, the last first, and the functions by which the driver finds each kernel. */
+/* Threads of a launch, the last first, and the functions by which the driver finds each kernel: to run it, the size of its
+ * argument, and which of the pointers in front of it are written through. */
 static const char *const RUN = R"run(
-template <class A> static void host_run(void (*kernel)(A), const void *bytes, unsigned blocks) {
-  A a;
-  memcpy((void *)&a, bytes, sizeof(A));
-  for (unsigned i = blocks; i-- > 0;)
-    for (unsigned j = K_THREADS; j-- > 0;) blockIdx.x = i, threadIdx.x = j, kernel(a);
+static_assert(K_THREADS == HOST_THREADS, "blocks of another size");
+template <class A> struct host_one {
+  static A argument;
+  static void (*kernel)(A);
+  static void enter() { kernel(argument); }
+};
+template <class A> A host_one<A>::argument;
+template <class A> void (*host_one<A>::kernel)(A);
+template <class A> static const char *host_run(void (*kernel)(A), const void *bytes, unsigned blocks, bool together) {
+  memcpy((void *)&host_one<A>::argument, bytes, sizeof(A));
+  host_one<A>::kernel = kernel;
+  const char *wrong = nullptr;
+  for (unsigned i = blocks; i-- > 0 && wrong == nullptr;) {
+    blockIdx.x = i;
+    if (together) wrong = host_together(host_one<A>::enter, [](unsigned j) { return K_THREADS - 1 - j; });
+    else for (unsigned j = K_THREADS; j-- > 0;) threadIdx.x = j, kernel(host_one<A>::argument);
+  }
+  return wrong;
 }
 template <class A> static size_t host_size(void (*)(A)) { return sizeof(A); }
+template <class A> static unsigned host_written(void (*)(A), decltype(A::WRITTEN) *) { return A::WRITTEN; }
+template <class A> static unsigned host_written(void (*)(A), ...) { return 1; }
 )run";
 
 static std::string launchers(const std::string &text) {
   std::string all = RUN;
+  const char *const together = text.find("__syncthreads()") == std::string::npos ? "false" : "true";
   const std::string head = "extern \"C\" __global__ void __launch_bounds__(K_THREADS, 1) ";
   for (size_t at = text.find(head); at != std::string::npos; at = text.find(head, at + 1)) {
     size_t begin = at + head.size();
     std::string name = text.substr(begin, text.find('(', begin) - begin);
-    all += "extern \"C\" void " + name + "__run(const void *a, unsigned n) { host_run(" + name + ", a, n); }\n";
+    all += "extern \"C\" const char *" + name + "__run(const void *a, unsigned n) { return host_run(" + name + ", a, n, " +
+           together + "); }\n";
     all += "extern \"C\" size_t " + name + "__size() { return host_size(" + name + "); }\n";
+    all += "extern \"C\" unsigned " + name + "__written() { return host_written(" + name + ", nullptr); }\n";
   }
   return all;
 }

@@ -346,15 +346,16 @@ API int cuModuleUnload(Module *module) {
 API int cuModuleGetFunction(Function **function, Module *module, const char *name) {
   ENTER(true)
   FINE(module, "a module")
-  void *run = dlsym(module->library, (std::string(name) + "__run").c_str());
-  void *size = dlsym(module->library, (std::string(name) + "__size").c_str());
-  if (run == nullptr || size == nullptr) return NOT_FOUND;
-  typedef void (*Run)(const void *, unsigned);
-  state.functions.emplace_back(new Function{module, name, (Run)run, ((size_t (*)())size)()});
+  auto symbol = [&](const char *what) { return dlsym(module->library, (std::string(name) + what).c_str()); };
+  void *run = symbol("__run"), *size = symbol("__size"), *written = symbol("__written");
+  if (run == nullptr || size == nullptr || written == nullptr) return NOT_FOUND;
+  typedef const char *(*Run)(const void *, unsigned);
+  state.functions.emplace_back(
+      new Function{module, name, (Run)run, ((size_t (*)())size)(), ((unsigned (*)())written)()});
   *function = state.functions.back().get();
   return OK;
 }
-/* The first word of an argument is the address of the output; others that lie in blocks are those of inputs. */
+/* An argument begins with addresses: of outputs, of inputs, of memory that blocks share. */
 API int cuLaunchKernel(
     Function *function, unsigned blocks, unsigned y, unsigned z, unsigned threads, unsigned ty, unsigned tz,
     unsigned shared, Stream *stream, void **arguments, void **extra) {
@@ -367,16 +368,13 @@ API int cuLaunchKernel(
     return INVALID_VALUE;
   }
   std::vector<char> bytes((const char *)arguments[0], (const char *)arguments[0] + function->bytes);
-  std::vector<Block *> used;
+  std::map<Block *, bool> used;
   for (size_t at = 0; at + 8 <= bytes.size() && at < 8 * 16; at += 8) {
     uint64_t address;
     memcpy(&address, &bytes[at], 8);
     if (Block *block = block_at(address)) {
       if (block->context != current) wrong(function->name + " reaches memory of another device");
-      bool is_new = true;
-      for (Block *other : used) is_new &= other != block;
-      if (is_new) use(block, stream, at == 0, function->name);
-      used.push_back(block);
+      used[block] |= function->written >> at / 8 & 1;
     }
     else if (at == 0) {
       wrong(function->name + " writes to no live block");
@@ -384,10 +382,11 @@ API int cuLaunchKernel(
     }
     else if (Pinned *pinned = pinned_at(address)) pinned->used = Place{stream->id, stream->issued + 1};
   }
+  for (auto &at : used) use(at.first, stream, at.second, function->name);
   function->module->used = Place{stream->id, stream->issued + 1};
   put(stream, [=] {
-    function->run(bytes.data(), blocks);
-    for (Block *block : used) check_zones(*block, function->name);
+    if (const char *what = function->run(bytes.data(), blocks)) wrong(function->name + ": " + what);
+    for (auto &at : used) check_zones(*at.first, function->name);
   });
   return OK;
 }

@@ -63,7 +63,13 @@ struct Pinned { size_t bytes; Context *context; bool live, excused; Place used; 
 
 struct Module { Context *context; void *library; bool live, excused; Place used; };
 
-struct Function { Module *module; std::string name; void (*run)(const void *, unsigned); size_t bytes; };
+struct Function {
+  Module *module;
+  std::string name;
+  const char *(*run)(const void *, unsigned);
+  size_t bytes;
+  unsigned written;
+};
 
 static const size_t ZONE = 256, CAPACITY = 192u << 20;
 static const unsigned char FRESH = 0xa5, FREED = 0xdd, GUARD = 0x5a;

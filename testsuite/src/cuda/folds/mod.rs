@@ -1,0 +1,145 @@
+//! The kernels of the folds on CUDA, checked on a machine without a GPU: every fold of the table at every dtype of its domain, for
+//! operands of its own dtypes and for others. Owns the list.
+
+pub mod compiles;
+pub mod computes;
+pub mod faults;
+mod jobs;
+mod layouts;
+
+use super::{Checked, Finding};
+use monomorph::ops::algebra::sym::c_suffix;
+use monomorph::ops::reduce::{ReduceFn, ReduceRule, SymFold, symbolic};
+use monomorph::{
+    Cpu, DType, Tensor, amax_dims, amin_dims, aminmax_dim, any_dims, argmax, mean_dim_dtype, sum_dim_dtype,
+};
+use monomorph_cuda::{CompileError, Nvrtc, Reduction, Stored, Way, reductions_source};
+use std::path::Path;
+
+/// What the CPU gives for an input of the dtype that is computed in, along these dims of it, which stay with size 1; `None` where the
+/// operator does not take those.
+pub(super) type OnCpu = fn(&Tensor<Cpu>, &[i64]) -> Option<monomorph::Result<Vec<Tensor<Cpu>>>>;
+
+/// One fold at one dtype.
+pub struct FoldCase {
+    /// The name of the fold.
+    pub fold: String,
+    /// The dtype that it computes in.
+    pub dtype: DType,
+    /// Its kernels.
+    pub reduction: Reduction,
+    /// What it checks.
+    pub rule: ReduceRule,
+    is_cast: bool,
+    on_cpu: OnCpu,
+}
+
+impl FoldCase {
+    /// Whether sums are rounded, so that their order shows.
+    fn rounds(&self) -> bool {
+        matches!(self.fold.as_str(), "SumFn" | "MeanFn") && !self.dtype.is_integral(true)
+    }
+}
+
+/// The only dim, or all of as many.
+fn one_or_all(x: &Tensor<Cpu>, dims: &[i64]) -> Option<Option<i64>> {
+    match dims {
+        [dim] => Some(Some(*dim)),
+        _ if dims.len() == x.sizes().len() => Some(None),
+        _ => None,
+    }
+}
+
+/// The operator of each fold. A fold that is not here is found by a test.
+const CALLS: [(&str, OnCpu); 7] = [
+    ("SumFn", |x, dims| Some(sum_dim_dtype(x, Some(dims), true, Some(x.dtype())).map(|y| vec![y]))),
+    ("MeanFn", |x, dims| Some(mean_dim_dtype(x, Some(dims), true, Some(x.dtype())).map(|y| vec![y]))),
+    ("AmaxFn", |x, dims| Some(amax_dims(x, dims, true).map(|y| vec![y]))),
+    ("AminFn", |x, dims| Some(amin_dims(x, dims, true).map(|y| vec![y]))),
+    ("AnyFn", |x, dims| Some(any_dims(x, Some(dims), true).map(|y| vec![y]))),
+    ("ArgmaxFn", |x, dims| one_or_all(x, dims).map(|dim| argmax(x, dim, true).map(|y| vec![y]))),
+    ("AminmaxFn", |x, dims| one_or_all(x, dims).map(|dim| aminmax_dim(x, dim, true).map(|(a, b)| vec![a, b]))),
+];
+
+/// Operands of other dtypes than those of the fold, conjugated and negated by turns.
+fn others(seed: usize, results: usize) -> (Stored, Vec<Stored>) {
+    let other = |k: usize| {
+        let dtype = DType::ALL[(seed + 5 * k) % DType::COUNT];
+        let conj = dtype.is_complex() && (seed + k).is_multiple_of(2);
+        Stored { conj, neg: dtype != DType::Bool && (seed / 2 + k).is_multiple_of(3), ..dtype.into() }
+    };
+    (other(0), (1..=results).map(other).collect())
+}
+
+fn push<F: ReduceFn>(path: &str, cases: &mut Vec<FoldCase>)
+where
+    F::Domain: SymFold<F>,
+{
+    let fold = path.rsplit("::").next().unwrap_or_default().trim();
+    let Some(&(_, on_cpu)) = CALLS.iter().find(|(name, _)| *name == fold) else { return };
+    for (number, dtype) in DType::ALL.into_iter().enumerate() {
+        let Some(recording) = symbolic::<F>(dtype) else { continue };
+        for is_cast in [false, true] {
+            let name = format!("{fold}_{}{}", c_suffix(dtype), if is_cast { "_cast" } else { "" });
+            let own = Reduction::new(&name, dtype, recording.clone());
+            let (input, results) = others(number + 3 * fold.len(), own.results().len());
+            let reduction = if is_cast { own.of(input, &results) } else { own };
+            cases.push(FoldCase { fold: fold.to_owned(), dtype, reduction, rule: F::RULE, is_cast, on_cpu });
+        }
+    }
+}
+
+/// Every case.
+pub fn cases() -> Vec<FoldCase> {
+    let mut cases = Vec::new();
+    macro_rules! each {
+        ($fold:path) => {
+            push::<$fold>(stringify!($fold), &mut cases);
+        };
+    }
+    monomorph::ops::for_each_fold! { each }
+    cases
+}
+
+impl Checked for FoldCase {
+    fn name(&self) -> String {
+        format!("{} {}{}", self.fold, c_suffix(self.dtype), if self.is_cast { " cast" } else { "" })
+    }
+    fn family(&self) -> &str {
+        &self.fold
+    }
+    fn text(&self) -> String {
+        reductions_source(std::slice::from_ref(&self.reduction))
+    }
+    fn is_of(&self, finding: &Finding) -> bool {
+        Way::ALL.iter().any(|&way| finding.place == self.reduction.kernel(way))
+            || finding.place.split(", ").any(|name| name == self.name())
+    }
+    fn compiles(nvrtc: &Nvrtc, cases: &[FoldCase]) -> Result<Vec<Finding>, CompileError> {
+        compiles::check(nvrtc, cases)
+    }
+    fn computes(cases: &[FoldCase], folder: &Path) -> Result<Vec<Finding>, String> {
+        computes::check(cases, folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fold_of_the_table_is_a_case() {
+        let mut folds = Vec::new();
+        macro_rules! each {
+            ($fold:path) => {
+                folds.push(stringify!($fold));
+            };
+        }
+        monomorph::ops::for_each_fold! { each }
+        let cases = cases();
+        for path in folds {
+            let name = path.rsplit("::").next().unwrap().trim();
+            assert!(cases.iter().any(|case| case.fold == name), "{name} has no call on the CPU");
+        }
+    }
+}
