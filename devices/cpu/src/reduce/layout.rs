@@ -16,8 +16,9 @@ const FAR_BYTES: usize = 1 << 20;
 /// Rows of a chunk.
 pub(super) const ROWS: usize = 128;
 
-/// Rows of a chunk of a dense run, which are short, where more of them add no error: accumulators are wider than elements.
-const WIDE_ROWS: usize = 512;
+/// Rows of a chunk of a dense run, which are short, where more of them add little error: accumulators are wider than elements. And where
+/// they add none: these are of float64.
+const WIDE_ROWS: [usize; 2] = [256, 512];
 
 /// Bytes of either part of the accumulators of a row that is read in place: they stay in the first-level cache.
 const LANE_BYTES: usize = 8192;
@@ -100,7 +101,11 @@ impl Layout {
 
         let size = iter.dtype(input).size();
         let lanes_of = |in_place| if in_place { dense_lanes(size) } else { LANES };
-        let rows_of = |in_place| if in_place && parts[0] > size { WIDE_ROWS } else { ROWS };
+        let rows_of = |in_place: bool| match parts[0] {
+            part if !in_place || part <= size => ROWS,
+            ..8 => WIDE_ROWS[0],
+            _ => WIDE_ROWS[1],
+        };
         let is_dense = |d: &Dim| d.input == size as isize;
         // Whole rows of a few outputs each lie one after the other.
         let by_turns = |d: &Dim| {
