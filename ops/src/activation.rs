@@ -370,6 +370,7 @@ record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Tame within 65536: float
     let s = logistic(1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a));
     g * (s + a * s * (1.0 - s) * 1.595_769_121_605_730_8 * (1.0 + 3.0 * 0.044_715 * a * a))
 } }
+// Where e^-x is infinite, silu is zero, as PyTorch's is.
 record! { SiluFn "silu: x", Any within 64 or 3e-37: float |[a], []| a * logistic(a), complex |[a], []| a * c_logistic(a) }
 record! { SiluBackwardFn "silu_backward: x x", Tame within 4096:
 float |[g, a], []| g * logistic(a) * (1.0 + a * (1.0 - logistic(a))),
