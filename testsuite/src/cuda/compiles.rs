@@ -10,19 +10,27 @@ pub const ARCH: &str = "sm_90";
 /// CUDA's functions of an angle keep the bits of a large one in an array; so much stack is accepted where one is called.
 pub const ANGLE_STACK: u32 = 64;
 
+type Found = Result<Vec<Finding>, CompileError>;
+
 /// Compiles the kernels of these cases and says what is wrong with them.
 ///
 /// # Errors
 /// Those of a compiler that cannot be used at all; a kernel that does not compile is a finding.
 pub fn check(nvrtc: &Nvrtc, cases: &[Case]) -> Result<Vec<Finding>, CompileError> {
-    let functors: Vec<Functor> = cases.iter().map(|case| case.functor.clone()).collect();
-    match check_text(nvrtc, &functors, &source(&functors)) {
+    in_halves(cases, &|cases| {
+        let functors: Vec<Functor> = cases.iter().map(|case| case.functor.clone()).collect();
+        check_text(nvrtc, &functors, &source(&functors))
+    })
+}
+
+/// Checks cases as one translation unit, and those of one that does not compile in halves: one case spoils the others.
+pub(super) fn in_halves<C: Checked>(cases: &[C], check: &dyn Fn(&[C]) -> Found) -> Found {
+    match check(cases) {
         Err(CompileError::Text { log }) => match cases {
             [case] => Ok(vec![Finding { place: case.name(), what: format!("does not compile:\n{log}") }]),
-            // One of them spoils the others.
             _ => {
                 let (first, rest) = cases.split_at(cases.len() / 2);
-                Ok([check(nvrtc, first)?, check(nvrtc, rest)?].concat())
+                Ok([in_halves(first, check)?, in_halves(rest, check)?].concat())
             }
         },
         other => other,

@@ -33,10 +33,16 @@ const OPTIONS: [&str; 9] = [
 
 /// The program that runs the kernels of these functors, in the order of [`Form::ALL`] each.
 pub fn program(functors: &[Functor], kernels: &str) -> String {
-    let mut text = format!("{}\n{kernels}\n{}\n", include_str!("host.h"), include_str!("host.cpp"));
+    let names = functors.iter().flat_map(|f| Form::ALL.map(|form| f.kernel(form)));
+    program_of(names, kernels, include_str!("host.cpp"))
+}
+
+/// The program that runs kernels by number, with a main function that calls them.
+pub(super) fn program_of(names: impl Iterator<Item = String>, kernels: &str, main: &str) -> String {
+    let mut text = format!("{}\n{kernels}\n{main}\n", include_str!("host.h"));
     text +=
         "static void host_kernel(unsigned kernel, const std::vector<char> &bytes, unsigned blocks, unsigned order) {\n";
-    for (number, kernel) in functors.iter().flat_map(|f| Form::ALL.map(|form| f.kernel(form))).enumerate() {
+    for (number, kernel) in names.enumerate() {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  if (kernel == {number}) host_run({kernel}, bytes, blocks, order);");
     }

@@ -44,7 +44,7 @@ fn what_is_not_rounded_needs_no_rounding() {
         let call = |tensors: &[Tensor<Cpu>]| {
             let masks = std::iter::repeat_n(&mask, formula.masks);
             let operands: Vec<Operand<'_>> = masks.chain(tensors).take(formula.operands).map(Operand::from).collect();
-            (formula.cpu.functional)(&operands, &[]).unwrap_or_else(|error| panic!("{}: {error}", formula.path))
+            (formula.cpu.functional)(&operands, &[]).expect(formula.path)
         };
         let (half, single) = (call(&halves), call(&singles));
         let rounded = to(DType::BF16, &single);

@@ -2,8 +2,8 @@
 //! demanded of them beyond what is demanded of every kernel.
 
 use super::FoldCase;
-use crate::cuda::compiles::{ARCH, judge};
-use crate::cuda::{Checked, Finding};
+use crate::cuda::Finding;
+use crate::cuda::compiles::{ARCH, in_halves, judge};
 use monomorph_cuda::{CompileError, Nvrtc, Reduction, Usage, Way, reductions_source};
 
 /// Words that a thread has in flight.
@@ -14,18 +14,10 @@ const FLIGHT: usize = 4;
 /// # Errors
 /// Those of a compiler that cannot be used at all; a kernel that does not compile is a finding.
 pub fn check(nvrtc: &Nvrtc, cases: &[FoldCase]) -> Result<Vec<Finding>, CompileError> {
-    let reductions: Vec<Reduction> = cases.iter().map(|case| case.reduction.clone()).collect();
-    match check_text(nvrtc, &reductions, &reductions_source(&reductions)) {
-        Err(CompileError::Text { log }) => match cases {
-            [case] => Ok(vec![Finding { place: case.name(), what: format!("does not compile:\n{log}") }]),
-            // One of them spoils the others.
-            _ => {
-                let (first, rest) = cases.split_at(cases.len() / 2);
-                Ok([check(nvrtc, first)?, check(nvrtc, rest)?].concat())
-            }
-        },
-        other => other,
-    }
+    in_halves(cases, &|cases| {
+        let reductions: Vec<Reduction> = cases.iter().map(|case| case.reduction.clone()).collect();
+        check_text(nvrtc, &reductions, &reductions_source(&reductions))
+    })
 }
 
 /// The same for the text of a translation unit, which may be another than theirs.

@@ -4,24 +4,17 @@
 use super::FoldCase;
 use super::jobs::{Job, jobs};
 use crate::c_text::part_distance;
-use crate::cuda::computes::{ended, reached, run};
+use crate::cuda::computes::{ended, program_of, reached, run};
 use crate::cuda::{Checked, Finding};
 use crate::layout::values;
 use monomorph::{Cpu, Tensor};
 use monomorph_cuda::{Reduction, Way, reductions_source};
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// The program that runs the kernels of these reductions, in the order of [`Way::ALL`] each.
 pub fn program(reductions: &[Reduction], kernels: &str) -> String {
-    let mut text = format!("{}\n{kernels}\n{}\n", include_str!("../host.h"), include_str!("host.cpp"));
-    text +=
-        "static void host_kernel(unsigned kernel, const std::vector<char> &bytes, unsigned blocks, unsigned order) {\n";
-    for (number, kernel) in reductions.iter().flat_map(|r| Way::ALL.map(|way| r.kernel(way))).enumerate() {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  if (kernel == {number}) host_run({kernel}, bytes, blocks, order);");
-    }
-    text + "}\n"
+    let names = reductions.iter().flat_map(|r| Way::ALL.map(|way| r.kernel(way)));
+    program_of(names, kernels, include_str!("host.cpp"))
 }
 
 /// Runs the kernels of these cases on the host, in programs below `folder`, and says what is wrong with them.
