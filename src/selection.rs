@@ -128,6 +128,9 @@ macro_rules! memory_row {
     ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : hand $($row:tt)*) => {
         monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : hand $($row)* }
     };
+    ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : itself $($row:tt)*) => {
+        monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : itself $($row)* }
+    };
     ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : copying $($row:tt)*) => {
         monomorph_ops::__register_row! { [$library $device] $name $args -> $rets : copying $($row)* }
     };

@@ -121,24 +121,23 @@ impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
 }
 
 pointwise! { EluFn "elu": Reals, Same<1>; Numbers<3> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
-impl<V: HasReal + Exponential + Hyperbolic> Map<V> for EluFn {
+impl<V: HasReal + Exponential> Map<V> for EluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [alpha, scale, input_scale]: [V; 3]) -> V {
         let scaled = a * input_scale;
-        // e^s - 1 is 2 tanh(s/2) / (1 - tanh(s/2)), of which nothing cancels unless s is large.
-        let half = (scaled * V::from_f64(0.5)).tanh();
-        let near = (half + half) / (V::one() - half);
-        let below = V::select(scaled.gt(V::one()), scaled.exp() - V::one(), near);
-        V::select(a.gt(V::zero()), a * scale, below * (alpha * scale))
+        V::select(a.gt(V::zero()), a * scale, scaled.expm1() * (alpha * scale))
     }
 }
 
 pointwise! { SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
-impl<V: HasReal + Hyperbolic> Map<V> for SoftplusBackwardFn {
+impl<V: HasReal + Exponential> Map<V> for SoftplusBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [beta, threshold]: [V; 2]) -> V {
         let scaled = a * beta;
-        V::select(scaled.gt(threshold), grad, grad * scaled.sigmoid())
+        // grad e^s / (1 + e^s), of which nothing overflows.
+        let small = (-scaled.abs()).exp();
+        let part = V::select(scaled.lt(V::zero()), small, V::one()) / (V::one() + small);
+        V::select(scaled.gt(threshold), grad, grad * part)
     }
 }
 

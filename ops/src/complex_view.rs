@@ -1,6 +1,7 @@
 //! Views of complex tensors as real ones and back, and of the lazy bits: conjugation and negation that cost nothing until
 //! somebody reads the elements.
 
+use crate::copies::clone_tensor;
 use crate::fill::copy_;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
@@ -153,14 +154,24 @@ fn copy_parts<D: Device>([re, im]: [&mut Tensor<D>; 2], real: &Tensor<D>, imag: 
 
 /// `resolve_conj`: the tensor itself, or a copy if its conj bit is set.
 pub fn resolve_conj<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    Ok(conj_resolved(this)?.unwrap_or_else(|| this.clone()))
+}
+
+/// `resolve_conj`, or nothing where that is the tensor itself.
+pub fn conj_resolved<D: Device>(this: &Tensor<D>) -> Result<Option<Tensor<D>>> {
     let _span = observe::operator("resolve_conj", [this.geometry()]);
-    if this.is_conj() { crate::copies::clone_tensor(this, None) } else { Ok(this.clone()) }
+    this.is_conj().then(|| clone_tensor(this, None)).transpose()
 }
 
 /// `resolve_neg`: the tensor itself, or a copy if its neg bit is set.
 pub fn resolve_neg<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    Ok(neg_resolved(this)?.unwrap_or_else(|| this.clone()))
+}
+
+/// `resolve_neg`, or nothing where that is the tensor itself.
+pub fn neg_resolved<D: Device>(this: &Tensor<D>) -> Result<Option<Tensor<D>>> {
     let _span = observe::operator("resolve_neg", [this.geometry()]);
-    if this.is_neg() { crate::copies::clone_tensor(this, None) } else { Ok(this.clone()) }
+    this.is_neg().then(|| clone_tensor(this, None)).transpose()
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).
@@ -188,10 +199,10 @@ macro_rules! __complex_view_rows {
         { [_neg_view] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::neg_view) {
             functional neg_view; copy neg_view_copy [_neg_view_copy]; copyout - [_neg_view_copy.out];
         } }
-        { [resolve_conj] (Tensor(a) self) -> (Tensor(a)) : hand ($crate::complex_view::resolve_conj) {
+        { [resolve_conj] (Tensor(a) self) -> (Tensor(a)) : itself ($crate::complex_view::conj_resolved) {
             functional resolve_conj;
         } }
-        { [resolve_neg] (Tensor(a) self) -> (Tensor(a)) : hand ($crate::complex_view::resolve_neg) {
+        { [resolve_neg] (Tensor(a) self) -> (Tensor(a)) : itself ($crate::complex_view::neg_resolved) {
             functional resolve_neg;
         } }
     } };

@@ -22,6 +22,11 @@ pub(crate) fn resolved<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
 
 /// `contiguous`: the tensor itself if it already has the format, else a copy that does.
 pub fn contiguous<D: Device>(this: &Tensor<D>, memory_format: MemoryFormat) -> Result<Tensor<D>> {
+    Ok(made_contiguous(this, memory_format)?.unwrap_or_else(|| this.clone()))
+}
+
+/// `contiguous`, or nothing where that is the tensor itself.
+pub fn made_contiguous<D: Device>(this: &Tensor<D>, memory_format: MemoryFormat) -> Result<Option<Tensor<D>>> {
     let _span = observe::operator("contiguous", [this.geometry()]);
     let already = match memory_format {
         MemoryFormat::Contiguous => this.is_contiguous(),
@@ -32,7 +37,7 @@ pub fn contiguous<D: Device>(this: &Tensor<D>, memory_format: MemoryFormat) -> R
         }
         format => strides::is_channels_last(this.sizes(), this.strides(), format),
     };
-    if already { Ok(this.clone()) } else { clone_tensor(this, Some(memory_format)) }
+    (!already).then(|| clone_tensor(this, Some(memory_format))).transpose()
 }
 
 /// `reshape`: other sizes of the same elements; a view where the strides allow it, else a contiguous copy.
@@ -212,7 +217,7 @@ macro_rules! __copies_rows {
             functional clone_tensor; autoout - [clone.out];
         } }
         { [contiguous] (Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> (Tensor(a))
-            : hand ($crate::copies::contiguous) {
+            : itself ($crate::copies::made_contiguous) {
             functional contiguous;
         } }
         { [to.dtype_layout] (Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,

@@ -64,12 +64,17 @@ impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>,)> for Sign {
 
 /// `conj_physical`: the conjugate written out; what is not complex is its own, and is returned itself.
 pub fn conj_physical<D: Kernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    Ok(conjugate(this)?.unwrap_or_else(|| this.clone()))
+}
+
+/// `conj_physical`, or nothing where that is the tensor itself.
+pub fn conjugate<D: Kernels>(this: &Tensor<D>) -> Result<Option<Tensor<D>>> {
     let _span = observe::operator("conj_physical", [this.geometry()]);
     if !this.dtype().is_complex() {
-        return Ok(this.clone());
+        return Ok(None);
     }
     let [conjugate] = run::<ConjFn, D, _, _>((this,), Functional::<D, 1>::default())?;
-    Ok(conjugate)
+    Ok(Some(conjugate))
 }
 
 /// `conj_physical_`: the same in place.
@@ -119,7 +124,7 @@ macro_rules! __sign_rows {
         { [_conj_physical] (Tensor self) -> (Tensor) : formula ($crate::sign::ConjFn) {
             functional -; autoout - [_conj_physical.out];
         } }
-        { [conj_physical] (Tensor self) -> (Tensor) : hand ($crate::sign::conj_physical) { functional conj_physical; } }
+        { [conj_physical] (Tensor self) -> (Tensor) : itself ($crate::sign::conjugate) { functional conj_physical; } }
         { [conj_physical_] (Tensor self) -> (Tensor) : hand ($crate::sign::conj_physical_) {
             inplace conj_physical_ [conj_physical_];
         } }

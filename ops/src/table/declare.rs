@@ -283,7 +283,7 @@ const fn aliases(kind: &str, name: Text<'_>, args: Text<'_>, rets: Text<'_>) {
         return;
     }
     let composed = kind.is("implicit") || kind.is("explicit") || kind.is("nonfunctional") || kind.is("redirect");
-    let by_hand = kind.is("hand") || kind.is("copying") || kind.is("moving");
+    let by_hand = kind.is("hand") || kind.is("itself") || kind.is("copying") || kind.is("moving");
     if by_hand || composed {
         let mut rest = rets;
         while !rest.0.is_empty() {

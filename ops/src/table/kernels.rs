@@ -70,12 +70,15 @@ macro_rules! __kernel {
         const INPUTS: usize = 1 + <[&str]>::len(&[$(stringify!($n)),*]);
         let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
         $crate::table::check_written(outs, INPUTS)?;
-        let mut reader = $crate::table::Reader::new(inputs, 0);
-        let this = reader.tensor::<$device>(stringify!($this))?;
-        let geometry = $($op)*(this.geometry(),
-            $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+        let copy = {
+            let mut reader = $crate::table::Reader::new(inputs, 0);
+            let this = reader.tensor::<$device>(stringify!($this))?;
+            let geometry = $($op)*(this.geometry(),
+                $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+            $crate::table::copied(&this, geometry)?
+        };
         let [out] = $crate::table::written::<$device, 1>(outs)?;
-        $crate::table::write_out(&$crate::table::copied(&this, geometry)?, out)?;
+        $crate::table::write_out(&copy, out)?;
         $crate::table::keep_written(stack, INPUTS + 1, 1);
         Ok(())
     } };
@@ -84,12 +87,14 @@ macro_rules! __kernel {
     (@outs $write:ident $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
         const INPUTS: usize = 1 + <[&str]>::len(&[$(stringify!($n)),*]);
         let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
-        let mut reader = $crate::table::Reader::new(inputs, 0);
-        let this = reader.tensor::<$device>(stringify!($this))?;
-        let geometries = $($op)*(this.geometry(),
-            $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+        let parts = {
+            let mut reader = $crate::table::Reader::new(inputs, 0);
+            let this = reader.tensor::<$device>(stringify!($this))?;
+            let geometries = $($op)*(this.geometry(),
+                $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+            $crate::table::copied_parts(&this, geometries)?
+        };
         let mut written = $crate::table::written_list::<$device>(&mut outs[0], INPUTS)?;
-        let parts = $crate::table::copied_parts(&this, geometries)?;
         $crate::table::$write(&parts, &mut written)?;
         $crate::table::keep_written(stack, INPUTS + 1, 0);
         Ok(())
@@ -110,11 +115,13 @@ macro_rules! __kernel {
     (@made $how_made:ident view $device:ident ($($op:tt)*) $rets:tt [(arg Tensor $this:ident) $((arg $ty:ident $n:ident))*]) => { |stack| {
         const COUNT: usize = 1 + <[&str]>::len(&[$(stringify!($n)),*]);
         let args = $crate::table::arguments(stack, COUNT)?;
-        let mut reader = $crate::table::Reader::new(args, 0);
-        let this = reader.tensor::<$device>(stringify!($this))?;
-        let geometry = $($op)*(this.geometry(),
-            $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
-        let result = $crate::table::IntoResults::into_results($crate::table::$how_made(&this, geometry)?);
+        let result = {
+            let mut reader = $crate::table::Reader::new(args, 0);
+            let this = reader.tensor::<$device>(stringify!($this))?;
+            let geometry = $($op)*(this.geometry(),
+                $(reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?),*)?;
+            $crate::table::IntoResults::into_results($crate::table::$how_made(&this, geometry)?)
+        };
         $crate::table::finish(stack, COUNT, result);
         Ok(())
     } };
@@ -123,29 +130,49 @@ macro_rules! __kernel {
         let (first, rest) = $crate::table::arguments(stack, 1 + OTHERS)?.split_at_mut(1);
         $crate::table::check_written(first, 0)?;
         let [this] = $crate::table::written::<$device, 1>(first)?;
-        #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
-        let mut reader = $crate::table::Reader::new(rest, 1);
-        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
-        $($op)*(this, $($n),*)?;
+        {
+            #[allow(unused_mut, unused_variables, reason = "an operator may have no argument besides self")]
+            let mut reader = $crate::table::Reader::new(rest, 1);
+            $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+            $($op)*(this, $($n),*)?;
+        }
         stack.truncate(stack.len() - OTHERS);
         Ok(())
     } };
     (functional hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
         const COUNT: usize = <[&str]>::len(&[$(stringify!($n)),*]);
         let args = $crate::table::arguments(stack, COUNT)?;
-        let mut reader = $crate::table::Reader::new(args, 0);
-        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
-        let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
+        let result: $crate::__hand_result!($device $rets) = {
+            let mut reader = $crate::table::Reader::new(args, 0);
+            $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+            $($op)*($($n),*)?
+        };
         $crate::table::finish(stack, COUNT, $crate::table::IntoResults::into_results(result));
+        Ok(())
+    } };
+    (functional itself $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
+        const COUNT: usize = <[&str]>::len(&[$(stringify!($n)),*]);
+        let args = $crate::table::arguments(stack, COUNT)?;
+        let made: Option<$crate::core::Tensor<$device>> = {
+            let mut reader = $crate::table::Reader::new(args, 0);
+            $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+            $($op)*($($n),*)?
+        };
+        match made {
+            Some(made) => $crate::table::finish(stack, COUNT, [made.into()]),
+            None => $crate::table::keep_first::<$device>(stack, COUNT)?,
+        }
         Ok(())
     } };
     (autoout hand $device:ident ($($op:tt)*) $rets:tt [$((arg $ty:ident $n:ident))*]) => { |stack| {
         const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
         let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
         $crate::table::check_written(outs, INPUTS)?;
-        let mut reader = $crate::table::Reader::new(inputs, 0);
-        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
-        let result: $crate::__hand_result!($device $rets) = $($op)*($($n),*)?;
+        let result: $crate::__hand_result!($device $rets) = {
+            let mut reader = $crate::table::Reader::new(inputs, 0);
+            $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+            $($op)*($($n),*)?
+        };
         let [out] = $crate::table::written::<$device, 1>(outs)?;
         $crate::table::write_out(&result, out)?;
         $crate::table::keep_written(stack, INPUTS + 1, 1);
@@ -155,10 +182,12 @@ macro_rules! __kernel {
         const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
         let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 2)?.split_at_mut(INPUTS);
         $crate::table::check_written(outs, INPUTS)?;
-        let mut reader = $crate::table::Reader::new(inputs, 0);
         let [$a, $b] = $crate::table::written::<$device, 2>(outs)?;
-        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
-        $($op)*($($n,)* $a, $b)?;
+        {
+            let mut reader = $crate::table::Reader::new(inputs, 0);
+            $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+            $($op)*($($n,)* $a, $b)?;
+        }
         $crate::table::keep_written(stack, INPUTS + 2, 2);
         Ok(())
     } };
@@ -166,10 +195,12 @@ macro_rules! __kernel {
         const INPUTS: usize = <[&str]>::len(&[$(stringify!($n)),*]);
         let (inputs, outs) = $crate::table::arguments(stack, INPUTS + 1)?.split_at_mut(INPUTS);
         $crate::table::check_written(outs, INPUTS)?;
-        let mut reader = $crate::table::Reader::new(inputs, 0);
         let [out] = $crate::table::written::<$device, 1>(outs)?;
-        $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
-        $($op)*($($n,)* out)?;
+        {
+            let mut reader = $crate::table::Reader::new(inputs, 0);
+            $( let $n = $crate::__hand_value!(reader $device $ty $n); )*
+            $($op)*($($n,)* out)?;
+        }
         $crate::table::keep_written(stack, INPUTS + 1, 1);
         Ok(())
     } };
@@ -211,7 +242,7 @@ macro_rules! __hand_result {
 #[macro_export]
 macro_rules! __hand_value {
     ($reader:ident $device:ident Tensor $n:ident) => {
-        &$reader.tensor::<$device>(stringify!($n))?
+        &*$reader.tensor::<$device>(stringify!($n))?
     };
     ($reader:ident $device:ident $ty:ident $n:ident) => {
         $reader.next::<$crate::__marker!($ty)>(stringify!($n), stringify!($ty))?

@@ -3,6 +3,7 @@
 
 use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, Result, Stack, Tensor};
 use smallvec::SmallVec;
+use std::ops::Deref;
 
 /// Reads boxed arguments one after another.
 pub struct Reader<'a> {
@@ -26,19 +27,39 @@ impl<'a> Reader<'a> {
     }
 
     /// The next argument as a tensor on `D`; a number becomes a wrapped 0-dim tensor.
-    pub fn tensor<D: Device>(&mut self, name: &str) -> Result<Tensor<D>> {
+    pub fn tensor<D: Device>(&mut self, name: &str) -> Result<Given<'a, D>> {
         let value = self.args.get(self.position).unwrap_or(&IValue::None);
         self.position += 1;
         self.schema_position += 1;
         match value {
             IValue::Tensor(t) => match t.downcast_ref::<D>() {
-                Some(t) => Ok(t.clone()),
+                Some(t) => Ok(Given::Lent(t)),
                 None => Err(device_error::<D>(t, name)),
             },
             other => match other.to_scalar() {
-                Some(number) => wrapped_number::<D>(number),
+                Some(number) => wrapped_number::<D>(number).map(Given::Made),
                 None => Err(kind_error(value, self.schema_position - 1, name, "Tensor")),
             },
+        }
+    }
+}
+
+/// A tensor that is an argument: where it lies, or of a number.
+#[allow(clippy::large_enum_variant, reason = "it lives on the stack for one call")]
+pub enum Given<'a, D: Device> {
+    /// The argument itself.
+    Lent(&'a Tensor<D>),
+    /// Made of an argument that is a number.
+    Made(Tensor<D>),
+}
+
+impl<D: Device> Deref for Given<'_, D> {
+    type Target = Tensor<D>;
+    #[inline]
+    fn deref(&self) -> &Tensor<D> {
+        match self {
+            Given::Lent(tensor) => tensor,
+            Given::Made(tensor) => tensor,
         }
     }
 }
@@ -83,6 +104,16 @@ pub fn arguments(stack: &mut Stack, count: usize) -> Result<&mut [IValue]> {
 pub fn finish(stack: &mut Stack, count: usize, results: impl IntoIterator<Item = IValue>) {
     stack.truncate(stack.len() - count);
     stack.extend(results);
+}
+
+/// Leaves the first of the last `count` values, a tensor or a number, as the result of the call that they were the arguments of.
+pub fn keep_first<D: Device>(stack: &mut Stack, count: usize) -> Result<()> {
+    stack.truncate(stack.len() + 1 - count);
+    let first = stack.last_mut().filter(|value| !matches!(value, IValue::Tensor(_)));
+    if let Some(number) = first.and_then(|value| value.to_scalar().map(|number| (value, number))) {
+        *number.0 = wrapped_number::<D>(number.1)?.into();
+    }
+    Ok(())
 }
 
 /// Checks that the values are tensors to be written; they are arguments from number `first` on.
@@ -135,6 +166,15 @@ mod tests {
         finish(&mut stack, 0, [IValue::None, IValue::None]);
         keep_written(&mut stack, 3, 1);
         assert!(matches!(stack[..], [IValue::Int(7), IValue::None]));
+    }
+
+    #[test]
+    fn the_first_argument_may_be_the_result_and_a_number_becomes_a_tensor() {
+        let mut stack: Stack = vec![IValue::Int(7), tensor(&[2]).into(), IValue::Bool(true)];
+        keep_first::<Meta>(&mut stack, 2).unwrap();
+        assert!(matches!(&stack[..], [IValue::Int(7), IValue::Tensor(t)] if t.sizes() == [2]));
+        keep_first::<Meta>(&mut stack, 2).unwrap();
+        assert!(matches!(&stack[..], [IValue::Tensor(t)] if t.dtype() == DType::I64 && t.sizes().is_empty()));
     }
 
     #[test]

@@ -49,8 +49,10 @@ const ELSEWHERE: [&str; 8] = ["factory", "new_factories", "resize", "scatter", "
 /// The out= form of each pointwise row; the functional one where it is no out= form that computes in place.
 fn overloads() -> Vec<OperatorHandle> {
     let mut names: Vec<String> = Vec::new();
-    for row in rows().into_iter().filter(|row| matches!(row.kind, "formula" | "op" | "hand")) {
-        if row.kind == "hand" && ELSEWHERE.iter().any(|family| row.definition.contains(&format!("::{family}::"))) {
+    for row in rows().into_iter().filter(|row| matches!(row.kind, "formula" | "op" | "hand" | "itself")) {
+        if matches!(row.kind, "hand" | "itself")
+            && ELSEWHERE.iter().any(|family| row.definition.contains(&format!("::{family}::")))
+        {
             continue;
         }
         let of = |form: &str| row.forms.iter().find(|f| f.form == form).and_then(|f| f.overload.clone());

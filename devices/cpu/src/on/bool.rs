@@ -87,4 +87,20 @@ impl<I: Isa> Ordered for On<bool, I> {
     fn le(self, other: Self) -> Self {
         On::new(!self.get() | other.get())
     }
+    #[inline(always)]
+    fn minimum(self, other: Self) -> Self {
+        self & other
+    }
+    #[inline(always)]
+    fn maximum(self, other: Self) -> Self {
+        self | other
+    }
+    #[inline(always)]
+    fn fmin(self, other: Self) -> Self {
+        self & other
+    }
+    #[inline(always)]
+    fn fmax(self, other: Self) -> Self {
+        self | other
+    }
 }

@@ -10,6 +10,16 @@ macro_rules! horner {
 }
 pub(super) use horner;
 
+/// The same with x² known, two coefficients at a time: nearly as many steps, but half as many of them wait for each other.
+macro_rules! paired {
+    ($x:expr, $square:expr; [$first:expr] $($odd:expr, $even:expr);*) => {{
+        let sum = $first;
+        $(let sum = sum.mul_add($square, $x.mul_add($odd, $even));)*
+        sum
+    }};
+}
+pub(super) use paired;
+
 /// Declares multiply and add, fused where the level can.
 macro_rules! fma {
     ($name:ident $float:ident) => {

@@ -5,17 +5,14 @@
 //!
 //! * tanh |x| = (e^t − 1) / (e^t + 1) with t = 2|x|. The numerator is (2ⁿ − 1) + 2ⁿ·(head + tail), exact in its first term,
 //!   so small arguments need no series of their own.
-//! * sigmoid x = e^t / (1 + e^t) for negative x, 1 / (1 + e^t) for others, with t = −|x|. Where products fuse, e^t needs no more
-//!   of a tail than what adding 1 rounds away.
+//! * sigmoid x = 1 / (1 + e^-x), whose e^-x needs no more of a tail than what adding 1 rounds away.
 //!
 //! Numerator and denominator are heads with tails; the quotient of the heads is corrected by what it leaves, with the same
 //! reciprocal. Without a fused product float32 is computed in float64, and products are split. tanh of float32, of which every
 //! argument can be checked, goes a shorter way.
 
-use super::exp::{
-    exp_near_f32, exp_near_f64, exp_parts_f32, exp_parts_f64, exponent_f32, exponent_f64, power_f32, power_f64,
-};
-use super::pair::{fast_sum_f32, fast_sum_f64, rest_f32, rest_f64};
+use super::exp::{exp_near_f32, exp_near_f64, exp_parts_f64, exponent_f32, exponent_f64, power_f32, power_f64};
+use super::pair::{fast_sum_f64, rest_f64};
 use crate::isa::Isa;
 
 /// The hyperbolic tangent of `x`: an odd polynomial (minimax, error below 2⁻²⁷) up to 1, then
@@ -78,49 +75,62 @@ pub(super) fn tanh_f64<I: Isa>(x: f64) -> f64 {
 }
 
 macro_rules! logistic {
-    ($name:ident: $float:ident, $near:ident, $parts:ident, $number:ident, $power:ident, $sum:ident, $rest:ident;
-        vanishes $vanishes:literal, normal above $normal:literal, raise by $rise:literal $(, wide $wide:ident)?) => {
+    ($name:ident: $float:ident, $near:ident, $exponent:ident, $power:ident;
+        vanishes $vanishes:literal, one from $one:literal, lower by $fall:literal) => {
         /// 1 / (1 + e^-x).
         #[inline(always)]
         pub(super) fn $name<I: Isa>(x: $float) -> $float {
-            $(if !I::FMA {
-                return $wide::<I>(x.into()) as $float;
-            })?
+            if !I::FMA {
+                return sigmoid_split::<I>(x.into()) as $float;
+            }
             // Beyond, the result is 0 or 1. NaN passes.
-            let t = -x.abs();
-            let t = if t < $vanishes { $vanishes } else { t };
-            let (n, (head, low)) = if I::FMA {
-                let (shifted, r, u) = $near(t, -0.0);
-                let (sum, rest) = $sum(1.0, r);
-                ($number(shifted), $sum(sum, (u * r).mul_add(r, rest)))
-            } else {
-                let (n, p, q) = $parts::<I>(t, -0.0);
-                let (sum, rest) = $sum(1.0, p);
-                (n, $sum(sum, rest + q))
-            };
-            // A quotient that is not normal is rounded once, at the end.
-            let far = t < $normal;
-            let scale = $power(if far { n.wrapping_add($rise) } else { n });
-            let (above, above_low) = (scale * head, scale * low);
-            // Where it was raised, it is still nothing beside 1.
-            let (below, below_low) = $sum(1.0, above);
-            let below_low = below_low + above_low;
-            let negative = x < 0.0;
-            let (above, above_low) = if negative { (above, above_low) } else { (1.0, 0.0) };
+            let x = if x > $one { $one } else { x };
+            let x = if x < $vanishes { $vanishes } else { x };
+            // Both terms of the sum are so small that none overflows, and the quotient so large that it is normal.
+            let one = $power(-$fall);
+            let (shifted, r, u) = $near(-x, -0.0);
+            let scale = $power($exponent(shifted).wrapping_sub($fall));
+            let head = 1.0 + u.mul_add(r * r, r);
+            let low = u.mul_add(r * r, r - (head - 1.0));
+            let power = scale * head;
+            let below = one + power;
+            let (large, small) = if power > one { (power, one) } else { (one, power) };
+            let below_low = scale.mul_add(low, small - (below - large));
             let inverse = 1.0 / below;
-            let quotient = above * inverse;
-            let rest = $rest::<I>($rest::<I>(above, quotient, below) + above_low, quotient, below_low);
-            let result = if I::FMA { rest.mul_add(inverse, quotient) } else { quotient + rest * inverse };
-            if far & negative { result * $power(-$rise) } else { result }
+            let rest = (-inverse).mul_add(below_low, (-inverse).mul_add(below, 1.0));
+            inverse.mul_add(rest, inverse) * one
         }
     };
 }
-
 logistic! {
-    sigmoid_f32: f32, exp_near_f32, exp_parts_f32, exponent_f32, power_f32, fast_sum_f32, rest_f32;
-    vanishes -104.0, normal above -86.5, raise by 64, wide sigmoid_f64
+    sigmoid_f32: f32, exp_near_f32, exponent_f32, power_f32;
+    vanishes -104.0, one from 20.0, lower by 40
 }
 logistic! {
-    sigmoid_f64: f64, exp_near_f64, exp_parts_f64, exponent_f64, power_f64, fast_sum_f64, rest_f64;
-    vanishes -746.0, normal above -707.5, raise by 128
+    sigmoid_f64: f64, exp_near_f64, exponent_f64, power_f64;
+    vanishes -746.0, one from 40.0, lower by 100
+}
+
+/// The logistic function without fused products: e^t / (1 + e^t) for negative x, 1 / (1 + e^t) for others, with t = −|x|.
+#[inline(always)]
+fn sigmoid_split<I: Isa>(x: f64) -> f64 {
+    let t = -x.abs();
+    let t = if t < -746.0 { -746.0 } else { t };
+    let (n, p, q) = exp_parts_f64::<I>(t, -0.0);
+    let (sum, rest) = fast_sum_f64(1.0, p);
+    let (head, low) = fast_sum_f64(sum, rest + q);
+    // A quotient that is not normal is rounded once, at the end.
+    let far = t < -707.5;
+    let scale = power_f64(if far { n.wrapping_add(128) } else { n });
+    let (above, above_low) = (scale * head, scale * low);
+    // Where it was raised, it is still nothing beside 1.
+    let (below, below_low) = fast_sum_f64(1.0, above);
+    let below_low = below_low + above_low;
+    let negative = x < 0.0;
+    let (above, above_low) = if negative { (above, above_low) } else { (1.0, 0.0) };
+    let inverse = 1.0 / below;
+    let quotient = above * inverse;
+    let rest = rest_f64::<I>(above, quotient, below) + above_low;
+    let result = quotient + rest_f64::<I>(rest, quotient, below_low) * inverse;
+    if far & negative { result * power_f64(-128) } else { result }
 }
