@@ -25,7 +25,7 @@ macro_rules! exponential {
         shape bias $bias:literal, mantissa $mantissa:literal;
         clamp $low:literal, $high:literal, normal above $normal:literal, raise by $rise:literal;
         ln2 $ln2_high:literal, $ln2_low:literal;
-        u [$u:literal $(, $u_next:literal)?] $($odd:literal, $even:literal);*;
+        u $u:literal $(, $u_rest:literal)*;
         q $first:literal $(, $rest:literal)*
     ) => {
         /// e to the power of `x`.
@@ -45,8 +45,7 @@ macro_rules! exponential {
             let n = shifted - SHIFT;
             let r = n.mul_add(-$ln2_low, n.mul_add(-$ln2_high, x));
             let u: $float = 2.0 * $u;
-            $(let u = u.mul_add(r, 2.0 * $u_next);)?
-            $(let u = u.mul_add(r, 2.0 * $odd).mul_add(r, 2.0 * $even);)*
+            $(let u = u.mul_add(r, 2.0 * $u_rest);)*
             let double = u.mul_add(r, 2.0).mul_add(r, 2.0);
             let half_power = shifted.to_bits() << $mantissa;
             let (double, half_power) = if x < $normal {
@@ -67,9 +66,8 @@ macro_rules! exponential {
             let shifted = x.mul_add(std::$float::consts::LOG2_E, SHIFT);
             let n = shifted - SHIFT;
             let r = n.mul_add(-$ln2_low, n.mul_add(-$ln2_high, x)) + low;
-            let u: $float = $u;
-            $(let u = u.mul_add(r, $u_next);)?
-            (shifted, r, paired!(r, r * r; [u] $($odd, $even);*))
+            let fma = |a: $float, b: $float, c: $float| a.mul_add(b, c);
+            (shifted, r, paired!(fma, r, r * r; $u $(, $u_rest)*))
         }
 
         /// The n of such a float: signed, so that it halves downwards; wrapping, because NaN leaves arbitrary bits.
@@ -128,7 +126,7 @@ exponential! {
     shape bias 127, mantissa 23;
     clamp -104.0, 89.0, normal above -86.5, raise by 64;
     ln2 0.693_359_4, -2.121_944_4e-4;
-    u [1.382_324_1e-3] 8.368_827e-3, 4.166_824e-2; 1.666_652e-1, 4.999_999_4e-1;
+    u 1.382_324_1e-3, 8.368_827e-3, 4.166_824e-2, 1.666_652e-1, 4.999_999_4e-1;
     q 1.989_099_1e-4, 1.393_365e-3, 8.333_310_5e-3, 4.166_646_7e-2, 1.666_666_7e-1
 }
 
@@ -137,9 +135,9 @@ exponential! {
     shape bias 1023, mantissa 52;
     clamp -746.0, 710.0, normal above -707.5, raise by 128;
     ln2 6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10;
-    u [2.5003327706230185e-8, 2.763056028047197e-7] 2.7557576800090774e-6, 2.480149221124442e-5;
-      1.984126951649935e-4, 1.388888894451334e-3; 8.333333333490218e-3, 0.041666666666526596;
-      1.666666666666642e-1, 5.000000000000011e-1;
+    u 2.5003327706230185e-8, 2.763056028047197e-7, 2.7557576800090774e-6, 2.480149221124442e-5,
+      1.984126951649935e-4, 1.388888894451334e-3, 8.333333333490218e-3, 0.041666666666526596, 1.666666666666642e-1,
+      5.000000000000011e-1;
     q 2.0914686968086876e-9, 2.5105217004720745e-8, 2.75572736431103e-7, 2.7557255400206422e-6, 2.4801587325547743e-5,
       1.9841269874820627e-4, 1.3888888888883748e-3, 8.333333333326136e-3, 4.166666666666667e-2, 1.666666666666667e-1
 }

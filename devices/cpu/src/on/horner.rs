@@ -10,11 +10,16 @@ macro_rules! horner {
 }
 pub(super) use horner;
 
-/// The same with x² known, two coefficients at a time: nearly as many steps, but half as many of them wait for each other.
+/// The same with x² given, two coefficients at a time: nearly as many steps, but half as many of them wait for each other.
 macro_rules! paired {
-    ($x:expr, $square:expr; [$first:expr] $($odd:expr, $even:expr);*) => {{
+    ($fma:expr, $x:expr, $square:expr; $first:expr, $second:expr $(, $odd:expr, $even:expr)*) => {{
+        let sum = $fma($first, $x, $second);
+        $(let sum = $fma(sum, $square, $fma($x, $odd, $even));)*
+        sum
+    }};
+    ($fma:expr, $x:expr, $square:expr; $first:expr $(, $odd:expr, $even:expr)*) => {{
         let sum = $first;
-        $(let sum = sum.mul_add($square, $x.mul_add($odd, $even));)*
+        $(let sum = $fma(sum, $square, $fma($x, $odd, $even));)*
         sum
     }};
 }

@@ -8,6 +8,7 @@
 //!
 //! Polynomials are minimax fits of the result's relative error: below 2⁻²⁷ and 2⁻⁵⁹.
 
+use super::horner::paired;
 use super::pair::fast_sum_f64;
 use crate::isa::Isa;
 
@@ -49,13 +50,8 @@ pub(super) fn log_f64<I: Isa>(x: f64) -> f64 {
     let (f, k) = reduced_f64(x);
     let s = f / (2.0 + f);
     let z = s * s;
-    let r = 0.147_958_212_234_713_84;
-    let r = fma(r, z, 0.153_140_700_632_093_15);
-    let r = fma(r, z, 0.181_835_632_728_236_22);
-    let r = fma(r, z, 0.222_221_985_998_718_95);
-    let r = fma(r, z, 0.285_714_287_420_523_6);
-    let r = fma(r, z, 0.399_999_999_994_166_24);
-    let r = fma(r, z, 0.666_666_666_666_673_4);
+    let r = paired!(fma, z, z * z; 0.147_958_212_234_713_84, 0.153_140_700_632_093_15, 0.181_835_632_728_236_22,
+        0.222_221_985_998_718_95, 0.285_714_287_420_523_6, 0.399_999_999_994_166_24, 0.666_666_666_666_673_4);
     let half_square = 0.5 * f * f;
     let (head, tail) = fast_sum_f64(f, fma(s, fma(z, r, half_square), -half_square));
     let (sum, rest) = fast_sum_f64(k * LN2_HIGH, head);

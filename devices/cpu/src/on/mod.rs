@@ -32,6 +32,7 @@ mod pow;
 mod quotient;
 mod reduction;
 mod repeat;
+mod short;
 mod sine;
 mod tanh;
 #[cfg(test)]

@@ -5,9 +5,11 @@
 //! log m = 2·artanh s with s = (m − 1) / (m + 1), s and the first terms of the series being pairs. Then C99's Annex F: what is
 //! negative, zero, infinite or NaN.
 
-use super::exp::{exp_f64, exp_parts_f64, power_f64};
-use super::log::{log_f64, reduced_f64};
+use super::exp::{exp_parts_f64, power_f64};
+use super::horner::paired;
+use super::log::reduced_f64;
 use super::pair::{fast_sum_f64, product_f64, rest_f64, sum_f64};
+use super::short::{exp_short, log_short};
 use crate::isa::Isa;
 
 /// Where `y` lies among the integers: whether it is one, and whether it is odd. Infinities are even.
@@ -36,7 +38,7 @@ macro_rules! signed {
 /// `x` to the power of `y`.
 #[inline(always)]
 pub(super) fn pow_f32<I: Isa>(x: f32, y: f32) -> f32 {
-    let magnitude = exp_f64::<I>(f64::from(y) * log_f64::<I>(f64::from(x.abs()))) as f32;
+    let magnitude = exp_short::<I>(f64::from(y) * log_short::<I>(f64::from(x.abs()))) as f32;
     signed!(x, y, magnitude, f32)
 }
 
@@ -78,14 +80,8 @@ fn log_pair<I: Isa>(x: f64) -> (f64, f64) {
     let (z, z_low) = product_f64::<I>(s, s);
     let z_low = z_low + 2.0 * s * s_low;
     // u = artanh s / s³ - 1 / s² = 1/3 + z/5 + z²/7 + …
-    let r = 0.058_620_655_880_145_7;
-    let r = fma(r, z, 0.058_530_686_401_903_55);
-    let r = fma(r, z, 0.066_674_043_701_579_92);
-    let r = fma(r, z, 0.076_922_974_402_831_5);
-    let r = fma(r, z, 0.090_909_091_681_223_33);
-    let r = fma(r, z, 0.111_111_111_108_258_34);
-    let r = fma(r, z, 0.142_857_142_857_146_87);
-    let r = fma(r, z, 0.2);
+    let r = paired!(fma, z, z * z; 0.058_620_655_880_145_7, 0.058_530_686_401_903_55, 0.066_674_043_701_579_92,
+        0.076_922_974_402_831_5, 0.090_909_091_681_223_33, 0.111_111_111_108_258_34, 0.142_857_142_857_146_87, 0.2);
     let (u, u_low) = fast_sum_f64(THIRD.0, z * r);
     let u_low = u_low + THIRD.1;
     // v = z·u
