@@ -15,8 +15,8 @@
 //! ```
 
 pub use monomorph_cuda::{
-    Cuda, Event, Paths, Stream, StreamGuard, compile, compile_copies, compile_fold, device_count, device_name,
-    live_blocks, set_blocking, synchronize, trim,
+    Cuda, Event, Paths, Stream, StreamGuard, compile, compile_copies, compile_fold, compile_nearest, device_count,
+    device_name, live_blocks, set_blocking, synchronize, trim,
 };
 
 use crate::selection::{self, Forms, Row, RunsOn, name};
@@ -24,13 +24,15 @@ use crate::{Dispatcher, Library, Result};
 use monomorph_core::Error;
 use monomorph_core::{DeviceId, DeviceKind, ErrorKind};
 
-/// Rows of a formula, of a fold, and of an operator of these: all of the latter but resampling.
+/// Rows of a formula, of a fold, of a template of its own, and of an operator of these.
 macro_rules! kernel_row {
-    ([$library:ident] [upsample_nearest1d.vec] $($row:tt)*) => {};
     ([$library:ident] $name:tt $args:tt -> $rets:tt : formula $formula:tt $($forms:tt)*) => {
         <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
     };
     ([$library:ident] $name:tt $args:tt -> $rets:tt : fold $fold:tt $($forms:tt)*) => {
+        <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
+    };
+    ([$library:ident] $name:tt $args:tt -> $rets:tt : template $template:tt $($forms:tt)*) => {
         <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
     };
     ([$library:ident] $name:tt $args:tt -> $rets:tt : op $operator:tt $($forms:tt)*) => {
@@ -40,7 +42,7 @@ macro_rules! kernel_row {
 }
 
 /// Registers the device with a dispatcher that has the operator table: views, copies, factories, every pointwise
-/// operator and every reduction. Undone when the library is dropped. No driver is needed for it.
+/// operator, every reduction and resampling. Undone when the library is dropped. No driver is needed for it.
 ///
 /// # Errors
 ///

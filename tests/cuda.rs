@@ -43,6 +43,8 @@ fn every_operator_of_a_formula_or_a_fold_is_registered() {
         "sum",
         "mean.dim",
         "any.all_out",
+        "upsample_nearest1d.out",
+        "upsample_nearest1d.vec",
     ] {
         assert!(runs(name), "{name}");
     }

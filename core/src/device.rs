@@ -167,6 +167,18 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     ///   [`overlap::internal`](crate::overlap::internal) can prove; where it can prove nothing, the implementation must not
     ///   write from two threads.
     unsafe fn copy(index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()>;
+
+    /// Copies bytes from one device of the kind to another, both given as index and address, and says whether it did: `false`
+    /// for devices that know no way but by the host.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` bytes, one or more, lie in one live block on both sides, of different devices; no other thread writes either
+    /// block or reads `to`.
+    unsafe fn across(to: (u8, *mut u8), from: (u8, *const u8), bytes: usize) -> Result<bool> {
+        let _ = (to, from, bytes);
+        Ok(false)
+    }
 }
 
 /// The device of tensors without data: sizes, strides and dtype only.

@@ -27,7 +27,9 @@ fn print(tensor: &AnyTensor, f: &mut Formatter<'_>) -> Result {
         } else {
             nested(f, g.sizes(), &cells, edge, 0, width)?;
         }
-        return write!(f, ", dtype={})", g.dtype());
+        write!(f, ", dtype={}", g.dtype())?;
+        // As in PyTorch: not of the CPU.
+        return if tensor.device().is_cpu() { f.write_char(')') } else { write!(f, ", device={})", tensor.device()) };
     }
     write!(f, "tensor(..., sizes={:?}, dtype={}, device={})", g.sizes(), g.dtype(), tensor.device())
 }

@@ -5,7 +5,7 @@ use crate::device::{Contents, Device, DeviceId};
 use crate::element::Element;
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
-use crate::storage::Held;
+use crate::storage::{Header, Held};
 use crate::strides;
 use crate::tensor::{AnyTensor, Raw, Tensor};
 use bytemuck::Zeroable;
@@ -45,6 +45,22 @@ impl Raw {
         // SAFETY: `_held` is the write borrow, and the length was compared.
         unsafe { header.write(0, bytes) }
     }
+
+    /// The same with bytes from `start` on of a storage of another device of the kind `D`, if the kind has a way: says whether.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds a borrow of `from`, which has as many bytes there, as this tensor's storage has.
+    unsafe fn take_first<D: Device>(&self, from: &Header, start: usize, bytes: usize) -> Result<bool> {
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        let _held = Held::write(header, true, "self")?;
+        // SAFETY: `_held` is a borrow.
+        let to = unsafe { header.data() };
+        // SAFETY: passed on.
+        let source = unsafe { from.data() }.wrapping_add(start).cast_const();
+        // SAFETY: S1 on both sides; the borrows keep others away.
+        unsafe { D::across((header.device().index, to), (from.device().index, source), bytes) }
+    }
 }
 
 impl<D: Device> Tensor<D> {
@@ -54,7 +70,8 @@ impl<D: Device> Tensor<D> {
     /// Errors: a meta tensor where `D` has data, memory that cannot be had, a storage that is being written, and those of the two
     /// devices.
     ///
-    /// The bytes between the first element and the last go by way of the host, once, and layouts are changed on `D`.
+    /// The bytes between the first element and the last go once, from device to device where the kind has [a way](Device::across) and
+    /// else by way of the host, and layouts are changed on `D`.
     pub fn from_any(source: &AnyTensor, index: u8) -> Result<Tensor<D>> {
         let g = source.geometry();
         let same = Geometry::new(g.dtype(), g.sizes(), g.strides(), 0)?.with_conj(g.is_conj()).with_neg(g.is_neg());
@@ -64,16 +81,32 @@ impl<D: Device> Tensor<D> {
             return Tensor::zeroed(g.dtype(), g.sizes(), &dense, index);
         }
         let header = source.0.header().ok_or(ErrorKind::NoHostData { device: source.device() })?;
-        let mut bytes = room::<u8>(same.bytes_needed()?)?;
-        {
-            let held = Held::read(header, "self")?;
-            if !bytes.is_empty() {
-                // SAFETY: `held` is a borrow. T1: the storage has as many bytes from the first element on.
-                unsafe { held.header().read(g.offset() as usize * g.dtype().size(), &mut bytes) }?;
+        let bytes = same.bytes_needed()?;
+        let held = Held::read(header, "self")?;
+        let start = g.offset() as usize * g.dtype().size();
+        let make = || Raw::allocate::<D>(same.clone(), index, Contents::Zeroed).map(Tensor::from_raw);
+        let is_apart = source.device().kind == D::KIND && source.device().index != index && bytes > 0;
+        let direct = if is_apart {
+            let moved = make()?;
+            // SAFETY: `held` is a borrow. T1: the storage has as many bytes from the first element on.
+            unsafe { moved.raw().take_first::<D>(held.header(), start, bytes) }?.then_some(moved)
+        } else {
+            None
+        };
+        let moved = match direct {
+            Some(moved) => moved,
+            None => {
+                let mut room = room::<u8>(bytes)?;
+                if !room.is_empty() {
+                    // SAFETY: as above.
+                    unsafe { held.header().read(start, &mut room) }?;
+                }
+                let moved = make()?;
+                moved.raw().write_first(&room)?;
+                moved
             }
-        }
-        let moved = Tensor::from_raw(Raw::allocate::<D>(same, index, Contents::Zeroed)?);
-        moved.raw().write_first(&bytes)?;
+        };
+        drop(held);
         if is_dense && !g.is_conj() && !g.is_neg() {
             return Ok(moved);
         }

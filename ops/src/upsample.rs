@@ -41,8 +41,10 @@ pub struct UpsamplePlan {
 
 /// Elements of the input per element of the output, in the precision of the dtype.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Step {
+pub enum Step {
+    /// For all dtypes but float64.
     Single(f32),
+    /// For float64.
     Double(f64),
 }
 
@@ -54,13 +56,18 @@ impl Default for Step {
 
 impl UpsamplePlan {
     /// The step of a dtype, from sizes and the scale that the caller gave. A scale that is not above 0 counts as none.
-    fn new(dtype: DType, input: i64, output: i64, scale: Option<f64>, serial: bool) -> UpsamplePlan {
+    pub fn new(dtype: DType, input: i64, output: i64, scale: Option<f64>, serial: bool) -> UpsamplePlan {
         let given = scale.filter(|&s| s > 0.0).map(|s| 1.0 / s);
         let step = match dtype {
             DType::F64 => Step::Double(given.unwrap_or(input as f64 / output as f64)),
             _ => Step::Single(given.map_or(input as f32 / output as f32, |step| step as f32)),
         };
         UpsamplePlan { step, input, serial }
+    }
+
+    /// Elements of the input per element of the output, for devices that compute [`source`](Self::source) themselves.
+    pub fn step(&self) -> Step {
+        self.step
     }
 
     /// The element of the input, along the last dimension, that is element `i` of the output.

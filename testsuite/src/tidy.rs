@@ -154,7 +154,7 @@ fn rank(package: &str) -> Option<usize> {
         "monomorph-ops" => 2,
         "monomorph" => 4,
         "monomorph-testsuite" | "monomorph-benches" => 5,
-        "xtask" => 6,
+        "monomorph-gpu" | "xtask" => 6,
         device if device.starts_with("monomorph-") => 3,
         _ => return None,
     })

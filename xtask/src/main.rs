@@ -35,6 +35,7 @@ cargo xtask COMMAND
       --limit SECONDS    time that one case may take (default: 60)
       --in-process       no worker processes: an abort ends the run, a debugger can follow it
   bench         this library and another one, timed in turn: cell, ours, theirs, ratio, bar
+      --device cuda      on the GPU, against PyTorch there; every cell, and what of a copy's bandwidth is reached
       --vs RIVAL         torch (default; MONOMORPH_PYTHON or python3 must find it), candle or ndarray
       --filter PART      only cells with this in group/op/dtype/layout/size/form; repeatable
       --json FILE        write the run as JSON after each cell
@@ -75,6 +76,7 @@ cargo xtask COMMAND
       --only CHECK       compiles (for sm_90) or computes (on the host, with g++)
       --faults           instead: plant faults into the kernels, each of which has to be found
       --again            also what has passed on this machine
+  cuda-bundle   target/cuda/monomorph-gpu: one program with kernels for sm_90 that runs tests and figures where there is a GPU
   tidy          the house rules
   msrv          check that the stated minimum Rust version builds the workspace
   help          this text
@@ -100,21 +102,23 @@ fn main() -> ExitCode {
             print!("{HELP}");
             Ok(true)
         }
-        Some(command @ ("test" | "ci" | "tidy" | "msrv" | "asan" | "valgrind" | "selective" | "cuda-setup")) => {
-            match rest.first() {
-                Some(extra) => Err(format!("{command} takes no arguments, got {extra}")),
-                None => match command {
-                    "test" => Ok(checks::test()),
-                    "ci" => Ok(checks::ci()),
-                    "asan" => memory::asan(),
-                    "cuda-setup" => cuda::install(),
-                    "selective" => Ok(selective::run()),
-                    "valgrind" => memory::valgrind(),
-                    "tidy" => Ok(checks::tidy()),
-                    _ => checks::msrv(),
-                },
-            }
-        }
+        Some(
+            command @ ("test" | "ci" | "tidy" | "msrv" | "asan" | "valgrind" | "selective" | "cuda-setup"
+            | "cuda-bundle"),
+        ) => match rest.first() {
+            Some(extra) => Err(format!("{command} takes no arguments, got {extra}")),
+            None => match command {
+                "test" => Ok(checks::test()),
+                "ci" => Ok(checks::ci()),
+                "asan" => memory::asan(),
+                "cuda-setup" => cuda::install(),
+                "cuda-bundle" => cuda::bundle(),
+                "selective" => Ok(selective::run()),
+                "valgrind" => memory::valgrind(),
+                "tidy" => Ok(checks::tidy()),
+                _ => checks::msrv(),
+            },
+        },
         Some(other) => Err(format!("unknown command {other}; cargo xtask help lists the commands")),
     };
     match outcome {

@@ -10,9 +10,11 @@ use crate::cache;
 use crate::driver::{Context, CudaError, Function, Module};
 use crate::functor::{Form, Functor, source_of};
 use crate::gpu::lock;
+use crate::nearest::{Nearest, nearest_source};
 use crate::nvrtc::Nvrtc;
 use crate::paths;
 use crate::reduce::{Reduction, Stored, Way, reductions_source};
+use crate::supply::Supply;
 use monomorph_core::DType;
 use smallvec::SmallVec;
 use std::any::TypeId;
@@ -79,7 +81,25 @@ impl Recorded for Reduction {
     }
 }
 
-/// The kernels of a formula at a dtype, or of a fold.
+impl Recorded for Nearest {
+    type Form = ();
+    const FORMS: usize = 1;
+
+    fn place((): ()) -> usize {
+        0
+    }
+    fn unit((): ()) -> &'static [()] {
+        &[()]
+    }
+    fn kernel(&self, (): ()) -> String {
+        Nearest::kernel(self)
+    }
+    fn source(all: &[Nearest], _: &[()]) -> String {
+        nearest_source(all)
+    }
+}
+
+/// The kernels of a formula at a dtype, of a fold, or of an operator without a template.
 #[derive(Debug)]
 pub(crate) struct Kernel<T = Functor> {
     recorded: T,
@@ -130,6 +150,7 @@ pub(crate) struct Kernels {
     /// By formula and dtype.
     pub(crate) formulas: Table<(TypeId, DType), Functor>,
     pub(crate) folds: Table<FoldKey, Reduction>,
+    pub(crate) nearest: Table<DType, Nearest>,
     /// One thread compiles; others wait for what it gives.
     compiling: Mutex<()>,
 }
@@ -152,7 +173,8 @@ fn compiler() -> Result<&'static Nvrtc> {
 
 impl Kernels {
     pub(crate) fn new(architecture: String) -> Kernels {
-        Kernels { architecture, formulas: Table::new(), folds: Table::new(), compiling: Mutex::default() }
+        let (formulas, folds, nearest) = (Table::new(), Table::new(), Table::new());
+        Kernels { architecture, formulas, folds, nearest, compiling: Mutex::default() }
     }
 
     /// The kernel of a form, compiled by the first call.
@@ -188,18 +210,21 @@ impl Kernels {
         if kernels.is_empty() {
             return Ok(());
         }
-        let recorded: Vec<T> = kernels.iter().map(|kernel| kernel.recorded.clone()).collect();
-        let code = self.code(&T::source(&recorded, forms))?;
-        // SAFETY: it is what the compiler gave, now or to another process.
-        let module = unsafe { Module::load(context, &code) }?;
+        let mut left = Vec::with_capacity(kernels.len());
         for kernel in kernels {
-            for &form in forms {
-                let function = module.function(&kernel.recorded.kernel(form))?;
-                // Who has the turn is alone.
-                let _ = kernel.slot(form).set(function);
+            // What came with the program has a text of its own.
+            let own = || T::source(std::slice::from_ref(&kernel.recorded), forms);
+            let found = if Supply::is_in_use() { Supply::find(&own(), &self.architecture) } else { None };
+            match found {
+                Some(code) => install(context, code, &[kernel], forms)?,
+                None => left.push(kernel),
             }
         }
-        Ok(())
+        if left.is_empty() {
+            return Ok(());
+        }
+        let recorded: Vec<T> = left.iter().map(|kernel| kernel.recorded.clone()).collect();
+        install(context, &self.code(&T::source(&recorded, forms))?, &left, forms)
     }
 
     /// The machine code of a translation unit.
@@ -219,4 +244,17 @@ impl Kernels {
         }
         Ok(code)
     }
+}
+
+/// Loads machine code, and takes these kernels' functions from it. Who has the turn to compile is alone.
+fn install<T: Recorded>(context: &Arc<Context>, code: &[u8], kernels: &[&Kernel<T>], forms: &[T::Form]) -> Result<()> {
+    // SAFETY: it is what the compiler gave, now, to another process, or to whom made the program.
+    let module = unsafe { Module::load(context, code) }?;
+    for kernel in kernels {
+        for &form in forms {
+            let function = module.function(&kernel.recorded.kernel(form))?;
+            let _ = kernel.slot(form).set(function);
+        }
+    }
+    Ok(())
 }

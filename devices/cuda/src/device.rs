@@ -39,7 +39,7 @@ impl Drop for Guard {
 }
 
 // SAFETY: no other type has the kind CUDA. `MEMORY` keeps M1, M2 and M4, as it says; no address is followed by the
-// host. `copy` has kernels that reach the elements of the iteration, or copies the bytes of dense ones.
+// host. `copy` has kernels that reach the elements of the iteration, or copies the bytes of dense ones; `across` copies bytes.
 unsafe impl Device for Cuda {
     const KIND: DeviceKind = DeviceKind::CUDA;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
@@ -94,6 +94,14 @@ unsafe impl Device for Cuda {
             unsafe { plan.run(&gpu, &iter, &[]) }.map(|_| ())
         });
         copied.map_err(|error| error.on(index))
+    }
+
+    unsafe fn across(to: (u8, *mut u8), from: (u8, *const u8), bytes: usize) -> Result<bool> {
+        let source = gpu(from.0).map_err(|error| error.on(from.0))?;
+        let target = gpu(to.0).map_err(|error| error.on(to.0))?;
+        // SAFETY: so many bytes lie in live blocks of the devices.
+        let copied = unsafe { target.take(to.1.addr() as Address, &source, from.1.addr() as Address, bytes) };
+        copied.map(|()| true).map_err(|error| error.on(to.0))
     }
 }
 

@@ -3,13 +3,13 @@
 
 use crate::compile::Kernel;
 use crate::device::Cuda;
-use crate::driver::{Address, CudaError};
-use crate::functor::{Form, Functor};
+use crate::driver::{Address, CudaError, Function};
+use crate::functor::Functor;
 use crate::gpu::{Gpu, Use, gpu};
 use crate::launch::{Base, Launch, THREADS};
 use crate::memory::Staging;
 use crate::operand::Source;
-use crate::stream::current;
+use crate::stream::{Stream, current};
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Result, Scalar};
 use monomorph_iter::TensorIter;
@@ -41,6 +41,25 @@ pub(crate) fn is_blocking() -> bool {
 /// the call that launched it, with the kernel's name.
 pub fn set_blocking(blocking: bool) {
     BLOCKING.store(1 + u8::from(blocking), Ordering::Relaxed);
+}
+
+/// Launches a kernel on a stream, and waits for it where calls are to.
+///
+/// # Safety
+///
+/// The argument is that of the kernel's structure, and the stream has waited for who uses the blocks that it reaches.
+pub(crate) unsafe fn start(
+    stream: &Stream,
+    function: &Function,
+    blocks: u32,
+    argument: &[u8],
+) -> std::result::Result<(), CudaError> {
+    // SAFETY: passed on.
+    unsafe { stream.queue().launch(function, blocks, THREADS as u32, argument) }?;
+    if is_blocking() {
+        stream.queue().synchronize().map_err(|error| error.of(function.name()))?;
+    }
+    Ok(())
 }
 
 /// A kernel and the operands that it is to walk.
@@ -125,10 +144,7 @@ impl Plan {
         for (launch, function) in launches.iter().zip(&functions) {
             // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration; the
             // stream has waited for who uses their blocks.
-            unsafe { stream.queue().launch(function, launch.blocks, THREADS as u32, &launch.arguments) }?;
-            if is_blocking() {
-                stream.queue().synchronize().map_err(|error| error.of(function.name()))?;
-            }
+            unsafe { start(&stream, function, launch.blocks, &launch.arguments) }?;
         }
         let raised = match (&mut flag, word) {
             (Some(flag), Some(word)) => {
@@ -155,7 +171,7 @@ pub(crate) fn identifier(name: &str) -> String {
 }
 
 /// The formula's kernels at a dtype.
-fn functor<F: PointwiseFn>(dtype: DType) -> Option<Functor>
+pub(crate) fn functor<F: PointwiseFn>(dtype: DType) -> Option<Functor>
 where
     F::Domain: SymDomain<F>,
 {
@@ -241,42 +257,4 @@ unsafe fn launch(plan: &mut Plan, iter: &TensorIter, params: &[Scalar]) -> Resul
         Ok(true) => Err(ErrorKind::DivisionByZero.into()),
         Err(error) => Err(error.on(index)),
     }
-}
-
-/// A form of the translation unit with the kernels that cast, or with the others.
-fn unit(casting: bool) -> Form {
-    if casting { Form::Casting } else { Form::Vector }
-}
-
-/// Compiles the formula's kernels at these dtypes, for device `index`, in one translation unit, so that later calls
-/// need not wait for the compiler; with `casting`, the kernel for operands of other dtypes, and without it those for
-/// its own. Dtypes outside of the domain are left out.
-///
-/// # Errors
-/// No such device, and what the compiler and the driver say.
-pub fn compile<F: PointwiseFn>(index: u8, dtypes: &[DType], casting: bool) -> Result<()>
-where
-    F::Domain: SymDomain<F>,
-{
-    let compiled = gpu(index).and_then(|gpu| {
-        let kernel = |&dtype: &DType| gpu.kernels.formulas.of((TypeId::of::<F>(), dtype), || functor::<F>(dtype));
-        let kernels: Vec<Arc<Kernel>> = dtypes.iter().filter_map(kernel).collect();
-        gpu.kernels.ahead(gpu.context(), &kernels, unit(casting))
-    });
-    compiled.map_err(|error| error.on(index))
-}
-
-/// The same for the kernels of copies: `casting` from other dtypes, or without.
-///
-/// # Errors
-/// As for [`compile`].
-pub fn compile_copies(index: u8, casting: bool) -> Result<()> {
-    let compiled = gpu(index).and_then(|gpu| {
-        let kernel = |dtype| {
-            gpu.kernels.formulas.of((TypeId::of::<crate::device::Copies>(), dtype), || crate::device::identity(dtype))
-        };
-        let kernels: Vec<Arc<Kernel>> = DType::ALL.into_iter().filter_map(kernel).collect();
-        gpu.kernels.ahead(gpu.context(), &kernels, unit(casting))
-    });
-    compiled.map_err(|error| error.on(index))
 }

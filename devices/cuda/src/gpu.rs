@@ -7,6 +7,7 @@
 
 use crate::compile::Kernels;
 use crate::driver::{Address, Context, CudaError, DEVICES, Event, Pinned, Pool, late};
+use crate::execute::is_blocking;
 use crate::stream::Stream;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -115,6 +116,10 @@ pub fn release(index: u8) -> Result<()> {
         gpu.as_ref().map_or(Ok(()), |gpu| if gpu.context.is_broken() { Ok(()) } else { gpu.context.synchronize() });
     let context = gpu.as_ref().map(|gpu| Arc::downgrade(&gpu.context));
     drop(gpu);
+    // What the device has read of others it has read.
+    for other in (0..DEVICES as u8).filter(|&other| other != index).filter_map(open_already) {
+        lock(&other.blocks).values_mut().for_each(|block| block.read.retain(|stream| stream.index() != index));
+    }
     let left = context.is_some_and(|context| context.strong_count() > 0);
     done.and(late(index))?;
     if left { Err(CudaError::InUse { what: "streams" }) } else { Ok(()) }
@@ -181,7 +186,7 @@ impl Gpu {
             let waits = block.written.wait(other);
             waits.or_else(|error| {
                 self.context.keep(error);
-                other.queue().synchronize()
+                if block.written.outlives(other) { Ok(()) } else { other.queue().synchronize() }
             })
         });
         match waited {
@@ -207,6 +212,22 @@ impl Gpu {
             block.used(stream, writes);
         }
         Ok(())
+    }
+
+    /// Copies bytes of a block of another device into one of this, on the thread's stream here, which both blocks remember.
+    ///
+    /// # Safety
+    ///
+    /// They lie in live blocks, `from` in one of the other device.
+    pub(crate) unsafe fn take(&self, to: Address, other: &Gpu, from: Address, bytes: usize) -> Result<()> {
+        let stream = self.stream();
+        self.order(&stream, &[Use { at: to, writes: true }])?;
+        other.order(&stream, &[Use { at: from, writes: false }])?;
+        // Giving back the event of a wait may have told that the other device broke.
+        other.context.sound()?;
+        // SAFETY: the stream has waited for who uses the blocks, on either device; the rest is the caller's.
+        unsafe { stream.queue().copy_peer(to, &other.context, from, bytes) }?;
+        if is_blocking() { stream.queue().synchronize() } else { Ok(()) }
     }
 
     /// Waits for everything on the device.

@@ -26,12 +26,14 @@
 //! ```text
 //! plan, operands ─► Launch ──────► kernel and the bytes of its argument (`launch`)
 //! fold, operands ─► reduce ──────► the same for reductions: a text, launches, the memory that blocks share
+//! resampling ─────► nearest ─────► the same for the one operator that has a kernel of its own
 //! formula, dtype ─► Functor ─────► text (`functor`) ─► machine code (`compile`, `cache`, `nvrtc`)
 //! call ───────────► execute ─────► waits for other streams (`gpu`), launches on the thread's (`stream`)
 //! storage ────────► memory ──────► blocks of the driver's pool, transfers through pinned buffers
 //!                   driver         NVIDIA's functions, and its objects, given back when dropped
 //! ```
 
+mod ahead;
 mod cache;
 mod compile;
 mod device;
@@ -41,23 +43,28 @@ mod functor;
 mod gpu;
 mod launch;
 mod memory;
+mod nearest;
 mod nvrtc;
 mod operand;
 mod paths;
 mod reduce;
 mod stream;
+mod supply;
 mod usage;
 
+pub use ahead::{compile, compile_copies, copy_functors, functors};
 pub use device::{Cuda, Guard};
 pub use driver::CudaError;
-pub use execute::{Ready, compile, compile_copies, set_blocking};
+pub use execute::{Ready, set_blocking};
 pub use functor::{Form, Functor, source, source_of};
 pub use gpu::release;
 pub use launch::{Base, DIMS, Launch, LaunchError, THREADS};
+pub use nearest::{Nearest, NearestLaunch, NearestReady, compile_nearest, nearest_source};
 pub use nvrtc::{CompileError, Compiled, Nvrtc};
 pub use paths::Paths;
 pub use reduce::{FoldLaunch, FoldPlan, FoldReady, Reduction, Stored, Way, compile_fold, reductions_source};
 pub use stream::{Event, Stream, StreamGuard};
+pub use supply::{Supply, unit_key};
 pub use usage::Usage;
 
 use monomorph_core::Result;

@@ -86,6 +86,23 @@ impl Stream {
         StreamGuard { index, former, thread: PhantomData }
     }
 
+    /// The same for who has a device in mind: its index.
+    ///
+    /// # Errors
+    /// The stream is of another device.
+    pub fn enter_on(&self, index: u8) -> Result<StreamGuard> {
+        let own = self.index();
+        if own == index { Ok(self.enter()) } else { Err(CudaError::OtherStream { own }.on(index)) }
+    }
+
+    /// What is put on this stream from now on waits for the event, which may be of another device.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn wait_for(&self, event: &Event) -> Result<()> {
+        self.0.wait(&event.point).map_err(|error| error.on(self.index()))
+    }
+
     /// Which device it is of.
     pub fn index(&self) -> u8 {
         self.0.context().index()
@@ -109,8 +126,16 @@ impl Stream {
 
     /// What comes behind this call on this stream waits for what is on the other now.
     pub(crate) fn wait(&self, other: &Stream) -> std::result::Result<(), CudaError> {
+        if self.outlives(other) {
+            return Ok(());
+        }
         let point = Point::after(&other.0)?;
         self.0.wait(&point)
+    }
+
+    /// Whether the other is of a device that has broken, where nothing runs any more, and this one is not.
+    pub(crate) fn outlives(&self, other: &Stream) -> bool {
+        other.index() != self.index() && other.0.context().is_broken()
     }
 
     pub(crate) fn queue(&self) -> &Queue {

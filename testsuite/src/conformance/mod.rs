@@ -30,7 +30,7 @@ pub use replay::{
     After, ArgState, Buffer, Call, GotStorage, GotTensor, GotValue, Identity, Outcome, Replayer, StorageId,
 };
 pub use report::{Failure, Finding, Report, Tally};
-pub use run::{Selection, bases, golden_cases, judge, recorded_cases, run_here, workspace_root};
+pub use run::{Selection, bases, golden_cases, judge, recorded_cases, run_here, use_golden_cases, workspace_root};
 pub use storages::Storages;
 pub use value::{Alias, AliasKind, MemoryFormat, Number, TensorSpec, Value};
 pub use worker::{Supervisor, serve};

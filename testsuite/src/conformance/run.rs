@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::case::{Case, CaseError, CaseFile};
 use super::compare::{Verdict, compare};
@@ -102,9 +103,16 @@ pub fn workspace_root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
+static GOLDEN: OnceLock<PathBuf> = OnceLock::new();
+
 /// The small recorded subset that is part of the repository.
 pub fn golden_cases() -> PathBuf {
-    workspace_root().join("testsuite/golden/cases")
+    GOLDEN.get().cloned().unwrap_or_else(|| workspace_root().join("testsuite/golden/cases"))
+}
+
+/// Takes the small subset from another folder, for programs that run outside of the repository. `false` where one was told before.
+pub fn use_golden_cases(folder: PathBuf) -> bool {
+    GOLDEN.set(folder).is_ok()
 }
 
 /// The full recording, where there is one: the directory that `MONOMORPH_CASES` names, else

@@ -130,11 +130,14 @@ pub(super) fn run(text: &str, input: &[u8], folder: &Path) -> Result<Result<Outp
     Ok(Ok(ran))
 }
 
+/// What stands for an operand with memory of its own: `HOST_OWN` of the program.
+pub(super) const OWN: u32 = u32::MAX;
+
 /// Adds a job to what the program reads.
 fn feed(fed: &mut Vec<u8>, case: usize, job: &Job) {
     let form = Form::ALL.iter().position(|&form| form == job.launch.form).unwrap_or(0);
-    let head =
-        [case * Form::ALL.len() + form, job.launch.blocks as usize, job.launch.arguments.len(), job.storages.len()];
+    let (kernel, blocks) = (case * Form::ALL.len() + form, job.launch.blocks as usize);
+    let head = [kernel, blocks, job.launch.arguments.len(), job.storages.len(), 1];
     head.iter().for_each(|&number| fed.extend((number as u32).to_le_bytes()));
     fed.extend(&job.launch.arguments);
     for (k, storage) in job.storages.iter().enumerate() {
@@ -142,7 +145,7 @@ fn feed(fed: &mut Vec<u8>, case: usize, job: &Job) {
             _ if job.in_place == Some(k) => 0,
             // A number is in the argument.
             _ if job.number == Some(k) => u32::MAX - 1,
-            _ => u32::MAX,
+            _ => OWN,
         };
         fed.extend((storage.len() as u64).to_le_bytes());
         fed.extend(shares.to_le_bytes());

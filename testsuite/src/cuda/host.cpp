@@ -46,7 +46,7 @@ struct host_operand {
 };
 
 int main() {
-  uint32_t head[4];
+  uint32_t head[5]; /* kernel, blocks, bytes of the argument, operands, and whether a flag follows their addresses */
   while (host_read(head, sizeof head)) {
     std::vector<char> arguments(head[2]);
     std::vector<host_operand> operands(head[3]);
@@ -65,7 +65,7 @@ int main() {
       std::vector<char *> buffers;
       std::vector<char> patched = arguments;
       uint32_t raised = 0;
-      for (size_t k = 0; k <= operands.size(); k++) {
+      for (size_t k = 0; k < operands.size() + head[4]; k++) {
         uint64_t address;
         memcpy(&address, &patched[8 * k], sizeof address);
         if (k == operands.size()) address = (uint64_t)&raised;

@@ -7,6 +7,7 @@ pub mod fake;
 pub mod faults;
 pub mod folds;
 mod jobs;
+pub mod nearest;
 
 use crate::formulas::{Formula, formulas};
 use monomorph::ops::algebra::sym::{Function, c_suffix};
@@ -19,7 +20,7 @@ use monomorph_cuda::{CompileError, Functor, Nvrtc};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What both checks are made of: a formula at a dtype, or a fold.
+/// What both checks are made of: a formula at a dtype, a fold, or a kernel without either.
 pub trait Checked: Sized + Sync {
     /// The name of the case.
     fn name(&self) -> String;

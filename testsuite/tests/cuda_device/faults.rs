@@ -2,13 +2,13 @@
 //! of them proves nothing.
 
 use crate::tests::{calls, failing};
-use crate::{Outcome, reductions, scenario};
+use crate::{Outcome, reductions, release_all, scenario};
 use monomorph_cuda::release;
 use monomorph_testsuite::cuda::fake::StandIn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What the stand-in is told, and a word of what has to be found.
-const FAULTS: [(&str, &str); 14] = [
+const FAULTS: [(&str, &str); 15] = [
     ("omit cuMemFreeAsync", "blocks are left"),
     ("omit cuStreamDestroy_v2", "streams are left"),
     ("omit cuEventDestroy_v2", "events are left"),
@@ -22,6 +22,7 @@ const FAULTS: [(&str, &str); 14] = [
     ("omit cuLaunchKernel", "panicked"),
     ("omit cuCtxSetCurrent", "a call without a context"),
     ("omit cuMemsetD8Async", "panicked"),
+    ("omit cuMemcpyPeerAsync", "panicked"),
     ("widen", "reaches beyond"),
 ];
 
@@ -29,15 +30,18 @@ const FAULTS: [(&str, &str); 14] = [
 fn found(stand_in: &StandIn, fault: &str) -> String {
     stand_in.tell(fault);
     let ran = catch_unwind(AssertUnwindSafe(|| {
-        reductions::scenario().and_then(|()| scenario::run()).and_then(|()| scenario::transfer())
+        reductions::scenario()
+            .and_then(|()| scenario::run())
+            .and_then(|()| scenario::transfer())
+            .and_then(|()| scenario::across())
     }));
     let mut found = match ran {
         Ok(Ok(())) => String::new(),
         Ok(Err(error)) => format!("{error}\n"),
         Err(_) => "panicked\n".to_owned(),
     };
-    for _ in 0..3 {
-        found += &release(0).err().map_or(String::new(), |error| format!("{error}\n"));
+    for index in [0, 1, 0, 1, 0, 1] {
+        found += &release(index).err().map_or(String::new(), |error| format!("{error}\n"));
     }
     found += &stand_in.tell("report");
     stand_in.tell("reset");
@@ -69,9 +73,7 @@ fn lost_error(stand_in: &StandIn) -> Option<String> {
         stand_in.tell("reset");
         stand_in.tell(&format!("mute {at} 1"));
         let verdict = catch_unwind(AssertUnwindSafe(|| failing(stand_in, scenario::run, at, 1)));
-        for _ in 0..3 {
-            let _ = release(0);
-        }
+        release_all(3);
         stand_in.tell("reset");
         !matches!(verdict, Ok(Ok(())))
     };

@@ -3,6 +3,7 @@
 
 use monomorph::{
     Cpu, DType, ErrorKind, Geometry, Result, Tensor, add, add_, div_mode, fill_, floor_divide, mul, prepared,
+    upsample_nearest1d,
 };
 use monomorph_cuda::{Cuda, Event, Stream};
 
@@ -18,6 +19,40 @@ pub(crate) fn transfer() -> Result<()> {
     there.grow_to(Geometry::new(DType::U8, &[n + 1], &[1], 0)?)?;
     let back = there.storage_to_vec()?;
     assert!(back.len() == LARGE + 1 && back[..LARGE] == bytes && back[LARGE] == 0);
+    Ok(())
+}
+
+/// A tensor that goes from one device to the other and back, on streams of both, and is written and freed behind the copies; and one
+/// that is resampled.
+pub(crate) fn across() -> Result<()> {
+    let (here, there) = (Stream::new(0)?, Stream::new(1)?);
+    let ramp: Vec<f32> = (0..120).map(|i| i as f32).collect();
+    let a = Tensor::<Cuda>::from_slice(&ramp, &[10, 12])?;
+    let mut doubled = {
+        let _entered = here.enter();
+        add(&a, &a)?
+    };
+    let far = {
+        let _entered = there.enter();
+        Tensor::<Cuda>::from_any(doubled.as_any(), 1)?
+    };
+    fill_(&mut doubled, 0)?;
+    drop(doubled);
+    let sum = add(&far, &far)?;
+    let back = Tensor::<Cuda>::from_any(sum.as_any(), 0)?;
+    drop((sum, far));
+    // A column, with what lies between its elements.
+    let column = back.view_as(Geometry::new(DType::F32, &[10], &[12], 3)?)?;
+    let moved = Tensor::<Cuda>::from_any(column.as_any(), 1)?;
+    here.wait_for(&Event::record(&there)?)?;
+    let rows = {
+        let _entered = here.enter();
+        upsample_nearest1d(&back.view_as(Geometry::new(DType::F32, &[2, 5, 12], &[60, 12, 1], 0)?)?, &[3], None)?
+    };
+    let want: Vec<f32> = (0..10).flat_map(|i| [0, 4, 8].map(|k| 4.0 * (12 * i + k) as f32)).collect();
+    assert_eq!(rows.to_vec::<f32>()?, want);
+    assert_eq!(back.to_vec::<f32>()?, ramp.iter().map(|x| 4.0 * x).collect::<Vec<f32>>());
+    assert_eq!(moved.to_vec::<f32>()?, (0..10).map(|i| 4.0 * (12 * i + 3) as f32).collect::<Vec<f32>>());
     Ok(())
 }
 

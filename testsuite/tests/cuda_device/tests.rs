@@ -1,12 +1,13 @@
 //! What is asked of CUDA beyond the tests of every device: errors of the driver at every call, broken contexts, short memory, streams
 //! of threads.
 
-use crate::{Outcome, reductions, scenario, settled};
+use crate::{Outcome, calls, processes, reductions, release_all, scenario, settled};
 use monomorph::core::DeviceKind;
 use monomorph::ops::{arithmetic, comparison, exponential, fill, selection};
 use monomorph::{DType, DeviceId, ErrorKind, Tensor, add};
 use monomorph_cuda::{
-    Cuda, Stream, compile, compile_copies, device_count, device_name, live_blocks, release, set_blocking, trim,
+    Cuda, Stream, compile, compile_copies, compile_nearest, device_count, device_name, live_blocks, release,
+    set_blocking, trim,
 };
 use monomorph_testsuite::cuda::fake::StandIn;
 
@@ -14,7 +15,7 @@ use monomorph_testsuite::cuda::fake::StandIn;
 type Test = fn(&StandIn) -> Outcome;
 
 /// Every test, by name.
-pub(crate) const ALL: [(&str, Test); 12] = [
+pub(crate) const ALL: [(&str, Test); 18] = [
     ("a_scenario_runs_and_gives_everything_back", runs),
     ("an_error_of_any_call_is_told_and_leaves_nothing", every_call_fails),
     ("an_error_that_ends_the_context_is_every_later_calls", contexts_break),
@@ -23,6 +24,12 @@ pub(crate) const ALL: [(&str, Test); 12] = [
     ("blocking_calls_name_the_kernel", blocking),
     ("what_is_in_use_is_not_released", in_use),
     ("devices_are_found", devices),
+    ("devices_copy_to_each_other", calls::devices_copy),
+    ("streams_are_of_their_device", calls::streams_have_a_device),
+    ("fused_operators_are_those_of_the_cpu_in_one_launch", calls::fused),
+    ("tensors_are_printed", calls::printed),
+    ("processes_share_a_cache", processes::share_a_cache),
+    ("what_does_not_compile_says_why_and_whose_it_is", calls::uncompiled),
     ("reductions_are_those_of_the_cpu", reductions::agree),
     ("reductions_write_what_the_caller_has", reductions::outputs),
     ("blocks_share_outputs_again_and_again", reductions::share),
@@ -49,6 +56,7 @@ pub(crate) fn kernels_compile() -> Outcome {
         compile::<comparison::LtFn>(0, all, casting).map_err(words)?;
         compile::<selection::WhereFn>(0, all, casting).map_err(words)?;
     }
+    compile_nearest(0).map_err(words)?;
     reductions::compile().map_err(words)
 }
 
@@ -63,7 +71,7 @@ const CODES: [i32; 3] = [1, 2, 700];
 pub(crate) type Scenario = fn() -> monomorph::Result<()>;
 
 fn every_call_fails(stand_in: &StandIn) -> Outcome {
-    for scenario in [scenario::run, scenario::transfer, reductions::scenario] {
+    for scenario in [scenario::run, scenario::transfer, scenario::across, reductions::scenario] {
         let calls = calls(stand_in, scenario)?;
         for code in CODES {
             for at in 1..=calls {
@@ -82,7 +90,9 @@ pub(crate) fn calls(stand_in: &StandIn, scenario: Scenario) -> Result<u64, Strin
     settled(stand_in)?;
     stand_in.tell("inject 0 0");
     scenario().map_err(words)?;
-    release(0).map_err(words)?;
+    if release_all(1) > 0 {
+        return Err("an error of a scenario without one".to_owned());
+    }
     let calls = stand_in.tell("calls").parse().map_err(words);
     stand_in.tell("reset");
     calls
@@ -92,16 +102,16 @@ pub(crate) fn calls(stand_in: &StandIn, scenario: Scenario) -> Result<u64, Strin
 pub(crate) fn failing(stand_in: &StandIn, scenario: Scenario, at: u64, code: i32) -> Outcome {
     let ran = scenario();
     let place = format!("call {at}, {}, with code {code}", stand_in.tell("injected"));
-    let told = usize::from(ran.is_err()) + (0..3).filter(|_| release(0).is_err()).count();
+    let told = usize::from(ran.is_err()) + release_all(3);
     // Short memory may be made by giving back.
     let made = code == 2 && stand_in.tell("trimmed") != "0";
     let report = stand_in.tell("report");
-    let live = live_blocks(0);
+    let live = live_blocks(0).0 + live_blocks(1).0;
     stand_in.tell("reset");
     match () {
         () if !report.is_empty() => Err(format!("{place}: {report}")),
         () if told == 0 && !made => Err(format!("{place}: the error is lost")),
-        () if live != (0, 0) => Err(format!("{place}: blocks are live")),
+        () if live != 0 => Err(format!("{place}: blocks are live")),
         () => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 //! the engines, the timing, the record and the table are in the modules.
 
 mod cells;
+mod cuda;
 mod engine;
 mod every;
 mod history;
@@ -28,6 +29,9 @@ use std::process::Command;
 /// Runs the command. False where a check fails or answers differ.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let options = Options::parse(args)?;
+    if options.cuda {
+        return cuda::run(&options.filters);
+    }
     if let Some(path) = &options.plot {
         let runs = history::read(&history::path(options.vs.name()))?;
         return std::fs::write(path, plot::svg(&runs))

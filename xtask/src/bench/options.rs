@@ -26,6 +26,8 @@ impl Rival {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Options {
     pub(crate) vs: Rival,
+    /// On the GPU, not on the CPU.
+    pub(crate) cuda: bool,
     /// Only cells that one of these is a part of; all cells if there is none.
     pub(crate) filters: Vec<String>,
     pub(crate) json: Option<PathBuf>,
@@ -52,6 +54,7 @@ impl Options {
     pub(crate) fn parse(args: &[String]) -> Result<Options, String> {
         let mut options = Options {
             vs: Rival::Torch,
+            cuda: false,
             filters: Vec::new(),
             json: None,
             resume: false,
@@ -75,7 +78,8 @@ impl Options {
                 "--check" => Some(&mut options.check),
                 "--record" => Some(&mut options.record),
                 "--build" => Some(&mut options.build),
-                "--vs" | "--filter" | "--json" | "--isa" | "--threads" | "--pin" | "--baseline" | "--plot" => None,
+                "--vs" | "--device" | "--filter" | "--json" | "--isa" | "--threads" | "--pin" | "--baseline"
+                | "--plot" => None,
                 _ => return Err(format!("bench: unknown argument {arg}; cargo xtask help lists them")),
             };
             if let Some(flag) = flag {
@@ -92,6 +96,7 @@ impl Options {
             };
             match name {
                 "--vs" => options.vs = rival(&value)?,
+                "--device" => options.cuda = device(&value)?,
                 "--filter" => options.filters.push(value),
                 "--json" => options.json = Some(value.into()),
                 "--isa" => options.isa = Some(level(&value)?),
@@ -108,6 +113,10 @@ impl Options {
         if self.resume && self.json.is_none() {
             return Err("--resume needs --json, the file that the run goes on with".to_owned());
         }
+        let other = self.vs != Rival::Torch || self.json.is_some() || self.isa.is_some() || self.threads.is_some();
+        if self.cuda && (other || self.check || self.record || self.plot.is_some()) {
+            return Err("--device cuda is timed against torch, and takes --filter and --vs torch only".to_owned());
+        }
         if self.baseline.is_some() && !self.check {
             return Err("--baseline is what --check compares with; give both".to_owned());
         }
@@ -123,6 +132,15 @@ fn rival(name: &str) -> Result<Rival, String> {
         .into_iter()
         .find(|rival| rival.name() == name)
         .ok_or_else(|| format!("--vs is {name}; accepted are torch, candle and ndarray"))
+}
+
+/// Whether it is the GPU.
+fn device(name: &str) -> Result<bool, String> {
+    match name {
+        "cpu" => Ok(false),
+        "cuda" => Ok(true),
+        _ => Err(format!("--device is {name}; accepted are cpu and cuda")),
+    }
 }
 
 fn level(name: &str) -> Result<String, String> {
@@ -152,6 +170,8 @@ mod tests {
         let options = parse(&["--check", "--baseline", "b", "--record"]).expect("valid arguments");
         assert_eq!((options.check, options.baseline, options.record), (true, Some("b".into()), true));
         assert_eq!(parse(&["--plot", "p.svg"]).expect("valid arguments").plot, Some("p.svg".into()));
+        let options = parse(&["--device", "cuda", "--vs", "torch", "--filter", "sum"]).expect("valid arguments");
+        assert!(options.cuda && !parse(&["--device=cpu"]).expect("valid arguments").cuda);
         assert!(parse(&["--build"]).expect("valid arguments").build);
     }
 
@@ -168,6 +188,9 @@ mod tests {
             &["--resume"],
             &["--baseline", "b"],
             &["--check", "--threads", "2"],
+            &["--device", "tpu"],
+            &["--device", "cuda", "--vs", "candle"],
+            &["--device", "cuda", "--record"],
         ] {
             assert!(parse(args).is_err(), "{args:?}");
         }

@@ -43,6 +43,7 @@ impl Ledger {
         let mut texts = BTreeMap::new();
         note(&everything.formulas, &mut texts);
         note(&everything.folds, &mut texts);
+        note(&everything.nearest, &mut texts);
         let shared = fingerprint([source(&[]).as_str(), what]);
         let hash = |cases: &[(String, String)]| fingerprint(cases.iter().map(|(_, text)| text.as_str()));
         let formulas = texts.iter().map(|(name, cases)| (name.clone(), hash(cases)));

@@ -1,7 +1,9 @@
 //! `cargo xtask cuda` and `cuda-setup`: the kernels of formulas and folds as CUDA C++, checked without a GPU. Owns what is run, in
 //! which order and for how long; the checks are the test suite's.
 
+mod bundle;
 mod ledger;
+mod options;
 mod setup;
 
 use crate::steps::{Outcome, Steps};
@@ -9,13 +11,16 @@ use ledger::Ledger;
 use monomorph_cuda::Nvrtc;
 use monomorph_testsuite::conformance::workspace_root;
 use monomorph_testsuite::cuda::folds::{self, FoldCase};
+use monomorph_testsuite::cuda::nearest::{self, NearestCase};
 use monomorph_testsuite::cuda::{Case, Checked, Finding, cases, compiles, computes, faults};
+use options::{Options, options};
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-pub(crate) use setup::install;
+pub(crate) use bundle::bundle;
+pub(crate) use setup::{install, library};
 
 /// Cases of one compilation: what all kernels share is parsed once for them.
 const UNIT: usize = 8;
@@ -26,64 +31,36 @@ const SAMPLE: usize = 40;
 /// How long a run that is not told to check everything goes on.
 const BUDGET: Duration = Duration::from_secs(60);
 
-/// What to check.
-#[derive(Default, PartialEq, Eq, Debug)]
-struct Options {
-    all: bool,
-    again: bool,
-    formulas: Vec<String>,
-    only: Option<String>,
-    faults: bool,
-}
-
-fn options(args: &[String]) -> Result<Options, String> {
-    let mut options = Options::default();
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--all" => options.all = true,
-            "--again" => options.again = true,
-            "--faults" => options.faults = true,
-            "--only" => match args.next().map(String::as_str) {
-                Some(check @ ("compiles" | "computes")) => options.only = Some(check.to_owned()),
-                other => {
-                    return Err(format!(
-                        "--only is {}; accepted are compiles and computes",
-                        other.unwrap_or("nothing")
-                    ));
-                }
-            },
-            "--formula" => options.formulas.push(args.next().ok_or("--formula needs a name")?.clone()),
-            other => {
-                return Err(format!(
-                    "cuda takes --all, --again, --faults, --only CHECK and --formula NAME, got {other}"
-                ));
-            }
-        }
-    }
-    Ok(options)
-}
-
 /// Cases of every kind.
 struct Everything {
     formulas: Vec<Case>,
     folds: Vec<FoldCase>,
+    nearest: Vec<NearestCase>,
 }
 
 impl Everything {
+    fn new() -> Everything {
+        Everything { formulas: cases(), folds: folds::cases(), nearest: nearest::cases() }
+    }
+
     fn len(&self) -> usize {
-        self.formulas.len() + self.folds.len()
+        self.formulas.len() + self.folds.len() + self.nearest.len()
     }
 
     /// The cases to check now.
     fn chosen(self, ledger: &Ledger, options: &Options) -> Everything {
-        Everything { formulas: chosen(self.formulas, ledger, options), folds: chosen(self.folds, ledger, options) }
+        Everything {
+            formulas: chosen(self.formulas, ledger, options),
+            folds: chosen(self.folds, ledger, options),
+            nearest: chosen(self.nearest, ledger, options),
+        }
     }
 
-    /// What is compiled together. Folds come first: they are few.
+    /// What is compiled together. Formulas come last: they are many.
     fn units(&self) -> Vec<Unit<'_>> {
+        let nearest = self.nearest.chunks(UNIT).map(Unit::Nearest);
         let folds = self.folds.chunks(UNIT).map(Unit::Folds);
-        folds.chain(self.formulas.chunks(UNIT).map(Unit::Formulas)).collect()
+        nearest.chain(folds).chain(self.formulas.chunks(UNIT).map(Unit::Formulas)).collect()
     }
 }
 
@@ -92,6 +69,7 @@ impl Everything {
 enum Unit<'a> {
     Formulas(&'a [Case]),
     Folds(&'a [FoldCase]),
+    Nearest(&'a [NearestCase]),
 }
 
 /// The cases of one kind to check now: a sample, then the others.
@@ -187,7 +165,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
         return Ok(plant(&checks));
     }
     let start = Instant::now();
-    let everything = Everything { formulas: cases(), folds: folds::cases() };
+    let everything = Everything::new();
     let total = everything.len();
     let ledger = Mutex::new(Ledger::open(&everything, &checks.words()?)?);
     let chosen = everything.chosen(&lock(&ledger), &options);
@@ -202,6 +180,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
         let found = match *unit {
             Unit::Formulas(cases) => checks.run(number, cases, &ledger),
             Unit::Folds(cases) => checks.run(number, cases, &ledger),
+            Unit::Nearest(cases) => checks.run(number, cases, &ledger),
         };
         let mut run = lock(&run);
         match found {
@@ -241,10 +220,12 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
 fn plant(checks: &Checks) -> bool {
     let folder = workspace_root().join("target/cuda/faults");
     let folder = checks.computes.then_some(&*folder);
-    let (of_formulas, mut missed) = faults::check(checks.compiles.as_ref(), folder);
-    let (of_folds, others) = folds::faults::check(checks.compiles.as_ref(), folder);
-    let planted = of_formulas + of_folds;
-    missed.extend(others);
+    let (mut planted, mut missed) = (0, Vec::new());
+    for plant in [faults::check, folds::faults::check, nearest::faults::check] {
+        let (count, others) = plant(checks.compiles.as_ref(), folder);
+        planted += count;
+        missed.extend(others);
+    }
     missed.iter().for_each(|finding| println!("{finding}"));
     println!("{planted} planted faults, {} missed", missed.len());
     missed.is_empty()
@@ -281,21 +262,5 @@ pub(crate) fn steps(steps: &mut Steps) {
                 Outcome::Failed
             }
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments() {
-        let parse = |args: &[&str]| options(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
-        assert_eq!(parse(&[]), Ok(Options::default()));
-        let all = parse(&["--all", "--again", "--formula", "AddFn"]).unwrap();
-        assert!(all.all && all.again && all.formulas == ["AddFn"]);
-        for args in [&["--formula"][..], &["AddFn"], &["--everything"]] {
-            assert!(parse(args).is_err(), "{args:?}");
-        }
     }
 }

@@ -124,6 +124,9 @@ functions! {
     copy_in = "cuMemcpyHtoDAsync_v2"(to: Address, from: *const c_void, bytes: usize, stream: StreamHandle);
     copy_out = "cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: Address, bytes: usize, stream: StreamHandle);
     copy_within = "cuMemcpyDtoDAsync_v2"(to: Address, from: Address, bytes: usize, stream: StreamHandle);
+    copy_peer = "cuMemcpyPeerAsync"(
+        to: Address, to_context: ContextHandle, from: Address, from_context: ContextHandle, bytes: usize, stream: StreamHandle
+    );
     host_allocate = "cuMemHostAlloc"(block: *mut *mut c_void, bytes: usize, flags: c_uint);
     host_free = "cuMemFreeHost"(block: *mut c_void);
     module_load = "cuModuleLoadData"(module: *mut ModuleHandle, image: *const c_void);

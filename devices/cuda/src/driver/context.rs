@@ -30,7 +30,7 @@ pub(crate) struct Context {
     driver: &'static Driver,
     index: u8,
     pub(super) device: DeviceHandle,
-    handle: ContextHandle,
+    pub(super) handle: ContextHandle,
     broken: OnceLock<CudaError>,
 }
 

@@ -58,6 +58,12 @@ pub enum CudaError {
         /// By what.
         what: &'static str,
     },
+    /// A stream for work of a device that it is not of.
+    #[error("the stream is of cuda:{own}, and work goes to streams of its own device; make one with Stream::new")]
+    OtherStream {
+        /// The device of the stream.
+        own: u8,
+    },
     /// A kernel that could not be compiled.
     #[error("{0}")]
     Compile(String),

@@ -119,6 +119,17 @@ impl Queue {
         self.context.call(|driver| unsafe { driver.copy_within(to, from, bytes, self.handle) })
     }
 
+    /// Copies bytes of a block of another context.
+    ///
+    /// # Safety
+    ///
+    /// As for [`zero`](Queue::zero), on both sides, `from` being of the other context.
+    pub(crate) unsafe fn copy_peer(&self, to: Address, other: &Context, from: Address, bytes: usize) -> Result<()> {
+        let (here, there) = (self.context.handle, other.handle);
+        // SAFETY: O1; the rest is the caller's.
+        self.context.call(|driver| unsafe { driver.copy_peer(to, here, from, there, bytes, self.handle) })
+    }
+
     /// Copies the first `bytes` bytes of pinned memory to a block.
     ///
     /// # Safety

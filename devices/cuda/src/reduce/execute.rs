@@ -6,9 +6,8 @@ use super::plan::FoldPlan;
 use crate::compile::{FoldKey, Kernel};
 use crate::device::Cuda;
 use crate::driver::{Address, CudaError};
-use crate::execute::{identifier, is_blocking};
+use crate::execute::{identifier, start};
 use crate::gpu::{Gpu, Use, gpu, open_already};
-use crate::launch::THREADS;
 use crate::stream::{Stream, current};
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
@@ -176,10 +175,7 @@ impl FoldReady {
         for (launch, function) in self.plan.launches().iter().zip(&functions) {
             // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration and of the
             // scratch; the stream has waited for who uses their blocks.
-            unsafe { stream.queue().launch(function, launch.blocks, THREADS as u32, &launch.arguments) }?;
-            if is_blocking() {
-                stream.queue().synchronize().map_err(|error| error.of(function.name()))?;
-            }
+            unsafe { start(&stream, function, launch.blocks, &launch.arguments) }?;
         }
         Ok(())
     }

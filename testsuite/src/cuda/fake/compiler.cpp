@@ -9,7 +9,11 @@
  *   calls              how many calls there were since then
  *   injected           the function whose call failed
  *   report             what was done wrong, and what is left
- *   live | trimmed     how many blocks are live; how often the pool was trimmed */
+ *   live | trimmed     how many blocks are live; how often the pool was trimmed
+ *   peers | launches   how many copies from device to device there were; how many launches
+ *   note FILE          texts are added to a file, and kernels do nothing from now on
+ *   forbid             no text compiles from now on
+ *   spoil              compilers of another version from now on, whose texts do not compile */
 
 struct Program { std::string text, log, ptx, cubin; };
 
@@ -25,6 +29,11 @@ static std::string answer(const std::string &words) {
   else if (words.find("widen") == 0) state.wider = 1;
   else if (words.find("calls") == 0) return std::to_string(state.calls);
   else if (words.find("injected") == 0) return state.injected;
+  else if (words.find("peers") == 0) return std::to_string(state.peers);
+  else if (words.find("launches") == 0) return std::to_string(state.launches);
+  else if (words.find("note ") == 0) state.notes = words.substr(5);
+  else if (words.find("forbid") == 0) state.forbidden = true;
+  else if (words.find("spoil") == 0) state.spoilt = true;
   else if (words.find("trimmed") == 0) return std::to_string(state.trimmed);
   else if (words.find("live") == 0) {
     int n = 0;
@@ -91,7 +100,7 @@ API int nvrtcVersion(int *major, int *minor) {
   /* Another shim is another compiler: what was kept on disk is of no use to it. */
   unsigned hash = 2166136261u;
   for (const char *text : {SHIM, RUN}) for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
-  *major = 0, *minor = hash >> 1;
+  *major = state.spoilt, *minor = hash >> 1;
   return 0;
 }
 API int nvrtcCreateProgram(
@@ -111,11 +120,20 @@ API int nvrtcCompileProgram(Program *program, int, const char *const *) {
     program->ptx = answer(program->text.substr(mark.size()));
     return 0;
   }
+  if (!state.notes.empty()) {
+    if (FILE *f = fopen(state.notes.c_str(), "ab")) {
+      fwrite(program->text.c_str(), 1, program->text.size() + 1, f);
+      fclose(f);
+    }
+    program->cubin = NOTED;
+    return 0;
+  }
   char folder[] = "/tmp/stand-in-XXXXXX";
   if (mkdtemp(folder) == nullptr) return 1;
   const std::string base = folder, file = base + "/kernels.cpp", out = base + "/kernels.so", log = base + "/log";
   if (FILE *f = fopen(file.c_str(), "wb")) {
-    for (const std::string &part : {std::string(SHIM), program->text, launchers(program->text)})
+    const std::string spoilt = state.spoilt || state.forbidden ? "#error the stand-in was told to spoil this\n" : "";
+    for (const std::string &part : {spoilt, std::string(SHIM), program->text, launchers(program->text)})
       fwrite(part.data(), 1, part.size(), f);
     fclose(f);
   }

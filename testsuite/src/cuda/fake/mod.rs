@@ -4,7 +4,7 @@
 
 use super::computes::{COMPILER, has_compiler};
 use monomorph_cuda::{Nvrtc, Paths};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The stand-in, in use by this process.
@@ -25,27 +25,39 @@ fn text() -> String {
 }
 
 impl StandIn {
-    /// Builds the stand-in below `folder`, where compiled kernels are kept, too, and makes it the driver of this
-    /// process. `None` where there is no compiler of C++, or no Linux.
+    /// Builds the stand-in below `folder` and says where it is. `None` where there is no compiler of C++, or no Linux.
     ///
     /// # Errors
-    /// No room, a text that does not compile, or a process that has a driver.
-    pub fn start(folder: &Path) -> Result<Option<StandIn>, String> {
+    /// No room, or a text that does not compile.
+    pub fn build(folder: &Path) -> Result<Option<PathBuf>, String> {
         // Its files are Linux's.
         if !cfg!(target_os = "linux") || !has_compiler() {
             return Ok(None);
         }
         let failed = |what: &Path, error: std::io::Error| format!("{}: {error}", what.display());
         std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-        let (file, library) = (folder.join("stand_in.cpp"), folder.join(format!("stand_in-{}.so", std::process::id())));
+        let own = format!("stand_in-{}", std::process::id());
+        let (file, library) = (folder.join(format!("{own}.cpp")), folder.join(format!("{own}.so")));
         std::fs::write(&file, text()).map_err(|error| failed(&file, error))?;
         let mut command = Command::new(COMPILER);
         command.args(["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o"]);
         let built =
             command.arg(&library).arg(&file).arg("-ldl").output().map_err(|error| format!("{COMPILER}: {error}"))?;
+        std::fs::remove_file(&file).map_err(|error| failed(&file, error))?;
         if !built.status.success() {
             return Err(format!("the stand-in does not compile:\n{}", String::from_utf8_lossy(&built.stderr)));
         }
+        Ok(Some(library))
+    }
+
+    /// Builds the stand-in below `folder`, where compiled kernels are kept, too, and makes it the driver of this
+    /// process. `None` where there is no compiler of C++, or no Linux.
+    ///
+    /// # Errors
+    /// No room, a text that does not compile, or a process that has a driver.
+    pub fn start(folder: &Path) -> Result<Option<StandIn>, String> {
+        let Some(library) = StandIn::build(folder)? else { return Ok(None) };
+        let failed = |what: &Path, error: std::io::Error| format!("{}: {error}", what.display());
         let paths =
             Paths { driver: Some(library.clone()), nvrtc: Some(library.clone()), cache: Some(folder.join("kernels")) };
         if !paths.apply() {

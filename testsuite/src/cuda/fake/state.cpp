@@ -31,7 +31,8 @@ static void join(Clock &into, const Clock &from) {
 /* One piece of work: the place on a stream. */
 struct Place { int stream; uint64_t number; };
 
-struct Context { int device, retained; bool excused; int broken; };
+/* `told`: somebody knows that it is broken. */
+struct Context { int device, retained; bool excused; int broken; bool told; };
 
 struct Stream {
   int id;
@@ -74,6 +75,8 @@ struct Function {
 static const size_t ZONE = 256, CAPACITY = 192u << 20;
 static const unsigned char FRESH = 0xa5, FREED = 0xdd, GUARD = 0x5a;
 static const int DEVICES = 2;
+/* The image of kernels that do nothing. */
+static const std::string NOTED = "\x7f" "ELF noted";
 
 /* Never destroyed: the process may end in the middle of a call. */
 struct State {
@@ -89,9 +92,9 @@ struct State {
   Clock host;
   size_t used, kept;
   uint64_t calls, inject_at;
-  int inject, trimmed;
-  bool mute;
-  std::string omitted, injected;
+  int inject, trimmed, peers, launches;
+  bool mute, spoilt, forbidden;
+  std::string omitted, injected, notes;
   size_t wider;
 };
 static State &state = *new State();
@@ -128,7 +131,8 @@ static Place put(Stream *stream, std::function<void()> work) {
 }
 
 static bool is_ordered(Place before, const Clock &clock) {
-  if (before.stream < 0) return true;
+  /* Nothing runs any more in a context that has broken. */
+  if (before.stream < 0 || stream_of(before.stream)->context->broken != 0) return true;
   auto at = clock.find(before.stream);
   return at != clock.end() && at->second >= before.number;
 }
@@ -200,8 +204,8 @@ static std::string report() {
 static void reset() {
   state.streams.clear(), state.events.clear(), state.blocks.clear(), state.pinned.clear();
   state.modules.clear(), state.functions.clear(), state.wrong.clear(), state.host.clear();
-  for (int i = 0; i < DEVICES; i++) state.contexts[i] = Context{i, 0, false, 0};
+  for (int i = 0; i < DEVICES; i++) state.contexts[i] = Context{i, 0, false, 0, false};
   state.used = state.kept = 0, state.calls = state.inject_at = 0, state.inject = 0;
-  state.trimmed = 0, state.mute = false, state.omitted.clear(), state.wider = 0;
+  state.trimmed = state.peers = state.launches = 0, state.spoilt = state.forbidden = false, state.mute = false, state.omitted.clear(), state.notes.clear(), state.wider = 0;
   current = nullptr;
 }
