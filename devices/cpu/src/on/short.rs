@@ -23,7 +23,7 @@ pub(super) fn log_short<I: Isa>(x: f64) -> f64 {
     let s = f / (2.0 + f);
     let double = s + s;
     let z = s * s;
-    let r = paired!(fma, z, z * z; 0.116_652_871_645_554_55, 0.142_754_084_396_870_18, 0.200_000_609_372_533_49,
+    let r = paired!(fma, z, z * z; 0.116_652_871_645_554_55, 0.142_754_084_396_870_18, 0.200_000_609_372_533_5,
         0.333_333_332_772_273_3);
     let result = fma(k, std::f64::consts::LN_2, fma(double * z, r, double));
     let result = if x < f64::INFINITY { result } else { x };

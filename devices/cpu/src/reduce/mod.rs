@@ -1,7 +1,7 @@
 //! Reductions on the CPU.
 //!
 //! ```text
-//! fold ── Fold<On<C, I>> ──► Bodies      the loops of one (fold, dtype, level) over lanes (`body.rs`, `results.rs`)
+//! fold ── Fold<On<C, I>> ──► Bodies      the loops of one (fold, dtype, level) over lanes (`body.rs`, …)
 //! domain ──► classes ──────► lookup      which bodies a dtype and a level have (`classes.rs`, `kernels.rs`)
 //! plan ────────────────────► Layout      which dimension makes the lanes, where chunks begin (`layout.rs`)
 //! Layout, bodies ──────────► Driver      chunks, the tree over them, threads (`driver.rs`, `chunk.rs`); knows no fold
@@ -14,7 +14,7 @@
 //! ```text
 //!  across (the reduced dimension is dense)         along (a kept dimension is dense)
 //!
-//!   elements of one output, rows of 128 lanes       one lane per output element
+//!   elements of one output, rows of lanes, here 128  one lane per output element
 //!   x0    x1    …  x127                             x[0][0]  x[0][1] … ┐
 //!   x128  x129  …  x255                             x[1][0]  x[1][1] … │ rows: elements to be reduced
 //!    │     │        │    8 rows at a time, as          │        │      ┘
@@ -23,21 +23,26 @@
 //!    └──────┴── … ─┘     lanes in halves
 //! ```
 //!
-//! A run of fewer than 1024 elements has as many lanes as let it fill eight rows, a multiple of 16. A kept dimension too
-//! short for lanes of its own, and dense, goes across as well: its outputs take the lanes by turns.
+//! A dense row is a line of the cache, 64 bytes and at least 16 lanes; one that is staged has 128 lanes. A short run has as
+//! many lanes as let it fill eight rows, a multiple of 16. A kept dimension too short for lanes of its own, and dense, goes
+//! across as well: its outputs take the lanes by turns.
 //!
 //! Of the eight rows, two times four meet as the fold's `four` says: for sums, in the dtype of the elements; all further
-//! additions are wide. Chunks of 128 rows are folded so, and their results joined as a binary counter would: the rounding
-//! error of a sum grows with the logarithm of its length. `docs/decisions/0012-accumulation.md` has the figures.
+//! additions are wide. Chunks of 128 rows (256 or 512 where accumulators are wider than elements) are folded so, and their
+//! results joined as a binary counter would: the rounding error of a sum grows with the logarithm of its length.
+//! `docs/decisions/0012-accumulation.md` has the figures.
 
+mod absorb;
 mod body;
 mod call;
 mod chunk;
 mod classes;
 mod driver;
+mod held;
 mod kernels;
 mod lanes;
 mod layout;
+mod meet;
 mod results;
 mod walk;
 

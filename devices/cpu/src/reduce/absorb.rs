@@ -1,0 +1,153 @@
+//! Rows of elements into lanes, group by group.
+
+use super::body::{Acc, Rows, TALL, Work, dense_lanes, sweep};
+use super::held::held;
+use super::lanes::Lanes;
+use crate::cell::{Cell, load};
+use crate::isa::{Isa, Kernel};
+use crate::moves::prefetch_run;
+use crate::on::On;
+use monomorph_ops::algebra::Value;
+use monomorph_ops::reduce::Fold;
+
+/// Lanes between two looks ahead: few enough that what is asked for arrives while they are folded.
+const BLOCK_LANES: usize = 128;
+
+/// One group of rows.
+#[derive(Clone, Copy)]
+pub(super) struct Group {
+    pub(super) at: *const u8,
+    pub(super) stride: isize,
+    pub(super) start: i64,
+    pub(super) per_row: i64,
+    pub(super) per_lane: i64,
+}
+
+/// # Safety
+///
+/// B1–B3.
+pub(super) unsafe fn absorb<F, C, I>(lanes: Lanes, rows: &Rows)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    // SAFETY: B1.
+    let isa = unsafe { I::assume() };
+    isa.enter(Work::<F, C, _>::new(lanes, *rows));
+}
+
+impl Group {
+    /// Element `j` of row `k`, and its index.
+    ///
+    /// # Safety
+    ///
+    /// B3 for the element.
+    #[inline(always)]
+    unsafe fn element<C: Cell, I: Isa>(&self, k: usize, j: usize) -> (On<C, I>, On<i64, I>) {
+        let row = self.at.wrapping_offset(k as isize * self.stride);
+        // SAFETY: B3.
+        let x = unsafe { load::<C>(row, j) };
+        let index = self.start.wrapping_add(self.per_row.wrapping_mul(k as i64));
+        (On::new(x), On::new(index.wrapping_add(self.per_lane.wrapping_mul(j as i64))))
+    }
+
+    /// The accumulator of element `j` of rows `k` to `k + 3`.
+    ///
+    /// # Safety
+    ///
+    /// B3 for the elements.
+    #[inline(always)]
+    pub(super) unsafe fn four<F, C, I>(&self, k: usize, j: usize) -> Acc<F, C, I>
+    where
+        C: Cell,
+        I: Isa,
+        On<C, I>: Value<Mask = On<bool, I>>,
+        F: Fold<On<C, I>, On<i64, I>>,
+    {
+        // SAFETY: B3.
+        let (a, at_a) = unsafe { self.element::<C, I>(k, j) };
+        // SAFETY: B3.
+        let (b, at_b) = unsafe { self.element::<C, I>(k + 1, j) };
+        // SAFETY: B3.
+        let (c, at_c) = unsafe { self.element::<C, I>(k + 2, j) };
+        // SAFETY: B3.
+        let (d, at_d) = unsafe { self.element::<C, I>(k + 3, j) };
+        F::four([a, b, c, d], [at_a, at_b, at_c, at_d])
+    }
+
+    /// Asks for the elements that lie so far from those of the first `lanes` lanes.
+    #[inline(always)]
+    fn fetch(&self, ahead: isize, rows: usize, bytes: usize) {
+        for k in 0..rows {
+            let row = self.at.wrapping_offset(k as isize * self.stride).wrapping_offset(ahead);
+            prefetch_run(row, bytes);
+        }
+    }
+}
+
+impl<F, C, I> Kernel<I> for Work<F, C, Rows>
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        let rows = &self.task;
+        let [start, per_row, per_step, per_lane] = rows.index;
+        let row = const { (dense_lanes(size_of::<C::Stored>()) * size_of::<C::Stored>()) as isize };
+        let is_dense = rows.stride == row && rows.step == row * TALL as isize;
+        let holds = rows.tall && is_dense && rows.lanes == dense_lanes(size_of::<C::Stored>());
+        for output in 0..rows.outputs {
+            let first = rows.at.wrapping_offset(output as isize * rows.next.0);
+            let into = self.lanes.from::<Acc<F, C, I>>(output * rows.next.1);
+            if holds {
+                // SAFETY: B2, B3.
+                unsafe { held::<F, C, I>(into, rows, first) };
+                continue;
+            }
+            for g in 0..rows.groups {
+                let at = first.wrapping_offset(g as isize * rows.step);
+                let start = start.wrapping_add(per_step.wrapping_mul(g as i64));
+                let fresh = rows.fresh && g == 0;
+                let mut done = 0;
+                while done < rows.lanes {
+                    let lanes = if rows.ahead == 0 { rows.lanes } else { BLOCK_LANES.min(rows.lanes - done) };
+                    let group = Group {
+                        at: at.wrapping_add(done * size_of::<C::Stored>()),
+                        stride: rows.stride,
+                        start: start.wrapping_add(per_lane.wrapping_mul(done as i64)),
+                        per_row,
+                        per_lane,
+                    };
+                    if rows.ahead != 0 {
+                        let height = if rows.tall { TALL } else { 1 };
+                        group.fetch(rows.ahead, height, lanes * size_of::<C::Stored>());
+                    }
+                    // SAFETY: B2.
+                    let (first, second) = unsafe { into.from::<Acc<F, C, I>>(done).of::<Acc<F, C, I>>(lanes) };
+                    if rows.tall {
+                        // SAFETY: B3.
+                        let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+                        // SAFETY: B2.
+                        unsafe { sweep::<F, C, I>(first, second, fresh, |j| F::merge(half(0, j), half(4, j))) };
+                    } else {
+                        let one = |j| {
+                            // SAFETY: B3.
+                            let (x, at) = unsafe { group.element::<C, I>(0, j) };
+                            F::one(x, at)
+                        };
+                        // SAFETY: B2.
+                        unsafe { sweep::<F, C, I>(first, second, fresh, one) };
+                    }
+                    done += lanes;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Lanes that a loop holds in registers: as many as a dense row has, which the compiler knows.
+
+use super::absorb::Group;
+use super::body::{Acc, ROW_BYTES, Rows, TALL, dense_lanes, sweep};
+use super::lanes::Lanes;
+use crate::cell::Cell;
+use crate::isa::Isa;
+use crate::on::On;
+use monomorph_ops::algebra::Value;
+use monomorph_ops::reduce::{Accumulator, Fold};
+use std::mem::MaybeUninit;
+
+/// As many accumulators as a dense row has, held by a loop: in memory they would be loaded and stored for each group, once it is known
+/// that they lie apart from the rows.
+struct Held<A: Accumulator> {
+    firsts: [MaybeUninit<A::First>; ROW_BYTES],
+    seconds: [MaybeUninit<A::Second>; ROW_BYTES],
+}
+
+impl<A: Accumulator> Held<A> {
+    #[inline(always)]
+    fn new() -> Self {
+        Held { firsts: [const { MaybeUninit::uninit() }; _], seconds: [const { MaybeUninit::uninit() }; _] }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, j: usize, acc: A) {
+        let (first, second) = acc.split();
+        self.firsts[j].write(first);
+        self.seconds[j].write(second);
+    }
+
+    /// # Safety
+    ///
+    /// Accumulator `j` was set.
+    #[inline(always)]
+    unsafe fn get(&self, j: usize) -> A {
+        // SAFETY: the caller's promise.
+        let first = unsafe { self.firsts[j].assume_init_read() };
+        // SAFETY: as above.
+        A::join(first, unsafe { self.seconds[j].assume_init_read() })
+    }
+}
+
+/// Folds groups of a dense run into as many lanes as a row of one has.
+///
+/// # Safety
+///
+/// B2 for so many lanes, and B3 for the groups from `first` on, which lie one after the other.
+#[inline(always)]
+pub(super) unsafe fn held<F, C, I>(lanes: Lanes, rows: &Rows, first: *const u8)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    let n = const { dense_lanes(size_of::<C::Stored>()) };
+    let [start, per_row, per_step, per_lane] = rows.index;
+    let row = n * size_of::<C::Stored>();
+    let group = |g: usize| Group {
+        at: first.wrapping_add(g * TALL * row),
+        stride: row as isize,
+        start: start.wrapping_add(per_step.wrapping_mul(g as i64)),
+        per_row,
+        per_lane,
+    };
+    let mut held = Held::<Acc<F, C, I>>::new();
+    for j in 0..n {
+        // Not a condition in the loop below, which would then not keep them in registers.
+        held.set(
+            j,
+            if rows.fresh {
+                let group = group(0);
+                // SAFETY: B3.
+                let half = |k| unsafe { group.four::<F, C, I>(k, j) };
+                F::merge(half(0), half(4))
+            } else {
+                // SAFETY: B2.
+                unsafe { lanes.get::<Acc<F, C, I>>(j) }
+            },
+        );
+    }
+    for g in usize::from(rows.fresh)..rows.groups {
+        let group = group(g);
+        // SAFETY: B3.
+        let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+        let (firsts, seconds) = (&mut held.firsts[..n], &mut held.seconds[..n]);
+        // SAFETY: they were set.
+        unsafe { sweep::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
+    }
+    for j in 0..n {
+        // SAFETY: there is a group, which has set them.
+        let acc = unsafe { held.get(j) };
+        // SAFETY: B2.
+        unsafe { lanes.set(j, acc) };
+    }
+}
+
+/// Merges as many lanes as a dense row has into the first one.
+///
+/// # Safety
+///
+/// B2 for so many lanes, which hold accumulators.
+#[inline(always)]
+pub(super) unsafe fn collapse_dense<F, C, I>(lanes: Lanes)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    let n = const { dense_lanes(size_of::<C::Stored>()) };
+    let mut held = Held::<Acc<F, C, I>>::new();
+    for j in 0..n {
+        // SAFETY: B2.
+        held.set(j, unsafe { lanes.get::<Acc<F, C, I>>(j) });
+    }
+    for half in [64, 32, 16, 8, 4, 2, 1] {
+        for j in 0..if half < n { half } else { 0 } {
+            // SAFETY: all were set.
+            let a = unsafe { held.get(j) };
+            // SAFETY: as above.
+            let b = unsafe { held.get(j + half) };
+            held.set(j, F::merge(a, b));
+        }
+    }
+    // SAFETY: it was set.
+    let acc = unsafe { held.get(0) };
+    // SAFETY: B2.
+    unsafe { lanes.set(0, acc) };
+}

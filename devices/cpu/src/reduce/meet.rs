@@ -1,0 +1,109 @@
+//! Lanes that meet lanes: those of a chunk and of another, and the halves of a row.
+
+use super::body::{Acc, Work, dense_lanes, sweep};
+use super::held::collapse_dense;
+use super::lanes::Lanes;
+use crate::cell::Cell;
+use crate::isa::{Isa, Kernel};
+use crate::on::On;
+use monomorph_ops::algebra::Value;
+use monomorph_ops::reduce::{Accumulator, Fold};
+
+/// Lanes to be merged into the first ones.
+struct Other(Lanes, usize);
+
+/// # Safety
+///
+/// B1, B2 for `n` lanes of both, which lie apart.
+pub(super) unsafe fn merge<F, C, I>(lanes: Lanes, other: Lanes, n: usize)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    // SAFETY: B1.
+    let isa = unsafe { I::assume() };
+    isa.enter(Work::<F, C, _>::new(lanes, Other(other, n)));
+}
+
+impl<F, C, I> Kernel<I> for Work<F, C, Other>
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        let Other(other, n) = self.task;
+        // SAFETY: B2.
+        let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(n) };
+        // SAFETY: B2.
+        let acc = |j| unsafe { other.get::<Acc<F, C, I>>(j) };
+        // SAFETY: B2.
+        unsafe { sweep::<F, C, I>(first, second, false, acc) };
+    }
+}
+
+/// So many lanes to be merged into the first `unit` ones.
+struct Halves {
+    lanes: usize,
+    unit: usize,
+}
+
+/// # Safety
+///
+/// B1, B2 for `n` lanes, a multiple of `unit`.
+pub(super) unsafe fn collapse<F, C, I>(lanes: Lanes, n: usize, unit: usize)
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    // SAFETY: B1.
+    let isa = unsafe { I::assume() };
+    isa.enter(Work::<F, C, _>::new(lanes, Halves { lanes: n, unit }));
+}
+
+impl<F, C, I> Kernel<I> for Work<F, C, Halves>
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        let Halves { mut lanes, unit } = self.task;
+        let n = const { dense_lanes(size_of::<C::Stored>()) };
+        if lanes == n && unit == 1 {
+            // SAFETY: B2.
+            return unsafe { collapse_dense::<F, C, I>(self.lanes) };
+        }
+        // The lower half is the largest power of two: the upper one meets its beginning.
+        let mut half = (if unit == 1 { lanes } else { lanes / unit }).next_power_of_two() / 2 * unit;
+        while lanes > unit {
+            // SAFETY: B2.
+            let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(lanes) };
+            let (first, upper_first) = first.split_at_mut(half);
+            let (second, upper_second) = second.split_at_mut(half);
+            let n = lanes - half;
+            let acc = |j: usize| {
+                // SAFETY: B2.
+                let a = unsafe { upper_first[j].assume_init_read() };
+                // SAFETY: B2.
+                let b = unsafe { upper_second[j].assume_init_read() };
+                Acc::<F, C, I>::join(a, b)
+            };
+            // SAFETY: B2.
+            unsafe { sweep::<F, C, I>(&mut first[..n], &mut second[..n], false, acc) };
+            (lanes, half) = (half, half / 2);
+        }
+    }
+}
