@@ -84,28 +84,17 @@ impl<D: Device> Tensor<D> {
         let bytes = same.bytes_needed()?;
         let held = Held::read(header, "self")?;
         let start = g.offset() as usize * g.dtype().size();
-        let make = || Raw::allocate::<D>(same.clone(), index, Contents::Zeroed).map(Tensor::from_raw);
+        let moved = Tensor::from_raw(Raw::allocate::<D>(same, index, Contents::Zeroed)?);
         let is_apart = source.device().kind == D::KIND && source.device().index != index && bytes > 0;
-        let direct = if is_apart {
-            let moved = make()?;
-            // SAFETY: `held` is a borrow. T1: the storage has as many bytes from the first element on.
-            unsafe { moved.raw().take_first::<D>(held.header(), start, bytes) }?.then_some(moved)
-        } else {
-            None
-        };
-        let moved = match direct {
-            Some(moved) => moved,
-            None => {
-                let mut room = room::<u8>(bytes)?;
-                if !room.is_empty() {
-                    // SAFETY: as above.
-                    unsafe { held.header().read(start, &mut room) }?;
-                }
-                let moved = make()?;
-                moved.raw().write_first(&room)?;
-                moved
+        // SAFETY: `held` is a borrow. T1: the storage has as many bytes from the first element on.
+        if !(is_apart && unsafe { moved.raw().take_first::<D>(held.header(), start, bytes) }?) {
+            let mut room = room::<u8>(bytes)?;
+            if !room.is_empty() {
+                // SAFETY: as above.
+                unsafe { held.header().read(start, &mut room) }?;
             }
-        };
+            moved.raw().write_first(&room)?;
+        }
         drop(held);
         if is_dense && !g.is_conj() && !g.is_neg() {
             return Ok(moved);

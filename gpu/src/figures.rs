@@ -9,6 +9,7 @@ use monomorph::{
     sum, to_dtype,
 };
 use monomorph_cuda::{Cuda, synchronize};
+use monomorph_testsuite::cuda::{POINTWISE_SHARE, REDUCTION_SHARE};
 use std::time::Instant;
 
 type T = Tensor<Cuda>;
@@ -100,20 +101,20 @@ fn bandwidths(n: i64, figures: &mut Vec<Figure>) -> Result<()> {
         let (a, b, mut out) = (ramp(n, dtype)?, ramp(n, dtype)?, zeros(n, dtype)?);
         let mut truth = zeros(n, DType::Bool)?;
         let bytes = size * n;
-        rate(format!("add {dtype}"), 3 * bytes, 85.0, &mut || add_out(&a, &b, &mut out).map(drop))?;
-        rate(format!("mul {dtype}"), 3 * bytes, 85.0, &mut || mul_out(&a, &b, &mut out).map(drop))?;
-        rate(format!("neg {dtype}"), 2 * bytes, 85.0, &mut || neg_out(&a, &mut out).map(drop))?;
-        rate(format!("lt {dtype}"), 2 * bytes + n, 85.0, &mut || lt_out(&a, &b, &mut truth).map(drop))?;
+        rate(format!("add {dtype}"), 3 * bytes, POINTWISE_SHARE, &mut || add_out(&a, &b, &mut out).map(drop))?;
+        rate(format!("mul {dtype}"), 3 * bytes, POINTWISE_SHARE, &mut || mul_out(&a, &b, &mut out).map(drop))?;
+        rate(format!("neg {dtype}"), 2 * bytes, POINTWISE_SHARE, &mut || neg_out(&a, &mut out).map(drop))?;
+        rate(format!("lt {dtype}"), 2 * bytes + n, POINTWISE_SHARE, &mut || lt_out(&a, &b, &mut truth).map(drop))?;
         if dtype.is_floating() && dtype != DType::F64 {
-            rate(format!("exp {dtype}"), 2 * bytes, 85.0, &mut || exp_out(&a, &mut out).map(drop))?;
+            rate(format!("exp {dtype}"), 2 * bytes, POINTWISE_SHARE, &mut || exp_out(&a, &mut out).map(drop))?;
         }
         let mut one = zeros(1, dtype)?.view_as(monomorph::Geometry::new(dtype, &[], &[], 0)?)?;
-        rate(format!("sum {dtype}"), bytes, 80.0, &mut || sum(&a).map(drop))?;
-        rate(format!("amax {dtype}"), bytes, 80.0, &mut || amax_out(&a, &[], false, &mut one).map(drop))?;
-        rate(format!("argmax {dtype}"), bytes, 80.0, &mut || argmax(&a, None, false).map(drop))?;
-        rate(format!("any {dtype}"), bytes, 80.0, &mut || any(&a).map(drop))?;
+        rate(format!("sum {dtype}"), bytes, REDUCTION_SHARE, &mut || sum(&a).map(drop))?;
+        rate(format!("amax {dtype}"), bytes, REDUCTION_SHARE, &mut || amax_out(&a, &[], false, &mut one).map(drop))?;
+        rate(format!("argmax {dtype}"), bytes, REDUCTION_SHARE, &mut || argmax(&a, None, false).map(drop))?;
+        rate(format!("any {dtype}"), bytes, REDUCTION_SHARE, &mut || any(&a).map(drop))?;
         if dtype.is_floating() {
-            rate(format!("mean {dtype}"), bytes, 80.0, &mut || mean(&a).map(drop))?;
+            rate(format!("mean {dtype}"), bytes, REDUCTION_SHARE, &mut || mean(&a).map(drop))?;
         }
     }
     Ok(())

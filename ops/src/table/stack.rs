@@ -3,7 +3,7 @@
 
 use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, Result, Stack, Tensor};
 use smallvec::SmallVec;
-use std::ops::Deref;
+use std::borrow::Cow;
 
 /// Reads boxed arguments one after another.
 pub struct Reader<'a> {
@@ -26,40 +26,20 @@ impl<'a> Reader<'a> {
         T::get(value).ok_or_else(|| kind_error(value, self.schema_position - 1, name, want))
     }
 
-    /// The next argument as a tensor on `D`; a number becomes a wrapped 0-dim tensor.
-    pub fn tensor<D: Device>(&mut self, name: &str) -> Result<Given<'a, D>> {
+    /// The next argument as a tensor on `D`, where it lies; a number becomes a wrapped 0-dim tensor.
+    pub fn tensor<D: Device>(&mut self, name: &str) -> Result<Cow<'a, Tensor<D>>> {
         let value = self.args.get(self.position).unwrap_or(&IValue::None);
         self.position += 1;
         self.schema_position += 1;
         match value {
             IValue::Tensor(t) => match t.downcast_ref::<D>() {
-                Some(t) => Ok(Given::Lent(t)),
+                Some(t) => Ok(Cow::Borrowed(t)),
                 None => Err(device_error::<D>(t, name)),
             },
             other => match other.to_scalar() {
-                Some(number) => wrapped_number::<D>(number).map(Given::Made),
+                Some(number) => wrapped_number::<D>(number).map(Cow::Owned),
                 None => Err(kind_error(value, self.schema_position - 1, name, "Tensor")),
             },
-        }
-    }
-}
-
-/// A tensor that is an argument: where it lies, or of a number.
-#[allow(clippy::large_enum_variant, reason = "it lives on the stack for one call")]
-pub enum Given<'a, D: Device> {
-    /// The argument itself.
-    Lent(&'a Tensor<D>),
-    /// Made of an argument that is a number.
-    Made(Tensor<D>),
-}
-
-impl<D: Device> Deref for Given<'_, D> {
-    type Target = Tensor<D>;
-    #[inline]
-    fn deref(&self) -> &Tensor<D> {
-        match self {
-            Given::Lent(tensor) => tensor,
-            Given::Made(tensor) => tensor,
         }
     }
 }

@@ -20,6 +20,12 @@ use monomorph_cuda::{CompileError, Functor, Nvrtc};
 use std::path::Path;
 use std::sync::Arc;
 
+/// What pointwise kernels have to reach of the bandwidth of a copy in the same run, in per cent.
+pub const POINTWISE_SHARE: f64 = 85.0;
+
+/// The same of reductions to one element.
+pub const REDUCTION_SHARE: f64 = 80.0;
+
 /// What both checks are made of: a formula at a dtype, a fold, or a kernel without either.
 pub trait Checked: Sized + Sync {
     /// The name of the case.

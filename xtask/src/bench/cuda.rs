@@ -7,15 +7,12 @@ use super::measure::{Outcome, measure};
 use super::report;
 use crate::checks::cargo;
 use monomorph_testsuite::conformance::workspace_root;
+use monomorph_testsuite::cuda::{POINTWISE_SHARE, REDUCTION_SHARE};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What every cell is asked for, as theirs / ours.
 const RATIO: f64 = 0.95;
-
-/// Of the copy's bandwidth, in per cent.
-const POINTWISE: f64 = 85.0;
-const REDUCTION: f64 = 80.0;
 
 const LARGE: &[i64] = &[1 << 26];
 const SQUARE: &[i64] = &[8192, 8192];
@@ -67,7 +64,7 @@ fn size(dtype: &str) -> i64 {
 fn share(row: &Row, ours: f64, copy: f64) -> Option<(f64, f64)> {
     let &(op, dtype, _, sizes, form, moved) = row;
     let bytes = moved? * size(dtype) * sizes.iter().product::<i64>();
-    let asked = if form == "all" { REDUCTION } else { POINTWISE };
+    let asked = if form == "all" { REDUCTION_SHARE } else { POINTWISE_SHARE };
     (op != "copy").then_some((100.0 * bytes as f64 / ours / copy, asked))
 }
 
@@ -146,9 +143,9 @@ mod tests {
         let copy = (8_i64 << 26) as f64 / 200e3;
         let row = |op| ROWS.iter().find(|row| row.0 == op).expect("a row");
         let (got, asked) = share(row("add"), 300e3, copy).expect("a share");
-        assert!((got - 100.0).abs() < 1e-9 && asked == POINTWISE, "{got}");
+        assert!((got - 100.0).abs() < 1e-9 && asked == POINTWISE_SHARE, "{got}");
         let (got, asked) = share(row("sum"), 125e3, copy).expect("a share");
-        assert!((got - 80.0).abs() < 1e-9 && asked == REDUCTION, "{got}");
+        assert!((got - 80.0).abs() < 1e-9 && asked == REDUCTION_SHARE, "{got}");
         assert_eq!(share(row("copy"), 1.0, copy), None);
         assert_eq!(ROWS[0].0, "copy", "the others need it");
     }

@@ -97,10 +97,10 @@ impl<I: Isa> Ordered for On<bool, I> {
     }
     #[inline(always)]
     fn fmin(self, other: Self) -> Self {
-        self & other
+        self.minimum(other)
     }
     #[inline(always)]
     fn fmax(self, other: Self) -> Self {
-        self | other
+        self.maximum(other)
     }
 }

@@ -77,16 +77,28 @@ pub(super) fn reduced_f32(x: f32) -> (f32, f32) {
 /// The same.
 #[inline(always)]
 pub(super) fn reduced_f64(x: f64) -> (f64, f64) {
+    let small = x < f64::MIN_POSITIVE;
+    // 52 exponents less where it is scaled.
+    reduced_by(if small { x * INTEGERS } else { x }, if small { 1023.0 + 52.0 } else { 1023.0 })
+}
+
+/// The same of a number that is not subnormal.
+#[inline(always)]
+pub(super) fn reduced_normal(x: f64) -> (f64, f64) {
+    reduced_by(x, 1023.0)
+}
+
+/// 2⁵²: an integer below it in its last places is a float of that value above it.
+const INTEGERS: f64 = 4_503_599_627_370_496.0;
+
+#[inline(always)]
+fn reduced_by(x: f64, bias: f64) -> (f64, f64) {
     /// √½: the least significand of a reduced argument.
     const LEAST: u64 = 0x3fe6_a09e_667f_3bcd;
     const ONE: u64 = 1.0f64.to_bits();
-    /// 2⁵²: an integer below it in its last places is a float of that value above it.
-    const SHIFT: f64 = 4_503_599_627_370_496.0;
-    let small = x < f64::MIN_POSITIVE;
-    let bits = (if small { x * SHIFT } else { x }).to_bits();
+    let bits = x.to_bits();
     // Biased, so that the shift is one of unsigned numbers: AVX2 has no other of 64 bits.
     let biased = bits.wrapping_sub(LEAST).wrapping_add(ONE) >> 52;
     let f = f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(ONE)) - 1.0;
-    let k = f64::from_bits(biased | SHIFT.to_bits()) - if small { SHIFT + 1023.0 + 52.0 } else { SHIFT + 1023.0 };
-    (f, k)
+    (f, f64::from_bits(biased | INTEGERS.to_bits()) - (INTEGERS + bias))
 }

@@ -51,8 +51,8 @@ pub(super) struct Rows {
     pub(super) next: (isize, usize),
 }
 
-/// Bytes of the elements that [`held`](super::held::held) folds in one pass over its lanes, a row of a long dense run: a line, so that lines are met in
-/// order, which is what processors fetch ahead by.
+/// Bytes of the elements that [`held`](super::held::held) folds in one pass over its lanes, a row of a long dense run: a line, so
+/// that lines are met in order, which is what processors fetch ahead by.
 pub(super) const ROW_BYTES: usize = 64;
 
 /// Lanes of a row of a long dense run of elements of so many bytes.
