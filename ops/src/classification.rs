@@ -11,7 +11,7 @@ use crate::record::record;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor, observe};
 
-pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
 impl<V: Classify> Map<V> for IsinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -19,7 +19,7 @@ impl<V: Classify> Map<V> for IsinfFn {
     }
 }
 
-pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
 impl<V: Num + Equal> Map<V> for IsfiniteFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -28,7 +28,7 @@ impl<V: Num + Equal> Map<V> for IsfiniteFn {
     }
 }
 
-pointwise! { IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+pointwise! { IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
 impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -36,7 +36,7 @@ impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
     }
 }
 
-pointwise! { IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+pointwise! { IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
 impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {

@@ -67,7 +67,8 @@ impl<V: Power> Map<V> for PowNumberFn {
 macro_rules! fixed_powers {
     ($($formula:ident $domain:ty: $number:literal;)+) => {
         $(
-            pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent, light = true }
+            pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent, light = true,
+                integers_alike = $number == 0.0 }
             impl<V: Power> Map<V> for $formula {
                 #[inline(always)]
                 fn eval([a]: [V; 1], _exponent: V) -> V {

@@ -53,6 +53,8 @@ pub struct Formula {
     pub light: bool,
     /// Whether nothing is rounded.
     pub exact: bool,
+    /// Whether all integers have the same result.
+    pub integers_alike: bool,
 }
 
 fn functional<F: PointwiseFn, D: Executes<Op<F>>>(operands: &[Operand<'_>], params: &[Scalar]) -> Result<Tensor<D>> {
@@ -117,6 +119,7 @@ where
         halves_as_f32: F::HALVES_AS_F32,
         light: F::LIGHT,
         exact: F::EXACT,
+        integers_alike: F::INTEGERS_ALIKE,
     }
 }
 

@@ -9,7 +9,7 @@
 //! The bits are resolved in the operand's own dtype, as PyTorch does when it materialises an operand before casting it:
 //! the negative of the uint8 1 is 255, not -1.
 
-use crate::cast::{Bits, Cast, cast};
+use crate::cast::{Bits, Cast, cast, moved};
 use crate::isa::Level;
 pub(crate) use crate::moves::Tile;
 use crate::moves::{self, Mover};
@@ -81,6 +81,21 @@ impl Lane {
     /// Bytes per element in the block.
     pub(crate) fn size(&self) -> usize {
         self.want.size()
+    }
+
+    /// True if a tile in memory is one dense run.
+    pub(crate) fn is_dense(&self, tile: &Tile) -> bool {
+        tile.is_dense(self.dtype.size())
+    }
+
+    /// Copies `n` elements of memory, so many bytes apart.
+    ///
+    /// # Safety
+    ///
+    /// They are in bounds on both sides, which lie apart; the source is initialised, and nobody else uses the destination.
+    pub(crate) unsafe fn copy(&self, from: *const u8, to: *mut u8, stride: isize, n: usize) {
+        // SAFETY: passed on.
+        unsafe { moved(from, stride, to, stride, self.dtype.size(), n) };
     }
 
     /// Elements that fit a block in either dtype.

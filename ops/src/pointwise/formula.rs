@@ -35,6 +35,8 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     const STEPS: i64 = 0;
     /// Whether a loop for the widest instruction set is not worth compiling, because the formula is long and rarely used.
     const RARE: bool = false;
+    /// Whether all integers have the same result, so that a device need not read them.
+    const INTEGERS_ALIKE: bool = false;
     /// The type of the set of dtypes that the formula computes in. Varies per operator.
     type Domain: super::DomainSet;
     /// The type of the tensor operands.

@@ -49,17 +49,17 @@ pub use crate::pointwise;
 /// ```
 ///
 /// followed by `check = f`, `fault = true`, `light = true`, `exact = true`, `halves_as_f32 = true`, `elementwise_only = true`,
-/// `usual = true`, `partial = true`, `steps = 4` or `rare = true`, in this order,
+/// `usual = true`, `partial = true`, `steps = 4`, `rare = true` or `integers_alike = true`, in this order,
 /// where the operator has a check of its own, data that it refuses, next to nothing to compute, nothing to round, can do with
-/// fewer loops, has a shorter way for most elements, by blocks or one by one, is a loop of its own, or is not worth every
-/// loop (the constants of [`PointwiseFn`]).
+/// fewer loops, has a shorter way for most elements, by blocks or one by one, is a loop of its own, is not worth every
+/// loop, or gives one answer for all integers (the constants of [`PointwiseFn`]).
 #[macro_export]
 macro_rules! pointwise {
     ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr
         $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)? $(, exact = $exact:literal)?
         $(, halves_as_f32 = $halves:literal)? $(, elementwise_only = $elementwise:literal)? $(, usual = $usual:literal)?
         $(, partial = $partial:literal)? $(, steps = $steps:literal)?
-        $(, rare = $rare:literal)?) => {
+        $(, rare = $rare:literal)? $(, integers_alike = $alike:expr)?) => {
         $(#[$doc])*
         #[doc = concat!("The formula of `", $text, "`.")]
         pub struct $name;
@@ -76,6 +76,7 @@ macro_rules! pointwise {
             $(const PARTIAL: bool = $partial;)?
             $(const STEPS: i64 = $steps;)?
             $(const RARE: bool = $rare;)?
+            $(const INTEGERS_ALIKE: bool = $alike;)?
             type Domain = $domain;
             type Operands = $operands;
             type Params = $params;

@@ -7,6 +7,7 @@ mod complete;
 mod composites;
 mod derivatives;
 mod factories;
+mod few;
 mod fused;
 mod fuzz;
 mod gamma;

@@ -27,10 +27,10 @@ pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params:
 const CHUNK: usize = 1024;
 
 /// Bytes of output whose lines are asked for at a time, before any of them is written ([`Maker::waits_for_lines`]).
-const OWNED: usize = 4096;
+pub(super) const OWNED: usize = 4096;
 
 /// So few bytes of output are not worth asking for.
-const NEAR: usize = 4096;
+pub(super) const NEAR: usize = 4096;
 
 /// Elements that are widened at a time where that is done in runs ([`Cell::in_runs`]).
 const RUN: usize = 32;

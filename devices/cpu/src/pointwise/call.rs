@@ -3,6 +3,7 @@
 use super::body::Body;
 use super::classes::as_f32;
 use super::driver::{Base, Driver, MAX};
+use super::few::Few;
 use super::flat::Flat;
 use super::kernels::Kernels;
 use super::taking::Taking;
@@ -24,6 +25,8 @@ pub struct Ready(How);
 enum How {
     /// By one call of the body.
     Flat(Flat),
+    /// By as many values as there are.
+    Few(Few),
     /// By one call, of operands that are staged whole.
     Tiled(Tiled),
     /// By any number of them.
@@ -37,6 +40,8 @@ struct Shape {
     light: bool,
     words: &'static str,
     as_f32: fn(DType) -> bool,
+    fault: bool,
+    alike: bool,
 }
 
 // SAFETY: the driver reads elements of the inputs and writes elements of the output only, within the geometry that the plan
@@ -59,6 +64,8 @@ where
             light: F::LIGHT,
             words: F::Domain::WORDS,
             as_f32: as_f32::<F>,
+            fault: F::FAULT,
+            alike: F::INTEGERS_ALIKE,
         };
         // SAFETY: E1, E2 are passed on; `lookup` gives bodies of this formula.
         unsafe { bind(plan.walk(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
@@ -70,6 +77,8 @@ where
             // SAFETY: E2: the memory is still borrowed. K4: these are the formula's parameters.
             How::Flat(flat) => unsafe { flat.run(params) },
             // SAFETY: the same; E3: it is the plan's iteration.
+            How::Few(few) => unsafe { few.run(plan.iter(), params) },
+            // SAFETY: as above.
             How::Tiled(tiled) => unsafe { tiled.run(plan.iter(), params) },
             // SAFETY: as above.
             How::Driver(driver) => unsafe { driver.run(plan.iter(), params) },
@@ -104,7 +113,7 @@ unsafe fn bind(
         }
     }
     // SAFETY: as above.
-    unsafe { bind_any(walk.iter(), &taking, inputs, outputs) }
+    unsafe { bind_any(walk.iter(), &taking, shape, inputs, outputs) }
 }
 
 /// What [`bind`] does with all but the commonest calls.
@@ -113,10 +122,22 @@ unsafe fn bind(
 ///
 /// As for [`Flat::new`].
 #[inline(never)]
-unsafe fn bind_any(iter: &TensorIter, taking: &Taking, inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> Result<Ready> {
+unsafe fn bind_any(
+    iter: &TensorIter,
+    taking: &Taking,
+    shape: &Shape,
+    inputs: &[Operand<'_>],
+    outputs: &Outputs<'_>,
+) -> Result<Ready> {
     // SAFETY: as for this function.
     if let Some(flat) = unsafe { Flat::new(iter, taking, inputs, outputs) } {
         return Ok(Ready(How::Flat(flat)));
+    }
+    if !shape.fault
+        // SAFETY: as above.
+        && let Some(few) = unsafe { Few::new(iter, taking, shape.alike, inputs, outputs) }
+    {
+        return Ok(Ready(How::Few(few)));
     }
     // SAFETY: as above.
     if let Some(tiled) = unsafe { Tiled::new(iter, taking, inputs, outputs) } {
@@ -133,17 +154,24 @@ unsafe fn bind_any(iter: &TensorIter, taking: &Taking, inputs: &[Operand<'_>], o
 /// As for [`Flat::new`].
 #[inline(never)]
 unsafe fn drive(iter: &TensorIter, taking: &Taking, inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> Driver {
-    let mut bases: SmallVec<[Base; 4]> = SmallVec::new();
-    bases.push(Base::At(outputs.data(0)));
-    for input in inputs {
-        bases.push(match input {
-            // SAFETY: E2: the storage is borrowed as long as the result lives.
-            Operand::Tensor(tensor) => Base::At(unsafe { tensor.data() }),
-            Operand::Number(number) => Base::number(number.bytes()),
-            // The plan refuses absent operands.
-            Operand::Absent => continue,
-        });
-    }
+    // SAFETY: passed on.
+    let bases = unsafe { bases(inputs, outputs) };
     // SAFETY: the bases are those of the plan's operands (E1), the lanes end in the dtypes that the body takes.
     unsafe { Driver::new(iter, taking, bases) }
+}
+
+/// Where the operands begin, output first.
+///
+/// # Safety
+///
+/// E2 of [`Executes`].
+pub(super) unsafe fn bases(inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> SmallVec<[Base; 4]> {
+    let base = |input: &Operand<'_>| match input {
+        // SAFETY: E2: the storage is borrowed as long as the result lives.
+        Operand::Tensor(tensor) => Some(Base::At(unsafe { tensor.data() })),
+        Operand::Number(number) => Some(Base::number(number.bytes())),
+        // The plan refuses absent operands.
+        Operand::Absent => None,
+    };
+    std::iter::once(Base::At(outputs.data(0))).chain(inputs.iter().filter_map(base)).collect()
 }

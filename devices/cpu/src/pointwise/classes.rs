@@ -3,6 +3,7 @@
 
 use super::body::{Body, body};
 use super::operands::{Load, Store};
+use super::truth;
 use crate::isa::{Avx2, Avx512, Level, Portable};
 use crate::on::On;
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
@@ -61,11 +62,33 @@ macro_rules! classes {
     )*};
 }
 classes! {
-    Yes BoolClass: Bool bool;
+    Own BoolClass: Bool bool;
     Yes IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
     Yes RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
     Wide RealClass: F32 f32, F64 f64;
     Yes ComplexClass: C64 Complex32, C128 Complex64;
+}
+
+/// Bools, by the loop of a formula's own.
+struct Own;
+
+impl<F: PointwiseFn> Class<F, BoolClass> for Yes
+where
+    Own: Class<F, BoolClass>,
+    F: Map<On<bool, Portable>>,
+    F::Operands: Load<On<bool, Portable>>,
+    F::Out: Store<On<bool, Portable>>,
+{
+    fn body(dtype: DType, level: Level) -> Option<Body> {
+        if const { !truth::applies::<F>() } {
+            return <Own as Class<F, BoolClass>>::body(dtype, level);
+        }
+        Some(level.choose(
+            truth::truth::<F, Portable>,
+            #[cfg(target_arch = "x86_64")]
+            [truth::truth::<F, Avx2>, truth::truth::<F, Avx512>],
+        ))
+    }
 }
 
 /// A domain on which formula `F` has bodies.

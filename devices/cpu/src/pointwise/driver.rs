@@ -1,43 +1,20 @@
 //! Drives a body over the operands of an iteration. Knows no formula and no dtype by name: operands that are not dense runs
 //! of what the body takes are staged, tile by tile, in blocks that stay in the first-level cache.
-//!
-//! A *plane* is what `for_each` hands out: rows of elements. It is walked
-//!
-//! * row by row without staging, if every operand is a dense run in each row, and rows are long or there is but one;
-//! * in tiles of part of a row, if rows are long;
-//! * in tiles of many rows, if rows are short, or not long and nothing but broadcast operands needs staging for it: an
-//!   operand that is dense across rows needs none then;
-//! * in squares, if some operand is dense across rows while others are dense within them, as in `a + b.t()`: every line of
-//!   memory is then used up when it is met;
-//! * element by element, if operands may overlap in a way that nobody could analyse.
-//!
-//! A tile is read completely before any of it is written, and what it writes is read by no other tile (I4 of `TensorIter`).
-//! A staged input is not staged again while its source stays where it is: a number is converted once, a broadcast row once.
+//! `planes` walks, this owns the choice of how.
 
 use super::body::Body;
-use super::streaming;
+use super::planes::Planes;
 use super::taking::Taking;
-use crate::lane::{Lane, Stage};
-use crate::moves::{SIDE, Tile, prefetch_run};
+use crate::lane::Lane;
 use monomorph_core::{ErrorKind, Result};
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One more than the inputs that a pointwise operator may have.
 pub(super) const MAX: usize = 8;
 
-/// Rows shorter than this are joined into tiles: a call of a body costs about as much as so many elements.
-const SHORT: usize = 64;
-
 /// Bytes of the block that a tile of rows is staged in: those of three operands stay in a first-level cache of 32 KiB.
 pub(super) const STAGE: usize = 8192;
-
-/// Bytes of the block that a square is staged in.
-const SQUARE: usize = 16384;
-
-/// Operands that squares can stage.
-const SQUARES: usize = 3;
 
 /// Where an operand begins.
 #[derive(Clone, Copy)]
@@ -77,12 +54,12 @@ impl Base {
 /// * D1: `bases` are the first elements of the operands that the iteration was planned for, output first.
 /// * D2: lanes end in the dtypes that the body takes (K2), which was chosen for this host (K1).
 pub(super) struct Driver {
-    body: Body,
+    pub(super) body: Body,
     bases: SmallVec<[Base; 4]>,
     /// An element takes longer to move than to compute.
-    light: bool,
+    pub(super) light: bool,
     /// The operand that a body may find to be its output.
-    first: usize,
+    pub(super) first: usize,
     walk: Walk,
 }
 
@@ -101,8 +78,24 @@ impl Driver {
     ///
     /// D1 and D2 for `bases` and the lanes that `taking` makes.
     pub(super) unsafe fn new(iter: &TensorIter, taking: &Taking, bases: SmallVec<[Base; 4]>) -> Driver {
-        let first = taking.first();
-        let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(|k| taking.lane(iter, k)).collect();
+        let lanes = (0..iter.noperands()).map(|k| taking.lane(iter, k)).collect();
+        // SAFETY: passed on.
+        unsafe { Driver::over(iter, taking.body, taking.light, taking.first(), lanes, bases) }
+    }
+
+    /// A driver of a body over `iter`, by these lanes; `first` is the operand that the body may find to be its output.
+    ///
+    /// # Safety
+    ///
+    /// D1 and D2.
+    pub(super) unsafe fn over(
+        iter: &TensorIter,
+        body: Body,
+        light: bool,
+        first: usize,
+        lanes: SmallVec<[Lane; 4]>,
+        bases: SmallVec<[Base; 4]>,
+    ) -> Driver {
         let out = bases[0].pointer();
         let is_flat = |k: usize| {
             let dense = iter.strides(k).first().is_none_or(|&stride| stride == lanes[k].size() as isize);
@@ -115,7 +108,12 @@ impl Driver {
         } else {
             Walk::Planes(lanes)
         };
-        Driver { body: taking.body, light: taking.light, bases, first, walk }
+        Driver { body, light, bases, first, walk }
+    }
+
+    /// Where an operand begins.
+    pub(super) fn start(&self, operand: usize) -> *mut u8 {
+        self.bases[operand].pointer()
     }
 
     /// Computes every element.
@@ -147,252 +145,5 @@ impl Driver {
             }
         };
         if done { Ok(()) } else { Err(ErrorKind::DivisionByZero.into()) }
-    }
-}
-
-/// One run of a driver, shared by the threads that do it.
-struct Planes<'d> {
-    body: Body,
-    lanes: &'d [Lane],
-    first: usize,
-    serial: bool,
-    /// No cache will keep the output.
-    streams: bool,
-    /// Bit `k` is set if operand `k` is staged whatever its strides.
-    staged: u32,
-    /// Elements that a block holds of every operand.
-    capacity: usize,
-    params: *const (),
-    /// Set by the first body that finds data without a result; everyone else then stops.
-    fault: AtomicBool,
-}
-
-// SAFETY: `params` points to parameters, which are `Sync`; everything else is so by itself.
-unsafe impl Sync for Planes<'_> {}
-
-impl<'d> Planes<'d> {
-    fn new(driver: &Driver, iter: &TensorIter, lanes: &'d [Lane], params: *const ()) -> Planes<'d> {
-        let bit = |(k, lane): (usize, &Lane)| u32::from(!lane.is_direct()) << k;
-        Planes {
-            body: driver.body,
-            lanes,
-            first: driver.first,
-            serial: iter.must_be_serial(),
-            streams: driver.light && !iter.must_be_serial() && streaming::pays(iter.numel() * lanes[0].size()),
-            staged: lanes.iter().enumerate().map(bit).sum(),
-            capacity: lanes.iter().map(|lane| lane.capacity_of(STAGE)).min().unwrap_or(1),
-            params,
-            fault: AtomicBool::new(false),
-        }
-    }
-
-    /// Computes `rows` rows of `cols` elements. `strides` are those within a row, then those from row to row.
-    ///
-    /// The loop of `for_each`: called within its contract, W1 and W2, and under D1 and D2.
-    fn plane(&self, at: &[*mut u8], strides: &[isize], cols: usize, rows: usize) {
-        if self.fault.load(Ordering::Relaxed) {
-            return;
-        }
-        let (inner, outer) = strides.split_at(self.lanes.len());
-        let mut staged = self.staged;
-        for (k, lane) in self.lanes.iter().enumerate() {
-            let dense = inner[k] == lane.size() as isize;
-            // A body looks for its output among its inputs in one place only; found elsewhere it would run one element at a
-            // time, which costs more than a copy.
-            let other = k != 0 && k != self.first && at[k] == at[0];
-            staged |= u32::from(!dense || other) << k;
-        }
-        let plane = Plane { at, inner, outer, cols, rows, staged };
-        let done = if self.serial {
-            self.tiles(&plane, 1, 1)
-        } else if self.is_square(&plane) {
-            self.squares(&plane)
-        } else if let Some(staged) = self.joined(&plane) {
-            self.tiles(&Plane { staged, ..plane }, cols, rows.min(self.capacity / cols))
-        } else if staged == 0 {
-            self.rows(&plane)
-        } else {
-            self.tiles(&plane, cols.min(self.capacity), 1)
-        };
-        if !done {
-            self.fault.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// What is staged if tiles take several rows; `None` if they had better not.
-    fn joined(&self, plane: &Plane<'_>) -> Option<u32> {
-        let &Plane { inner, outer, cols, rows, .. } = plane;
-        if rows == 1 || cols > self.capacity / 2 {
-            return None;
-        }
-        let bits = |holds: &dyn Fn(usize) -> bool| (0..inner.len()).map(|k| u32::from(holds(k)) << k).sum::<u32>();
-        let uneven = bits(&|k| outer[k] != inner[k] * cols as isize);
-        // One row for all is staged once.
-        let dear = uneven & !plane.staged & !bits(&|k| k != 0 && outer[k] == 0);
-        (cols < SHORT || dear == 0).then_some(plane.staged | uneven)
-    }
-
-    /// True if an operand is dense across rows, or nearly, and must be staged.
-    fn is_square(&self, plane: &Plane<'_>) -> bool {
-        let &Plane { inner, outer, cols, rows, staged, .. } = plane;
-        let across = |k: usize| Tile { cols, rows, inner: inner[k], outer: outer[k] }.takes_squares();
-        let is_staged = |k: &usize| staged >> k & 1 == 1;
-        (0..inner.len()).filter(is_staged).any(across) && (0..inner.len()).filter(is_staged).count() <= SQUARES
-    }
-
-    /// Row by row, nothing staged. False if the data has no result.
-    fn rows(&self, plane: &Plane<'_>) -> bool {
-        let mut ins = [std::ptr::null(); MAX];
-        (0..plane.rows).all(|row| {
-            for (k, to) in ins.iter_mut().enumerate().take(self.lanes.len() - 1) {
-                *to = plane.element(k + 1, row, 0).cast_const();
-            }
-            let out = plane.element(0, row, 0);
-            // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row), K3 by I4, K4 by the
-            // contract of `run`.
-            unsafe { self.dense(out, &ins, plane.cols, self.streams) }
-        })
-    }
-
-    /// A dense run, past the caches if `streams`. False if the data has no result.
-    ///
-    /// # Safety
-    ///
-    /// K1 to K4 of `body.rs`.
-    #[inline]
-    unsafe fn dense(&self, out: *mut u8, ins: &[*const u8; MAX], n: usize, streams: bool) -> bool {
-        if streams && ins[..self.lanes.len() - 1].iter().all(|&at| !std::ptr::eq(at, out)) {
-            // SAFETY: passed on; what is not the output lies apart from it (K3).
-            unsafe { streaming::streamed(self.body, self.lanes, out, ins, n, self.params) }
-        } else {
-            // SAFETY: passed on.
-            unsafe { (self.body)(out, ins.as_ptr(), n, self.params) }
-        }
-    }
-
-    /// In tiles of `rows` rows of `cols` elements. False if the data has no result.
-    fn tiles(&self, plane: &Plane<'_>, cols: usize, rows: usize) -> bool {
-        let mut blocks = [const { Stage::<STAGE>::NEW }; MAX];
-        let mut scratch = Stage::<STAGE>::NEW;
-        let scratch = scratch.data();
-        // What each block was last filled from, and with how many elements.
-        let mut held = [(std::ptr::null::<u8>(), 0); MAX];
-        let mut ins = [std::ptr::null::<u8>(); MAX];
-        for row in (0..plane.rows).step_by(rows) {
-            for col in (0..plane.cols).step_by(cols) {
-                let (rows, cols) = (rows.min(plane.rows - row), cols.min(plane.cols - col));
-                let tile = |k: usize| Tile { cols, rows, inner: plane.inner[k], outer: plane.outer[k] };
-                for k in 1..self.lanes.len() {
-                    let from = plane.element(k, row, col).cast_const();
-                    if plane.staged >> k & 1 == 0 {
-                        ins[k - 1] = from;
-                        continue;
-                    }
-                    let block = blocks[k].data();
-                    ins[k - 1] = block;
-                    if self.serial || held[k].0 != from || held[k].1 < rows * cols {
-                        // SAFETY: L1 by W1, L2 since a tile has no more elements than every block holds, L3 by I4.
-                        unsafe { self.lanes[k].load(from, tile(k), block, scratch) };
-                        held[k] = (from, rows * cols);
-                    }
-                }
-                let to = plane.element(0, row, col);
-                let is_staged = plane.staged & 1 == 1;
-                let out = if is_staged { blocks[0].data() } else { to };
-                // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by I4
-                // or because the tile is one element, K4 by the contract of `run`.
-                if !unsafe { self.dense(out, &ins, rows * cols, self.streams && !is_staged) } {
-                    return false;
-                }
-                if is_staged {
-                    // SAFETY: L1 by W1, L2 as above; the body filled the block; no other tile uses these elements (I4), or
-                    // all tiles are done by this thread.
-                    unsafe { self.lanes[0].store(out, to, tile(0), scratch) };
-                }
-            }
-        }
-        true
-    }
-}
-
-impl Planes<'_> {
-    /// In squares. Only what is staged is moved by squares; a body still takes row by row of one. False if the data has no
-    /// result.
-    #[inline(never)]
-    fn squares(&self, plane: &Plane<'_>) -> bool {
-        let mut blocks = [const { Stage::<SQUARE>::NEW }; SQUARES];
-        let mut scratch = Stage::<SQUARE>::NEW;
-        let scratch = scratch.data();
-        let mut free = blocks.iter_mut();
-        let n = self.lanes.len();
-        // The block of each staged operand, null for the others.
-        let mut block = [std::ptr::null_mut::<u8>(); MAX];
-        for (k, block) in block.iter_mut().enumerate().take(n) {
-            if plane.staged >> k & 1 == 1
-                && let Some(stage) = free.next()
-            {
-                *block = stage.data();
-            }
-        }
-        let capacity = self.lanes.iter().map(|lane| lane.capacity_of(SQUARE)).min().unwrap_or(1);
-        let (side, height) = (SIDE.min(plane.cols), (capacity / SIDE).min(SIDE).min(plane.rows));
-        let mut ins = [std::ptr::null::<u8>(); MAX];
-        for row in (0..plane.rows).step_by(height) {
-            for col in (0..plane.cols).step_by(side) {
-                let (rows, cols) = (height.min(plane.rows - row), side.min(plane.cols - col));
-                let tile = |k: usize| Tile { cols, rows, inner: plane.inner[k], outer: plane.outer[k] };
-                for k in (1..n).filter(|&k| !block[k].is_null()) {
-                    let from = plane.element(k, row, col).cast_const();
-                    // SAFETY: L1 by W1, L2 since a square has no more elements than every block holds, L3 by I4.
-                    unsafe { self.lanes[k].load(from, tile(k), block[k], scratch) };
-                    let (row, col) = if col + side < plane.cols { (row, col + side) } else { (row + height, 0) };
-                    if row < plane.rows {
-                        self.lanes[k].prefetch(plane.element(k, row, col), tile(k));
-                    }
-                }
-                let at = |k: usize, r: usize| {
-                    let staged = block[k].wrapping_add(r * cols * self.lanes[k].size());
-                    if block[k].is_null() { plane.element(k, row + r, col) } else { staged }
-                };
-                let unstaged = |k: &usize| block[*k].is_null();
-                for r in 0..rows {
-                    // The runs of a square are too short for the processor to see where they lead.
-                    for k in (0..n).filter(unstaged) {
-                        prefetch_run(plane.element(k, row + r, col + side), side * self.lanes[k].size());
-                    }
-                    for (k, to) in ins.iter_mut().enumerate().take(n - 1) {
-                        *to = at(k + 1, r).cast_const();
-                    }
-                    // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by
-                    // I4, K4 by the contract of `run`.
-                    if !unsafe { (self.body)(at(0, r), ins.as_ptr(), cols, self.params) } {
-                        return false;
-                    }
-                }
-                if !block[0].is_null() {
-                    let to = plane.element(0, row, col);
-                    // SAFETY: L1 by W1, L2 as above; the body filled the block; no other square uses these elements (I4).
-                    unsafe { self.lanes[0].store(block[0], to, tile(0), scratch) };
-                }
-            }
-        }
-        true
-    }
-}
-
-/// What `for_each` hands out.
-struct Plane<'p> {
-    at: &'p [*mut u8],
-    inner: &'p [isize],
-    outer: &'p [isize],
-    cols: usize,
-    rows: usize,
-    /// Bit `k` is set if operand `k` is staged.
-    staged: u32,
-}
-
-impl Plane<'_> {
-    fn element(&self, k: usize, row: usize, col: usize) -> *mut u8 {
-        self.at[k].wrapping_offset(row as isize * self.outer[k] + col as isize * self.inner[k])
     }
 }

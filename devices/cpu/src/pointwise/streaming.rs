@@ -18,7 +18,8 @@ pub(super) fn pays(bytes: usize) -> bool {
     bytes > FAR_BYTES && crate::processor::Maker::current().reads_what_it_overwrites()
 }
 
-/// What [`Body`] does, for an output that lies apart from every input. `lanes` are those of the output and the inputs.
+/// What [`Body`] does, for an output that lies apart from every input. `lanes` are those of the output and the inputs. Other threads
+/// see the output after [`end_stream`](crate::moves::end_stream): to wait for the stores of every row would take as long as the row.
 ///
 /// # Safety
 ///
@@ -58,7 +59,6 @@ pub(super) unsafe fn streamed(
         unsafe { stream_lines(block.data(), out.wrapping_add(done * size), BLOCK) };
         done += step;
     }
-    crate::moves::end_stream();
     // SAFETY: K1 to K4 for the elements after the last whole block.
     done == n || unsafe { body(out.wrapping_add(done * size), ins_of(done).as_ptr(), n - done, params) }
 }

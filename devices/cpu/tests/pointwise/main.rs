@@ -6,3 +6,4 @@ mod formulas;
 mod kernels;
 mod random;
 mod repeat;
+mod rows;

@@ -1,0 +1,243 @@
+//! A call whose only tensor is of bool, or of integers that are all the same to the formula: the formula is asked for each
+//! value that there is, and the answers are spread. Refuses everything else; the answers are the same.
+
+use super::body::Body;
+use super::driver::{Driver, MAX};
+use super::taking::Taking;
+use crate::cast::{Bits, moved};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::{Avx2, Avx512};
+use crate::isa::{Isa, Kernel, Level, Portable};
+use crate::lane::{Block, Lane, Stage, Tile};
+use crate::moves::Mover;
+use monomorph_core::structured::{Operand, Outputs};
+use monomorph_core::{DType, ErrorKind, Result};
+use monomorph_iter::{GRAIN, TensorIter};
+use smallvec::SmallVec;
+
+/// Fewer elements are computed as fast.
+const LEAST: usize = 64;
+
+/// The most bytes of an element.
+const WIDEST: usize = 16;
+
+/// Such a call, bound to memory.
+///
+/// Invariants:
+/// * FW1: `taking` is chosen for this host; `spread` is a driver of [`choose`] over the operands of the iteration that the call was
+///   made for, of which operand `which` is the tensor.
+/// * FW2: the iteration need not be serial, and its output has no lazy bits.
+pub(super) struct Few {
+    taking: Taking,
+    spread: Driver,
+    which: usize,
+    /// How many different values the tensor may hold: 1 or 2.
+    values: usize,
+}
+
+/// What [`choose`] takes: the place of the operand among the inputs, and the outputs for false and true.
+struct Choice {
+    which: usize,
+    outputs: Stage<{ 2 * WIDEST }>,
+}
+
+impl Few {
+    /// The call, if it is such a call. `alike` says that to the formula all integers are the same.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Flat::new`](super::flat::Flat::new), of a formula without faults.
+    #[inline]
+    pub(super) unsafe fn new(
+        iter: &TensorIter,
+        taking: &Taking,
+        alike: bool,
+        inputs: &[Operand<'_>],
+        outputs: &Outputs<'_>,
+    ) -> Option<Few> {
+        let mut tensors = (1..).zip(inputs).filter(|(_, input)| matches!(input, Operand::Tensor(_)));
+        let (which, _) = tensors.next()?;
+        let values = match iter.dtype(which) {
+            DType::Bool => 2,
+            dtype if alike && dtype.is_integral(false) => 1,
+            _ => return None,
+        };
+        let plain = iter.numel() >= LEAST && !iter.must_be_serial() && !iter.is_conj(0) && !iter.is_neg(0);
+        if !plain || tensors.next().is_some() || iter.noperands() != inputs.len() + 1 {
+            return None;
+        }
+        // SAFETY: passed on.
+        Some(unsafe { Few::bound(iter, taking, which, values, inputs, outputs) })
+    }
+
+    /// # Safety
+    ///
+    /// As for [`new`](Few::new), and it is such a call.
+    #[inline(never)]
+    unsafe fn bound(
+        iter: &TensorIter,
+        taking: &Taking,
+        which: usize,
+        values: usize,
+        inputs: &[Operand<'_>],
+        outputs: &Outputs<'_>,
+    ) -> Few {
+        // SAFETY: passed on.
+        let bases = unsafe { super::call::bases(inputs, outputs) };
+        let as_it_is = |dtype| Lane::input(dtype, dtype, Bits::default(), taking.level);
+        let lane = |k: usize| as_it_is(if k == 0 { iter.dtype(0) } else { DType::Bool });
+        let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(lane).collect();
+        let body = choose(iter.dtype(0).size(), taking.level);
+        // SAFETY: D1 by E1; D2: the body takes outputs as they are, one input of bytes and no others, of which a byte is staged.
+        let spread = unsafe { Driver::over(iter, body, true, which, lanes, bases) };
+        Few { taking: *taking, spread, which, values }
+    }
+
+    /// Computes every element.
+    ///
+    /// # Safety
+    ///
+    /// K4 for `params`; the operands are borrowed: nobody else writes inputs, or uses the output; `iter` is the iteration that the
+    /// call was made for.
+    pub(super) unsafe fn run(&self, iter: &TensorIter, params: *const ()) -> Result<()> {
+        let mut choice = Choice { which: self.which - 1, outputs: Stage::NEW };
+        let table = choice.outputs.data();
+        // SAFETY: passed on.
+        if !unsafe { self.ask(iter, params, table) } {
+            return Err(ErrorKind::DivisionByZero.into());
+        }
+        let size = iter.dtype(0).size();
+        // SAFETY: the table has so many values of this size.
+        let answers = unsafe { std::slice::from_raw_parts(table, self.values * size) };
+        if answers.chunks_exact(size).all(|answer| answer == &answers[..size]) {
+            // SAFETY: passed on; the table holds a value of the output's dtype.
+            unsafe { self.fill(iter, table) };
+            return Ok(());
+        }
+        // SAFETY: passed on; K4: these are the parameters of `choose` (FW1).
+        unsafe { self.spread.run(iter, std::ptr::from_ref(&choice).cast()) }
+    }
+
+    /// Asks for the output of every value. False if one has no result.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Few::run), and `table` has room for two outputs.
+    unsafe fn ask(&self, iter: &TensorIter, params: *const (), table: *mut u8) -> bool {
+        let mut blocks = [const { Block::NEW }; MAX];
+        let mut scratch = Block::NEW;
+        let scratch = scratch.data();
+        let mut ins = [std::ptr::null::<u8>(); MAX];
+        // False and true; of other dtypes, which have one value, 0.
+        let mut values = [0u8; WIDEST];
+        values[1] = u8::from(self.values > 1);
+        let row = |inner: usize| Tile { cols: self.values, rows: 1, inner: inner as isize, outer: 0 };
+        for k in 1..iter.noperands() {
+            let is_tensor = k == self.which;
+            let from = if is_tensor { values.as_ptr() } else { self.spread.start(k).cast_const() };
+            let block = blocks[k].data();
+            // SAFETY: L1: there are so many bools, one value of any other dtype, or one number; L2: a block has room for two; L3.
+            unsafe { self.taking.lane(iter, k).load(from, row(usize::from(is_tensor)), block, scratch) };
+            ins[k - 1] = block;
+        }
+        let out = blocks[0].data();
+        // SAFETY: K1 by FW1; K2: the blocks hold so many elements of the dtypes that the body takes; K3: they lie apart; K4.
+        if !unsafe { (self.taking.body)(out, ins.as_ptr(), self.values, params) } {
+            return false;
+        }
+        // SAFETY: L1: the table has room; L2; the body filled the block.
+        unsafe { self.taking.lane(iter, 0).store(out, table, row(iter.dtype(0).size()), scratch) };
+        true
+    }
+
+    /// Fills the output with one value.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Few::run); `value` points to one of the output's dtype.
+    unsafe fn fill(&self, iter: &TensorIter, value: *const u8) {
+        let bases: SmallVec<[*mut u8; 4]> = (0..iter.noperands()).map(|k| self.spread.start(k)).collect();
+        let (size, mover, value) = (iter.dtype(0).size(), Mover::at(self.taking.level), Value(value));
+        let row = |at: &[*mut u8], strides: &[isize], cols: usize, rows: usize| {
+            let value = &value;
+            let (inner, outer) = (strides[0], strides[at.len()]);
+            if (Tile { cols, rows, inner, outer }).is_dense(size) {
+                let all = Tile { cols: cols * rows, rows: 1, inner: 0, outer: 0 };
+                // SAFETY: V1, V2 by W1: the output is a dense run of so many elements, and the value lies apart.
+                return unsafe { mover.gather(value.0, &all, at[0], size) };
+            }
+            for row in 0..rows {
+                let to = at[0].wrapping_offset(row as isize * outer);
+                // SAFETY: R1, R2 by W1.
+                unsafe { moved(value.0, 0, to, inner, size, cols) };
+            }
+        };
+        // SAFETY: W1 by D1, W2 since the operands are borrowed.
+        unsafe { iter.for_each(&bases, GRAIN, row) };
+    }
+}
+
+/// A value that several threads read.
+struct Value(*const u8);
+
+// SAFETY: nobody writes what it points to as long as `fill` runs.
+unsafe impl Sync for Value {}
+
+/// The body that chooses outputs of so many bytes by the bytes of an input. Its parameters are a [`Choice`].
+fn choose(size: usize, level: Level) -> Body {
+    match size {
+        1 => chosen::<u8>(level),
+        2 => chosen::<u16>(level),
+        4 => chosen::<u32>(level),
+        8 => chosen::<u64>(level),
+        _ => chosen::<[u64; 2]>(level),
+    }
+}
+
+fn chosen<T: Copy>(level: Level) -> Body {
+    level.choose(
+        choose_at::<T, Portable>,
+        #[cfg(target_arch = "x86_64")]
+        [choose_at::<T, Avx2>, choose_at::<T, Avx512>],
+    )
+}
+
+/// # Safety
+///
+/// K1–K4 of `body.rs`.
+unsafe fn choose_at<T: Copy, I: Isa>(out: *mut u8, ins: *const *const u8, n: usize, params: *const ()) -> bool {
+    // SAFETY: K4.
+    let choice = unsafe { &*params.cast::<Choice>() };
+    let table = std::ptr::from_ref(&choice.outputs).cast::<[T; 2]>();
+    // SAFETY: K4: both outputs are there, of this size.
+    let table = unsafe { table.read_unaligned() };
+    // SAFETY: K2.
+    let from = unsafe { ins.wrapping_add(choice.which).read() };
+    // SAFETY: K1.
+    let isa = unsafe { I::assume() };
+    isa.enter(Chosen { out: out.cast::<T>(), from, n, table });
+    true
+}
+
+struct Chosen<T> {
+    out: *mut T,
+    from: *const u8,
+    n: usize,
+    table: [T; 2],
+}
+
+impl<T: Copy, I: Isa> Kernel<I> for Chosen<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        let [no, yes] = self.table;
+        for i in 0..self.n {
+            // SAFETY: K2.
+            let byte = unsafe { self.from.wrapping_add(i).read() };
+            let to = self.out.wrapping_add(i);
+            // SAFETY: K2; an input that is the output is read before (K3).
+            unsafe { to.write_unaligned(if byte != 0 { yes } else { no }) };
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Operands that are the same in every row of the output: one row is computed and copied.
+
+use super::formulas::{Abs, T, Times, apply, axpy_out, tensor};
+use monomorph_core::structured::{Out, call};
+use monomorph_core::{DType, Geometry, Scalar, Tensor};
+use monomorph_cpu::Cpu;
+use monomorph_ops::pointwise::{Pointwise, PointwiseInputs};
+
+fn expanded(row: &T, sizes: &[i64]) -> T {
+    let strides: Vec<i64> = (0..sizes.len()).map(|d| i64::from(d + 1 == sizes.len())).collect();
+    row.view_as(Geometry::new(row.dtype(), sizes, &strides, 0).unwrap()).unwrap()
+}
+
+/// Few and many columns, planes and stacks of them, outputs of every order and with gaps, casts on both sides.
+#[test]
+fn every_row_is_the_first() {
+    for sizes in [&[300i64, 7] as &[i64], &[5, 64], &[3, 5000], &[2, 40, 129], &[700, 1], &[129, 65]] {
+        let cols = sizes[sizes.len() - 1];
+        let rows: i64 = sizes[..sizes.len() - 1].iter().product();
+        let data: Vec<i32> = (0..cols as i32).map(|i| 3 - i).collect();
+        let of = expanded(&tensor(&data, &[cols]), sizes);
+        let want: Vec<i32> = (0..rows).flat_map(|_| data.iter().map(|x| x.abs())).collect();
+        assert_eq!(apply::<Abs, _>((&of,)).unwrap().to_vec::<i32>().unwrap(), want, "{sizes:?}");
+        let want: Vec<i32> = (0..rows).flat_map(|_| data.iter().map(|x| 2 * x)).collect();
+        for dtype in [DType::I32, DType::F64] {
+            // Dense, with gaps between rows, with gaps between elements, transposed.
+            for (inner, gap) in [(1, 0), (1, 3), (2, 0), (rows, 0)] {
+                let mut strides = vec![inner; sizes.len()];
+                for d in (0..sizes.len() - 1).rev() {
+                    strides[d] = if inner == rows && rows > 1 { 1 } else { inner * cols + gap };
+                    for &size in &sizes[d + 1..sizes.len() - 1] {
+                        strides[d] *= size;
+                    }
+                }
+                let mut out = Tensor::<Cpu>::zeroed(dtype, sizes, &strides, 0).unwrap();
+                let inputs = PointwiseInputs::<Times>::new((&of, Scalar::Int(2))).unwrap();
+                call::<Pointwise<Times>, Cpu, _>(&inputs, Out([&mut out])).unwrap();
+                let got: Vec<i32> = match dtype {
+                    DType::I32 => out.to_vec().unwrap(),
+                    _ => out.to_vec::<f64>().unwrap().iter().map(|&x| x as i32).collect(),
+                };
+                assert_eq!(got, want, "{sizes:?} {dtype} {strides:?}");
+            }
+        }
+    }
+}
+
+/// An operand that is the output itself is not the same in every row, whatever the other is.
+#[test]
+fn rows_that_are_read_are_not_repeated() {
+    let row = tensor(&[1.0f32; 70], &[70]);
+    let mut this = tensor(&(0..700).map(|i| i as f32).collect::<Vec<_>>(), &[10, 70]);
+    let alias = this.clone();
+    axpy_out(&expanded(&row, &[10, 70]), &alias, 2, &mut this).unwrap();
+    assert_eq!(this.to_vec::<f32>().unwrap(), (0..700).map(|i| 1.0 + 2.0 * i as f32).collect::<Vec<_>>());
+}
