@@ -5,12 +5,13 @@
 //! * K2: `out` has `n` writable elements, each input `n` initialised ones, of the dtypes that `Taking::dtype` names.
 //! * K3: if `n > 1`, each input either is `out` exactly, or lies apart from it.
 //! * K4: `params` points to the formula's parameters.
+//! * K5: if `streams`, no input is `out`, and the caller ends with [`end_stream`](crate::moves::end_stream).
 
 use super::aside::aside;
 use super::operands::{Load, Register, Store};
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
-use crate::moves::prefetch_run;
+use crate::moves::{LINE, prefetch_run, stream_lines};
 use crate::on::On;
 use crate::processor::Maker;
 use monomorph_ops::algebra::Value;
@@ -19,9 +20,10 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// A kernel body: output, inputs, number of elements, parameters. False if the data has no result ([`Map::fault`]); some
-/// of the output may be written by then. Unsafe by K1 to K4 of `body.rs`; only this crate calls it.
-pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params: *const ()) -> bool;
+/// A kernel body: output, inputs, number of elements, parameters, and whether to store past the caches, which light formulas do. False
+/// if the data has no result ([`Map::fault`]); some of the output may be written by then. Unsafe by K1 to K5 of `body.rs`; only this
+/// crate calls it.
+pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), streams: bool) -> bool;
 
 /// Elements that are asked for faults before the first of them is written. They stay in the first-level cache.
 const CHUNK: usize = 1024;
@@ -39,12 +41,21 @@ const RUN: usize = 32;
 #[repr(C, align(64))]
 struct Wide(MaybeUninit<[u8; RUN * size_of::<f32>()]>);
 
+/// Bytes of output that are stored past the caches at a time: computed in a block first. The processor looks further ahead than that,
+/// so that it reads the operands of the next block while this one is stored; of blocks of 4 KiB it would not.
+const STREAMED: usize = 512;
+
+/// A block of output.
+#[repr(C, align(64))]
+struct Streamed(MaybeUninit<[u8; STREAMED]>);
+
 /// A dense run of one formula.
 struct Run<F: PointwiseFn, C> {
     out: *mut u8,
     ins: *const *const u8,
     n: usize,
     params: *const F::Params,
+    streams: bool,
     cells: PhantomData<C>,
 }
 
@@ -52,8 +63,14 @@ struct Run<F: PointwiseFn, C> {
 ///
 /// # Safety
 ///
-/// K1–K4.
-pub(super) unsafe fn body<F, C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const ()) -> bool
+/// K1–K5.
+pub(super) unsafe fn body<F, C, I>(
+    out: *mut u8,
+    ins: *const *const u8,
+    n: usize,
+    params: *const (),
+    streams: bool,
+) -> bool
 where
     C: Cell,
     I: Isa,
@@ -64,7 +81,7 @@ where
 {
     // SAFETY: K1.
     let isa = unsafe { I::assume() };
-    isa.enter(Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData })
+    isa.enter(Run::<F, C> { out, ins, n, params: params.cast(), streams, cells: PhantomData })
 }
 
 impl<F, C, I> Kernel<I> for Run<F, C>
@@ -106,46 +123,68 @@ where
             }
             return true;
         }
-        let step = match (F::FAULT || F::USUAL, owns) {
-            (true, _) => CHUNK,
-            (false, true) => OWNED / out_size,
-            (false, false) => self.n.max(1),
+        let until_line = self.out.align_offset(LINE);
+        let streams =
+            const { F::LIGHT && !F::FAULT && !F::USUAL } && self.streams && until_line.is_multiple_of(out_size);
+        // What comes before the first whole line.
+        let head = if streams { until_line / out_size } else { 0 };
+        let step = match (F::FAULT || F::USUAL, streams, owns) {
+            (true, ..) => CHUNK,
+            (false, true, _) => STREAMED / out_size,
+            (false, false, true) => OWNED / out_size,
+            (false, false, false) => self.n.max(1),
         };
+        let mut block = Streamed(MaybeUninit::uninit());
         // Not `step_by`, which would count the steps by a division first.
         let mut next = 0;
         while next < self.n {
             let start = next;
-            next = if F::FAULT || F::USUAL || owns { self.n.min(start + step) } else { self.n };
-            let range = start..next;
-            if owns {
-                prefetch_run(self.out.wrapping_add(start * out_size), range.len() * out_size);
+            next = match () {
+                () if start < head => self.n.min(head),
+                () if F::FAULT || F::USUAL || streams || owns => self.n.min(start + step),
+                () => self.n,
+            };
+            let n = next - start;
+            let ins = <F::Operands as Load<On<C, I>>>::replaced(ins, start, |at| {
+                at.wrapping_add(start * size_of::<C::Stored>())
+            });
+            let here = self.out.wrapping_add(start * out_size);
+            let is_block = streams && start >= head && n == step;
+            let out = if is_block { block.0.as_mut_ptr().cast() } else { here };
+            if owns && !streams {
+                prefetch_run(out, n * out_size);
             }
             // SAFETY: K2.
-            if F::FAULT && unsafe { faults::<F, C, I>(ins, range.clone()) } {
+            if F::FAULT && unsafe { faults::<F, C, I>(ins, 0..n) } {
                 return false;
             }
             // SAFETY: K2.
-            if F::USUAL && !unsafe { are_usual::<F, C, I>(ins, range.clone()) } {
+            if F::USUAL && !unsafe { are_usual::<F, C, I>(ins, 0..n) } {
                 // Rare, so one loop for all: in place it may go element by element.
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false, false>(self.out, ins, range, params) };
+                unsafe { sweep::<F, C, I, false, false>(out, ins, 0..n, params) };
                 continue;
             }
             if C::in_runs::<I>() && size_of::<C::Repr>() * RUN <= size_of::<Wide>() {
                 // SAFETY: K2, K3.
-                unsafe { in_runs::<F, C, I>(self.out, ins, range, params) };
+                unsafe { in_runs::<F, C, I>(out, ins, n, params) };
             } else if in_place {
                 // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that
                 // happen to be equal would fail its check for overlap and run one element at a time.
                 let mut ins = ins;
                 if let Some(first) = <F::Operands as Load<On<C, I>>>::first(&mut ins) {
-                    *first = self.out;
+                    *first = out;
                 }
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false, true>(self.out, ins, range, params) };
+                unsafe { sweep::<F, C, I, false, true>(out, ins, 0..n, params) };
             } else {
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false, true>(self.out, ins, range, params) };
+                unsafe { sweep::<F, C, I, false, true>(out, ins, 0..n, params) };
+            }
+            if is_block {
+                // SAFETY: K2 for these elements of the output, which are STREAMED bytes and begin with a line (`head`); the block was
+                // just filled, begins with a line too, and is ours; K1.
+                unsafe { stream_lines::<I>(out, here, STREAMED) };
             }
         }
         true
@@ -200,9 +239,9 @@ pub(super) unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
 ///
 /// # Safety
 ///
-/// K2, K3 for the range.
+/// K2, K3.
 #[inline(always)]
-unsafe fn in_runs<F, C, I>(out: *mut u8, ins: Pointers<F, C, I>, range: Range<usize>, params: ParamsOf<F, On<C, I>>)
+unsafe fn in_runs<F, C, I>(out: *mut u8, ins: Pointers<F, C, I>, n: usize, params: ParamsOf<F, On<C, I>>)
 where
     C: Cell,
     I: Isa,
@@ -211,15 +250,15 @@ where
     F::Operands: Load<On<C, I>>,
     F::Out: Store<On<C, I>>,
 {
-    let mut start = range.start;
-    while range.end - start >= RUN {
+    let mut start = 0;
+    while n - start >= RUN {
         // Of a run whose length the compiler knows, it keeps the copies in registers.
         // SAFETY: K2, K3.
         unsafe { wide_run::<F, C, I>(out, ins, start, RUN, params) };
         start += RUN;
     }
     // SAFETY: K2, K3.
-    unsafe { wide_run::<F, C, I>(out, ins, start, range.end - start, params) };
+    unsafe { wide_run::<F, C, I>(out, ins, start, n - start, params) };
 }
 
 /// A sweep over wide copies of at most [`RUN`] elements of each operand. They are read completely before any is written, so

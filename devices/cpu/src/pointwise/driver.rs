@@ -132,7 +132,7 @@ impl Driver {
                     *to = base.pointer().cast_const();
                 }
                 // SAFETY: K1, K2 by D1 and D2, K3 since the plan found no doubtful overlap, K4 passed on.
-                unsafe { (self.body)(self.bases[0].pointer(), ins.as_ptr(), *n, params) }
+                unsafe { (self.body)(self.bases[0].pointer(), ins.as_ptr(), *n, params, false) }
             }
             Walk::Planes(lanes) => {
                 let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(Base::pointer).collect();

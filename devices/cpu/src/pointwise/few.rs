@@ -142,7 +142,7 @@ impl Few {
         }
         let out = blocks[0].data();
         // SAFETY: K1 by FW1; K2: the blocks hold so many elements of the dtypes that the body takes; K3: they lie apart; K4.
-        if !unsafe { (self.taking.body)(out, ins.as_ptr(), self.values, params) } {
+        if !unsafe { (self.taking.body)(out, ins.as_ptr(), self.values, params, false) } {
             return false;
         }
         // SAFETY: L1: the table has room; L2; the body filled the block.
@@ -205,7 +205,13 @@ fn chosen<T: Copy>(level: Level) -> Body {
 /// # Safety
 ///
 /// K1–K4 of `body.rs`.
-unsafe fn choose_at<T: Copy, I: Isa>(out: *mut u8, ins: *const *const u8, n: usize, params: *const ()) -> bool {
+unsafe fn choose_at<T: Copy, I: Isa>(
+    out: *mut u8,
+    ins: *const *const u8,
+    n: usize,
+    params: *const (),
+    _streams: bool,
+) -> bool {
     // SAFETY: K4.
     let choice = unsafe { &*params.cast::<Choice>() };
     let table = std::ptr::from_ref(&choice.outputs).cast::<[T; 2]>();

@@ -179,13 +179,9 @@ impl<'d> Planes<'d> {
     /// K1 to K4 of `body.rs`.
     #[inline]
     unsafe fn dense(&self, out: *mut u8, ins: &[*const u8; MAX], n: usize, streams: bool) -> bool {
-        if streams && ins[..self.lanes.len() - 1].iter().all(|&at| !std::ptr::eq(at, out)) {
-            // SAFETY: passed on; what is not the output lies apart from it (K3).
-            unsafe { streaming::streamed(self.body, self.lanes, out, ins, n, self.params) }
-        } else {
-            // SAFETY: passed on.
-            unsafe { (self.body)(out, ins.as_ptr(), n, self.params) }
-        }
+        let streams = streams && ins[..self.lanes.len() - 1].iter().all(|&at| !std::ptr::eq(at, out));
+        // SAFETY: passed on; K5: no input is the output, and `plane` ends the stream.
+        unsafe { (self.body)(out, ins.as_ptr(), n, self.params, streams) }
     }
 
     /// In tiles of `rows` rows of `cols` elements.
@@ -282,7 +278,7 @@ impl Planes<'_> {
                     }
                     // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by
                     // I4, K4 by the contract of `run`.
-                    if !unsafe { (self.body)(at(0, r), ins.as_ptr(), cols, self.params) } {
+                    if !unsafe { (self.body)(at(0, r), ins.as_ptr(), cols, self.params, false) } {
                         return false;
                     }
                 }

@@ -117,11 +117,11 @@ impl Tiled {
         if as_it_is(&lane, &tile) {
             // SAFETY: K1, K2 by TL1 and TL2 (staged operands are dense in their blocks, the others in memory), K3 since the
             // plan found no doubtful overlap, K4 passed on.
-            return unsafe { (self.taking.body)(to, ins.as_ptr(), cols * rows, params) };
+            return unsafe { (self.taking.body)(to, ins.as_ptr(), cols * rows, params, false) };
         }
         let block = blocks[0].data();
         // SAFETY: as above; a block is apart from all operands.
-        if !unsafe { (self.taking.body)(block, ins.as_ptr(), cols * rows, params) } {
+        if !unsafe { (self.taking.body)(block, ins.as_ptr(), cols * rows, params, false) } {
             return false;
         }
         // SAFETY: L1, L2 by TL1; the body filled the block; nobody else uses the output.

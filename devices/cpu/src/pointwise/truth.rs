@@ -28,7 +28,13 @@ static OPERANDS: [[u8; 4]; 2] = [[0, 0, 1, 1], [0, 1, 0, 1]];
 /// # Safety
 ///
 /// K1–K4 of `body.rs`, and [`applies`] says so.
-pub(super) unsafe fn truth<F, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const ()) -> bool
+pub(super) unsafe fn truth<F, I>(
+    out: *mut u8,
+    ins: *const *const u8,
+    n: usize,
+    params: *const (),
+    _streams: bool,
+) -> bool
 where
     I: Isa,
     F: Map<On<bool, Portable>>,

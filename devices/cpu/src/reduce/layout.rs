@@ -18,7 +18,7 @@ pub(super) const ROWS: usize = 128;
 
 /// Rows of a chunk of a dense run, which are short, where more of them add little error: accumulators are wider than elements. And where
 /// they add none: these are of float64.
-const WIDE_ROWS: [usize; 2] = [256, 512];
+const WIDE_ROWS: [usize; 2] = [256, 2048];
 
 /// Bytes of either part of the accumulators of a row that is read in place: they stay in the first-level cache.
 const LANE_BYTES: usize = 8192;
@@ -34,7 +34,7 @@ const GOOD_ROW: usize = 64;
 
 /// Runs of so many elements are folded beside each other: calls of bodies would take longer than the elements. Shorter ones
 /// do not fill a group of eight rows, and are staged turned.
-const SHORT_RUN: std::ops::Range<usize> = TALL * FEW_LANES..TALL * LANES;
+const SHORT_RUN: std::ops::Range<usize> = TALL * FEW_LANES..1 << 14;
 
 /// The most lanes of outputs that are folded beside each other.
 pub(super) const BESIDE: usize = 512;
@@ -161,7 +161,7 @@ impl Layout {
         match self.way {
             Way::Across(_) => self.row() / self.width() * self.rows,
             Way::Along(..) => ROWS,
-            Way::Beside(..) => self.row() * ROWS,
+            Way::Beside(..) => self.row() * self.rows,
         }
     }
 

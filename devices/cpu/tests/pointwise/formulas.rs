@@ -42,7 +42,7 @@ impl<V: RoundedDivision> Map<V> for FloorDivide {
     }
 }
 
-pointwise! { Choose "where": AllDTypes, MaskAndTwo; () => Common; Rule::TERNARY }
+pointwise! { Choose "where": AllDTypes, MaskAndTwo; () => Common; Rule::TERNARY, light = true }
 impl<V: Value> Map<V> for Choose {
     fn eval((mask, [a, b]): (V::Mask, [V; 2]), (): ()) -> V {
         V::select(mask, a, b)
@@ -56,7 +56,7 @@ impl<V: Value> Map<V> for Fill {
     }
 }
 
-pointwise! { Times "times": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar() }
+pointwise! { Times "times": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), light = true }
 impl<V: Num> Map<V> for Times {
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a * b

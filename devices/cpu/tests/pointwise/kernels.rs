@@ -22,7 +22,7 @@ fn output<F: Kernels<Here>, P>(dtype: DType, level: Level, masks: usize, params:
     }
     // SAFETY: K1: `lookup` asks the host. K2: every buffer has room for N elements of any dtype. K3: the buffers are
     // distinct, or the first operand is the output. K4: these are the parameters.
-    assert!(unsafe { body(to, ins.as_ptr(), N, std::ptr::from_ref(params).cast()) });
+    assert!(unsafe { body(to, ins.as_ptr(), N, std::ptr::from_ref(params).cast(), false) });
     if in_place {
         out = std::mem::take(&mut inputs[masks]);
         out[N * dtype.size()..].fill(0);
@@ -57,6 +57,37 @@ fn every_level_gives_the_same_bits() {
                 let got = [axpy(level, in_place), times(level, in_place), choose(level, in_place)];
                 assert!(got == want, "{dtype} at {level}, in place: {in_place}");
             }
+        }
+    }
+}
+
+/// Every place that a run may begin and end within a line and a block: the same elements as otherwise, and nothing else is written.
+#[test]
+fn what_is_streamed_is_what_is_stored() {
+    fn check<F: Kernels<Here>>(dtype: DType, level: Level) {
+        const N: usize = 1100;
+        let (size, body) = (dtype.size(), here::<F>(dtype, level).unwrap());
+        let mut random = Random(11 + dtype as u64);
+        let bytes: Vec<u8> = (0..4 * (N + 20) * size).map(|_| random.below(256) as u8).collect();
+        let at = |k: usize| bytes[k * (N + 20) * size..].as_ptr();
+        let run = |start: usize, n: usize, streams: bool| {
+            let mut out = vec![[0xa5u8; 64]; ((N + 20) * size).div_ceil(64)];
+            let to = out.as_flattened_mut()[start * size..].as_mut_ptr();
+            // SAFETY: K1: `lookup` asks the host. K2: every run has n elements. K3: they lie apart. K4: there are none. K5:
+            // no other thread looks.
+            assert!(unsafe { body(to, [at(0), at(1), at(2)].as_ptr(), n, std::ptr::from_ref(&()).cast(), streams) });
+            out
+        };
+        for start in 0..20 {
+            for n in [0, 1, 5, 16, 127, 128, 129, 143, 256, 500, N] {
+                assert!(run(start, n, true) == run(start, n, false), "{dtype} at {level}, {n} from {start} on");
+            }
+        }
+    }
+    for level in Level::available() {
+        for dtype in [DType::U8, DType::BF16, DType::F16, DType::F32, DType::C128] {
+            check::<Times>(dtype, level);
+            check::<Choose>(dtype, level);
         }
     }
 }

@@ -92,7 +92,8 @@ fn check(sizes: &[i64], strides: &[i64], dims: &[usize]) {
 
 #[test]
 fn one_output_of_any_length() {
-    let edges = [1, 2, 3, 7, 8, 9, 127, 128, 129, 255, 257, 1023, 1024, 1025, 1153, 16383, 16384, 16385, 33000, 70001];
+    let edges =
+        [1, 2, 3, 7, 8, 9, 127, 128, 129, 255, 257, 1023, 1024, 1025, 1153, 16383, 16384, 16385, 32768, 33000, 70001];
     for n in edges {
         check(&[n], &[1], &[0]);
         check(&[n], &[3], &[0]);
@@ -102,9 +103,9 @@ fn one_output_of_any_length() {
 
 #[test]
 fn outputs_along_and_across() {
-    for (a, b) in
-        [(3, 5), (5, 3), (20, 17), (130, 200), (200, 130), (1, 40), (40, 1), (2000, 3), (3, 2000), (300, 1500)]
-    {
+    let small = [(3, 5), (5, 3), (20, 17), (130, 200), (200, 130), (1, 40), (40, 1), (2000, 3), (3, 2000), (300, 1500)];
+    // Several chunks of outputs beside each other, as long as those are, and longer.
+    for (a, b) in small.into_iter().chain([(5, 5000), (37, 16383), (3, 16384)]) {
         for dim in [0, 1] {
             check(&[a, b], &[b, 1], &[dim]);
             check(&[a, b], &[1, a], &[dim]);
