@@ -87,7 +87,7 @@ struct Unpacked(PathBuf);
 
 impl Unpacked {
     fn new(entries: Vec<Entry>) -> Result<Unpacked, String> {
-        let folder = std::env::temp_dir().join(format!("monomorph-gpu-{}", std::process::id()));
+        let folder = new_folder()?;
         if entries.iter().any(|entry| !entry.name.is_empty()) {
             archive::unpack(&entries, &folder)?;
             use_golden_cases(folder.clone());
@@ -100,6 +100,19 @@ impl Unpacked {
         }
         Ok(Unpacked(folder))
     }
+}
+
+/// A folder that nobody had before, so that nobody else has a hand in it.
+fn new_folder() -> Result<PathBuf, String> {
+    for n in 0u32.. {
+        let folder = std::env::temp_dir().join(format!("monomorph-gpu-{}-{n}", std::process::id()));
+        match std::fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(format!("{}: {error}", folder.display())),
+        }
+    }
+    Err("no name is left for a temporary folder".to_owned())
 }
 
 impl Drop for Unpacked {

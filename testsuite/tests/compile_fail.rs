@@ -8,21 +8,30 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::SystemTime;
 
-/// The directory with the library as it was built for this program.
-fn dependencies() -> PathBuf {
-    let program = std::env::current_exe().expect("the path of this program");
-    program.parent().expect("a directory").to_path_buf()
+/// This program, beside which the library lies as it was built for it.
+fn program() -> PathBuf {
+    std::env::current_exe().expect("the path of this program")
 }
 
-/// The library, the newest where there are several: older ones are left from builds with other flags.
+fn dependencies() -> PathBuf {
+    program().parent().expect("a directory").to_path_buf()
+}
+
+/// The library, where there are several the newest that is older than this program: others are left from builds with other flags.
 fn library(dir: &Path) -> PathBuf {
-    let newest = |path: &PathBuf| path.metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let built = |path: &PathBuf| path.metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let linked = built(&program());
     let files = std::fs::read_dir(dir).expect("the directory of this program").flatten().map(|entry| entry.path());
     let is_library = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("libmonomorph-") && name.ends_with(".rlib")
     };
-    files.filter(is_library).max_by_key(newest).expect("the library is built, because this program depends on it")
+    let earlier = |path: &PathBuf| built(path) <= linked;
+    files
+        .filter(is_library)
+        .filter(earlier)
+        .max_by_key(built)
+        .expect("the library is built, because this program depends on it")
 }
 
 /// Builds one case up to its object file, which is where errors of constants show.

@@ -62,7 +62,9 @@ impl Few {
             dtype if alike && dtype.is_integral(false) => 1,
             _ => return None,
         };
-        let plain = iter.numel() >= LEAST && !iter.must_be_serial() && !iter.is_conj(0) && !iter.is_neg(0);
+        // A dense run of what the body takes is computed as fast as looked up.
+        let is_own = taking.compute == DType::Bool && iter.ndim() <= 1;
+        let plain = !is_own && iter.numel() >= LEAST && !iter.must_be_serial() && !iter.is_conj(0) && !iter.is_neg(0);
         if !plain || tensors.next().is_some() || iter.noperands() != inputs.len() + 1 {
             return None;
         }

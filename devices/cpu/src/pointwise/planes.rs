@@ -36,6 +36,8 @@ pub(super) struct Planes<'d> {
     lanes: &'d [Lane],
     first: usize,
     serial: bool,
+    /// An element takes longer to move than to compute.
+    light: bool,
     /// No cache will keep the output.
     streams: bool,
     /// Bit `k` is set if operand `k` is staged whatever its strides.
@@ -58,6 +60,7 @@ impl<'d> Planes<'d> {
             lanes,
             first: driver.first,
             serial: iter.must_be_serial(),
+            light: driver.light,
             streams: driver.light && !iter.must_be_serial() && streaming::pays(iter.numel() * lanes[0].size()),
             staged: lanes.iter().enumerate().map(bit).sum(),
             capacity: lanes.iter().map(|lane| lane.capacity_of(STAGE)).min().unwrap_or(1),
@@ -111,8 +114,7 @@ impl<'d> Planes<'d> {
     /// True if every row is the same, and copying one costs less than computing it.
     fn repeats(&self, plane: &Plane<'_>) -> bool {
         let &Plane { outer, cols, rows, .. } = plane;
-        let same =
-            rows > 1 && !self.serial && !self.streams && outer[0] != 0 && outer[1..].iter().all(|&step| step == 0);
+        let same = rows > 1 && !self.serial && !self.light && outer[0] != 0 && outer[1..].iter().all(|&step| step == 0);
         same && (cols >= SHORT || self.lanes[0].is_dense(&plane.tile(0)))
     }
 
