@@ -38,10 +38,9 @@ impl<V: Real> Map<V> for LogitBackwardFn {
         let all = eps.lt(zero);
         let (low, high) = (V::select(all, zero, eps), V::select(all, one, (one - eps).stored()));
         let outside = V::select(all, V::from_f64(f64::NAN), zero);
-        let slope = grad / (x * (one - x).stored()).stored();
-        // Zeros of either sign.
-        let end = V::select(x.eq(zero) | x.eq(one), grad * V::from_f64(f64::INFINITY), slope);
-        V::select(x.lt(low) | x.gt(high), outside, end)
+        // Of zeros of either sign the sum is the positive one, so that the ends give the gradient times infinity.
+        let slope = grad / ((x + zero) * (one - x).stored()).stored();
+        V::select(x.lt(low) | x.gt(high), outside, slope)
     }
 }
 

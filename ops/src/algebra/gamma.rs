@@ -85,6 +85,24 @@ pub trait IncompleteGamma: Real {
 
     /// The share that lies above `x`, as exactly.
     fn igammac(self, x: Self) -> Self;
+
+    /// [`igamma`](IncompleteGamma::igamma) without branches, or something else and the mask does not hold.
+    #[inline(always)]
+    fn igamma_partial(self, _x: Self) -> (Self, Self::Mask) {
+        (self, <Self::Mask as Value>::from_bool(false))
+    }
+
+    /// [`igammac`](IncompleteGamma::igammac), likewise.
+    #[inline(always)]
+    fn igammac_partial(self, _x: Self) -> (Self, Self::Mask) {
+        (self, <Self::Mask as Value>::from_bool(false))
+    }
+
+    /// Whether the two above may hold.
+    #[inline(always)]
+    fn is_within(self, _x: Self) -> Self::Mask {
+        <Self::Mask as Value>::from_bool(false)
+    }
 }
 
 impl<V: Gamma> Gamma for Dual<V> {

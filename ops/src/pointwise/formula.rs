@@ -100,6 +100,12 @@ pub trait Map<V: Value>: PointwiseFn {
         (Self::eval(x, p), <V::Mask as Value>::from_bool(true))
     }
 
+    /// Whether [`Map::eval_partial`] may hold, told by less: where it does not for most of a block, a device need not try.
+    #[inline(always)]
+    fn may_hold(_x: In<Self, V>) -> V::Mask {
+        <V::Mask as Value>::from_bool(true)
+    }
+
     /// Whether the operands have no result (integer division by zero). Asked only where [`PointwiseFn::FAULT`] is set.
     #[inline(always)]
     fn fault(_x: In<Self, V>) -> V::Mask {

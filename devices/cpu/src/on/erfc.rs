@@ -5,12 +5,13 @@
 //!   last three steps of h, the products and the quotient are heads with tails, so that one rounding is left.
 //! * Below, 2 less that of −x.
 //!
-//! float32 is computed in float64 with shorter polynomials (2⁻³⁶, 2⁻³⁹).
+//! float32 is computed in float64, with one polynomial (2⁻³⁸) for both.
 
 use super::erf::erf_small_f64;
-use super::exp::{exp_f64, exp_terms_f64, power_f64};
-use super::horner::{fma_f64, horner};
+use super::exp::{exp_terms_f64, power_f64};
+use super::horner::{fma_f64, horner, paired};
 use super::pair::{fast_sum_f64, product_f64, rest_f64};
+use super::short::exp_short;
 use crate::isa::Isa;
 
 /// Up to here the complement is that of a polynomial.
@@ -42,13 +43,14 @@ pub(super) fn erfc_f64<I: Isa>(x: f64) -> f64 {
     let inverse = 1.0 / below;
     let t = above * inverse;
     let t_low = (rest_f64::<I>(above, t, below) + (above_low - t * below_low)) * inverse;
-    let q = horner!(fma, t; -1.697_061_335_537_000_6e-11, -2.811_490_720_052_274_6e-10, -5.243_209_062_040_274e-11,
+    let first = paired!(fma, t, t * t; -1.697_061_335_537_000_6e-11, -2.811_490_720_052_274_6e-10, -5.243_209_062_040_274e-11,
         2.727_334_752_092_319e-9, 7.639_201_891_394_698e-10, -1.896_905_687_908_292_4e-8,
         -4.784_282_963_275_404e-10, 1.277_897_710_469_064_6e-7, -7.413_490_574_988_714e-8,
         -8.484_727_578_388_697e-7, 1.423_340_359_927_110_6e-6, 4.695_332_534_377_626e-6,
         -1.886_055_608_483_416_8e-5, -3.635_415_805_047_697_7e-6, 0.000_176_812_736_289_982_53,
         -0.000_455_052_641_963_554_75, -0.000_280_958_852_668_848_44, 0.006_112_055_651_311_279,
-        -0.026_370_053_341_514_346, 0.076_381_514_909_557_1, -0.174_010_937_239_875_26,
+        -0.026_370_053_341_514_346);
+    let q = horner!(fma, t; first, 0.076_381_514_909_557_1, -0.174_010_937_239_875_26,
         0.330_851_587_878_005_8, -0.540_853_831_313_236_4);
     // The last three steps keep what they round away.
     let (h, h_low) = (q, 0.0);
@@ -74,31 +76,18 @@ pub(super) fn erfc_f64<I: Isa>(x: f64) -> f64 {
     if x.abs() < SPLIT { small } else { large }
 }
 
-/// e^(a²) erfc a, good for a float32, for a not below 0.45.
-#[inline(always)]
-pub(super) fn scaled_short<I: Isa>(a: f64) -> f64 {
-    let fma = fma_f64::<I>;
-    let inverse = 1.0 / (a + 4.0);
-    let t = (a - 4.0) * inverse;
-    let h = horner!(fma, t; 4.649_119_271_454_143_4e-5, 0.000_203_550_135_247_289_13, -0.000_472_465_450_169_981_6,
-        -0.000_298_922_273_737_724_84, 0.006_112_622_472_875_995, -0.026_366_216_565_196_3,
-        0.076_381_899_312_339_45, -0.174_011_295_846_628_83, 0.330_851_542_522_808_1,
-        -0.540_853_817_071_262_6, 0.773_208_703_659_160_3, -0.976_548_729_249_955_5, 1.095_995_660_994_487_6);
-    h * inverse
-}
-
-/// The complement of the error function, computed in float64.
+/// The complement of the error function, computed in float64: e^(−a²)·h(t) / (a + 3) with t = (a − 3) / (a + 3) for all a = |x|.
 #[inline(always)]
 pub(super) fn erfc_f32<I: Isa>(x: f32) -> f32 {
-    let fma = fma_f64::<I>;
     let x = f64::from(x);
-    let z = x * x;
-    let p = horner!(fma, z; 1.032_000_524_371_347_3e-4, -8.464_521_750_242_824e-4, 5.221_940_191_186_691e-3,
-        -2.686_591_462_849_734e-2, 0.112_837_901_323_036_52, -0.376_126_388_683_736, 1.128_379_167_094_221_1);
-    let small = fma(-x, p, 1.0);
     let a = x.abs();
     let a = if a > 12.0 { 12.0 } else { a };
-    let large = exp_f64::<I>(-a * a) * scaled_short::<I>(a);
-    let large = if x < 0.0 { 2.0 - large } else { large };
-    (if a < 0.5 { small } else { large }) as f32
+    let inverse = 1.0 / (a + 3.0);
+    let t = (a - 3.0) * inverse;
+    let h = paired!(fma_f64::<I>, t, t * t; -5.425_026_268_807_689e-06, -1.471_752_636_032_228_8e-05, 3.197_178_887_927_380_4e-05,
+        0.000_106_416_578_739_321_72, -0.000_277_618_834_056_640_85, -0.000_548_056_366_047_727,
+        0.003_034_263_097_499_117, -0.001_212_451_481_705_511_2, -0.026_827_257_326_150_766, 0.119_527_764_397_931_18,
+        -0.310_467_260_859_587_5, 0.590_228_356_971_723_2, -0.883_394_453_181_336_5, 1.074_006_907_089_331_4);
+    let large = exp_short::<I>(-a * a) * (inverse * h);
+    (if x < 0.0 { 2.0 - large } else { large }) as f32
 }

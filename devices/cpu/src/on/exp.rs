@@ -57,15 +57,15 @@ macro_rules! exponential {
             double * $float::from_bits(half_power)
         }
 
-        /// A float whose last bits are n, r and u such that e^(x + low) is about 2ⁿ·(1 + r + r²·u): a rounding short of the terms below.
-        /// Its products are fused. Without a `low`, -0 costs nothing, and 0 an addition.
+        /// A float whose last bits are n + `bias`, r and u such that e^(sign·x + low) is about 2ⁿ·(1 + r + r²·u), the sign being 1 or -1: a
+        /// rounding short of the terms below. Its products are fused. Without a `low`, -0 costs nothing, and 0 an addition.
         #[inline(always)]
-        pub(super) fn $near(x: $float, low: $float) -> ($float, $float, $float) {
-            /// Its last place is one, so a sum with it is rounded to an integer.
-            const SHIFT: $float = 1.5 * ((1 as $bits) << $mantissa) as $float;
-            let shifted = x.mul_add(std::$float::consts::LOG2_E, SHIFT);
-            let n = shifted - SHIFT;
-            let r = n.mul_add(-$ln2_low, n.mul_add(-$ln2_high, x)) + low;
+        pub(super) fn $near(sign: $float, x: $float, low: $float, bias: $float) -> ($float, $float, $float) {
+            // Its last place is one, so a sum with it is rounded to an integer.
+            let shift = 1.5 * ((1 as $bits) << $mantissa) as $float + bias;
+            let shifted = x.mul_add(sign * std::$float::consts::LOG2_E, shift);
+            let n = shifted - shift;
+            let r = n.mul_add(-$ln2_low, n.mul_add(-$ln2_high, sign * x)) + low;
             let fma = |a: $float, b: $float, c: $float| a.mul_add(b, c);
             (shifted, r, paired!(fma, r, r * r; $u $(, $u_rest)*))
         }
@@ -80,7 +80,7 @@ macro_rules! exponential {
         /// The same with s such that e^(x + low) is about 2ⁿ·(1 + s): two roundings short of the parts below.
         #[inline(always)]
         pub(super) fn $lite(x: $float, low: $float) -> ($float, $float) {
-            let (shifted, r, u) = $near(x, low);
+            let (shifted, r, u) = $near(1.0, x, low, 0.0);
             (shifted, (r * r).mul_add(u, r))
         }
 

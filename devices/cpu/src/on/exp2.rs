@@ -3,7 +3,7 @@
 //! x = n + r with |r| ≤ ½, exactly, so nothing is lost before the polynomial (minimax, total degree 7 and 12, relative errors
 //! below 2⁻³² and 2⁻⁶³). Scaling is that of the exponential (`exp.rs`).
 
-use super::horner::horner;
+use super::horner::paired;
 use super::pair::{fast_sum_f32, fast_sum_f64, product_f32, product_f64};
 use crate::isa::Isa;
 
@@ -25,7 +25,7 @@ macro_rules! power_of_two {
             let x = if x > $high { $high } else { x };
             let shifted = x + SHIFT;
             let r = x - (shifted - SHIFT);
-            let q = horner!(fma, r; $($coefficient),+);
+            let q = paired!(fma, r, r * r; $($coefficient),+);
             // Twice the polynomial. Where products are rounded, that of the slope is taken with what it lacks.
             let double = if I::FMA {
                 (2.0 * r).mul_add(q.mul_add(r, $slope), 2.0)

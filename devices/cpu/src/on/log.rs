@@ -93,12 +93,26 @@ const INTEGERS: f64 = 4_503_599_627_370_496.0;
 
 #[inline(always)]
 fn reduced_by(x: f64, bias: f64) -> (f64, f64) {
+    let (f, biased) = reduced_biased(x);
+    (f, f64::from_bits(biased | INTEGERS.to_bits()) - (INTEGERS + bias))
+}
+
+/// f and k of a number that is not subnormal, and 2⁻ᵏ, but 0 where k is 1024.
+#[inline(always)]
+pub(super) fn reduced_scaled(x: f64) -> (f64, f64, f64) {
+    let (f, biased) = reduced_biased(x);
+    let k = f64::from_bits(biased | INTEGERS.to_bits()) - (INTEGERS + 1023.0);
+    (f, k, 0.5 * f64::from_bits((2 * 1023_u64 + 1).wrapping_sub(biased) << 52))
+}
+
+/// f and k + 1023 of a number that is not subnormal.
+#[inline(always)]
+fn reduced_biased(x: f64) -> (f64, u64) {
     /// √½: the least significand of a reduced argument.
     const LEAST: u64 = 0x3fe6_a09e_667f_3bcd;
     const ONE: u64 = 1.0f64.to_bits();
     let bits = x.to_bits();
     // Biased, so that the shift is one of unsigned numbers: AVX2 has no other of 64 bits.
     let biased = bits.wrapping_sub(LEAST).wrapping_add(ONE) >> 52;
-    let f = f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(ONE)) - 1.0;
-    (f, f64::from_bits(biased | INTEGERS.to_bits()) - (INTEGERS + bias))
+    (f64::from_bits(bits.wrapping_sub(biased << 52).wrapping_add(ONE)) - 1.0, biased)
 }

@@ -13,8 +13,8 @@
 //! float32 is computed in float64 with a shorter polynomial (relative error below 2⁻³⁷), but for log1p, log2 and
 //! log10 where products fuse.
 
-use super::horner::{fma_f32, fma_f64, horner};
-use super::log::{reduced_f32, reduced_f64, special_f32};
+use super::horner::{fma_f32, fma_f64, horner, paired};
+use super::log::{reduced_f32, reduced_f64, reduced_scaled, special_f32};
 use super::pair::{fast_sum_f32, fast_sum_f64, product_f32, product_f64, rest_f64, sum_f64};
 use crate::isa::Isa;
 
@@ -27,7 +27,7 @@ fn log_one_plus<I: Isa>(f: f64, f_low: f64) -> (f64, f64) {
     let fma = fma_f64::<I>;
     let s = f / (2.0 + f);
     let z = s * s;
-    let r = horner!(fma, z; 0.147_958_212_234_713_84, 0.153_140_700_632_093_15, 0.181_835_632_728_236_22,
+    let r = paired!(fma, z, z * z; 0.147_958_212_234_713_84, 0.153_140_700_632_093_15, 0.181_835_632_728_236_22,
         0.222_221_985_998_718_95, 0.285_714_287_420_523_6, 0.399_999_999_994_166_24, 0.666_666_666_666_673_4);
     let half_square = 0.5 * f * f;
     fast_sum_f64(f, fma(s, fma(z, r, half_square), fma(f_low, 1.0 - f, -half_square)))
@@ -37,22 +37,12 @@ fn log_one_plus<I: Isa>(f: f64, f_low: f64) -> (f64, f64) {
 #[inline(always)]
 fn log_sum<I: Isa>(u: f64, c: f64, low: f64, extra: f64) -> f64 {
     let fma = fma_f64::<I>;
-    let (f, k) = reduced_f64(u);
-    let down = scale_down(k);
+    let (f, k, down) = reduced_scaled(u);
     let (f, f_low) = fast_sum_f64(f, c * down);
     let (head, tail) = log_one_plus::<I>(f, f_low + low * down);
     let k = k + extra;
     let (sum, rest) = fast_sum_f64(k * LN2_HIGH, head);
     sum + (rest + fma(k, LN2_LOW, tail))
-}
-
-/// 2⁻ᵏ, as far as it is normal.
-#[inline(always)]
-fn scale_down(k: f64) -> f64 {
-    /// Its last place is one.
-    const SHIFT: f64 = 6_755_399_441_055_744.0 + 1023.0;
-    let k = if k > 1000.0 { 1000.0 } else { k };
-    f64::from_bits((SHIFT - k).to_bits() << 52)
 }
 
 /// log(1 + x).

@@ -11,7 +11,7 @@
 //! reciprocal. Without a fused product float32 is computed in float64, and products are split. tanh of float32, of which every
 //! argument can be checked, goes a shorter way.
 
-use super::exp::{exp_near_f32, exp_near_f64, exp_parts_f64, exponent_f32, exponent_f64, power_f32, power_f64};
+use super::exp::{exp_near_f32, exp_near_f64, exp_parts_f64, power_f32, power_f64};
 use super::pair::{fast_sum_f64, rest_f64};
 use crate::isa::Isa;
 
@@ -75,7 +75,7 @@ pub(super) fn tanh_f64<I: Isa>(x: f64) -> f64 {
 }
 
 macro_rules! logistic {
-    ($name:ident: $float:ident, $near:ident, $exponent:ident, $power:ident;
+    ($name:ident: $float:ident, $near:ident, $power:ident, bias $bias:literal, mantissa $mantissa:literal;
         vanishes $vanishes:literal, one from $one:literal, lower by $fall:literal) => {
         /// 1 / (1 + e^-x).
         #[inline(always)]
@@ -88,14 +88,13 @@ macro_rules! logistic {
             let x = if x < $vanishes { $vanishes } else { x };
             // Both terms of the sum are so small that none overflows, and the quotient so large that it is normal.
             let one = $power(-$fall);
-            let (shifted, r, u) = $near(-x, -0.0);
-            let scale = $power($exponent(shifted).wrapping_sub($fall));
-            let head = 1.0 + u.mul_add(r * r, r);
-            let low = u.mul_add(r * r, r - (head - 1.0));
-            let power = scale * head;
-            let below = one + power;
-            let (large, small) = if power > one { (power, one) } else { (one, power) };
-            let below_low = scale.mul_add(low, small - (below - large));
+            let (shifted, r, u) = $near(-1.0, x, -0.0, ($bias - $fall) as $float);
+            let scale = $float::from_bits(shifted.to_bits() << $mantissa);
+            let (large, small) = if scale > one { (scale, one) } else { (one, scale) };
+            // 1 + 2ⁿ + 2ⁿ·(e^r − 1), and what it lacks: the first difference is exact.
+            let p = u.mul_add(r * r, r);
+            let below = scale.mul_add(p, scale + one);
+            let below_low = scale.mul_add(p, small - (below - large));
             let inverse = 1.0 / below;
             let rest = (-inverse).mul_add(below_low, (-inverse).mul_add(below, 1.0));
             inverse.mul_add(rest, inverse) * one
@@ -103,11 +102,11 @@ macro_rules! logistic {
     };
 }
 logistic! {
-    sigmoid_f32: f32, exp_near_f32, exponent_f32, power_f32;
+    sigmoid_f32: f32, exp_near_f32, power_f32, bias 127, mantissa 23;
     vanishes -104.0, one from 20.0, lower by 40
 }
 logistic! {
-    sigmoid_f64: f64, exp_near_f64, exponent_f64, power_f64;
+    sigmoid_f64: f64, exp_near_f64, power_f64, bias 1023, mantissa 52;
     vanishes -746.0, one from 40.0, lower by 100
 }
 

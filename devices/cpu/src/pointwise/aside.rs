@@ -9,6 +9,7 @@ use crate::lane::Stage;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, ParamsOf};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Elements that are computed aside at a time where some are completed one by one.
@@ -34,7 +35,7 @@ where
     let mut part = Stage::<{ PART * size_of::<u128>() }>::NEW;
     let part = part.data();
     let mut left = [false; PART];
-    let mut states = [[On::<C, I>::from_bool(false); PART]; 3];
+    let mut states = [[MaybeUninit::uninit(); PART]; 3];
     for start in (0..n).step_by(PART) {
         let range = start..n.min(start + PART);
         let (from, count) = (part.wrapping_sub(start * size), range.len());
@@ -42,6 +43,10 @@ where
         if F::USUAL && unsafe { are_usual::<F, C, I>(ins, range.clone()) } {
             // SAFETY: K2 for the inputs; the part has room for as many elements of 16 bytes, and lies apart.
             unsafe { sweep::<F, C, I, false, true>(from, ins, range, params) };
+        // SAFETY: K2.
+        } else if F::PARTIAL && F::STEPS == 0 && !unsafe { pays::<F, C, I>(ins, range.clone()) } {
+            // SAFETY: as above.
+            unsafe { sweep::<F, C, I, false, false>(from, ins, range, params) };
         } else {
             if F::STEPS > 0 {
                 // SAFETY: K2.
@@ -52,8 +57,12 @@ where
             for ((((i, left), a), b), c) in range.clone().zip(&mut left).zip(a).zip(b).zip(c) {
                 // SAFETY: K2.
                 let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
-                let (y, done) =
-                    if F::STEPS > 0 { F::finish([*a, *b, *c], x, params) } else { F::eval_partial(x, params) };
+                let (y, done) = if F::STEPS > 0 {
+                    // SAFETY: `steps` made the states of the range.
+                    F::finish([a, b, c].map(|state| unsafe { state.assume_init() }), x, params)
+                } else {
+                    F::eval_partial(x, params)
+                };
                 // SAFETY: the part has room.
                 unsafe { <F::Out as Store<On<C, I>>>::store::<false>(from, i, y, false) };
                 *left = !done.get();
@@ -85,14 +94,37 @@ where
     }
 }
 
-/// The loops of at most [`PART`] elements, step by step.
+/// Whether the way without branches may hold for most elements.
+///
+/// # Safety
+///
+/// K2 for the range, as far as inputs go.
+#[inline(always)]
+unsafe fn pays<F, C, I>(ins: Pointers<F, C, I>, range: Range<usize>) -> bool
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+{
+    let (all, mut may) = (range.len() as u32, 0);
+    for i in range {
+        // SAFETY: K2.
+        let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
+        may += u32::from(F::may_hold(x).get());
+    }
+    2 * may > all
+}
+
+/// The loops of at most [`PART`] elements, step by step: makes a state of each.
 ///
 /// # Safety
 ///
 /// K2 for the range, as far as inputs go.
 #[inline(always)]
 unsafe fn steps<F, C, I>(
-    states: &mut [[On<C, I>; PART]; 3],
+    states: &mut [[MaybeUninit<On<C, I>>; PART]; 3],
     ins: Pointers<F, C, I>,
     range: Range<usize>,
     params: ParamsOf<F, On<C, I>>,
@@ -107,12 +139,13 @@ unsafe fn steps<F, C, I>(
     for (((i, a), b), c) in range.clone().zip(&mut *a).zip(&mut *b).zip(&mut *c) {
         // SAFETY: K2.
         let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
-        [*a, *b, *c] = F::start(x, params);
+        [*a, *b, *c] = F::start(x, params).map(MaybeUninit::new);
     }
     for first in (0..).step_by(F::STEPS as usize) {
         let mut any = false;
         for (((i, a), b), c) in range.clone().zip(&mut *a).zip(&mut *b).zip(&mut *c) {
-            let mut state = [*a, *b, *c];
+            // SAFETY: the loop above made it.
+            let mut state = [*a, *b, *c].map(|state| unsafe { state.assume_init() });
             let mut follows = On::new(false);
             for k in first..first + F::STEPS {
                 // SAFETY: K2.
@@ -120,7 +153,7 @@ unsafe fn steps<F, C, I>(
                 (state, follows) = F::step(On::<C, I>::from_i64(k), state, x, params);
             }
             any |= follows.get();
-            [*a, *b, *c] = state;
+            [*a, *b, *c] = state.map(MaybeUninit::new);
         }
         if !any {
             break;

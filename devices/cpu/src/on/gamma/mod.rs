@@ -1,5 +1,5 @@
-//! The gamma function's relatives. The logarithm and its derivatives are computed without branches where that is possible (`quick`), so that
-//! loops over them vectorise; everything else is one number at a time, by functions that are not inlined, so that however many loops call
+//! The gamma function's relatives. The logarithm, its derivatives and the incomplete functions are computed without branches where that is
+//! possible (`quick`), so that loops over them vectorise; everything else is one number at a time, by functions that are not inlined, so that however many loops call
 //! one, there is one for levels with fused products and one for those without. float32 is computed in float64, and rounded once.
 
 mod digamma;
@@ -81,7 +81,7 @@ macro_rules! gamma {
     ($(
         $element:ty: $repr:ident, $lgamma:ident $digamma:ident $trigamma:ident $precision:ident,
         plain $plain:expr, $lgamma_above:ident $digamma_above:ident,
-        partial $lgamma_quick:ident $digamma_quick:ident $trigamma_quick:ident;
+        partial $lgamma_quick:ident $digamma_quick:ident $trigamma_quick:ident $lower:ident $upper:ident;
     )+) => {$(
         impl<I: Isa> Gamma for On<$element, I> {
             gamma! { @called $lgamma $digamma $trigamma; lgamma digamma trigamma }
@@ -120,12 +120,27 @@ macro_rules! gamma {
             fn igammac(self, x: Self) -> Self {
                 On::new(share_f64::<I>(self.get().into(), x.get().into(), true, &Precision::$precision) as $repr)
             }
+            gamma! { @share $repr; $lower igamma_partial, $upper igammac_partial }
+            #[inline(always)]
+            fn is_within(self, x: Self) -> Self::Mask {
+                On::new(I::FMA & quick::is_within(self.get().into(), x.get().into()))
+            }
         }
     )+};
     (@called $($function:ident)+; $($method:ident)+) => {$(
         #[inline(always)]
         fn $method(self) -> Self {
             On::new($function::<I>(self.get()))
+        }
+    )+};
+    (@share $repr:ident; $($function:ident $method:ident),+) => {$(
+        #[inline(always)]
+        fn $method(self, x: Self) -> (Self, Self::Mask) {
+            if !I::FMA {
+                return (self, On::new(false));
+            }
+            let (value, holds) = quick::$function::<I>(self.get().into(), x.get().into());
+            (On::new(value as $repr), On::new(holds))
         }
     )+};
     (@partial $($function:ident)+; $($method:ident)+) => {$(
@@ -141,11 +156,11 @@ macro_rules! gamma {
 }
 gamma! {
     f16: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE, plain quick::PLAIN_F32, lgamma_above_f32 digamma_above_f32,
-        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32;
+        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32 lower_short upper_short;
     bf16: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE, plain quick::PLAIN_F32, lgamma_above_f32 digamma_above_f32,
-        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32;
+        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32 lower_short upper_short;
     f32: f32, lgamma_f32 digamma_f32 trigamma_f32 SINGLE, plain quick::PLAIN_F32, lgamma_above_f32 digamma_above_f32,
-        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32;
+        partial lgamma_quick_f32 digamma_quick_f32 trigamma_quick_f32 lower_short upper_short;
     f64: f64, lgamma_f64 digamma_f64 trigamma_f64 DOUBLE, plain quick::PLAIN_F64, lgamma_above_f64 digamma_above_f64,
-        partial lgamma_quick_f64 digamma_quick_f64 trigamma_quick_f64;
+        partial lgamma_quick_f64 digamma_quick_f64 trigamma_quick_f64 lower_quick upper_quick;
 }

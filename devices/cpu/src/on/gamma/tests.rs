@@ -1,7 +1,7 @@
 //! The functions against numbers of 60 digits, and the values that no series gives.
 
 use super::incomplete::Precision;
-use super::{digamma_f32, digamma_f64, lgamma_f32, lgamma_f64, share_f64, trigamma_f32, trigamma_f64, zeta_f64};
+use super::{digamma_f32, digamma_f64, lgamma_f32, lgamma_f64, quick, share_f64, trigamma_f32, trigamma_f64, zeta_f64};
 use crate::isa::{Avx2, Avx512, Isa, Portable};
 
 /// Arguments and values of 60 digits, rounded: regions, their edges, zeros, poles.
@@ -279,6 +279,62 @@ fn shares_equal_recorded_numbers_at<I: Isa>() {
     }
     for (a, x, want) in UPPER {
         near("igammac", &[a, x], share_f64::<I>(a, x, true, &Precision::DOUBLE), want, 16.0);
+    }
+}
+
+/// The ways without branches, where they hold, which is nearly everywhere that they may.
+#[test]
+fn shares_without_branches_equal_the_others() {
+    let mut seed = 1_u64;
+    let mut random = move |to: f64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        to * (seed >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut held = [0; 4];
+    for i in 0..20_000 {
+        let to = if i % 2 == 0 { 4.0 } else { 22.0 };
+        let (a, x) = (random(to), random(to));
+        for (k, is_upper) in [false, true].into_iter().enumerate() {
+            let want = share_f64::<Avx2>(a, x, is_upper, &Precision::DOUBLE);
+            let quick = if is_upper { quick::upper_quick::<Avx2> } else { quick::lower_quick::<Avx2> };
+            let short = if is_upper { quick::upper_short::<Avx2> } else { quick::lower_short::<Avx2> };
+            let (value, holds) = quick(a, x);
+            assert!(!holds || quick::is_within(a, x), "{a} {x}");
+            if holds {
+                held[k] += 1;
+                // Most of it is the other's.
+                near("share without branches", &[a, x], value, want, 60.0);
+            }
+            let (value, holds) = short(a, x);
+            if holds {
+                held[2 + k] += 1;
+                assert!((value - want).abs() <= 4e-9 * want, "{a} {x}: {value}, not {want}");
+            }
+        }
+    }
+    assert!(held.iter().all(|held| *held > 16_000), "{held:?}");
+    // Where there is no number, or another rule, they do not hold.
+    for (a, x) in [
+        (-1.0, 2.0),
+        (1.0, -2.0),
+        (0.3, -0.7),
+        (2.4, -0.5),
+        (4.0, -2.0),
+        (9.0, -30.0),
+        (0.0, 1.0),
+        (1.0, 0.0),
+        (f64::NAN, 1.0),
+        (1.0, f64::NAN),
+        (2.0, f64::INFINITY),
+        (f64::INFINITY, 1.0),
+    ] {
+        let ways = [
+            quick::lower_quick::<Avx2>,
+            quick::upper_quick::<Avx2>,
+            quick::lower_short::<Avx2>,
+            quick::upper_short::<Avx2>,
+        ];
+        assert!(ways.iter().all(|way| !way(a, x).1), "{a} {x}");
     }
 }
 
