@@ -168,6 +168,17 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     ///   write from two threads.
     unsafe fn copy(index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()>;
 
+    /// Copies two operands to the real and the imaginary parts of complex elements, and says whether it did: `false` for devices that
+    /// know no shorter way than two copies.
+    ///
+    /// # Safety
+    ///
+    /// C1, and C2 for `to` and either part. `to` is complex without lazy bits, the parts are of its real dtype.
+    unsafe fn join(index: u8, sizes: &[i64], to: &Strided<'_>, parts: &[Strided<'_>; 2]) -> Result<bool> {
+        let _ = (index, sizes, to, parts);
+        Ok(false)
+    }
+
     /// Copies bytes from one device of the kind to another, both given as index and address, and says whether it did: `false`
     /// for devices that know no way but by the host.
     ///

@@ -65,6 +65,37 @@ impl<D: Device> Tensor<D> {
         self.copy_apart(source)
     }
 
+    /// Copies two tensors, broadcast to the sizes of this complex one, to its real and its imaginary parts.
+    ///
+    /// Errors: parts of another dtype than that of its parts, a tensor that is not complex or whose conj or neg bit is set, and those of
+    /// [`copy_from`](Tensor::copy_from).
+    pub fn join_from(&mut self, parts: [&Tensor<D>; 2]) -> Result<()> {
+        let to = self.as_operand();
+        let (dtype, sizes) = (self.dtype(), Dims::from_slice(self.sizes()));
+        if !dtype.is_complex() || self.is_conj() || self.is_neg() {
+            let rule = "parts are joined in a complex tensor without conj and neg bits";
+            return Err(ErrorKind::ArgumentRule { rule }.into());
+        }
+        check_itself(0, &to)?;
+        for (arg, part) in ["real", "imag"].into_iter().zip(parts) {
+            if part.dtype() != dtype.to_real() {
+                let what = if arg == "real" { "argument real has dtype" } else { "argument imag has dtype" };
+                let accepted = "the dtype of the parts of the output";
+                return Err(ErrorKind::DTypeNotSupported { what, got: part.dtype(), accepted }.into());
+            }
+            if part.device() != self.device() {
+                let (got, want) = (part.device(), self.device());
+                return Err(ErrorKind::DeviceMismatch { arg: arg.into(), got, want }.into());
+            }
+            expand_strides(part.geometry(), &sizes)?;
+            if check_apart(0, arg, &to, &part.as_operand())? != Shared::None {
+                let [re, im] = [parts[0].staged()?, parts[1].staged()?];
+                return self.join_apart([&re, &im]);
+            }
+        }
+        self.join_apart(parts)
+    }
+
     /// A contiguous tensor of the same values in a storage of its own, of the same dtype and on the same device.
     fn staged(&self) -> Result<Tensor<D>> {
         let strides = strides::contiguous_strides(self.sizes());
@@ -75,28 +106,65 @@ impl<D: Device> Tensor<D> {
 
     /// [`copy_from`](Tensor::copy_from) a tensor that is known to share no element with this one.
     fn copy_apart(&mut self, source: &Tensor<D>) -> Result<()> {
-        let from = source.as_operand();
+        self.write_from([("src", source)], |index, sizes, to, [from]| {
+            // SAFETY: C1: T1 for both, on one device, borrowed meanwhile. C2: the callers' check of the overlap.
+            unsafe { D::copy(index, sizes, to, from) }
+        })
+    }
+
+    /// [`join_from`](Tensor::join_from) tensors that are known to share no element with this one.
+    fn join_apart(&mut self, [re, im]: [&Tensor<D>; 2]) -> Result<()> {
+        self.write_from([("real", re), ("imag", im)], |index, sizes, to, parts| {
+            // SAFETY: as above for both parts; the dtypes were checked.
+            if unsafe { D::join(index, sizes, &to, &parts) }? {
+                return Ok(());
+            }
+            // Offsets of elements do not overflow, counted in bytes (T1).
+            let strides: Dims = to.strides.iter().map(|s| s.wrapping_mul(2)).collect();
+            for (k, part) in parts.into_iter().enumerate() {
+                let dtype = to.dtype.to_real();
+                let data = to.data.wrapping_add(k * dtype.size());
+                let to = Strided { data, strides: &strides, dtype, conj: false, neg: false };
+                // SAFETY: as above: a complex element is its two parts, one after the other.
+                unsafe { D::copy(index, sizes, to, part) }?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Borrows everything while `write` writes the elements, of which there are some, from sources that broadcast.
+    fn write_from<const N: usize>(
+        &mut self,
+        sources: [(&'static str, &Tensor<D>); N],
+        write: impl FnOnce(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()>,
+    ) -> Result<()> {
         let to = self.as_operand();
         let sizes = Dims::from_slice(self.sizes());
-        let from_strides = expand_strides(from.geometry(), &sizes)?;
+        let mut strides: [Dims; N] = std::array::from_fn(|_| Dims::new());
+        for (strides, (_, source)) in strides.iter_mut().zip(sources) {
+            *strides = expand_strides(source.geometry(), &sizes)?;
+        }
         let Some(header) = self.raw().header() else {
             self.raw_mut().bump_version();
             return Ok(());
         };
         let _written = Held::write(header, true, "self")?;
-        let read = from.header().filter(|h| !std::ptr::eq(*h, header));
-        let _read = read.map(|h| Held::read(h, "src")).transpose()?;
+        let mut read = [const { None }; N];
+        for (read, (arg, source)) in read.iter_mut().zip(sources) {
+            let other = source.raw().header().filter(|h| !std::ptr::eq(*h, header));
+            *read = other.map(|h| Held::read(h, arg)).transpose()?;
+        }
         if self.numel() > 0 {
             let side = |t: &TensorRef<'_>, data| Side { data, geometry: t.geometry().clone() };
             // SAFETY: the storage is borrowed until the copy is done.
             let to = side(&to, unsafe { to.data() });
             // SAFETY: as above.
-            let from = side(&from, unsafe { from.data() });
-            let (to, from) = (to.strided(None), from.strided(Some(&from_strides)));
+            let from = sources.map(|(_, t)| side(&t.as_operand(), unsafe { t.as_operand().data() }));
+            let mut strides = strides.iter();
+            let from = from.each_ref().map(|side| side.strided(strides.next().map(|s| &s[..])));
             let index = self.device().index;
             let _guard = D::enter(index);
-            // SAFETY: C1: T1 for both, on one device, borrowed above. C2: the callers' check of the overlap.
-            unsafe { D::copy(index, &sizes, to, from) }?;
+            write(index, &sizes, to.strided(None), from)?;
         }
         header.bump_version();
         Ok(())

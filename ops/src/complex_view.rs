@@ -2,7 +2,6 @@
 //! somebody reads the elements.
 
 use crate::copies::clone_tensor;
-use crate::fill::copy_;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
 use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Result, Tensor, observe};
@@ -97,13 +96,13 @@ pub(crate) fn complex_like<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b:
     Tensor::zeroed(a.dtype().to_complex(), shape.sizes(), shape.strides(), a.device().index)
 }
 
-/// Has `write` write both parts of a complex output for two real tensors: in place where it has the result's dtype and sizes and lies apart
+/// Has `write` fill a complex output for two real tensors: in place where it has the result's dtype and sizes and lies apart
 /// from both, and else in a new tensor first.
-pub(crate) fn write_parts<D: Device>(
+pub(crate) fn write_complex<D: Device>(
     what: [&'static str; 2],
     [a, b]: [&Tensor<D>; 2],
     out: &mut Tensor<D>,
-    write: impl FnOnce([&mut Tensor<D>; 2]) -> Result<()>,
+    write: impl FnOnce(&mut Tensor<D>) -> Result<()>,
 ) -> Result<()> {
     let apart = |part: &Tensor<D>| part.storage_id() != out.storage_id();
     let is_fit = matches!(a.dtype(), DType::F32 | DType::F64)
@@ -116,10 +115,10 @@ pub(crate) fn write_parts<D: Device>(
         && overlap::internal(out.sizes(), out.strides()) == Internal::No
         && crate::meta::add(a, b)?.sizes() == out.sizes();
     if is_fit {
-        return write(parts(out)?.each_mut());
+        return write(out);
     }
-    let result = complex_like(what, a, b)?;
-    write(parts(&result)?.each_mut())?;
+    let mut result = complex_like(what, a, b)?;
+    write(&mut result)?;
     crate::table::write_out(&result, out)
 }
 
@@ -134,8 +133,8 @@ const PARTS: [&str; 2] = ["argument real has dtype", "argument imag has dtype"];
 pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("complex", [real.geometry(), imag.geometry()]);
     let make = || {
-        let out = complex_like(PARTS, real, imag)?;
-        copy_parts(parts(&out)?.each_mut(), real, imag)?;
+        let mut out = complex_like(PARTS, real, imag)?;
+        out.join_from([real, imag])?;
         Ok(out)
     };
     make().map_err(|e: Error| e.of("complex"))
@@ -144,12 +143,7 @@ pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D
 /// `complex.out`.
 pub fn complex_out<D: Device>(real: &Tensor<D>, imag: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     let _span = observe::operator("complex", [real.geometry(), imag.geometry(), out.geometry()]);
-    write_parts(PARTS, [real, imag], out, |parts| copy_parts(parts, real, imag)).map_err(|e| e.of("complex"))
-}
-
-fn copy_parts<D: Device>([re, im]: [&mut Tensor<D>; 2], real: &Tensor<D>, imag: &Tensor<D>) -> Result<()> {
-    copy_(re, real, false)?;
-    copy_(im, imag, false).map(drop)
+    write_complex(PARTS, [real, imag], out, |out| out.join_from([real, imag])).map_err(|e| e.of("complex"))
 }
 
 /// `resolve_conj`: the tensor itself, or a copy if its conj bit is set.

@@ -1,7 +1,7 @@
 //! Complex tensors from lengths and angles.
 
 use crate::algebra::{Real, Trigonometric};
-use crate::complex_view::{complex_like, parts, write_parts};
+use crate::complex_view::{complex_like, parts, write_complex};
 use crate::kernels::Polar;
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise, run};
 use crate::record::record;
@@ -48,7 +48,8 @@ pub fn polar<D: Polar>(abs: &Tensor<D>, angle: &Tensor<D>) -> Result<Tensor<D>> 
 /// `polar.out`.
 pub fn polar_out<D: Polar>(abs: &Tensor<D>, angle: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     let _span = observe::operator("polar", [abs.geometry(), angle.geometry(), out.geometry()]);
-    write_parts(OPERANDS, [abs, angle], out, |parts| compute_parts(parts, abs, angle)).map_err(|e| e.of("polar"))
+    write_complex(OPERANDS, [abs, angle], out, |out| compute_parts(parts(out)?.each_mut(), abs, angle))
+        .map_err(|e| e.of("polar"))
 }
 
 fn compute_parts<D: Polar>([re, im]: [&mut Tensor<D>; 2], abs: &Tensor<D>, angle: &Tensor<D>) -> Result<()> {

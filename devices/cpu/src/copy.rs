@@ -14,7 +14,7 @@ const LINES: usize = 2;
 const SQUARE: usize = 8192;
 
 /// Everything off: the operands are what they are.
-const FLAGS: Flags = Flags {
+pub(crate) const FLAGS: Flags = Flags {
     check_mem_overlap: false,
     resize_outputs: false,
     check_all_same_dtype: false,

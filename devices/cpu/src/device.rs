@@ -1,6 +1,7 @@
 //! The CPU as a device: its kind, its memory, its copy. How operators run on it is `pointwise`.
 
 use crate::copy;
+use crate::join;
 use crate::memory::MEMORY;
 use monomorph_core::{Device, DeviceKind, Memory, Result, Scalar, Strided, Tensor};
 use monomorph_ops::fill::{Fills, fill_by_kernel};
@@ -21,6 +22,11 @@ unsafe impl Device for Cpu {
     unsafe fn copy(_index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()> {
         // SAFETY: C1 and C2 are passed on.
         unsafe { copy::copy(sizes, to, from) }
+    }
+
+    unsafe fn join(_index: u8, sizes: &[i64], to: &Strided<'_>, parts: &[Strided<'_>; 2]) -> Result<bool> {
+        // SAFETY: passed on.
+        unsafe { join::join(sizes, to, parts) }
     }
 }
 

@@ -8,6 +8,7 @@ mod device;
 pub mod half_bits;
 mod half_runs;
 pub mod isa;
+mod join;
 mod lane;
 pub mod memory;
 mod moves;
