@@ -1,5 +1,5 @@
-//! A call whose only tensor is of bool, or of integers that are all the same to the formula: the formula is asked for each
-//! value that there is, and the answers are spread. Refuses everything else; the answers are the same.
+//! A call whose one or two tensors are of bool, or whose only one is of integers that are all the same to the formula: the formula is
+//! asked for each value that there is, and the answers are spread. Refuses everything else; the answers are the same.
 
 use super::body::Body;
 use super::driver::{Driver, MAX};
@@ -21,24 +21,43 @@ const LEAST: usize = 64;
 /// The most bytes of an element.
 const WIDEST: usize = 16;
 
+/// The most tensors.
+const TENSORS: usize = 2;
+
+/// The most values, all tensors taken together.
+const VALUES: usize = 1 << TENSORS;
+
+/// What two bools may be, and one, tensor by tensor; of anything else there is one value, 0.
+static COLUMNS: [[[u8; WIDEST]; TENSORS]; TENSORS] = {
+    const fn column(values: [u8; VALUES]) -> [u8; WIDEST] {
+        let [a, b, c, d] = values;
+        [a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    }
+    [[column([0, 1, 0, 0]), [0; WIDEST]], [column([0, 0, 1, 1]), column([0, 1, 0, 1])]]
+};
+
 /// Such a call, bound to memory.
 ///
 /// Invariants:
 /// * FW1: `taking` is chosen for this host; `spread` is a driver of [`choose`] over the operands of the iteration that the call was
-///   made for, of which operand `which` is the tensor.
+///   made for, of which `tensors` are the operands that are tensors.
 /// * FW2: the iteration need not be serial, and its output has no lazy bits.
 pub(super) struct Few {
     taking: Taking,
     spread: Driver,
-    which: usize,
-    /// How many different values the tensor may hold: 1 or 2.
+    tensors: Tensors,
+    /// How many different values they may have together.
     values: usize,
 }
 
-/// What [`choose`] takes: the place of the operand among the inputs, and the outputs for false and true.
+/// Which operands are tensors, in order.
+type Tensors = SmallVec<[usize; TENSORS]>;
+
+/// What [`choose`] takes: the places of the operands among the inputs, and the outputs for each value, those of the last operand next to
+/// each other.
 struct Choice {
-    which: usize,
-    outputs: Stage<{ 2 * WIDEST }>,
+    places: [usize; TENSORS],
+    outputs: Stage<{ VALUES * WIDEST }>,
 }
 
 impl Few {
@@ -55,21 +74,22 @@ impl Few {
         inputs: &[Operand<'_>],
         outputs: &Outputs<'_>,
     ) -> Option<Few> {
-        let mut tensors = (1..).zip(inputs).filter(|(_, input)| matches!(input, Operand::Tensor(_)));
-        let (which, _) = tensors.next()?;
-        let values = match iter.dtype(which) {
-            DType::Bool => 2,
-            dtype if alike && dtype.is_integral(false) => 1,
+        let is_bool = |&k: &usize| iter.dtype(k) == DType::Bool;
+        let tensors = (1..).zip(inputs).filter(|(_, input)| matches!(input, Operand::Tensor(_))).map(|(k, _)| k);
+        let first = tensors.clone().next()?;
+        let values = match tensors.clone().count() {
+            count @ ..=TENSORS if tensors.clone().all(|k| is_bool(&k)) => 1 << count,
+            1 if alike && iter.dtype(first).is_integral(false) => 1,
             _ => return None,
         };
-        // A dense run of what the body takes is computed as fast as looked up.
-        let is_own = taking.compute == DType::Bool && iter.ndim() <= 1;
+        // Bools that the body takes as they are it computes as fast as they are looked up, one of two at least if it is a dense run.
+        let is_own = taking.compute == DType::Bool && (values == VALUES || iter.ndim() <= 1);
         let plain = !is_own && iter.numel() >= LEAST && !iter.must_be_serial() && !iter.is_conj(0) && !iter.is_neg(0);
-        if !plain || tensors.next().is_some() || iter.noperands() != inputs.len() + 1 {
+        if !plain || iter.noperands() != inputs.len() + 1 {
             return None;
         }
         // SAFETY: passed on.
-        Some(unsafe { Few::bound(iter, taking, which, values, inputs, outputs) })
+        Some(unsafe { Few::bound(iter, taking, tensors.collect(), values, inputs, outputs) })
     }
 
     /// # Safety
@@ -79,7 +99,7 @@ impl Few {
     unsafe fn bound(
         iter: &TensorIter,
         taking: &Taking,
-        which: usize,
+        tensors: Tensors,
         values: usize,
         inputs: &[Operand<'_>],
         outputs: &Outputs<'_>,
@@ -89,10 +109,10 @@ impl Few {
         let as_it_is = |dtype| Lane::input(dtype, dtype, Bits::default(), taking.level);
         let lane = |k: usize| as_it_is(if k == 0 { iter.dtype(0) } else { DType::Bool });
         let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(lane).collect();
-        let body = choose(iter.dtype(0).size(), taking.level);
-        // SAFETY: D1 by E1; D2: the body takes outputs as they are, one input of bytes and no others, of which a byte is staged.
-        let spread = unsafe { Driver::over(iter, body, true, which, lanes, bases) };
-        Few { taking: *taking, spread, which, values }
+        let body = choose(iter.dtype(0).size(), tensors.len(), taking.level);
+        // SAFETY: D1 by E1; D2: the body takes outputs as they are, inputs of bytes and no others, of which a byte is staged.
+        let spread = unsafe { Driver::over(iter, body, true, tensors[0], lanes, bases) };
+        Few { taking: *taking, spread, tensors, values }
     }
 
     /// Computes every element.
@@ -102,7 +122,10 @@ impl Few {
     /// K4 for `params`; the operands are borrowed: nobody else writes inputs, or uses the output; `iter` is the iteration that the
     /// call was made for.
     pub(super) unsafe fn run(&self, iter: &TensorIter, params: *const ()) -> Result<()> {
-        let mut choice = Choice { which: self.which - 1, outputs: Stage::NEW };
+        let mut choice = Choice { places: [0; TENSORS], outputs: Stage::NEW };
+        for (place, k) in choice.places.iter_mut().zip(&self.tensors) {
+            *place = k - 1;
+        }
         let table = choice.outputs.data();
         // SAFETY: passed on.
         if !unsafe { self.ask(iter, params, table) } {
@@ -124,22 +147,20 @@ impl Few {
     ///
     /// # Safety
     ///
-    /// As for [`run`](Few::run), and `table` has room for two outputs.
+    /// As for [`run`](Few::run), and `table` has room for so many outputs.
     unsafe fn ask(&self, iter: &TensorIter, params: *const (), table: *mut u8) -> bool {
         let mut blocks = [const { Block::NEW }; MAX];
         let mut scratch = Block::NEW;
         let scratch = scratch.data();
         let mut ins = [std::ptr::null::<u8>(); MAX];
-        // False and true; of other dtypes, which have one value, 0.
-        let mut values = [0u8; WIDEST];
-        values[1] = u8::from(self.values > 1);
+        let mut columns = COLUMNS[self.tensors.len() - 1].iter();
         let row = |inner: usize| Tile { cols: self.values, rows: 1, inner: inner as isize, outer: 0 };
         for k in 1..iter.noperands() {
-            let is_tensor = k == self.which;
-            let from = if is_tensor { values.as_ptr() } else { self.spread.start(k).cast_const() };
+            let column = if self.tensors.contains(&k) { columns.next() } else { None };
+            let from = column.map_or(self.spread.start(k).cast_const(), |column| column.as_ptr());
             let block = blocks[k].data();
-            // SAFETY: L1: there are so many bools, one value of any other dtype, or one number; L2: a block has room for two; L3.
-            unsafe { self.taking.lane(iter, k).load(from, row(usize::from(is_tensor)), block, scratch) };
+            // SAFETY: L1: there are so many bools, one value of any other dtype, or one number; L2: a block has room for so many; L3.
+            unsafe { self.taking.lane(iter, k).load(from, row(usize::from(column.is_some())), block, scratch) };
             ins[k - 1] = block;
         }
         let out = blocks[0].data();
@@ -185,29 +206,36 @@ struct Value(*const u8);
 // SAFETY: nobody writes what it points to as long as `fill` runs.
 unsafe impl Sync for Value {}
 
-/// The body that chooses outputs of so many bytes by the bytes of an input. Its parameters are a [`Choice`].
-fn choose(size: usize, level: Level) -> Body {
+/// The body that chooses outputs of so many bytes by the bytes of one or two inputs. Its parameters are a [`Choice`].
+fn choose(size: usize, tensors: usize, level: Level) -> Body {
     match size {
-        1 => chosen::<u8>(level),
-        2 => chosen::<u16>(level),
-        4 => chosen::<u32>(level),
-        8 => chosen::<u64>(level),
-        _ => chosen::<[u64; 2]>(level),
+        1 => chosen::<u8>(tensors, level),
+        2 => chosen::<u16>(tensors, level),
+        4 => chosen::<u32>(tensors, level),
+        8 => chosen::<u64>(tensors, level),
+        _ => chosen::<[u64; 2]>(tensors, level),
     }
 }
 
-fn chosen<T: Copy>(level: Level) -> Body {
+fn chosen<T: Copy>(tensors: usize, level: Level) -> Body {
+    if tensors == 1 {
+        return level.choose(
+            choose_at::<T, Portable, 1>,
+            #[cfg(target_arch = "x86_64")]
+            [choose_at::<T, Avx2, 1>, choose_at::<T, Avx512, 1>],
+        );
+    }
     level.choose(
-        choose_at::<T, Portable>,
+        choose_at::<T, Portable, 2>,
         #[cfg(target_arch = "x86_64")]
-        [choose_at::<T, Avx2>, choose_at::<T, Avx512>],
+        [choose_at::<T, Avx2, 2>, choose_at::<T, Avx512, 2>],
     )
 }
 
 /// # Safety
 ///
 /// K1–K4 of `body.rs`.
-unsafe fn choose_at<T: Copy, I: Isa>(
+unsafe fn choose_at<T: Copy, I: Isa, const N: usize>(
     out: *mut u8,
     ins: *const *const u8,
     n: usize,
@@ -216,36 +244,46 @@ unsafe fn choose_at<T: Copy, I: Isa>(
 ) -> bool {
     // SAFETY: K4.
     let choice = unsafe { &*params.cast::<Choice>() };
-    let table = std::ptr::from_ref(&choice.outputs).cast::<[T; 2]>();
-    // SAFETY: K4: both outputs are there, of this size.
-    let table = unsafe { table.read_unaligned() };
-    // SAFETY: K2.
-    let from = unsafe { ins.wrapping_add(choice.which).read() };
+    let from = std::array::from_fn::<_, N, _>(|k| {
+        // SAFETY: K2.
+        unsafe { ins.wrapping_add(choice.places[k]).read() }
+    });
+    let outputs = std::ptr::from_ref(&choice.outputs).cast::<T>();
+    let table = std::array::from_fn(|k| {
+        // SAFETY: K4: there is an output of this size for each value; those beyond are the first once more.
+        unsafe { outputs.wrapping_add(if k >> N == 0 { k } else { 0 }).read_unaligned() }
+    });
     // SAFETY: K1.
     let isa = unsafe { I::assume() };
     isa.enter(Chosen { out: out.cast::<T>(), from, n, table });
     true
 }
 
-struct Chosen<T> {
+struct Chosen<T, const N: usize> {
     out: *mut T,
-    from: *const u8,
+    from: [*const u8; N],
     n: usize,
-    table: [T; 2],
+    table: [T; VALUES],
 }
 
-impl<T: Copy, I: Isa> Kernel<I> for Chosen<T> {
+impl<T: Copy, const N: usize, I: Isa> Kernel<I> for Chosen<T, N> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: I) {
-        let [no, yes] = self.table;
+        let [neither, last, first, both] = self.table;
         for i in 0..self.n {
-            // SAFETY: K2.
-            let byte = unsafe { self.from.wrapping_add(i).read() };
+            let is = self.from.map(
+                #[inline(always)]
+                |from| {
+                    // SAFETY: K2.
+                    unsafe { from.wrapping_add(i).read() != 0 }
+                },
+            );
+            let [no, yes] = if N > 1 && is[0] { [first, both] } else { [neither, last] };
             let to = self.out.wrapping_add(i);
             // SAFETY: K2; an input that is the output is read before (K3).
-            unsafe { to.write_unaligned(if byte != 0 { yes } else { no }) };
+            unsafe { to.write_unaligned(if is[N - 1] { yes } else { no }) };
         }
     }
 }
