@@ -9,9 +9,10 @@
 
 use super::aside::aside;
 use super::operands::{Load, Register, Store};
+use super::streaming::Streams;
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
-use crate::moves::{LINE, prefetch_run, stream_lines};
+use crate::moves::prefetch_run;
 use crate::on::On;
 use crate::processor::Maker;
 use monomorph_ops::algebra::Value;
@@ -35,27 +36,18 @@ pub(super) const OWNED: usize = 4096;
 pub(super) const NEAR: usize = 4096;
 
 /// Elements that are widened at a time where that is done in runs ([`Cell::in_runs`]).
-const RUN: usize = 32;
+pub(super) const RUN: usize = 32;
 
 /// A run of one operand, wide.
 #[repr(C, align(64))]
 struct Wide(MaybeUninit<[u8; RUN * size_of::<f32>()]>);
 
-/// Bytes of output that are stored past the caches at a time: computed in a block first. The processor looks further ahead than that,
-/// so that it reads the operands of the next block while this one is stored; of blocks of 4 KiB it would not.
-const STREAMED: usize = 512;
-
-/// A block of output.
-#[repr(C, align(64))]
-struct Streamed(MaybeUninit<[u8; STREAMED]>);
-
 /// A dense run of one formula.
-struct Run<F: PointwiseFn, C> {
-    out: *mut u8,
-    ins: *const *const u8,
-    n: usize,
-    params: *const F::Params,
-    streams: bool,
+pub(super) struct Run<F: PointwiseFn, C> {
+    pub(super) out: *mut u8,
+    pub(super) ins: *const *const u8,
+    pub(super) n: usize,
+    pub(super) params: *const F::Params,
     cells: PhantomData<C>,
 }
 
@@ -81,7 +73,11 @@ where
 {
     // SAFETY: K1.
     let isa = unsafe { I::assume() };
-    isa.enter(Run::<F, C> { out, ins, n, params: params.cast(), streams, cells: PhantomData })
+    let run = Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData };
+    if const { F::LIGHT && !F::FAULT && !F::USUAL && !F::PARTIAL && F::STEPS == 0 } && streams {
+        return isa.enter(Streams(run));
+    }
+    isa.enter(run)
 }
 
 impl<F, C, I> Kernel<I> for Run<F, C>
@@ -123,71 +119,79 @@ where
             }
             return true;
         }
-        let until_line = self.out.align_offset(LINE);
-        let streams =
-            const { F::LIGHT && !F::FAULT && !F::USUAL } && self.streams && until_line.is_multiple_of(out_size);
-        // What comes before the first whole line.
-        let head = if streams { until_line / out_size } else { 0 };
-        let step = match (F::FAULT || F::USUAL, streams, owns) {
-            (true, ..) => CHUNK,
-            (false, true, _) => STREAMED / out_size,
-            (false, false, true) => OWNED / out_size,
-            (false, false, false) => self.n.max(1),
+        let step = match (F::FAULT || F::USUAL, owns) {
+            (true, _) => CHUNK,
+            (false, true) => OWNED / out_size,
+            (false, false) => self.n.max(1),
         };
-        let mut block = Streamed(MaybeUninit::uninit());
         // Not `step_by`, which would count the steps by a division first.
         let mut next = 0;
         while next < self.n {
             let start = next;
-            next = match () {
-                () if start < head => self.n.min(head),
-                () if F::FAULT || F::USUAL || streams || owns => self.n.min(start + step),
-                () => self.n,
-            };
-            let n = next - start;
-            let ins = <F::Operands as Load<On<C, I>>>::replaced(ins, start, |at| {
-                at.wrapping_add(start * size_of::<C::Stored>())
-            });
-            let here = self.out.wrapping_add(start * out_size);
-            let is_block = streams && start >= head && n == step;
-            let out = if is_block { block.0.as_mut_ptr().cast() } else { here };
-            if owns && !streams {
-                prefetch_run(out, n * out_size);
+            next = if F::FAULT || F::USUAL || owns { self.n.min(start + step) } else { self.n };
+            let range = start..next;
+            if owns {
+                prefetch_run(self.out.wrapping_add(start * out_size), range.len() * out_size);
             }
             // SAFETY: K2.
-            if F::FAULT && unsafe { faults::<F, C, I>(ins, 0..n) } {
+            if F::FAULT && unsafe { faults::<F, C, I>(ins, range.clone()) } {
                 return false;
             }
             // SAFETY: K2.
-            if F::USUAL && !unsafe { are_usual::<F, C, I>(ins, 0..n) } {
+            if F::USUAL && !unsafe { are_usual::<F, C, I>(ins, range.clone()) } {
                 // Rare, so one loop for all: in place it may go element by element.
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false, false>(out, ins, 0..n, params) };
+                unsafe { sweep::<F, C, I, false, false>(self.out, ins, range, params) };
                 continue;
             }
-            if C::in_runs::<I>() && size_of::<C::Repr>() * RUN <= size_of::<Wide>() {
-                // SAFETY: K2, K3.
-                unsafe { in_runs::<F, C, I>(out, ins, n, params) };
-            } else if in_place {
-                // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that
-                // happen to be equal would fail its check for overlap and run one element at a time.
-                let mut ins = ins;
-                if let Some(first) = <F::Operands as Load<On<C, I>>>::first(&mut ins) {
-                    *first = out;
+            let mut ins = ins;
+            // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that happen to be equal
+            // would fail its check for overlap and run one element at a time. Runs are apart.
+            match <F::Operands as Load<On<C, I>>>::first(&mut ins) {
+                Some(first) if in_place && !goes_in_runs::<C, I>() => {
+                    *first = self.out;
+                    // SAFETY: K2, K3.
+                    unsafe { sweep::<F, C, I, false, true>(self.out, ins, range, params) };
                 }
                 // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false, true>(out, ins, 0..n, params) };
-            } else {
-                // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false, true>(out, ins, 0..n, params) };
-            }
-            if is_block {
-                // SAFETY: K2 for these elements of the output, which are STREAMED bytes and begin with a line (`head`); the block was
-                // just filled, begins with a line too, and is ours; K1.
-                unsafe { stream_lines::<I>(out, here, STREAMED) };
+                _ => unsafe { part::<F, C, I>(self.out, ins, range, params) },
             }
         }
         true
+    }
+}
+
+/// Whether elements are widened in runs, which have room.
+#[inline(always)]
+fn goes_in_runs<C: Cell, I: Isa>() -> bool {
+    C::in_runs::<I>() && size_of::<C::Repr>() * RUN <= size_of::<Wide>()
+}
+
+/// A part of a dense run, in the way that suits the cells. What is read through pointers other than `out` may lie at `out`, but is slower.
+///
+/// # Safety
+///
+/// K2, K3 for the range.
+#[inline(always)]
+pub(super) unsafe fn part<F, C, I>(
+    out: *mut u8,
+    ins: Pointers<F, C, I>,
+    range: Range<usize>,
+    params: ParamsOf<F, On<C, I>>,
+) where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+    F::Out: Store<On<C, I>>,
+{
+    if goes_in_runs::<C, I>() {
+        // SAFETY: passed on.
+        unsafe { in_runs::<F, C, I>(out, ins, range, params) };
+    } else {
+        // SAFETY: passed on.
+        unsafe { sweep::<F, C, I, false, true>(out, ins, range, params) };
     }
 }
 
@@ -239,9 +243,9 @@ pub(super) unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
 ///
 /// # Safety
 ///
-/// K2, K3.
+/// K2, K3 for the range.
 #[inline(always)]
-unsafe fn in_runs<F, C, I>(out: *mut u8, ins: Pointers<F, C, I>, n: usize, params: ParamsOf<F, On<C, I>>)
+unsafe fn in_runs<F, C, I>(out: *mut u8, ins: Pointers<F, C, I>, range: Range<usize>, params: ParamsOf<F, On<C, I>>)
 where
     C: Cell,
     I: Isa,
@@ -250,15 +254,15 @@ where
     F::Operands: Load<On<C, I>>,
     F::Out: Store<On<C, I>>,
 {
-    let mut start = 0;
-    while n - start >= RUN {
+    let mut start = range.start;
+    while range.end - start >= RUN {
         // Of a run whose length the compiler knows, it keeps the copies in registers.
         // SAFETY: K2, K3.
         unsafe { wide_run::<F, C, I>(out, ins, start, RUN, params) };
         start += RUN;
     }
     // SAFETY: K2, K3.
-    unsafe { wide_run::<F, C, I>(out, ins, start, n - start, params) };
+    unsafe { wide_run::<F, C, I>(out, ins, start, range.end - start, params) };
 }
 
 /// A sweep over wide copies of at most [`RUN`] elements of each operand. They are read completely before any is written, so
