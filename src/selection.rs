@@ -54,7 +54,6 @@ macro_rules! in_table {
         }
     };
 }
-monomorph_ops::op_table! { __each_row in_table [] }
 
 macro_rules! register_row {
     ([$library:ident] $name:tt $($row:tt)*) => {
@@ -116,7 +115,17 @@ macro_rules! runs_on {
     };
     ($($other:tt)*) => {};
 }
-monomorph_ops::op_table! { __each_row runs_on [] }
+
+macro_rules! family {
+    ($family:ident $rows:ident) => {
+        mod $family {
+            use super::*;
+            monomorph_ops::$rows! { __each_row in_table [] }
+            monomorph_ops::$rows! { __each_row runs_on [] }
+        }
+    };
+}
+monomorph_ops::for_each_family! { family }
 
 macro_rules! memory_row {
     ([$library:ident $device:ident] $name:tt $args:tt -> $rets:tt : view $($row:tt)*) => {

@@ -30,6 +30,7 @@ struct Plain<'a> {
 }
 
 impl<I: Isa> Kernel<I> for Plain<'_> {
+    type Home = Self;
     type Output = ();
     #[inline(always)]
     fn run(self, _: I) {
@@ -55,6 +56,7 @@ macro_rules! lanes {
         struct $name<'a>(Plain<'a>);
 
         impl<I: Isa> Kernel<I> for $name<'_> {
+            type Home = Self;
             type Output = ();
             #[inline(always)]
             fn run(self, _: I) {

@@ -165,6 +165,7 @@ mod tests {
     struct Narrow<'a>(&'a [f32], &'a mut [u16]);
 
     impl<I: Isa> Kernel<I> for Widen<'_> {
+        type Home = Self;
         type Output = ();
         #[inline(always)]
         fn run(self, _: I) {
@@ -174,6 +175,7 @@ mod tests {
     }
 
     impl<I: Isa> Kernel<I> for Narrow<'_> {
+        type Home = Self;
         type Output = ();
         #[inline(always)]
         fn run(self, _: I) {

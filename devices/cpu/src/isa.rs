@@ -175,6 +175,10 @@ pub trait Kernel<I: Isa> {
     /// The type of the result. It varies because some kernels fold and some only write.
     type Output;
 
+    /// The type whose module the frame's code is put to. The compiler makes one unit of what belongs to a module, and only units that a
+    /// change reaches are compiled again: the loops of a formula are to be with the formula.
+    type Home: ?Sized;
+
     /// Does the work.
     fn run(self, isa: I) -> Self::Output;
 }
@@ -249,7 +253,7 @@ impl Isa for Portable {
 
 /// Declares one x86-64 level: token, detection, frame.
 macro_rules! level {
-    ($token:ident, $frame:ident, $entry:ident, $level:expr, $doc:literal, [$($feature:tt),+], $enable:literal) => {
+    ($token:ident, $trait:ident, $frame:ident, $entry:ident, $level:expr, $doc:literal, [$($feature:tt),+], $enable:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct $token(());
@@ -300,7 +304,7 @@ macro_rules! level {
                 // from the same row below.
                 #[cfg(target_arch = "x86_64")]
                 unsafe {
-                    $frame(self, kernel)
+                    <K::Home as $trait>::$frame(self, kernel)
                 }
                 #[cfg(not(target_arch = "x86_64"))]
                 kernel.run(self)
@@ -318,9 +322,19 @@ macro_rules! level {
         }
 
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $enable)]
-        fn $frame<K: Kernel<$token>>(isa: $token, kernel: K) -> K::Output {
-            kernel.run(isa)
+        trait $trait {
+            /// # Safety
+            ///
+            /// The host has the level.
+            unsafe fn $frame<K: Kernel<$token>>(isa: $token, kernel: K) -> K::Output;
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        impl<H: ?Sized> $trait for H {
+            #[target_feature(enable = $enable)]
+            unsafe fn $frame<K: Kernel<$token>>(isa: $token, kernel: K) -> K::Output {
+                kernel.run(isa)
+            }
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -334,6 +348,7 @@ macro_rules! level {
 
 level!(
     Avx2,
+    FrameOfAvx2,
     frame_avx2,
     entry_avx2,
     Level::Avx2,
@@ -343,6 +358,7 @@ level!(
 );
 level!(
     Avx512,
+    FrameOfAvx512,
     frame_avx512,
     entry_avx512,
     Level::Avx512,
@@ -360,6 +376,7 @@ mod tests {
 
     struct WhichLevel;
     impl<I: Isa> Kernel<I> for WhichLevel {
+        type Home = Self;
         type Output = Level;
         #[inline(always)]
         fn run(self, _: I) -> Level {

@@ -49,6 +49,7 @@ struct Joined<T> {
 }
 
 impl<T: Copy, I: Isa> Kernel<I> for Joined<T> {
+    type Home = Self;
     type Output = ();
 
     #[inline(always)]

@@ -121,6 +121,7 @@ unsafe fn moved<I: Isa, const GATHER: bool>(memory: *mut u8, tile: &Tile, block:
 }
 
 impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<'_, GATHER> {
+    type Home = Self;
     type Output = ();
 
     #[inline(always)]

@@ -14,6 +14,7 @@ struct ExpDouble<'a>(&'a [f64], &'a mut [f64]);
 struct ClampHalf<'a>(&'a [u16], &'a mut [u16]);
 
 impl<I: Isa> Kernel<I> for Add<'_> {
+    type Home = Self;
     type Output = ();
     #[inline(always)]
     fn run(self, _: I) {
@@ -24,6 +25,7 @@ impl<I: Isa> Kernel<I> for Add<'_> {
 }
 
 impl<I: Isa> Kernel<I> for Exp<'_> {
+    type Home = Self;
     type Output = ();
     #[inline(always)]
     fn run(self, _: I) {
@@ -34,6 +36,7 @@ impl<I: Isa> Kernel<I> for Exp<'_> {
 }
 
 impl<I: Isa> Kernel<I> for ExpDouble<'_> {
+    type Home = Self;
     type Output = ();
     #[inline(always)]
     fn run(self, _: I) {
@@ -44,6 +47,7 @@ impl<I: Isa> Kernel<I> for ExpDouble<'_> {
 }
 
 impl<I: Isa> Kernel<I> for ClampHalf<'_> {
+    type Home = Self;
     type Output = ();
     #[inline(always)]
     fn run(self, _: I) {

@@ -1,74 +1,110 @@
 //! All rows: the families one after another.
 
+/// Calls `$macro! { family rows context }` for each family, where `rows!` is the macro of the crate that has its rows. What is expanded in
+/// a module of each family is numbered by the compiler in that module, so that a row more is no change to other families.
+#[macro_export]
+macro_rules! for_each_family {
+    ($macro:ident $($context:tt)*) => {
+        $crate::__families! { [$macro] $($context)* }
+        $crate::__memory_families! { [$macro] $($context)* }
+    };
+}
+
+/// The families of operators that compute.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __families {
+    ([$($macro:tt)*] $($context:tt)*) => {
+        $($macro)*! { arithmetic __arithmetic_rows $($context)* }
+        $($macro)*! { exponential __exponential_rows $($context)* }
+        $($macro)*! { logarithmic __logarithmic_rows $($context)* }
+        $($macro)*! { trigonometric __trigonometric_rows $($context)* }
+        $($macro)*! { hyperbolic __hyperbolic_rows $($context)* }
+        $($macro)*! { bessel __bessel_rows $($context)* }
+        $($macro)*! { modified_bessel __modified_bessel_rows $($context)* }
+        $($macro)*! { normal __normal_rows $($context)* }
+        $($macro)*! { airy __airy_rows $($context)* }
+        $($macro)*! { orthogonal __orthogonal_rows $($context)* }
+        $($macro)*! { logistic __logistic_rows $($context)* }
+        $($macro)*! { polar __polar_rows $($context)* }
+        $($macro)*! { gamma __gamma_rows $($context)* }
+        $($macro)*! { incomplete_gamma __incomplete_gamma_rows $($context)* }
+        $($macro)*! { power __power_rows $($context)* }
+        $($macro)*! { activation __activation_rows $($context)* }
+        $($macro)*! { piecewise __piecewise_rows $($context)* }
+        $($macro)*! { comparison __comparison_rows $($context)* }
+        $($macro)*! { extrema __extrema_rows $($context)* }
+        $($macro)*! { clamp __clamp_rows $($context)* }
+        $($macro)*! { selection __selection_rows $($context)* }
+        $($macro)*! { blend __blend_rows $($context)* }
+        $($macro)*! { logic __logic_rows $($context)* }
+        $($macro)*! { bitwise __bitwise_rows $($context)* }
+        $($macro)*! { rounding __rounding_rows $($context)* }
+        $($macro)*! { sign __sign_rows $($context)* }
+        $($macro)*! { remainder __remainder_rows $($context)* }
+        $($macro)*! { neighbours __neighbours_rows $($context)* }
+        $($macro)*! { classification __classification_rows $($context)* }
+        $($macro)*! { sum __sum_rows $($context)* }
+        $($macro)*! { mean __mean_rows $($context)* }
+        $($macro)*! { amax __amax_rows $($context)* }
+        $($macro)*! { amin __amin_rows $($context)* }
+        $($macro)*! { any __any_rows $($context)* }
+        $($macro)*! { argmax __argmax_rows $($context)* }
+        $($macro)*! { aminmax __aminmax_rows $($context)* }
+        $($macro)*! { upsample __upsample_rows $($context)* }
+        $($macro)*! { float_power __float_power_rows $($context)* }
+        $($macro)*! { nonzero __nonzero_rows $($context)* }
+    };
+}
+
+/// The families whose operators need of a device its memory and its copy: factories, copies and views. A row of theirs that is written by
+/// hand asks for no more than [`Fills`](crate::fill::Fills).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __memory_families {
+    ([$($macro:tt)*] $($context:tt)*) => {
+        $($macro)*! { fill __fill_rows $($context)* }
+        $($macro)*! { copies __copies_rows $($context)* }
+        $($macro)*! { factory __factory_rows $($context)* }
+        $($macro)*! { new_factories __new_factories_rows $($context)* }
+        $($macro)*! { matrix_factories __matrix_factories_rows $($context)* }
+        $($macro)*! { arange __arange_rows $($context)* }
+        $($macro)*! { spaced __spaced_rows $($context)* }
+        $($macro)*! { windows __windows_rows $($context)* }
+        $($macro)*! { frequencies __frequencies_rows $($context)* }
+        $($macro)*! { resize __resize_rows $($context)* }
+        $($macro)*! { scatter __scatter_rows $($context)* }
+        $($macro)*! { view __view_rows $($context)* }
+        $($macro)*! { rearrange __rearrange_rows $($context)* }
+        $($macro)*! { complex_view __complex_view_rows $($context)* }
+        $($macro)*! { parts __parts_rows $($context)* }
+        $($macro)*! { composite_shape __composite_shape_rows $($context)* }
+        $($macro)*! { composite_join __composite_join_rows $($context)* }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __rows_of {
+    ($family:ident $rows:ident $callback:ident $($context:tt)*) => {
+        $crate::$rows! { $callback $($context)* }
+    };
+}
+
 /// Calls `$callback! { [context] {row} {row} .. }` with the rows of each family.
 #[macro_export]
 macro_rules! op_table {
     ($callback:ident $($context:tt)*) => {
-        $crate::__arithmetic_rows! { $callback $($context)* }
-        $crate::__exponential_rows! { $callback $($context)* }
-        $crate::__logarithmic_rows! { $callback $($context)* }
-        $crate::__trigonometric_rows! { $callback $($context)* }
-        $crate::__hyperbolic_rows! { $callback $($context)* }
-        $crate::__bessel_rows! { $callback $($context)* }
-        $crate::__modified_bessel_rows! { $callback $($context)* }
-        $crate::__normal_rows! { $callback $($context)* }
-        $crate::__airy_rows! { $callback $($context)* }
-        $crate::__orthogonal_rows! { $callback $($context)* }
-        $crate::__logistic_rows! { $callback $($context)* }
-        $crate::__polar_rows! { $callback $($context)* }
-        $crate::__gamma_rows! { $callback $($context)* }
-        $crate::__incomplete_gamma_rows! { $callback $($context)* }
-        $crate::__power_rows! { $callback $($context)* }
-        $crate::__activation_rows! { $callback $($context)* }
-        $crate::__piecewise_rows! { $callback $($context)* }
-        $crate::__comparison_rows! { $callback $($context)* }
-        $crate::__extrema_rows! { $callback $($context)* }
-        $crate::__clamp_rows! { $callback $($context)* }
-        $crate::__selection_rows! { $callback $($context)* }
-        $crate::__blend_rows! { $callback $($context)* }
-        $crate::__logic_rows! { $callback $($context)* }
-        $crate::__bitwise_rows! { $callback $($context)* }
-        $crate::__rounding_rows! { $callback $($context)* }
-        $crate::__sign_rows! { $callback $($context)* }
-        $crate::__remainder_rows! { $callback $($context)* }
-        $crate::__neighbours_rows! { $callback $($context)* }
-        $crate::__classification_rows! { $callback $($context)* }
-        $crate::__sum_rows! { $callback $($context)* }
-        $crate::__mean_rows! { $callback $($context)* }
-        $crate::__amax_rows! { $callback $($context)* }
-        $crate::__amin_rows! { $callback $($context)* }
-        $crate::__any_rows! { $callback $($context)* }
-        $crate::__argmax_rows! { $callback $($context)* }
-        $crate::__aminmax_rows! { $callback $($context)* }
-        $crate::__upsample_rows! { $callback $($context)* }
-        $crate::__float_power_rows! { $callback $($context)* }
-        $crate::__nonzero_rows! { $callback $($context)* }
+        $crate::__families! { [$crate::__rows_of] $callback $($context)* }
         $crate::memory_table! { $callback $($context)* }
     };
 }
 
-/// The same for the families whose operators need of a device its memory and its copy: factories, copies and views. A row of theirs that
-/// is written by hand asks for no more than [`Fills`](crate::fill::Fills).
+/// The same for the families whose operators need of a device its memory and its copy.
 #[macro_export]
 macro_rules! memory_table {
     ($callback:ident $($context:tt)*) => {
-        $crate::__fill_rows! { $callback $($context)* }
-        $crate::__copies_rows! { $callback $($context)* }
-        $crate::__factory_rows! { $callback $($context)* }
-        $crate::__new_factories_rows! { $callback $($context)* }
-        $crate::__matrix_factories_rows! { $callback $($context)* }
-        $crate::__arange_rows! { $callback $($context)* }
-        $crate::__spaced_rows! { $callback $($context)* }
-        $crate::__windows_rows! { $callback $($context)* }
-        $crate::__frequencies_rows! { $callback $($context)* }
-        $crate::__resize_rows! { $callback $($context)* }
-        $crate::__scatter_rows! { $callback $($context)* }
-        $crate::__view_rows! { $callback $($context)* }
-        $crate::__rearrange_rows! { $callback $($context)* }
-        $crate::__complex_view_rows! { $callback $($context)* }
-        $crate::__parts_rows! { $callback $($context)* }
-        $crate::__composite_shape_rows! { $callback $($context)* }
-        $crate::__composite_join_rows! { $callback $($context)* }
+        $crate::__memory_families! { [$crate::__rows_of] $callback $($context)* }
     };
 }
 

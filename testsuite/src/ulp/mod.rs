@@ -248,6 +248,7 @@ macro_rules! run {
     )*};
     (@loops $float:ident $($name:ident $method:ident),*) => {
         impl<I: Isa> Kernel<I> for Run<'_, $float> {
+            type Home = Self;
             type Output = ();
             #[inline(always)]
             fn run(self, _: I) {

@@ -57,8 +57,8 @@ impl Part {
     fn of(name: &str) -> Part {
         let has = |text: &str| name.contains(text);
         match () {
-            () if has("isa::frame_avx512") || has("isa::Avx512") => Part::Avx512,
-            () if has("isa::frame_avx2") || has("isa::Avx2") => Part::Avx2,
+            () if has("isa::FrameOfAvx512") || has("isa::Avx512") => Part::Avx512,
+            () if has("isa::FrameOfAvx2") || has("isa::Avx2") => Part::Avx2,
             () if has("isa::Portable") => Part::Portable,
             () if has("device::Meta") => Part::Meta,
             () if has("sink::Functional<") => Part::Functional,
@@ -78,8 +78,11 @@ pub(crate) struct Symbol {
 }
 
 impl Symbol {
-    /// The crate that the code was written in.
+    /// The crate that the code was written in: of a loop, which is a method of its formula, that of the loops.
     pub(crate) fn krate(&self) -> &str {
+        if self.part().is_kernel() {
+            return "monomorph_cpu";
+        }
         let name = self.name.trim_start_matches(['<', '&', '*', '[', '(']);
         let name = name.strip_prefix("mut ").or_else(|| name.strip_prefix("dyn ")).unwrap_or(name);
         let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
@@ -145,7 +148,7 @@ mod tests {
         let call = format!("monomorph_core::structured::sink::call::<{op}, ");
         let cases = [
             (
-                "monomorph_cpu::isa::frame_avx512::<monomorph_cpu::pointwise::body::Run<monomorph_ops::exponential::ExpFn, f64>>"
+                "<monomorph_ops::exponential::ExpFn as monomorph_cpu::isa::FrameOfAvx512>::frame_avx512::<monomorph_cpu::pointwise::body::Run<monomorph_ops::exponential::ExpFn, f64>>"
                     .to_owned(),
                 ("monomorph_cpu", Some("exponential::ExpFn"), Part::Avx512),
             ),

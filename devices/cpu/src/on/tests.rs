@@ -273,6 +273,7 @@ fn exp_f64_is_within_one_ulp() {
 struct ExpLoop<'a>(&'a [f32], &'a mut [f32]);
 
 impl<I: Isa> Kernel<I> for ExpLoop<'_> {
+    type Home = Self;
     type Output = ();
     #[inline(always)]
     fn run(self, _: I) {

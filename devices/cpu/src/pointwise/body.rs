@@ -51,33 +51,41 @@ pub(super) struct Run<F: PointwiseFn, C> {
     cells: PhantomData<C>,
 }
 
-/// The body of formula `F` on `C` at level `I`.
-///
-/// # Safety
-///
-/// K1–K5.
-pub(super) unsafe fn body<F, C, I>(
-    out: *mut u8,
-    ins: *const *const u8,
-    n: usize,
-    params: *const (),
-    streams: bool,
-) -> bool
-where
-    C: Cell,
-    I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    F::Operands: Load<On<C, I>>,
-    F::Out: Store<On<C, I>>,
-{
-    // SAFETY: K1.
-    let isa = unsafe { I::assume() };
-    let run = Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData };
-    if const { F::LIGHT && !F::FAULT && !F::USUAL && !F::PARTIAL && F::STEPS == 0 } && streams {
-        return isa.enter(Streams(run));
+/// The bodies of a formula: its methods, so that they are compiled in its unit ([`Kernel::Home`]).
+pub(super) trait HasBody: PointwiseFn {
+    /// The body on `C` at level `I`.
+    ///
+    /// # Safety
+    ///
+    /// K1–K5.
+    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), streams: bool) -> bool
+    where
+        C: Cell,
+        I: Isa,
+        On<C, I>: Value<Mask = On<bool, I>>,
+        Self: Map<On<C, I>>,
+        Self::Operands: Load<On<C, I>>,
+        Self::Out: Store<On<C, I>>;
+}
+
+impl<F: PointwiseFn> HasBody for F {
+    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), streams: bool) -> bool
+    where
+        C: Cell,
+        I: Isa,
+        On<C, I>: Value<Mask = On<bool, I>>,
+        F: Map<On<C, I>>,
+        F::Operands: Load<On<C, I>>,
+        F::Out: Store<On<C, I>>,
+    {
+        // SAFETY: K1.
+        let isa = unsafe { I::assume() };
+        let run = Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData };
+        if const { F::LIGHT && !F::FAULT && !F::USUAL && !F::PARTIAL && F::STEPS == 0 } && streams {
+            return isa.enter(Streams(run));
+        }
+        isa.enter(run)
     }
-    isa.enter(run)
 }
 
 impl<F, C, I> Kernel<I> for Run<F, C>
@@ -89,6 +97,7 @@ where
     F::Operands: Load<On<C, I>>,
     F::Out: Store<On<C, I>>,
 {
+    type Home = F;
     type Output = bool;
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! The bodies of a formula, class by class of its domain: the CPU's counterpart of the symbolic classes in the operator
 //! crate. Which dtypes a class has is said once per side, never per operator.
 
-use super::body::{Body, body};
+use super::body::{Body, HasBody};
 use super::operands::{Load, Store};
 use super::truth;
 use crate::isa::{Avx2, Avx512, Level, Portable};
@@ -44,14 +44,14 @@ macro_rules! classes {
                     $(DType::$dtype => if const { as_f32::<F>(DType::$dtype) } {
                         None
                     } else if const { F::ELEMENTWISE_ONLY } {
-                        Some(body::<F, $element, Portable>)
+                        Some(<F as HasBody>::body::<$element, Portable>)
                     } else {
                         Some(level.choose(
-                            body::<F, $element, Portable>,
+                            <F as HasBody>::body::<$element, Portable>,
                             #[cfg(target_arch = "x86_64")]
                             [
-                                body::<F, $element, Avx2>,
-                                if const { F::RARE } { body::<F, $element, Avx2> } else { body::<F, $element, Avx512> },
+                                <F as HasBody>::body::<$element, Avx2>,
+                                if const { F::RARE } { <F as HasBody>::body::<$element, Avx2> } else { <F as HasBody>::body::<$element, Avx512> },
                             ],
                         ))
                     },)*

@@ -267,6 +267,7 @@ struct Chosen<T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize, I: Isa> Kernel<I> for Chosen<T, N> {
+    type Home = Self;
     type Output = ();
 
     #[inline(always)]

@@ -39,6 +39,7 @@ where
     F::Operands: Load<On<C, I>>,
     F::Out: Store<On<C, I>>,
 {
+    type Home = F;
     type Output = bool;
 
     #[inline(always)]

@@ -91,6 +91,7 @@ unsafe fn sweep<I: Isa, const N: usize>(out: *mut u8, ins: [*const u8; N], n: us
 }
 
 impl<const N: usize, I: Isa> Kernel<I> for Run<N> {
+    type Home = Self;
     type Output = ();
 
     #[inline(always)]

@@ -94,6 +94,7 @@ where
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>>,
 {
+    type Home = F;
     type Output = ();
 
     #[inline(always)]
