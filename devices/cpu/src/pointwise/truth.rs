@@ -99,18 +99,16 @@ impl<const N: usize, I: Isa> Kernel<I> for Run<N> {
         let Run { out, ins, n, table: [t0, t1, t2, t3] } = self;
         // y = c0 ^ ca·a ^ cb·b ^ cab·a·b
         let (c0, ca, cb, cab) = (t0, t0 ^ t2, t0 ^ t1, t0 ^ t1 ^ t2 ^ t3);
-        let block = |from: [&Block; N]| {
-            let mut to = [0; BLOCK];
-            for (i, to) in to.iter_mut().enumerate() {
+        // One by one, not as an array of blocks: that would go by way of memory.
+        let block = |a: &Block, b: &Block, to: &mut Block| {
+            for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
                 // Any nonzero byte is true.
-                let x = from.map(|bytes| bytes[i].min(1));
-                let b = x[N - 1];
+                let (a, b) = ((*a).min(1), (*b).min(1));
                 *to = c0 ^ (cb & b);
                 if N == 2 {
-                    *to ^= (ca ^ (cab & b)) & x[0];
+                    *to ^= (ca ^ (cab & b)) & a;
                 }
             }
-            to
         };
         let owns = n > NEAR && ins.iter().all(|&at| !std::ptr::eq(at, out)) && Maker::current().waits_for_lines();
         let mut done = 0;
@@ -118,15 +116,15 @@ impl<const N: usize, I: Isa> Kernel<I> for Run<N> {
             if owns && done.is_multiple_of(OWNED) {
                 prefetch_run(out.wrapping_add(done), OWNED.min(n - done));
             }
-            let from = ins.map(
-                #[inline(always)]
-                |at| {
-                    // SAFETY: K2.
-                    unsafe { at.wrapping_add(done).cast::<Block>().read_unaligned() }
-                },
-            );
+            let read = |k: usize| {
+                // SAFETY: K2.
+                unsafe { ins[k].wrapping_add(done).cast::<Block>().read_unaligned() }
+            };
+            let (a, b) = (read(0), read(N - 1));
+            let mut to = [0; BLOCK];
+            block(&a, &b, &mut to);
             // SAFETY: K2; what is overwritten was read (K3).
-            unsafe { out.wrapping_add(done).cast::<Block>().write_unaligned(block(from.each_ref())) };
+            unsafe { out.wrapping_add(done).cast::<Block>().write_unaligned(to) };
             done += BLOCK;
         }
         let mut last = [[0; BLOCK]; N];
@@ -134,9 +132,10 @@ impl<const N: usize, I: Isa> Kernel<I> for Run<N> {
             // SAFETY: K2; a block has room for less than a block.
             unsafe { std::ptr::copy_nonoverlapping(at.wrapping_add(done), last.as_mut_ptr(), n - done) };
         }
-        let last = block(last.each_ref());
+        let mut to = [0; BLOCK];
+        block(&last[0], &last[N - 1], &mut to);
         // SAFETY: K2, K3.
-        unsafe { std::ptr::copy_nonoverlapping(last.as_ptr(), out.wrapping_add(done), n - done) };
+        unsafe { std::ptr::copy_nonoverlapping(to.as_ptr(), out.wrapping_add(done), n - done) };
     }
 }
 

@@ -37,7 +37,7 @@ macro_rules! called {
     ($($(#[$doc:meta])* $name:ident $call:ident<$I:ident>($($x:ident: $type:ty),+) -> $out:ty $body:block)+) => {$(
         struct $call($($type),+);
         impl<$I: Isa> Kernel<$I> for $call {
-    type Home = Self;
+            type Home = Self;
             type Output = $out;
             #[inline(always)]
             fn run(self, _: $I) -> $out {

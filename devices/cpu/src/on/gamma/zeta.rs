@@ -44,8 +44,9 @@ fn total<I: Isa>(s: f64, q: f64) -> f64 {
             (*at, place) = (place, place + 1.0);
         }
         let mut powers = [0.0; BATCH];
-        for (power, at) in powers.iter_mut().zip(places) {
-            *power = pow_f64::<I>(at, -s);
+        // By reference: the loop over an array that is moved keeps count in memory, and does not vectorise.
+        for (power, at) in powers.iter_mut().zip(&places) {
+            *power = pow_f64::<I>(*at, -s);
         }
         for (at, term) in places.into_iter().zip(powers) {
             sum += term;
