@@ -15,6 +15,7 @@ mod order;
 mod ordered;
 mod plan;
 mod reduce;
+mod share;
 mod tensor_iter;
 mod types;
 mod walk;
@@ -24,6 +25,7 @@ pub use counter::DimCounter;
 pub use fast::Uniform;
 pub use plan::{build, build_in_stages, build_into, build_over, build_over_into};
 pub use reduce::ReduceSplit;
+pub use share::{is_parallel, pieces, share};
 pub use tensor_iter::{Narrowed, Offsets, TensorIter};
 pub use walk::GRAIN;
 

@@ -8,8 +8,9 @@
 //!                                       └─────────┬─────────┘
 //! ```
 
+use crate::share::{is_parallel, share};
 use crate::tensor_iter::TensorIter;
-use crate::walk::{Bases, is_parallel};
+use crate::walk::Bases;
 use monomorph_core::Result;
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -146,7 +147,7 @@ impl TensorIter {
         if self.serial || chunks < 2 || !is_parallel(self.numel, grain) {
             run(0..outputs);
         } else {
-            (0..chunks).into_par_iter().for_each(|i| run(i * per_chunk..((i + 1) * per_chunk).min(outputs)));
+            share(chunks, |i| run(i * per_chunk..((i + 1) * per_chunk).min(outputs)));
         }
     }
 

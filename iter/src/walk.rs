@@ -5,8 +5,8 @@
 //! outer), and the two sizes.
 
 use crate::counter::DimCounter;
+use crate::share::{is_parallel, pieces, share};
 use crate::tensor_iter::TensorIter;
-use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -35,14 +35,6 @@ impl<'a> Bases<'a> {
     }
 }
 
-/// Whether a walk is worth several threads and may have them.
-///
-/// A thread of a rayon pool works alone: while it waited for others it could be handed another task of the caller's, which
-/// would find the storages of this call borrowed.
-pub(crate) fn is_parallel(numel: usize, grain: usize) -> bool {
-    numel > grain.max(1) && rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1
-}
-
 impl TensorIter {
     /// Calls `f` for every element, from several threads if there are more than `grain` elements, the iteration need not be
     /// serial, no output is reduced, and the caller is not in a parallel region already. `f` must be indifferent to how the
@@ -65,16 +57,16 @@ impl TensorIter {
         }
         let bases = Bases::new(base);
         let chunk = self.chunk(grain);
-        (0..self.numel.div_ceil(chunk)).into_par_iter().for_each(|i| {
+        share(self.numel.div_ceil(chunk), |i| {
             let range = i * chunk..((i + 1) * chunk).min(self.numel);
             // SAFETY: W1 and W2 are passed on; I4: different ranges write different elements, which no other range reads.
             unsafe { self.serial_for_each(bases.get(), range, &f) };
         });
     }
 
-    /// Elements per thread: at least `grain`, and whole rows where a row is not longer than that.
+    /// Elements per piece: at least `grain`, and whole rows where a row is not longer than that.
     fn chunk(&self, grain: usize) -> usize {
-        let even = self.numel.div_ceil(rayon::current_num_threads()).max(grain);
+        let even = self.numel.div_ceil(pieces()).max(grain);
         match self.shape.first() {
             Some(&row) if row > 0 && row <= even => even.next_multiple_of(row),
             _ => even.next_multiple_of(64),

@@ -5,9 +5,8 @@ use crate::device::Cpu;
 use crate::lane::{BLOCK, Block};
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Geometry, Result};
-use monomorph_iter::GRAIN;
+use monomorph_iter::{GRAIN, is_parallel, share};
 use monomorph_ops::upsample::{UpsampleInputs, UpsampleNearest1d, UpsamplePlan};
-use rayon::prelude::*;
 
 /// A call bound to memory.
 ///
@@ -66,14 +65,15 @@ unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
     unsafe fn run(ready: &mut Ready, _: &UpsamplePlan) -> Result<()> {
         let rows = ready.rows[0] * ready.rows[1];
         let job = Job(ready);
-        if ready.serial || rows < 2 || rows * ready.offsets.len() <= GRAIN {
-            // SAFETY: E2: the memory is still borrowed.
-            (0..rows).for_each(|row| unsafe { job.row(row) });
+        let together = if ready.serial || !is_parallel(rows * ready.offsets.len(), GRAIN) {
+            rows
         } else {
-            let together = (GRAIN / ready.offsets.len()).max(1);
+            (GRAIN / ready.offsets.len()).max(1)
+        };
+        share(rows.div_ceil(together.max(1)), |piece| {
             // SAFETY: E2, and rows of the output lie apart.
-            (0..rows).into_par_iter().with_min_len(together).for_each(|row| unsafe { job.row(row) });
-        }
+            (piece * together..rows.min((piece + 1) * together)).for_each(|row| unsafe { job.row(row) });
+        });
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ const ROUND: f64 = 3e6;
 const LONG: f64 = 6e6;
 
 /// With more than one thread the workers of one side may still spin when the other starts.
-const SETTLE: Duration = Duration::from_millis(3);
+const SETTLE: Duration = Duration::from_millis(20);
 
 /// Medians of the time of a call, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]

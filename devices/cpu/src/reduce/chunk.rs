@@ -36,6 +36,8 @@ struct Filling<'a> {
     row: usize,
     /// How many lanes hold an accumulator.
     filled: usize,
+    /// [`Rows::ahead`] of whole rows.
+    ahead: isize,
 }
 
 impl Chunks<'_> {
@@ -81,7 +83,7 @@ impl Chunks<'_> {
             lanes,
             index: [(range.start + done) as i64, if height == TALL { row as i64 } else { 0 }, (row * height) as i64, 1],
             fresh: done == 0,
-            ahead: 0,
+            ahead: self.layout.ahead,
             outputs: width,
             next: (dim.input, row),
         };
@@ -144,7 +146,8 @@ impl Chunks<'_> {
         const { assert!(LANES * size_of::<u128>() <= BLOCK) };
         let lanes = Lanes { first: first.data(), second: second.data() };
         let (row, unit) = (self.layout.row(), self.layout.width());
-        let mut filling = Filling { bodies: self.bodies, lanes, row, filled: 0 };
+        let ahead = if self.layout.in_place { self.layout.ahead } else { 0 };
+        let mut filling = Filling { bodies: self.bodies, lanes, row, filled: 0, ahead };
         if let (true, [dim]) = (self.layout.in_place, &self.layout.reduced[..]) {
             let x = at.wrapping_offset(dim.input.wrapping_mul(range.start as isize));
             // SAFETY: H1, H2: a layout in place has dense runs of what the bodies take.
@@ -318,7 +321,7 @@ impl Filling<'_> {
             lanes: row,
             index: [(start + done) as i64, row as i64, (row * TALL) as i64, 1],
             fresh: self.filled == 0,
-            ahead: 0,
+            ahead: self.ahead,
             outputs: 1,
             next: (0, 0),
         };

@@ -5,7 +5,7 @@ use super::chunk::Chunks;
 use super::lanes::Lanes;
 use super::layout::{LANES, Layout, Task};
 use crate::lane::{Block, Lane, Tile};
-use monomorph_iter::GRAIN;
+use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -54,7 +54,6 @@ pub(super) struct Driver {
 struct Job<'a> {
     driver: &'a Driver,
     input: *const u8,
-    parallel: bool,
 }
 
 // SAFETY: threads read the input, which nobody writes, and write the outputs of different tasks, which lie apart: a job
@@ -67,7 +66,7 @@ unsafe impl Sync for Job<'_> {}
 struct Sent(Lanes);
 
 // SAFETY: the lanes are used by one thread at a time: the one that fills them, then the one that waited for it.
-unsafe impl Send for Sent {}
+unsafe impl Sync for Sent {}
 
 impl Driver {
     /// Computes every output. There is at least one element.
@@ -76,14 +75,24 @@ impl Driver {
     ///
     /// The operands are borrowed: nobody else writes the input, or uses the outputs. `input` is that of R1.
     pub(super) unsafe fn run(&self, input: *const u8) {
-        let elements = self.layout.count * self.layout.width() * self.layout.tasks;
-        // A thread of a pool works alone: while it waited for others it could be handed another task of the caller's, which
-        // would find the storages of this call borrowed.
-        let alone = self.serial || rayon::current_thread_index().is_some();
-        let parallel = !alone && elements > GRAIN && rayon::current_num_threads() > 1;
-        let job = Job { driver: self, input, parallel };
-        // SAFETY: passed on.
-        unsafe { job.tasks(0..self.layout.tasks) };
+        let (layout, job) = (&self.layout, Job { driver: self, input });
+        let (tasks, weight) = (layout.tasks, layout.count * layout.width());
+        if self.serial || !is_parallel(tasks * weight, GRAIN) {
+            // SAFETY: passed on.
+            return unsafe { job.tasks(0..tasks) };
+        }
+        let chunks = layout.count.div_ceil(layout.chunk());
+        if tasks >= pieces() || chunks == 1 {
+            let together = tasks.div_ceil(pieces()).max(GRAIN.div_ceil(weight));
+            return share(tasks.div_ceil(together), |piece| {
+                // SAFETY: passed on; pieces have different outputs.
+                unsafe { job.tasks(piece * together..tasks.min((piece + 1) * together)) };
+            });
+        }
+        let least = GRAIN.div_ceil(layout.chunk() * layout.width());
+        let node = chunks.div_ceil(pieces().div_ceil(tasks)).max(least).next_power_of_two();
+        // SAFETY: passed on; a node is a power of two.
+        unsafe { job.nodes(chunks, node) };
     }
 
     /// Stores the results of `n` lanes, each of `count` elements.
@@ -119,26 +128,10 @@ impl Driver {
 }
 
 impl Job<'_> {
-    /// Elements of one task.
-    fn weight(&self) -> usize {
-        self.driver.layout.count * self.driver.layout.width()
-    }
-
     /// # Safety
     ///
     /// As for [`Driver::run`].
     unsafe fn tasks(&self, tasks: Range<usize>) {
-        if self.parallel && tasks.len() > 1 && tasks.len() * self.weight() > GRAIN {
-            let middle = tasks.start + tasks.len() / 2;
-            let (left, right) = (tasks.start..middle, middle..tasks.end);
-            rayon::join(
-                // SAFETY: passed on; the halves have different outputs.
-                || unsafe { self.tasks(left) },
-                // SAFETY: as above.
-                || unsafe { self.tasks(right) },
-            );
-            return;
-        }
         let driver = self.driver;
         let mut accs = Accs::new(driver.bodies.parts, driver.layout.width());
         for index in tasks {
@@ -146,11 +139,64 @@ impl Job<'_> {
             let chunks = driver.layout.count.div_ceil(driver.layout.chunk());
             // SAFETY: passed on; there is room for the lanes of any task.
             unsafe { self.tree(&task, 0..chunks, accs.lanes()) };
-            let outs = [0, 1].map(|k| driver.outs[k].wrapping_offset(task.outs[k]));
-            let count = driver.layout.count as i64;
-            // SAFETY: the lanes were just filled; R1: these are the task's outputs.
-            unsafe { driver.store(accs.lanes(), task.lanes, count, outs, task.strides) };
+            // SAFETY: passed on; the lanes were just filled.
+            unsafe { self.end(&task, accs.lanes()) };
         }
+    }
+
+    /// Computes every task, of so many chunks, in pieces: nodes of the tree of a power of two of chunks each. What is above them is left
+    /// to this thread.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Driver::run`].
+    unsafe fn nodes(&self, chunks: usize, node: usize) {
+        let (layout, parts) = (&self.driver.layout, self.driver.bodies.parts);
+        let (tasks, nodes) = (layout.tasks, chunks.div_ceil(node));
+        let room = || Accs::new(parts, layout.width());
+        let mut accs: Vec<Accs> = std::iter::repeat_with(room).take(tasks * nodes).collect();
+        let lanes: Vec<Sent> = accs.iter_mut().map(|accs| Sent(accs.lanes())).collect();
+        share(tasks * nodes, |piece| {
+            let (task, start) = (layout.task(piece / nodes), piece % nodes * node);
+            // SAFETY: passed on; each piece has lanes of its own, with room for those of any task.
+            unsafe { self.tree(&task, start..chunks.min(start + node), lanes[piece].0) };
+        });
+        for (index, lanes) in lanes.chunks(nodes).enumerate() {
+            let task = layout.task(index);
+            // SAFETY: all were filled, and lie apart.
+            unsafe { self.meet(lanes, task.lanes) };
+            // SAFETY: passed on; the lanes were just filled.
+            unsafe { self.end(&task, lanes[0].0) };
+        }
+    }
+
+    /// Merges the accumulators of nodes into those of the first, in the order of [`tree`](Job::tree).
+    ///
+    /// # Safety
+    ///
+    /// All lanes are filled, and lie apart.
+    unsafe fn meet(&self, nodes: &[Sent], lanes: usize) {
+        if nodes.len() > 1 {
+            let (left, right) = nodes.split_at(nodes.len().next_power_of_two() / 2);
+            // SAFETY: passed on.
+            unsafe { self.meet(left, lanes) };
+            // SAFETY: passed on.
+            unsafe { self.meet(right, lanes) };
+            // SAFETY: passed on.
+            unsafe { (self.driver.bodies.merge)(left[0].0, right[0].0, lanes) };
+        }
+    }
+
+    /// Stores the results of a task.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Driver::run`]; the lanes hold the accumulators of all its elements.
+    unsafe fn end(&self, task: &Task, lanes: Lanes) {
+        let outs = [0, 1].map(|k| self.driver.outs[k].wrapping_offset(task.outs[k]));
+        let count = self.driver.layout.count as i64;
+        // SAFETY: passed on; R1: these are the task's outputs.
+        unsafe { self.driver.store(lanes, task.lanes, count, outs, task.strides) };
     }
 
     /// Folds chunks into lanes: the left half of a node is the largest power of two below its number of chunks.
@@ -169,20 +215,11 @@ impl Job<'_> {
             return unsafe { fold.fold(at, task.lanes, elements, into) };
         }
         let middle = chunks.start + chunks.len().next_power_of_two() / 2;
-        let (left, right) = (chunks.start..middle, middle..chunks.end);
         let mut accs = Accs::new(driver.bodies.parts, task.lanes);
-        let (to_left, to_right) = (Sent(into), Sent(accs.lanes()));
-        let split = self.parallel && chunks.len() * layout.chunk() * task.lanes > GRAIN;
+        // SAFETY: passed on.
+        unsafe { self.tree(task, chunks.start..middle, into) };
         // SAFETY: passed on; the right half has lanes of its own.
-        let one = move || unsafe { self.tree(task, left, { to_left }.0) };
-        // SAFETY: as above.
-        let other = move || unsafe { self.tree(task, right, { to_right }.0) };
-        if split {
-            rayon::join(one, other);
-        } else {
-            one();
-            other();
-        }
+        unsafe { self.tree(task, middle..chunks.end, accs.lanes()) };
         // SAFETY: both were just filled, and lie apart.
         unsafe { (driver.bodies.merge)(into, accs.lanes(), task.lanes) };
     }

@@ -5,6 +5,7 @@ use super::body::{Acc, ROW_BYTES, Rows, TALL, dense_lanes, sweep};
 use super::lanes::Lanes;
 use crate::cell::Cell;
 use crate::isa::Isa;
+use crate::moves::prefetch_run;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{Accumulator, Fold};
@@ -81,13 +82,24 @@ where
             },
         );
     }
-    for g in usize::from(rows.fresh)..rows.groups {
-        let group = group(g);
-        // SAFETY: B3.
-        let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
-        let (firsts, seconds) = (&mut held.firsts[..n], &mut held.seconds[..n]);
-        // SAFETY: they were set.
-        unsafe { sweep::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
+    let mut fold = |ahead: Option<isize>| {
+        for g in usize::from(rows.fresh)..rows.groups {
+            let group = group(g);
+            if let Some(ahead) = ahead {
+                prefetch_run(group.at.wrapping_offset(ahead), TALL * row);
+            }
+            // SAFETY: B3.
+            let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+            let (firsts, seconds) = (&mut held.firsts[..n], &mut held.seconds[..n]);
+            // SAFETY: they were set.
+            unsafe { sweep::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
+        }
+    };
+    // A loop each: a condition within would keep the accumulators out of registers.
+    if rows.ahead == 0 {
+        fold(None)
+    } else {
+        fold(Some(rows.ahead))
     }
     for j in 0..n {
         // SAFETY: there is a group, which has set them.

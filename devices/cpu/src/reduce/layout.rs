@@ -13,6 +13,9 @@ pub(super) const LANES: usize = 128;
 /// An input of more bytes is not expected in the second-level cache.
 const FAR_BYTES: usize = 1 << 20;
 
+/// How far ahead a dense run from memory is asked for, in bytes: processors fetch ahead by themselves, but not beyond a page.
+const AHEAD: isize = 8192;
+
 /// Rows of a chunk.
 pub(super) const ROWS: usize = 128;
 
@@ -77,6 +80,8 @@ pub(super) struct Layout {
     rows: usize,
     /// Rows along are asked for before they are met.
     pub(super) fetches: bool,
+    /// How far ahead, in bytes, dense runs are asked for; 0 where they are expected in a cache.
+    pub(super) ahead: isize,
     /// Elements per output.
     pub(super) count: usize,
     /// Outputs, or runs of lanes.
@@ -98,6 +103,7 @@ impl Layout {
         let count = numel(&reduced);
         let bytes = iter.numel().saturating_mul(iter.dtype(input).size());
         let fetches = bytes > FAR_BYTES && Maker::current().loses_rows();
+        let ahead = if bytes > FAR_BYTES { AHEAD } else { 0 };
 
         let size = iter.dtype(input).size();
         let lanes_of = |in_place| if in_place { dense_lanes(size) } else { LANES };
@@ -116,7 +122,7 @@ impl Layout {
             let dim = kept.remove(place);
             let tasks = numel(&kept);
             let (way, lanes, rows) = (Way::Across(Some(dim)), lanes_of(true), rows_of(true));
-            return Layout { reduced, kept, way, in_place: true, lanes, rows, fetches, count, tasks };
+            return Layout { reduced, kept, way, in_place: true, lanes, rows, fetches, ahead, count, tasks };
         }
         let few = count < SHORT_RUN.start && kept.iter().any(|d| d.size >= GOOD_LANES);
         let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= GOOD_ROW) && !few;
@@ -133,10 +139,21 @@ impl Layout {
                 let block = BESIDE / row_of(count, 1, lanes);
                 let tasks = numel(&kept) * next.size.div_ceil(block);
                 let way = Way::Beside(next, block);
-                return Layout { reduced, kept, way, in_place, lanes, rows, fetches, count, tasks };
+                return Layout { reduced, kept, way, in_place, lanes, rows, fetches, ahead, count, tasks };
             }
             let tasks = numel(&kept);
-            return Layout { reduced, kept, way: Way::Across(None), in_place, lanes, rows, fetches, count, tasks };
+            return Layout {
+                reduced,
+                kept,
+                way: Way::Across(None),
+                in_place,
+                lanes,
+                rows,
+                fetches,
+                ahead,
+                count,
+                tasks,
+            };
         };
         let along = kept.remove(place);
         let in_place = lane.is_direct() && is_dense(&along);
@@ -151,6 +168,7 @@ impl Layout {
             lanes: LANES,
             rows: ROWS,
             fetches,
+            ahead,
             count,
             tasks,
         }
