@@ -226,6 +226,7 @@ impl Params for () {
 pub struct Number(pub Scalar);
 
 impl Default for Number {
+    #[inline]
     fn default() -> Number {
         Number(Scalar::Int(1))
     }
@@ -244,6 +245,7 @@ impl Params for Number {
             Scalar::Complex(c) => V::from_complex(c.re, c.im),
         }
     }
+    #[inline]
     fn scalars(&self) -> &[Scalar] {
         std::slice::from_ref(&self.0)
     }
