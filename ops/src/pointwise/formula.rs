@@ -123,6 +123,8 @@ pub trait Operands: sealed::Sealed + 'static {
     const COUNT: usize;
     /// How many of them, from the first, are masks: bool, whatever the others promote to.
     const MASKS: usize = 0;
+    /// They are an array: each is like the others.
+    const ALIKE: bool = false;
     /// The type of one element of each.
     type Of<V: Value>;
     /// The type of the operands in a call.
@@ -134,6 +136,7 @@ pub struct Same<const N: usize>;
 impl<const N: usize> sealed::Sealed for Same<N> {}
 impl<const N: usize> Operands for Same<N> {
     const COUNT: usize = N;
+    const ALIKE: bool = true;
     type Of<V: Value> = [V; N];
     type Array<'t> = [Operand<'t>; N];
 }

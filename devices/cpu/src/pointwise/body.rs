@@ -5,10 +5,12 @@
 //! * K2: `out` has `n` writable elements, each input `n` initialised ones, of the dtypes that `Taking::dtype` names.
 //! * K3: if `n > 1`, each input either is `out` exactly, or lies apart from it.
 //! * K4: `params` points to the formula's parameters.
-//! * K5: if `streams`, no input is `out`, and the caller ends with [`end_stream`](crate::moves::end_stream).
+//! * K5: of [`Going::Streamed`], no input is `out`, and the caller ends with [`end_stream`](crate::moves::end_stream).
+//! * K6: of an operand that stands still one element is initialised; the body is one that [`stands`](super::still::stands).
 
 use super::aside::aside;
 use super::operands::{Load, Register, Store};
+use super::still::{Still, stands};
 use super::streaming::Streams;
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
@@ -21,10 +23,22 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// A kernel body: output, inputs, number of elements, parameters, and whether to store past the caches, which light formulas do. False
-/// if the data has no result ([`Map::fault`]); some of the output may be written by then. Unsafe by K1 to K5 of `body.rs`; only this
-/// crate calls it.
-pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), streams: bool) -> bool;
+/// A kernel body: output, inputs, number of elements, parameters, and how to go through them. False if the data has no result
+/// ([`Map::fault`]); some of the output may be written by then. Unsafe by K1 to K6 of `body.rs`; only this crate calls it.
+pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going) -> bool;
+
+/// How a body goes through its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Going {
+    /// Element by element of each.
+    Along,
+    /// The same, and light formulas store past the caches.
+    Streamed,
+    /// The first of two operands is the same element for all.
+    FirstStill,
+    /// The second is.
+    SecondStill,
+}
 
 /// Elements that are asked for faults before the first of them is written. They stay in the first-level cache.
 const CHUNK: usize = 1024;
@@ -57,8 +71,8 @@ pub(super) trait HasBody: PointwiseFn {
     ///
     /// # Safety
     ///
-    /// K1–K5.
-    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), streams: bool) -> bool
+    /// K1–K6.
+    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going) -> bool
     where
         C: Cell,
         I: Isa,
@@ -68,8 +82,13 @@ pub(super) trait HasBody: PointwiseFn {
         Self::Out: Store<On<C, I>>;
 }
 
+/// Whether the formula is light, and its loop no other than that over its elements.
+pub(super) const fn is_plain<F: PointwiseFn>() -> bool {
+    F::LIGHT && !F::FAULT && !F::USUAL && !F::PARTIAL && F::STEPS == 0
+}
+
 impl<F: PointwiseFn> HasBody for F {
-    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), streams: bool) -> bool
+    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going) -> bool
     where
         C: Cell,
         I: Isa,
@@ -81,8 +100,15 @@ impl<F: PointwiseFn> HasBody for F {
         // SAFETY: K1.
         let isa = unsafe { I::assume() };
         let run = Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData };
-        if const { F::LIGHT && !F::FAULT && !F::USUAL && !F::PARTIAL && F::STEPS == 0 } && streams {
+        if const { is_plain::<F>() } && going == Going::Streamed {
             return isa.enter(Streams(run));
+        }
+        if const { stands::<F>() && size_of::<C::Stored>() == size_of::<C::Repr>() } {
+            match going {
+                Going::FirstStill => return isa.enter(Still::<F, C, 0>(run)),
+                Going::SecondStill => return isa.enter(Still::<F, C, 1>(run)),
+                Going::Along | Going::Streamed => {}
+            }
         }
         isa.enter(run)
     }

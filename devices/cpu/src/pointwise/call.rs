@@ -6,6 +6,7 @@ use super::driver::{Base, Driver, MAX};
 use super::few::Few;
 use super::flat::Flat;
 use super::kernels::Kernels;
+use super::still;
 use super::taking::Taking;
 use super::tiled::Tiled;
 use crate::device::Cpu;
@@ -38,6 +39,7 @@ struct Shape {
     kind: OutputKind,
     masks: u8,
     light: bool,
+    still: bool,
     words: &'static str,
     as_f32: fn(DType) -> bool,
     fault: bool,
@@ -62,6 +64,7 @@ where
             kind: F::Out::KIND,
             masks: F::Operands::MASKS as u8,
             light: F::LIGHT,
+            still: const { still::stands::<F>() },
             words: F::Domain::WORDS,
             as_f32: as_f32::<F>,
             fault: F::FAULT,
@@ -105,7 +108,9 @@ unsafe fn bind(
     let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: shape.words };
     let compute = if (shape.as_f32)(common) { DType::F32 } else { common };
     let body = lookup(compute, level).ok_or_else(none)?;
-    let taking = Taking { body, kind: shape.kind, masks: shape.masks, light: shape.light, common, compute, level };
+    let still = shape.still && still::taken(compute);
+    let taking =
+        Taking { body, kind: shape.kind, masks: shape.masks, light: shape.light, still, common, compute, level };
     if let Some(uniform) = walk.uniform() {
         // SAFETY: E1, E2 are passed on, and this is the formula's body.
         if let Some(flat) = unsafe { Flat::uniform(uniform, &taking, inputs, outputs) } {

@@ -2,7 +2,7 @@
 //! of what the body takes are staged, tile by tile, in blocks that stay in the first-level cache.
 //! `planes` walks, this owns the choice of how.
 
-use super::body::Body;
+use super::body::{Body, Going};
 use super::planes::Planes;
 use super::taking::Taking;
 use crate::lane::Lane;
@@ -58,6 +58,8 @@ pub(super) struct Driver {
     bases: SmallVec<[Base; 4]>,
     /// An element takes longer to move than to compute.
     pub(super) light: bool,
+    /// [`Taking::still`].
+    pub(super) still: bool,
     /// The operand that a body may find to be its output.
     pub(super) first: usize,
     walk: Walk,
@@ -80,10 +82,11 @@ impl Driver {
     pub(super) unsafe fn new(iter: &TensorIter, taking: &Taking, bases: SmallVec<[Base; 4]>) -> Driver {
         let lanes = (0..iter.noperands()).map(|k| taking.lane(iter, k)).collect();
         // SAFETY: passed on.
-        unsafe { Driver::over(iter, taking.body, taking.light, taking.first(), lanes, bases) }
+        unsafe { Driver::over(iter, taking.body, [taking.light, taking.still], taking.first(), lanes, bases) }
     }
 
-    /// A driver of a body over `iter`, by these lanes; `first` is the operand that the body may find to be its output.
+    /// A driver of a body over `iter`, by these lanes; whether it is light, and an operand may stand still; `first` is the operand that the
+    /// body may find to be its output.
     ///
     /// # Safety
     ///
@@ -91,7 +94,7 @@ impl Driver {
     pub(super) unsafe fn over(
         iter: &TensorIter,
         body: Body,
-        light: bool,
+        [light, still]: [bool; 2],
         first: usize,
         lanes: SmallVec<[Lane; 4]>,
         bases: SmallVec<[Base; 4]>,
@@ -108,7 +111,7 @@ impl Driver {
         } else {
             Walk::Planes(lanes)
         };
-        Driver { body, light, bases, first, walk }
+        Driver { body, light, still, bases, first, walk }
     }
 
     /// Where an operand begins.
@@ -132,7 +135,7 @@ impl Driver {
                     *to = base.pointer().cast_const();
                 }
                 // SAFETY: K1, K2 by D1 and D2, K3 since the plan found no doubtful overlap, K4 passed on.
-                unsafe { (self.body)(self.bases[0].pointer(), ins.as_ptr(), *n, params, false) }
+                unsafe { (self.body)(self.bases[0].pointer(), ins.as_ptr(), *n, params, Going::Along) }
             }
             Walk::Planes(lanes) => {
                 let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(Base::pointer).collect();

@@ -1,7 +1,7 @@
 //! A call whose one or two tensors are of bool, or whose only one is of integers that are all the same to the formula: the formula is
 //! asked for each value that there is, and the answers are spread. Refuses everything else; the answers are the same.
 
-use super::body::Body;
+use super::body::{Body, Going};
 use super::driver::{Driver, MAX};
 use super::taking::Taking;
 use crate::cast::{Bits, moved};
@@ -111,7 +111,7 @@ impl Few {
         let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(lane).collect();
         let body = choose(iter.dtype(0).size(), tensors.len(), taking.level);
         // SAFETY: D1 by E1; D2: the body takes outputs as they are, inputs of bytes and no others, of which a byte is staged.
-        let spread = unsafe { Driver::over(iter, body, true, tensors[0], lanes, bases) };
+        let spread = unsafe { Driver::over(iter, body, [true, false], tensors[0], lanes, bases) };
         Few { taking: *taking, spread, tensors, values }
     }
 
@@ -165,7 +165,7 @@ impl Few {
         }
         let out = blocks[0].data();
         // SAFETY: K1 by FW1; K2: the blocks hold so many elements of the dtypes that the body takes; K3: they lie apart; K4.
-        if !unsafe { (self.taking.body)(out, ins.as_ptr(), self.values, params, false) } {
+        if !unsafe { (self.taking.body)(out, ins.as_ptr(), self.values, params, Going::Along) } {
             return false;
         }
         // SAFETY: L1: the table has room; L2; the body filled the block.
@@ -240,7 +240,7 @@ unsafe fn choose_at<T: Copy, I: Isa, const N: usize>(
     ins: *const *const u8,
     n: usize,
     params: *const (),
-    _streams: bool,
+    _going: Going,
 ) -> bool {
     // SAFETY: K4.
     let choice = unsafe { &*params.cast::<Choice>() };

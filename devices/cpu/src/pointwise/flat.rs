@@ -1,7 +1,7 @@
 //! A small call whose operands are what the body takes: one call of the body on one thread, with nothing staged but a number.
 //! Refuses everything else, which the driver handles; the answers are the same.
 
-use super::body::Body;
+use super::body::{Body, Going};
 use super::taking::Taking;
 use crate::cast::{self, moved};
 use crate::isa::Level;
@@ -153,7 +153,7 @@ impl Flat {
         let done = match &self.spread {
             _ if self.n == 0 => true,
             // SAFETY: K1 to K3 by FL1, K4 passed on.
-            None => unsafe { (self.body)(self.out, self.ins.as_ptr(), self.n, params, false) },
+            None => unsafe { (self.body)(self.out, self.ins.as_ptr(), self.n, params, Going::Along) },
             // SAFETY: as for this function.
             Some(spread) => unsafe { self.run_spread(spread, params) },
         };
@@ -174,6 +174,6 @@ impl Flat {
         let mut ins = self.ins;
         ins[usize::from(spread.input)] = data;
         // SAFETY: K1 to K3 by FL1; the block holds the `n` elements of the number; K4 passed on.
-        unsafe { (self.body)(self.out, ins.as_ptr(), self.n, params, false) }
+        unsafe { (self.body)(self.out, ins.as_ptr(), self.n, params, Going::Along) }
     }
 }

@@ -26,12 +26,13 @@ mod flat;
 mod kernels;
 mod operands;
 mod planes;
+mod still;
 mod streaming;
 mod taking;
 mod tiled;
 mod truth;
 
-pub use body::Body;
+pub use body::{Body, Going};
 pub use call::Ready;
 pub(crate) use driver::Base;
 pub use kernels::{Kernels, here};

@@ -144,6 +144,18 @@ pub unsafe trait Load<V: Value>: Operands {
     /// Element `i` of each operand is in bounds and initialised.
     unsafe fn load<const WIDE: bool>(pointers: Self::Pointers, i: usize) -> Self::Of<V>;
 
+    /// The pointers, that of operand `k` by another one; of operands that are [`ALIKE`](Operands::ALIKE), and of which there are several.
+    #[inline(always)]
+    fn without(pointers: Self::Pointers, _k: usize) -> Self::Pointers {
+        pointers
+    }
+
+    /// `x`, but operand `k` that of `held`; as above.
+    #[inline(always)]
+    fn holding(x: Self::Of<V>, _held: &Self::Of<V>, _k: usize) -> Self::Of<V> {
+        x
+    }
+
     /// Neighbours are loaded as one word.
     const PAIRED: bool = false;
 
@@ -193,6 +205,18 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
                 unsafe { V::load::<WIDE>(p, i) }
             },
         )
+    }
+
+    #[inline(always)]
+    fn without(mut pointers: [*const u8; N], k: usize) -> [*const u8; N] {
+        pointers[k] = pointers[(k + 1) % N];
+        pointers
+    }
+
+    #[inline(always)]
+    fn holding(mut x: [V; N], held: &[V; N], k: usize) -> [V; N] {
+        x[k] = held[k];
+        x
     }
 
     const PAIRED: bool = V::PAIRED;

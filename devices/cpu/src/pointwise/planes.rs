@@ -3,6 +3,7 @@
 //! A *plane* is what `for_each` hands out: rows of elements. It is walked
 //!
 //! * row by row without staging, if every operand is a dense run in each row, and rows are long or there is but one;
+//! * row by row, if all that lacks is that an operand stands still in a row, and the body takes it so;
 //! * in tiles of part of a row, if rows are long;
 //! * in tiles of many rows, if rows are short, or not long and nothing but broadcast operands needs staging for it: an
 //!   operand that is dense across rows needs none then;
@@ -13,7 +14,7 @@
 //! A tile is read completely before any of it is written, and what it writes is read by no other tile (I4 of `TensorIter`).
 //! A staged input is not staged again while its source stays where it is: a number is converted once, a broadcast row once.
 
-use super::body::Body;
+use super::body::{Body, Going};
 use super::driver::{Driver, MAX, STAGE};
 use super::streaming;
 use crate::lane::{Lane, Stage};
@@ -38,6 +39,8 @@ pub(super) struct Planes<'d> {
     serial: bool,
     /// An element takes longer to move than to compute.
     light: bool,
+    /// The body takes an operand that stands still (K6).
+    still: bool,
     /// No cache will keep the output.
     streams: bool,
     /// Bit `k` is set if operand `k` is staged whatever its strides.
@@ -61,6 +64,7 @@ impl<'d> Planes<'d> {
             first: driver.first,
             serial: iter.must_be_serial(),
             light: driver.light,
+            still: driver.still,
             streams: driver.light && !iter.must_be_serial() && streaming::pays(iter.numel() * lanes[0].size()),
             staged: lanes.iter().enumerate().map(bit).sum(),
             capacity: lanes.iter().map(|lane| lane.capacity_of(STAGE)).min().unwrap_or(1),
@@ -100,12 +104,14 @@ impl<'d> Planes<'d> {
         let &Plane { cols, rows, staged, .. } = plane;
         if self.serial {
             self.tiles(plane, 1, 1)
+        } else if let Some(going) = self.still(plane) {
+            self.rows(plane, going)
         } else if self.is_square(plane) {
             self.squares(plane)
         } else if let Some(staged) = self.joined(plane) {
             self.tiles(&Plane { staged, ..*plane }, cols, rows.min(self.capacity / cols))
         } else if staged == 0 {
-            self.rows(plane)
+            self.rows(plane, if self.streams { Going::Streamed } else { Going::Along })
         } else {
             self.tiles(plane, cols.min(self.capacity), 1)
         }
@@ -160,30 +166,44 @@ impl<'d> Planes<'d> {
             && (0..self.lanes.len()).filter(is_staged).count() <= SQUARES
     }
 
+    /// The way in which one of two operands stands still, if nothing else keeps rows from being dense runs, and they are worth a call each.
+    fn still(&self, plane: &Plane<'_>) -> Option<Going> {
+        let going = match plane.staged {
+            0b010 => Going::FirstStill,
+            0b100 => Going::SecondStill,
+            _ => return None,
+        };
+        let k = if going == Going::FirstStill { 1 } else { 2 };
+        let is_read_alone = plane.at[3 - k] != plane.at[0];
+        let takes = self.still && !self.streams && self.staged == 0 && is_read_alone;
+        (takes && plane.inner[k] == 0 && plane.cols >= SHORT).then_some(going)
+    }
+
     /// Row by row, nothing staged.
-    fn rows(&self, plane: &Plane<'_>) -> bool {
+    fn rows(&self, plane: &Plane<'_>, going: Going) -> bool {
         let mut ins = [std::ptr::null(); MAX];
         (0..plane.rows).all(|row| {
             for (k, to) in ins.iter_mut().enumerate().take(self.lanes.len() - 1) {
                 *to = plane.element(k + 1, row, 0).cast_const();
             }
             let out = plane.element(0, row, 0);
-            // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row), K3 by I4, K4 by the
+            // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row, or stands still in it, K6), K3 by I4, K4 by the
             // contract of `run`.
-            unsafe { self.dense(out, &ins, plane.cols, self.streams) }
+            unsafe { self.dense(out, &ins, plane.cols, going) }
         })
     }
 
-    /// A dense run, past the caches if `streams`.
+    /// A dense run, past the caches only if no input is the output.
     ///
     /// # Safety
     ///
-    /// K1 to K4 of `body.rs`.
+    /// K1 to K4 and K6 of `body.rs`.
     #[inline]
-    unsafe fn dense(&self, out: *mut u8, ins: &[*const u8; MAX], n: usize, streams: bool) -> bool {
-        let streams = streams && ins[..self.lanes.len() - 1].iter().all(|&at| !std::ptr::eq(at, out));
+    unsafe fn dense(&self, out: *mut u8, ins: &[*const u8; MAX], n: usize, going: Going) -> bool {
+        let is_input = || ins[..self.lanes.len() - 1].iter().any(|&at| std::ptr::eq(at, out));
+        let going = if going == Going::Streamed && is_input() { Going::Along } else { going };
         // SAFETY: passed on; K5: no input is the output, and `plane` ends the stream.
-        unsafe { (self.body)(out, ins.as_ptr(), n, self.params, streams) }
+        unsafe { (self.body)(out, ins.as_ptr(), n, self.params, going) }
     }
 
     /// In tiles of `rows` rows of `cols` elements.
@@ -215,9 +235,10 @@ impl<'d> Planes<'d> {
                 let to = plane.element(0, row, col);
                 let is_staged = plane.staged & 1 == 1;
                 let out = if is_staged { blocks[0].data() } else { to };
+                let going = if self.streams && !is_staged { Going::Streamed } else { Going::Along };
                 // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by I4
                 // or because the tile is one element, K4 by the contract of `run`.
-                if !unsafe { self.dense(out, &ins, rows * cols, self.streams && !is_staged) } {
+                if !unsafe { self.dense(out, &ins, rows * cols, going) } {
                     return false;
                 }
                 if is_staged {
@@ -280,7 +301,7 @@ impl Planes<'_> {
                     }
                     // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by
                     // I4, K4 by the contract of `run`.
-                    if !unsafe { (self.body)(at(0, r), ins.as_ptr(), cols, self.params, false) } {
+                    if !unsafe { (self.body)(at(0, r), ins.as_ptr(), cols, self.params, Going::Along) } {
                         return false;
                     }
                 }

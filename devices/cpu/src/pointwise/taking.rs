@@ -17,6 +17,8 @@ pub(super) struct Taking {
     pub(super) masks: u8,
     /// An element takes longer to move than to compute.
     pub(super) light: bool,
+    /// The body takes an operand that stands still (K6).
+    pub(super) still: bool,
     /// The dtype that the operator computes in.
     pub(super) common: DType,
     /// The dtype that the body computes in, which is the same or wider.

@@ -2,6 +2,7 @@
 //! one thread. What such a call costs is the way to the body, not the elements. Refuses everything else, which the driver
 //! handles; the answers are the same.
 
+use super::body::Going;
 use super::driver::STAGE;
 use super::flat::Value;
 use super::taking::Taking;
@@ -117,11 +118,11 @@ impl Tiled {
         if as_it_is(&lane, &tile) {
             // SAFETY: K1, K2 by TL1 and TL2 (staged operands are dense in their blocks, the others in memory), K3 since the
             // plan found no doubtful overlap, K4 passed on.
-            return unsafe { (self.taking.body)(to, ins.as_ptr(), cols * rows, params, false) };
+            return unsafe { (self.taking.body)(to, ins.as_ptr(), cols * rows, params, Going::Along) };
         }
         let block = blocks[0].data();
         // SAFETY: as above; a block is apart from all operands.
-        if !unsafe { (self.taking.body)(block, ins.as_ptr(), cols * rows, params, false) } {
+        if !unsafe { (self.taking.body)(block, ins.as_ptr(), cols * rows, params, Going::Along) } {
             return false;
         }
         // SAFETY: L1, L2 by TL1; the body filled the block; nobody else uses the output.

@@ -1,7 +1,7 @@
 //! Bodies of formulas of one or two bools. There are four operands at most, so the formula is asked for each of them, and what it
 //! says becomes a polynomial over the two-element field (its algebraic normal form, Zhegalkin 1927): one loop for all formulas.
 
-use super::body::{NEAR, OWNED};
+use super::body::{Going, NEAR, OWNED};
 use super::operands::{Load, Store};
 use crate::isa::{Isa, Kernel, Portable};
 use crate::moves::prefetch_run;
@@ -33,7 +33,7 @@ pub(super) unsafe fn truth<F, I>(
     ins: *const *const u8,
     n: usize,
     params: *const (),
-    _streams: bool,
+    _going: Going,
 ) -> bool
 where
     I: Isa,

@@ -25,6 +25,20 @@ impl<V: monomorph_ops::algebra::Ordered> Map<V> for Less {
     }
 }
 
+pointwise! { Minus "sub": AllDTypes, Same<2>; () => Common; Rule::BINARY, light = true }
+impl<V: Num> Map<V> for Minus {
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a - b
+    }
+}
+
+pointwise! { Before "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+impl<V: monomorph_ops::algebra::Ordered> Map<V> for Before {
+    fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
+        a.lt(b)
+    }
+}
+
 pointwise! { Abs "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY }
 impl<V: monomorph_ops::algebra::Magnitude> Map<V> for Abs {
     fn eval([a]: [V; 1], (): ()) -> V::Re {

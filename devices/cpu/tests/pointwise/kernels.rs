@@ -1,10 +1,10 @@
 //! Bodies at every level of the host: exact operations are exact everywhere, so they agree bit by bit.
 
-use super::formulas::{Axpy, Choose, Less, Times};
+use super::formulas::{Axpy, Before, Choose, Less, Minus, Times};
 use super::random::Random;
 use monomorph_core::DType;
 use monomorph_cpu::isa::Level;
-use monomorph_cpu::pointwise::{Kernels, here};
+use monomorph_cpu::pointwise::{Going, Kernels, here};
 use monomorph_ops::pointwise::{Here, Number};
 
 /// The bytes that a formula makes of random bytes.
@@ -22,7 +22,7 @@ fn output<F: Kernels<Here>, P>(dtype: DType, level: Level, masks: usize, params:
     }
     // SAFETY: K1: `lookup` asks the host. K2: every buffer has room for N elements of any dtype. K3: the buffers are
     // distinct, or the first operand is the output. K4: these are the parameters.
-    assert!(unsafe { body(to, ins.as_ptr(), N, std::ptr::from_ref(params).cast(), false) });
+    assert!(unsafe { body(to, ins.as_ptr(), N, std::ptr::from_ref(params).cast(), Going::Along) });
     if in_place {
         out = std::mem::take(&mut inputs[masks]);
         out[N * dtype.size()..].fill(0);
@@ -70,17 +70,18 @@ fn what_is_streamed_is_what_is_stored() {
         let mut random = Random(11 + dtype as u64);
         let bytes: Vec<u8> = (0..4 * (N + 20) * size).map(|_| random.below(256) as u8).collect();
         let at = |k: usize| bytes[k * (N + 20) * size..].as_ptr();
-        let run = |start: usize, n: usize, streams: bool| {
+        let run = |start: usize, n: usize, going: Going| {
             let mut out = vec![[0xa5u8; 64]; ((N + 20) * size).div_ceil(64)];
             let to = out.as_flattened_mut()[start * size..].as_mut_ptr();
             // SAFETY: K1: `lookup` asks the host. K2: every run has n elements. K3: they lie apart. K4: there are none. K5:
             // no other thread looks.
-            assert!(unsafe { body(to, [at(0), at(1), at(2)].as_ptr(), n, std::ptr::from_ref(&()).cast(), streams) });
+            assert!(unsafe { body(to, [at(0), at(1), at(2)].as_ptr(), n, std::ptr::from_ref(&()).cast(), going) });
             out
         };
         for start in 0..20 {
             for n in [0, 1, 5, 16, 127, 128, 129, 143, 256, 500, N] {
-                assert!(run(start, n, true) == run(start, n, false), "{dtype} at {level}, {n} from {start} on");
+                let same = run(start, n, Going::Streamed) == run(start, n, Going::Along);
+                assert!(same, "{dtype} at {level}, {n} from {start} on");
             }
         }
     }
@@ -88,6 +89,40 @@ fn what_is_streamed_is_what_is_stored() {
         for dtype in [DType::U8, DType::BF16, DType::F16, DType::F32, DType::C128] {
             check::<Times>(dtype, level);
             check::<Choose>(dtype, level);
+        }
+    }
+}
+
+/// Either operand, of every dtype whose bodies take it so; the other is read to its end and no further.
+#[test]
+fn what_stands_still_is_one_element_for_all() {
+    fn check<F: Kernels<Here>>(dtype: DType, level: Level, n: usize) {
+        let (size, body) = (dtype.size(), here::<F>(dtype, level).unwrap());
+        let mut random = Random(3 + dtype as u64);
+        let run: Vec<u8> = (0..n * size).map(|_| random.below(256) as u8).collect();
+        let one: Vec<u8> = (0..size).map(|_| random.below(256) as u8).collect();
+        let filled = one.repeat(n);
+        let call = |ins: [*const u8; 2], going| {
+            let mut out = vec![0xa5u8; (n + 1) * size];
+            // SAFETY: K1: `lookup` asks the host. K2, K6: runs have n elements, what stands still one. K3: they lie apart. K4: there are
+            // none.
+            assert!(unsafe { body(out.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), going) });
+            assert_eq!(out[n * size..], vec![0xa5; size]);
+            canonical(out, dtype)
+        };
+        let [run, one, filled] = [&run, &one, &filled].map(|bytes| bytes.as_ptr());
+        let same = call([run, one], Going::SecondStill) == call([run, filled], Going::Along);
+        assert!(same, "second of {n} {dtype} at {level}");
+        let same = call([one, run], Going::FirstStill) == call([filled, run], Going::Along);
+        assert!(same, "first of {n} {dtype} at {level}");
+    }
+    for level in Level::available() {
+        for n in [0, 1, 7, 64, 1001] {
+            for dtype in [DType::U8, DType::I16, DType::I64, DType::F32, DType::F64, DType::C64, DType::C128] {
+                check::<Minus>(dtype, level, n);
+            }
+            check::<Before>(DType::F32, level, n);
+            check::<Before>(DType::I64, level, n);
         }
     }
 }

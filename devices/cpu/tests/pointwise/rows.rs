@@ -1,6 +1,6 @@
 //! Operands that are the same in every row of the output: one row is computed and copied.
 
-use super::formulas::{Abs, T, Times, apply, axpy_out, tensor};
+use super::formulas::{Abs, Before, Minus, T, Times, apply, axpy_out, tensor};
 use monomorph_core::structured::{Out, call};
 use monomorph_core::{DType, Geometry, Scalar, Tensor};
 use monomorph_cpu::Cpu;
@@ -53,4 +53,49 @@ fn rows_that_are_read_are_not_repeated() {
     let alias = this.clone();
     axpy_out(&expanded(&row, &[10, 70]), &alias, 2, &mut this).unwrap();
     assert_eq!(this.to_vec::<f32>().unwrap(), (0..700).map(|i| 1.0 + 2.0 * i as f32).collect::<Vec<_>>());
+}
+
+/// Columns that are broadcast, on either side, in rows of every length around those that are worth a call, in place, over gaps and casts.
+#[test]
+fn columns_stand_still_in_their_rows() {
+    for [rows, cols] in [[3i64, 63], [5, 64], [300, 65], [2, 5000], [1, 200], [70, 300]] {
+        let matrix: Vec<i32> = (0..(rows * cols) as i32).map(|i| i * 37 % 1000).collect();
+        let column: Vec<i32> = (0..rows as i32).map(|i| 500 - 3 * i).collect();
+        let row_of = |i: usize| column[i / cols as usize];
+        let minus = |first: bool| -> Vec<i32> {
+            let pairs = matrix.iter().enumerate().map(|(i, x)| (*x, row_of(i)));
+            pairs.map(|(x, y)| if first { y - x } else { x - y }).collect()
+        };
+        let before: Vec<bool> = matrix.iter().enumerate().map(|(i, x)| *x < row_of(i)).collect();
+        let (a, b) = (tensor(&matrix, &[rows, cols]), tensor(&column, &[rows, 1]));
+        let name = format!("{rows} × {cols}");
+        assert_eq!(apply::<Minus, _>((&a, &b)).unwrap().to_vec::<i32>().unwrap(), minus(false), "{name}");
+        assert_eq!(apply::<Minus, _>((&b, &a)).unwrap().to_vec::<i32>().unwrap(), minus(true), "{name}");
+        assert_eq!(apply::<Before, _>((&a, &b)).unwrap().to_vec::<bool>().unwrap(), before, "{name}");
+        // Every second element does not stand still.
+        let twice: Vec<i32> = (0..2 * (rows * cols) as i32).collect();
+        let stepped = Geometry::new(DType::I32, &[rows, cols], &[2 * cols, 2], 0).unwrap();
+        let stepped = tensor(&twice, &[rows, 2 * cols]).view_as(stepped).unwrap();
+        let want: Vec<i32> = matrix.iter().enumerate().map(|(i, x)| x - 2 * i as i32).collect();
+        assert_eq!(apply::<Minus, _>((&a, &stepped)).unwrap().to_vec::<i32>().unwrap(), want, "{name} stepped");
+        let [wide, doubles]: [Vec<f64>; 2] = [&matrix, &column].map(|x| x.iter().map(|x| f64::from(*x)).collect());
+        let (a, b) = (tensor(&wide, &[rows, cols]), tensor(&doubles, &[rows, 1]));
+        let want: Vec<f64> = minus(false).into_iter().map(f64::from).collect();
+        assert_eq!(apply::<Minus, _>((&a, &b)).unwrap().to_vec::<f64>().unwrap(), want, "{name}");
+        // The output is the matrix; it has gaps between rows; it is of another dtype.
+        for dtype in [DType::F64, DType::F32] {
+            let mut out = Tensor::<Cpu>::zeroed(dtype, &[rows, cols], &[cols + 3, 1], 0).unwrap();
+            let inputs = PointwiseInputs::<Minus>::new((&a, &b)).unwrap();
+            call::<Pointwise<Minus>, Cpu, _>(&inputs, Out([&mut out])).unwrap();
+            let got: Vec<f64> = match dtype {
+                DType::F64 => out.to_vec().unwrap(),
+                _ => out.to_vec::<f32>().unwrap().into_iter().map(f64::from).collect(),
+            };
+            assert_eq!(got, want, "{name} {dtype}");
+        }
+        let (alias, mut this) = (a.clone(), a);
+        let inputs = PointwiseInputs::<Minus>::new((&alias, &b)).unwrap();
+        call::<Pointwise<Minus>, Cpu, _>(&inputs, Out([&mut this])).unwrap();
+        assert_eq!(this.to_vec::<f64>().unwrap(), want, "{name} in place");
+    }
 }
