@@ -27,17 +27,19 @@ pub struct Alike {
 }
 
 impl Alike {
-    /// Looks at all of them; `None` if they are not alike.
-    pub(super) fn look(operands: &[Operand<'_>], slots: &[Slot<'_>]) -> Option<Alike> {
-        let [Slot { place, .. }] = slots else { return None };
+    /// Looks at all of them, and writes what it sees where it is to be: a result that is moved is read in other pieces than it was written in,
+    /// for which processors wait.
+    pub(super) fn look(operands: &[Operand<'_>], slots: &[Slot<'_>], into: &mut Option<Alike>) {
+        *into = None;
+        let [Slot { place, .. }] = slots else { return };
         let (first, one) = match operands {
             [Operand::Tensor(t), ..] => (0, t),
             [_, Operand::Tensor(t), ..] => (1, t),
-            _ => return None,
+            _ => return,
         };
         let geometry = one.geometry();
         if operands.len() > OPERANDS || !geometry.is_simple() {
-            return None;
+            return;
         }
         let out = match place {
             Place::Existing(out) => Some(out.as_ref()),
@@ -50,18 +52,18 @@ impl Alike {
             match operand {
                 Operand::Tensor(t) => unlike |= geometry.unlike::<true>(t.geometry()),
                 Operand::Number(number) if number.dtype().kind() <= dtype.kind() => numbers |= 1 << k,
-                _ => return None,
+                _ => return,
             }
         }
         if unlike != 0 || !is_placed_alike(operands, one, out) {
-            return None;
+            return;
         }
         let (output, row_major) = (out.map(|out| out.geometry().dtype()), geometry.is_contiguous());
         if !row_major && !same_strides(operands, geometry, out) {
-            return None;
+            return;
         }
         let at = (operands.as_ptr().addr(), operands.len());
-        Some(Alike { operands: at, first, numbers, dtype, output, device: one.device(), row_major })
+        *into = Some(Alike { operands: at, first, numbers, dtype, output, device: one.device(), row_major });
     }
 
     /// True if these are the operands that were looked at.

@@ -110,7 +110,7 @@ fn planned<'t, Op: StructuredOp, D: Executes<Op>>(
     state: &mut SinkState<'_>,
 ) -> Result<DeviceId> {
     if Op::OUTPUTS == 1 {
-        state.alike = Alike::look(Op::operands(inputs), state.slots);
+        Alike::look(Op::operands(inputs), state.slots, &mut state.alike);
     }
     let of_operands =
         if state.is_meta() { None } else { common_device(Op::operands(inputs), state, Op::CPU_SCALARS, D::KIND)? };

@@ -151,13 +151,15 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
         let masks = <F::Operands as Operands>::MASKS;
         let PointwisePlan { walk, compute, params } = plan;
-        params.clone_from(inputs.params());
         let scalars = inputs.params().scalars();
         let (rule, simple) = const { (&F::RULE, F::RULE.is_simple() && <F::Operands as Operands>::MASKS == 0) };
         let dtype = plan_call(rule, simple, masks, inputs.operands(), scalars, sink, walk)?;
         if const { F::RULE.stored_numbers } && is_half(dtype) {
             let rounded: SmallVec<[Scalar; 2]> = scalars.iter().map(|&number| stored(number, dtype)).collect();
             params.clone_from(&F::Params::from_scalars(&rounded).unwrap_or_default());
+        } else {
+            // Behind everything else: the caller has just written them, in other pieces than they are copied in.
+            params.clone_from(inputs.params());
         }
         *compute = Some(dtype);
         Ok(())

@@ -168,6 +168,9 @@ impl<'d> Planes<'d> {
 
     /// The way in which one of two operands stands still, if nothing else keeps rows from being dense runs, and they are worth a call each.
     fn still(&self, plane: &Plane<'_>) -> Option<Going> {
+        if !self.still || self.streams || self.staged != 0 {
+            return None;
+        }
         let going = match plane.staged {
             0b010 => Going::FirstStill,
             0b100 => Going::SecondStill,
@@ -175,8 +178,7 @@ impl<'d> Planes<'d> {
         };
         let k = if going == Going::FirstStill { 1 } else { 2 };
         let is_read_alone = plane.at[3 - k] != plane.at[0];
-        let takes = self.still && !self.streams && self.staged == 0 && is_read_alone;
-        (takes && plane.inner[k] == 0 && plane.cols >= SHORT).then_some(going)
+        (is_read_alone && plane.inner[k] == 0 && plane.cols >= SHORT).then_some(going)
     }
 
     /// Row by row, nothing staged.

@@ -78,6 +78,9 @@ fn columns_stand_still_in_their_rows() {
         let stepped = tensor(&twice, &[rows, 2 * cols]).view_as(stepped).unwrap();
         let want: Vec<i32> = matrix.iter().enumerate().map(|(i, x)| x - 2 * i as i32).collect();
         assert_eq!(apply::<Minus, _>((&a, &stepped)).unwrap().to_vec::<i32>().unwrap(), want, "{name} stepped");
+        // There is no other operand that would be a dense run.
+        let want: Vec<i32> = (0..(rows * cols) as i32).map(|i| 2 * i).collect();
+        assert_eq!(apply::<Abs, _>((&stepped,)).unwrap().to_vec::<i32>().unwrap(), want, "{name} alone");
         let [wide, doubles]: [Vec<f64>; 2] = [&matrix, &column].map(|x| x.iter().map(|x| f64::from(*x)).collect());
         let (a, b) = (tensor(&wide, &[rows, cols]), tensor(&doubles, &[rows, 1]));
         let want: Vec<f64> = minus(false).into_iter().map(f64::from).collect();
