@@ -48,8 +48,12 @@ macro_rules! in_table {
     ([] $name:tt $($row:tt)*) => {
         impl InTable for Row<{ name(monomorph_ops::__row_name!($name)) }> {
             fn register(library: &mut Library) -> Result<()> {
-                monomorph_ops::__register_row! { [library Cpu Meta] $name $($row)* }
-                Ok(())
+                // A function, which is compiled where it is: methods are where their type is, and those of all rows would be in one unit.
+                fn row(library: &mut Library) -> Result<()> {
+                    monomorph_ops::__register_row! { [library Cpu Meta] $name $($row)* }
+                    Ok(())
+                }
+                row(library)
             }
         }
     };

@@ -10,6 +10,7 @@ mod defaults;
 mod device;
 pub mod dispatch;
 mod dtype;
+mod each;
 mod element;
 mod error;
 mod format;
@@ -41,6 +42,8 @@ pub use data::{Data, DataMut};
 pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Reach, Strided};
 pub use dispatch::{BoxedFn, Stack};
 pub use dtype::{DType, Kind};
+#[doc(hidden)]
+pub use each::each;
 pub use element::{BoolByte, Element, scalar_bytes, scalar_from_bytes};
 pub use error::{Error, ErrorKind, Result};
 pub use format::{Layout, MemoryFormat, Options};

@@ -535,6 +535,7 @@ fn sinks_of_the_wrong_arity_are_refused() {
         const OUTPUTS: usize = 1;
         type Inputs<'t> = Ask<'t>;
         type Plan = ();
+        type Home = Self;
         fn operands<'a, 't>(ask: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
             &ask.operands
         }

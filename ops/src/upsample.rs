@@ -88,6 +88,7 @@ impl<W: 'static> StructuredOp for UpsampleNearest1d<W> {
     const OUTPUTS: usize = 1;
     type Inputs<'t> = UpsampleInputs<'t>;
     type Plan = UpsamplePlan;
+    type Home = Self;
 
     fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
         &inputs.operand

@@ -29,6 +29,7 @@ impl<M: 'static, F: KernelFn<M>> Typed<F::Args, F::Output> for Plain<F, M> {
     }
 }
 
+#[inline]
 fn typed<M: 'static, F: KernelFn<M>>(f: F) -> Arc<dyn Typed<F::Args, F::Output>> {
     Arc::new(Plain(f, PhantomData::<fn() -> M>))
 }
@@ -64,9 +65,11 @@ impl Object {
         Object { unboxed: Some(Box::new(door)), boxed: Box::new(move |frame, stack| opened(&*kernel, frame, stack)) }
     }
 
-    /// The same with a boxed function of its own: no code is made for the way from the stack.
+    /// The same with a boxed function of its own: no code is made for the way from the stack. Inlined, as all that is generic over the
+    /// function must be, so that it is compiled where the function is.
+    #[inline]
     pub(super) fn with_stack<M: 'static, F: KernelFn<M>>(f: F, boxed: BoxedFn) -> Object {
-        Object { unboxed: Some(Box::new(Door(typed::<M, F>(f)))), boxed: Box::new(move |_, stack| boxed(stack)) }
+        Object { unboxed: Some(Box::new(Door(typed::<M, F>(f)))), boxed: stack_door(boxed) }
     }
 
     /// Calls through the boxed door, with no check.
@@ -110,6 +113,10 @@ impl Object {
             DispatchError::WrongResults { got: got.join(", "), want }.into()
         })
     }
+}
+
+fn stack_door(boxed: BoxedFn) -> BoxedDoor {
+    Box::new(move |_, stack| boxed(stack))
 }
 
 /// A boxed call of an unboxed kernel.

@@ -146,6 +146,7 @@ impl KernelFunction {
 
     /// A kernel from a function, with a boxed door of its own, which may take more than the function can be given: numbers in
     /// place of tensors.
+    #[inline]
     pub fn with_stack<M: 'static, F: KernelFn<M>>(f: F, boxed: BoxedFn) -> KernelFunction {
         KernelFunction {
             name: type_name::<F>(),

@@ -46,16 +46,25 @@ impl Alike {
             Place::New(_) => None,
         };
         let dtype = geometry.dtype();
+        let (first_storage, device) = one.whereabouts();
+        // No storage is at 0.
+        let (written, on) = out.map_or((0, device), |out| out.whereabouts());
         let mut unlike = out.map_or(0, |out| geometry.unlike::<false>(out.geometry()));
-        let mut numbers = 0;
-        for (k, operand) in operands.iter().enumerate() {
+        let (mut elsewhere, mut shares, mut numbers) = (on ^ device, first_storage == written, 0);
+        for (k, operand) in operands.iter().enumerate().filter(|(k, _)| *k != first) {
             match operand {
-                Operand::Tensor(t) => unlike |= geometry.unlike::<true>(t.geometry()),
+                Operand::Tensor(t) => {
+                    let (storage, on) = t.whereabouts();
+                    unlike |= geometry.unlike::<true>(t.geometry());
+                    elsewhere |= on ^ device;
+                    shares |= storage == written;
+                }
                 Operand::Number(number) if number.dtype().kind() <= dtype.kind() => numbers |= 1 << k,
                 _ => return,
             }
         }
-        if unlike != 0 || !is_placed_alike(operands, one, out) {
+        let stands_apart = || !shares || out.is_some_and(|out| apart_or_same(operands, out));
+        if unlike != 0 || elsewhere != 0 || !stands_apart() {
             return;
         }
         let (output, row_major) = (out.map(|out| out.geometry().dtype()), geometry.is_contiguous());
@@ -63,7 +72,8 @@ impl Alike {
             return;
         }
         let at = (operands.as_ptr().addr(), operands.len());
-        *into = Some(Alike { operands: at, first, numbers, dtype, output, device: one.device(), row_major });
+        *into =
+            Some(Alike { operands: at, first: first as u8, numbers, dtype, output, device: one.device(), row_major });
     }
 
     /// True if these are the operands that were looked at.
@@ -113,23 +123,6 @@ impl Alike {
     pub fn is_row_major(&self) -> bool {
         self.row_major
     }
-}
-
-/// True if all are on one device, and each input that shares the output's storage is the output.
-#[inline]
-fn is_placed_alike(operands: &[Operand<'_>], one: &TensorRef<'_>, out: Option<TensorRef<'_>>) -> bool {
-    let (_, device) = one.whereabouts();
-    // No storage is at 0.
-    let (written, on) = out.map_or((0, device), |out| out.whereabouts());
-    let (mut differ, mut shares) = (on ^ device, false);
-    for operand in operands {
-        if let Operand::Tensor(t) = operand {
-            let (storage, on) = t.whereabouts();
-            differ |= on ^ device;
-            shares |= storage == written;
-        }
-    }
-    differ == 0 && (!shares || out.is_some_and(|out| apart_or_same(operands, out)))
 }
 
 /// True if each input does not share the output's storage, or is the output.

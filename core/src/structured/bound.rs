@@ -125,80 +125,92 @@ fn planned<'t, Op: StructuredOp, D: Executes<Op>>(
     }
 }
 
-/// Declares the outputs, commits, runs and concludes. The generic part is this shell; the work is in functions that are not
-/// generic, and nothing large is moved.
-pub(super) fn run<Op: StructuredOp, D: Executes<Op>>(inputs: &Op::Inputs<'_>, state: &mut SinkState<'_>) -> Result<()> {
-    let mut plan = Op::Plan::default();
-    let device = planned::<Op, D>(inputs, &mut plan, state)?;
-    let Some(memory) = D::MEMORY else {
-        commit_meta(state);
-        return Ok(());
-    };
-    let _guard = D::enter(device.index);
-    let mut committed = Committed::default();
-    committed.commit(Op::operands(inputs), state, memory, Home::here())?;
-    let mut ready = {
-        let (one, many);
-        let entries: &[(&Geometry, *mut u8)] = match committed.only_entry(state) {
-            Some(entry) => {
-                one = [entry];
-                &one
-            }
-            None => {
-                many = committed.entries(state);
-                &many
-            }
-        };
-        // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and lives longer.
-        unsafe { D::ready(&plan, inputs, &Outputs { entries }) }
-    };
-    // By reference: moving a bound kernel out of its result would copy it.
-    let ran = match &mut ready {
-        // SAFETY: E2 still holds, and this is the plan (E3).
-        Ok(ready) => unsafe { D::run(ready, &plan) },
-        Err(error) => {
-            let error = error.clone();
-            // SAFETY: nothing was bound, so no pointer into a grown block is used again.
-            unsafe { committed.undo(state) };
-            return Err(error);
-        }
-    };
-    let done = committed.conclude(ran, device.index, copy_back::<D>);
-    if done.is_err() {
-        // What was written stays unspecified.
-        exchange_geometries(state);
-    }
-    done
+/// Calls, compiled where their operators are: the compiler puts a method in the unit of its type's module.
+pub(super) trait Calling {
+    /// Declares the outputs, commits, runs and concludes. The generic part is this shell; the work is in functions that are not
+    /// generic, and nothing large is moved.
+    fn run<Op: StructuredOp, D: Executes<Op>>(inputs: &Op::Inputs<'_>, state: &mut SinkState<'_>) -> Result<()>;
+
+    /// Declares the outputs, commits and binds, for a call that is kept.
+    fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
+        inputs: &Op::Inputs<'t>,
+        state: &mut SinkState<'_>,
+    ) -> Result<Bound<'t, Op, D>>;
 }
 
-/// Declares the outputs, commits and binds, for a call that is kept.
-pub(super) fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
-    inputs: &Op::Inputs<'t>,
-    state: &mut SinkState<'_>,
-) -> Result<Bound<'t, Op, D>> {
-    let mut plan = Op::Plan::default();
-    let device = planned::<Op, D>(inputs, &mut plan, state)?;
-    let index = device.index;
-    let _guard = D::enter(index);
-    let mut committed = Committed::default();
-    match D::MEMORY {
-        None => commit_meta(state),
-        // At home nowhere: the borrows outlive the call, and may end on another thread.
-        Some(memory) => committed.commit(Op::operands(inputs), state, memory, Home::NOWHERE)?,
-    }
-    // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and moves into the result.
-    let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries(state) }) };
-    match ready {
-        Ok(ready) => {
-            if let Some(rare) = &mut committed.rare {
-                rare.growths.clear();
+impl<H: ?Sized> Calling for H {
+    fn run<Op: StructuredOp, D: Executes<Op>>(inputs: &Op::Inputs<'_>, state: &mut SinkState<'_>) -> Result<()> {
+        let mut plan = Op::Plan::default();
+        let device = planned::<Op, D>(inputs, &mut plan, state)?;
+        let Some(memory) = D::MEMORY else {
+            commit_meta(state);
+            return Ok(());
+        };
+        let _guard = D::enter(device.index);
+        let mut committed = Committed::default();
+        committed.commit(Op::operands(inputs), state, memory, Home::here())?;
+        let mut ready = {
+            let (one, many);
+            let entries: &[(&Geometry, *mut u8)] = match committed.only_entry(state) {
+                Some(entry) => {
+                    one = [entry];
+                    &one
+                }
+                None => {
+                    many = committed.entries(state);
+                    &many
+                }
+            };
+            // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and lives longer.
+            unsafe { D::ready(&plan, inputs, &Outputs { entries }) }
+        };
+        // By reference: moving a bound kernel out of its result would copy it.
+        let ran = match &mut ready {
+            // SAFETY: E2 still holds, and this is the plan (E3).
+            Ok(ready) => unsafe { D::run(ready, &plan) },
+            Err(error) => {
+                let error = error.clone();
+                // SAFETY: nothing was bound, so no pointer into a grown block is used again.
+                unsafe { committed.undo(state) };
+                return Err(error);
             }
-            Ok(Bound { ready, plan, committed, index })
+        };
+        let done = committed.conclude(ran, device.index, copy_back::<D>);
+        if done.is_err() {
+            // What was written stays unspecified.
+            exchange_geometries(state);
         }
-        Err(error) => {
-            // SAFETY: nothing was bound, so no pointer into a grown block is used again.
-            unsafe { committed.undo(state) };
-            Err(error)
+        done
+    }
+
+    fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
+        inputs: &Op::Inputs<'t>,
+        state: &mut SinkState<'_>,
+    ) -> Result<Bound<'t, Op, D>> {
+        let mut plan = Op::Plan::default();
+        let device = planned::<Op, D>(inputs, &mut plan, state)?;
+        let index = device.index;
+        let _guard = D::enter(index);
+        let mut committed = Committed::default();
+        match D::MEMORY {
+            None => commit_meta(state),
+            // At home nowhere: the borrows outlive the call, and may end on another thread.
+            Some(memory) => committed.commit(Op::operands(inputs), state, memory, Home::NOWHERE)?,
+        }
+        // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and moves into the result.
+        let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries(state) }) };
+        match ready {
+            Ok(ready) => {
+                if let Some(rare) = &mut committed.rare {
+                    rare.growths.clear();
+                }
+                Ok(Bound { ready, plan, committed, index })
+            }
+            Err(error) => {
+                // SAFETY: nothing was bound, so no pointer into a grown block is used again.
+                unsafe { committed.undo(state) };
+                Err(error)
+            }
         }
     }
 }

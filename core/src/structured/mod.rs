@@ -46,6 +46,8 @@ pub trait StructuredOp: 'static {
     /// The type of what `meta` finds out for the kernel. Varies with the template: an iteration for pointwise operators
     /// and reductions, sizes and scales for others.
     type Plan: Default;
+    /// The type with whose module calls of the operator are compiled: `Self`, or the parameter that makes a template this operator.
+    type Home: ?Sized;
 
     /// The tensor operands, in the order in which the schema has them; absent ones are [`Operand::Absent`].
     fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>];

@@ -1,13 +1,14 @@
 //! The five sinks, one per form, and the calls that drive them. A sink's type decides at compile time what goes in and what
 //! comes out; everything else is shared.
 
-use super::bound::{Bound, bind, run};
+use super::bound::{Bound, Calling};
 use super::operand::Operand;
 use super::slot::{Place, Slot};
 use super::state::{Form, SinkState};
 use super::{Executes, StructuredOp};
 use crate::data::{Data, DataMut};
 use crate::device::{Device, Meta};
+use crate::each;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use crate::observe;
@@ -121,11 +122,12 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Functional<D, N> {
     where
         D: Executes<Op>,
     {
-        let mut new: [Option<Raw>; N] = std::array::from_fn(|_| None);
-        let mut slots = new.each_mut().map(|place| Slot::new(Place::New(place)));
-        run::<Op, D>(inputs, &mut SinkState::new(Form::Functional, D::MEMORY.is_none(), &mut slots))?;
+        let mut new: [Option<Raw>; N] = [const { None }; N];
+        let mut places = new.iter_mut();
+        let mut slots: [Slot<'_>; N] = each(|_| Slot::new(Place::New(places.next().expect("as many places"))));
+        Op::Home::run::<Op, D>(inputs, &mut SinkState::new(Form::Functional, D::MEMORY.is_none(), &mut slots))?;
         // The call put a tensor in the place of every declared output, and checked that each was declared.
-        Ok(std::array::from_fn(|i| Tensor::from_raw(new[i].take().expect("one new tensor per declared output"))))
+        Ok(each(|i| Tensor::from_raw(new[i].take().expect("one new tensor per declared output"))))
     }
 }
 
@@ -154,7 +156,7 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Out<'a, D, N> {
         D: Executes<Op>,
     {
         let mut slots = lent(&mut self.0);
-        run::<Op, D>(inputs, &mut SinkState::new(Form::Out, D::MEMORY.is_none(), &mut slots))?;
+        Op::Home::run::<Op, D>(inputs, &mut SinkState::new(Form::Out, D::MEMORY.is_none(), &mut slots))?;
         Ok(self.0)
     }
 }
@@ -181,7 +183,7 @@ impl<'a, D: Device> OutputSink<'a, D> for InPlace<'a, D> {
         D: Executes<Op>,
     {
         let mut slots = [Slot::new(Place::Existing(self.0.raw_mut()))];
-        run::<Op, D>(inputs, &mut SinkState::new(Form::InPlace, D::MEMORY.is_none(), &mut slots))
+        Op::Home::run::<Op, D>(inputs, &mut SinkState::new(Form::InPlace, D::MEMORY.is_none(), &mut slots))
     }
 }
 
@@ -200,7 +202,7 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Static<'a, D, N> {
         D: Executes<Op>,
     {
         let mut slots = lent(&mut self.0);
-        let bound = bind::<Op, D>(inputs, &mut SinkState::new(Form::Out, D::MEMORY.is_none(), &mut slots))?;
+        let bound = Op::Home::bind::<Op, D>(inputs, &mut SinkState::new(Form::Out, D::MEMORY.is_none(), &mut slots))?;
         Ok(Prepared { bound, inputs: Op::operands(inputs).into(), outputs: self.0 })
     }
 }

@@ -96,6 +96,7 @@ impl<const N: usize, const SCALARS: bool> StructuredOp for Probe<N, SCALARS> {
     const CPU_SCALARS: bool = SCALARS;
     type Inputs<'t> = Ask<'t>;
     type Plan = Fail;
+    type Home = Self;
 
     fn operands<'a, 't>(ask: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
         &ask.operands

@@ -33,13 +33,10 @@ pub trait Cell: Element + Compute {
     /// Both are in bounds from `from` and initialised.
     #[inline(always)]
     unsafe fn load_pair(from: *const u8, i: usize) -> [Self::Repr; 2] {
-        [0, 1].map(
-            #[inline(always)]
-            |k| {
-                // SAFETY: passed on.
-                unsafe { load::<Self>(from, 2 * i + k) }
-            },
-        )
+        // SAFETY: passed on.
+        let first = unsafe { load::<Self>(from, 2 * i) };
+        // SAFETY: as above.
+        [first, unsafe { load::<Self>(from, 2 * i + 1) }]
     }
 
     /// Stores elements `2 * i` and `2 * i + 1`; those of an `exact` pair are values that the element type holds.
@@ -138,12 +135,12 @@ impl Cell for bf16 {
     unsafe fn load_pair(from: *const u8, i: usize) -> [f32; 2] {
         // SAFETY: both elements are in bounds and initialised, by the caller's promise.
         let word = unsafe { from.cast::<u32>().wrapping_add(i).read_unaligned() };
-        [word as u16, (word >> 16) as u16].map(bf16_to_f32)
+        [bf16_to_f32(word as u16), bf16_to_f32((word >> 16) as u16)]
     }
     #[inline(always)]
-    unsafe fn store_pair(to: *mut u8, i: usize, pair: [f32; 2], exact: bool) {
-        let narrow = if exact { Self::narrow_exact } else { Self::narrow };
-        let [a, b] = pair.map(narrow).map(|half| u32::from(half.to_bits()));
+    unsafe fn store_pair(to: *mut u8, i: usize, [a, b]: [f32; 2], exact: bool) {
+        let narrow = |x| u32::from(if exact { Self::narrow_exact(x) } else { Self::narrow(x) }.to_bits());
+        let [a, b] = [narrow(a), narrow(b)];
         // SAFETY: both elements are writable, by the caller's promise.
         unsafe { to.cast::<u32>().wrapping_add(i).write_unaligned(a | b << 16) };
     }

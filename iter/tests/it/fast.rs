@@ -26,6 +26,7 @@ impl<const SHORTCUT: bool> StructuredOp for Planned<SHORTCUT> {
     const CPU_SCALARS: bool = true;
     type Inputs<'t> = Call<'t>;
     type Plan = TensorIter;
+    type Home = Self;
 
     fn operands<'a, 't>(call: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
         &call.operands

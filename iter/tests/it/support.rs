@@ -107,6 +107,7 @@ impl StructuredOp for Probe {
     const CPU_SCALARS: bool = true;
     type Inputs<'t> = Arguments<'t>;
     type Plan = TensorIter;
+    type Home = Self;
 
     fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
         &inputs.operands

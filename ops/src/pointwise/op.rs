@@ -32,6 +32,7 @@ pub struct PointwiseInputs<'t, F: PointwiseFn> {
 
 impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
     /// The inputs made from the arguments of a schema.
+    #[inline]
     pub fn new<Args>(args: Args) -> Result<Self>
     where
         Arguments<'t, F::Operands, F::Params>: FromArgs<Args>,
@@ -59,6 +60,7 @@ impl<'t, F: PointwiseFn> PointwiseInputs<'t, F> {
     }
 
     /// The parameters.
+    #[inline]
     pub fn params(&self) -> &F::Params {
         &self.arguments.params
     }
@@ -68,12 +70,14 @@ impl<'t, F: PointwiseFn, Args> FromArgs<Args> for PointwiseInputs<'t, F>
 where
     Arguments<'t, F::Operands, F::Params>: FromArgs<Args>,
 {
+    #[inline]
     fn from_args(args: Args) -> Result<Self> {
         PointwiseInputs::new(args)
     }
 }
 
 /// Calls an in-tree formula: how an operator that chooses between formulas calls the chosen one.
+#[inline]
 pub fn run<'t, F, D, Args, S>(args: Args, sink: S) -> Result<S::Value>
 where
     F: PointwiseFn,
@@ -143,12 +147,34 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
     const CPU_SCALARS: bool = F::RULE.flags.allow_cpu_scalars;
     type Inputs<'t> = PointwiseInputs<'t, F>;
     type Plan = PointwisePlan<F::Params>;
+    type Home = F;
 
+    #[inline]
     fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
         inputs.operands()
     }
 
+    #[inline]
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
+        F::plan(inputs, sink, plan)
+    }
+}
+
+/// Plans, compiled where their formulas are.
+trait Planned: PointwiseFn {
+    fn plan(
+        inputs: &PointwiseInputs<'_, Self>,
+        sink: &mut SinkState<'_>,
+        plan: &mut PointwisePlan<Self::Params>,
+    ) -> Result<()>;
+}
+
+impl<F: PointwiseFn> Planned for F {
+    fn plan(
+        inputs: &PointwiseInputs<'_, F>,
+        sink: &mut SinkState<'_>,
+        plan: &mut PointwisePlan<F::Params>,
+    ) -> Result<()> {
         let masks = <F::Operands as Operands>::MASKS;
         let PointwisePlan { walk, compute, params } = plan;
         let scalars = inputs.params().scalars();

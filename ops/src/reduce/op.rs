@@ -39,6 +39,7 @@ impl<F: ReduceFn, W: 'static> StructuredOp for Reduce<F, W> {
     const OUTPUTS: usize = F::RULE.results.len();
     type Inputs<'t> = ReduceInputs<'t, F>;
     type Plan = ReducePlan;
+    type Home = F;
 
     fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
         &inputs.operand

@@ -78,8 +78,8 @@ pub(super) fn reduced_f32(x: f32) -> (f32, f32) {
 #[inline(always)]
 pub(super) fn reduced_f64(x: f64) -> (f64, f64) {
     let small = x < f64::MIN_POSITIVE;
-    // 52 exponents less where it is scaled.
-    reduced_by(if small { x * INTEGERS } else { x }, if small { 1023.0 + 52.0 } else { 1023.0 })
+    // 52 exponents less where it is scaled. A factor, not a product, is chosen: that takes no branch.
+    reduced_by(x * if small { INTEGERS } else { 1.0 }, if small { 1023.0 + 52.0 } else { 1023.0 })
 }
 
 /// The same of a number that is not subnormal.

@@ -7,6 +7,7 @@ use crate::cell::Cell;
 use crate::isa::Isa;
 use crate::lane::Stage;
 use crate::on::On;
+use monomorph_core::each;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, ParamsOf};
 use std::mem::MaybeUninit;
@@ -59,7 +60,7 @@ where
                 let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
                 let (y, done) = if F::STEPS > 0 {
                     // SAFETY: `steps` made the states of the range.
-                    F::finish([a, b, c].map(|state| unsafe { state.assume_init() }), x, params)
+                    F::finish(each(|k| unsafe { [a, b, c][k].assume_init() }), x, params)
                 } else {
                     F::eval_partial(x, params)
                 };
@@ -139,13 +140,14 @@ unsafe fn steps<F, C, I>(
     for (((i, a), b), c) in range.clone().zip(&mut *a).zip(&mut *b).zip(&mut *c) {
         // SAFETY: K2.
         let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, i) };
-        [*a, *b, *c] = F::start(x, params).map(MaybeUninit::new);
+        let state = F::start(x, params);
+        [*a, *b, *c] = each(|k| MaybeUninit::new(state[k]));
     }
     for first in (0..).step_by(F::STEPS as usize) {
         let mut any = false;
         for (((i, a), b), c) in range.clone().zip(&mut *a).zip(&mut *b).zip(&mut *c) {
             // SAFETY: the loop above made it.
-            let mut state = [*a, *b, *c].map(|state| unsafe { state.assume_init() });
+            let mut state = each(|k| unsafe { [&*a, b, c][k].assume_init() });
             let mut follows = On::new(false);
             for k in first..first + F::STEPS {
                 // SAFETY: K2.
@@ -153,7 +155,7 @@ unsafe fn steps<F, C, I>(
                 (state, follows) = F::step(On::<C, I>::from_i64(k), state, x, params);
             }
             any |= follows.get();
-            [*a, *b, *c] = state.map(MaybeUninit::new);
+            [*a, *b, *c] = each(|k| MaybeUninit::new(state[k]));
         }
         if !any {
             break;

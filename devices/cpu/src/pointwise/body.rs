@@ -13,7 +13,7 @@ use super::operands::{Load, Register, Store};
 use super::still::{Still, stands};
 use super::streaming::Streams;
 use crate::cell::Cell;
-use crate::isa::{Isa, Kernel};
+use crate::isa::{Isa, Kernel, Level};
 use crate::moves::prefetch_run;
 use crate::on::On;
 use crate::processor::Maker;
@@ -87,6 +87,11 @@ pub(super) const fn is_plain<F: PointwiseFn>() -> bool {
     F::LIGHT && !F::FAULT && !F::USUAL && !F::PARTIAL && F::STEPS == 0
 }
 
+/// Whether bodies at the level store past the caches: where it has instructions for that, and on machines of this age.
+const fn streams_at<I: Isa>() -> bool {
+    !matches!(I::LEVEL, Level::Portable)
+}
+
 impl<F: PointwiseFn> HasBody for F {
     unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going) -> bool
     where
@@ -100,7 +105,7 @@ impl<F: PointwiseFn> HasBody for F {
         // SAFETY: K1.
         let isa = unsafe { I::assume() };
         let run = Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData };
-        if const { is_plain::<F>() } && going == Going::Streamed {
+        if const { is_plain::<F>() && streams_at::<I>() } && going == Going::Streamed {
             return isa.enter(Streams(run));
         }
         if const { stands::<F>() && size_of::<C::Stored>() == size_of::<C::Repr>() } {
@@ -255,8 +260,8 @@ pub(super) unsafe fn sweep<F, C, I, const WIDE: bool, const USUAL: bool>(
     if paired && !WIDE && range.start.is_multiple_of(2) {
         for i in range.start / 2..range.end / 2 {
             // SAFETY: K2.
-            let pair = unsafe { <F::Operands as Load<On<C, I>>>::load_pair(ins, i) };
-            let pair = pair.map(|x| F::eval(x, params));
+            let [a, b] = unsafe { <F::Operands as Load<On<C, I>>>::load_pair(ins, i) };
+            let pair = [F::eval(a, params), F::eval(b, params)];
             // SAFETY: K2.
             unsafe { <F::Out as Store<On<C, I>>>::store_pair(out, i, pair, F::EXACT) };
         }

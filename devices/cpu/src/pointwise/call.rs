@@ -54,6 +54,7 @@ where
 {
     type Ready = Ready;
 
+    #[inline]
     unsafe fn ready(
         plan: &PointwisePlan<F::Params>,
         inputs: &PointwiseInputs<'_, F>,
@@ -74,6 +75,7 @@ where
         unsafe { bind(plan.walk(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
     }
 
+    #[inline]
     unsafe fn run(ready: &mut Self::Ready, plan: &PointwisePlan<F::Params>) -> Result<()> {
         let params = std::ptr::from_ref(plan.params()).cast();
         match &ready.0 {

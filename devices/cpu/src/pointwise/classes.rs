@@ -13,6 +13,7 @@ use monomorph_ops::pointwise::{
 
 /// True if elements of `dtype` are computed in the loop of float32. Of a light formula bfloat16 would take longer to convert than to
 /// compute, and in a loop of its own it is converted in passing.
+#[inline]
 pub(super) const fn as_f32<F: PointwiseFn>(dtype: DType) -> bool {
     F::HALVES_AS_F32 && (matches!(dtype, DType::F16) || matches!(dtype, DType::BF16) && !F::LIGHT)
 }
@@ -24,6 +25,7 @@ pub trait Class<F: PointwiseFn, K> {
 }
 
 impl<F: PointwiseFn, K> Class<F, K> for No {
+    #[inline]
     fn body(_: DType, _: Level) -> Option<Body> {
         None
     }
@@ -38,6 +40,7 @@ macro_rules! classes {
             F::Operands: $(Load<On<$element, Portable>> + Load<On<$element, Avx2>> + Load<On<$element, Avx512>> +)*,
             F::Out: $(Store<On<$element, Portable>> + Store<On<$element, Avx2>> + Store<On<$element, Avx512>> +)*,
         {
+            #[inline]
             fn body(dtype: DType, level: Level) -> Option<Body> {
                 match dtype {
                     // Decided by constants, so that a loop which is not offered is not compiled.
@@ -79,6 +82,7 @@ where
     F::Operands: Load<On<bool, Portable>>,
     F::Out: Store<On<bool, Portable>>,
 {
+    #[inline]
     fn body(dtype: DType, level: Level) -> Option<Body> {
         if const { !truth::applies::<F>() } {
             return <Own as Class<F, BoolClass>>::body(dtype, level);
@@ -105,6 +109,7 @@ where
     R: Class<F, RealClass> + Membership,
     C: Class<F, ComplexClass> + Membership,
 {
+    #[inline]
     fn body(dtype: DType, level: Level) -> Option<Body> {
         match dtype.kind() {
             Kind::Bool => B::body(dtype, level),

@@ -11,7 +11,7 @@ use crate::isa::{Isa, Kernel, Level, Portable};
 use crate::lane::{Block, Lane, Stage, Tile};
 use crate::moves::Mover;
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, ErrorKind, Result};
+use monomorph_core::{DType, ErrorKind, Result, each};
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
 
@@ -274,11 +274,11 @@ impl<T: Copy, const N: usize, I: Isa> Kernel<I> for Chosen<T, N> {
     fn run(self, _: I) {
         let [neither, last, first, both] = self.table;
         for i in 0..self.n {
-            let is = self.from.map(
+            let is: [bool; N] = each(
                 #[inline(always)]
-                |from| {
+                |k| {
                     // SAFETY: K2.
-                    unsafe { from.wrapping_add(i).read() != 0 }
+                    unsafe { self.from[k].wrapping_add(i).read() != 0 }
                 },
             );
             let [no, yes] = if N > 1 && is[0] { [first, both] } else { [neither, last] };

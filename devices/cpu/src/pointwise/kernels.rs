@@ -35,6 +35,7 @@ where
 }
 
 /// The body of a formula, compiled here.
+#[inline]
 pub fn here<F: Kernels<Here>>(dtype: DType, level: Level) -> Option<Body> {
     F::lookup(dtype, level)
 }

@@ -3,6 +3,7 @@
 use crate::cell::{self, Cell};
 use crate::isa::Isa;
 use crate::on::On;
+use monomorph_core::each;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Common, Fed, Joined, Magnitude, MaskAndTwo, Operands, Outputs, Same, Truth};
 
@@ -93,13 +94,14 @@ where
     #[inline(always)]
     unsafe fn load_pair(from: *const u8, i: usize) -> [Self; 2] {
         // SAFETY: passed on.
-        unsafe { C::load_pair(from, i) }.map(On::new)
+        let [a, b] = unsafe { C::load_pair(from, i) };
+        [On::new(a), On::new(b)]
     }
 
     #[inline(always)]
-    unsafe fn store_pair(pair: [Self; 2], to: *mut u8, i: usize, exact: bool) {
+    unsafe fn store_pair([a, b]: [Self; 2], to: *mut u8, i: usize, exact: bool) {
         // SAFETY: passed on.
-        unsafe { C::store_pair(to, i, pair.map(On::get), exact) };
+        unsafe { C::store_pair(to, i, [a.get(), b.get()], exact) };
     }
 
     #[inline(always)]
@@ -166,13 +168,10 @@ pub unsafe trait Load<V: Value>: Operands {
     /// Both of each operand are in bounds and initialised.
     #[inline(always)]
     unsafe fn load_pair(pointers: Self::Pointers, i: usize) -> [Self::Of<V>; 2] {
-        [0, 1].map(
-            #[inline(always)]
-            |k| {
-                // SAFETY: passed on.
-                unsafe { Self::load::<false>(pointers, 2 * i + k) }
-            },
-        )
+        // SAFETY: passed on.
+        let first = unsafe { Self::load::<false>(pointers, 2 * i) };
+        // SAFETY: as above.
+        [first, unsafe { Self::load::<false>(pointers, 2 * i + 1) }]
     }
 }
 
@@ -192,17 +191,17 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
     }
 
     #[inline(always)]
-    fn replaced(pointers: [*const u8; N], _: usize, value: impl FnMut(*const u8) -> *const u8) -> [*const u8; N] {
-        pointers.map(value)
+    fn replaced(pointers: [*const u8; N], _: usize, mut value: impl FnMut(*const u8) -> *const u8) -> [*const u8; N] {
+        each(|k| value(pointers[k]))
     }
 
     #[inline(always)]
     unsafe fn load<const WIDE: bool>(pointers: [*const u8; N], i: usize) -> [V; N] {
-        pointers.map(
+        each(
             #[inline(always)]
-            |p| {
+            |k| {
                 // SAFETY: in bounds and initialised, by the caller's promise.
-                unsafe { V::load::<WIDE>(p, i) }
+                unsafe { V::load::<WIDE>(pointers[k], i) }
             },
         )
     }
@@ -223,14 +222,14 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
 
     #[inline(always)]
     unsafe fn load_pair(pointers: [*const u8; N], i: usize) -> [[V; N]; 2] {
-        let pairs = pointers.map(
+        let pairs: [[V; 2]; N] = each(
             #[inline(always)]
-            |p| {
+            |k| {
                 // SAFETY: in bounds and initialised, by the caller's promise.
-                unsafe { V::load_pair(p, i) }
+                unsafe { V::load_pair(pointers[k], i) }
             },
         );
-        [pairs.map(|[a, _]| a), pairs.map(|[_, b]| b)]
+        [each(|k| pairs[k][0]), each(|k| pairs[k][1])]
     }
 }
 

@@ -42,7 +42,7 @@ where
     F::Out: Store<On<bool, Portable>>,
 {
     const { assert!(<F::Out as Store<On<bool, Portable>>>::SIZE == 1, "what a formula makes of bools is bool") };
-    let columns = OPERANDS.each_ref().map(|column| column.as_ptr());
+    let columns = [OPERANDS[0].as_ptr(), OPERANDS[1].as_ptr()];
     let columns = columns[columns.len() - F::Operands::COUNT..].as_ptr();
     // SAFETY: K4.
     let params = unsafe { &*params.cast::<F::Params>() }.bind::<On<bool, Portable>>();

@@ -31,11 +31,13 @@ where
 {
     type Ready = Ready;
 
+    #[inline]
     unsafe fn ready(plan: &ReducePlan, inputs: &ReduceInputs<'_, F>, outputs: &Outputs<'_>) -> Result<Ready> {
         // SAFETY: E1, E2 are passed on; `lookup` gives the bodies of this fold, whose results these are.
         unsafe { bind(plan, F::lookup, const { &F::RULE }, inputs.operand(), outputs) }
     }
 
+    #[inline]
     unsafe fn run(ready: &mut Ready, _: &ReducePlan) -> Result<()> {
         // SAFETY: E2: the memory is still borrowed.
         unsafe { ready.run() };

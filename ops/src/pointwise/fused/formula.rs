@@ -118,11 +118,11 @@ macro_rules! fed {
             }
             #[inline(always)]
             fn rest<T: Copy>(each: impl FnMut(usize) -> T) -> [T; $n - 1] {
-                std::array::from_fn(each)
+                monomorph_core::each(each)
             }
             #[inline(always)]
-            fn map_rest<T: Copy, U: Copy>(rest: [T; $n - 1], each: impl FnMut(T) -> U) -> [U; $n - 1] {
-                rest.map(each)
+            fn map_rest<T: Copy, U: Copy>(rest: [T; $n - 1], mut each: impl FnMut(T) -> U) -> [U; $n - 1] {
+                monomorph_core::each(|k| each(rest[k]))
             }
         }
     )*};

@@ -121,7 +121,7 @@ pub(in crate::on::gamma) fn lower_quick<I: Isa>(a: f64, x: f64) -> (f64, bool) {
     let (lower, factor) = lower_and_factor::<I>(a, x);
     let rest = 1.0 - factor * fraction(a, x);
     let value = if is_near(a, x) { lower } else { rest };
-    let holds = (a >= 1e-100) & (x >= f64::MIN_POSITIVE) & is_within(a, x) & (value >= 1e-250);
+    let holds = (a >= 1e-100) & (x > 0.0) & is_within(a, x) & (value >= 1e-250);
     (if value > 1.0 { 1.0 } else { value }, holds)
 }
 
@@ -130,7 +130,7 @@ pub(in crate::on::gamma) fn lower_quick<I: Isa>(a: f64, x: f64) -> (f64, bool) {
 pub(in crate::on::gamma) fn upper_quick<I: Isa>(a: f64, x: f64) -> (f64, bool) {
     let (lower, factor) = lower_and_factor::<I>(a, x);
     let direct = factor * fraction(a, x);
-    let is_near = is_near(a, x) & (x >= f64::MIN_POSITIVE) & (lower <= 0.5);
+    let is_near = is_near(a, x) & (x > 0.0) & (lower <= 0.5);
     let is_far = is_far(a, x);
     let holds = (a >= 1e-100) & if is_far { direct >= 1e-250 } else { is_near };
     (if is_far { direct } else { 1.0 - lower }, holds)

@@ -2,7 +2,7 @@
 //! them vectorise. Only for levels with fused products; the parts of a float32 are plain float64, with shorter polynomials.
 
 use crate::on::horner::horner;
-use crate::on::log::reduced_normal;
+use crate::on::log::{reduced_f64, reduced_normal};
 use crate::on::pair::fast_sum_f64;
 use std::f64::consts::PI;
 
@@ -41,13 +41,13 @@ pub(super) fn times((head, tail): Parts, (other, low): Parts) -> Parts {
     (product, head.mul_add(other, -product) + head.mul_add(low, tail * other))
 }
 
-/// The logarithm of a positive number that is not subnormal, and of which `low` is the relative rest: the inverse hyperbolic tangent's series in
+/// The logarithm of a positive number of which `low` is the relative rest: the inverse hyperbolic tangent's series in
 /// f / (2 + f), f and k being those of `log.rs`.
 #[inline(always)]
 pub(super) fn log_parts(x: f64, low: f64) -> Parts {
     /// ln 2, of which k times the first part is exact.
     const LN2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
-    let (f, k) = reduced_normal(x);
+    let (f, k) = reduced_f64(x);
     let (below, rest) = fast_sum_f64(2.0, f);
     let inverse = 1.0 / below;
     let s = f * inverse;
