@@ -113,9 +113,15 @@ unsafe fn bind(
     let still = shape.still && still::taken(compute);
     let taking =
         Taking { body, kind: shape.kind, masks: shape.masks, light: shape.light, still, common, compute, level };
-    if let Some(uniform) = walk.uniform() {
+    if let Some(uniform) = walk.uniform()
+        && Flat::suits(uniform, &taking, inputs)
+    {
         // SAFETY: E1, E2 are passed on, and this is the formula's body.
-        if let Some(flat) = unsafe { Flat::uniform(uniform, &taking, inputs, outputs) } {
+        if let Some(ins) = unsafe { Flat::tensors(inputs, outputs) } {
+            return Ok(Ready(How::Flat(Flat::of(body, outputs, uniform.numel(), ins))));
+        }
+        // SAFETY: as above.
+        if let Some(flat) = unsafe { Flat::with_number(uniform.numel(), &taking, inputs, outputs) } {
             return Ok(Ready(How::Flat(flat)));
         }
     }

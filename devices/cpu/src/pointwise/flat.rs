@@ -57,32 +57,56 @@ impl Spread {
 }
 
 impl Flat {
-    /// A call whose inputs are still to be named.
-    #[inline]
-    fn of(body: Body, outputs: &Outputs<'_>, n: usize) -> Flat {
-        Flat { body, out: outputs.data(0), ins: [std::ptr::null(); INPUTS], n, spread: None }
+    /// The call of these inputs, all of them tensors or none at all.
+    #[inline(always)]
+    pub(super) fn of(body: Body, outputs: &Outputs<'_>, n: usize, ins: [*const u8; INPUTS]) -> Flat {
+        Flat { body, out: outputs.data(0), ins, n, spread: None }
     }
 
-    /// The call, if it is such a call, from the plan in few words.
+    /// Whether a plan in few words may be such a call: the operands have the operator's dtype, so that nothing passes through it where it is the
+    /// body's.
+    #[inline(always)]
+    pub(super) fn suits(uniform: &Uniform, taking: &Taking, inputs: &[Operand<'_>]) -> bool {
+        let as_taken =
+            uniform.dtype() == taking.compute && uniform.output_dtype() == taking.dtype(0) && taking.masks == 0;
+        as_taken && uniform.numel() <= GRAIN && inputs.len() <= INPUTS
+    }
+
+    /// The inputs of such a call if all are tensors, for [`of`](Flat::of): a call is made where it stays, since what is moved is read in other
+    /// pieces than it was written in, for which processors wait.
     ///
     /// # Safety
     ///
     /// As for [`new`](Flat::new).
-    #[inline]
-    pub(super) unsafe fn uniform(
-        uniform: &Uniform,
+    #[inline(always)]
+    pub(super) unsafe fn tensors(inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> Option<[*const u8; INPUTS]> {
+        let out = outputs.data(0);
+        let pointer = |k: usize| match inputs.get(k) {
+            None => Some(std::ptr::null()),
+            Some(Operand::Tensor(tensor)) => {
+                // SAFETY: E2: the storage is borrowed as long as the result lives.
+                let at = unsafe { tensor.data() }.cast_const();
+                // The body looks for its output in one place only, and runs element by element if it is in another.
+                (k == 0 || !std::ptr::eq(at, out)).then_some(at)
+            }
+            Some(_) => None,
+        };
+        Some([pointer(0)?, pointer(1)?, pointer(2)?])
+    }
+
+    /// A call that [`suits`](Flat::suits), of which an input may be a number.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Flat::new).
+    #[inline(never)]
+    pub(super) unsafe fn with_number(
+        n: usize,
         taking: &Taking,
         inputs: &[Operand<'_>],
         outputs: &Outputs<'_>,
     ) -> Option<Flat> {
-        let n = uniform.numel();
-        // The operands have the operator's dtype, so that nothing passes through it where it is the body's.
-        let as_taken =
-            uniform.dtype() == taking.compute && uniform.output_dtype() == taking.dtype(0) && taking.masks == 0;
-        if !as_taken || n > GRAIN || inputs.len() > INPUTS {
-            return None;
-        }
-        let mut flat = Flat::of(taking.body, outputs, n);
+        let mut flat = Flat::of(taking.body, outputs, n, [std::ptr::null(); INPUTS]);
         for (i, (input, place)) in inputs.iter().zip(&mut flat.ins).enumerate() {
             match input {
                 // SAFETY: E2: the storage is borrowed as long as the result lives.
@@ -92,7 +116,6 @@ impl Flat {
                 }
                 _ => return None,
             }
-            // The body looks for its output in one place only, and runs element by element if it is in another.
             if i != 0 && std::ptr::eq(*place, flat.out) {
                 return None;
             }
@@ -121,7 +144,7 @@ impl Flat {
         if dtypes.next() != Some(want(0)) {
             return None;
         }
-        let mut flat = Flat::of(taking.body, outputs, iter.numel());
+        let mut flat = Flat::of(taking.body, outputs, iter.numel(), [std::ptr::null(); INPUTS]);
         for ((i, input), dtype) in inputs.iter().enumerate().zip(dtypes) {
             match input {
                 Operand::Tensor(tensor) => {
