@@ -96,10 +96,22 @@ impl<D: Device> Tensor<D> {
         self.join_apart(parts)
     }
 
+    /// A complex tensor of these sizes and strides, with copies of two tensors as its real and its imaginary parts.
+    ///
+    /// Errors: those of [`join_from`](Tensor::join_from).
+    pub fn joined(sizes: &[i64], strides: &[i64], parts: [&Tensor<D>; 2]) -> Result<Tensor<D>> {
+        let (dtype, index) = (parts[0].dtype().to_complex(), parts[0].device().index);
+        // SAFETY: both parts of every element are written, or it is dropped.
+        let mut joined = unsafe { Tensor::<D>::unwritten(dtype, sizes, strides, index) }?;
+        joined.join_from(parts)?;
+        Ok(joined)
+    }
+
     /// A contiguous tensor of the same values in a storage of its own, of the same dtype and on the same device.
     fn staged(&self) -> Result<Tensor<D>> {
         let strides = strides::contiguous_strides(self.sizes());
-        let mut copy = Tensor::<D>::zeroed(self.dtype(), self.sizes(), &strides, self.device().index)?;
+        // SAFETY: every element is copied, or it is dropped.
+        let mut copy = unsafe { Tensor::<D>::unwritten(self.dtype(), self.sizes(), &strides, self.device().index) }?;
         copy.copy_apart(self)?;
         Ok(copy)
     }

@@ -391,6 +391,18 @@ impl<D: Device> Tensor<D> {
         Ok(Tensor::from_raw(Raw::allocate::<D>(geometry, index, Contents::Zeroed)?))
     }
 
+    /// A tensor with its own storage on device `index`, of which nothing is written but what lies between its elements.
+    ///
+    /// # Safety
+    ///
+    /// Every element is written before somebody reads it; a tensor of which one may not be is dropped.
+    pub(crate) unsafe fn unwritten(dtype: DType, sizes: &[i64], strides: &[i64], index: u8) -> Result<Tensor<D>> {
+        let geometry = Geometry::new(dtype, sizes, strides, 0)?;
+        let dense = crate::strides::is_non_overlapping_and_dense(sizes, strides);
+        let contents = if dense { Contents::Unspecified } else { Contents::Zeroed };
+        Ok(Tensor::from_raw(Raw::allocate::<D>(geometry, index, contents)?))
+    }
+
     /// Another geometry over the same storage; an error if it reaches outside. Offset counts from the start of the
     /// storage, in elements of the new dtype.
     pub fn view_as(&self, geometry: Geometry) -> Result<Tensor<D>> {

@@ -4,7 +4,7 @@
 use crate::copies::clone_tensor;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
-use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Result, Tensor, observe};
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Meta, Result, Tensor, observe};
 
 fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
     if ok {
@@ -80,9 +80,9 @@ pub fn neg_view(g: &Geometry) -> Result<Geometry> {
     Ok(g.clone().with_neg(!g.is_neg()))
 }
 
-/// A complex tensor of zeros for two real ones of float32 or float64, laid out like any other result of the two. `what` begins what
-/// an error says of either.
-pub(crate) fn complex_like<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b: &Tensor<D>) -> Result<Tensor<D>> {
+/// A meta tensor of the sizes and strides of any result of two real tensors of float32 or float64. `what` begins what an error says of
+/// either.
+fn shape_of<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b: &Tensor<D>) -> Result<Tensor<Meta>> {
     for (part, what) in [a, b].into_iter().zip(what) {
         if !matches!(part.dtype(), DType::F32 | DType::F64) {
             let accepted = "float32 and float64";
@@ -92,7 +92,12 @@ pub(crate) fn complex_like<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b:
     if a.dtype() != b.dtype() {
         return Err(ErrorKind::ArgumentRule { rule: "both arguments must have one dtype; cast one of them" }.into());
     }
-    let shape = crate::meta::add(a, b)?;
+    crate::meta::add(a, b)
+}
+
+/// A complex tensor of zeros for two real ones, laid out like any other result of the two.
+pub(crate) fn complex_like<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b: &Tensor<D>) -> Result<Tensor<D>> {
+    let shape = shape_of(what, a, b)?;
     Tensor::zeroed(a.dtype().to_complex(), shape.sizes(), shape.strides(), a.device().index)
 }
 
@@ -134,9 +139,8 @@ const PARTS: [&str; 2] = ["argument real has dtype", "argument imag has dtype"];
 pub fn complex<D: Device>(real: &Tensor<D>, imag: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("complex", [real.geometry(), imag.geometry()]);
     let make = || {
-        let mut out = complex_like(PARTS, real, imag)?;
-        out.join_from([real, imag])?;
-        Ok(out)
+        let shape = shape_of(PARTS, real, imag)?;
+        Tensor::joined(shape.sizes(), shape.strides(), [real, imag])
     };
     make().map_err(|e: Error| e.of("complex"))
 }

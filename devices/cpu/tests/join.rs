@@ -87,3 +87,27 @@ fn what_is_no_complex_tensor_of_such_parts_is_refused() {
     assert!(lazy.join_from([&single, &single]).is_err());
     assert_eq!(z.to_vec::<Complex32>().unwrap(), vec![Complex32::default(); 4]);
 }
+
+/// Nothing of a new tensor is what its memory held before: that of a tensor with the same bytes, just dropped.
+#[test]
+fn joined_tensors_are_written_whole() {
+    for (dtype, n) in [(DType::F32, 40_000), (DType::F64, 40_000), (DType::F64, 1_000)] {
+        let (re, one) = (parts(dtype, n), parts(dtype, 1));
+        for strides in [[1], [3]] {
+            let size = 8 * dtype.size() as i64 * n;
+            drop(T::from_slice(&vec![0xa5u8; size as usize], &[size]).unwrap());
+            for im in [&re, &one] {
+                let joined = T::joined(&[n], &strides, [&re, im]).unwrap();
+                let want = |k: usize| Complex64::new(doubles(&re)[k], doubles(im)[k % im.numel()]);
+                let got = complexes(&joined);
+                assert_eq!(joined.strides(), strides);
+                assert!(
+                    [0, 1, n as usize / 2, n as usize - 1].iter().all(|&k| got[k] == want(k)),
+                    "{dtype} {n} {strides:?}"
+                );
+                assert_eq!(got.iter().map(|z| z.re).collect::<Vec<_>>(), doubles(&re));
+            }
+        }
+        assert!(T::joined(&[n + 1], &[1], [&re, &re]).is_err());
+    }
+}
