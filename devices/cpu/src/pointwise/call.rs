@@ -121,12 +121,32 @@ unsafe fn bind(
             return Ok(Ready(How::Flat(Flat::of(body, outputs, uniform.numel(), ins))));
         }
         // SAFETY: as above.
-        if let Some(flat) = unsafe { Flat::with_number(uniform.numel(), &taking, inputs, outputs) } {
-            return Ok(Ready(How::Flat(flat)));
-        }
+        return unsafe { bind_number(walk, uniform.numel(), &taking, shape, inputs, outputs) };
     }
     // SAFETY: as above.
     unsafe { bind_any(walk.iter(), &taking, shape, inputs, outputs) }
+}
+
+/// What [`bind`] does where an input may be a number.
+///
+/// # Safety
+///
+/// As for [`Flat::new`].
+#[inline(never)]
+unsafe fn bind_number(
+    walk: &Walk,
+    n: usize,
+    taking: &Taking,
+    shape: &Shape,
+    inputs: &[Operand<'_>],
+    outputs: &Outputs<'_>,
+) -> Result<Ready> {
+    // SAFETY: as for this function.
+    match unsafe { Flat::with_number(n, taking, inputs, outputs) } {
+        Some(flat) => Ok(Ready(How::Flat(flat))),
+        // SAFETY: as above.
+        None => unsafe { bind_any(walk.iter(), taking, shape, inputs, outputs) },
+    }
 }
 
 /// What [`bind`] does with all but the commonest calls.

@@ -99,7 +99,7 @@ impl Flat {
     /// # Safety
     ///
     /// As for [`new`](Flat::new).
-    #[inline(never)]
+    #[inline(always)]
     pub(super) unsafe fn with_number(
         n: usize,
         taking: &Taking,
