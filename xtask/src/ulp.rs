@@ -3,6 +3,7 @@
 
 use monomorph_testsuite::ulp::{Function, Worst, measure_f32, measure_f64};
 use std::io::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// `cargo xtask ulp [--op NAME] [--exhaustive]`.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
@@ -43,9 +44,13 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(good)
 }
 
-/// One line that is written over, in whole percents.
+/// One line that is written over, in whole percents, where they have changed.
 fn progress(function: Function, dtype: &str, done: f64) {
-    eprint!("\r{} {dtype}: {:3.0} %  ", function.name(), done * 100.0);
-    // A terminal that cannot be written to shows no progress.
-    let _ = std::io::stderr().flush();
+    static SHOWN: AtomicU32 = AtomicU32::new(u32::MAX);
+    let percent = (done * 100.0) as u32;
+    if SHOWN.swap(percent, Ordering::Relaxed) != percent {
+        eprint!("\r{} {dtype}: {percent:3} %  ", function.name());
+        // A terminal that cannot be written to shows no progress.
+        let _ = std::io::stderr().flush();
+    }
 }
