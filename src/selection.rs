@@ -8,7 +8,7 @@ use monomorph_ops::Op;
 use monomorph_ops::fill::Fills;
 use monomorph_ops::pointwise::Prebuilt;
 use monomorph_ops::reduce::Reduce;
-use monomorph_ops::table::Adding;
+use monomorph_ops::table::{Adding, Entry, Form};
 
 pub use monomorph_ops::table::Forms;
 
@@ -44,24 +44,9 @@ pub const fn name(text: &str) -> u64 {
     hash
 }
 
-macro_rules! in_table {
-    ([] $name:tt $($row:tt)*) => {
-        impl InTable for Row<{ name(monomorph_ops::__row_name!($name)) }> {
-            fn register(library: &mut Library) -> Result<()> {
-                // A function, which is compiled where it is: methods are where their type is, and those of all rows would be in one unit.
-                fn row(library: &mut Library) -> Result<()> {
-                    monomorph_ops::__register_row! { [library Cpu Meta] $name $($row)* }
-                    Ok(())
-                }
-                row(library)
-            }
-        }
-    };
-}
-
-macro_rules! register_row {
-    ([$library:ident] $name:tt $($row:tt)*) => {
-        <Row<{ name(monomorph_ops::__row_name!($name)) }> as InTable>::register($library)?;
+macro_rules! register_family {
+    ($family:ident $rows:ident $library:ident) => {
+        $family::register($library)?;
     };
 }
 
@@ -72,7 +57,7 @@ macro_rules! register_row {
 /// Another namespace, or an operator that is defined already.
 pub fn register_all(library: &mut Library) -> Result<()> {
     library.all_or_none(|library| {
-        monomorph_ops::op_table! { __each_row register_row [library] }
+        monomorph_ops::for_each_family! { register_family library }
         Ok(())
     })
 }
@@ -92,40 +77,84 @@ pub trait RunsOn<D> {
     fn register_on(library: &mut Library, forms: Forms) -> Result<()>;
 }
 
-macro_rules! runs_on {
-    ([] $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
-        runs_on! { @of (Op<$path>) $name $args -> $rets : formula ($path) $forms }
+macro_rules! select {
+    ([$library:ident] $name:tt $args:tt -> $rets:tt : formula ($path:path) $forms:tt) => {
+        monomorph_ops::__parsed! { structured { $library (Op<$path>) $name $args -> $rets : $forms } $args }
     };
-    ([] $name:tt $args:tt -> $rets:tt : fold ($path:path) $forms:tt) => {
-        runs_on! { @of (Reduce<$path, Prebuilt>) $name $args -> $rets : fold ($path) $forms }
+    ([$library:ident] $name:tt $args:tt -> $rets:tt : fold ($path:path) $forms:tt) => {
+        monomorph_ops::__parsed! { structured { $library (Reduce<$path, Prebuilt>) $name $args -> $rets : $forms } $args }
     };
-    ([] $name:tt $args:tt -> $rets:tt : template ($op:ty) $forms:tt) => {
-        runs_on! { @of ($op) $name $args -> $rets : template ($op) $forms }
+    ([$library:ident] $name:tt $args:tt -> $rets:tt : template ($op:ty) $forms:tt) => {
+        monomorph_ops::__parsed! { structured { $library ($op) $name $args -> $rets : $forms } $args }
     };
-    ([] $name:tt $args:tt -> $rets:tt : op ($op:ty) $forms:tt) => {
-        runs_on! { @of ($op) $name $args -> $rets : op ($op) $forms }
+    ([$library:ident] $name:tt $args:tt -> $rets:tt : op ($op:ty) $forms:tt) => {
+        monomorph_ops::__parsed! { structured { $library ($op) $name $args -> $rets : $forms } $args }
     };
-    (@of ($op:ty) $name:tt $args:tt $($row:tt)*) => {
-        impl<D: Device> RunsOn<D> for Row<{ name(monomorph_ops::__row_name!($name)) }>
-        where
-            $op: for<'t> Operator<'t, D, monomorph_ops::__arguments_type!('t $args)>,
-        {
-            fn register_on(library: &mut Library, forms: Forms) -> Result<()> {
-                let library = &mut Adding::new(library, forms);
-                monomorph_ops::__register_row! { [library D] $name $args $($row)* }
-                Ok(())
-            }
+    ([$library:ident] $name:tt $($row:tt)*) => {{
+        fn define(library: &mut Library) -> Result<()> {
+            monomorph_ops::__register_row! { [library Cpu Meta] $name $($row)* }
+            Ok(())
         }
-    };
-    ($($other:tt)*) => {};
+
+        in_table! { $library $name }
+    }};
 }
 
+// A row that is a structured operator. The compiler checks its kernels once, for any operator and device, and for the row's own only that the
+// operator takes these arguments.
+macro_rules! structured {
+    ({ $library:ident ($op:ty) $name:tt $args:tt -> $rets:tt : $forms:tt } $parsed:tt) => {{
+        fn row<D: Device, O>() -> Vec<Form<'static>>
+        where
+            O: for<'t> Operator<'t, D, monomorph_ops::__arguments_type!('t $parsed)>,
+        {
+            monomorph_ops::__forms_of! { D $name $args -> $rets : op (O) $forms $parsed }
+        }
+
+        fn define(library: &mut Library) -> Result<()> {
+            library.enter(vec![row::<Cpu, $op>(), row::<Meta, $op>()])?;
+            monomorph_ops::__register_compositions! { [library] $name $args $forms }
+            Ok(())
+        }
+
+        impl<D: Device> RunsOn<D> for Row<{ name(monomorph_ops::__row_name!($name)) }>
+        where
+            $op: for<'t> Operator<'t, D, monomorph_ops::__arguments_type!('t $parsed)>,
+        {
+            fn register_on(library: &mut Library, forms: Forms) -> Result<()> {
+                Adding::new(library, forms).enter(vec![row::<D, $op>()])
+            }
+        }
+
+        in_table! { $library $name }
+    }};
+}
+
+// A function defines the row, because the compiler puts a method where its type is, and those of all rows would be in one unit.
+macro_rules! in_table {
+    ($library:ident $name:tt) => {
+        impl InTable for Row<{ name(monomorph_ops::__row_name!($name)) }> {
+            #[inline]
+            fn register(library: &mut Library) -> Result<()> {
+                define(library)
+            }
+        }
+
+        define($library)?;
+    };
+}
+
+// The rows of a family are in the function that defines them all, which calls each without looking for its implementation.
 macro_rules! family {
     ($family:ident $rows:ident) => {
         mod $family {
             use super::*;
-            monomorph_ops::$rows! { __each_row in_table [] }
-            monomorph_ops::$rows! { __each_row runs_on [] }
+
+            #[allow(non_local_definitions, reason = "a row is one place")]
+            pub(super) fn register(library: &mut Library) -> Result<()> {
+                monomorph_ops::$rows! { __each_row select [library] }
+                Ok(())
+            }
         }
     };
 }

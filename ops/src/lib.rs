@@ -120,6 +120,30 @@ pub mod kernels {
 }
 pub use kernels::Kernels;
 
+/// What the rows of each family expand to, in a module of the family: items without a name are numbered within their module, and those of a
+/// family are compiled anew where the numbers change.
+macro_rules! typed_rows {
+    ($each:ident) => {
+        mod families {
+            crate::for_each_family! { family $each }
+        }
+        crate::for_each_family! { family_items }
+    };
+}
+macro_rules! family {
+    ($family:ident $rows:ident $each:ident) => {
+        pub(super) mod $family {
+            crate::$rows! { $each }
+        }
+    };
+}
+macro_rules! family_items {
+    ($family:ident $rows:ident) => {
+        #[allow(unused_imports, unreachable_pub, reason = "not every family has items of each kind")]
+        pub use families::$family::*;
+    };
+}
+
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {
     pub use crate::activation::{glu, glu_backward, glu_backward_out, glu_out};
@@ -170,15 +194,15 @@ pub mod functions {
         kaiser_window, kaiser_window_beta, kaiser_window_periodic,
     };
 
-    crate::op_table! { __functions }
+    typed_rows! { __functions }
 }
 
 /// Shapes only: every functional form with a meta tensor as its result, for operands of any device.
 pub mod meta {
-    crate::op_table! { __meta_functions }
+    typed_rows! { __meta_functions }
 }
 
 /// Calls checked once and run again and again: every structured operator that has an out= form, with all its arguments.
 pub mod prepared {
-    crate::op_table! { __prepared_functions }
+    typed_rows! { __prepared_functions }
 }

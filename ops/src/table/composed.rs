@@ -61,23 +61,20 @@ pub fn composed_kernel(f: Composed) -> KernelFunction {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_composed {
-    (functional $ctx:tt $op:tt ($($args:tt)*) ($($rets:tt)*) [$($name:tt)*] []) => {
-        $crate::__register_composed! { @define $ctx $op
-            { $crate::table::functional_schema(stringify!($($name)*), stringify!($($args)*), stringify!($($rets)*)) }
-            { $crate::__composed! { function $op [$($name)*] [$($name)*] ($($args)*) } } }
+    (functional $library:ident $op:tt $args:tt $rets:tt $name:tt []) => {
+        $crate::__register_composed! { @define functional_schema function $library $op $args $rets $name $name }
     };
-    (inplace $ctx:tt $op:tt ($($args:tt)*) $rets:tt $name:tt [$($fname:tt)*]) => {
-        $crate::__register_composed! { @define $ctx $op
-            { $crate::table::inplace_schema(stringify!($($fname)*), stringify!($($args)*)) }
-            { $crate::__composed! { inplace $op $name [$($fname)*] ($($args)*) } } }
+    (inplace $($row:tt)*) => {
+        $crate::__register_composed! { @define inplace_schema inplace $($row)* }
     };
-    ($form:ident $ctx:tt $op:tt ($($args:tt)*) ($($rets:tt)*) $name:tt [$($fname:tt)+]) => {
-        $crate::__register_composed! { @define $ctx $op
-            { $crate::table::out_schema(stringify!($($fname)*), stringify!($($args)*), stringify!($($rets)*)) }
-            { $crate::__composed! { $form $op $name [$($fname)*] ($($args)*) } } }
+    ($form:ident $($row:tt)*) => {
+        $crate::__register_composed! { @define out_schema $form $($row)* }
     };
-    (@define [$library:ident $($rest:tt)*] ($key:ident $($how:tt)*) { $schema:expr } { $kernel:expr }) => {
-        $crate::table::Entry::compose($library, $schema, $crate::core::dispatch::AliasKey::$key, $kernel)?;
+    (@define $schema:ident $form:ident $library:ident ($key:ident $($how:tt)*) ($($args:tt)*) ($($rets:tt)*) $name:tt [$($fname:tt)+]) => {
+        let text = $crate::table::Text { name: stringify!($($fname)*), args: stringify!($($args)*), rets: stringify!($($rets)*) };
+        let kernel = $crate::__composed! { $form ($key $($how)*) $name [$($fname)*] ($($args)*) };
+        $crate::table::Entry::compose(
+            $library, $crate::table::$schema(text), $crate::core::dispatch::AliasKey::$key, kernel)?;
     };
 }
 
@@ -134,8 +131,8 @@ macro_rules! __composed_marker {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_otherwise {
-    ($ctx:tt $name:tt $args:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* } $forms:tt) => {
-        $( $crate::__register_otherwise! { @form $form $fn $ctx $name $args $forms } )*
+    ($library:ident $name:tt $args:tt { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* } $forms:tt) => {
+        $( $crate::__register_otherwise! { @form $form $fn $library $name $args $forms } )*
     };
     (@form or_implicit $($rest:tt)*) => { $crate::__register_otherwise! { @found CompositeImplicit $($rest)* } };
     (@form or_explicit $($rest:tt)*) => { $crate::__register_otherwise! { @found CompositeExplicit $($rest)* } };
@@ -143,7 +140,7 @@ macro_rules! __register_otherwise {
         $crate::__register_otherwise! { @found CompositeExplicitNonFunctional $($rest)* }
     };
     (@form $($rest:tt)*) => {};
-    (@found $key:ident ($($path:tt)*) [$library:ident $($device:ident)*] [$($name:tt)*] ($($args:tt)*)
+    (@found $key:ident ($($path:tt)*) $library:ident [$($name:tt)*] ($($args:tt)*)
         { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
         let forms = [$((stringify!($form), stringify!($($($fname)*)?))),*];
         let key = $crate::core::dispatch::AliasKey::$key;

@@ -50,6 +50,8 @@ pub use declare::declares;
 pub use kernels::{IntoResults, copied, copied_parts, shared, shared_parts};
 pub use list::{Row, RowForm, rows};
 pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
-pub use register::{Adding, Entry, Forms, out_form};
-pub use schemas::{copy_out_schema, copy_outs_schema, copy_schema, functional_schema, inplace_schema, out_schema};
+pub use register::{Adding, Entry, Form, Forms, out_form};
+pub use schemas::{
+    Text, copy_out_schema, copy_outs_schema, copy_schema, functional_schema, inplace_schema, out_schema,
+};
 pub use stack::{Reader, arguments, check_written, finish, keep_first, keep_written, written};

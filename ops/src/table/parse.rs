@@ -141,17 +141,26 @@ macro_rules! __value_type {
     ($t:lifetime $ty:ident) => { <$crate::__marker!($ty) as $crate::core::ArgType>::Value<$t> };
 }
 
-/// The arguments of a row as operators take them: a tuple, in type position.
+/// Calls `$to! { context [(arg Tensor this) ..] }` with the arguments of a row.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __arguments_type {
-    ($t:lifetime ($($args:tt)*)) => { $crate::__schema_args! { @walk full no __tuple_type {$t} ([] {}) $($args)* , } };
+macro_rules! __parsed {
+    ($to:ident $ctx:tt ($($args:tt)*)) => { $crate::__schema_args! { @walk full no __parsed_to {$to $ctx} ([] {}) $($args)* , } };
 }
 
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __tuple_type {
-    ({$t:lifetime} [$((arg $ty:ident $n:ident))*] $params:tt) => { ($($crate::__value_type!($t $ty),)*) };
+macro_rules! __parsed_to {
+    ({$to:ident $ctx:tt} $all:tt $params:tt) => {
+        $to! { $ctx $all }
+    };
+}
+
+/// The arguments of a row as operators take them: a tuple, in type position.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __arguments_type {
+    ($t:lifetime [$((arg $ty:ident $n:ident))*]) => { ($($crate::__value_type!($t $ty),)*) };
 }
 
 /// The marker type of a schema type.

@@ -2,20 +2,36 @@
 //! and kernel; both are made elsewhere (`schemas.rs`, `kernels.rs`, `composed.rs`).
 
 use super::composed::{Composed, define_composed, register_otherwise};
-use super::schemas::squeeze;
+use super::schemas::{Text, squeeze};
 use monomorph_core::dispatch::{AliasKey, Backend, Definition, DispatchError, Flags, KernelFunction, Library};
 use monomorph_core::schema::Schema;
-use monomorph_core::{DeviceKind, Result};
+use monomorph_core::{Device, DeviceKind, Result};
+
+/// One form of a row with the kernel of one device.
+pub struct Form<'a> {
+    text: Text<'a>,
+    schema: fn(Text<'_>) -> Schema,
+    completed_by: Option<&'a str>,
+    device: DeviceKind,
+    kernel: KernelFunction,
+}
+
+impl<'a> Form<'a> {
+    /// A form whose schema `schema` makes of the text of the row; `completed_by` is the name of the form that completes it.
+    pub fn new<D: Device>(
+        text: Text<'a>,
+        schema: fn(Text<'_>) -> Schema,
+        completed_by: Option<&'a str>,
+        kernel: KernelFunction,
+    ) -> Form<'a> {
+        Form { text, schema, completed_by, device: D::KIND, kernel }
+    }
+}
 
 /// Where the forms of a row go: a library that defines them, or one that adds kernels of another device to their definitions.
 pub trait Entry {
-    /// Enters one form with a kernel for each device.
-    fn enter(
-        &mut self,
-        schema: Schema,
-        completed_by: Option<&str>,
-        kernels: Vec<(DeviceKind, KernelFunction)>,
-    ) -> Result<()>;
+    /// Enters a row with the kernels of each device: for all devices the same forms, in the same order.
+    fn enter(&mut self, devices: Vec<Vec<Form<'_>>>) -> Result<()>;
 
     /// Enters one form that is composed of other operators: a kernel for all devices.
     fn compose(&mut self, schema: Schema, key: AliasKey, kernel: KernelFunction) -> Result<()>;
@@ -25,13 +41,13 @@ pub trait Entry {
 }
 
 impl Entry for Library {
-    fn enter(
-        &mut self,
-        schema: Schema,
-        completed_by: Option<&str>,
-        kernels: Vec<(DeviceKind, KernelFunction)>,
-    ) -> Result<()> {
-        define(self, schema, completed_by, kernels)
+    fn enter(&mut self, devices: Vec<Vec<Form<'_>>>) -> Result<()> {
+        let mut devices: Vec<_> = devices.into_iter().map(Vec::into_iter).collect();
+        loop {
+            let mut form = devices.iter_mut().filter_map(Iterator::next);
+            let Some(first) = form.next() else { return Ok(()) };
+            define(self, first, form)?;
+        }
     }
 
     fn compose(&mut self, schema: Schema, key: AliasKey, kernel: KernelFunction) -> Result<()> {
@@ -66,21 +82,11 @@ impl<'a> Adding<'a> {
 }
 
 impl Entry for Adding<'_> {
-    fn enter(
-        &mut self,
-        schema: Schema,
-        completed_by: Option<&str>,
-        kernels: Vec<(DeviceKind, KernelFunction)>,
-    ) -> Result<()> {
-        if completed_by.is_some() && self.forms == Forms::Out {
-            return Ok(());
-        }
-        let name = match schema.namespace() {
-            Some(namespace) => format!("{namespace}::{}", schema.full_name()),
-            None => schema.full_name().to_owned(),
-        };
-        for (kind, kernel) in kernels {
-            self.library.kernel(&name, backend(kind)?, kernel.named("generic over devices"))?;
+    fn enter(&mut self, devices: Vec<Vec<Form<'_>>>) -> Result<()> {
+        let wanted = |form: &Form<'_>| form.completed_by.is_none() || self.forms == Forms::All;
+        for form in devices.into_iter().flatten().filter(wanted) {
+            let kernel = form.kernel.named("generic over devices");
+            self.library.kernel(&squeeze(form.text.name), backend(form.device)?, kernel)?;
         }
         Ok(())
     }
@@ -102,19 +108,14 @@ fn backend(kind: DeviceKind) -> Result<Backend> {
 
 /// Defines one form of a row with a kernel for each device. Operators of the table enter devices and compare them themselves,
 /// in every form.
-fn define(
-    library: &mut Library,
-    schema: Schema,
-    completed_by: Option<&str>,
-    kernels: Vec<(DeviceKind, KernelFunction)>,
-) -> Result<()> {
+fn define<'a>(library: &mut Library, first: Form<'a>, others: impl Iterator<Item = Form<'a>>) -> Result<()> {
     let flags = Flags { device_guard: false, device_check: false, ..Flags::default() };
-    let mut definition = Definition::new(schema).with_flags(flags);
-    if let Some(out) = completed_by {
+    let mut definition = Definition::new((first.schema)(first.text)).with_flags(flags);
+    if let Some(out) = first.completed_by {
         definition = definition.completed_by(squeeze(out));
     }
-    for (kind, kernel) in kernels {
-        definition = definition.dispatch([backend(kind)?], kernel.named("in-tree"));
+    for form in std::iter::once(first).chain(others) {
+        definition = definition.dispatch([backend(form.device)?], form.kernel.named("in-tree"));
     }
     library.define(definition)
 }
@@ -125,104 +126,109 @@ pub fn out_form<'a>(kind: &str, forms: &[(&str, &'a str)]) -> Option<&'a str> {
     out.filter(|_| kind == "op").map(|(_, name)| *name)
 }
 
-/// Expands the table into definitions of a library, with one kernel per device named. An error leaves the enclosing function.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __register {
-    ($ctx:tt $({ $($row:tt)* })*) => { $( $crate::__register_row! { $ctx $($row)* } )* };
-}
-
-/// The forms of one row that have a name of their own in the table.
+/// The forms of one row that have a name of their own in the table, entered in a library with one kernel for each device. An error leaves
+/// the enclosing function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_row {
     ($ctx:tt $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt $forms:tt) => {
         $crate::__row_forms! { {__register_forms} {$ctx $name $args -> $rets} $kind $op $forms }
-        $crate::__register_otherwise! { $ctx $name $args $forms $forms }
+        $crate::__register_compositions! { $ctx $name $args $forms }
     };
 }
 
-/// The same once the operator is known.
+/// What a row composes for the devices that have no kernel of it, entered in a library.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register_compositions {
+    ([$library:ident $($device:ident)*] $name:tt $args:tt $forms:tt) => {
+        $crate::__register_otherwise! { $library $name $args $forms $forms }
+    };
+}
+
+/// The forms once the operator is known.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_forms {
-    ([$library:ident $($device:ident)*] $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt
+    ([$library:ident $($device:ident)*] $name:tt $args:tt -> $rets:tt : composed $op:tt
         { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* }) => {
-        let out: Option<&str> =
-            $crate::table::out_form(stringify!($kind), &[$((stringify!($form), stringify!($($($fname)*)?))),*]);
-        $crate::__register_forms! { @each [$library out $($device)*] $name $args $rets $kind $op
-            $([$form [$($($fname)*)?]])* }
+        $( $crate::__register_composed! { $form $library $op $args $rets $name [$($($fname)*)?] } )*
     };
-    (@each $ctx:tt $name:tt $args:tt $rets:tt $kind:ident $op:tt $([$form:ident $fname:tt])*) => {
-        $( $crate::__register_form! { $form $ctx $kind $op $args $rets $name $fname } )*
+    ([$library:ident $($device:ident)*] $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt $forms:tt) => {
+        $crate::table::Entry::enter($library, vec![
+            $($crate::__forms_on! { $device $name $args -> $rets : $kind $op $forms }),*
+        ])?;
     };
 }
 
-/// One form of one row.
+/// The forms of one row with the kernels of one device, a `Vec<Form>`.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __register_form {
+macro_rules! __forms_on {
+    ($device:ident $name:tt ($($args:tt)*) $($row:tt)*) => {
+        $crate::__schema_args! { @walk full no __forms_on_parsed {$device $name ($($args)*) $($row)*} ([] {}) $($args)* , }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __forms_on_parsed {
+    ({$($row:tt)*} $parsed:tt $params:tt) => { $crate::__forms_of! { $($row)* $parsed } };
+}
+
+/// The same once the arguments are parsed.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __forms_of {
+    ($device:ident $name:tt $args:tt -> $rets:tt : $kind:ident $op:tt
+        { $($form:ident $fn:tt $([$($fname:tt)*])? ;)* } $parsed:tt) => {{
+        let mut forms = Vec::new();
+        let out: Option<&str> =
+            $crate::table::out_form(stringify!($kind), &[$((stringify!($form), stringify!($($($fname)*)?))),*]);
+        $( $crate::__form_of! { $form [forms out $device] $kind $op $args $parsed $rets $name [$($($fname)*)?] } )*
+        forms
+    }};
+}
+
+/// One form of one row, behind those that are there.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __form_of {
     // Not forms: kernels for the devices that have none, see `__register_otherwise!`.
     (or_implicit $($rest:tt)*) => {};
     (or_explicit $($rest:tt)*) => {};
     (or_nonfunctional $($rest:tt)*) => {};
-    ($form:ident $ctx:tt composed $($rest:tt)*) => {
-        $crate::__register_composed! { $form $ctx $($rest)* }
-    };
-    (functional $ctx:tt $kind:ident $op:tt ($($args:tt)*) ($($rets:tt)*) [$($name:tt)*] []) => {
-        $crate::__schema_args! { @walk full no __boxed
-            { functional $kind $ctx $op ($($rets)*)
-              { $crate::table::functional_schema(stringify!($($name)*), stringify!($($args)*), stringify!($($rets)*)) } }
-            ([] {}) $($args)* , }
-    };
-    (inplace $ctx:tt $kind:ident $op:tt ($($args:tt)*) $rets:tt $name:tt [$($fname:tt)*]) => {
-        $crate::__schema_args! { @walk full no __boxed
-            { inplace $kind $ctx $op $rets
-              { $crate::table::inplace_schema(stringify!($($fname)*), stringify!($($args)*)) } }
-            ([] {}) $($args)* , }
-    };
-    (copy $ctx:tt $kind:ident $op:tt ($($args:tt)*) ($($rets:tt)*) $name:tt [$($fname:tt)*]) => {
-        $crate::__schema_args! { @walk full no __boxed
-            { copy $kind $ctx $op ($($rets)*)
-              { $crate::table::copy_schema(stringify!($($fname)*), stringify!($($args)*), stringify!($($rets)*)) } }
-            ([] {}) $($args)* , }
-    };
-    (copyout $ctx:tt views $op:tt $args:tt $rets:tt $name:tt $fname:tt) => {
-        $crate::__register_form! { @outs copyout $ctx $op $args $rets $fname }
-    };
-    (copyinto $ctx:tt views $op:tt $args:tt $rets:tt $name:tt $fname:tt) => {
-        $crate::__register_form! { @outs copyinto $ctx $op $args $rets $fname }
-    };
-    (@outs $form:ident $ctx:tt $op:tt ($($args:tt)*) $rets:tt [$($fname:tt)*]) => {
-        $crate::__schema_args! { @walk full no __boxed
-            { $form views $ctx $op $rets
-              { $crate::table::copy_outs_schema(stringify!($($fname)*), stringify!($($args)*)) } }
-            ([] {}) $($args)* , }
-    };
-    (copyout $ctx:tt $kind:ident $op:tt ($($args:tt)*) $rets:tt $name:tt [$($fname:tt)*]) => {
-        $crate::__schema_args! { @walk full no __boxed
-            { copyout $kind $ctx $op $rets
-              { $crate::table::copy_out_schema(stringify!($($fname)*), stringify!($($args)*)) } }
-            ([] {}) $($args)* , }
-    };
-    ($form:ident $ctx:tt $kind:ident $op:tt ($($args:tt)*) ($($rets:tt)*) $name:tt [$($fname:tt)+]) => {
-        $crate::__schema_args! { @walk full no __boxed
-            { $form $kind $ctx $op ($($rets)*)
-              { $crate::table::out_schema(stringify!($($fname)*), stringify!($($args)*), stringify!($($rets)*)) } }
-            ([] {}) $($args)* , }
+    (functional $ctx:tt $kind:ident $op:tt $args:tt $parsed:tt $rets:tt $name:tt []) => {
+        $crate::__form_of! { @of functional_schema functional $ctx $kind $op $args $parsed $rets $name }
     };
     // A typed form under another name (`functional_full`): the boxed form is that of the short one.
-    ($form:ident $ctx:tt $kind:ident $op:tt $args:tt $rets:tt $name:tt []) => {};
-}
-
-/// A boxed kernel for each device.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __boxed {
-    ({ $form:ident $kind:ident [$library:ident $out:ident $($device:ident)*] $op:tt $rets:tt { $schema:expr } } $all:tt $params:tt) => {
-        $crate::table::Entry::enter($library, $schema, $crate::__completed_by!($form $out), vec![
-            $((<$device as $crate::core::Device>::KIND, $crate::__two_doors! { $form $kind $device $op $rets $all })),*
-        ])?;
+    ($form:ident $ctx:tt $kind:ident $op:tt $args:tt $parsed:tt $rets:tt $name:tt []) => {};
+    (inplace $ctx:tt $kind:ident $op:tt $args:tt $parsed:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__form_of! { @of inplace_schema inplace $ctx $kind $op $args $parsed $rets $fname }
+    };
+    (copy $ctx:tt $kind:ident $op:tt $args:tt $parsed:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__form_of! { @of copy_schema copy $ctx $kind $op $args $parsed $rets $fname }
+    };
+    (copyout $ctx:tt views $op:tt $args:tt $parsed:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__form_of! { @of copy_outs_schema copyout $ctx views $op $args $parsed $rets $fname }
+    };
+    (copyinto $ctx:tt views $op:tt $args:tt $parsed:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__form_of! { @of copy_outs_schema copyinto $ctx views $op $args $parsed $rets $fname }
+    };
+    (copyout $ctx:tt $kind:ident $op:tt $args:tt $parsed:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__form_of! { @of copy_out_schema copyout $ctx $kind $op $args $parsed $rets $fname }
+    };
+    ($form:ident $ctx:tt $kind:ident $op:tt $args:tt $parsed:tt $rets:tt $name:tt $fname:tt) => {
+        $crate::__form_of! { @of out_schema $form $ctx $kind $op $args $parsed $rets $fname }
+    };
+    (@of $schema:ident $form:ident [$forms:ident $out:ident $device:ident] $kind:ident $op:tt ($($args:tt)*) $parsed:tt ($($rets:tt)*)
+        [$($name:tt)*]) => {
+        $forms.push($crate::table::Form::new::<$device>(
+            $crate::table::Text { name: stringify!($($name)*), args: stringify!($($args)*), rets: stringify!($($rets)*) },
+            $crate::table::$schema,
+            $crate::__completed_by!($form $out),
+            $crate::__two_doors! { $form $kind $device $op ($($rets)*) $parsed },
+        ));
     };
 }
 

@@ -2,14 +2,25 @@
 
 use monomorph_core::schema::Schema;
 
-/// The schema of a functional row from the text of its parts.
-pub fn functional_schema(name: &str, args: &str, rets: &str) -> Schema {
+/// What a row says of a form, with the blanks between its tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    /// The form's own name.
+    pub name: &'a str,
+    /// The row's arguments.
+    pub args: &'a str,
+    /// The row's results.
+    pub rets: &'a str,
+}
+
+/// The schema of a functional row.
+pub fn functional_schema(Text { name, args, rets }: Text<'_>) -> Schema {
     let returns = if rets.contains(',') { format!("({rets})") } else { rets.to_owned() };
     parse(&format!("{}({args}) -> {returns}", squeeze(name)))
 }
 
 /// The schema of the in-place form: `self` is written and returned.
-pub fn inplace_schema(name: &str, args: &str) -> Schema {
+pub fn inplace_schema(Text { name, args, .. }: Text<'_>) -> Schema {
     let args = match args.strip_prefix("Tensor(a)").or_else(|| args.strip_prefix("Tensor")) {
         Some(rest) => format!("Tensor(a!){rest}"),
         None => args.to_owned(),
@@ -18,18 +29,18 @@ pub fn inplace_schema(name: &str, args: &str) -> Schema {
 }
 
 /// The schema of the copying form of a view: nothing is aliased.
-pub fn copy_schema(name: &str, args: &str, rets: &str) -> Schema {
+pub fn copy_schema(Text { name, args, rets }: Text<'_>) -> Schema {
     let returns = if squeeze(rets).ends_with("[]") { "Tensor[]" } else { "Tensor" };
     parse(&format!("{}({}) -> {returns}", squeeze(name), unaliased(args)))
 }
 
 /// The schema of its out= form.
-pub fn copy_out_schema(name: &str, args: &str) -> Schema {
-    out_schema(name, &unaliased(args), "Tensor")
+pub fn copy_out_schema(Text { name, args, .. }: Text<'_>) -> Schema {
+    out_schema(Text { name, args: &unaliased(args), rets: "Tensor" })
 }
 
 /// The schema of its out= form where it gives several: a list is written and not returned.
-pub fn copy_outs_schema(name: &str, args: &str) -> Schema {
+pub fn copy_outs_schema(Text { name, args, .. }: Text<'_>) -> Schema {
     parse(&format!("{}({}, *, Tensor(a!)[] out) -> ()", squeeze(name), unaliased(args)))
 }
 
@@ -42,7 +53,7 @@ fn unaliased(args: &str) -> String {
 }
 
 /// The schema of the out= form: keyword-only outputs, written and returned.
-pub fn out_schema(name: &str, args: &str, rets: &str) -> Schema {
+pub fn out_schema(Text { name, args, rets }: Text<'_>) -> Schema {
     let names: Vec<&str> = rets.split(',').map(|r| r.trim().strip_prefix("Tensor").map_or("", str::trim)).collect();
     // The only output that PyTorch names after its overload.
     let unnamed = if squeeze(name).ends_with(".grad_input") { "grad_input" } else { "out" };
