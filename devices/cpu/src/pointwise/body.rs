@@ -6,11 +6,12 @@
 //! * K3: if `n > 1`, each input either is `out` exactly, or lies apart from it.
 //! * K4: `params` points to the formula's parameters.
 //! * K5: of [`Going::Streamed`], no input is `out`, and the caller ends with [`end_stream`](crate::moves::end_stream).
-//! * K6: of an operand that stands still one element is initialised; the body is one that [`stands`](super::still::stands).
+//! * K6: of [`Going::Rows`], the body is one that takes such rows ([`Walks`]); K2 and K3 hold for each, but of what stands still one element
+//!   is initialised; no input is `out`.
 
 use super::aside::aside;
 use super::operands::{Load, Register, Store};
-use super::still::{Still, stands};
+use super::rows::{ByRows, NONE, Rows, Walks, level_walks};
 use super::streaming::Streams;
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel, Level};
@@ -25,19 +26,17 @@ use std::ops::Range;
 
 /// A kernel body: output, inputs, number of elements, parameters, and how to go through them. False if the data has no result
 /// ([`Map::fault`]); some of the output may be written by then. Unsafe by K1 to K6 of `body.rs`; only this crate calls it.
-pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going) -> bool;
+pub type Body = unsafe fn(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going<'_>) -> bool;
 
 /// How a body goes through its operands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Going {
+#[derive(Clone, Copy, Debug)]
+pub enum Going<'r> {
     /// Element by element of each.
     Along,
     /// The same, and light formulas store past the caches.
     Streamed,
-    /// The first of two operands is the same element for all.
-    FirstStill,
-    /// The second is.
-    SecondStill,
+    /// Element by element of each row.
+    Rows(&'r Rows),
 }
 
 /// Elements that are asked for faults before the first of them is written. They stay in the first-level cache.
@@ -72,7 +71,7 @@ pub(super) trait HasBody: PointwiseFn {
     /// # Safety
     ///
     /// K1–K6.
-    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going) -> bool
+    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going<'_>) -> bool
     where
         C: Cell,
         I: Isa,
@@ -93,7 +92,7 @@ const fn streams_at<I: Isa>() -> bool {
 }
 
 impl<F: PointwiseFn> HasBody for F {
-    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going) -> bool
+    unsafe fn body<C, I>(out: *mut u8, ins: *const *const u8, n: usize, params: *const (), going: Going<'_>) -> bool
     where
         C: Cell,
         I: Isa,
@@ -105,15 +104,22 @@ impl<F: PointwiseFn> HasBody for F {
         // SAFETY: K1.
         let isa = unsafe { I::assume() };
         let run = Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData };
-        if const { is_plain::<F>() && streams_at::<I>() } && going == Going::Streamed {
+        if const { is_plain::<F>() && streams_at::<I>() }
+            && let Going::Streamed = going
+        {
             return isa.enter(Streams(run));
         }
-        if const { stands::<F>() && size_of::<C::Stored>() == size_of::<C::Repr>() } {
-            match going {
-                Going::FirstStill => return isa.enter(Still::<F, C, 0>(run)),
-                Going::SecondStill => return isa.enter(Still::<F, C, 1>(run)),
-                Going::Along | Going::Streamed => {}
+        if const { !matches!(Walks::of::<F>(), Walks::One) && level_walks(I::LEVEL) }
+            && let Going::Rows(rows) = going
+        {
+            if const { matches!(Walks::of::<F>(), Walks::Still) && size_of::<C::Stored>() == size_of::<C::Repr>() } {
+                match rows.still {
+                    Some(0) => return isa.enter(ByRows::<F, C, 0>(run, rows)),
+                    Some(_) => return isa.enter(ByRows::<F, C, 1>(run, rows)),
+                    None => {}
+                }
             }
+            return isa.enter(ByRows::<F, C, NONE>(run, rows));
         }
         isa.enter(run)
     }

@@ -6,7 +6,7 @@ use super::driver::{Base, Driver, MAX};
 use super::few::Few;
 use super::flat::Flat;
 use super::kernels::Kernels;
-use super::still;
+use super::rows::Walks;
 use super::taking::Taking;
 use super::tiled::Tiled;
 use crate::device::Cpu;
@@ -39,7 +39,7 @@ struct Shape {
     kind: OutputKind,
     masks: u8,
     light: bool,
-    still: bool,
+    walks: Walks,
     words: &'static str,
     as_f32: fn(DType) -> bool,
     fault: bool,
@@ -65,7 +65,7 @@ where
             kind: F::Out::KIND,
             masks: F::Operands::MASKS as u8,
             light: F::LIGHT,
-            still: const { still::stands::<F>() },
+            walks: const { Walks::of::<F>() },
             words: F::Domain::WORDS,
             as_f32: as_f32::<F>,
             fault: F::FAULT,
@@ -110,9 +110,9 @@ unsafe fn bind(
     let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: shape.words };
     let compute = if (shape.as_f32)(common) { DType::F32 } else { common };
     let body = lookup(compute, level).ok_or_else(none)?;
-    let still = shape.still && still::taken(compute);
+    let walks = shape.walks.taken(compute, level);
     let taking =
-        Taking { body, kind: shape.kind, masks: shape.masks, light: shape.light, still, common, compute, level };
+        Taking { body, kind: shape.kind, masks: shape.masks, light: shape.light, walks, common, compute, level };
     if let Some(uniform) = walk.uniform()
         && Flat::suits(uniform, &taking, inputs)
     {

@@ -3,7 +3,9 @@
 //! `planes` walks, this owns the choice of how.
 
 use super::body::{Body, Going};
+use super::flat::is_whole;
 use super::planes::Planes;
+use super::rows::Walks;
 use super::taking::Taking;
 use crate::lane::Lane;
 use monomorph_core::{ErrorKind, Result};
@@ -58,8 +60,8 @@ pub(super) struct Driver {
     bases: SmallVec<[Base; 4]>,
     /// An element takes longer to move than to compute.
     pub(super) light: bool,
-    /// [`Taking::still`].
-    pub(super) still: bool,
+    /// [`Taking::walks`].
+    pub(super) walks: Walks,
     /// The operand that a body may find to be its output.
     pub(super) first: usize,
     walk: Walk,
@@ -82,10 +84,10 @@ impl Driver {
     pub(super) unsafe fn new(iter: &TensorIter, taking: &Taking, bases: SmallVec<[Base; 4]>) -> Driver {
         let lanes = (0..iter.noperands()).map(|k| taking.lane(iter, k)).collect();
         // SAFETY: passed on.
-        unsafe { Driver::over(iter, taking.body, [taking.light, taking.still], taking.first(), lanes, bases) }
+        unsafe { Driver::over(iter, taking.body, (taking.light, taking.walks), taking.first(), lanes, bases) }
     }
 
-    /// A driver of a body over `iter`, by these lanes; whether it is light, and an operand may stand still; `first` is the operand that the
+    /// A driver of a body over `iter`, by these lanes; whether it is light, and the rows that it takes; `first` is the operand that the
     /// body may find to be its output.
     ///
     /// # Safety
@@ -94,7 +96,7 @@ impl Driver {
     pub(super) unsafe fn over(
         iter: &TensorIter,
         body: Body,
-        [light, still]: [bool; 2],
+        (light, walks): (bool, Walks),
         first: usize,
         lanes: SmallVec<[Lane; 4]>,
         bases: SmallVec<[Base; 4]>,
@@ -104,14 +106,14 @@ impl Driver {
             let dense = iter.strides(k).first().is_none_or(|&stride| stride == lanes[k].size() as isize);
             lanes[k].is_direct() && dense && (k <= first || bases[k].pointer() != out)
         };
-        let small = iter.ndim() <= 1 && iter.numel() <= GRAIN && !iter.must_be_serial();
+        let small = iter.ndim() <= 1 && is_whole(iter.numel()) && !iter.must_be_serial();
         let masks_apart = (1..first.min(bases.len())).all(|k| bases[k].pointer() != out);
         let walk = if small && masks_apart && (0..lanes.len()).all(is_flat) {
             Walk::Flat(iter.numel())
         } else {
             Walk::Planes(lanes)
         };
-        Driver { body, light, still, bases, first, walk }
+        Driver { body, light, walks, bases, first, walk }
     }
 
     /// Where an operand begins.

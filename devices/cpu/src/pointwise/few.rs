@@ -3,6 +3,7 @@
 
 use super::body::{Body, Going};
 use super::driver::{Driver, MAX};
+use super::rows::Walks;
 use super::taking::Taking;
 use crate::cast::{Bits, moved};
 #[cfg(target_arch = "x86_64")]
@@ -111,7 +112,7 @@ impl Few {
         let lanes: SmallVec<[Lane; 4]> = (0..iter.noperands()).map(lane).collect();
         let body = choose(iter.dtype(0).size(), tensors.len(), taking.level);
         // SAFETY: D1 by E1; D2: the body takes outputs as they are, inputs of bytes and no others, of which a byte is staged.
-        let spread = unsafe { Driver::over(iter, body, [true, false], tensors[0], lanes, bases) };
+        let spread = unsafe { Driver::over(iter, body, (true, Walks::One), tensors[0], lanes, bases) };
         Few { taking: *taking, spread, tensors, values }
     }
 
@@ -240,7 +241,7 @@ unsafe fn choose_at<T: Copy, I: Isa, const N: usize>(
     ins: *const *const u8,
     n: usize,
     params: *const (),
-    _going: Going,
+    _going: Going<'_>,
 ) -> bool {
     // SAFETY: K4.
     let choice = unsafe { &*params.cast::<Choice>() };

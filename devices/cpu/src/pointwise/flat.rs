@@ -2,19 +2,29 @@
 //! Refuses everything else, which the driver handles; the answers are the same.
 
 use super::body::{Body, Going};
-use super::taking::Taking;
+use super::{streaming, taking::Taking};
 use crate::cast::{self, moved};
 use crate::isa::Level;
 use crate::lane::Block;
 use monomorph_core::structured::{Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Result};
-use monomorph_iter::{GRAIN, TensorIter, Uniform};
+use monomorph_iter::{GRAIN, TensorIter, Uniform, is_parallel};
 
 /// The most inputs that such a call has.
 const INPUTS: usize = 3;
 
 /// The most elements over which a number is spread beforehand; a block holds as many of any dtype.
 const SPREAD: usize = 128;
+
+/// The most elements that one call of a body computes: less than what had better be streamed past the caches.
+const WHOLE: usize = 1 << 20;
+
+/// Whether so many elements are computed by one call of a body: no thread will help, so a walk would have nothing to hand out.
+#[inline(always)]
+pub(super) fn is_whole(numel: usize) -> bool {
+    const { assert!(WHOLE * DType::C128.size() <= streaming::FAR_BYTES) };
+    numel <= GRAIN || numel <= WHOLE && !is_parallel(numel, GRAIN)
+}
 
 /// A call of a body, bound to memory.
 ///
@@ -69,7 +79,7 @@ impl Flat {
     pub(super) fn suits(uniform: &Uniform, taking: &Taking, inputs: &[Operand<'_>]) -> bool {
         let as_taken =
             uniform.dtype() == taking.compute && uniform.output_dtype() == taking.dtype(0) && taking.masks == 0;
-        as_taken && uniform.numel() <= GRAIN && inputs.len() <= INPUTS
+        as_taken && is_whole(uniform.numel()) && inputs.len() <= INPUTS
     }
 
     /// The inputs of such a call if all are tensors, for [`of`](Flat::of): a call is made where it stays, since what is moved is read in other
@@ -135,7 +145,11 @@ impl Flat {
         inputs: &[Operand<'_>],
         outputs: &Outputs<'_>,
     ) -> Option<Flat> {
-        if !iter.is_flat() || iter.numel() > GRAIN || iter.must_be_serial() || inputs.len() > INPUTS || !taking.is_own()
+        if !iter.is_flat()
+            || !is_whole(iter.numel())
+            || iter.must_be_serial()
+            || inputs.len() > INPUTS
+            || !taking.is_own()
         {
             return None;
         }

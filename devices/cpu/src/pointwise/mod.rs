@@ -26,7 +26,7 @@ mod flat;
 mod kernels;
 mod operands;
 mod planes;
-mod still;
+mod rows;
 mod streaming;
 mod taking;
 mod tiled;
@@ -36,6 +36,7 @@ pub use body::{Body, Going};
 pub use call::Ready;
 pub(crate) use driver::Base;
 pub use kernels::{Kernels, here};
+pub use rows::Rows;
 // What the expansion of `prebuilt!` names.
 #[doc(hidden)]
 pub use monomorph_core::DType;

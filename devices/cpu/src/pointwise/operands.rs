@@ -139,6 +139,9 @@ pub unsafe trait Load<V: Value>: Operands {
     /// The pointers with those of masks moved by `masks` elements, and the others replaced by what `value` makes of them.
     fn replaced(pointers: Self::Pointers, masks: usize, value: impl FnMut(*const u8) -> *const u8) -> Self::Pointers;
 
+    /// The pointers, each moved by its step, of which there is one for each operand.
+    fn moved(pointers: Self::Pointers, steps: &[isize]) -> Self::Pointers;
+
     /// Element `i` of each operand.
     ///
     /// # Safety
@@ -193,6 +196,11 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
     #[inline(always)]
     fn replaced(pointers: [*const u8; N], _: usize, mut value: impl FnMut(*const u8) -> *const u8) -> [*const u8; N] {
         each(|k| value(pointers[k]))
+    }
+
+    #[inline(always)]
+    fn moved(pointers: [*const u8; N], steps: &[isize]) -> [*const u8; N] {
+        each(|k| pointers[k].wrapping_offset(steps[k]))
     }
 
     #[inline(always)]
@@ -261,6 +269,11 @@ where
     }
 
     #[inline(always)]
+    fn moved(pointers: [*const u8; 3], steps: &[isize]) -> [*const u8; 3] {
+        each(|k| pointers[k].wrapping_offset(steps[k]))
+    }
+
+    #[inline(always)]
     unsafe fn load<const WIDE: bool>([mask, a, b]: [*const u8; 3], i: usize) -> (V::Mask, [V; 2]) {
         // SAFETY: in bounds and initialised, by the caller's promise.
         let mask = unsafe { V::Mask::load::<false>(mask, i) };
@@ -304,6 +317,17 @@ unsafe impl<V: Register, A: Load<V>, B: Fed> Load<V> for Joined<A, B> {
         mut value: impl FnMut(*const u8) -> *const u8,
     ) -> Self::Pointers {
         (A::replaced(first, masks, &mut value), B::map_rest(rest, value))
+    }
+
+    #[inline(always)]
+    fn moved((first, rest): Self::Pointers, steps: &[isize]) -> Self::Pointers {
+        let mut steps_of_rest = steps[A::COUNT..].iter();
+        let rest = B::map_rest(
+            rest,
+            #[inline(always)]
+            |p| steps_of_rest.next().map_or(p, |&step| p.wrapping_offset(step)),
+        );
+        (A::moved(first, steps), rest)
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 //! A *plane* is what `for_each` hands out: rows of elements. It is walked
 //!
 //! * row by row without staging, if every operand is a dense run in each row, and rows are long or there is but one;
-//! * row by row, if all that lacks is that an operand stands still in a row, and the body takes it so;
+//! * by one call of the body, if it goes through such rows itself ([`Rows`]): light formulas;
 //! * in tiles of part of a row, if rows are long;
 //! * in tiles of many rows, if rows are short, or not long and nothing but broadcast operands needs staging for it: an
 //!   operand that is dense across rows needs none then;
@@ -16,6 +16,7 @@
 
 use super::body::{Body, Going};
 use super::driver::{Driver, MAX, STAGE};
+use super::rows::{Rows, Walks};
 use super::streaming;
 use crate::lane::{Lane, Stage};
 use crate::moves::{SIDE, Tile, end_stream, prefetch_run};
@@ -24,6 +25,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows shorter than this are joined into tiles: a call of a body costs about as much as so many elements.
 const SHORT: usize = 64;
+
+/// Rows of so many bytes are not joined where the body goes through them itself.
+const LONG: usize = 1024;
 
 /// Bytes of the block that a square is staged in.
 const SQUARE: usize = 16384;
@@ -39,8 +43,8 @@ pub(super) struct Planes<'d> {
     serial: bool,
     /// An element takes longer to move than to compute.
     light: bool,
-    /// The body takes an operand that stands still (K6).
-    still: bool,
+    /// The rows that the body takes (K6).
+    walks: Walks,
     /// No cache will keep the output.
     streams: bool,
     /// Bit `k` is set if operand `k` is staged whatever its strides.
@@ -64,7 +68,7 @@ impl<'d> Planes<'d> {
             first: driver.first,
             serial: iter.must_be_serial(),
             light: driver.light,
-            still: driver.still,
+            walks: driver.walks,
             streams: driver.light && !iter.must_be_serial() && streaming::pays(iter.numel() * lanes[0].size()),
             staged: lanes.iter().enumerate().map(bit).sum(),
             capacity: lanes.iter().map(|lane| lane.capacity_of(STAGE)).min().unwrap_or(1),
@@ -104,14 +108,15 @@ impl<'d> Planes<'d> {
         let &Plane { cols, rows, staged, .. } = plane;
         if self.serial {
             self.tiles(plane, 1, 1)
-        } else if let Some(going) = self.still(plane) {
-            self.rows(plane, going)
+        } else if let Some(rows) = self.by_rows(plane) {
+            self.row(plane, 0, Going::Rows(&rows))
         } else if self.is_square(plane) {
             self.squares(plane)
         } else if let Some(staged) = self.joined(plane) {
             self.tiles(&Plane { staged, ..*plane }, cols, rows.min(self.capacity / cols))
         } else if staged == 0 {
-            self.rows(plane, if self.streams { Going::Streamed } else { Going::Along })
+            let going = if self.streams { Going::Streamed } else { Going::Along };
+            (0..plane.rows).all(|row| self.row(plane, row, going))
         } else {
             self.tiles(plane, cols.min(self.capacity), 1)
         }
@@ -166,33 +171,36 @@ impl<'d> Planes<'d> {
             && (0..self.lanes.len()).filter(is_staged).count() <= SQUARES
     }
 
-    /// The way in which one of two operands stands still, if nothing else keeps rows from being dense runs, and they are worth a call each.
-    fn still(&self, plane: &Plane<'_>) -> Option<Going> {
-        if !self.still || self.streams || self.staged != 0 {
-            return None;
-        }
-        let going = match plane.staged {
-            0b010 => Going::FirstStill,
-            0b100 => Going::SecondStill,
+    /// The rows as the body takes them, if nothing keeps them from being dense runs but an operand that stands still.
+    fn by_rows(&self, plane: &Plane<'_>) -> Option<Rows> {
+        let still = match (plane.staged, self.walks) {
+            (0, Walks::Dense | Walks::Still) => None,
+            (staged @ (0b010 | 0b100), Walks::Still) => Some(staged.trailing_zeros() as usize - 1),
             _ => return None,
         };
-        let k = if going == Going::FirstStill { 1 } else { 2 };
-        let is_read_alone = plane.at[3 - k] != plane.at[0];
-        (is_read_alone && plane.inner[k] == 0 && plane.cols >= SHORT).then_some(going)
+        let suits = match still {
+            Some(k) => plane.inner[k + 1] == 0 && plane.cols >= SHORT,
+            None => plane.cols * self.lanes[0].size() >= LONG || self.joined(plane).is_none(),
+        };
+        let is_apart = plane.at[1..].iter().all(|&at| at != plane.at[0]);
+        if self.streams || self.staged != 0 || plane.rows == 1 || !suits || !is_apart {
+            return None;
+        }
+        let mut steps = [0; MAX];
+        steps[..plane.outer.len()].copy_from_slice(plane.outer);
+        Some(Rows { count: plane.rows, steps, still })
     }
 
-    /// Row by row, nothing staged.
-    fn rows(&self, plane: &Plane<'_>, going: Going) -> bool {
+    /// A row, nothing staged, or all rows from it on.
+    fn row(&self, plane: &Plane<'_>, row: usize, going: Going<'_>) -> bool {
         let mut ins = [std::ptr::null(); MAX];
-        (0..plane.rows).all(|row| {
-            for (k, to) in ins.iter_mut().enumerate().take(self.lanes.len() - 1) {
-                *to = plane.element(k + 1, row, 0).cast_const();
-            }
-            let out = plane.element(0, row, 0);
-            // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row, or stands still in it, K6), K3 by I4, K4 by the
-            // contract of `run`.
-            unsafe { self.dense(out, &ins, plane.cols, going) }
-        })
+        for (k, to) in ins.iter_mut().enumerate().take(self.lanes.len() - 1) {
+            *to = plane.element(k + 1, row, 0).cast_const();
+        }
+        let out = plane.element(0, row, 0);
+        // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row, or stands still in it, K6), K3 by I4, K4 by the
+        // contract of `run`.
+        unsafe { self.dense(out, &ins, plane.cols, going) }
     }
 
     /// A dense run, past the caches only if no input is the output.
@@ -201,9 +209,9 @@ impl<'d> Planes<'d> {
     ///
     /// K1 to K4 and K6 of `body.rs`.
     #[inline]
-    unsafe fn dense(&self, out: *mut u8, ins: &[*const u8; MAX], n: usize, going: Going) -> bool {
+    unsafe fn dense(&self, out: *mut u8, ins: &[*const u8; MAX], n: usize, going: Going<'_>) -> bool {
         let is_input = || ins[..self.lanes.len() - 1].iter().any(|&at| std::ptr::eq(at, out));
-        let going = if going == Going::Streamed && is_input() { Going::Along } else { going };
+        let going = if matches!(going, Going::Streamed) && is_input() { Going::Along } else { going };
         // SAFETY: passed on; K5: no input is the output, and `plane` ends the stream.
         unsafe { (self.body)(out, ins.as_ptr(), n, self.params, going) }
     }

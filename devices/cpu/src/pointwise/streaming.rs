@@ -12,7 +12,7 @@ use monomorph_ops::pointwise::{Map, Params, PointwiseFn};
 use std::mem::MaybeUninit;
 
 /// An output of more bytes is not expected to stay in the last cache until somebody reads it.
-const FAR_BYTES: usize = 32 << 20;
+pub(super) const FAR_BYTES: usize = 32 << 20;
 
 /// Whether an output of so many bytes had better be streamed.
 pub(super) fn pays(bytes: usize) -> bool {

@@ -2,6 +2,7 @@
 //! look at memory.
 
 use super::body::Body;
+use super::rows::Walks;
 use crate::cast::Bits;
 use crate::isa::Level;
 use crate::lane::Lane;
@@ -17,8 +18,8 @@ pub(super) struct Taking {
     pub(super) masks: u8,
     /// An element takes longer to move than to compute.
     pub(super) light: bool,
-    /// The body takes an operand that stands still (K6).
-    pub(super) still: bool,
+    /// The rows that the body takes (K6).
+    pub(super) walks: Walks,
     /// The dtype that the operator computes in.
     pub(super) common: DType,
     /// The dtype that the body computes in, which is the same or wider.

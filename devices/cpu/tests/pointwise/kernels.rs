@@ -4,7 +4,7 @@ use super::formulas::{Axpy, Before, Choose, Less, Minus, Times};
 use super::random::Random;
 use monomorph_core::DType;
 use monomorph_cpu::isa::Level;
-use monomorph_cpu::pointwise::{Going, Kernels, here};
+use monomorph_cpu::pointwise::{Going, Kernels, Rows, here};
 use monomorph_ops::pointwise::{Here, Number};
 
 /// The bytes that a formula makes of random bytes.
@@ -70,7 +70,7 @@ fn what_is_streamed_is_what_is_stored() {
         let mut random = Random(11 + dtype as u64);
         let bytes: Vec<u8> = (0..4 * (N + 20) * size).map(|_| random.below(256) as u8).collect();
         let at = |k: usize| bytes[k * (N + 20) * size..].as_ptr();
-        let run = |start: usize, n: usize, going: Going| {
+        let run = |start: usize, n: usize, going: Going<'_>| {
             let mut out = vec![[0xa5u8; 64]; ((N + 20) * size).div_ceil(64)];
             let to = out.as_flattened_mut()[start * size..].as_mut_ptr();
             // SAFETY: K1: `lookup` asks the host. K2: every run has n elements. K3: they lie apart. K4: there are none. K5:
@@ -93,36 +93,61 @@ fn what_is_streamed_is_what_is_stored() {
     }
 }
 
-/// Either operand, of every dtype whose bodies take it so; the other is read to its end and no further.
+/// Three rows with something between them, of every dtype whose bodies go through rows: as three calls give them, and nothing else is written.
+/// One operand goes backwards, one is the same row for all, or one element for each.
 #[test]
-fn what_stands_still_is_one_element_for_all() {
-    fn check<F: Kernels<Here>>(dtype: DType, level: Level, n: usize) {
+fn rows_are_what_each_of_them_is() {
+    fn check<F: Kernels<Here>>(dtype: DType, level: Level, n: usize, stills: &[Option<usize>]) {
+        const ROWS: usize = 3;
         let (size, body) = (dtype.size(), here::<F>(dtype, level).unwrap());
         let mut random = Random(3 + dtype as u64);
-        let run: Vec<u8> = (0..n * size).map(|_| random.below(256) as u8).collect();
-        let one: Vec<u8> = (0..size).map(|_| random.below(256) as u8).collect();
-        let filled = one.repeat(n);
-        let call = |ins: [*const u8; 2], going| {
-            let mut out = vec![0xa5u8; (n + 1) * size];
-            // SAFETY: K1: `lookup` asks the host. K2, K6: runs have n elements, what stands still one. K3: they lie apart. K4: there are
-            // none.
-            assert!(unsafe { body(out.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), going) });
-            assert_eq!(out[n * size..], vec![0xa5; size]);
-            canonical(out, dtype)
-        };
-        let [run, one, filled] = [&run, &one, &filled].map(|bytes| bytes.as_ptr());
-        let same = call([run, one], Going::SecondStill) == call([run, filled], Going::Along);
-        assert!(same, "second of {n} {dtype} at {level}");
-        let same = call([one, run], Going::FirstStill) == call([filled, run], Going::Along);
-        assert!(same, "first of {n} {dtype} at {level}");
+        let run: Vec<u8> = (0..ROWS * (n + 2) * size).map(|_| random.below(256) as u8).collect();
+        let row = ((n + 2) * size) as isize;
+        for &still in stills {
+            let is_still = |k: usize| still == Some(k);
+            let steps = [row, -row, 0].map(|step| if step == 0 && is_still(1) { size as isize } else { step });
+            let at = |k: usize, i: usize| {
+                let from = if k == 0 { (ROWS - 1) as isize * row } else { 0 };
+                run.as_ptr().wrapping_offset(from + i as isize * steps[k + 1])
+            };
+            let fill = |k: usize, i: usize| -> Vec<u8> {
+                // SAFETY: an element is in bounds, and so are those of a row.
+                unsafe { std::slice::from_raw_parts(at(k, i), if is_still(k) { size } else { n * size }) }
+                    .repeat(if is_still(k) { n } else { 1 })
+            };
+            let mut want = vec![0xa5u8; ROWS * row as usize];
+            let mut got = want.clone();
+            for (i, want) in want.chunks_exact_mut(row as usize).enumerate() {
+                let ins = [fill(0, i), fill(1, i)];
+                let ins = ins.each_ref().map(|x| x.as_ptr());
+                // SAFETY: K1: `lookup` asks the host. K2: runs have n elements. K3: they lie apart. K4: there are no parameters.
+                assert!(unsafe {
+                    body(want.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), Going::Along)
+                });
+            }
+            let mut all = [0; 8];
+            all[..3].copy_from_slice(&steps);
+            let rows = Rows { count: ROWS, steps: all, still };
+            let ins = [at(0, 0), at(1, 0)];
+            // SAFETY: as above; K6: the dtypes are among those.
+            assert!(unsafe {
+                body(got.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), Going::Rows(&rows))
+            });
+            assert!(canonical(got, dtype) == canonical(want, dtype), "{n} {dtype} at {level}, {still:?} stands still");
+        }
     }
-    for level in Level::available() {
+    let is_old = |level| matches!(level, Level::Portable | Level::Sse2) && cfg!(target_arch = "x86_64");
+    for level in Level::available().filter(|&level| !is_old(level)) {
         for n in [0, 1, 7, 64, 1001] {
             for dtype in [DType::U8, DType::I16, DType::I64, DType::F32, DType::F64, DType::C64, DType::C128] {
-                check::<Minus>(dtype, level, n);
+                check::<Minus>(dtype, level, n, &[None, Some(0), Some(1)]);
             }
-            check::<Before>(DType::F32, level, n);
-            check::<Before>(DType::I64, level, n);
+            for dtype in [DType::BF16, DType::F16] {
+                check::<Minus>(dtype, level, n, &[None]);
+            }
+            check::<Before>(DType::F32, level, n, &[None, Some(0), Some(1)]);
+            check::<Before>(DType::I64, level, n, &[None, Some(0), Some(1)]);
+            check::<Less>(DType::Bool, level, n, &[None]);
         }
     }
 }

@@ -102,3 +102,55 @@ fn columns_stand_still_in_their_rows() {
         assert_eq!(this.to_vec::<f64>().unwrap(), want, "{name} in place");
     }
 }
+
+/// Rows that are dense runs: parts of wider ones, and one that is broadcast on either side, of lengths around those that
+/// are joined, more elements than a thread takes alone among them, and of bools.
+#[test]
+fn dense_rows_are_gone_through_one_by_one() {
+    for [rows, cols] in [[3i64, 20], [7, 255], [5, 256], [40, 300], [200, 257], [2, 30000]] {
+        let n = (rows * cols) as usize;
+        let all: Vec<i32> = (0..(rows * (cols + 5)) as i32).map(|i| i * 37 % 1000).collect();
+        let wide = tensor(&all, &[rows, cols + 5]);
+        let part = |step: i64, offset: i64| {
+            let geometry = Geometry::new(DType::I32, &[rows, cols], &[step, 1], offset).unwrap();
+            wide.view_as(geometry).unwrap()
+        };
+        let at = |i: usize| all[i / cols as usize * (cols as usize + 5) + i % cols as usize];
+        let row: Vec<i32> = (0..cols as i32).map(|i| 5 - 2 * i).collect();
+        let one = expanded(&tensor(&row, &[cols]), &[rows, cols]);
+        let (a, name) = (part(cols + 5, 0), format!("{rows} × {cols}"));
+        let want = |f: &dyn Fn(usize) -> i32| (0..n).map(f).collect::<Vec<i32>>();
+        let minus = |a: &T, b: &T| apply::<Minus, _>((a, b)).unwrap().to_vec::<i32>().unwrap();
+        assert_eq!(apply::<Abs, _>((&a,)).unwrap().to_vec::<i32>().unwrap(), want(&|i| at(i).abs()), "{name}");
+        assert_eq!(minus(&a, &one), want(&|i| at(i) - row[i % cols as usize]), "{name} from the left");
+        assert_eq!(minus(&one, &a), want(&|i| row[i % cols as usize] - at(i)), "{name} from the right");
+        assert_eq!(
+            minus(&a, &part(cols + 5, 3)),
+            want(&|i| at(i) - all[i / cols as usize * (cols as usize + 5) + i % cols as usize + 3]),
+            "{name}, two"
+        );
+        // Rows that overlap are only read.
+        assert_eq!(
+            minus(&a, &part(5, 0)),
+            want(&|i| at(i) - all[i / cols as usize * 5 + i % cols as usize]),
+            "{name}, overlapping"
+        );
+        let truths: Vec<bool> = all.iter().map(|x| x % 3 == 0).collect();
+        let bools = tensor(&truths, &[rows, cols + 5]);
+        let geometry = Geometry::new(DType::Bool, &[rows, cols], &[cols + 5, 1], 2).unwrap();
+        let bools = bools.view_as(geometry).unwrap();
+        let flags = expanded(&tensor(&truths[..cols as usize], &[cols]), &[rows, cols]);
+        let less: Vec<bool> = (0..n)
+            .map(|i| {
+                !truths[i / cols as usize * (cols as usize + 5) + i % cols as usize + 2] & truths[i % cols as usize]
+            })
+            .collect();
+        assert_eq!(apply::<Before, _>((&bools, &flags)).unwrap().to_vec::<bool>().unwrap(), less, "{name} of bools");
+        // The output has gaps, and is an operand.
+        let mut this = tensor(&all, &[rows, cols + 5]).view_as(part(cols + 5, 0).geometry().clone()).unwrap();
+        let alias = this.clone();
+        let inputs = PointwiseInputs::<Minus>::new((&alias, &one)).unwrap();
+        call::<Pointwise<Minus>, Cpu, _>(&inputs, Out([&mut this])).unwrap();
+        assert_eq!(this.to_vec::<i32>().unwrap(), want(&|i| at(i) - row[i % cols as usize]), "{name} in place");
+    }
+}
