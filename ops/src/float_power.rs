@@ -60,7 +60,13 @@ pub fn float_power_number<D: FloatPowers>(this: &Tensor<D>, exponent: impl Into<
     let _span = observe::operator("float_power", [this.geometry()]);
     let exponent = exponent.into();
     let dtype = widest([this.dtype(), exponent.dtype()]);
-    functions::pow_number(&wide(this, dtype)?, number(exponent, dtype))
+    let mut base = wide(this, dtype)?;
+    if this.dtype() == dtype {
+        return functions::pow_number(&base, number(exponent, dtype));
+    }
+    // Nobody else has it, and the power has its strides.
+    functions::pow_number_(&mut base, number(exponent, dtype))?;
+    Ok(base)
 }
 
 /// `float_power.Tensor_Scalar_out`.

@@ -152,9 +152,14 @@ where
 
     #[inline(always)]
     unsafe fn run(run: Conversion) {
-        if A::in_runs::<I>() || B::in_runs::<I>() {
+        // What has runs of its own is computed as float32, and converted to it and from it alone (`way`).
+        if const { A::DTYPE as u8 == DType::F32 as u8 } && B::in_runs::<I>() {
             // SAFETY: R1, R2, and the frame is that of the host's level.
-            return unsafe { Self::in_runs::<I>(run) };
+            return unsafe { B::narrow_run::<I>(run.from.cast(), run.to, run.n) };
+        }
+        if const { B::DTYPE as u8 == DType::F32 as u8 } && A::in_runs::<I>() {
+            // SAFETY: as above.
+            return unsafe { A::widen_run::<I>(run.from, run.to.cast(), run.n) };
         }
         for i in 0..run.n {
             // SAFETY: R1.
@@ -165,40 +170,8 @@ where
     }
 }
 
-/// Elements that are converted at a time where whole runs are faster.
+/// Elements that are converted at a time where a conversion goes by way of another dtype.
 const RUN: usize = 256;
-
-impl<A: Cell, B: Cell> Dense<A, B>
-where
-    A::Repr: Convert<<B as Compute>::Repr>,
-{
-    /// By way of runs in registers' own types.
-    ///
-    /// # Safety
-    ///
-    /// R1, R2, and the host has the level `I`.
-    #[inline(always)]
-    unsafe fn in_runs<I: Isa>(run: Conversion) {
-        let mut wide = [const { MaybeUninit::<A::Repr>::uninit() }; RUN];
-        let mut other = [const { MaybeUninit::<B::Repr>::uninit() }; RUN];
-        let (wide, other) = (wide.as_mut_ptr().cast::<A::Repr>(), other.as_mut_ptr().cast::<B::Repr>());
-        for start in (0..run.n).step_by(RUN) {
-            let n = RUN.min(run.n - start);
-            let from = run.from.wrapping_add(start * size_of::<A::Stored>());
-            let to = run.to.wrapping_add(start * size_of::<B::Stored>());
-            // SAFETY: R1, R2: the buffer is apart from all.
-            unsafe { A::widen_run::<I>(from, wide, n) };
-            for i in 0..n {
-                // SAFETY: the run was just widened.
-                let x = unsafe { wide.wrapping_add(i).read() };
-                // SAFETY: in bounds of the other buffer.
-                unsafe { other.wrapping_add(i).write(x.convert()) };
-            }
-            // SAFETY: R1, R2: the run was just filled.
-            unsafe { B::narrow_run::<I>(other, to, n) };
-        }
-    }
-}
 
 /// Moves `n` elements of `size` bytes from one stride (in bytes) to another.
 ///

@@ -122,6 +122,18 @@ impl Lane {
     ///   more elements than [`capacity_of`](Lane::capacity_of) that.
     /// * L3: nobody writes the tile meanwhile.
     pub(crate) unsafe fn load(&self, memory: *const u8, tile: Tile, block: *mut u8, scratch: *mut u8) {
+        if tile.outer == 0 && tile.rows > 1 && !tile.is_one() {
+            // SAFETY: L1–L3 for the first row.
+            unsafe { self.load(memory, Tile { rows: 1, ..tile }, block, scratch) };
+            let (all, mut done) = (tile.numel() * self.size(), tile.cols * self.size());
+            while done < all {
+                let more = done.min(all - done);
+                // SAFETY: L2: the block has room for the tile; as many bytes as are filled lie before.
+                unsafe { std::ptr::copy_nonoverlapping(block, block.wrapping_add(done), more) };
+                done += more;
+            }
+            return;
+        }
         let Some(cast) = self.cast else {
             // SAFETY: L1–L3.
             unsafe { self.mover.gather(memory, &tile, block, self.dtype.size()) };
