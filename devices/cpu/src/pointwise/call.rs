@@ -6,7 +6,7 @@ use super::driver::{Base, Driver, MAX};
 use super::few::Few;
 use super::flat::Flat;
 use super::kernels::Kernels;
-use super::rows::Walks;
+use super::rows::{Planar, Walks};
 use super::taking::Taking;
 use super::tiled::Tiled;
 use crate::device::Cpu;
@@ -26,6 +26,8 @@ pub struct Ready(How);
 enum How {
     /// By one call of the body.
     Flat(Flat),
+    /// By one call of the body, row after row.
+    Planar(Planar),
     /// By as many values as there are.
     Few(Few),
     /// By one call, of operands that are staged whole.
@@ -81,6 +83,8 @@ where
         match &ready.0 {
             // SAFETY: E2: the memory is still borrowed. K4: these are the formula's parameters.
             How::Flat(flat) => unsafe { flat.run(params) },
+            // SAFETY: the same.
+            How::Planar(planar) => unsafe { planar.run(params) },
             // SAFETY: the same; E3: it is the plan's iteration.
             How::Few(few) => unsafe { few.run(plan.iter(), params) },
             // SAFETY: as above.
@@ -171,6 +175,10 @@ unsafe fn bind_any(
         && let Some(few) = unsafe { Few::new(iter, taking, shape.alike, inputs, outputs) }
     {
         return Ok(Ready(How::Few(few)));
+    }
+    // SAFETY: as above.
+    if let Some(planar) = unsafe { Planar::new(iter, taking, inputs, outputs) } {
+        return Ok(Ready(How::Planar(planar)));
     }
     // SAFETY: as above.
     if let Some(tiled) = unsafe { Tiled::new(iter, taking, inputs, outputs) } {

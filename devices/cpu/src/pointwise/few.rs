@@ -83,8 +83,9 @@ impl Few {
             1 if alike && iter.dtype(first).is_integral(false) => 1,
             _ => return None,
         };
-        // Bools that the body takes as they are it computes as fast as they are looked up, unless nothing need be read for it.
-        let is_own = taking.compute == DType::Bool && (!alike || iter.ndim() <= 1);
+        // Bools that the body takes as they are it computes as fast as they are looked up, one of two at least if its rows are dense runs.
+        let is_dense = || iter.strides(first).first().is_none_or(|&stride| stride == 1);
+        let is_own = taking.compute == DType::Bool && (values == VALUES || is_dense());
         let plain = !is_own && iter.numel() >= LEAST && !iter.must_be_serial() && !iter.is_conj(0) && !iter.is_neg(0);
         if !plain || iter.noperands() != inputs.len() + 1 {
             return None;

@@ -11,7 +11,7 @@ use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_iter::{GRAIN, TensorIter, Uniform, is_parallel};
 
 /// The most inputs that such a call has.
-const INPUTS: usize = 3;
+pub(super) const INPUTS: usize = 3;
 
 /// The most elements over which a number is spread beforehand; a block holds as many of any dtype.
 const SPREAD: usize = 128;

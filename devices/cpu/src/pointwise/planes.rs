@@ -16,18 +16,12 @@
 
 use super::body::{Body, Going};
 use super::driver::{Driver, MAX, STAGE};
-use super::rows::{Rows, Walks};
+use super::rows::{LONG, Rows, SHORT, Walks};
 use super::streaming;
 use crate::lane::{Lane, Stage};
 use crate::moves::{SIDE, Tile, end_stream, prefetch_run};
 use monomorph_iter::TensorIter;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Rows shorter than this are joined into tiles: a call of a body costs about as much as so many elements.
-const SHORT: usize = 64;
-
-/// Rows of so many bytes are not joined where the body goes through them itself.
-const LONG: usize = 1024;
 
 /// Bytes of the block that a square is staged in.
 const SQUARE: usize = 16384;
@@ -171,24 +165,17 @@ impl<'d> Planes<'d> {
             && (0..self.lanes.len()).filter(is_staged).count() <= SQUARES
     }
 
-    /// The rows as the body takes them, if nothing keeps them from being dense runs but an operand that stands still.
+    /// The rows as the body takes them, if it does and joining them would not be faster.
     fn by_rows(&self, plane: &Plane<'_>) -> Option<Rows> {
-        let still = match (plane.staged, self.walks) {
-            (0, Walks::Dense | Walks::Still) => None,
-            (staged @ (0b010 | 0b100), Walks::Still) => Some(staged.trailing_zeros() as usize - 1),
-            _ => return None,
-        };
-        let suits = match still {
-            Some(k) => plane.inner[k + 1] == 0 && plane.cols >= SHORT,
-            None => plane.cols * self.lanes[0].size() >= LONG || self.joined(plane).is_none(),
-        };
         let is_apart = plane.at[1..].iter().all(|&at| at != plane.at[0]);
-        if self.streams || self.staged != 0 || plane.rows == 1 || !suits || !is_apart {
+        if self.walks == Walks::One || self.streams || self.staged != 0 || !is_apart {
             return None;
         }
-        let mut steps = [0; MAX];
-        steps[..plane.outer.len()].copy_from_slice(plane.outer);
-        Some(Rows { count: plane.rows, steps, still })
+        let operand = |k: usize| (self.lanes[k].size(), [plane.inner[k], plane.outer[k]]);
+        let rows = Rows::of(self.walks, [plane.cols, plane.rows], self.lanes.len(), operand)?;
+        let is_worth =
+            rows.still.is_some() || plane.cols * self.lanes[0].size() >= LONG || self.joined(plane).is_none();
+        is_worth.then_some(rows)
     }
 
     /// A row, nothing staged, or all rows from it on.
