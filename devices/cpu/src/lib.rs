@@ -16,6 +16,7 @@ pub mod on;
 pub mod pointwise;
 mod processor;
 pub mod reduce;
+mod runs;
 mod squares;
 mod steps;
 mod table;

@@ -1,15 +1,12 @@
 //! Tiles moved between strided memory and dense blocks, element by element size. Knows no dtype: what the bytes mean is in
-//! `lane.rs` and `cast.rs`. Compiled in the frame of each level, where fills become vector code.
+//! `lane.rs` and `cast.rs`. Compiled once, for any host; what levels have instructions for is in `runs.rs`.
 //!
 //! A tile whose rows lie closer together than its columns is a transpose: it is walked in the order of the memory, in
 //! squares that fit registers, so that every cache line of it is used up when it is met.
 
-use crate::cast::moved as strided;
-#[cfg(target_arch = "x86_64")]
-use crate::isa::{Avx2, Avx512};
-use crate::isa::{Isa, Kernel, Level, Portable};
+use crate::isa::{Isa, Level};
+use crate::runs::{self, MoveRows};
 use crate::squares::{Side, Square};
-use crate::steps;
 
 /// The longer side of a square.
 pub(crate) const SIDE: usize = 64;
@@ -52,35 +49,21 @@ impl Tile {
     }
 }
 
-/// Moves a tile of elements of so many bytes: memory, tile, block, size.
+/// How tiles move at one level.
 ///
 /// Contract:
-/// * V1: every element of the tile from `memory` on is in bounds, and so are as many elements from `block` on.
+/// * V1: every element of the tile from `memory` on is in bounds, and so are as many elements of `size` bytes from `block` on.
 /// * V2: the sides do not overlap; the source is initialised, and nobody else uses the destination.
-/// * V3: the host has the level that it was chosen for.
-///
-/// The tile is lent all the way: copied by a wide register just after it was written piece by piece, it would have to wait for
-/// every store before it, up to those of the last output.
-type Move = unsafe fn(memory: *mut u8, tile: &Tile, block: *mut u8, size: usize);
-
-/// How tiles move at one level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mover {
-    gather: Move,
-    scatter: Move,
+    gather: MoveRows,
+    scatter: MoveRows,
 }
 
 impl Mover {
     /// The mover of a level, or of the best one below it that the host has.
     pub(crate) fn at(level: Level) -> Mover {
-        level.choose(
-            Mover { gather: moved::<Portable, true>, scatter: moved::<Portable, false> },
-            #[cfg(target_arch = "x86_64")]
-            [
-                Mover { gather: moved::<Avx2, true>, scatter: moved::<Avx2, false> },
-                Mover { gather: moved::<Avx512, true>, scatter: moved::<Avx512, false> },
-            ],
-        )
+        Mover { gather: runs::at::<true>(level), scatter: runs::at::<false>(level) }
     }
 
     /// Copies a tile into a dense block.
@@ -89,8 +72,9 @@ impl Mover {
     ///
     /// V1, V2.
     pub(crate) unsafe fn gather(self, memory: *const u8, tile: &Tile, block: *mut u8, size: usize) {
-        // SAFETY: V1, V2 are passed on, V3 by the choice; a gather only reads the memory.
-        unsafe { (self.gather)(memory.cast_mut(), tile, block, size) };
+        let moved = Moved::<true> { memory: memory.cast_mut(), tile, block, size, rows: self.gather };
+        // SAFETY: V1, V2 are passed on; a gather only reads the memory.
+        unsafe { moved.run() };
     }
 
     /// Copies a dense block into a tile.
@@ -99,8 +83,9 @@ impl Mover {
     ///
     /// V1, V2.
     pub(crate) unsafe fn scatter(self, block: *const u8, memory: *mut u8, tile: &Tile, size: usize) {
-        // SAFETY: V1, V2 are passed on, V3 by the choice; a scatter only reads the block.
-        unsafe { (self.scatter)(memory, tile, block.cast_mut(), size) };
+        let moved = Moved::<false> { memory, tile, block: block.cast_mut(), size, rows: self.scatter };
+        // SAFETY: V1, V2 are passed on; a scatter only reads the block.
+        unsafe { moved.run() };
     }
 }
 
@@ -109,62 +94,56 @@ struct Moved<'t, const GATHER: bool> {
     tile: &'t Tile,
     block: *mut u8,
     size: usize,
-}
-
-/// # Safety
-///
-/// V1–V3.
-unsafe fn moved<I: Isa, const GATHER: bool>(memory: *mut u8, tile: &Tile, block: *mut u8, size: usize) {
-    // SAFETY: V3.
-    let isa = unsafe { I::assume() };
-    isa.enter(Moved::<GATHER> { memory, tile, block, size });
-}
-
-impl<I: Isa, const GATHER: bool> Kernel<I> for Moved<'_, GATHER> {
-    type Home = Self;
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, _: I) {
-        match self.size {
-            // SAFETY: V1–V3, here and below.
-            1 => unsafe { self.of::<I, u8>() },
-            // SAFETY: as above.
-            2 => unsafe { self.of::<I, u16>() },
-            // SAFETY: as above.
-            4 => unsafe { self.of::<I, u32>() },
-            // SAFETY: as above.
-            8 => unsafe { self.of::<I, u64>() },
-            // SAFETY: as above; no dtype has another size.
-            _ => unsafe { self.of::<I, [u64; 2]>() },
-        }
-    }
+    rows: MoveRows,
 }
 
 impl<const GATHER: bool> Moved<'_, GATHER> {
     /// # Safety
     ///
-    /// V1–V3 for elements of the size of `T`, and the level `I`.
-    #[inline(always)]
-    unsafe fn of<I: Isa, T: Square>(&self) {
-        let (tile, size) = (self.tile, size_of::<T>());
+    /// V1, V2.
+    unsafe fn run(&self) {
+        let (tile, size) = (self.tile, self.size);
         if tile.is_dense(size) {
             // SAFETY: V1, V2.
             return unsafe { copied::<GATHER>(self.memory, self.block, tile.numel() * size) };
         }
         if tile.is_transposed() {
-            // SAFETY: V1, V2.
-            return unsafe { self.transposed::<T>() };
+            return match size {
+                // SAFETY: V1, V2, here and below.
+                1 => unsafe { self.transposed::<u8>() },
+                // SAFETY: as above.
+                2 => unsafe { self.transposed::<u16>() },
+                // SAFETY: as above.
+                4 => unsafe { self.transposed::<u32>() },
+                // SAFETY: as above.
+                8 => unsafe { self.transposed::<u64>() },
+                // SAFETY: as above; no dtype has another size.
+                _ => unsafe { self.transposed::<[u64; 2]>() },
+            };
         }
         if GATHER && tile.rows > 1 && tile.outer == 0 {
-            // SAFETY: V1, V2, V3.
-            return unsafe { self.repeated::<I, T>() };
+            // SAFETY: V1, V2.
+            return unsafe { self.repeated() };
+        }
+        // SAFETY: V1, V2.
+        unsafe { self.by_rows(tile) };
+    }
+
+    /// Moves rows one by one.
+    ///
+    /// # Safety
+    ///
+    /// V1, V2 for that tile.
+    unsafe fn by_rows(&self, tile: &Tile) {
+        let (memory, block, size) = (self.memory, self.block, self.size);
+        if tile.inner != size as isize {
+            // SAFETY: V1, V2, V3 by the choice.
+            return unsafe { (self.rows)(memory, tile, block, size) };
         }
         for row in 0..tile.rows {
-            let memory = self.memory.wrapping_offset(row as isize * tile.outer);
-            let block = self.block.wrapping_add(row * tile.cols * size);
-            // SAFETY: V1, V2 for the row, V3.
-            unsafe { run::<I, T, GATHER>(memory, tile.inner, block, tile.cols) };
+            let memory = memory.wrapping_offset(row as isize * tile.outer);
+            // SAFETY: V1, V2 for the row.
+            unsafe { copied::<GATHER>(memory, block.wrapping_add(row * tile.cols * size), tile.cols * size) };
         }
     }
 
@@ -172,17 +151,13 @@ impl<const GATHER: bool> Moved<'_, GATHER> {
     ///
     /// # Safety
     ///
-    /// V1–V3 for elements of the size of `T`, and the level `I`; there are rows, and their stride is 0.
-    #[inline(always)]
-    unsafe fn repeated<I: Isa, T: Copy>(&self) {
-        let tile = self.tile;
-        if tile.inner == 0 {
-            // SAFETY: V1, V2: all of it is one element.
-            return unsafe { run::<I, T, true>(self.memory, 0, self.block, tile.numel()) };
-        }
-        // SAFETY: V1, V2 for the row, V3.
-        unsafe { run::<I, T, true>(self.memory, tile.inner, self.block, tile.cols) };
-        let (mut done, all) = (tile.cols * size_of::<T>(), tile.numel() * size_of::<T>());
+    /// V1, V2; there are rows, and their stride is 0.
+    unsafe fn repeated(&self) {
+        let &Tile { cols, rows, inner, .. } = self.tile;
+        let cols = if inner == 0 { cols * rows } else { cols };
+        // SAFETY: V1, V2: a row, and if all of it is one element, one that has them all.
+        unsafe { self.by_rows(&Tile { cols, rows: 1, inner, outer: 0 }) };
+        let (mut done, all) = (cols * self.size, self.tile.numel() * self.size);
         while done > 0 && done < all {
             let more = done.min(all - done);
             // SAFETY: V1: the block has room for `all` bytes, of which the first `done` are initialised and apart from these.
@@ -241,47 +216,6 @@ unsafe fn copied<const GATHER: bool>(memory: *mut u8, block: *mut u8, bytes: usi
     let (from, to) = if GATHER { (memory, block) } else { (block, memory) };
     // SAFETY: V1, V2.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
-}
-
-/// Moves one row.
-///
-/// # Safety
-///
-/// V1, V2 for a tile of one row, and V3 for the level `I`.
-#[inline(always)]
-unsafe fn run<I: Isa, T: Copy, const GATHER: bool>(memory: *mut u8, stride: isize, block: *mut u8, n: usize) {
-    let size = size_of::<T>() as isize;
-    if stride == size {
-        // SAFETY: V1, V2.
-        return unsafe { copied::<GATHER>(memory, block, n * size_of::<T>()) };
-    }
-    if GATHER && stride == 0 && n > 0 {
-        // SAFETY: V1.
-        let value = unsafe { memory.cast::<T>().read_unaligned() };
-        for i in 0..n {
-            // SAFETY: V1, V2.
-            unsafe { block.cast::<T>().wrapping_add(i).write_unaligned(value) };
-        }
-        return;
-    }
-    let mut done = 0;
-    if stride == 2 * size {
-        done = if GATHER {
-            // SAFETY: S1–S3 by V1–V3.
-            unsafe { steps::gather::<I>(memory, block, size_of::<T>(), n) }
-        } else {
-            // SAFETY: as above.
-            unsafe { steps::scatter::<I>(block, memory, size_of::<T>(), n) }
-        };
-    }
-    let (memory, block) = (memory.wrapping_offset(done as isize * stride), block.wrapping_add(done * size_of::<T>()));
-    if GATHER {
-        // SAFETY: R1, R2 by V1, V2. Not in the frame: the wide registers' gather instructions are slower than plain loads.
-        unsafe { strided(memory, stride, block, size, size_of::<T>(), n - done) };
-    } else {
-        // SAFETY: as above.
-        unsafe { strided(block, size, memory, stride, size_of::<T>(), n - done) };
-    }
 }
 
 /// Asks for the lines of a tile that will be gathered next, where the processor would not guess them: those of a

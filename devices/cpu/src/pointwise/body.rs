@@ -11,7 +11,7 @@
 
 use super::aside::aside;
 use super::operands::{Load, Register, Store};
-use super::rows::{ByRows, NONE, Rows, Walks, level_walks};
+use super::rows::{Beside, Rows, Walks, stands};
 use super::streaming::Streams;
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel, Level};
@@ -55,12 +55,13 @@ pub(super) const RUN: usize = 32;
 #[repr(C, align(64))]
 struct Wide(MaybeUninit<[u8; RUN * size_of::<f32>()]>);
 
-/// A dense run of one formula.
-pub(super) struct Run<F: PointwiseFn, C> {
+/// Dense runs of one formula: one, or one for each row.
+pub(super) struct Run<'r, F: PointwiseFn, C> {
     pub(super) out: *mut u8,
     pub(super) ins: *const *const u8,
     pub(super) n: usize,
     pub(super) params: *const F::Params,
+    pub(super) rows: Option<&'r Rows>,
     cells: PhantomData<C>,
 }
 
@@ -103,29 +104,31 @@ impl<F: PointwiseFn> HasBody for F {
     {
         // SAFETY: K1.
         let isa = unsafe { I::assume() };
-        let run = Run::<F, C> { out, ins, n, params: params.cast(), cells: PhantomData };
+        let rows = match going {
+            Going::Rows(rows) if const { !matches!(Walks::of::<F>(), Walks::One) } => Some(rows),
+            _ => None,
+        };
+        let run = Run::<F, C> { out, ins, n, params: params.cast(), rows, cells: PhantomData };
         if const { is_plain::<F>() && streams_at::<I>() }
             && let Going::Streamed = going
         {
             return isa.enter(Streams(run));
         }
-        if const { !matches!(Walks::of::<F>(), Walks::One) && level_walks(I::LEVEL) }
-            && let Going::Rows(rows) = going
+        if const { matches!(Walks::of::<F>(), Walks::Still) && stands(C::DTYPE, I::LEVEL) }
+            && let Some(rows) = rows
+            && let Some(k) = rows.still
         {
-            if const { matches!(Walks::of::<F>(), Walks::Still) && size_of::<C::Stored>() == size_of::<C::Repr>() } {
-                match rows.still {
-                    Some(0) => return isa.enter(ByRows::<F, C, 0>(run, rows)),
-                    Some(_) => return isa.enter(ByRows::<F, C, 1>(run, rows)),
-                    None => {}
-                }
-            }
-            return isa.enter(ByRows::<F, C, NONE>(run, rows));
+            return if k == 0 {
+                isa.enter(Beside::<F, C, 0>(run, rows))
+            } else {
+                isa.enter(Beside::<F, C, 1>(run, rows))
+            };
         }
         isa.enter(run)
     }
 }
 
-impl<F, C, I> Kernel<I> for Run<F, C>
+impl<F, C, I> Kernel<I> for Run<'_, F, C>
 where
     C: Cell,
     I: Isa,
@@ -139,72 +142,107 @@ where
 
     #[inline(always)]
     fn run(self, _: I) -> bool {
+        let Run { mut out, ins, n, params, rows, .. } = self;
         // SAFETY: K4.
-        let params = unsafe { &*self.params }.bind::<On<C, I>>();
+        let params = unsafe { &*params }.bind::<On<C, I>>();
         // SAFETY: K2: there is a pointer for each operand.
-        let mut ins = unsafe { <F::Operands as Load<On<C, I>>>::pointers(self.ins) };
-        let same_size = size_of::<C::Stored>() == <F::Out as Store<On<C, I>>>::SIZE;
-        let first = <F::Operands as Load<On<C, I>>>::first(&mut ins);
-        // Where elements are computed one at a time, or aside, it makes no difference, and would compile the formula twice.
-        let is_aside = const { F::PARTIAL || F::STEPS > 0 };
-        let in_place =
-            !F::ELEMENTWISE_ONLY && !is_aside && same_size && first.is_some_and(|first| std::ptr::eq(*first, self.out));
-        let out_size = <F::Out as Store<On<C, I>>>::SIZE;
-        // Elements that are converted take longer to compute than to move.
-        let owns = F::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && self.n * out_size > NEAR;
-        let owns = owns && Maker::current().waits_for_lines();
-        if is_aside {
-            const { assert!(!(F::PARTIAL || F::STEPS > 0) || !F::FAULT, "what is computed aside has no faults") };
-            if I::FMA {
-                // SAFETY: K2, K3.
-                unsafe { aside::<F, C, I>(self.out, ins, self.n, params) };
-            } else {
-                // Most formulas of this kind have no shorter way there.
-                // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false, false>(self.out, ins, 0..self.n, params) };
-            }
-            return true;
-        }
-        let step = match (F::FAULT || F::USUAL, owns) {
-            (true, _) => CHUNK,
-            (false, true) => OWNED / out_size,
-            (false, false) => self.n.max(1),
-        };
-        // Not `step_by`, which would count the steps by a division first.
-        let mut next = 0;
-        while next < self.n {
-            let start = next;
-            next = if F::FAULT || F::USUAL || owns { self.n.min(start + step) } else { self.n };
-            let range = start..next;
-            if owns {
-                prefetch_run(self.out.wrapping_add(start * out_size), range.len() * out_size);
-            }
-            // SAFETY: K2.
-            if F::FAULT && unsafe { faults::<F, C, I>(ins, range.clone()) } {
+        let mut ins = unsafe { <F::Operands as Load<On<C, I>>>::pointers(ins) };
+        let mut row = 1;
+        loop {
+            // SAFETY: K2, K3, of each row by K6.
+            if !unsafe { whole::<F, C, I>(out, ins, n, params) } {
                 return false;
             }
-            // SAFETY: K2.
-            if F::USUAL && !unsafe { are_usual::<F, C, I>(ins, range.clone()) } {
-                // Rare, so one loop for all: in place it may go element by element.
-                // SAFETY: K2, K3.
-                unsafe { sweep::<F, C, I, false, false>(self.out, ins, range, params) };
-                continue;
-            }
-            let mut ins = ins;
-            // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that happen to be equal
-            // would fail its check for overlap and run one element at a time. Runs are apart.
-            match <F::Operands as Load<On<C, I>>>::first(&mut ins) {
-                Some(first) if in_place && !goes_in_runs::<C, I>() => {
-                    *first = self.out;
-                    // SAFETY: K2, K3.
-                    unsafe { sweep::<F, C, I, false, true>(self.out, ins, range, params) };
+            match rows {
+                Some(Rows { count, steps, .. })
+                    if const { !matches!(Walks::of::<F>(), Walks::One) } && row < *count =>
+                {
+                    row += 1;
+                    out = out.wrapping_offset(steps[0]);
+                    ins = <F::Operands as Load<On<C, I>>>::moved(ins, &steps[1..]);
                 }
-                // SAFETY: K2, K3.
-                _ => unsafe { part::<F, C, I>(self.out, ins, range, params) },
+                _ => return true,
             }
         }
-        true
     }
+}
+
+/// A dense run. False if the data has no result.
+///
+/// # Safety
+///
+/// K2, K3.
+#[inline(always)]
+unsafe fn whole<F, C, I>(out: *mut u8, mut ins: Pointers<F, C, I>, n: usize, params: ParamsOf<F, On<C, I>>) -> bool
+where
+    C: Cell,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Map<On<C, I>>,
+    F::Operands: Load<On<C, I>>,
+    F::Out: Store<On<C, I>>,
+{
+    let same_size = size_of::<C::Stored>() == <F::Out as Store<On<C, I>>>::SIZE;
+    let first = <F::Operands as Load<On<C, I>>>::first(&mut ins);
+    // Where elements are computed one at a time, or aside, it makes no difference, and would compile the formula twice.
+    let is_aside = const { F::PARTIAL || F::STEPS > 0 };
+    let in_place =
+        !F::ELEMENTWISE_ONLY && !is_aside && same_size && first.is_some_and(|first| std::ptr::eq(*first, out));
+    let out_size = <F::Out as Store<On<C, I>>>::SIZE;
+    // Elements that are converted take longer to compute than to move.
+    let owns = F::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && n * out_size > NEAR;
+    let owns = owns && Maker::current().waits_for_lines();
+    if is_aside {
+        const { assert!(!(F::PARTIAL || F::STEPS > 0) || !F::FAULT, "what is computed aside has no faults") };
+        if I::FMA {
+            // SAFETY: K2, K3.
+            unsafe { aside::<F, C, I>(out, ins, n, params) };
+        } else {
+            // Most formulas of this kind have no shorter way there.
+            // SAFETY: K2, K3.
+            unsafe { sweep::<F, C, I, false, false>(out, ins, 0..n, params) };
+        }
+        return true;
+    }
+    let step = match (F::FAULT || F::USUAL, owns) {
+        (true, _) => CHUNK,
+        (false, true) => OWNED / out_size,
+        (false, false) => n.max(1),
+    };
+    // Not `step_by`, which would count the steps by a division first.
+    let mut next = 0;
+    while next < n {
+        let start = next;
+        next = if F::FAULT || F::USUAL || owns { n.min(start + step) } else { n };
+        let range = start..next;
+        if owns {
+            prefetch_run(out.wrapping_add(start * out_size), range.len() * out_size);
+        }
+        // SAFETY: K2.
+        if F::FAULT && unsafe { faults::<F, C, I>(ins, range.clone()) } {
+            return false;
+        }
+        // SAFETY: K2.
+        if F::USUAL && !unsafe { are_usual::<F, C, I>(ins, range.clone()) } {
+            // Rare, so one loop for all: in place it may go element by element.
+            // SAFETY: K2, K3.
+            unsafe { sweep::<F, C, I, false, false>(out, ins, range, params) };
+            continue;
+        }
+        let mut ins = ins;
+        // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that happen to be equal
+        // would fail its check for overlap and run one element at a time. Runs are apart.
+        match <F::Operands as Load<On<C, I>>>::first(&mut ins) {
+            Some(first) if in_place && !goes_in_runs::<C, I>() => {
+                *first = out;
+                // SAFETY: K2, K3.
+                unsafe { sweep::<F, C, I, false, true>(out, ins, range, params) };
+            }
+            // SAFETY: K2, K3.
+            _ => unsafe { part::<F, C, I>(out, ins, range, params) },
+        }
+    }
+    true
 }
 
 /// Whether elements are widened in runs, which have room.

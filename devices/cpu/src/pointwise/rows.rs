@@ -2,7 +2,7 @@
 //! copies of a row that is broadcast almost as much. An operand of two may be the same element for a whole row, of a column that is
 //! broadcast: it is held in a register.
 
-use super::body::{Body, Going, Run, is_plain, part};
+use super::body::{Body, Going, Run, is_plain};
 use super::driver::MAX;
 use super::flat::{INPUTS, is_whole};
 use super::operands::{Load, Store};
@@ -14,7 +14,7 @@ use monomorph_core::structured::{Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_iter::TensorIter;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::pointwise::{Map, Operands, Params, ParamsOf, PointwiseFn};
+use monomorph_ops::pointwise::{Map, Operands, Params, PointwiseFn};
 
 /// Rows shorter than this are joined into tiles: a call of a body costs about as much as so many elements.
 pub(super) const SHORT: usize = 64;
@@ -135,35 +135,30 @@ pub(super) enum Walks {
 impl Walks {
     /// What bodies of the formula do at best.
     pub(super) const fn of<F: PointwiseFn>() -> Walks {
-        match is_plain::<F>() && !F::ELEMENTWISE_ONLY {
+        match is_plain::<F>() {
             false => Walks::One,
-            true if F::Operands::ALIKE && F::Operands::COUNT == 2 => Walks::Still,
+            true if F::Operands::ALIKE && F::Operands::COUNT == 2 && !F::ELEMENTWISE_ONLY => Walks::Still,
             true => Walks::Dense,
         }
     }
 
-    /// What they do on this dtype at this level: halves are loaded by pairs, bools are looked up.
+    /// What they do on this dtype at this level.
     pub(super) fn taken(self, dtype: DType, level: Level) -> Walks {
-        match (level_walks(level), dtype) {
-            (false, _) => Walks::One,
-            (true, DType::Bool | DType::F16 | DType::BF16) => self.min(Walks::Dense),
-            (true, _) => self,
-        }
+        if stands(dtype, level) { self } else { self.min(Walks::Dense) }
     }
 }
 
-/// Whether bodies at the level are compiled for rows: not where the processor is an old one.
-pub(super) const fn level_walks(level: Level) -> bool {
-    matches!(level, Level::Avx2 | Level::Avx512) || !cfg!(target_arch = "x86_64")
+/// Whether bodies on the dtype are compiled, at the level, for operands that stand still as well. Not where the processor is an old
+/// one, nor where it gains little: halves are loaded by pairs, bools are looked up, complex numbers take longer to compute.
+pub(super) const fn stands(dtype: DType, level: Level) -> bool {
+    let is_new = matches!(level, Level::Avx2 | Level::Avx512) || !cfg!(target_arch = "x86_64");
+    is_new && !matches!(dtype, DType::Bool | DType::F16 | DType::BF16 | DType::C64 | DType::C128)
 }
 
-/// No operand stands still.
-pub(super) const NONE: usize = usize::MAX;
+/// Rows of which operand `STILL` stands still. The output is no operand.
+pub(super) struct Beside<'r, F: PointwiseFn, C, const STILL: usize>(pub(super) Run<'r, F, C>, pub(super) &'r Rows);
 
-/// Rows of which operand `STILL` stands still, if it is not [`NONE`]. The output is no operand.
-pub(super) struct ByRows<'r, F: PointwiseFn, C, const STILL: usize>(pub(super) Run<F, C>, pub(super) &'r Rows);
-
-impl<F, C, I, const STILL: usize> Kernel<I> for ByRows<'_, F, C, STILL>
+impl<F, C, I, const STILL: usize> Kernel<I> for Beside<'_, F, C, STILL>
 where
     C: Cell,
     I: Isa,
@@ -177,57 +172,28 @@ where
 
     #[inline(always)]
     fn run(self, _: I) -> bool {
-        let ByRows(Run { mut out, ins, n, params, .. }, Rows { count, steps, .. }) = self;
+        let Beside(Run { mut out, ins, n, params, .. }, Rows { count, steps: [step, steps @ ..], .. }) = self;
         if n == 0 {
             return true;
         }
-        let [step, steps @ ..] = steps;
         // SAFETY: K4.
         let params = unsafe { &*params }.bind::<On<C, I>>();
         // SAFETY: K2: there is a pointer for each operand.
         let mut ins = unsafe { <F::Operands as Load<On<C, I>>>::pointers(ins) };
         for _ in 0..*count {
-            if const { STILL == NONE } {
-                // SAFETY: K2, K3 for each row (K6).
-                unsafe { part::<F, C, I>(out, ins, 0..n, params) };
-            } else {
-                // SAFETY: as above; there is an element of what stands still.
-                unsafe { beside::<F, C, I, STILL>(out, ins, n, params) };
+            // SAFETY: K6: there is an element of each.
+            let held = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, 0) };
+            let others = <F::Operands as Load<On<C, I>>>::without(ins, STILL);
+            for i in 0..n {
+                // SAFETY: K2: the other operand is read alone.
+                let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(others, i) };
+                let x = <F::Operands as Load<On<C, I>>>::holding(x, &held, STILL);
+                // SAFETY: K2.
+                unsafe { <F::Out as Store<On<C, I>>>::store::<false>(out, i, F::eval(x, params), F::EXACT) };
             }
             out = out.wrapping_offset(*step);
             ins = <F::Operands as Load<On<C, I>>>::moved(ins, steps);
         }
         true
-    }
-}
-
-/// A row of which operand `STILL` stands still.
-///
-/// # Safety
-///
-/// K2, K3 for the other operand; there is an element of this one.
-#[inline(always)]
-unsafe fn beside<F, C, I, const STILL: usize>(
-    out: *mut u8,
-    ins: <F::Operands as Load<On<C, I>>>::Pointers,
-    n: usize,
-    params: ParamsOf<F, On<C, I>>,
-) where
-    C: Cell,
-    I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    F::Operands: Load<On<C, I>>,
-    F::Out: Store<On<C, I>>,
-{
-    // SAFETY: there is an element of each.
-    let held = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(ins, 0) };
-    let others = <F::Operands as Load<On<C, I>>>::without(ins, STILL);
-    for i in 0..n {
-        // SAFETY: K2: the other operand is read alone.
-        let x = unsafe { <F::Operands as Load<On<C, I>>>::load::<false>(others, i) };
-        let x = <F::Operands as Load<On<C, I>>>::holding(x, &held, STILL);
-        // SAFETY: K2.
-        unsafe { <F::Out as Store<On<C, I>>>::store::<false>(out, i, F::eval(x, params), F::EXACT) };
     }
 }

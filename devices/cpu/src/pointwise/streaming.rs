@@ -28,9 +28,9 @@ const STREAMED: usize = 256;
 struct Streamed(MaybeUninit<[u8; STREAMED]>);
 
 /// A dense run that is stored past the caches, and lies apart from all operands.
-pub(super) struct Streams<F: PointwiseFn, C>(pub(super) Run<F, C>);
+pub(super) struct Streams<'r, F: PointwiseFn, C>(pub(super) Run<'r, F, C>);
 
-impl<F, C, I> Kernel<I> for Streams<F, C>
+impl<F, C, I> Kernel<I> for Streams<'_, F, C>
 where
     C: Cell,
     I: Isa,

@@ -136,17 +136,18 @@ fn rows_are_what_each_of_them_is() {
             assert!(canonical(got, dtype) == canonical(want, dtype), "{n} {dtype} at {level}, {still:?} stands still");
         }
     }
-    let is_old = |level| matches!(level, Level::Portable | Level::Sse2) && cfg!(target_arch = "x86_64");
-    for level in Level::available().filter(|&level| !is_old(level)) {
+    for level in Level::available() {
+        let is_old = matches!(level, Level::Portable | Level::Sse2) && cfg!(target_arch = "x86_64");
+        let stills: &[_] = if is_old { &[None] } else { &[None, Some(0), Some(1)] };
         for n in [0, 1, 7, 64, 1001] {
-            for dtype in [DType::U8, DType::I16, DType::I64, DType::F32, DType::F64, DType::C64, DType::C128] {
-                check::<Minus>(dtype, level, n, &[None, Some(0), Some(1)]);
+            for dtype in [DType::U8, DType::I16, DType::I64, DType::F32, DType::F64] {
+                check::<Minus>(dtype, level, n, stills);
             }
-            for dtype in [DType::BF16, DType::F16] {
+            for dtype in [DType::BF16, DType::F16, DType::C64, DType::C128] {
                 check::<Minus>(dtype, level, n, &[None]);
             }
-            check::<Before>(DType::F32, level, n, &[None, Some(0), Some(1)]);
-            check::<Before>(DType::I64, level, n, &[None, Some(0), Some(1)]);
+            check::<Before>(DType::F32, level, n, stills);
+            check::<Before>(DType::I64, level, n, stills);
             check::<Less>(DType::Bool, level, n, &[None]);
         }
     }
