@@ -3,7 +3,8 @@
 use crate::cast::{Bits, moved};
 use crate::lane::{Block, Lane, Stage};
 use crate::level;
-use crate::moves::{LINE, SIDE, Tile};
+use crate::lines::LINE;
+use crate::moves::{SIDE, Tile};
 use monomorph_core::{Result, Strided};
 use monomorph_iter::{Config, Flags, GRAIN, View, build_over};
 

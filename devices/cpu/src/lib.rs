@@ -10,6 +10,7 @@ mod half_runs;
 pub mod isa;
 mod join;
 mod lane;
+mod lines;
 pub mod memory;
 mod moves;
 pub mod on;

@@ -5,7 +5,7 @@
 //! * K2: `out` has `n` writable elements, each input `n` initialised ones, of the dtypes that `Taking::dtype` names.
 //! * K3: if `n > 1`, each input either is `out` exactly, or lies apart from it.
 //! * K4: `params` points to the formula's parameters.
-//! * K5: of [`Going::Streamed`], no input is `out`, and the caller ends with [`end_stream`](crate::moves::end_stream).
+//! * K5: of [`Going::Streamed`], no input is `out`, and the caller ends with [`end_stream`](crate::lines::end_stream).
 //! * K6: of [`Going::Rows`], the body is one that takes such rows ([`Walks`]); K2 and K3 hold for each, but of what stands still one element
 //!   is initialised; no input is `out`.
 
@@ -15,7 +15,7 @@ use super::rows::{Beside, Rows, Walks, stands};
 use super::streaming::Streams;
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel, Level};
-use crate::moves::prefetch_run;
+use crate::lines::prefetch_run;
 use crate::on::On;
 use crate::processor::Maker;
 use monomorph_ops::algebra::Value;

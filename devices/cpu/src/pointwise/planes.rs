@@ -19,7 +19,8 @@ use super::driver::{Driver, MAX, STAGE};
 use super::rows::{LONG, Rows, SHORT, Walks};
 use super::streaming;
 use crate::lane::{Lane, Stage};
-use crate::moves::{SIDE, Tile, end_stream, prefetch_run};
+use crate::lines::{end_stream, prefetch_run};
+use crate::moves::{SIDE, Tile};
 use monomorph_iter::TensorIter;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -5,7 +5,7 @@ use super::body::{Run, part};
 use super::operands::{Load, Store};
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
-use crate::moves::{LINE, stream_lines};
+use crate::lines::{LINE, stream_lines};
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, PointwiseFn};

@@ -6,7 +6,7 @@ use super::driver::MAX;
 use super::operands::{Load, Store};
 use super::rows::Rows;
 use crate::isa::{Isa, Kernel, Portable};
-use crate::moves::prefetch_run;
+use crate::lines::prefetch_run;
 use crate::on::On;
 use crate::processor::Maker;
 use monomorph_core::each;

@@ -5,7 +5,7 @@ use super::held::held;
 use super::lanes::Lanes;
 use crate::cell::{Cell, load};
 use crate::isa::{Isa, Kernel};
-use crate::moves::prefetch_run;
+use crate::lines::prefetch_run;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;

@@ -5,7 +5,7 @@ use super::body::{Acc, ROW_BYTES, Rows, TALL, dense_lanes, sweep};
 use super::lanes::Lanes;
 use crate::cell::Cell;
 use crate::isa::Isa;
-use crate::moves::prefetch_run;
+use crate::lines::prefetch_run;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{Accumulator, Fold};
