@@ -75,6 +75,15 @@ impl ResultType {
         *slot = Some(slot.map_or(dtype, |d| d.promote(dtype)));
     }
 
+    /// Whether a float of 16 bits meets a complex number of a lower category. PyTorch has a dtype for that, complex32, with which it
+    /// computes next to nothing; [`dtype`](ResultType::dtype) gives complex64.
+    pub fn is_half_complex(self) -> bool {
+        let half = |of: Option<DType>| matches!(of, Some(DType::F16 | DType::BF16));
+        let complex = |of: Option<DType>| of.is_some_and(DType::is_complex);
+        half(self.dimensioned) && complex(combine(self.zero_dim, self.number))
+            || half(self.zero_dim) && complex(self.number)
+    }
+
     /// The common dtype; `None` if nothing was pushed.
     pub fn dtype(self) -> Option<DType> {
         combine(self.dimensioned, combine(self.zero_dim, self.number))

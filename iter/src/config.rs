@@ -118,8 +118,8 @@ pub struct Config<'a> {
     /// The dtype that the inputs from `promote_from` on are read as; `None` to promote them. For operators whose parameters
     /// take part in promotion.
     pub common_dtype: Option<DType>,
-    /// Outputs that do not exist get the dense strides of the last input (`preserve_format`) instead of those of the walk.
-    pub outputs_like_input: bool,
+    /// Outputs that do not exist get the dense strides of this input (`preserve_format`) instead of those of the walk, if they have its sizes.
+    pub outputs_like: Option<usize>,
     /// The shape of the iteration; `None` to broadcast the operands. Every operand must broadcast to it.
     pub shape: Option<&'a [i64]>,
     /// The device of outputs that do not exist; `None` for that of the inputs.
@@ -134,7 +134,7 @@ impl Config<'_> {
             output_dtype: None,
             promote_from: 0,
             common_dtype: None,
-            outputs_like_input: false,
+            outputs_like: None,
             shape: None,
             device: None,
         }

@@ -179,7 +179,7 @@ pub(crate) fn build(
     sink: &mut SinkState<'_>,
     iter: &mut TensorIter,
 ) -> Option<Result<()>> {
-    if config.outputs_like_input || config.promote_from != 0 || config.shape.is_some() || config.device.is_some() {
+    if config.outputs_like.is_some() || config.promote_from != 0 || config.shape.is_some() || config.device.is_some() {
         return None;
     }
     let alike = *sink.alike(inputs)?;

@@ -38,7 +38,8 @@ pub(crate) fn build(
     iter: &mut TensorIter,
 ) -> Option<Result<()>> {
     let flags = &config.flags;
-    let other = flags.is_reduction || config.outputs_like_input || config.shape.is_some() || config.device.is_some();
+    let other =
+        flags.is_reduction || config.outputs_like.is_some() || config.shape.is_some() || config.device.is_some();
     if other || sink.noutputs() != 1 || inputs.len() >= OPERANDS || inputs.len() <= config.promote_from {
         return None;
     }

@@ -200,8 +200,8 @@ fn plan(
         Fast::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
         Fast::Contiguous | Fast::ChannelsLast => None,
     };
-    let (hint, fast_format) = match ops.last() {
-        Some(input) if config.outputs_like_input => {
+    let (hint, fast_format) = match config.outputs_like.and_then(|input| ops.get(noutputs + input)) {
+        Some(input) if input.view.sizes == shape.as_slice() => {
             (Some(strides::preserve_strides(input.view.sizes, input.order_strides(store))), false)
         }
         _ => (hint, fast == Fast::ChannelsLast),

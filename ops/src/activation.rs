@@ -8,7 +8,7 @@ use crate::piecewise::check_wide;
 use crate::pointwise::{Check, Common, FloatComplex, Map, Numbers, Reals, Rule, Same, pointwise, run};
 use crate::record::{normal_probability, record};
 use crate::view::narrow;
-use monomorph_core::strides::wrap_dim;
+use monomorph_core::strides::{broadcast_sizes, wrap_dim};
 use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
 use monomorph_core::{Complex64, DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
 
@@ -81,7 +81,7 @@ impl<V: HasReal + Exponential> Map<V> for MishFn {
     }
 }
 
-pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of_second(), halves_as_f32 = true }
 impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -125,7 +125,7 @@ impl<V: HasReal + Exponential> Map<V> for EluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [alpha, scale, input_scale]: [V; 3]) -> V {
         let scaled = a * input_scale;
-        V::select(a.gt(V::zero()), a * scale, scaled.expm1() * (alpha * scale))
+        V::select(a.ge(V::zero()), a * scale, scaled.expm1() * (alpha * scale))
     }
 }
 
@@ -206,23 +206,28 @@ fn unknown_approximation(got: &str) -> Error {
     Error::new(ErrorKind::UnknownOption { arg: "approximate", got: got.to_owned(), accepted })
 }
 
-/// PyTorch's exact backward broadcasts no more than one element, and computes with no other dtypes than these where its input has
-/// one of them.
+/// PyTorch's exact backward of more than one element that lie row-major, float32 or bfloat16, is oneDNN's: it broadcasts nothing, and
+/// takes few dtypes beside.
 fn check_gelu_backward(call: &Check<'_, '_>) -> Result<()> {
-    let narrow = |dtype: DType| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
     let [grad, a] = call.operands else { return Ok(()) };
-    if !a.dtype().is_some_and(narrow) {
+    let halves: &[DType] = match a.dtype() {
+        Some(DType::F32) => &[DType::F16, DType::BF16],
+        Some(DType::BF16) => &[DType::BF16],
+        _ => return Ok(()),
+    };
+    if !a.geometry().is_some_and(|a| a.is_contiguous() && a.numel() > 1) {
         return Ok(());
     }
-    let dtypes = [grad.dtype(), call.out.or(grad.dtype())];
-    if let Some(&got) = dtypes.iter().flatten().find(|&&dtype| !narrow(dtype)) {
-        let (what, accepted) = ("an operand has dtype", "float16, bfloat16 and float32, where self has one of them");
+    let float = |dtype: DType| dtype == DType::F32 || halves.contains(&dtype);
+    let byte = |dtype: DType| matches!(dtype, DType::I8 | DType::U8);
+    let of_grad = grad.dtype().filter(|&dtype| !float(dtype) && !byte(dtype));
+    if let Some(got) = of_grad.or(call.out.filter(|&dtype| !float(dtype))) {
+        let what = "where self is float32 or bfloat16 and contiguous, an operand has dtype";
+        let accepted = "int8, uint8, bfloat16, float32 and, if self is not bfloat16, float16; a result must be a float";
         return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
     }
-    let one = a.sizes().iter().all(|&size| size == 1);
-    let empty = [grad, a].iter().any(|operand| operand.sizes().contains(&0));
-    if grad.sizes() != a.sizes() && !(one && grad.sizes().len() >= a.sizes().len()) && !empty {
-        let rule = "grad_output and self must have the same sizes, or self one element; expand them";
+    if grad.sizes() != a.sizes() {
+        let rule = "grad_output and self must have the same sizes where self is float32 or bfloat16; expand them";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
     Ok(())
@@ -320,7 +325,7 @@ pub fn glu_out<D: Activation>(this: &Tensor<D>, dim: i64, out: &mut Tensor<D>) -
 /// `glu_backward`.
 pub fn glu_backward<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
     let _span = observe::operator("glu_backward", [grad.geometry(), this.geometry()]);
-    glu_backward_in(this.dtype(), grad, this, dim, false)
+    glu_backward_in(grad, this, dim, false)
 }
 
 /// `glu_backward.grad_input`.
@@ -332,24 +337,33 @@ pub fn glu_backward_out<D: Activation>(
 ) -> Result<()> {
     let _span = observe::operator("glu_backward", [grad.geometry(), this.geometry(), out.geometry()]);
     let same = out.storage_id() == this.storage_id() && out.geometry().same_elements(this.geometry());
-    let result = glu_backward_in(out.dtype(), grad, this, dim, same)?;
+    let result = glu_backward_in(grad, this, dim, same)?;
     crate::table::write_out(&result, out).map_err(|e| e.of("glu_backward"))
 }
 
-/// The gradient times the sigmoid of the second half, and the gradient by that half, side by side in a tensor of `dtype`. Where
+/// Both halves of the input, of whose dtype the gradient is to be, and which it is not to exceed.
+fn check_glu_backward<D: Device>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<[Tensor<D>; 2]> {
+    let halves = halves(this, dim)?;
+    if grad.dtype() != this.dtype() {
+        let rule = "grad_output and self must have one dtype; cast one of them";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    let want = halves[0].sizes();
+    let broadcast = broadcast_sizes(grad.sizes(), want)?;
+    if broadcast.as_slice() != want {
+        return Err(ErrorKind::OutputSize { index: 0, got: want.to_vec(), want: broadcast.to_vec() }.into());
+    }
+    Ok(halves)
+}
+
+/// The gradient times the sigmoid of the second half, and the gradient by that half, side by side. Where
 /// the result is to replace the input, PyTorch has written the sigmoid over the first half before it reads it.
-fn glu_backward_in<D: Activation>(
-    dtype: DType,
-    grad: &Tensor<D>,
-    this: &Tensor<D>,
-    dim: i64,
-    replaces: bool,
-) -> Result<Tensor<D>> {
-    let [mut a, gate] = halves(this, dim).map_err(|e| e.of("glu_backward"))?;
+fn glu_backward_in<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64, replaces: bool) -> Result<Tensor<D>> {
+    let [mut a, gate] = check_glu_backward(grad, this, dim).map_err(|e| e.of("glu_backward"))?;
     if replaces {
         [a] = run::<GluFn, D, _, _>((Scalar::Int(1), &gate), Functional::<D, 1>::default())?;
     }
-    let out = empty_like(this, Some(dtype), None, None, None, Some(MemoryFormat::Contiguous))?;
+    let out = empty_like(this, None, None, None, None, Some(MemoryFormat::Contiguous))?;
     let [mut by_a, mut by_gate] = halves(&out, dim)?;
     run::<GluFn, D, _, _>((grad, &gate), Out([&mut by_a]))?;
     run::<GluGateBackwardFn, D, _, _>((grad, &a, &gate), Out([&mut by_gate]))?;

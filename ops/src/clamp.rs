@@ -168,11 +168,21 @@ impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Scalar, Scalar)> for Hardtanh
                 let (what, accepted) = ("argument self has dtype", "integers and floats");
                 return Err(Error::new(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }).of("hardtanh"));
             }
-            Kind::Int => [low, high].map(|bound| Scalar::Int(bound.to_i64())),
-            _ => [low, high].map(|bound| Scalar::Float(bound.to_f64())),
+            Kind::Int => [whole(low, "min_val")?, whole(high, "max_val")?].map(Scalar::Int),
+            _ => [real(low, "min_val")?, real(high, "max_val")?].map(Scalar::Float),
         };
         <Clamp as Operator<'t, D, _>>::call((x, Some(low), Some(high)), sink)
     }
+}
+
+fn whole(bound: Scalar, arg: &'static str) -> Result<i64> {
+    bound.check_fits(DType::I64, arg).map_err(|e| e.of("hardtanh"))?;
+    Ok(bound.to_i64())
+}
+
+fn real(bound: Scalar, arg: &'static str) -> Result<f64> {
+    bound.check_fits(DType::F64, arg).map_err(|e| e.of("hardtanh"))?;
+    Ok(bound.to_f64())
 }
 
 /// `relu6`: `hardtanh` from 0 to 6.

@@ -6,12 +6,14 @@ use crate::factory::ones_like;
 use crate::fill::Fills;
 use crate::functions;
 use crate::kernels::{Classification, Comparison, Kernels, Sign};
-use crate::pointwise::{AllDTypes, Common, FloatComplex, Map, Numbers, Ordered, Rule, Same, Truth, pointwise, run};
+use crate::pointwise::{
+    AllDTypes, Common, FloatComplex, Integral, Map, Numbers, Ordered, Rule, Same, Truth, pointwise, run,
+};
 use crate::record::record;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor, observe};
 
-pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
+pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0), halves_as_f32 = true, integers_alike = true }
 impl<V: Classify> Map<V> for IsinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -19,7 +21,7 @@ impl<V: Classify> Map<V> for IsinfFn {
     }
 }
 
-pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
+pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0), halves_as_f32 = true, integers_alike = true }
 impl<V: Num + Equal> Map<V> for IsfiniteFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -44,7 +46,7 @@ impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     }
 }
 
-pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY, light = true, halves_as_f32 = true }
+pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY.with_outputs_like::<FloatComplex>(0), light = true, halves_as_f32 = true }
 impl<V: Classify> Map<V> for NanToNumFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [nan, positive, negative]: [V; 3]) -> V {

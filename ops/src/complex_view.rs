@@ -125,7 +125,7 @@ pub(crate) fn write_complex<D: Device>(
     }
     let mut result = complex_like(what, a, b)?;
     write(&mut result)?;
-    crate::table::write_out(&result, out)
+    crate::table::write_out_as_made(&result, out)
 }
 
 /// The real and the imaginary parts of a complex tensor.

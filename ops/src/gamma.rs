@@ -78,14 +78,14 @@ impl<V: Zeta> Map<V> for ZetaFn {
     }
 }
 
-// PyTorch sums over a new last dimension, so a result is row-major.
-pointwise! { MvlgammaFn "mvlgamma": Reals, Same<1>; Number => Common; Rule::UNARY_FLOAT.linear(), halves_as_f32 = true, steps = 1 }
+// PyTorch sums over a new last dimension, so a result is row-major, and what it sums are elements of the dtype.
+pointwise! { MvlgammaFn "mvlgamma": Reals, Same<1>; Number => Common; Rule::UNARY_FLOAT.linear(), steps = 1 }
 impl<V: Gamma + Repeat> Map<V> for MvlgammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], p: V) -> V {
-        let step = |k: V, [sum]: [V; 1]| [sum + (a - k * V::from_f64(0.5)).lgamma()];
+        let step = |k: V, [sum]: [V; 1]| [sum + (a - k * V::from_f64(0.5)).stored().lgamma().stored()];
         let [sum] = V::repeat(p, [V::zero()], |_| V::zero().eq(V::zero()), step);
-        sum + share(p)
+        sum.stored() + share(p)
     }
     #[inline(always)]
     fn start(_: [V; 1], _: V) -> [V; 3] {
@@ -96,20 +96,20 @@ impl<V: Gamma + Repeat> Map<V> for MvlgammaFn {
         // Of a number that is no integer the steps are those of the integer below, and of one out of bounds none.
         let takes = |steps: V| steps.le(p) & p.le(V::from_i64(MOST_DIMENSIONS));
         let goes_on = takes(k + V::one());
-        let (next, holds) = (a - k * V::from_f64(0.5)).lgamma_partial();
-        let next = sum + V::select(holds, next, V::from_f64(f64::NAN));
+        let (next, holds) = (a - k * V::from_f64(0.5)).stored().lgamma_partial();
+        let next = sum + V::select(holds, next.stored(), V::from_f64(f64::NAN));
         ([V::select(goes_on, next, sum), V::zero(), V::zero()], takes(k + V::from_f64(2.0)))
     }
     #[inline(always)]
     fn finish([sum, ..]: [V; 3], _: [V; 1], p: V) -> (V, V::Mask) {
-        (sum + share(p), !sum.is_nan() & p.le(V::from_i64(MOST_DIMENSIONS)))
+        (sum.stored() + share(p), !sum.is_nan() & p.le(V::from_i64(MOST_DIMENSIONS)))
     }
 }
 
 /// What all elements of `mvlgamma` have in common.
 #[inline(always)]
 fn share<V: Real>(p: V) -> V {
-    p * (p - V::one()) * V::from_f64(0.5) * V::from_f64(0.5 * LOG_PI)
+    (p * (p - V::one()) * V::from_f64(0.5) * V::from_f64(0.5 * LOG_PI)).stored()
 }
 
 /// log π.

@@ -55,13 +55,13 @@ impl<V: Real + Exponential> Map<V> for LogSigmoidBufferFn {
     }
 }
 
-/// Three operands and an output of one dtype.
-const ALIKE: Rule = Rule { exact_output: true, ..Rule::TERNARY_ALIKE };
+/// Three operands and an output of one dtype, which is made like the gradient.
+const ALIKE: Rule = Rule { exact_output: true, ..Rule::TERNARY_ALIKE }.with_outputs_like::<Reals>(2);
 
 pointwise! { LogSigmoidBackwardFn "log_sigmoid_backward": Reals, Same<3>; () => Common; ALIKE, halves_as_f32 = true }
 impl<V: Real> Map<V> for LogSigmoidBackwardFn {
     #[inline(always)]
-    fn eval([grad, x, buffer]: [V; 3], (): ()) -> V {
+    fn eval([x, buffer, grad]: [V; 3], (): ()) -> V {
         let share = buffer / (V::one() + buffer);
         V::select(x.lt(V::zero()), V::one() - share, share) * grad
     }
@@ -87,6 +87,18 @@ pub struct LogitBackward;
 impl<'t, D: Logistic> Operator<'t, D, (Operand<'t>, Operand<'t>, Option<f64>)> for LogitBackward {
     fn call<S: ValueSink<'t, D>>((grad, x, eps): (Operand<'t>, Operand<'t>, Option<f64>), sink: S) -> Result<S::Value> {
         run::<LogitBackwardFn, D, _, S>((grad, x, or_none(eps)), sink)
+    }
+}
+
+/// `log_sigmoid_backward`. The order of its operands decides on that of the dimensions.
+pub struct LogSigmoidBackward;
+
+impl<'t, D: Logistic> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for LogSigmoidBackward {
+    fn call<S: ValueSink<'t, D>>(
+        (grad, x, buffer): (Operand<'t>, Operand<'t>, Operand<'t>),
+        sink: S,
+    ) -> Result<S::Value> {
+        run::<LogSigmoidBackwardFn, D, _, S>((x, buffer, grad), sink)
     }
 }
 
@@ -128,7 +140,7 @@ record! { LogitBackwardFn "-: x x p", Small within 16: float |[grad, x], [eps]| 
     if x < low || x > high { outside } else if x == 0.0 || x == 1.0 { grad * f64::INFINITY } else { slope }
 } }
 record! { LogSigmoidBufferFn "-: x", Any within 4: float |[x], []| (-x.abs()).exp() }
-record! { LogSigmoidBackwardFn "log_sigmoid_backward: x x x", Tame within 64: float |[grad, x, buffer], []| {
+record! { LogSigmoidBackwardFn "-: x x x", Tame within 64: float |[x, buffer, grad], []| {
     let share = buffer / (1.0 + buffer);
     grad * if x < 0.0 { 1.0 - share } else { share }
 } }
@@ -155,11 +167,12 @@ macro_rules! __logistic_rows {
             out log_sigmoid_forward_out [log_sigmoid_forward.output];
         } }
         { [log_sigmoid_backward] (Tensor grad_output, Tensor self, Tensor buffer) -> (Tensor)
-            : formula ($crate::logistic::LogSigmoidBackwardFn) {
+            : op ($crate::logistic::LogSigmoidBackward) {
             functional log_sigmoid_backward; out log_sigmoid_backward_out [log_sigmoid_backward.grad_input];
         } }
         { [] () -> () : formula ($crate::logistic::LogitFn) {} }
         { [] () -> () : formula ($crate::logistic::LogitBackwardFn) {} }
         { [] () -> () : formula ($crate::logistic::LogSigmoidBufferFn) {} }
+        { [] () -> () : formula ($crate::logistic::LogSigmoidBackwardFn) {} }
     } };
 }

@@ -118,7 +118,7 @@ impl<V: HasReal> Map<V> for HardshrinkBackwardFn {
     }
 }
 
-pointwise! { PreluFn "_prelu_kernel": Reals, Same<2>; () => Common; Rule::BINARY_EXACT, light = true, halves_as_f32 = true }
+pointwise! { PreluFn "_prelu_kernel": Reals, Same<2>; () => Common; Rule::BINARY_EXACT.with_outputs_like::<Reals>(0), light = true, halves_as_f32 = true }
 impl<V: HasReal> Map<V> for PreluFn {
     #[inline(always)]
     fn eval([a, weight]: [V; 2], (): ()) -> V {
@@ -206,10 +206,6 @@ pub struct SoftshrinkBackward;
 
 impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>, Scalar)> for SoftshrinkBackward {
     fn call<S: ValueSink<'t, D>>((grad, a, reach): (Operand<'t>, Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
-        if is_negative_or_nan(reach) {
-            let error = ErrorKind::ArgumentRule { rule: "argument lambd must be 0 or more" };
-            return Err(Error::new(error).of("softshrink_backward"));
-        }
         run::<HardshrinkBackwardFn, D, _, S>((grad, a, reach), sink)
     }
 }

@@ -39,14 +39,13 @@ impl<V: HasRounding> Map<V> for RoundFn {
     }
 }
 
-// The power of ten, and whether places before the point are meant. Every step passes through the dtype's own precision, as
-// PyTorch's does.
-pointwise! { RoundDecimalsFn "round": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY }
+// The power of ten, and whether places before the point are meant.
+pointwise! { RoundDecimalsFn "round": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, halves_as_f32 = true }
 impl<V: HasReal> Map<V> for RoundDecimalsFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [scale, before]: [V; 2]) -> V {
-        let (scale, before) = (scale.stored(), before.truth());
-        let whole = V::select(before, a / scale, a * scale).stored().round();
+        let before = before.truth();
+        let whole = V::select(before, a / scale, a * scale).round();
         V::select(before, whole * scale, whole / scale)
     }
 }

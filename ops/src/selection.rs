@@ -43,7 +43,15 @@ pub fn masked_fill_<'a, D: Selection>(
     value: impl Into<Scalar>,
 ) -> Result<&'a mut Tensor<D>> {
     let _span = observe::operator("masked_fill_", [this.geometry(), mask.geometry()]);
-    let (value, dtype) = (value.into(), this.dtype());
+    write_number(this, mask, value.into())
+}
+
+fn write_number<'a, D: Selection>(
+    this: &'a mut Tensor<D>,
+    mask: &Tensor<D>,
+    value: Scalar,
+) -> Result<&'a mut Tensor<D>> {
+    let dtype = this.dtype();
     value.check_fits(dtype, "value").map_err(|e| e.of("masked_fill_"))?;
     // As an element, so that it promotes nothing.
     write_masked(this, mask, stored(value, dtype).into())
@@ -59,6 +67,9 @@ pub fn masked_fill_from_<'a, D: Selection>(
     if value.ndim() != 0 {
         let error = ErrorKind::DimCount { arg: "value", got: value.ndim(), accepted: "0; take one element of it" };
         return Err(Error::new(error).of("masked_fill_"));
+    }
+    if let Ok(number) = value.item() {
+        return write_number(this, mask, number);
     }
     let value = to_dtype(value, this.dtype(), false, false, None)?;
     write_masked(this, mask, (&value).into())

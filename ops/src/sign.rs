@@ -15,7 +15,7 @@ impl<V: Signum> Map<V> for SgnFn {
     }
 }
 
-pointwise! { ConjFn "conj_physical": AllDTypes, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { ConjFn "conj_physical": AllDTypes, Same<1>; () => Common; Rule::UNARY.with_outputs_like::<AllDTypes>(0), light = true, exact = true, halves_as_f32 = true }
 impl<V: Signum> Map<V> for ConjFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

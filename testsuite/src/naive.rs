@@ -97,6 +97,12 @@ pub fn compute_dtype(formula: &Formula, operands: &[Arg], params: &[Scalar]) -> 
 /// The result of a formula on these operands.
 pub fn pointwise(formula: &Formula, operands: &[Arg], params: &[Scalar]) -> Result<Expected, Refusal> {
     let compute = compute_dtype(formula, operands, params);
+    let mut types = ResultType::default();
+    operands[formula.masks..].iter().for_each(|arg| types.push(arg.dtype(), arg.category()));
+    // There is no complex32.
+    if formula.rule.output == OutputKind::Common && compute.is_complex() && types.is_half_complex() {
+        return Err(Refusal::Domain(compute));
+    }
     formula.rule.check_domain(compute).map_err(|_| Refusal::Domain(compute))?;
     let sizes = operands.iter().try_fold(Vec::new(), |sizes, arg| broadcast(&sizes, arg.sizes()));
     let sizes = sizes.ok_or(Refusal::Sizes)?;

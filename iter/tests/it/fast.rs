@@ -170,7 +170,7 @@ fn config(rng: &mut Rng) -> Config<'static> {
         output_dtype: rng.chance(25).then_some(DType::Bool),
         promote_from: usize::from(rng.chance(4)),
         common_dtype: rng.chance(8).then(|| pick(rng, &DTYPES)),
-        outputs_like_input: rng.chance(4),
+        outputs_like: rng.chance(4).then_some(0),
         ..Config::default()
     }
 }

@@ -222,7 +222,8 @@ functions! {
         erf: |x, _| V::from_f64(FRAC_2_SQRT_PI) * (-(x * x)).exp();
         // The probability below x, which is exact as a quotient also far below zero, and x times the density.
         gelu: |x, y| {
-            let below = V::select(x.eq(V::zero()), V::from_f64(0.5), y / x);
+            // A quotient of subnormal numbers would be a coarse one.
+            let below = V::select(x.abs().lt(V::from_f64(1e-30)), V::from_f64(0.5), y / x);
             let density = V::from_f64(FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * 0.5) * (V::from_f64(-0.5) * x * x).exp();
             below + x * density
         };

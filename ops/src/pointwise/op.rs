@@ -5,7 +5,7 @@ use super::rule::{Check, Rule};
 use monomorph_core::structured::{
     Alike, Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink,
 };
-use monomorph_core::{Category, DType, Element, ErrorKind, Kind, Result, ResultType, Scalar, with_element};
+use monomorph_core::{Category, DType, Element, ErrorKind, Geometry, Kind, Result, ResultType, Scalar, with_element};
 use monomorph_iter::{Config, TensorIter, Uniform, build_into};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
@@ -263,6 +263,8 @@ fn undecided(rule: &Rule, masks: usize, operands: &[Operand<'_>], alike: &Alike)
         || (rule.output == OutputKind::Magnitude && compute.is_complex())
         || (rule.wide_scalar && is_half(compute) && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
         || (rule.linear_number && numbers & 1 == 1)
+        // Of dimensions that have any stride, `empty_like` keeps it.
+        || (rule.like_input(compute).is_some() && !alike.geometry(operands)?.is_ample())
         || (rule.flags.promote_integer_inputs_to_float && compute.is_integral(true))
         || (numbers != 0 && !rule.flags.promote_inputs_to_common_dtype)
     {
@@ -283,6 +285,11 @@ fn plan_any(
 ) -> Result<DType> {
     let out = sink.existing(0).map(|t| t.geometry().dtype());
     let compute = compute_dtype(rule, &operands[masks..], params, out);
+    if compute.is_complex() && rule.output == OutputKind::Common && result_type(&operands[masks..]).is_half_complex() {
+        let rule =
+            "float16 and bfloat16 promote with a complex number to complex32, which is no dtype here; cast one of them";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
     if let Some(check) = rule.check {
         check(&Check { operands, params, common: compute, out, form: sink.form() })?;
     }
@@ -306,19 +313,30 @@ fn plan_any(
     }
     if result != compute && rule.output == OutputKind::Magnitude {
         complex_to_real(&mut flags, result, out, sink.form())?;
-        // PyTorch copies the real parts of a complex angle into a row-major result.
-        flags.enforce_linear_iteration |= rule.flags.promote_integer_inputs_to_float;
+        // PyTorch copies the real parts of a complex angle into a row-major result, and those of a magnitude into an output that it has
+        // resized, row-major too.
+        let resized =
+            sink.existing(0).is_some_and(|out| Some(out.geometry().sizes()) != operands.first().map(Operand::sizes));
+        flags.enforce_linear_iteration |= rule.flags.promote_integer_inputs_to_float || resized;
     }
+    // What is cast at the end is copied into the output, which a copy does not do over itself.
+    flags.check_mem_overlap |= out.is_some_and(|own| own != result);
+    let new = out.is_none() && sink.form() == Form::Functional;
+    let own = if rule.dtype_of_second && new { operands.get(1).and_then(Operand::geometry) } else { None };
+    let own = own.map(Geometry::dtype);
+    if let Some(to) = own.filter(|&to| !result.can_cast(to)) {
+        return Err(ErrorKind::Cast { from: result, to }.into());
+    }
+    let is_magnitude =
+        rule.output == OutputKind::Magnitude && result != compute && !rule.flags.promote_integer_inputs_to_float;
+    let like = if is_magnitude { Some(0) } else { rule.like_input(compute) };
     let config = Config {
         flags,
-        output_dtype: (result != compute || rule.exact_output).then_some(result),
+        output_dtype: own.or((result != compute || rule.exact_output).then_some(result)),
         promote_from: masks,
         common_dtype: rule.numbers_promote.then_some(compute),
         // The result of a complex magnitude is made like its operand, not by the walk; that of an angle is not.
-        outputs_like_input: rule.output == OutputKind::Magnitude
-            && result != compute
-            && !rule.flags.promote_integer_inputs_to_float
-            && sink.form() == Form::Functional,
+        outputs_like: like.filter(|_| new),
         ..Config::default()
     };
     walk.iter.get_or_init(TensorIter::default);
@@ -344,6 +362,10 @@ fn same_dtype(operands: &[Operand<'_>]) -> Option<DType> {
 
 /// The dtype that operands promote to; `None` if there is none.
 pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'t>>) -> Option<DType> {
+    result_type(operands).dtype()
+}
+
+fn result_type<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'t>>) -> ResultType {
     let mut types = ResultType::default();
     for operand in operands {
         if let Some(dtype) = operand.dtype() {
@@ -355,7 +377,7 @@ pub fn common_dtype<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'
             types.push(dtype, category);
         }
     }
-    types.dtype()
+    types
 }
 
 /// The dtype that a call computes in, if it does so like every call of the formula: without an operand that keeps a higher
@@ -366,7 +388,8 @@ pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scal
     let check = Check { operands, params, common: compute, out: None, form: Form::Functional };
     let refused = F::RULE.check.is_some_and(|check_call| check_call(&check).is_err());
     let stored = F::RULE.stored_numbers && is_half(compute);
-    (!wide && !stored && !F::FAULT && !refused).then_some(compute)
+    let cast = F::RULE.dtype_of_second && operands.get(1).is_some_and(|second| second.dtype() != Some(compute));
+    (!wide && !stored && !cast && !F::FAULT && !refused).then_some(compute)
 }
 
 /// The dtype that a call computes in; `None` if all its operands are numbers.

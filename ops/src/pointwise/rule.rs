@@ -36,6 +36,11 @@ pub struct Rule {
     /// Where the first operand is a number, a new output is row-major whatever the strides of the other: PyTorch allocates the
     /// result of `2 ** x` before it looks at `x`.
     pub linear_number: bool,
+    /// An operand, and a bit `d as usize` for each compute dtype `d` with which a new output is laid out as `empty_like` of it would be:
+    /// PyTorch allocates it so before it looks at the strides.
+    pub like_input: (u8, u16),
+    /// A new output has the dtype of the second operand, if the result may be cast to it.
+    pub dtype_of_second: bool,
     /// The parameters are rounded to float16 or bfloat16 where the formula computes in it, as an element of the tensor would be.
     pub stored_numbers: bool,
     /// What the output holds.
@@ -56,6 +61,8 @@ impl Rule {
             numbers_promote: false,
             wide_scalar: false,
             linear_number: false,
+            like_input: (0, 0),
+            dtype_of_second: false,
             stored_numbers: false,
             output: OutputKind::Common,
             domain: 0,
@@ -126,6 +133,23 @@ impl Rule {
         Rule { flags: Flags { enforce_linear_iteration: true, ..self.flags }, ..self }
     }
 
+    /// The rule for an operator whose new outputs are laid out as `empty_like` of that operand would be, where it computes with a dtype
+    /// of `S`.
+    pub const fn with_outputs_like<S: DomainSet>(self, operand: u8) -> Rule {
+        Rule { like_input: (operand, S::MASK), ..self }
+    }
+
+    /// The rule for an operator whose new outputs have the dtype of the second operand.
+    pub const fn with_dtype_of_second(self) -> Rule {
+        Rule { dtype_of_second: true, ..self }
+    }
+
+    /// The operand as whose `empty_like` a new output is laid out.
+    pub(super) fn like_input(&self, dtype: DType) -> Option<usize> {
+        let (operand, dtypes) = self.like_input;
+        (dtypes >> dtype as usize & 1 == 1).then_some(operand.into())
+    }
+
     /// The rule for an operator whose parameters are rounded as elements are.
     pub const fn with_stored_numbers(self) -> Rule {
         Rule { stored_numbers: true, ..self }
@@ -145,6 +169,7 @@ impl Rule {
             && !self.numbers_promote
             && !self.wide_scalar
             && !self.linear_number
+            && self.like_input.1 == 0
             && !self.flags.enforce_linear_iteration
     }
 

@@ -27,6 +27,14 @@ pub fn write_out<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<(
     out.copy_from(result)
 }
 
+/// [`write_out`] of what PyTorch's iterator makes: an output that is resized has the result's strides.
+pub(crate) fn write_out_as_made<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    if out.dtype() == result.dtype() && out.sizes() != result.sizes() {
+        restride(out, result.sizes(), result.strides())?;
+    }
+    write_out(result, out)
+}
+
 /// Writes each result to an out= tensor, as [`write_out`] does. What one of them would refuse is found before any is written.
 pub fn write_outs<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
     check_outs(results, outs)?;
@@ -70,9 +78,11 @@ pub fn resize<D: Device>(tensor: &mut Tensor<D>, sizes: &[i64]) -> Result<()> {
     if tensor.sizes() == sizes {
         return Ok(());
     }
+    restride(tensor, sizes, &strides::contiguous_strides(sizes))
+}
+
+fn restride<D: Device>(tensor: &mut Tensor<D>, sizes: &[i64], strides: &[i64]) -> Result<()> {
     let g = tensor.geometry();
-    let geometry = Geometry::new(g.dtype(), sizes, &strides::contiguous_strides(sizes), g.offset())?
-        .with_conj(g.is_conj())
-        .with_neg(g.is_neg());
+    let geometry = Geometry::new(g.dtype(), sizes, strides, g.offset())?.with_conj(g.is_conj()).with_neg(g.is_neg());
     tensor.grow_to(geometry)
 }

@@ -5,6 +5,7 @@ mod boxed;
 mod c_text;
 mod complete;
 mod composites;
+mod corners;
 mod derivatives;
 mod factories;
 mod few;

@@ -224,12 +224,13 @@ fn atan_single<I: Isa>(x: f32) -> f32 {
     let steep = a > 1.0;
     let t = if steep { 1.0 / a } else { a };
     let z = t * t;
-    let r = z
-        * horner!(fma, z; 0.001_134_522_1, -0.007_425_363, 0.022_777_617, -0.044_983_257, 0.067_636_49, -0.088_214_62,
+    let h = horner!(fma, z; 0.001_134_522_1, -0.007_425_363, 0.022_777_617, -0.044_983_257, 0.067_636_49, -0.088_214_62,
         0.110_612_33, -0.142_803_43, 0.199_997_16, -0.333_333_28);
     let (head, tail) = fast_sum_f32(std::f32::consts::FRAC_PI_2, -t);
-    let low = FRAC_PI_2_LOW_F32 - t * fma(-t, a, 1.0);
-    let result = if steep { head + (tail + fma(-t, r, low)) } else { fma(t, r, t) };
+    // What the reciprocal lacks, times the slope 1 / (1 + z), near enough.
+    let low = FRAC_PI_2_LOW_F32 - t * fma(-t, a, 1.0) * fma(-0.5, z, 1.0);
+    let cube = t * z;
+    let result = if steep { head + fma(-cube, h, low + tail) } else { fma(cube, h, t) };
     result.copysign(x)
 }
 

@@ -41,6 +41,8 @@ where
         numbers_promote: false,
         wide_scalar: false,
         linear_number: false,
+        like_input: (0, 0),
+        dtype_of_second: false,
         stored_numbers: false,
     };
     type Domain = <F::Domain as Intersect<G::Domain>>::Both;
