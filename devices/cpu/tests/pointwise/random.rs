@@ -129,6 +129,13 @@ fn random_calls_equal_a_naive_loop() {
         let (a, b) = (random.tensor(dtype, &sizes, true), random.tensor(other, &narrow, true));
         let number = random.one_in(6).then(|| random.pick(&[Scalar::Int(3), Scalar::Float(2.0), Scalar::Bool(true)]));
         let b_operand = || number.map_or(Operand::from(&b), Operand::from);
+        let half = matches!(dtype, DType::F16 | DType::BF16);
+        let is_complex32 = half && other.is_complex() && narrow.is_empty() && !sizes.is_empty();
+        if is_complex32 && number.is_none() {
+            // PyTorch's dtype of these is complex32.
+            assert!(axpy(&a, &b, alpha).is_err(), "case {case}: {dtype} {other}");
+            continue;
+        }
         let reference = axpy(&a, b_operand(), alpha).unwrap();
         let compute = reference.dtype();
         let left = numbers(&a);
