@@ -24,7 +24,7 @@ enum Form {
 }
 
 /// Sizes of the operands to try.
-const SIZES: [&[i64]; 6] = [&[2, 3], &[3], &[2], &[], &[1, 2, 4], &[2, 2]];
+const SIZES: [&[i64]; 7] = [&[2, 3], &[3], &[2], &[], &[1, 2, 4], &[2, 2], &[1, 3]];
 /// Lists of integers to try.
 const LISTS: [&[i64]; 6] = [&[], &[0], &[1, 0], &[2, 3], &[3], &[0, 2, 1]];
 /// Strings to try where there is no default, or where the default does not do.
@@ -34,7 +34,7 @@ const WORDS: [&str; 2] = ["none", "floor"];
 #[derive(Clone, Copy)]
 struct Attempt {
     sizes: &'static [i64],
-    /// The sizes of an operand `src`.
+    /// The sizes of an operand that has its own.
     source: &'static [i64],
     list: &'static [i64],
     word: &'static str,
@@ -51,7 +51,7 @@ fn attempts(schema: &Schema) -> Vec<Attempt> {
         |argument: &Argument| argument.ty().is_list() && matches!(argument.ty().base(), Base::Int | Base::SymInt);
     let choices = [
         (has(&|argument| argument.ty().is_tensor()), SIZES.len()),
-        (has(&|argument| argument.name() == "src"), SIZES.len()),
+        (has(&has_own_sizes), SIZES.len()),
         (has(&is_mask), 2),
         (has(&|argument| argument.ty().base() == Base::Str), WORDS.len()),
         (has(&is_ints), LISTS.len()),
@@ -80,6 +80,11 @@ fn is_mask(argument: &Argument) -> bool {
     matches!(argument.name(), "mask" | "condition")
 }
 
+/// Whether there are operators whose other operands have other sizes.
+fn has_own_sizes(argument: &Argument) -> bool {
+    matches!(argument.name(), "src" | "grad_output")
+}
+
 /// A tensor of ones.
 fn ones(sizes: &[i64], dtype: DType) -> Option<AnyTensor> {
     let tensor: Tensor<Cpu> = monomorph::ones(sizes, Some(dtype), None, None, None).ok()?;
@@ -90,7 +95,7 @@ fn ones(sizes: &[i64], dtype: DType) -> Option<AnyTensor> {
 fn value(argument: &Argument, dtype: DType, attempt: Attempt) -> Option<IValue> {
     let ty = argument.ty();
     let condition = is_mask(argument) && attempt.masked;
-    let one = |dtype| ones(if argument.name() == "src" { attempt.source } else { attempt.sizes }, dtype);
+    let one = |dtype| ones(if has_own_sizes(argument) { attempt.source } else { attempt.sizes }, dtype);
     let base = ty.base();
     if base == Base::ScalarType && ty.is_optional() {
         return Some(IValue::DType(dtype));
