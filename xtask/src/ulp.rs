@@ -5,9 +5,9 @@ use monomorph_testsuite::ulp::{Function, Worst, measure_f32, measure_f64};
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// `cargo xtask ulp [--op NAME] [--exhaustive]`.
+/// `cargo xtask ulp [--op NAME] [--dtype f32|f64] [--exhaustive]`.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
-    let (mut functions, mut exhaustive) = (Vec::new(), false);
+    let (mut functions, mut only, mut exhaustive) = (Vec::new(), None, false);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -18,7 +18,11 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
                 let function = Function::ALL.into_iter().find(|f| f.name() == name);
                 functions.push(function.ok_or_else(|| format!("no function {name}; there are {}", known()))?);
             }
-            other => return Err(format!("ulp takes --op NAME and --exhaustive, got {other}")),
+            "--dtype" => match args.next().map(String::as_str) {
+                Some(dtype @ ("f32" | "f64")) => only = Some(dtype),
+                other => return Err(format!("--dtype takes f32 or f64, got {}", other.unwrap_or("nothing"))),
+            },
+            other => return Err(format!("ulp takes --op NAME, --dtype f32 or f64, and --exhaustive, got {other}")),
         }
     }
     if functions.is_empty() {
@@ -36,8 +40,11 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
                 println!("\r{:<9}{dtype:<7}{level:<10}{ulp:>9.4}  {at:e}", function.name());
             }
         };
-        report("f32", function.bar(), measure_f32(function, stride, |done| progress(function, "f32", done)));
-        if function.has_pairs() {
+        let wanted = |dtype| only.is_none_or(|only| only == dtype);
+        if wanted("f32") {
+            report("f32", function.bar(), measure_f32(function, stride, |done| progress(function, "f32", done)));
+        }
+        if wanted("f64") && function.has_pairs() {
             report("f64", function.bar(), measure_f64(function, points, |done| progress(function, "f64", done)));
         }
     }

@@ -1,8 +1,8 @@
-//! The complement of the error function: branch-free, within 1 ULP (1.3 in float64), vectorised from scalar source.
+//! The complement of the error function: branch-free, within 1 ULP, vectorised from scalar source.
 //!
 //! * Up to ½ it is 1 − (x + x·p(x²)), p being that of `erf.rs`; the sum and the difference keep what they lack.
 //! * Beyond, e^(−x²)·h(t) / (x + 4) with t = (x − 4) / (x + 4), as for gelu (`gelu.rs`), h interpolated to 2⁻⁶⁹. Square, t, the
-//!   last three steps of h, the products and the quotient are heads with tails, so that one rounding is left.
+//!   last five steps of h, the products and the quotient are heads with tails, so that one rounding is left.
 //! * Below, 2 less that of −x.
 //!
 //! float32 is computed in float64, with one polynomial (2⁻³⁸) for both.
@@ -17,12 +17,12 @@ use crate::isa::Isa;
 /// Up to here the complement is that of a polynomial.
 const SPLIT: f64 = 0.5;
 
-/// h·t + c as a head and a tail, h and t being such. The constant is not below the product.
+/// h·t + c as a head and a tail, all of them being such. The constant is not below the product.
 #[inline(always)]
-fn step<I: Isa>(h: f64, h_low: f64, t: f64, t_low: f64, c: f64) -> (f64, f64) {
+fn step<I: Isa>((h, h_low): (f64, f64), (t, t_low): (f64, f64), (c, c_low): (f64, f64)) -> (f64, f64) {
     let fma = fma_f64::<I>;
     let (product, low) = product_f64::<I>(t, h);
-    let low = fma(t, h_low, fma(t_low, h, low));
+    let low = fma(t, h_low, fma(t_low, h, low + c_low));
     let (head, rest) = fast_sum_f64(c, product);
     (head, rest + low)
 }
@@ -43,21 +43,21 @@ pub(super) fn erfc_f64<I: Isa>(x: f64) -> f64 {
     let inverse = 1.0 / below;
     let t = above * inverse;
     let t_low = (rest_f64::<I>(above, t, below) + (above_low - t * below_low)) * inverse;
-    let first = paired!(fma, t, t * t; -1.697_061_335_537_000_6e-11, -2.811_490_720_052_274_6e-10, -5.243_209_062_040_274e-11,
-        2.727_334_752_092_319e-9, 7.639_201_891_394_698e-10, -1.896_905_687_908_292_4e-8,
-        -4.784_282_963_275_404e-10, 1.277_897_710_469_064_6e-7, -7.413_490_574_988_714e-8,
-        -8.484_727_578_388_697e-7, 1.423_340_359_927_110_6e-6, 4.695_332_534_377_626e-6,
-        -1.886_055_608_483_416_8e-5, -3.635_415_805_047_697_7e-6, 0.000_176_812_736_289_982_53,
-        -0.000_455_052_641_963_554_75, -0.000_280_958_852_668_848_44, 0.006_112_055_651_311_279,
-        -0.026_370_053_341_514_346);
-    let q = horner!(fma, t; first, 0.076_381_514_909_557_1, -0.174_010_937_239_875_26,
-        0.330_851_587_878_005_8, -0.540_853_831_313_236_4);
-    // The last three steps keep what they round away.
-    let (h, h_low) = (q, 0.0);
-    let (h, h_low) = step::<I>(h, h_low, t, t_low, 0.773_208_702_265_237_2);
-    let (h, h_low) = step::<I>(h, h_low, t, t_low, -0.976_548_729_080_882);
-    let (h, h_low) = step::<I>(h, h_low, t, t_low, 1.095_995_661_000_491);
-    let h_low = h_low + 5.757_352_641_326_655e-17;
+    let first = paired!(fma, t, t * t; -2.521_968_041_892_541_6e-12, -2.765_619_055_106_302_6e-10, -1.031_196_222_736_253e-10,
+        2.712_692_478_148_961_2e-9, 8.422_383_088_059_91e-10, -1.894_869_807_651_283e-8,
+        -5.484_983_704_425_603e-10, 1.277_735_909_985_847_6e-7, -7.409_476_450_757_549e-8,
+        -8.484_646_500_731_144e-7, 1.423_324_987_101_572_5e-6, 4.695_329_868_800_399e-6,
+        -1.886_055_209_582_228_5e-5, -3.635_415_224_988_876e-6, 0.000_176_812_735_594_120_9,
+        -0.000_455_052_642_045_885_6, -0.000_280_958_852_589_549_1, 0.006_112_055_651_318_606,
+        -0.026_370_053_341_519_93);
+    let q = horner!(fma, t; first, 0.076_381_514_909_556_72, -0.174_010_937_239_875_04);
+    // The last five steps keep what they round away.
+    let t = (t, t_low);
+    let h = step::<I>((q, 0.0), t, (0.330_851_587_878_005_84, -1.920_230_198_475_529e-17));
+    let h = step::<I>(h, t, (-0.540_853_831_313_236_4, 2.355_273_112_318_890_6e-18));
+    let h = step::<I>(h, t, (0.773_208_702_265_237_2, -5.177_688_201_942_746_6e-17));
+    let h = step::<I>(h, t, (-0.976_548_729_080_882, -1.483_142_242_832_509_5e-17));
+    let (h, h_low) = step::<I>(h, t, (1.095_995_661_000_491, 5.757_369_098_144_667e-17));
 
     // e^(-a²), of which 2ⁿ comes last.
     let (square, square_low) = product_f64::<I>(a, a);

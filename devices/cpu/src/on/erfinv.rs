@@ -1,10 +1,10 @@
-//! The inverse of the error function: branch-free, within 1 ULP (1.3 in float64), vectorised from scalar source.
+//! The inverse of the error function: branch-free, within 1 ULP, vectorised from scalar source.
 //!
 //! A first value comes from w = −log(1 − x²) (M. Giles, *Approximating the erfinv function*, GPU Computing Gems 2, 2010): x times
 //! a polynomial of w, or of √w where w is large; the polynomials are interpolated anew. Good to 2⁻³² it is a float32's result.
-//! For float64 it is good to 2⁻²⁰ at the tails, and one step of Halley's triples its digits: what erf is off by is taken where
-//! nothing cancels, from erf's polynomial below ¾ (`erf.rs`), and beyond from the complement times e^(y²), of which less and less
-//! counts; where it starts, what its quotient lacks is put back.
+//! For float64 it is good to 2⁻¹⁷, at the tails to 2⁻²¹, and one step of Halley's triples its digits: what erf is off by is taken
+//! where nothing cancels, from erf's polynomial below ¾ (`erf.rs`), and beyond from the complement times e^(y²), of which less and less
+//! counts; where it starts, what is rounded away is put back.
 
 use super::erf::{ERF_P0, erf_slope_f64};
 use super::exp::{exp_lite_f64, exp_parts_f64, power_f64};
@@ -14,33 +14,26 @@ use super::pair::{fast_sum_f64, product_f64, rest_f64, sum_f64};
 use super::short::log_short;
 use crate::isa::Isa;
 
-/// −log(1 − a²) where that tells large from small arguments.
-const TAIL: f64 = 5.4;
-
 /// The inverse of the error function.
 #[inline(always)]
 pub(super) fn erfinv_f64<I: Isa>(x: f64) -> f64 {
     let fma = fma_f64::<I>;
     let a = x.abs();
     let w = -log_rough::<I>((1.0 - a) * (1.0 + a));
-    let u = w - 2.75;
-    let central = paired!(fma, u, u * u; -7.276_094_661_311_972_5e-9, 7.510_930_929_004_448e-9, 4.756_166_295_163_249e-7,
-        -2.662_331_543_961_403e-6, -9.465_523_824_953_615e-6, 0.000_209_306_380_959_939_92,
-        -0.001_038_601_613_615_794_8, -0.005_036_197_509_106_322, 0.244_330_262_002_261_68,
-        1.562_789_644_625_318);
-    let v = w.sqrt() - 4.225;
-    let tail = paired!(fma, v, v * v; 9.328_840_409_281_946e-8, -3.382_299_575_986_891_3e-6, 1.485_705_615_157_058_6e-5,
-        -2.019_254_168_331_986e-5, 8.706_395_177_281_998e-6, -4.748_264_263_353_064e-5,
-        0.000_231_006_852_377_011_17, -0.000_645_053_662_446_810_5, 0.000_757_152_963_081_17,
-        1.009_944_512_500_484, 4.066_974_421_789_691);
-    let y = a * if w < TAIL { central } else { tail };
+    let u = w - 4.375;
+    let central = paired!(fma, u, u * u; -1.746_726_81e-8, 1.376_309_12e-7, 6.584_350_33e-7, -1.444_546_41e-5,
+        9.235_684_71e-5, -4.513_596_68e-5, -0.007_361_365_89, 0.222_874_564, 1.943_389_35);
+    let v = w.sqrt() - 4.5;
+    let tail = paired!(fma, v, v * v; -1.474_122_74e-5, 2.908_529_87e-5, -1.508_574_41e-5, 0.000_116_090_552,
+        -0.000_450_988_228, 0.000_343_701_177, 1.010_237_25, 4.344_752_56);
+    let y = a * if w < 8.75 { central } else { tail };
 
     // What erf y is off by, over the slope of erf but for 2/√π.
     let (square, square_low) = product_f64::<I>(y, y);
-    let slope = erf_slope_f64::<I>(square);
+    let (slope, slope_low) = erf_slope_f64::<I>(square);
     let (product, low) = product_f64::<I>(square, slope);
     let (p, rest) = sum_f64(product, ERF_P0);
-    let small = (y - a) + fma(y, p, y * (rest + fma(square_low, slope, low)));
+    let small = (y - a) + fma(y, p, y * (rest + fma(square_low, slope, fma(square, slope_low, low))));
     let limited = if square > 40.0 { 40.0 } else { square };
     let (power, tail) = if I::FMA {
         let (n, s) = exp_lite_f64(limited, square_low);
@@ -50,19 +43,24 @@ pub(super) fn erfinv_f64<I: Isa>(x: f64) -> f64 {
         (power_f64(n), head + low)
     };
     // e^(y²) erfc y from 0.81 to 5.95, by the transformation of `erfc.rs`.
-    let (below, below_low) = fast_sum_f64(2.25, y);
+    let (below, below_low) = fast_sum_f64(2.097_656_25, y);
     let inverse = 1.0 / below;
-    let t = (y - 2.25) * inverse;
-    let h = paired!(fma, t, t * t; -4.115_716_967_147_202_4e-07, -1.132_826_380_967_928_6e-06, 2.442_854_808_781_546_7e-07,
-        5.556_193_155_131_303e-06, 6.722_571_183_176_881e-06, -1.617_935_081_899_618_7e-05,
-        -5.113_014_816_620_927e-05, 2.362_878_513_360_454_5e-05, 0.000_285_716_903_637_220_8,
-        8.072_946_901_385_537e-05, -0.001_635_668_373_240_365_3, -0.000_797_091_546_119_007_2,
-        0.011_658_682_802_916_355, -0.003_610_910_934_921_522_7, -0.101_210_401_880_618_35, 0.371_517_473_333_030_1);
-    let h = fma(fma(h, t, -0.751_959_017_590_407_1), t, 1.039_892_664_286_763_4);
+    let t = (y - 2.097_656_25) * inverse;
+    let h = paired!(fma, t, t * t; 2.858_627_365_965_013_3e-6, 4.485_425_160_408_352e-6, -7.203_920_568_690_519e-6,
+        -2.961_389_722_694_723_5e-5, -9.471_192_080_960_834e-6, 0.000_123_156_305_535_137_55,
+        0.000_190_442_365_342_360_64, -0.000_435_350_301_980_844_5, -0.001_388_644_275_373_535_2,
+        0.001_823_193_602_940_648_2, 0.009_313_813_378_391_374, -0.016_408_977_378_030_057, -0.060_732_014_628_398_806,
+        0.316_521_659_756_616_45);
+    let (slope, value) = (fma(h, t, -0.714_102_864_172_133_5), 1.029_324_438_839_222_6);
+    let h = fma(slope, t, value);
+    let h_low = fma(slope, t, value - h);
     // What the inverse lacks, which is known for small y, counts here and in t, together 1.4 to 0.7 times, the more the more it shows.
     let lacks = 1.3 * (rest_f64::<I>(1.0, inverse, below) - inverse * below_low);
-    let rest = (1.0 - a) * power;
-    let large = fma(rest, tail, rest_f64::<I>(rest, inverse, h) - lacks * (inverse * h));
+    let (rest, rest_low) = product_f64::<I>(1.0 - a, power);
+    let (scaled, scaled_low) = product_f64::<I>(inverse, h);
+    let low = rest_low - scaled_low - inverse * fma(lacks, h, h_low);
+    // The first difference is exact, as the tail is small.
+    let large = fma(rest, tail, rest - scaled) + low;
     let off = if a < 0.75 { small * fma(power, tail, power) } else { large };
     let step = off * (1.0 / std::f64::consts::FRAC_2_SQRT_PI);
     // The first terms of step / (1 + y step).
@@ -71,14 +69,14 @@ pub(super) fn erfinv_f64<I: Isa>(x: f64) -> f64 {
     beyond(x, a, result)
 }
 
-/// log x for x positive and normal, to 2⁻²⁶.
+/// log x for x positive and normal, to 2⁻²¹.
 #[inline(always)]
 fn log_rough<I: Isa>(x: f64) -> f64 {
     let fma = fma_f64::<I>;
     let (f, k) = reduced_normal(x);
     let square = f * f;
-    let p = paired!(fma, f, square; -0.076_086_566, 0.128_999_17, -0.132_458_25, 0.141_824_66, -0.166_088_01, 0.200_019_55,
-        -0.250_015_97, 0.333_333_25, -0.499_999_88);
+    let p = paired!(fma, f, square; 0.119_867_175, -0.187_617_39, 0.204_924_801, -0.248_977_658, 0.333_155_513,
+        -0.500_014_857);
     fma(k, std::f64::consts::LN_2, fma(square, p, f))
 }
 
@@ -98,7 +96,8 @@ pub(super) fn erfinv_f32<I: Isa>(x: f32) -> f32 {
     let a = x.abs();
     let w = -log_short::<I>((1.0 - a) * (1.0 + a));
     let u = w - 2.75;
-    let central = paired!(fma, u, u * u; -1.897_297_916_040_717e-11, 6.668_466_023_597_069e-11, 1.049_853_777_098_533_9e-9,
+    let central = paired!(fma, u, u * u; -1.897_297_916_040_717e-11, 6.668_466_023_597_069e-11,
+        1.049_853_777_098_533_9e-9,
         -8.537_143_911_712_937e-9, -7.927_832_644_397_301e-9, 4.839_689_391_154_486e-7,
         -2.569_478_464_318_028_6e-6, -9.488_147_494_446_713e-6, 0.000_209_066_876_117_126_46,
         -0.001_038_580_010_679_590_3, -0.005_035_975_914_318_458_4, 0.244_330_258_507_649_06,
@@ -109,5 +108,5 @@ pub(super) fn erfinv_f32<I: Isa>(x: f32) -> f32 {
         0.000_952_940_723_726_584_4, -0.001_686_616_350_590_308_5, 0.002_491_480_284_015_327,
         -0.003_751_394_514_029_924, 0.005_370_913_337_461_753, 1.005_258_973_674_218_1,
         3.083_885_610_492_220_8);
-    beyond(x, a, a * if w < TAIL { central } else { tail }) as f32
+    beyond(x, a, a * if w < 5.4 { central } else { tail }) as f32
 }

@@ -4,8 +4,8 @@
 //! e^(−a²/2): 1 + erf would cancel on the negative side. Q(a) = e^(−a²/2)·h(t) / (a + 4), with h a polynomial of
 //! t = (a − 4) / (a + 4), which takes the half line to [−1, 1) (the transformation of M. M. Shepherd, J. G. Laframboise,
 //! *Chebyshev approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞*, Mathematics of Computation 36, 1981). float32 takes
-//! a / (a + 4) instead, which is one rounding and of which h / (a + 4) is a multiple too: a·Q(a) = e^(−a²/2)·q·h(q). The
-//! rounding of a² goes into the exponential as a tail, else the result would be off by a²/2 units.
+//! a / (a + 4) instead, which is one rounding and of which h / (a + 4) is a multiple too: a·Q(a) = e^(−a²/2)·q·h(q). In
+//! the exponential a² is not rounded, or its rounding goes along as a tail, else the result would be off by a²/2 units.
 
 use super::exp::{exp_lite_f64, exp_parts_f64, power_f64};
 use super::pair::{fast_sum_f64, product_f64, rest_f64, sum_f64};
@@ -19,8 +19,8 @@ pub(super) fn gelu_f32<I: Isa>(x: f32) -> f32 {
     }
     /// Where h is expanded: exact beside quotients near it, and h there is nearly a float32.
     const CENTRE: f32 = 25.0 / 64.0;
-    /// Its last place is one; its low bits are the bias of 2ⁿ⁺³⁵.
-    const SHIFT: f32 = 12_582_912.0 + 127.0 + 35.0;
+    /// Its last place is one; its low bits keep 2ⁿ normal.
+    const SHIFT: f32 = 12_582_912.0 + 40.0;
     // Beyond, the subtrahend is 0. NaN passes.
     let a = x.abs();
     let a = if a > 15.0 { 15.0 } else { a };
@@ -36,23 +36,22 @@ pub(super) fn gelu_f32<I: Isa>(x: f32) -> f32 {
     let h = h.mul_add(b, 2.110_146);
     let h = h.mul_add(b, -1.613_297_7);
     let h = h.mul_add(b, 9.088_817e-1);
-    // e^(−a²/2) = 2ⁿ·e^(−r/2), the reduction doubled and negated, so that no factor of a² is left: r = a² + 2n·ln 2.
-    let square = a * a;
-    let low = a.mul_add(a, -square);
-    let shifted = square.mul_add(-0.5 * std::f32::consts::LOG2_E, SHIFT);
+    // e^(−a²/2) = 2ⁿ·e^(−r/2), the reduction doubled and negated, so that no factor of a² is left: r = a² + 2n·ln 2. The first
+    // product is exact, so that a² is not rounded before most of it is gone.
+    let shifted = (a * a).mul_add(-0.5 * std::f32::consts::LOG2_E, SHIFT);
     let n = shifted - SHIFT;
-    let r = n.mul_add(-4.243_888_8e-4, n.mul_add(1.386_718_8, square)) + low;
-    let u = 1.382_324_1e-3f32 / 64.0;
-    let u = u.mul_add(r, 8.368_827e-3 / -32.0);
-    let u = u.mul_add(r, 4.166_824e-2 / 16.0);
-    let u = u.mul_add(r, 1.666_652e-1 / -8.0);
-    let u = u.mul_add(r, 4.999_999_4e-1 / 4.0);
+    let r = n.mul_add(-4.243_888_8e-4, a.mul_add(a, n * 1.386_718_8));
+    let u = -2.597_656_4e-4f32;
+    let u = u.mul_add(r, 2.618_146e-3);
+    let u = u.mul_add(r, -2.083_389_4e-2);
+    let u = u.mul_add(r, 1.249_980_8e-1);
     let e = u.mul_add(r, -0.5).mul_add(r, 1.0);
     // Minus infinity gives NaN, as in PyTorch.
     let positive = if x < 0.0 { x * 0.0 } else { x };
-    // 2ⁿ in two factors, of which the second goes into the difference.
-    let product = q * h * e * f32::from_bits(shifted.to_bits() << 23);
-    product.mul_add(-f32::from_bits((127 - 35) << 23), positive)
+    // 2ⁿ in two factors, of which the first is added to the exponent and the second goes into the difference. What is known last
+    // is multiplied last.
+    let power = f32::from_bits(e.to_bits().wrapping_add(shifted.to_bits() << 23));
+    (q * power * h).mul_add(-f32::from_bits((127 - 40) << 23), positive)
 }
 
 /// `x` times the probability that a normal variable is below `x`.
