@@ -116,8 +116,6 @@ impl Function {
         match self {
             // No elementary function: a product of four.
             Function::Gelu => 5.0,
-            // In float64, of several products.
-            Function::Erfc | Function::Erfinv => 1.3,
             _ => 1.0,
         }
     }
