@@ -11,10 +11,10 @@ pub trait Gaussian: Real {
     /// The error function, within 1 ULP.
     fn erf(self) -> Self;
 
-    /// The complement of the error function, within 1 ULP (1.3 in float64), also far on the positive side, where 1 - erf would cancel.
+    /// The complement of the error function, within 1 ULP, also far on the positive side, where 1 - erf would cancel.
     fn erfc(self) -> Self;
 
-    /// The inverse of the error function, within 1 ULP (1.3 in float64): infinities of 1 and -1, NaN beyond.
+    /// The inverse of the error function, within 1 ULP: infinities of 1 and -1, NaN beyond.
     fn erfinv(self) -> Self;
 
     /// x times the probability that a normal variable is below x. Exact to a few ULP also far on the negative side,
