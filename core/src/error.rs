@@ -227,6 +227,16 @@ pub enum ErrorKind {
         /// The strides, empty for contiguous.
         strides: Vec<i64>,
     },
+    /// More elements than can be walked one by one: broadcasting and expanded tensors reach numbers that no memory holds.
+    #[error(
+        "sizes {sizes:?} are more than {limit} elements, the most that are computed one by one; reduce or select before expanding"
+    )]
+    TooManyElements {
+        /// The sizes of the iteration.
+        sizes: Vec<i64>,
+        /// The most elements that are accepted.
+        limit: usize,
+    },
     /// A view that reaches outside its storage.
     #[error("sizes {sizes:?}, strides {strides:?} and offset {offset} need {need} bytes of storage; it has {have}")]
     OutOfStorage {

@@ -57,4 +57,7 @@ pub use scalar::Scalar;
 pub use set::Storage;
 pub use shared::SharedTensor;
 pub use split::TensorMut;
+// What loom checks by itself.
+#[doc(hidden)]
+pub use storage::extent;
 pub use tensor::{AnyTensor, Tensor, TensorRef};

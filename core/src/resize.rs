@@ -20,6 +20,7 @@ impl Raw {
                 let mut growth = unsafe { header.prepare_growth(need) }?;
                 // SAFETY: it still lasts, and no pointer into the old block exists.
                 unsafe { growth.commit() };
+                growth.promise();
             }
         }
         self.set_geometry(geometry);

@@ -166,10 +166,9 @@ impl Raw {
         self.geometry = geometry;
     }
 
-    /// Exchanges the geometry with one that was checked against the storage (T1).
+    /// Exchanges the geometry with one for which the storage has grown, or which it had before (T1).
     #[inline]
     pub(crate) fn swap_geometry(&mut self, geometry: &mut Geometry) {
-        debug_assert!(geometry.bytes_needed().is_ok_and(|n| n <= self.storage_bytes()));
         std::mem::swap(&mut self.geometry, geometry);
     }
 

@@ -333,34 +333,6 @@ fn an_in_place_writer_excludes_readers_of_the_reference_that_it_lent() {
     });
 }
 
-/// Growth: others read the length of the storage without a borrow, to check a view against it, and follow the block only
-/// under one. Whoever saw the new length must not find the old block.
-#[test]
-fn a_view_that_fits_the_length_fits_the_block() {
-    check(|| {
-        let (mut tensor, _keep) = Tensor::new();
-        let length = Arc::new(AtomicU32::new(0));
-        let (other, seen) = (tensor.clone(), length.clone());
-        let thread = thread::spawn(move || {
-            let length = seen.load(Relaxed);
-            if let Ok(block) = other.read() {
-                assert!(block >= length, "a view of {length} over a block of {block}");
-            }
-        });
-        if let Ok(proof) = tensor.0.state.begin_write(true) {
-            tensor.0.data.with_mut(|p| {
-                // SAFETY: the borrow, if the protocol is right.
-                unsafe { *p = 7 }
-            });
-            length.store(7, Relaxed);
-            tensor.0.state.end_write(proof);
-        }
-        let _ = tensor.read();
-        let _ = tensor.write(9);
-        thread.join().unwrap();
-    });
-}
-
 /// A prepared call holds a read of its input, and turns it into a write to refill it.
 #[test]
 fn an_upgraded_read_excludes_readers_and_writers() {

@@ -4,31 +4,35 @@
 use monomorph_core::structured::{Operand, SinkState};
 use monomorph_core::{Category, DType, DeviceId, Geometry, TensorRef};
 
-/// The switches of an iteration; [`Flags::DEFAULT`] and the presets are the usual starting points.
+/// The switches of an iteration: a preset, and what differs from it.
+///
+/// Fields are private, because not all combinations are iterations: only a preset makes a reduction, which keeps the sizes of its
+/// outputs, and resizing can be switched off, but not on. Whatever the switches are, a walk stays inside every operand (I2 of
+/// [`TensorIter`](crate::TensorIter)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flags {
     /// Refuse outputs that overlap themselves or, partially, an input.
-    pub check_mem_overlap: bool,
+    pub(crate) check_mem_overlap: bool,
     /// Outputs of another size are resized, and take no part in broadcasting.
-    pub resize_outputs: bool,
+    pub(crate) resize_outputs: bool,
     /// All operands must have one dtype. Off where inputs are promoted or outputs are cast.
-    pub check_all_same_dtype: bool,
+    pub(crate) check_all_same_dtype: bool,
     /// All operands must be on one device.
-    pub check_all_same_device: bool,
+    pub(crate) check_all_same_device: bool,
     /// One 0-dim CPU input may stand among operands of another device.
-    pub allow_cpu_scalars: bool,
+    pub(crate) allow_cpu_scalars: bool,
     /// Outputs have stride 0 in reduced dimensions, which are walked first.
-    pub is_reduction: bool,
+    pub(crate) is_reduction: bool,
     /// The common dtype must be castable to the dtype of each output.
-    pub enforce_safe_casting_to_output: bool,
+    pub(crate) enforce_safe_casting_to_output: bool,
     /// Walk in row-major order: no sorting of dimensions.
-    pub enforce_linear_iteration: bool,
+    pub(crate) enforce_linear_iteration: bool,
     /// Inputs are read as the common dtype.
-    pub promote_inputs_to_common_dtype: bool,
+    pub(crate) promote_inputs_to_common_dtype: bool,
     /// A common dtype that is integral becomes the default floating dtype.
-    pub promote_integer_inputs_to_float: bool,
+    pub(crate) promote_integer_inputs_to_float: bool,
     /// Results are computed in the common dtype and cast to the dtype of the output.
-    pub cast_common_dtype_to_outputs: bool,
+    pub(crate) cast_common_dtype_to_outputs: bool,
 }
 
 impl Flags {
@@ -104,6 +108,81 @@ impl Flags {
         check_all_same_dtype: false,
         ..Flags::DEFAULT
     };
+
+    /// The same, checking whether outputs overlap themselves or an input, or not.
+    pub const fn with_overlap_check(self, on: bool) -> Flags {
+        Flags { check_mem_overlap: on, ..self }
+    }
+
+    /// The same, with outputs that keep their sizes and take part in broadcasting.
+    pub const fn without_resizing(self) -> Flags {
+        Flags { resize_outputs: false, ..self }
+    }
+
+    /// The same, asking for one dtype of all operands or not.
+    pub const fn with_dtype_check(self, on: bool) -> Flags {
+        Flags { check_all_same_dtype: on, ..self }
+    }
+
+    /// The same, asking for one device of all operands or not.
+    pub const fn with_device_check(self, on: bool) -> Flags {
+        Flags { check_all_same_device: on, ..self }
+    }
+
+    /// The same, walking in row-major order or in the order of strides.
+    pub const fn with_linear_order(self, on: bool) -> Flags {
+        Flags { enforce_linear_iteration: on, ..self }
+    }
+
+    /// The same, with inputs read as their common dtype or as they are.
+    pub const fn with_promotion(self, on: bool) -> Flags {
+        Flags { promote_inputs_to_common_dtype: on, ..self }
+    }
+
+    /// The same, with an integral common dtype become the default floating one or not.
+    pub const fn with_float_promotion(self, on: bool) -> Flags {
+        Flags { promote_integer_inputs_to_float: on, ..self }
+    }
+
+    /// The same, casting results to the dtype of the output or not.
+    pub const fn with_output_cast(self, on: bool) -> Flags {
+        Flags { cast_common_dtype_to_outputs: on, ..self }
+    }
+
+    /// The same, refusing casts of results that lose their kind or not.
+    pub const fn with_safe_cast(self, on: bool) -> Flags {
+        Flags { enforce_safe_casting_to_output: on, ..self }
+    }
+
+    /// Whether outputs that overlap themselves or, partially, an input are refused.
+    pub const fn checks_overlap(&self) -> bool {
+        self.check_mem_overlap
+    }
+
+    /// Whether one 0-dim CPU input may stand among operands of another device.
+    pub const fn allows_cpu_scalars(&self) -> bool {
+        self.allow_cpu_scalars
+    }
+
+    /// Whether the walk is in row-major order.
+    pub const fn is_linear(&self) -> bool {
+        self.enforce_linear_iteration
+    }
+
+    /// Whether inputs are read as their common dtype.
+    pub const fn promotes(&self) -> bool {
+        self.promote_inputs_to_common_dtype
+    }
+
+    /// Whether an integral common dtype becomes the default floating one.
+    pub const fn promotes_to_float(&self) -> bool {
+        self.promote_integer_inputs_to_float
+    }
+
+    /// Whether the common dtype must be castable to the dtype of each output.
+    pub const fn casts_safely(&self) -> bool {
+        self.enforce_safe_casting_to_output
+    }
 }
 
 /// What an iteration is asked for besides its operands.

@@ -6,6 +6,7 @@ use crate::order::{Fast, broadcast_stride};
 use crate::plan::Plan;
 use crate::tensor_iter::TensorIter;
 use monomorph_core::overlap::{self, Internal};
+use monomorph_core::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 
 /// The number of elements of a shape whose partial products are known not to overflow.
@@ -15,8 +16,19 @@ pub(crate) fn product(shape: &[usize]) -> usize {
 
 /// Completes `iter` from the plan and the operands as they will be walked, outputs declared. Meta operands have no memory
 /// that could overlap, and keep their dimensions.
-pub(crate) fn finish<'v>(plan: &Plan, view: impl Fn(usize) -> View<'v>, is_meta: bool, iter: &mut TensorIter) {
+///
+/// An error if an operand does not broadcast to the shape, in which case a walk would leave it (I2). No stage lets one pass;
+/// this is the last look at all of them, whatever flags the caller chose.
+pub(crate) fn finish<'v>(
+    plan: &Plan,
+    view: impl Fn(usize) -> View<'v>,
+    is_meta: bool,
+    iter: &mut TensorIter,
+) -> Result<()> {
     let n = iter.operands.len();
+    if let Some(k) = (0..n).find(|&k| !broadcasts_to(view(k).sizes, &plan.shape)) {
+        return Err(outside(k, view(k).sizes, &plan.shape));
+    }
     iter.strides.clear();
     iter.serial = !is_meta && !plan.fresh && iter.numel > 1 && {
         let views: SmallVec<[View<'_>; 4]> = (0..n).map(&view).collect();
@@ -30,7 +42,7 @@ pub(crate) fn finish<'v>(plan: &Plan, view: impl Fn(usize) -> View<'v>, is_meta:
             iter.strides.extend(iter.operands.iter().map(|op| op.dtype.size() as isize));
         }
         iter.find_flat();
-        return;
+        return Ok(());
     }
     iter.shape.clear();
     iter.shape.extend(iter.perm.iter().map(|&d| plan.shape[d] as usize));
@@ -44,6 +56,18 @@ pub(crate) fn finish<'v>(plan: &Plan, view: impl Fn(usize) -> View<'v>, is_meta:
         coalesce(iter);
     }
     iter.find_flat();
+    Ok(())
+}
+
+/// True if every index within `shape` is, broadcast, an index within `sizes`.
+fn broadcasts_to(sizes: &[i64], shape: &[i64]) -> bool {
+    let Some(missing) = shape.len().checked_sub(sizes.len()) else { return false };
+    sizes.iter().zip(&shape[missing..]).all(|(&own, &all)| own == all || own == 1)
+}
+
+#[cold]
+fn outside(operand: usize, sizes: &[i64], shape: &[i64]) -> Error {
+    ErrorKind::OutputSize { index: operand, got: sizes.to_vec(), want: shape.to_vec() }.into()
 }
 
 /// Merges neighbouring dimensions that every operand walks as one: either has size 1, or

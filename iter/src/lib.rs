@@ -23,7 +23,7 @@ mod walk;
 pub use config::{Config, Flags, View};
 pub use counter::DimCounter;
 pub use fast::Uniform;
-pub use plan::{build, build_in_stages, build_into, build_over, build_over_into};
+pub use plan::{MAX_ELEMENTS, build, build_in_stages, build_into, build_over, build_over_into};
 pub use reduce::ReduceSplit;
 pub use share::{is_parallel, pieces, share};
 pub use tensor_iter::{Narrowed, Offsets, TensorIter};

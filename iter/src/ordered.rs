@@ -15,6 +15,7 @@
 //! | coalesce | done as it is there |
 
 use crate::config::Config;
+use crate::plan::MAX_ELEMENTS;
 use crate::tensor_iter::{Fixed, TensorIter};
 use monomorph_core::structured::{Operand, SinkState};
 use monomorph_core::{Category, DEFAULT_FLOAT, DType, DeviceId, Geometry, Options, Result, ResultType, TensorRef};
@@ -139,7 +140,7 @@ impl Sides {
         let mut numel: i64 = 1;
         for &size in &shape[DIMS - ndim..] {
             // Of tensors without elements, and of those that cannot be, the stages know more.
-            numel = numel.checked_mul(size).filter(|&n| n > 0)?;
+            numel = numel.checked_mul(size).filter(|&n| n > 0 && n <= MAX_ELEMENTS as i64)?;
         }
         let sizes = &shape[DIMS - ndim..];
         if let Some(out) = out {

@@ -29,6 +29,10 @@ use smallvec::SmallVec;
 
 type Ops<'a> = SmallVec<[Op<'a>; 4]>;
 
+/// The most elements of an iteration over operands with data: some minutes of work. Memory holds fewer, so more than that are only
+/// reached by expanding, and computing them would never end. Relied on by reductions, which count chunks of elements.
+pub const MAX_ELEMENTS: usize = 1 << 40;
+
 /// What is decided before the outputs are realised, besides what the iteration itself keeps.
 pub(crate) struct Plan {
     /// The broadcast shape, outermost first.
@@ -114,8 +118,7 @@ pub fn build_in_stages(
         // Outputs are declared and inputs are present: both were checked above.
         output.unwrap_or(View::new(DType::F32, &[], &[]))
     };
-    finish::finish(&plan, view, is_meta, iter);
-    Ok(())
+    finish::finish(&plan, view, is_meta, iter)
 }
 
 fn present<'a>(input: &'a Operand<'_>) -> Result<View<'a>> {
@@ -161,8 +164,7 @@ pub fn build_over_into(
         let (got, want) = (ops[i].view.sizes.to_vec(), plan.shape.to_vec());
         return Err(ErrorKind::OutputSize { index: i, got, want }.into());
     }
-    finish::finish(&plan, |k| ops[k].view, false, iter);
-    Ok(())
+    finish::finish(&plan, |k| ops[k].view, false, iter)
 }
 
 /// Every stage up to the layout of the outputs. Leaves in `iter` what it keeps: operands, order, counts.
@@ -182,6 +184,9 @@ fn plan(
     let names = unified_names(ops, flags.resize_outputs)?;
     let Shape { shape, same, all_scalars } = broadcast(ops, config)?;
     iter.numel = strides::numel(&shape)?;
+    if iter.numel > MAX_ELEMENTS && !is_meta {
+        return Err(ErrorKind::TooManyElements { sizes: shape.to_vec(), limit: MAX_ELEMENTS }.into());
+    }
     mark_resize(ops, config, &shape)?;
     iter.common = types::compute(ops, store, config, all_scalars, is_meta)?;
     if flags.check_mem_overlap {

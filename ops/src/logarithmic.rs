@@ -4,7 +4,6 @@ use crate::algebra::{Exponential, Logarithm, Real, log_of_sum};
 use crate::pointwise::{Common, FloatComplex, Map, Reals, Rule, Same, pointwise};
 use crate::record::record;
 use monomorph_core::Complex64;
-use monomorph_iter::Flags;
 use std::f64::consts::{LN_2, LOG2_E};
 
 pointwise! { Log2Fn "log2": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
@@ -70,10 +69,7 @@ impl<V: Real + Logarithm> Map<V> for Xlog1pyFn {
 }
 
 /// One operand; a new output is row-major, whatever the strides of the operand.
-pub(crate) const ROW_MAJOR: Rule = {
-    let rule = Rule::UNARY;
-    Rule { flags: Flags { enforce_linear_iteration: true, ..rule.flags }, ..rule }
-};
+pub(crate) const ROW_MAJOR: Rule = Rule::UNARY.linear();
 
 pointwise! { LogSigmoidFn "log_sigmoid": Reals, Same<1>; () => Common; ROW_MAJOR, halves_as_f32 = true }
 impl<V: Real + Exponential + Logarithm> Map<V> for LogSigmoidFn {

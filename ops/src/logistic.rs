@@ -56,7 +56,7 @@ impl<V: Real + Exponential> Map<V> for LogSigmoidBufferFn {
 }
 
 /// Three operands and an output of one dtype, which is made like the gradient.
-const ALIKE: Rule = Rule { exact_output: true, ..Rule::TERNARY_ALIKE }.with_outputs_like::<Reals>(2);
+const ALIKE: Rule = Rule::TERNARY_ALIKE.exact().with_outputs_like::<Reals>(2);
 
 pointwise! { LogSigmoidBackwardFn "log_sigmoid_backward": Reals, Same<3>; () => Common; ALIKE, halves_as_f32 = true }
 impl<V: Real> Map<V> for LogSigmoidBackwardFn {

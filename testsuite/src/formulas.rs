@@ -5,7 +5,7 @@ use monomorph::core::structured::{Executes, Functional, Operand, Out, call, in_p
 use monomorph::ops::Op;
 use monomorph::ops::algebra::sym::Function;
 use monomorph::ops::pointwise::{
-    Operands, Params, PointwiseFn, PointwiseInputs, Rule, SymDomain, symbolic, symbolic_fault,
+    Operands, Params, PointwiseFn, PointwiseInputs, Rule, SymDomain, rule_of, symbolic, symbolic_fault,
 };
 use monomorph::ops::record::{Record, Recorded};
 use monomorph::{Cpu, DType, Device, Meta, Result, Scalar, Tensor};
@@ -107,7 +107,7 @@ where
 {
     Formula {
         path,
-        rule: F::RULE,
+        rule: rule_of::<F>(),
         operands: F::Operands::COUNT,
         masks: F::Operands::MASKS,
         params: F::Params::COUNT,

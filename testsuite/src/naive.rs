@@ -80,18 +80,16 @@ pub fn compute_dtype(formula: &Formula, operands: &[Arg], params: &[Scalar]) -> 
         types.push(arg.dtype(), arg.category());
     }
     let common = match promoted {
-        [one] if !formula.rule.numbers_promote && !formula.rule.flags.promote_inputs_to_common_dtype => {
-            Some(one.dtype())
-        }
+        [one] if !formula.rule.numbers_promote() && !formula.rule.flags().promotes() => Some(one.dtype()),
         _ => {
-            if formula.rule.numbers_promote {
+            if formula.rule.numbers_promote() {
                 params.iter().for_each(|p| types.push(p.dtype(), Category::Number));
             }
             types.dtype()
         }
     };
     let common = common.unwrap_or(DType::F32);
-    if formula.rule.flags.promote_integer_inputs_to_float && common.kind() < Kind::Float { DType::F32 } else { common }
+    if formula.rule.flags().promotes_to_float() && common.kind() < Kind::Float { DType::F32 } else { common }
 }
 
 /// The result of a formula on these operands.
@@ -100,19 +98,19 @@ pub fn pointwise(formula: &Formula, operands: &[Arg], params: &[Scalar]) -> Resu
     let mut types = ResultType::default();
     operands[formula.masks..].iter().for_each(|arg| types.push(arg.dtype(), arg.category()));
     // There is no complex32.
-    if formula.rule.output == OutputKind::Common && compute.is_complex() && types.is_half_complex() {
+    if formula.rule.output() == OutputKind::Common && compute.is_complex() && types.is_half_complex() {
         return Err(Refusal::Domain(compute));
     }
     formula.rule.check_domain(compute).map_err(|_| Refusal::Domain(compute))?;
     let sizes = operands.iter().try_fold(Vec::new(), |sizes, arg| broadcast(&sizes, arg.sizes()));
     let sizes = sizes.ok_or(Refusal::Sizes)?;
-    let dtype = match formula.rule.output {
+    let dtype = match formula.rule.output() {
         OutputKind::Common => compute,
         OutputKind::Truth => DType::Bool,
         OutputKind::Magnitude => compute.to_real(),
     };
     let one = operands.last().is_some_and(|last| last.sizes().iter().all(|&size| size == 1));
-    let wide = formula.rule.wide_scalar && one && matches!(compute, DType::F16 | DType::BF16);
+    let wide = formula.rule.wide_scalar() && one && matches!(compute, DType::F16 | DType::BF16);
     let working = if wide { DType::F32 } else { compute };
     let elements: Vec<Vec<Scalar>> = operands.iter().map(Arg::values).collect();
     let params: Vec<Scalar> = params.iter().map(|&p| convert(p, working)).collect();

@@ -47,7 +47,7 @@ fn test_steps(steps: &mut Steps) {
     test_at_each_isa(steps);
     if workspace_root().join("core/tests/loom.rs").is_file() {
         let mut loom =
-            cargo(&["test", "-p", "monomorph-core", "--release", "--test", "loom", "--target-dir", "target/loom"]);
+            cargo(&["test", "-p", "monomorph-core", "--release", "--test", "loom*", "--target-dir", "target/loom"]);
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         loom.env("RUSTFLAGS", format!("{flags} --cfg loom"));
         steps.command("borrow states (loom)", loom);

@@ -2,7 +2,7 @@
 //! what is not generic is in `devices.rs` and `commit.rs`.
 
 use super::alike::Alike;
-use super::commit::{Committed, Proxy, exchange_geometries};
+use super::commit::{Committed, Proxy};
 use super::devices::{common_device, declared_device};
 use super::slot::{Place, Slot};
 use super::state::SinkState;
@@ -170,17 +170,23 @@ impl<H: ?Sized> Calling for H {
             Ok(ready) => unsafe { D::run(ready, &plan) },
             Err(error) => {
                 let error = error.clone();
-                // SAFETY: nothing was bound, so no pointer into a grown block is used again.
+                // SAFETY: * this is the state that was committed, and no growth was kept.
+                // * `ready` failed, so it holds no pointer; those given to it ended with that call.
                 unsafe { committed.undo(state) };
                 return Err(error);
             }
         };
         let done = committed.conclude(ran, device.index, copy_back::<D>);
         if done.is_err() {
-            // What was written stays unspecified.
-            exchange_geometries(state);
+            // What it is bound to may be borrowed no longer.
+            drop(ready);
+            // SAFETY: * this is the state that was committed, and no growth was kept.
+            // * The bound kernel, which had the pointers, is gone, and a device frees memory behind the work that uses it.
+            unsafe { committed.undo(state) };
+            return done;
         }
-        done
+        committed.keep_growths();
+        Ok(())
     }
 
     fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
@@ -201,13 +207,12 @@ impl<H: ?Sized> Calling for H {
         let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries(state) }) };
         match ready {
             Ok(ready) => {
-                if let Some(rare) = &mut committed.rare {
-                    rare.growths.clear();
-                }
+                committed.keep_growths();
                 Ok(Bound { ready, plan, committed, index })
             }
             Err(error) => {
-                // SAFETY: nothing was bound, so no pointer into a grown block is used again.
+                // SAFETY: * this is the state that was committed, and no growth was kept.
+                // * `ready` failed, so it holds no pointer; those given to it ended with that call.
                 unsafe { committed.undo(state) };
                 Err(error)
             }

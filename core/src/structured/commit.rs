@@ -35,24 +35,24 @@ pub(super) struct Proxy {
 
 /// The storages of a call, borrowed, and what has to be done with them when the kernel has run.
 pub(super) struct Committed<'t> {
+    /// What few calls have, behind one pointer. Dropped before the borrows, under which storages grow.
+    rare: Option<Box<RareCommitted<'t>>>,
     pub(super) held: Borrows<'t>,
     written: usize,
-    /// What few calls have, behind one pointer.
-    pub(super) rare: Option<Box<RareCommitted<'t>>>,
 }
 
 /// What has to be done where outputs do not suit the kernel, or are resized.
 #[derive(Default)]
 pub(super) struct RareCommitted<'t> {
     proxies: Vec<Proxy>,
-    /// Dropped only once nothing can fail any more: until then the outputs can go back to what they were.
-    pub(super) growths: Vec<Growth<'t>>,
+    /// Promised only once nothing can fail any more: until then the outputs can go back to what they were.
+    growths: Vec<Growth<'t>>,
 }
 
 impl Default for Committed<'_> {
     #[inline]
     fn default() -> Self {
-        Committed { held: Borrows::default(), written: 0, rare: None }
+        Committed { rare: None, held: Borrows::default(), written: 0 }
     }
 }
 
@@ -171,16 +171,30 @@ impl<'t> Committed<'t> {
         ran
     }
 
+    /// Keeps what storages have grown: nothing can fail any more. The blocks that they had are freed.
+    #[inline]
+    pub(super) fn keep_growths(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.growths.iter_mut().for_each(Growth::promise);
+            rare.growths.clear();
+        }
+    }
+
     /// Gives every output the geometry and the block that it had.
     ///
     /// # Safety
     ///
-    /// `state` is the one that was committed, and no pointer to an output is used again.
+    /// `state` is the one that was committed; no growth was kept; and no pointer that was taken from an output of a grown storage is used
+    /// again.
     #[cold]
     pub(super) unsafe fn undo(mut self, state: &mut SinkState<'_>) {
         exchange_geometries(state);
-        for growth in self.rare.take().into_iter().flat_map(|rare| rare.growths.into_iter().rev()) {
-            // SAFETY: `held` lives until the end of this function; geometries were put back above; reverse order.
+        for growth in self.rare.iter_mut().flat_map(|rare| rare.growths.iter_mut().rev()) {
+            // SAFETY: * `held` lives until the end of this function, so the write borrow lasts.
+            // * No pointer into the new block is used again, by the caller's promise.
+            // * The geometries that needed it were just exchanged for the former ones; other tensors over the storage reach no
+            //   further than what was promised, which is the old block.
+            // * Reverse order.
             unsafe { growth.undo() };
         }
     }

@@ -98,6 +98,12 @@ impl<Op: StructuredOp, D: Executes<Op>, const N: usize> Prepared<'_, Op, D, N> {
     }
 }
 
+/// Refuses to compile a call whose sink has another number of outputs than the operator: one that `meta` does not declare would
+/// be nobody's, and kernels number operands after the outputs.
+const fn has_outputs<Op: StructuredOp>(sink: usize) {
+    assert!(sink == Op::OUTPUTS, "this sink has another number of outputs than the operator");
+}
+
 #[cold]
 fn no_tensor() -> Error {
     ErrorKind::ArgumentRule { rule: "a prepared call lends its tensors by their position; there is none at this one" }
@@ -122,6 +128,7 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Functional<D, N> {
     where
         D: Executes<Op>,
     {
+        const { has_outputs::<Op>(N) };
         let mut new: [Option<Raw>; N] = [const { None }; N];
         let mut places = new.iter_mut();
         let mut slots: [Slot<'_>; N] = each(|_| Slot::new(Place::New(places.next().expect("as many places"))));
@@ -155,6 +162,7 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Out<'a, D, N> {
     where
         D: Executes<Op>,
     {
+        const { has_outputs::<Op>(N) };
         let mut slots = lent(&mut self.0);
         Op::Home::run::<Op, D>(inputs, &mut SinkState::new(Form::Out, D::MEMORY.is_none(), &mut slots))?;
         Ok(self.0)
@@ -182,6 +190,7 @@ impl<'a, D: Device> OutputSink<'a, D> for InPlace<'a, D> {
     where
         D: Executes<Op>,
     {
+        const { has_outputs::<Op>(1) };
         let mut slots = [Slot::new(Place::Existing(self.0.raw_mut()))];
         Op::Home::run::<Op, D>(inputs, &mut SinkState::new(Form::InPlace, D::MEMORY.is_none(), &mut slots))
     }
@@ -201,6 +210,7 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Static<'a, D, N> {
     where
         D: Executes<Op>,
     {
+        const { has_outputs::<Op>(N) };
         let mut slots = lent(&mut self.0);
         let bound = Op::Home::bind::<Op, D>(inputs, &mut SinkState::new(Form::Out, D::MEMORY.is_none(), &mut slots))?;
         Ok(Prepared { bound, inputs: Op::operands(inputs).into(), outputs: self.0 })

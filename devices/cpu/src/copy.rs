@@ -15,13 +15,8 @@ const LINES: usize = 2;
 const SQUARE: usize = 8192;
 
 /// Everything off: the operands are what they are.
-pub(crate) const FLAGS: Flags = Flags {
-    check_mem_overlap: false,
-    resize_outputs: false,
-    check_all_same_dtype: false,
-    check_all_same_device: false,
-    ..Flags::DEFAULT
-};
+pub(crate) const FLAGS: Flags =
+    Flags::DEFAULT.with_overlap_check(false).without_resizing().with_dtype_check(false).with_device_check(false);
 
 /// Copies `sizes` elements from `from` to `to`.
 ///

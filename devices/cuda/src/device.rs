@@ -66,13 +66,11 @@ unsafe impl Device for Cuda {
             View { conj, neg, ..View::new(side.dtype, sizes, side.strides) }
         }
         // Everything off: the operands are what they are.
-        let flags = Flags {
-            check_mem_overlap: false,
-            resize_outputs: false,
-            check_all_same_dtype: false,
-            check_all_same_device: false,
-            ..Flags::DEFAULT
-        };
+        let flags = Flags::DEFAULT
+            .with_overlap_check(false)
+            .without_resizing()
+            .with_dtype_check(false)
+            .with_device_check(false);
         // What one side undoes the other does again.
         let (target, source) = (view(&to, sizes, !same), view(&from, sizes, !same));
         let iter = build_over(&Config::new(flags), &[target], &[source])?;

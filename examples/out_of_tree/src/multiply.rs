@@ -27,7 +27,7 @@ fn mul_out(a: &Tensor<Arena>, b: &Tensor<Arena>, out: &mut Tensor<Arena>) -> Res
     let ((x, a), (y, b), (z, out)) = (access.input::<0>(), access.input::<1>(), access.output::<0>());
     let [x_elements, y_elements, z_elements] = [x, y, z].map(Elements::in_geometry);
     // Broadcasts the inputs, and merges dimensions that all three walk as one.
-    let flags = Flags { check_mem_overlap: false, check_all_same_dtype: false, ..Flags::DEFAULT };
+    let flags = Flags::DEFAULT.with_overlap_check(false).with_dtype_check(false);
     let iter = build_over(&Config::new(flags), &[view(z)], &[view(x), view(y)])?;
     let mut arena = arena(Arena::current()).ok_or_else(|| unsupported(None))?;
     let bases = [out, a.cast_mut(), b.cast_mut()];

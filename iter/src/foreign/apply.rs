@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// Broadcast, nothing converted, outputs keep their size.
-const FLAGS: Flags = Flags { check_all_same_dtype: false, resize_outputs: false, ..Flags::DEFAULT };
+const FLAGS: Flags = Flags::DEFAULT.with_dtype_check(false).without_resizing();
 
 /// The operands of an iteration over foreign memory, for any number of outputs and inputs.
 #[derive(Debug)]
@@ -252,7 +252,7 @@ pub fn accumulate<O: Element, A: Element>(
     a: ForeignView<'_, A>,
     f: impl Fn(O, A) -> O + Sync,
 ) -> Result<()> {
-    accumulate_over(Flags { promote_inputs_to_common_dtype: false, ..Flags::REDUCE_1 }, out, a, f)
+    accumulate_over(Flags::REDUCE_1.with_promotion(false), out, a, f)
 }
 
 fn accumulate_over<O: Element, A: Element>(

@@ -162,9 +162,11 @@ fn config(rng: &mut Rng) -> Config<'static> {
         Flags::DEFAULT,
     ];
     let mut flags = pick(rng, &presets);
-    flags.check_mem_overlap &= !rng.chance(10);
-    flags.resize_outputs &= !rng.chance(10);
-    flags.enforce_linear_iteration |= rng.chance(5);
+    flags = flags.with_overlap_check(flags.checks_overlap() && !rng.chance(10));
+    if rng.chance(10) {
+        flags = flags.without_resizing();
+    }
+    flags = flags.with_linear_order(rng.chance(5));
     Config {
         flags,
         output_dtype: rng.chance(25).then_some(DType::Bool),

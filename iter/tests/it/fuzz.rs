@@ -210,14 +210,12 @@ fn walks_visit_what_an_index_loop_visits() {
             }
             operands.push(op);
         }
-        let flags = Flags {
-            check_mem_overlap: rng.chance(50),
-            resize_outputs: false,
-            check_all_same_dtype: false,
-            enforce_linear_iteration: rng.chance(10),
-            promote_inputs_to_common_dtype: rng.chance(40),
-            ..Flags::DEFAULT
-        };
+        let flags = Flags::DEFAULT
+            .with_overlap_check(rng.chance(50))
+            .without_resizing()
+            .with_dtype_check(false)
+            .with_linear_order(rng.chance(10))
+            .with_promotion(rng.chance(40));
         let given = rng.chance(10) || noutputs == 0;
         let config = Config { shape: given.then_some(&shape), ..Config::new(flags) };
         let views: Vec<View<'_>> = operands.iter().map(Random::view).collect();

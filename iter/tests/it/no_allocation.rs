@@ -79,7 +79,7 @@ fn plans_over_views_allocate_nothing() {
     let (straight, reversed) = ([360, 120, 30, 6, 1], [1, 2, 6, 24, 120]);
     let kept = [2, 1, 4, 1, 6];
     let mut iter = TensorIter::default();
-    let config = Config::new(Flags { resize_outputs: false, ..Flags::TERNARY });
+    let config = Config::new(Flags::TERNARY.without_resizing());
     let inputs = [
         View::new(DType::I32, &sizes, &reversed),
         View::new(DType::F32, &kept, &reversed),

@@ -4,10 +4,10 @@
 use crate::support::Host;
 use monomorph_core::structured::Operand;
 use monomorph_core::{DType, Device, DeviceId, DeviceKind, ErrorKind, Meta, Tensor};
-use monomorph_iter::{Config, Flags, ReduceSplit, TensorIter, View, build_over};
+use monomorph_iter::{Config, Flags, MAX_ELEMENTS, ReduceSplit, TensorIter, View, build_over};
 
 const F: DType = DType::F32;
-const KEEP: Flags = Flags { resize_outputs: false, ..Flags::TERNARY };
+const KEEP: Flags = Flags::TERNARY.without_resizing();
 
 fn over(flags: Flags, outputs: &[View<'_>], inputs: &[View<'_>]) -> TensorIter {
     build_over(&Config::new(flags), outputs, inputs).unwrap()
@@ -30,7 +30,7 @@ fn neighbours_merge_where_every_operand_allows_it() {
 #[test]
 fn linear_iteration_keeps_the_order() {
     let (out, t) = (View::new(F, &[3, 4], &[4, 1]), View::new(F, &[3, 4], &[1, 3]));
-    let linear = Flags { enforce_linear_iteration: true, ..KEEP };
+    let linear = KEEP.with_linear_order(true);
     assert_eq!(over(linear, &[t], &[t]).shape(), [4, 3]);
     assert_eq!(over(KEEP, &[t], &[t]).shape(), [12]);
     assert_eq!(over(linear, &[out], &[t]).strides(1), [12, 4]);
@@ -66,11 +66,24 @@ fn operands_that_may_touch_are_walked_serially() {
     assert!(serial(KEEP, at(0, &[6, 2]), at(4, &[6, 2])));
     assert!(serial(KEEP, at(0, &[1, 1]), View::new(F, &[], &[])));
     // Partial overlap passes only unchecked, as in reductions.
-    let unchecked = Flags { check_mem_overlap: false, ..KEEP };
+    let unchecked = KEEP.with_overlap_check(false);
     assert!(serial(unchecked, at(0, &[3, 1]), at(4, &[3, 1])));
     assert!(serial(unchecked, at(0, &[3, 1]), at(0, &[1, 2])));
     let two = [at(0, &[3, 1]), at(4, &[3, 1])];
     assert!(over(unchecked, &two, &[View::new(F, &[], &[])]).must_be_serial());
+}
+
+#[test]
+fn more_elements_than_memory_holds_are_not_walked() {
+    let (most, more) = ([1 << 20, 1 << 20], [1 << 20, (1 << 20) + 1]);
+    let walk = |sizes: &[i64]| {
+        let out = View::new(F, &[1, 1], &[0, 0]);
+        let config = Config::new(Flags::REDUCE_1);
+        build_over(&config, &[out], &[View::new(F, sizes, &[0, 0])]).map(|iter| iter.numel())
+    };
+    assert_eq!(walk(&most), Ok(MAX_ELEMENTS));
+    let refused = ErrorKind::TooManyElements { sizes: more.to_vec(), limit: MAX_ELEMENTS };
+    assert_eq!(walk(&more).map_err(|error| error.kind().clone()), Err(refused));
 }
 
 #[test]
@@ -217,7 +230,7 @@ fn devices() {
         device,
         ..View::new(F, sizes, if sizes.is_empty() { &[] } else { &[1] })
     };
-    let binary = Flags { resize_outputs: false, ..Flags::BINARY };
+    let binary = Flags::BINARY.without_resizing();
     let out = on(other, &[3]);
     let build = |flags, inputs: &[View<'_>]| build_over(&Config::new(flags), &[out], inputs).map(drop);
     assert!(build(binary, &[on(other, &[3]), on(DeviceId::CPU, &[])]).is_ok());
@@ -230,7 +243,7 @@ fn devices() {
     for result in wrong {
         assert!(matches!(result.unwrap_err().kind(), ErrorKind::DeviceMismatch { .. }));
     }
-    assert!(build(Flags { check_all_same_device: false, ..KEEP }, &[on(DeviceId::CPU, &[3])]).is_ok());
+    assert!(build(KEEP.with_device_check(false), &[on(DeviceId::CPU, &[3])]).is_ok());
 }
 
 #[test]

@@ -84,10 +84,7 @@ impl Preset {
             Preset::Unary => Config::new(Flags::UNARY),
             Preset::UnaryFloat => Config::new(Flags::UNARY_FLOAT),
             Preset::UnaryForceBoolean => bool_output(Flags::UNARY_FORCE_BOOLEAN),
-            Preset::Where => Config {
-                promote_from: 1,
-                ..Config::new(Flags { cast_common_dtype_to_outputs: false, ..Flags::TERNARY })
-            },
+            Preset::Where => Config { promote_from: 1, ..Config::new(Flags::TERNARY.with_output_cast(false)) },
         }
     }
 }

@@ -28,7 +28,7 @@ where
     F: PointwiseFn<Operands: LiftOperands, Params: LiftParams, Out: LoweredOutput>,
 {
     const NAME: &'static str = F::NAME;
-    const RULE: Rule = Rule::TERNARY.over::<Reals>();
+    const RULE: Rule = Rule::TERNARY;
     type Domain = Reals;
     type Operands = Joined<F::Operands, Same<2>>;
     type Params = F::Params;

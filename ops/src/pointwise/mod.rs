@@ -33,7 +33,7 @@ pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then
 pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
 pub(crate) use op::stored;
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};
-pub use rule::{Check, Rule};
+pub use rule::{Check, Rule, rule_of};
 pub use trace::{SymDomain, symbolic, symbolic_fault};
 
 pub use crate::pointwise;
@@ -65,8 +65,7 @@ macro_rules! pointwise {
         pub struct $name;
         impl $crate::pointwise::PointwiseFn for $name {
             const NAME: &'static str = $text;
-            const RULE: $crate::pointwise::Rule =
-                $rule.over::<$domain>() $(.with_check($check))? .with_output(<$out as $crate::pointwise::Outputs>::KIND);
+            const RULE: $crate::pointwise::Rule = $rule $(.with_check($check))?;
             $(const FAULT: bool = $fault;)?
             $(const LIGHT: bool = $light;)?
             $(const EXACT: bool = $exact;)?

@@ -1,7 +1,7 @@
 //! The pointwise template as a structured operator: one meta function, not generic but for a shell.
 
 use super::formula::{Operands, OutputKind, Params, PointwiseFn};
-use super::rule::{Check, Rule};
+use super::rule::{Check, Rule, rule_of};
 use monomorph_core::structured::{
     Alike, Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink,
 };
@@ -144,7 +144,7 @@ impl<P> PointwisePlan<P> {
 impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
     const NAME: &'static str = F::NAME;
     const OUTPUTS: usize = 1;
-    const CPU_SCALARS: bool = F::RULE.flags.allow_cpu_scalars;
+    const CPU_SCALARS: bool = F::RULE.flags.allows_cpu_scalars();
     type Inputs<'t> = PointwiseInputs<'t, F>;
     type Plan = PointwisePlan<F::Params>;
     type Home = F;
@@ -162,6 +162,9 @@ impl<F: PointwiseFn, W: 'static> StructuredOp for Pointwise<F, W> {
 
 /// Plans, compiled where their formulas are.
 trait Planned: PointwiseFn {
+    /// The formula's rule with what its types say.
+    const WHOLE: Rule = rule_of::<Self>();
+
     fn plan(
         inputs: &PointwiseInputs<'_, Self>,
         sink: &mut SinkState<'_>,
@@ -178,7 +181,7 @@ impl<F: PointwiseFn> Planned for F {
         let masks = <F::Operands as Operands>::MASKS;
         let PointwisePlan { walk, compute, params } = plan;
         let scalars = inputs.params().scalars();
-        let (rule, simple) = const { (&F::RULE, F::RULE.is_simple() && <F::Operands as Operands>::MASKS == 0) };
+        let (rule, simple) = const { (&Self::WHOLE, Self::WHOLE.is_simple() && <F::Operands as Operands>::MASKS == 0) };
         let dtype = plan_call(rule, simple, masks, inputs.operands(), scalars, sink, walk)?;
         if const { F::RULE.stored_numbers } && is_half(dtype) {
             let rounded: SmallVec<[Scalar; 2]> = scalars.iter().map(|&number| stored(number, dtype)).collect();
@@ -259,14 +262,14 @@ fn undecided(rule: &Rule, masks: usize, operands: &[Operand<'_>], alike: &Alike)
     let (compute, numbers) = (alike.dtype(), alike.numbers());
     if masks != 0
         || rule.numbers_promote
-        || rule.flags.enforce_linear_iteration
+        || rule.flags.is_linear()
         || (rule.output == OutputKind::Magnitude && compute.is_complex())
         || (rule.wide_scalar && is_half(compute) && (numbers != 0 || alike.geometry(operands)?.numel() == 1))
         || (rule.linear_number && numbers & 1 == 1)
         // Of dimensions that have any stride, `empty_like` keeps it.
         || (rule.like_input(compute).is_some() && !alike.geometry(operands)?.is_ample())
-        || (rule.flags.promote_integer_inputs_to_float && compute.is_integral(true))
-        || (numbers != 0 && !rule.flags.promote_inputs_to_common_dtype)
+        || (rule.flags.promotes_to_float() && compute.is_integral(true))
+        || (numbers != 0 && !rule.flags.promotes())
     {
         return None;
     }
@@ -295,7 +298,8 @@ fn plan_any(
     }
     rule.check_domain(compute)?;
     let mut flags = rule.flags;
-    flags.enforce_linear_iteration |= rule.linear_number && operands.first().is_some_and(Operand::is_wrapped);
+    let number_first = rule.linear_number && operands.first().is_some_and(Operand::is_wrapped);
+    flags = flags.with_linear_order(flags.is_linear() || number_first);
     let result = match rule.output {
         OutputKind::Common => compute,
         OutputKind::Truth => DType::Bool,
@@ -309,7 +313,7 @@ fn plan_any(
     }
     if rule.output == OutputKind::Truth && out.is_some_and(|d| d != DType::Bool) {
         // The truth value is cast to whatever the caller's output holds.
-        flags.cast_common_dtype_to_outputs = flags.promote_inputs_to_common_dtype;
+        flags = flags.with_output_cast(flags.promotes());
     }
     if result != compute && rule.output == OutputKind::Magnitude {
         complex_to_real(&mut flags, result, out, sink.form())?;
@@ -317,18 +321,17 @@ fn plan_any(
         // resized, row-major too.
         let resized =
             sink.existing(0).is_some_and(|out| Some(out.geometry().sizes()) != operands.first().map(Operand::sizes));
-        flags.enforce_linear_iteration |= rule.flags.promote_integer_inputs_to_float || resized;
+        flags = flags.with_linear_order(flags.is_linear() || rule.flags.promotes_to_float() || resized);
     }
     // What is cast at the end is copied into the output, which a copy does not do over itself.
-    flags.check_mem_overlap |= out.is_some_and(|own| own != result);
+    flags = flags.with_overlap_check(flags.checks_overlap() || out.is_some_and(|own| own != result));
     let new = out.is_none() && sink.form() == Form::Functional;
     let own = if rule.dtype_of_second && new { operands.get(1).and_then(Operand::geometry) } else { None };
     let own = own.map(Geometry::dtype);
     if let Some(to) = own.filter(|&to| !result.can_cast(to)) {
         return Err(ErrorKind::Cast { from: result, to }.into());
     }
-    let is_magnitude =
-        rule.output == OutputKind::Magnitude && result != compute && !rule.flags.promote_integer_inputs_to_float;
+    let is_magnitude = rule.output == OutputKind::Magnitude && result != compute && !rule.flags.promotes_to_float();
     let like = if is_magnitude { Some(0) } else { rule.like_input(compute) };
     let config = Config {
         flags,
@@ -396,7 +399,7 @@ pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scal
 pub(super) fn common_compute<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scalar]) -> Option<DType> {
     let operands = operands.get(F::Operands::MASKS..)?;
     let numbers = operands.iter().all(Operand::is_wrapped);
-    (!numbers).then(|| compute_dtype(&F::RULE, operands, params, None))
+    (!numbers).then(|| compute_dtype(const { &rule_of::<F>() }, operands, params, None))
 }
 
 /// The dtype that the formula computes in.
@@ -407,12 +410,12 @@ fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: 
             let numbers: SmallVec<[Operand<'_>; 2]> = params.iter().map(|&p| Operand::from(p)).collect();
             common_dtype(std::iter::once(one).chain(&numbers))
         }
-        [one] if !rule.flags.promote_inputs_to_common_dtype => one.dtype(),
+        [one] if !rule.flags.promotes() => one.dtype(),
         _ => same_dtype(operands).or_else(|| common_dtype(operands)),
     };
     // An operator without operands computes in the dtype of what it writes.
     let common = promoted.or(out).unwrap_or(DType::F32);
-    if rule.flags.promote_integer_inputs_to_float && common.kind() < Kind::Float {
+    if rule.flags.promotes_to_float() && common.kind() < Kind::Float {
         return monomorph_core::DEFAULT_FLOAT;
     }
     common
@@ -421,10 +424,8 @@ fn compute_dtype(rule: &Rule, operands: &[Operand<'_>], params: &[Scalar], out: 
 /// A complex operand whose result is real: the output is of the real dtype, or of one that it casts to; the caller's
 /// complex output takes the result as its real part.
 fn complex_to_real(flags: &mut monomorph_iter::Flags, result: DType, out: Option<DType>, form: Form) -> Result<()> {
-    flags.check_all_same_dtype = false;
     // The common dtype is not the result's, which is checked below.
-    flags.cast_common_dtype_to_outputs = false;
-    flags.enforce_safe_casting_to_output = false;
+    *flags = flags.with_dtype_check(false).with_output_cast(false).with_safe_cast(false);
     if form == Form::InPlace {
         let what = "in-place on a tensor of";
         let accepted = "bool, integers and floats; the magnitude of a complex number is real";

@@ -2,7 +2,7 @@
 //! operators.
 
 use super::domain::DomainSet;
-use super::formula::OutputKind;
+use super::formula::{OutputKind, Outputs as _, PointwiseFn};
 use monomorph_core::structured::{Form, Operand};
 use monomorph_core::{DType, ErrorKind, Result, Scalar};
 use monomorph_iter::Flags;
@@ -21,36 +21,37 @@ pub struct Check<'a, 't> {
     pub form: Form,
 }
 
-/// The declaration of a pointwise operator as far as it does not depend on types.
+/// The declaration of a pointwise operator as far as it does not depend on types; what does, the template adds
+/// ([`rule_of`]), so that the two cannot disagree.
 #[derive(Clone, Copy)]
 pub struct Rule {
     /// How the iteration treats dtypes and memory.
-    pub flags: Flags,
+    pub(super) flags: Flags,
     /// Operands are promoted as if the preset did it, but an output must have exactly the common dtype.
-    pub exact_output: bool,
+    pub(super) exact_output: bool,
     /// The parameters take part in promotion.
-    pub numbers_promote: bool,
+    pub(super) numbers_promote: bool,
     /// If the last operand is one element, float16 and bfloat16 are not rounded to before the result is: PyTorch's CPU
     /// reads it as float32 in `mul`, `div` and `floor_divide`, so `x * 0.1` is not `x * tensor(0.1)`.
-    pub wide_scalar: bool,
+    pub(super) wide_scalar: bool,
     /// Where the first operand is a number, a new output is row-major whatever the strides of the other: PyTorch allocates the
     /// result of `2 ** x` before it looks at `x`.
-    pub linear_number: bool,
+    pub(super) linear_number: bool,
     /// An operand, and a bit `d as usize` for each compute dtype `d` with which a new output is laid out as `empty_like` of it would be:
     /// PyTorch allocates it so before it looks at the strides.
-    pub like_input: (u8, u16),
+    pub(super) like_input: (u8, u16),
     /// A new output has the dtype of the second operand, if the result may be cast to it.
-    pub dtype_of_second: bool,
+    pub(super) dtype_of_second: bool,
     /// The parameters are rounded to float16 or bfloat16 where the formula computes in it, as an element of the tensor would be.
-    pub stored_numbers: bool,
+    pub(super) stored_numbers: bool,
     /// What the output holds.
-    pub output: OutputKind,
+    pub(super) output: OutputKind,
     /// Bit `d as usize` is set for each accepted compute dtype `d`.
-    pub domain: u16,
+    pub(super) domain: u16,
     /// The accepted dtypes in words.
-    pub words: &'static str,
+    pub(super) words: &'static str,
     /// A check of the operator's own.
-    pub check: Option<fn(&Check<'_, '_>) -> Result<()>>,
+    pub(super) check: Option<fn(&Check<'_, '_>) -> Result<()>>,
 }
 
 impl Rule {
@@ -92,24 +93,24 @@ impl Rule {
     /// Three operands of one dtype.
     pub const TERNARY_ALIKE: Rule = Rule::TERNARY.with_check(check_one_dtype);
     /// No operand: the output is only written, in its own dtype.
-    pub const NULLARY: Rule = Rule::new(Flags { check_mem_overlap: false, ..Flags::NULLARY });
+    pub const NULLARY: Rule = Rule::new(Flags::NULLARY.with_overlap_check(false));
     /// One operand that promotes with the parameters; the output must have the common dtype exactly.
-    pub const NUMBERS_PROMOTE: Rule = Rule {
-        exact_output: true,
-        numbers_promote: true,
-        ..Rule::new(Flags { check_all_same_dtype: false, ..Flags::DEFAULT })
-    };
+    pub const NUMBERS_PROMOTE: Rule =
+        Rule { exact_output: true, numbers_promote: true, ..Rule::new(Flags::DEFAULT.with_dtype_check(false)) };
     /// One operand that promotes with the parameters; the result may be cast to the output where that is safe.
     pub const NUMBERS_PROMOTE_CAST: Rule = Rule { numbers_promote: true, ..Rule::new(Flags::TERNARY) };
     /// Operands that promote, numbers included; the output must have the common dtype exactly.
-    pub const PROMOTE_EXACT: Rule = Rule {
-        exact_output: true,
-        ..Rule::new(Flags { promote_inputs_to_common_dtype: true, check_all_same_dtype: false, ..Flags::DEFAULT })
-    };
+    pub const PROMOTE_EXACT: Rule =
+        Rule { exact_output: true, ..Rule::new(Flags::DEFAULT.with_promotion(true).with_dtype_check(false)) };
 
-    /// The rule over the dtypes of `S`.
-    pub const fn over<S: DomainSet>(self) -> Rule {
-        Rule { domain: S::MASK, words: S::WORDS, ..self }
+    /// The rule with what the types of the formula say: its domain, and what its output holds.
+    pub(super) const fn of_types<F: PointwiseFn>(self) -> Rule {
+        Rule { domain: F::Domain::MASK, words: F::Domain::WORDS, output: F::Out::KIND, ..self }
+    }
+
+    /// The rule for an output that must have exactly the dtype that the formula gives.
+    pub const fn exact(self) -> Rule {
+        Rule { exact_output: true, ..self }
     }
 
     /// The rule with a check of the operator's own.
@@ -130,7 +131,7 @@ impl Rule {
 
     /// The rule for an operator whose new outputs are row-major.
     pub const fn linear(self) -> Rule {
-        Rule { flags: Flags { enforce_linear_iteration: true, ..self.flags }, ..self }
+        Rule { flags: self.flags.with_linear_order(true), ..self }
     }
 
     /// The rule for an operator whose new outputs are laid out as `empty_like` of that operand would be, where it computes with a dtype
@@ -158,24 +159,54 @@ impl Rule {
     /// The rule for an operator that gives the same when it is applied to its own result, so that an output whose elements share
     /// memory does no harm. Such an output is walked element by element.
     pub const fn over_itself(self) -> Rule {
-        Rule { flags: Flags { check_mem_overlap: false, ..self.flags }, ..self }
+        Rule { flags: self.flags.with_overlap_check(false), ..self }
     }
 
     /// True if operands of one dtype are computed with in that dtype, which is the result's, whatever they are.
     pub(super) const fn is_simple(&self) -> bool {
         matches!(self.output, OutputKind::Common)
-            && self.flags.promote_inputs_to_common_dtype
-            && !self.flags.promote_integer_inputs_to_float
+            && self.flags.promotes()
+            && !self.flags.promotes_to_float()
             && !self.numbers_promote
             && !self.wide_scalar
             && !self.linear_number
             && self.like_input.1 == 0
-            && !self.flags.enforce_linear_iteration
+            && !self.flags.is_linear()
     }
 
-    /// The rule for an output of this kind.
-    pub const fn with_output(self, output: OutputKind) -> Rule {
-        Rule { output, ..self }
+    /// How the iteration treats dtypes and memory.
+    pub const fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    /// What the output holds.
+    pub const fn output(&self) -> OutputKind {
+        self.output
+    }
+
+    /// Whether the parameters take part in promotion.
+    pub const fn numbers_promote(&self) -> bool {
+        self.numbers_promote
+    }
+
+    /// Whether a last operand of one element is read as float32 where the formula computes in float16 or bfloat16.
+    pub const fn wide_scalar(&self) -> bool {
+        self.wide_scalar
+    }
+
+    /// Whether a new output has the dtype of the second operand.
+    pub const fn dtype_of_second(&self) -> bool {
+        self.dtype_of_second
+    }
+
+    /// Whether a new output is laid out as `empty_like` of an operand would be, for some dtypes.
+    pub const fn is_made_like_input(&self) -> bool {
+        self.like_input.1 != 0
+    }
+
+    /// Whether the operator has a check of its own.
+    pub const fn has_check(&self) -> bool {
+        self.check.is_some()
     }
 
     /// An error unless the formula computes in `dtype`.
@@ -186,6 +217,11 @@ impl Rule {
         let what = "the operands promote to";
         Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted: self.words }.into())
     }
+}
+
+/// The whole rule of a formula.
+pub const fn rule_of<F: PointwiseFn>() -> Rule {
+    F::RULE.of_types::<F>()
 }
 
 /// An error unless all operands have one dtype.

@@ -132,10 +132,16 @@ classes! {
     Yes ComplexClass: C64 Complex32, C128 Complex64;
 }
 
-/// A domain on which formula `F` can be recorded.
+mod sealed {
+    /// What nobody else can name, so nobody else can implement a trait whose method takes it.
+    pub struct Token;
+}
+
+/// A domain on which formula `F` can be recorded. Sealed: devices compile what is recorded, and rely on its operands being
+/// those of `F`.
 pub trait SymDomain<F: PointwiseFn>: DomainSet {
     /// The recordings for one dtype: of the result, and of whether there is none. `None` outside of the domain.
-    fn record(dtype: DType) -> Option<[Function; 2]>;
+    fn record(dtype: DType, _: sealed::Token) -> Option<[Function; 2]>;
 }
 
 impl<F, B, I, R, C> SymDomain<F> for Exact<B, I, R, C>
@@ -146,7 +152,7 @@ where
     R: SymClass<F, RealClass> + Membership,
     C: SymClass<F, ComplexClass> + Membership,
 {
-    fn record(dtype: DType) -> Option<[Function; 2]> {
+    fn record(dtype: DType, _: sealed::Token) -> Option<[Function; 2]> {
         B::record(dtype).or_else(|| I::record(dtype)).or_else(|| R::record(dtype)).or_else(|| C::record(dtype))
     }
 }
@@ -156,7 +162,7 @@ pub fn symbolic<F: PointwiseFn>(dtype: DType) -> Option<Function>
 where
     F::Domain: SymDomain<F>,
 {
-    <F::Domain as SymDomain<F>>::record(dtype).map(|[result, _]| result)
+    <F::Domain as SymDomain<F>>::record(dtype, sealed::Token).map(|[result, _]| result)
 }
 
 /// Whether operands of `F` on `dtype` have no result ([`Map::fault`]), as a recorded function of the operands; `None` outside
@@ -165,6 +171,6 @@ pub fn symbolic_fault<F: PointwiseFn>(dtype: DType) -> Option<Function>
 where
     F::Domain: SymDomain<F>,
 {
-    let recordings = F::FAULT.then(|| <F::Domain as SymDomain<F>>::record(dtype)).flatten();
+    let recordings = F::FAULT.then(|| <F::Domain as SymDomain<F>>::record(dtype, sealed::Token)).flatten();
     recordings.map(|[_, fault]| fault)
 }

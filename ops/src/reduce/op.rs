@@ -134,13 +134,10 @@ fn iteration(
         .filter_map(|(i, (sizes, strides))| Some(View { sizes, strides, ..View::of_output(sink, i)? }))
         .collect();
     let input = View::of_operand(operand);
-    let flags = Flags {
-        // Dtypes and devices were checked above.
-        check_all_same_device: false,
-        // Row-major order numbers the elements; a single dim is walked in its order anyway.
-        enforce_linear_iteration: rule.indexed && mask.iter().all(|&reduced| reduced),
-        ..Flags::REDUCE_2
-    };
+    // Row-major order numbers the elements; a single dim is walked in its order anyway.
+    let linear = rule.indexed && mask.iter().all(|&reduced| reduced);
+    // Dtypes and devices were checked above.
+    let flags = Flags::REDUCE_2.with_device_check(false).with_linear_order(linear);
     build_over_into(&Config::new(flags), &views, input.as_slice(), iter)
 }
 

@@ -329,7 +329,7 @@ pub(super) fn converted(tensor: &Tensor<Cpu>, dtype: DType) -> Result<Tensor<Cpu
 fn iteration(geometries: &[Geometry]) -> Result<TensorIter, String> {
     let view = |g| View { conj: Geometry::is_conj(g), neg: g.is_neg(), ..View::new(g.dtype(), g.sizes(), g.strides()) };
     let views: Vec<View<'_>> = geometries.iter().map(view).collect();
-    let flags = Flags { check_all_same_dtype: false, resize_outputs: false, ..Flags::DEFAULT };
+    let flags = Flags::DEFAULT.with_dtype_check(false).without_resizing();
     build_over(&Config::new(flags), &views[..1], &views[1..]).map_err(|error| error.to_string())
 }
 

@@ -30,7 +30,7 @@ fn an_output_may_be_an_operand_and_may_not_overlap_one() {
     let (mut same, mut refused) = (0, 0);
     for formula in formulas().iter().filter(|f| f.operands > 0) {
         for dtype in formula.domain() {
-            let result = match formula.rule.output {
+            let result = match formula.rule.output() {
                 OutputKind::Common => dtype,
                 OutputKind::Truth => DType::Bool,
                 OutputKind::Magnitude => dtype.to_real(),
@@ -86,7 +86,7 @@ fn shifted(formula: &Formula, given: &[Tensor<Cpu>], alias: usize, params: &[mon
             true
         }
         Ok(()) => {
-            let checked = formula.rule.flags.check_mem_overlap;
+            let checked = formula.rule.flags().checks_overlap();
             assert!(!dense || !checked, "{what}, moved: partial overlap was accepted");
             false
         }

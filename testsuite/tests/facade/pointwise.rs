@@ -188,7 +188,7 @@ impl<'a> Trial<'a> {
             }
             k if k < formula.masks => DType::Bool,
             // What decides the dtype of such a result is a matter of forms, which are compared here.
-            _ if case.same_dtype || formula.rule.dtype_of_second => own,
+            _ if case.same_dtype || formula.rule.dtype_of_second() => own,
             _ => spec.dtype,
         };
         let specs = || case.specs.iter().take(formula.operands).enumerate();
@@ -238,7 +238,7 @@ impl<'a> Trial<'a> {
         let own = |error: &Error| {
             let kind = error.kind();
             let rule = matches!(kind, ErrorKind::ArgumentRule { .. } | ErrorKind::NumberRange { .. });
-            formula.rule.check.is_some() && (rule || matches!(kind, ErrorKind::DTypeNotSupported { .. }))
+            formula.rule.has_check() && (rule || matches!(kind, ErrorKind::DTypeNotSupported { .. }))
         };
         match (&result, naive::pointwise(formula, &self.args, params)) {
             (Ok(t), Ok(want)) => {
@@ -342,7 +342,7 @@ impl<'a> Trial<'a> {
         let what = &self.what;
         let (Formula { rule, .. }, case) = (self.formula, self.case);
         let compute = naive::compute_dtype(self.formula, &self.args, &self.params);
-        let dtype = match rule.output {
+        let dtype = match rule.output() {
             OutputKind::Common => compute,
             OutputKind::Truth => DType::Bool,
             OutputKind::Magnitude => compute.to_real(),
@@ -353,8 +353,8 @@ impl<'a> Trial<'a> {
             match (result, out) {
                 // A new output has the strides that a new tensor would have.
                 (Ok(t), Ok(out)) => {
-                    let made_like_input = rule.like_input.1 != 0;
-                    if !made_like_input && (rule.output != OutputKind::Magnitude || !compute.is_complex()) {
+                    let made_like_input = rule.is_made_like_input();
+                    if !made_like_input && (rule.output() != OutputKind::Magnitude || !compute.is_complex()) {
                         assert_eq!(shape(t.geometry()), shape(out.geometry()), "{what}, {form:?}");
                     }
                 }
@@ -372,10 +372,10 @@ impl<'a> Trial<'a> {
             assert_eq!(out.expect("the dtype and sizes are right").strides(), strides, "{what}: strides are kept");
         }
         let other = self.into(Form::Out, make(case.out_dtype, case.out_layout), result);
-        let castable = dtype.can_cast(case.out_dtype) || rule.output == OutputKind::Truth;
+        let castable = dtype.can_cast(case.out_dtype) || rule.output() == OutputKind::Truth;
         assert!(case.out_dtype == dtype || castable || other.is_err(), "{what} into {}", case.out_dtype);
         // Some operators let an output overlap itself, as PyTorch's do; which write is last is nobody's business.
-        if !rule.flags.check_mem_overlap {
+        if !rule.flags().checks_overlap() {
             return;
         }
         let expanded = self.into(Form::Out, make(dtype, Layout::Expanded), result);

@@ -199,7 +199,7 @@ mod tests {
     /// The launches of an addition of int8 over these strides.
     fn launches(sizes: &[i64], strides: [&[i64]; 3], bases: [Base; 3]) -> Vec<Launch> {
         let views = strides.map(|strides| View::new(DType::I8, sizes, strides));
-        let flags = Flags { check_all_same_dtype: false, resize_outputs: false, ..Flags::DEFAULT };
+        let flags = Flags::DEFAULT.with_dtype_check(false).without_resizing();
         let iter = build_over(&Config::new(flags), &views[..1], &views[1..]).unwrap();
         let functor = Functor::new("add", symbolic::<AddFn>(DType::I8).unwrap());
         Launch::new(&functor, &iter, &bases, 0, &[Scalar::Int(1)]).unwrap()

@@ -179,7 +179,7 @@ mod tests {
 
     /// The plan of a sum of float32 over these sizes and strides, in elements; results have stride 0 where they are reduced.
     fn plan(sizes: &[i64], input: &[i64], result: &[i64]) -> FoldPlan {
-        let flags = Flags { check_all_same_device: false, ..Flags::REDUCE_2 };
+        let flags = Flags::REDUCE_2.with_device_check(false);
         let kept: Vec<i64> = sizes.iter().zip(result).map(|(&n, &stride)| if stride == 0 { 1 } else { n }).collect();
         let views = [View::new(DType::F32, &kept, result), View::new(DType::F32, sizes, input)];
         let iter = build_over(&Config::new(flags), &views[..1], &views[1..]).unwrap();

@@ -6,12 +6,11 @@ use crate::algebra::sym::{Compute, Sym, Tracer};
 use crate::pointwise::DomainSet;
 use crate::pointwise::domain::{Exact, Membership, No, Yes};
 use crate::pointwise::formula::sealed::Sealed;
-use crate::pointwise::formula::{Common, In, Map, Operands, OutOf, Outputs, Params, ParamsOf, PointwiseFn, Same};
+use crate::pointwise::formula::{Common, In, Map, Operands, OutOf, Params, ParamsOf, PointwiseFn, Same};
 use crate::pointwise::rule::Rule;
 use crate::pointwise::trace::SymOperands;
 use monomorph_core::Scalar;
 use monomorph_core::structured::Operand;
-use monomorph_iter::Flags;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
@@ -26,24 +25,13 @@ where
 {
     const NAME: &'static str = joined_name(&const { joined_bytes(F::NAME, G::NAME) }, F::NAME, G::NAME);
     const RULE: Rule = Rule {
-        flags: Flags {
-            promote_inputs_to_common_dtype: true,
-            promote_integer_inputs_to_float: F::RULE.flags.promote_integer_inputs_to_float,
-            check_all_same_dtype: false,
-            cast_common_dtype_to_outputs: true,
-            ..G::RULE.flags
-        },
-        domain: <Self::Domain as DomainSet>::MASK,
-        words: <Self::Domain as DomainSet>::WORDS,
-        check: Some(super::check_one_pass::<F, G>),
-        output: G::Out::KIND,
-        exact_output: false,
-        numbers_promote: false,
-        wide_scalar: false,
-        linear_number: false,
-        like_input: (0, 0),
-        dtype_of_second: false,
-        stored_numbers: false,
+        flags: G::RULE
+            .flags
+            .with_promotion(true)
+            .with_float_promotion(F::RULE.flags.promotes_to_float())
+            .with_dtype_check(false)
+            .with_output_cast(true),
+        ..Rule::TERNARY.with_check(super::check_one_pass::<F, G>)
     };
     type Domain = <F::Domain as Intersect<G::Domain>>::Both;
     type Operands = Joined<F::Operands, G::Operands>;

@@ -166,7 +166,7 @@ fn one_pass<'t, C: Chain, D: Device, S: ValueSink<'t, D>>(
     let Some(out) = sink.existing(0) else {
         return same_layout::<C>(operands, params, &result);
     };
-    let casts = out.geometry().dtype() == result.dtype() || rule.flags.enforce_safe_casting_to_output;
+    let casts = out.geometry().dtype() == result.dtype() || rule.flags.casts_safely();
     let apart = |t: &Operand<'_>| t.tensor().is_none_or(|t| t.storage_id() != out.storage_id() || t.is_same(&out));
     let grows = out.geometry().sizes() != result.sizes();
     Ok(casts && operands.iter().all(apart) && (!grows || same_layout::<C>(operands, params, &result)?))

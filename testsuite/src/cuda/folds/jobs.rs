@@ -130,10 +130,7 @@ fn iteration(case: &FoldCase, layout: &Layout, results: &[Geometry], input: &Geo
     };
     let strides: Vec<Vec<i64>> = results.iter().map(strides).collect();
     let outputs: Vec<View<'_>> = results.iter().zip(&strides).map(|(g, strides)| View { strides, ..view(g) }).collect();
-    let flags = Flags {
-        check_all_same_device: false,
-        enforce_linear_iteration: case.rule.is_indexed() && layout.dims.len() == layout.sizes.len(),
-        ..Flags::REDUCE_2
-    };
+    let linear = case.rule.is_indexed() && layout.dims.len() == layout.sizes.len();
+    let flags = Flags::REDUCE_2.with_device_check(false).with_linear_order(linear);
     build_over(&Config::new(flags), &outputs, &[view(input)]).map_err(|error| error.to_string())
 }

@@ -8,17 +8,26 @@
 //! ```
 //!
 //! Invariants:
-//! * S1: `block.data` points to `block.bytes` bytes of live, initialised device memory (or dangles if `bytes` is 0).
-//! * S2: `block` changes only under a write borrow and never shrinks while shared, so a geometry validated once stays valid.
+//! * S1: the block's `data` points to `block.bytes` bytes of live, initialised device memory (or dangles if `bytes` is 0).
+//! * S2: the block changes only under a write borrow, and never has fewer bytes than were promised (`extent.rs`), so a geometry
+//!   that was checked against the promised bytes stays inside it.
 //! * S3: a handle keeps its header alive; an operator call never replaces the handle of an argument.
 
-use crate::borrow::{BorrowState, Home, ReadProof, Refused, WriteProof};
+pub mod extent;
+mod growth;
+mod held;
+
+pub(crate) use growth::Growth;
+pub(crate) use held::Held;
+
+use crate::borrow::{BorrowState, Home, WriteProof};
 use crate::device::{Contents, Device, DeviceId, Memory, Reach};
 use crate::error::{Error, ErrorKind, Result};
-use std::cell::UnsafeCell;
+use extent::Extent;
+use held::borrow_error;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Whole cache lines, so that data begins with a line where the allocation does.
 const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(64);
@@ -35,9 +44,7 @@ struct Block {
 pub(crate) struct Header {
     borrow: BorrowState,
     version: AtomicU64,
-    /// A copy of `block.bytes` that may be read without a borrow; it only grows while shared.
-    bytes: AtomicUsize,
-    block: UnsafeCell<Block>,
+    extent: Extent<Block>,
     memory: &'static Memory,
     device: DeviceId,
     /// Bytes of the allocation that begins with this header; 0 if the header is a `Box`.
@@ -82,8 +89,7 @@ impl Lent {
         let header = Header {
             borrow: BorrowState::new(Home::here()),
             version: AtomicU64::new(whole.version()),
-            bytes: AtomicUsize::new(bytes),
-            block: UnsafeCell::new(Block { data, bytes, separate: false }),
+            extent: Extent::new(Block { data, bytes, separate: false }, bytes),
             memory: whole.memory,
             device: whole.device,
             own_bytes: 0,
@@ -103,10 +109,10 @@ impl Drop for Lent {
     }
 }
 
-// SAFETY: `block` is read under a read borrow and written under a write borrow (S2); everything else is atomic or constant.
-unsafe impl Sync for Header {}
-// SAFETY: device memory may be freed from any thread (M2 names no thread).
-unsafe impl Send for Header {}
+// SAFETY: the address of device memory, which any thread may use under a borrow, and free (M2 names no thread).
+unsafe impl Send for Block {}
+// SAFETY: a block is only described here; what it describes is reached under a borrow.
+unsafe impl Sync for Block {}
 
 /// A counted reference to a storage with data.
 pub(crate) struct Handle(NonNull<Header>);
@@ -200,7 +206,7 @@ impl Drop for Handle {
         let header = self.header();
         let (memory, index, own_bytes) = (header.memory, header.device.index, header.own_bytes);
         // SAFETY: this was the last reference, so nobody else reads the block.
-        let block = unsafe { *header.block.get() };
+        let block = unsafe { header.extent.block() };
         if block.separate {
             // SAFETY: M2: `data` is an allocation of its own of `bytes` bytes.
             unsafe { (memory.free)(index, block.data, block.bytes) };
@@ -223,8 +229,7 @@ impl Header {
         Header {
             borrow: BorrowState::new(Home::here()),
             version: AtomicU64::new(0),
-            bytes: AtomicUsize::new(block.bytes),
-            block: UnsafeCell::new(block),
+            extent: Extent::new(block, block.bytes),
             memory,
             device,
             own_bytes,
@@ -242,10 +247,10 @@ impl Header {
         self.memory.reach.is_host()
     }
 
-    /// Bytes of the storage.
+    /// Bytes of the storage, as far as everybody may rely on them.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
+        self.extent.bytes()
     }
 
     /// How many times the storage was written by an operator.
@@ -277,8 +282,8 @@ impl Header {
     /// The caller holds a borrow of the storage, and uses the pointer only while it does.
     #[inline]
     pub(crate) unsafe fn data(&self) -> *mut u8 {
-        // SAFETY: S2: a borrow excludes changes of `block`.
-        let block = unsafe { &*self.block.get() };
+        // SAFETY: the caller holds a borrow.
+        let block = unsafe { self.extent.block() };
         block.data.as_ptr()
     }
 
@@ -315,180 +320,6 @@ impl Header {
         }
         Ok(())
     }
-
-    /// Prepares a larger block that holds the present bytes followed by zeroes.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds a write borrow until the growth is committed or dropped.
-    pub(crate) unsafe fn prepare_growth(&self, bytes: usize) -> Result<Growth<'_>> {
-        if self.lease.is_some() {
-            // Growing would part the tensor from the storage that it was split off.
-            return Err(ErrorKind::Borrowed { arg: "self", state: "split" }.into());
-        }
-        let device = self.device;
-        if bytes > isize::MAX as usize {
-            return Err(ErrorKind::Allocation { bytes, device }.into());
-        }
-        let data = (self.memory.allocate)(device.index, bytes, Contents::Zeroed)
-            .ok_or_else(|| refusal(self.memory, device, bytes))?;
-        Ok(Growth { header: self, other: Block { data, bytes, separate: true }, used: false })
-    }
-}
-
-/// A larger block for a storage. It holds the block that is *not* in use (the new one before [`commit`](Growth::commit),
-/// the old one after) and frees that when dropped, so that a growth can be taken back until then.
-pub(crate) struct Growth<'h> {
-    header: &'h Header,
-    other: Block,
-    used: bool,
-}
-
-impl Growth<'_> {
-    /// Puts the new block to use, unless the storage has grown at least as far meanwhile (through another tensor, or
-    /// another output of the same call): a storage never shrinks (S2).
-    ///
-    /// # Safety
-    ///
-    /// The write borrow under which the growth was prepared still lasts, and no pointer into the old block is used again
-    /// unless the growth is undone.
-    pub(crate) unsafe fn commit(&mut self) {
-        let header = self.header;
-        // SAFETY: the write borrow makes this the only access (S2).
-        let block = unsafe { &mut *header.block.get() };
-        if self.other.bytes <= block.bytes {
-            return;
-        }
-        if block.bytes > 0 {
-            // SAFETY: M2: both blocks are live and distinct, and the new one is larger.
-            unsafe { (header.memory.copy)(header.device.index, self.other.data, block.data, block.bytes) };
-        }
-        std::mem::swap(block, &mut self.other);
-        header.bytes.store(block.bytes, Ordering::Relaxed);
-        self.used = true;
-    }
-
-    /// Takes the growth back: the storage has its old block again.
-    ///
-    /// # Safety
-    ///
-    /// The write borrow still lasts, no pointer into the new block is used again, and every geometry over the storage is one
-    /// that the old block holds. Growths of one storage are undone in reverse order.
-    pub(crate) unsafe fn undo(mut self) {
-        if !self.used {
-            return;
-        }
-        // SAFETY: the write borrow makes this the only access (S2).
-        let block = unsafe { &mut *self.header.block.get() };
-        std::mem::swap(block, &mut self.other);
-        self.header.bytes.store(block.bytes, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Growth<'_> {
-    fn drop(&mut self) {
-        if self.other.separate {
-            // SAFETY: M2: the block is an allocation of its own, and the storage does not use it.
-            unsafe { (self.header.memory.free)(self.header.device.index, self.other.data, self.other.bytes) };
-        }
-    }
-}
-
-/// A read or write borrow of one storage, ended by its drop.
-pub(crate) struct Held<'h> {
-    header: &'h Header,
-    proof: Proof,
-}
-
-enum Proof {
-    Read(ReadProof),
-    Write(WriteProof),
-    /// The write of a read that another borrow counts.
-    Upgrade,
-    /// Another borrow lends it.
-    Lent,
-}
-
-impl<'h> Held<'h> {
-    /// Borrows for reading.
-    #[inline]
-    pub(crate) fn read(header: &'h Header, arg: &'static str) -> Result<Held<'h>> {
-        let proof = header.borrow.begin_read().map_err(|refused| borrow_error(refused, arg))?;
-        Ok(Held { header, proof: Proof::Read(proof) })
-    }
-
-    /// Borrows for writing; `unique_holder` as in [`BorrowState::begin_write`].
-    #[inline]
-    pub(crate) fn write(header: &'h Header, unique_holder: bool, arg: &'static str) -> Result<Held<'h>> {
-        let proof = header.borrow.begin_write(unique_holder).map_err(|refused| borrow_error(refused, arg))?;
-        Ok(Held { header, proof: Proof::Write(proof) })
-    }
-
-    /// Announces a read of a call on the thread `here`, which is a borrow once it is [confirmed](Held::confirm).
-    #[inline]
-    pub(crate) fn announce_read(header: &'h Header, here: Home) -> Result<Held<'h>> {
-        let proof = header.borrow.announce_read(here).map_err(|refused| borrow_error(refused, "an input"))?;
-        Ok(Held { header, proof: Proof::Read(proof) })
-    }
-
-    /// Announces a write, likewise.
-    #[inline]
-    pub(crate) fn announce_write(header: &'h Header, unique_holder: bool) -> Result<Held<'h>> {
-        let proof = header.borrow.announce_write(unique_holder).map_err(|refused| borrow_error(refused, "out"))?;
-        Ok(Held { header, proof: Proof::Write(proof) })
-    }
-
-    /// True if the borrow is not one before it is confirmed.
-    #[inline]
-    pub(crate) fn is_announced(&self) -> bool {
-        matches!(self.proof, Proof::Read(ReadProof::Announced) | Proof::Write(WriteProof::Marked))
-    }
-
-    /// Makes a borrow of an announcement, after a fence.
-    #[inline]
-    pub(crate) fn confirm(&self) -> Result<()> {
-        let (confirmed, arg) = match &self.proof {
-            Proof::Read(proof) => (self.header.borrow.confirm_read(proof), "an input"),
-            Proof::Write(proof) => (self.header.borrow.confirm_write(proof), "out"),
-            Proof::Upgrade | Proof::Lent => return Ok(()),
-        };
-        confirmed.map_err(|refused| borrow_error(refused, arg))
-    }
-
-    /// The borrowed storage.
-    pub(crate) fn header(&self) -> &'h Header {
-        self.header
-    }
-
-    /// Borrows for writing what this borrow holds already, for as long as it is lent: a read must be the only one.
-    pub(crate) fn write_through(&mut self, arg: &'static str) -> Result<Held<'_>> {
-        let proof = match &self.proof {
-            Proof::Read(proof) => match self.header.borrow.upgrade(proof) {
-                Ok(()) => Proof::Upgrade,
-                Err(refused) => return Err(borrow_error(refused, arg)),
-            },
-            // The write borrow is this one.
-            _ => Proof::Lent,
-        };
-        Ok(Held { header: self.header, proof })
-    }
-
-    /// A borrow for reading of what this borrow holds already, for as long as it is lent.
-    pub(crate) fn read_through(&self) -> Held<'_> {
-        Held { header: self.header, proof: Proof::Lent }
-    }
-}
-
-impl Drop for Held<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        match std::mem::replace(&mut self.proof, Proof::Lent) {
-            Proof::Read(proof) => self.header.borrow.end_read(proof),
-            Proof::Write(proof) => self.header.borrow.end_write(proof),
-            Proof::Upgrade => self.header.borrow.end_upgrade(),
-            Proof::Lent => {}
-        }
-    }
 }
 
 /// Why there is no block.
@@ -499,13 +330,4 @@ fn refusal(memory: &Memory, device: DeviceId, bytes: usize) -> Error {
         Reach::Transfer { refusal, .. } => refusal(device.index),
     };
     told.unwrap_or_else(|| ErrorKind::Allocation { bytes, device }.into())
-}
-
-#[cold]
-fn borrow_error(refused: Refused, arg: &'static str) -> Error {
-    match refused {
-        Refused::Written => ErrorKind::Borrowed { arg, state: "written" }.into(),
-        Refused::Read => ErrorKind::Borrowed { arg, state: "read" }.into(),
-        Refused::Frozen => ErrorKind::Frozen.into(),
-    }
 }

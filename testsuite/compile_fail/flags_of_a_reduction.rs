@@ -1,0 +1,13 @@
+//! A reduction that resizes its outputs.
+use monomorph::pointwise::*;
+
+const FLAGS: monomorph::iter::Flags = monomorph::iter::Flags { is_reduction: true, ..monomorph::iter::Flags::UNARY };
+
+pointwise! { Reduces "reduces": Reals, Same<1>; () => Common; Rule { flags: FLAGS, ..Rule::UNARY } }
+impl<V: monomorph::algebra::Real> Map<V> for Reduces {
+    fn eval([x]: [V; 1], (): ()) -> V {
+        x
+    }
+}
+
+fn main() {}
