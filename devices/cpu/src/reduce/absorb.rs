@@ -1,8 +1,9 @@
 //! Rows of elements into lanes, group by group.
 
-use super::body::{Acc, Rows, TALL, Work, dense_lanes, sweep};
+use super::body::{Rows, TALL, Work, dense_lanes, sweep};
 use super::held::held;
 use super::lanes::Lanes;
+use super::parts::{Acc, AccumulatorAt};
 use crate::cell::{Cell, load};
 use crate::isa::{Isa, Kernel};
 use crate::lines::prefetch_run;
@@ -31,7 +32,7 @@ where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     // SAFETY: B1.
     let isa = unsafe { I::assume() };
@@ -46,7 +47,7 @@ impl Group {
     /// B3 for the element.
     #[inline(always)]
     unsafe fn element<C: Cell, I: Isa>(&self, k: usize, j: usize) -> (On<C, I>, On<i64, I>) {
-        let row = self.at.wrapping_offset(k as isize * self.stride);
+        let row = self.at.wrapping_offset(self.stride.wrapping_mul(k as isize));
         // SAFETY: B3.
         let x = unsafe { load::<C>(row, j) };
         let index = self.start.wrapping_add(self.per_row.wrapping_mul(k as i64));
@@ -64,7 +65,7 @@ impl Group {
         C: Cell,
         I: Isa,
         On<C, I>: Value<Mask = On<bool, I>>,
-        F: Fold<On<C, I>, On<i64, I>>,
+        F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
     {
         // SAFETY: B3.
         let (a, at_a) = unsafe { self.element::<C, I>(k, j) };
@@ -81,7 +82,7 @@ impl Group {
     #[inline(always)]
     fn fetch(&self, ahead: isize, rows: usize, bytes: usize) {
         for k in 0..rows {
-            let row = self.at.wrapping_offset(k as isize * self.stride).wrapping_offset(ahead);
+            let row = self.at.wrapping_offset(self.stride.wrapping_mul(k as isize)).wrapping_offset(ahead);
             prefetch_run(row, bytes);
         }
     }
@@ -92,7 +93,7 @@ where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     type Home = F;
     type Output = ();
@@ -105,7 +106,7 @@ where
         let is_dense = rows.stride == row && rows.step == row * TALL as isize;
         let holds = rows.tall && is_dense && rows.lanes == dense_lanes(size_of::<C::Stored>());
         for output in 0..rows.outputs {
-            let first = rows.at.wrapping_offset(output as isize * rows.next.0);
+            let first = rows.at.wrapping_offset(rows.next.0.wrapping_mul(output as isize));
             let into = self.lanes.from::<Acc<F, C, I>>(output * rows.next.1);
             if holds {
                 // SAFETY: B2, B3.
@@ -113,7 +114,7 @@ where
                 continue;
             }
             for g in 0..rows.groups {
-                let at = first.wrapping_offset(g as isize * rows.step);
+                let at = first.wrapping_offset(rows.step.wrapping_mul(g as isize));
                 let start = start.wrapping_add(per_step.wrapping_mul(g as i64));
                 let fresh = rows.fresh && g == 0;
                 let mut done = 0;

@@ -3,6 +3,7 @@
 use super::body::{Bodies, Rows, TALL};
 use super::lanes::Lanes;
 use super::layout::{BESIDE, Dim, LANES, Layout, Way};
+use super::parts::PART;
 use super::walk::Runs;
 use crate::lane::{BLOCK, Block, Lane, Stage, Tile};
 use std::ops::Range;
@@ -14,7 +15,7 @@ const STAGED: usize = TALL;
 type Staged = Stage<{ STAGED * BLOCK }>;
 
 /// Room for one part of the accumulators of outputs beside each other.
-type Beside = Stage<{ BESIDE * size_of::<u128>() }>;
+type Beside = Stage<{ BESIDE * PART }>;
 
 /// The elements of a reduction and what folds them.
 ///
@@ -142,8 +143,9 @@ impl Chunks<'_> {
     /// As for `fold`.
     unsafe fn across(&self, at: *const u8, range: Range<usize>, into: Lanes) {
         let (mut first, mut second) = (Block::NEW, Block::NEW);
-        // A block has room for LANES parts of any size, and is aligned for any.
-        const { assert!(LANES * size_of::<u128>() <= BLOCK) };
+        // A block has room for LANES parts, of which `bodies` asserts that they have no more than PART bytes, and is aligned
+        // for any; no row has more lanes.
+        const { assert!(LANES * PART <= BLOCK && align_of::<Block>() >= PART) };
         let lanes = Lanes { first: first.data(), second: second.data() };
         let (row, unit) = (self.layout.row(), self.layout.width());
         let ahead = if self.layout.in_place { self.layout.ahead } else { 0 };
@@ -185,7 +187,7 @@ impl Chunks<'_> {
             while done < run.len {
                 // No more than LANES elements: a load takes as many as a block holds in either dtype.
                 let len = (run.len - done).min(LANES).min(filling.row * STAGED - staged);
-                let x = at.wrapping_offset(run.offset + run.stride * done as isize);
+                let x = at.wrapping_offset(run.offset.wrapping_add(run.stride.wrapping_mul(done as isize)));
                 let tile = Tile { cols: len, rows: 1, inner: run.stride, outer: 0 };
                 // SAFETY: L1 and L3 by H1, L2: STAGED blocks have room for LANES elements of any dtype each.
                 unsafe { self.lane.load(x, tile, start_of.wrapping_add(staged * size), scratch.data()) };
@@ -250,7 +252,7 @@ impl Chunks<'_> {
             let mut done = 0;
             while done < run.len {
                 let rows = (run.len - done).min(STAGED - staged);
-                let x = at.wrapping_offset(run.offset + run.stride * done as isize);
+                let x = at.wrapping_offset(run.offset.wrapping_add(run.stride.wrapping_mul(done as isize)));
                 // All at once: where the rows lie closer together than the lanes, lines of memory are used up when they are met.
                 let tile = Tile { cols: width, rows, inner: dim.input, outer: run.stride };
                 let to = stage.data().wrapping_add(staged * width * size);

@@ -1,24 +1,25 @@
 //! Lanes that a loop holds in registers: as many as a dense row has, which the compiler knows.
 
 use super::absorb::Group;
-use super::body::{Acc, ROW_BYTES, Rows, TALL, dense_lanes, sweep};
+use super::body::{ROW_BYTES, Rows, TALL, dense_lanes, sweep};
 use super::lanes::Lanes;
+use super::parts::{Acc, AccumulatorAt, Parts};
 use crate::cell::Cell;
 use crate::isa::Isa;
 use crate::lines::prefetch_run;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::reduce::{Accumulator, Fold};
+use monomorph_ops::reduce::Fold;
 use std::mem::MaybeUninit;
 
 /// As many accumulators as a dense row has, held by a loop: in memory they would be loaded and stored for each group, once it is known
 /// that they lie apart from the rows.
-struct Held<A: Accumulator> {
+struct Held<A: Parts> {
     firsts: [MaybeUninit<A::First>; ROW_BYTES],
     seconds: [MaybeUninit<A::Second>; ROW_BYTES],
 }
 
-impl<A: Accumulator> Held<A> {
+impl<A: Parts> Held<A> {
     #[inline(always)]
     fn new() -> Self {
         Held { firsts: [const { MaybeUninit::uninit() }; _], seconds: [const { MaybeUninit::uninit() }; _] }
@@ -36,9 +37,9 @@ impl<A: Accumulator> Held<A> {
     /// Accumulator `j` was set.
     #[inline(always)]
     unsafe fn get(&self, j: usize) -> A {
-        // SAFETY: the caller's promise.
+        // SAFETY: accumulator `j` was set, so its first part is initialised; it is `Copy`.
         let first = unsafe { self.firsts[j].assume_init_read() };
-        // SAFETY: as above.
+        // SAFETY: accumulator `j` was set, so its second part is initialised; it is `Copy`.
         A::join(first, unsafe { self.seconds[j].assume_init_read() })
     }
 }
@@ -54,7 +55,7 @@ where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
     let [start, per_row, per_step, per_lane] = rows.index;
@@ -120,7 +121,7 @@ where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
     let mut held = Held::<Acc<F, C, I>>::new();

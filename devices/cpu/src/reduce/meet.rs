@@ -1,13 +1,14 @@
 //! Lanes that meet lanes: those of a chunk and of another, and the halves of a row.
 
-use super::body::{Acc, Work, dense_lanes, sweep};
+use super::body::{Work, dense_lanes, sweep};
 use super::held::collapse_dense;
 use super::lanes::Lanes;
+use super::parts::{Acc, AccumulatorAt, Parts};
 use crate::cell::Cell;
 use crate::isa::{Isa, Kernel};
 use crate::on::On;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::reduce::{Accumulator, Fold};
+use monomorph_ops::reduce::Fold;
 
 /// Lanes to be merged into the first ones.
 struct Other(Lanes, usize);
@@ -20,7 +21,7 @@ where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     // SAFETY: B1.
     let isa = unsafe { I::assume() };
@@ -32,7 +33,7 @@ where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     type Home = F;
     type Output = ();
@@ -63,7 +64,7 @@ where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     // SAFETY: B1.
     let isa = unsafe { I::assume() };
@@ -75,7 +76,7 @@ where
     C: Cell,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     type Home = F;
     type Output = ();

@@ -38,11 +38,13 @@ mod call;
 mod chunk;
 mod classes;
 mod driver;
+mod fill;
 mod held;
 mod kernels;
 mod lanes;
 mod layout;
 mod meet;
+mod parts;
 mod results;
 mod walk;
 
