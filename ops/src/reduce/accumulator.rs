@@ -14,8 +14,8 @@ use sealed::Sealed;
 /// A fold accumulates in the wider type that elements are summed in: float64 for float32; see [`Widen`].
 pub struct Widened;
 
-/// What a fold accumulates in: [`Common`], [`Widened`], [`Truth`], [`Index`], or a pair of these. Devices keep the parts
-/// of many accumulators in separate arrays, which vectorise where an array of pairs does not.
+/// What a fold accumulates in: [`Common`], [`Widened`], [`Truth`], [`Index`], or a pair of these. Devices keep the
+/// parts of many accumulators in separate arrays, which vectorise where an array of pairs does not.
 #[diagnostic::on_unimplemented(
     message = "a fold does not accumulate in `{Self}`",
     label = "no accumulator",
@@ -30,8 +30,8 @@ pub trait Accumulator: Sealed + 'static {
 #[diagnostic::on_unimplemented(
     message = "a fold does not accumulate in `{Self}` of `{V}`",
     label = "no accumulator of these elements",
-    note = "`Widened` needs elements that widen, `V: Widen`; accumulators are `Common`, `Widened`, `Truth`, `Index`, and \
-            pairs `(A, B)` of these"
+    note = "`Widened` needs elements that widen: `V: Widen`",
+    note = "accumulators are `Common`, `Widened`, `Truth`, `Index`, and pairs `(A, B)` of these"
 )]
 pub trait AccumulatorOn<V: Value, X: Value<Mask = V::Mask>>: Accumulator {
     /// The type of one accumulator: a value, or a pair of values. It varies with the dtype and the device.

@@ -8,8 +8,8 @@ use crate::pointwise::{Common, DomainSet, Truth};
 
 /// A reduction: everything about it but the fold itself. Implemented by [`reduction!`](crate::reduction!).
 ///
-/// What a device relies on is said by types of closed sets, and [`TypedRule`](super::TypedRule) derives from them what meta
-/// functions check, so no implementation can make a plan that its fold does not follow.
+/// What a device relies on is said by types of closed sets, and [`TypedRule`](super::TypedRule) derives from them
+/// what meta functions check, so no implementation can make a plan that its fold does not follow.
 pub trait ReduceFn: Sized + Send + Sync + 'static {
     /// The name that errors carry.
     const NAME: &'static str;
@@ -37,8 +37,8 @@ pub type NothingOf<F, V, X> = <<F as ReduceFn>::Identity as Identity>::Of<Accumu
 /// The fold, for every value of the algebra that has the functions it needs. `V` is an element; `X` is an int64 that
 /// counts elements, from 0, in row-major order.
 ///
-/// `merge` must be associative and commutative, up to rounding: a device merges neighbours, lanes and chunks as suits it.
-/// A fold that prefers the first of equals compares indices.
+/// `merge` must be associative and commutative, up to rounding: a device merges neighbours, lanes and chunks as suits
+/// it. A fold that prefers the first of equals compares indices.
 #[diagnostic::on_unimplemented(
     message = "the fold `{Self}` does not compute on `{V}`",
     label = "the domain of the reduction is wider than its fold",
@@ -51,8 +51,8 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: Accumu
     /// The accumulator of the elements of both.
     fn merge(a: AccumulatorOf<Self, V, X>, b: AccumulatorOf<Self, V, X>) -> AccumulatorOf<Self, V, X>;
 
-    /// The accumulator of four elements. A fold with a wide accumulator says here how four meet before they are widened,
-    /// if that is faster and accurate enough.
+    /// The accumulator of four elements. A fold with a wide accumulator says here how four meet before they are
+    /// widened, if that is faster and accurate enough.
     #[inline(always)]
     fn four([a, b, c, d]: [V; 4], [i, j, k, l]: [X; 4]) -> AccumulatorOf<Self, V, X> {
         Self::merge(Self::merge(Self::one(a, i), Self::one(b, j)), Self::merge(Self::one(c, k), Self::one(d, l)))
@@ -61,8 +61,8 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: Accumu
     /// What the accumulator of `count` elements means.
     fn finish(acc: AccumulatorOf<Self, V, X>, count: X) -> ResultsOf<Self, V, X>;
 
-    /// The accumulator of no element, of which the result of a reduction over nothing is made; `fn nothing() {}` for a fold
-    /// with [`NoIdentity`](super::NoIdentity).
+    /// The accumulator of no element, of which the result of a reduction over nothing is made; `fn nothing() {}` for
+    /// a fold with [`NoIdentity`](super::NoIdentity).
     fn nothing() -> NothingOf<Self, V, X>;
 }
 

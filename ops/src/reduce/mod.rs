@@ -2,9 +2,9 @@
 //! accumulators and results are, and the meta function that all reductions share.
 //!
 //! A fold says four things: the accumulator of one element, how two accumulators merge, what an accumulator means in the
-//! end, and the accumulator of nothing (or that there is none). What the accumulators are is said in the declaration, as
-//! a kind: `Common` is an element, `Widened` what elements are summed in, and so on. Devices choose the order of merging, so it must be associative
-//! and commutative up to rounding.
+//! end, and the accumulator of nothing (or that there is none). What the accumulators are is said in the declaration,
+//! as a kind: `Common` is an element, `Widened` what elements are summed in, and so on. Devices choose the order of
+//! merging, so it must be associative and commutative up to rounding.
 //!
 //! ```
 //! use monomorph_ops::algebra::{Ordered, Value};
@@ -27,7 +27,8 @@
 //! }
 //! ```
 //!
-//! A formula in front of a fold (a sum of squares) is a fold, too: its `one` applies the formula and passes the result on.
+//! A formula in front of a fold (a sum of squares) is a fold, too: its `one` applies the formula and passes the
+//! result on.
 
 mod accumulator;
 mod amax;
@@ -84,11 +85,15 @@ pub type Aminmax = Reduce<AminmaxFn, Prebuilt>;
 ///     const NAME = "sum"; const RULE = ReduceRule::SUM; type Domain = AllDTypes;
 ///     type Accumulator = Widened; type Identity = WithIdentity; type Results = Common;
 /// }
-/// const _: () = covered::<SumFn, AllDTypes>();     // the fold exists for every dtype of the domain, or: a compile error here
+/// const _: () = covered::<SumFn, AllDTypes>();     // the fold exists for every dtype of the domain, or: a compile
+/// error here
 /// ```
 #[macro_export]
 macro_rules! reduction {
-    ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $accumulator:ty, $identity:ty => $results:ty; $rule:expr) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident $text:literal: $domain:ty, $accumulator:ty, $identity:ty => $results:ty; $rule:expr
+    ) => {
         $(#[$doc])*
         #[doc = concat!("The fold of `", $text, "`.")]
         pub struct $name;

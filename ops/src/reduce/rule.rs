@@ -6,8 +6,8 @@ use super::fold::{ReduceFn, ResultKind, Results};
 use crate::pointwise::DomainSet;
 use monomorph_core::{DType, ErrorKind, Kind, Result};
 
-/// What a reduction checks, as far as it does not follow from its types. Whatever an author writes here decides which calls
-/// are errors and in which order, never which memory is written.
+/// What a reduction checks, as far as it does not follow from its types. Whatever an author writes here decides which
+/// calls are errors and in which order, never which memory is written.
 #[derive(Clone, Copy, Debug)]
 pub struct ReduceRule {
     /// bool and integers are computed as int64, unless a dtype is asked for.
@@ -20,10 +20,11 @@ pub struct ReduceRule {
     pub(super) apart: bool,
     /// Of a wrong dtype of an output and wrong dims, the dtype is reported.
     pub(super) outputs_first: bool,
-    /// Without a dtype that is asked for, the input's own must be in the domain, and whole reductions, too, compute in the
-    /// dtype of the caller's output, if the input may be cast to it.
+    /// Without a dtype that is asked for, the input's own must be in the domain, and whole reductions, too, compute
+    /// in the dtype of the caller's output, if the input may be cast to it.
     pub(super) fractional: bool,
-    /// The dtype is the last thing that is refused, and over nothing it never is. Without effect where there is an identity.
+    /// The dtype is the last thing that is refused, and over nothing it never is. Without effect where there is an
+    /// identity.
     pub(super) domain_last: bool,
     /// No output may reach an element twice.
     pub(super) rewrites: bool,
@@ -57,8 +58,8 @@ impl ReduceRule {
         ReduceRule { apart: true, outputs_first: true, ..self }
     }
 
-    /// The rule of `amax`: the output's dtype is looked at first, that of the input last, and only if it has elements or the
-    /// fold has an identity.
+    /// The rule of `amax`: the output's dtype is looked at first, that of the input last, and only if it has elements
+    /// or the fold has an identity.
     pub const fn of_extremes(self) -> ReduceRule {
         ReduceRule { outputs_first: true, domain_last: true, ..self }
     }
@@ -90,7 +91,8 @@ impl TypedRule {
         let identity = F::Identity::EXISTS;
         let rule = ReduceRule {
             indexed: F::RULE.indexed || F::Accumulator::HOLDS_INDEX,
-            // With an identity there are results also where there are no elements, and they must have a dtype of the domain.
+            // With an identity there are results also where there are no elements, and they must have a dtype of the
+            // domain.
             domain_last: F::RULE.domain_last && !identity,
             ..F::RULE
         };
@@ -113,26 +115,27 @@ impl TypedRule {
         self.words
     }
 
-    /// The dtype that the fold computes in, for an input of dtype `input` and `numel` elements, the dtype that is asked for,
-    /// and that of the caller's output.
+    /// The dtype that the fold computes in, for an input of dtype `input` and `numel` elements, the dtype that is
+    /// asked for, and that of the caller's output.
     pub(super) fn compute(&self, input: DType, numel: usize, asked: Option<DType>, out: Option<DType>) -> DType {
         match asked {
             Some(dtype) => dtype,
             None if self.rule.integers_to_int64 && input.kind() < Kind::Float => DType::I64,
-            // A truth value that is written as uint8 is that of the element cast to uint8, unless there is but one element:
-            // what PyTorch does on the CPU, where 0.5 and 256 so become false.
+            // A truth value that is written as uint8 is that of the element cast to uint8, unless there is but one
+            // element: what PyTorch does on the CPU, where 0.5 and 256 so become false.
             None if self.results == [ResultKind::Truth] && out == Some(DType::U8) && numel != 1 => DType::U8,
             None => input,
         }
     }
 
-    /// The dtype of output `i`, where the fold computes in `compute`; a truth value has that of the caller's output if it
-    /// may.
+    /// The dtype of output `i`, where the fold computes in `compute`; a truth value has that of the caller's output
+    /// if it may.
     pub(super) fn result(&self, i: usize, compute: DType, out: Option<DType>) -> DType {
         match self.results[i] {
             ResultKind::Common => compute,
             ResultKind::Index => DType::I64,
-            // uint8 was PyTorch's truth value before bool was: uint8 in gives uint8 out, and such an output is accepted.
+            // uint8 was PyTorch's truth value before bool was: uint8 in gives uint8 out, and such an output is
+            // accepted.
             ResultKind::Truth => match out {
                 Some(DType::U8) => DType::U8,
                 None if compute == DType::U8 => DType::U8,

@@ -24,9 +24,11 @@ pub(super) struct Group {
     pub(super) per_lane: i64,
 }
 
+/// Folds rows into lanes.
+///
 /// # Safety
 ///
-/// B1–B3.
+/// B1 to B3.
 pub(super) unsafe fn absorb<F, C, I>(lanes: Lanes, rows: &Rows)
 where
     C: Cell,
@@ -34,7 +36,7 @@ where
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
-    // SAFETY: B1.
+    // SAFETY: the host has the level (B1).
     let isa = unsafe { I::assume() };
     isa.enter(Work::<F, C, _>::new(lanes, *rows));
 }
@@ -48,7 +50,7 @@ impl Group {
     #[inline(always)]
     unsafe fn element<C: Cell, I: Isa>(&self, k: usize, j: usize) -> (On<C, I>, On<i64, I>) {
         let row = self.at.wrapping_offset(self.stride.wrapping_mul(k as isize));
-        // SAFETY: B3.
+        // SAFETY: row `k` has an initialised element `j` (B3).
         let x = unsafe { load::<C>(row, j) };
         let index = self.start.wrapping_add(self.per_row.wrapping_mul(k as i64));
         (On::new(x), On::new(index.wrapping_add(self.per_lane.wrapping_mul(j as i64))))
@@ -67,13 +69,13 @@ impl Group {
         On<C, I>: Value<Mask = On<bool, I>>,
         F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
     {
-        // SAFETY: B3.
+        // SAFETY: B3 for element `j` of row `k`, by the caller's promise.
         let (a, at_a) = unsafe { self.element::<C, I>(k, j) };
-        // SAFETY: B3.
+        // SAFETY: B3 for element `j` of row `k + 1`, by the caller's promise.
         let (b, at_b) = unsafe { self.element::<C, I>(k + 1, j) };
-        // SAFETY: B3.
+        // SAFETY: B3 for element `j` of row `k + 2`, by the caller's promise.
         let (c, at_c) = unsafe { self.element::<C, I>(k + 2, j) };
-        // SAFETY: B3.
+        // SAFETY: B3 for element `j` of row `k + 3`, by the caller's promise.
         let (d, at_d) = unsafe { self.element::<C, I>(k + 3, j) };
         F::four([a, b, c, d], [at_a, at_b, at_c, at_d])
     }
@@ -109,7 +111,8 @@ where
             let first = rows.at.wrapping_offset(rows.next.0.wrapping_mul(output as isize));
             let into = self.lanes.from::<Acc<F, C, I>>(output * rows.next.1);
             if holds {
-                // SAFETY: B2, B3.
+                // SAFETY: B2 for the lanes of this output, as many as a dense row has; B3: the groups lie one after
+                // the other.
                 unsafe { held::<F, C, I>(into, rows, first) };
                 continue;
             }
@@ -131,20 +134,23 @@ where
                         let height = if rows.tall { TALL } else { 1 };
                         group.fetch(rows.ahead, height, lanes * size_of::<C::Stored>());
                     }
-                    // SAFETY: B2.
+                    // SAFETY: B2 for `lanes` of the `rows.lanes` lanes, from lane `done` on; the slices end before
+                    // the next round.
                     let (first, second) = unsafe { into.from::<Acc<F, C, I>>(done).of::<Acc<F, C, I>>(lanes) };
                     if rows.tall {
-                        // SAFETY: B3.
+                        // SAFETY: B3: each of the TALL rows has an element for every lane.
                         let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
-                        // SAFETY: B2.
+                        // SAFETY: unless this is the first group of lanes that hold nothing, they hold accumulators
+                        // (B2).
                         unsafe { sweep::<F, C, I>(first, second, fresh, |j| F::merge(half(0, j), half(4, j))) };
                     } else {
                         let one = |j| {
-                            // SAFETY: B3.
+                            // SAFETY: B3: the row has an element for every lane.
                             let (x, at) = unsafe { group.element::<C, I>(0, j) };
                             F::one(x, at)
                         };
-                        // SAFETY: B2.
+                        // SAFETY: unless this is the first group of lanes that hold nothing, they hold accumulators
+                        // (B2).
                         unsafe { sweep::<F, C, I>(first, second, fresh, one) };
                     }
                     done += lanes;

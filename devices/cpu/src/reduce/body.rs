@@ -1,13 +1,14 @@
 //! The loops of one fold on one dtype at one level, as functions that the driver calls without knowing the fold. Owns what they are
 //! called with and what all of them are made of; the loops are in `absorb.rs`, `held.rs` and `meet.rs`.
 //!
-//! Accumulators lie in *lanes*: lane `j` of an accumulator of two parts is element `j` of each of two runs. What an element
-//! of a run is depends on the fold and the dtype alone (`parts.rs`).
+//! Accumulators lie in *lanes*: lane `j` of an accumulator of two parts is element `j` of each of two runs. What an
+//! element of a run is depends on the fold and the dtype alone (`parts.rs`).
 //!
 //! Invariants of a call:
 //! * B1: the host has the level that the bodies were chosen for.
-//! * B2: every lane that is read holds an accumulator of this fold, of this dtype; runs of lanes are in bounds, lie apart,
-//!   and nobody else uses them. Both are aligned to [`PART`] bytes, or begin a whole number of parts behind such a place.
+//! * B2: every lane that is read holds an accumulator of this fold, of this dtype; runs of lanes are in bounds, lie
+//!   apart, and nobody else uses them. Both are aligned to [`PART`] bytes, or begin a whole number of parts behind
+//!   such a place.
 //! * B3: rows that are read have as many initialised elements of the dtype as there are lanes, and lie apart from them.
 
 use super::absorb::absorb;
@@ -40,8 +41,8 @@ pub(super) struct Rows {
     /// A group has [`TALL`] rows; otherwise a single one.
     pub(super) tall: bool,
     pub(super) lanes: usize,
-    /// The index of the first element, and by how much it grows from row to row of a group, from group to group, and from
-    /// lane to lane.
+    /// The index of the first element, and by how much it grows from row to row of a group, from group to group, and
+    /// from lane to lane.
     pub(super) index: [i64; 4],
     /// The lanes hold nothing yet.
     pub(super) fresh: bool,
@@ -49,12 +50,13 @@ pub(super) struct Rows {
     pub(super) ahead: isize,
     /// How often this is to be done, for outputs one after the other.
     pub(super) outputs: usize,
-    /// Bytes from the first element of one output to that of the next, and lanes from the first of one to that of the next.
+    /// Bytes from the first element of one output to that of the next, and lanes from the first of one to that of the
+    /// next.
     pub(super) next: (isize, usize),
 }
 
-/// Bytes of the elements that [`held`](super::held::held) folds in one pass over its lanes, a row of a long dense run: a line, so
-/// that lines are met in order, which is what processors fetch ahead by.
+/// Bytes of the elements that [`held`](super::held::held) folds in one pass over its lanes, a row of a long dense
+/// run: a line, so that lines are met in order, which is what processors fetch ahead by.
 pub(super) const ROW_BYTES: usize = 64;
 
 /// Lanes of a row of a long dense run of elements of so many bytes.
@@ -148,9 +150,11 @@ pub(super) unsafe fn sweep<F, C, I>(
         }
     } else {
         for (j, (first, second)) in first.iter_mut().zip(second).enumerate() {
-            // SAFETY: the lane holds an accumulator by the caller's promise, so its first part is initialised; it is `Copy`.
+            // SAFETY: the lane holds an accumulator by the caller's promise, so its first part is initialised; it is
+            // `Copy`.
             let a = unsafe { first.assume_init_read() };
-            // SAFETY: the lane holds an accumulator by the caller's promise, so its second part is initialised; it is `Copy`.
+            // SAFETY: the lane holds an accumulator by the caller's promise, so its second part is initialised; it is
+            // `Copy`.
             let b = unsafe { second.assume_init_read() };
             let (a, b) = F::merge(Acc::<F, C, I>::join(a, b), acc(j)).split();
             first.write(a);
@@ -161,8 +165,8 @@ pub(super) unsafe fn sweep<F, C, I>(
 
 /// Stores what the accumulators of lanes `0..n` mean.
 ///
-/// The lanes were written by bodies of another level, perhaps. They hold the same: [`First`] and [`Second`] know no level, and
-/// every level's accumulators are made of them ([`AccumulatorAt`]).
+/// The lanes were written by bodies of another level, perhaps. They hold the same: [`First`] and [`Second`] know no
+/// level, and every level's accumulators are made of them ([`AccumulatorAt`]).
 ///
 /// # Safety
 ///
@@ -179,8 +183,8 @@ where
         // SAFETY: lane `j < n` is in bounds and holds an accumulator, of parts of these types (B2).
         let acc = unsafe { lanes.get::<Acc<F, C, Portable>>(j) };
         let result = F::finish(acc, On::new(count));
-        // SAFETY: each run has an element `j < n` of the dtype that `result_dtype` names for these results, which nobody else
-        // uses: the caller's promise.
+        // SAFETY: each run has an element `j < n` of the dtype that `result_dtype` names for these results, which
+        // nobody else uses: the caller's promise.
         unsafe { <F::Results as Keep<C, Portable>>::keep(result, outs, j) };
     }
 }

@@ -30,17 +30,17 @@ enum Work {
 
 // SAFETY: whatever `F` is, memory is touched by way of what types of closed sets and this crate decide.
 //
-// * The operator is `Reduce`, which no other crate implements: `operands` gives the one operand there is, and `meta` plans by
-//   `TypedRule::of::<F>()`, in which the number and the dtypes of the outputs are those of `F::Results`, and the compute dtypes
-//   those of `F::Domain`; both are sealed. What the author of `F` writes as `F::RULE` only decides which calls are errors
-//   and whether elements are numbered in row-major order.
-// * The bodies are those of `F` (`Kernels` is unsafe to implement). They keep accumulators in lanes as registers of `parts.rs`,
-//   which depend on `F::Accumulator`, sealed as well, and the dtype alone, and of which any has room in any lane; and they
-//   store results as `F::Results` says. The methods of the fold itself take and give values: whatever they compute, only
-//   numbers depend on it.
-// * The driver reads elements of the input and writes elements of the outputs only, within the iteration of the plan. Every
-//   output element belongs to a task, each of which ends with the store of its outputs; of a reduction over nothing, every
-//   one is filled, or `ready` fails.
+// * The operator is `Reduce`, which no other crate implements: `operands` gives the one operand there is, and `meta`
+//   plans by `TypedRule::of::<F>()`, in which the number and the dtypes of the outputs are those of `F::Results`, and
+//   the compute dtypes those of `F::Domain`; both are sealed. What the author of `F` writes as `F::RULE` only decides
+//   which calls are errors and whether elements are numbered in row-major order.
+// * The bodies are those of `F` (`Kernels` is unsafe to implement). They keep accumulators in lanes as registers of
+//   `parts.rs`, which depend on `F::Accumulator`, sealed as well, and the dtype alone, and of which any has room in
+//   any lane; and they store results as `F::Results` says. The methods of the fold itself take and give values:
+//   whatever they compute, only numbers depend on it.
+// * The driver reads elements of the input and writes elements of the outputs only, within the iteration of the plan.
+//   Every output element belongs to a task, each of which ends with the store of its outputs; of a reduction over
+//   nothing, every one is filled, or `ready` fails.
 unsafe impl<F, W: 'static> Executes<Reduce<F, W>> for Cpu
 where
     F: Kernels<W>,
@@ -74,8 +74,8 @@ unsafe fn bind(
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
     let (iter, kinds) = (plan.iter(), rule.results());
-    // Without elements there is no layout: the sizes of the others need not have a product. And meta lets a dtype outside of
-    // the domain pass where there is no result either.
+    // Without elements there is no layout: the sizes of the others need not have a product. And meta lets a dtype
+    // outside of the domain pass where there is no result either.
     if iter.numel() == 0 && outputs.geometry(0).numel() == 0 {
         return Ok(Ready(Work::Nothing));
     }
@@ -118,8 +118,8 @@ impl Ready {
     /// The operands are borrowed as `ready` was promised.
     unsafe fn run(&self) {
         match &self.0 {
-            // SAFETY: the operands are borrowed, and `input` points to the first element of the one that the layout was made
-            // for; there is an element.
+            // SAFETY: the operands are borrowed, and `input` points to the first element of the one that the layout
+            // was made for; there is an element.
             Work::Fold { driver, input } => unsafe { driver.run(input.pointer()) },
             // SAFETY: the outputs are borrowed for writing.
             Work::Fill(fill) => unsafe { fill.run() },

@@ -17,8 +17,8 @@ use std::ops::Range;
 struct Cell([u8; PART]);
 const _: () = assert!(align_of::<Cell>() == PART);
 
-/// Accumulators of a task: one needs no allocation. Others take no more than [`MOST_LANES`] cells for each part, 32 KiB, and a
-/// thread has no more of them than the tree is high, whatever the sizes of the operands.
+/// Accumulators of a task: one needs no allocation. Others take no more than [`MOST_LANES`] cells for each part, 32
+/// KiB, and a thread has no more of them than the tree is high, whatever the sizes of the operands.
 struct Accs {
     memory: SmallVec<[Cell; 2]>,
     /// Bytes before the second parts.
@@ -31,7 +31,7 @@ impl Accs {
         debug_assert!(width <= MOST_LANES);
         let cells = |part: usize| (part * width).div_ceil(size_of::<Cell>());
         let [first, second] = parts.map(cells);
-        Accs { memory: SmallVec::from_elem(Cell([0; 16]), first + second), second: first * size_of::<Cell>() }
+        Accs { memory: SmallVec::from_elem(Cell([0; PART]), first + second), second: first * size_of::<Cell>() }
     }
 
     fn lanes(&mut self) -> Lanes {
@@ -82,8 +82,8 @@ impl Driver {
     /// The operands are borrowed: nobody else writes the input, or uses the outputs. `input` is that of R1.
     pub(super) unsafe fn run(&self, input: *const u8) {
         let (layout, job) = (&self.layout, Job { driver: self, input });
-        // The elements of a task are no more than those of the input, which an `isize` counts. Those of all may be twice as many
-        // where the last tasks are not full.
+        // The elements of a task are no more than those of the input, which an `isize` counts. Those of all may be
+        // twice as many where the last tasks are not full.
         let (tasks, weight) = (layout.tasks, layout.count.saturating_mul(layout.width()));
         if self.serial || !is_parallel(tasks.saturating_mul(weight), GRAIN) {
             // SAFETY: the operands are borrowed, and `input` is that of R1.
@@ -99,7 +99,8 @@ impl Driver {
             });
         }
         let least = GRAIN.div_ceil(layout.chunk() * layout.width());
-        // No more than `pieces` nodes a task, and tasks are fewer than pieces: so accumulators are bounded by the threads alone.
+        // All tasks together have fewer than twice as many nodes as there are pieces, so the memory of their accumulators
+        // is bounded by the number of threads.
         let node = chunks.div_ceil(pieces.div_ceil(tasks)).max(least).next_power_of_two();
         // SAFETY: the operands are borrowed, and `input` is that of R1; a node is a power of two.
         unsafe { job.nodes(chunks, node) };
@@ -116,16 +117,16 @@ impl Job<'_> {
         for index in tasks {
             let task = driver.layout.task(index);
             let chunks = driver.layout.count.div_ceil(driver.layout.chunk());
-            // SAFETY: the operands are borrowed, by the caller's promise; `accs` has room for the lanes of any task, and is this
-            // function's own.
+            // SAFETY: the operands are borrowed, by the caller's promise; `accs` has room for the lanes of any task,
+            // and is this function's own.
             unsafe { self.tree(&task, 0..chunks, accs.lanes()) };
             // SAFETY: the operands are borrowed, by the caller's promise; the lanes were just filled with all chunks.
             unsafe { self.end(&task, accs.lanes()) };
         }
     }
 
-    /// Computes every task, of so many chunks, in pieces: nodes of the tree of a power of two of chunks each. What is above them is left
-    /// to this thread.
+    /// Computes every task, of so many chunks, in pieces: nodes of the tree of a power of two of chunks each. What is
+    /// above them is left to this thread.
     ///
     /// # Safety
     ///
@@ -138,8 +139,8 @@ impl Job<'_> {
         let lanes: Vec<Sent> = accs.iter_mut().map(|accs| Sent(accs.lanes())).collect();
         share(tasks * nodes, |piece| {
             let (task, start) = (layout.task(piece / nodes), piece % nodes * node);
-            // SAFETY: the operands are borrowed, by the caller's promise; each piece has lanes of its own, with room for those
-            // of any task, and they live until all pieces are done.
+            // SAFETY: the operands are borrowed, by the caller's promise; each piece has lanes of its own, with room
+            // for those of any task, and they live until all pieces are done.
             unsafe { self.tree(&task, start..chunks.min(start + node), lanes[piece].0) };
         });
         for (index, lanes) in lanes.chunks(nodes).enumerate() {
@@ -176,8 +177,8 @@ impl Job<'_> {
     unsafe fn end(&self, task: &Task, lanes: Lanes) {
         let outs = [0, 1].map(|k| self.driver.outs[k].wrapping_offset(task.outs[k]));
         let count = self.driver.layout.count as i64;
-        // SAFETY: B1 by R2; B2 by the caller's promise; the bodies give what the stores are for (R2); from `outs` on there are the
-        // task's outputs (R1), which no other task has.
+        // SAFETY: B1 by R2; B2 by the caller's promise; the bodies give what the stores are for (R2); from `outs` on
+        // there are the task's outputs (R1), which no other task has.
         unsafe { self.driver.stores.store(&self.driver.bodies, lanes, task.lanes, count, outs, task.strides) };
     }
 
@@ -193,16 +194,16 @@ impl Job<'_> {
             let elements = chunks.start * layout.chunk()..layout.count.min(chunks.end * layout.chunk());
             let fold = Chunks { layout, bodies: &driver.bodies, lane: &driver.lane };
             let at = self.input.wrapping_offset(task.input);
-            // SAFETY: H1 by R1, as the input is borrowed, H2 by R2; `into` has room for the lanes of the task, which nobody else
-            // uses, and a chunk has an element.
+            // SAFETY: H1 by R1, as the input is borrowed, H2 by R2; `into` has room for the lanes of the task, which
+            // nobody else uses, and a chunk has an element.
             return unsafe { fold.fold(at, task.lanes, elements, into) };
         }
         let middle = chunks.start + chunks.len().next_power_of_two() / 2;
         let mut accs = Accs::new(driver.bodies.parts, task.lanes);
         // SAFETY: the operands are borrowed and `into` has room, by the caller's promise.
         unsafe { self.tree(task, chunks.start..middle, into) };
-        // SAFETY: the operands are borrowed, by the caller's promise; `accs` has room for the lanes of this task, and is this
-        // function's own.
+        // SAFETY: the operands are borrowed, by the caller's promise; `accs` has room for the lanes of this task, and
+        // is this function's own.
         unsafe { self.tree(task, middle..chunks.end, accs.lanes()) };
         // SAFETY: B1 by R2; B2: both were just filled with the accumulators of the task's lanes, and lie apart.
         unsafe { (driver.bodies.merge)(into, accs.lanes(), task.lanes) };

@@ -8,7 +8,8 @@ use monomorph_core::structured::Outputs;
 use monomorph_core::{ErrorKind, Result};
 use smallvec::SmallVec;
 
-/// The most elements that are filled. Memory may be reached again and again, so its size is no bound, and time would be none.
+/// The most elements that are filled. Memory may be reached again and again, so its size is no bound, and time would
+/// be none.
 const MOST: usize = 1 << 40;
 
 /// A dimension of the outputs: its size, and from one step to the next the bytes in each output.
@@ -78,8 +79,8 @@ impl Fill {
                     *out = out.wrapping_offset(stride.wrapping_mul(at));
                 }
             }
-            // SAFETY: lane 0 holds an accumulator of this fold (F2), and from `outs` on there is one element of each output
-            // (F1), which nobody else uses.
+            // SAFETY: lane 0 holds an accumulator of this fold (F2), and from `outs` on there is one element of each
+            // output (F1), which nobody else uses.
             unsafe { self.stores.store(&self.bodies, lanes, 1, 0, outs, [0; 2]) };
         }
     }

@@ -74,11 +74,11 @@ where
             j,
             if rows.fresh {
                 let group = group(0);
-                // SAFETY: B3.
+                // SAFETY: B3: the rows of the first group have an element for every lane.
                 let half = |k| unsafe { group.four::<F, C, I>(k, j) };
                 F::merge(half(0), half(4))
             } else {
-                // SAFETY: B2.
+                // SAFETY: lane `j` is one of the row's, and holds an accumulator since the rows are not its first (B2).
                 unsafe { lanes.get::<Acc<F, C, I>>(j) }
             },
         );
@@ -89,10 +89,10 @@ where
             if let Some(ahead) = ahead {
                 prefetch_run(group.at.wrapping_offset(ahead), TALL * row);
             }
-            // SAFETY: B3.
+            // SAFETY: B3: the rows of every group have an element for every lane.
             let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
             let (firsts, seconds) = (&mut held.firsts[..n], &mut held.seconds[..n]);
-            // SAFETY: they were set.
+            // SAFETY: accumulators `0..n` were set in the loop above.
             unsafe { sweep::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
         }
     };
@@ -103,9 +103,9 @@ where
         fold(Some(rows.ahead))
     }
     for j in 0..n {
-        // SAFETY: there is a group, which has set them.
+        // SAFETY: accumulators `0..n` were set in the first loop.
         let acc = unsafe { held.get(j) };
-        // SAFETY: B2.
+        // SAFETY: lane `j` is one of the row's (B2).
         unsafe { lanes.set(j, acc) };
     }
 }
@@ -126,20 +126,21 @@ where
     let n = const { dense_lanes(size_of::<C::Stored>()) };
     let mut held = Held::<Acc<F, C, I>>::new();
     for j in 0..n {
-        // SAFETY: B2.
+        // SAFETY: lane `j` is one of the row's, and holds an accumulator (B2).
         held.set(j, unsafe { lanes.get::<Acc<F, C, I>>(j) });
     }
     for half in [64, 32, 16, 8, 4, 2, 1] {
         for j in 0..if half < n { half } else { 0 } {
-            // SAFETY: all were set.
+            // SAFETY: `j < half < n`, and all of `0..n` were set.
             let a = unsafe { held.get(j) };
-            // SAFETY: as above.
+            // SAFETY: `n` is at most twice `half`, a power of two as it is, so `j + half < n`, and all of `0..n` were
+            // set.
             let b = unsafe { held.get(j + half) };
             held.set(j, F::merge(a, b));
         }
     }
-    // SAFETY: it was set.
+    // SAFETY: all of `0..n` were set, and `n` is not 0.
     let acc = unsafe { held.get(0) };
-    // SAFETY: B2.
+    // SAFETY: lane 0 is one of the row's (B2).
     unsafe { lanes.set(0, acc) };
 }

@@ -25,11 +25,11 @@ impl Lanes {
         self,
         n: usize,
     ) -> (&'a mut [MaybeUninit<A::First>], &'a mut [MaybeUninit<A::Second>]) {
-        // SAFETY: the run has `n` first parts in bounds, aligned for them, which nobody else uses as long as the slice lives
-        // (B2); a `MaybeUninit` need not be initialised.
+        // SAFETY: the run has `n` first parts in bounds, aligned for them, which nobody else uses as long as the
+        // slice lives (B2); a `MaybeUninit` need not be initialised.
         let first = unsafe { std::slice::from_raw_parts_mut(self.first.cast(), n) };
-        // SAFETY: the run has `n` second parts in bounds, aligned for them, apart from the first parts, which nobody else
-        // uses as long as the slice lives (B2); a `MaybeUninit` need not be initialised.
+        // SAFETY: the run has `n` second parts in bounds, aligned for them, apart from the first parts, which nobody
+        // else uses as long as the slice lives (B2); a `MaybeUninit` need not be initialised.
         let second = unsafe { std::slice::from_raw_parts_mut(self.second.cast(), n) };
         (first, second)
     }
@@ -52,9 +52,11 @@ impl Lanes {
     pub(super) unsafe fn get<A: Parts>(self, j: usize) -> A {
         let first = self.first.cast::<A::First>().wrapping_add(j);
         let second = self.second.cast::<A::Second>().wrapping_add(j);
-        // SAFETY: the first part of lane `j` is in bounds, aligned, and an initialised `A::First` that nobody writes (B2).
+        // SAFETY: the first part of lane `j` is in bounds, aligned, and an initialised `A::First` that nobody writes
+        // (B2).
         let first = unsafe { first.read() };
-        // SAFETY: the second part of lane `j` is in bounds, aligned, and an initialised `A::Second` that nobody writes (B2).
+        // SAFETY: the second part of lane `j` is in bounds, aligned, and an initialised `A::Second` that nobody
+        // writes (B2).
         let second = unsafe { second.read() };
         A::join(first, second)
     }

@@ -94,8 +94,8 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The layout of a reduction whose input is read through `lane`, with accumulators of parts of so many bytes.
-    /// `indexed` if the fold counts elements. The iteration has elements, so products of some of its sizes are no larger than
-    /// their number, and what is rounded up to whole blocks of lanes is less than twice that.
+    /// `indexed` if the fold counts elements. The iteration has elements, so products of some of its sizes are no
+    /// larger than their number, and what is rounded up to whole blocks of lanes is less than twice that.
     pub(super) fn new(iter: &TensorIter, lane: &Lane, parts: [usize; 2], indexed: bool) -> Layout {
         let input = iter.noutputs();
         let dim = |d: usize| {

@@ -1,6 +1,6 @@
-//! What lanes hold of an accumulator: registers, which are the same at every level. Owns the proof of that, which is one of
-//! types: accumulators of a fold at any level split into the registers that those of the portable level split into, or the
-//! fold has no bodies. So lanes that were written at one level can be read at another.
+//! What lanes hold of an accumulator: registers, which are the same at every level. Owns the proof of that, which is
+//! one of types: accumulators of a fold at any level split into the registers that those of the portable level split
+//! into, or the fold has no bodies. So lanes that were written at one level can be read at another.
 
 use crate::cell::Cell;
 use crate::isa::{Isa, Portable};
@@ -8,8 +8,8 @@ use crate::on::{Compute, On};
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{AccumulatorOf, AccumulatorOn, ReduceFn};
 
-/// The most bytes, and the largest alignment, of a part of an accumulator: those of complex128. Everything that has room for
-/// lanes has as much for each part of each.
+/// The most bytes, and the largest alignment, of a part of an accumulator: those of complex128. Everything that has
+/// room for lanes has as much for each part of each.
 pub(super) const PART: usize = size_of::<u128>();
 
 /// One accumulator: a value of the algebra, or two.

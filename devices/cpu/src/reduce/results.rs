@@ -35,7 +35,7 @@ where
 {
     #[inline(always)]
     unsafe fn keep(result: On<C, I>, outs: [*mut u8; 2], i: usize) {
-        // SAFETY: passed on.
+        // SAFETY: the run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.
         unsafe { store::<C>(outs[0], i, result.get()) };
     }
 }
@@ -46,7 +46,7 @@ where
 {
     #[inline(always)]
     unsafe fn keep(result: On<bool, I>, outs: [*mut u8; 2], i: usize) {
-        // SAFETY: passed on.
+        // SAFETY: the run has an element `i` of bool, which nobody else uses, by the caller's promise.
         unsafe { store::<bool>(outs[0], i, result.get()) };
     }
 }
@@ -57,7 +57,7 @@ where
 {
     #[inline(always)]
     unsafe fn keep(result: On<i64, I>, outs: [*mut u8; 2], i: usize) {
-        // SAFETY: passed on.
+        // SAFETY: the run has an element `i` of int64, which nobody else uses, by the caller's promise.
         unsafe { store::<i64>(outs[0], i, result.get()) };
     }
 }
@@ -68,9 +68,9 @@ where
 {
     #[inline(always)]
     unsafe fn keep((first, second): (On<C, I>, On<C, I>), outs: [*mut u8; 2], i: usize) {
-        // SAFETY: passed on.
+        // SAFETY: the first run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.
         unsafe { store::<C>(outs[0], i, first.get()) };
-        // SAFETY: passed on.
+        // SAFETY: the second run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.
         unsafe { store::<C>(outs[1], i, second.get()) };
     }
 }
@@ -88,7 +88,8 @@ fn result_dtype(kind: ResultKind, compute: DType) -> DType {
 pub(super) struct Stores(SmallVec<[Lane; 2]>);
 
 impl Stores {
-    /// The stores of results of these kinds, as they leave a fold that computes in `compute`, in the outputs of an iteration.
+    /// The stores of results of these kinds, as they leave a fold that computes in `compute`, in the outputs of an
+    /// iteration.
     pub(super) fn new(iter: &TensorIter, kinds: &[ResultKind], compute: DType, level: Level) -> Stores {
         let store = |(k, &kind): (usize, &ResultKind)| {
             let bits = Bits::of(iter.dtype(k), iter.is_conj(k), iter.is_neg(k));
@@ -106,8 +107,8 @@ impl Stores {
     ///
     /// # Safety
     ///
-    /// B1; the lanes hold accumulators of these bodies (B2), which give results of the kinds and the compute dtype that the
-    /// stores were made for; from `outs` on there are `n` elements with these strides that nobody else uses.
+    /// B1; the lanes hold accumulators of these bodies (B2), which give results of the kinds and the compute dtype
+    /// that the stores were made for; from `outs` on there are `n` elements with these strides that nobody else uses.
     pub(super) unsafe fn store(
         &self,
         bodies: &Bodies,
@@ -119,8 +120,8 @@ impl Stores {
     ) {
         let dense = |(k, lane): (usize, &Lane)| lane.is_direct() && (n == 1 || strides[k] == lane.size() as isize);
         if self.0.iter().enumerate().all(dense) {
-            // SAFETY: B1, B2 by the caller's promise; each output has a dense run of `n` elements of the dtype that the bodies
-            // give: a lane is direct if memory has what it is given.
+            // SAFETY: B1, B2 by the caller's promise; each output has a dense run of `n` elements of the dtype that
+            // the bodies give: a lane is direct if memory has what it is given.
             return unsafe { (bodies.finish)(lanes, n, count, outs) };
         }
         // A block has room for LANES elements of any dtype.
@@ -134,13 +135,15 @@ impl Stores {
                 second: lanes.second.wrapping_add(start * second),
             };
             let staged = blocks.each_mut().map(Block::data);
-            // SAFETY: B1, B2 for `len` of the `n` lanes, from lane `start` on; each block has room for as many elements.
+            // SAFETY: B1, B2 for `len` of the `n` lanes, from lane `start` on; each block has room for as many
+            // elements.
             unsafe { (bodies.finish)(from, len, count, staged) };
             for (k, lane) in self.0.iter().enumerate() {
                 let memory = outs[k].wrapping_offset(strides[k].wrapping_mul(start as isize));
                 let tile = Tile { cols: len, rows: 1, inner: strides[k], outer: 0 };
-                // SAFETY: L1: the tile is `len` of the `n` elements, from element `start` on, which nobody else uses; L2: it
-                // has no more than LANES, which a block has room for, and the blocks are distinct; the block was just filled.
+                // SAFETY: L1: the tile is `len` of the `n` elements, from element `start` on, which nobody else uses;
+                // L2: it has no more than LANES, which a block has room for, and the blocks are distinct; the block
+                // was just filled.
                 unsafe { lane.store(staged[k], memory, tile, scratch.data()) };
             }
         }

@@ -82,12 +82,15 @@ pub struct FoldReady {
 
 // SAFETY: whatever `F` is, memory is touched by way of what types of closed sets and this crate decide.
 //
-// * The operator is `Reduce`, which no other crate implements: `operands` gives the one operand there is, and `meta` plans by
-//   `TypedRule::of::<F>()`, in which the number and the dtypes of the outputs are those of `F::Results`, which is sealed.
-// * The kernel's text is this crate's, around recordings of the fold. Those have the dtypes of `F::Accumulator` and `F::Results`
-//   on the compute dtype, and nothing but arithmetic: a fold takes and gives values, which know no address.
-// * A kernel loads elements of the input and stores those of the outputs, all of them, within the plan's iteration or, of a
-//   reduction over nothing, within the outputs' geometries; then the fold has an accumulator of nothing, or `ready` fails.
+// * The operator is `Reduce`, which no other crate implements: `operands` gives the one operand there is, and `meta`
+//   plans by `TypedRule::of::<F>()`, in which the number and the dtypes of the outputs are those of `F::Results`,
+//   which is sealed.
+// * The kernel's text is this crate's, around recordings of the fold. Those have the dtypes of `F::Accumulator` and
+//   `F::Results` on the compute dtype, and nothing but arithmetic: a fold takes and gives values, which know no
+//   address.
+// * A kernel loads elements of the input and stores those of the outputs, all of them, within the plan's iteration
+//   or, of a reduction over nothing, within the outputs' geometries; then the fold has an accumulator of nothing, or
+//   `ready` fails.
 // * What it uses stays: blocks are freed behind the streams that use them.
 unsafe impl<F, W: 'static> Executes<Reduce<F, W>> for Cuda
 where
@@ -182,8 +185,8 @@ impl FoldReady {
         uses.extend(self.scratch.iter().map(|scratch| Use { at: scratch.at, writes: true }));
         gpu.order(&stream, &uses)?;
         for (launch, function) in self.plan.launches().iter().zip(&functions) {
-            // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration and of the
-            // scratch; the stream has waited for who uses their blocks.
+            // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration and
+            // of the scratch; the stream has waited for who uses their blocks.
             unsafe { start(&stream, function, launch.blocks, &launch.arguments) }?;
         }
         Ok(())
