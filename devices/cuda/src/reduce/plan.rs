@@ -7,6 +7,9 @@ use crate::launch::{DIMS, INDICES, LaunchError, THREADS};
 use monomorph_core::Geometry;
 use monomorph_iter::TensorIter;
 
+/// The most outputs, and the most elements of one: launches are made for 2^31 at a time.
+const MOST: u64 = 1 << 40;
+
 /// One launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoldLaunch {
@@ -74,6 +77,10 @@ impl FoldPlan {
         };
         let is_empty = iter.numel() == 0;
         let (kept, reduced) = if is_empty { (outputs_alone(results), Dims::new()) } else { (pick(false), pick(true)) };
+        // Memory may be reached again and again, so the memory of operands is no bound of what is walked.
+        if [&kept, &reduced].iter().any(|dims| numel(dims).is_none_or(|n| n > MOST)) {
+            return Err(LaunchError::TooLarge);
+        }
         if kept.len().max(reduced.len()) > DIMS {
             return Err(LaunchError::Dimensions(kept.len().max(reduced.len())));
         }
@@ -165,9 +172,15 @@ fn outputs_alone(results: &[Geometry]) -> Dims {
     let dim = |d: usize| Dim {
         size: first.sizes()[d] as u64,
         // The input is not looked at.
-        strides: results.iter().map(|g| g.strides()[d] as u64 * g.dtype().size() as u64).chain([0]).collect(),
+        strides: results
+            .iter()
+            .map(|g| (g.strides()[d] as u64).wrapping_mul(g.dtype().size() as u64))
+            .chain([0])
+            .collect(),
     };
-    (0..first.sizes().len()).rev().filter(|&d| first.sizes()[d] > 1).map(dim).collect()
+    // The elements of an expanded dimension are one.
+    let own = |&d: &usize| first.sizes()[d] > 1 && results.iter().any(|g| g.strides()[d] != 0);
+    (0..first.sizes().len()).rev().filter(own).map(dim).collect()
 }
 
 #[cfg(test)]
