@@ -69,7 +69,7 @@ pub fn checked_call(schema: &Schema, stack: &mut Stack, kernel: impl FnOnce(&mut
     let held = |(arg, value): (&Argument, &IValue)| if arg.is_mutable() { IValue::None } else { value.clone() };
     let args: Vec<IValue> = schema.args().zip(&*stack).map(held).collect();
     kernel(stack)?;
-    check_alias_annotations(schema, &before, &args, stack)
+    check_alias_annotations(schema, &before, &args, stack).inspect_err(|_| stack.clear())
 }
 
 /// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results. Of an argument

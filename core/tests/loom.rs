@@ -553,7 +553,7 @@ fn copied(value: &Value) -> Value {
 fn a_table_is_replaced_while_a_shared_handle_reads_it() {
     loom::model(|| {
         let published = Arc::new(Published::new(Value::new(1)));
-        let reader: Arc<Reader<Value, Value>> = Arc::new(Reader::default());
+        let reader: Arc<Reader<Value, Value>> = Arc::new(Reader::new(published.clone()));
         let returned = Arc::new(AtomicU32::new(0));
         let writer = {
             let (published, returned) = (published.clone(), returned.clone());
@@ -563,21 +563,21 @@ fn a_table_is_replaced_while_a_shared_handle_reads_it() {
             })
         };
         let other = {
-            let (published, reader) = (published.clone(), reader.clone());
+            let reader = reader.clone();
             thread::spawn(move || {
-                let first = reader.read(&published, copied);
+                let first = reader.read(copied);
                 assert_eq!(first.value.get(), first.state.get());
-                let second = reader.read(&published, copied);
+                let second = reader.read(copied);
                 assert!(second.state.get() >= first.state.get(), "an older table after a newer one");
                 assert_eq!(first.value.get(), first.state.get(), "what was read stays while the reader lives");
             })
         };
         let after = returned.load(loom::sync::atomic::Ordering::Acquire) == 1;
-        let seen = reader.read(&published, copied);
+        let seen = reader.read(copied);
         assert_eq!(seen.value.get(), seen.state.get());
         assert!(!after || seen.state.get() == 2, "a registration that has returned is not seen");
         writer.join().unwrap();
         other.join().unwrap();
-        assert_eq!(reader.read(&published, copied).state.get(), 2);
+        assert_eq!(reader.read(copied).state.get(), 2);
     });
 }

@@ -2,10 +2,11 @@
 
 use super::Dispatcher;
 use super::definition::Definition;
-use super::error::DispatchError;
+use super::error::{DispatchError, cut};
 use super::kernel::KernelFunction;
 use super::key::{Backend, DispatchKey, RegistrationKey};
-use super::operator::{BackendInfo, Defined, Kept, LibraryId, Registrations, Shared};
+use super::operator::{BackendInfo, Defined, Kept, LibraryId, Operator, Registrations, Shared, Table};
+use super::rings::refuse_chain;
 use crate::device::Device;
 use crate::error::Result;
 use crate::schema::Schema;
@@ -48,30 +49,36 @@ impl Library {
     }
 
     fn define_as(&mut self, name: &str, definition: Definition) -> Result<()> {
-        let (schema, flags, completed_by) =
-            (definition.schema.clone(), definition.flags, definition.completed_by.clone());
+        let (schema, flags) = (Arc::new(definition.schema.clone()), definition.flags);
+        let completed_by = definition.completed_by.clone();
         let mut edit = self.dispatcher.edit();
         let kernels = definition.into_kernels(&edit.shared)?;
         let operator = self.dispatcher.operator(name);
-        let completed_by = completed_by.map(|out| self.dispatcher.operator(&out));
+        if let Some(other) = &operator.lock().defined {
+            return Err(DispatchError::AlreadyDefined { by: other.library_name.to_string() }.into());
+        }
+        let bare = |out: String| out.strip_prefix("aten::").map(str::to_owned).unwrap_or(out);
+        let completed_by = completed_by.map(bare).map(|out| match *out == *name {
+            true => operator.clone(),
+            false => self.dispatcher.operator(&out),
+        });
+        if let Some(out) = &completed_by {
+            refuse_chain(&operator, out)?;
+        }
         let defined =
             Defined { schema, flags, library_name: self.namespace.clone(), completed_by: completed_by.clone() };
         {
             let mut own = operator.lock();
-            let mut next = own.clone();
-            if let Some(other) = &next.defined {
-                return Err(DispatchError::AlreadyDefined { by: other.library_name.to_string() }.into());
-            }
             // Kernels that came before the definition could not be compared with it then.
-            for kept in &next.kernels {
+            for kept in &own.kernels {
                 checked_against(&kept.kernel, &defined.schema)?;
             }
-            next.defined = Some(Arc::new(defined));
-            next.definer = self.id;
-            for (key, kernel) in kernels {
-                self.keep(&edit.shared, &mut next, key, kernel, false)?;
+            own.defined = Some(Arc::new(defined));
+            own.definer = self.id;
+            if let Err(error) = self.keep_all(&edit.shared, &operator, &mut own, kernels, false) {
+                own.defined = None;
+                return Err(error);
             }
-            *own = next;
         }
         if let Some(out) = completed_by {
             out.lock().dependents.push(Arc::downgrade(&operator));
@@ -108,21 +115,37 @@ impl Library {
         let name = name.strip_prefix("aten::").unwrap_or(name);
         let mut edit = self.dispatcher.edit();
         let operator = self.dispatcher.operator(name);
-        {
-            let mut own = operator.lock();
-            let mut next = own.clone();
-            for key in keys {
-                self.keep(&edit.shared, &mut next, *key, kernel.clone(), over).map_err(|e| e.of(name.to_owned()))?;
-            }
-            *own = next;
-        }
+        let kernels = keys.iter().map(|key| (*key, kernel.clone())).collect();
+        self.keep_all(&edit.shared, &operator, &mut operator.lock(), kernels, over)
+            .map_err(|e| e.of(name.to_owned()))?;
         self.dispatcher.enter(operator.clone());
         operator.publish(&edit.shared);
         edit.touch(self.id, &operator);
         Ok(())
     }
 
-    /// Adds one kernel to registrations that are not published yet.
+    /// Adds kernels to the registrations of an operator, which are not published yet: all, or none and an error.
+    fn keep_all(
+        &self,
+        shared: &Shared,
+        operator: &Operator,
+        own: &mut Registrations,
+        kernels: Vec<(RegistrationKey, KernelFunction)>,
+        over: bool,
+    ) -> Result<()> {
+        let before = own.kernels.len();
+        let redirects = kernels.iter().any(|(_, kernel)| kernel.redirects_to().is_some());
+        let mut kept = kernels.into_iter().try_for_each(|(key, kernel)| self.keep(shared, own, key, kernel, over));
+        if redirects && kept.is_ok() {
+            kept = self.dispatcher.refuse_ring(&operator.name, &Table::new(own, shared));
+        }
+        if kept.is_err() {
+            own.kernels.truncate(before);
+        }
+        kept
+    }
+
+    /// Adds one kernel.
     fn keep(
         &self,
         shared: &Shared,
@@ -197,7 +220,7 @@ impl Library {
         let mut edit = self.dispatcher.edit();
         let is_key = RegistrationKey::from_name(name).is_some_and(|key| key != backend.into());
         if is_key || edit.shared.backends.iter().flatten().any(|other| *other.name == *name) {
-            return Err(DispatchError::NameTaken { name: name.to_owned() }.into());
+            return Err(DispatchError::NameTaken { name: cut(name).into_owned() }.into());
         }
         let slot = &mut edit.shared.backends[usize::from(backend.index())];
         if let Some(other) = slot {
