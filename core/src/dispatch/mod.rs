@@ -114,7 +114,9 @@ impl Edit {
 
 impl std::fmt::Debug for Dispatcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dispatcher").field("operators", &self.read().len()).finish_non_exhaustive()
+        // Whatever is printed to may call the dispatcher, so no lock is held while printing.
+        let operators = self.read().len();
+        f.debug_struct("Dispatcher").field("operators", &operators).finish_non_exhaustive()
     }
 }
 

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 
 /// Calls inside of calls that a thread may have.
 ///
-/// A nested call of a composed kernel takes MEASURED of stack in a debug build, so that this many fit three times into the 2 MiB of a
-/// spawned thread; what is left is for the frames of the kernels themselves. The deepest composition of PyTorch's operators is 6.
+/// A call of a composed kernel takes 3.6 kB of stack in a debug build (`nested_calls_fit_into_the_stack_of_a_thread`), so these take
+/// less than a quarter of the 2 MiB that a spawned thread has, and leave 12 kB for the frames of each kernel.
 pub(super) const DEEPEST: u32 = 128;
 
 thread_local! {
