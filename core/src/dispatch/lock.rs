@@ -13,6 +13,7 @@
 //! recursion.
 
 use std::cell::Cell;
+use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -21,15 +22,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// Something that only waits for its drop.
 type Retired = Box<dyn Send>;
 
+#[cfg(not(loom))]
 thread_local! {
     /// The locks of dispatch that the thread holds or waits for, and one while the queue is being emptied.
     static HELD: Cell<usize> = const { Cell::new(0) };
     /// What is dropped when `HELD` is 0 again; empty whenever it is 0. Without a destructor, so that it is there while a thread ends.
     static QUEUE: Cell<ManuallyDrop<Vec<Retired>>> = const { Cell::new(ManuallyDrop::new(Vec::new())) };
 }
+// The threads of a model are one thread of the system.
+#[cfg(loom)]
+loom::thread_local! {
+    static HELD: Cell<usize> = Cell::new(0);
+    static QUEUE: Cell<ManuallyDrop<Vec<Retired>>> = Cell::new(ManuallyDrop::new(Vec::new()));
+}
+
+fn held() -> usize {
+    HELD.with(Cell::get)
+}
+
+fn set_held(held: usize) {
+    HELD.with(|cell| cell.set(held));
+}
 
 /// A guard of a lock of dispatch.
-pub(super) struct Held<G> {
+pub struct Held<G> {
     // Fields are dropped in this order: the lock is free before anything of a user's is dropped.
     guard: G,
     _count: Count,
@@ -37,9 +53,15 @@ pub(super) struct Held<G> {
 
 impl<G> Held<G> {
     /// Takes a lock.
-    pub(super) fn new(lock: impl FnOnce() -> G) -> Held<G> {
+    pub fn new(lock: impl FnOnce() -> G) -> Held<G> {
         let count = Count::new();
         Held { guard: lock(), _count: count }
+    }
+}
+
+impl<G> fmt::Debug for Held<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Held")
     }
 }
 
@@ -61,15 +83,15 @@ struct Count(PhantomData<*const ()>);
 
 impl Count {
     fn new() -> Count {
-        HELD.set(HELD.get() + 1);
+        set_held(held() + 1);
         Count(PhantomData)
     }
 }
 
 impl Drop for Count {
     fn drop(&mut self) {
-        HELD.set(HELD.get() - 1);
-        if HELD.get() == 0 {
+        set_held(held() - 1);
+        if held() == 0 {
             empty_queue();
         }
     }
@@ -79,23 +101,23 @@ impl Drop for Count {
 ///
 /// A drop that panics interrupts nothing: the rest is dropped first, then the first panic goes on. Where the thread is panicking
 /// already, which a second panic would make an abort, it ends here.
-pub(super) fn retire(value: impl Send + 'static) {
+pub fn retire(value: impl Send + 'static) {
     let mut queue = take_queue();
     queue.push(Box::new(value));
-    QUEUE.set(ManuallyDrop::new(queue));
-    if HELD.get() == 0 {
+    QUEUE.with(|cell| cell.set(ManuallyDrop::new(queue)));
+    if held() == 0 {
         empty_queue();
     }
 }
 
 fn take_queue() -> Vec<Retired> {
-    ManuallyDrop::into_inner(QUEUE.replace(ManuallyDrop::new(Vec::new())))
+    ManuallyDrop::into_inner(QUEUE.with(|cell| cell.replace(ManuallyDrop::new(Vec::new()))))
 }
 
 fn empty_queue() {
     let mut carried = None;
     // What is retired by a drop below is met by the next round.
-    HELD.set(1);
+    set_held(1);
     loop {
         let queue = take_queue();
         if queue.is_empty() {
@@ -111,7 +133,7 @@ fn empty_queue() {
             }
         }
     }
-    HELD.set(0);
+    set_held(0);
     match carried {
         Some(panic) if std::thread::panicking() => std::mem::forget(panic),
         Some(panic) => resume_unwind(panic),

@@ -40,7 +40,8 @@ mod inferred;
 mod kernel;
 mod key;
 mod library;
-mod lock;
+#[doc(hidden)]
+pub mod lock;
 mod nested;
 mod operator;
 mod parameter;

@@ -96,6 +96,7 @@ pub struct Seen<T, S> {
 }
 
 /// What a read lends.
+#[derive(Debug)]
 pub enum Lent<'a, T, S> {
     /// A value that the reader keeps.
     Kept(&'a Seen<T, S>),
