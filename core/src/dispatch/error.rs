@@ -95,7 +95,9 @@ pub enum DispatchError {
         by: String,
     },
     /// Operators that redirect to each other, or one that redirects to itself.
-    #[error("the operators redirect in a ring, so a call would never end: {ring}; have one of them computed by a kernel")]
+    #[error(
+        "the operators redirect in a ring, so a call would never end: {ring}; have one of them computed by a kernel"
+    )]
     RedirectRing {
         /// The names, from the operator that was to get the kernel to itself.
         ring: String,

@@ -1,7 +1,7 @@
 //! The boxed calling convention: arguments on a stack, defaults for those that are missing.
 
-use crate::defaults::default_value;
 use super::error::cut;
+use crate::defaults::default_value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ivalue::IValue;
 use crate::schema::Schema;

@@ -6,6 +6,7 @@ mod host;
 
 mod backend;
 mod calls;
+mod compliance;
 mod composed;
 mod kernels;
 mod keys;

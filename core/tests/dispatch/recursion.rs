@@ -125,7 +125,9 @@ fn kernels_that_call_their_own_operator_are_errors() {
 #[test]
 fn calls_that_panic_are_counted_back() {
     let mut library = library(&["f"]);
-    library.kernel("t::f", DispatchKey::CPU, KernelFunction::boxed(|_, _| std::panic::resume_unwind(Box::new(0)))).unwrap();
+    library
+        .kernel("t::f", DispatchKey::CPU, KernelFunction::boxed(|_, _| std::panic::resume_unwind(Box::new(0))))
+        .unwrap();
     let f = library.dispatcher().find("t::f").unwrap();
     for _ in 0..1000 {
         let mut stack: Stack = vec![tensor(&[0]).into()];
