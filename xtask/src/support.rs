@@ -128,7 +128,7 @@ fn dtypes(handle: &OperatorHandle) -> Vec<usize> {
             |&dtype: &DType| arguments(&schema, dtype, attempt).is_some_and(|mut stack| handle.call(&mut stack).is_ok());
         DType::ALL.into_iter().filter(takes).map(|dtype| dtype as usize).collect::<Vec<_>>()
     };
-    attempts(schema).into_iter().map(taken).find(|taken| !taken.is_empty()).unwrap_or_default()
+    attempts(&schema).into_iter().map(taken).find(|taken| !taken.is_empty()).unwrap_or_default()
 }
 
 /// Arguments, as far as they are not left to their defaults; `None` where there is no value to offer.

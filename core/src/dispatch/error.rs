@@ -88,6 +88,14 @@ pub enum DispatchError {
         /// The namespace.
         namespace: String,
     },
+    /// A name that no message could show.
+    #[error("an operator's name of {length} bytes, its namespace included; up to {limit} are accepted")]
+    LongName {
+        /// Its length in bytes.
+        length: usize,
+        /// The longest accepted.
+        limit: usize,
+    },
     /// A library whose operators others have given kernels.
     #[error("still in use: {by}; close those libraries first")]
     InUse {

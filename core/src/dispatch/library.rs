@@ -55,13 +55,13 @@ impl Library {
         let kernels = definition.into_kernels(&edit.shared)?;
         let operator = self.dispatcher.operator(name);
         if let Some(other) = &operator.lock().defined {
-            return Err(DispatchError::AlreadyDefined { by: other.library_name.to_string() }.into());
+            return Err(DispatchError::AlreadyDefined { by: cut(&other.library_name).into_owned() }.into());
         }
-        let bare = |out: String| out.strip_prefix("aten::").map(str::to_owned).unwrap_or(out);
-        let completed_by = completed_by.map(bare).map(|out| match *out == *name {
-            true => operator.clone(),
-            false => self.dispatcher.operator(&out),
+        let completed_by = completed_by.as_deref().map(|out| match out.strip_prefix("aten::").unwrap_or(out) {
+            out if out == name => Ok(operator.clone()),
+            out => short_enough(out).map(|()| self.dispatcher.operator(out)),
         });
+        let completed_by = completed_by.transpose()?;
         if let Some(out) = &completed_by {
             refuse_chain(&operator, out)?;
         }
@@ -113,6 +113,7 @@ impl Library {
 
     fn register(&mut self, name: &str, keys: &[RegistrationKey], kernel: KernelFunction, over: bool) -> Result<()> {
         let name = name.strip_prefix("aten::").unwrap_or(name);
+        short_enough(name)?;
         let mut edit = self.dispatcher.edit();
         let operator = self.dispatcher.operator(name);
         let kernels = keys.iter().map(|key| (*key, kernel.clone())).collect();
@@ -161,7 +162,7 @@ impl Library {
         if let (false, Some(other)) = (over, own.at(key)) {
             return Err(DispatchError::AlreadyRegistered {
                 key: shared.name_of(key),
-                by: other.library_name.to_string(),
+                by: cut(&other.library_name).into_owned(),
             }
             .into());
         }
@@ -195,7 +196,7 @@ impl Library {
         if let Some(other) = edit.shared.fallback(key) {
             return Err(DispatchError::AlreadyRegistered {
                 key: edit.shared.name_of(at),
-                by: other.library_name.to_string(),
+                by: cut(&other.library_name).into_owned(),
             }
             .into());
         }
@@ -224,7 +225,7 @@ impl Library {
         }
         let slot = &mut edit.shared.backends[usize::from(backend.index())];
         if let Some(other) = slot {
-            return Err(DispatchError::BackendTaken { kind: D::KIND.0, by: other.name.to_string() }.into());
+            return Err(DispatchError::BackendTaken { kind: D::KIND.0, by: cut(&other.name).into_owned() }.into());
         }
         *slot = Some(BackendInfo { name: name.into(), library: self.id, within: within::<D> });
         self.dispatcher.publish_all(&edit);
@@ -254,7 +255,7 @@ impl Library {
         match self.dispatcher.dependents_of(self.id) {
             by if by.is_empty() => Ok(()),
             by => {
-                let error = DispatchError::InUse { by: by.join(", ") };
+                let error = DispatchError::InUse { by: cut(&by.join(", ")).into_owned() };
                 Err((self, error.into()))
             }
         }
@@ -263,19 +264,32 @@ impl Library {
     /// The name that an operator of the library is looked up by.
     fn qualified(&self, schema: &Schema) -> Result<String> {
         if let Some(other) = schema.namespace().filter(|namespace| **namespace != *self.namespace) {
-            let outside = DispatchError::OutsideNamespace { namespace: self.namespace.to_string() };
-            return Err(crate::error::Error::from(outside).of(format!("{other}::{}", schema.full_name())));
+            let outside = DispatchError::OutsideNamespace { namespace: cut(&self.namespace).into_owned() };
+            let name = format!("{other}::{}", schema.full_name());
+            return Err(crate::error::Error::from(outside).of(cut(&name).into_owned()));
         }
-        Ok(match &*self.namespace {
+        let name = match &*self.namespace {
             "aten" => schema.full_name().to_owned(),
             namespace => format!("{namespace}::{}", schema.full_name()),
-        })
+        };
+        short_enough(&name)?;
+        Ok(name)
     }
 }
 
 impl Drop for Library {
     fn drop(&mut self) {
         self.dispatcher.remove(self.id);
+    }
+}
+
+/// Names are part of every message of their operators.
+fn short_enough(name: &str) -> Result<()> {
+    /// The longest of PyTorch's has 61 bytes.
+    const LONGEST: usize = 512;
+    match name.len() {
+        ..=LONGEST => Ok(()),
+        length => Err(DispatchError::LongName { length, limit: LONGEST }.into()),
     }
 }
 

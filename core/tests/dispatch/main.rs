@@ -8,6 +8,7 @@ mod backend;
 mod calls;
 mod compliance;
 mod composed;
+mod hostile;
 mod kernels;
 mod keys;
 mod locks;
@@ -15,6 +16,7 @@ mod parameters;
 mod recursion;
 mod refusals;
 mod registration;
+mod results;
 mod threads;
 
 use host::Host;
