@@ -1,6 +1,6 @@
 //! Text and lists of any length: what is too long is refused, and messages are short.
 
-use super::{call, constant, define, fault, tensor};
+use super::{constant, define, fault, tensor};
 use monomorph_core::dispatch::{Definition, DispatchError, DispatchKey, Dispatcher, KernelFunction};
 use monomorph_core::schema::{Accepted, Schema};
 use monomorph_core::{IValue, Stack};
@@ -118,23 +118,4 @@ fn calls_with_many_tensors() {
     let mut stack: Stack = vec![IValue::Tensors((0..MANY).map(|i| tensor(&[i as i64])).collect())];
     soon("a call", || library.dispatcher().call("t::same", &mut stack)).unwrap();
     assert_eq!(stack[0].tensors().count(), MANY);
-}
-
-/// Registration is linear in what is there.
-#[test]
-fn many_registrations() {
-    let dispatcher = Dispatcher::new();
-    let mut library = dispatcher.library("t");
-    soon("defining", || {
-        for i in 0..5_000 {
-            define(&mut library, &format!("f{i}(Tensor x) -> Tensor"));
-        }
-    });
-    soon("replacing", || {
-        for _ in 0..3_000 {
-            library.replace("t::f0", DispatchKey::CPU, constant::<1>()).unwrap();
-        }
-    });
-    assert_eq!(call(&library, "t::f0").unwrap(), [1]);
-    soon("dropping", || drop(library));
 }
