@@ -49,7 +49,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use format::{Layout, MemoryFormat, Options};
 pub use geometry::Geometry;
 pub use half::{bf16, f16};
-pub use ivalue::IValue;
+pub use ivalue::{IValue, ItemList};
 pub use names::{Names, unify as unify_names};
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promotion::{Category, DEFAULT_FLOAT, ResultType};
