@@ -16,6 +16,7 @@ mod error;
 mod format;
 mod geometry;
 mod ivalue;
+pub mod list;
 mod names;
 pub mod observe;
 pub mod overlap;
