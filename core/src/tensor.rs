@@ -471,6 +471,13 @@ impl AnyTensor {
         Some(unsafe { &mut *std::ptr::from_mut(self).cast::<Tensor<D>>() })
     }
 
+    /// Replaces the geometry of this tensor, keeping its storage.
+    pub fn set_view(&mut self, geometry: Geometry) -> Result<()> {
+        let view = self.0.view(geometry)?;
+        self.0.set_geometry(view.geometry);
+        Ok(())
+    }
+
     /// Another geometry over the same storage; an error if it reaches outside.
     pub fn view_as(&self, geometry: Geometry) -> Result<AnyTensor> {
         Ok(AnyTensor(self.0.view(geometry)?))
