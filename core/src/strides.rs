@@ -40,19 +40,23 @@ pub fn offset_at(offset: i64, stride: i64, index: i64) -> i64 {
     offset.wrapping_add(stride.wrapping_mul(index))
 }
 
-/// The number of elements. Sizes must not be negative; an overflow is an error.
+/// The number of elements. An error for more than [`MAX_DIMS`] sizes, one below zero, and a number that does not fit an `i64`.
 pub fn numel(sizes: &[i64]) -> Result<usize> {
-    if sizes.contains(&0) {
-        return Ok(0);
-    }
-    let mut n: i64 = 1;
+    check_ndim(sizes.len())?;
+    let mut n = Some(1i64);
+    let mut empty = false;
     for &s in sizes {
         if s < 0 {
             return Err(ErrorKind::NegativeSize { arg: "size", got: s }.into());
         }
-        n = n.checked_mul(s).ok_or_else(|| overflow(sizes, &[]))?;
+        empty |= s == 0;
+        n = n.and_then(|n| n.checked_mul(s));
     }
-    Ok(n as usize)
+    match n {
+        _ if empty => Ok(0),
+        Some(n) => Ok(n as usize),
+        None => Err(overflow(sizes, &[])),
+    }
 }
 
 /// One past the highest element that sizes and strides reach from the start, 0 for an empty tensor.
