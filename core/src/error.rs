@@ -203,6 +203,16 @@ pub enum ErrorKind {
         /// Those of the first tensor.
         want: Vec<i64>,
     },
+    /// More dimensions than a tensor may have.
+    #[error(
+        "{got} dimensions are too many; a tensor has at most {most}; merge some with reshape, or squeeze those of size 1"
+    )]
+    TooManyDims {
+        /// How many.
+        got: usize,
+        /// The most that are accepted.
+        most: usize,
+    },
     /// A size below zero.
     #[error("argument {arg} contains the negative size {got}; sizes of 0 or more are accepted")]
     NegativeSize {

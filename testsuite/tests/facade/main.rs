@@ -14,6 +14,7 @@ mod fuzz;
 mod gamma;
 mod halves;
 mod handles;
+mod hostile_geometry;
 mod joined;
 mod meta;
 mod pointwise;
