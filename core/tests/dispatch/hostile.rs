@@ -1,6 +1,6 @@
 //! Text and lists of any length: what is too long is refused, and messages are short.
 
-use super::{call, constant, define, fault, tensor};
+use super::{constant, define, fault, tensor};
 use monomorph_core::dispatch::{Definition, DispatchError, DispatchKey, Dispatcher, KernelFunction};
 use monomorph_core::schema::{Accepted, Schema};
 use monomorph_core::{IValue, Stack};
@@ -24,11 +24,10 @@ fn schemas_of_any_length() {
     let named = |item: &str, n: usize| (0..n).map(|i| format!("{item} x{i}")).collect::<Vec<_>>().join(", ");
     let outs = |n: usize| (0..n).map(|i| format!("Tensor(s{i}!) x{i}")).collect::<Vec<_>>().join(", ");
     let sets = |n: usize| (0..n).map(|i| format!("s{i}")).collect::<Vec<_>>().join("|");
-    let refused: [(String, Accepted); 6] = [
-        (format!("f({}) -> ()", named("int", 100_000)), Accepted::FewArguments),
-        (format!("f({}) -> ()", named("int", 1025)), Accepted::FewArguments),
-        (format!("f(Tensor x) -> ({})", many("Tensor", 100_000)), Accepted::FewArguments),
-        (format!("f(*, {0}) -> ({0})", outs(50_000)), Accepted::FewArguments),
+    let refused: [(String, Accepted); 5] = [
+        (format!("f(Tensor x) -> ({})", many("Tensor", 100_000)), Accepted::FewResults),
+        (format!("f(Tensor x) -> ({})", many("Tensor", 1025)), Accepted::FewResults),
+        (format!("f(*, {0}) -> ({0})", outs(50_000)), Accepted::FewResults),
         (format!("f(Tensor({}) x) -> Tensor", sets(100_000)), Accepted::FewAliasSets),
         (format!("f(Tensor(a -> {}) x) -> Tensor", sets(17)), Accepted::FewAliasSets),
     ];
@@ -38,7 +37,7 @@ fn schemas_of_any_length() {
         assert!(error.to_string().len() < MESSAGE);
     }
     for text in [
-        format!("f({}) -> ()", named("int", 1024)),
+        format!("f({}) -> ()", named("int", 100_000)),
         format!("f(*, {}) -> ({})", outs(1024), outs(1024)),
         format!("f(Tensor({}) x) -> Tensor", sets(16)),
     ] {
@@ -118,23 +117,4 @@ fn calls_with_many_tensors() {
     let mut stack: Stack = vec![IValue::Tensors((0..MANY).map(|i| tensor(&[i as i64])).collect())];
     soon("a call", || library.dispatcher().call("t::same", &mut stack)).unwrap();
     assert_eq!(stack[0].tensors().count(), MANY);
-}
-
-/// Registration is linear in what is there.
-#[test]
-fn many_registrations() {
-    let dispatcher = Dispatcher::new();
-    let mut library = dispatcher.library("t");
-    soon("defining", || {
-        for i in 0..5_000 {
-            define(&mut library, &format!("f{i}(Tensor x) -> Tensor"));
-        }
-    });
-    soon("replacing", || {
-        for _ in 0..3_000 {
-            library.replace("t::f0", DispatchKey::CPU, constant::<1>()).unwrap();
-        }
-    });
-    assert_eq!(call(&library, "t::f0").unwrap(), [1]);
-    soon("dropping", || drop(library));
 }

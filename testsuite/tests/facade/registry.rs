@@ -106,7 +106,8 @@ fn every_write_is_counted() {
     let mut written = 0;
     for entry in dispatcher().operators().iter().filter(|entry| !VIEWS.contains(&entry.schema().unwrap().name())) {
         let stack = fresh(entry);
-        let mutable = || entry.schema().unwrap().args().zip(&stack).filter(|(arg, _)| arg.is_mutable());
+        let schema = entry.schema().unwrap();
+        let mutable = || schema.args().zip(&stack).filter(|(arg, _)| arg.is_mutable());
         let versions = || mutable().flat_map(|(_, v)| v.tensors().map(|t| t.version())).collect::<Vec<_>>();
         let before = versions();
         entry.call(&mut stack.clone()).unwrap_or_else(|error| panic!("{}: {error}", entry.schema().unwrap()));
