@@ -61,10 +61,11 @@ pub enum IValue {
     List(ItemList),
 }
 
-/// A list whose items have no list of their own among the variants of [`IValue`], such as `Device[]`; also the empty list of any type.
+/// A list whose items have no list of their own among the variants of [`IValue`], such as `Device[]`; also the empty
+/// list of any type.
 ///
-/// No item is such a list itself. So values are two levels deep at most, and dropping, copying or printing one does not recurse with
-/// its contents.
+/// No item is such a list itself. So values are two levels deep at most, and dropping, copying or printing one does not
+/// recurse with its contents.
 #[derive(Clone, Default)]
 pub struct ItemList(Vec<IValue>);
 
@@ -86,7 +87,7 @@ impl TryFrom<Vec<IValue>> for ItemList {
     /// [`ErrorKind::ArgumentRule`] if an item is such a list itself.
     fn try_from(items: Vec<IValue>) -> Result<ItemList> {
         if items.iter().any(|item| matches!(item, IValue::List(_))) {
-            let rule = "an item of a list of values is such a list itself; accepted are single values and lists of one type, as int[]";
+            let rule = "a list of values has such a list as an item; accepted are single values and lists of one type";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
         Ok(ItemList(items))

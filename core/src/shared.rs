@@ -36,8 +36,8 @@ fn keep(room: Room) {
 /// instruction, as that of a storage is.
 pub struct SharedTensor(NonNull<Node>);
 
-// SAFETY: a handle is a counted reference to a node, as an `Arc` is: whichever thread has the last may take or drop the tensor, which is
-// `Send`, and the others lend `&AnyTensor`, which is `Sync`. The count is atomic.
+// SAFETY: a handle is a counted reference to a node, as an `Arc` is: whichever thread has the last may take or drop the
+// tensor, which is `Send`, and the others lend `&AnyTensor`, which is `Sync`. The count is atomic.
 unsafe impl Send for SharedTensor {}
 // SAFETY: `&SharedTensor` lends `&AnyTensor`, which is `Sync`, and can be cloned into a handle, which is `Send`.
 unsafe impl Sync for SharedTensor {}
@@ -49,10 +49,11 @@ impl SharedTensor {
             return AnyTensor::clone(&self);
         }
         let node = ManuallyDrop::new(self).0;
-        // SAFETY: the node is live and initialised (B1). This was the only handle, and it is not dropped, so that nobody looks at the node
-        // again: what is read is not dropped twice.
+        // SAFETY: the node is live and initialised (B1). This was the only handle, and it is not dropped, so that
+        // nobody looks at the node again: what is read is not dropped twice.
         let Node { tensor, .. } = unsafe { node.read() };
-        // SAFETY: the pointer is that of a leaked `Room` (B2), which is empty now: a `MaybeUninit` need not be initialised.
+        // SAFETY: the pointer is that of a leaked `Room` (B2), which is empty now: a `MaybeUninit` need not be
+        // initialised.
         keep(unsafe { Box::from_raw(node.as_ptr().cast()) });
         tensor
     }
@@ -70,16 +71,18 @@ impl SharedTensor {
 
     #[inline]
     fn node(&self) -> &Node {
-        // SAFETY: the node is live as long as `self` (B1), and nobody has `&mut` to it, since that takes `&mut` to the only handle.
+        // SAFETY: the node is live as long as `self` (B1), and nobody has `&mut` to it, since that takes `&mut` to the
+        // only handle.
         unsafe { self.0.as_ref() }
     }
 
     #[inline(never)]
     fn free(&mut self) {
-        // SAFETY: the node is live, aligned and initialised (B1), and the last handle is being dropped: nobody looks at it again, nor
-        // drops it again.
+        // SAFETY: the node is live, aligned and initialised (B1), and the last handle is being dropped: nobody looks at
+        // it again, nor drops it again.
         unsafe { self.0.drop_in_place() };
-        // SAFETY: the pointer is that of a leaked `Room` (B2), which is empty now: a `MaybeUninit` need not be initialised.
+        // SAFETY: the pointer is that of a leaked `Room` (B2), which is empty now: a `MaybeUninit` need not be
+        // initialised.
         keep(unsafe { Box::from_raw(self.0.as_ptr().cast()) });
     }
 }

@@ -555,8 +555,8 @@ fn a_table_is_replaced_while_a_shared_handle_reads_it() {
     });
 }
 
-/// A reader that keeps one value (models have the smallest that has both modes) reads three: what it does not keep is counted, and
-/// lives as long as it is lent.
+/// A reader that keeps one value (models have the smallest that has both modes) reads three: what it does not keep is
+/// counted, and lives as long as it is lent.
 #[test]
 fn a_reader_that_has_kept_enough_counts() {
     loom::model(|| {
@@ -596,8 +596,8 @@ impl Drop for Reentrant {
     }
 }
 
-/// Values and states that are dropped or made while another thread publishes may read and publish themselves: none of it happens under
-/// a lock, or loom would report a deadlock.
+/// Values and states that are dropped or made while another thread publishes may read and publish themselves: none of
+/// it happens under a lock, or loom would report a deadlock.
 #[test]
 fn values_may_use_what_published_them_when_they_are_dropped() {
     loom::model(|| {
@@ -618,7 +618,8 @@ fn values_may_use_what_published_them_when_they_are_dropped() {
     });
 }
 
-/// Something of a user's in a table, and a table behind a lock as the dispatcher has it. Its drop takes the lock and registers.
+/// Something of a user's in a table, and a table behind a lock as the dispatcher has it. Its drop takes the lock and
+/// registers.
 struct User(Weak<Table>);
 
 type Table = loom::sync::Mutex<Vec<Owned>>;
@@ -642,8 +643,8 @@ impl Drop for User {
     }
 }
 
-/// Registration against the drop of user values: two threads put values into a table and throw them out under its lock, and each value
-/// takes the lock when it is dropped.
+/// Registration against the drop of user values: two threads put values into a table and throw them out under its lock,
+/// and each value takes the lock when it is dropped.
 #[test]
 fn what_a_table_loses_is_dropped_after_its_lock() {
     loom::model(|| {

@@ -11,8 +11,8 @@
 //!   reads or writes elements without a call, or calls a kernel of one device directly, gets an error.
 //! * **Metadata.** Whatever tensor a kernel returns or hands to a call is an argument or has come from a call, with its sizes and strides.
 //! * **Values and devices.** The same calls with the same geometries are made for other contents, and on meta tensors.
-//! * **The schema** is held against the whole call: writes and aliases that it does not declare. What it returns of a written argument
-//!   is that argument, with the storage and the geometry that the calls have left it with.
+//! * **The schema** is held against the whole call: writes and aliases that it does not declare. What it returns of a
+//!   written argument is that argument, with the storage and the geometry that the calls have left it with.
 
 mod watch;
 
@@ -53,7 +53,7 @@ pub enum Breach {
     Schema(ErrorKind),
     /// What is declared to be a written argument is another tensor.
     #[error(
-        "result {result} is not the argument {arg}, which the schema says it is, but {what}; write to the argument and return it"
+        "result {result} is not the argument {arg}, which the schema says it is, but {what}; write to it and return it"
     )]
     NotTheArgument {
         /// Which result, from 0.

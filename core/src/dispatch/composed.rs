@@ -11,12 +11,12 @@ use crate::tensor::AnyTensor;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// How many operators a kernel keeps the handles of. The composition of PyTorch's with the most parts calls fewer; one that
-/// calls more looks the others up each time.
+/// How many operators a kernel keeps the handles of: compositions call a handful. One that calls more looks the others up
+/// each time.
 const KNOWN: usize = 32;
 
-/// The first operators that a kernel has called: places that are filled in order and stay, so that reading them takes no lock. They
-/// belong to one look-up of the composed operator.
+/// The first operators that a kernel has called: places that are filled in order and stay, so that reading them takes
+/// no lock. They belong to one look-up of the composed operator.
 #[derive(Default)]
 pub(super) struct Known([OnceLock<Box<Callee>>; KNOWN]);
 

@@ -86,8 +86,8 @@ impl Object {
         (self.boxed)(frame, stack)
     }
 
-    /// Calls through the boxed door. Results that are not those of the schema are an error, and dropped: the stack is empty then, since
-    /// the arguments are gone.
+    /// Calls through the boxed door. Results that are not those of the schema are an error, and dropped: the stack is
+    /// empty then, since the arguments are gone.
     pub(super) fn call_boxed(&self, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
         checked_call(frame.schema, stack, |stack| {
             (self.boxed)(frame, stack)?;

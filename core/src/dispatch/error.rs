@@ -118,8 +118,8 @@ pub enum DispatchError {
     },
     /// Kernels that call operators that call kernels, and so on.
     #[error(
-        "the call is nested in {limit} others, which is the limit; a kernel calls the operator that it serves, or operators call \
-         each other in a ring"
+        "the call is nested in {limit} others, which is the limit; a kernel calls the operator that it serves, or \
+         operators call each other in a ring"
     )]
     TooDeep {
         /// How many calls a thread may have in one another.

@@ -35,8 +35,8 @@ fn no_objects_yet(table: &Table) -> Made {
 /// An operator, looked up. A call through it takes no lock, whatever is registered meanwhile, and a kernel stays alive while
 /// it runs. Kernels with state have it per handle: a clone starts anew.
 ///
-/// A handle keeps what was registered at its calls, for at most 16 changes; after more, calls through it take a lock of the handle's
-/// own. A clone begins to count anew.
+/// A handle keeps what was registered at its calls, for at most 16 changes; after more, calls through it take a lock of
+/// the handle's own. A clone begins to count anew.
 #[derive(Debug)]
 pub struct OperatorHandle {
     dispatcher: Dispatcher,
@@ -110,9 +110,9 @@ impl OperatorHandle {
         self.dispatcher.hypothetical(&self.operator, keys)
     }
 
-    /// Calls the operator: takes its arguments off the stack and leaves its results. Trailing arguments that have a default may
-    /// be missing. On an error the stack is as it was, unless the kernel is to blame: it is empty after results that are not those of
-    /// the schema.
+    /// Calls the operator: takes its arguments off the stack and leaves its results. Trailing arguments that have a
+    /// default may be missing. On an error the stack is as it was, unless the kernel is to blame: it is empty after
+    /// results that are not those of the schema.
     pub fn call(&self, stack: &mut Stack) -> Result<()> {
         self.call_boxed(stack, None).map_err(|e| e.of(self.operator.name.to_string()))
     }

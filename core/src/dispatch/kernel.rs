@@ -185,7 +185,8 @@ impl KernelFunction {
         }
     }
 
-    /// A kernel that is another operator: the whole call goes on to it. A ring of such kernels is refused when its last is registered.
+    /// A kernel that is another operator: the whole call goes on to it. A ring of such kernels is refused when its last
+    /// is registered.
     pub fn redirect(to: impl Into<Box<str>>) -> KernelFunction {
         let to: Arc<str> = to.into().into();
         let redirect = Some(to.clone());

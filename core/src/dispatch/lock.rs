@@ -1,16 +1,18 @@
-//! The locks of dispatch, and what users own in its tables. Owns one rule: **nothing of a user's is dropped while its thread holds a
-//! lock of dispatch**, because a user's drop may call the dispatcher, and would wait for that lock for ever.
+//! The locks of dispatch, and what users own in its tables. Owns one rule: **nothing of a user's is dropped while its
+//! thread holds a lock of dispatch**, because a user's drop may call the dispatcher, and would wait for that lock for
+//! ever.
 //!
 //! ```text
 //! Held::new ──► HELD + 1 ──► lock         retire(value) ──► HELD = 0? ── yes ──► dropped at once
 //! drop(Held) ─► unlock ──► HELD − 1 ──► 0? drop QUEUE                └── no ───► QUEUE
 //! ```
 //!
-//! No path of registration has to think of it: whatever a user gives (kernels, constructors, their state) is held by types whose own
-//! drop is [`retire`], and every lock is taken through [`Held`]. So a path that is added later obeys, error paths included.
+//! No path of registration has to think of it: whatever a user gives (kernels, constructors, their state) is held by
+//! types whose own drop is [`retire`], and every lock is taken through [`Held`]. So a path that is added later obeys,
+//! error paths included.
 //!
-//! What is dropped meanwhile joins the queue, so a library inside a kernel of a library, and so on, is dropped by one loop and not by
-//! recursion.
+//! What is dropped meanwhile joins the queue, so a library inside a kernel of a library, and so on, is dropped by one
+//! loop and not by recursion.
 
 use std::cell::Cell;
 use std::fmt;
@@ -26,7 +28,8 @@ type Retired = Box<dyn Send>;
 thread_local! {
     /// The locks of dispatch that the thread holds or waits for, and one while the queue is being emptied.
     static HELD: Cell<usize> = const { Cell::new(0) };
-    /// What is dropped when `HELD` is 0 again; empty whenever it is 0. Without a destructor, so that it is there while a thread ends.
+    /// What is dropped when `HELD` is 0 again; empty whenever it is 0. Without a destructor, so that it is there while
+    /// a thread ends.
     static QUEUE: Cell<ManuallyDrop<Vec<Retired>>> = const { Cell::new(ManuallyDrop::new(Vec::new())) };
 }
 // The threads of a model are one thread of the system.
@@ -99,8 +102,8 @@ impl Drop for Count {
 
 /// Drops something of a user's: at once, or after the last lock that the thread holds.
 ///
-/// A drop that panics interrupts nothing: the rest is dropped first, then the first panic goes on. Where the thread is panicking
-/// already, which a second panic would make an abort, it ends here.
+/// A drop that panics interrupts nothing: the rest is dropped first, then the first panic goes on. Where the thread is
+/// panicking already, which a second panic would make an abort, it ends here.
 pub fn retire(value: impl Send + 'static) {
     let mut queue = take_queue();
     queue.push(Box::new(value));

@@ -156,8 +156,8 @@ impl fmt::Debug for Operator {
     }
 }
 
-/// The kernels that count, by the place of their key: runtime keys, aliases, all keys. Found in one walk over what is registered,
-/// which may be much.
+/// The kernels that count, by the place of their key: runtime keys, aliases, all keys. Found in one walk over what is
+/// registered, which may be much.
 type Last<'a> = [Option<&'a Kept>; PLACES];
 
 const PLACES: usize = DispatchKey::COUNT + AliasKey::ALL.len() + 1;

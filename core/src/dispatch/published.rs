@@ -1,6 +1,6 @@
-//! A value that one side replaces now and then and the other reads without a lock. Each reader keeps the values that it has seen until
-//! it is dropped, so a value can be replaced while a reader uses it, and reading writes to no shared memory. Owns the protocol, which
-//! is model-checked; knows nothing of what is published.
+//! A value that one side replaces now and then and the other reads without a lock. Each reader keeps the values that it
+//! has seen until it is dropped, so a value can be replaced while a reader uses it, and reading writes to no shared
+//! memory. Owns the protocol, which is model-checked; knows nothing of what is published.
 //!
 //! ```text
 //! writer (under the lock)                        reader
@@ -9,11 +9,11 @@
 //!                                                  no: make a node of current, kept += node, head = node   Release  R
 //! ```
 //!
-//! A reader keeps [`KEPT`] values and no more, or one that is alive while values come and go would hold all of them. From then on it
-//! is *counted*: a read takes the reader's own lock and counts the one value that it lends.
+//! A reader keeps `KEPT` values and no more, or one that is alive while values come and go would hold all of them.
+//! From then on it is *counted*: a read takes the reader's own lock and counts the one value that it lends.
 //!
-//! Neither side calls or drops anything of its user's under a lock: `replace` gives the old value back, and a reader makes its state
-//! before it takes its lock and drops what it does not need after.
+//! Neither side calls or drops anything of its user's under a lock: `replace` gives the old value back, and a reader
+//! makes its state before it takes its lock and drops what it does not need after.
 //!
 //! Invariants:
 //! * P1: `head` is null or points into an `Arc` in `kept`.
@@ -35,8 +35,9 @@ use std::sync::{
     atomic::{AtomicPtr, AtomicU64, Ordering},
 };
 
-/// How many values a reader keeps. A table is 2.5 kB; few programs register for one operator more often than this after they have
-/// looked it up, and those pay a lock of their own for each call through the old handle. Models take the smallest that has both modes.
+/// How many values a reader keeps. A table is 2.5 kB; few programs register for one operator more often than this after
+/// they have looked it up, and those pay a lock of their own for each call through the old handle. Models take the
+/// smallest that has both modes.
 const KEPT: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// The writer's side.
@@ -51,7 +52,8 @@ impl<T> Published<T> {
         Published { generation: AtomicU64::new(1), current: Mutex::new((1, Arc::new(value))) }
     }
 
-    /// Publishes another value and gives back the one before. A read that begins after this call has returned sees it or a later one.
+    /// Publishes another value and gives back the one before. A read that begins after this call has returned sees it
+    /// or a later one.
     pub fn replace(&self, value: T) -> Arc<T> {
         let value = Arc::new(value);
         let mut current = self.lock();
@@ -153,18 +155,25 @@ impl<T, S> Reader<T, S> {
         &self.published
     }
 
-    /// The present value. `make` makes the reader's state for a value that it has not seen; it may read and publish itself. Where
-    /// several make one at the same time, all get the same.
+    /// The present value. `make` makes the reader's state for a value that it has not seen; it may read and publish
+    /// itself. Where several make one at the same time, all get the same.
     #[inline]
     pub fn read(&self, make: impl FnOnce(&T) -> S) -> Lent<'_, T, S> {
-        let head = self.head.load(Ordering::Acquire);
-        // SAFETY: a pointer that is not null is valid for `'_` and nobody has a mutable reference to what it points to: it points into
-        // an `Arc` (P1) that stays in `kept` as long as `self`, which the result borrows, is not dropped (P2).
-        let head = unsafe { head.as_ref() };
-        match head {
-            Some(seen) if seen.generation == self.published.generation.load(Ordering::Acquire) => Lent::Kept(seen),
-            _ => Lent::Counted(self.refresh(make)),
+        match self.kept() {
+            Some(seen) => Lent::Kept(seen),
+            None => Lent::Counted(self.refresh(make)),
         }
+    }
+
+    /// The present value, if the reader has seen it and keeps it: two loads.
+    #[inline]
+    fn kept(&self) -> Option<&Seen<T, S>> {
+        let head = self.head.load(Ordering::Acquire);
+        // SAFETY: a pointer that is not null is valid for `'_` and nobody has a mutable reference to what it points to:
+        // it points into an `Arc` (P1) that stays in `kept` as long as `self`, which the result borrows, is not dropped
+        // (P2).
+        let head = unsafe { head.as_ref() };
+        head.filter(|seen| seen.generation == self.published.generation.load(Ordering::Acquire))
     }
 
     #[cold]

@@ -1,5 +1,6 @@
-//! Whether what a boxed kernel left on the stack are the results that its schema declares: their number, and the kind of each. Asked
-//! in every build, since whoever called by name relies on it; costs one comparison for a result that is a tensor.
+//! Whether what a boxed kernel left on the stack are the results that its schema declares: their number, and the kind
+//! of each. Asked in every build, since whoever called by name relies on it; costs one comparison for a result that is
+//! a tensor.
 
 use super::error::DispatchError;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,14 +15,21 @@ const SHOWN: usize = 8;
 /// [`ErrorKind::ResultCount`], [`ErrorKind::Undefined`], [`DispatchError::WrongResults`].
 #[inline]
 pub(super) fn check(schema: &Schema, results: &[IValue]) -> Result<()> {
+    match (results, schema.returns()) {
+        // What nearly all operators return, without a loop.
+        ([IValue::Tensor(_)], [declared]) if declared.ty().is_plain_tensor() => Ok(()),
+        _ => check_each(schema, results),
+    }
+}
+
+#[inline(never)]
+fn check_each(schema: &Schema, results: &[IValue]) -> Result<()> {
     let returns = schema.returns();
     if results.len() != returns.len() {
         return Err(ErrorKind::ResultCount { got: results.len(), want: returns.len() }.into());
     }
     for (index, (value, declared)) in results.iter().zip(returns).enumerate() {
-        let ty = declared.ty();
-        let is_tensor = ty.is_tensor() && ty.wraps().is_empty();
-        if !(is_tensor && matches!(value, IValue::Tensor(_))) {
+        if !(declared.ty().is_plain_tensor() && matches!(value, IValue::Tensor(_))) {
             other_than_tensor(schema, results, index)?;
         }
     }
@@ -29,11 +37,11 @@ pub(super) fn check(schema: &Schema, results: &[IValue]) -> Result<()> {
 }
 
 /// A result that is no tensor, or is declared to be something else.
-#[inline(never)]
 fn other_than_tensor(schema: &Schema, results: &[IValue], index: usize) -> Result<()> {
     let (value, ty) = (&results[index], schema.returns()[index].ty());
     match (value, ty.wraps()) {
-        // A backward operator leaves out the results that its caller does not want; which these are is a question of debug builds.
+        // A backward operator leaves out the results that its caller does not want; which these are is a question of
+        // debug builds.
         (IValue::None, []) if ty.is_tensor() => match schema.arg("output_mask") {
             Some(_) => Ok(()),
             None => Err(ErrorKind::Undefined { result: index, mask: None }.into()),

@@ -1,5 +1,6 @@
-//! Registrations that would make calls endless: operators that redirect in a ring, operators that are completed by one that is
-//! completed itself. Both are errors when the last of them is registered. What only values decide is bounded by `nested`.
+//! Registrations that would make calls endless: operators that redirect in a ring, operators that are completed by one
+//! that is completed itself. Both are errors when the last of them is registered. What only values decide is bounded by
+//! `nested`.
 
 use super::Dispatcher;
 use super::error::{DispatchError, cut};
@@ -40,7 +41,8 @@ fn redirection(table: &Table, key: DispatchKey) -> Option<Box<str>> {
     Some(to.strip_prefix("aten::").unwrap_or(to).into())
 }
 
-/// Refuses completion by `out` in more than one step. So there are no rings of it either. Call without the lock of an operator.
+/// Refuses completion by `out` in more than one step. So there are no rings of it either. Call without the lock of an
+/// operator.
 pub(super) fn refuse_chain(operator: &Arc<Operator>, out: &Arc<Operator>) -> Result<()> {
     let chain = |names: [&str; 3]| {
         let names: Vec<Box<str>> = names.into_iter().filter(|name| !name.is_empty()).map(Into::into).collect();

@@ -62,8 +62,8 @@ pub enum Accepted {
     ListSize,
     /// No further `?` or `[]`.
     FewWraps,
-    /// No further argument or result.
-    FewArguments,
+    /// No further result.
+    FewResults,
     /// No further alias set.
     FewAliasSets,
     /// No alias annotation: the type is not a tensor.
@@ -136,7 +136,7 @@ impl Display for Accepted {
             Accepted::Type => "a type (Tensor, Scalar, int, …)",
             Accepted::ListSize => "a list size of 1 to 255, or `]`",
             Accepted::FewWraps => "a type with at most four of `?` and `[]`",
-            Accepted::FewArguments => "at most 1024 arguments and 1024 results",
+            Accepted::FewResults => "at most 1024 results",
             Accepted::FewAliasSets => "at most 16 alias sets before and after `->`",
             Accepted::AliasOfTensor => "an alias annotation on Tensor only",
             Accepted::AliasSet => "the name of an alias set, or `*`",

@@ -8,9 +8,9 @@ use super::error::{Accepted, Fault};
 use super::types::{Alias, Base, Type, Wrap};
 use super::{Argument, Return, Schema, literal, rules};
 
-/// How many arguments, and how many results, a schema may have. PyTorch's longest has 31; each written result is looked for among the
-/// arguments, so the time of a look at all of them is this squared.
-const MOST_ARGUMENTS: usize = 1024;
+/// How many results a schema may have; PyTorch's have up to 9. Each written one is looked for among the arguments, of which
+/// there may be any number.
+const MOST_RESULTS: usize = 1024;
 
 /// How many alias sets an annotation may name. PyTorch's name one; sets are compared in pairs.
 const MOST_SETS: usize = 16;
@@ -94,9 +94,6 @@ fn arguments(c: &mut Cursor<'_>, places: &mut Places) -> Result<(Vec<Argument>, 
             continue;
         }
         c.skip_space();
-        if args.len() == MOST_ARGUMENTS {
-            return Err(c.fault(Accepted::FewArguments));
-        }
         places.args.push(c.at);
         let ty = ty(c)?;
         let name = c.ident(Accepted::ArgumentName)?.into();
@@ -120,8 +117,8 @@ fn returns(c: &mut Cursor<'_>, places: &mut Places) -> Result<Vec<Return>, Fault
         return Ok(returns);
     }
     loop {
-        if returns.len() == MOST_ARGUMENTS {
-            return Err(c.fault(Accepted::FewArguments));
+        if returns.len() == MOST_RESULTS {
+            return Err(c.fault(Accepted::FewResults));
         }
         returns.push(result(c, places)?);
         if c.eat(")") {

@@ -1,5 +1,5 @@
-//! What users own in the tables of a dispatcher may call that dispatcher whenever it is called or dropped: no lock is held then. Each
-//! test runs on a thread of its own, which a deadlock would keep from ending.
+//! What users own in the tables of a dispatcher may call that dispatcher whenever it is called or dropped: no lock is
+//! held then. Each test runs on a thread of its own, which a deadlock would keep from ending.
 
 use super::{call, constant, define, fault, numbers, result, tensor};
 use monomorph_core::dispatch::{
@@ -396,8 +396,8 @@ fn a_handle_keeps_few_tables() {
     assert_eq!(Arc::strong_count(&alive), 1);
 }
 
-/// Many libraries that are alive and many handles of one operator, in several threads, with kernels that use the dispatcher when they
-/// are dropped.
+/// Many libraries that are alive and many handles of one operator, in several threads, with kernels that use the
+/// dispatcher when they are dropped.
 #[test]
 fn drops_in_several_threads() {
     ends(|| {

@@ -1,4 +1,5 @@
-//! Results of boxed kernels: in every build they are of the number and the kinds that the schema declares, or the call is an error.
+//! Results of boxed kernels: in every build they are of the number and the kinds that the schema declares, or the call
+//! is an error.
 
 use super::{define, fault, tensor};
 use monomorph_core::dispatch::{DispatchError, DispatchKey, Dispatcher, KernelFunction, Library};
