@@ -20,6 +20,10 @@ use smallvec::SmallVec;
 pub struct Ready(Work);
 
 /// What a run does.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the large one is that of nearly every call, which a box would allocate for"
+)]
 enum Work {
     /// Folds the elements of the input.
     Fold { driver: Driver, input: Base },
