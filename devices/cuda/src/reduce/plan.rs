@@ -247,8 +247,7 @@ mod tests {
         let filled = |sizes: &[i64], strides: &[i64]| {
             let result = Geometry::new(DType::F32, sizes, strides, 0).unwrap();
             let views = [View::new(DType::F32, &[1], &[0]), View::new(DType::F32, &[0], &[1])];
-            let flags = Flags { check_all_same_device: false, ..Flags::REDUCE_2 };
-            let iter = build_over(&Config::new(flags), &views[..1], &views[1..]).unwrap();
+            let iter = build_over(&Config::new(Flags::REDUCE_2), &views[..1], &views[1..]).unwrap();
             let sum = Reduction::new("sum", DType::F32, symbolic::<SumFn>(DType::F32).unwrap());
             FoldPlan::new(&sum, &iter, &[1 << 40, 1 << 50], &[result])
         };
