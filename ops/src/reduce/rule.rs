@@ -153,3 +153,19 @@ impl TypedRule {
         Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted: self.words }.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reduce::{AmaxFn, AminmaxFn, AnyFn, ArgmaxFn, SumFn};
+
+    #[test]
+    fn what_types_say_is_in_the_rule() {
+        let (sum, argmax) = (TypedRule::of::<SumFn>(), TypedRule::of::<ArgmaxFn>());
+        assert!(sum.identity && !argmax.identity);
+        assert!(argmax.is_indexed() && !sum.is_indexed());
+        assert_eq!(TypedRule::of::<AminmaxFn>().results(), [ResultKind::Common; 2]);
+        assert_eq!(TypedRule::of::<AnyFn>().results(), [ResultKind::Truth]);
+        assert!(TypedRule::of::<AmaxFn>().check_domain(DType::C64).is_err() && sum.check_domain(DType::C64).is_ok());
+    }
+}

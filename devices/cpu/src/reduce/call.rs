@@ -12,13 +12,18 @@ use crate::isa::Level;
 use crate::lane::Lane;
 use crate::pointwise::Base;
 use monomorph_core::structured::{Executes, Operand, Outputs};
-use monomorph_core::{DType, ErrorKind, Result};
+use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, TypedRule};
+use smallvec::SmallVec;
 
 /// A reduction bound to memory: pointers, layout, bodies. It may be moved between runs.
 pub struct Ready(Work);
 
 /// What a run does.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the large one is that of nearly every call, which a box would allocate for"
+)]
 enum Work {
     /// Folds the elements of the input.
     Fold { driver: Driver, input: Base },
@@ -90,7 +95,8 @@ unsafe fn bind(
         *out = outputs.data(k);
     }
     if iter.numel() == 0 {
-        return Ok(Ready(Work::Fill(Fill::new(bodies, stores, outs, outputs)?)));
+        let written: SmallVec<[&Geometry; 2]> = (0..kinds.len()).map(|k| outputs.geometry(k)).collect();
+        return Ok(Ready(Work::Fill(Fill::new(bodies, stores, outs, &written)?)));
     }
     let input = match operand {
         // SAFETY: the storage stays borrowed until the result is dropped (E2).

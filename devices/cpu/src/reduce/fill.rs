@@ -4,8 +4,7 @@ use super::body::Bodies;
 use super::lanes::Lanes;
 use super::results::Stores;
 use crate::lane::Block;
-use monomorph_core::structured::Outputs;
-use monomorph_core::{ErrorKind, Result};
+use monomorph_core::{ErrorKind, Geometry, Result};
 use smallvec::SmallVec;
 
 /// The most elements that are filled. Memory may be reached again and again, so its size is no bound, and time would
@@ -32,18 +31,18 @@ pub(super) struct Fill {
 }
 
 impl Fill {
-    /// The bodies are those of the fold, and the stores and pointers those of `outputs`, which have elements.
+    /// The bodies are those of the fold, and the stores and pointers those of `outputs`, which have elements, and as many
+    /// as each other.
     ///
     /// # Errors
     /// No accumulator of no element; more elements than can be filled.
-    pub(super) fn new(bodies: Bodies, stores: Stores, outs: [*mut u8; 2], outputs: &Outputs<'_>) -> Result<Fill> {
+    pub(super) fn new(bodies: Bodies, stores: Stores, outs: [*mut u8; 2], outputs: &[&Geometry]) -> Result<Fill> {
         let nothing = bodies.nothing.ok_or(ErrorKind::EmptyInput)?;
-        let (n, sizes) = (stores.len(), outputs.geometry(0).sizes());
+        let sizes = outputs.first().map_or(&[][..], |first| first.sizes());
         let mut dims: SmallVec<[Dim; 4]> = SmallVec::new();
         for (d, &size) in sizes.iter().enumerate().rev().filter(|&(_, &size)| size != 1) {
             let mut strides = [0; 2];
-            for (k, stride) in strides.iter_mut().enumerate().take(n) {
-                let output = outputs.geometry(k);
+            for (stride, output) in strides.iter_mut().zip(outputs) {
                 // There is an element one step further, so its distance in bytes is that of two places in one storage.
                 *stride = (output.strides()[d] as isize).wrapping_mul(output.dtype().size() as isize);
             }
@@ -83,5 +82,28 @@ impl Fill {
             // output (F1), which nobody else uses.
             unsafe { self.stores.store(&self.bodies, lanes, 1, 0, outs, [0; 2]) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Level;
+    use crate::reduce::here;
+    use monomorph_core::DType;
+    use monomorph_iter::TensorIter;
+    use monomorph_ops::reduce::{AmaxFn, SumFn};
+
+    /// Meta functions refuse such calls, so nobody gets here with one.
+    #[test]
+    fn nothing_is_filled_with_what_there_is_not() {
+        let output = Geometry::new(DType::F32, &[3], &[1], 0).unwrap();
+        let fill = |bodies: Option<Bodies>| {
+            let stores = Stores::new(&TensorIter::default(), &[], DType::F32, Level::Portable);
+            Fill::new(bodies.unwrap(), stores, [std::ptr::null_mut(); 2], &[&output])
+        };
+        let error = fill(here::<AmaxFn>(DType::F32, Level::Portable)).err().unwrap();
+        assert_eq!(*error.kind(), ErrorKind::EmptyInput);
+        assert_eq!(fill(here::<SumFn>(DType::F32, Level::Portable)).unwrap().count, 3);
     }
 }

@@ -98,11 +98,6 @@ impl Stores {
         Stores(kinds.iter().enumerate().map(store).collect())
     }
 
-    /// How many outputs there are.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Stores the results of `n` lanes, each of `count` elements.
     ///
     /// # Safety

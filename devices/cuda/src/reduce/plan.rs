@@ -241,4 +241,23 @@ mod tests {
         assert_eq!(blocks(&[4096, 4096], &[4096, 1], &[0, 1]), [1024]);
         assert_eq!(blocks(&[100], &[1], &[0]), [1]);
     }
+
+    #[test]
+    fn outputs_over_nothing_are_filled_element_by_element() {
+        let filled = |sizes: &[i64], strides: &[i64]| {
+            let result = Geometry::new(DType::F32, sizes, strides, 0).unwrap();
+            let views = [View::new(DType::F32, &[1], &[0]), View::new(DType::F32, &[0], &[1])];
+            let iter = build_over(&Config::new(Flags::REDUCE_2), &views[..1], &views[1..]).unwrap();
+            let sum = Reduction::new("sum", DType::F32, symbolic::<SumFn>(DType::F32).unwrap());
+            FoldPlan::new(&sum, &iter, &[1 << 40, 1 << 50], &[result])
+        };
+        let outputs = |plan: FoldPlan| -> Vec<u64> {
+            plan.launches().iter().map(|launch| word(launch, 48) & 0xffff_ffff).collect()
+        };
+        assert_eq!(outputs(filled(&[2, 3], &[3, 1]).unwrap()), [6]);
+        // All elements of an expanded output are one.
+        assert_eq!(outputs(filled(&[1 << 50, 3], &[0, 1]).unwrap()), [3]);
+        // Of these there are too many, in little memory.
+        assert_eq!(filled(&[1 << 14, 1 << 14, 1 << 14], &[1, 1, 1]), Err(LaunchError::TooLarge));
+    }
 }
