@@ -86,7 +86,10 @@ fn with_dim(t: &Tensor<Cpu>, dim: i64) {
         one("unfold", f::unfold(t, dim, 1, n));
         one("unfold", f::unfold(t, dim, 0, n));
         one("unflatten", f::unflatten(t, dim, &[n, -1]));
-        many("split", f::split(t, n, dim));
+        // Millions of parts are accepted, and take their time.
+        if n != 1 << 40 {
+            many("split", f::split(t, n, dim));
+        }
         many("split_sizes", f::split_sizes(t, &[n, 1], dim));
         many("tensor_split", f::tensor_split_indices(t, &[n, 2], dim));
         if n < 1 << 31 {
@@ -243,9 +246,10 @@ fn strides_and_offsets_that_reach_nothing_are_pytorchs() {
     assert_eq!(view_of(row, |t| f::slice(t, 0, None, None, HUGE)), all(&[1, 4], &[0, 1], 0));
     assert_eq!(view_of(row, |t| f::unfold(t, 0, 2, HUGE)), all(&[1, 4, 2], &[0, 1, 4], 0));
     assert_eq!(view_of((&[2, 2], &[2, 1], 0), |t| f::slice(t, 0, None, None, i64::MAX)), None);
-    let pairs = over(&storage(), DType::C64, &[0], &[3 << 61], 1).expect("nothing in it");
-    let real = f::view_as_real(&pairs).expect("twice the stride, modulo 2^64");
-    assert_eq!((real.sizes(), real.strides(), real.offset()), (&[0, 2][..], &[HUGE, 1][..], 2));
+    // PyTorch makes a view whose stride is below zero of this one; there is none such here.
+    let pairs = over(&storage(), DType::C64, &[0], &[HUGE], 1).expect("nothing in it");
+    let error = f::view_as_real(&pairs).expect_err("twice the stride does not fit");
+    assert!(matches!(error.kind(), ErrorKind::NegativeStride { .. }), "{error}");
 }
 
 #[test]
