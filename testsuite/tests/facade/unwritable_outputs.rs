@@ -4,6 +4,9 @@ use monomorph::core::ErrorKind;
 use monomorph::{AnyTensor, Cpu, DType, IValue, Result, Tensor, ops};
 use ops::functions as f;
 
+/// A call that reads one tensor and writes another.
+type Write = fn(&Tensor<Cpu>, &mut Tensor<Cpu>) -> Result<()>;
+
 /// A call by name of `inputs` and an output, which comes back whatever becomes of the call.
 fn boxed(name: &str, mut stack: Vec<IValue>, out: &mut Tensor<Cpu>) -> Result<()> {
     stack.push(out.clone().into());
@@ -63,7 +66,7 @@ fn outputs_are_written_together_or_not_at_all() {
 #[test]
 fn an_output_that_is_not_written_keeps_its_sizes() {
     let x = Tensor::<Cpu>::from_slice(&[1f32, -2.0, 3.0], &[3]).expect("three numbers");
-    let calls: [(&str, fn(&Tensor<Cpu>, &mut Tensor<Cpu>) -> Result<()>); 6] = [
+    let calls: [(&str, Write); 6] = [
         ("zeros", |_, out| f::zeros_out(&[3], out)),
         ("arange", |_, out| f::arange_out(3, out)),
         ("eye", |_, out| f::eye_out(2, out)),
