@@ -1,5 +1,6 @@
-//! Views and calls of tensors whose sizes, strides and offsets are as large as they can be: whatever is asked, nothing panics (tests are
-//! built with overflow checks), and what is returned lies in its storage. Where PyTorch has an answer, its strides and offset.
+//! Views and calls of tensors whose sizes, strides and offsets are as large as they can be: whatever is asked, nothing
+//! panics (tests are built with overflow checks), and what is returned lies in its storage. Where PyTorch has an
+//! answer, its strides and offset.
 
 use monomorph::core::{ErrorKind, strides};
 use monomorph::{Cpu, DType, Geometry, Meta, Result, Tensor, bf16, ops};
@@ -289,7 +290,8 @@ fn lists_of_parts_are_limited() {
     assert_eq!(f::unbind(&f::expand(&one, &[1 << 10]).expect("a view"), 0).expect("few").len(), 1 << 10);
 }
 
-/// Lists of one entry per element or column are made of what there is room for, and of nothing where there is no element.
+/// Lists of one entry per element or column are made of what there is room for, and of nothing where there is no
+/// element.
 #[test]
 fn what_there_is_no_room_for_is_an_error() {
     let mask = f::expand(&Tensor::<Cpu>::from_slice(&[true], &[1]).expect("a truth"), &[1 << 46]).expect("a view");

@@ -16,7 +16,8 @@ fn boxed(name: &str, mut stack: Vec<IValue>, out: &mut Tensor<Cpu>) -> Result<()
     called
 }
 
-/// An operator of two results refuses what it cannot write to one of them before it writes the other, and leaves both as they were.
+/// An operator of two results refuses what it cannot write to one of them before it writes the other, and leaves both
+/// as they were.
 #[test]
 fn outputs_are_written_together_or_not_at_all() {
     let x = Tensor::<Cpu>::from_slice(&[1f32, -2.0, 3.0], &[3]).expect("three numbers");
