@@ -204,9 +204,7 @@ pub enum ErrorKind {
         want: Vec<i64>,
     },
     /// More dimensions than a tensor may have.
-    #[error(
-        "{got} dimensions are too many; a tensor has at most {most}; merge some with reshape, or squeeze those of size 1"
-    )]
+    #[error("{got} dimensions are too many; at most {most} are accepted; merge some with reshape, or squeeze some")]
     TooManyDims {
         /// How many.
         got: usize,

@@ -82,7 +82,8 @@ impl Traits {
         let mut canonical = true;
         for (&size, &stride) in sizes.iter().zip(strides).rev() {
             ample &= size > 1;
-            // Below zero where the product does not fit, which is the stride of no tensor: new tensors of such sizes are refused.
+            // Below zero where the product does not fit, which is the stride of no tensor: new tensors of such sizes
+            // are refused.
             canonical &= stride == running;
             running = if running < 0 { running } else { running.checked_mul(size.max(1)).unwrap_or(-1) };
         }
@@ -106,8 +107,8 @@ impl Traits {
 }
 
 impl Geometry {
-    /// A geometry that has been checked: equal lengths, at most [`MAX_DIMS`](strides::MAX_DIMS) dimensions, nothing negative, and an
-    /// extent that fits an `i64` in bytes.
+    /// A geometry that has been checked: equal lengths, at most [`MAX_DIMS`](strides::MAX_DIMS) dimensions, nothing
+    /// negative, and an extent that fits an `i64` in bytes.
     pub fn new(dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Geometry> {
         strides::check_ndim(sizes.len())?;
         if sizes.len() != strides.len() {
@@ -220,8 +221,8 @@ impl Geometry {
         self.strides.get(..self.ndim()).unwrap_or_else(|| &self.far_lists()[self.ndim()..])
     }
 
-    /// The offset of index `index` of dimension `dim` of all others' first, modulo 2⁶⁴: exact if there is such an element. That of a
-    /// dimension that there is none of is the tensor's own.
+    /// The offset of index `index` of dimension `dim` of all others' first, modulo 2⁶⁴: exact if there is such an
+    /// element. That of a dimension that there is none of is the tensor's own.
     #[inline]
     pub fn offset_at(&self, dim: usize, index: i64) -> i64 {
         strides::offset_at(self.offset, self.strides().get(dim).copied().unwrap_or(0), index)

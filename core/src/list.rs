@@ -1,6 +1,6 @@
-//! Lists in the host's memory whose length a caller chose, or that follows from a size: their room is asked for before they are filled, so
-//! that what there is no room for is an error and not the end of the process. Whoever makes a list of one entry per element, index, part or
-//! result makes it here.
+//! Lists in the host's memory whose length a caller chose, or that follows from a size: their room is asked for before
+//! they are filled, so that what there is no room for is an error and not the end of the process. Whoever makes a list
+//! of one entry per element, index, part or result makes it here.
 
 use crate::device::DeviceId;
 use crate::error::{ErrorKind, Result};
@@ -16,8 +16,8 @@ const LARGE: usize = 1 << 30;
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Allocation`] where there is no room. More than the machine's memory there never is, although some systems grant it, to end
-/// the process that fills it.
+/// [`ErrorKind::Allocation`] where there is no room. More than the machine's memory there never is, although some
+/// systems grant it, to end the process that fills it.
 pub fn with_capacity<T>(entries: usize) -> Result<Vec<T>> {
     let bytes = entries.saturating_mul(size_of::<T>());
     let mut list = Vec::new();

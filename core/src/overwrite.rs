@@ -1,5 +1,6 @@
-//! Several tensors given their final geometry and elements, all of them or none: what an operator of several results does with the
-//! caller's outputs. Everything that can be refused is refused, and every borrow taken, before the first element is written.
+//! Several tensors given their final geometry and elements, all of them or none: what an operator of several results
+//! does with the caller's outputs. Everything that can be refused is refused, and every borrow taken, before the first
+//! element is written.
 
 use crate::device::Device;
 use crate::error::{ErrorKind, Result};
@@ -11,7 +12,8 @@ use crate::storage::{Header, Held};
 use crate::strides::Dims;
 use crate::tensor::Tensor;
 
-/// What one tensor is to become: its geometry, and the tensor whose elements, broadcast and converted, are written to it.
+/// What one tensor is to become: its geometry, and the tensor whose elements, broadcast and converted, are written to
+/// it.
 pub struct Replacement<'t, D: Device> {
     /// What is written. An offset counts from the start of its storage, which grows to hold the geometry.
     pub tensor: &'t mut Tensor<D>,
@@ -23,9 +25,9 @@ pub struct Replacement<'t, D: Device> {
 
 /// Gives every tensor its geometry and writes the elements.
 ///
-/// Errors, with every tensor as it was (but that storages may have grown): sizes that the elements do not broadcast to, another device,
-/// memory that cannot be had, a geometry that overlaps itself, a storage that is borrowed or frozen. Only what a device reports in the
-/// midst of a copy comes too late.
+/// Errors, with every tensor as it was (but that storages may have grown): sizes that the elements do not broadcast to,
+/// another device, memory that cannot be had, a geometry that overlaps itself, a storage that is borrowed or frozen.
+/// Only what a device reports in the midst of a copy comes too late.
 pub fn overwrite<D: Device>(all: &mut [Replacement<'_, D>]) -> Result<()> {
     let mut before = list::with_capacity(all.len())?;
     let mut staged = list::with_capacity(all.len())?;
@@ -93,8 +95,8 @@ fn write<D: Device>(all: &mut [Replacement<'_, D>], staged: &[Option<Tensor<D>>]
         let index = one.tensor.device().index;
         let _guard = D::enter(index);
         // SAFETY:
-        // * C1: T1 for both geometries, in storages on one device that are borrowed as above; the strides of the elements are 0 in
-        //   every dimension that they are broadcast along.
+        // * C1: T1 for both geometries, in storages on one device that are borrowed as above; the strides of the
+        //   elements are 0 in every dimension that they are broadcast along.
         // * C2: the elements are in no storage that is written: those that were are staged in one of their own.
         unsafe { D::copy(index, &sizes, to.strided(None), from.strided(Some(&strides))) }?;
     }

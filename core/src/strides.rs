@@ -3,12 +3,13 @@
 //!
 //! # Arithmetic
 //!
-//! A tensor without elements may have any strides and any offset, so sums and products of them need not fit an `i64` although they
-//! reach nothing. They are of one of two kinds, and the lint below refuses any other:
+//! A tensor without elements may have any strides and any offset, so sums and products of them need not fit an `i64`
+//! although they reach nothing. They are of one of two kinds, and the lint below refuses any other:
 //!
-//! * *exact* (`checked_*`), where a number of elements or bytes is found: an overflow is an [`ErrorKind::SizeOverflow`];
-//! * *modulo 2⁶⁴* (`wrapping_*`), where a stride or an offset is found. For elements that exist that is exact, since the tensor that
-//!   they belong to was checked against its storage. Where there are none it is what PyTorch computes;
+//! * *exact* (`checked_*`), where a number of elements or bytes is found: an overflow is an
+//!   [`ErrorKind::SizeOverflow`];
+//! * *modulo 2⁶⁴* (`wrapping_*`), where a stride or an offset is found. For elements that exist that is exact, since
+//!   the tensor that they belong to was checked against its storage. Where there are none it is what PyTorch computes;
 //!   [`Geometry::new`](crate::Geometry::new) refuses a result below zero, as PyTorch does.
 #![deny(clippy::arithmetic_side_effects)]
 
@@ -19,8 +20,9 @@ use smallvec::SmallVec;
 /// Sizes or strides, inline up to 6 dimensions.
 pub type Dims = SmallVec<[i64; 6]>;
 
-/// The most dimensions that a tensor may have. Orders of dimensions are found by insertion, in quadratic time, and masks of them are
-/// words; PyTorch has no limit of its own, but refuses more than 64 where an operator names dimensions.
+/// The most dimensions that a tensor may have. Orders of dimensions are found by insertion, in quadratic time, and
+/// masks of them are words; PyTorch has no limit of its own, but refuses more than 64 where an operator names
+/// dimensions.
 pub const MAX_DIMS: usize = 128;
 
 /// An error for more than [`MAX_DIMS`] dimensions.
@@ -40,7 +42,8 @@ pub fn offset_at(offset: i64, stride: i64, index: i64) -> i64 {
     offset.wrapping_add(stride.wrapping_mul(index))
 }
 
-/// The number of elements. An error for more than [`MAX_DIMS`] sizes, one below zero, and a number that does not fit an `i64`.
+/// The number of elements. An error for more than [`MAX_DIMS`] sizes, one below zero, and a number that does not fit an
+/// `i64`.
 pub fn numel(sizes: &[i64]) -> Result<usize> {
     check_ndim(sizes.len())?;
     let mut n = Some(1i64);
@@ -78,8 +81,8 @@ fn overflow(sizes: &[i64], strides: &[i64]) -> Error {
     ErrorKind::SizeOverflow { sizes: sizes.to_vec(), strides: strides.to_vec() }.into()
 }
 
-/// Row-major strides. A size of 0 counts as 1, as in PyTorch. Modulo 2⁶⁴, which matters to a tensor without elements only:
-/// [`strides_for`] refuses such sizes.
+/// Row-major strides. A size of 0 counts as 1, as in PyTorch. Modulo 2⁶⁴, which matters to a tensor without elements
+/// only: [`strides_for`] refuses such sizes.
 pub fn contiguous_strides(sizes: &[i64]) -> Dims {
     let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
     let mut running: i64 = 1;
@@ -101,8 +104,8 @@ fn exact_contiguous_strides(sizes: &[i64]) -> Option<Dims> {
     Some(strides)
 }
 
-/// Strides that make the dimensions dense in the given order, the first in `order` being the innermost; `None` if one does not fit. A
-/// size of 0 makes the strides behind it 0, as in PyTorch's channels-last formats.
+/// Strides that make the dimensions dense in the given order, the first in `order` being the innermost; `None` if one
+/// does not fit. A size of 0 makes the strides behind it 0, as in PyTorch's channels-last formats.
 fn dense_in_order(sizes: &[i64], order: &[usize]) -> Option<Dims> {
     let mut strides: Dims = SmallVec::from_elem(0, sizes.len());
     let mut running = Some(1i64);
@@ -208,8 +211,8 @@ pub fn suggest_format(sizes: &[i64], strides: &[i64]) -> MemoryFormat {
     MemoryFormat::Contiguous
 }
 
-/// True if every element of a dense block is reached exactly once, in any order of dimensions. Empty tensors are dense; what no tensor
-/// can have is not.
+/// True if every element of a dense block is reached exactly once, in any order of dimensions. Empty tensors are dense;
+/// what no tensor can have is not.
 pub fn is_non_overlapping_and_dense(sizes: &[i64], strides: &[i64]) -> bool {
     if sizes.len() != strides.len() || sizes.len() > MAX_DIMS {
         return false;
@@ -231,7 +234,8 @@ pub fn is_non_overlapping_and_dense(sizes: &[i64], strides: &[i64]) -> bool {
 }
 
 /// The dimensions of two elements or more as (stride, size), in ascending order. By insertion: a tensor that has elements has at most 62
-/// such dimensions, and a sort for any number of them is 5 KB of code. Callers make sure that there are no more than [`MAX_DIMS`].
+/// such dimensions, and a sort for any number of them is 5 KB of code. Callers make sure that there are no more than
+/// [`MAX_DIMS`].
 pub(crate) fn by_stride(sizes: &[i64], strides: &[i64]) -> SmallVec<[(i64, i64); 6]> {
     let mut sorted: SmallVec<[(i64, i64); 6]> = SmallVec::new();
     for (&size, &stride) in sizes.iter().zip(strides).filter(|(size, _)| **size > 1) {
@@ -243,8 +247,8 @@ pub(crate) fn by_stride(sizes: &[i64], strides: &[i64]) -> SmallVec<[(i64, i64);
 }
 
 /// The strides of a new dense tensor in the order of the source's dimensions, for `preserve_format`: the source's own
-/// strides if it is non-overlapping and dense, else dense strides in the order of its strides. Of what no tensor can have, the
-/// contiguous ones.
+/// strides if it is non-overlapping and dense, else dense strides in the order of its strides. Of what no tensor can
+/// have, the contiguous ones.
 pub fn preserve_strides(sizes: &[i64], strides: &[i64]) -> Dims {
     if is_non_overlapping_and_dense(sizes, strides) {
         return Dims::from_slice(strides);

@@ -442,8 +442,9 @@ impl AnyTensor {
     pub fn list<D: Device>(tensors: Vec<Tensor<D>>) -> Vec<AnyTensor> {
         let mut tensors = std::mem::ManuallyDrop::new(tensors);
         let (first, len, capacity) = (tensors.as_mut_ptr().cast::<AnyTensor>(), tensors.len(), tensors.capacity());
-        // SAFETY: `first`, `len` and `capacity` are those of a vector that is not used or dropped any more. Its elements are AnyTensors:
-        // both types are repr(transparent) over Raw, so they have one size, one alignment and the same values.
+        // SAFETY: `first`, `len` and `capacity` are those of a vector that is not used or dropped any more. Its
+        // elements are AnyTensors: both types are repr(transparent) over Raw, so they have one size, one alignment and
+        // the same values.
         unsafe { Vec::from_raw_parts(first, len, capacity) }
     }
 

@@ -50,7 +50,8 @@ impl<'a> DimCounter<'a> {
         self.offset
     }
 
-    /// The largest step from here that stays in one row, or covers whole rows of one plane; no step when the range is used up.
+    /// The largest step from here that stays in one row, or covers whole rows of one plane; no step when the range is
+    /// used up.
     #[inline]
     pub fn max_2d_step(&self) -> [usize; 2] {
         if self.is_done() {

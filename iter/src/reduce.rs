@@ -195,9 +195,9 @@ fn for_each_start(p: &[*mut u8], strides: &[isize], n0: usize, n1: usize, mut f:
     }
 }
 
-/// Joins leaves in order: the left half of a node is the largest power of two below its number of leaves. If leaves or joins panic, what
-/// the leftmost says; the others, and accumulators that are left, are forgotten, since a drop of theirs is a caller's code, which must not
-/// run, and panic, on a thread of the pool.
+/// Joins leaves in order: the left half of a node is the largest power of two below its number of leaves. If leaves or
+/// joins panic, what the leftmost says; the others, and accumulators that are left, are forgotten, since a drop of
+/// theirs is a caller's code, which must not run, and panic, on a thread of the pool.
 fn tree<A: Send>(
     leaves: Range<usize>,
     parallel: bool,

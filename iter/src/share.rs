@@ -5,8 +5,9 @@
 //! a piece, never for one that has yet to wake up. So a call on a machine whose other cores are busy takes as long as on one thread.
 
 //!
-//! A piece is a caller's code and may panic. The first panic is carried to the caller, to go on there when nobody is at work. What any other
-//! says is forgotten, not dropped: a drop of it is a caller's code as well, and a panic on a thread of the pool ends the process.
+//! A piece is a caller's code and may panic. The first panic is carried to the caller, to go on there when nobody is at
+//! work. What any other says is forgotten, not dropped: a drop of it is a caller's code as well, and a panic on a
+//! thread of the pool ends the process.
 
 #[cfg(loom)]
 use loom::{
@@ -31,7 +32,8 @@ use std::{
 /// Pieces for each thread that a loop is best cut into: those who are held up leave some to the others.
 const PIECES: usize = 8;
 
-/// How often the caller looks for helpers to leave before it sleeps. In a model, where looking is waiting, it sleeps at once.
+/// How often the caller looks for helpers to leave before it sleeps. In a model, where looking is waiting, it sleeps at
+/// once.
 const LOOKS: usize = if cfg!(loom) { 0 } else { 200 };
 
 /// What a panic says.
@@ -169,7 +171,8 @@ pub fn pieces() -> usize {
 ///
 /// # Panics
 ///
-/// If `f` does, when all calls that have begun have ended: with what one of them says, its own if this thread failed as well.
+/// If `f` does, when all calls that have begun have ended: with what one of them says, its own if this thread failed as
+/// well.
 pub fn share<F: Fn(usize) + Sync>(pieces: usize, f: F) {
     if pieces < 2 || !is_parallel(pieces, 1) {
         return (0..pieces).for_each(f);
@@ -201,7 +204,8 @@ pub fn share_among<F: Fn(usize) + Sync>(helpers: usize, pieces: usize, f: F) {
     // SAFETY: S2: this is the caller.
     let own = caught(|| unsafe { job.take() }).err();
     drop(end);
-    // Nobody is inside any more, so this is all that will ever be said. It is taken from the job, which a helper may be the last to drop.
+    // Nobody is inside any more, so this is all that will ever be said. It is taken from the job, which a helper may be
+    // the last to drop.
     let other = job.helpers().panic.take();
     if let Some(panic) = match (own, other) {
         (Some(own), other) => {

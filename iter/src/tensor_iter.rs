@@ -21,8 +21,8 @@ pub(crate) struct Fixed {
 ///
 /// The shape is innermost first, and neighbouring dimensions that every operand walks as one are merged.
 ///
-/// Whatever is asked of an operand or a dimension that there is none of has the answer of an absent one: no strides, no bits, not reduced,
-/// and the common dtype.
+/// Whatever is asked of an operand or a dimension that there is none of has the answer of an absent one: no strides, no
+/// bits, not reduced, and the common dtype.
 ///
 /// Invariants, relied on by the walks:
 /// * I1: `strides` has `shape.len()` entries per operand, operand by operand.

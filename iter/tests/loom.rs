@@ -1,6 +1,6 @@
-//! The hand-off of shared work, model-checked: every interleaving of a caller and its helpers. What the pieces use is a loom cell that the
-//! caller writes when the call is over, so that a helper that comes too late is reported by loom itself. How pieces are taken on real threads
-//! is `share.rs`'s.
+//! The hand-off of shared work, model-checked: every interleaving of a caller and its helpers. What the pieces use is a
+//! loom cell that the caller writes when the call is over, so that a helper that comes too late is reported by loom
+//! itself. How pieces are taken on real threads is `share.rs`'s.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p monomorph-iter --release --test loom --target-dir target/loom

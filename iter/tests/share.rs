@@ -133,7 +133,8 @@ fn payloads_are_not_dropped_by_helpers() {
     every_number(64);
 }
 
-/// The same for closures over foreign memory, in the walk and in the tree of a fold, whose accumulators are bombs as well.
+/// The same for closures over foreign memory, in the walk and in the tree of a fold, whose accumulators are bombs as
+/// well.
 #[test]
 fn panics_of_closures_over_foreign_memory_reach_the_caller() {
     use monomorph_iter::foreign::{ForeignView, ForeignViewMut, accumulate, fold, map1};

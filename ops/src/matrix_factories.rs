@@ -69,8 +69,8 @@ struct Triangle {
 }
 
 impl Triangle {
-    /// The first row that has an element, if one has: from there on, each row has some until the last element. Rows without any may be
-    /// too many to be counted.
+    /// The first row that has an element, if one has: from there on, each row has some until the last element. Rows
+    /// without any may be too many to be counted.
     fn first_row(&self) -> i64 {
         if self.lower { self.offset.saturating_neg().max(0) } else { 0 }
     }

@@ -109,7 +109,8 @@ pub fn expand(g: &Geometry, size: &[i64], _implicit: bool) -> Result<Geometry> {
     strides::check_ndim(size.len())?;
     let mut sizes: Dims = Dims::from_elem(0, size.len());
     let mut new: Dims = Dims::from_elem(0, size.len());
-    // The size and stride of the next dimension; a tensor without dimensions has no next one around which to make a new one.
+    // The size and stride of the next dimension; a tensor without dimensions has no next one around which to make a new
+    // one.
     let mut next = None;
     for d in (0..size.len()).rev() {
         let want = size[d];
@@ -219,7 +220,8 @@ pub fn slice(g: &Geometry, dim: i64, start: Option<i64>, end: Option<i64>, step:
     reshaped(g, &sizes, &new, offset)
 }
 
-/// How many windows of `size` lie in `length` places, each `step` behind the one before. None if there is no room for one.
+/// How many windows of `size` lie in `length` places, each `step` behind the one before. None if there is no room for
+/// one.
 pub(crate) fn windows(length: i64, size: i64, step: i64) -> i64 {
     match length.checked_sub(size) {
         Some(last @ 0..) => last.checked_div(step).unwrap_or(0).saturating_add(1),

@@ -35,7 +35,8 @@ unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
     unsafe fn ready(plan: &UpsamplePlan, inputs: &UpsampleInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
         let out = outputs.geometry(0);
         let dtype = out.dtype();
-        // Modulo 2^64: exact in a dimension of two elements or more (T1), and of one element nothing is multiplied by it but 0.
+        // Modulo 2^64: exact in a dimension of two elements or more (T1), and of one element nothing is multiplied by
+        // it but 0.
         let stride = |g: &Geometry, d: usize| (g.strides()[d] as isize).wrapping_mul(dtype.size() as isize);
         let size = |d: usize| out.sizes()[d] as usize;
         let mut ready = Ready {

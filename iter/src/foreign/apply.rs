@@ -56,7 +56,8 @@ impl<'a> ForeignIter<'a> {
     /// Plans the iteration.
     ///
     /// Errors: sizes that do not broadcast, an output of another size, an output of which it is not certain that its
-    /// indices reach different elements, flags that ask for conversion, a configuration that names an input that there is none of.
+    /// indices reach different elements, flags that ask for conversion, a configuration that names an input that there
+    /// is none of.
     pub fn build(self) -> Result<ForeignPlan<'a>> {
         let reduction = self.config.flags.is_reduction;
         let named = [("promote_from", Some(self.config.promote_from)), ("outputs_like", self.config.outputs_like)];

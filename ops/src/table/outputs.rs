@@ -31,7 +31,8 @@ pub fn write_out<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<(
     resized(out, result.sizes(), |out| out.copy_from(result))
 }
 
-/// Gives a tensor other sizes, as [`resize`] does, and has `write` write it. If that fails the tensor gets back those that it had.
+/// Gives a tensor other sizes, as [`resize`] does, and has `write` write it. If that fails the tensor gets back those
+/// that it had.
 pub(crate) fn resized<D: Device>(
     tensor: &mut Tensor<D>,
     sizes: &[i64],
@@ -73,8 +74,8 @@ pub(crate) enum OutLayout {
     RowMajor,
 }
 
-/// Writes both results of an operator to out= tensors, as two iterations over `this` would that have one output each: all checks come
-/// before any element is written. Outputs get the names of the results, if there are any.
+/// Writes both results of an operator to out= tensors, as two iterations over `this` would that have one output each:
+/// all checks come before any element is written. Outputs get the names of the results, if there are any.
 pub(crate) fn write_pair<D: Device>(
     this: &Tensor<D>,
     pair: [(&Tensor<D>, &mut Tensor<D>, OutLayout); 2],

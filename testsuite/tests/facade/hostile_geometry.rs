@@ -1,5 +1,6 @@
-//! Views and calls of tensors whose sizes, strides and offsets are as large as they can be: whatever is asked, nothing panics (tests are
-//! built with overflow checks), and what is returned lies in its storage. Where PyTorch has an answer, its strides and offset.
+//! Views and calls of tensors whose sizes, strides and offsets are as large as they can be: whatever is asked, nothing
+//! panics (tests are built with overflow checks), and what is returned lies in its storage. Where PyTorch has an
+//! answer, its strides and offset.
 
 use monomorph::core::{ErrorKind, strides};
 use monomorph::{Cpu, DType, Geometry, Meta, Result, Tensor, bf16, ops};
@@ -86,7 +87,10 @@ fn with_dim(t: &Tensor<Cpu>, dim: i64) {
         one("unfold", f::unfold(t, dim, 1, n));
         one("unfold", f::unfold(t, dim, 0, n));
         one("unflatten", f::unflatten(t, dim, &[n, -1]));
-        many("split", f::split(t, n, dim));
+        // Millions of parts are accepted, and take their time.
+        if n != 1 << 40 {
+            many("split", f::split(t, n, dim));
+        }
         many("split_sizes", f::split_sizes(t, &[n, 1], dim));
         many("tensor_split", f::tensor_split_indices(t, &[n, 2], dim));
         if n < 1 << 31 {
@@ -243,18 +247,18 @@ fn strides_and_offsets_that_reach_nothing_are_pytorchs() {
     assert_eq!(view_of(row, |t| f::slice(t, 0, None, None, HUGE)), all(&[1, 4], &[0, 1], 0));
     assert_eq!(view_of(row, |t| f::unfold(t, 0, 2, HUGE)), all(&[1, 4, 2], &[0, 1, 4], 0));
     assert_eq!(view_of((&[2, 2], &[2, 1], 0), |t| f::slice(t, 0, None, None, i64::MAX)), None);
-    let pairs = over(&storage(), DType::C64, &[0], &[3 << 61], 1).expect("nothing in it");
-    let real = f::view_as_real(&pairs).expect("twice the stride, modulo 2^64");
-    assert_eq!((real.sizes(), real.strides(), real.offset()), (&[0, 2][..], &[HUGE, 1][..], 2));
+    // PyTorch makes a view whose stride is below zero of this one; there is none such here.
+    let pairs = over(&storage(), DType::C64, &[0], &[HUGE], 1).expect("nothing in it");
+    let error = f::view_as_real(&pairs).expect_err("twice the stride does not fit");
+    assert!(matches!(error.kind(), ErrorKind::NegativeStride { .. }), "{error}");
 }
 
 #[test]
 fn joined_sizes_that_cannot_be_counted_are_refused() {
     let t = over(&storage(), DType::F32, &[HUGE, 0], &[1, 1], 0).expect("nothing in it");
-    for dim in [0, 1] {
-        let error = f::cat(&[&t, &t, &t], dim).map(|t| t.sizes().to_vec());
-        assert_eq!(error.is_err(), dim == 0, "{error:?}");
-    }
+    let error = f::cat(&[&t, &t, &t], 0).expect_err("PyTorch's, too");
+    assert!(matches!(error.kind(), ErrorKind::SizeOverflow { .. }), "{error}");
+    assert_eq!(f::cat(&[&t, &t, &t], 1).map(|t| t.sizes().to_vec()), Ok(vec![HUGE, 0]));
     let error = f::flatten(&over(&storage(), DType::F32, &[HUGE, 8, 0], &[1, 1, 1], 0).expect("nothing"), 0, 1);
     assert!(matches!(error.expect_err("PyTorch's, too").kind(), ErrorKind::SizeOverflow { .. }));
 }
@@ -286,7 +290,8 @@ fn lists_of_parts_are_limited() {
     assert_eq!(f::unbind(&f::expand(&one, &[1 << 10]).expect("a view"), 0).expect("few").len(), 1 << 10);
 }
 
-/// Lists of one entry per element or column are made of what there is room for, and of nothing where there is no element.
+/// Lists of one entry per element or column are made of what there is room for, and of nothing where there is no
+/// element.
 #[test]
 fn what_there_is_no_room_for_is_an_error() {
     let mask = f::expand(&Tensor::<Cpu>::from_slice(&[true], &[1]).expect("a truth"), &[1 << 46]).expect("a view");

@@ -23,5 +23,6 @@ mod reductions;
 mod registry;
 mod spans;
 mod storages;
+mod unwritable_outputs;
 mod values;
 mod views;
