@@ -177,7 +177,12 @@ classes! {
     ComplexClass: C64 Complex32, C128 Complex64;
 }
 
-/// A domain on which fold `F` exists. The bound is the symbolic value's: every device has the same functions on the same
+mod sealed {
+    /// What nobody else can name, so nobody else can implement a trait whose method takes it.
+    pub struct Token;
+}
+
+/// A domain on which fold `F` exists. Sealed: devices compile what is recorded, and rely on its parts being those of `F`. The bound is the symbolic value's: every device has the same functions on the same
 /// classes.
 #[diagnostic::on_unimplemented(
     message = "the fold `{F}` does not cover its domain `{Self}`",
@@ -186,7 +191,7 @@ classes! {
 )]
 pub trait SymFold<F: ReduceFn>: DomainSet {
     /// The recording for one dtype; `None` outside of the domain.
-    fn record(dtype: DType) -> Option<Recording>;
+    fn record(dtype: DType, _: sealed::Token) -> Option<Recording>;
 }
 
 impl<F, B, I, R, C> SymFold<F> for Exact<B, I, R, C>
@@ -197,7 +202,7 @@ where
     R: SymClass<F, RealClass> + Membership,
     C: SymClass<F, ComplexClass> + Membership,
 {
-    fn record(dtype: DType) -> Option<Recording> {
+    fn record(dtype: DType, _: sealed::Token) -> Option<Recording> {
         B::record(dtype).or_else(|| I::record(dtype)).or_else(|| R::record(dtype)).or_else(|| C::record(dtype))
     }
 }
@@ -210,7 +215,7 @@ pub fn symbolic<F: ReduceFn>(dtype: DType) -> Option<Recording>
 where
     F::Domain: SymFold<F>,
 {
-    <F::Domain as SymFold<F>>::record(dtype)
+    <F::Domain as SymFold<F>>::record(dtype, sealed::Token)
 }
 
 #[cfg(test)]
