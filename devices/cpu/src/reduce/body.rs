@@ -13,7 +13,7 @@ use super::absorb::absorb;
 use super::lanes::Lanes;
 use super::meet::{collapse, merge};
 use super::results::Keep;
-use crate::cell::Cell;
+use crate::element::CpuElement;
 use crate::isa::{Isa, Portable};
 use crate::on::On;
 use monomorph_ops::algebra::Value;
@@ -84,7 +84,7 @@ pub struct Bodies {
 /// The bodies of fold `F` on `C` at level `I`.
 pub(super) const fn bodies<F, C, I>() -> Bodies
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
@@ -135,7 +135,7 @@ pub(super) unsafe fn sweep<F, C, I>(
     fresh: bool,
     acc: impl Fn(usize) -> Acc<F, C, I>,
 ) where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>>,
@@ -164,7 +164,7 @@ pub(super) unsafe fn sweep<F, C, I>(
 /// B2 for `n` lanes; each run of the results has `n` elements of the dtype that `result_dtype` names.
 unsafe fn finish<F, C>(lanes: Lanes, n: usize, count: i64, outs: [*mut u8; 2])
 where
-    C: Cell,
+    C: CpuElement,
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
     F: Fold<On<C, Portable>, On<i64, Portable>>,
     F::Results: Keep<C, Portable>,
@@ -183,7 +183,7 @@ where
 /// B2 for lane 0.
 unsafe fn nothing<F, C>(lanes: Lanes) -> bool
 where
-    C: Cell,
+    C: CpuElement,
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
     F: Fold<On<C, Portable>, On<i64, Portable>>,
 {

@@ -9,8 +9,8 @@ use super::results::result_dtype;
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::isa::Level;
-use crate::lane::{Block, Lane};
-use crate::pointwise::Base;
+use crate::pointwise::OperandBase;
+use crate::staging::{StageBlock, Stager};
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, ReduceRule, ResultKind};
@@ -18,7 +18,7 @@ use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, ReduceRule, Result
 /// A reduction bound to memory: pointers, layout, bodies. It may be moved between runs.
 pub struct Ready {
     driver: Driver,
-    input: Base,
+    input: OperandBase,
     /// The outputs of a reduction over nothing.
     empty: Vec<Geometry>,
 }
@@ -68,14 +68,14 @@ unsafe fn bind(
     let bodies = lookup(compute, level).or_else(any).ok_or_else(none)?;
     let input = match operand {
         // SAFETY: E2: the storage is borrowed as long as the result lives.
-        Operand::Tensor(tensor) => Base::at(unsafe { tensor.data() }),
-        Operand::Number(number) => Base::number(number.bytes()),
+        Operand::Tensor(tensor) => OperandBase::Memory(unsafe { tensor.data() }),
+        Operand::Number(number) => OperandBase::number(number.bytes()),
         Operand::Absent => {
             return Err(ErrorKind::ArgumentRule { rule: "argument self is absent; a reduction needs a tensor" }.into());
         }
     };
     let from = kinds.len();
-    let lane = Lane::input(
+    let lane = Stager::input(
         iter.dtype(from),
         compute,
         Bits::of(iter.dtype(from), iter.is_conj(from), iter.is_neg(from)),
@@ -83,7 +83,7 @@ unsafe fn bind(
     );
     let store = |(k, &kind): (usize, &ResultKind)| {
         let bits = Bits::of(iter.dtype(k), iter.is_conj(k), iter.is_neg(k));
-        Lane::output(iter.dtype(k), result_dtype(kind, compute), bits, level)
+        Stager::output(iter.dtype(k), result_dtype(kind, compute), bits, level)
     };
     let stores = kinds.iter().enumerate().map(store).collect();
     let mut outs = [std::ptr::null_mut(); 2];
@@ -118,7 +118,7 @@ impl Ready {
     ///
     /// As for `run`.
     unsafe fn fill(&self) {
-        let (mut first, mut second) = (Block::NEW, Block::NEW);
+        let (mut first, mut second) = (StageBlock::NEW, StageBlock::NEW);
         let lanes = Lanes { first: first.data(), second: second.data() };
         // SAFETY: B2: there is room for a lane.
         if !unsafe { (self.driver.bodies.nothing)(lanes) } {

@@ -4,7 +4,7 @@ use super::body::Bodies;
 use super::chunk::Chunks;
 use super::lanes::Lanes;
 use super::layout::{LANES, Layout, Task};
-use crate::lane::{Block, Lane, Tile};
+use crate::staging::{StageBlock, Stager, Tile};
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -42,8 +42,8 @@ impl Accs {
 pub(super) struct Driver {
     pub(super) layout: Layout,
     pub(super) bodies: Bodies,
-    pub(super) lane: Lane,
-    pub(super) stores: SmallVec<[Lane; 2]>,
+    pub(super) lane: Stager,
+    pub(super) stores: SmallVec<[Stager; 2]>,
     pub(super) outs: [*mut u8; 2],
     /// Operands may overlap in a way that nobody could analyse.
     pub(super) serial: bool,
@@ -101,20 +101,20 @@ impl Driver {
     ///
     /// The lanes hold accumulators (B2); from `outs` on there are `n` elements with these strides that nobody else uses.
     pub(super) unsafe fn store(&self, lanes: Lanes, n: usize, count: i64, outs: [*mut u8; 2], strides: [isize; 2]) {
-        let dense = |(k, lane): (usize, &Lane)| lane.is_direct() && (n == 1 || strides[k] == lane.size() as isize);
+        let dense = |(k, lane): (usize, &Stager)| lane.is_direct() && (n == 1 || strides[k] == lane.size() as isize);
         if self.stores.iter().enumerate().all(dense) {
             // SAFETY: dense runs of what the bodies give (R2).
             return unsafe { (self.bodies.finish)(lanes, n, count, outs) };
         }
         let [first, second] = self.bodies.parts;
-        let (mut blocks, mut scratch) = ([Block::NEW, Block::NEW], Block::NEW);
+        let (mut blocks, mut scratch) = ([StageBlock::NEW, StageBlock::NEW], StageBlock::NEW);
         for start in (0..n).step_by(LANES) {
             let len = LANES.min(n - start);
             let from = Lanes {
                 first: lanes.first.wrapping_add(start * first),
                 second: lanes.second.wrapping_add(start * second),
             };
-            let staged = blocks.each_mut().map(Block::data);
+            let staged = blocks.each_mut().map(StageBlock::data);
             // SAFETY: a block has room for LANES elements of any dtype.
             unsafe { (self.bodies.finish)(from, len, count, staged) };
             for (k, lane) in self.stores.iter().enumerate() {

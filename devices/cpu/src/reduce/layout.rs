@@ -2,8 +2,8 @@
 //! by shape, strides and dtypes alone.
 
 use super::body::{FEW_LANES, TALL, dense_lanes};
-use crate::lane::Lane;
-use crate::processor::Maker;
+use crate::processor::Vendor;
+use crate::staging::Stager;
 use monomorph_iter::TensorIter;
 use smallvec::SmallVec;
 
@@ -91,7 +91,7 @@ pub(super) struct Layout {
 impl Layout {
     /// The layout of a reduction whose input is read through `lane`, with accumulators of parts of so many bytes.
     /// `indexed` if the fold counts elements.
-    pub(super) fn new(iter: &TensorIter, lane: &Lane, parts: [usize; 2], indexed: bool) -> Layout {
+    pub(super) fn new(iter: &TensorIter, lane: &Stager, parts: [usize; 2], indexed: bool) -> Layout {
         let input = iter.noutputs();
         let dim = |d: usize| {
             let out = |k: usize| if k < input { iter.strides(k)[d] } else { 0 };
@@ -102,7 +102,7 @@ impl Layout {
         let numel = |dims: &Dims| dims.iter().map(|d| d.size).product::<usize>();
         let count = numel(&reduced);
         let bytes = iter.numel().saturating_mul(iter.dtype(input).size());
-        let fetches = bytes > FAR_BYTES && Maker::current().loses_rows();
+        let fetches = bytes > FAR_BYTES && Vendor::current().needs_row_prefetch();
         let ahead = if bytes > FAR_BYTES { AHEAD } else { 0 };
 
         let size = iter.dtype(input).size();

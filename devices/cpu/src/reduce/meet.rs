@@ -3,7 +3,7 @@
 use super::body::{Acc, Work, dense_lanes, sweep};
 use super::held::collapse_dense;
 use super::lanes::Lanes;
-use crate::cell::Cell;
+use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
 use crate::on::On;
 use monomorph_ops::algebra::Value;
@@ -17,7 +17,7 @@ struct Other(Lanes, usize);
 /// B1, B2 for `n` lanes of both, which lie apart.
 pub(super) unsafe fn merge<F, C, I>(lanes: Lanes, other: Lanes, n: usize)
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>>,
@@ -29,7 +29,7 @@ where
 
 impl<F, C, I> Kernel<I> for Work<F, C, Other>
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>>,
@@ -60,7 +60,7 @@ struct Halves {
 /// B1, B2 for `n` lanes, a multiple of `unit`.
 pub(super) unsafe fn collapse<F, C, I>(lanes: Lanes, n: usize, unit: usize)
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>>,
@@ -72,7 +72,7 @@ where
 
 impl<F, C, I> Kernel<I> for Work<F, C, Halves>
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>>,

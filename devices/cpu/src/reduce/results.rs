@@ -1,6 +1,6 @@
 //! Results of a fold on their way to memory.
 
-use crate::cell::{Cell, store};
+use crate::element::{CpuElement, store};
 use crate::isa::Isa;
 use crate::on::On;
 use monomorph_core::DType;
@@ -9,7 +9,7 @@ use monomorph_ops::pointwise::{Common, Truth};
 use monomorph_ops::reduce::{Index, ResultKind, Results, Two};
 
 /// How the results of a fold on `C` at level `I` are stored.
-pub trait Keep<C: Cell, I: Isa>: Results
+pub trait Keep<C: CpuElement, I: Isa>: Results
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -21,7 +21,7 @@ where
     unsafe fn keep(result: Self::Of<On<C, I>, On<i64, I>>, outs: [*mut u8; 2], i: usize);
 }
 
-impl<C: Cell, I: Isa> Keep<C, I> for Common
+impl<C: CpuElement, I: Isa> Keep<C, I> for Common
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -32,7 +32,7 @@ where
     }
 }
 
-impl<C: Cell, I: Isa> Keep<C, I> for Truth
+impl<C: CpuElement, I: Isa> Keep<C, I> for Truth
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -43,7 +43,7 @@ where
     }
 }
 
-impl<C: Cell, I: Isa> Keep<C, I> for Index
+impl<C: CpuElement, I: Isa> Keep<C, I> for Index
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -54,7 +54,7 @@ where
     }
 }
 
-impl<C: Cell, I: Isa> Keep<C, I> for Two
+impl<C: CpuElement, I: Isa> Keep<C, I> for Two
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {

@@ -185,7 +185,7 @@ fn random_calls_equal_a_naive_loop() {
         }
     }
     assert!(seen.iter().all(|&n| n > 500), "{seen:?}");
-    assert!(Axpy::RULE.flags == Rule::BINARY.flags);
+    assert!(Axpy::RULE.flags() == Rule::BINARY.flags());
 }
 
 /// `to = from` through the device's copy.
