@@ -16,8 +16,8 @@ use crate::tile_copy::Tile;
 /// for.
 ///
 /// The tile is borrowed, not copied: a wide load of fields that were just stored narrowly fails store forwarding and
-/// stalls until all earlier stores, up to those of the last output, have left. It held 31 % of the samples of an add
-/// with a broadcast column (decision 0010).
+/// stalls until all earlier stores, up to those of the last output, have left. The copy held 31 % of the samples of an
+/// add with a broadcast column (decision 0010).
 pub(crate) type CopyRows = unsafe fn(memory: *mut u8, tile: &Tile, block: *mut u8, size: usize);
 
 /// The function that gathers rows into a block, or scatters them from it, at a level or at the best one below it that

@@ -12,8 +12,9 @@
 //!
 //! K2 and K3 are those of `kernel_fn.rs`.
 
+use super::load_store::LoadStore;
 use super::operand_base::MAX_OPERANDS;
-use super::operands::{InputPointers, LoadOperands, LoadStore, StoreOutput};
+use super::operands::{InputPointers, LoadOperands, StoreOutput};
 use crate::element::CpuElement;
 use crate::isa::Isa;
 use crate::on::On;
@@ -175,8 +176,7 @@ unsafe fn converted_run<F, C, I>(
         let Some(buffer) = free.next() else { return from };
         let to = buffer.0.as_mut_ptr().cast::<u8>();
         // SAFETY:
-        // * R1: `n` elements from `start` on are initialised (K2); a buffer holds `n` widened ones, since `n <=
-        //   CONVERSION_RUN`;
+        // * R1: `n` elements from `start` on are initialised (K2); a buffer holds `CONVERSION_RUN >= n` widened ones;
         // * R2: the buffer is a local of its own;
         // * the frame is that of level `I`, which the host has (K1).
         unsafe { <On<C, I> as LoadStore>::widen_run(from, to, n) };

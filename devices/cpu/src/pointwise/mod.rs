@@ -34,6 +34,8 @@ mod element_loop;
 mod kernel_fn;
 mod kernel_spec;
 mod kernels;
+mod load_store;
+mod lookup_kernel;
 mod masked_block;
 mod non_temporal;
 mod operand_base;

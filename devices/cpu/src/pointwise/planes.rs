@@ -5,8 +5,8 @@
 //!
 //! * element by element, if operands may overlap in a way that nobody could analyse;
 //! * by one call of the kernel, if that takes such rows itself ([`RowLayout`]): light formulas;
-//! * in squares (`plane_squares.rs`), if some operand is dense across rows while others are dense within them, as in `a
-//!   + b.t()`;
+//! * in squares (`plane_squares.rs`), if some operand is dense across rows while others are dense within them, as in
+//!   `a + b.t()`;
 //! * in tiles of many rows, if rows are short, or not long and nothing but broadcast operands needs staging for it: an
 //!   operand that is dense across rows needs none then;
 //! * row by row without staging, if every operand is a dense run in each row;

@@ -6,40 +6,29 @@
 //!                 b: [0 1 0 1]
 //!        │ kernel, once                          table[…] = results as the output holds them
 //!        ▼
-//! out[i] = table[2 · a[i] + b[i]]                by the driver, with `lookup` as its kernel
+//! out[i] = table[2 · a[i] + b[i]]                by the driver, with a kernel that looks up (`lookup_kernel.rs`)
 //! ```
 //!
 //! So digamma of 65536 bools is computed twice, not 65536 times (decision 0024). The results are the kernel's own, bit
 //! for bit. Refuses everything else.
 
 use super::driver::Driver;
-use super::kernel_fn::{KernelFn, Traversal};
+use super::kernel_fn::Traversal;
 use super::kernel_spec::KernelSpec;
+use super::lookup_kernel::{LookupParams, MAX_ELEMENT_BYTES, MAX_ENTRIES, MAX_TENSORS, lookup_kernel};
 use super::operand_base::{MAX_OPERANDS, bases};
 use super::row_layout::RowMode;
 use crate::cast::{Bits, moved};
-#[cfg(target_arch = "x86_64")]
-use crate::isa::{Avx2, Avx512};
-use crate::isa::{Isa, Kernel, Level, Portable};
 use crate::staging::{StageBlock, StageBuffer, Stager};
 use crate::tile_copy::{Tile, TileCopier};
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, ErrorKind, Result, each};
+use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
 
 /// The fewest elements that are looked up. Below, building the table costs about as much as it saves; no measurement of
 /// the bound itself is recorded (decision 0024 has those of large calls).
 const MIN_ELEMENTS: usize = 64;
-
-/// The most bytes of an element.
-const MAX_ELEMENT_BYTES: usize = 16;
-
-/// The most tensors.
-const MAX_TENSORS: usize = 2;
-
-/// The most entries of a table: the values of two bools.
-const MAX_ENTRIES: usize = 1 << MAX_TENSORS;
 
 /// The domain of one tensor of bool, and of two: for each, its value in every entry. Integers that are alike have one
 /// entry, 0.
@@ -67,13 +56,6 @@ pub(super) struct SmallDomainTable {
 
 /// Which operands are tensors, in order.
 type Tensors = SmallVec<[usize; MAX_TENSORS]>;
-
-/// The parameters of a lookup kernel: which inputs index the table, and the table. Entries that differ only in the last
-/// input are neighbours.
-struct LookupParams {
-    inputs: [usize; MAX_TENSORS],
-    table: StageBuffer<{ MAX_ENTRIES * MAX_ELEMENT_BYTES }>,
-}
 
 impl SmallDomainTable {
     /// The call, if it is such a call. `integers_alike` says that the formula does not tell integers apart.
@@ -247,90 +229,3 @@ struct SharedElement(*const u8);
 
 // SAFETY: nobody writes what it points to as long as `fill` runs.
 unsafe impl Sync for SharedElement {}
-
-/// The kernel that looks outputs of `size` bytes up in a table, by the bytes of one or two inputs. Its parameters are
-/// [`LookupParams`].
-fn lookup_kernel(size: usize, tensors: usize, level: Level) -> KernelFn {
-    match size {
-        1 => lookup_kernel_of::<u8>(tensors, level),
-        2 => lookup_kernel_of::<u16>(tensors, level),
-        4 => lookup_kernel_of::<u32>(tensors, level),
-        8 => lookup_kernel_of::<u64>(tensors, level),
-        _ => lookup_kernel_of::<[u64; 2]>(tensors, level),
-    }
-}
-
-fn lookup_kernel_of<T: Copy>(tensors: usize, level: Level) -> KernelFn {
-    if tensors == 1 {
-        return level.choose(
-            lookup::<T, Portable, 1>,
-            #[cfg(target_arch = "x86_64")]
-            [lookup::<T, Avx2, 1>, lookup::<T, Avx512, 1>],
-        );
-    }
-    level.choose(
-        lookup::<T, Portable, 2>,
-        #[cfg(target_arch = "x86_64")]
-        [lookup::<T, Avx2, 2>, lookup::<T, Avx512, 2>],
-    )
-}
-
-/// # Safety
-///
-/// K1–K4 of `kernel_fn.rs`, where the parameters are [`LookupParams`] and K2 holds for the inputs that they name.
-unsafe fn lookup<T: Copy, I: Isa, const N: usize>(
-    out: *mut u8,
-    ins: *const *const u8,
-    n: usize,
-    params: *const (),
-    _traversal: Traversal<'_>,
-) -> bool {
-    // SAFETY: the parameters of this kernel are `LookupParams` (K4).
-    let params = unsafe { &*params.cast::<LookupParams>() };
-    let from = std::array::from_fn::<_, N, _>(|k| {
-        // SAFETY: `ins` has a pointer for each input (K2), and `inputs` are numbers of inputs.
-        unsafe { ins.wrapping_add(params.inputs[k]).read() }
-    });
-    let results = std::ptr::from_ref(&params.table).cast::<T>();
-    let table = std::array::from_fn(|k| {
-        // SAFETY: the table has `1 << N` elements of the output (K4), which have the size of `T`; beyond them the first
-        // is read once more.
-        unsafe { results.wrapping_add(if k >> N == 0 { k } else { 0 }).read_unaligned() }
-    });
-    // SAFETY: the host has the level `I` that this kernel was chosen for (K1).
-    let isa = unsafe { I::assume() };
-    isa.enter(Lookup { out: out.cast::<T>(), from, n, table });
-    true
-}
-
-/// The loop of a lookup by `N` inputs. The table lies in registers, and entries are chosen by blends.
-struct Lookup<T, const N: usize> {
-    out: *mut T,
-    from: [*const u8; N],
-    n: usize,
-    table: [T; MAX_ENTRIES],
-}
-
-impl<T: Copy, const N: usize, I: Isa> Kernel<I> for Lookup<T, N> {
-    type Home = Self;
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, _: I) {
-        let [neither, last, first, both] = self.table;
-        for i in 0..self.n {
-            let is: [bool; N] = each(
-                #[inline(always)]
-                |k| {
-                    // SAFETY: `i < n`, so byte `i` of each input that is looked up is in bounds and initialised (K2).
-                    unsafe { self.from[k].wrapping_add(i).read() != 0 }
-                },
-            );
-            let [no, yes] = if N > 1 && is[0] { [first, both] } else { [neither, last] };
-            let to = self.out.wrapping_add(i);
-            // SAFETY: `i < n`, so element `i` of the output is writable (K2); an input that is the output was read
-            // before (K3).
-            unsafe { to.write_unaligned(if is[N - 1] { yes } else { no }) };
-        }
-    }
-}
