@@ -130,12 +130,13 @@ unsafe fn bind(
     let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: formula.domain };
     let compute = if (formula.computes_as_f32)(common) { DType::F32 } else { common };
     let kernel = lookup(compute, level).ok_or_else(none)?;
+    let row_mode = formula.row_mode.restricted_to(compute, level);
     let spec = KernelSpec {
         kernel,
         kind: formula.kind,
         masks: formula.masks,
         light: formula.light,
-        row_mode: formula.row_mode.restricted_to(compute, level),
+        row_mode,
         common,
         compute,
         level,

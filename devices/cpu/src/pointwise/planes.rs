@@ -223,8 +223,8 @@ impl<'d> PlaneLoop<'d> {
         traversal: Traversal<'_>,
     ) -> bool {
         let is_input = || ins[..self.stagers.len() - 1].iter().any(|&at| std::ptr::eq(at, out));
-        let in_place = matches!(traversal, Traversal::NonTemporal) && is_input();
-        let traversal = if in_place { Traversal::Dense } else { traversal };
+        let traversal =
+            if matches!(traversal, Traversal::NonTemporal) && is_input() { Traversal::Dense } else { traversal };
         // SAFETY:
         // * K1 to K4 and K6: the caller promises them;
         // * K5: no input is the output where stores are non-temporal, and `plane` ends with a fence.
@@ -264,8 +264,7 @@ impl<'d> PlaneLoop<'d> {
                 let to = plane.element(0, row, col);
                 let is_staged = plane.staged & 1 == 1;
                 let out = if is_staged { blocks[0].data() } else { to };
-                let non_temporal = self.non_temporal && !is_staged;
-                let traversal = if non_temporal { Traversal::NonTemporal } else { Traversal::Dense };
+                let traversal = if self.non_temporal && !is_staged { Traversal::NonTemporal } else { Traversal::Dense };
                 // SAFETY:
                 // * K1 by D2; K4: `plane` was promised it; K6 doesn't apply;
                 // * K2: staged operands are dense in their blocks, the others are dense runs of the tile's elements in
