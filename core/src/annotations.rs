@@ -19,6 +19,7 @@ use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::ivalue::IValue;
 use crate::schema::{Alias, Argument, Base, Schema};
+use std::collections::HashMap;
 
 /// The tensors among the arguments of a call, as they were before it.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ pub fn checked_call(schema: &Schema, stack: &mut Stack, kernel: impl FnOnce(&mut
     let held = |(arg, value): (&Argument, &IValue)| if arg.is_mutable() { IValue::None } else { value.clone() };
     let args: Vec<IValue> = schema.args().zip(&*stack).map(held).collect();
     kernel(stack)?;
-    check_alias_annotations(schema, &before, &args, stack)
+    check_alias_annotations(schema, &before, &args, stack).inspect_err(|_| stack.clear())
 }
 
 /// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results. Of an argument
@@ -127,11 +128,16 @@ fn check_aliases(schema: &Schema, before: &Before, args: &[IValue], results: &[I
     if SILENT_VIEWS.contains(&schema.name()) {
         return Ok(());
     }
-    let held = |storage| {
-        let now = args.iter().enumerate();
-        let now = now.filter(move |(_, v)| v.tensors().any(|t| t.storage_id() == storage)).map(|(i, _)| i);
-        before.0.iter().filter(move |seen| seen.storage == storage).map(|seen| seen.position).chain(now)
-    };
+    // The arguments that have each storage, before the call or now. Lists may be long, so they are gone through once.
+    let mut holders: HashMap<usize, Vec<usize>> = HashMap::new();
+    let now = args.iter().enumerate().flat_map(|(i, v)| v.tensors().map(move |t| (t.storage_id(), i)));
+    for (storage, position) in before.0.iter().map(|seen| (seen.storage, seen.position)).chain(now) {
+        let positions = holders.entry(storage).or_default();
+        if positions.last() != Some(&position) {
+            positions.push(position);
+        }
+    }
+    let held = |storage| holders.get(&storage).into_iter().flatten().copied();
     let written = schema.written_positions().collect::<Vec<_>>();
     for (index, (result, ret)) in results.iter().zip(schema.returns()).enumerate() {
         for storage in result.tensors().map(crate::AnyTensor::storage_id) {

@@ -5,6 +5,7 @@ use crate::device::{Contents, Device, DeviceId};
 use crate::element::Element;
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
+use crate::list;
 use crate::scalar::Scalar;
 use crate::storage::Held;
 use crate::strides;
@@ -140,10 +141,8 @@ impl Raw {
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let held = Held::read(header, "self")?;
         let numel = geometry.numel();
-        let mut out = Vec::new();
         // An expanded tensor can have more elements than there is memory.
-        let bytes = numel.saturating_mul(size_of::<T>());
-        out.try_reserve_exact(numel).map_err(|_| ErrorKind::Allocation { bytes, device: DeviceId::CPU })?;
+        let mut out = list::with_capacity(numel)?;
         for_each_element(self, &held, i64::MAX, |value: T| out.push(value))?;
         Ok(out)
     }
@@ -284,9 +283,11 @@ impl<D: Device> Tensor<D> {
         if numel != data.len() {
             return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: data.len() }.into());
         }
-        let mut tensor = Tensor::<D>::zeroed(T::DTYPE, sizes, &strides::contiguous_strides(sizes), index)?;
+        let geometry = Geometry::contiguous(T::DTYPE, sizes)?;
+        let mut tensor = Tensor::<D>::from_raw(Raw::allocate::<D>(geometry, index, Contents::Zeroed)?);
         if !tensor.raw().header().is_some_and(|header| header.is_host()) {
-            let stored: Vec<T::Stored> = data.iter().map(|x| x.store()).collect();
+            let mut stored: Vec<T::Stored> = list::with_capacity(data.len())?;
+            stored.extend(data.iter().map(|x| x.store()));
             tensor.raw().write_first(bytemuck::cast_slice(&stored))?;
             return Ok(tensor);
         }

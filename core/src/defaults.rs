@@ -59,7 +59,7 @@ fn items_of(base: Base, items: &[Literal]) -> Option<IValue> {
             let number = |v: Option<IValue>| -> Option<Scalar> { v?.to_scalar() };
             IValue::Scalars(values.map(number).collect::<Option<_>>()?)
         }
-        _ => IValue::List(values.collect::<Option<_>>()?),
+        _ => IValue::List(values.collect::<Option<Vec<_>>>()?.try_into().ok()?),
     })
 }
 

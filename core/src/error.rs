@@ -203,6 +203,14 @@ pub enum ErrorKind {
         /// Those of the first tensor.
         want: Vec<i64>,
     },
+    /// More dimensions than a tensor may have.
+    #[error("{got} dimensions are too many; at most {most} are accepted; merge some with reshape, or squeeze some")]
+    TooManyDims {
+        /// How many.
+        got: usize,
+        /// The most that are accepted.
+        most: usize,
+    },
     /// A size below zero.
     #[error("argument {arg} contains the negative size {got}; sizes of 0 or more are accepted")]
     NegativeSize {
@@ -508,7 +516,7 @@ pub enum ErrorKind {
         /// The first argument that has the storage.
         arg: String,
     },
-    /// A boxed kernel with another number of results than its schema. Found in debug builds.
+    /// A boxed kernel with another number of results than its schema.
     #[error("the kernel returned {got} results; the schema has {want}")]
     ResultCount {
         /// How many there were.
@@ -516,7 +524,8 @@ pub enum ErrorKind {
         /// How many the schema has.
         want: usize,
     },
-    /// A result that is undefined and should not be, or the other way round. Found in debug builds.
+    /// A result that is undefined and should not be, or the other way round. Where the schema has an `output_mask`,
+    /// found in debug builds.
     #[error(
         "result {result} is {}; a result is undefined where output_mask is false and nowhere else",
         match mask { Some(false) => "a tensor although output_mask is false there", Some(true) => "undefined although output_mask is true there", None => "undefined and the schema has no output_mask for it" }

@@ -1,8 +1,10 @@
 //! Geometry: everything about a tensor but its memory. Sizes, strides and offset are validated against their storage where
 //! a tensor is made, never later.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
+use crate::format::MemoryFormat;
 use crate::names::Names;
 use crate::strides;
 
@@ -80,8 +82,10 @@ impl Traits {
         let mut canonical = true;
         for (&size, &stride) in sizes.iter().zip(strides).rev() {
             ample &= size > 1;
+            // Below zero where the product does not fit, which is the stride of no tensor: new tensors of such sizes
+            // are refused.
             canonical &= stride == running;
-            running = running.saturating_mul(size.max(1));
+            running = if running < 0 { running } else { running.checked_mul(size.max(1)).unwrap_or(-1) };
         }
         let layout = match canonical {
             true => Traits::ROW_MAJOR | Traits::CANONICAL,
@@ -103,8 +107,10 @@ impl Traits {
 }
 
 impl Geometry {
-    /// A geometry that has been checked: equal lengths, nothing negative, and an extent that fits an `i64` in bytes.
+    /// A geometry that has been checked: equal lengths, at most [`MAX_DIMS`](strides::MAX_DIMS) dimensions, nothing
+    /// negative, and an extent that fits an `i64` in bytes.
     pub fn new(dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Result<Geometry> {
+        strides::check_ndim(sizes.len())?;
         if sizes.len() != strides.len() {
             return Err(ErrorKind::ListLength { arg: "stride", got: strides.len(), want: sizes.len() }.into());
         }
@@ -136,7 +142,9 @@ impl Geometry {
                 next.is_some()
             });
         if !dense || running.checked_mul(dtype.size() as i64).is_none() {
-            return Geometry::new(dtype, sizes, &strides::contiguous_strides(sizes), 0);
+            strides::check_ndim(sizes.len())?;
+            strides::numel(sizes)?;
+            return Geometry::new(dtype, sizes, &strides::strides_for(sizes, MemoryFormat::Contiguous)?, 0);
         }
         Ok(Geometry::unchecked(dtype, sizes, &strides[..sizes.len()], 0))
     }
@@ -211,6 +219,13 @@ impl Geometry {
     #[inline]
     pub fn strides(&self) -> &[i64] {
         self.strides.get(..self.ndim()).unwrap_or_else(|| &self.far_lists()[self.ndim()..])
+    }
+
+    /// The offset of index `index` of dimension `dim` of all others' first, modulo 2⁶⁴: exact if there is such an
+    /// element. That of a dimension that there is none of is the tensor's own.
+    #[inline]
+    pub fn offset_at(&self, dim: usize, index: i64) -> i64 {
+        strides::offset_at(self.offset, self.strides().get(dim).copied().unwrap_or(0), index)
     }
 
     /// The number of dimensions.

@@ -2,12 +2,15 @@
 
 use crate::device::DeviceId;
 use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Layout, MemoryFormat};
 use crate::scalar::Scalar;
 use crate::set::Storage;
 use crate::shared::SharedTensor;
 use crate::tensor::AnyTensor;
 use num_complex::Complex64;
+use std::fmt;
+use std::ops::Deref;
 
 static_assertions::const_assert!(size_of::<IValue>() <= 32);
 
@@ -55,7 +58,53 @@ pub enum IValue {
     /// `Tensor?[]`.
     OptionalTensors(Vec<Option<AnyTensor>>),
     /// A list of another type.
-    List(Vec<IValue>),
+    List(ItemList),
+}
+
+/// A list whose items have no list of their own among the variants of [`IValue`], such as `Device[]`; also the empty
+/// list of any type.
+///
+/// No item is such a list itself. So values are two levels deep at most, and dropping, copying or printing one does not
+/// recurse with its contents.
+#[derive(Clone, Default)]
+pub struct ItemList(Vec<IValue>);
+
+impl ItemList {
+    /// The empty list.
+    pub const EMPTY: ItemList = ItemList(Vec::new());
+
+    /// The items.
+    pub fn into_vec(self) -> Vec<IValue> {
+        self.0
+    }
+}
+
+impl TryFrom<Vec<IValue>> for ItemList {
+    type Error = Error;
+
+    /// # Errors
+    ///
+    /// [`ErrorKind::ArgumentRule`] if an item is such a list itself.
+    fn try_from(items: Vec<IValue>) -> Result<ItemList> {
+        if items.iter().any(|item| matches!(item, IValue::List(_))) {
+            let rule = "a list of values has such a list as an item; accepted are single values and lists of one type";
+            return Err(ErrorKind::ArgumentRule { rule }.into());
+        }
+        Ok(ItemList(items))
+    }
+}
+
+impl Deref for ItemList {
+    type Target = [IValue];
+    fn deref(&self) -> &[IValue] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ItemList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl IValue {

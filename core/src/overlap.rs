@@ -1,4 +1,5 @@
 //! Memory overlap: may two indices of one tensor, or elements of two tensors, be the same memory?
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
@@ -29,8 +30,11 @@ pub enum Shared {
     Unknown,
 }
 
-/// Judges one geometry. Strides are in any one unit.
+/// Judges one geometry. Strides are in any one unit. More dimensions than a tensor may have are too hard to tell.
 pub fn internal(sizes: &[i64], strides: &[i64]) -> Internal {
+    if sizes.len() > strides::MAX_DIMS {
+        return Internal::Unknown;
+    }
     if strides::is_non_overlapping_and_dense(sizes, strides) || sizes.contains(&0) {
         return Internal::No;
     }
@@ -43,7 +47,7 @@ pub fn internal(sizes: &[i64], strides: &[i64]) -> Internal {
         if stride <= reach {
             return Internal::Unknown;
         }
-        reach = match (size - 1).checked_mul(stride).and_then(|r| reach.checked_add(r)) {
+        reach = match size.wrapping_sub(1).checked_mul(stride).and_then(|r| reach.checked_add(r)) {
             Some(r) => r,
             None => return Internal::Unknown,
         };
@@ -75,7 +79,7 @@ impl<'a> Place<'a> {
         let start = geometry.offset().saturating_mul(element as i64);
         let end = geometry.bytes_needed().map_or(start, |bytes| (bytes as i64).max(start));
         let (sizes, strides) = (geometry.sizes(), geometry.strides());
-        Place { storage: tensor.storage_id(), start, bytes: end - start, element, sizes, strides }
+        Place { storage: tensor.storage_id(), start, bytes: end.saturating_sub(start), element, sizes, strides }
     }
 }
 
@@ -93,7 +97,7 @@ pub fn shared(a: &Place<'_>, b: &Place<'_>) -> Shared {
     {
         return Shared::Unknown;
     }
-    let (a_end, b_end) = (a.start + a.bytes, b.start + b.bytes);
+    let (a_end, b_end) = (a.start.saturating_add(a.bytes), b.start.saturating_add(b.bytes));
     if a.start == b.start && a_end == b_end {
         return if a.strides == b.strides { Shared::Full } else { Shared::Partial };
     }

@@ -109,7 +109,7 @@ impl<D: Device> Tensor<D> {
     }
 
     /// A contiguous tensor of the same values in a storage of its own, of the same dtype and on the same device.
-    fn staged(&self) -> Result<Tensor<D>> {
+    pub(crate) fn staged(&self) -> Result<Tensor<D>> {
         let strides = strides::contiguous_strides(self.sizes());
         // SAFETY: every element is copied, or it is dropped.
         let mut copy = unsafe { Tensor::<D>::unwritten(self.dtype(), self.sizes(), &strides, self.device().index) }?;
@@ -184,13 +184,15 @@ impl<D: Device> Tensor<D> {
     }
 }
 
-struct Side {
-    data: *mut u8,
-    geometry: Geometry,
+/// A tensor whose storage is borrowed.
+pub(crate) struct Side {
+    pub(crate) data: *mut u8,
+    pub(crate) geometry: Geometry,
 }
 
 impl Side {
-    fn strided<'a>(&'a self, strides: Option<&'a [i64]>) -> Strided<'a> {
+    /// It as devices see it, with other strides if some are given.
+    pub(crate) fn strided<'a>(&'a self, strides: Option<&'a [i64]>) -> Strided<'a> {
         let g = &self.geometry;
         let strides = strides.unwrap_or_else(|| g.strides());
         Strided { data: self.data, strides, dtype: g.dtype(), conj: g.is_conj(), neg: g.is_neg() }
@@ -198,7 +200,7 @@ impl Side {
 }
 
 /// The strides with which a tensor is seen as one of larger sizes: 0 in every broadcast dimension.
-fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<Dims> {
+pub(crate) fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<Dims> {
     let broadcast = strides::broadcast_sizes(sizes, geometry.sizes())?;
     if broadcast.as_slice() != sizes {
         return Err(ErrorKind::OutputSize { index: 0, got: sizes.to_vec(), want: broadcast.to_vec() }.into());

@@ -1,7 +1,9 @@
 //! A tensor behind one counted word: what a boxed value holds, so that values are small and a copy of one copies no geometry.
 //! Owns the count and the block of it; refuses to know what a boxed value is.
 //!
-//! Invariant B1: the node is live as long as a handle to it is, and is changed only through `&mut` to the only handle.
+//! Invariants:
+//! * B1: the node is live as long as a handle to it is, and is changed only through `&mut` to the only handle.
+//! * B2: the node lies in a `Room` that was leaked, and nobody else frees it.
 
 use crate::borrow::RefCount;
 use crate::tensor::AnyTensor;
@@ -34,9 +36,10 @@ fn keep(room: Room) {
 /// instruction, as that of a storage is.
 pub struct SharedTensor(NonNull<Node>);
 
-// SAFETY: a handle is a counted reference to a tensor, which is `Send + Sync`.
+// SAFETY: a handle is a counted reference to a node, as an `Arc` is: whichever thread has the last may take or drop the
+// tensor, which is `Send`, and the others lend `&AnyTensor`, which is `Sync`. The count is atomic.
 unsafe impl Send for SharedTensor {}
-// SAFETY: as above.
+// SAFETY: `&SharedTensor` lends `&AnyTensor`, which is `Sync`, and can be cloned into a handle, which is `Send`.
 unsafe impl Sync for SharedTensor {}
 
 impl SharedTensor {
@@ -46,9 +49,11 @@ impl SharedTensor {
             return AnyTensor::clone(&self);
         }
         let node = ManuallyDrop::new(self).0;
-        // SAFETY: B1: this was the only handle, which is not dropped: nobody looks at the node again.
+        // SAFETY: the node is live and initialised (B1). This was the only handle, and it is not dropped, so that
+        // nobody looks at the node again: what is read is not dropped twice.
         let Node { tensor, .. } = unsafe { node.read() };
-        // SAFETY: nodes are made in a `Room`, and this one is empty now.
+        // SAFETY: the pointer is that of a leaked `Room` (B2), which is empty now: a `MaybeUninit` need not be
+        // initialised.
         keep(unsafe { Box::from_raw(node.as_ptr().cast()) });
         tensor
     }
@@ -59,22 +64,25 @@ impl SharedTensor {
         if !self.node().refs.is_unique() {
             *self = SharedTensor::from(AnyTensor::clone(self));
         }
-        // SAFETY: B1: `&mut` to the only handle.
+        // SAFETY: the node is live (B1), and `&mut` to the only handle means that nobody else has a reference to it.
         let node = unsafe { self.0.as_mut() };
         &mut node.tensor
     }
 
     #[inline]
     fn node(&self) -> &Node {
-        // SAFETY: B1.
+        // SAFETY: the node is live as long as `self` (B1), and nobody has `&mut` to it, since that takes `&mut` to the
+        // only handle.
         unsafe { self.0.as_ref() }
     }
 
     #[inline(never)]
     fn free(&mut self) {
-        // SAFETY: B1: the last handle is being dropped: nobody looks at the node again.
+        // SAFETY: the node is live, aligned and initialised (B1), and the last handle is being dropped: nobody looks at
+        // it again, nor drops it again.
         unsafe { self.0.drop_in_place() };
-        // SAFETY: nodes are made in a `Room`, and this one is empty now.
+        // SAFETY: the pointer is that of a leaked `Room` (B2), which is empty now: a `MaybeUninit` need not be
+        // initialised.
         keep(unsafe { Box::from_raw(self.0.as_ptr().cast()) });
     }
 }

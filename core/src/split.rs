@@ -3,6 +3,7 @@
 //! The parts are storages of their own over disjoint byte ranges of the split one, each with its own borrow state; the split
 //! storage stays write-borrowed until both parts, and every clone and view of them, are gone. So no two borrow states ever
 //! guard the same byte.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::device::Device;
 use crate::error::{ErrorKind, Result};
@@ -68,7 +69,7 @@ impl<D: Device> Tensor<D> {
             let local =
                 Geometry::new(g.dtype(), g.sizes(), g.strides(), 0)?.with_conj(g.is_conj()).with_neg(g.is_neg());
             // SAFETY: T1: the geometry lies within the storage. Ranges begin at an element. They were found disjoint.
-            let part = unsafe { lent.part(start, end - start, align) };
+            let part = unsafe { lent.part(start, end.wrapping_sub(start), align) };
             Ok(TensorMut { part: Tensor::from_raw(Raw::over(part, local)), split: PhantomData })
         });
         Ok((low?, high?))
@@ -88,14 +89,15 @@ fn halves(g: &Geometry, dim: i64, index: i64) -> Result<[Geometry; 2]> {
     let side = |length: i64, first: i64| -> Result<Geometry> {
         let mut sizes = Dims::from_slice(g.sizes());
         sizes[d] = length;
-        let offset = if length == 0 { g.offset() } else { g.offset() + first * g.strides()[d] };
+        // A part without elements may begin anywhere.
+        let offset = if length == 0 || g.numel() == 0 { g.offset() } else { g.offset_at(d, first) };
         Ok(Geometry::new(g.dtype(), &sizes, g.strides(), offset)?.with_conj(g.is_conj()).with_neg(g.is_neg()))
     };
-    Ok([side(index, 0)?, side(size - index, index)?])
+    Ok([side(index, 0)?, side(size.wrapping_sub(index), index)?])
 }
 
 /// The bytes of the storage from the first to the last element, `None` if there is no element.
 fn bytes(g: &Geometry) -> Result<Option<(usize, usize)>> {
     let end = g.bytes_needed()?;
-    Ok((end > 0).then(|| (g.offset() as usize * g.dtype().size(), end)))
+    Ok((end > 0).then(|| ((g.offset() as usize).wrapping_mul(g.dtype().size()), end)))
 }

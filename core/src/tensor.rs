@@ -11,7 +11,6 @@ use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::names::Names;
 use crate::storage::{Handle, Header};
-use crate::strides;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -439,6 +438,16 @@ impl AnyTensor {
         AnyTensor(Raw { geometry: self.0.geometry.clone(), store })
     }
 
+    /// Tensors with their devices known at run time, in the list that they are in.
+    pub fn list<D: Device>(tensors: Vec<Tensor<D>>) -> Vec<AnyTensor> {
+        let mut tensors = std::mem::ManuallyDrop::new(tensors);
+        let (first, len, capacity) = (tensors.as_mut_ptr().cast::<AnyTensor>(), tensors.len(), tensors.capacity());
+        // SAFETY: `first`, `len` and `capacity` are those of a vector that is not used or dropped any more. Its
+        // elements are AnyTensors: both types are repr(transparent) over Raw, so they have one size, one alignment and
+        // the same values.
+        unsafe { Vec::from_raw_parts(first, len, capacity) }
+    }
+
     /// The tensor as one of device type `D`, if it is on such a device.
     pub fn downcast<D: Device>(self) -> Option<Tensor<D>> {
         (self.0.device().kind == D::KIND).then(|| Tensor::from_raw(self.0))
@@ -460,6 +469,13 @@ impl AnyTensor {
         }
         // SAFETY: both are repr(transparent) over Raw, and the device is of D's kind (T2).
         Some(unsafe { &mut *std::ptr::from_mut(self).cast::<Tensor<D>>() })
+    }
+
+    /// Replaces the geometry of this tensor, keeping its storage.
+    pub fn set_view(&mut self, geometry: Geometry) -> Result<()> {
+        let view = self.0.view(geometry)?;
+        self.0.set_geometry(view.geometry);
+        Ok(())
     }
 
     /// Another geometry over the same storage; an error if it reaches outside.
@@ -531,7 +547,7 @@ accessors! {
 impl<D: Device> Tensor<D> {
     /// A contiguous tensor of zero bytes on the first device of the kind.
     pub fn zeros_contiguous(dtype: DType, sizes: &[i64]) -> Result<Tensor<D>> {
-        strides::numel(sizes)?;
-        Tensor::zeroed(dtype, sizes, &strides::contiguous_strides(sizes), 0)
+        let geometry = Geometry::contiguous(dtype, sizes)?;
+        Ok(Tensor::from_raw(Raw::allocate::<D>(geometry, 0, Contents::Zeroed)?))
     }
 }

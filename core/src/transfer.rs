@@ -1,10 +1,11 @@
 //! Elements on their way between the host and a device, and from one device to another. Owns the staging on the host; which
 //! bytes a tensor reaches is its geometry's, how they move its device's.
 
-use crate::device::{Contents, Device, DeviceId};
+use crate::device::{Contents, Device};
 use crate::element::Element;
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
+use crate::list;
 use crate::storage::{Header, Held};
 use crate::strides;
 use crate::tensor::{AnyTensor, Raw, Tensor};
@@ -12,9 +13,7 @@ use bytemuck::Zeroable;
 
 /// Zeroes on the host; an error where there is no room, since an expanded or strided tensor can reach any number of bytes.
 fn room<T: Zeroable + Clone>(elements: usize) -> Result<Vec<T>> {
-    let mut room = Vec::new();
-    let bytes = elements.saturating_mul(size_of::<T>());
-    room.try_reserve_exact(elements).map_err(|_| ErrorKind::Allocation { bytes, device: DeviceId::CPU })?;
+    let mut room = list::with_capacity(elements)?;
     room.resize(elements, T::zeroed());
     Ok(room)
 }
@@ -83,7 +82,8 @@ impl<D: Device> Tensor<D> {
         let header = source.0.header().ok_or(ErrorKind::NoHostData { device: source.device() })?;
         let bytes = same.bytes_needed()?;
         let held = Held::read(header, "self")?;
-        let start = g.offset() as usize * g.dtype().size();
+        // An empty tensor's offset may be any, and is not used.
+        let start = (g.offset() as usize).wrapping_mul(g.dtype().size());
         let moved = Tensor::from_raw(Raw::allocate::<D>(same, index, Contents::Zeroed)?);
         let is_apart = source.device().kind == D::KIND && source.device().index != index && bytes > 0;
         // SAFETY: `held` is a borrow. T1: the storage has as many bytes from the first element on.

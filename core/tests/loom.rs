@@ -11,8 +11,9 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use loom::thread;
 use monomorph_core::borrow::{self, BorrowState, Home, Refused};
+use monomorph_core::dispatch::lock::{Held, retire};
 use monomorph_core::dispatch::published::{Published, Reader};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// What tensors share: a borrow state and data that only a borrow may touch.
 struct Storage {
@@ -525,7 +526,7 @@ fn copied(value: &Value) -> Value {
 fn a_table_is_replaced_while_a_shared_handle_reads_it() {
     loom::model(|| {
         let published = Arc::new(Published::new(Value::new(1)));
-        let reader: Arc<Reader<Value, Value>> = Arc::new(Reader::default());
+        let reader: Arc<Reader<Value, Value>> = Arc::new(Reader::new(published.clone()));
         let returned = Arc::new(AtomicU32::new(0));
         let writer = {
             let (published, returned) = (published.clone(), returned.clone());
@@ -535,21 +536,130 @@ fn a_table_is_replaced_while_a_shared_handle_reads_it() {
             })
         };
         let other = {
-            let (published, reader) = (published.clone(), reader.clone());
+            let reader = reader.clone();
             thread::spawn(move || {
-                let first = reader.read(&published, copied);
+                let first = reader.read(copied);
                 assert_eq!(first.value.get(), first.state.get());
-                let second = reader.read(&published, copied);
+                let second = reader.read(copied);
                 assert!(second.state.get() >= first.state.get(), "an older table after a newer one");
                 assert_eq!(first.value.get(), first.state.get(), "what was read stays while the reader lives");
             })
         };
         let after = returned.load(loom::sync::atomic::Ordering::Acquire) == 1;
-        let seen = reader.read(&published, copied);
+        let seen = reader.read(copied);
         assert_eq!(seen.value.get(), seen.state.get());
         assert!(!after || seen.state.get() == 2, "a registration that has returned is not seen");
         writer.join().unwrap();
         other.join().unwrap();
-        assert_eq!(reader.read(&published, copied).state.get(), 2);
+        assert_eq!(reader.read(copied).state.get(), 2);
+    });
+}
+
+/// A reader that keeps one value (models have the smallest that has both modes) reads three: what it does not keep is
+/// counted, and lives as long as it is lent.
+#[test]
+fn a_reader_that_has_kept_enough_counts() {
+    loom::model(|| {
+        let published = Arc::new(Published::new(Value::new(1)));
+        let reader: Arc<Reader<Value, Value>> = Arc::new(Reader::new(published.clone()));
+        let first = reader.read(copied);
+        let writer = {
+            let published = published.clone();
+            thread::spawn(move || (2..=3).for_each(|n| drop(published.replace(Value::new(n)))))
+        };
+        let second = reader.read(copied);
+        let third = reader.read(copied);
+        assert!(first.state.get() <= second.state.get() && second.state.get() <= third.state.get());
+        for seen in [&first, &second, &third] {
+            assert_eq!(seen.value.get(), seen.state.get(), "what was read stays while it is lent");
+        }
+        writer.join().unwrap();
+        assert_eq!(reader.read(copied).state.get(), 3);
+        assert_eq!(first.state.get(), 1);
+    });
+}
+
+/// A value that uses what it was published by when it is dropped: it reads it, and the first also replaces it.
+struct Reentrant {
+    number: u32,
+    published: Weak<Published<Reentrant>>,
+}
+
+impl Drop for Reentrant {
+    fn drop(&mut self) {
+        let Some(published) = self.published.upgrade() else { return };
+        assert!(published.load().number > self.number, "dropped while it was published");
+        if self.number == 1 {
+            let next = Reentrant { number: 3, published: self.published.clone() };
+            drop(published.replace(next));
+        }
+    }
+}
+
+/// Values and states that are dropped or made while another thread publishes may read and publish themselves: none of
+/// it happens under a lock, or loom would report a deadlock.
+#[test]
+fn values_may_use_what_published_them_when_they_are_dropped() {
+    loom::model(|| {
+        let published = Arc::new_cyclic(|me| Published::new(Reentrant { number: 1, published: me.clone() }));
+        let reader: Arc<Reader<Reentrant, u32>> = Arc::new(Reader::new(published.clone()));
+        let writer = {
+            let published = published.clone();
+            thread::spawn(move || {
+                let next = Reentrant { number: 2, published: Arc::downgrade(&published) };
+                drop(published.replace(next));
+            })
+        };
+        let inner = reader.clone();
+        let seen = reader.read(|value| value.number.max(inner.read(|value| value.number).state));
+        assert!((1..=3).contains(&seen.state));
+        drop(seen);
+        writer.join().unwrap();
+    });
+}
+
+/// Something of a user's in a table, and a table behind a lock as the dispatcher has it. Its drop takes the lock and
+/// registers.
+struct User(Weak<Table>);
+
+type Table = loom::sync::Mutex<Vec<Owned>>;
+
+/// What holds it, as the types of kernels do.
+struct Owned(Option<User>);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        retire(self.0.take());
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        let Some(table) = self.0.upgrade() else { return };
+        let mut held = Held::new(|| table.lock().unwrap());
+        held.push(Owned(None));
+        // Removed under the lock: what it has is dropped later.
+        held.remove(0);
+    }
+}
+
+/// Registration against the drop of user values: two threads put values into a table and throw them out under its lock,
+/// and each value takes the lock when it is dropped.
+#[test]
+fn what_a_table_loses_is_dropped_after_its_lock() {
+    loom::model(|| {
+        let table: Arc<Table> = Arc::new(loom::sync::Mutex::new(Vec::new()));
+        let register = |table: &Arc<Table>| {
+            let mut held = Held::new(|| table.lock().unwrap());
+            held.push(Owned(Some(User(Arc::downgrade(table)))));
+            drop(held);
+            Held::new(|| table.lock().unwrap()).clear();
+        };
+        let other = {
+            let table = table.clone();
+            thread::spawn(move || register(&table))
+        };
+        register(&table);
+        other.join().unwrap();
     });
 }

@@ -10,7 +10,7 @@ mod probe;
 
 use host::Host;
 use monomorph_core::structured::{
-    self, Executes, Functional, MetaSink, Operand, Out, OutputSink, Prepared, StructuredOp, call, in_place, prepare,
+    Executes, Functional, MetaSink, Operand, Out, OutputSink, Prepared, call, in_place, prepare,
 };
 use monomorph_core::{
     AnyTensor, DType, Device, DeviceId, ErrorKind, Geometry, MemoryFormat, Meta, Names, Options, Result, Scalar,

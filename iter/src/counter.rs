@@ -1,4 +1,6 @@
 //! DimCounter: a position in a shape, moved in two-dimensional steps through a range of element numbers. Knows no memory.
+//! Total: shapes and ranges may be any, and a counter only moves by steps of its own.
+#![deny(clippy::arithmetic_side_effects)]
 
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -22,8 +24,9 @@ impl<'a> DimCounter<'a> {
         let offset = rest;
         if rest > 0 {
             for (value, &size) in values.iter_mut().zip(shape) {
-                *value = rest % size;
-                rest /= size;
+                // No size is 0 where there are elements.
+                *value = rest.checked_rem(size).unwrap_or(0);
+                rest = rest.checked_div(size).unwrap_or(0);
             }
         }
         DimCounter { shape, values, offset, end }
@@ -47,37 +50,46 @@ impl<'a> DimCounter<'a> {
         self.offset
     }
 
-    /// The largest step from here that stays in one row, or covers whole rows of one plane.
+    /// The largest step from here that stays in one row, or covers whole rows of one plane; no step when the range is
+    /// used up.
     #[inline]
     pub fn max_2d_step(&self) -> [usize; 2] {
-        let left = self.end - self.offset;
-        let Some((&row, outer)) = self.shape.split_first() else { return [left, 1] };
-        let step0 = left.min(row - self.values[0]);
-        match outer.first() {
-            Some(&rows) if step0 == row => [row, (left / row).min(rows - self.values[1])],
+        if self.is_done() {
+            return [0, 0];
+        }
+        let left = self.end.wrapping_sub(self.offset);
+        let (Some((&row, outer)), Some((&at, at_outer))) = (self.shape.split_first(), self.values.split_first()) else {
+            return [left, 1];
+        };
+        // A position is below its size, so there is a step of one element at least.
+        let step0 = left.min(row.wrapping_sub(at));
+        match (outer.first(), at_outer.first()) {
+            (Some(&rows), Some(&at)) if step0 == row => {
+                [row, left.checked_div(row).unwrap_or(0).min(rows.wrapping_sub(at))]
+            }
             _ => [step0, 1],
         }
     }
 
+    /// Moves on by [`max_2d_step`](DimCounter::max_2d_step).
+    #[inline]
+    pub fn advance(&mut self) {
+        self.increment(self.max_2d_step());
+    }
+
     /// Moves on by a step that [`max_2d_step`](DimCounter::max_2d_step) gave.
     #[inline]
-    pub fn increment(&mut self, step: [usize; 2]) {
-        self.offset += step[0] * step[1];
-        if self.shape.is_empty() {
-            return;
-        }
-        let mut first = 0;
-        let mut carry = step[0];
-        if step[1] != 1 {
-            first = 1;
-            carry = step[1];
-        }
-        for (value, &size) in self.values[first..].iter_mut().zip(&self.shape[first..]) {
-            *value += carry;
+    pub(crate) fn increment(&mut self, step: [usize; 2]) {
+        // Up to the end of the range, since the step is one within it.
+        self.offset = self.offset.saturating_add(step[0].saturating_mul(step[1]));
+        let (first, mut carry) = if step[1] == 1 { (0, step[0]) } else { (1, step[1]) };
+        for (value, &size) in self.values.iter_mut().zip(self.shape).skip(first) {
+            // A step ends at the end of a row or a plane, if not within it.
+            *value = value.wrapping_add(carry);
             if *value < size {
                 return;
             }
-            *value -= size;
+            *value = value.wrapping_sub(size);
             carry = 1;
         }
     }

@@ -25,6 +25,8 @@ pub use counter::DimCounter;
 pub use fast::Uniform;
 pub use plan::{MAX_ELEMENTS, build, build_in_stages, build_into, build_over, build_over_into};
 pub use reduce::ReduceSplit;
+#[cfg(loom)]
+pub use share::share_among;
 pub use share::{is_parallel, pieces, share};
 pub use tensor_iter::{Narrowed, Offsets, TensorIter};
 pub use walk::GRAIN;

@@ -205,7 +205,7 @@ fn plan(
         Fast::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
         Fast::Contiguous | Fast::ChannelsLast => None,
     };
-    let (hint, fast_format) = match config.outputs_like.and_then(|input| ops.get(noutputs + input)) {
+    let (hint, fast_format) = match config.outputs_like.and_then(|input| ops.get(noutputs.saturating_add(input))) {
         Some(input) if input.view.sizes == shape.as_slice() => {
             (Some(strides::preserve_strides(input.view.sizes, input.order_strides(store))), false)
         }

@@ -8,13 +8,13 @@
 //!                                       └─────────┬─────────┘
 //! ```
 
-use crate::share::{is_parallel, share};
+use crate::share::{Payload, caught, is_parallel, share};
 use crate::tensor_iter::TensorIter;
 use crate::walk::Bases;
-use monomorph_core::Result;
-use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::OnceLock;
 
 /// Bytes that a piece of a split dimension is a multiple of, where the dimension is dense: a piece of a cache line for each
 /// of two threads would be slower than either alone.
@@ -66,7 +66,7 @@ impl TensorIter {
     {
         let chunk = chunk.max(1);
         let bases = Bases::new(base);
-        let leaf = |i: usize| {
+        let folded = |i: usize| {
             let mut acc = start();
             let mut first = i.saturating_mul(chunk);
             let range = first..first.saturating_add(chunk);
@@ -79,7 +79,11 @@ impl TensorIter {
             acc
         };
         let parallel = !self.serial && is_parallel(self.numel, chunk);
-        tree(0..self.numel.div_ceil(chunk).max(1), parallel, &leaf, &join)
+        let (leaf, join) = (|i| caught(|| folded(i)), |a, b| caught(|| join(a, b)));
+        match tree(0..self.numel.div_ceil(chunk).max(1), parallel, &leaf, &join) {
+            Ok(folded) => folded,
+            Err(panic) => resume_unwind(panic),
+        }
     }
 
     /// Cuts kept dimension `dim` into pieces of about `grain` elements and calls `f` with each and its bases, on several
@@ -88,7 +92,13 @@ impl TensorIter {
     /// # Safety
     ///
     /// W1 and W2 of [`for_each`](TensorIter::for_each); `f` keeps to the elements of its piece.
-    pub unsafe fn for_each_piece<F>(&self, base: &[*mut u8], dim: usize, grain: usize, f: F) -> Result<()>
+    pub unsafe fn for_each_piece<F>(
+        &self,
+        base: &[*mut u8],
+        dim: usize,
+        grain: usize,
+        f: F,
+    ) -> monomorph_core::Result<()>
     where
         F: Fn(&TensorIter, &[*mut u8]) + Sync,
     {
@@ -103,10 +113,16 @@ impl TensorIter {
         };
         let pieces = size.div_ceil(len);
         if self.serial || pieces < 2 || !is_parallel(self.numel, grain) {
-            (0..pieces).try_for_each(piece)
-        } else {
-            (0..pieces).into_par_iter().try_for_each(piece)
+            return (0..pieces).try_for_each(piece);
         }
+        let failed = OnceLock::new();
+        share(pieces, |i| {
+            if let Err(error) = piece(i) {
+                // The first one is enough.
+                let _ = failed.set(error);
+            }
+        });
+        failed.into_inner().map_or(Ok(()), Err)
     }
 
     /// How many indices of `dim` make a piece.
@@ -179,13 +195,15 @@ fn for_each_start(p: &[*mut u8], strides: &[isize], n0: usize, n1: usize, mut f:
     }
 }
 
-/// Joins leaves in order: the left half of a node is the largest power of two below its number of leaves.
+/// Joins leaves in order: the left half of a node is the largest power of two below its number of leaves. If leaves or
+/// joins panic, what the leftmost says; the others, and accumulators that are left, are forgotten, since a drop of
+/// theirs is a caller's code, which must not run, and panic, on a thread of the pool.
 fn tree<A: Send>(
     leaves: Range<usize>,
     parallel: bool,
-    leaf: &(impl Fn(usize) -> A + Sync),
-    join: &(impl Fn(A, A) -> A + Sync),
-) -> A {
+    leaf: &(impl Fn(usize) -> Result<A, Payload> + Sync),
+    join: &(impl Fn(A, A) -> Result<A, Payload> + Sync),
+) -> Result<A, Payload> {
     let n = leaves.len();
     if n <= 1 {
         return leaf(leaves.start);
@@ -195,7 +213,14 @@ fn tree<A: Send>(
     let (a, b) = if parallel {
         rayon::join(|| tree(left, true, leaf, join), || tree(right, true, leaf, join))
     } else {
-        (tree(left, false, leaf, join), tree(right, false, leaf, join))
+        let a = tree(left, false, leaf, join)?;
+        (Ok(a), tree(right, false, leaf, join))
     };
-    join(a, b)
+    match (a, b) {
+        (Ok(a), Ok(b)) => join(a, b),
+        (Err(panic), other) | (other, Err(panic)) => {
+            std::mem::forget(other);
+            Err(panic)
+        }
+    }
 }

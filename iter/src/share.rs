@@ -4,16 +4,46 @@
 //! The caller does not sleep while others work. Waking a thread takes longer than many a call: the caller waits for helpers that have taken
 //! a piece, never for one that has yet to wake up. So a call on a machine whose other cores are busy takes as long as on one thread.
 
+//!
+//! A piece is a caller's code and may panic. The first panic is carried to the caller, to go on there when nobody is at
+//! work. What any other says is forgotten, not dropped: a drop of it is a caller's code as well, and a panic on a
+//! thread of the pool ends the process.
+
+#[cfg(loom)]
+use loom::{
+    sync::atomic::{AtomicUsize, Ordering},
+    sync::{Condvar, Mutex, MutexGuard},
+    thread::{spawn, yield_now},
+};
+#[cfg(not(loom))]
+use rayon::spawn;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+// The standard library's in a model, too: loom does not see it, so it orders nothing there.
+use std::sync::Arc;
+use std::sync::PoisonError;
+#[cfg(not(loom))]
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    sync::{Condvar, Mutex, MutexGuard},
+    thread::yield_now,
+};
 
 /// Pieces for each thread that a loop is best cut into: those who are held up leave some to the others.
 const PIECES: usize = 8;
 
-/// How often the caller looks for helpers to leave before it sleeps.
-const LOOKS: usize = 200;
+/// How often the caller looks for helpers to leave before it sleeps. In a model, where looking is waiting, it sleeps at
+/// once.
+const LOOKS: usize = if cfg!(loom) { 0 } else { 200 };
+
+/// What a panic says.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
+/// What a caller's code gives, or what its panic says.
+pub(crate) fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Payload> {
+    // Nobody sees what a panic left half done: the call is over, and what it worked on is its caller's.
+    catch_unwind(AssertUnwindSafe(code))
+}
 
 /// What the caller and its helpers share.
 ///
@@ -41,7 +71,7 @@ unsafe impl Sync for Job {}
 struct Helpers {
     inside: usize,
     /// What the first piece that failed said.
-    panic: Option<Box<dyn Any + Send>>,
+    panic: Option<Payload>,
 }
 
 impl Job {
@@ -77,13 +107,17 @@ impl Job {
             self.clone().call(helpers);
         }
         // SAFETY: S2: it is inside.
-        let result = catch_unwind(AssertUnwindSafe(|| unsafe { self.take() }));
+        let result = caught(|| unsafe { self.take() });
         let mut all = self.helpers();
         all.inside -= 1;
         if let Err(panic) = result {
             // The result is lost, so the other pieces need not be done.
             self.next.store(self.pieces, Ordering::Relaxed);
-            all.panic.get_or_insert(panic);
+            match &all.panic {
+                None => all.panic = Some(panic),
+                // See the head of this file.
+                Some(_) => std::mem::forget(panic),
+            }
         }
         if all.inside == 0 {
             self.left.notify_one();
@@ -93,7 +127,7 @@ impl Job {
     /// Asks the pool for so many helpers. One thread wakes two others, so that many are awake soon and none has to wake all.
     fn call(self: Arc<Job>, helpers: usize) {
         if helpers > 0 {
-            rayon::spawn(move || self.help(helpers));
+            spawn(move || self.help(helpers));
         }
     }
 }
@@ -110,7 +144,7 @@ impl Drop for End<'_> {
             if self.0.helpers().inside == 0 {
                 return;
             }
-            std::thread::yield_now();
+            yield_now();
         }
         let mut all = self.0.helpers();
         while all.inside > 0 {
@@ -137,17 +171,24 @@ pub fn pieces() -> usize {
 ///
 /// # Panics
 ///
-/// If `f` does, when all calls that have begun have ended.
+/// If `f` does, when all calls that have begun have ended: with what one of them says, its own if this thread failed as
+/// well.
 pub fn share<F: Fn(usize) + Sync>(pieces: usize, f: F) {
+    if pieces < 2 || !is_parallel(pieces, 1) {
+        return (0..pieces).for_each(f);
+    }
+    share_among((rayon::current_num_threads() - 1).min(pieces - 1), pieces, f);
+}
+
+/// [`share`] with so many helpers.
+#[cfg_attr(not(loom), allow(unreachable_pub, reason = "models of the hand-off call it"))]
+pub fn share_among<F: Fn(usize) + Sync>(helpers: usize, pieces: usize, f: F) {
     /// # Safety
     ///
     /// `work` points to an `F`.
     unsafe fn call<F: Fn(usize)>(work: *const (), piece: usize) {
         // SAFETY: the caller's promise.
         unsafe { (*work.cast::<F>())(piece) }
-    }
-    if pieces < 2 || !is_parallel(pieces, 1) {
-        return (0..pieces).for_each(f);
     }
     let job = Arc::new(Job {
         work: std::ptr::from_ref(&f).cast(),
@@ -159,12 +200,20 @@ pub fn share<F: Fn(usize) + Sync>(pieces: usize, f: F) {
     });
     // S1: `f` is dropped behind it.
     let end = End(&job);
-    job.clone().call((rayon::current_num_threads() - 1).min(pieces - 1));
+    job.clone().call(helpers);
     // SAFETY: S2: this is the caller.
-    unsafe { job.take() };
+    let own = caught(|| unsafe { job.take() }).err();
     drop(end);
-    let panic = job.helpers().panic.take();
-    if let Some(panic) = panic {
+    // Nobody is inside any more, so this is all that will ever be said. It is taken from the job, which a helper may be
+    // the last to drop.
+    let other = job.helpers().panic.take();
+    if let Some(panic) = match (own, other) {
+        (Some(own), other) => {
+            std::mem::forget(other);
+            Some(own)
+        }
+        (None, other) => other,
+    } {
         resume_unwind(panic);
     }
 }

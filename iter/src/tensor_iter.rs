@@ -21,6 +21,9 @@ pub(crate) struct Fixed {
 ///
 /// The shape is innermost first, and neighbouring dimensions that every operand walks as one are merged.
 ///
+/// Whatever is asked of an operand or a dimension that there is none of has the answer of an absent one: no strides, no
+/// bits, not reduced, and the common dtype.
+///
 /// Invariants, relied on by the walks:
 /// * I1: `strides` has `shape.len()` entries per operand, operand by operand.
 /// * I2: for each operand, every index within `shape` is an index within the operand's own sizes (after broadcasting), so
@@ -87,7 +90,7 @@ impl TensorIter {
     /// The number of inputs.
     #[inline]
     pub fn ninputs(&self) -> usize {
-        self.operands.len() - self.noutputs
+        self.operands.len().saturating_sub(self.noutputs)
     }
 
     /// The number of operands, outputs and inputs.
@@ -100,20 +103,21 @@ impl TensorIter {
     #[inline]
     pub fn strides(&self, k: usize) -> &[isize] {
         let n = self.shape.len();
-        &self.strides[k * n..(k + 1) * n]
+        let start = k.saturating_mul(n);
+        self.strides.get(start..start.saturating_add(n)).unwrap_or(&[])
     }
 
     /// The dtype of operand `k` as it lies in memory.
     #[inline]
     pub fn dtype(&self, k: usize) -> DType {
-        self.operands[k].dtype
+        self.operands.get(k).map_or_else(|| self.common_dtype(), |op| op.dtype)
     }
 
     /// The dtype that the loop computes with for operand `k`: the common dtype for a promoted input or a cast output, bool
     /// for a mask, else its own. Where it differs from [`dtype`](TensorIter::dtype) the loop converts on load or store.
     #[inline]
     pub fn loop_dtype(&self, k: usize) -> DType {
-        self.operands[k].loop_dtype
+        self.operands.get(k).map_or_else(|| self.common_dtype(), |op| op.loop_dtype)
     }
 
     /// True if some operand is converted on load or store.
@@ -134,13 +138,13 @@ impl TensorIter {
     /// True if the stored elements of operand `k` are the conjugates of its values.
     #[inline]
     pub fn is_conj(&self, k: usize) -> bool {
-        self.operands[k].conj
+        self.operands.get(k).is_some_and(|op| op.conj)
     }
 
     /// True if the stored elements of operand `k` are the negatives of its values.
     #[inline]
     pub fn is_neg(&self, k: usize) -> bool {
-        self.operands[k].neg
+        self.operands.get(k).is_some_and(|op| op.neg)
     }
 
     /// True if it is not known that the operands lie apart, so that elements must be done one after the other, in order.
@@ -162,7 +166,8 @@ impl TensorIter {
 
     /// True if the innermost dimension of every operand is dense.
     pub fn has_contiguous_first_dim(&self) -> bool {
-        self.ndim() == 0 || (0..self.noperands()).all(|k| self.strides(k)[0] == self.operands[k].dtype.size() as isize)
+        let dense = |(k, op): (usize, &Fixed)| self.strides(k).first() == Some(&(op.dtype.size() as isize));
+        self.ndim() == 0 || self.operands.iter().enumerate().all(dense)
     }
 
     /// True if there is at most one dimension, in which every operand is a dense run or, if it is an input, one element for
@@ -195,7 +200,8 @@ impl TensorIter {
 
     /// True if some output has stride 0 in dimension `dim`, which has more than one element.
     pub fn is_dim_reduced(&self, dim: usize) -> bool {
-        self.shape[dim] > 1 && (0..self.noutputs).any(|k| self.strides(k)[dim] == 0)
+        let size = self.shape.get(dim).copied().unwrap_or(0);
+        size > 1 && (0..self.noutputs).any(|k| self.strides(k).get(dim) == Some(&0))
     }
 
     /// How many dimensions are reduced.

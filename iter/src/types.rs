@@ -25,7 +25,7 @@ pub(crate) fn compute(
 ) -> Result<Option<DType>> {
     let flags = config.flags;
     let noutputs = ops.iter().filter(|op| op.output).count();
-    let promoted = noutputs + config.promote_from;
+    let promoted = noutputs.saturating_add(config.promote_from);
     let device = common_device(ops, config, is_meta)?;
 
     let mut common: Option<DType> = None;

@@ -1,7 +1,7 @@
 //! Work that several threads share, with a pool of three threads whatever the machine has.
 
 use monomorph_iter::{is_parallel, share};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Barrier, Mutex, MutexGuard, Once, PoisonError};
@@ -101,6 +101,80 @@ fn a_panic_reaches_the_caller_when_nobody_is_at_work() {
         let panic = result.expect_err("a piece failed");
         assert_eq!(panic.downcast_ref::<String>(), Some(&format!("piece {fails} fails")));
         assert_eq!(at_work.load(Ordering::SeqCst), 0);
+    }
+    every_number(64);
+}
+
+/// What a panic says, if a drop of it panics as well.
+struct Bomb(&'static str);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("{} was dropped", self.0);
+    }
+}
+
+/// Three threads panic at once. One payload is the caller's; a drop of another would end the process.
+#[test]
+fn payloads_are_not_dropped_by_helpers() {
+    let _alone = pool();
+    for _ in 0..20 {
+        let together = Barrier::new(3);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            share(3, |_| {
+                together.wait();
+                resume_unwind(Box::new(Bomb("a piece")));
+            });
+        }));
+        let payload = result.expect_err("every piece fails").downcast::<Bomb>().expect("a bomb");
+        assert_eq!(payload.0, "a piece");
+        std::mem::forget(payload);
+    }
+    every_number(64);
+}
+
+/// The same for closures over foreign memory, in the walk and in the tree of a fold, whose accumulators are bombs as
+/// well.
+#[test]
+fn panics_of_closures_over_foreign_memory_reach_the_caller() {
+    use monomorph_iter::foreign::{ForeignView, ForeignViewMut, accumulate, fold, map1};
+    let _alone = pool();
+    let numbers = vec![1.0f32; 1 << 18];
+    let sizes = [numbers.len()];
+    let view = || ForeignView::contiguous(&numbers, &sizes).expect("all of it");
+    let escaped = |call: &dyn Fn()| {
+        let payload = catch_unwind(AssertUnwindSafe(call)).expect_err("it panics");
+        assert!(payload.is::<Bomb>());
+        std::mem::forget(payload);
+    };
+    let bomb = || -> f32 { resume_unwind(Box::new(Bomb("a closure"))) };
+    for _ in 0..10 {
+        escaped(&|| {
+            let mut out = vec![0.0f32; numbers.len()];
+            let _ = map1(ForeignViewMut::contiguous(&mut out, &sizes).expect("all of it"), view(), |_: f32| bomb());
+        });
+        escaped(&|| {
+            let mut sums = vec![0.0f32; 1 << 10];
+            let out = ForeignViewMut::contiguous(&mut sums, &[1 << 10, 1]).expect("all of it");
+            let rows = ForeignView::contiguous(&numbers, &[1 << 10, 1 << 8]).expect("all of it");
+            let _ = accumulate(out, rows, |_: f32, _: f32| bomb());
+        });
+        escaped(&|| {
+            let _ = fold(view(), || (), |(), _: f32| resume_unwind(Box::new(Bomb("a step"))), |(), ()| ());
+        });
+        escaped(&|| {
+            let step = |bomb: Bomb, _: f32| bomb;
+            let folded = fold(
+                view(),
+                || Bomb("an accumulator"),
+                step,
+                |a, b| {
+                    std::mem::forget((a, b));
+                    resume_unwind(Box::new(Bomb("a join")))
+                },
+            );
+            std::mem::forget(folded);
+        });
     }
     every_number(64);
 }

@@ -1,5 +1,6 @@
 //! Views of complex tensors as real ones and back, and of the lazy bits: conjugation and negation that cost nothing until
-//! somebody reads the elements.
+//! somebody reads the elements. Strides and offsets are computed modulo 2⁶⁴, as in `view.rs`.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::clone_tensor;
 use monomorph_core::overlap::{self, Internal};
@@ -15,10 +16,9 @@ fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
 
 /// One part of each complex element: `part` is 0 for the real one.
 pub(crate) fn component(g: &Geometry, part: i64, neg: bool) -> Result<Geometry> {
-    let overflow = || ErrorKind::SizeOverflow { sizes: g.sizes().to_vec(), strides: g.strides().to_vec() };
-    let double = |x: i64| x.checked_mul(2).ok_or_else(overflow);
-    let strides = g.strides().iter().map(|&s| double(s)).collect::<std::result::Result<Dims, _>>()?;
-    let geometry = Geometry::new(g.dtype().to_real(), g.sizes(), &strides, double(g.offset())? + part)?;
+    let strides: Dims = g.strides().iter().map(|stride| stride.wrapping_mul(2)).collect();
+    let offset = g.offset().wrapping_mul(2).wrapping_add(part);
+    let geometry = Geometry::new(g.dtype().to_real(), g.sizes(), &strides, offset)?;
     Ok(geometry.with_neg(neg))
 }
 

@@ -138,9 +138,7 @@ pub fn full_out<D: Fills>(size: &[i64], fill_value: impl Into<Scalar>, out: &mut
     let value = fill_value.into();
     strides::numel(size)?;
     value.check_fits(out.dtype(), "fill_value")?;
-    crate::table::resize(out, size)?;
-    fill_(out, value)?;
-    Ok(())
+    crate::table::resized(out, size, |out| fill_(out, value).map(drop))
 }
 
 /// `scalar_tensor`: a tensor without dimensions that holds a number, float32 if no dtype is given.

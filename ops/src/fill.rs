@@ -66,10 +66,19 @@ pub fn fill_by_copy<D: Device>(this: &mut Tensor<D>, value: Scalar) -> Result<()
     })
 }
 
-/// `fill_.Scalar`: writes `value` to every element. An error if the dtype cannot hold it.
+/// `fill_.Scalar`: writes `value` to every element, once where indices share it. An error if the dtype cannot hold it.
 pub fn fill_<D: Fills>(this: &mut Tensor<D>, value: impl Into<Scalar>) -> Result<&mut Tensor<D>> {
     let _span = observe::operator("fill_", [this.geometry()]);
-    D::fill(this, value.into())?;
+    if this.strides().contains(&0) {
+        // Not through a view: it would be a second tensor of a storage that may have to be the only one's.
+        let expanded = this.geometry().clone();
+        this.set_view(unexpanded(&expanded)?)?;
+        let filled = D::fill(this, value.into());
+        this.set_view(expanded)?;
+        filled?;
+    } else {
+        D::fill(this, value.into())?;
+    }
     Ok(this)
 }
 

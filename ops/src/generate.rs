@@ -1,9 +1,9 @@
 //! Tensors whose elements are a function of their place: what ranges, windows and index lists are made with. Owns no operator.
 
 use crate::factory::empty;
-use crate::table::{resize, write_out};
+use crate::table::{resized, write_out};
 use monomorph_core::strides::Dims;
-use monomorph_core::{DType, Device, DeviceId, Element, Error, ErrorKind, Result, Scalar, Tensor, with_element};
+use monomorph_core::{DType, Device, DeviceId, Element, Error, ErrorKind, Result, Scalar, Tensor, list, with_element};
 
 /// The options that all factories have.
 #[derive(Clone, Copy)]
@@ -78,7 +78,7 @@ pub(crate) fn not_negative(arg: &'static str, got: i64) -> Result<()> {
 /// too.
 fn write_sequence<D: Device>(values: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     if out.numel() != values.numel() {
-        resize(out, values.sizes())?;
+        return resized(out, values.sizes(), |out| out.copy_from(values));
     }
     let values = values.view_as(crate::view::view(values.geometry(), out.sizes())?)?;
     out.copy_from(&values)
@@ -91,7 +91,8 @@ fn fill<D: Device>(out: &mut Tensor<D>, mut element: impl FnMut(usize) -> Scalar
     let is_host = D::MEMORY.is_some_and(|memory| memory.reach.is_host());
     with_element!(out.dtype(), T => {
         if !is_host {
-            let values: Vec<T> = (0..out.numel()).map(|i| T::from_scalar(element(i))).collect();
+            let mut values: Vec<T> = list::with_capacity(out.numel())?;
+            values.extend((0..out.numel()).map(|i| T::from_scalar(element(i))));
             return out.copy_from(&Tensor::from_slice_on(out.device().index, &values, out.sizes())?);
         }
         for (i, to) in out.data_mut::<T>()?.iter_mut().enumerate() {

@@ -6,9 +6,9 @@ use crate::logarithmic::{LogSigmoidFn, ROW_MAJOR};
 use crate::piecewise::check_own;
 use crate::pointwise::{Common, Map, Number, Reals, Rule, Same, pointwise, run};
 use crate::record::record;
-use crate::resize::resize_as_;
-use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
-use monomorph_core::{Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
+use crate::table::{OutLayout, write_pair};
+use monomorph_core::structured::{Functional, Operand, Operator, ValueSink};
+use monomorph_core::{Result, Scalar, Tensor, observe};
 
 /// One operand, integers become floats; the number is rounded as an element is, and must be one that the dtype holds.
 const ROUNDED: Rule = Rule::UNARY_FLOAT.with_stored_numbers();
@@ -117,17 +117,9 @@ pub fn log_sigmoid_forward_out<D: Logistic + Logarithmic>(
     buffer: &mut Tensor<D>,
 ) -> Result<()> {
     let _span = observe::operator("log_sigmoid_forward", [this.geometry(), output.geometry(), buffer.geometry()]);
-    for (index, got) in [output.dtype(), buffer.dtype()].into_iter().enumerate() {
-        if got != this.dtype() {
-            let error = ErrorKind::OutputDType { index, got, want: this.dtype() };
-            return Err(Error::new(error).of("log_sigmoid_forward"));
-        }
-    }
-    // Before the output is written, which may be the input.
-    let [made] = run::<LogSigmoidBufferFn, D, _, _>((this,), Functional::<D, 1>::default())?;
-    run::<LogSigmoidFn, D, _, _>((this,), Out([output]))?;
-    let buffer = resize_as_(buffer, &made, Some(MemoryFormat::Contiguous))?;
-    buffer.copy_from(&made).map_err(|e| e.of("log_sigmoid_forward"))
+    let (made, for_backward) = log_sigmoid_forward(this)?;
+    let pair = [(&made, output, OutLayout::Kept), (&for_backward, buffer, OutLayout::RowMajor)];
+    write_pair(this, pair).map_err(|e| e.of("log_sigmoid_forward"))
 }
 
 record! { LogitFn "-: x p", Any within 4: float |[x], [eps]| {

@@ -69,6 +69,12 @@ struct Triangle {
 }
 
 impl Triangle {
+    /// The first row that has an element, if one has: from there on, each row has some until the last element. Rows
+    /// without any may be too many to be counted.
+    fn first_row(&self) -> i64 {
+        if self.lower { self.offset.saturating_neg().max(0) } else { 0 }
+    }
+
     /// The columns of a row that belong to it: from the first to one past the last.
     fn columns_of(&self, row: i64) -> (i64, i64) {
         let diagonal = i128::from(row) + i128::from(self.offset);
@@ -111,11 +117,12 @@ impl Pattern for Triangle {
 
     /// The rows of all elements and then their columns.
     fn elements(self, _: DType) -> impl FnMut(usize) -> Scalar {
-        let (mut row, mut column, mut first) = (0, self.columns_of(0).0, true);
+        let begin = (self.first_row(), self.columns_of(self.first_row()).0);
+        let ((mut row, mut column), mut first) = (begin, true);
         let count = self.count().unwrap_or(0) as usize;
         move |i| {
             if i == count && first {
-                (row, column, first) = (0, self.columns_of(0).0, false);
+                ((row, column), first) = (begin, false);
             }
             while row < self.rows && column >= self.columns_of(row).1 {
                 row += 1;

@@ -6,8 +6,9 @@ use crate::kernels::Neighbours;
 use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise, run};
 use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within};
-use monomorph_core::structured::{Functional, Out};
-use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, bf16, f16, observe};
+use crate::table::{OutLayout, write_pair};
+use monomorph_core::structured::Functional;
+use monomorph_core::{DType, Result, Tensor, bf16, f16, observe};
 
 pointwise! { NextafterFn "nextafter": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: Format> Map<V> for NextafterFn {
@@ -43,13 +44,9 @@ pub fn frexp<D: Neighbours>(this: &Tensor<D>) -> Result<(Tensor<D>, Tensor<D>)> 
 /// `frexp.Tensor_out`.
 pub fn frexp_out<D: Neighbours>(this: &Tensor<D>, mantissa: &mut Tensor<D>, exponent: &mut Tensor<D>) -> Result<()> {
     let _span = observe::operator("frexp", [this.geometry(), mantissa.geometry(), exponent.geometry()]);
-    let exponents = exponents(this)?;
-    if exponent.dtype() != DType::I32 {
-        let error = ErrorKind::OutputDType { index: 1, got: exponent.dtype(), want: DType::I32 };
-        return Err(Error::new(error).of("frexp"));
-    }
-    run::<MantissaFn, D, _, _>((this,), Out([mantissa]))?;
-    crate::table::write_out(&exponents, exponent).map_err(|e| e.of("frexp"))
+    let (mantissas, exponents) = frexp(this)?;
+    let pair = [(&mantissas, mantissa, OutLayout::Kept), (&exponents, exponent, OutLayout::Kept)];
+    write_pair(this, pair).map_err(|e| e.of("frexp"))
 }
 
 /// The exponents fit every floating dtype exactly.

@@ -1,11 +1,12 @@
 //! Factories in the dtype and on the device of another tensor, `new_*`, and `empty_permuted`.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::factory::{empty, empty_strided, full};
 use crate::fill::Fills;
 use crate::generate::{Pattern, Uniform};
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{
-    DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, Result, Scalar, Tensor, observe,
+    DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Scalar, Tensor, observe,
 };
 
 /// `new_empty`: a tensor of `size`, zero.
@@ -98,20 +99,21 @@ fn permuted_strides(size: &[i64], physical_layout: &[i64]) -> Result<Dims> {
     if size.len() != physical_layout.len() {
         return Err(ErrorKind::ListLength { arg, got: physical_layout.len(), want: size.len() }.into());
     }
+    strides::check_ndim(size.len())?;
     strides::numel(size)?;
-    let n = size.len() as i64;
     let mut physical = Dims::new();
     for (i, &dim) in physical_layout.iter().enumerate() {
-        if dim < 0 || dim >= n {
-            return Err(ErrorKind::OutOfRange { arg, got: dim, low: 0, high: n - 1 }.into());
-        }
+        let Some(&length) = usize::try_from(dim).ok().and_then(|d| size.get(d)) else {
+            let high = (size.len() as i64).wrapping_sub(1);
+            return Err(ErrorKind::OutOfRange { arg, got: dim, low: 0, high }.into());
+        };
         if physical_layout[..i].contains(&dim) {
             return Err(ErrorKind::DimRepeated { arg, dim: dim as usize }.into());
         }
-        physical.push(size[dim as usize]);
+        physical.push(length);
     }
     let mut strides = Dims::from_elem(0, size.len());
-    for (&dim, &stride) in physical_layout.iter().zip(&strides::contiguous_strides(&physical)) {
+    for (&dim, &stride) in physical_layout.iter().zip(&strides::strides_for(&physical, MemoryFormat::Contiguous)?) {
         strides[dim as usize] = stride;
     }
     Ok(strides)

@@ -1,31 +1,34 @@
 //! Indices of true elements: `where` with a condition alone.
+#![deny(clippy::arithmetic_side_effects)]
 
-use monomorph_core::{DType, Device, Element, Error, Geometry, Result, Tensor, observe, with_element};
+use monomorph_core::{DType, Device, Element, Error, Geometry, Result, Tensor, list, observe, with_element};
 
 /// `where`: for each dimension the indices at which `condition` is nonzero, in row-major order. The number of results
 /// depends on the data, so a meta tensor is an error.
 pub fn where_nonzero<D: Device>(condition: &Tensor<D>) -> Result<Vec<Tensor<D>>> {
     let _span = observe::operator("where", [condition.geometry()]);
     let make = || {
-        let truth: Vec<bool> = with_element!(condition.dtype(), T => {
-            condition.to_vec::<T>()?.into_iter().map(|x| x.to_scalar().to_bool()).collect()
+        let mut truth: Vec<bool> = list::with_capacity(condition.numel())?;
+        with_element!(condition.dtype(), T => {
+            truth.extend(condition.to_vec::<T>()?.into_iter().map(|x| x.to_scalar().to_bool()));
         });
         // A tensor without dimensions counts as one of one element.
-        let sizes: Vec<usize> = match condition.sizes() {
-            [] => vec![1],
-            sizes => sizes.iter().map(|&s| s as usize).collect(),
-        };
-        let found: Vec<usize> = truth.iter().enumerate().filter_map(|(i, &t)| t.then_some(i)).collect();
+        let sizes = if condition.ndim() == 0 { &[1] } else { condition.sizes() };
+        let mut found: Vec<usize> = list::with_capacity(truth.iter().filter(|&&t| t).count())?;
+        found.extend(truth.iter().enumerate().filter_map(|(i, &t)| t.then_some(i)));
         // One storage for all: each result is a run of it.
-        let mut indices: Vec<i64> = Vec::with_capacity(found.len() * sizes.len());
+        let mut indices: Vec<i64> = list::with_capacity(found.len().saturating_mul(sizes.len()))?;
         let mut below = truth.len();
-        for &size in &sizes {
+        for &size in sizes {
+            // Found elements are elements, so no size is 0 where there is one.
+            let size = size as usize;
             below = below.checked_div(size).unwrap_or(0);
-            indices.extend(found.iter().map(|&i| (i / below.max(1) % size.max(1)) as i64));
+            let place = |&i: &usize| i.checked_div(below).and_then(|i| i.checked_rem(size)).unwrap_or(0) as i64;
+            indices.extend(found.iter().map(place));
         }
         let n = found.len() as i64;
         let all = Tensor::<D>::from_slice(&indices, &[indices.len() as i64])?;
-        let run = |d| all.view_as(Geometry::new(DType::I64, &[n], &[1], d * n)?);
+        let run = |d: i64| all.view_as(Geometry::new(DType::I64, &[n], &[1], d.wrapping_mul(n))?);
         (0..sizes.len() as i64).map(run).collect::<Result<Vec<_>>>()
     };
     make().map_err(|e: Error| e.of("where"))

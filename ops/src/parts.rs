@@ -1,9 +1,9 @@
 //! Views of a tensor part by part along a dimension: split, chunk, unbind and their relatives. One geometry to several over the
-//! same storage.
+//! same storage. As many at most as a list of results may have, however large the dimension is.
+#![deny(clippy::arithmetic_side_effects)]
 
-use crate::view::{select, slice};
-use monomorph_core::strides;
-use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Result, Tensor, observe};
+use crate::view::{select, slice, windows};
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Result, Tensor, list, observe, strides};
 
 /// The dimension to split; a tensor without dimensions has none.
 fn dimension(g: &Geometry, dim: i64) -> Result<usize> {
@@ -25,15 +25,20 @@ fn positive(arg: &'static str, got: i64) -> Result<()> {
     Ok(())
 }
 
-/// Parts that end where `ends` say, each beginning at the end of the one before.
-fn at(g: &Geometry, d: usize, ends: impl IntoIterator<Item = i64>) -> Result<Vec<Geometry>> {
+/// `count` parts that end where `ends` say, each beginning at the end of the one before.
+fn at(g: &Geometry, d: usize, count: i64, ends: impl IntoIterator<Item = i64>) -> Result<Vec<Geometry>> {
+    let mut parts = list::of_parts(count)?;
     let mut start = 0;
-    let part = |end| {
-        let part = slice(g, d as i64, Some(start), Some(end), 1);
+    for end in ends {
+        parts.push(slice(g, d as i64, Some(start), Some(end), 1)?);
         start = end;
-        part
-    };
-    ends.into_iter().map(part).collect()
+    }
+    Ok(parts)
+}
+
+/// The length of a list of a caller's as a number of parts.
+fn count_of(list: &[i64]) -> i64 {
+    i64::try_from(list.len()).unwrap_or(i64::MAX)
 }
 
 /// `split.Tensor`: parts of `split_size`, the last with what is left.
@@ -44,8 +49,9 @@ pub fn split(g: &Geometry, split_size: i64, dim: i64) -> Result<Vec<Geometry>> {
         let low = i64::from(size > 0);
         return Err(ErrorKind::OutOfRange { arg: "split_size", got: split_size, low, high: i64::MAX }.into());
     }
-    let count = if split_size == 0 { 1 } else { (size / split_size + i64::from(size % split_size != 0)).max(1) };
-    at(g, d, (1..=count).map(|i| i.saturating_mul(split_size).min(size)))
+    // At least one part, which may be empty.
+    let count = windows(size, 1, split_size).max(1);
+    at(g, d, count, (1..=count).map(|i| i.saturating_mul(split_size).min(size)))
 }
 
 /// `split_with_sizes`, `split.sizes`: parts of these sizes, which must sum to that of the dimension.
@@ -61,49 +67,38 @@ pub fn split_with_sizes(g: &Geometry, split_sizes: &[i64], dim: i64) -> Result<V
     if sum != g.sizes()[d] {
         return Err(ErrorKind::ArgumentRule { rule: "split_sizes must sum to the size of the dimension" }.into());
     }
-    let ends = split_sizes.iter().scan(0, |end, size| {
-        *end += size;
+    let ends = split_sizes.iter().scan(0i64, |end, &size| {
+        *end = end.saturating_add(size);
         Some(*end)
     });
-    at(g, d, ends)
+    at(g, d, count_of(split_sizes), ends)
 }
 
 /// `chunk`: at most `chunks` parts of one size, the last with what is left.
 pub fn chunk(g: &Geometry, chunks: i64, dim: i64) -> Result<Vec<Geometry>> {
     let d = dimension(g, dim)?;
     positive("chunks", chunks)?;
-    let size = g.sizes()[d];
-    match size / chunks + i64::from(size % chunks != 0) {
+    match windows(g.sizes()[d], 1, chunks) {
         // Nothing to share out: as many empty parts as were asked for.
-        0 => at(g, d, std::iter::repeat_n(0, parts(chunks)?)),
+        0 => at(g, d, chunks, (0..chunks).map(|_| 0)),
         each => split(g, each, d as i64),
     }
-}
-
-/// A number of parts that a list can have.
-fn parts(n: i64) -> Result<usize> {
-    /// More empty tensors than anyone can want, and few enough for any memory.
-    const MOST: i64 = 1 << 24;
-    if n > MOST {
-        return Err(ErrorKind::OutOfRange { arg: "number of parts", got: n, low: 1, high: MOST }.into());
-    }
-    Ok(n as usize)
 }
 
 /// `tensor_split.sections`: as many parts, the first ones larger by one where the size does not divide.
 pub fn tensor_split(g: &Geometry, sections: i64, dim: i64) -> Result<Vec<Geometry>> {
     let d = dimension(g, dim)?;
     positive("sections", sections)?;
-    parts(sections)?;
     let size = g.sizes()[d];
-    let (each, larger) = (size / sections, size % sections);
-    at(g, d, (1..=sections).map(|i| i * each + i.min(larger)))
+    let (each, larger) = (size.checked_div(sections).unwrap_or(0), size.checked_rem(sections).unwrap_or(0));
+    // No part ends behind the dimension.
+    at(g, d, sections, (1..=sections).map(|i| i.wrapping_mul(each).wrapping_add(i.min(larger))))
 }
 
 /// `tensor_split.indices`: parts that end at these indices, and the rest.
 pub fn tensor_split_indices(g: &Geometry, indices: &[i64], dim: i64) -> Result<Vec<Geometry>> {
     let d = dimension(g, dim)?;
-    at(g, d, indices.iter().copied().chain([g.sizes()[d]]))
+    at(g, d, count_of(indices).saturating_add(1), indices.iter().copied().chain([g.sizes()[d]]))
 }
 
 /// `tensor_split.tensor_indices_or_sections`: the same, by an int64 tensor: one number of sections, or a list of indices.
@@ -129,7 +124,7 @@ pub fn tensor_split_from<D: Device>(this: &Tensor<D>, by: &Tensor<D>, dim: i64) 
 /// Parts of equal size.
 fn equally(g: &Geometry, sections: i64, d: usize) -> Result<Vec<Geometry>> {
     positive("sections", sections)?;
-    if g.sizes()[d] % sections != 0 {
+    if g.sizes()[d].checked_rem(sections) != Some(0) {
         return Err(ErrorKind::ArgumentRule { rule: "the size of the dimension must be a multiple of sections" }.into());
     }
     tensor_split(g, sections, d as i64)
@@ -178,7 +173,12 @@ pub fn dsplit_indices(g: &Geometry, indices: &[i64]) -> Result<Vec<Geometry>> {
 /// `unbind.int`: each index of a dimension, which disappears.
 pub fn unbind(g: &Geometry, dim: i64) -> Result<Vec<Geometry>> {
     let d = dimension(g, dim)?;
-    (0..g.sizes()[d]).map(|i| select(g, d as i64, i)).collect()
+    let size = g.sizes()[d];
+    let mut parts = list::of_parts(size)?;
+    for i in 0..size {
+        parts.push(select(g, d as i64, i)?);
+    }
+    Ok(parts)
 }
 
 /// The parts of a tensor, views of it as far as its elements are in memory: with its conj or neg bit set it is copied first.

@@ -147,11 +147,8 @@ pub fn pow_scalar_out<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>,
     if !is_one(base) {
         return run::<PowFn, D, _, _>((base, exponent), Out([out])).map(drop);
     }
-    let mut write = || {
-        crate::table::resize(out, exponent.sizes())?;
-        fill_(out, 1).map(drop)
-    };
-    write().map_err(|e: Error| e.of("pow"))
+    let write = |out: &mut Tensor<D>| fill_(out, 1).map(drop);
+    crate::table::resized(out, exponent.sizes(), write).map_err(|e: Error| e.of("pow"))
 }
 
 /// `square`: `pow` with the number 2.

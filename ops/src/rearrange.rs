@@ -1,7 +1,8 @@
 //! Views that rearrange, merge or slide over dimensions, and their copying forms. Geometry to geometry, as in `view.rs`, which
-//! owns the elementary ones.
+//! owns the elementary ones; so is their arithmetic.
+#![deny(clippy::arithmetic_side_effects)]
 
-use crate::view::{expand, reshaped, transpose, view};
+use crate::view::{expand, is_in, reshaped, transpose, view, windows};
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::structured::Operand;
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
@@ -60,7 +61,7 @@ pub fn movedim(g: &Geometry, source: &[i64], destination: &[i64]) -> Result<Geom
         let to = strides::wrap_dim(to, g.ndim(), "destination")?;
         order[to] = Some(strides::wrap_dim(from, g.ndim(), "source")?);
     }
-    let mut others = (0..g.ndim()).filter(|d| moved >> d & 1 == 0);
+    let mut others = (0..g.ndim()).filter(|&d| !is_in(moved, d));
     let order: SmallVec<[usize; 8]> = order.into_iter().filter_map(|d| d.or_else(|| others.next())).collect();
     let pick = |of: &[i64]| -> Dims { order.iter().map(|&d| of[d]).collect() };
     reshaped(g, &pick(g.sizes()), &pick(g.strides()), g.offset())
@@ -83,19 +84,17 @@ pub fn diagonal(g: &Geometry, offset: i64, dim1: i64, dim2: i64) -> Result<Geome
     } else {
         columns.min(rows.saturating_add(offset)).max(0)
     };
-    let overflow = || ErrorKind::SizeOverflow { sizes: g.sizes().to_vec(), strides: g.strides().to_vec() };
-    let skipped = if length == 0 {
-        0
-    } else if offset >= 0 {
-        offset * g.strides()[b]
-    } else {
-        -offset * g.strides()[a]
+    // Where the diagonal begins: as many columns, or rows, behind the first.
+    let begin = match length {
+        0 => g.offset(),
+        _ if offset >= 0 => g.offset_at(b, offset),
+        _ => g.offset_at(a, offset.wrapping_neg()),
     };
     let kept = |of: &[i64]| -> Dims { (0..g.ndim()).filter(|&d| d != a && d != b).map(|d| of[d]).collect() };
     let (mut sizes, mut new) = (kept(g.sizes()), kept(g.strides()));
     sizes.push(length);
-    new.push(g.strides()[a].checked_add(g.strides()[b]).ok_or_else(overflow)?);
-    reshaped(g, &sizes, &new, g.offset() + skipped)
+    new.push(g.strides()[a].wrapping_add(g.strides()[b]));
+    reshaped(g, &sizes, &new, begin)
 }
 
 /// `unfold`: every window of `size` neighbours in a dimension, `step` apart; the window is a new last dimension.
@@ -113,8 +112,8 @@ pub fn unfold(g: &Geometry, dimension: i64, size: i64, step: i64) -> Result<Geom
     }
     let (mut sizes, mut new) = (Dims::from_slice(g.sizes()), Dims::from_slice(g.strides()));
     if g.ndim() > 0 {
-        sizes[d] = (length - size) / step + 1;
-        new[d] = stride.saturating_mul(step);
+        sizes[d] = windows(length, size, step);
+        new[d] = stride.wrapping_mul(step);
     }
     sizes.push(size);
     new.push(stride);
@@ -133,7 +132,7 @@ pub fn unflatten(g: &Geometry, dim: i64, sizes: &[i64]) -> Result<Geometry> {
     let parts = strides::infer_size(sizes, g.sizes()[d] as usize)?;
     let mut all = Dims::from_slice(&g.sizes()[..d]);
     all.extend(parts);
-    all.extend(g.sizes()[d + 1..].iter().copied());
+    all.extend(g.sizes().iter().skip(d).skip(1).copied());
     view(g, &all)
 }
 

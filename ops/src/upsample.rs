@@ -3,8 +3,10 @@
 
 use crate::pointwise::Prebuilt;
 use monomorph_core::overlap::{self, Internal};
+use monomorph_core::strides::check_ndim;
 use monomorph_core::structured::{Executes, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
 use monomorph_core::{DType, DeviceId, ErrorKind, Options, Result};
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// The operator that resizes the last of three dimensions to the nearest elements, its kernel compiled `W`here.
@@ -13,7 +15,7 @@ pub struct UpsampleNearest1d<W = Prebuilt>(PhantomData<fn() -> W>);
 /// The inputs of a call.
 pub struct UpsampleInputs<'t> {
     operand: [Operand<'t>; 1],
-    output_size: Vec<i64>,
+    output_size: SmallVec<[i64; 1]>,
     scale: Option<f64>,
 }
 
@@ -26,7 +28,8 @@ impl<'t> UpsampleInputs<'t> {
 
 impl<'t, A: Into<Operand<'t>>> FromArgs<(A, &'t [i64], Option<f64>)> for UpsampleInputs<'t> {
     fn from_args((operand, output_size, scale): (A, &'t [i64], Option<f64>)) -> Result<Self> {
-        Ok(UpsampleInputs { operand: [operand.into()], output_size: output_size.to_vec(), scale })
+        check_ndim(output_size.len())?;
+        Ok(UpsampleInputs { operand: [operand.into()], output_size: output_size.into(), scale })
     }
 }
 
@@ -79,7 +82,7 @@ impl UpsamplePlan {
             Step::Double(step) => (step * i as f64) as f32,
         };
         // A position that is no number, or beyond the end, is one of the ends.
-        (at.floor() as i64).clamp(0, self.input - 1)
+        (at.floor() as i64).min(self.input.saturating_sub(1)).max(0)
     }
 }
 
@@ -160,13 +163,13 @@ fn sizes_and_scale(
     input: &[i64],
     output_size: Option<&[i64]>,
     scale_factors: Option<&[f64]>,
-) -> Result<(Vec<i64>, Option<f64>)> {
+) -> Result<(SmallVec<[i64; 1]>, Option<f64>)> {
     let want = input.len().saturating_sub(2);
     let check = |arg, got| if got == want { Ok(()) } else { Err(ErrorKind::ListLength { arg, got, want }) };
     match (output_size, scale_factors) {
         (Some(size), None) => {
             check("output_size", size.len())?;
-            Ok((size.to_vec(), None))
+            Ok((size.into(), None))
         }
         (None, Some(factors)) => {
             check("scale_factors", factors.len())?;
@@ -180,7 +183,7 @@ fn sizes_and_scale(
                 let got = factor.to_string();
                 Err(ErrorKind::NumberRange { arg: "scale_factors", got, dtype: DType::I64 }.into())
             };
-            let sizes = input[2.min(input.len())..].iter().zip(factors).map(grown).collect::<Result<Vec<i64>>>()?;
+            let sizes = input[2.min(input.len())..].iter().zip(factors).map(grown).collect::<Result<_>>()?;
             Ok((sizes, factors.first().copied()))
         }
         _ => Err(ErrorKind::ArgumentRule { rule: "exactly one of output_size and scale_factors must be given" }.into()),

@@ -1,5 +1,8 @@
 //! Views: each is a function from a geometry to a geometry over the same storage, so that the view, its in-place form and
 //! later its copying form are one definition. Nothing here touches a storage.
+//!
+//! Strides and offsets are computed modulo 2⁶⁴, as `monomorph_core::strides` explains: exact for elements that exist.
+#![deny(clippy::arithmetic_side_effects)]
 
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
@@ -30,44 +33,41 @@ pub fn view_dtype(g: &Geometry, dtype: DType) -> Result<Geometry> {
             "a tensor with its conj or neg bit set has no bytes of its own to view as another dtype; clone it first",
         );
     }
-    let (old, new) = (g.dtype().size(), dtype.size());
+    let (old, new) = (g.dtype().size() as i64, dtype.size() as i64);
     if old == new {
         return Geometry::new(dtype, g.sizes(), g.strides(), g.offset());
     }
     let Some((&last_size, lead)) = g.sizes().split_last() else {
         return rule("a tensor without dimensions cannot be viewed as a dtype of another size");
     };
-    if g.strides()[lead.len()] != 1 {
+    if g.strides().last() != Some(&1) {
         return rule("the last dimension must have stride 1 to be viewed as a dtype of another size");
     }
     let mut sizes = Dims::from_slice(g.sizes());
     let mut new_strides = Dims::from_slice(g.strides());
-    let offset = if old > new {
-        let ratio = (old / new) as i64;
-        let too_large = || ErrorKind::SizeOverflow { sizes: g.sizes().to_vec(), strides: g.strides().to_vec() };
-        let scale = |x: i64| x.checked_mul(ratio).ok_or_else(too_large);
-        sizes[lead.len()] = scale(last_size)?;
-        for stride in &mut new_strides[..lead.len()] {
-            *stride = scale(*stride)?;
-        }
-        scale(g.offset())?
-    } else {
-        let ratio = (new / old) as i64;
-        if last_size % ratio != 0 {
+    let last = lead.len();
+    let lead = &mut new_strides[..last];
+    // Elements of one dtype in one of the other: the sizes of dtypes are powers of two.
+    let Some(ratio) = old.checked_div(new).filter(|ratio| *ratio > 0) else {
+        let ratio = new.checked_div(old).unwrap_or(1);
+        let is_whole = |n: i64| n.checked_rem(ratio) == Some(0);
+        if !is_whole(last_size) {
             return rule("the last size times the element size must be a multiple of the new element size");
         }
-        if g.offset() % ratio != 0 {
+        if !is_whole(g.offset()) {
             return rule("the storage offset must be a whole number of elements of the new dtype");
         }
-        if new_strides[..lead.len()].iter().any(|s| s % ratio != 0) {
+        if !lead.iter().all(|&stride| is_whole(stride)) {
             return rule("the strides must be whole numbers of elements of the new dtype");
         }
-        sizes[lead.len()] = last_size / ratio;
-        for stride in &mut new_strides[..lead.len()] {
-            *stride /= ratio;
-        }
-        g.offset() / ratio
+        let shrunk = |n: i64| n.checked_div(ratio).unwrap_or(n);
+        sizes[last] = shrunk(last_size);
+        lead.iter_mut().for_each(|stride| *stride = shrunk(*stride));
+        return Geometry::new(dtype, &sizes, &new_strides, shrunk(g.offset()));
     };
+    sizes[last] = last_size.wrapping_mul(ratio);
+    lead.iter_mut().for_each(|stride| *stride = stride.wrapping_mul(ratio));
+    let offset = g.offset().wrapping_mul(ratio);
     Geometry::new(dtype, &sizes, &new_strides, offset)
 }
 
@@ -106,8 +106,12 @@ pub fn expand(g: &Geometry, size: &[i64], _implicit: bool) -> Result<Geometry> {
     let Some(lead) = size.len().checked_sub(g.ndim()) else {
         return Err(ErrorKind::ListLength { arg: "size", got: size.len(), want: g.ndim() }.into());
     };
+    strides::check_ndim(size.len())?;
     let mut sizes: Dims = Dims::from_elem(0, size.len());
     let mut new: Dims = Dims::from_elem(0, size.len());
+    // The size and stride of the next dimension; a tensor without dimensions has no next one around which to make a new
+    // one.
+    let mut next = None;
     for d in (0..size.len()).rev() {
         let want = size[d];
         let old = d.checked_sub(lead).map(|s| (g.sizes()[s], g.strides()[s]));
@@ -116,18 +120,16 @@ pub fn expand(g: &Geometry, size: &[i64], _implicit: bool) -> Result<Geometry> {
             _ if want < 0 => return Err(ErrorKind::NegativeSize { arg: "size", got: want }.into()),
             _ => want,
         };
-        // A new dimension counts as one of size 1 around the next one; a tensor without dimensions has no next one.
-        let (old, stride) = match (old, sizes.get(d + 1)) {
-            (Some(old), _) => old,
-            (None, Some(&next)) if g.ndim() > 0 => (1, next.saturating_mul(new[d + 1])),
-            (None, _) => (1, 0),
-        };
+        // A new dimension counts as one of size 1 around the next one.
+        let (old, stride) =
+            old.unwrap_or_else(|| (1, next.map_or(0, |(size, stride): (i64, i64)| size.wrapping_mul(stride))));
         if old != 1 && old != target {
             let (left, right) = (g.sizes().to_vec(), size.to_vec());
             return Err(ErrorKind::Broadcast { left, right, dim: d, left_size: old, right_size: target }.into());
         }
         sizes[d] = target;
         new[d] = if old == target { stride } else { 0 };
+        next = (g.ndim() > 0).then_some((sizes[d], new[d]));
     }
     reshaped(g, &sizes, &new, g.offset())
 }
@@ -146,7 +148,12 @@ pub fn squeeze_dim(g: &Geometry, dim: i64) -> Result<Geometry> {
 /// `squeeze.dims`: without those of the named dimensions that have size 1.
 pub fn squeeze_dims(g: &Geometry, dim: &[i64]) -> Result<Geometry> {
     let mask = strides::wrap_dims(dim, g.ndim(), "dim")?;
-    without(g, |d| mask >> d & 1 == 1 && g.sizes()[d] == 1)
+    without(g, |d| is_in(mask, d) && g.sizes()[d] == 1)
+}
+
+/// Whether a mask of dimensions, as [`strides::wrap_dims`] makes them, has dimension `d`.
+pub(crate) fn is_in(mask: u64, d: usize) -> bool {
+    u32::try_from(d).ok().and_then(|d| mask.checked_shr(d)).is_some_and(|mask| mask & 1 == 1)
 }
 
 fn without(g: &Geometry, drop: impl Fn(usize) -> bool) -> Result<Geometry> {
@@ -158,16 +165,16 @@ fn without(g: &Geometry, drop: impl Fn(usize) -> bool) -> Result<Geometry> {
 
 /// `unsqueeze`: a new dimension of size 1 before `dim`.
 pub fn unsqueeze(g: &Geometry, dim: i64) -> Result<Geometry> {
-    let n = g.ndim() as i64 + 1;
-    if dim < -n || dim >= n {
-        return Err(ErrorKind::DimOutOfRange { arg: "dim", got: dim, ndim: g.ndim(), low: -n, high: n - 1 }.into());
+    let n = (g.ndim() as i64).wrapping_add(1);
+    let d = if dim < 0 { dim.wrapping_add(n) } else { dim };
+    if !(0..n).contains(&d) {
+        let (low, high) = (n.wrapping_neg(), n.wrapping_sub(1));
+        return Err(ErrorKind::DimOutOfRange { arg: "dim", got: dim, ndim: g.ndim(), low, high }.into());
     }
-    let d = if dim < 0 { dim + n } else { dim } as usize;
-    let stride = match g.sizes().get(d) {
-        Some(size) => size
-            .checked_mul(g.strides()[d])
-            .ok_or_else(|| ErrorKind::SizeOverflow { sizes: g.sizes().to_vec(), strides: g.strides().to_vec() })?,
-        None => 1,
+    let d = d as usize;
+    let stride = match (g.sizes().get(d), g.strides().get(d)) {
+        (Some(size), Some(&stride)) => size.wrapping_mul(stride),
+        _ => 1,
     };
     let (mut sizes, mut new) = (Dims::from_slice(g.sizes()), Dims::from_slice(g.strides()));
     sizes.insert(d, 1);
@@ -182,12 +189,12 @@ pub fn select(g: &Geometry, dim: i64, index: i64) -> Result<Geometry> {
     }
     let d = strides::wrap_dim(dim, g.ndim(), "dim")?;
     let size = g.sizes()[d];
-    if index < -size || index >= size {
-        return Err(ErrorKind::OutOfRange { arg: "index", got: index, low: -size, high: size - 1 }.into());
+    let at = if index < 0 { index.wrapping_add(size) } else { index };
+    if !(0..size).contains(&at) {
+        let (low, high) = (size.wrapping_neg(), size.wrapping_sub(1));
+        return Err(ErrorKind::OutOfRange { arg: "index", got: index, low, high }.into());
     }
-    let index = if index < 0 { index + size } else { index };
-    let offset = g.offset() + index * g.strides()[d];
-    let g = reshaped(g, g.sizes(), g.strides(), offset)?;
+    let g = reshaped(g, g.sizes(), g.strides(), g.offset_at(d, at))?;
     without(&g, |e| e == d)
 }
 
@@ -201,17 +208,25 @@ pub fn slice(g: &Geometry, dim: i64, start: Option<i64>, end: Option<i64>, step:
         return Err(ErrorKind::OutOfRange { arg: "step", got: step, low: 1, high: i64::MAX }.into());
     }
     let size = g.sizes()[d];
-    let wrap = |i: i64| if i < 0 { i + size } else { i };
+    let wrap = |i: i64| if i < 0 { i.wrapping_add(size) } else { i };
     let start = wrap(start.unwrap_or(0)).clamp(0, size);
     let end = wrap(end.unwrap_or(i64::MAX)).clamp(start, size);
     let (mut sizes, mut new) = (Dims::from_slice(g.sizes()), Dims::from_slice(g.strides()));
-    let length = end - start;
-    sizes[d] = length / step + i64::from(length % step != 0);
-    let overflow = || ErrorKind::SizeOverflow { sizes: g.sizes().to_vec(), strides: g.strides().to_vec() };
-    let offset = start.checked_mul(g.strides()[d]).and_then(|o| o.checked_add(g.offset())).ok_or_else(overflow)?;
-    // A step so large that one element is left makes a stride that nothing walks.
-    new[d] = g.strides()[d].saturating_mul(step);
+    // At least 0, as `end` is clamped from below by `start`.
+    sizes[d] = windows(end.wrapping_sub(start), 1, step);
+    // A step so large that one element is left may make any stride, which nothing walks.
+    new[d] = g.strides()[d].wrapping_mul(step);
+    let offset = g.offset_at(d, start);
     reshaped(g, &sizes, &new, offset)
+}
+
+/// How many windows of `size` lie in `length` places, each `step` behind the one before. None if there is no room for
+/// one.
+pub(crate) fn windows(length: i64, size: i64, step: i64) -> i64 {
+    match length.checked_sub(size) {
+        Some(last @ 0..) => last.checked_div(step).unwrap_or(0).saturating_add(1),
+        _ => 0,
+    }
 }
 
 /// `narrow`: `length` indices of a dimension from `start`, which may count from the end.
@@ -224,14 +239,15 @@ pub fn narrow(g: &Geometry, dim: i64, start: i64, length: i64) -> Result<Geometr
     if length < 0 {
         return Err(ErrorKind::OutOfRange { arg: "length", got: length, low: 0, high: size }.into());
     }
-    if start < -size || start > size {
-        return Err(ErrorKind::OutOfRange { arg: "start", got: start, low: -size, high: size }.into());
+    let first = if start < 0 { start.wrapping_add(size) } else { start };
+    if !(0..=size).contains(&first) {
+        return Err(ErrorKind::OutOfRange { arg: "start", got: start, low: size.wrapping_neg(), high: size }.into());
     }
-    let start = if start < 0 { start + size } else { start };
-    if length > size - start {
-        return Err(ErrorKind::OutOfRange { arg: "length", got: length, low: 0, high: size - start }.into());
+    let high = size.wrapping_sub(first);
+    if length > high {
+        return Err(ErrorKind::OutOfRange { arg: "length", got: length, low: 0, high }.into());
     }
-    slice(g, d as i64, Some(start), Some(start + length), 1)
+    slice(g, d as i64, Some(first), Some(first.wrapping_add(length)), 1)
 }
 
 /// `as_strided`: any sizes, strides and offset within the storage. The offset counts from the start of the storage; without

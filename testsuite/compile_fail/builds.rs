@@ -1,4 +1,7 @@
 //! The control: what the other cases get wrong, right. It builds, so they fail for their own reasons.
+use monomorph::algebra::Value;
+use monomorph::core::structured::{Functional, Operator};
+use monomorph::ops::reduce::{self, Fold, Here, NoIdentity, Reduce, ReduceRule, Takes, reduction};
 use monomorph::pointwise::*;
 use monomorph::{Cpu, Tensor, add, add_};
 
@@ -14,9 +17,25 @@ monomorph::operators! {
     } }
 }
 
+reduction! { Largest "largest": Ordered, Common, NoIdentity => Common; ReduceRule::OWN }
+impl Takes<reduce::Whole> for Largest {}
+impl<V: monomorph::algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for Largest {
+    fn one(x: V, _: X) -> V {
+        x
+    }
+    fn merge(a: V, b: V) -> V {
+        a.maximum(b)
+    }
+    fn finish(acc: V, _: X) -> V {
+        acc
+    }
+    fn nothing() {}
+}
+
 fn main() -> monomorph::Result<()> {
     let mut a = Tensor::<Cpu>::from_slice(&[1.0f32], &[1])?;
     let b = a.add(&a)?.larger(&a, 1)?;
     a.add_(&b)?;
+    Reduce::<Largest, Here>::call((&a,), Functional::<Cpu, 1>::default())?;
     Ok(())
 }

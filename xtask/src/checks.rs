@@ -12,6 +12,10 @@ use crate::{conformance, cuda, elsewhere, selective};
 /// Packages whose answers depend on the instruction set.
 const ISA_PACKAGES: [&str; 2] = ["monomorph-cpu", "monomorph-testsuite"];
 
+/// Models that loom checks: what of, and the folder and the name of the package that has them as its test `loom`.
+const LOOM: [(&str, &str, &str); 2] =
+    [("borrow states (loom)", "core", "monomorph-core"), ("shared work (loom)", "iter", "monomorph-iter")];
+
 /// `cargo` with these arguments, in the workspace.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -45,14 +49,15 @@ pub(crate) fn ci() -> bool {
 fn test_steps(steps: &mut Steps) {
     steps.command("tests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches"]));
     test_at_each_isa(steps);
-    if workspace_root().join("core/tests/loom.rs").is_file() {
-        let mut loom =
-            cargo(&["test", "-p", "monomorph-core", "--release", "--test", "loom*", "--target-dir", "target/loom"]);
+    for (what, folder, package) in LOOM {
+        if !workspace_root().join(folder).join("tests/loom.rs").is_file() {
+            steps.step(what, || Outcome::Skipped("no tests/loom.rs"));
+            continue;
+        }
+        let mut loom = cargo(&["test", "-p", package, "--release", "--test", "loom*", "--target-dir", "target/loom"]);
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         loom.env("RUSTFLAGS", format!("{flags} --cfg loom"));
-        steps.command("borrow states (loom)", loom);
-    } else {
-        steps.step("borrow states (loom)", || Outcome::Skipped("no core/tests/loom.rs"));
+        steps.command(what, loom);
     }
     let observed = |package, test| cargo(&["test", "-p", package, "--features", "tracing", "--test", test, "span"]);
     steps.command("spans of dispatched calls", observed("monomorph-core", "device"));

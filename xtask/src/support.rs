@@ -124,11 +124,12 @@ fn value(argument: &Argument, dtype: DType, attempt: Attempt) -> Option<IValue> 
 fn dtypes(handle: &OperatorHandle) -> Vec<usize> {
     let Ok(schema) = handle.schema() else { return Vec::new() };
     let taken = |attempt: Attempt| {
-        let takes =
-            |&dtype: &DType| arguments(schema, dtype, attempt).is_some_and(|mut stack| handle.call(&mut stack).is_ok());
+        let takes = |&dtype: &DType| {
+            arguments(&schema, dtype, attempt).is_some_and(|mut stack| handle.call(&mut stack).is_ok())
+        };
         DType::ALL.into_iter().filter(takes).map(|dtype| dtype as usize).collect::<Vec<_>>()
     };
-    attempts(schema).into_iter().map(taken).find(|taken| !taken.is_empty()).unwrap_or_default()
+    attempts(&schema).into_iter().map(taken).find(|taken| !taken.is_empty()).unwrap_or_default()
 }
 
 /// Arguments, as far as they are not left to their defaults; `None` where there is no value to offer.

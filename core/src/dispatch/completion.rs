@@ -14,6 +14,7 @@ use crate::error::{ErrorKind, Result};
 use crate::ivalue::IValue;
 use crate::tensor::{AnyTensor, Tensor};
 use crate::with_element;
+use std::collections::HashMap;
 
 /// The boxed kernel at the key `Common` of a backend.
 pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
@@ -105,7 +106,7 @@ pub(super) fn after_meta<D: Device>(
 #[derive(Default)]
 pub(super) struct OnMeta {
     /// The first meta tensor of each storage.
-    seen: Vec<(usize, AnyTensor)>,
+    seen: HashMap<usize, AnyTensor>,
 }
 
 impl OnMeta {
@@ -121,12 +122,12 @@ impl OnMeta {
     }
 
     fn tensor(&mut self, tensor: &AnyTensor) -> AnyTensor {
-        let known = self.seen.iter().find(|(storage, _)| *storage == tensor.storage_id());
-        if let Some(shared) = known.and_then(|(_, first)| first.view_as(tensor.geometry().clone()).ok()) {
+        let known = self.seen.get(&tensor.storage_id());
+        if let Some(shared) = known.and_then(|first| first.view_as(tensor.geometry().clone()).ok()) {
             return shared;
         }
         let first = tensor.to_meta();
-        self.seen.push((tensor.storage_id(), first.clone()));
+        self.seen.entry(tensor.storage_id()).or_insert_with(|| first.clone());
         first
     }
 }

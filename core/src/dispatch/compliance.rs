@@ -11,7 +11,8 @@
 //!   reads or writes elements without a call, or calls a kernel of one device directly, gets an error.
 //! * **Metadata.** Whatever tensor a kernel returns or hands to a call is an argument or has come from a call, with its sizes and strides.
 //! * **Values and devices.** The same calls with the same geometries are made for other contents, and on meta tensors.
-//! * **The schema** is held against the whole call: writes and aliases that it does not declare.
+//! * **The schema** is held against the whole call: writes and aliases that it does not declare. What it returns of a
+//!   written argument is that argument, with the storage and the geometry that the calls have left it with.
 
 mod watch;
 
@@ -27,7 +28,7 @@ use crate::annotations::{Before, check_alias_annotations};
 use crate::error::{ErrorKind, Result};
 use crate::ivalue::IValue;
 use crate::schema::Schema;
-use watch::{WATCH, Watch, observe};
+use watch::{Watch, observe, watched};
 
 /// What a composed kernel must not do, and did.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -50,6 +51,18 @@ pub enum Breach {
     /// An argument was written, or a result aliases one, and the schema does not say so.
     #[error("{0}")]
     Schema(ErrorKind),
+    /// What is declared to be a written argument is another tensor.
+    #[error(
+        "result {result} is not the argument {arg}, which the schema says it is, but {what}; write to it and return it"
+    )]
+    NotTheArgument {
+        /// Which result, from 0.
+        result: usize,
+        /// The argument.
+        arg: String,
+        /// How the result differs.
+        what: &'static str,
+    },
     /// A storage was given another size.
     #[error("it calls {call}, which resizes; only an out= form may resize, and only its output")]
     Resizes {
@@ -120,13 +133,12 @@ impl Compliance {
             let watch = Watch::new(&schema, &stack);
             let before = Before::of(&stack);
             let held = stack.clone();
-            WATCH.with_borrow_mut(|place| *place = Some(watch));
-            let guard = KeyGuard::include(DispatchKey::TRACER);
             let mut results = stack;
-            // Without keys a call is served by the composed kernel.
-            let outcome = handle.redispatch(KeySet::EMPTY, &mut results);
-            drop(guard);
-            let watch = WATCH.take().unwrap_or_default();
+            let (watch, outcome) = watched(watch, || {
+                let _traced = KeyGuard::include(DispatchKey::TRACER);
+                // Without keys a call is served by the composed kernel.
+                handle.redispatch(KeySet::EMPTY, &mut results)
+            });
             Ran::new(watch, &handle, &schema, (&before, &held), outcome.map(|()| results))
         };
         let first = run(arguments(0))?;
@@ -185,6 +197,7 @@ impl Ran {
                 for (i, t) in results.iter().flat_map(IValue::tensors).enumerate() {
                     watch.must_be_known(t, || format!("result {i}"));
                 }
+                watch.must_be_written(&results);
                 if let Err(error) = check_alias_annotations(schema, before, arguments, &results) {
                     watch.breaches.push(Breach::Schema(error.kind().clone()));
                 }

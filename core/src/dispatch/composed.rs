@@ -8,35 +8,44 @@ use super::stack::Stack;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ivalue::IValue;
 use crate::tensor::AnyTensor;
+use std::fmt;
 use std::sync::OnceLock;
 
-/// The operators that a kernel has called so far: a list that only grows, so that reading it takes no lock. It belongs to
-/// one look-up of the composed operator.
-#[derive(Debug, Default)]
-pub(super) struct Known(OnceLock<Box<Callee>>);
+/// How many operators a kernel keeps the handles of: compositions call a handful. One that calls more looks the others up
+/// each time.
+const KNOWN: usize = 32;
 
-#[derive(Debug)]
+/// The first operators that a kernel has called: places that are filled in order and stay, so that reading them takes
+/// no lock. They belong to one look-up of the composed operator.
+#[derive(Default)]
+pub(super) struct Known([OnceLock<Box<Callee>>; KNOWN]);
+
 struct Callee {
     name: Box<str>,
     handle: OperatorHandle,
-    next: Known,
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().map_while(OnceLock::get).map(|callee| &callee.name);
+        f.debug_list().entries(names).finish()
+    }
 }
 
 impl Known {
-    /// The handle of this operator, looked up at its first call.
-    fn handle(&self, name: &str, frame: &Frame<'_>) -> Result<&OperatorHandle> {
-        let mut place = self;
-        loop {
-            match place.0.get() {
-                Some(callee) if *callee.name == *name => return Ok(&callee.handle),
-                Some(callee) => place = &callee.next,
-                None => {
-                    let handle = frame.dispatcher().find(name)?;
-                    // Where another thread was faster, the loop meets what it has put here.
-                    let _ = place.0.set(Box::new(Callee { name: name.into(), handle, next: Known::default() }));
-                }
+    /// The handle of this operator, looked up at its first call; `None` for one that is not kept.
+    fn handle(&self, name: &str, frame: &Frame<'_>) -> Result<Option<&OperatorHandle>> {
+        for place in &self.0 {
+            if place.get().is_none() {
+                let handle = frame.dispatcher().find(name)?;
+                // Where another thread was faster, this place has what it has put here, and the next is tried.
+                let _ = place.set(Box::new(Callee { name: name.into(), handle }));
+            }
+            if let Some(callee) = place.get().filter(|callee| *callee.name == *name) {
+                return Ok(Some(&callee.handle));
             }
         }
+        Ok(None)
     }
 }
 
@@ -67,12 +76,11 @@ impl<'a> Calls<'a> {
     ///
     /// Those of the operator; one that is not in the dispatcher.
     pub fn call(&self, name: &str, stack: &mut Stack) -> Result<()> {
-        let handle = self.known.handle(name, self.frame)?;
-        if handle.schema().is_ok() {
-            return handle.call(stack);
+        match self.known.handle(name, self.frame)? {
+            Some(handle) if handle.is_defined() => handle.call(stack),
+            // Not kept; or the library that had defined it is gone, and another may have defined it since.
+            _ => self.frame.dispatcher().find(name)?.call(stack),
         }
-        // The library that had defined it is gone; another may have defined it since.
-        self.frame.dispatcher().find(name)?.call(stack)
     }
 
     /// Calls an operator that returns one tensor.

@@ -1,13 +1,14 @@
 //! A kernel as it is called: through its unboxed door if it has one of the caller's signature, else through its boxed one. Owns the way
 //! from one door to the other.
 
-use super::error::DispatchError;
 use super::kernel::Frame;
+use super::lock::retire;
+use super::results;
 use super::returns::Returned;
 use super::signature::{CanonicalList, KernelFn};
 use super::stack::{BoxedFn, Stack};
 use crate::annotations::checked_call;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::ivalue::IValue;
 use std::any::Any;
 use std::fmt;
@@ -40,10 +41,18 @@ struct Door<A: CanonicalList, O>(Arc<dyn Typed<A, O>>);
 /// The type of the boxed door. Boxed kernels of every kind are called through it, whatever they have captured.
 type BoxedDoor = Box<dyn Fn(&Frame<'_>, &mut Stack) -> Result<()> + Send + Sync>;
 
-/// A kernel as it is called.
+/// A kernel as it is called. What a user owns in it is dropped by [`retire`].
 pub(super) struct Object {
     unboxed: Option<Box<dyn Any + Send + Sync>>,
     boxed: BoxedDoor,
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        // A closure without captures takes no memory.
+        let boxed = std::mem::replace(&mut self.boxed, Box::new(|_, _| Ok(())));
+        retire((self.unboxed.take(), boxed));
+    }
 }
 
 impl fmt::Debug for Object {
@@ -77,14 +86,12 @@ impl Object {
         (self.boxed)(frame, stack)
     }
 
-    /// Calls through the boxed door.
+    /// Calls through the boxed door. Results that are not those of the schema are an error, and dropped: the stack is
+    /// empty then, since the arguments are gone.
     pub(super) fn call_boxed(&self, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
         checked_call(frame.schema, stack, |stack| {
             (self.boxed)(frame, stack)?;
-            match (stack.len(), frame.schema.returns().len()) {
-                (got, want) if got == want => Ok(()),
-                (got, want) => Err(ErrorKind::ResultCount { got, want }.into()),
-            }
+            results::check(frame.schema, stack).inspect_err(|_| stack.clear())
         })
     }
 
@@ -107,11 +114,7 @@ impl Object {
                 A::restore(&mut values, position, result);
             }
         }
-        O::take(&mut stack).ok_or_else(|| {
-            let got: Vec<_> = stack.iter().map(IValue::kind_name).collect();
-            let want = frame.schema.returns().iter().map(|r| r.ty().to_string()).collect::<Vec<_>>().join(", ");
-            DispatchError::WrongResults { got: got.join(", "), want }.into()
-        })
+        O::take(&mut stack).ok_or_else(|| results::wrong(frame.schema, &stack))
     }
 }
 

@@ -10,7 +10,7 @@ impl Dispatcher {
     /// other crates. Each line says which library registered it.
     pub fn dump(&self) -> String {
         let edit = self.edit();
-        let mut operators: Vec<_> = self.read().values().cloned().collect();
+        let mut operators = self.all();
         operators.sort_by(|a, b| a.name.cmp(&b.name));
         let mut text = String::new();
         for operator in operators {

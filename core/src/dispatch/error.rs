@@ -1,5 +1,17 @@
 //! What can go wrong between a name and a kernel.
 
+use std::borrow::Cow;
+
+/// Text of a user's as a message shows it: names and schemas may be of any length, and nobody reads further than this.
+pub(super) fn cut(text: &str) -> Cow<'_, str> {
+    /// Longer than every schema of PyTorch's.
+    const LONGEST: usize = 2000;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
 /// Errors of definition, registration and dispatch. A failed registration leaves everything as it was.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -76,11 +88,42 @@ pub enum DispatchError {
         /// The namespace.
         namespace: String,
     },
+    /// A name that no message could show.
+    #[error("an operator's name of {length} bytes, its namespace included; up to {limit} are accepted")]
+    LongName {
+        /// Its length in bytes.
+        length: usize,
+        /// The longest accepted.
+        limit: usize,
+    },
     /// A library whose operators others have given kernels.
     #[error("still in use: {by}; close those libraries first")]
     InUse {
         /// Who, and at what.
         by: String,
+    },
+    /// Operators that redirect to each other, or one that redirects to itself.
+    #[error(
+        "the operators redirect in a ring, so a call would never end: {ring}; have one of them computed by a kernel"
+    )]
+    RedirectRing {
+        /// The names, from the operator that was to get the kernel to itself.
+        ring: String,
+    },
+    /// Completion by an operator that is completed itself, or by the operator itself.
+    #[error("completed in more than one step: {chain}; name an out= form that is not completed by another")]
+    CompletionChain {
+        /// The names, each completed by the next.
+        chain: String,
+    },
+    /// Kernels that call operators that call kernels, and so on.
+    #[error(
+        "the call is nested in {limit} others, which is the limit; a kernel calls the operator that it serves, or \
+         operators call each other in a ring"
+    )]
+    TooDeep {
+        /// How many calls a thread may have in one another.
+        limit: u32,
     },
     /// A functor that could not be made.
     #[error("the constructor of the kernel {kernel} panicked: {message}")]

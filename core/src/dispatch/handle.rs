@@ -8,8 +8,9 @@ use super::error::DispatchError;
 use super::inferred::Inferred;
 use super::kernel::Frame;
 use super::key::{DispatchKey, RegistrationKey};
+use super::nested::Nested;
 use super::operator::{Defined, Operator, Slot, Table};
-use super::published::{Reader, Seen};
+use super::published::{Lent, Reader, Seen};
 use super::resolve::{Resolution, Source};
 use super::returns::{KernelValue, Returned};
 use super::set::{KeySet, localized};
@@ -33,6 +34,9 @@ fn no_objects_yet(table: &Table) -> Made {
 
 /// An operator, looked up. A call through it takes no lock, whatever is registered meanwhile, and a kernel stays alive while
 /// it runs. Kernels with state have it per handle: a clone starts anew.
+///
+/// A handle keeps what was registered at its calls, for at most 16 changes; after more, calls through it take a lock of
+/// the handle's own. A clone begins to count anew.
 #[derive(Debug)]
 pub struct OperatorHandle {
     dispatcher: Dispatcher,
@@ -48,7 +52,8 @@ impl Clone for OperatorHandle {
 
 impl OperatorHandle {
     pub(super) fn new(dispatcher: Dispatcher, operator: Arc<Operator>) -> OperatorHandle {
-        OperatorHandle { dispatcher, operator, reader: Reader::default() }
+        let reader = Reader::new(operator.table.clone());
+        OperatorHandle { dispatcher, operator, reader }
     }
 
     /// The dispatcher that it is of.
@@ -69,13 +74,19 @@ impl OperatorHandle {
 
     /// True if a kernel is registered for this very key.
     pub(super) fn has_own(&self, key: DispatchKey) -> bool {
-        let slot = self.seen().value.slots.get(key.index());
+        let seen = self.seen();
+        let slot = seen.value.slots.get(key.index());
         slot.is_some_and(|slot| slot.resolution.source == Source::Kernel(key.into()))
     }
 
     #[inline]
-    fn seen(&self) -> &Seen<Table, Made> {
-        self.reader.read(&self.operator.table, no_objects_yet)
+    fn seen(&self) -> Lent<'_, Table, Made> {
+        self.reader.read(no_objects_yet)
+    }
+
+    /// True if there is a definition.
+    pub(super) fn is_defined(&self) -> bool {
+        self.seen().value.defined.is_some()
     }
 
     /// The schema.
@@ -83,13 +94,13 @@ impl OperatorHandle {
     /// # Errors
     ///
     /// [`DispatchError::NotDefined`] once the defining library is gone.
-    pub fn schema(&self) -> Result<&Schema> {
-        Ok(&defined(&self.seen().value)?.schema)
+    pub fn schema(&self) -> Result<Arc<Schema>> {
+        Ok(defined(&self.seen().value)?.schema.clone())
     }
 
     /// What serves each key and why, with the name of its kernel.
     pub fn explain(&self) -> Vec<(DispatchKey, Resolution, Option<&'static str>)> {
-        let table = &self.seen().value;
+        let table = self.seen().value.clone();
         let line = |(key, slot): (DispatchKey, &Slot)| (key, slot.resolution, slot.kernel.as_ref().map(|k| k.name()));
         DispatchKey::all().zip(&table.slots).map(line).collect()
     }
@@ -99,8 +110,9 @@ impl OperatorHandle {
         self.dispatcher.hypothetical(&self.operator, keys)
     }
 
-    /// Calls the operator: takes its arguments off the stack and leaves its results. Trailing arguments that have a default may
-    /// be missing. On an error the stack is as it was.
+    /// Calls the operator: takes its arguments off the stack and leaves its results. Trailing arguments that have a
+    /// default may be missing. On an error the stack is as it was, unless the kernel is to blame: it is empty after
+    /// results that are not those of the schema.
     pub fn call(&self, stack: &mut Stack) -> Result<()> {
         self.call_boxed(stack, None).map_err(|e| e.of(self.operator.name.to_string()))
     }
@@ -111,7 +123,9 @@ impl OperatorHandle {
     }
 
     fn call_boxed(&self, stack: &mut Stack, keys: Option<KeySet>) -> Result<()> {
+        let _nested = Nested::enter()?;
         let seen = self.seen();
+        let seen = &*seen;
         let defined = defined(&seen.value)?;
         let given = stack.len();
         fill_defaults(&defined.schema, stack)?;
@@ -139,8 +153,9 @@ impl OperatorHandle {
     /// [`DispatchError::SchemaMismatch`] if that is not what the schema declares.
     pub fn typed<A: ParameterList, O: KernelValue>(&self) -> Result<TypedHandle<A::Canonical, O::Returned>> {
         let inferred = Inferred::of::<A::Canonical, O::Returned>();
-        inferred.check(self.schema()?).map_err(|e| e.of(self.operator.name.to_string()))?;
-        Ok(TypedHandle { handle: self.clone(), signature: PhantomData })
+        let schema = self.schema()?;
+        inferred.check(&schema).map_err(|e| e.of(self.operator.name.to_string()))?;
+        Ok(TypedHandle { handle: self.clone(), schema, signature: PhantomData })
     }
 
     #[inline]
@@ -181,6 +196,8 @@ impl OperatorHandle {
 #[derive(Debug)]
 pub struct TypedHandle<A: CanonicalList, O> {
     handle: OperatorHandle,
+    /// The schema that the signature was compared with.
+    schema: Arc<Schema>,
     signature: PhantomData<fn(A) -> O>,
 }
 
@@ -192,9 +209,14 @@ impl<A: CanonicalList, O: Returned> TypedHandle<A, O> {
 
     #[inline]
     fn call_unnamed(&self, values: A::Values<'_>) -> Result<O> {
+        let _nested = Nested::enter()?;
         let handle = &self.handle;
         let seen = handle.seen();
+        let seen = &*seen;
         let defined = defined(&seen.value)?;
+        if !Arc::ptr_eq(&self.schema, &defined.schema) {
+            redefined::<A, O>(&defined.schema)?;
+        }
         let _span = observe::enter(&handle.operator.name, |each| A::tensors(&values, &mut |t| each(t.geometry())));
         let mut keys = A::keys(&values);
         if keys.is_empty() && defined.is_factory() {
@@ -221,6 +243,12 @@ impl<A: CanonicalList, O: Returned> TypedHandle<A, O> {
     pub fn handle(&self) -> &OperatorHandle {
         &self.handle
     }
+}
+
+/// Compares a signature with a schema that has been defined since.
+#[cold]
+fn redefined<A: CanonicalList, O: Returned>(schema: &Schema) -> Result<()> {
+    Inferred::of::<A, O>().check(schema)
 }
 
 fn defined(table: &Table) -> Result<&Defined> {

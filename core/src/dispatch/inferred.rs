@@ -1,6 +1,6 @@
 //! The schema that a Rust function implies, and its comparison with the one that an operator declares.
 
-use super::error::DispatchError;
+use super::error::{DispatchError, cut};
 use super::parameter::Kind;
 use super::returns::Returned;
 use super::signature::CanonicalList;
@@ -25,8 +25,8 @@ impl Inferred {
         match self.difference(schema) {
             None => Ok(()),
             Some(at) => {
-                Err(DispatchError::SchemaMismatch { inferred: self.to_string(), declared: schema.to_string(), at }
-                    .into())
+                let declared = cut(&schema.to_string()).into_owned();
+                Err(DispatchError::SchemaMismatch { inferred: self.to_string(), declared, at }.into())
             }
         }
     }

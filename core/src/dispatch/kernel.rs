@@ -6,10 +6,11 @@ use super::Dispatcher;
 use super::completion;
 use super::composed::{Calls, Known};
 use super::door::Object;
-use super::error::DispatchError;
+use super::error::{DispatchError, cut};
 use super::handle::OperatorHandle;
 use super::inferred::Inferred;
 use super::key::DispatchKey;
+use super::lock::retire;
 use super::set::KeySet;
 use super::signature::KernelFn;
 use super::stack::{BoxedFn, Stack};
@@ -89,6 +90,8 @@ pub struct KernelFunction {
     kind: KernelKind,
     body: Body,
     inferred: Option<Inferred>,
+    /// The operator that the whole call goes on to.
+    redirect: Option<Arc<str>>,
 }
 
 #[derive(Clone)]
@@ -96,8 +99,18 @@ enum Body {
     /// Without state, so every look-up shares it.
     Shared(Arc<Object>),
     /// Its state belongs to a look-up.
-    Made(Arc<dyn Fn() -> Object + Send + Sync>),
+    Made(Arc<Maker>),
     None,
+}
+
+/// A constructor of kernels with state. What a user owns in it is dropped by [`retire`].
+struct Maker(Box<dyn Fn() -> Object + Send + Sync>);
+
+impl Drop for Maker {
+    fn drop(&mut self) {
+        // A closure without captures takes no memory.
+        retire(std::mem::replace(&mut self.0, Box::new(|| Object::boxed(|_, _| Ok(())))));
+    }
 }
 
 impl KernelFunction {
@@ -125,23 +138,21 @@ impl KernelFunction {
         KernelFunction {
             name: type_name::<F>(),
             kind: KernelKind::Functor,
-            body: Body::Made(Arc::new(move || Object::unboxed(make()))),
+            body: Body::Made(Arc::new(Maker(Box::new(move || Object::unboxed(make()))))),
             inferred: Some(Inferred::of::<F::Args, F::Output>()),
+            redirect: None,
         }
     }
 
     /// A kernel over the stack, for any schema. It can be called unboxed too.
     pub fn boxed(f: impl Fn(&Frame<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static) -> KernelFunction {
-        let object = Object::boxed(f);
-        let body = Body::Shared(Arc::new(object));
-        KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
+        let body = Body::Shared(Arc::new(Object::boxed(f)));
+        KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None, redirect: None }
     }
 
     /// A boxed kernel that does not ask which call it serves.
     pub fn stack(f: BoxedFn) -> KernelFunction {
-        let object = Object::boxed(move |_, stack| f(stack));
-        let body = Body::Shared(Arc::new(object));
-        KernelFunction { name: "a boxed function", kind: KernelKind::Boxed, body, inferred: None }
+        KernelFunction::boxed(move |_, stack| f(stack))
     }
 
     /// A kernel from a function, with a boxed door of its own, which may take more than the function can be given: numbers in
@@ -153,6 +164,7 @@ impl KernelFunction {
             kind: KernelKind::Function,
             body: Body::Shared(Arc::new(Object::with_stack(f, boxed))),
             inferred: Some(Inferred::of::<F::Args, F::Output>()),
+            redirect: None,
         }
     }
 
@@ -167,15 +179,19 @@ impl KernelFunction {
         KernelFunction {
             name: "a composed function",
             kind: KernelKind::Composed,
-            body: Body::Made(Arc::new(make)),
+            body: Body::Made(Arc::new(Maker(Box::new(make)))),
             inferred: None,
+            redirect: None,
         }
     }
 
-    /// A kernel that is another operator: the whole call goes on to it.
+    /// A kernel that is another operator: the whole call goes on to it. A ring of such kernels is refused when its last
+    /// is registered.
     pub fn redirect(to: impl Into<Box<str>>) -> KernelFunction {
-        let to = to.into();
-        KernelFunction::composed(move |calls, stack| calls.call(&to, stack)).named("another operator's name")
+        let to: Arc<str> = to.into().into();
+        let redirect = Some(to.clone());
+        let kernel = KernelFunction::composed(move |calls, stack| calls.call(&to, stack));
+        KernelFunction { redirect, ..kernel.named("another operator's name") }
     }
 
     /// An out= kernel that is written by hand for device `D`, behind what structured operators have: the operator's meta kernel has
@@ -191,12 +207,14 @@ impl KernelFunction {
             kind: KernelKind::Function,
             body: Body::Shared(Arc::new(Object::boxed(boxed))),
             inferred: Some(Inferred::of::<F::Args, F::Output>()),
+            redirect: None,
         }
     }
 
     /// No kernel: a call skips the key.
     pub fn fallthrough() -> KernelFunction {
-        KernelFunction { name: "fallthrough", kind: KernelKind::Fallthrough, body: Body::None, inferred: None }
+        let (kind, body) = (KernelKind::Fallthrough, Body::None);
+        KernelFunction { name: "fallthrough", kind, body, inferred: None, redirect: None }
     }
 
     /// The same under a name for messages and printed tables.
@@ -211,6 +229,7 @@ impl KernelFunction {
             kind,
             body: Body::Shared(Arc::new(Object::unboxed(f))),
             inferred: Some(Inferred::of::<F::Args, F::Output>()),
+            redirect: None,
         }
     }
 
@@ -229,6 +248,11 @@ impl KernelFunction {
         self.inferred.as_ref()
     }
 
+    /// The operator that the whole call goes on to, if that is all that the kernel does.
+    pub(super) fn redirects_to(&self) -> Option<&str> {
+        self.redirect.as_deref()
+    }
+
     /// True if the object's state belongs to a look-up.
     pub(super) fn is_made(&self) -> bool {
         matches!(self.body, Body::Made(_))
@@ -244,11 +268,15 @@ impl KernelFunction {
     pub(super) fn make(&self) -> Result<Option<Object>> {
         let Body::Made(make) = &self.body else { return Ok(None) };
         // The constructor is user code that has seen none of our state, so nothing is left half-done.
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| make())).map(Some).map_err(|panic| {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (make.0)())).map(Some).map_err(|panic| {
             let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-                (Some(text), _) => (*text).to_owned(),
-                (_, Some(text)) => text.clone(),
-                _ => "no message".to_owned(),
+                (Some(text), _) => cut(text).into_owned(),
+                (_, Some(text)) => cut(text).into_owned(),
+                _ => {
+                    // A value of the user's: its drop might panic again, out of a call that is to be an error.
+                    std::mem::forget(panic);
+                    "no message".to_owned()
+                }
             };
             DispatchError::ConstructorPanicked { kernel: self.name.to_owned(), message }.into()
         })

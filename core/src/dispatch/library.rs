@@ -2,10 +2,11 @@
 
 use super::Dispatcher;
 use super::definition::Definition;
-use super::error::DispatchError;
+use super::error::{DispatchError, cut};
 use super::kernel::KernelFunction;
 use super::key::{Backend, DispatchKey, RegistrationKey};
-use super::operator::{BackendInfo, Defined, Kept, LibraryId, Registrations, Shared};
+use super::operator::{BackendInfo, Defined, Kept, LibraryId, Operator, Registrations, Shared, Table};
+use super::rings::refuse_chain;
 use crate::device::Device;
 use crate::error::Result;
 use crate::schema::Schema;
@@ -48,30 +49,36 @@ impl Library {
     }
 
     fn define_as(&mut self, name: &str, definition: Definition) -> Result<()> {
-        let (schema, flags, completed_by) =
-            (definition.schema.clone(), definition.flags, definition.completed_by.clone());
+        let (schema, flags) = (Arc::new(definition.schema.clone()), definition.flags);
+        let completed_by = definition.completed_by.clone();
         let mut edit = self.dispatcher.edit();
         let kernels = definition.into_kernels(&edit.shared)?;
         let operator = self.dispatcher.operator(name);
-        let completed_by = completed_by.map(|out| self.dispatcher.operator(&out));
+        if let Some(other) = &operator.lock().defined {
+            return Err(DispatchError::AlreadyDefined { by: cut(&other.library_name).into_owned() }.into());
+        }
+        let completed_by = completed_by.as_deref().map(|out| match out.strip_prefix("aten::").unwrap_or(out) {
+            out if out == name => Ok(operator.clone()),
+            out => short_enough(out).map(|()| self.dispatcher.operator(out)),
+        });
+        let completed_by = completed_by.transpose()?;
+        if let Some(out) = &completed_by {
+            refuse_chain(&operator, out)?;
+        }
         let defined =
             Defined { schema, flags, library_name: self.namespace.clone(), completed_by: completed_by.clone() };
         {
             let mut own = operator.lock();
-            let mut next = own.clone();
-            if let Some(other) = &next.defined {
-                return Err(DispatchError::AlreadyDefined { by: other.library_name.to_string() }.into());
-            }
             // Kernels that came before the definition could not be compared with it then.
-            for kept in &next.kernels {
+            for kept in &own.kernels {
                 checked_against(&kept.kernel, &defined.schema)?;
             }
-            next.defined = Some(Arc::new(defined));
-            next.definer = self.id;
-            for (key, kernel) in kernels {
-                self.keep(&edit.shared, &mut next, key, kernel, false)?;
+            own.defined = Some(Arc::new(defined));
+            own.definer = self.id;
+            if let Err(error) = self.keep_all(&edit.shared, &operator, &mut own, kernels, false) {
+                own.defined = None;
+                return Err(error);
             }
-            *own = next;
         }
         if let Some(out) = completed_by {
             out.lock().dependents.push(Arc::downgrade(&operator));
@@ -106,23 +113,40 @@ impl Library {
 
     fn register(&mut self, name: &str, keys: &[RegistrationKey], kernel: KernelFunction, over: bool) -> Result<()> {
         let name = name.strip_prefix("aten::").unwrap_or(name);
+        short_enough(name)?;
         let mut edit = self.dispatcher.edit();
         let operator = self.dispatcher.operator(name);
-        {
-            let mut own = operator.lock();
-            let mut next = own.clone();
-            for key in keys {
-                self.keep(&edit.shared, &mut next, *key, kernel.clone(), over).map_err(|e| e.of(name.to_owned()))?;
-            }
-            *own = next;
-        }
+        let kernels = keys.iter().map(|key| (*key, kernel.clone())).collect();
+        self.keep_all(&edit.shared, &operator, &mut operator.lock(), kernels, over)
+            .map_err(|e| e.of(name.to_owned()))?;
         self.dispatcher.enter(operator.clone());
         operator.publish(&edit.shared);
         edit.touch(self.id, &operator);
         Ok(())
     }
 
-    /// Adds one kernel to registrations that are not published yet.
+    /// Adds kernels to the registrations of an operator, which are not published yet: all, or none and an error.
+    fn keep_all(
+        &self,
+        shared: &Shared,
+        operator: &Operator,
+        own: &mut Registrations,
+        kernels: Vec<(RegistrationKey, KernelFunction)>,
+        over: bool,
+    ) -> Result<()> {
+        let before = own.kernels.len();
+        let redirects = kernels.iter().any(|(_, kernel)| kernel.redirects_to().is_some());
+        let mut kept = kernels.into_iter().try_for_each(|(key, kernel)| self.keep(shared, own, key, kernel, over));
+        if redirects && kept.is_ok() {
+            kept = self.dispatcher.refuse_ring(&operator.name, &Table::new(own, shared));
+        }
+        if kept.is_err() {
+            own.kernels.truncate(before);
+        }
+        kept
+    }
+
+    /// Adds one kernel.
     fn keep(
         &self,
         shared: &Shared,
@@ -138,7 +162,7 @@ impl Library {
         if let (false, Some(other)) = (over, own.at(key)) {
             return Err(DispatchError::AlreadyRegistered {
                 key: shared.name_of(key),
-                by: other.library_name.to_string(),
+                by: cut(&other.library_name).into_owned(),
             }
             .into());
         }
@@ -172,7 +196,7 @@ impl Library {
         if let Some(other) = edit.shared.fallback(key) {
             return Err(DispatchError::AlreadyRegistered {
                 key: edit.shared.name_of(at),
-                by: other.library_name.to_string(),
+                by: cut(&other.library_name).into_owned(),
             }
             .into());
         }
@@ -197,11 +221,11 @@ impl Library {
         let mut edit = self.dispatcher.edit();
         let is_key = RegistrationKey::from_name(name).is_some_and(|key| key != backend.into());
         if is_key || edit.shared.backends.iter().flatten().any(|other| *other.name == *name) {
-            return Err(DispatchError::NameTaken { name: name.to_owned() }.into());
+            return Err(DispatchError::NameTaken { name: cut(name).into_owned() }.into());
         }
         let slot = &mut edit.shared.backends[usize::from(backend.index())];
         if let Some(other) = slot {
-            return Err(DispatchError::BackendTaken { kind: D::KIND.0, by: other.name.to_string() }.into());
+            return Err(DispatchError::BackendTaken { kind: D::KIND.0, by: cut(&other.name).into_owned() }.into());
         }
         *slot = Some(BackendInfo { name: name.into(), library: self.id, within: within::<D> });
         self.dispatcher.publish_all(&edit);
@@ -231,7 +255,7 @@ impl Library {
         match self.dispatcher.dependents_of(self.id) {
             by if by.is_empty() => Ok(()),
             by => {
-                let error = DispatchError::InUse { by: by.join(", ") };
+                let error = DispatchError::InUse { by: cut(&by.join(", ")).into_owned() };
                 Err((self, error.into()))
             }
         }
@@ -240,19 +264,32 @@ impl Library {
     /// The name that an operator of the library is looked up by.
     fn qualified(&self, schema: &Schema) -> Result<String> {
         if let Some(other) = schema.namespace().filter(|namespace| **namespace != *self.namespace) {
-            let outside = DispatchError::OutsideNamespace { namespace: self.namespace.to_string() };
-            return Err(crate::error::Error::from(outside).of(format!("{other}::{}", schema.full_name())));
+            let outside = DispatchError::OutsideNamespace { namespace: cut(&self.namespace).into_owned() };
+            let name = format!("{other}::{}", schema.full_name());
+            return Err(crate::error::Error::from(outside).of(cut(&name).into_owned()));
         }
-        Ok(match &*self.namespace {
+        let name = match &*self.namespace {
             "aten" => schema.full_name().to_owned(),
             namespace => format!("{namespace}::{}", schema.full_name()),
-        })
+        };
+        short_enough(&name)?;
+        Ok(name)
     }
 }
 
 impl Drop for Library {
     fn drop(&mut self) {
         self.dispatcher.remove(self.id);
+    }
+}
+
+/// Names are part of every message of their operators.
+fn short_enough(name: &str) -> Result<()> {
+    /// The longest of PyTorch's has 61 bytes.
+    const LONGEST: usize = 512;
+    match name.len() {
+        ..=LONGEST => Ok(()),
+        length => Err(DispatchError::LongName { length, limit: LONGEST }.into()),
     }
 }
 

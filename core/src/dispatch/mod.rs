@@ -11,13 +11,18 @@
 //! | --- | --- |
 //! | `key`, `set` | keys, their order and aliases; sets, and what a thread includes and excludes |
 //! | `resolve` | which registered kernel serves a key |
+//! | `rings` | registrations that would make calls endless |
 //! | `stack` | the boxed calling convention |
+//! | `results` | whether a boxed kernel left what its schema declares |
 //! | `parameter`, `returns`, `signature` | Rust types as schema types: one argument, results, lists |
 //! | `inferred` | the schema that a function implies |
 //! | `kernel`, `door` | kinds of kernels; their two doors |
 //! | `published` | replacing a table while others read it |
+//! | `lock` | the locks, and that no user's code runs under one |
+//! | `nested` | how deep calls are nested |
 //! | `operator`, `handle`, `arguments` | tables; calls; what arguments say of devices |
 //! | `definition`, `library` | declarations; registration and its undoing |
+//! | `undo` | what a library has done: undone, made another's, in use |
 //! | `completion` | completing a backend that has only out= kernels |
 //! | `compliance` | whether composed kernels do nothing else |
 //! | `composed` | kernels made of calls of other operators |
@@ -36,15 +41,21 @@ mod inferred;
 mod kernel;
 mod key;
 mod library;
+#[doc(hidden)]
+pub mod lock;
+mod nested;
 mod operator;
 mod parameter;
 #[doc(hidden)]
 pub mod published;
 mod resolve;
+mod results;
 mod returns;
+mod rings;
 mod set;
 mod signature;
 mod stack;
+mod undo;
 
 pub use composed::Calls;
 pub use definition::Definition;
@@ -64,8 +75,9 @@ pub use stack::{BoxedFn, Stack};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::near;
+use lock::Held;
 use operator::{LibraryId, Operator, Shared};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Operators by name. Clones are the same dispatcher.
@@ -84,21 +96,30 @@ struct Edit {
     shared: Shared,
     last_library: LibraryId,
     /// The operators that each living library has defined or given kernels.
-    touched: HashMap<LibraryId, Vec<Arc<Operator>>>,
+    touched: HashMap<LibraryId, Touched>,
+}
+
+/// Operators, each once, in the order in which they came.
+#[derive(Default)]
+struct Touched {
+    list: Vec<Arc<Operator>>,
+    addresses: HashSet<usize>,
 }
 
 impl Edit {
     fn touch(&mut self, library: LibraryId, operator: &Arc<Operator>) {
-        let list = self.touched.entry(library).or_default();
-        if !list.iter().any(|known| Arc::ptr_eq(known, operator)) {
-            list.push(operator.clone());
+        let touched = self.touched.entry(library).or_default();
+        if touched.addresses.insert(Arc::as_ptr(operator).addr()) {
+            touched.list.push(operator.clone());
         }
     }
 }
 
 impl std::fmt::Debug for Dispatcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dispatcher").field("operators", &self.read().len()).finish_non_exhaustive()
+        // Whatever is printed to may call the dispatcher, so no lock is held while printing.
+        let operators = self.read().len();
+        f.debug_struct("Dispatcher").field("operators", &operators).finish_non_exhaustive()
     }
 }
 
@@ -137,8 +158,8 @@ impl Dispatcher {
 
     /// Every operator that has a definition, sorted by the name that it is looked up by.
     pub fn operators(&self) -> Vec<OperatorHandle> {
-        let handle = |operator: &Arc<Operator>| OperatorHandle::new(self.clone(), operator.clone());
-        let mut handles: Vec<_> = self.read().values().map(handle).filter(|handle| handle.schema().is_ok()).collect();
+        let handle = |operator: Arc<Operator>| OperatorHandle::new(self.clone(), operator);
+        let mut handles: Vec<_> = self.all().into_iter().map(handle).filter(OperatorHandle::is_defined).collect();
         handles.sort_by(|a, b| a.name().cmp(b.name()));
         handles
     }
@@ -158,7 +179,7 @@ impl Dispatcher {
         }
         let names: Vec<String> = RegistrationKey::all().map(|key| key.to_string()).collect();
         let near = near::near_names(name, names.iter().map(String::as_str)).join(", ");
-        Err(DispatchError::UnknownKey { name: name.to_owned(), near }.into())
+        Err(DispatchError::UnknownKey { name: error::cut(name).into_owned(), near }.into())
     }
 
     /// A key in words: with the name of a device that a library has made known in place of its number.
@@ -166,16 +187,21 @@ impl Dispatcher {
         self.edit().shared.name_of(key)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<Box<str>, Arc<Operator>>> {
-        self.0.operators.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> Held<RwLockReadGuard<'_, HashMap<Box<str>, Arc<Operator>>>> {
+        Held::new(|| self.0.operators.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<Box<str>, Arc<Operator>>> {
-        self.0.operators.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> Held<RwLockWriteGuard<'_, HashMap<Box<str>, Arc<Operator>>>> {
+        Held::new(|| self.0.operators.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn edit(&self) -> MutexGuard<'_, Edit> {
-        self.0.edit.lock().unwrap_or_else(PoisonError::into_inner)
+    fn edit(&self) -> Held<MutexGuard<'_, Edit>> {
+        Held::new(|| self.0.edit.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Every operator that can be found.
+    fn all(&self) -> Vec<Arc<Operator>> {
+        self.read().values().cloned().collect()
     }
 
     /// The operator of this name, or a new one that nobody can find yet. Call with the edit lock held.
@@ -190,78 +216,15 @@ impl Dispatcher {
     }
 
     fn publish_all(&self, edit: &Edit) {
-        let operators: Vec<_> = self.read().values().cloned().collect();
-        operators.iter().for_each(|operator| operator.publish(&edit.shared));
+        self.all().iter().for_each(|operator| operator.publish(&edit.shared));
     }
 
     #[cold]
     fn unknown(&self, name: &str) -> Error {
         let operators = self.read();
         let near = near::near_names(name, operators.keys().map(|k| &**k));
-        ErrorKind::UnknownOperator { name: name.to_owned(), near: near.into_iter().map(str::to_owned).collect() }.into()
-    }
-
-    /// Undoes what a library has done.
-    fn remove(&self, library: LibraryId) {
-        let mut edit = self.edit();
-        let touched = edit.touched.remove(&library).unwrap_or_default();
-        let before = edit.shared.fallbacks.len();
-        edit.shared.fallbacks.retain(|kept| kept.library != library);
-        let mut all = edit.shared.fallbacks.len() != before;
-        for info in edit.shared.backends.iter_mut().filter(|info| info.as_ref().is_some_and(|i| i.library == library)) {
-            *info = None;
-            all = true;
-        }
-        for operator in &touched {
-            let mut own = operator.lock();
-            own.kernels.retain(|kept| kept.library != library);
-            if own.is_defined_by(library) {
-                own.defined = None;
-            }
-            own.dependents.retain(|dependent| dependent.strong_count() > 0);
-            let idle = own.defined.is_none() && own.kernels.is_empty() && own.dependents.is_empty();
-            drop(own);
-            if idle {
-                self.write().remove(&operator.name);
-            }
-            operator.publish(&edit.shared);
-        }
-        if all {
-            self.publish_all(&edit);
-        }
-    }
-
-    /// Makes everything that one library has registered another's.
-    fn adopt(&self, from: LibraryId, to: LibraryId) {
-        let mut edit = self.edit();
-        for operator in edit.touched.remove(&from).unwrap_or_default() {
-            let mut own = operator.lock();
-            if own.is_defined_by(from) {
-                own.definer = to;
-            }
-            own.kernels.iter_mut().filter(|kept| kept.library == from).for_each(|kept| kept.library = to);
-            drop(own);
-            edit.touch(to, &operator);
-        }
-        let Shared { fallbacks, backends } = &mut edit.shared;
-        fallbacks.iter_mut().filter(|kept| kept.library == from).for_each(|kept| kept.library = to);
-        backends.iter_mut().flatten().filter(|info| info.library == from).for_each(|info| info.library = to);
-    }
-
-    /// The libraries that have kernels for operators which another one defines, and at what.
-    fn dependents_of(&self, library: LibraryId) -> Vec<String> {
-        let edit = self.edit();
-        let mut by = Vec::new();
-        for operator in edit.touched.get(&library).into_iter().flatten() {
-            let own = operator.lock();
-            if own.is_defined_by(library) {
-                let others = own.kernels.iter().filter(|kept| kept.library != library);
-                by.extend(others.map(|kept| {
-                    format!("{} ({} of {})", kept.library_name, edit.shared.name_of(kept.key), operator.name)
-                }));
-            }
-        }
-        by
+        let near = near.into_iter().map(str::to_owned).collect();
+        ErrorKind::UnknownOperator { name: error::cut(name).into_owned(), near }.into()
     }
 
     fn hypothetical(&self, operator: &Operator, keys: &[RegistrationKey]) -> Vec<(DispatchKey, Resolution)> {

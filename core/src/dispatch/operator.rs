@@ -3,11 +3,13 @@
 
 use super::completion;
 use super::kernel::{KernelFunction, KernelKind};
-use super::key::{Backend, DispatchKey, RegistrationKey};
+use super::key::{AliasKey, Backend, DispatchKey, RegistrationKey};
+use super::lock::Held;
 use super::published::Published;
 use super::resolve::{Registered, Resolution, Source, resolve};
 use super::set::KeySet;
 use crate::schema::Schema;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Which library something comes from.
@@ -35,7 +37,7 @@ impl Default for Flags {
 /// The declaration of an operator.
 #[derive(Clone, Debug)]
 pub(super) struct Defined {
-    pub(super) schema: Schema,
+    pub(super) schema: Arc<Schema>,
     pub(super) flags: Flags,
     pub(super) library_name: Arc<str>,
     /// The out= form through which `Common` completes this one.
@@ -58,7 +60,7 @@ pub(super) struct Kept {
 }
 
 /// What libraries have registered. Of several kernels at one key the last counts.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Registrations {
     pub(super) defined: Option<Arc<Defined>>,
     /// The library of the definition, if there is one.
@@ -75,6 +77,11 @@ impl Registrations {
 
     pub(super) fn at(&self, key: RegistrationKey) -> Option<&Kept> {
         self.kernels.iter().rev().find(|kept| kept.key == key)
+    }
+
+    /// The name of the out= form that completes the operator.
+    pub(super) fn completed_by(&self) -> Option<&Arc<Operator>> {
+        self.defined.as_ref()?.completed_by.as_ref()
     }
 }
 
@@ -135,23 +142,58 @@ pub(super) struct Table {
 }
 
 /// An operator. It lives as long as a library or a handle knows it.
-#[derive(Debug)]
 pub(super) struct Operator {
     /// The name that it is looked up by.
     pub(super) name: Box<str>,
-    pub(super) table: Published<Table>,
+    pub(super) table: Arc<Published<Table>>,
     registrations: Mutex<Registrations>,
+}
+
+impl fmt::Debug for Operator {
+    /// Without what is registered: whatever is printed to may call the dispatcher, so no lock is held while printing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operator").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The kernels that count, by the place of their key: runtime keys, aliases, all keys. Found in one walk over what is
+/// registered, which may be much.
+type Last<'a> = [Option<&'a Kept>; PLACES];
+
+const PLACES: usize = DispatchKey::COUNT + AliasKey::ALL.len() + 1;
+
+fn place(key: RegistrationKey) -> usize {
+    match key {
+        RegistrationKey::Runtime(key) => key.index(),
+        RegistrationKey::Alias(alias) => DispatchKey::COUNT + alias as usize,
+        RegistrationKey::CatchAll => PLACES - 1,
+    }
 }
 
 /// What is registered for one operator and for all.
 struct View<'a> {
     own: &'a Registrations,
+    last: Last<'a>,
     shared: &'a Shared,
+}
+
+impl<'a> View<'a> {
+    fn new(own: &'a Registrations, shared: &'a Shared) -> View<'a> {
+        let mut last = [None; PLACES];
+        for kept in &own.kernels {
+            last[place(kept.key)] = Some(kept);
+        }
+        View { own, last, shared }
+    }
+
+    fn at(&self, key: RegistrationKey) -> Option<&'a Kept> {
+        self.last[place(key)]
+    }
 }
 
 impl Registered for View<'_> {
     fn kernel(&self, key: RegistrationKey) -> bool {
-        self.own.at(key).is_some()
+        self.at(key).is_some()
     }
 
     fn fallback(&self, key: DispatchKey) -> bool {
@@ -159,34 +201,35 @@ impl Registered for View<'_> {
     }
 
     fn completes(&self, backend: Backend) -> bool {
-        let out = self.own.defined.as_ref().and_then(|d| d.completed_by.as_ref());
-        let meta = RegistrationKey::META;
-        out.is_some_and(|out| out.lock().at(DispatchKey::dense(backend).into()).is_some())
-            && self.own.at(meta).is_some()
+        // Not the operator itself, whose lock is held: `define` refuses that.
+        let out = self.own.completed_by();
+        self.at(RegistrationKey::META).is_some()
+            && out.is_some_and(|out| out.lock().at(DispatchKey::dense(backend).into()).is_some())
     }
 }
 
 impl Operator {
     pub(super) fn new(name: &str) -> Operator {
         let empty = Table { defined: None, mask: KeySet::EMPTY, slots: Vec::new() };
-        Operator { name: name.into(), table: Published::new(empty), registrations: Mutex::default() }
+        Operator { name: name.into(), table: Arc::new(Published::new(empty)), registrations: Mutex::default() }
     }
 
     /// The registrations. Whoever changes them holds the dispatcher's lock too, and calls [`publish`](Operator::publish).
-    pub(super) fn lock(&self) -> MutexGuard<'_, Registrations> {
-        self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lock(&self) -> Held<MutexGuard<'_, Registrations>> {
+        Held::new(|| self.registrations.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes the table anew, and those of the operators that depend on it.
+    /// Makes the table anew, and those of the operators that depend on its kernels. None depends on their tables.
     pub(super) fn publish(&self, shared: &Shared) {
-        let dependents = {
-            let own = self.lock();
-            self.table.replace(Table::new(&own, shared));
-            own.dependents.clone()
-        };
-        for dependent in dependents.iter().filter_map(Weak::upgrade) {
-            dependent.publish(shared);
+        for dependent in self.replace_table(shared).iter().filter_map(Weak::upgrade) {
+            dependent.replace_table(shared);
         }
+    }
+
+    fn replace_table(&self, shared: &Shared) -> Vec<Weak<Operator>> {
+        let own = self.lock();
+        self.table.replace(Table::new(&own, shared));
+        own.dependents.clone()
     }
 
     /// What would serve each key with these registrations in place of the present ones.
@@ -196,14 +239,14 @@ impl Operator {
 }
 
 impl Table {
-    fn new(own: &Registrations, shared: &Shared) -> Table {
-        let view = View { own, shared };
+    pub(super) fn new(own: &Registrations, shared: &Shared) -> Table {
+        let view = View::new(own, shared);
         let flags = own.defined.as_ref().map_or(Flags::default(), |d| d.flags);
         let mut mask = KeySet::EMPTY;
         let slots = DispatchKey::all().map(|key| {
             let mut resolution = resolve(key, &view);
             let kernel = match resolution.source {
-                Source::Kernel(at) => own.at(at).map(|kept| kept.kernel.clone()),
+                Source::Kernel(at) => view.at(at).map(|kept| kept.kernel.clone()),
                 Source::Fallback => shared.fallback(key).map(|kept| kept.kernel.clone()),
                 Source::Completed => Some(KernelFunction::boxed(completion::complete).named("Common")),
                 Source::Fallthrough | Source::Missing => None,

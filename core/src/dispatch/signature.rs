@@ -5,7 +5,7 @@ use super::kernel::Frame;
 use super::parameter::{Canonical, Kind, Parameter};
 use super::returns::{KernelReturn, Returned};
 use super::set::KeySet;
-use super::stack::Stack;
+use super::stack::{Stack, argument_count};
 use crate::device::DeviceId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ivalue::IValue;
@@ -87,7 +87,7 @@ macro_rules! lists {
                     let given = stack.len();
                     let [$($v),*] = stack else {
                         let want = <Self as CanonicalList>::KINDS.len();
-                        return Err(ErrorKind::ArgumentCount { got: given, want, schema: schema.to_string() }.into());
+                        return Err(argument_count(given, want, schema));
                     };
                     // The checks come first, since what is lent to the kernel can't be lent to a message.
                     $(

@@ -1,7 +1,8 @@
 //! The boxed calling convention: arguments on a stack, defaults for those that are missing.
 
+use super::error::cut;
 use crate::defaults::default_value;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ivalue::IValue;
 use crate::schema::Schema;
 
@@ -27,5 +28,10 @@ pub(super) fn fill_defaults(schema: &Schema, stack: &mut Stack) -> Result<()> {
         return Ok(());
     }
     stack.truncate(given);
-    Err(ErrorKind::ArgumentCount { got: given, want, schema: schema.to_string() }.into())
+    Err(argument_count(given, want, schema))
+}
+
+#[cold]
+pub(super) fn argument_count(got: usize, want: usize, schema: &Schema) -> Error {
+    ErrorKind::ArgumentCount { got, want, schema: cut(&schema.to_string()).into_owned() }.into()
 }

@@ -62,6 +62,10 @@ pub enum Accepted {
     ListSize,
     /// No further `?` or `[]`.
     FewWraps,
+    /// No further result.
+    FewResults,
+    /// No further alias set.
+    FewAliasSets,
     /// No alias annotation: the type is not a tensor.
     AliasOfTensor,
     /// The name of an alias set.
@@ -132,6 +136,8 @@ impl Display for Accepted {
             Accepted::Type => "a type (Tensor, Scalar, int, …)",
             Accepted::ListSize => "a list size of 1 to 255, or `]`",
             Accepted::FewWraps => "a type with at most four of `?` and `[]`",
+            Accepted::FewResults => "at most 1024 results",
+            Accepted::FewAliasSets => "at most 16 alias sets before and after `->`",
             Accepted::AliasOfTensor => "an alias annotation on Tensor only",
             Accepted::AliasSet => "the name of an alias set, or `*`",
             Accepted::AliasEnd => "`|`, `!`, `->` or `)`, in this order",

@@ -30,7 +30,7 @@
 //! return   = type [ident]
 //! type     = base [alias] {"?" | "[" [size] "]"}          at most four of the latter; size is 1 to 255
 //! alias    = "!"  |  "(" set {"|" set} ["!"] ["->" set {"|" set}] ")"
-//! set      = ident | "*"
+//! set      = ident | "*"                                 at most 16 of them in a row, and 1024 results
 //! literal  = "None" | "True" | "False" | integer | float | string | ident | "[" [literal {"," literal}] "]"
 //! ```
 //!

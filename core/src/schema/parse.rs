@@ -8,6 +8,13 @@ use super::error::{Accepted, Fault};
 use super::types::{Alias, Base, Type, Wrap};
 use super::{Argument, Return, Schema, literal, rules};
 
+/// How many results a schema may have; PyTorch's have up to 9. Each written one is looked for among the arguments, of which
+/// there may be any number.
+const MOST_RESULTS: usize = 1024;
+
+/// How many alias sets an annotation may name. PyTorch's name one; sets are compared in pairs.
+const MOST_SETS: usize = 16;
+
 /// A place in the text.
 pub(super) struct Cursor<'t> {
     text: &'t str,
@@ -110,6 +117,9 @@ fn returns(c: &mut Cursor<'_>, places: &mut Places) -> Result<Vec<Return>, Fault
         return Ok(returns);
     }
     loop {
+        if returns.len() == MOST_RESULTS {
+            return Err(c.fault(Accepted::FewResults));
+        }
         returns.push(result(c, places)?);
         if c.eat(")") {
             return Ok(returns);
@@ -184,6 +194,9 @@ fn alias(c: &mut Cursor<'_>) -> Result<Alias, Fault> {
 fn alias_sets(c: &mut Cursor<'_>) -> Result<Vec<Box<str>>, Fault> {
     let mut sets: Vec<Box<str>> = Vec::with_capacity(1);
     loop {
+        if sets.len() == MOST_SETS {
+            return Err(c.fault(Accepted::FewAliasSets));
+        }
         sets.push(if c.eat("*") { "*".into() } else { c.ident(Accepted::AliasSet)?.into() });
         if !c.eat("|") {
             return Ok(sets);

@@ -62,6 +62,12 @@ impl Type {
         self.base == Base::Tensor
     }
 
+    /// True for `Tensor` itself, neither optional nor a list.
+    #[inline]
+    pub fn is_plain_tensor(&self) -> bool {
+        self.base == Base::Tensor && self.wraps.is_empty()
+    }
+
     /// True if `None` is a value of the type: the outermost wrap is `?`.
     pub fn is_optional(&self) -> bool {
         matches!(self.wraps.last(), Some(Wrap::Optional))

@@ -6,12 +6,17 @@ mod host;
 
 mod backend;
 mod calls;
+mod compliance;
 mod composed;
+mod hostile;
 mod kernels;
 mod keys;
+mod locks;
 mod parameters;
+mod recursion;
 mod refusals;
 mod registration;
+mod results;
 mod threads;
 
 use host::Host;

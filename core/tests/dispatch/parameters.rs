@@ -2,7 +2,7 @@
 
 use super::{define, fault, numbers, result, tensor};
 use monomorph_core::dispatch::{Definition, DispatchError, DispatchKey, Dispatcher, Flags, KernelFunction, Library};
-use monomorph_core::{AnyTensor, ErrorKind, IValue, Result, Stack};
+use monomorph_core::{AnyTensor, ErrorKind, IValue, ItemList, Result, Stack};
 
 fn meta() -> AnyTensor {
     tensor(&[1]).to_meta()
@@ -86,7 +86,7 @@ fn boxed_values_that_stand_for_a_parameter() {
         let mut stack: Stack = stack;
         library.dispatcher().call("t::f", &mut stack).map(|()| numbers(&result(stack)))
     };
-    let empty = || IValue::List(vec![]);
+    let empty = || IValue::List(ItemList::EMPTY);
     assert_eq!(call(vec![empty(), 3i64.into(), 5i64.into(), empty(), empty()]).unwrap(), [0, 3, 5, 0, 0]);
     let x = IValue::Tensors(vec![tensor(&[1])]);
     let lists = [IValue::Ints(vec![2, 3]), IValue::Floats(vec![0.5]), IValue::Bools(vec![true, false])];
@@ -94,7 +94,7 @@ fn boxed_values_that_stand_for_a_parameter() {
     assert_eq!(call(vec![x.clone(), 2.0.into(), dims, weights, flags]).unwrap(), [1, 2, 5, 1, 2]);
     assert_eq!(call(vec![x.clone(), 2.0.into(), empty(), empty(), empty()]).unwrap(), [1, 2, 0, 0, 0]);
     // But a list of something is not empty, and a float is no int.
-    let some = IValue::List(vec![IValue::Int(1)]);
+    let some = IValue::List(vec![IValue::Int(1)].try_into().unwrap());
     for position in [0, 2, 3, 4] {
         let [dims, weights, flags] = lists.clone();
         let mut stack = vec![x.clone(), 2.0.into(), dims, weights, flags];

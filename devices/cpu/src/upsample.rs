@@ -4,7 +4,7 @@ use crate::cast::{Bits, moved};
 use crate::device::Cpu;
 use crate::staging::{STAGE_BLOCK_BYTES, StageBlock};
 use monomorph_core::structured::{Executes, Operand, Outputs};
-use monomorph_core::{DType, Geometry, Result};
+use monomorph_core::{DType, Geometry, Result, list};
 use monomorph_iter::{GRAIN, is_parallel, share};
 use monomorph_ops::upsample::{UpsampleInputs, UpsampleNearest1d, UpsamplePlan};
 
@@ -35,7 +35,9 @@ unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
     unsafe fn ready(plan: &UpsamplePlan, inputs: &UpsampleInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
         let out = outputs.geometry(0);
         let dtype = out.dtype();
-        let stride = |g: &Geometry, d: usize| g.strides()[d] as isize * dtype.size() as isize;
+        // Modulo 2^64: exact in a dimension of two elements or more (T1), and of one element nothing is multiplied by
+        // it but 0.
+        let stride = |g: &Geometry, d: usize| (g.strides()[d] as isize).wrapping_mul(dtype.size() as isize);
         let size = |d: usize| out.sizes()[d] as usize;
         let mut ready = Ready {
             input: std::ptr::null(),
@@ -48,22 +50,31 @@ unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
             bits: Bits::default(),
             serial: plan.serial,
         };
-        // Meta takes three dimensions, so a number is no input.
+        // Meta takes three dimensions, so a number is no input. A row of no element may have any number of columns.
         let Operand::Tensor(tensor) = inputs.operand() else {
             ready.rows = [0; 2];
             return Ok(ready);
         };
+        if out.numel() == 0 {
+            ready.rows = [0; 2];
+            return Ok(ready);
+        }
         let geometry = tensor.geometry();
         // SAFETY: E2: the storage is borrowed as long as the result lives.
         ready.input = unsafe { tensor.data() };
         ready.input_strides = [0, 1].map(|d| stride(geometry, d));
-        ready.offsets = (0..out.sizes()[2]).map(|i| plan.source(i) as isize * stride(geometry, 2)).collect();
+        ready.offsets = list::with_capacity(size(2))?;
+        ready.offsets.extend((0..out.sizes()[2]).map(|i| (plan.source(i) as isize).wrapping_mul(stride(geometry, 2))));
         ready.bits = Bits::of(dtype, false, geometry.is_neg() != out.is_neg());
         Ok(ready)
     }
 
     unsafe fn run(ready: &mut Ready, _: &UpsamplePlan) -> Result<()> {
-        let rows = ready.rows[0] * ready.rows[1];
+        // Nothing was made ready for an output without elements; others have a number of elements.
+        let rows = ready.rows[0].saturating_mul(ready.rows[1]);
+        if rows == 0 || ready.offsets.is_empty() {
+            return Ok(());
+        }
         let job = Job(ready);
         let together = if ready.serial || !is_parallel(rows * ready.offsets.len(), GRAIN) {
             rows
@@ -94,8 +105,9 @@ impl Job<'_> {
     unsafe fn row(&self, row: usize) {
         let call = self.0;
         let (n, c) = ((row / call.rows[1]) as isize, (row % call.rows[1]) as isize);
-        let from = call.input.wrapping_offset(n * call.input_strides[0] + c * call.input_strides[1]);
-        let to = call.output.wrapping_offset(n * call.output_strides[0] + c * call.output_strides[1]);
+        let at = |strides: &[isize]| n.wrapping_mul(strides[0]).wrapping_add(c.wrapping_mul(strides[1]));
+        let from = call.input.wrapping_offset(at(&call.input_strides));
+        let to = call.output.wrapping_offset(at(&call.output_strides));
         let size = call.dtype.size();
         let step = call.output_strides[2];
         if call.bits.is_none() && step == size as isize {
@@ -111,7 +123,7 @@ impl Job<'_> {
             unsafe { call.bits.apply(call.dtype, block.data(), offsets.len()) };
             // SAFETY: R1 by U1, R2 since a block is no operand.
             unsafe { moved(block.data(), size as isize, to, step, size, offsets.len()) };
-            to = to.wrapping_offset(step * offsets.len() as isize);
+            to = to.wrapping_offset(step.wrapping_mul(offsets.len() as isize));
         }
     }
 }

@@ -119,7 +119,8 @@ impl Call<'_> {
     fn launch(&self, part: Part) -> NearestLaunch {
         let stride = |k: usize, d: usize| {
             let (geometry, _) = self.sides[k];
-            (geometry.strides()[d] * geometry.dtype().size() as i64).cast_unsigned()
+            // Exact in a dimension of two elements or more; of one element nothing is multiplied by it but 0.
+            geometry.strides()[d].wrapping_mul(geometry.dtype().size() as i64).cast_unsigned()
         };
         let mut bytes = Bytes::default();
         // Of the input, the place in a row is found by the kernel.

@@ -56,9 +56,19 @@ impl<'a> ForeignIter<'a> {
     /// Plans the iteration.
     ///
     /// Errors: sizes that do not broadcast, an output of another size, an output of which it is not certain that its
-    /// indices reach different elements, flags that ask for conversion.
+    /// indices reach different elements, flags that ask for conversion, a configuration that names an input that there
+    /// is none of.
     pub fn build(self) -> Result<ForeignPlan<'a>> {
         let reduction = self.config.flags.is_reduction;
+        let named = [("promote_from", Some(self.config.promote_from)), ("outputs_like", self.config.outputs_like)];
+        for (arg, input) in named {
+            // All inputs may be masks, so the first that is none may be one behind the last.
+            let high = if arg == "promote_from" { self.inputs.len() } else { self.inputs.len().saturating_sub(1) };
+            if let Some(got) = input.filter(|&input| input > high) {
+                let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+                return Err(ErrorKind::OutOfRange { arg, got: number(got), low: 0, high: number(high) }.into());
+            }
+        }
         for (index, (place, _)) in self.outputs.iter().enumerate() {
             if finish::internal(&place.sizes, &place.strides) != Internal::No {
                 let (sizes, strides) = (place.sizes.to_vec(), place.strides.to_vec());

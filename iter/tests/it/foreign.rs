@@ -2,7 +2,7 @@
 
 use monomorph_core::{BoolByte, DType, ErrorKind};
 use monomorph_iter::foreign::{ForeignIter, ForeignView, ForeignViewMut, accumulate, fold, map1, map2, map3, update};
-use monomorph_iter::{Config, Flags};
+use monomorph_iter::{Config, DimCounter, Flags, TensorIter, View, build_over};
 
 #[test]
 fn broadcast_and_negative_strides() {
@@ -160,4 +160,59 @@ fn sizes_and_conversions_are_refused() {
         ForeignIter::new(Config::new(Flags::TERNARY)).output(ForeignViewMut::contiguous(&mut out, &[2]).unwrap());
     let cast = iter.input(ForeignView::contiguous(&a, &[1]).unwrap()).build().unwrap_err();
     assert!(matches!(cast.kind(), ErrorKind::ArgumentRule { .. }));
+}
+
+/// Numbers of a configuration that name no input, and questions about operands that there are none of.
+#[test]
+fn what_there_is_none_of() {
+    let (mut out, x) = ([0f32; 2], [1f32, 2.0]);
+    for n in [2, 3, usize::MAX - 1, usize::MAX] {
+        for config in
+            [Config { promote_from: n, ..Config::default() }, Config { outputs_like: Some(n - 1), ..Config::default() }]
+        {
+            let out = ForeignViewMut::contiguous(&mut out, &[2]).unwrap();
+            let build = ForeignIter::new(config).output(out).input(ForeignView::contiguous(&x, &[2]).unwrap()).build();
+            assert!(matches!(build.unwrap_err().kind(), ErrorKind::OutOfRange { low: 0, .. }), "{config:?}");
+        }
+        let view = View::new(DType::F32, &[2], &[1]);
+        let config = Config { promote_from: n, outputs_like: Some(n), ..Config::default() };
+        let _ = build_over(&config, &[view], &[view, view]);
+    }
+    let view = View::new(DType::F64, &[3, 2], &[1, 3]);
+    let iter = build_over(&Config::default(), &[view], &[view]).unwrap();
+    for k in [2, 7, usize::MAX / 2, usize::MAX] {
+        assert_eq!((iter.strides(k), iter.dtype(k), iter.loop_dtype(k)), (&[][..], DType::F64, DType::F64));
+        assert!(!iter.is_conj(k) && !iter.is_neg(k) && !iter.is_dim_reduced(k));
+        assert!(iter.narrow(k, 0, 1).is_err() && iter.split(k).is_err());
+    }
+    let none = TensorIter::default();
+    assert_eq!((none.dtype(0), none.strides(0), none.ninputs()), (DType::F32, &[][..], 0));
+    let deep = vec![1; 100_000];
+    let view = View::new(DType::F64, &deep, &deep);
+    let error = build_over(&Config::default(), &[view], &[view]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::TooManyDims { .. }));
+    let deep = vec![1usize; 100_000];
+    let error = ForeignView::contiguous(&x[..1], &deep).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::TooManyDims { .. }));
+}
+
+/// A counter of any shape and range ends, and counts the elements of the range.
+#[test]
+fn counters_are_total() {
+    const NUMBERS: [usize; 6] = [0, 1, 3, 1 << 33, usize::MAX - 1, usize::MAX];
+    for a in NUMBERS {
+        for b in NUMBERS {
+            for shape in [&[][..], &[a], &[a, b], &[b, 2, a], &[3, a, b]] {
+                for range in [a..b, b..a, 0..a.min(100), usize::MAX - 2..usize::MAX] {
+                    let mut counter = DimCounter::new(shape, range.clone());
+                    for _ in 0..1000 {
+                        let [n0, n1] = counter.max_2d_step();
+                        assert_eq!(n0 == 0 || n1 == 0, counter.is_done(), "{shape:?} {range:?}");
+                        assert!(counter.values().iter().zip(shape).all(|(i, n)| i < n || *n == 0 || counter.is_done()));
+                        counter.advance();
+                    }
+                }
+            }
+        }
+    }
 }

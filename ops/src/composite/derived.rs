@@ -107,18 +107,32 @@ fn out_of(stack: &Stack) -> Result<&AnyTensor> {
 
 /// Resizes the output, the last value of the stack, and copies the result to it.
 fn into_out(calls: &Calls<'_>, stack: &mut Stack, result: AnyTensor, strided: bool) -> Result<()> {
+    let before = out_of(stack)?.geometry().clone();
     let last = stack.len() - 1;
-    if out_of(stack)?.sizes() != result.sizes() {
-        let sizes = || IValue::Ints(result.sizes().to_vec());
-        stack[last] = handed(calls, "resize_", &mut stack[last], [sizes(), None::<MemoryFormat>.into()])?;
-        if strided && !result.is_contiguous() && overlap::internal(result.sizes(), result.strides()) == Internal::No {
-            let strides = IValue::Ints(result.strides().to_vec());
-            stack[last] = handed(calls, "as_strided_", &mut stack[last], [sizes(), strides, IValue::None])?;
+    let done = written_to(calls, &mut stack[last], result, strided);
+    match done {
+        Ok(written) => *stack = vec![written],
+        Err(error) => {
+            // What refused the copy may have come after the output was resized.
+            if let Some(out) = stack[last].as_tensor_mut() {
+                out.set_view(before)?;
+            }
+            return Err(error);
         }
     }
-    let written = handed(calls, "copy_", &mut stack[last], [result.into(), false.into()])?;
-    *stack = vec![written];
     Ok(())
+}
+
+fn written_to(calls: &Calls<'_>, out: &mut IValue, result: AnyTensor, strided: bool) -> Result<IValue> {
+    if tensor(out, "out")?.sizes() != result.sizes() {
+        let sizes = || IValue::Ints(result.sizes().to_vec());
+        *out = handed(calls, "resize_", out, [sizes(), None::<MemoryFormat>.into()])?;
+        if strided && !result.is_contiguous() && overlap::internal(result.sizes(), result.strides()) == Internal::No {
+            let strides = IValue::Ints(result.strides().to_vec());
+            *out = handed(calls, "as_strided_", out, [sizes(), strides, IValue::None])?;
+        }
+    }
+    handed(calls, "copy_", out, [result.into(), false.into()])
 }
 
 /// What is written must not overlap itself, nor another argument as far as `refused` goes.

@@ -1,10 +1,11 @@
 //! Tensors joined to one: cat along a dimension that they have, stack along a new one, and their relatives. Each part is copied into a
 //! view of the result.
+#![deny(clippy::arithmetic_side_effects)]
 
 use super::callees::Callees;
-use super::shape::{all_at_least, at_least};
+use super::shape::{all_at_least, at_least, each};
 use monomorph_core::strides::{self, Dims};
-use monomorph_core::{AnyTensor, Category, DType, ErrorKind, MemoryFormat, Result, ResultType};
+use monomorph_core::{AnyTensor, Category, DType, ErrorKind, MemoryFormat, Result, ResultType, list};
 use std::borrow::Borrow;
 
 /// A tensor of one dimension of size 0 is left out, whatever the dimensions of the others are.
@@ -50,7 +51,9 @@ fn joined<'a>(tensors: impl Iterator<Item = &'a AnyTensor> + Clone, dim: i64) ->
             let (got, want) = (part.sizes().to_vec(), first.sizes().to_vec());
             return Err(ErrorKind::UnequalSizes { arg: "tensors", got, want }.into());
         }
-        sizes[dim] = sizes[dim].saturating_add(part.sizes()[dim]);
+        let joined = sizes[dim].checked_add(part.sizes()[dim]);
+        let overflow = || ErrorKind::SizeOverflow { sizes: part.sizes().to_vec(), strides: part.strides().to_vec() };
+        sizes[dim] = joined.ok_or_else(overflow)?;
     }
     Ok(Joined { dim, sizes, dtype })
 }
@@ -65,7 +68,8 @@ pub fn cat<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T], dim: i64)
     for part in tensors.iter().map(T::borrow).filter(|t| !is_left_out(C::any(t))) {
         let length = C::any(part).sizes()[dim];
         calls.copy_into(calls.narrow(&result, dim, start, length)?, part)?;
-        start += length;
+        // Within the size of the result, which was checked.
+        start = start.saturating_add(length);
     }
     Ok(result)
 }
@@ -79,7 +83,7 @@ fn not_empty<T>(tensors: &[T]) -> Result<&T> {
 /// they are joined there, and that dimension is split.
 pub fn stack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T], dim: i64) -> Result<C::Tensor> {
     let first = C::any(not_empty(tensors)?.borrow());
-    let dim = strides::wrap_dim(dim, first.ndim() + 1, "dim")?;
+    let dim = strides::wrap_dim(dim, first.ndim().saturating_add(1), "dim")?;
     if let Some(other) = tensors.iter().map(|t| C::any(t.borrow())).find(|t| t.sizes() != first.sizes()) {
         let (got, want) = (other.sizes().to_vec(), first.sizes().to_vec());
         return Err(ErrorKind::UnequalSizes { arg: "tensors", got, want }.into());
@@ -87,11 +91,12 @@ pub fn stack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T], dim: i6
     if dim < first.ndim() {
         let mut sizes = first.sizes().to_vec();
         sizes.insert(dim, tensors.len() as i64);
-        let joined = calls.cat(tensors.iter().map(|t| t.borrow().clone()).collect(), dim)?;
+        let mut parts = list::with_capacity(tensors.len())?;
+        parts.extend(tensors.iter().map(|t| t.borrow().clone()));
+        let joined = calls.cat(parts, dim)?;
         return calls.view(&joined, &sizes);
     }
-    let parts = tensors.iter().map(|t| calls.unsqueeze(t.borrow(), dim)).collect::<Result<_>>()?;
-    calls.cat(parts, dim)
+    calls.cat(each(tensors, |t| calls.unsqueeze(t, dim))?, dim)
 }
 
 /// `hstack`: side by side.
@@ -121,8 +126,7 @@ pub fn column_stack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) 
         0 | 1 => calls.reshape(t, &[C::any(t).numel() as i64, 1]),
         _ => at_least(calls, t, 1),
     };
-    let columns = tensors.iter().map(|t| column(t.borrow())).collect::<Result<Vec<_>>>()?;
-    hstack(calls, &columns)
+    hstack(calls, &each(tensors, column)?)
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

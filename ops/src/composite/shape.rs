@@ -1,10 +1,11 @@
 //! Shapes composed of views: broadcast_tensors, flatten, ravel, reshape_as, atleast_*, outer, type_as.
+#![deny(clippy::arithmetic_side_effects)]
 
 use super::callees::Callees;
 use super::{operand, tensor};
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, Dims};
-use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result};
+use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result, list};
 use std::borrow::Borrow;
 
 /// `broadcast_tensors`: all expanded to the sizes that they broadcast to; those that have them already are themselves.
@@ -16,7 +17,16 @@ pub fn broadcast_tensors<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &
         true => Ok(t.clone()),
         false => calls.expand(t, &sizes),
     };
-    tensors.iter().map(|t| expanded(t.borrow())).collect()
+    each(tensors, expanded)
+}
+
+/// What `make` makes of each tensor.
+pub(crate) fn each<T: Borrow<A>, A, B>(tensors: &[T], make: impl Fn(&A) -> Result<B>) -> Result<Vec<B>> {
+    let mut made = list::with_capacity(tensors.len())?;
+    for tensor in tensors {
+        made.push(make(tensor.borrow())?);
+    }
+    Ok(made)
 }
 
 /// The sizes of a tensor whose dimensions from `start_dim` to `end_dim` are one; none if it has them already.
@@ -34,7 +44,7 @@ pub(crate) fn flat_sizes(sizes: &[i64], start_dim: i64, end_dim: i64) -> Result<
     }
     let mut merged = Dims::from_slice(&sizes[..first]);
     merged.push(strides::numel(&sizes[first..=last])? as i64);
-    merged.extend(sizes[last + 1..].iter().copied());
+    merged.extend(sizes.iter().skip(last).skip(1).copied());
     Ok(Some(merged))
 }
 
@@ -77,7 +87,7 @@ pub(crate) fn all_at_least<C: Callees, T: Borrow<C::Tensor>>(
     tensors: &[T],
     n: usize,
 ) -> Result<Vec<C::Tensor>> {
-    tensors.iter().map(|t| at_least(calls, t.borrow(), n)).collect()
+    each(tensors, |t| at_least(calls, t, n))
 }
 
 /// `atleast_1d`.

@@ -1,14 +1,13 @@
 //! `amin`: the smallest element; NaN, if there is one.
 
-use super::{Fold, ListedDims, ReduceRule, Takes};
+use super::{Fold, ListedDims, NoIdentity, ReduceRule, Takes};
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
 
-crate::reduction! { AminFn "amin": Ordered => Common; ReduceRule::OWN.of_extremes() }
+crate::reduction! { AminFn "amin": Ordered, Common, NoIdentity => Common; ReduceRule::OWN.of_extremes() }
 impl Takes<ListedDims> for AminFn {}
 
 impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminFn {
-    type Acc = V;
     #[inline(always)]
     fn one(x: V, _: X) -> V {
         x
@@ -21,6 +20,8 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminFn {
     fn finish(acc: V, _: X) -> V {
         acc
     }
+    #[inline(always)]
+    fn nothing() {}
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

@@ -1,14 +1,15 @@
 //! `aminmax`: the smallest and the largest element; NaN is both, if there is one.
 
-use super::{Fold, OptionalDim, ReduceRule, Takes, Two};
+use super::{Fold, NoIdentity, OptionalDim, ReduceRule, Takes, Two};
 use crate::algebra::{self, Value};
-use crate::pointwise::Ordered;
+use crate::pointwise::{Common, Ordered};
 
-crate::reduction! { AminmaxFn "aminmax": Ordered => Two; ReduceRule::OWN.without_identity().with_outputs_apart() }
+crate::reduction! {
+    AminmaxFn "aminmax": Ordered, (Common, Common), NoIdentity => Two; ReduceRule::OWN.with_outputs_apart()
+}
 impl Takes<OptionalDim> for AminmaxFn {}
 
 impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
-    type Acc = (V, V);
     #[inline(always)]
     fn one(x: V, _: X) -> (V, V) {
         (x, x)
@@ -21,6 +22,8 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
     fn finish(acc: (V, V), _: X) -> (V, V) {
         acc
     }
+    #[inline(always)]
+    fn nothing() {}
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

@@ -1,16 +1,15 @@
 //! `any`: whether an element is true.
 
-use super::{Dim, Fold, OptionalDims, ReduceRule, Takes, Whole};
+use super::{Dim, Fold, OptionalDims, ReduceRule, Takes, Whole, WithIdentity};
 use crate::algebra::Value;
 use crate::pointwise::{AllDTypes, Truth};
 
-crate::reduction! { AnyFn "any": AllDTypes => Truth; ReduceRule::TRUTH }
+crate::reduction! { AnyFn "any": AllDTypes, Truth, WithIdentity => Truth; ReduceRule::TRUTH }
 impl Takes<Whole> for AnyFn {}
 impl Takes<Dim> for AnyFn {}
 impl Takes<OptionalDims> for AnyFn {}
 
 impl<V: Value, X: Value<Mask = V::Mask>> Fold<V, X> for AnyFn {
-    type Acc = V::Mask;
     #[inline(always)]
     fn one(x: V, _: X) -> V::Mask {
         x.truth()
@@ -24,8 +23,8 @@ impl<V: Value, X: Value<Mask = V::Mask>> Fold<V, X> for AnyFn {
         acc
     }
     #[inline(always)]
-    fn nothing() -> Option<V::Mask> {
-        Some(V::Mask::from_bool(false))
+    fn nothing() -> V::Mask {
+        V::Mask::from_bool(false)
     }
 }
 

@@ -1,14 +1,13 @@
 //! `argmax`: the index of the first largest element. NaN is larger than anything.
 
-use super::{Fold, Index, OptionalDim, ReduceRule, Takes};
+use super::{Fold, Index, NoIdentity, OptionalDim, ReduceRule, Takes};
 use crate::algebra::Ordered;
-use crate::pointwise::Real;
+use crate::pointwise::{Common, Real};
 
-crate::reduction! { ArgmaxFn "argmax": Real => Index; ReduceRule::OWN.without_identity().indexed() }
+crate::reduction! { ArgmaxFn "argmax": Real, (Common, Index), NoIdentity => Index; ReduceRule::OWN }
 impl Takes<OptionalDim> for ArgmaxFn {}
 
 impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
-    type Acc = (V, X);
     #[inline(always)]
     fn one(x: V, at: X) -> (V, X) {
         (x, at)
@@ -25,6 +24,8 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
     fn finish((_, at): (V, X), _: X) -> X {
         at
     }
+    #[inline(always)]
+    fn nothing() {}
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

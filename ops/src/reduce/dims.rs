@@ -1,6 +1,6 @@
 //! Dims of a reduction: wrapped, checked, and the shape that remains.
 
-use super::rule::ReduceRule;
+use super::rule::TypedRule;
 use monomorph_core::strides::Dims;
 use monomorph_core::{ErrorKind, Geometry, Names, Result};
 use smallvec::SmallVec;
@@ -14,9 +14,9 @@ pub(super) type Mask = SmallVec<[bool; 8]>;
 /// The reduced dimensions of a tensor of `ndim` dimensions.
 ///
 /// Errors: more than 64 dimensions, a dimension that there is not, one named twice.
-pub(super) fn mask(dims: Option<&[i64]>, ndim: usize, rule: &ReduceRule) -> Result<Mask> {
-    let named = dims.filter(|list| !(list.is_empty() && rule.empty_list_is_all));
-    if ndim > MAX_DIMS && (named.is_some() || rule.always_limited) {
+pub(super) fn mask(dims: Option<&[i64]>, ndim: usize, rule: &TypedRule) -> Result<Mask> {
+    let named = dims.filter(|list| !(list.is_empty() && rule.rule.empty_list_is_all));
+    if ndim > MAX_DIMS && (named.is_some() || rule.rule.always_limited) {
         return Err(ErrorKind::DimCount { arg: "self", got: ndim, accepted: "0 to 64" }.into());
     }
     let Some(list) = named else { return Ok(SmallVec::from_elem(true, ndim)) };

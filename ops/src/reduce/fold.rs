@@ -1,17 +1,26 @@
-//! What a reduction is made of: a fold, its accumulator and its results, as types over a value of the algebra.
+//! What a reduction is made of: a fold and its results, as types over a value of the algebra.
 
+use super::accumulator::sealed::Sealed;
+use super::accumulator::{Accumulator, AccumulatorOn, Identity};
 use super::rule::ReduceRule;
 use crate::algebra::Value;
 use crate::pointwise::{Common, DomainSet, Truth};
 
 /// A reduction: everything about it but the fold itself. Implemented by [`reduction!`](crate::reduction!).
+///
+/// What a device relies on is said by types of closed sets, and [`TypedRule`](super::TypedRule) derives from them
+/// what meta functions check, so no implementation can make a plan that its fold does not follow.
 pub trait ReduceFn: Sized + Send + Sync + 'static {
     /// The name that errors carry.
     const NAME: &'static str;
-    /// Which dtypes and dims it takes, and what it checks.
+    /// Which dims it takes, and what it checks.
     const RULE: ReduceRule;
     /// The type of the set of dtypes that the fold computes in. Varies per operator.
     type Domain: DomainSet;
+    /// The type of what the fold accumulates in. It varies because a fold may sum in a wider type or keep an index.
+    type Accumulator: Accumulator;
+    /// The type that says whether there is an accumulator of no element. Varies per operator.
+    type Identity: Identity;
     /// The type of the results. Varies with how many there are and of which dtype.
     type Results: Results;
 }
@@ -19,80 +28,42 @@ pub trait ReduceFn: Sized + Send + Sync + 'static {
 /// What a fold gives of value `V` and index `X`.
 pub type ResultsOf<F, V, X> = <<F as ReduceFn>::Results as Results>::Of<V, X>;
 
+/// What a fold accumulates elements `V` and indices `X` in.
+pub type AccumulatorOf<F, V, X> = <<F as ReduceFn>::Accumulator as AccumulatorOn<V, X>>::Of;
+
+/// What a fold has of no element: an accumulator, or `()` if it has no identity.
+pub type NothingOf<F, V, X> = <<F as ReduceFn>::Identity as Identity>::Of<AccumulatorOf<F, V, X>>;
+
 /// The fold, for every value of the algebra that has the functions it needs. `V` is an element; `X` is an int64 that
 /// counts elements, from 0, in row-major order.
 ///
-/// `merge` must be associative and commutative, up to rounding: a device merges neighbours, lanes and chunks as suits it.
-/// A fold that prefers the first of equals compares indices.
+/// `merge` must be associative and commutative, up to rounding: a device merges neighbours, lanes and chunks as suits
+/// it. A fold that prefers the first of equals compares indices.
 #[diagnostic::on_unimplemented(
     message = "the fold `{Self}` does not compute on `{V}`",
     label = "the domain of the reduction is wider than its fold",
     note = "narrow the domain in `reduction!`, or bound the fold's `impl<V: .., X: ..> Fold<V, X>` by a trait that these dtypes have"
 )]
-pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn {
-    /// The type of the accumulator: a value, or a pair of values. It varies because a fold may sum in a wider type or keep
-    /// an index.
-    type Acc: Accumulator;
-
+pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: AccumulatorOn<V, X>> {
     /// The accumulator of one element.
-    fn one(x: V, at: X) -> Self::Acc;
+    fn one(x: V, at: X) -> AccumulatorOf<Self, V, X>;
 
     /// The accumulator of the elements of both.
-    fn merge(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    fn merge(a: AccumulatorOf<Self, V, X>, b: AccumulatorOf<Self, V, X>) -> AccumulatorOf<Self, V, X>;
 
-    /// The accumulator of four elements. A fold with a wide accumulator says here how four meet before they are widened,
-    /// if that is faster and accurate enough.
+    /// The accumulator of four elements. A fold with a wide accumulator says here how four meet before they are
+    /// widened, if that is faster and accurate enough.
     #[inline(always)]
-    fn four([a, b, c, d]: [V; 4], [i, j, k, l]: [X; 4]) -> Self::Acc {
+    fn four([a, b, c, d]: [V; 4], [i, j, k, l]: [X; 4]) -> AccumulatorOf<Self, V, X> {
         Self::merge(Self::merge(Self::one(a, i), Self::one(b, j)), Self::merge(Self::one(c, k), Self::one(d, l)))
     }
 
     /// What the accumulator of `count` elements means.
-    fn finish(acc: Self::Acc, count: X) -> ResultsOf<Self, V, X>;
+    fn finish(acc: AccumulatorOf<Self, V, X>, count: X) -> ResultsOf<Self, V, X>;
 
-    /// The accumulator of no element, if the fold has one: the result of a reduction over nothing.
-    fn nothing() -> Option<Self::Acc> {
-        None
-    }
-}
-
-/// What a fold accumulates in: one value, or two. Devices keep the parts of many accumulators in separate arrays, which
-/// vectorise where an array of pairs does not.
-pub trait Accumulator: Copy + 'static {
-    /// The type of the first part.
-    type First: Copy + 'static;
-    /// The type of the second part; empty for an accumulator of one value.
-    type Second: Copy + 'static;
-    /// Both parts.
-    fn split(self) -> (Self::First, Self::Second);
-    /// The accumulator with these parts.
-    fn join(first: Self::First, second: Self::Second) -> Self;
-}
-
-impl<V: Value> Accumulator for V {
-    type First = V;
-    type Second = ();
-    #[inline(always)]
-    fn split(self) -> (V, ()) {
-        (self, ())
-    }
-    #[inline(always)]
-    fn join(first: V, (): ()) -> V {
-        first
-    }
-}
-
-impl<A: Value, B: Value> Accumulator for (A, B) {
-    type First = A;
-    type Second = B;
-    #[inline(always)]
-    fn split(self) -> (A, B) {
-        self
-    }
-    #[inline(always)]
-    fn join(first: A, second: B) -> (A, B) {
-        (first, second)
-    }
+    /// The accumulator of no element, of which the result of a reduction over nothing is made; `fn nothing() {}` for
+    /// a fold with [`NoIdentity`](super::NoIdentity).
+    fn nothing() -> NothingOf<Self, V, X>;
 }
 
 /// What a result holds, for code that is not generic.
@@ -106,33 +77,26 @@ pub enum ResultKind {
     Index,
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 /// The results of a fold. Sealed: devices store them.
-pub trait Results: sealed::Sealed + 'static {
+pub trait Results: Sealed + 'static {
     /// The same as values, one per output.
     const KINDS: &'static [ResultKind];
     /// The type of one element of each.
     type Of<V: Value, X: Value<Mask = V::Mask>>;
 }
 
-impl sealed::Sealed for Common {}
 impl Results for Common {
     const KINDS: &'static [ResultKind] = &[ResultKind::Common];
     type Of<V: Value, X: Value<Mask = V::Mask>> = V;
 }
 
-impl sealed::Sealed for Truth {}
 impl Results for Truth {
     const KINDS: &'static [ResultKind] = &[ResultKind::Truth];
     type Of<V: Value, X: Value<Mask = V::Mask>> = V::Mask;
 }
 
-/// An output of int64: where an element is.
+/// An output of int64, or a part of an accumulator: where an element is.
 pub struct Index;
-impl sealed::Sealed for Index {}
 impl Results for Index {
     const KINDS: &'static [ResultKind] = &[ResultKind::Index];
     type Of<V: Value, X: Value<Mask = V::Mask>> = X;
@@ -140,7 +104,7 @@ impl Results for Index {
 
 /// Two outputs of the dtype that the fold computes in.
 pub struct Two;
-impl sealed::Sealed for Two {}
+impl Sealed for Two {}
 impl Results for Two {
     const KINDS: &'static [ResultKind] = &[ResultKind::Common, ResultKind::Common];
     type Of<V: Value, X: Value<Mask = V::Mask>> = (V, V);

@@ -1,15 +1,14 @@
 //! `mean`: the sum, accumulated as [`sum`](super::SumFn) does, divided by the number of elements before it is rounded.
 
-use super::{DimsDtype, Fold, ReduceRule, SumFn, Takes, WholeDtype};
+use super::{DimsDtype, Fold, ReduceRule, SumFn, Takes, WholeDtype, Widened, WithIdentity};
 use crate::algebra::{FromIndex, Num, TrueDivision, Value, Widen};
 use crate::pointwise::{Common, FloatComplex};
 
-crate::reduction! { MeanFn "mean": FloatComplex => Common; ReduceRule::MEAN }
+crate::reduction! { MeanFn "mean": FloatComplex, Widened, WithIdentity => Common; ReduceRule::MEAN }
 impl Takes<WholeDtype> for MeanFn {}
 impl Takes<DimsDtype> for MeanFn {}
 
 impl<V: Widen<Wide: TrueDivision + FromIndex<X>>, X: Value<Mask = V::Mask>> Fold<V, X> for MeanFn {
-    type Acc = V::Wide;
     #[inline(always)]
     fn one(x: V, index: X) -> V::Wide {
         <SumFn as Fold<V, X>>::one(x, index)
@@ -28,7 +27,7 @@ impl<V: Widen<Wide: TrueDivision + FromIndex<X>>, X: Value<Mask = V::Mask>> Fold
         V::narrow((V::Wide::zero() + acc) / V::Wide::from_index(count))
     }
     #[inline(always)]
-    fn nothing() -> Option<V::Wide> {
+    fn nothing() -> V::Wide {
         <SumFn as Fold<V, X>>::nothing()
     }
 }

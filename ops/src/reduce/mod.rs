@@ -2,18 +2,18 @@
 //! accumulators and results are, and the meta function that all reductions share.
 //!
 //! A fold says four things: the accumulator of one element, how two accumulators merge, what an accumulator means in the
-//! end, and (if it has one) the accumulator of nothing. Devices choose the order of merging, so it must be associative
-//! and commutative up to rounding.
+//! end, and the accumulator of nothing (or that there is none). What the accumulators are is said in the declaration,
+//! as a kind: `Common` is an element, `Widened` what elements are summed in, and so on. Devices choose the order of
+//! merging, so it must be associative and commutative up to rounding.
 //!
 //! ```
 //! use monomorph_ops::algebra::{Ordered, Value};
 //! use monomorph_ops::pointwise::{self, Common};
 //! use monomorph_ops::reduce::*;
 //!
-//! reduction! { LargestFn "largest": pointwise::Ordered => Common; ReduceRule::OWN.without_identity() }
+//! reduction! { LargestFn "largest": pointwise::Ordered, Common, NoIdentity => Common; ReduceRule::OWN }
 //! impl Takes<OptionalDims> for LargestFn {}
 //! impl<V: Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for LargestFn {
-//!     type Acc = V;
 //!     fn one(x: V, _: X) -> V {
 //!         x
 //!     }
@@ -23,11 +23,14 @@
 //!     fn finish(acc: V, _: X) -> V {
 //!         acc
 //!     }
+//!     fn nothing() {}
 //! }
 //! ```
 //!
-//! A formula in front of a fold (a sum of squares) is a fold, too: its `one` applies the formula and passes the result on.
+//! A formula in front of a fold (a sum of squares) is a fold, too: its `one` applies the formula and passes the
+//! result on.
 
+mod accumulator;
 mod amax;
 mod amin;
 mod aminmax;
@@ -43,16 +46,17 @@ mod sum;
 mod trace;
 
 pub use crate::pointwise::{Here, Prebuilt};
+pub use accumulator::{Accumulator, AccumulatorOn, Identity, NoIdentity, Widened, WithIdentity};
 pub use amax::AmaxFn;
 pub use amin::AminFn;
 pub use aminmax::AminmaxFn;
 pub use any::AnyFn;
 pub use argmax::ArgmaxFn;
 pub use args::{Dim, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype};
-pub use fold::{Accumulator, Fold, Index, ReduceFn, ResultKind, Results, ResultsOf, Two};
+pub use fold::{AccumulatorOf, Fold, Index, NothingOf, ReduceFn, ResultKind, Results, ResultsOf, Two};
 pub use mean::MeanFn;
 pub use op::{Reduce, ReducePlan};
-pub use rule::ReduceRule;
+pub use rule::{ReduceRule, TypedRule};
 pub use sum::SumFn;
 pub use trace::{Recording, SymFold, covered, symbolic};
 
@@ -71,25 +75,34 @@ pub type Argmax = Reduce<ArgmaxFn, Prebuilt>;
 /// `aminmax`, its kernel compiled by the device.
 pub type Aminmax = Reduce<AminmaxFn, Prebuilt>;
 
-/// Declares the type of a reduction: name, domain => results; rule.
+/// Declares the type of a reduction: name, domain, accumulator, whether it has an identity => results; rule.
 ///
-/// `reduction! { SumFn "sum": AllDTypes => Common; ReduceRule::SUM }` expands to
+/// `reduction! { SumFn "sum": AllDTypes, Widened, WithIdentity => Common; ReduceRule::SUM }` expands to
 ///
 /// ```text
 /// pub struct SumFn;
-/// impl ReduceFn for SumFn { const NAME = "sum"; const RULE = …; type Domain = AllDTypes; type Results = Common; }
-/// const _: () = covered::<SumFn, AllDTypes>();     // the fold exists for every dtype of the domain, or: a compile error here
+/// impl ReduceFn for SumFn {
+///     const NAME = "sum"; const RULE = ReduceRule::SUM; type Domain = AllDTypes;
+///     type Accumulator = Widened; type Identity = WithIdentity; type Results = Common;
+/// }
+/// const _: () = covered::<SumFn, AllDTypes>();     // the fold exists for every dtype of the domain, or: a compile
+/// error here
 /// ```
 #[macro_export]
 macro_rules! reduction {
-    ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty => $results:ty; $rule:expr) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident $text:literal: $domain:ty, $accumulator:ty, $identity:ty => $results:ty; $rule:expr
+    ) => {
         $(#[$doc])*
         #[doc = concat!("The fold of `", $text, "`.")]
         pub struct $name;
         impl $crate::reduce::ReduceFn for $name {
             const NAME: &'static str = $text;
-            const RULE: $crate::reduce::ReduceRule = $rule.over::<$domain, $results>();
+            const RULE: $crate::reduce::ReduceRule = $rule;
             type Domain = $domain;
+            type Accumulator = $accumulator;
+            type Identity = $identity;
             type Results = $results;
         }
         const _: () = $crate::reduce::covered::<$name, $domain>();

@@ -2,8 +2,8 @@
 
 use super::args::{Call, ReduceInputs};
 use super::dims::{self, Mask};
-use super::fold::ReduceFn;
-use super::rule::ReduceRule;
+use super::fold::{ReduceFn, Results};
+use super::rule::TypedRule;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::structured::{Operand, SinkState, StructuredOp};
 use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Options, Result};
@@ -36,7 +36,7 @@ impl ReducePlan {
 
 impl<F: ReduceFn, W: 'static> StructuredOp for Reduce<F, W> {
     const NAME: &'static str = F::NAME;
-    const OUTPUTS: usize = F::RULE.results.len();
+    const OUTPUTS: usize = <F::Results as Results>::KINDS.len();
     type Inputs<'t> = ReduceInputs<'t, F>;
     type Plan = ReducePlan;
     type Home = F;
@@ -46,13 +46,13 @@ impl<F: ReduceFn, W: 'static> StructuredOp for Reduce<F, W> {
     }
 
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
-        plan_call(const { &F::RULE }, &inputs.operand[0], &inputs.call, sink, plan)
+        plan_call(const { &TypedRule::of::<F>() }, &inputs.operand[0], &inputs.call, sink, plan)
     }
 }
 
 /// The meta function of every reduction.
 fn plan_call(
-    rule: &ReduceRule,
+    rule: &TypedRule,
     operand: &Operand<'_>,
     call: &Call<'_>,
     sink: &mut SinkState<'_>,
@@ -61,18 +61,18 @@ fn plan_call(
     let absent = ErrorKind::ArgumentRule { rule: "argument self is absent; a reduction needs a tensor" };
     let input = operand.dtype().ok_or(absent)?;
     let out = |sink: &SinkState<'_>, i| sink.existing(i).map(|t| t.geometry().dtype());
-    let asked = call.dtype.or_else(|| if call.dtype_from_out || rule.fractional { out(sink, 0) } else { None });
+    let asked = call.dtype.or_else(|| if call.dtype_from_out || rule.rule.fractional { out(sink, 0) } else { None });
     let sizes = operand.sizes();
     let numel = operand.geometry().map_or(1, Geometry::numel);
-    if rule.fractional {
+    if rule.rule.fractional {
         check_fractional(rule, input, call, out(sink, 0))?;
     }
     let compute = rule.compute(input, numel, asked, out(sink, 0));
-    if !rule.domain_last {
+    if !rule.rule.domain_last {
         rule.check_domain(compute)?;
     }
     let results: SmallVec<[DType; 2]> = (0..sink.noutputs()).map(|i| rule.result(i, compute, out(sink, i))).collect();
-    if rule.outputs_first {
+    if rule.rule.outputs_first {
         for (index, &want) in results.iter().enumerate() {
             if let Some(got) = out(sink, index).filter(|&got| got != want) {
                 return Err(ErrorKind::OutputDType { index, got, want }.into());
@@ -91,13 +91,13 @@ fn plan_call(
         let options = Options::new(dtype, device);
         sink.set_output_raw_strided(i, &result_sizes, None, options, names.clone())?;
     }
-    if rule.rewrites {
+    if rule.rule.rewrites {
         (0..sink.noutputs()).try_for_each(|i| check_itself(sink, i))?;
     }
-    if rule.apart {
+    if rule.rule.apart {
         check_apart(sink, operand, call.dims.list().is_some() && !sizes.is_empty())?;
     }
-    if rule.domain_last && numel > 0 {
+    if rule.rule.domain_last && numel > 0 {
         rule.check_domain(compute)?;
     }
     plan.compute = Some(compute);
@@ -109,7 +109,7 @@ fn plan_call(
 
 /// An error if a reduction of fractional numbers is given others and not told what to make of them, or if a whole one
 /// is given an output that its input may not be cast to.
-fn check_fractional(rule: &ReduceRule, input: DType, call: &Call<'_>, out: Option<DType>) -> Result<()> {
+fn check_fractional(rule: &TypedRule, input: DType, call: &Call<'_>, out: Option<DType>) -> Result<()> {
     match out {
         Some(to) if !call.dtype_from_out && !input.can_cast(to) => Err(ErrorKind::Cast { from: input, to }.into()),
         _ if call.dtype.is_none() => rule.check_domain(input),
@@ -119,7 +119,7 @@ fn check_fractional(rule: &ReduceRule, input: DType, call: &Call<'_>, out: Optio
 
 /// Plans the iteration over the declared outputs and the input.
 fn iteration(
-    rule: &ReduceRule,
+    rule: &TypedRule,
     operand: &Operand<'_>,
     sink: &SinkState<'_>,
     mask: &Mask,
@@ -135,7 +135,7 @@ fn iteration(
         .collect();
     let input = View::of_operand(operand);
     // Row-major order numbers the elements; a single dim is walked in its order anyway.
-    let linear = rule.indexed && mask.iter().all(|&reduced| reduced);
+    let linear = rule.rule.indexed && mask.iter().all(|&reduced| reduced);
     // Dtypes and devices were checked above.
     let flags = Flags::REDUCE_2.with_device_check(false).with_linear_order(linear);
     build_over_into(&Config::new(flags), &views, input.as_slice(), iter)

@@ -1,15 +1,14 @@
 //! `sum`: bool and integers in int64, wrapping; halves in float32; float32 in float64, once four have met.
 
-use super::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype};
+use super::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype, Widened, WithIdentity};
 use crate::algebra::{Num, Value, Widen};
 use crate::pointwise::{AllDTypes, Common};
 
-crate::reduction! { SumFn "sum": AllDTypes => Common; ReduceRule::SUM }
+crate::reduction! { SumFn "sum": AllDTypes, Widened, WithIdentity => Common; ReduceRule::SUM }
 impl Takes<WholeDtype> for SumFn {}
 impl Takes<DimsDtype> for SumFn {}
 
 impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumFn {
-    type Acc = V::Wide;
     #[inline(always)]
     fn one(x: V, _: X) -> V::Wide {
         x.widen()
@@ -28,8 +27,8 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumFn {
         V::narrow(V::Wide::zero() + acc)
     }
     #[inline(always)]
-    fn nothing() -> Option<V::Wide> {
-        Some(V::Wide::zero())
+    fn nothing() -> V::Wide {
+        V::Wide::zero()
     }
 }
 

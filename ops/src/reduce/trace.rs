@@ -1,6 +1,7 @@
 //! Folds over symbolic values: the check that a fold exists on every dtype of its domain, and its text.
 
-use super::fold::{Accumulator, Fold, Index, ReduceFn, Results, Two};
+use super::accumulator::{AccumulatorOn, Identity};
+use super::fold::{Fold, Index, ReduceFn, Results, Two};
 use crate::algebra::Value;
 use crate::algebra::sym::{Compute, Function, Sym, Tracer, trace};
 use crate::pointwise::{
@@ -24,15 +25,35 @@ pub struct Recording {
     pub nothing: Option<Function>,
 }
 
-/// An accumulator of symbolic values.
-pub trait SymAccumulator: Accumulator {
+/// The accumulator of a recording of a fold on `C`.
+pub trait SymAccumulator<C: Compute>: AccumulatorOn<Sym<C>, Sym<i64>> {
     /// Declares its parts as inputs.
-    fn input(t: &mut Tracer) -> Self;
+    fn input(t: &mut Tracer) -> Self::Of;
     /// Declares its parts as outputs.
+    fn output(t: &mut Tracer, acc: Self::Of);
+}
+
+impl<A, C: Compute> SymAccumulator<C> for A
+where
+    A: AccumulatorOn<Sym<C>, Sym<i64>, Of: SymParts>,
+{
+    fn input(t: &mut Tracer) -> Self::Of {
+        Self::Of::input(t)
+    }
+    fn output(t: &mut Tracer, acc: Self::Of) {
+        acc.output(t);
+    }
+}
+
+/// Symbolic values, as the parts of an accumulator.
+pub trait SymParts: Copy {
+    /// Declares them as inputs.
+    fn input(t: &mut Tracer) -> Self;
+    /// Declares them as outputs.
     fn output(self, t: &mut Tracer);
 }
 
-impl<C: Compute> SymAccumulator for Sym<C> {
+impl<C: Compute> SymParts for Sym<C> {
     fn input(t: &mut Tracer) -> Self {
         t.input::<C>()
     }
@@ -41,7 +62,7 @@ impl<C: Compute> SymAccumulator for Sym<C> {
     }
 }
 
-impl<A: Compute, B: Compute> SymAccumulator for (Sym<A>, Sym<B>) {
+impl<A: Compute, B: Compute> SymParts for (Sym<A>, Sym<B>) {
     fn input(t: &mut Tracer) -> Self {
         (t.input::<A>(), t.input::<B>())
     }
@@ -86,32 +107,32 @@ fn record<F, C>() -> Option<Recording>
 where
     C: Compute,
     Sym<C>: Value<Mask = Sym<bool>>,
-    F: Fold<Sym<C>, Sym<i64>, Acc: SymAccumulator, Results: SymResults<C>>,
+    F: Fold<Sym<C>, Sym<i64>, Accumulator: SymAccumulator<C>, Results: SymResults<C>>,
 {
     let nothing = trace(|t| {
-        if let Some(acc) = F::nothing() {
-            acc.output(t);
+        if let Some(acc) = F::Identity::optional(F::nothing()) {
+            F::Accumulator::output(t, acc);
         }
     });
     Some(Recording {
         one: trace(|t| {
             let (x, at) = (t.input::<C>(), t.input::<i64>());
-            F::one(x, at).output(t);
+            F::Accumulator::output(t, F::one(x, at));
         })
         .ok()?,
         four: trace(|t| {
             let x = std::array::from_fn(|_| t.input::<C>());
             let at = std::array::from_fn(|_| t.input::<i64>());
-            F::four(x, at).output(t);
+            F::Accumulator::output(t, F::four(x, at));
         })
         .ok()?,
         merge: trace(|t| {
-            let (a, b) = (F::Acc::input(t), F::Acc::input(t));
-            F::merge(a, b).output(t);
+            let (a, b) = (F::Accumulator::input(t), F::Accumulator::input(t));
+            F::Accumulator::output(t, F::merge(a, b));
         })
         .ok()?,
         finish: trace(|t| {
-            let (acc, count) = (F::Acc::input(t), t.input::<i64>());
+            let (acc, count) = (F::Accumulator::input(t), t.input::<i64>());
             F::Results::output(t, F::finish(acc, count));
         })
         .ok()?,
@@ -136,7 +157,8 @@ macro_rules! classes {
     ($($class:ty: $($dtype:ident $element:ty),*;)*) => {$(
         impl<F> SymClass<F, $class> for Yes
         where
-            F: ReduceFn $(+ Fold<Sym<$element>, Sym<i64>, Acc: SymAccumulator>)*,
+            F: ReduceFn $(+ Fold<Sym<$element>, Sym<i64>>)*,
+            F::Accumulator: $(SymAccumulator<$element> +)*,
             F::Results: $(SymResults<$element> +)*,
         {
             fn record(dtype: DType) -> Option<Recording> {
@@ -155,7 +177,12 @@ classes! {
     ComplexClass: C64 Complex32, C128 Complex64;
 }
 
-/// A domain on which fold `F` exists. The bound is the symbolic value's: every device has the same functions on the same
+mod sealed {
+    /// What nobody else can name, so nobody else can implement a trait whose method takes it.
+    pub struct Token;
+}
+
+/// A domain on which fold `F` exists. Sealed: devices compile what is recorded, and rely on its parts being those of `F`. The bound is the symbolic value's: every device has the same functions on the same
 /// classes.
 #[diagnostic::on_unimplemented(
     message = "the fold `{F}` does not cover its domain `{Self}`",
@@ -164,7 +191,7 @@ classes! {
 )]
 pub trait SymFold<F: ReduceFn>: DomainSet {
     /// The recording for one dtype; `None` outside of the domain.
-    fn record(dtype: DType) -> Option<Recording>;
+    fn record(dtype: DType, _: sealed::Token) -> Option<Recording>;
 }
 
 impl<F, B, I, R, C> SymFold<F> for Exact<B, I, R, C>
@@ -175,7 +202,7 @@ where
     R: SymClass<F, RealClass> + Membership,
     C: SymClass<F, ComplexClass> + Membership,
 {
-    fn record(dtype: DType) -> Option<Recording> {
+    fn record(dtype: DType, _: sealed::Token) -> Option<Recording> {
         B::record(dtype).or_else(|| I::record(dtype)).or_else(|| R::record(dtype)).or_else(|| C::record(dtype))
     }
 }
@@ -188,7 +215,7 @@ pub fn symbolic<F: ReduceFn>(dtype: DType) -> Option<Recording>
 where
     F::Domain: SymFold<F>,
 {
-    <F::Domain as SymFold<F>>::record(dtype)
+    <F::Domain as SymFold<F>>::record(dtype, sealed::Token)
 }
 
 #[cfg(test)]

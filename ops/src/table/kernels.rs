@@ -2,7 +2,7 @@
 //! expansion; the reading is in `stack.rs`, the other door in `unboxed.rs`.
 
 use crate::copies::clone_tensor;
-use monomorph_core::{AnyTensor, Device, Geometry, IValue, MemoryFormat, Result, Tensor};
+use monomorph_core::{AnyTensor, Device, Geometry, IValue, MemoryFormat, Result, Tensor, list};
 use smallvec::{SmallVec, smallvec};
 
 /// The boxed kernel of one form on one device: a closure without captures. Arguments are read where they lie on the stack, and
@@ -218,12 +218,23 @@ pub fn copied<D: Device>(this: &Tensor<D>, geometry: Geometry) -> Result<Tensor<
 
 /// A view of each geometry.
 pub fn shared_parts<D: Device>(this: &Tensor<D>, geometries: Vec<Geometry>) -> Result<Vec<Tensor<D>>> {
-    geometries.into_iter().map(|geometry| shared(this, geometry)).collect()
+    each_part(geometries, |geometry| shared(this, geometry))
 }
 
 /// A contiguous copy of a view of each geometry.
 pub fn copied_parts<D: Device>(this: &Tensor<D>, geometries: Vec<Geometry>) -> Result<Vec<Tensor<D>>> {
-    geometries.into_iter().map(|geometry| copied(this, geometry)).collect()
+    each_part(geometries, |geometry| copied(this, geometry))
+}
+
+fn each_part<D: Device>(
+    geometries: Vec<Geometry>,
+    make: impl Fn(Geometry) -> Result<Tensor<D>>,
+) -> Result<Vec<Tensor<D>>> {
+    let mut parts = list::with_capacity(geometries.len())?;
+    for geometry in geometries {
+        parts.push(make(geometry)?);
+    }
+    Ok(parts)
 }
 
 /// The type of the result of a hand-written function.
@@ -281,6 +292,6 @@ impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>) {
 
 impl<D: Device> IntoResults for Vec<Tensor<D>> {
     fn into_results(self) -> SmallVec<[IValue; 2]> {
-        smallvec![IValue::Tensors(self.into_iter().map(Tensor::into_any).collect())]
+        smallvec![IValue::Tensors(AnyTensor::list(self))]
     }
 }

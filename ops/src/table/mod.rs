@@ -49,7 +49,7 @@ pub use composed::{Composed, another_name, composed_kernel};
 pub use declare::declares;
 pub use kernels::{IntoResults, copied, copied_parts, shared, shared_parts};
 pub use list::{Row, RowForm, rows};
-pub(crate) use outputs::write_out_as_made;
+pub(crate) use outputs::{OutLayout, resized, write_out_as_made, write_pair};
 pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
 pub use register::{Adding, Entry, Form, Forms, out_form};
 pub use schemas::{

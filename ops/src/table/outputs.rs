@@ -1,8 +1,11 @@
 //! Functional results brought into the caller's outputs.
 
 use super::stack::{device_error, kind_error};
-use monomorph_core::overlap::{self, Internal};
-use monomorph_core::{AnyTensor, Device, ErrorKind, Geometry, IValue, Result, Tensor, strides};
+use monomorph_core::overlap::{self, Internal, Place, Shared};
+use monomorph_core::{
+    AnyTensor, Device, ErrorKind, Geometry, IValue, MemoryFormat, Replacement, Result, Tensor, list, overwrite, strides,
+};
+use smallvec::SmallVec;
 
 /// A list of tensors on device `D` to be written, argument number `position` of the schema.
 pub fn written_list<D: Device>(value: &mut IValue, position: usize) -> Result<Vec<&mut Tensor<D>>> {
@@ -14,7 +17,9 @@ pub fn written_list<D: Device>(value: &mut IValue, position: usize) -> Result<Ve
     if let Some(t) = list.iter().find(|t| t.device().kind != D::KIND) {
         return Err(device_error::<D>(t, "out"));
     }
-    Ok(list.iter_mut().filter_map(AnyTensor::downcast_mut).collect())
+    let mut written = list::with_capacity(list.len())?;
+    written.extend(list.iter_mut().filter_map(AnyTensor::downcast_mut));
+    Ok(written)
 }
 
 /// Writes a functional result to an out= tensor, as the out= form of an operator that has only a functional kernel: the
@@ -23,16 +28,80 @@ pub fn write_out<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<(
     if out.dtype() != result.dtype() {
         return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: result.dtype() }.into());
     }
-    resize(out, result.sizes())?;
-    out.copy_from(result)
+    resized(out, result.sizes(), |out| out.copy_from(result))
+}
+
+/// Gives a tensor other sizes, as [`resize`] does, and has `write` write it. If that fails the tensor gets back those
+/// that it had.
+pub(crate) fn resized<D: Device>(
+    tensor: &mut Tensor<D>,
+    sizes: &[i64],
+    write: impl FnOnce(&mut Tensor<D>) -> Result<()>,
+) -> Result<()> {
+    if tensor.sizes() == sizes {
+        return write(tensor);
+    }
+    let before = tensor.geometry().clone();
+    resize(tensor, sizes)?;
+    write(tensor).or_else(|error| {
+        tensor.set_view(before)?;
+        Err(error)
+    })
 }
 
 /// [`write_out`] of what PyTorch's iterator makes: an output that is resized has the result's strides.
 pub(crate) fn write_out_as_made<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
-    if out.dtype() == result.dtype() && out.sizes() != result.sizes() {
-        restride(out, result.sizes(), result.strides())?;
+    if out.dtype() != result.dtype() || out.sizes() == result.sizes() {
+        return write_out(result, out);
     }
-    write_out(result, out)
+    let geometry = as_made(result, out)?;
+    overwrite(&mut [Replacement { tensor: out, geometry, elements: result }])
+}
+
+/// The geometry of an output that is resized to the sizes and strides of a result.
+fn as_made<D: Device>(result: &Tensor<D>, out: &Tensor<D>) -> Result<Geometry> {
+    let (g, made) = (out.geometry(), result.geometry());
+    let geometry = Geometry::new(g.dtype(), made.sizes(), made.strides(), g.offset())?;
+    Ok(geometry.with_conj(g.is_conj()).with_neg(g.is_neg()))
+}
+
+/// How an output of an operator of two results is laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutLayout {
+    /// As it is; one of other sizes gets those and the strides of the result.
+    Kept,
+    /// Row-major, whatever it was.
+    RowMajor,
+}
+
+/// Writes both results of an operator to out= tensors, as two iterations over `this` would that have one output each:
+/// all checks come before any element is written. Outputs get the names of the results, if there are any.
+pub(crate) fn write_pair<D: Device>(
+    this: &Tensor<D>,
+    pair: [(&Tensor<D>, &mut Tensor<D>, OutLayout); 2],
+) -> Result<()> {
+    let mut all: SmallVec<[Replacement<'_, D>; 2]> = SmallVec::new();
+    for (index, (elements, tensor, layout)) in pair.into_iter().enumerate() {
+        if tensor.dtype() != elements.dtype() {
+            return Err(ErrorKind::OutputDType { index, got: tensor.dtype(), want: elements.dtype() }.into());
+        }
+        let geometry = match layout {
+            OutLayout::RowMajor => dense(tensor.geometry(), elements.sizes())?,
+            OutLayout::Kept if tensor.sizes() == elements.sizes() => tensor.geometry().clone(),
+            OutLayout::Kept => as_made(elements, tensor)?,
+        };
+        let place = Place::of(tensor.as_operand(), tensor.geometry());
+        let input = Place::of(this.as_operand(), this.geometry());
+        if layout == OutLayout::Kept && overlap::shared(&place, &input) == Shared::Partial {
+            return Err(ErrorKind::PartialOverlap { output: index, other: "the input".into() }.into());
+        }
+        let geometry = match elements.names() {
+            Some(names) => geometry.with_names(Some(names.clone()))?,
+            None => geometry,
+        };
+        all.push(Replacement { tensor, geometry, elements });
+    }
+    overwrite(&mut all)
 }
 
 /// Writes each result to an out= tensor, as [`write_out`] does. What one of them would refuse is found before any is written.
@@ -43,7 +112,23 @@ pub fn write_outs<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>])
             return Err(ErrorKind::OutputDType { index, got: out.dtype(), want: result.dtype() }.into());
         }
     }
-    results.iter().zip(outs).try_for_each(|(result, out)| write_out(result, out))
+    let geometry = |result: &Tensor<D>, out: &Tensor<D>| match out.sizes() == result.sizes() {
+        true => Ok(out.geometry().clone()),
+        false => dense(out.geometry(), result.sizes()),
+    };
+    replace_all(results, outs, geometry)
+}
+
+fn replace_all<D: Device>(
+    results: &[Tensor<D>],
+    outs: &mut [&mut Tensor<D>],
+    geometry: impl Fn(&Tensor<D>, &Tensor<D>) -> Result<Geometry>,
+) -> Result<()> {
+    let mut all = list::with_capacity(outs.len())?;
+    for (elements, out) in results.iter().zip(outs) {
+        all.push(Replacement { geometry: geometry(elements, out)?, tensor: out, elements });
+    }
+    overwrite(&mut all)
 }
 
 /// Writes each result to an out= tensor that keeps its sizes and dtype: results are broadcast and converted. What one of them would
@@ -56,7 +141,7 @@ pub fn copy_into<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) 
             return Err(ErrorKind::OutputSize { index, got: out.sizes().to_vec(), want: broadcast.to_vec() }.into());
         }
     }
-    results.iter().zip(outs).try_for_each(|(result, out)| out.copy_from(result))
+    replace_all(results, outs, |_, out| Ok(out.geometry().clone()))
 }
 
 fn check_outs<D: Device>(results: &[Tensor<D>], outs: &[&mut Tensor<D>]) -> Result<()> {
@@ -78,11 +163,12 @@ pub fn resize<D: Device>(tensor: &mut Tensor<D>, sizes: &[i64]) -> Result<()> {
     if tensor.sizes() == sizes {
         return Ok(());
     }
-    restride(tensor, sizes, &strides::contiguous_strides(sizes))
+    let geometry = dense(tensor.geometry(), sizes)?;
+    tensor.grow_to(geometry)
 }
 
-fn restride<D: Device>(tensor: &mut Tensor<D>, sizes: &[i64], strides: &[i64]) -> Result<()> {
-    let g = tensor.geometry();
-    let geometry = Geometry::new(g.dtype(), sizes, strides, g.offset())?.with_conj(g.is_conj()).with_neg(g.is_neg());
-    tensor.grow_to(geometry)
+/// A contiguous geometry of other sizes, from the same offset on.
+fn dense(g: &Geometry, sizes: &[i64]) -> Result<Geometry> {
+    let strides = strides::strides_for(sizes, MemoryFormat::Contiguous)?;
+    Ok(Geometry::new(g.dtype(), sizes, &strides, g.offset())?.with_conj(g.is_conj()).with_neg(g.is_neg()))
 }

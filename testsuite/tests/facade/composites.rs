@@ -57,7 +57,7 @@ fn every_composed_kernel_of_the_table_complies() {
     let mut problems = Vec::new();
     for handle in &composed {
         let schema = handle.schema().unwrap();
-        match compliance.check(handle.name(), |seed| contents(fitting_stack(schema), seed)) {
+        match compliance.check(handle.name(), |seed| contents(fitting_stack(&schema), seed)) {
             Ok(breaches) => problems.extend(breaches.iter().map(|breach| format!("{}: {breach}", handle.name()))),
             Err(error) => problems.push(format!("{}: {error}", handle.name())),
         }
@@ -86,7 +86,7 @@ fn a_composition_gives_what_the_kernel_gives() {
     let both: Vec<_> = dispatcher.operators().into_iter().filter(|h| own(h) && is_composed(h)).collect();
     assert!(both.len() >= 12, "{:?}", both.iter().map(OperatorHandle::name).collect::<Vec<_>>());
     for handle in &both {
-        let arguments = || contents(fitting_stack(handle.schema().unwrap()), 3);
+        let arguments = || contents(fitting_stack(&handle.schema().unwrap()), 3);
         let (mut kernel, mut composed) = (arguments(), arguments());
         handle.call(&mut kernel).unwrap();
         handle.redispatch(KeySet::EMPTY, &mut composed).unwrap();

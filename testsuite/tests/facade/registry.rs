@@ -73,7 +73,7 @@ fn try_call(entry: &OperatorHandle, stack: &Stack) -> Result<Stack, monomorph::E
 
 /// The stack with its tensors replaced by copies, so that one call does not see what another wrote.
 fn fresh(entry: &OperatorHandle) -> Stack {
-    fitting_stack(entry.schema().unwrap())
+    fitting_stack(&entry.schema().unwrap())
 }
 
 #[test]
@@ -106,7 +106,8 @@ fn every_write_is_counted() {
     let mut written = 0;
     for entry in dispatcher().operators().iter().filter(|entry| !VIEWS.contains(&entry.schema().unwrap().name())) {
         let stack = fresh(entry);
-        let mutable = || entry.schema().unwrap().args().zip(&stack).filter(|(arg, _)| arg.is_mutable());
+        let schema = entry.schema().unwrap();
+        let mutable = || schema.args().zip(&stack).filter(|(arg, _)| arg.is_mutable());
         let versions = || mutable().flat_map(|(_, v)| v.tensors().map(|t| t.version())).collect::<Vec<_>>();
         let before = versions();
         entry.call(&mut stack.clone()).unwrap_or_else(|error| panic!("{}: {error}", entry.schema().unwrap()));
@@ -159,7 +160,8 @@ fn wrong_kinds_and_orders_are_no_panic() {
                 let _ = try_call(entry, &stack);
             }
         }
-        let odd = [IValue::Strs(Vec::new()), IValue::List(vec![IValue::None]), IValue::OptionalTensors(Vec::new())];
+        let list = IValue::List(vec![IValue::None].try_into().unwrap());
+        let odd = [IValue::Strs(Vec::new()), list, IValue::OptionalTensors(Vec::new())];
         for (i, value) in (0..n).flat_map(|i| odd.iter().map(move |value| (i, value))) {
             let mut stack = fresh(entry);
             stack[i] = value.clone();
@@ -174,7 +176,8 @@ fn wrong_kinds_and_orders_are_no_panic() {
 fn extreme_numbers_are_no_panic() {
     let mut refused = 0;
     for entry in &dispatcher().operators() {
-        let args: Vec<_> = entry.schema().unwrap().args().collect();
+        let schema = entry.schema().unwrap();
+        let args: Vec<_> = schema.args().collect();
         for (i, arg) in args.iter().enumerate() {
             for value in extremes(arg) {
                 let mut stack = fresh(entry);

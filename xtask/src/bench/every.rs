@@ -59,7 +59,7 @@ fn overloads() -> Vec<OperatorHandle> {
         names.extend(of("out").or_else(|| of("functional")));
     }
     let handles = names.iter().filter_map(|name| dispatcher().find(name).ok());
-    handles.filter(|handle| handle.schema().is_ok_and(is_pointwise)).collect()
+    handles.filter(|handle| handle.schema().is_ok_and(|schema| is_pointwise(&schema))).collect()
 }
 
 /// One result, and no argument that a pointwise operator does not have.
@@ -73,7 +73,7 @@ fn is_pointwise(schema: &Schema) -> bool {
 fn form(handle: &OperatorHandle, dtype: DType) -> Option<String> {
     let schema = handle.schema().ok()?;
     let given = schema.args().filter(|arg| !arg.is_mutable());
-    let words: Vec<Word> = given.map(|arg| word(arg, schema, dtype)).collect::<Option<_>>()?;
+    let words: Vec<Word> = given.map(|arg| word(arg, &schema, dtype)).collect::<Option<_>>()?;
     let mut texts: Vec<String> = words.iter().map(Word::text).collect();
     if schema.is_out() {
         // The first that takes the result is its dtype: what it converts to without loss of its kind comes after it.

@@ -14,21 +14,46 @@ use std::cell::RefCell;
 
 thread_local! {
     /// The check that this thread is in; taken out during a call, so that what the called operator calls is its own affair.
-    pub(super) static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+/// Takes the watch of this thread. A thread that is about to end has none.
+fn take() -> Option<Watch> {
+    WATCH.try_with(RefCell::take).ok().flatten()
+}
+
+/// Runs something under a watch. Where it panics the watch ends, and its locks with it.
+pub(super) fn watched<R>(watch: Watch, run: impl FnOnce() -> R) -> (Watch, R) {
+    struct Ends;
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            drop(take());
+        }
+    }
+    WATCH.set(Some(watch));
+    let ends = Ends;
+    let result = run();
+    let watch = take().unwrap_or_default();
+    drop(ends);
+    (watch, result)
 }
 
 /// The kernel of every operator at the key `Tracer`.
 pub(super) fn observe(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
-    let Some(mut watch) = WATCH.take() else { return frame.redispatch(stack) };
+    let Some(mut watch) = take() else { return frame.redispatch(stack) };
     watch.unlock();
     watch.begin(frame, stack);
+    let passed = watch.passed(frame.schema(), stack);
     let result = frame.redispatch(stack);
     match &result {
-        Ok(()) => stack.iter().flat_map(IValue::tensors).for_each(|t| watch.know(t)),
+        Ok(()) => {
+            stack.iter().flat_map(IValue::tensors).for_each(|t| watch.know(t));
+            watch.follow(&passed, stack);
+        }
         Err(_) => watch.failed = true,
     }
     watch.lock();
-    WATCH.with_borrow_mut(|place| *place = Some(watch));
+    WATCH.set(Some(watch));
     result
 }
 
@@ -40,6 +65,8 @@ pub(super) struct Watch {
     locks: Vec<Lock>,
     pub(super) trace: Vec<String>,
     pub(super) breaches: Vec<Breach>,
+    /// The results that the schema says are written arguments, each with the argument as the calls so far have left it.
+    written: Vec<Written>,
     /// True if the operator that runs is an out= form.
     is_out: bool,
     /// The device of the arguments.
@@ -48,9 +75,27 @@ pub(super) struct Watch {
     pub(super) failed: bool,
 }
 
+/// A written argument that is returned.
+struct Written {
+    result: usize,
+    arg: String,
+    now: AnyTensor,
+}
+
+fn same(a: &AnyTensor, b: &AnyTensor) -> bool {
+    a.storage_id() == b.storage_id() && a.geometry().same_elements(b.geometry())
+}
+
 impl Watch {
     pub(super) fn new(schema: &Schema, arguments: &[IValue]) -> Watch {
         let mut watch = Watch { is_out: schema.is_out(), ..Watch::default() };
+        for (result, position) in schema.written_positions().enumerate() {
+            let tensor = position.and_then(|position| arguments.get(position)).and_then(IValue::as_tensor);
+            let arg = position.and_then(|position| schema.args().nth(position));
+            if let (Some(now), Some(arg)) = (tensor, arg) {
+                watch.written.push(Written { result, arg: arg.name().to_owned(), now: now.clone() });
+            }
+        }
         arguments.iter().flat_map(IValue::tensors).for_each(|t| watch.know(t));
         watch.device = watch.known.first().map(AnyTensor::device);
         watch.lock();
@@ -64,8 +109,38 @@ impl Watch {
     }
 
     fn knows(&self, t: &AnyTensor) -> bool {
-        let same = |k: &AnyTensor| k.storage_id() == t.storage_id() && k.geometry().same_elements(t.geometry());
-        self.known.iter().any(same)
+        self.known.iter().any(|known| same(known, t))
+    }
+
+    /// For each result of a call: the written argument of the kernel that it is. A view of one is another tensor.
+    fn passed(&self, called: &Schema, stack: &[IValue]) -> Vec<Option<usize>> {
+        let argument = |position: Option<usize>| {
+            let tensor = stack.get(position?)?.as_tensor()?;
+            self.written.iter().position(|written| same(&written.now, tensor))
+        };
+        called.written_positions().map(argument).collect()
+    }
+
+    /// Takes down how a call has left the arguments that it has written: it may have resized an output.
+    fn follow(&mut self, passed: &[Option<usize>], results: &[IValue]) {
+        for (passed, result) in passed.iter().zip(results) {
+            if let (Some(passed), Some(tensor)) = (passed, result.as_tensor()) {
+                self.written[*passed].now = tensor.clone();
+            }
+        }
+    }
+
+    /// Holds the results of the kernel against the arguments that they are declared to be.
+    pub(super) fn must_be_written(&mut self, results: &[IValue]) {
+        for Written { result, arg, now } in &self.written {
+            let Some(got) = results.get(*result).and_then(IValue::as_tensor) else { continue };
+            let what = match () {
+                () if got.storage_id() != now.storage_id() => "a tensor of another storage",
+                () if !got.geometry().same_elements(now.geometry()) => "a view of it with other sizes or strides",
+                () => continue,
+            };
+            self.breaches.push(Breach::NotTheArgument { result: *result, arg: arg.clone(), what });
+        }
     }
 
     pub(super) fn must_be_known(&mut self, t: &AnyTensor, what: impl Fn() -> String) {

@@ -2,29 +2,50 @@
 
 use super::body::Bodies;
 use super::driver::Driver;
+use super::fill::Fill;
 use super::kernels::Kernels;
-use super::lanes::Lanes;
 use super::layout::Layout;
-use super::results::result_dtype;
+use super::results::Stores;
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::isa::Level;
 use crate::pointwise::OperandBase;
-use crate::staging::{StageBlock, Stager};
+use crate::staging::Stager;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
-use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, ReduceRule, ResultKind};
+use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, TypedRule};
+use smallvec::SmallVec;
 
 /// A reduction bound to memory: pointers, layout, bodies. It may be moved between runs.
-pub struct Ready {
-    driver: Driver,
-    input: OperandBase,
-    /// The outputs of a reduction over nothing.
-    empty: Vec<Geometry>,
+pub struct Ready(Work);
+
+/// What a run does.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the large one is that of nearly every call, which a box would allocate for"
+)]
+enum Work {
+    /// Folds the elements of the input.
+    Fold { driver: Driver, input: OperandBase },
+    /// Writes the result of no element to every element of the outputs.
+    Fill(Fill),
+    /// Nothing: there are no elements, and none of an output.
+    Nothing,
 }
 
-// SAFETY: the driver reads elements of the input and writes elements of the outputs only, within the geometry that the plan
-// was made for; every output element belongs to one task, or is filled if there is nothing to reduce.
+// SAFETY: whatever `F` is, memory is touched by way of what types of closed sets and this crate decide.
+//
+// * The operator is `Reduce`, which no other crate implements: `operands` gives the one operand there is, and `meta`
+//   plans by `TypedRule::of::<F>()`, in which the number and the dtypes of the outputs are those of `F::Results`, and
+//   the compute dtypes those of `F::Domain`; both are sealed. What the author of `F` writes as `F::RULE` only decides
+//   which calls are errors and whether elements are numbered in row-major order.
+// * The bodies are those of `F` (`Kernels` is unsafe to implement). They keep accumulators in lanes as registers of
+//   `parts.rs`, which depend on `F::Accumulator`, sealed as well, and the dtype alone, and of which any has room in
+//   any lane; and they store results as `F::Results` says. The methods of the fold itself take and give values:
+//   whatever they compute, only numbers depend on it.
+// * The driver reads elements of the input and writes elements of the outputs only, within the iteration of the plan.
+//   Every output element belongs to a task, each of which ends with the store of its outputs; of a reduction over
+//   nothing, every one is filled, or `ready` fails.
 unsafe impl<F, W: 'static> Executes<Reduce<F, W>> for Cpu
 where
     F: Kernels<W>,
@@ -33,13 +54,13 @@ where
 
     #[inline]
     unsafe fn ready(plan: &ReducePlan, inputs: &ReduceInputs<'_, F>, outputs: &Outputs<'_>) -> Result<Ready> {
-        // SAFETY: E1, E2 are passed on; `lookup` gives the bodies of this fold, whose results these are.
-        unsafe { bind(plan, F::lookup, const { &F::RULE }, inputs.operand(), outputs) }
+        // SAFETY: E1 and E2 are the caller's promise; `lookup` gives the bodies of this fold, whose rule this is.
+        unsafe { bind(plan, F::lookup, const { &TypedRule::of::<F>() }, inputs.operand(), outputs) }
     }
 
     #[inline]
     unsafe fn run(ready: &mut Ready, _: &ReducePlan) -> Result<()> {
-        // SAFETY: E2: the memory is still borrowed.
+        // SAFETY: the storages of all operands are still borrowed, the outputs' for writing (E2).
         unsafe { ready.run() };
         Ok(())
     }
@@ -53,21 +74,32 @@ where
 unsafe fn bind(
     plan: &ReducePlan,
     lookup: fn(DType, Level) -> Option<Bodies>,
-    rule: &'static ReduceRule,
+    rule: &'static TypedRule,
     operand: &Operand<'_>,
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
     let (iter, kinds) = (plan.iter(), rule.results());
+    // Without elements there is no layout: the sizes of the others need not have a product. And meta lets a dtype
+    // outside of the domain pass where there is no result either.
+    if iter.numel() == 0 && outputs.geometry(0).numel() == 0 {
+        return Ok(Ready(Work::Nothing));
+    }
     let level = crate::level()?;
     let compute = plan.compute().unwrap_or(iter.common_dtype());
     let none =
         || ErrorKind::DTypeNotSupported { what: "no kernel is compiled for", got: compute, accepted: rule.words() };
-    // Without elements no loop runs, and meta lets a dtype outside of the domain pass where there is no result either: any
-    // bodies will do.
-    let any = || if iter.numel() == 0 { DType::ALL.into_iter().find_map(|dtype| lookup(dtype, level)) } else { None };
-    let bodies = lookup(compute, level).or_else(any).ok_or_else(none)?;
+    let bodies = lookup(compute, level).ok_or_else(none)?;
+    let stores = Stores::new(iter, kinds, compute, level);
+    let mut outs = [std::ptr::null_mut(); 2];
+    for (k, out) in outs.iter_mut().enumerate().take(kinds.len()) {
+        *out = outputs.data(k);
+    }
+    if iter.numel() == 0 {
+        let written: SmallVec<[&Geometry; 2]> = (0..kinds.len()).map(|k| outputs.geometry(k)).collect();
+        return Ok(Ready(Work::Fill(Fill::new(bodies, stores, outs, &written)?)));
+    }
     let input = match operand {
-        // SAFETY: E2: the storage is borrowed as long as the result lives.
+        // SAFETY: the storage stays borrowed until the result is dropped (E2).
         Operand::Tensor(tensor) => OperandBase::Memory(unsafe { tensor.data() }),
         Operand::Number(number) => OperandBase::number(number.bytes()),
         Operand::Absent => {
@@ -81,20 +113,9 @@ unsafe fn bind(
         Bits::of(iter.dtype(from), iter.is_conj(from), iter.is_neg(from)),
         level,
     );
-    let store = |(k, &kind): (usize, &ResultKind)| {
-        let bits = Bits::of(iter.dtype(k), iter.is_conj(k), iter.is_neg(k));
-        Stager::output(iter.dtype(k), result_dtype(kind, compute), bits, level)
-    };
-    let stores = kinds.iter().enumerate().map(store).collect();
-    let mut outs = [std::ptr::null_mut(); 2];
-    for (k, out) in outs.iter_mut().enumerate().take(kinds.len()) {
-        *out = outputs.data(k);
-    }
-    let empty =
-        if iter.numel() > 0 { Vec::new() } else { (0..kinds.len()).map(|k| outputs.geometry(k).clone()).collect() };
     let layout = Layout::new(iter, &lane, bodies.parts, rule.is_indexed());
     let serial = iter.must_be_serial();
-    Ok(Ready { driver: Driver { layout, bodies, lane, stores, outs, serial }, input, empty })
+    Ok(Ready(Work::Fold { driver: Driver { layout, bodies, lane, stores, outs, serial }, input }))
 }
 
 impl Ready {
@@ -102,42 +123,13 @@ impl Ready {
     ///
     /// The operands are borrowed as `ready` was promised.
     unsafe fn run(&self) {
-        if self.empty.is_empty() {
-            // SAFETY: passed on.
-            unsafe { self.driver.run(self.input.pointer()) };
-        } else {
-            // SAFETY: passed on.
-            unsafe { self.fill() };
-        }
-    }
-
-    /// Writes the result of reducing nothing to every output element. A fold without one leaves outputs without elements
-    /// only: others are refused in meta.
-    ///
-    /// # Safety
-    ///
-    /// As for `run`.
-    unsafe fn fill(&self) {
-        let (mut first, mut second) = (StageBlock::NEW, StageBlock::NEW);
-        let lanes = Lanes { first: first.data(), second: second.data() };
-        // SAFETY: B2: there is room for a lane.
-        if !unsafe { (self.driver.bodies.nothing)(lanes) } {
-            return;
-        }
-        let sizes = self.empty[0].sizes();
-        for index in 0..self.empty[0].numel() {
-            let mut outs = self.driver.outs;
-            for (out, geometry) in outs.iter_mut().zip(&self.empty) {
-                let mut rest = index;
-                for d in (0..sizes.len()).rev() {
-                    let at = (rest % sizes[d] as usize) as isize;
-                    rest /= sizes[d] as usize;
-                    let stride = geometry.strides()[d] as isize * geometry.dtype().size() as isize;
-                    *out = out.wrapping_offset(at * stride);
-                }
-            }
-            // SAFETY: the lane holds an accumulator; this is one element of each output.
-            unsafe { self.driver.store(lanes, 1, 0, outs, [0; 2]) };
+        match &self.0 {
+            // SAFETY: the operands are borrowed, and `input` points to the first element of the one that the layout
+            // was made for; there is an element.
+            Work::Fold { driver, input } => unsafe { driver.run(input.pointer()) },
+            // SAFETY: the outputs are borrowed for writing.
+            Work::Fill(fill) => unsafe { fill.run() },
+            Work::Nothing => {}
         }
     }
 }

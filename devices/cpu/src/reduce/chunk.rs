@@ -3,6 +3,7 @@
 use super::body::{Bodies, Rows, TALL};
 use super::lanes::Lanes;
 use super::layout::{BESIDE, Dim, LANES, Layout, Way};
+use super::parts::PART;
 use super::walk::Runs;
 use crate::staging::{STAGE_BLOCK_BYTES, StageBlock, StageBuffer, Stager, Tile};
 use std::ops::Range;
@@ -14,7 +15,7 @@ const STAGED: usize = TALL;
 type Staged = StageBuffer<{ STAGED * STAGE_BLOCK_BYTES }>;
 
 /// Room for one part of the accumulators of outputs beside each other.
-type Beside = StageBuffer<{ BESIDE * size_of::<u128>() }>;
+type Beside = StageBuffer<{ BESIDE * PART }>;
 
 /// The elements of a reduction and what folds them.
 ///
@@ -48,11 +49,11 @@ impl Chunks<'_> {
     /// H1 from `at`; `into` has `width` lanes, which nobody else uses, and the range is not empty.
     pub(super) unsafe fn fold(&self, at: *const u8, width: usize, range: Range<usize>, into: Lanes) {
         match self.layout.way {
-            // SAFETY: passed on.
+            // SAFETY: H1 from `at`, the lanes of `into` and a range that is not empty are the caller's promise.
             Way::Across(_) => unsafe { self.across(at, range, into) },
-            // SAFETY: passed on.
+            // SAFETY: H1 from `at`, the lanes of `into` and a range that is not empty are the caller's promise.
             Way::Along(dim, _) => unsafe { self.along(at, dim, width, range, into) },
-            // SAFETY: passed on.
+            // SAFETY: H1 from `at`, the lanes of `into` and a range that is not empty are the caller's promise.
             Way::Beside(dim, _) => unsafe { self.beside(at, dim, width, range, into) },
         }
     }
@@ -94,13 +95,15 @@ impl Chunks<'_> {
             part(rows * row, usize::from(rest > 0), 1, rest),
         ];
         for part in parts.iter().filter(|part| part.groups > 0) {
-            // SAFETY: B1 and B3 by H1 and H2, B2: there is room for the lanes of so many outputs; the first part opens all.
+            // SAFETY: B1 by H2; B2: `width` outputs of `row` lanes are no more than BESIDE, which there is room for,
+            // aligned for any part, and the first part opens all; B3 by H1 and H2: the runs are dense.
             unsafe { (self.bodies.absorb)(lanes, part) };
         }
         if width == 1 {
-            // SAFETY: B1 by H2, B2: a row of lanes is filled.
+            // SAFETY: B1 by H2; B2: a row of lanes is filled, which are this function's own.
             unsafe { (self.bodies.collapse)(lanes, row, 1) };
-            // SAFETY: both have room for a lane, and lie apart.
+            // SAFETY: both have room for a lane, and lie apart: `lanes` are this function's own. Stager 0 was just
+            // filled.
             return unsafe { self.copy(lanes, into, 1) };
         }
         let (mut first, mut second) = (Beside::NEW, Beside::NEW);
@@ -112,9 +115,9 @@ impl Chunks<'_> {
                 unsafe { self.lane.transpose(from, row, width, to, part) };
             }
         }
-        // SAFETY: B1 by H2, B2: so many lanes are filled.
+        // SAFETY: B1 by H2; B2: so many lanes are filled, which are this function's own.
         unsafe { (self.bodies.collapse)(turned, row * width, width) };
-        // SAFETY: both have room for the lanes of so many outputs, and lie apart.
+        // SAFETY: both have room for the lanes of so many outputs, and lie apart: `turned` are this function's own.
         unsafe { self.copy(turned, into, width) };
     }
 
@@ -129,9 +132,9 @@ impl Chunks<'_> {
             match bytes {
                 0 => {}
                 // The accumulator of most: a call would take longer.
-                // SAFETY: passed on.
+                // SAFETY: both runs have 8 bytes of parts, and lie apart, by the caller's promise.
                 8 => unsafe { std::ptr::copy_nonoverlapping(from, to, 8) },
-                // SAFETY: passed on.
+                // SAFETY: both runs have so many bytes of parts, and lie apart, by the caller's promise.
                 _ => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) },
             }
         }
@@ -142,8 +145,9 @@ impl Chunks<'_> {
     /// As for `fold`.
     unsafe fn across(&self, at: *const u8, range: Range<usize>, into: Lanes) {
         let (mut first, mut second) = (StageBlock::NEW, StageBlock::NEW);
-        // A block has room for LANES parts of any size, and is aligned for any.
-        const { assert!(LANES * size_of::<u128>() <= STAGE_BLOCK_BYTES) };
+        // A block has room for LANES parts, of which `bodies` asserts that they have no more than PART bytes, and is
+        // aligned for any; no row has more lanes.
+        const { assert!(LANES * PART <= STAGE_BLOCK_BYTES && align_of::<StageBlock>() >= PART) };
         let lanes = Lanes { first: first.data(), second: second.data() };
         let (row, unit) = (self.layout.row(), self.layout.width());
         let ahead = if self.layout.in_place { self.layout.ahead } else { 0 };
@@ -159,17 +163,17 @@ impl Chunks<'_> {
                 unsafe { filling.absorb(x, run.len * unit, run.start, self.lane.size()) };
             }
         } else {
-            // SAFETY: passed on.
+            // SAFETY: H1 from `at` is the caller's promise; the lanes of `filling` are this function's own.
             unsafe { self.staged(at, range, &mut filling) };
         }
-        // SAFETY: B1 by H2, B2: so many lanes are filled.
+        // SAFETY: B1 by H2; B2: so many lanes are filled, which are this function's own.
         unsafe { (self.bodies.collapse)(lanes, filling.filled, unit) };
-        // SAFETY: both have room for `unit` lanes, and lie apart.
+        // SAFETY: both have room for `unit` lanes, and lie apart: `lanes` are this function's own.
         unsafe { self.copy(lanes, into, unit) };
     }
 
-    /// Folds elements that do not lie side by side, or are of another dtype. Apart from `across`, whose frame would otherwise have
-    /// room for the stage in every call.
+    /// Folds elements that do not lie side by side, or are of another dtype. Apart from `across`, whose frame would
+    /// otherwise have room for the stage in every call.
     ///
     /// # Safety
     ///
@@ -185,7 +189,7 @@ impl Chunks<'_> {
             while done < run.len {
                 // No more than LANES elements: a load takes as many as a block holds in either dtype.
                 let len = (run.len - done).min(LANES).min(filling.row * STAGED - staged);
-                let x = at.wrapping_offset(run.offset + run.stride * done as isize);
+                let x = at.wrapping_offset(run.offset.wrapping_add(run.stride.wrapping_mul(done as isize)));
                 let tile = Tile { cols: len, rows: 1, inner: run.stride, outer: 0 };
                 // SAFETY: L1 and L3 by H1, L2: STAGED blocks have room for LANES elements of any dtype each.
                 unsafe { self.lane.load(x, tile, start_of.wrapping_add(staged * size), scratch.data()) };
@@ -197,7 +201,7 @@ impl Chunks<'_> {
                 }
             }
         }
-        // SAFETY: as above.
+        // SAFETY: so many elements of the stage were filled with what the bodies take (H2) since it was last folded.
         unsafe { filling.absorb(start_of, staged, start, size) };
     }
 
@@ -250,12 +254,13 @@ impl Chunks<'_> {
             let mut done = 0;
             while done < run.len {
                 let rows = (run.len - done).min(STAGED - staged);
-                let x = at.wrapping_offset(run.offset + run.stride * done as isize);
-                // All at once: where the rows lie closer together than the lanes, lines of memory are used up when they are met.
+                let x = at.wrapping_offset(run.offset.wrapping_add(run.stride.wrapping_mul(done as isize)));
+                // All at once: where the rows lie closer together than the lanes, lines of memory are used up when
+                // they are met.
                 let tile = Tile { cols: width, rows, inner: dim.input, outer: run.stride };
                 let to = stage.data().wrapping_add(staged * width * size);
-                // SAFETY: L1 and L3 by H1, L2: staged rows have no more than LANES lanes, and the stage has room for so many
-                // elements of any dtype in each of STAGED rows.
+                // SAFETY: L1 and L3 by H1, L2: staged rows have no more than LANES lanes, and the stage has room for
+                // so many elements of any dtype in each of STAGED rows.
                 unsafe { self.lane.load(x, tile, to, scratch.data()) };
                 (done, staged) = (done + rows, staged + rows);
                 if staged == STAGED {
@@ -275,31 +280,36 @@ impl Filling<'_> {
     ///
     /// # Safety
     ///
-    /// B1 to B3 for the run and the lanes.
+    /// B1 to B3 for the run and for the lanes of a row.
     unsafe fn absorb(&mut self, at: *const u8, n: usize, start: usize, size: usize) {
         let mut done = 0;
         // Where only some lanes are filled, a row is folded into those and opens the others.
         while done < n && self.filled > 0 && self.filled < self.row {
             let len = (n - done).min(self.row);
             let met = len.min(self.filled);
-            // SAFETY: passed on.
+            // SAFETY: B1 to B3 by the caller's promise: these lanes are filled, and the run has as many elements from
+            // `done` on.
             unsafe { self.row(at, done, 0..met, start, size, false) };
-            // SAFETY: passed on.
+            // SAFETY: B1 to B3 by the caller's promise: these lanes are opened, and the run has elements for them
+            // from `done` on.
             unsafe { self.row(at, done, met..len, start, size, true) };
             self.filled = self.filled.max(len);
             done += len;
         }
         let rows = (n - done) / self.row;
         if rows > 0 {
-            // SAFETY: passed on.
+            // SAFETY: B1 to B3 by the caller's promise: the run has so many whole rows from `done` on, and all lanes
+            // or none are filled.
             unsafe { self.rows(at, done, rows, start, size) };
             self.filled = self.row;
             done += rows * self.row;
         }
         let met = (n - done).min(self.filled);
-        // SAFETY: passed on.
+        // SAFETY: B1 to B3 by the caller's promise: these lanes are filled, and the run has as many elements from
+        // `done` on.
         unsafe { self.row(at, done, 0..met, start, size, false) };
-        // SAFETY: passed on.
+        // SAFETY: B1 to B3 by the caller's promise: these lanes are opened, and the run has elements for them from
+        // `done` on.
         unsafe { self.row(at, done, met..n - done, start, size, true) };
         self.filled = self.filled.max(n - done);
     }
@@ -336,7 +346,8 @@ impl Filling<'_> {
             ..groups
         };
         for part in [groups, rest].iter().filter(|part| part.groups > 0) {
-            // SAFETY: passed on.
+            // SAFETY: B1 to B3 by the caller's promise: the parts are its rows, and the first of them opens lanes
+            // that hold nothing.
             unsafe { (self.bodies.absorb)(self.lanes, part) };
         }
     }
@@ -368,7 +379,7 @@ impl Filling<'_> {
             outputs: 1,
             next: (0, 0),
         };
-        // SAFETY: passed on.
+        // SAFETY: B1 to B3 by the caller's promise: `into` and `rows` are those lanes and their elements.
         unsafe { (self.bodies.absorb)(into, &rows) };
     }
 }

@@ -1,6 +1,7 @@
 //! The bodies of a fold, class by class of its domain: the CPU's counterpart of the symbolic classes in the operator crate.
 
 use super::body::{Bodies, bodies};
+use super::parts::AccumulatorAt;
 use super::results::Keep;
 use crate::isa::{Avx2, Avx512, Level, Portable};
 use crate::on::On;
@@ -29,6 +30,12 @@ macro_rules! classes {
                 + Fold<On<$element, Portable>, On<i64, Portable>>
                 + Fold<On<$element, Avx2>, On<i64, Avx2>>
                 + Fold<On<$element, Avx512>, On<i64, Avx512>>
+            )*,
+            F::Accumulator: $(
+                AccumulatorAt<$element, Portable>
+                + AccumulatorAt<$element, Avx2>
+                + AccumulatorAt<$element, Avx512>
+                +
             )*,
             F::Results: $(Keep<$element, Portable> +)*,
         {

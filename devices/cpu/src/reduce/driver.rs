@@ -3,8 +3,10 @@
 use super::body::Bodies;
 use super::chunk::Chunks;
 use super::lanes::Lanes;
-use super::layout::{LANES, Layout, Task};
-use crate::staging::{StageBlock, Stager, Tile};
+use super::layout::{Layout, MOST_LANES, Task};
+use super::parts::PART;
+use super::results::Stores;
+use crate::staging::Stager;
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -12,9 +14,11 @@ use std::ops::Range;
 /// Aligned room for parts of accumulators.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-struct Cell([u8; 16]);
+struct Cell([u8; PART]);
+const _: () = assert!(align_of::<Cell>() == PART);
 
-/// Accumulators of a task: one needs no allocation.
+/// Accumulators of a task: one needs no allocation. Others take no more than [`MOST_LANES`] cells for each part, 32
+/// KiB, and a thread has no more of them than the tree is high, whatever the sizes of the operands.
 struct Accs {
     memory: SmallVec<[Cell; 2]>,
     /// Bytes before the second parts.
@@ -22,10 +26,12 @@ struct Accs {
 }
 
 impl Accs {
+    /// Room for `width` accumulators.
     fn new(parts: [usize; 2], width: usize) -> Accs {
+        debug_assert!(width <= MOST_LANES);
         let cells = |part: usize| (part * width).div_ceil(size_of::<Cell>());
         let [first, second] = parts.map(cells);
-        Accs { memory: SmallVec::from_elem(Cell([0; 16]), first + second), second: first * size_of::<Cell>() }
+        Accs { memory: SmallVec::from_elem(Cell([0; PART]), first + second), second: first * size_of::<Cell>() }
     }
 
     fn lanes(&mut self) -> Lanes {
@@ -43,7 +49,7 @@ pub(super) struct Driver {
     pub(super) layout: Layout,
     pub(super) bodies: Bodies,
     pub(super) lane: Stager,
-    pub(super) stores: SmallVec<[Stager; 2]>,
+    pub(super) stores: Stores,
     pub(super) outs: [*mut u8; 2],
     /// Operands may overlap in a way that nobody could analyse.
     pub(super) serial: bool,
@@ -59,7 +65,7 @@ struct Job<'a> {
 // SAFETY: threads read the input, which nobody writes, and write the outputs of different tasks, which lie apart: a job
 // that cannot be sure of that is not parallel.
 unsafe impl Send for Job<'_> {}
-// SAFETY: as above.
+// SAFETY: a job is read only; what threads do with its pointers is said at `Send`.
 unsafe impl Sync for Job<'_> {}
 
 /// Accumulators that a thread fills for another one.
@@ -76,54 +82,28 @@ impl Driver {
     /// The operands are borrowed: nobody else writes the input, or uses the outputs. `input` is that of R1.
     pub(super) unsafe fn run(&self, input: *const u8) {
         let (layout, job) = (&self.layout, Job { driver: self, input });
-        let (tasks, weight) = (layout.tasks, layout.count * layout.width());
-        if self.serial || !is_parallel(tasks * weight, GRAIN) {
-            // SAFETY: passed on.
+        // The elements of a task are no more than those of the input, which an `isize` counts. Those of all may be
+        // twice as many where the last tasks are not full.
+        let (tasks, weight) = (layout.tasks, layout.count.saturating_mul(layout.width()));
+        if self.serial || !is_parallel(tasks.saturating_mul(weight), GRAIN) {
+            // SAFETY: the operands are borrowed, and `input` is that of R1.
             return unsafe { job.tasks(0..tasks) };
         }
-        let chunks = layout.count.div_ceil(layout.chunk());
-        if tasks >= pieces() || chunks == 1 {
-            let together = tasks.div_ceil(pieces()).max(GRAIN.div_ceil(weight));
+        let (chunks, pieces) = (layout.count.div_ceil(layout.chunk()), pieces());
+        if tasks >= pieces || chunks == 1 {
+            let together = tasks.div_ceil(pieces).max(GRAIN.div_ceil(weight));
             return share(tasks.div_ceil(together), |piece| {
-                // SAFETY: passed on; pieces have different outputs.
-                unsafe { job.tasks(piece * together..tasks.min((piece + 1) * together)) };
+                let start = piece * together;
+                // SAFETY: the operands are borrowed, and `input` is that of R1; pieces have different outputs.
+                unsafe { job.tasks(start..tasks.min(start.saturating_add(together))) };
             });
         }
         let least = GRAIN.div_ceil(layout.chunk() * layout.width());
-        let node = chunks.div_ceil(pieces().div_ceil(tasks)).max(least).next_power_of_two();
-        // SAFETY: passed on; a node is a power of two.
+        // All tasks together have fewer than twice as many nodes as there are pieces, so the memory of their accumulators
+        // is bounded by the number of threads.
+        let node = chunks.div_ceil(pieces.div_ceil(tasks)).max(least).next_power_of_two();
+        // SAFETY: the operands are borrowed, and `input` is that of R1; a node is a power of two.
         unsafe { job.nodes(chunks, node) };
-    }
-
-    /// Stores the results of `n` lanes, each of `count` elements.
-    ///
-    /// # Safety
-    ///
-    /// The lanes hold accumulators (B2); from `outs` on there are `n` elements with these strides that nobody else uses.
-    pub(super) unsafe fn store(&self, lanes: Lanes, n: usize, count: i64, outs: [*mut u8; 2], strides: [isize; 2]) {
-        let dense = |(k, lane): (usize, &Stager)| lane.is_direct() && (n == 1 || strides[k] == lane.size() as isize);
-        if self.stores.iter().enumerate().all(dense) {
-            // SAFETY: dense runs of what the bodies give (R2).
-            return unsafe { (self.bodies.finish)(lanes, n, count, outs) };
-        }
-        let [first, second] = self.bodies.parts;
-        let (mut blocks, mut scratch) = ([StageBlock::NEW, StageBlock::NEW], StageBlock::NEW);
-        for start in (0..n).step_by(LANES) {
-            let len = LANES.min(n - start);
-            let from = Lanes {
-                first: lanes.first.wrapping_add(start * first),
-                second: lanes.second.wrapping_add(start * second),
-            };
-            let staged = blocks.each_mut().map(StageBlock::data);
-            // SAFETY: a block has room for LANES elements of any dtype.
-            unsafe { (self.bodies.finish)(from, len, count, staged) };
-            for (k, lane) in self.stores.iter().enumerate() {
-                let memory = outs[k].wrapping_offset(strides[k] * start as isize);
-                let tile = Tile { cols: len, rows: 1, inner: strides[k], outer: 0 };
-                // SAFETY: L1 by the caller's promise, L2: no more than LANES elements; the block was just filled.
-                unsafe { lane.store(staged[k], memory, tile, scratch.data()) };
-            }
-        }
     }
 }
 
@@ -137,15 +117,16 @@ impl Job<'_> {
         for index in tasks {
             let task = driver.layout.task(index);
             let chunks = driver.layout.count.div_ceil(driver.layout.chunk());
-            // SAFETY: passed on; there is room for the lanes of any task.
+            // SAFETY: the operands are borrowed, by the caller's promise; `accs` has room for the lanes of any task,
+            // and is this function's own.
             unsafe { self.tree(&task, 0..chunks, accs.lanes()) };
-            // SAFETY: passed on; the lanes were just filled.
+            // SAFETY: the operands are borrowed, by the caller's promise; the lanes were just filled with all chunks.
             unsafe { self.end(&task, accs.lanes()) };
         }
     }
 
-    /// Computes every task, of so many chunks, in pieces: nodes of the tree of a power of two of chunks each. What is above them is left
-    /// to this thread.
+    /// Computes every task, of so many chunks, in pieces: nodes of the tree of a power of two of chunks each. What is
+    /// above them is left to this thread.
     ///
     /// # Safety
     ///
@@ -158,14 +139,15 @@ impl Job<'_> {
         let lanes: Vec<Sent> = accs.iter_mut().map(|accs| Sent(accs.lanes())).collect();
         share(tasks * nodes, |piece| {
             let (task, start) = (layout.task(piece / nodes), piece % nodes * node);
-            // SAFETY: passed on; each piece has lanes of its own, with room for those of any task.
+            // SAFETY: the operands are borrowed, by the caller's promise; each piece has lanes of its own, with room
+            // for those of any task, and they live until all pieces are done.
             unsafe { self.tree(&task, start..chunks.min(start + node), lanes[piece].0) };
         });
         for (index, lanes) in lanes.chunks(nodes).enumerate() {
             let task = layout.task(index);
-            // SAFETY: all were filled, and lie apart.
+            // SAFETY: `share` has returned, so all were filled, and no other thread uses them; they lie apart.
             unsafe { self.meet(lanes, task.lanes) };
-            // SAFETY: passed on; the lanes were just filled.
+            // SAFETY: the operands are borrowed, by the caller's promise; the first lanes have met all the others.
             unsafe { self.end(&task, lanes[0].0) };
         }
     }
@@ -178,11 +160,11 @@ impl Job<'_> {
     unsafe fn meet(&self, nodes: &[Sent], lanes: usize) {
         if nodes.len() > 1 {
             let (left, right) = nodes.split_at(nodes.len().next_power_of_two() / 2);
-            // SAFETY: passed on.
+            // SAFETY: these are some of the caller's lanes, which are filled, and lie apart.
             unsafe { self.meet(left, lanes) };
-            // SAFETY: passed on.
+            // SAFETY: these are the others of the caller's lanes, which are filled, and lie apart.
             unsafe { self.meet(right, lanes) };
-            // SAFETY: passed on.
+            // SAFETY: B1 by R2; B2: both hold accumulators, and lie apart, by the caller's promise.
             unsafe { (self.driver.bodies.merge)(left[0].0, right[0].0, lanes) };
         }
     }
@@ -195,8 +177,9 @@ impl Job<'_> {
     unsafe fn end(&self, task: &Task, lanes: Lanes) {
         let outs = [0, 1].map(|k| self.driver.outs[k].wrapping_offset(task.outs[k]));
         let count = self.driver.layout.count as i64;
-        // SAFETY: passed on; R1: these are the task's outputs.
-        unsafe { self.driver.store(lanes, task.lanes, count, outs, task.strides) };
+        // SAFETY: B1 by R2; B2 by the caller's promise; the bodies give what the stores are for (R2); from `outs` on
+        // there are the task's outputs (R1), which no other task has.
+        unsafe { self.driver.stores.store(&self.driver.bodies, lanes, task.lanes, count, outs, task.strides) };
     }
 
     /// Folds chunks into lanes: the left half of a node is the largest power of two below its number of chunks.
@@ -211,16 +194,18 @@ impl Job<'_> {
             let elements = chunks.start * layout.chunk()..layout.count.min(chunks.end * layout.chunk());
             let fold = Chunks { layout, bodies: &driver.bodies, lane: &driver.lane };
             let at = self.input.wrapping_offset(task.input);
-            // SAFETY: H1 by R1, H2 by R2.
+            // SAFETY: H1 by R1, as the input is borrowed, H2 by R2; `into` has room for the lanes of the task, which
+            // nobody else uses, and a chunk has an element.
             return unsafe { fold.fold(at, task.lanes, elements, into) };
         }
         let middle = chunks.start + chunks.len().next_power_of_two() / 2;
         let mut accs = Accs::new(driver.bodies.parts, task.lanes);
-        // SAFETY: passed on.
+        // SAFETY: the operands are borrowed and `into` has room, by the caller's promise.
         unsafe { self.tree(task, chunks.start..middle, into) };
-        // SAFETY: passed on; the right half has lanes of its own.
+        // SAFETY: the operands are borrowed, by the caller's promise; `accs` has room for the lanes of this task, and
+        // is this function's own.
         unsafe { self.tree(task, middle..chunks.end, accs.lanes()) };
-        // SAFETY: both were just filled, and lie apart.
+        // SAFETY: B1 by R2; B2: both were just filled with the accumulators of the task's lanes, and lie apart.
         unsafe { (driver.bodies.merge)(into, accs.lanes(), task.lanes) };
     }
 }

@@ -1,24 +1,25 @@
 //! Lanes that a loop holds in registers: as many as a dense row has, which the compiler knows.
 
 use super::absorb::Group;
-use super::body::{Acc, ROW_BYTES, Rows, TALL, dense_lanes, sweep};
+use super::body::{ROW_BYTES, Rows, TALL, dense_lanes, sweep};
 use super::lanes::Lanes;
+use super::parts::{Acc, AccumulatorAt, Parts};
 use crate::cache_lines::prefetch_run;
 use crate::element::CpuElement;
 use crate::isa::Isa;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::reduce::{Accumulator, Fold};
+use monomorph_ops::reduce::Fold;
 use std::mem::MaybeUninit;
 
 /// As many accumulators as a dense row has, held by a loop: in memory they would be loaded and stored for each group, once it is known
 /// that they lie apart from the rows.
-struct Held<A: Accumulator> {
+struct Held<A: Parts> {
     firsts: [MaybeUninit<A::First>; ROW_BYTES],
     seconds: [MaybeUninit<A::Second>; ROW_BYTES],
 }
 
-impl<A: Accumulator> Held<A> {
+impl<A: Parts> Held<A> {
     #[inline(always)]
     fn new() -> Self {
         Held { firsts: [const { MaybeUninit::uninit() }; _], seconds: [const { MaybeUninit::uninit() }; _] }
@@ -36,9 +37,9 @@ impl<A: Accumulator> Held<A> {
     /// Accumulator `j` was set.
     #[inline(always)]
     unsafe fn get(&self, j: usize) -> A {
-        // SAFETY: the caller's promise.
+        // SAFETY: accumulator `j` was set, so its first part is initialised; it is `Copy`.
         let first = unsafe { self.firsts[j].assume_init_read() };
-        // SAFETY: as above.
+        // SAFETY: accumulator `j` was set, so its second part is initialised; it is `Copy`.
         A::join(first, unsafe { self.seconds[j].assume_init_read() })
     }
 }
@@ -54,7 +55,7 @@ where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
     let [start, per_row, per_step, per_lane] = rows.index;
@@ -73,11 +74,11 @@ where
             j,
             if rows.fresh {
                 let group = group(0);
-                // SAFETY: B3.
+                // SAFETY: B3: the rows of the first group have an element for every lane.
                 let half = |k| unsafe { group.four::<F, C, I>(k, j) };
                 F::merge(half(0), half(4))
             } else {
-                // SAFETY: B2.
+                // SAFETY: lane `j` is one of the row's, and holds an accumulator since the rows are not its first (B2).
                 unsafe { lanes.get::<Acc<F, C, I>>(j) }
             },
         );
@@ -88,10 +89,10 @@ where
             if let Some(ahead) = ahead {
                 prefetch_run(group.at.wrapping_offset(ahead), TALL * row);
             }
-            // SAFETY: B3.
+            // SAFETY: B3: the rows of every group have an element for every lane.
             let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
             let (firsts, seconds) = (&mut held.firsts[..n], &mut held.seconds[..n]);
-            // SAFETY: they were set.
+            // SAFETY: accumulators `0..n` were set in the loop above.
             unsafe { sweep::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
         }
     };
@@ -102,9 +103,9 @@ where
         fold(Some(rows.ahead))
     }
     for j in 0..n {
-        // SAFETY: there is a group, which has set them.
+        // SAFETY: accumulators `0..n` were set in the first loop.
         let acc = unsafe { held.get(j) };
-        // SAFETY: B2.
+        // SAFETY: lane `j` is one of the row's (B2).
         unsafe { lanes.set(j, acc) };
     }
 }
@@ -120,25 +121,26 @@ where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
     let mut held = Held::<Acc<F, C, I>>::new();
     for j in 0..n {
-        // SAFETY: B2.
+        // SAFETY: lane `j` is one of the row's, and holds an accumulator (B2).
         held.set(j, unsafe { lanes.get::<Acc<F, C, I>>(j) });
     }
     for half in [64, 32, 16, 8, 4, 2, 1] {
         for j in 0..if half < n { half } else { 0 } {
-            // SAFETY: all were set.
+            // SAFETY: `j < half < n`, and all of `0..n` were set.
             let a = unsafe { held.get(j) };
-            // SAFETY: as above.
+            // SAFETY: `n` is at most twice `half`, a power of two as it is, so `j + half < n`, and all of `0..n` were
+            // set.
             let b = unsafe { held.get(j + half) };
             held.set(j, F::merge(a, b));
         }
     }
-    // SAFETY: it was set.
+    // SAFETY: all of `0..n` were set, and `n` is not 0.
     let acc = unsafe { held.get(0) };
-    // SAFETY: B2.
+    // SAFETY: lane 0 is one of the row's (B2).
     unsafe { lanes.set(0, acc) };
 }

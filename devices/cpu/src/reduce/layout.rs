@@ -42,6 +42,10 @@ const SHORT_RUN: std::ops::Range<usize> = TALL * FEW_LANES..1 << 14;
 /// The most lanes of outputs that are folded beside each other.
 pub(super) const BESIDE: usize = 512;
 
+/// The most lanes of any task.
+pub(super) const MOST_LANES: usize = MAX_LANES;
+const _: () = assert!(MOST_LANES >= LANES && MOST_LANES >= BESIDE && MOST_LANES >= GOOD_LANES);
+
 /// One dimension: its size and its strides in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dim {
@@ -90,7 +94,8 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The layout of a reduction whose input is read through `lane`, with accumulators of parts of so many bytes.
-    /// `indexed` if the fold counts elements.
+    /// `indexed` if the fold counts elements. The iteration has elements, so products of some of its sizes are no
+    /// larger than their number, and what is rounded up to whole blocks of lanes is less than twice that.
     pub(super) fn new(iter: &TensorIter, lane: &Stager, parts: [usize; 2], indexed: bool) -> Layout {
         let input = iter.noutputs();
         let dim = |d: usize| {
@@ -99,7 +104,7 @@ impl Layout {
         };
         let pick = |reduced| (0..iter.ndim()).filter(|&d| iter.is_dim_reduced(d) == reduced).map(dim).collect();
         let (reduced, mut kept): (Dims, Dims) = (pick(true), pick(false));
-        let numel = |dims: &Dims| dims.iter().map(|d| d.size).product::<usize>();
+        let numel = |dims: &Dims| dims.iter().fold(1_usize, |all, d| all.saturating_mul(d.size));
         let count = numel(&reduced);
         let bytes = iter.numel().saturating_mul(iter.dtype(input).size());
         let fetches = bytes > FAR_BYTES && Vendor::current().needs_row_prefetch();
@@ -115,7 +120,8 @@ impl Layout {
         let is_dense = |d: &Dim| d.input == size as isize;
         // Whole rows of a few outputs each lie one after the other.
         let by_turns = |d: &Dim| {
-            let rows = reduced.first().is_some_and(|r| r.input == (d.size * size) as isize && r.size >= GOOD_ROW);
+            let rows =
+                reduced.first().is_some_and(|r| r.input == d.size.wrapping_mul(size) as isize && r.size >= GOOD_ROW);
             rows && is_dense(d) && (2..GOOD_LANES).contains(&d.size) && lane.is_direct() && !indexed
         };
         if let Some(place) = kept.iter().position(by_turns) {
@@ -137,7 +143,7 @@ impl Layout {
             {
                 kept.remove(0);
                 let block = BESIDE / row_of(count, 1, lanes);
-                let tasks = numel(&kept) * next.size.div_ceil(block);
+                let tasks = numel(&kept).saturating_mul(next.size.div_ceil(block));
                 let way = Way::Beside(next, block);
                 return Layout { reduced, kept, way, in_place, lanes, rows, fetches, ahead, count, tasks };
             }
@@ -159,7 +165,7 @@ impl Layout {
         let in_place = lane.is_direct() && is_dense(&along);
         let most = (LANE_BYTES / parts[0].max(parts[1]).max(1)).min(MAX_LANES);
         let block = if in_place { most } else { LANES.min(most) };
-        let tasks = numel(&kept) * along.size.div_ceil(block);
+        let tasks = numel(&kept).saturating_mul(along.size.div_ceil(block));
         Layout {
             reduced,
             kept,
@@ -228,7 +234,7 @@ impl Layout {
 /// Lanes of a row across, of outputs of `count` elements each that have `width` lanes by turns; no more than `lanes`.
 fn row_of(count: usize, width: usize, lanes: usize) -> usize {
     // An eighth of a short run, so that it has a group of eight rows.
-    let most = (count * width / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, lanes);
+    let most = (count.saturating_mul(width) / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, lanes);
     if width == 1 { most } else { most / width * width }
 }
 

@@ -1,13 +1,14 @@
 //! Lanes that meet lanes: those of a chunk and of another, and the halves of a row.
 
-use super::body::{Acc, Work, dense_lanes, sweep};
+use super::body::{Work, dense_lanes, sweep};
 use super::held::collapse_dense;
 use super::lanes::Lanes;
+use super::parts::{Acc, AccumulatorAt, Parts};
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
 use crate::on::On;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::reduce::{Accumulator, Fold};
+use monomorph_ops::reduce::Fold;
 
 /// Lanes to be merged into the first ones.
 struct Other(Lanes, usize);
@@ -20,9 +21,9 @@ where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
-    // SAFETY: B1.
+    // SAFETY: the host has the level (B1).
     let isa = unsafe { I::assume() };
     isa.enter(Work::<F, C, _>::new(lanes, Other(other, n)));
 }
@@ -32,7 +33,7 @@ where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     type Home = F;
     type Output = ();
@@ -40,11 +41,11 @@ where
     #[inline(always)]
     fn run(self, _: I) {
         let Other(other, n) = self.task;
-        // SAFETY: B2.
+        // SAFETY: B2 for lanes `0..n`, which nothing else touches as long as the slices live: the others lie apart.
         let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(n) };
-        // SAFETY: B2.
+        // SAFETY: each of the other lanes `0..n` holds an accumulator (B2), and `sweep` asks for as many.
         let acc = |j| unsafe { other.get::<Acc<F, C, I>>(j) };
-        // SAFETY: B2.
+        // SAFETY: lanes `0..n` hold accumulators (B2).
         unsafe { sweep::<F, C, I>(first, second, false, acc) };
     }
 }
@@ -63,9 +64,9 @@ where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
-    // SAFETY: B1.
+    // SAFETY: the host has the level (B1).
     let isa = unsafe { I::assume() };
     isa.enter(Work::<F, C, _>::new(lanes, Halves { lanes: n, unit }));
 }
@@ -75,7 +76,7 @@ where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     type Home = F;
     type Output = ();
@@ -85,25 +86,25 @@ where
         let Halves { mut lanes, unit } = self.task;
         let n = const { dense_lanes(size_of::<C::Stored>()) };
         if lanes == n && unit == 1 {
-            // SAFETY: B2.
+            // SAFETY: B2 for the lanes, as many as a dense row has, which hold accumulators.
             return unsafe { collapse_dense::<F, C, I>(self.lanes) };
         }
         // The lower half is the largest power of two: the upper one meets its beginning.
         let mut half = (if unit == 1 { lanes } else { lanes / unit }).next_power_of_two() / 2 * unit;
         while lanes > unit {
-            // SAFETY: B2.
+            // SAFETY: B2 for the lanes that are left, of which no other slice lives.
             let (first, second) = unsafe { self.lanes.of::<Acc<F, C, I>>(lanes) };
             let (first, upper_first) = first.split_at_mut(half);
             let (second, upper_second) = second.split_at_mut(half);
             let n = lanes - half;
             let acc = |j: usize| {
-                // SAFETY: B2.
+                // SAFETY: lane `half + j` holds an accumulator (B2), so its first part is initialised; it is `Copy`.
                 let a = unsafe { upper_first[j].assume_init_read() };
-                // SAFETY: B2.
+                // SAFETY: lane `half + j` holds an accumulator (B2), so its second part is initialised; it is `Copy`.
                 let b = unsafe { upper_second[j].assume_init_read() };
                 Acc::<F, C, I>::join(a, b)
             };
-            // SAFETY: B2.
+            // SAFETY: lanes `0..n` hold accumulators (B2).
             unsafe { sweep::<F, C, I>(&mut first[..n], &mut second[..n], false, acc) };
             (lanes, half) = (half, half / 2);
         }

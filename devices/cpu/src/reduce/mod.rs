@@ -31,6 +31,38 @@
 //! additions are wide. Chunks of 128 rows (256 or 512 where accumulators are wider than elements) are folded so, and their
 //! results joined as a binary counter would: the rounding error of a sum grows with the logarithm of its length.
 //! `docs/decisions/0012-accumulation.md` has the figures.
+//!
+//! **Accumulators.** Lanes are written at one level and read at another, so a fold may not choose what it accumulates in
+//! level by level (`parts.rs`):
+//!
+//! ```compile_fail,E0053
+//! use monomorph_cpu::isa::Avx2;
+//! use monomorph_cpu::on::On;
+//! use monomorph_ops::pointwise::{Common, Reals};
+//! use monomorph_ops::reduce::*;
+//!
+//! struct Last;
+//! impl ReduceFn for Last {
+//!     const NAME: &'static str = "last";
+//!     const RULE: ReduceRule = ReduceRule::OWN;
+//!     type Domain = Reals;
+//!     type Accumulator = Common;
+//!     type Identity = NoIdentity;
+//!     type Results = Common;
+//! }
+//! impl Fold<On<f32, Avx2>, On<i64, Avx2>> for Last {
+//!     fn one(_: On<f32, Avx2>, at: On<i64, Avx2>) -> On<i64, Avx2> {
+//!         at
+//!     }
+//!     fn merge(_: On<i64, Avx2>, b: On<i64, Avx2>) -> On<i64, Avx2> {
+//!         b
+//!     }
+//!     fn finish(_: On<i64, Avx2>, _: On<i64, Avx2>) -> On<f32, Avx2> {
+//!         On::new(0.0)
+//!     }
+//!     fn nothing() {}
+//! }
+//! ```
 
 mod absorb;
 mod body;
@@ -38,11 +70,13 @@ mod call;
 mod chunk;
 mod classes;
 mod driver;
+mod fill;
 mod held;
 mod kernels;
 mod lanes;
 mod layout;
 mod meet;
+mod parts;
 mod results;
 mod walk;
 

@@ -5,13 +5,12 @@ use monomorph_core::{ErrorKind, Tensor};
 use monomorph_cpu::Cpu;
 use monomorph_ops::algebra::{Num, Value, Widen};
 use monomorph_ops::pointwise::{Common, Real};
-use monomorph_ops::reduce::{Fold, Here, Reduce, ReduceRule, SumFn, Takes, Whole, reduction};
+use monomorph_ops::reduce::{Fold, Here, Reduce, ReduceRule, SumFn, Takes, Whole, Widened, WithIdentity, reduction};
 
-reduction! { SumOfSquares "sum_of_squares": Real => Common; ReduceRule::OWN }
+reduction! { SumOfSquares "sum_of_squares": Real, Widened, WithIdentity => Common; ReduceRule::OWN }
 impl Takes<Whole> for SumOfSquares {}
 
 impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumOfSquares {
-    type Acc = V::Wide;
     fn one(x: V, at: X) -> V::Wide {
         <SumFn as Fold<V, X>>::one(x * x, at)
     }
@@ -21,8 +20,8 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumOfSquares {
     fn finish(acc: V::Wide, count: X) -> V {
         <SumFn as Fold<V, X>>::finish(acc, count)
     }
-    fn nothing() -> Option<V::Wide> {
-        Some(V::Wide::zero())
+    fn nothing() -> V::Wide {
+        V::Wide::zero()
     }
 }
 

@@ -5,5 +5,6 @@ mod accuracy;
 mod chunks;
 mod forms;
 mod here;
+mod nothing;
 mod recorded;
 mod repeatable;

@@ -64,7 +64,8 @@ fn one<N: std::str::FromStr>(text: &str) -> Option<N> {
     text.parse().ok()
 }
 
-fn dispatch<'t, const N: usize, S: ValueSink<'t, Cpu>>(
+/// The call of an operator of one result.
+fn dispatch<'t, S: ValueSink<'t, Cpu>>(
     call: &'t Call<'_>,
     dims: &'t Option<Vec<i64>>,
     factors: &'t Option<Vec<f64>>,
@@ -85,11 +86,15 @@ fn dispatch<'t, const N: usize, S: ValueSink<'t, Cpu>>(
         "any.dim" => Any::call((t, one::<i64>(arg(0)).unwrap(), keepdim(1)), sink),
         "any.dims" => Any::call((t, dims, keepdim(1)), sink),
         "argmax" => Argmax::call((t, one::<i64>(arg(0)), keepdim(1)), sink),
-        "aminmax" => Aminmax::call((t, one::<i64>(arg(0)), keepdim(1)), sink),
         "upsample_nearest1d" => <UpsampleNearest1d>::call((t, dims.unwrap(), one::<f64>(arg(1))), sink),
         "upsample_nearest1d.vec" => UpsampleNearest1dVec::call((t, dims, factors.as_deref()), sink),
         other => panic!("operator {other}"),
     }
+}
+
+/// The call of the operator of two results.
+fn aminmax<'t, S: ValueSink<'t, Cpu>>(call: &'t Call<'_>, sink: S) -> Result<S::Value> {
+    Aminmax::call((&call.input, one::<i64>(call.args[0]), call.args[1] == "true"), sink)
 }
 
 fn run(call: &mut Call<'_>) -> Result<Vec<T>> {
@@ -99,10 +104,10 @@ fn run(call: &mut Call<'_>) -> Result<Vec<T>> {
     let call = &*call;
     let two = call.op == "aminmax";
     match (&mut outs[..], two) {
-        ([], false) => Ok(dispatch::<1, _>(call, &dims, &factors, Functional::<Cpu, 1>::default())?.into()),
-        ([], true) => Ok(dispatch::<2, _>(call, &dims, &factors, Functional::<Cpu, 2>::default())?.into()),
-        ([out], false) => dispatch::<1, _>(call, &dims, &factors, Out([out])).map(|_| ()).map(|()| outs),
-        ([a, b], true) => dispatch::<2, _>(call, &dims, &factors, Out([a, b])).map(|_| ()).map(|()| outs),
+        ([], false) => Ok(dispatch(call, &dims, &factors, Functional::<Cpu, 1>::default())?.into()),
+        ([], true) => Ok(aminmax(call, Functional::<Cpu, 2>::default())?.into()),
+        ([out], false) => dispatch(call, &dims, &factors, Out([out])).map(|_| ()).map(|()| outs),
+        ([a, b], true) => aminmax(call, Out([a, b])).map(|_| ()).map(|()| outs),
         _ => panic!("outputs of {}", call.op),
     }
 }

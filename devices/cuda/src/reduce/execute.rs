@@ -13,7 +13,7 @@ use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use monomorph_iter::TensorIter;
 use monomorph_ops::algebra::sym::c_suffix;
-use monomorph_ops::reduce::{Recording, Reduce, ReduceFn, ReduceInputs, ReducePlan, ReduceRule, SymFold, symbolic};
+use monomorph_ops::reduce::{Recording, Reduce, ReduceFn, ReduceInputs, ReducePlan, SymFold, TypedRule, symbolic};
 use smallvec::SmallVec;
 use std::any::TypeId;
 use std::sync::Arc;
@@ -80,9 +80,18 @@ pub struct FoldReady {
     scratch: Option<Scratch>,
 }
 
-// SAFETY: a kernel loads elements of the input and stores those of the outputs, all of them, within the plan's iteration or,
-// of a reduction over nothing, within the outputs' geometries. What it uses stays: blocks are freed behind the streams that
-// use them.
+// SAFETY: whatever `F` is, memory is touched by way of what types of closed sets and this crate decide.
+//
+// * The operator is `Reduce`, which no other crate implements: `operands` gives the one operand there is, and `meta`
+//   plans by `TypedRule::of::<F>()`, in which the number and the dtypes of the outputs are those of `F::Results`,
+//   which is sealed.
+// * The kernel's text is this crate's, around recordings of the fold. Those have the dtypes of `F::Accumulator` and
+//   `F::Results` on the compute dtype, and nothing but arithmetic: a fold takes and gives values, which know no
+//   address.
+// * A kernel loads elements of the input and stores those of the outputs, all of them, within the plan's iteration
+//   or, of a reduction over nothing, within the outputs' geometries; then the fold has an accumulator of nothing, or
+//   `ready` fails.
+// * What it uses stays: blocks are freed behind the streams that use them.
 unsafe impl<F, W: 'static> Executes<Reduce<F, W>> for Cuda
 where
     F: ReduceFn,
@@ -91,8 +100,8 @@ where
     type Ready = FoldReady;
 
     unsafe fn ready(plan: &ReducePlan, inputs: &ReduceInputs<'_, F>, outputs: &Outputs<'_>) -> Result<FoldReady> {
-        // SAFETY: E1, E2 are passed on.
-        unsafe { bind(Fold::of::<F>(), const { &F::RULE }, plan, inputs.operand(), outputs) }
+        // SAFETY: E1 and E2 are the caller's promise; the rule is that of the fold.
+        unsafe { bind(Fold::of::<F>(), const { &TypedRule::of::<F>() }, plan, inputs.operand(), outputs) }
     }
 
     unsafe fn run(ready: &mut FoldReady, _: &ReducePlan) -> Result<()> {
@@ -116,7 +125,7 @@ fn stored(iter: &TensorIter, k: usize) -> Stored {
 /// E1, E2 of [`Executes`]; the rule is that of the fold.
 unsafe fn bind(
     fold: Fold,
-    rule: &'static ReduceRule,
+    rule: &'static TypedRule,
     plan: &ReducePlan,
     operand: &Operand<'_>,
     outputs: &Outputs<'_>,
@@ -146,6 +155,9 @@ unsafe fn bind(
     let operands: SmallVec<[Stored; 3]> = (0..=results).map(|k| stored(iter, k)).collect();
     let gpu = gpu(index).map_err(|error| error.on(index))?;
     let kernel = fold.kernel(&gpu, compute, &operands).ok_or_else(none)?;
+    if !empty.is_empty() && kernel.recorded().recording().nothing.is_none() {
+        return Err(ErrorKind::EmptyInput.into());
+    }
     let plan = FoldPlan::new(kernel.recorded(), iter, &bases, &empty);
     let plan = plan.map_err(|error| CudaError::from(error).on(index))?;
     Ok(FoldReady { index, kernel: Some(kernel), plan, bases, scratch: None })
@@ -173,8 +185,8 @@ impl FoldReady {
         uses.extend(self.scratch.iter().map(|scratch| Use { at: scratch.at, writes: true }));
         gpu.order(&stream, &uses)?;
         for (launch, function) in self.plan.launches().iter().zip(&functions) {
-            // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration and of the
-            // scratch; the stream has waited for who uses their blocks.
+            // SAFETY: the argument is that of the kernel's structure, and reaches the elements of the iteration and
+            // of the scratch; the stream has waited for who uses their blocks.
             unsafe { start(&stream, function, launch.blocks, &launch.arguments) }?;
         }
         Ok(())

@@ -7,6 +7,9 @@ use crate::launch::{DIMS, INDICES, LaunchError, THREADS};
 use monomorph_core::Geometry;
 use monomorph_iter::TensorIter;
 
+/// The most outputs, and the most elements of one: launches are made for 2^31 at a time.
+const MOST: u64 = 1 << 40;
+
 /// One launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoldLaunch {
@@ -74,6 +77,10 @@ impl FoldPlan {
         };
         let is_empty = iter.numel() == 0;
         let (kept, reduced) = if is_empty { (outputs_alone(results), Dims::new()) } else { (pick(false), pick(true)) };
+        // Memory may be reached again and again, so the memory of operands is no bound of what is walked.
+        if [&kept, &reduced].iter().any(|dims| numel(dims).is_none_or(|n| n > MOST)) {
+            return Err(LaunchError::TooLarge);
+        }
         if kept.len().max(reduced.len()) > DIMS {
             return Err(LaunchError::Dimensions(kept.len().max(reduced.len())));
         }
@@ -165,9 +172,15 @@ fn outputs_alone(results: &[Geometry]) -> Dims {
     let dim = |d: usize| Dim {
         size: first.sizes()[d] as u64,
         // The input is not looked at.
-        strides: results.iter().map(|g| g.strides()[d] as u64 * g.dtype().size() as u64).chain([0]).collect(),
+        strides: results
+            .iter()
+            .map(|g| (g.strides()[d] as u64).wrapping_mul(g.dtype().size() as u64))
+            .chain([0])
+            .collect(),
     };
-    (0..first.sizes().len()).rev().filter(|&d| first.sizes()[d] > 1).map(dim).collect()
+    // The elements of an expanded dimension are one.
+    let own = |&d: &usize| first.sizes()[d] > 1 && results.iter().any(|g| g.strides()[d] != 0);
+    (0..first.sizes().len()).rev().filter(own).map(dim).collect()
 }
 
 #[cfg(test)]
@@ -227,5 +240,24 @@ mod tests {
         assert_eq!(blocks(&[4096, 4096], &[4096, 1], &[1, 0]), [4096]);
         assert_eq!(blocks(&[4096, 4096], &[4096, 1], &[0, 1]), [1024]);
         assert_eq!(blocks(&[100], &[1], &[0]), [1]);
+    }
+
+    #[test]
+    fn outputs_over_nothing_are_filled_element_by_element() {
+        let filled = |sizes: &[i64], strides: &[i64]| {
+            let result = Geometry::new(DType::F32, sizes, strides, 0).unwrap();
+            let views = [View::new(DType::F32, &[1], &[0]), View::new(DType::F32, &[0], &[1])];
+            let iter = build_over(&Config::new(Flags::REDUCE_2), &views[..1], &views[1..]).unwrap();
+            let sum = Reduction::new("sum", DType::F32, symbolic::<SumFn>(DType::F32).unwrap());
+            FoldPlan::new(&sum, &iter, &[1 << 40, 1 << 50], &[result])
+        };
+        let outputs = |plan: FoldPlan| -> Vec<u64> {
+            plan.launches().iter().map(|launch| word(launch, 48) & 0xffff_ffff).collect()
+        };
+        assert_eq!(outputs(filled(&[2, 3], &[3, 1]).unwrap()), [6]);
+        // All elements of an expanded output are one.
+        assert_eq!(outputs(filled(&[1 << 50, 3], &[0, 1]).unwrap()), [3]);
+        // Of these there are too many, in little memory.
+        assert_eq!(filled(&[1 << 14, 1 << 14, 1 << 14], &[1, 1, 1]), Err(LaunchError::TooLarge));
     }
 }

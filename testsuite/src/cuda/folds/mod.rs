@@ -9,7 +9,7 @@ mod layouts;
 
 use super::{Checked, Finding};
 use monomorph::ops::algebra::sym::c_suffix;
-use monomorph::ops::reduce::{ReduceFn, ReduceRule, SymFold, symbolic};
+use monomorph::ops::reduce::{ReduceFn, SymFold, TypedRule, symbolic};
 use monomorph::{
     Cpu, DType, Tensor, amax_dims, amin_dims, aminmax_dim, any_dims, argmax, mean_dim_dtype, sum_dim_dtype,
 };
@@ -29,7 +29,7 @@ pub struct FoldCase {
     /// Its kernels.
     pub reduction: Reduction,
     /// What it checks.
-    pub rule: ReduceRule,
+    pub rule: TypedRule,
     is_cast: bool,
     on_cpu: OnCpu,
 }
@@ -84,7 +84,14 @@ where
             let own = Reduction::new(&name, dtype, recording.clone());
             let (input, results) = others(number + 3 * fold.len(), own.results().len());
             let reduction = if is_cast { own.of(input, &results) } else { own };
-            cases.push(FoldCase { fold: fold.to_owned(), dtype, reduction, rule: F::RULE, is_cast, on_cpu });
+            cases.push(FoldCase {
+                fold: fold.to_owned(),
+                dtype,
+                reduction,
+                rule: TypedRule::of::<F>(),
+                is_cast,
+                on_cpu,
+            });
         }
     }
 }

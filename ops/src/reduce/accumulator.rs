@@ -1,0 +1,113 @@
+//! What a fold accumulates in and what it has of no element, as types over a value of the algebra. Closed sets: devices
+//! keep accumulators in memory of their own, so their layout must follow from the dtype alone. It is neither for the
+//! author of a fold to choose nor for the level that the fold is compiled at.
+
+use super::fold::Index;
+use crate::algebra::{Value, Widen};
+use crate::pointwise::{Common, Truth};
+
+pub(super) mod sealed {
+    pub trait Sealed {}
+}
+use sealed::Sealed;
+
+/// A fold accumulates in the wider type that elements are summed in: float64 for float32; see [`Widen`].
+pub struct Widened;
+
+/// What a fold accumulates in: [`Common`], [`Widened`], [`Truth`], [`Index`], or a pair of these. Devices keep the
+/// parts of many accumulators in separate arrays, which vectorise where an array of pairs does not.
+#[diagnostic::on_unimplemented(
+    message = "a fold does not accumulate in `{Self}`",
+    label = "no accumulator",
+    note = "accumulators are `Common`, `Widened`, `Truth`, `Index`, and pairs `(A, B)` of these"
+)]
+pub trait Accumulator: Sealed + 'static {
+    /// Whether a part of it is the index of an element.
+    const HOLDS_INDEX: bool = false;
+}
+
+/// An accumulator over elements `V` and indices `X`.
+#[diagnostic::on_unimplemented(
+    message = "a fold does not accumulate in `{Self}` of `{V}`",
+    label = "no accumulator of these elements",
+    note = "`Widened` needs elements that widen: `V: Widen`",
+    note = "accumulators are `Common`, `Widened`, `Truth`, `Index`, and pairs `(A, B)` of these"
+)]
+pub trait AccumulatorOn<V: Value, X: Value<Mask = V::Mask>>: Accumulator {
+    /// The type of one accumulator: a value, or a pair of values. It varies with the dtype and the device.
+    type Of: Copy + 'static;
+}
+
+impl Sealed for Common {}
+impl Accumulator for Common {}
+impl<V: Value, X: Value<Mask = V::Mask>> AccumulatorOn<V, X> for Common {
+    type Of = V;
+}
+
+impl Sealed for Widened {}
+impl Accumulator for Widened {}
+impl<V: Widen, X: Value<Mask = V::Mask>> AccumulatorOn<V, X> for Widened {
+    type Of = V::Wide;
+}
+
+impl Sealed for Truth {}
+impl Accumulator for Truth {}
+impl<V: Value, X: Value<Mask = V::Mask>> AccumulatorOn<V, X> for Truth {
+    type Of = V::Mask;
+}
+
+impl Sealed for Index {}
+impl Accumulator for Index {
+    const HOLDS_INDEX: bool = true;
+}
+impl<V: Value, X: Value<Mask = V::Mask>> AccumulatorOn<V, X> for Index {
+    type Of = X;
+}
+
+impl<A: Accumulator, B: Accumulator> Sealed for (A, B) {}
+impl<A: Accumulator, B: Accumulator> Accumulator for (A, B) {
+    const HOLDS_INDEX: bool = A::HOLDS_INDEX || B::HOLDS_INDEX;
+}
+impl<V, X, A, B> AccumulatorOn<V, X> for (A, B)
+where
+    V: Value,
+    X: Value<Mask = V::Mask>,
+    A: AccumulatorOn<V, X, Of: Value>,
+    B: AccumulatorOn<V, X, Of: Value>,
+{
+    type Of = (A::Of, B::Of);
+}
+
+/// Whether a fold has an accumulator of no element: [`WithIdentity`] or [`NoIdentity`].
+pub trait Identity: Sealed + 'static {
+    /// Whether it has.
+    const EXISTS: bool;
+    /// The type of the accumulator of no element, where others are `A`; empty where there is none.
+    type Of<A: Copy>: Copy;
+    /// The accumulator of no element, if there is one.
+    fn optional<A: Copy>(nothing: Self::Of<A>) -> Option<A>;
+}
+
+/// Reducing nothing gives what [`Fold::nothing`](super::Fold::nothing) is finished to.
+pub struct WithIdentity;
+impl Sealed for WithIdentity {}
+impl Identity for WithIdentity {
+    const EXISTS: bool = true;
+    type Of<A: Copy> = A;
+    #[inline(always)]
+    fn optional<A: Copy>(nothing: A) -> Option<A> {
+        Some(nothing)
+    }
+}
+
+/// Reducing nothing is an error.
+pub struct NoIdentity;
+impl Sealed for NoIdentity {}
+impl Identity for NoIdentity {
+    const EXISTS: bool = false;
+    type Of<A: Copy> = ();
+    #[inline(always)]
+    fn optional<A: Copy>((): ()) -> Option<A> {
+        None
+    }
+}

@@ -1,0 +1,89 @@
+//! Outputs of a caller's that cannot be written: the call is an error, and every argument is as it was.
+
+use monomorph::core::ErrorKind;
+use monomorph::{AnyTensor, Cpu, DType, IValue, Result, Tensor, ops};
+use ops::functions as f;
+
+/// A call that reads one tensor and writes another.
+type Write = fn(&Tensor<Cpu>, &mut Tensor<Cpu>) -> Result<()>;
+
+/// A call by name of `inputs` and an output, which comes back whatever becomes of the call.
+fn boxed(name: &str, mut stack: Vec<IValue>, out: &mut Tensor<Cpu>) -> Result<()> {
+    stack.push(out.clone().into());
+    let called = monomorph::call(name, &mut stack);
+    let last = stack.pop().and_then(IValue::into_tensor).and_then(AnyTensor::downcast::<Cpu>);
+    *out = last.expect("the output is the last argument, or the result");
+    called
+}
+
+/// An operator of two results refuses what it cannot write to one of them before it writes the other, and leaves both
+/// as they were.
+#[test]
+fn outputs_are_written_together_or_not_at_all() {
+    let x = Tensor::<Cpu>::from_slice(&[1f32, -2.0, 3.0], &[3]).expect("three numbers");
+    let nothing = |dtype| Tensor::<Cpu>::zeros_contiguous(dtype, &[0]).expect("nothing");
+    let state = |t: &Tensor<Cpu>| (t.sizes().to_vec(), t.strides().to_vec(), t.offset());
+    for second_is_read in [false, true] {
+        for is_frexp in [false, true] {
+            let dtype = if is_frexp { DType::I32 } else { DType::F32 };
+            let [mut first, mut second] = [nothing(DType::F32), nothing(dtype)];
+            let before = [state(&first), state(&second)];
+            // A guard of a view: the storage is being read, and cannot be written.
+            let reader = if second_is_read { second.clone() } else { first.clone() };
+            let floats = (reader.dtype() == DType::F32).then(|| reader.data::<f32>().expect("a read"));
+            let ints = (reader.dtype() == DType::I32).then(|| reader.data::<i32>().expect("a read"));
+            let call = |first: &mut Tensor<Cpu>, second: &mut Tensor<Cpu>| match is_frexp {
+                true => f::frexp_out(&x, first, second),
+                false => f::log_sigmoid_forward_out(&x, first, second),
+            };
+            let error = call(&mut first, &mut second).expect_err("one of them is being read");
+            assert!(matches!(error.kind(), ErrorKind::Borrowed { .. }), "{error}");
+            assert_eq!([state(&first), state(&second)], before, "{is_frexp} {second_is_read}");
+            drop((floats, ints));
+            call(&mut first, &mut second).expect("nobody reads any more");
+            assert_eq!((first.sizes(), second.sizes()), (&[3][..], &[3][..]));
+        }
+    }
+    // An output that overlaps itself.
+    let one = Tensor::<Cpu>::from_slice(&[7i32], &[1]).expect("one number");
+    let (mut first, mut second) = (nothing(DType::F32), f::expand(&one, &[3]).expect("a view"));
+    let error = f::frexp_out(&x, &mut first, &mut second).expect_err("one element for three");
+    assert!(matches!(error.kind(), ErrorKind::InternalOverlap { index: 1, .. }), "{error}");
+    assert_eq!((first.sizes(), one.to_vec::<i32>()), (&[0][..], Ok(vec![7])));
+    // Both in one storage, apart; and the input itself.
+    let mut all = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[6]).expect("six numbers");
+    let [mut low, mut high] = [0, 3].map(|start| f::narrow(&all, 0, start, 3).expect("a half"));
+    f::log_sigmoid_forward_out(&x, &mut low, &mut high).expect("they lie apart");
+    let (output, buffer) = f::log_sigmoid_forward(&x).expect("a float");
+    let want = f::cat(&[&output, &buffer], 0).and_then(|t| t.to_vec::<f32>());
+    assert_eq!(all.to_vec::<f32>(), want);
+    f::copy_(&mut all, &f::cat(&[&x, &x], 0).expect("six numbers"), false).expect("they lie apart");
+    let itself = low.clone();
+    f::log_sigmoid_forward_out(&itself, &mut low, &mut high).expect("an input may be the output");
+    assert_eq!(all.to_vec::<f32>(), want);
+}
+
+/// An output that was given other sizes has its own again if it cannot be written.
+#[test]
+fn an_output_that_is_not_written_keeps_its_sizes() {
+    let x = Tensor::<Cpu>::from_slice(&[1f32, -2.0, 3.0], &[3]).expect("three numbers");
+    let calls: [(&str, Write); 6] = [
+        ("zeros", |_, out| f::zeros_out(&[3], out)),
+        ("arange", |_, out| f::arange_out(3, out)),
+        ("eye", |_, out| f::eye_out(2, out)),
+        ("pow", |x, out| f::pow_scalar_out(1, x, out)),
+        ("clone", |x, out| boxed("clone.out", vec![x.clone().into(), IValue::None], out)),
+        ("hstack", |x, out| boxed("hstack.out", vec![vec![x.as_any().clone(), x.as_any().clone()].into()], out)),
+    ];
+    for (name, call) in calls {
+        let mut out =
+            Tensor::<Cpu>::zeros_contiguous(DType::F32, &[4]).and_then(|t| f::narrow(&t, 0, 1, 1)).expect("a part");
+        let reader = out.clone();
+        let reader = reader.data::<f32>().expect("a read");
+        let error = call(&x, &mut out).expect_err(name);
+        assert!(matches!(error.kind(), ErrorKind::Borrowed { .. }), "{name}: {error}");
+        assert_eq!((out.sizes(), out.strides(), out.offset()), (&[1][..], &[1][..], 1), "{name}");
+        drop(reader);
+        call(&x, &mut out).expect(name);
+    }
+}
