@@ -3,7 +3,7 @@
 use crate::algebra::{Gamma, Real, Repeat, Zeta};
 use crate::kernels;
 use crate::pointwise::{Common, Map, Number, Numbers, Reals, Rule, Same, WideReals, pointwise, run};
-use crate::record::{Inputs, Record, Recorded, Within, gamma_slope, gamma_slope_slope, hurwitz, log_gamma, record};
+use crate::record::{Inputs, Record, Recorded, Within, digamma, hurwitz, log_gamma, record, trigamma};
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 use std::f64::consts::PI;
@@ -167,7 +167,7 @@ impl<'t, D: kernels::Gamma> Operator<'t, D, (Operand<'t>, i64)> for Mvlgamma {
 }
 
 record! { LgammaFn "lgamma: x", Tame within 64 or 1e-13: float |[a], []| log_gamma(a) }
-record! { DigammaFn "digamma: x", Tame within 64 or 1e-13: float |[a], []| gamma_slope(a) }
+record! { DigammaFn "digamma: x", Tame within 64 or 1e-13: float |[a], []| digamma(a) }
 record! { ZetaFn "special_zeta: x x", Tame within 64: float |[s, q], []| hurwitz(s, q) }
 record! { PolygammaFn "-: x p p", Tame within 64: float |[a], [factor, s]| factor * hurwitz(s, a) }
 record! { MvlgammaFn "-: x p", Tame within 64 or 1e-12: float |[a], [p]| {
@@ -183,7 +183,7 @@ impl Recorded for TrigammaFn {
         reference: |dtype, operands, _| {
             let x = operands.first()?.to_f64();
             let product = if dtype == DType::F64 { PI * x } else { f64::from(PI as f32 * x as f32) };
-            Some(Scalar::Float(gamma_slope_slope(x, product)))
+            Some(Scalar::Float(trigamma(x, product)))
         },
     };
 }

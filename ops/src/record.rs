@@ -4,7 +4,7 @@
 
 mod gamma;
 
-pub use gamma::{gamma_slope, gamma_slope_slope, hurwitz, log_gamma, lower_gamma};
+pub use gamma::{digamma, hurwitz, log_gamma, lower_gamma, trigamma};
 
 use crate::pointwise::PointwiseFn;
 use monomorph_core::{Complex64, DType, Kind, Scalar};

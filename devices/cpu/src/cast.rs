@@ -8,8 +8,8 @@
 //! * R1: both runs have `n` elements in bounds, the source initialised, the destination written by nobody else.
 //! * R2: the runs do not overlap.
 
-use crate::cell::{Cell, load, store};
 use crate::convert::Convert;
+use crate::element::{CpuElement, load, store};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 use crate::isa::{Entry, Isa, Level, Portable};
@@ -131,7 +131,7 @@ fn step<I: Isa>(from: DType, to: DType) -> Step {
 
 struct Dense<A, B>(PhantomData<(A, B)>);
 
-impl<A: Cell, B: Cell> Dense<A, B>
+impl<A: CpuElement, B: CpuElement> Dense<A, B>
 where
     A::Repr: Convert<<B as Compute>::Repr>,
 {
@@ -144,7 +144,7 @@ where
     }
 }
 
-impl<A: Cell, B: Cell, I: Isa> Entry<I> for Dense<A, B>
+impl<A: CpuElement, B: CpuElement, I: Isa> Entry<I> for Dense<A, B>
 where
     A::Repr: Convert<<B as Compute>::Repr>,
 {
@@ -153,11 +153,11 @@ where
     #[inline(always)]
     unsafe fn run(run: Conversion) {
         // What has runs of its own is computed as float32, and converted to it and from it alone (`way`).
-        if const { A::DTYPE as u8 == DType::F32 as u8 } && B::in_runs::<I>() {
+        if const { A::DTYPE as u8 == DType::F32 as u8 } && B::converts_in_runs::<I>() {
             // SAFETY: R1, R2, and the frame is that of the host's level.
             return unsafe { B::narrow_run::<I>(run.from.cast(), run.to, run.n) };
         }
-        if const { B::DTYPE as u8 == DType::F32 as u8 } && A::in_runs::<I>() {
+        if const { B::DTYPE as u8 == DType::F32 as u8 } && A::converts_in_runs::<I>() {
             // SAFETY: as above.
             return unsafe { A::widen_run::<I>(run.from, run.to.cast(), run.n) };
         }

@@ -1,10 +1,10 @@
 //! The copy of the CPU: any layout and dtype to any other, with conj and neg bits on both sides.
 
+use crate::cache_lines::CACHE_LINE;
 use crate::cast::{Bits, moved};
-use crate::lane::{Block, Lane, Stage};
 use crate::level;
-use crate::lines::LINE;
-use crate::moves::{SIDE, Tile};
+use crate::staging::{StageBlock, StageBuffer, Stager};
+use crate::tile_copy::{SQUARE_SIDE, Tile};
 use monomorph_core::{Result, Strided};
 use monomorph_iter::{Config, Flags, GRAIN, View, build_over};
 
@@ -33,12 +33,12 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
         // What one side undoes the other does again.
         bits = [Bits::default(); 2];
     }
-    let load = Lane::input(from.dtype, to.dtype, bits[1], level);
-    let store = Lane::output(to.dtype, to.dtype, bits[0], level);
+    let load = Stager::input(from.dtype, to.dtype, bits[1], level);
+    let store = Stager::output(to.dtype, to.dtype, bits[0], level);
     let sizes = [to.dtype.size(), from.dtype.size()];
 
     let plane = |at: &[*mut u8], strides: &[isize], cols: usize, rows: usize| {
-        if (Tile { cols, rows, inner: strides[1], outer: strides[3] }).takes_squares() {
+        if (Tile { cols, rows, inner: strides[1], outer: strides[3] }).suits_squares() {
             // SAFETY: C1, C2.
             return unsafe { squares(&load, &store, at, strides, cols, rows) };
         }
@@ -75,17 +75,18 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
 /// # Safety
 ///
 /// C1, C2 for the plane.
-unsafe fn squares(load: &Lane, store: &Lane, at: &[*mut u8], strides: &[isize], cols: usize, rows: usize) {
-    let (mut block, mut scratch) = (Stage::<SQUARE>::NEW, Stage::<SQUARE>::NEW);
+unsafe fn squares(load: &Stager, store: &Stager, at: &[*mut u8], strides: &[isize], cols: usize, rows: usize) {
+    let (mut block, mut scratch) = (StageBuffer::<SQUARE>::NEW, StageBuffer::<SQUARE>::NEW);
     let (block, scratch) = (block.data(), scratch.data());
-    let height =
-        (LINES * LINE / load.size()).max(1).min(load.capacity_of(SQUARE).min(store.capacity_of(SQUARE)) / SIDE);
+    let height = (LINES * CACHE_LINE / load.size())
+        .max(1)
+        .min(load.capacity_of(SQUARE).min(store.capacity_of(SQUARE)) / SQUARE_SIDE);
     let place = |k: usize, row: usize, col: usize| {
         at[k].wrapping_offset(row as isize * strides[2 + k] + col as isize * strides[k])
     };
     for row in (0..rows).step_by(height) {
-        for col in (0..cols).step_by(SIDE) {
-            let (rows, cols) = (height.min(rows - row), SIDE.min(cols - col));
+        for col in (0..cols).step_by(SQUARE_SIDE) {
+            let (rows, cols) = (height.min(rows - row), SQUARE_SIDE.min(cols - col));
             let tile = |k: usize, rows: usize| Tile { cols, rows, inner: strides[k], outer: strides[2 + k] };
             // SAFETY: L1–L3 by C1, C2 and the choice of `height`.
             unsafe { load.load(place(1, row, col), tile(1, rows), block, scratch) };
@@ -116,15 +117,15 @@ unsafe fn run(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize
 ///
 /// C1, C2 for the run.
 unsafe fn staged(
-    load: &Lane,
-    store: &Lane,
+    load: &Stager,
+    store: &Stager,
     from: *const u8,
     from_stride: isize,
     to: *mut u8,
     to_stride: isize,
     n: usize,
 ) {
-    let (mut block, mut scratch) = (Block::NEW, Block::NEW);
+    let (mut block, mut scratch) = (StageBlock::NEW, StageBlock::NEW);
     let (block, scratch) = (block.data(), scratch.data());
     let step = load.capacity().min(store.capacity());
     for start in (0..n).step_by(step) {

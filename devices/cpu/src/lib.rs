@@ -1,26 +1,26 @@
 //! How the operators of monomorph run on the CPU.
 
+mod cache_lines;
 mod cast;
-mod cell;
 mod convert;
 mod copy;
 mod device;
+mod element;
 pub mod half_bits;
 mod half_runs;
 pub mod isa;
 mod join;
-mod lane;
-mod lines;
 pub mod memory;
-mod moves;
 pub mod on;
 pub mod pointwise;
 mod processor;
 pub mod reduce;
-mod runs;
-mod squares;
-mod steps;
+mod row_copy;
+mod staging;
+mod stride2;
 mod table;
+mod tile_copy;
+mod transpose;
 mod upsample;
 
 pub use device::Cpu;

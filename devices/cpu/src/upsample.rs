@@ -2,7 +2,7 @@
 
 use crate::cast::{Bits, moved};
 use crate::device::Cpu;
-use crate::lane::{BLOCK, Block};
+use crate::staging::{STAGE_BLOCK_BYTES, StageBlock};
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Geometry, Result, list};
 use monomorph_iter::{GRAIN, is_parallel, share};
@@ -114,9 +114,9 @@ impl Job<'_> {
             // SAFETY: passed on: the row of the output is dense.
             return unsafe { pick(from, &call.offsets, to, size) };
         }
-        let mut block = Block::NEW;
+        let mut block = StageBlock::NEW;
         let mut to = to;
-        for offsets in call.offsets.chunks(BLOCK / size) {
+        for offsets in call.offsets.chunks(STAGE_BLOCK_BYTES / size) {
             // SAFETY: passed on: the block has room for a chunk.
             unsafe { pick(from, offsets, block.data(), size) };
             // SAFETY: the block was just filled.

@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-/// The logarithm of the gamma function's magnitude: by reflection below ½, and by Stirling's series from 20 on, whither the
-/// recurrence leads.
+/// The logarithm of the gamma function's magnitude: by reflection below ½, and by Stirling's series from 20 on, whither
+/// the recurrence leads.
 pub fn log_gamma(x: f64) -> f64 {
     if x.is_infinite() || (x <= 0.0 && x == x.floor()) {
         return f64::INFINITY;
@@ -21,13 +21,13 @@ pub fn log_gamma(x: f64) -> f64 {
     (y - 0.5) * y.ln() - y + 0.5 * (2.0 * PI).ln() + rest - f64::ln(product)
 }
 
-/// The derivative of [`log_gamma`].
-pub fn gamma_slope(x: f64) -> f64 {
+/// The digamma function, the derivative of [`log_gamma`].
+pub fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return f64::INFINITY.copysign(-x);
     }
     if x < 0.0 {
-        let mirrored = || gamma_slope(1.0 - x) - PI / (PI * (x - x.round())).tan();
+        let mirrored = || digamma(1.0 - x) - PI / (PI * (x - x.round())).tan();
         return if x == x.floor() { f64::NAN } else { mirrored() };
     }
     if x > 1e15 {
@@ -42,12 +42,13 @@ pub fn gamma_slope(x: f64) -> f64 {
     y.ln() - 0.5 / y - z * (1.0 / 12.0 - z * (1.0 / 120.0 - z * (1.0 / 252.0 - z / 240.0))) - sum
 }
 
-/// The derivative of [`gamma_slope`], `product` being what πx is rounded to, which counts where x is a negative integer.
-pub fn gamma_slope_slope(x: f64, product: f64) -> f64 {
+/// The trigamma function, the derivative of [`digamma`]. `product` is πx as the operator rounds it, whose sine decides
+/// the result where x is a negative integer.
+pub fn trigamma(x: f64, product: f64) -> f64 {
     if x < 0.5 {
         let whole = x < 0.0 && x == x.floor();
         let sine = if whole { product } else { PI * (x - x.round()) }.sin();
-        return PI * PI / (sine * sine) - gamma_slope_slope(1.0 - x, product);
+        return PI * PI / (sine * sine) - trigamma(1.0 - x, product);
     }
     hurwitz(2.0, x)
 }

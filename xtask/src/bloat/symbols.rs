@@ -148,7 +148,7 @@ mod tests {
         let call = format!("monomorph_core::structured::sink::call::<{op}, ");
         let cases = [
             (
-                "<monomorph_ops::exponential::ExpFn as monomorph_cpu::isa::FrameOfAvx512>::frame_avx512::<monomorph_cpu::pointwise::body::Run<monomorph_ops::exponential::ExpFn, f64>>"
+                "<monomorph_ops::exponential::ExpFn as monomorph_cpu::isa::FrameOfAvx512>::frame_avx512::<monomorph_cpu::pointwise::dense_loop::DenseLoop<monomorph_ops::exponential::ExpFn, f64>>"
                     .to_owned(),
                 ("monomorph_cpu", Some("exponential::ExpFn"), Part::Avx512),
             ),

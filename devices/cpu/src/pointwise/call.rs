@@ -1,14 +1,26 @@
-//! A pointwise call bound to memory. The generic part is a shell: it asks for a body and keeps the parameters.
+//! A pointwise call bound to memory: which kernel, and the cheapest way of calling it that the operands allow.
+//!
+//! ```text
+//! plan, operands ─► KernelSpec ─► first that suits:  DenseCall          dense runs, one call        (dense_call.rs)
+//!                                                    SmallDomainTable   bools, looked up            (small_domain.rs)
+//!                                                    RowsCall           rows, one call              (rows_call.rs)
+//!                                                    StagedCall         small, staged whole         (staged_call.rs)
+//!                                                    Driver             everything else             (driver.rs)
+//! ```
+//!
+//! The generic part is a shell that asks for a kernel and keeps the parameters; the rest is compiled once.
 
-use super::body::Body;
-use super::classes::as_f32;
-use super::driver::{Base, Driver, MAX};
-use super::few::Few;
-use super::flat::Flat;
+use super::classes::computes_as_f32;
+use super::dense_call::DenseCall;
+use super::driver::Driver;
+use super::kernel_fn::KernelFn;
+use super::kernel_spec::KernelSpec;
 use super::kernels::Kernels;
-use super::rows::{Planar, Walks};
-use super::taking::Taking;
-use super::tiled::Tiled;
+use super::operand_base::{MAX_OPERANDS, bases};
+use super::row_layout::RowMode;
+use super::rows_call::RowsCall;
+use super::small_domain::SmallDomainTable;
+use super::staged_call::StagedCall;
 use crate::device::Cpu;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Result};
@@ -16,40 +28,40 @@ use monomorph_iter::TensorIter;
 use monomorph_ops::pointwise::{
     DomainSet, Operands, OutputKind, Outputs as _, Pointwise, PointwiseInputs, PointwisePlan, Walk,
 };
-use smallvec::SmallVec;
 
-/// A pointwise call bound to memory: pointers and kernel body. It may be moved between runs.
-pub struct Ready(How);
+/// A pointwise call bound to memory: pointers and kernel. It may be moved between runs.
+pub struct Ready(Strategy);
 
-/// How the elements are computed.
+/// How the kernel is called.
 #[allow(clippy::large_enum_variant, reason = "a box would be an allocation in calls that otherwise make one")]
-enum How {
-    /// By one call of the body.
-    Flat(Flat),
-    /// By one call of the body, row after row.
-    Planar(Planar),
-    /// By as many values as there are.
-    Few(Few),
-    /// By one call, of operands that are staged whole.
-    Tiled(Tiled),
-    /// By any number of them.
+enum Strategy {
+    /// Once, for dense operands.
+    Dense(DenseCall),
+    /// Once, for rows.
+    Rows(RowsCall),
+    /// Once, for all the values that a small domain has; results are looked up.
+    SmallDomain(SmallDomainTable),
+    /// Once, for operands that are staged whole.
+    Staged(StagedCall),
+    /// Any number of times, by any number of threads.
     Driver(Driver),
 }
 
-/// What the shell knows of a formula.
-struct Shape {
+/// What binding a call must know of a formula, as values.
+struct FormulaTraits {
     kind: OutputKind,
     masks: u8,
     light: bool,
-    walks: Walks,
-    words: &'static str,
-    as_f32: fn(DType) -> bool,
+    row_mode: RowMode,
+    /// The domain, in words for errors.
+    domain: &'static str,
+    computes_as_f32: fn(DType) -> bool,
     fault: bool,
-    alike: bool,
+    integers_alike: bool,
 }
 
-// SAFETY: the driver reads elements of the inputs and writes elements of the output only, within the geometry that the plan
-// was made for, and `for_each` reaches every element of it.
+// SAFETY: every strategy calls a kernel of this formula for exactly the elements of the plan: it reads elements of the
+// inputs and writes every element of the output, within the geometry that the plan was made for, and nothing else.
 unsafe impl<F, W: 'static> Executes<Pointwise<F, W>> for Cpu
 where
     F: Kernels<W>,
@@ -62,157 +74,154 @@ where
         inputs: &PointwiseInputs<'_, F>,
         outputs: &Outputs<'_>,
     ) -> Result<Self::Ready> {
-        const { assert!(F::Operands::COUNT < MAX, "a pointwise operator has at most 7 operands") };
-        let shape = Shape {
+        const { assert!(F::Operands::COUNT < MAX_OPERANDS, "a pointwise operator has at most 7 operands") };
+        let formula = FormulaTraits {
             kind: F::Out::KIND,
             masks: F::Operands::MASKS as u8,
             light: F::LIGHT,
-            walks: const { Walks::of::<F>() },
-            words: F::Domain::WORDS,
-            as_f32: as_f32::<F>,
+            row_mode: const { RowMode::of::<F>() },
+            domain: F::Domain::WORDS,
+            computes_as_f32: computes_as_f32::<F>,
             fault: F::FAULT,
-            alike: F::INTEGERS_ALIKE,
+            integers_alike: F::INTEGERS_ALIKE,
         };
-        // SAFETY: E1, E2 are passed on; `lookup` gives bodies of this formula.
-        unsafe { bind(plan.walk(), plan.compute(), &shape, F::lookup, inputs.operands(), outputs) }
+        // SAFETY: the caller promises E1 and E2; `F::lookup` gives kernels of the formula that `formula` describes.
+        unsafe { bind(plan.walk(), plan.compute(), &formula, F::lookup, inputs.operands(), outputs) }
     }
 
     #[inline]
     unsafe fn run(ready: &mut Self::Ready, plan: &PointwisePlan<F::Params>) -> Result<()> {
         let params = std::ptr::from_ref(plan.params()).cast();
         match &ready.0 {
-            // SAFETY: E2: the memory is still borrowed. K4: these are the formula's parameters.
-            How::Flat(flat) => unsafe { flat.run(params) },
-            // SAFETY: the same.
-            How::Planar(planar) => unsafe { planar.run(params) },
-            // SAFETY: the same; E3: it is the plan's iteration.
-            How::Few(few) => unsafe { few.run(plan.iter(), params) },
-            // SAFETY: as above.
-            How::Tiled(tiled) => unsafe { tiled.run(plan.iter(), params) },
-            // SAFETY: as above.
-            How::Driver(driver) => unsafe { driver.run(plan.iter(), params) },
+            // SAFETY: K4: these are the formula's parameters; the operands are still borrowed (E2).
+            Strategy::Dense(call) => unsafe { call.run(params) },
+            // SAFETY: K4: these are the formula's parameters; the operands are still borrowed (E2).
+            Strategy::Rows(call) => unsafe { call.run(params) },
+            // SAFETY: K4: these are the formula's parameters; the operands are still borrowed (E2); `plan` is the one
+            // that the call was made from (E3).
+            Strategy::SmallDomain(table) => unsafe { table.run(plan.iter(), params) },
+            // SAFETY: K4: these are the formula's parameters; the operands are still borrowed (E2); `plan` is the one
+            // that the call was made from (E3).
+            Strategy::Staged(call) => unsafe { call.run(plan.iter(), params) },
+            // SAFETY: K4: these are the formula's parameters, which are `Sync`; the operands are still borrowed (E2);
+            // `plan` is the one that the call was made from (E3).
+            Strategy::Driver(driver) => unsafe { driver.run(plan.iter(), params) },
         }
     }
 }
 
-/// Chooses body and lanes and resolves pointers.
+/// Looks the kernel up and binds it to the operands.
 ///
 /// # Safety
 ///
-/// E1, E2 of [`Executes`], and `lookup` gives bodies of the formula that `shape` describes.
+/// * E1, E2 of [`Executes`] for inputs and outputs, of which `walk` is the plan.
+/// * `lookup` gives kernels of the formula that `formula` describes.
 unsafe fn bind(
     walk: &Walk,
     compute: Option<DType>,
-    shape: &Shape,
-    lookup: fn(DType, crate::isa::Level) -> Option<Body>,
+    formula: &FormulaTraits,
+    lookup: fn(DType, crate::isa::Level) -> Option<KernelFn>,
     inputs: &[Operand<'_>],
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
     let level = crate::level()?;
     let common = compute.unwrap_or(DType::F32);
     let what = "no kernel is compiled for";
-    let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: shape.words };
-    let compute = if (shape.as_f32)(common) { DType::F32 } else { common };
-    let body = lookup(compute, level).ok_or_else(none)?;
-    let walks = shape.walks.taken(compute, level);
-    let taking =
-        Taking { body, kind: shape.kind, masks: shape.masks, light: shape.light, walks, common, compute, level };
+    let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: formula.domain };
+    let compute = if (formula.computes_as_f32)(common) { DType::F32 } else { common };
+    let kernel = lookup(compute, level).ok_or_else(none)?;
+    let row_mode = formula.row_mode.restricted_to(compute, level);
+    let spec = KernelSpec {
+        kernel,
+        kind: formula.kind,
+        masks: formula.masks,
+        light: formula.light,
+        row_mode,
+        common,
+        compute,
+        level,
+    };
     if let Some(uniform) = walk.uniform()
-        && Flat::suits(uniform, &taking, inputs)
+        && DenseCall::suits(uniform, &spec, inputs)
     {
-        // SAFETY: E1, E2 are passed on, and this is the formula's body.
-        if let Some(ins) = unsafe { Flat::tensors(inputs, outputs) } {
-            return Ok(Ready(How::Flat(Flat::of(body, outputs, uniform.numel(), ins))));
+        // SAFETY: the caller promises E1 and E2, and `spec` has the formula's kernel.
+        if let Some(ins) = unsafe { DenseCall::tensor_inputs(inputs, outputs) } {
+            return Ok(Ready(Strategy::Dense(DenseCall::of(kernel, outputs, uniform.numel(), ins))));
         }
-        // SAFETY: as above.
-        return unsafe { bind_number(walk, uniform.numel(), &taking, shape, inputs, outputs) };
+        // SAFETY: the caller promises E1 and E2, and `spec` has the formula's kernel.
+        return unsafe { bind_with_number(walk, uniform.numel(), &spec, formula, inputs, outputs) };
     }
-    // SAFETY: as above.
-    unsafe { bind_any(walk.iter(), &taking, shape, inputs, outputs) }
+    // SAFETY: the caller promises E1 and E2, and `spec` has the formula's kernel.
+    unsafe { bind_any(walk.iter(), &spec, formula, inputs, outputs) }
 }
 
-/// What [`bind`] does where an input may be a number.
+/// [`bind`] for dense operands of which an input may be a number.
 ///
 /// # Safety
 ///
-/// As for [`Flat::new`].
+/// E1 and E2 of [`Executes`] for inputs and outputs, of which `walk` is the plan; `spec` has a kernel of the formula.
 #[inline(never)]
-unsafe fn bind_number(
+unsafe fn bind_with_number(
     walk: &Walk,
     n: usize,
-    taking: &Taking,
-    shape: &Shape,
+    spec: &KernelSpec,
+    formula: &FormulaTraits,
     inputs: &[Operand<'_>],
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
-    // SAFETY: as for this function.
-    match unsafe { Flat::with_number(n, taking, inputs, outputs) } {
-        Some(flat) => Ok(Ready(How::Flat(flat))),
-        // SAFETY: as above.
-        None => unsafe { bind_any(walk.iter(), taking, shape, inputs, outputs) },
+    // SAFETY: the caller promises E1 and E2, and that `spec` has a kernel of the formula.
+    match unsafe { DenseCall::with_number(n, spec, inputs, outputs) } {
+        Some(call) => Ok(Ready(Strategy::Dense(call))),
+        // SAFETY: the caller promises E1 and E2, and that `spec` has a kernel of the formula.
+        None => unsafe { bind_any(walk.iter(), spec, formula, inputs, outputs) },
     }
 }
 
-/// What [`bind`] does with all but the commonest calls.
+/// [`bind`] for all but the commonest calls.
 ///
 /// # Safety
 ///
-/// As for [`Flat::new`].
+/// E1 and E2 of [`Executes`] for inputs and outputs, of which `iter` is the plan; `spec` has a kernel of the formula.
 #[inline(never)]
 unsafe fn bind_any(
     iter: &TensorIter,
-    taking: &Taking,
-    shape: &Shape,
+    spec: &KernelSpec,
+    formula: &FormulaTraits,
     inputs: &[Operand<'_>],
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
-    // SAFETY: as for this function.
-    if let Some(flat) = unsafe { Flat::new(iter, taking, inputs, outputs) } {
-        return Ok(Ready(How::Flat(flat)));
+    // SAFETY: the caller promises E1 and E2, and that `spec` has a kernel of the formula.
+    if let Some(call) = unsafe { DenseCall::new(iter, spec, inputs, outputs) } {
+        return Ok(Ready(Strategy::Dense(call)));
     }
-    if !shape.fault
-        // SAFETY: as above.
-        && let Some(few) = unsafe { Few::new(iter, taking, shape.alike, inputs, outputs) }
+    if !formula.fault
+        // SAFETY: the caller promises E1 and E2, and that `spec` has a kernel of the formula, which has no faults.
+        && let Some(table) = unsafe { SmallDomainTable::new(iter, spec, formula.integers_alike, inputs, outputs) }
     {
-        return Ok(Ready(How::Few(few)));
+        return Ok(Ready(Strategy::SmallDomain(table)));
     }
-    // SAFETY: as above.
-    if let Some(planar) = unsafe { Planar::new(iter, taking, inputs, outputs) } {
-        return Ok(Ready(How::Planar(planar)));
+    // SAFETY: the caller promises E1 and E2, and that `spec` has a kernel of the formula.
+    if let Some(call) = unsafe { RowsCall::new(iter, spec, inputs, outputs) } {
+        return Ok(Ready(Strategy::Rows(call)));
     }
-    // SAFETY: as above.
-    if let Some(tiled) = unsafe { Tiled::new(iter, taking, inputs, outputs) } {
-        return Ok(Ready(How::Tiled(tiled)));
+    // SAFETY: the caller promises E1 and E2, and that `spec` has a kernel of the formula.
+    if let Some(call) = unsafe { StagedCall::new(iter, spec, inputs, outputs) } {
+        return Ok(Ready(Strategy::Staged(call)));
     }
-    // SAFETY: as above.
-    Ok(Ready(How::Driver(unsafe { drive(iter, taking, inputs, outputs) })))
+    // SAFETY: the caller promises E1 and E2, and that `spec` has a kernel of the formula.
+    Ok(Ready(Strategy::Driver(unsafe { drive(iter, spec, inputs, outputs) })))
 }
 
-/// The general way.
+/// A call by the driver.
 ///
 /// # Safety
 ///
-/// As for [`Flat::new`].
+/// E1 and E2 of [`Executes`] for inputs and outputs, of which `iter` is the plan; `spec` has a kernel of the formula.
 #[inline(never)]
-unsafe fn drive(iter: &TensorIter, taking: &Taking, inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> Driver {
-    // SAFETY: passed on.
+unsafe fn drive(iter: &TensorIter, spec: &KernelSpec, inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> Driver {
+    // SAFETY: the caller promises E2.
     let bases = unsafe { bases(inputs, outputs) };
-    // SAFETY: the bases are those of the plan's operands (E1), the lanes end in the dtypes that the body takes.
-    unsafe { Driver::new(iter, taking, bases) }
-}
-
-/// Where the operands begin, output first.
-///
-/// # Safety
-///
-/// E2 of [`Executes`].
-pub(super) unsafe fn bases(inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> SmallVec<[Base; 4]> {
-    let base = |input: &Operand<'_>| match input {
-        // SAFETY: E2: the storage is borrowed as long as the result lives.
-        Operand::Tensor(tensor) => Some(Base::At(unsafe { tensor.data() })),
-        Operand::Number(number) => Some(Base::number(number.bytes())),
-        // The plan refuses absent operands.
-        Operand::Absent => None,
-    };
-    std::iter::once(Base::At(outputs.data(0))).chain(inputs.iter().filter_map(base)).collect()
+    // SAFETY: D1: the bases are those of the operands that `iter` is the plan of (E1); D2: the stagers of `spec` bring
+    // operands to the dtypes that its kernel takes.
+    unsafe { Driver::new(iter, spec, bases) }
 }

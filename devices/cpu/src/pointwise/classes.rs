@@ -1,9 +1,15 @@
-//! The bodies of a formula, class by class of its domain: the CPU's counterpart of the symbolic classes in the operator
-//! crate. Which dtypes a class has is said once per side, never per operator.
+//! Which kernel a formula has for a dtype at a level, class by class of its domain (bool, integers, reals, complex):
+//! the CPU's counterpart of the symbolic classes in the operator crate. Which dtypes a class has is said once on each
+//! side, never for an operator.
+//!
+//! ```text
+//! DomainKernels::kernel(dtype, level) ─► ClassKernels::kernel ─┬► FormulaKernel::kernel::<dtype, level>
+//!                 of the domain           of the dtype's class └► bool_kernel, for one or two bools
+//! ```
 
-use super::body::{Body, HasBody};
-use super::operands::{Load, Store};
-use super::truth;
+use super::bool_kernel;
+use super::kernel_fn::{FormulaKernel, KernelFn};
+use super::operands::{LoadOperands, StoreOutput};
 use crate::isa::{Avx2, Avx512, Level, Portable};
 use crate::on::On;
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
@@ -11,50 +17,61 @@ use monomorph_ops::pointwise::{
     BoolClass, ComplexClass, DomainSet, Exact, IntClass, Map, Membership, No, PointwiseFn, RealClass, Wide, Yes,
 };
 
-/// True if elements of `dtype` are computed in the loop of float32. Of a light formula bfloat16 would take longer to convert than to
-/// compute, and in a loop of its own it is converted in passing.
+/// True if elements of `dtype` are computed by the kernel on float32, before and after which they are staged. Not
+/// bfloat16 in light formulas: staging would take longer than computing, and a kernel of its own converts in the loop.
 #[inline]
-pub(super) const fn as_f32<F: PointwiseFn>(dtype: DType) -> bool {
+pub(super) const fn computes_as_f32<F: PointwiseFn>(dtype: DType) -> bool {
     F::HALVES_AS_F32 && (matches!(dtype, DType::F16) || matches!(dtype, DType::BF16) && !F::LIGHT)
 }
 
-/// A class of dtypes on which formula `F` has bodies, or that does not belong to the domain.
-pub trait Class<F: PointwiseFn, K> {
-    /// The body for one dtype of the class at a level, or at the best one below it that the host has (K1).
-    fn body(dtype: DType, level: Level) -> Option<Body>;
+/// The kernels of formula `F` on class `K` of dtypes. Implemented by the answers to whether the domain has the class:
+/// [`Yes`] and [`Wide`] have kernels, [`No`] has none.
+pub trait ClassKernels<F: PointwiseFn, K> {
+    /// The kernel for one dtype of the class, at a level or at the best one below it that the host has (K1).
+    fn kernel(dtype: DType, level: Level) -> Option<KernelFn>;
 }
 
-impl<F: PointwiseFn, K> Class<F, K> for No {
+impl<F: PointwiseFn, K> ClassKernels<F, K> for No {
     #[inline]
-    fn body(_: DType, _: Level) -> Option<Body> {
+    fn kernel(_: DType, _: Level) -> Option<KernelFn> {
         None
     }
 }
 
-/// Everything that a formula must be at every level to have bodies on `$element`.
+/// Implements [`ClassKernels`] for a class: its dtypes, on each of which the formula must compute at every level.
 macro_rules! classes {
     ($($member:ident $class:ty: $($dtype:ident $element:ty),*;)*) => {$(
-        impl<F> Class<F, $class> for $member
+        impl<F> ClassKernels<F, $class> for $member
         where
             F: PointwiseFn $(+ Map<On<$element, Portable>> + Map<On<$element, Avx2>> + Map<On<$element, Avx512>>)*,
-            F::Operands: $(Load<On<$element, Portable>> + Load<On<$element, Avx2>> + Load<On<$element, Avx512>> +)*,
-            F::Out: $(Store<On<$element, Portable>> + Store<On<$element, Avx2>> + Store<On<$element, Avx512>> +)*,
+            F::Operands: $(
+                LoadOperands<On<$element, Portable>> + LoadOperands<On<$element, Avx2>> +
+                LoadOperands<On<$element, Avx512>> +
+            )*,
+            F::Out: $(
+                StoreOutput<On<$element, Portable>> + StoreOutput<On<$element, Avx2>> +
+                StoreOutput<On<$element, Avx512>> +
+            )*,
         {
             #[inline]
-            fn body(dtype: DType, level: Level) -> Option<Body> {
+            fn kernel(dtype: DType, level: Level) -> Option<KernelFn> {
                 match dtype {
-                    // Decided by constants, so that a loop which is not offered is not compiled.
-                    $(DType::$dtype => if const { as_f32::<F>(DType::$dtype) } {
+                    // Decided by constants, so that a kernel which is not offered is not compiled.
+                    $(DType::$dtype => if const { computes_as_f32::<F>(DType::$dtype) } {
                         None
                     } else if const { F::ELEMENTWISE_ONLY } {
-                        Some(<F as HasBody>::body::<$element, Portable>)
+                        Some(<F as FormulaKernel>::kernel::<$element, Portable>)
                     } else {
                         Some(level.choose(
-                            <F as HasBody>::body::<$element, Portable>,
+                            <F as FormulaKernel>::kernel::<$element, Portable>,
                             #[cfg(target_arch = "x86_64")]
                             [
-                                <F as HasBody>::body::<$element, Avx2>,
-                                if const { F::RARE } { <F as HasBody>::body::<$element, Avx2> } else { <F as HasBody>::body::<$element, Avx512> },
+                                <F as FormulaKernel>::kernel::<$element, Avx2>,
+                                if const { F::RARE } {
+                                    <F as FormulaKernel>::kernel::<$element, Avx2>
+                                } else {
+                                    <F as FormulaKernel>::kernel::<$element, Avx512>
+                                },
                             ],
                         ))
                     },)*
@@ -65,57 +82,58 @@ macro_rules! classes {
     )*};
 }
 classes! {
-    Own BoolClass: Bool bool;
+    GenericLoop BoolClass: Bool bool;
     Yes IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
     Yes RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
     Wide RealClass: F32 f32, F64 f64;
     Yes ComplexClass: C64 Complex32, C128 Complex64;
 }
 
-/// Bools, by the loop of a formula's own.
-struct Own;
+/// Bools in the loop that other dtypes have, for formulas that [`bool_kernel`] does not apply to.
+struct GenericLoop;
 
-impl<F: PointwiseFn> Class<F, BoolClass> for Yes
+impl<F: PointwiseFn> ClassKernels<F, BoolClass> for Yes
 where
-    Own: Class<F, BoolClass>,
+    GenericLoop: ClassKernels<F, BoolClass>,
     F: Map<On<bool, Portable>>,
-    F::Operands: Load<On<bool, Portable>>,
-    F::Out: Store<On<bool, Portable>>,
+    F::Operands: LoadOperands<On<bool, Portable>>,
+    F::Out: StoreOutput<On<bool, Portable>>,
 {
     #[inline]
-    fn body(dtype: DType, level: Level) -> Option<Body> {
-        if const { !truth::applies::<F>() } {
-            return <Own as Class<F, BoolClass>>::body(dtype, level);
+    fn kernel(dtype: DType, level: Level) -> Option<KernelFn> {
+        if const { !bool_kernel::applies_to::<F>() } {
+            return <GenericLoop as ClassKernels<F, BoolClass>>::kernel(dtype, level);
         }
         Some(level.choose(
-            truth::truth::<F, Portable>,
+            bool_kernel::bool_kernel::<F, Portable>,
             #[cfg(target_arch = "x86_64")]
-            [truth::truth::<F, Avx2>, truth::truth::<F, Avx512>],
+            [bool_kernel::bool_kernel::<F, Avx2>, bool_kernel::bool_kernel::<F, Avx512>],
         ))
     }
 }
 
-/// A domain on which formula `F` has bodies.
-pub trait Bodies<F: PointwiseFn>: DomainSet {
-    /// The body for one dtype at a level; `None` outside of the domain, and for halves that are computed as float32.
-    fn body(dtype: DType, level: Level) -> Option<Body>;
+/// The kernels of formula `F` on its domain.
+pub trait DomainKernels<F: PointwiseFn>: DomainSet {
+    /// The kernel for one dtype, at a level or at the best one below it that the host has; `None` outside of the
+    /// domain, and for halves that are computed as float32.
+    fn kernel(dtype: DType, level: Level) -> Option<KernelFn>;
 }
 
-impl<F, B, I, R, C> Bodies<F> for Exact<B, I, R, C>
+impl<F, B, I, R, C> DomainKernels<F> for Exact<B, I, R, C>
 where
     F: PointwiseFn,
-    B: Class<F, BoolClass> + Membership,
-    I: Class<F, IntClass> + Membership,
-    R: Class<F, RealClass> + Membership,
-    C: Class<F, ComplexClass> + Membership,
+    B: ClassKernels<F, BoolClass> + Membership,
+    I: ClassKernels<F, IntClass> + Membership,
+    R: ClassKernels<F, RealClass> + Membership,
+    C: ClassKernels<F, ComplexClass> + Membership,
 {
     #[inline]
-    fn body(dtype: DType, level: Level) -> Option<Body> {
+    fn kernel(dtype: DType, level: Level) -> Option<KernelFn> {
         match dtype.kind() {
-            Kind::Bool => B::body(dtype, level),
-            Kind::Int => I::body(dtype, level),
-            Kind::Float => R::body(dtype, level),
-            Kind::Complex => C::body(dtype, level),
+            Kind::Bool => B::kernel(dtype, level),
+            Kind::Int => I::kernel(dtype, level),
+            Kind::Float => R::kernel(dtype, level),
+            Kind::Complex => C::kernel(dtype, level),
         }
     }
 }

@@ -1,123 +1,91 @@
-//! Drives a body over the operands of an iteration. Knows no formula and no dtype by name: operands that are not dense runs
-//! of what the body takes are staged, tile by tile, in blocks that stay in the first-level cache.
-//! `planes` walks, this owns the choice of how.
+//! The general way to run a kernel: over any iteration, on any number of threads. Operands that are not dense runs of
+//! what the kernel takes are staged, tile by tile, in blocks that stay in the first-level cache. Knows no formula and
+//! no dtype by name.
+//!
+//! This file owns a bound call and the choice between one call of the kernel and many; `planes.rs` owns the loops over
+//! planes.
 
-use super::body::{Body, Going};
-use super::flat::is_whole;
-use super::planes::Planes;
-use super::rows::Walks;
-use super::taking::Taking;
-use crate::lane::Lane;
+use super::dense_call::fits_single_call;
+use super::kernel_fn::{KernelFn, Traversal};
+use super::kernel_spec::KernelSpec;
+use super::operand_base::{MAX_OPERANDS, OperandBase};
+use super::planes::PlaneLoop;
+use super::row_layout::RowMode;
+use crate::staging::Stager;
 use monomorph_core::{ErrorKind, Result};
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
 
-/// One more than the inputs that a pointwise operator may have.
-pub(super) const MAX: usize = 8;
-
-/// Bytes of the block that a tile of rows is staged in: those of three operands stay in a first-level cache of 32 KiB.
-pub(super) const STAGE: usize = 8192;
-
-/// Where an operand begins.
-#[derive(Clone, Copy)]
-pub(crate) enum Base {
-    /// In memory that is borrowed for as long as the driver lives.
-    At(*mut u8),
-    /// In the driver itself; resolved when it runs, because a driver may be moved.
-    Number(Number),
-}
-
-/// The bytes of a number, aligned for any dtype.
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-pub(crate) struct Number([u8; 16]);
-
-impl Base {
-    pub(crate) fn at(pointer: *mut u8) -> Base {
-        Base::At(pointer)
-    }
-
-    pub(crate) fn number(bytes: [u8; 16]) -> Base {
-        Base::Number(Number(bytes))
-    }
-
-    pub(crate) fn pointer(&self) -> *mut u8 {
-        match self {
-            Base::At(pointer) => *pointer,
-            // Inputs are only read.
-            Base::Number(number) => number.0.as_ptr().cast_mut(),
-        }
-    }
-}
-
-/// An iteration bound to memory and a body.
+/// A kernel bound to the memory of an iteration.
 ///
 /// Invariants:
 /// * D1: `bases` are the first elements of the operands that the iteration was planned for, output first.
-/// * D2: lanes end in the dtypes that the body takes (K2), which was chosen for this host (K1).
+/// * D2: stagers bring operands to the dtypes that the kernel takes (K2), and the kernel was chosen for this host (K1).
 pub(super) struct Driver {
-    pub(super) body: Body,
-    bases: SmallVec<[Base; 4]>,
+    kernel: KernelFn,
+    bases: SmallVec<[OperandBase; 4]>,
     /// An element takes longer to move than to compute.
-    pub(super) light: bool,
-    /// [`Taking::walks`].
-    pub(super) walks: Walks,
-    /// The operand that a body may find to be its output.
-    pub(super) first: usize,
-    walk: Walk,
+    light: bool,
+    /// The rows that the kernel takes (K6).
+    row_mode: RowMode,
+    /// The operand that a kernel compares with its output ([`KernelSpec::first_value`]).
+    first_value: usize,
+    reach: Reach,
 }
 
 /// How the elements are reached.
-enum Walk {
-    /// All operands are dense runs of so many elements, of the dtypes that the body takes: one call, on one thread.
-    Flat(usize),
-    /// Anything else.
-    Planes(SmallVec<[Lane; 4]>),
+enum Reach {
+    /// All operands are dense runs of so many elements, of the dtypes that the kernel takes: one call, on one thread.
+    SingleCall(usize),
+    /// Anything else: plane by plane, staged where necessary.
+    Planes(SmallVec<[Stager; 4]>),
 }
 
 impl Driver {
-    /// A driver of what `taking` says over `iter`.
+    /// A driver of the kernel of `spec` over `iter`.
     ///
     /// # Safety
     ///
-    /// D1 and D2 for `bases` and the lanes that `taking` makes.
-    pub(super) unsafe fn new(iter: &TensorIter, taking: &Taking, bases: SmallVec<[Base; 4]>) -> Driver {
-        let lanes = (0..iter.noperands()).map(|k| taking.lane(iter, k)).collect();
-        // SAFETY: passed on.
-        unsafe { Driver::over(iter, taking.body, (taking.light, taking.walks), taking.first(), lanes, bases) }
+    /// D1 for `bases`; D2 for the kernel of `spec` and the stagers that it makes.
+    pub(super) unsafe fn new(iter: &TensorIter, spec: &KernelSpec, bases: SmallVec<[OperandBase; 4]>) -> Driver {
+        let stagers = (0..iter.noperands()).map(|k| spec.stager(iter, k)).collect();
+        // SAFETY: the caller promises D1 for `bases`, and D2 for these stagers and this kernel.
+        unsafe {
+            Driver::with_stagers(iter, spec.kernel, (spec.light, spec.row_mode), spec.first_value(), stagers, bases)
+        }
     }
 
-    /// A driver of a body over `iter`, by these lanes; whether it is light, and the rows that it takes; `first` is the operand that the
-    /// body may find to be its output.
+    /// A driver of any kernel over `iter`, with these stagers. `light` and `row_mode` are what [`KernelSpec`] says of a
+    /// kernel, and `first_value` is the operand that it compares with its output.
     ///
     /// # Safety
     ///
     /// D1 and D2.
-    pub(super) unsafe fn over(
+    pub(super) unsafe fn with_stagers(
         iter: &TensorIter,
-        body: Body,
-        (light, walks): (bool, Walks),
-        first: usize,
-        lanes: SmallVec<[Lane; 4]>,
-        bases: SmallVec<[Base; 4]>,
+        kernel: KernelFn,
+        (light, row_mode): (bool, RowMode),
+        first_value: usize,
+        stagers: SmallVec<[Stager; 4]>,
+        bases: SmallVec<[OperandBase; 4]>,
     ) -> Driver {
         let out = bases[0].pointer();
-        let is_flat = |k: usize| {
-            let dense = iter.strides(k).first().is_none_or(|&stride| stride == lanes[k].size() as isize);
-            lanes[k].is_direct() && dense && (k <= first || bases[k].pointer() != out)
+        let is_dense = |k: usize| {
+            let dense = iter.strides(k).first().is_none_or(|&stride| stride == stagers[k].size() as isize);
+            stagers[k].is_direct() && dense && (k <= first_value || bases[k].pointer() != out)
         };
-        let small = iter.ndim() <= 1 && is_whole(iter.numel()) && !iter.must_be_serial();
-        let masks_apart = (1..first.min(bases.len())).all(|k| bases[k].pointer() != out);
-        let walk = if small && masks_apart && (0..lanes.len()).all(is_flat) {
-            Walk::Flat(iter.numel())
+        let single = iter.ndim() <= 1 && fits_single_call(iter.numel()) && !iter.must_be_serial();
+        let masks_apart = (1..first_value.min(bases.len())).all(|k| bases[k].pointer() != out);
+        let reach = if single && masks_apart && (0..stagers.len()).all(is_dense) {
+            Reach::SingleCall(iter.numel())
         } else {
-            Walk::Planes(lanes)
+            Reach::Planes(stagers)
         };
-        Driver { body, light, walks, bases, first, walk }
+        Driver { kernel, light, row_mode, bases, first_value, reach }
     }
 
-    /// Where an operand begins.
-    pub(super) fn start(&self, operand: usize) -> *mut u8 {
+    /// The address of an operand's first element.
+    pub(super) fn base(&self, operand: usize) -> *mut u8 {
         self.bases[operand].pointer()
     }
 
@@ -129,23 +97,33 @@ impl Driver {
     /// * The operands are borrowed: nobody else writes inputs, or uses the output.
     /// * `iter` is the iteration that the driver was made for.
     pub(super) unsafe fn run(&self, iter: &TensorIter, params: *const ()) -> Result<()> {
-        let done = match &self.walk {
-            Walk::Flat(0) => true,
-            Walk::Flat(n) => {
-                let mut ins = [std::ptr::null(); MAX];
+        let done = match &self.reach {
+            Reach::SingleCall(0) => true,
+            Reach::SingleCall(n) => {
+                let mut ins = [std::ptr::null(); MAX_OPERANDS];
                 for (to, base) in ins.iter_mut().zip(&self.bases[1..]) {
                     *to = base.pointer().cast_const();
                 }
-                // SAFETY: K1, K2 by D1 and D2, K3 since the plan found no doubtful overlap, K4 passed on.
-                unsafe { (self.body)(self.bases[0].pointer(), ins.as_ptr(), *n, params, Going::Along) }
+                // SAFETY:
+                // * K1: the kernel was chosen for this host (D2);
+                // * K2: every operand is a dense run of `n` elements (`SingleCall`) of the dtype that the kernel takes
+                //   (D2);
+                // * K3: the plan refused inputs that overlap the output in part;
+                // * K4: the caller promises it.
+                unsafe { (self.kernel)(self.bases[0].pointer(), ins.as_ptr(), *n, params, Traversal::Dense) }
             }
-            Walk::Planes(lanes) => {
-                let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(Base::pointer).collect();
-                let planes = Planes::new(self, iter, lanes, params);
-                // SAFETY: W1 by D1, W2 since the operands are borrowed.
-                unsafe {
-                    iter.for_each(&bases, GRAIN, |at, strides, cols, rows| planes.plane(at, strides, cols, rows));
-                }
+            Reach::Planes(stagers) => {
+                let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(OperandBase::pointer).collect();
+                let planes =
+                    PlaneLoop::new(self.kernel, self.first_value, self.light, self.row_mode, iter, stagers, params);
+                let plane = |at: &[*mut u8], strides: &[isize], cols: usize, rows: usize| {
+                    // SAFETY: PL1: `for_each` hands out planes of the operands, by W1 and W2 below; D1 and D2 are this
+                    // driver's; K4: the caller promises it.
+                    unsafe { planes.plane(at, strides, cols, rows) };
+                };
+                // SAFETY: W1: the bases are those of the operands that `iter` was planned for (D1); W2: the caller
+                // promises that nobody else writes inputs or uses the output.
+                unsafe { iter.for_each(&bases, GRAIN, plane) };
                 !planes.fault.into_inner()
             }
         };

@@ -1,42 +1,57 @@
 //! Pointwise operators on the CPU.
 //!
 //! ```text
-//! formula ── Map<On<C, I>> ──► body      one loop per (formula, dtype, level) over dense runs (`body.rs`, `operands.rs`)
-//! domain ──► classes ────────► lookup    which body a dtype and a level have (`classes.rs`)
-//! bools ───────────────────► truth       one loop for all formulas of one or two bools (`truth.rs`)
-//! plan, operands ────────────► Call      bound to memory: bases, lanes, body (`call.rs`)
-//! Call ────────────────────────► flat      small and dense: one call of the body (`flat.rs`)
-//! Call ────────────────────────► tiled     small: operands staged whole, one call of the body (`tiled.rs`)
-//! Call ────────────────────────► few       one bool operand: the formula is asked for both values (`few.rs`)
-//! Call ────────────────────────► driver    everything else (`driver.rs`)
-//! driver ── for_each ────────► planes    rows, tiles, staging (`planes.rs`), stores past the caches (`streaming.rs`)
+//! which kernel: of a formula, a dtype and a level
+//!   formula ── Map<On<C, I>> ─► FormulaKernel     one function for each (`kernel_fn.rs`), and its loops over
+//!                                                 dense runs (`dense_loop.rs`, `element_loop.rs`, `masked_block.rs`),
+//!                                                 rows with a broadcast operand (`broadcast_operand.rs`),
+//!                                                 outputs too large for caches (`non_temporal.rs`)
+//!   bools ───────────────────► bool_kernel        one loop for all formulas of one or two bools (`bool_kernel.rs`)
+//!   dtype ── classes ────────► Kernels::lookup    (`classes.rs`, `kernels.rs`)
+//!
+//! how it is called
+//!   plan, operands ──────────► call               binds a kernel to memory (`call.rs`), described by a `KernelSpec`
+//!   call ────────────────────► DenseCall          small and dense: one call of the kernel (`dense_call.rs`)
+//!   call ────────────────────► SmallDomainTable   one or two bool tensors: results are looked up (`small_domain.rs`)
+//!   call ────────────────────► RowsCall           rows that the kernel takes: one call (`rows_call.rs`)
+//!   call ────────────────────► StagedCall         small: operands staged whole, one call (`staged_call.rs`)
+//!   call ────────────────────► Driver             everything else (`driver.rs`)
+//!   Driver ── for_each ──────► PlaneLoop          rows, tiles, staging (`planes.rs`), transposes (`plane_squares.rs`)
 //! ```
 //!
-//! Only the bodies are generic. A formula's bodies are compiled where its `lookup` is: in the calling crate for
+//! Only the kernels are generic. A formula's kernels are compiled where its `lookup` is: in the calling crate for
 //! [`Here`](monomorph_ops::pointwise::Here), in the crate that says [`prebuilt!`](crate::prebuilt) for
 //! [`Prebuilt`].
 
-mod aside;
-mod body;
+mod bool_kernel;
+mod broadcast_operand;
 mod call;
 mod classes;
+mod dense_call;
+mod dense_loop;
 mod driver;
-mod few;
-mod flat;
+mod element_loop;
+mod kernel_fn;
+mod kernel_spec;
 mod kernels;
+mod load_store;
+mod lookup_kernel;
+mod masked_block;
+mod non_temporal;
+mod operand_base;
 mod operands;
+mod plane_squares;
 mod planes;
-mod rows;
-mod streaming;
-mod taking;
-mod tiled;
-mod truth;
+mod row_layout;
+mod rows_call;
+mod small_domain;
+mod staged_call;
 
-pub use body::{Body, Going};
 pub use call::Ready;
-pub(crate) use driver::Base;
+pub use kernel_fn::{KernelFn, Traversal};
 pub use kernels::{Kernels, here};
-pub use rows::Rows;
+pub(crate) use operand_base::OperandBase;
+pub use row_layout::RowLayout;
 // What the expansion of `prebuilt!` names.
 #[doc(hidden)]
 pub use monomorph_core::DType;

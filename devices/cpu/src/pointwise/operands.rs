@@ -1,167 +1,68 @@
 //! Operands and outputs of formulas between memory and registers: which pointer holds what, element by element.
+//!
+//! A loop names no operand: it asks [`LoadOperands`] for element `i` of all of them, in the shape that the formula
+//! takes (an array, a mask and two values, …), and gives what the formula returns to [`StoreOutput`]. Both go through
+//! [`LoadStore`], which knows how one value lies in memory. An element is *wide* if it lies in a buffer as a register
+//! holds it (float16 as float32).
 
-use crate::cell::{self, Cell};
-use crate::isa::Isa;
+use super::load_store::LoadStore;
 use crate::on::On;
 use monomorph_core::each;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::pointwise::{Common, Fed, Joined, Magnitude, MaskAndTwo, Operands, Outputs, Same, Truth};
+use monomorph_ops::pointwise::{
+    Common, Fed, Joined, Magnitude, MaskAndTwo, Operands, Outputs, PointwiseFn, Same, Truth,
+};
 
-/// A value that lies in memory as one element: as it is stored, or `WIDE`, as it lies in a register.
-pub trait Register: Value {
-    /// Bytes per stored element.
-    const SIZE: usize;
-    /// Bytes per wide element.
-    const WIDE_SIZE: usize;
-
-    /// Loads element `i`.
-    ///
-    /// # Safety
-    ///
-    /// Element `i` from `from` is in bounds and initialised.
-    unsafe fn load<const WIDE: bool>(from: *const u8, i: usize) -> Self;
-
-    /// Stores element `i`; an `exact` value is one that needs no rounding.
-    ///
-    /// # Safety
-    ///
-    /// Element `i` from `to` is in bounds, and nobody else reads or writes it.
-    unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize, exact: bool);
-
-    /// Neighbours are loaded and stored as one word.
-    const PAIRED: bool;
-
-    /// Loads elements `2 * i` and `2 * i + 1`.
-    ///
-    /// # Safety
-    ///
-    /// Both are in bounds from `from` and initialised.
-    unsafe fn load_pair(from: *const u8, i: usize) -> [Self; 2];
-
-    /// Stores elements `2 * i` and `2 * i + 1`.
-    ///
-    /// # Safety
-    ///
-    /// Both are in bounds from `to`, and nobody else reads or writes them.
-    unsafe fn store_pair(pair: [Self; 2], to: *mut u8, i: usize, exact: bool);
-
-    /// Widens `n` stored elements.
-    ///
-    /// # Safety
-    ///
-    /// R1 and R2 of `cast.rs`, and the host has the value's level.
-    unsafe fn widen_run(from: *const u8, to: *mut u8, n: usize);
-
-    /// Narrows `n` wide elements.
-    ///
-    /// # Safety
-    ///
-    /// As for [`widen_run`](Register::widen_run).
-    unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize);
-}
-
-impl<C: Cell, I: Isa> Register for On<C, I>
-where
-    On<C, I>: Value,
-{
-    const SIZE: usize = size_of::<C::Stored>();
-    const WIDE_SIZE: usize = size_of::<C::Repr>();
-
-    #[inline(always)]
-    unsafe fn load<const WIDE: bool>(from: *const u8, i: usize) -> Self {
-        On::new(if WIDE {
-            // SAFETY: passed on.
-            unsafe { from.cast::<C::Repr>().wrapping_add(i).read() }
-        } else {
-            // SAFETY: passed on.
-            unsafe { cell::load::<C>(from, i) }
-        })
-    }
-
-    #[inline(always)]
-    unsafe fn store<const WIDE: bool>(self, to: *mut u8, i: usize, exact: bool) {
-        if WIDE {
-            // SAFETY: passed on.
-            unsafe { to.cast::<C::Repr>().wrapping_add(i).write(self.get()) };
-        } else {
-            // SAFETY: passed on.
-            unsafe { cell::store_narrow::<C>(to, i, self.get(), exact) };
-        }
-    }
-
-    const PAIRED: bool = C::PAIRED;
-
-    #[inline(always)]
-    unsafe fn load_pair(from: *const u8, i: usize) -> [Self; 2] {
-        // SAFETY: passed on.
-        let [a, b] = unsafe { C::load_pair(from, i) };
-        [On::new(a), On::new(b)]
-    }
-
-    #[inline(always)]
-    unsafe fn store_pair([a, b]: [Self; 2], to: *mut u8, i: usize, exact: bool) {
-        // SAFETY: passed on.
-        unsafe { C::store_pair(to, i, [a.get(), b.get()], exact) };
-    }
-
-    #[inline(always)]
-    unsafe fn widen_run(from: *const u8, to: *mut u8, n: usize) {
-        // SAFETY: passed on.
-        unsafe { C::widen_run::<I>(from, to.cast(), n) };
-    }
-
-    #[inline(always)]
-    unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize) {
-        // SAFETY: passed on.
-        unsafe { C::narrow_run::<I>(from.cast(), to, n) };
-    }
-}
-
-/// Operands of a formula that computes on `V`.
+/// The operands of a formula that computes on `V`, loaded by position.
 ///
 /// # Safety
 ///
-/// `load` reads element `i` of each operand, masks as stored `V::Mask`, the others as `V`, `WIDE` or not, and nothing else.
-pub unsafe trait Load<V: Value>: Operands {
-    /// The type of the pointers, in registers. It varies with the number of operands.
+/// `load` reads element `i` of each operand, masks as stored `V::Mask`, the others as `V`, `WIDE` or not, and nothing
+/// else.
+pub unsafe trait LoadOperands<V: Value>: Operands {
+    /// The type of the pointers to the operands. It varies with the number of operands.
     type Pointers: Copy;
 
-    /// Takes the pointers out of memory, so that a store cannot seem to change them.
+    /// Copies the pointers out of memory, so that the compiler knows that no store of the loop changes them and keeps
+    /// them in registers.
     ///
     /// # Safety
     ///
     /// `ins` points to `COUNT` pointers.
     unsafe fn pointers(ins: *const *const u8) -> Self::Pointers;
 
-    /// The pointer of the first operand that is not a mask, if there is one.
-    fn first(pointers: &mut Self::Pointers) -> Option<&mut *const u8>;
+    /// The pointer of the first operand that is not a mask, if there is one: the one that a loop may find to be its
+    /// output.
+    fn first_value(pointers: &mut Self::Pointers) -> Option<&mut *const u8>;
 
-    /// The pointers with those of masks moved by `masks` elements, and the others replaced by what `value` makes of them.
-    fn replaced(pointers: Self::Pointers, masks: usize, value: impl FnMut(*const u8) -> *const u8) -> Self::Pointers;
+    /// The pointers, with those of masks moved by `masks` elements and each of the others replaced by what `value`
+    /// makes of it.
+    fn map_values(pointers: Self::Pointers, masks: usize, value: impl FnMut(*const u8) -> *const u8) -> Self::Pointers;
 
-    /// The pointers, each moved by its step, of which there is one for each operand.
-    fn moved(pointers: Self::Pointers, steps: &[isize]) -> Self::Pointers;
+    /// The pointers, each moved by its stride in bytes; there is one for each operand.
+    fn advanced(pointers: Self::Pointers, strides: &[isize]) -> Self::Pointers;
 
     /// Element `i` of each operand.
     ///
     /// # Safety
     ///
-    /// Element `i` of each operand is in bounds and initialised.
+    /// Element `i` of each operand is in bounds and initialised; wide ones are aligned.
     unsafe fn load<const WIDE: bool>(pointers: Self::Pointers, i: usize) -> Self::Of<V>;
 
-    /// The pointers, that of operand `k` by another one; of operands that are [`ALIKE`](Operands::ALIKE), and of which there are several.
+    /// The pointers, with that of operand `k` replaced by another operand's, so that a load reads nothing at operand
+    /// `k`. Only for several operands that are [`ALIKE`](Operands::ALIKE).
     #[inline(always)]
     fn without(pointers: Self::Pointers, _k: usize) -> Self::Pointers {
         pointers
     }
 
-    /// `x`, but operand `k` that of `held`; as above.
+    /// `x`, but with operand `k` of `other`. Only for several operands that are [`ALIKE`](Operands::ALIKE).
     #[inline(always)]
-    fn holding(x: Self::Of<V>, _held: &Self::Of<V>, _k: usize) -> Self::Of<V> {
+    fn with_operand_of(x: Self::Of<V>, _other: &Self::Of<V>, _k: usize) -> Self::Of<V> {
         x
     }
 
-    /// Neighbours are loaded as one word.
+    /// Whether two neighbours are loaded as one word.
     const PAIRED: bool = false;
 
     /// Elements `2 * i` and `2 * i + 1` of each operand.
@@ -171,36 +72,36 @@ pub unsafe trait Load<V: Value>: Operands {
     /// Both of each operand are in bounds and initialised.
     #[inline(always)]
     unsafe fn load_pair(pointers: Self::Pointers, i: usize) -> [Self::Of<V>; 2] {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises that element `2 * i` of each operand is in bounds and initialised.
         let first = unsafe { Self::load::<false>(pointers, 2 * i) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises that element `2 * i + 1` of each operand is in bounds and initialised.
         [first, unsafe { Self::load::<false>(pointers, 2 * i + 1) }]
     }
 }
 
 // SAFETY: every operand is read at `i` as `V`.
-unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
+unsafe impl<V: LoadStore, const N: usize> LoadOperands<V> for Same<N> {
     type Pointers = [*const u8; N];
 
     #[inline(always)]
     unsafe fn pointers(ins: *const *const u8) -> [*const u8; N] {
-        // SAFETY: there are N pointers, by the caller's promise.
+        // SAFETY: `ins` points to N pointers, by the caller's promise; an array of them has their layout.
         unsafe { ins.cast::<[*const u8; N]>().read() }
     }
 
     #[inline(always)]
-    fn first(pointers: &mut [*const u8; N]) -> Option<&mut *const u8> {
+    fn first_value(pointers: &mut [*const u8; N]) -> Option<&mut *const u8> {
         pointers.first_mut()
     }
 
     #[inline(always)]
-    fn replaced(pointers: [*const u8; N], _: usize, mut value: impl FnMut(*const u8) -> *const u8) -> [*const u8; N] {
+    fn map_values(pointers: [*const u8; N], _: usize, mut value: impl FnMut(*const u8) -> *const u8) -> [*const u8; N] {
         each(|k| value(pointers[k]))
     }
 
     #[inline(always)]
-    fn moved(pointers: [*const u8; N], steps: &[isize]) -> [*const u8; N] {
-        each(|k| pointers[k].wrapping_offset(steps[k]))
+    fn advanced(pointers: [*const u8; N], strides: &[isize]) -> [*const u8; N] {
+        each(|k| pointers[k].wrapping_offset(strides[k]))
     }
 
     #[inline(always)]
@@ -208,7 +109,7 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
         each(
             #[inline(always)]
             |k| {
-                // SAFETY: in bounds and initialised, by the caller's promise.
+                // SAFETY: element `i` of operand `k` is in bounds and initialised, by the caller's promise.
                 unsafe { V::load::<WIDE>(pointers[k], i) }
             },
         )
@@ -221,8 +122,8 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
     }
 
     #[inline(always)]
-    fn holding(mut x: [V; N], held: &[V; N], k: usize) -> [V; N] {
-        x[k] = held[k];
+    fn with_operand_of(mut x: [V; N], other: &[V; N], k: usize) -> [V; N] {
+        x[k] = other[k];
         x
     }
 
@@ -233,7 +134,8 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
         let pairs: [[V; 2]; N] = each(
             #[inline(always)]
             |k| {
-                // SAFETY: in bounds and initialised, by the caller's promise.
+                // SAFETY: elements `2 * i` and `2 * i + 1` of operand `k` are in bounds and initialised, by the
+                // caller's promise.
                 unsafe { V::load_pair(pointers[k], i) }
             },
         );
@@ -242,25 +144,25 @@ unsafe impl<V: Register, const N: usize> Load<V> for Same<N> {
 }
 
 // SAFETY: the mask is read at `i` as a mask, the others as `V`.
-unsafe impl<V: Register> Load<V> for MaskAndTwo
+unsafe impl<V: LoadStore> LoadOperands<V> for MaskAndTwo
 where
-    V::Mask: Register,
+    V::Mask: LoadStore,
 {
     type Pointers = [*const u8; 3];
 
     #[inline(always)]
     unsafe fn pointers(ins: *const *const u8) -> [*const u8; 3] {
-        // SAFETY: there are three pointers, by the caller's promise.
+        // SAFETY: `ins` points to three pointers, by the caller's promise; an array of them has their layout.
         unsafe { ins.cast::<[*const u8; 3]>().read() }
     }
 
     #[inline(always)]
-    fn first(pointers: &mut [*const u8; 3]) -> Option<&mut *const u8> {
+    fn first_value(pointers: &mut [*const u8; 3]) -> Option<&mut *const u8> {
         pointers.get_mut(1)
     }
 
     #[inline(always)]
-    fn replaced(
+    fn map_values(
         [mask, a, b]: [*const u8; 3],
         masks: usize,
         mut value: impl FnMut(*const u8) -> *const u8,
@@ -269,36 +171,37 @@ where
     }
 
     #[inline(always)]
-    fn moved(pointers: [*const u8; 3], steps: &[isize]) -> [*const u8; 3] {
-        each(|k| pointers[k].wrapping_offset(steps[k]))
+    fn advanced(pointers: [*const u8; 3], strides: &[isize]) -> [*const u8; 3] {
+        each(|k| pointers[k].wrapping_offset(strides[k]))
     }
 
     #[inline(always)]
     unsafe fn load<const WIDE: bool>([mask, a, b]: [*const u8; 3], i: usize) -> (V::Mask, [V; 2]) {
-        // SAFETY: in bounds and initialised, by the caller's promise.
+        // SAFETY: element `i` of the mask is in bounds and initialised, by the caller's promise.
         let mask = unsafe { V::Mask::load::<false>(mask, i) };
-        // SAFETY: as above.
+        // SAFETY: element `i` of the second operand is in bounds and initialised, by the caller's promise.
         let a = unsafe { V::load::<WIDE>(a, i) };
-        // SAFETY: as above.
+        // SAFETY: element `i` of the third operand is in bounds and initialised, by the caller's promise.
         let b = unsafe { V::load::<WIDE>(b, i) };
         (mask, [a, b])
     }
 }
 
-// SAFETY: `A` reads its operands, the others are read at `i` as `V`.
-unsafe impl<V: Register, A: Load<V>, B: Fed> Load<V> for Joined<A, B> {
+// SAFETY: `A` reads its own operands by its contract; the others are read at `i` as `V`.
+unsafe impl<V: LoadStore, A: LoadOperands<V>, B: Fed> LoadOperands<V> for Joined<A, B> {
     type Pointers = (A::Pointers, B::Rest<*const u8>);
 
     #[inline(always)]
     unsafe fn pointers(ins: *const *const u8) -> Self::Pointers {
-        // SAFETY: the pointers of `A` come first.
+        // SAFETY: `ins` points to `COUNT` pointers, of which those of `A` come first.
         let first = unsafe { A::pointers(ins) };
         let rest = B::rest(
             #[inline(always)]
             |k| {
-                // SAFETY: there are COUNT pointers in all, by the caller's promise.
+                // SAFETY: there are `COUNT` pointers in all, by the caller's promise, and `k` counts those behind
+                // `A`'s.
                 let at = unsafe { ins.add(A::COUNT + k) };
-                // SAFETY: as above.
+                // SAFETY: a pointer of the caller's array is initialised.
                 unsafe { at.read() }
             },
         );
@@ -306,39 +209,40 @@ unsafe impl<V: Register, A: Load<V>, B: Fed> Load<V> for Joined<A, B> {
     }
 
     #[inline(always)]
-    fn first(pointers: &mut Self::Pointers) -> Option<&mut *const u8> {
-        A::first(&mut pointers.0)
+    fn first_value(pointers: &mut Self::Pointers) -> Option<&mut *const u8> {
+        A::first_value(&mut pointers.0)
     }
 
     #[inline(always)]
-    fn replaced(
+    fn map_values(
         (first, rest): Self::Pointers,
         masks: usize,
         mut value: impl FnMut(*const u8) -> *const u8,
     ) -> Self::Pointers {
-        (A::replaced(first, masks, &mut value), B::map_rest(rest, value))
+        (A::map_values(first, masks, &mut value), B::map_rest(rest, value))
     }
 
     #[inline(always)]
-    fn moved((first, rest): Self::Pointers, steps: &[isize]) -> Self::Pointers {
-        let mut steps_of_rest = steps[A::COUNT..].iter();
+    fn advanced((first, rest): Self::Pointers, strides: &[isize]) -> Self::Pointers {
+        let mut strides_of_rest = strides[A::COUNT..].iter();
         let rest = B::map_rest(
             rest,
             #[inline(always)]
-            |p| steps_of_rest.next().map_or(p, |&step| p.wrapping_offset(step)),
+            |p| strides_of_rest.next().map_or(p, |&stride| p.wrapping_offset(stride)),
         );
-        (A::moved(first, steps), rest)
+        (A::advanced(first, strides), rest)
     }
 
     #[inline(always)]
     unsafe fn load<const WIDE: bool>((first, rest): Self::Pointers, i: usize) -> (A::Of<V>, B::Rest<V>) {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises that element `i` of each operand is in bounds and initialised, so of those of `A`
+        // too.
         let first = unsafe { A::load::<WIDE>(first, i) };
         let rest = B::map_rest(
             rest,
             #[inline(always)]
             |p| {
-                // SAFETY: in bounds and initialised, by the caller's promise.
+                // SAFETY: element `i` of every operand is in bounds and initialised, by the caller's promise.
                 unsafe { V::load::<WIDE>(p, i) }
             },
         );
@@ -346,12 +250,16 @@ unsafe impl<V: Register, A: Load<V>, B: Fed> Load<V> for Joined<A, B> {
     }
 }
 
+/// The pointers to the inputs of a formula, in a kernel on `C` at level `I`.
+pub(super) type InputPointers<F, C, I> = <<F as PointwiseFn>::Operands as LoadOperands<On<C, I>>>::Pointers;
+
 /// The output of a formula that computes on `V`.
 ///
 /// # Safety
 ///
-/// `store` writes element `i` of an output with elements of `SIZE` bytes, or of `WIDE_SIZE` if `WIDE`, and nothing else.
-pub unsafe trait Store<V: Value>: Outputs {
+/// `store` writes element `i` of an output with elements of `SIZE` bytes, or of `WIDE_SIZE` if `WIDE`, and nothing
+/// else.
+pub unsafe trait StoreOutput<V: Value>: Outputs {
     /// Bytes per element of the output.
     const SIZE: usize;
     /// Bytes per wide element.
@@ -364,7 +272,7 @@ pub unsafe trait Store<V: Value>: Outputs {
     /// Element `i` is in bounds, and nobody else reads or writes it.
     unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: Self::Of<V>, exact: bool);
 
-    /// Neighbours are stored as one word.
+    /// Whether two neighbours are stored as one word.
     const PAIRED: bool;
 
     /// Stores elements `2 * i` and `2 * i + 1`.
@@ -378,39 +286,42 @@ pub unsafe trait Store<V: Value>: Outputs {
     ///
     /// # Safety
     ///
-    /// As for [`Register::widen_run`].
+    /// R1 and R2 of `cast.rs`, and the host has the level of `V`.
     unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize);
 }
 
-/// How each kind of output is stored: as which register.
+/// Each kind of output is stored as one value: which one.
 macro_rules! stores {
     ($($kind:ty, $register:ty;)*) => {$(
-        // SAFETY: a register of SIZE bytes is written at `i`.
-        unsafe impl<V: Value> Store<V> for $kind
+        // SAFETY: one value of SIZE bytes is written at `i`, and nothing else.
+        unsafe impl<V: Value> StoreOutput<V> for $kind
         where
-            $register: Register,
+            $register: LoadStore,
         {
-            const SIZE: usize = <$register as Register>::SIZE;
-            const WIDE_SIZE: usize = <$register as Register>::WIDE_SIZE;
+            const SIZE: usize = <$register as LoadStore>::SIZE;
+            const WIDE_SIZE: usize = <$register as LoadStore>::WIDE_SIZE;
 
             #[inline(always)]
             unsafe fn store<const WIDE: bool>(out: *mut u8, i: usize, value: $register, exact: bool) {
-                // SAFETY: passed on.
+                // SAFETY: the caller promises that element `i` of the output, which holds such values, is in bounds and
+                // nobody else's.
                 unsafe { value.store::<WIDE>(out, i, exact) };
             }
 
-            const PAIRED: bool = <$register as Register>::PAIRED;
+            const PAIRED: bool = <$register as LoadStore>::PAIRED;
 
             #[inline(always)]
             unsafe fn store_pair(out: *mut u8, i: usize, pair: [$register; 2], exact: bool) {
-                // SAFETY: passed on.
-                unsafe { <$register as Register>::store_pair(pair, out, i, exact) };
+                // SAFETY: the caller promises that elements `2 * i` and `2 * i + 1` of the output are in bounds and
+                // nobody else's.
+                unsafe { <$register as LoadStore>::store_pair(pair, out, i, exact) };
             }
 
             #[inline(always)]
             unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize) {
-                // SAFETY: passed on.
-                unsafe { <$register as Register>::narrow_run(from, to, n) };
+                // SAFETY: the caller promises R1 and R2 for elements of the output, which hold such values, and the
+                // level.
+                unsafe { <$register as LoadStore>::narrow_run(from, to, n) };
             }
         }
     )*};

@@ -1,222 +1,249 @@
-//! The walk of a driver over what is not one dense run.
+//! Planes of elements through a kernel: which of six ways suits a plane, and the loops over rows and tiles.
 //!
-//! A *plane* is what `for_each` hands out: rows of elements. It is walked
+//! A *plane* is what `TensorIter::for_each` hands out: `rows` rows of `cols` elements, each operand with a stride
+//! within rows (`inner`) and one from row to row (`outer`). It is computed, in this order of preference,
 //!
-//! * row by row without staging, if every operand is a dense run in each row, and rows are long or there is but one;
-//! * by one call of the body, if it goes through such rows itself ([`Rows`]): light formulas;
-//! * in tiles of part of a row, if rows are long;
+//! * element by element, if operands may overlap in a way that nobody could analyse;
+//! * by one call of the kernel, if that takes such rows itself ([`RowLayout`]): light formulas;
+//! * in squares (`plane_squares.rs`), if some operand is dense across rows while others are dense within them, as in
+//!   `a + b.t()`;
 //! * in tiles of many rows, if rows are short, or not long and nothing but broadcast operands needs staging for it: an
 //!   operand that is dense across rows needs none then;
-//! * in squares, if some operand is dense across rows while others are dense within them, as in `a + b.t()`: every line of
-//!   memory is then used up when it is met;
-//! * element by element, if operands may overlap in a way that nobody could analyse.
+//! * row by row without staging, if every operand is a dense run in each row;
+//! * in tiles of a part of a row.
 //!
-//! A tile is read completely before any of it is written, and what it writes is read by no other tile (I4 of `TensorIter`).
-//! A staged input is not staged again while its source stays where it is: a number is converted once, a broadcast row once.
+//! If every row is the same, one is computed in the way above and copied to the others.
+//!
+//! A tile is read completely before any of it is written, and no other tile reads what it writes (I4 of `TensorIter`).
+//! A staged input is not staged again while its source stays the same: a number is converted once, a broadcast row
+//! once.
 
-use super::body::{Body, Going};
-use super::driver::{Driver, MAX, STAGE};
-use super::rows::{LONG, Rows, SHORT, Walks};
-use super::streaming;
-use crate::lane::{Lane, Stage};
-use crate::lines::{end_stream, prefetch_run};
-use crate::moves::{SIDE, Tile};
+use super::kernel_fn::{KernelFn, Traversal};
+use super::non_temporal;
+use super::operand_base::MAX_OPERANDS;
+use super::row_layout::{LONG_ROW_BYTES, RowLayout, RowMode, SHORT_ROW};
+use crate::cache_lines::store_fence;
+use crate::staging::{StageBuffer, Stager};
+use crate::tile_copy::Tile;
 use monomorph_iter::TensorIter;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes of the block that a square is staged in.
-const SQUARE: usize = 16384;
+/// Bytes of the block that a tile of one operand is staged in. Larger blocks save calls of the kernel; those of three
+/// operands still stay in a first-level cache of 32 KiB (decision 0010).
+pub(super) const STAGE_BYTES: usize = 8192;
 
-/// Operands that squares can stage.
-const SQUARES: usize = 3;
-
-/// One run of a driver, shared by the threads that do it.
-pub(super) struct Planes<'d> {
-    body: Body,
-    lanes: &'d [Lane],
-    first: usize,
+/// One run of a driver, shared by the threads that do it. D1 and D2 are those of [`Driver`](super::driver::Driver).
+pub(super) struct PlaneLoop<'d> {
+    pub(super) kernel: KernelFn,
+    pub(super) stagers: &'d [Stager],
+    /// The operand that the kernel compares with its output.
+    first_value: usize,
+    /// Elements must be computed one by one, in order.
     serial: bool,
     /// An element takes longer to move than to compute.
     light: bool,
-    /// The rows that the body takes (K6).
-    walks: Walks,
-    /// No cache will keep the output.
-    streams: bool,
-    /// Bit `k` is set if operand `k` is staged whatever its strides.
-    staged: u32,
-    /// Elements that a block holds of every operand.
+    /// The rows that the kernel takes (K6).
+    row_mode: RowMode,
+    /// The output is too large for any cache.
+    non_temporal: bool,
+    /// Bit `k` is set if operand `k` is staged whatever its strides: it is converted, conjugated or negated.
+    always_staged: u32,
+    /// Elements that a staging block holds of every operand.
     capacity: usize,
-    params: *const (),
-    /// Set by the first body that finds data without a result; everyone else then stops.
+    pub(super) params: *const (),
+    /// Set by the first thread that finds operands without a result; all others then stop.
     pub(super) fault: AtomicBool,
 }
 
-// SAFETY: `params` points to parameters, which are `Sync`; everything else is so by itself.
-unsafe impl Sync for Planes<'_> {}
+// SAFETY: `params` points to a formula's parameters, which are `Sync` and only read; every other field is `Sync` by
+// itself.
+unsafe impl Sync for PlaneLoop<'_> {}
 
-impl<'d> Planes<'d> {
-    pub(super) fn new(driver: &Driver, iter: &TensorIter, lanes: &'d [Lane], params: *const ()) -> Planes<'d> {
-        let bit = |(k, lane): (usize, &Lane)| u32::from(!lane.is_direct()) << k;
-        Planes {
-            body: driver.body,
-            lanes,
-            first: driver.first,
-            serial: iter.must_be_serial(),
-            light: driver.light,
-            walks: driver.walks,
-            streams: driver.light && !iter.must_be_serial() && streaming::pays(iter.numel() * lanes[0].size()),
-            staged: lanes.iter().enumerate().map(bit).sum(),
-            capacity: lanes.iter().map(|lane| lane.capacity_of(STAGE)).min().unwrap_or(1),
+impl<'d> PlaneLoop<'d> {
+    pub(super) fn new(
+        kernel: KernelFn,
+        first_value: usize,
+        light: bool,
+        row_mode: RowMode,
+        iter: &TensorIter,
+        stagers: &'d [Stager],
+        params: *const (),
+    ) -> PlaneLoop<'d> {
+        let bit = |(k, stager): (usize, &Stager)| u32::from(!stager.is_direct()) << k;
+        let serial = iter.must_be_serial();
+        PlaneLoop {
+            kernel,
+            stagers,
+            first_value,
+            serial,
+            light,
+            row_mode,
+            non_temporal: light && !serial && non_temporal::is_worthwhile(iter.numel() * stagers[0].size()),
+            always_staged: stagers.iter().enumerate().map(bit).sum(),
+            capacity: stagers.iter().map(|stager| stager.capacity_of(STAGE_BYTES)).min().unwrap_or(1),
             params,
             fault: AtomicBool::new(false),
         }
     }
 
-    /// Computes `rows` rows of `cols` elements. `strides` are those within a row, then those from row to row.
+    /// Computes a plane: `rows` rows of `cols` elements. `strides` are those within a row, then those from row to row.
     ///
-    /// The loop of `for_each`: called within its contract, W1 and W2, and under D1 and D2.
-    pub(super) fn plane(&self, at: &[*mut u8], strides: &[isize], cols: usize, rows: usize) {
+    /// # Safety
+    ///
+    /// * PL1 of [`Plane`] for `at`, `strides`, `cols` and `rows`.
+    /// * D1 and D2 of the driver; K4 for the parameters.
+    pub(super) unsafe fn plane(&self, at: &[*mut u8], strides: &[isize], cols: usize, rows: usize) {
         if self.fault.load(Ordering::Relaxed) {
             return;
         }
-        let (inner, outer) = strides.split_at(self.lanes.len());
-        let mut staged = self.staged;
-        for (k, lane) in self.lanes.iter().enumerate() {
-            let dense = inner[k] == lane.size() as isize;
-            // A body looks for its output among its inputs in one place only; found elsewhere it would run one element at a
-            // time, which costs more than a copy.
-            let other = k != 0 && k != self.first && at[k] == at[0];
+        let (inner, outer) = strides.split_at(self.stagers.len());
+        let mut staged = self.always_staged;
+        for (k, stager) in self.stagers.iter().enumerate() {
+            let dense = inner[k] == stager.size() as isize;
+            // A kernel looks for its output in one input only. As another input it would fail the loop's overlap check
+            // and run one element at a time, which costs more than a copy.
+            let other = k != 0 && k != self.first_value && at[k] == at[0];
             staged |= u32::from(!dense || other) << k;
         }
         let plane = Plane { at, inner, outer, cols, rows, staged };
-        let done = if self.repeats(&plane) { self.repeated(&plane) } else { self.walk(&plane) };
-        if self.streams {
-            end_stream();
+        let done = if self.repeats_one_row(&plane) { self.compute_row_and_copy(&plane) } else { self.compute(&plane) };
+        if self.non_temporal {
+            store_fence();
         }
         if !done {
             self.fault.store(true, Ordering::Relaxed);
         }
     }
 
-    /// False if the data has no result, here and below.
-    fn walk(&self, plane: &Plane<'_>) -> bool {
+    /// Computes a plane in the way that suits it. False if some operands have no result, here and below.
+    fn compute(&self, plane: &Plane<'_>) -> bool {
         let &Plane { cols, rows, staged, .. } = plane;
         if self.serial {
             self.tiles(plane, 1, 1)
-        } else if let Some(rows) = self.by_rows(plane) {
-            self.row(plane, 0, Going::Rows(&rows))
-        } else if self.is_square(plane) {
+        } else if let Some(rows) = self.rows_for_kernel(plane) {
+            self.call_for_row(plane, 0, Traversal::Rows(&rows))
+        } else if self.suits_squares(plane) {
             self.squares(plane)
-        } else if let Some(staged) = self.joined(plane) {
+        } else if let Some(staged) = self.staged_in_joined_rows(plane) {
             self.tiles(&Plane { staged, ..*plane }, cols, rows.min(self.capacity / cols))
         } else if staged == 0 {
-            let going = if self.streams { Going::Streamed } else { Going::Along };
-            (0..plane.rows).all(|row| self.row(plane, row, going))
+            let traversal = if self.non_temporal { Traversal::NonTemporal } else { Traversal::Dense };
+            (0..plane.rows).all(|row| self.call_for_row(plane, row, traversal))
         } else {
             self.tiles(plane, cols.min(self.capacity), 1)
         }
     }
 
     /// True if every row is the same, and copying one costs less than computing it.
-    fn repeats(&self, plane: &Plane<'_>) -> bool {
+    fn repeats_one_row(&self, plane: &Plane<'_>) -> bool {
         let &Plane { outer, cols, rows, .. } = plane;
         let same = rows > 1 && !self.serial && !self.light && outer[0] != 0 && outer[1..].iter().all(|&step| step == 0);
-        same && (cols >= SHORT || self.lanes[0].is_dense(&plane.tile(0)))
+        same && (cols >= SHORT_ROW || self.stagers[0].is_dense(&plane.tile(0)))
     }
 
-    /// One row, copied to all others.
-    fn repeated(&self, plane: &Plane<'_>) -> bool {
+    /// Computes the first row and copies it to all others.
+    fn compute_row_and_copy(&self, plane: &Plane<'_>) -> bool {
         let &Plane { at, inner, cols, rows, .. } = plane;
-        if !self.walk(&Plane { rows: 1, ..*plane }) {
+        if !self.compute(&Plane { rows: 1, ..*plane }) {
             return false;
         }
-        let lane = &self.lanes[0];
-        let is_dense = lane.is_dense(&plane.tile(0));
+        let stager = &self.stagers[0];
+        let is_dense = stager.is_dense(&plane.tile(0));
         let mut row = 1;
         while row < rows {
-            // Of a dense plane as many rows as there are already, as long as the first-level cache keeps them.
+            // A dense plane is doubled, as many rows at a time as there are already, while the first-level cache holds
+            // them.
             let more = if is_dense { row.min((self.capacity / cols).max(1)).min(rows - row) } else { 1 };
             let to = plane.element(0, row, 0);
-            // SAFETY: W1: both rows are the output's, and they lie apart (no two elements of an output share memory); the
-            // first rows are computed.
-            unsafe { lane.copy(at[0], to, inner[0], more * cols) };
+            // SAFETY:
+            // * in bounds: `row + more <= rows`, and `more > 1` only if the rows are one dense run (PL1);
+            // * apart: both sides are different rows of an output, no two elements of which share memory;
+            // * initialised: the first `row >= more` rows are computed; nobody else uses the output (PL1).
+            unsafe { stager.copy(at[0], to, inner[0], more * cols) };
             row += more;
         }
         true
     }
 
-    /// What is staged if tiles take several rows; `None` if they had better not.
-    fn joined(&self, plane: &Plane<'_>) -> Option<u32> {
+    /// The operands to be staged if tiles take several rows; `None` if they had better not.
+    fn staged_in_joined_rows(&self, plane: &Plane<'_>) -> Option<u32> {
         let &Plane { inner, outer, cols, rows, .. } = plane;
         if rows == 1 || cols > self.capacity / 2 {
             return None;
         }
         let bits = |holds: &dyn Fn(usize) -> bool| (0..inner.len()).map(|k| u32::from(holds(k)) << k).sum::<u32>();
         let uneven = bits(&|k| outer[k] != inner[k] * cols as isize);
-        // One row for all is staged once.
-        let dear = uneven & !plane.staged & !bits(&|k| k != 0 && outer[k] == 0);
-        (cols < SHORT || dear == 0).then_some(plane.staged | uneven)
+        // A row that is broadcast is staged once for the whole plane; any other operand once for every tile.
+        let expensive = uneven & !plane.staged & !bits(&|k| k != 0 && outer[k] == 0);
+        (cols < SHORT_ROW || expensive == 0).then_some(plane.staged | uneven)
     }
 
-    /// True if an operand is dense across rows, or nearly, and must be staged.
-    fn is_square(&self, plane: &Plane<'_>) -> bool {
-        let across = |k: usize| plane.tile(k).takes_squares();
-        let is_staged = |k: &usize| plane.staged >> k & 1 == 1;
-        (0..self.lanes.len()).filter(is_staged).any(across)
-            && (0..self.lanes.len()).filter(is_staged).count() <= SQUARES
-    }
-
-    /// The rows as the body takes them, if it does and joining them would not be faster.
-    fn by_rows(&self, plane: &Plane<'_>) -> Option<Rows> {
+    /// The rows as the kernel takes them, if it does and joining them into tiles would not be faster.
+    fn rows_for_kernel(&self, plane: &Plane<'_>) -> Option<RowLayout> {
         let is_apart = plane.at[1..].iter().all(|&at| at != plane.at[0]);
-        if self.walks == Walks::One || self.streams || self.staged != 0 || !is_apart {
+        if self.row_mode == RowMode::Single || self.non_temporal || self.always_staged != 0 || !is_apart {
             return None;
         }
-        let operand = |k: usize| (self.lanes[k].size(), [plane.inner[k], plane.outer[k]]);
-        let rows = Rows::of(self.walks, [plane.cols, plane.rows], self.lanes.len(), operand)?;
-        let is_worth =
-            rows.still.is_some() || plane.cols * self.lanes[0].size() >= LONG || self.joined(plane).is_none();
-        is_worth.then_some(rows)
+        let operand = |k: usize| (self.stagers[k].size(), [plane.inner[k], plane.outer[k]]);
+        let rows = RowLayout::of(self.row_mode, [plane.cols, plane.rows], self.stagers.len(), operand)?;
+        let is_faster = rows.broadcast.is_some()
+            || plane.cols * self.stagers[0].size() >= LONG_ROW_BYTES
+            || self.staged_in_joined_rows(plane).is_none();
+        is_faster.then_some(rows)
     }
 
-    /// A row, nothing staged, or all rows from it on.
-    fn row(&self, plane: &Plane<'_>, row: usize, going: Going<'_>) -> bool {
-        let mut ins = [std::ptr::null(); MAX];
-        for (k, to) in ins.iter_mut().enumerate().take(self.lanes.len() - 1) {
+    /// Calls the kernel for a row of which nothing is staged, or, by [`Traversal::Rows`], for all rows from it on.
+    fn call_for_row(&self, plane: &Plane<'_>, row: usize, traversal: Traversal<'_>) -> bool {
+        let mut ins = [std::ptr::null(); MAX_OPERANDS];
+        for (k, to) in ins.iter_mut().enumerate().take(self.stagers.len() - 1) {
             *to = plane.element(k + 1, row, 0).cast_const();
         }
         let out = plane.element(0, row, 0);
-        // SAFETY: K1, K2 by D2 and W1 (every operand is a dense run of its row, or stands still in it, K6), K3 by I4, K4 by the
-        // contract of `run`.
-        unsafe { self.dense(out, &ins, plane.cols, going) }
+        // SAFETY:
+        // * K1 by D2;
+        // * K2: nothing is staged, so every operand is a dense run of `cols` elements in its row, in bounds by PL1;
+        // * K3: the iteration is not serial, so inputs are the output or apart from it (I4);
+        // * K4: `plane` was promised it;
+        // * K6: rows come from `rows_for_kernel`, which asks for a mode that takes them and for inputs that are not the
+        //   output.
+        unsafe { self.call_kernel(out, &ins, plane.cols, traversal) }
     }
 
-    /// A dense run, past the caches only if no input is the output.
+    /// Calls the kernel for dense operands, with non-temporal stores only if no input is the output.
     ///
     /// # Safety
     ///
-    /// K1 to K4 and K6 of `body.rs`.
+    /// K1 to K4 and K6 of `kernel_fn.rs`.
     #[inline]
-    unsafe fn dense(&self, out: *mut u8, ins: &[*const u8; MAX], n: usize, going: Going<'_>) -> bool {
-        let is_input = || ins[..self.lanes.len() - 1].iter().any(|&at| std::ptr::eq(at, out));
-        let going = if matches!(going, Going::Streamed) && is_input() { Going::Along } else { going };
-        // SAFETY: passed on; K5: no input is the output, and `plane` ends the stream.
-        unsafe { (self.body)(out, ins.as_ptr(), n, self.params, going) }
+    unsafe fn call_kernel(
+        &self,
+        out: *mut u8,
+        ins: &[*const u8; MAX_OPERANDS],
+        n: usize,
+        traversal: Traversal<'_>,
+    ) -> bool {
+        let is_input = || ins[..self.stagers.len() - 1].iter().any(|&at| std::ptr::eq(at, out));
+        let traversal =
+            if matches!(traversal, Traversal::NonTemporal) && is_input() { Traversal::Dense } else { traversal };
+        // SAFETY:
+        // * K1 to K4 and K6: the caller promises them;
+        // * K5: no input is the output where stores are non-temporal, and `plane` ends with a fence.
+        unsafe { (self.kernel)(out, ins.as_ptr(), n, self.params, traversal) }
     }
 
-    /// In tiles of `rows` rows of `cols` elements.
+    /// Computes in tiles of `rows` rows of `cols` elements.
     fn tiles(&self, plane: &Plane<'_>, cols: usize, rows: usize) -> bool {
-        let mut blocks = [const { Stage::<STAGE>::NEW }; MAX];
-        let mut scratch = Stage::<STAGE>::NEW;
+        let mut blocks = [const { StageBuffer::<STAGE_BYTES>::NEW }; MAX_OPERANDS];
+        let mut scratch = StageBuffer::<STAGE_BYTES>::NEW;
         let scratch = scratch.data();
         // What each block was last filled from, and with how many elements.
-        let mut held = [(std::ptr::null::<u8>(), 0); MAX];
-        let mut ins = [std::ptr::null::<u8>(); MAX];
+        let mut filled = [(std::ptr::null::<u8>(), 0); MAX_OPERANDS];
+        let mut ins = [std::ptr::null::<u8>(); MAX_OPERANDS];
         for row in (0..plane.rows).step_by(rows) {
             for col in (0..plane.cols).step_by(cols) {
                 let (rows, cols) = (rows.min(plane.rows - row), cols.min(plane.cols - col));
                 let tile = |k: usize| Tile { cols, rows, inner: plane.inner[k], outer: plane.outer[k] };
-                for k in 1..self.lanes.len() {
+                for k in 1..self.stagers.len() {
                     let from = plane.element(k, row, col).cast_const();
                     if plane.staged >> k & 1 == 0 {
                         ins[k - 1] = from;
@@ -224,89 +251,36 @@ impl<'d> Planes<'d> {
                     }
                     let block = blocks[k].data();
                     ins[k - 1] = block;
-                    if self.serial || held[k].0 != from || held[k].1 < rows * cols {
-                        // SAFETY: L1 by W1, L2 since a tile has no more elements than every block holds, L3 by I4.
-                        unsafe { self.lanes[k].load(from, tile(k), block, scratch) };
-                        held[k] = (from, rows * cols);
+                    if self.serial || filled[k].0 != from || filled[k].1 < rows * cols {
+                        // SAFETY:
+                        // * L1: the tile is part of the plane (PL1);
+                        // * L2: a tile has at most `capacity` elements, which every block holds; `scratch` is another
+                        //   block;
+                        // * L3: nobody else writes the operand (PL1), and this thread writes after it has read (I4).
+                        unsafe { self.stagers[k].load(from, tile(k), block, scratch) };
+                        filled[k] = (from, rows * cols);
                     }
                 }
                 let to = plane.element(0, row, col);
                 let is_staged = plane.staged & 1 == 1;
                 let out = if is_staged { blocks[0].data() } else { to };
-                let going = if self.streams && !is_staged { Going::Streamed } else { Going::Along };
-                // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by I4
-                // or because the tile is one element, K4 by the contract of `run`.
-                if !unsafe { self.dense(out, &ins, rows * cols, going) } {
+                let traversal = if self.non_temporal && !is_staged { Traversal::NonTemporal } else { Traversal::Dense };
+                // SAFETY:
+                // * K1 by D2; K4: `plane` was promised it; K6 doesn't apply;
+                // * K2: staged operands are dense in their blocks, the others are dense runs of the tile's elements in
+                //   memory (PL1);
+                // * K3: blocks are locals of their own, and operands in memory are the output or apart from it (I4),
+                //   unless the iteration is serial, where the tile is one element.
+                if !unsafe { self.call_kernel(out, &ins, rows * cols, traversal) } {
                     return false;
                 }
                 if is_staged {
-                    // SAFETY: L1 by W1, L2 as above; the body filled the block; no other tile uses these elements (I4), or
-                    // all tiles are done by this thread.
-                    unsafe { self.lanes[0].store(out, to, tile(0), scratch) };
-                }
-            }
-        }
-        true
-    }
-}
-
-impl Planes<'_> {
-    /// In squares. Only what is staged is moved by squares; a body still takes row by row of one.
-    #[inline(never)]
-    fn squares(&self, plane: &Plane<'_>) -> bool {
-        let mut blocks = [const { Stage::<SQUARE>::NEW }; SQUARES];
-        let mut scratch = Stage::<SQUARE>::NEW;
-        let scratch = scratch.data();
-        let mut free = blocks.iter_mut();
-        let n = self.lanes.len();
-        // The block of each staged operand, null for the others.
-        let mut block = [std::ptr::null_mut::<u8>(); MAX];
-        for (k, block) in block.iter_mut().enumerate().take(n) {
-            if plane.staged >> k & 1 == 1
-                && let Some(stage) = free.next()
-            {
-                *block = stage.data();
-            }
-        }
-        let capacity = self.lanes.iter().map(|lane| lane.capacity_of(SQUARE)).min().unwrap_or(1);
-        let (side, height) = (SIDE.min(plane.cols), (capacity / SIDE).min(SIDE).min(plane.rows));
-        let mut ins = [std::ptr::null::<u8>(); MAX];
-        for row in (0..plane.rows).step_by(height) {
-            for col in (0..plane.cols).step_by(side) {
-                let (rows, cols) = (height.min(plane.rows - row), side.min(plane.cols - col));
-                let tile = |k: usize| Tile { cols, rows, inner: plane.inner[k], outer: plane.outer[k] };
-                for k in (1..n).filter(|&k| !block[k].is_null()) {
-                    let from = plane.element(k, row, col).cast_const();
-                    // SAFETY: L1 by W1, L2 since a square has no more elements than every block holds, L3 by I4.
-                    unsafe { self.lanes[k].load(from, tile(k), block[k], scratch) };
-                    let (row, col) = if col + side < plane.cols { (row, col + side) } else { (row + height, 0) };
-                    if row < plane.rows {
-                        self.lanes[k].prefetch(plane.element(k, row, col), tile(k));
-                    }
-                }
-                let at = |k: usize, r: usize| {
-                    let staged = block[k].wrapping_add(r * cols * self.lanes[k].size());
-                    if block[k].is_null() { plane.element(k, row + r, col) } else { staged }
-                };
-                let unstaged = |k: &usize| block[*k].is_null();
-                for r in 0..rows {
-                    // The runs of a square are too short for the processor to see where they lead.
-                    for k in (0..n).filter(unstaged) {
-                        prefetch_run(plane.element(k, row + r, col + side), side * self.lanes[k].size());
-                    }
-                    for (k, to) in ins.iter_mut().enumerate().take(n - 1) {
-                        *to = at(k + 1, r).cast_const();
-                    }
-                    // SAFETY: K1, K2 by D2 and W1 (staged operands are dense in their blocks, the others in memory), K3 by
-                    // I4, K4 by the contract of `run`.
-                    if !unsafe { (self.body)(at(0, r), ins.as_ptr(), cols, self.params, Going::Along) } {
-                        return false;
-                    }
-                }
-                if !block[0].is_null() {
-                    let to = plane.element(0, row, col);
-                    // SAFETY: L1 by W1, L2 as above; the body filled the block; no other square uses these elements (I4).
-                    unsafe { self.lanes[0].store(block[0], to, tile(0), scratch) };
+                    // SAFETY:
+                    // * L1: the tile is part of the plane (PL1);
+                    // * L2: a tile has at most `capacity` elements, which every block holds; `scratch` is another
+                    //   block;
+                    // * the kernel filled the block, and nobody else uses these elements of the output (PL1).
+                    unsafe { self.stagers[0].store(out, to, tile(0), scratch) };
                 }
             }
         }
@@ -315,22 +289,29 @@ impl Planes<'_> {
 }
 
 /// What `for_each` hands out.
-struct Plane<'p> {
+///
+/// Invariants:
+/// * PL1: `element(k, row, col)` of operand `k` is in bounds for every `row < rows` and `col < cols`, and initialised
+///   if the operand is an input. Nobody else writes these elements, or reads those of the output (W1, W2 of
+///   `for_each`).
+pub(super) struct Plane<'p> {
     at: &'p [*mut u8],
-    inner: &'p [isize],
-    outer: &'p [isize],
-    cols: usize,
-    rows: usize,
+    pub(super) inner: &'p [isize],
+    pub(super) outer: &'p [isize],
+    pub(super) cols: usize,
+    pub(super) rows: usize,
     /// Bit `k` is set if operand `k` is staged.
-    staged: u32,
+    pub(super) staged: u32,
 }
 
 impl Plane<'_> {
-    fn tile(&self, k: usize) -> Tile {
+    /// Operand `k`, all of it.
+    pub(super) fn tile(&self, k: usize) -> Tile {
         Tile { cols: self.cols, rows: self.rows, inner: self.inner[k], outer: self.outer[k] }
     }
 
-    fn element(&self, k: usize, row: usize, col: usize) -> *mut u8 {
+    /// The address of an element of operand `k`.
+    pub(super) fn element(&self, k: usize, row: usize, col: usize) -> *mut u8 {
         self.at[k].wrapping_offset(row as isize * self.outer[k] + col as isize * self.inner[k])
     }
 }

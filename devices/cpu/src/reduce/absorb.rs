@@ -4,9 +4,9 @@ use super::body::{Rows, TALL, Work, dense_lanes, sweep};
 use super::held::held;
 use super::lanes::Lanes;
 use super::parts::{Acc, AccumulatorAt};
-use crate::cell::{Cell, load};
+use crate::cache_lines::prefetch_run;
+use crate::element::{CpuElement, load};
 use crate::isa::{Isa, Kernel};
-use crate::lines::prefetch_run;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
@@ -31,7 +31,7 @@ pub(super) struct Group {
 /// B1 to B3.
 pub(super) unsafe fn absorb<F, C, I>(lanes: Lanes, rows: &Rows)
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
@@ -48,7 +48,7 @@ impl Group {
     ///
     /// B3 for the element.
     #[inline(always)]
-    unsafe fn element<C: Cell, I: Isa>(&self, k: usize, j: usize) -> (On<C, I>, On<i64, I>) {
+    unsafe fn element<C: CpuElement, I: Isa>(&self, k: usize, j: usize) -> (On<C, I>, On<i64, I>) {
         let row = self.at.wrapping_offset(self.stride.wrapping_mul(k as isize));
         // SAFETY: row `k` has an initialised element `j` (B3).
         let x = unsafe { load::<C>(row, j) };
@@ -64,7 +64,7 @@ impl Group {
     #[inline(always)]
     pub(super) unsafe fn four<F, C, I>(&self, k: usize, j: usize) -> Acc<F, C, I>
     where
-        C: Cell,
+        C: CpuElement,
         I: Isa,
         On<C, I>: Value<Mask = On<bool, I>>,
         F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
@@ -92,7 +92,7 @@ impl Group {
 
 impl<F, C, I> Kernel<I> for Work<F, C, Rows>
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,

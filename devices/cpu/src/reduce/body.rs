@@ -16,7 +16,7 @@ use super::lanes::Lanes;
 use super::meet::{collapse, merge};
 use super::parts::{Acc, AccumulatorAt, First, PART, Parts, Second};
 use super::results::Keep;
-use crate::cell::Cell;
+use crate::element::CpuElement;
 use crate::isa::{Isa, Portable};
 use crate::on::On;
 use monomorph_ops::algebra::Value;
@@ -88,7 +88,7 @@ pub struct Bodies {
 /// The bodies of fold `F` on `C` at level `I`.
 pub(super) const fn bodies<F, C, I>() -> Bodies
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
@@ -137,7 +137,7 @@ pub(super) unsafe fn sweep<F, C, I>(
     fresh: bool,
     acc: impl Fn(usize) -> Acc<F, C, I>,
 ) where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
@@ -174,7 +174,7 @@ pub(super) unsafe fn sweep<F, C, I>(
 /// names, which nobody else uses.
 unsafe fn finish<F, C>(lanes: Lanes, n: usize, count: i64, outs: [*mut u8; 2])
 where
-    C: Cell,
+    C: CpuElement,
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
     F: Fold<On<C, Portable>, On<i64, Portable>, Accumulator: AccumulatorAt<C, Portable>>,
     F::Results: Keep<C, Portable>,
@@ -196,7 +196,7 @@ where
 /// B2 for lane 0, which need not hold anything.
 unsafe fn nothing<F, C>(lanes: Lanes)
 where
-    C: Cell,
+    C: CpuElement,
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
     F: Fold<On<C, Portable>, On<i64, Portable>, Accumulator: AccumulatorAt<C, Portable>>,
 {

@@ -9,8 +9,8 @@ use super::results::Stores;
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::isa::Level;
-use crate::lane::Lane;
-use crate::pointwise::Base;
+use crate::pointwise::OperandBase;
+use crate::staging::Stager;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, TypedRule};
@@ -26,7 +26,7 @@ pub struct Ready(Work);
 )]
 enum Work {
     /// Folds the elements of the input.
-    Fold { driver: Driver, input: Base },
+    Fold { driver: Driver, input: OperandBase },
     /// Writes the result of no element to every element of the outputs.
     Fill(Fill),
     /// Nothing: there are no elements, and none of an output.
@@ -100,14 +100,14 @@ unsafe fn bind(
     }
     let input = match operand {
         // SAFETY: the storage stays borrowed until the result is dropped (E2).
-        Operand::Tensor(tensor) => Base::at(unsafe { tensor.data() }),
-        Operand::Number(number) => Base::number(number.bytes()),
+        Operand::Tensor(tensor) => OperandBase::Memory(unsafe { tensor.data() }),
+        Operand::Number(number) => OperandBase::number(number.bytes()),
         Operand::Absent => {
             return Err(ErrorKind::ArgumentRule { rule: "argument self is absent; a reduction needs a tensor" }.into());
         }
     };
     let from = kinds.len();
-    let lane = Lane::input(
+    let lane = Stager::input(
         iter.dtype(from),
         compute,
         Bits::of(iter.dtype(from), iter.is_conj(from), iter.is_neg(from)),

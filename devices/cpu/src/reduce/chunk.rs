@@ -5,17 +5,17 @@ use super::lanes::Lanes;
 use super::layout::{BESIDE, Dim, LANES, Layout, Way};
 use super::parts::PART;
 use super::walk::Runs;
-use crate::lane::{BLOCK, Block, Lane, Stage, Tile};
+use crate::staging::{STAGE_BLOCK_BYTES, StageBlock, StageBuffer, Stager, Tile};
 use std::ops::Range;
 
 /// Rows that are staged together: as many as a body folds in one pass.
 const STAGED: usize = TALL;
 
 /// Room for those rows, of as many lanes as are staged.
-type Staged = Stage<{ STAGED * BLOCK }>;
+type Staged = StageBuffer<{ STAGED * STAGE_BLOCK_BYTES }>;
 
 /// Room for one part of the accumulators of outputs beside each other.
-type Beside = Stage<{ BESIDE * PART }>;
+type Beside = StageBuffer<{ BESIDE * PART }>;
 
 /// The elements of a reduction and what folds them.
 ///
@@ -26,7 +26,7 @@ type Beside = Stage<{ BESIDE * PART }>;
 pub(super) struct Chunks<'a> {
     pub(super) layout: &'a Layout,
     pub(super) bodies: &'a Bodies,
-    pub(super) lane: &'a Lane,
+    pub(super) lane: &'a Stager,
 }
 
 /// Lanes of one output that are being filled.
@@ -102,7 +102,7 @@ impl Chunks<'_> {
         if width == 1 {
             // SAFETY: B1 by H2; B2: a row of lanes is filled, which are this function's own.
             unsafe { (self.bodies.collapse)(lanes, row, 1) };
-            // SAFETY: both have room for a lane, and lie apart: `lanes` are this function's own. Lane 0 was just
+            // SAFETY: both have room for a lane, and lie apart: `lanes` are this function's own. Stager 0 was just
             // filled.
             return unsafe { self.copy(lanes, into, 1) };
         }
@@ -112,7 +112,7 @@ impl Chunks<'_> {
         for (from, to, part) in [(lanes.first, turned.first, first), (lanes.second, turned.second, second)] {
             if part > 0 {
                 // SAFETY: V1, V2: both have room for so many parts, which were filled, and lie apart.
-                unsafe { self.lane.turn(from, row, width, to, part) };
+                unsafe { self.lane.transpose(from, row, width, to, part) };
             }
         }
         // SAFETY: B1 by H2; B2: so many lanes are filled, which are this function's own.
@@ -144,10 +144,10 @@ impl Chunks<'_> {
     ///
     /// As for `fold`.
     unsafe fn across(&self, at: *const u8, range: Range<usize>, into: Lanes) {
-        let (mut first, mut second) = (Block::NEW, Block::NEW);
+        let (mut first, mut second) = (StageBlock::NEW, StageBlock::NEW);
         // A block has room for LANES parts, of which `bodies` asserts that they have no more than PART bytes, and is
         // aligned for any; no row has more lanes.
-        const { assert!(LANES * PART <= BLOCK && align_of::<Block>() >= PART) };
+        const { assert!(LANES * PART <= STAGE_BLOCK_BYTES && align_of::<StageBlock>() >= PART) };
         let lanes = Lanes { first: first.data(), second: second.data() };
         let (row, unit) = (self.layout.row(), self.layout.width());
         let ahead = if self.layout.in_place { self.layout.ahead } else { 0 };
@@ -180,7 +180,7 @@ impl Chunks<'_> {
     /// H1 from `at`.
     #[inline(never)]
     unsafe fn staged(&self, at: *const u8, range: Range<usize>, filling: &mut Filling<'_>) {
-        let (mut stage, mut scratch) = ([const { Block::NEW }; STAGED], Block::NEW);
+        let (mut stage, mut scratch) = ([const { StageBlock::NEW }; STAGED], StageBlock::NEW);
         let size = self.lane.size();
         let start_of = stage.as_mut_ptr().cast::<u8>();
         let (mut start, mut staged) = (range.start, 0);

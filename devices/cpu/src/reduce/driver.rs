@@ -6,7 +6,7 @@ use super::lanes::Lanes;
 use super::layout::{Layout, MOST_LANES, Task};
 use super::parts::PART;
 use super::results::Stores;
-use crate::lane::Lane;
+use crate::staging::Stager;
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -48,7 +48,7 @@ impl Accs {
 pub(super) struct Driver {
     pub(super) layout: Layout,
     pub(super) bodies: Bodies,
-    pub(super) lane: Lane,
+    pub(super) lane: Stager,
     pub(super) stores: Stores,
     pub(super) outs: [*mut u8; 2],
     /// Operands may overlap in a way that nobody could analyse.

@@ -3,7 +3,7 @@
 use super::body::Bodies;
 use super::lanes::Lanes;
 use super::results::Stores;
-use crate::lane::Block;
+use crate::staging::StageBlock;
 use monomorph_core::{ErrorKind, Geometry, Result};
 use smallvec::SmallVec;
 
@@ -65,7 +65,7 @@ impl Fill {
     ///
     /// The outputs are borrowed for writing.
     pub(super) unsafe fn run(&self) {
-        let (mut first, mut second) = (Block::NEW, Block::NEW);
+        let (mut first, mut second) = (StageBlock::NEW, StageBlock::NEW);
         let lanes = Lanes { first: first.data(), second: second.data() };
         // SAFETY: B1 by F2; B2: each block has room for a part, is aligned for any, and is this function's own.
         unsafe { (self.nothing)(lanes) };

@@ -4,9 +4,9 @@ use super::absorb::Group;
 use super::body::{ROW_BYTES, Rows, TALL, dense_lanes, sweep};
 use super::lanes::Lanes;
 use super::parts::{Acc, AccumulatorAt, Parts};
-use crate::cell::Cell;
+use crate::cache_lines::prefetch_run;
+use crate::element::CpuElement;
 use crate::isa::Isa;
-use crate::lines::prefetch_run;
 use crate::on::On;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
@@ -52,7 +52,7 @@ impl<A: Parts> Held<A> {
 #[inline(always)]
 pub(super) unsafe fn held<F, C, I>(lanes: Lanes, rows: &Rows, first: *const u8)
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
@@ -118,7 +118,7 @@ where
 #[inline(always)]
 pub(super) unsafe fn collapse_dense<F, C, I>(lanes: Lanes)
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,

@@ -2,8 +2,8 @@
 //! by shape, strides and dtypes alone.
 
 use super::body::{FEW_LANES, TALL, dense_lanes};
-use crate::lane::Lane;
-use crate::processor::Maker;
+use crate::processor::Vendor;
+use crate::staging::Stager;
 use monomorph_iter::TensorIter;
 use smallvec::SmallVec;
 
@@ -96,7 +96,7 @@ impl Layout {
     /// The layout of a reduction whose input is read through `lane`, with accumulators of parts of so many bytes.
     /// `indexed` if the fold counts elements. The iteration has elements, so products of some of its sizes are no
     /// larger than their number, and what is rounded up to whole blocks of lanes is less than twice that.
-    pub(super) fn new(iter: &TensorIter, lane: &Lane, parts: [usize; 2], indexed: bool) -> Layout {
+    pub(super) fn new(iter: &TensorIter, lane: &Stager, parts: [usize; 2], indexed: bool) -> Layout {
         let input = iter.noutputs();
         let dim = |d: usize| {
             let out = |k: usize| if k < input { iter.strides(k)[d] } else { 0 };
@@ -107,7 +107,7 @@ impl Layout {
         let numel = |dims: &Dims| dims.iter().fold(1_usize, |all, d| all.saturating_mul(d.size));
         let count = numel(&reduced);
         let bytes = iter.numel().saturating_mul(iter.dtype(input).size());
-        let fetches = bytes > FAR_BYTES && Maker::current().loses_rows();
+        let fetches = bytes > FAR_BYTES && Vendor::current().needs_row_prefetch();
         let ahead = if bytes > FAR_BYTES { AHEAD } else { 0 };
 
         let size = iter.dtype(input).size();

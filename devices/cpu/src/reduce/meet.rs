@@ -4,7 +4,7 @@ use super::body::{Work, dense_lanes, sweep};
 use super::held::collapse_dense;
 use super::lanes::Lanes;
 use super::parts::{Acc, AccumulatorAt, Parts};
-use crate::cell::Cell;
+use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
 use crate::on::On;
 use monomorph_ops::algebra::Value;
@@ -18,7 +18,7 @@ struct Other(Lanes, usize);
 /// B1, B2 for `n` lanes of both, which lie apart.
 pub(super) unsafe fn merge<F, C, I>(lanes: Lanes, other: Lanes, n: usize)
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
@@ -30,7 +30,7 @@ where
 
 impl<F, C, I> Kernel<I> for Work<F, C, Other>
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
@@ -61,7 +61,7 @@ struct Halves {
 /// B1, B2 for `n` lanes, a multiple of `unit`.
 pub(super) unsafe fn collapse<F, C, I>(lanes: Lanes, n: usize, unit: usize)
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
@@ -73,7 +73,7 @@ where
 
 impl<F, C, I> Kernel<I> for Work<F, C, Halves>
 where
-    C: Cell,
+    C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,

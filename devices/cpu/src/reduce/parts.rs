@@ -2,7 +2,7 @@
 //! one of types: accumulators of a fold at any level split into the registers that those of the portable level split
 //! into, or the fold has no bodies. So lanes that were written at one level can be read at another.
 
-use crate::cell::Cell;
+use crate::element::CpuElement;
 use crate::isa::{Isa, Portable};
 use crate::on::{Compute, On};
 use monomorph_ops::algebra::Value;
@@ -58,7 +58,7 @@ pub trait Registers<C> {
     type Second: Copy + 'static;
 }
 
-impl<A, C: Cell> Registers<C> for A
+impl<A, C: CpuElement> Registers<C> for A
 where
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
     A: AccumulatorOn<On<C, Portable>, On<i64, Portable>, Of: Parts>,
@@ -68,7 +68,7 @@ where
 }
 
 /// An accumulator of elements `C` that has the same registers at level `I`.
-pub trait AccumulatorAt<C: Cell, I: Isa>:
+pub trait AccumulatorAt<C: CpuElement, I: Isa>:
     Registers<C>
     + AccumulatorOn<
         On<C, I>,
@@ -80,7 +80,7 @@ where
 {
 }
 
-impl<A, C: Cell, I: Isa> AccumulatorAt<C, I> for A
+impl<A, C: CpuElement, I: Isa> AccumulatorAt<C, I> for A
 where
     On<C, I>: Value<Mask = On<bool, I>>,
     A: Registers<C>

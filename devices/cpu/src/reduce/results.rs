@@ -5,10 +5,10 @@ use super::lanes::Lanes;
 use super::layout::LANES;
 use super::parts::PART;
 use crate::cast::Bits;
-use crate::cell::{Cell, store};
+use crate::element::{CpuElement, store};
 use crate::isa::{Isa, Level};
-use crate::lane::{BLOCK, Block, Lane, Tile};
 use crate::on::On;
+use crate::staging::{STAGE_BLOCK_BYTES, StageBlock, Stager, Tile};
 use monomorph_core::DType;
 use monomorph_iter::TensorIter;
 use monomorph_ops::algebra::Value;
@@ -17,7 +17,7 @@ use monomorph_ops::reduce::{Index, ResultKind, Results, Two};
 use smallvec::SmallVec;
 
 /// How the results of a fold on `C` at level `I` are stored.
-pub trait Keep<C: Cell, I: Isa>: Results
+pub trait Keep<C: CpuElement, I: Isa>: Results
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -29,7 +29,7 @@ where
     unsafe fn keep(result: Self::Of<On<C, I>, On<i64, I>>, outs: [*mut u8; 2], i: usize);
 }
 
-impl<C: Cell, I: Isa> Keep<C, I> for Common
+impl<C: CpuElement, I: Isa> Keep<C, I> for Common
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -40,7 +40,7 @@ where
     }
 }
 
-impl<C: Cell, I: Isa> Keep<C, I> for Truth
+impl<C: CpuElement, I: Isa> Keep<C, I> for Truth
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -51,7 +51,7 @@ where
     }
 }
 
-impl<C: Cell, I: Isa> Keep<C, I> for Index
+impl<C: CpuElement, I: Isa> Keep<C, I> for Index
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -62,7 +62,7 @@ where
     }
 }
 
-impl<C: Cell, I: Isa> Keep<C, I> for Two
+impl<C: CpuElement, I: Isa> Keep<C, I> for Two
 where
     On<C, I>: Value<Mask = On<bool, I>>,
 {
@@ -85,7 +85,7 @@ fn result_dtype(kind: ResultKind, compute: DType) -> DType {
 }
 
 /// How the results that bodies give are stored in the outputs, one lane each.
-pub(super) struct Stores(SmallVec<[Lane; 2]>);
+pub(super) struct Stores(SmallVec<[Stager; 2]>);
 
 impl Stores {
     /// The stores of results of these kinds, as they leave a fold that computes in `compute`, in the outputs of an
@@ -93,7 +93,7 @@ impl Stores {
     pub(super) fn new(iter: &TensorIter, kinds: &[ResultKind], compute: DType, level: Level) -> Stores {
         let store = |(k, &kind): (usize, &ResultKind)| {
             let bits = Bits::of(iter.dtype(k), iter.is_conj(k), iter.is_neg(k));
-            Lane::output(iter.dtype(k), result_dtype(kind, compute), bits, level)
+            Stager::output(iter.dtype(k), result_dtype(kind, compute), bits, level)
         };
         Stores(kinds.iter().enumerate().map(store).collect())
     }
@@ -113,23 +113,23 @@ impl Stores {
         outs: [*mut u8; 2],
         strides: [isize; 2],
     ) {
-        let dense = |(k, lane): (usize, &Lane)| lane.is_direct() && (n == 1 || strides[k] == lane.size() as isize);
+        let dense = |(k, lane): (usize, &Stager)| lane.is_direct() && (n == 1 || strides[k] == lane.size() as isize);
         if self.0.iter().enumerate().all(dense) {
             // SAFETY: B1, B2 by the caller's promise; each output has a dense run of `n` elements of the dtype that
             // the bodies give: a lane is direct if memory has what it is given.
             return unsafe { (bodies.finish)(lanes, n, count, outs) };
         }
         // A block has room for LANES elements of any dtype.
-        const { assert!(LANES * PART <= BLOCK) };
+        const { assert!(LANES * PART <= STAGE_BLOCK_BYTES) };
         let [first, second] = bodies.parts;
-        let (mut blocks, mut scratch) = ([Block::NEW, Block::NEW], Block::NEW);
+        let (mut blocks, mut scratch) = ([StageBlock::NEW, StageBlock::NEW], StageBlock::NEW);
         for start in (0..n).step_by(LANES) {
             let len = LANES.min(n - start);
             let from = Lanes {
                 first: lanes.first.wrapping_add(start * first),
                 second: lanes.second.wrapping_add(start * second),
             };
-            let staged = blocks.each_mut().map(Block::data);
+            let staged = blocks.each_mut().map(StageBlock::data);
             // SAFETY: B1, B2 for `len` of the `n` lanes, from lane `start` on; each block has room for as many
             // elements.
             unsafe { (bodies.finish)(from, len, count, staged) };

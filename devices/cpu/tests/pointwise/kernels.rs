@@ -1,10 +1,10 @@
-//! Bodies at every level of the host: exact operations are exact everywhere, so they agree bit by bit.
+//! Kernels at every level of the host: exact operations are exact everywhere, so they agree bit by bit.
 
 use super::formulas::{Axpy, Before, Choose, Less, Minus, Times};
 use super::random::Random;
 use monomorph_core::DType;
 use monomorph_cpu::isa::Level;
-use monomorph_cpu::pointwise::{Going, Kernels, Rows, here};
+use monomorph_cpu::pointwise::{Kernels, RowLayout, Traversal, here};
 use monomorph_ops::pointwise::{Here, Number};
 
 /// The bytes that a formula makes of random bytes.
@@ -13,16 +13,16 @@ fn output<F: Kernels<Here>, P>(dtype: DType, level: Level, masks: usize, params:
     let mut random = Random(7 + dtype as u64);
     let mut bytes = |n: usize| (0..n).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
     let mut inputs = [bytes(16 * N), bytes(16 * N), bytes(16 * N)];
-    let body = here::<F>(dtype, level).unwrap();
+    let kernel = here::<F>(dtype, level).unwrap();
     let mut out = vec![0u8; 16 * N];
     let mut ins = inputs.each_ref().map(|x| x.as_ptr());
     let to = if in_place { inputs[masks].as_mut_ptr() } else { out.as_mut_ptr() };
     if in_place {
         ins[masks] = to;
     }
-    // SAFETY: K1: `lookup` asks the host. K2: every buffer has room for N elements of any dtype. K3: the buffers are
+    // SAFETY: K1: `here` asks the host. K2: every buffer has room for N elements of any dtype. K3: the buffers are
     // distinct, or the first operand is the output. K4: these are the parameters.
-    assert!(unsafe { body(to, ins.as_ptr(), N, std::ptr::from_ref(params).cast(), Going::Along) });
+    assert!(unsafe { kernel(to, ins.as_ptr(), N, std::ptr::from_ref(params).cast(), Traversal::Dense) });
     if in_place {
         out = std::mem::take(&mut inputs[masks]);
         out[N * dtype.size()..].fill(0);
@@ -61,26 +61,29 @@ fn every_level_gives_the_same_bits() {
     }
 }
 
-/// Every place that a run may begin and end within a line and a block: the same elements as otherwise, and nothing else is written.
+/// Every place that a run may begin and end within a line and a block: the same elements as by ordinary stores, and
+/// nothing else is written.
 #[test]
-fn what_is_streamed_is_what_is_stored() {
+fn non_temporal_stores_write_the_same_elements() {
     fn check<F: Kernels<Here>>(dtype: DType, level: Level) {
         const N: usize = 1100;
-        let (size, body) = (dtype.size(), here::<F>(dtype, level).unwrap());
+        let (size, kernel) = (dtype.size(), here::<F>(dtype, level).unwrap());
         let mut random = Random(11 + dtype as u64);
         let bytes: Vec<u8> = (0..4 * (N + 20) * size).map(|_| random.below(256) as u8).collect();
         let at = |k: usize| bytes[k * (N + 20) * size..].as_ptr();
-        let run = |start: usize, n: usize, going: Going<'_>| {
+        let run = |start: usize, n: usize, traversal: Traversal<'_>| {
             let mut out = vec![[0xa5u8; 64]; ((N + 20) * size).div_ceil(64)];
             let to = out.as_flattened_mut()[start * size..].as_mut_ptr();
-            // SAFETY: K1: `lookup` asks the host. K2: every run has n elements. K3: they lie apart. K4: there are none. K5:
-            // no other thread looks.
-            assert!(unsafe { body(to, [at(0), at(1), at(2)].as_ptr(), n, std::ptr::from_ref(&()).cast(), going) });
+            // SAFETY: K1: `here` asks the host. K2: every run has n elements. K3: they are different vectors. K4: there
+            // are no parameters. K5: no input is the output, and no other thread reads it.
+            assert!(unsafe {
+                kernel(to, [at(0), at(1), at(2)].as_ptr(), n, std::ptr::from_ref(&()).cast(), traversal)
+            });
             out
         };
         for start in 0..20 {
             for n in [0, 1, 5, 16, 127, 128, 129, 143, 256, 500, N] {
-                let same = run(start, n, Going::Streamed) == run(start, n, Going::Along);
+                let same = run(start, n, Traversal::NonTemporal) == run(start, n, Traversal::Dense);
                 assert!(same, "{dtype} at {level}, {n} from {start} on");
             }
         }
@@ -93,61 +96,64 @@ fn what_is_streamed_is_what_is_stored() {
     }
 }
 
-/// Three rows with something between them, of every dtype whose bodies go through rows: as three calls give them, and nothing else is written.
-/// One operand goes backwards, one is the same row for all, or one element for each.
+/// Three rows with gaps between them, on every dtype whose kernels take rows: the same elements as three calls give,
+/// and nothing else is written. One operand goes backwards, one is the same row for all, or one element for each.
 #[test]
-fn rows_are_what_each_of_them_is() {
-    fn check<F: Kernels<Here>>(dtype: DType, level: Level, n: usize, stills: &[Option<usize>]) {
+fn rows_in_one_call_are_rows_one_by_one() {
+    fn check<F: Kernels<Here>>(dtype: DType, level: Level, n: usize, broadcasts: &[Option<usize>]) {
         const ROWS: usize = 3;
-        let (size, body) = (dtype.size(), here::<F>(dtype, level).unwrap());
+        let (size, kernel) = (dtype.size(), here::<F>(dtype, level).unwrap());
         let mut random = Random(3 + dtype as u64);
         let run: Vec<u8> = (0..ROWS * (n + 2) * size).map(|_| random.below(256) as u8).collect();
         let row = ((n + 2) * size) as isize;
-        for &still in stills {
-            let is_still = |k: usize| still == Some(k);
-            let steps = [row, -row, 0].map(|step| if step == 0 && is_still(1) { size as isize } else { step });
+        for &broadcast in broadcasts {
+            let is_broadcast = |k: usize| broadcast == Some(k);
+            let strides =
+                [row, -row, 0].map(|stride| if stride == 0 && is_broadcast(1) { size as isize } else { stride });
             let at = |k: usize, i: usize| {
                 let from = if k == 0 { (ROWS - 1) as isize * row } else { 0 };
-                run.as_ptr().wrapping_offset(from + i as isize * steps[k + 1])
+                run.as_ptr().wrapping_offset(from + i as isize * strides[k + 1])
             };
             let fill = |k: usize, i: usize| -> Vec<u8> {
-                // SAFETY: an element is in bounds, and so are those of a row.
-                unsafe { std::slice::from_raw_parts(at(k, i), if is_still(k) { size } else { n * size }) }
-                    .repeat(if is_still(k) { n } else { 1 })
+                // SAFETY: row `i` of operand `k` is in bounds of `run`: `n` elements, or one if it is broadcast.
+                unsafe { std::slice::from_raw_parts(at(k, i), if is_broadcast(k) { size } else { n * size }) }
+                    .repeat(if is_broadcast(k) { n } else { 1 })
             };
             let mut want = vec![0xa5u8; ROWS * row as usize];
             let mut got = want.clone();
             for (i, want) in want.chunks_exact_mut(row as usize).enumerate() {
                 let ins = [fill(0, i), fill(1, i)];
                 let ins = ins.each_ref().map(|x| x.as_ptr());
-                // SAFETY: K1: `lookup` asks the host. K2: runs have n elements. K3: they lie apart. K4: there are no parameters.
+                // SAFETY: K1: `here` asks the host. K2: runs have n elements. K3: they are different vectors. K4: there
+                // are no parameters.
                 assert!(unsafe {
-                    body(want.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), Going::Along)
+                    kernel(want.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), Traversal::Dense)
                 });
             }
             let mut all = [0; 8];
-            all[..3].copy_from_slice(&steps);
-            let rows = Rows { count: ROWS, steps: all, still };
+            all[..3].copy_from_slice(&strides);
+            let rows = RowLayout { count: ROWS, strides: all, broadcast };
             let ins = [at(0, 0), at(1, 0)];
-            // SAFETY: as above; K6: the dtypes are among those.
+            // SAFETY: K1: `here` asks the host. K2, K6: rows have n elements or, if broadcast, one, and the dtype's
+            // kernels take such rows. K3: they are different vectors. K4: there are no parameters.
             assert!(unsafe {
-                body(got.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), Going::Rows(&rows))
+                kernel(got.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), Traversal::Rows(&rows))
             });
-            assert!(canonical(got, dtype) == canonical(want, dtype), "{n} {dtype} at {level}, {still:?} stands still");
+            assert!(canonical(got, dtype) == canonical(want, dtype), "{n} {dtype} at {level}, {broadcast:?} broadcast");
         }
     }
     for level in Level::available() {
         let is_old = matches!(level, Level::Portable | Level::Sse2) && cfg!(target_arch = "x86_64");
-        let stills: &[_] = if is_old { &[None] } else { &[None, Some(0), Some(1)] };
+        let broadcasts: &[_] = if is_old { &[None] } else { &[None, Some(0), Some(1)] };
         for n in [0, 1, 7, 64, 1001] {
             for dtype in [DType::U8, DType::I16, DType::I64, DType::F32, DType::F64] {
-                check::<Minus>(dtype, level, n, stills);
+                check::<Minus>(dtype, level, n, broadcasts);
             }
             for dtype in [DType::BF16, DType::F16, DType::C64, DType::C128] {
                 check::<Minus>(dtype, level, n, &[None]);
             }
-            check::<Before>(DType::F32, level, n, stills);
-            check::<Before>(DType::I64, level, n, stills);
+            check::<Before>(DType::F32, level, n, broadcasts);
+            check::<Before>(DType::I64, level, n, broadcasts);
             check::<Less>(DType::Bool, level, n, &[None]);
         }
     }

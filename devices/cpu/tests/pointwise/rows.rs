@@ -1,4 +1,5 @@
-//! Operands that are the same in every row of the output: one row is computed and copied.
+//! Rows: equal ones, of which one is computed and copied; dense ones and broadcast columns, which a kernel takes in one
+//! call.
 
 use super::formulas::{Abs, Before, Minus, T, Times, apply, axpy_out, tensor};
 use monomorph_core::structured::{Out, call};
@@ -55,9 +56,10 @@ fn rows_that_are_read_are_not_repeated() {
     assert_eq!(this.to_vec::<f32>().unwrap(), (0..700).map(|i| 1.0 + 2.0 * i as f32).collect::<Vec<_>>());
 }
 
-/// Columns that are broadcast, on either side, in rows of every length around those that are worth a call, in place, over gaps and casts.
+/// Columns that are broadcast, on either side, in rows of every length around those that are worth a call, in place,
+/// over gaps and casts.
 #[test]
-fn columns_stand_still_in_their_rows() {
+fn broadcast_columns() {
     for [rows, cols] in [[3i64, 63], [5, 64], [300, 65], [2, 5000], [1, 200], [70, 300]] {
         let matrix: Vec<i32> = (0..(rows * cols) as i32).map(|i| i * 37 % 1000).collect();
         let column: Vec<i32> = (0..rows as i32).map(|i| 500 - 3 * i).collect();
@@ -72,7 +74,7 @@ fn columns_stand_still_in_their_rows() {
         assert_eq!(apply::<Minus, _>((&a, &b)).unwrap().to_vec::<i32>().unwrap(), minus(false), "{name}");
         assert_eq!(apply::<Minus, _>((&b, &a)).unwrap().to_vec::<i32>().unwrap(), minus(true), "{name}");
         assert_eq!(apply::<Before, _>((&a, &b)).unwrap().to_vec::<bool>().unwrap(), before, "{name}");
-        // Every second element does not stand still.
+        // Every second element of a row is not broadcast.
         let twice: Vec<i32> = (0..2 * (rows * cols) as i32).collect();
         let stepped = Geometry::new(DType::I32, &[rows, cols], &[2 * cols, 2], 0).unwrap();
         let stepped = tensor(&twice, &[rows, 2 * cols]).view_as(stepped).unwrap();
@@ -103,10 +105,10 @@ fn columns_stand_still_in_their_rows() {
     }
 }
 
-/// Rows that are dense runs: parts of wider ones, and one that is broadcast on either side, of lengths around those that
-/// are joined, more elements than a thread takes alone among them, and of bools.
+/// Rows that are dense runs: parts of wider ones, and one that is broadcast on either side, of lengths around those
+/// that are joined, more elements than a thread takes alone among them, and of bools.
 #[test]
-fn dense_rows_are_gone_through_one_by_one() {
+fn dense_rows() {
     for [rows, cols] in [[3i64, 20], [7, 255], [5, 256], [40, 300], [200, 257], [2, 30000]] {
         let n = (rows * cols) as usize;
         let all: Vec<i32> = (0..(rows * (cols + 5)) as i32).map(|i| i * 37 % 1000).collect();

@@ -1,5 +1,15 @@
-//! Elements between memory and registers: how one is loaded, and how it is rounded when it is stored. Owns the layout of a
-//! single element; refuses loops, but for those of float16, which has an instruction for many elements and none for one.
+//! Elements between memory and registers: how one is widened when it is loaded, and rounded when it is stored.
+//!
+//! ```text
+//!            memory (`Stored`)         register (`Repr`)
+//! f16, bf16  16 bits      ─ widen ─►   f32
+//!                         ◄ narrow ─   (rounds once)
+//! bool       a byte       ─ widen ─►   bool (any nonzero byte is true)
+//! others     themselves
+//! ```
+//!
+//! Owns the layout of a single element; refuses loops, but for those of float16, which has an instruction for many
+//! elements and none for one.
 
 use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::half_runs;
@@ -8,54 +18,56 @@ use crate::on::Compute;
 use half::{bf16, f16};
 use monomorph_core::{BoolByte, Complex, Element};
 
-/// An element type as it lies in memory and as the CPU computes with it.
-pub trait Cell: Element + Compute {
+/// An element type that the CPU's kernels load, compute with and store.
+pub trait CpuElement: Element + Compute {
     /// The value of a stored element: float16 and bfloat16 widen, any nonzero byte is true.
     fn widen(stored: Self::Stored) -> Self::Repr;
 
     /// A value as it is stored: float16 and bfloat16 round here, once.
     fn narrow(value: Self::Repr) -> Self::Stored;
 
-    /// A value that the element type holds, as it is stored.
+    /// A value that the element type can represent, as it is stored: nothing is rounded.
     #[inline(always)]
     fn narrow_exact(value: Self::Repr) -> Self::Stored {
         Self::narrow(value)
     }
 
-    /// True if two neighbours are loaded, and stored, as one word faster than one by one: halves of a word are widened by a
-    /// shift or a mask, where elements by themselves are spread over a wider register first, and gathered again.
+    /// True if two neighbours are loaded and stored faster as one word than one by one: the halves of a word are
+    /// widened by a shift and a mask, where single elements need shuffles into a wider register and back, which compete
+    /// for one port (29 instructions for 32 elements, 20 in pairs: decision 0010).
     const PAIRED: bool = false;
 
-    /// Elements `2 * i` and `2 * i + 1`.
+    /// Loads elements `2 * i` and `2 * i + 1`.
     ///
     /// # Safety
     ///
     /// Both are in bounds from `from` and initialised.
     #[inline(always)]
     unsafe fn load_pair(from: *const u8, i: usize) -> [Self::Repr; 2] {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises that element `2 * i` is in bounds and initialised.
         let first = unsafe { load::<Self>(from, 2 * i) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises that element `2 * i + 1` is in bounds and initialised.
         [first, unsafe { load::<Self>(from, 2 * i + 1) }]
     }
 
-    /// Stores elements `2 * i` and `2 * i + 1`; those of an `exact` pair are values that the element type holds.
+    /// Stores elements `2 * i` and `2 * i + 1`; those of an `exact` pair are values that the element type can
+    /// represent.
     ///
     /// # Safety
     ///
     /// Both are in bounds from `to`, and nobody else reads or writes them.
     #[inline(always)]
     unsafe fn store_pair(to: *mut u8, i: usize, [a, b]: [Self::Repr; 2], exact: bool) {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises that element `2 * i` is in bounds and nobody else's.
         unsafe { store_narrow::<Self>(to, 2 * i, a, exact) };
-        // SAFETY: passed on.
+        // SAFETY: the caller promises that element `2 * i + 1` is in bounds and nobody else's.
         unsafe { store_narrow::<Self>(to, 2 * i + 1, b, exact) };
     }
 
-    /// True if whole runs are widened and narrowed faster than element by element in the loop that computes. The compiler
-    /// makes vector code of every other conversion by itself.
+    /// True if whole runs are widened and narrowed faster than element by element in the loop that computes: float16,
+    /// by its instruction. The compiler vectorises every other conversion by itself.
     #[inline(always)]
-    fn in_runs<I: Isa>() -> bool {
+    fn converts_in_runs<I: Isa>() -> bool {
         false
     }
 
@@ -67,9 +79,9 @@ pub trait Cell: Element + Compute {
     #[inline(always)]
     unsafe fn widen_run<I: Isa>(from: *const u8, to: *mut Self::Repr, n: usize) {
         for i in 0..n {
-            // SAFETY: R1.
+            // SAFETY: `i < n`, so element `i` of the source is in bounds and initialised (R1).
             let x = unsafe { load::<Self>(from, i) };
-            // SAFETY: R1.
+            // SAFETY: `i < n`, so element `i` of the destination is in bounds and nobody else's (R1).
             unsafe { to.wrapping_add(i).write_unaligned(x) };
         }
     }
@@ -78,21 +90,21 @@ pub trait Cell: Element + Compute {
     ///
     /// # Safety
     ///
-    /// As for [`widen_run`](Cell::widen_run).
+    /// R1 and R2 of `cast.rs`, and the host has the level `I`.
     #[inline(always)]
     unsafe fn narrow_run<I: Isa>(from: *const Self::Repr, to: *mut u8, n: usize) {
         for i in 0..n {
-            // SAFETY: R1.
+            // SAFETY: `i < n`, so element `i` of the source is in bounds and initialised (R1).
             let x = unsafe { from.wrapping_add(i).read_unaligned() };
-            // SAFETY: R1.
+            // SAFETY: `i < n`, so element `i` of the destination is in bounds and nobody else's (R1).
             unsafe { store::<Self>(to, i, x) };
         }
     }
 }
 
-macro_rules! cells {
+macro_rules! elements {
     ($($element:ty: |$stored:ident| $widen:expr, |$value:ident| $narrow:expr;)*) => {$(
-        impl Cell for $element {
+        impl CpuElement for $element {
             #[inline(always)]
             fn widen($stored: Self::Stored) -> Self::Repr {
                 $widen
@@ -104,7 +116,7 @@ macro_rules! cells {
         }
     )*};
 }
-cells! {
+elements! {
     bool: |s| s.0 != 0, |v| BoolByte(v as u8);
     u8: |s| s, |v| v;
     i8: |s| s, |v| v;
@@ -117,7 +129,7 @@ cells! {
     Complex<f64>: |s| s, |v| v;
 }
 
-impl Cell for bf16 {
+impl CpuElement for bf16 {
     #[inline(always)]
     fn widen(stored: bf16) -> f32 {
         bf16_to_f32(stored.to_bits())
@@ -133,7 +145,8 @@ impl Cell for bf16 {
     const PAIRED: bool = cfg!(target_endian = "little");
     #[inline(always)]
     unsafe fn load_pair(from: *const u8, i: usize) -> [f32; 2] {
-        // SAFETY: both elements are in bounds and initialised, by the caller's promise.
+        // SAFETY: elements `2 * i` and `2 * i + 1`, which make the word, are in bounds and initialised, by the caller's
+        // promise.
         let word = unsafe { from.cast::<u32>().wrapping_add(i).read_unaligned() };
         [bf16_to_f32(word as u16), bf16_to_f32((word >> 16) as u16)]
     }
@@ -141,12 +154,13 @@ impl Cell for bf16 {
     unsafe fn store_pair(to: *mut u8, i: usize, [a, b]: [f32; 2], exact: bool) {
         let narrow = |x| u32::from(if exact { Self::narrow_exact(x) } else { Self::narrow(x) }.to_bits());
         let [a, b] = [narrow(a), narrow(b)];
-        // SAFETY: both elements are writable, by the caller's promise.
+        // SAFETY: elements `2 * i` and `2 * i + 1`, which make the word, are in bounds and nobody else's, by the
+        // caller's promise.
         unsafe { to.cast::<u32>().wrapping_add(i).write_unaligned(a | b << 16) };
     }
 }
 
-impl Cell for f16 {
+impl CpuElement for f16 {
     #[inline(always)]
     fn widen(stored: f16) -> f32 {
         f16_to_f32(stored.to_bits())
@@ -156,17 +170,17 @@ impl Cell for f16 {
         f16::from_bits(f32_to_f16(value))
     }
     #[inline(always)]
-    fn in_runs<I: Isa>() -> bool {
+    fn converts_in_runs<I: Isa>() -> bool {
         I::LEVEL >= Level::Avx2
     }
     #[inline(always)]
     unsafe fn widen_run<I: Isa>(from: *const u8, to: *mut f32, n: usize) {
-        // SAFETY: H1, H2 by R1, R2; H3 by the caller's promise.
+        // SAFETY: H1 and H2 say of these runs what R1 and R2 do; H3: the caller promises that the host has the level.
         unsafe { half_runs::widen::<I>(from.cast(), to, n) };
     }
     #[inline(always)]
     unsafe fn narrow_run<I: Isa>(from: *const f32, to: *mut u8, n: usize) {
-        // SAFETY: as above.
+        // SAFETY: H1 and H2 say of these runs what R1 and R2 do; H3: the caller promises that the host has the level.
         unsafe { half_runs::narrow::<I>(from, to.cast(), n) };
     }
 }
@@ -177,10 +191,11 @@ impl Cell for f16 {
 ///
 /// Element `i` from `from` is in bounds and initialised.
 #[inline(always)]
-pub(crate) unsafe fn load<C: Cell>(from: *const u8, i: usize) -> C::Repr {
-    // SAFETY: in bounds, by the caller's promise.
+pub(crate) unsafe fn load<C: CpuElement>(from: *const u8, i: usize) -> C::Repr {
+    // SAFETY: element `i` is in bounds, so the offset stays within the allocation.
     let at = unsafe { from.cast::<C::Stored>().add(i) };
-    // SAFETY: initialised, and every bit pattern is a value of `Stored`.
+    // SAFETY: the element is in bounds and initialised, by the caller's promise, and every bit pattern is a value of
+    // `Stored`.
     C::widen(unsafe { at.read_unaligned() })
 }
 
@@ -190,21 +205,21 @@ pub(crate) unsafe fn load<C: Cell>(from: *const u8, i: usize) -> C::Repr {
 ///
 /// Element `i` from `to` is in bounds, and nobody else reads or writes it.
 #[inline(always)]
-pub(crate) unsafe fn store<C: Cell>(to: *mut u8, i: usize, value: C::Repr) {
-    // SAFETY: passed on.
+pub(crate) unsafe fn store<C: CpuElement>(to: *mut u8, i: usize, value: C::Repr) {
+    // SAFETY: the caller promises that element `i` is in bounds and nobody else's.
     unsafe { store_narrow::<C>(to, i, value, false) };
 }
 
-/// Stores element `i`; an `exact` value is one that the element type holds.
+/// Stores element `i`; an `exact` value is one that the element type can represent.
 ///
 /// # Safety
 ///
-/// As for [`store`].
+/// Element `i` from `to` is in bounds, and nobody else reads or writes it.
 #[inline(always)]
-pub(crate) unsafe fn store_narrow<C: Cell>(to: *mut u8, i: usize, value: C::Repr, exact: bool) {
+pub(crate) unsafe fn store_narrow<C: CpuElement>(to: *mut u8, i: usize, value: C::Repr, exact: bool) {
     let stored = if exact { C::narrow_exact(value) } else { C::narrow(value) };
-    // SAFETY: in bounds, by the caller's promise.
+    // SAFETY: element `i` is in bounds, so the offset stays within the allocation.
     let at = unsafe { to.cast::<C::Stored>().add(i) };
-    // SAFETY: writable, by the caller's promise.
+    // SAFETY: the element is in bounds and nobody else's, by the caller's promise.
     unsafe { at.write_unaligned(stored) };
 }

@@ -1,0 +1,56 @@
+//! Where an operand of a bound call begins: in borrowed memory, or in the call itself if it is a number.
+//!
+//! A call may be moved between its creation and its run, so a number's address is taken only when the call runs
+//! ([`OperandBase::pointer`]); until then the call owns bytes, not a pointer into itself.
+
+use monomorph_core::structured::{Operand, Outputs};
+use smallvec::SmallVec;
+
+/// One more than the inputs that a pointwise operator may have: the most operands of a call.
+pub(crate) const MAX_OPERANDS: usize = 8;
+
+/// Where an operand begins.
+#[derive(Clone, Copy)]
+pub(crate) enum OperandBase {
+    /// In memory that is borrowed for as long as the call lives.
+    Memory(*mut u8),
+    /// In the call itself.
+    Number(NumberBytes),
+}
+
+/// The bytes of a number, aligned for any dtype.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(crate) struct NumberBytes(pub(crate) [u8; 16]);
+
+impl OperandBase {
+    /// A number, as it lies in a tensor of its dtype.
+    pub(crate) fn number(bytes: [u8; 16]) -> OperandBase {
+        OperandBase::Number(NumberBytes(bytes))
+    }
+
+    /// The address of the first element. Of a number, which is an input and only read, it is valid as long as `self`
+    /// stays in place.
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        match self {
+            OperandBase::Memory(pointer) => *pointer,
+            OperandBase::Number(number) => number.0.as_ptr().cast_mut(),
+        }
+    }
+}
+
+/// Where the operands of a call begin, output first.
+///
+/// # Safety
+///
+/// E2 of [`Executes`](monomorph_core::structured::Executes): the storages stay borrowed as long as the result lives.
+pub(super) unsafe fn bases(inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> SmallVec<[OperandBase; 4]> {
+    let base = |input: &Operand<'_>| match input {
+        // SAFETY: the caller promises that the storage stays borrowed as long as the pointer is used.
+        Operand::Tensor(tensor) => Some(OperandBase::Memory(unsafe { tensor.data() })),
+        Operand::Number(number) => Some(OperandBase::number(number.bytes())),
+        // The plan refuses absent operands.
+        Operand::Absent => None,
+    };
+    std::iter::once(OperandBase::Memory(outputs.data(0))).chain(inputs.iter().filter_map(base)).collect()
+}
