@@ -1,6 +1,14 @@
 //! The cases. Owns their shape and the few functions that most of them use; what is attacked is in the files, by group of causes.
 
-use monomorph::{AnyTensor, Cpu, DType, Error, Geometry, Tensor};
+mod allocation;
+mod arithmetic;
+mod dispatch;
+mod outputs;
+mod recursion;
+mod threads;
+mod time;
+
+use monomorph::{AnyTensor, Cpu, DType, Error, Geometry, IValue, Meta, Stack, Tensor};
 
 /// An attack.
 pub(crate) struct Case {
@@ -8,8 +16,89 @@ pub(crate) struct Case {
     /// What it attacks, in a line.
     pub(crate) attacks: &'static str,
     /// Ends well if the library held.
-    pub(crate) run: fn() -> Result<(), String>,
+    pub(crate) run: Run,
+}
+
+pub(crate) type Run = fn() -> Result<(), String>;
+
+const fn case(name: &'static str, attacks: &'static str, run: Run) -> Case {
+    Case { name, attacks, run }
 }
 
 /// All cases.
-pub(crate) const CASES: &[&[Case]] = &[];
+pub(crate) const CASES: &[&[Case]] = &[
+    allocation::CASES,
+    arithmetic::CASES,
+    dispatch::CASES,
+    outputs::CASES,
+    recursion::CASES,
+    threads::CASES,
+    time::CASES,
+];
+
+/// The boxed call of an operator.
+fn call<const N: usize>(name: &str, arguments: [IValue; N]) -> Result<Stack, Error> {
+    let mut stack: Stack = arguments.into();
+    monomorph::call(name, &mut stack).map(|()| stack)
+}
+
+/// The call must be refused.
+fn refused<T>(outcome: Result<T, Error>) -> Result<(), String> {
+    match outcome {
+        Ok(_) => Err("it returned; it had to be refused".to_owned()),
+        Err(error) if error.to_string().len() > 10_000 => Err("the message has no bound".to_owned()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// The call may return or be refused; what it returns lies in its storages.
+fn total(outcome: Result<Stack, Error>) -> Result<(), String> {
+    match outcome {
+        Ok(results) => results.iter().flat_map(IValue::tensors).try_for_each(in_bounds),
+        Err(error) => refused::<()>(Err(error)),
+    }
+}
+
+/// Every element of the tensor lies in its storage.
+fn in_bounds(t: &AnyTensor) -> Result<(), String> {
+    if t.sizes().contains(&0) {
+        return Ok(());
+    }
+    let last = t.sizes().iter().zip(t.strides()).try_fold(t.offset() as u128, |at, (&size, &stride)| {
+        at.checked_add((size as u128 - 1).checked_mul(stride as u128)?)
+    });
+    match last.and_then(|last| last.checked_add(1)?.checked_mul(t.dtype().size() as u128)) {
+        Some(end) if end <= t.storage_bytes() as u128 => Ok(()),
+        end => Err(format!("byte {end:?} of {} is reached by {:?}", t.storage_bytes(), t.geometry())),
+    }
+}
+
+/// One element, seen in all of `sizes`.
+fn expanded(dtype: DType, sizes: &[i64]) -> AnyTensor {
+    let geometry = Geometry::new(dtype, sizes, &vec![0; sizes.len()], 0).expect("strides of 0 reach one element");
+    Tensor::<Cpu>::from_storage(&vec![1; dtype.size()], geometry).expect("one element").into_any()
+}
+
+/// A tensor without elements, with any strides and offset.
+fn empty(sizes: &[i64], strides: &[i64], offset: i64) -> AnyTensor {
+    let geometry = Geometry::new(DType::F32, sizes, strides, offset).expect("no element is reached");
+    Tensor::<Cpu>::from_storage(&[0; 16], geometry).expect("16 bytes").into_any()
+}
+
+/// A meta tensor whose elements all lie in one place.
+fn meta(dtype: DType, sizes: &[i64]) -> AnyTensor {
+    let one = Tensor::<Meta>::zeroed(dtype, &[1], &[1], 0).expect("one element");
+    let geometry = Geometry::new(dtype, sizes, &vec![0; sizes.len()], 0).expect("strides of 0 reach one element");
+    one.view_as(geometry).expect("one element").into_any()
+}
+
+/// 1, 2, 3, ...
+fn ramp(sizes: &[i64]) -> AnyTensor {
+    let data: Vec<f32> = (1..=sizes.iter().product::<i64>()).map(|i| i as f32).collect();
+    Tensor::<Cpu>::from_slice(&data, sizes).expect("a few elements").into_any()
+}
+
+/// An error of the library where none is expected.
+fn unexpected(error: Error) -> String {
+    format!("unexpected: {error}")
+}

@@ -10,7 +10,8 @@ use monomorph::core::schema::{Argument, Base, Schema};
 use monomorph::core::{DeviceKind, Scalar};
 use monomorph::{AnyTensor, Complex64, DType, DeviceId, IValue, MemoryFormat, Stack};
 
-const NUMBERS: [f64; 12] = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e300, -1e300, 1e-320, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+const NUMBERS: [f64; 12] =
+    [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e300, -1e300, 1e-320, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
 const INTS: [i64; 14] =
     [0, 1, -1, 2, -2, 3, 64, 1 << 31, -1 << 31, 1 << 62, -1 << 62, i64::MAX, i64::MIN, i64::MIN + 1];
@@ -131,7 +132,9 @@ fn value(arg: &Argument, maker: &mut Maker<'_>) -> IValue {
             }
             let optional = arg.ty().wraps().len() > 1 && maker.random.one_in(2);
             match optional {
-                true => IValue::OptionalTensors(list.into_iter().map(|t| (!maker.random.one_in(4)).then_some(t)).collect()),
+                true => {
+                    IValue::OptionalTensors(list.into_iter().map(|t| (!maker.random.one_in(4)).then_some(t)).collect())
+                }
                 false => IValue::Tensors(list),
             }
         }
@@ -140,14 +143,27 @@ fn value(arg: &Argument, maker: &mut Maker<'_>) -> IValue {
         (Base::Int | Base::SymInt, false) => IValue::Int(int(maker)),
         (Base::Int | Base::SymInt, true) => ints(maker),
         (Base::Float, false) => IValue::Float(maker.random.pick(&NUMBERS)),
-        (Base::Float, true) => IValue::Floats((0..maker.random.below(4)).map(|_| maker.random.pick(&NUMBERS)).collect()),
+        (Base::Float, true) => {
+            IValue::Floats((0..maker.random.below(4)).map(|_| maker.random.pick(&NUMBERS)).collect())
+        }
         (Base::Bool, false) => IValue::Bool(maker.random.one_in(2)),
         (Base::Bool, true) => IValue::Bools((0..maker.random.below(5)).map(|_| maker.random.one_in(2)).collect()),
-        (Base::Str, false) => IValue::Str(maker.random.pick(&["trunc", "floor", "round", "none", "tanh", "ij", "xy", "", "\u{0}é𝄞"]).into()),
+        (Base::Str, false) => IValue::Str(
+            maker.random.pick(&["trunc", "floor", "round", "none", "tanh", "ij", "xy", "", "\u{0}é𝄞"]).into(),
+        ),
         (Base::ScalarType, false) => IValue::DType(maker.dtype()),
         (Base::Device, false) => {
             let other = |kind, index| DeviceId { kind: DeviceKind(kind), index };
-            let all = [DeviceId::CPU, DeviceId::CPU, DeviceId::META, other(0, 7), other(1, 255), other(2, 0), other(16, 0), other(255, 255)];
+            let all = [
+                DeviceId::CPU,
+                DeviceId::CPU,
+                DeviceId::META,
+                other(0, 7),
+                other(1, 255),
+                other(2, 0),
+                other(16, 0),
+                other(255, 255),
+            ];
             IValue::Device(maker.random.pick(&all))
         }
         (Base::Layout, false) => IValue::Layout(StridedLayout::Strided),

@@ -132,8 +132,10 @@ mod tests {
         assert_eq!((good.end, &*good.stdout, &*good.stderr), (End::Exited(3), "one\n", "two\n"));
         assert_eq!(sh("kill -ABRT $$", 20_000).end, End::Signal(6));
         assert_eq!(sh("exec sleep 20", 100).end, End::TimedOut);
-        assert!(run(Path::new("/nowhere at all"), &["x"], Limits { time: Duration::from_secs(9), memory: None })
-            .is_ok_and(|ran| ran.end == End::Exited(127)));
+        assert!(
+            run(Path::new("/nowhere at all"), &["x"], Limits { time: Duration::from_secs(9), memory: None })
+                .is_ok_and(|ran| ran.end == End::Exited(127))
+        );
     }
 
     #[test]

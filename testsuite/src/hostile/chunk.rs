@@ -94,7 +94,11 @@ fn random_of(seed: u64, call: u64) -> Random {
 }
 
 /// The operator and the arguments of a call.
-fn make<'e>(options: &Options, entries: &'e [OperatorHandle], call: u64) -> Result<(&'e OperatorHandle, Stack), String> {
+fn make<'e>(
+    options: &Options,
+    entries: &'e [OperatorHandle],
+    call: u64,
+) -> Result<(&'e OperatorHandle, Stack), String> {
     let mut random = random_of(options.seed, call);
     let entry = &entries[random.below(entries.len())];
     let schema = entry.schema().map_err(|error| error.to_string())?;
@@ -104,7 +108,8 @@ fn make<'e>(options: &Options, entries: &'e [OperatorHandle], call: u64) -> Resu
 fn one(options: &Options, entries: &[OperatorHandle], call: u64, report: &mut Report) -> Result<(), String> {
     if let Some(trace) = &options.trace {
         // Before anything is made: views and geometries are the library's, too.
-        std::fs::write(trace, format!("{call}\nwhile its arguments were made")).map_err(|error| format!("{trace}: {error}"))?;
+        std::fs::write(trace, format!("{call}\nwhile its arguments were made"))
+            .map_err(|error| format!("{trace}: {error}"))?;
     }
     let guarded = catch_unwind(AssertUnwindSafe(|| make(options, entries, call)));
     let Ok(made) = guarded else {
@@ -134,7 +139,9 @@ fn one(options: &Options, entries: &[OperatorHandle], call: u64, report: &mut Re
         }
         Ok(Err(error)) => {
             sums.1 += 1;
-            catch_unwind(AssertUnwindSafe(|| before.unchanged(&stack, error).map_err(|what| format!("{what} (the error: {error})"))))
+            catch_unwind(AssertUnwindSafe(|| {
+                before.unchanged(&stack, error).map_err(|what| format!("{what} (the error: {error})"))
+            }))
         }
         Err(_) => Ok(Err(panicked())),
     };

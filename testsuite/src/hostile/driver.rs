@@ -44,7 +44,12 @@ pub fn fuzz(program: &Path, options: &Options) -> bool {
                     let Ok(mut total) = total.lock() else { return };
                     total.add(report);
                     if chunks > 20 && (number + 1) % (chunks / 20) == 0 {
-                        println!("{} of {} calls, {:.0} s", (number + 1) * CHUNK, options.calls, start.elapsed().as_secs_f64());
+                        println!(
+                            "{} of {} calls, {:.0} s",
+                            (number + 1) * CHUNK,
+                            options.calls,
+                            start.elapsed().as_secs_f64()
+                        );
                     }
                 }
             });
@@ -125,7 +130,9 @@ fn culprit(program: &Path, part: &Options, ran: &Ran) -> Failure {
     };
     let last = part.first + part.calls - 1;
     match (again, call.parse()) {
-        (Ok(again), Ok(call)) if again.end != End::Exited(0) => Failure { call, what: how(&again), text: text.to_owned() },
+        (Ok(again), Ok(call)) if again.end != End::Exited(0) => {
+            Failure { call, what: how(&again), text: text.to_owned() }
+        }
         (Ok(_), _) => Failure {
             call: last,
             what: format!("{}\nand the same calls, written down one by one, went well", how(ran)),
@@ -151,11 +158,17 @@ fn summary(options: &Options, total: &Report, took: Duration) -> bool {
         .map(|(name, &(yes, no))| (yes as f64 / (yes + no).max(1) as f64, name.as_str(), yes + no))
         .collect();
     shares.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let lines: Vec<String> =
-        shares.iter().take(SHOWN).map(|(share, name, calls)| format!("{name} {:.0} % of {calls}", share * 100.0)).collect();
+    let lines: Vec<String> = shares
+        .iter()
+        .take(SHOWN)
+        .map(|(share, name, calls)| format!("{name} {:.0} % of {calls}", share * 100.0))
+        .collect();
     println!("returned least: {}", lines.join(", "));
-    let slow: Vec<String> =
-        total.slowest.iter().map(|(seconds, call, name)| format!("{name} {:.0} ms (call {call})", seconds * 1e3)).collect();
+    let slow: Vec<String> = total
+        .slowest
+        .iter()
+        .map(|(seconds, call, name)| format!("{name} {:.0} ms (call {call})", seconds * 1e3))
+        .collect();
     println!("slowest: {}", slow.join(", "));
     let never: Vec<&str> =
         shares.iter().filter(|(share, _, calls)| *share == 0.0 && *calls >= ENOUGH).map(|(_, name, _)| *name).collect();

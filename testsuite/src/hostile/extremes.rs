@@ -30,7 +30,7 @@ pub fn every_kind() -> Vec<IValue> {
         IValue::Scalars(vec![Scalar::Int(1)]),
         IValue::Tensors(vec![ramp(DType::F32, &[2])]),
         IValue::OptionalTensors(vec![None]),
-        IValue::List(vec![IValue::Int(1)]),
+        IValue::List(vec![IValue::Int(1)].try_into().expect("an int is no list")),
     ]
 }
 

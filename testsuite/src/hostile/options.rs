@@ -15,16 +15,19 @@ pub enum Class {
     Aliases,
     /// Numbers at the limits of their type.
     Numbers,
+    /// Storages that are frozen.
+    Frozen,
 }
 
 impl Class {
-    const ALL: [(Class, &'static str); 6] = [
+    const ALL: [(Class, &'static str); 7] = [
         (Class::Sizes, "sizes"),
         (Class::Limits, "limits"),
         (Class::Long, "long"),
         (Class::Kinds, "kinds"),
         (Class::Aliases, "aliases"),
         (Class::Numbers, "numbers"),
+        (Class::Frozen, "frozen"),
     ];
 }
 
@@ -75,7 +78,11 @@ impl Options {
                     let (class, _) = known.ok_or_else(|| format!("--without is {value}; accepted are {names}"))?;
                     options.without.push(*class);
                 }
-                other => return Err(format!("{other} is unknown; fuzz takes --calls, --seed, --first, --call, --operator, --without")),
+                other => {
+                    return Err(format!(
+                        "{other} is unknown; fuzz takes --calls, --seed, --first, --call, --operator, --without"
+                    ));
+                }
             }
         }
         Ok(options)
@@ -119,7 +126,10 @@ mod tests {
         let call = Options::parse(&["--call".to_owned(), "9".to_owned()], 5).expect("a call");
         assert_eq!((call.first, call.calls), (9, 1));
         for args in [&["--calls"][..], &["--calls", "x"], &["--without", "nothing"], &["--what", "1"]] {
-            assert!(Options::parse(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), 1).is_err(), "{args:?}");
+            assert!(
+                Options::parse(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), 1).is_err(),
+                "{args:?}"
+            );
         }
     }
 }

@@ -14,8 +14,7 @@ pub(super) const HUGE: [i64; 10] =
     [1 << 31, (1 << 31) - 1, 1 << 32, 1 << 40, 1 << 42, 1 << 53, 1 << 61, 1 << 62, i64::MAX - 1, i64::MAX];
 
 /// Strides and offsets of tensors without elements.
-const FAR: [i64; 10] =
-    [0, 1, 2, 1 << 31, 1 << 40, 1 << 60, 1 << 62, (1 << 62) + 1, i64::MAX - 1, i64::MAX];
+const FAR: [i64; 10] = [0, 1, 2, 1 << 31, 1 << 40, 1 << 60, 1 << 62, (1 << 62) + 1, i64::MAX - 1, i64::MAX];
 
 /// More elements than any walk over memory may have, and fewer than any walk takes long for.
 const UNWALKABLE: u128 = 1 << 41;
@@ -84,10 +83,9 @@ impl<'r> Maker<'r> {
     /// A tensor of these sizes in some layout, or of others where these can't be.
     pub(super) fn tensor(&mut self, dtype: DType, sizes: &[i64]) -> AnyTensor {
         let made = self.try_tensor(dtype, sizes).or_else(|| self.try_tensor(dtype, &[2, 3]));
-        let tensor = made.unwrap_or_else(|| {
-            Tensor::<Cpu>::zeros_contiguous(dtype, &[1]).expect("one element").into_any()
-        });
-        if self.random.one_in(25) {
+        let tensor =
+            made.unwrap_or_else(|| Tensor::<Cpu>::zeros_contiguous(dtype, &[1]).expect("one element").into_any());
+        if self.hostile(Class::Frozen, 25) {
             tensor.freeze().expect("nobody writes it");
         }
         self.remember(&tensor);
@@ -102,7 +100,9 @@ impl<'r> Maker<'r> {
         let conj = self.random.one_in(if is_complex { 3 } else { 40 });
         geometry = geometry.with_conj(conj).with_neg(self.random.one_in(10) && dtype != DType::Bool);
         if self.random.one_in(40) {
-            let names = sizes.iter().map(|_| self.random.pick(&[None, None, Some("a".into()), Some("b".into()), Some("c".into())]));
+            let names = sizes
+                .iter()
+                .map(|_| self.random.pick(&[None, None, Some("a".into()), Some("b".into()), Some("c".into())]));
             let names: Vec<_> = names.collect();
             geometry = geometry.clone().with_names(Some(names.into())).unwrap_or(geometry);
         }
