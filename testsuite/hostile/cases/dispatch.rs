@@ -1,6 +1,6 @@
 //! Kernels and libraries that lie, panic, or call the dispatcher where it is at work.
 
-use super::{Case, case, ramp, refused, unexpected};
+use super::{Case, case, gone, ramp, refused, unexpected};
 use monomorph::core::dispatch::{AliasKey, Definition, DispatchKey, KernelFunction, OperatorHandle};
 use monomorph::{Dispatcher, IValue, Library, Stack};
 
@@ -52,7 +52,7 @@ fn kernel_owns_a_library() -> Result<(), String> {
     let handle = dispatcher.find("t::f").map_err(unexpected)?;
     drop(library);
     drop(handle);
-    refused(dispatcher.call("u::g", &mut vec![ramp(&[2]).into()]))
+    gone(dispatcher.call("u::g", &mut vec![ramp(&[2]).into()]))
 }
 
 struct Calls(Dispatcher);
@@ -163,7 +163,7 @@ fn drop_panics() -> Result<(), String> {
     called(&dispatcher, "t::f")?;
     define(&mut library, "g")?;
     drop(library);
-    refused(dispatcher.call("t::f", &mut vec![ramp(&[2]).into()]))
+    gone(dispatcher.call("t::f", &mut vec![ramp(&[2]).into()]))
 }
 
 fn wrong_results(spoil: fn(&mut Stack)) -> Result<(), String> {

@@ -8,7 +8,7 @@ mod recursion;
 mod threads;
 mod time;
 
-use monomorph::{AnyTensor, Cpu, DType, Error, Geometry, IValue, Meta, Stack, Tensor};
+use monomorph::{AnyTensor, Cpu, DType, Error, ErrorKind, Geometry, IValue, Meta, Stack, Tensor};
 
 /// An attack.
 pub(crate) struct Case {
@@ -42,13 +42,19 @@ fn call<const N: usize>(name: &str, arguments: [IValue; N]) -> Result<Stack, Err
     monomorph::call(name, &mut stack).map(|()| stack)
 }
 
-/// The call must be refused.
+/// The call must be refused, for what it was given: a case that misspells an operator attacks nothing.
 fn refused<T>(outcome: Result<T, Error>) -> Result<(), String> {
-    match outcome {
-        Ok(_) => Err("it returned; it had to be refused".to_owned()),
-        Err(error) if error.to_string().len() > 10_000 => Err("the message has no bound".to_owned()),
-        Err(_) => Ok(()),
+    let Err(error) = outcome else { return Err("it returned; it had to be refused".to_owned()) };
+    if matches!(error.kind(), ErrorKind::UnknownOperator { .. } | ErrorKind::ArgumentCount { .. }) {
+        return Err(format!("the case is wrong: {error}"));
     }
+    let length = error.to_string().len();
+    if length > 10_000 { Err(format!("the message is {length} bytes long")) } else { Ok(()) }
+}
+
+/// The operator must not be there, or not be callable any more.
+fn gone(outcome: Result<(), Error>) -> Result<(), String> {
+    if outcome.is_err() { Ok(()) } else { Err("it returned; it had to be gone".to_owned()) }
 }
 
 /// The call may return or be refused; what it returns lies in its storages.

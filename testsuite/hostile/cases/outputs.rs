@@ -1,6 +1,6 @@
 //! A call that fails leaves its arguments as they were: each output, not only the first; and a storage that others see never shrinks.
 
-use super::{Case, call, case, expanded, ramp, refused, unexpected};
+use super::{Case, call, case, empty, expanded, ramp, refused, unexpected};
 use monomorph::{AnyTensor, Cpu, DType, Geometry, IValue, Stack, Tensor};
 
 pub(super) const CASES: &[Case] = &[
@@ -42,15 +42,20 @@ fn overlapping(dtype: DType) -> AnyTensor {
 
 fn log_sigmoid() -> Result<(), String> {
     let input = ramp(&[3, 2]);
-    unchanged(
-        "log_sigmoid_forward.output",
-        vec![input.clone().into(), ramp(&[5]).into(), overlapping(DType::F32).into()],
-    )?;
-    unchanged(
-        "log_sigmoid_forward.output",
-        vec![input.clone().into(), ramp(&[3, 2]).into(), expanded(DType::I64, &[1]).into()],
-    )?;
-    unchanged("log_sigmoid_forward.output", vec![input.into(), overlapping(DType::F32).into(), ramp(&[7]).into()])
+    let frozen = ramp(&[5]);
+    frozen.freeze().map_err(unexpected)?;
+    // The buffer is of another dtype, or cannot be written, or cannot grow.
+    let far = empty(&[0], &[1], 1 << 60);
+    for (output, buffer) in [
+        (ramp(&[5]), expanded(DType::I64, &[1])),
+        (ramp(&[3, 2]), expanded(DType::I64, &[1])),
+        (ramp(&[5]), frozen),
+        (ramp(&[5]), far),
+        (overlapping(DType::F32), ramp(&[7])),
+    ] {
+        unchanged("log_sigmoid_forward.output", vec![input.clone().into(), output.into(), buffer.into()])?;
+    }
+    Ok(())
 }
 
 fn frexp() -> Result<(), String> {

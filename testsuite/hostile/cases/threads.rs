@@ -4,7 +4,7 @@ use super::{Case, call, case, in_bounds, unexpected};
 use monomorph::iter::foreign::{ForeignView, ForeignViewMut, fold, map1};
 use monomorph::{AnyTensor, Cpu, DType, Geometry, Tensor};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
@@ -28,7 +28,10 @@ fn ints(n: i64) -> Result<AnyTensor, String> {
 
 fn growth_undone() -> Result<(), String> {
     let start = Instant::now();
-    let zero = Tensor::<Cpu>::from_slice(&[0i64], &[1]).map_err(unexpected)?.into_any();
+    // The last quotient fails, behind all others.
+    let mut divisors = vec![1i64; 200_000];
+    divisors[199_999] = 0;
+    let divisors = Tensor::<Cpu>::from_slice(&divisors, &[200_000]).map_err(unexpected)?.into_any();
     let long = ints(200_000)?;
     let wanted = Geometry::new(DType::I64, &[200_000], &[1], 0).map_err(unexpected)?;
     while start.elapsed() < TIME {
@@ -43,7 +46,7 @@ fn growth_undone() -> Result<(), String> {
                 }
                 None
             });
-            let outcome = call("floor_divide.out", [long.clone().into(), zero.clone().into(), out.into()]);
+            let outcome = call("floor_divide.out", [long.clone().into(), divisors.clone().into(), out.into()]);
             stop.store(true, Ordering::Relaxed);
             (outcome.is_err(), maker.join())
         });
@@ -102,6 +105,16 @@ impl Drop for Bomb {
 
 const ELEMENTS: usize = 1 << 20;
 
+/// Panics as soon as two threads are here, or after a while.
+fn together(here: &AtomicUsize) -> ! {
+    let start = Instant::now();
+    here.fetch_add(1, Ordering::Relaxed);
+    while here.load(Ordering::Relaxed) < 2 && start.elapsed() < Duration::from_millis(50) {
+        std::hint::spin_loop();
+    }
+    panic_any(Bomb)
+}
+
 /// The panic must come out here, once; its payload is the caller's again, who does not drop it either.
 fn comes_out(run: impl FnOnce() -> bool) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(run)) {
@@ -120,7 +133,8 @@ fn panic_of_a_closure() -> Result<(), String> {
         let mut out = vec![0.0f32; ELEMENTS];
         let to = ForeignViewMut::contiguous(&mut out, &[ELEMENTS]).map_err(unexpected)?;
         let from = ForeignView::contiguous(&data, &[ELEMENTS]).map_err(unexpected)?;
-        comes_out(|| map1(to, from, |_: f32| -> f32 { panic_any(Bomb) }).is_ok())?;
+        let here = AtomicUsize::new(0);
+        comes_out(|| map1(to, from, |_: f32| -> f32 { together(&here) }).is_ok())?;
     }
     Ok(())
 }
@@ -129,7 +143,8 @@ fn panic_of_a_fold() -> Result<(), String> {
     let data = vec![1.0f32; ELEMENTS];
     for _ in 0..20 {
         let from = ForeignView::contiguous(&data, &[ELEMENTS]).map_err(unexpected)?;
-        comes_out(|| fold(from, || 0.0f32, |_, _: f32| panic_any(Bomb), |a, _| a).is_ok())?;
+        let here = AtomicUsize::new(0);
+        comes_out(|| fold(from, || 0.0f32, |_, _: f32| together(&here), |a, _| a).is_ok())?;
     }
     Ok(())
 }
@@ -140,8 +155,9 @@ fn panic_twice() -> Result<(), String> {
         let mut out = vec![0.0f32; ELEMENTS];
         let to = ForeignViewMut::contiguous(&mut out, &[ELEMENTS]).map_err(unexpected)?;
         let from = ForeignView::contiguous(&data, &[ELEMENTS]).map_err(unexpected)?;
+        let here = AtomicUsize::new(0);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            map1(to, from, |x: f32| if round % 2 == 0 { panic!("{x}") } else { panic_any(Bomb) }).is_ok()
+            map1(to, from, |x: f32| if round % 2 == 0 { panic!("{x}") } else { together(&here) }).is_ok()
         }));
         let Err(payload) = outcome else { return Err("the closure's panic was lost".to_owned()) };
         std::mem::forget(payload);
