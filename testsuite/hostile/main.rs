@@ -139,7 +139,7 @@ fn run_cases(cases: &[&Case]) -> Result<bool, String> {
 
 /// Runs a case; the word that tells how it ended.
 fn judged(program: &Path, case: &Case) -> (&'static str, Ran) {
-    let ran = match run(program, &["case", case.name], Limits::new(TIME)) {
+    let ran = match run(program, &["case", case.name], case.environment, Limits::new(TIME)) {
         Ok(ran) => ran,
         Err(error) => {
             let stderr = format!("{}: {error}", program.display());

@@ -17,12 +17,14 @@ pub(crate) struct Case {
     pub(crate) attacks: &'static str,
     /// Ends well if the library held.
     pub(crate) run: Run,
+    /// What its process is told besides.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
 }
 
 pub(crate) type Run = fn() -> Result<(), String>;
 
 const fn case(name: &'static str, attacks: &'static str, run: Run) -> Case {
-    Case { name, attacks, run }
+    Case { name, attacks, run, environment: &[] }
 }
 
 /// All cases.

@@ -38,13 +38,15 @@ fn ring(names: &[&str]) -> std::result::Result<(), String> {
 fn completed_by_itself() -> std::result::Result<(), String> {
     let dispatcher = Dispatcher::new();
     let mut library = dispatcher.library("t");
+    // A backend of another crate is what makes its kernels be looked for.
+    let backend = library.backend::<monomorph_cuda::Cuda>("Cuda").map_err(unexpected)?;
     let defined = definition("f").and_then(|definition| library.define(definition.completed_by("t::f")));
     match defined {
         Err(error) => refused::<()>(Err(error)),
         Ok(()) => {
             // Another kernel makes what depends on the operator be looked at again: that is itself.
             let kernel = KernelFunction::boxed(|_, _| Ok(()));
-            library.kernel("t::f", DispatchKey::META, kernel).map_err(unexpected)?;
+            library.kernels("t::f", &[DispatchKey::META.into(), backend.into()], kernel).map_err(unexpected)?;
             refused(dispatcher.call("t::f", &mut vec![ramp(&[2]).into()]))
         }
     }

@@ -8,7 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
-    case("growth_undone", "a view made of a storage that grew, of a call that then failed", growth_undone),
+    Case {
+        // Whatever binds a kernel is refused, behind the growth of its output.
+        environment: &[("MONOMORPH_ISA", "none that there is")],
+        ..case("growth_undone", "a view made of a storage that grew, of a call that then failed", growth_undone)
+    },
     case("growth_while_viewed", "views and calls of many threads while a storage grows", growth_while_viewed),
     case(
         "panic_of_a_closure",
@@ -28,10 +32,6 @@ fn ints(n: i64) -> Result<AnyTensor, String> {
 
 fn growth_undone() -> Result<(), String> {
     let start = Instant::now();
-    // The last quotient fails, behind all others.
-    let mut divisors = vec![1i64; 200_000];
-    divisors[199_999] = 0;
-    let divisors = Tensor::<Cpu>::from_slice(&divisors, &[200_000]).map_err(unexpected)?.into_any();
     let long = ints(200_000)?;
     let wanted = Geometry::new(DType::I64, &[200_000], &[1], 0).map_err(unexpected)?;
     while start.elapsed() < TIME {
@@ -46,12 +46,12 @@ fn growth_undone() -> Result<(), String> {
                 }
                 None
             });
-            let outcome = call("floor_divide.out", [long.clone().into(), divisors.clone().into(), out.into()]);
+            let outcome = call("neg.out", [long.clone().into(), out.into()]);
             stop.store(true, Ordering::Relaxed);
             (outcome.is_err(), maker.join())
         });
         let (true, Ok(view)) = view else {
-            return Err("the quotient by zero returned, or a thread panicked".to_owned());
+            return Err("the call returned, or a thread panicked".to_owned());
         };
         // Nothing is read of a view that lies outside.
         if let Some(view) = view {

@@ -52,11 +52,17 @@ pub struct Ran {
 ///
 /// # Errors
 /// The program cannot be started.
-pub fn run<A: AsRef<OsStr>>(program: &Path, args: &[A], limits: Limits) -> io::Result<Ran> {
+pub fn run<A: AsRef<OsStr>>(
+    program: &Path,
+    args: &[A],
+    environment: &[(&str, &str)],
+    limits: Limits,
+) -> io::Result<Ran> {
     let start = Instant::now();
     let mut command = limited(program, args, limits.memory);
     // Few threads, whatever the machine: each reserves addresses.
     command.env("MALLOC_ARENA_MAX", "2").env("RAYON_NUM_THREADS", "2").env("RUST_BACKTRACE", "0");
+    command.envs(environment.iter().copied());
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (end, stdout, stderr) = std::thread::scope(|scope| {
@@ -126,14 +132,14 @@ mod tests {
     fn ends_are_told_apart() {
         let sh = |script: &str, millis| {
             let limits = Limits { time: Duration::from_millis(millis), memory: None };
-            run(Path::new("/bin/sh"), &["-c", script], limits).expect("a shell")
+            run(Path::new("/bin/sh"), &["-c", script], &[], limits).expect("a shell")
         };
         let good = sh("echo one; echo two >&2; exit 3", 20_000);
         assert_eq!((good.end, &*good.stdout, &*good.stderr), (End::Exited(3), "one\n", "two\n"));
         assert_eq!(sh("kill -ABRT $$", 20_000).end, End::Signal(6));
         assert_eq!(sh("exec sleep 20", 100).end, End::TimedOut);
         assert!(
-            run(Path::new("/nowhere at all"), &["x"], Limits { time: Duration::from_secs(9), memory: None })
+            run(Path::new("/nowhere at all"), &["x"], &[], Limits { time: Duration::from_secs(9), memory: None })
                 .is_ok_and(|ran| ran.end == End::Exited(127))
         );
     }
@@ -141,7 +147,7 @@ mod tests {
     #[test]
     fn memory_is_limited() {
         let limits = |memory| Limits { time: Duration::from_secs(20), memory };
-        let ran = run(Path::new("/bin/sh"), &["-c", "ulimit -v"], limits(Some(1000))).expect("a shell");
+        let ran = run(Path::new("/bin/sh"), &["-c", "ulimit -v"], &[], limits(Some(1000))).expect("a shell");
         assert_eq!(ran.stdout, "1024000\n");
     }
 }

@@ -73,7 +73,7 @@ fn limits(calls: u64) -> Limits {
 fn spawn(program: &Path, options: &Options) -> Result<Ran, String> {
     let mut args = vec!["chunk".to_owned()];
     args.extend(options.to_args());
-    run(program, &args, limits(options.calls)).map_err(|error| format!("{}: {error}", program.display()))
+    run(program, &args, &[], limits(options.calls)).map_err(|error| format!("{}: {error}", program.display()))
 }
 
 /// One chunk, in as many processes as it takes.
