@@ -25,7 +25,7 @@ pub(super) const CASES: &[Case] = &[
 const IMPLICIT: AliasKey = AliasKey::CompositeImplicit;
 
 fn define(library: &mut Library, name: &str) -> Result<(), String> {
-    let definition = Definition::parse(&format!("{name}(Tensor x) -> Tensor")).map_err(unexpected)?;
+    let definition = Definition::parse(&format!("{name}(Tensor(a) x) -> Tensor(a)")).map_err(unexpected)?;
     library.define(definition).map_err(unexpected)
 }
 
@@ -104,7 +104,7 @@ fn refused_kernel() -> Result<(), String> {
     library.kernel("t::f", IMPLICIT, owner(())).map_err(unexpected)?;
     refused(library.kernel("t::f", IMPLICIT, owner(dispatcher.library("a"))))?;
     refused(library.kernel("t::f", DispatchKey::UNDEFINED, owner(Calls(dispatcher.clone()))))?;
-    let definition = Definition::parse("f(Tensor x) -> Tensor").map_err(unexpected)?;
+    let definition = Definition::parse("f(Tensor(a) x) -> Tensor(a)").map_err(unexpected)?;
     refused(library.define(definition.default_kernel(owner(dispatcher.library("b")))))?;
     let failed = library.all_or_none(|part| {
         part.kernel("t::g", IMPLICIT, owner(dispatcher.library("c")))?;
