@@ -7,6 +7,7 @@ pub mod conformance;
 pub mod cuda;
 pub mod device_tree;
 pub mod formulas;
+pub mod hostile;
 pub mod layout;
 pub mod naive;
 pub mod tidy;

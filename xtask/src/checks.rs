@@ -7,7 +7,7 @@ use monomorph_testsuite::conformance::{golden_cases, recorded_cases, workspace_r
 use monomorph_testsuite::tidy;
 
 use crate::steps::{Outcome, Steps};
-use crate::{conformance, cuda, elsewhere, selective};
+use crate::{conformance, cuda, elsewhere, memory, selective};
 
 /// Packages whose answers depend on the instruction set.
 const ISA_PACKAGES: [&str; 2] = ["monomorph-cpu", "monomorph-testsuite"];
@@ -40,6 +40,7 @@ pub(crate) fn ci() -> bool {
     steps.command("documentation", doc);
     steps.command("doctests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches", "--doc"]));
     test_steps(&mut steps);
+    memory::hostile_steps(&mut steps);
     elsewhere::steps(&mut steps);
     selective::steps(&mut steps);
     cuda::steps(&mut steps);

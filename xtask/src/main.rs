@@ -64,7 +64,9 @@ cargo xtask COMMAND
   ulp           how far elementary functions are from the exact value, in units in the last place
       --op NAME          only this function; repeatable
       --exhaustive       every float32, and millions of float64 (minutes each)
-  fuzz          random iterations and random boxed calls
+  fuzz          random iterations, and hostile calls of every operator, in processes of their own
+      --operators        the calls only
+      --debug, --asan    the calls with checks of arithmetic, or under AddressSanitizer (needs a nightly toolchain)
       --iters N          of each (default: 1000000)
       --seed N           which (default: 1)
   asan          the tests under AddressSanitizer (needs a nightly toolchain)

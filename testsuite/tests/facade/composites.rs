@@ -1,7 +1,6 @@
 //! Composed operators: each does nothing but call operators, on whatever device; one that does more is found out; and what they give
 //! where a device has a kernel of its own is what that kernel gives.
 
-use crate::values::fitting_stack;
 use monomorph::core::dispatch::compliance::{Breach, Compliance};
 use monomorph::core::dispatch::{
     AliasKey, Calls, Definition, DispatchKey, KernelFunction, KeySet, OperatorHandle, RegistrationKey, Source,
@@ -11,6 +10,7 @@ use monomorph::{
     AnyTensor, Cpu, DType, Dispatcher, ErrorKind, Geometry, IValue, Library, Result, Scalar, Stack, Tensor, selection,
 };
 use monomorph_core::Element;
+use monomorph_testsuite::hostile::fitting_stack;
 
 /// A dispatcher of the test's own: a checker registers with it.
 fn dispatcher() -> (Dispatcher, Library) {

@@ -5,10 +5,9 @@ use monomorph::core::ErrorKind;
 use monomorph::core::dispatch::OperatorHandle;
 use monomorph::{IValue, Stack, dispatcher};
 use monomorph_testsuite::conformance::{CaseFile, Selection, bases, golden_cases, workspace_root};
+use monomorph_testsuite::hostile::{describe, every_kind, extremes, fitting_stack};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use crate::values::{describe, every_kind, extremes, fitting_stack};
 
 #[test]
 fn every_schema_is_one_of_pytorch() {
