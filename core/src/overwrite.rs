@@ -6,9 +6,9 @@ use crate::device::Device;
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::list;
-use crate::overlap::check_itself;
+use crate::overlap::{self, Internal};
 use crate::resize::{Side, expand_strides};
-use crate::storage::{Header, Held};
+use crate::storage::{Growth, Header, Held};
 use crate::strides::Dims;
 use crate::tensor::Tensor;
 
@@ -25,50 +25,48 @@ pub struct Replacement<'t, D: Device> {
 
 /// Gives every tensor its geometry and writes the elements.
 ///
-/// Errors, with every tensor as it was (but that storages may have grown): sizes that the elements do not broadcast to,
-/// another device, memory that cannot be had, a geometry that overlaps itself, a storage that is borrowed or frozen.
-/// Only what a device reports in the midst of a copy comes too late.
+/// Errors, with every tensor as it was: sizes that the elements do not broadcast to, another device, memory that cannot be had, a
+/// geometry that overlaps itself, a storage that is borrowed or frozen. Contents are unspecified only where a device reports an
+/// error in the midst of a copy.
 pub fn overwrite<D: Device>(all: &mut [Replacement<'_, D>]) -> Result<()> {
-    let mut before = list::with_capacity(all.len())?;
-    let mut staged = list::with_capacity(all.len())?;
-    for one in all.iter() {
-        if one.elements.device() != one.tensor.device() {
-            let (got, want) = (one.elements.device(), one.tensor.device());
-            return Err(ErrorKind::DeviceMismatch { arg: "out".into(), got, want }.into());
-        }
-        expand_strides(one.elements.geometry(), one.geometry.sizes())?;
-        before.push(one.tensor.geometry().clone());
-    }
+    check(all)?;
     let mut written = list::with_capacity(all.len())?;
     written.extend(all.iter().map(|one| one.tensor.storage_id()));
     written.sort_unstable();
+    let mut staged = list::with_capacity(all.len())?;
     for one in all.iter() {
         // What shares a storage with anything that is written is copied first.
         let shares = written.binary_search(&one.elements.storage_id()).is_ok();
         staged.push(if shares { Some(one.elements.staged()?) } else { None });
     }
-    let done = grown(all).and_then(|()| write(all, &staged));
-    if done.is_err() {
-        for (one, geometry) in all.iter_mut().zip(before) {
-            // It was the tensor's, and storages do not shrink.
-            one.tensor.set_view(geometry)?;
-        }
-    }
-    done
+    write(all, &staged)
 }
 
-fn grown<D: Device>(all: &mut [Replacement<'_, D>]) -> Result<()> {
-    for (index, one) in all.iter_mut().enumerate() {
-        one.tensor.grow_to(one.geometry.clone())?;
-        check_itself(index, &one.tensor.as_operand())?;
+/// Refuses what would not fit, whatever memory there is.
+fn check<D: Device>(all: &[Replacement<'_, D>]) -> Result<()> {
+    for (index, Replacement { tensor, geometry, elements }) in all.iter().enumerate() {
+        if elements.device() != tensor.device() {
+            let (got, want) = (elements.device(), tensor.device());
+            return Err(ErrorKind::DeviceMismatch { arg: "out".into(), got, want }.into());
+        }
+        expand_strides(elements.geometry(), geometry.sizes())?;
+        tensor.raw().check_aligned(geometry)?;
+        if overlap::internal(geometry.sizes(), geometry.strides()) == Internal::Yes {
+            let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
+            return Err(ErrorKind::InternalOverlap { index, sizes, strides }.into());
+        }
     }
     Ok(())
 }
 
-/// Borrows everything, then writes.
+/// Borrows everything and makes room, then writes.
 fn write<D: Device>(all: &mut [Replacement<'_, D>], staged: &[Option<Tensor<D>>]) -> Result<()> {
-    let mut headers: Vec<&Header> = list::with_capacity(all.len())?;
-    headers.extend(all.iter().filter_map(|one| one.tensor.raw().header()));
+    let mut headers = list::with_capacity(all.len())?;
+    for handle in all.iter().filter_map(|one| one.tensor.raw().handle()) {
+        // SAFETY: S3: the tensor is borrowed by `all` and keeps its handle; only its geometry is exchanged here.
+        let header: &Header = unsafe { handle.header_for() };
+        headers.push(header);
+    }
     headers.sort_unstable_by_key(|header| std::ptr::from_ref(*header).addr());
     headers.dedup_by(|a, b| std::ptr::eq(*a, *b));
     let mut held = list::with_capacity(headers.len())?;
@@ -81,32 +79,72 @@ fn write<D: Device>(all: &mut [Replacement<'_, D>], staged: &[Option<Tensor<D>>]
         let borrow = elements.raw().header().map(|header| Held::read(header, "an input")).transpose()?;
         read.push((elements, borrow));
     }
-    for (one, (elements, _borrow)) in all.iter().zip(&read) {
-        let (to, from) = (one.tensor.as_operand(), elements.as_operand());
-        if one.tensor.raw().header().is_none() || one.tensor.numel() == 0 {
-            continue;
+    // Dropped before the borrows.
+    let mut growths = list::with_capacity(all.len())?;
+    for one in all.iter() {
+        let need = one.geometry.bytes_needed()?;
+        let Some(handle) = one.tensor.raw().handle() else { continue };
+        // SAFETY: S3: as above.
+        let header: &Header = unsafe { handle.header_for() };
+        if need > header.bytes() {
+            // SAFETY: the storage is in `held`, write-borrowed until this function returns.
+            growths.push(unsafe { header.prepare_growth(need) }?);
         }
-        let sizes = Dims::from_slice(one.tensor.sizes());
-        let strides = expand_strides(elements.geometry(), &sizes)?;
-        // SAFETY: the storage is in `held`, write-borrowed until this function returns.
-        let to = Side { data: unsafe { to.data() }, geometry: to.geometry().clone() };
-        // SAFETY: the storage is borrowed by `_borrow` until this function returns.
-        let from = Side { data: unsafe { from.data() }, geometry: from.geometry().clone() };
-        let index = one.tensor.device().index;
-        let _guard = D::enter(index);
-        // SAFETY:
-        // * C1: T1 for both geometries, in storages on one device that are borrowed as above; the strides of the
-        //   elements are 0 in every dimension that they are broadcast along.
-        // * C2: the elements are in no storage that is written: those that were are staged in one of their own.
-        unsafe { D::copy(index, &sizes, to.strided(None), from.strided(Some(&strides))) }?;
     }
-    drop(read);
-    for one in held.iter() {
-        one.header().bump_version();
+
+    // From here on nothing fails but a device.
+    for growth in &mut growths {
+        // SAFETY: the write borrow lasts, and pointers are taken only below.
+        unsafe { growth.commit() };
     }
-    drop(held);
-    all.iter_mut()
-        .filter(|one| one.tensor.raw().header().is_none())
-        .for_each(|one| one.tensor.raw_mut().bump_version());
+    exchange(all);
+    let done = all.iter().zip(&read).try_for_each(|(one, (elements, _))| copy(one.tensor, elements));
+    if done.is_err() {
+        exchange(all);
+        for growth in growths.iter_mut().rev() {
+            // SAFETY:
+            // * The write borrow lasts.
+            // * Pointers into the new block ended with the copies; a device frees memory behind the work that uses it.
+            // * The geometries that needed it were just exchanged for the former ones.
+            // * Reverse order.
+            unsafe { growth.undo() };
+        }
+        return done;
+    }
+    growths.iter_mut().for_each(Growth::promise);
+    held.iter().for_each(|held| held.header().bump_version());
+    for one in all.iter_mut().filter(|one| one.tensor.raw().header().is_none()) {
+        let need = one.tensor.geometry().bytes_needed()?;
+        one.tensor.raw_mut().grow_meta(need);
+        one.tensor.raw_mut().bump_version();
+    }
     Ok(())
+}
+
+/// Exchanges the geometries of the tensors with those that they are to have, or had.
+fn exchange<D: Device>(all: &mut [Replacement<'_, D>]) {
+    for one in all {
+        one.tensor.raw_mut().swap_geometry(&mut one.geometry);
+    }
+}
+
+/// Writes one tensor. Both storages are borrowed, the tensor's for writing.
+fn copy<D: Device>(tensor: &Tensor<D>, elements: &Tensor<D>) -> Result<()> {
+    if tensor.raw().header().is_none() || tensor.numel() == 0 {
+        return Ok(());
+    }
+    let (to, from) = (tensor.as_operand(), elements.as_operand());
+    let sizes = Dims::from_slice(tensor.sizes());
+    let strides = expand_strides(elements.geometry(), &sizes)?;
+    // SAFETY: the caller holds a write borrow of the storage.
+    let to = Side { data: unsafe { to.data() }, geometry: to.geometry().clone() };
+    // SAFETY: the caller holds a borrow of the storage.
+    let from = Side { data: unsafe { from.data() }, geometry: from.geometry().clone() };
+    let index = tensor.device().index;
+    let _guard = D::enter(index);
+    // SAFETY:
+    // * C1: T1 for both geometries, in storages on one device that are borrowed; the strides of the elements are 0 in every
+    //   dimension that they are broadcast along.
+    // * C2: the elements are in no storage that is written: those that were are staged in one of their own.
+    unsafe { D::copy(index, &sizes, to.strided(None), from.strided(Some(&strides))) }
 }
