@@ -1,5 +1,5 @@
-//! Arithmetic on sizes, strides and offsets: those of tensors without elements may be any, and neither a debug build may panic nor a
-//! release build reach beyond a storage.
+//! Arithmetic on sizes, strides and offsets: those of tensors without elements may be any, and neither a debug build
+//! may panic nor a release build reach beyond a storage.
 
 use super::{Case, call, case, empty, in_bounds, ramp, refused, total, unexpected};
 use monomorph::iter::foreign::{ForeignView, ForeignViewMut, map1};

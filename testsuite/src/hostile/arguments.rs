@@ -1,5 +1,5 @@
-//! The arguments of a call: those with which the overload returns, of other dtypes, sizes and layouts, with a few of them replaced by
-//! hostile ones. Owns the mixture: about half of the calls have to get behind the checks.
+//! The arguments of a call: those with which the overload returns, of other dtypes, sizes and layouts, with a few of
+//! them replaced by hostile ones. Owns the mixture: about half of the calls have to get behind the checks.
 
 use super::extremes::{every_kind, extremes};
 use super::fitting::fitting_stack;

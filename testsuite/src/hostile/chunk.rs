@@ -1,5 +1,5 @@
-//! A row of calls in this process: makes each, checks it, and counts. Owns the report of a chunk; who runs it, and what becomes of a
-//! process that dies, is the driver's.
+//! A row of calls in this process: makes each, checks it, and counts. Owns the report of a chunk; who runs it, and
+//! what becomes of a process that dies, is the driver's.
 
 use super::arguments::arguments;
 use super::check::{Before, values};
@@ -102,7 +102,7 @@ fn make<'e>(
     let mut random = random_of(options.seed, call);
     let entry = &entries[random.below(entries.len())];
     let schema = entry.schema().map_err(|error| error.to_string())?;
-    Ok((entry, arguments(schema, &mut Maker::new(&mut random, &options.without))))
+    Ok((entry, arguments(&schema, &mut Maker::new(&mut random, &options.without))))
 }
 
 fn one(options: &Options, entries: &[OperatorHandle], call: u64, report: &mut Report) -> Result<(), String> {
@@ -135,7 +135,7 @@ fn one(options: &Options, entries: &[OperatorHandle], call: u64, report: &mut Re
     let checked = match &outcome {
         Ok(Ok(())) => {
             sums.0 += 1;
-            catch_unwind(AssertUnwindSafe(|| before.finished(schema, &stack)))
+            catch_unwind(AssertUnwindSafe(|| before.finished(&schema, &stack)))
         }
         Ok(Err(error)) => {
             sums.1 += 1;

@@ -1,5 +1,6 @@
-//! Runs many chunks in processes of their own and sums up. Owns what is done about a process that dies or hangs: its chunk is run again,
-//! each call written down before it is made; the call that it died in is reported, and the chunk goes on behind it.
+//! Runs many chunks in processes of their own and sums up. Owns what is done about a process that dies or hangs: its
+//! chunk is run again, each call written down before it is made; the call that it died in is reported, and the chunk
+//! goes on behind it.
 
 use super::children::{End, Limits, Ran, run};
 use super::chunk::{Failure, Report};
@@ -21,8 +22,8 @@ const ENOUGH: u64 = 60;
 /// Lines that a report ends with.
 const SHOWN: usize = 10;
 
-/// Runs the calls of `options` in processes of `program`, whose first word `chunk` makes it run one. Prints a report; true if all was
-/// well.
+/// Runs the calls of `options` in processes of `program`, whose first word `chunk` makes it run one. Prints a report;
+/// true if all was well.
 pub fn fuzz(program: &Path, options: &Options) -> bool {
     let start = Instant::now();
     let chunks = options.calls.div_ceil(CHUNK);

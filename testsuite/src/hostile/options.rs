@@ -1,6 +1,7 @@
 //! What a run of the fuzzer is asked for. Owns the words of the command line and the classes of hostile values.
 
-/// A class of hostile values, which a run can leave out: to find which one a failure needs, or to look behind a known one.
+/// A class of hostile values, which a run can leave out: to find which one a failure needs, or to look behind a known
+/// one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// Sizes of 2³¹ and more, of expanded and of meta tensors.

@@ -1,7 +1,8 @@
-//! Hostile tensors over small storages. Owns sizes, strides, offsets and bits; what operator gets them is decided in `arguments`.
+//! Hostile tensors over small storages. Owns sizes, strides, offsets and bits; what operator gets them is decided in
+//! `arguments`.
 //!
-//! The number of elements is small, or so large (2⁴¹ and more, by stride 0) that nobody may walk them: what lies between would only
-//! cost time. Tensors on the meta device and tensors without elements have any sizes.
+//! The number of elements is small, or so large (2⁴¹ and more, by stride 0) that nobody may walk them: what lies
+//! between would only cost time. Tensors on the meta device and tensors without elements have any sizes.
 
 use super::options::Class;
 use crate::layout::Random;
