@@ -38,6 +38,13 @@ pub(super) fn arguments(schema: &Schema, maker: &mut Maker<'_>) -> Stack {
             *value = benign(arg, maker);
         }
     }
+    for value in &mut stack {
+        match value {
+            IValue::Int(number) => *number = maker.number(*number),
+            IValue::Ints(list) => list.iter_mut().for_each(|number| *number = maker.number(*number)),
+            _ => {}
+        }
+    }
     if maker.hostile(Class::Kinds, 40) {
         stack.truncate(maker.random.below(stack.len() + 1));
     }

@@ -4,7 +4,7 @@
 
 use super::children::{End, Limits, Ran, run};
 use super::chunk::{Failure, Report};
-use super::options::Options;
+use super::options::{Class, Options};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +26,11 @@ const SHOWN: usize = 10;
 /// true if all was well.
 pub fn fuzz(program: &Path, options: &Options) -> bool {
     let start = Instant::now();
+    let mut options = options.clone();
+    if limits(0).memory.is_none() {
+        options.without.push(Class::Gigabytes);
+    }
+    let options = &options;
     let chunks = options.calls.div_ceil(CHUNK);
     let (next, total) = (AtomicU64::new(0), Mutex::new(Report::default()));
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);

@@ -18,10 +18,12 @@ pub enum Class {
     Numbers,
     /// Storages that are frozen.
     Frozen,
+    /// Numbers from 2²⁰ to 2⁴²: of so many elements a machine may have the memory, if nothing limits it.
+    Gigabytes,
 }
 
 impl Class {
-    const ALL: [(Class, &'static str); 7] = [
+    const ALL: [(Class, &'static str); 8] = [
         (Class::Sizes, "sizes"),
         (Class::Limits, "limits"),
         (Class::Long, "long"),
@@ -29,6 +31,7 @@ impl Class {
         (Class::Aliases, "aliases"),
         (Class::Numbers, "numbers"),
         (Class::Frozen, "frozen"),
+        (Class::Gigabytes, "gigabytes"),
     ];
 }
 
