@@ -21,7 +21,7 @@ impl StructuredOp for Grows {
     type Plan = ();
     type Home = Self;
 
-    fn operands<'a, 't>((): &'a ()) -> &'a [Operand<'t>] {
+    fn operands<'t>((): &()) -> &[Operand<'t>] {
         &[]
     }
 
@@ -61,7 +61,7 @@ fn a_view_cannot_reach_into_a_growth_that_may_be_taken_back() {
     let (mut out, view) = shared();
     let other = view.clone();
     KERNEL.set(Box::new(move || {
-        let error = other.view_as(long()).err().expect("the storage is not as long as that yet");
+        let error = other.view_as(long()).expect_err("the storage is not as long as that yet");
         assert!(matches!(error.kind(), ErrorKind::OutOfStorage { have: 4, .. }), "{error}");
         Err(ErrorKind::DivisionByZero.into())
     }));

@@ -1,10 +1,11 @@
-//! Attacks on the library from safe code. Each case runs in a process of its own with a time and a memory limit, and has to end with the
-//! error that is documented, or with a valid result; then come random calls of every operator.
+//! Attacks on the library from safe code. Each case runs in a process of its own with a time and a memory limit, and
+//! has to end with the error that is documented, or with a valid result; then come random calls of every operator.
 //!
 //! ```text
 //! cargo test -p monomorph-testsuite --test hostile                          all cases, and 20,000 random calls
 //! cargo test -p monomorph-testsuite --test hostile -- NAME                  the cases with this in their name
-//! cargo test -p monomorph-testsuite --test hostile -- fuzz --calls N        random calls alone; also --seed, --call, --operator, --without
+//! cargo test -p monomorph-testsuite --test hostile -- fuzz --calls N        random calls alone; also --seed, --call,
+//! --operator, --without
 //! ```
 #![forbid(unsafe_code)]
 
@@ -60,7 +61,8 @@ fn program() -> Result<std::path::PathBuf, String> {
     std::env::current_exe().map_err(|error| error.to_string())
 }
 
-/// Random calls, in processes of their own, or in this one where `MONOMORPH_FUZZ_IN_PROCESS` is set: valgrind follows no process.
+/// Random calls, in processes of their own, or in this one where `MONOMORPH_FUZZ_IN_PROCESS` is set: valgrind follows
+/// no process.
 fn random_calls(options: &Options) -> Result<bool, String> {
     if std::env::var_os("MONOMORPH_FUZZ_IN_PROCESS").is_none() {
         return Ok(fuzz(&program()?, options));
@@ -87,7 +89,8 @@ fn case(name: &str) -> ExitCode {
     }
 }
 
-/// All cases whose name has the filter in it, and random calls where there is no filter. Words for the usual harness are passed over.
+/// All cases whose name has the filter in it, and random calls where there is no filter. Words for the usual harness
+/// are passed over.
 fn all(args: &[String]) -> Result<bool, String> {
     let mut filters: Vec<&str> = Vec::new();
     let mut args = args.iter();

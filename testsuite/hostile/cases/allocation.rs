@@ -45,7 +45,8 @@ fn unbind_no_elements() -> Result<(), String> {
 
 fn mask() -> Result<(), String> {
     refused(call("where", [expanded(DType::Bool, &[1 << 41]).into()]))?;
-    // The mask itself can be had; where memory is not limited, its indices can, too. Without optimisation reading it takes minutes.
+    // The mask itself can be had; where memory is not limited, its indices can, too. Without optimisation reading it
+    // takes minutes.
     let long = if cfg!(debug_assertions) { 1 << 16 } else { 1 << 26 };
     total(call("where", [expanded(DType::Bool, &[long, 2]).into()]))
 }

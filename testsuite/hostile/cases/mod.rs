@@ -1,4 +1,5 @@
-//! The cases. Owns their shape and the few functions that most of them use; what is attacked is in the files, by group of causes.
+//! The cases. Owns their shape and the few functions that most of them use; what is attacked is in the files, by group
+//! of causes.
 
 mod allocation;
 mod arithmetic;

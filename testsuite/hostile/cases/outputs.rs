@@ -1,4 +1,5 @@
-//! A call that fails leaves its arguments as they were: each output, not only the first; and a storage that others see never shrinks.
+//! A call that fails leaves its arguments as they were: each output, not only the first; and a storage that others see
+//! never shrinks.
 
 use super::{Case, call, case, empty, expanded, ramp, refused, unexpected};
 use monomorph::{AnyTensor, Cpu, DType, Geometry, IValue, Stack, Tensor};

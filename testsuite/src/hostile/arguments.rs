@@ -1,5 +1,5 @@
-//! The arguments of a call: those with which the overload returns, of other dtypes, sizes and layouts, with a few of them replaced by
-//! hostile ones. Owns the mixture: about half of the calls have to get behind the checks.
+//! The arguments of a call: those with which the overload returns, of other dtypes, sizes and layouts, with a few of
+//! them replaced by hostile ones. Owns the mixture: about half of the calls have to get behind the checks.
 
 use super::extremes::{every_kind, extremes};
 use super::fitting::fitting_stack;
@@ -36,6 +36,13 @@ pub(super) fn arguments(schema: &Schema, maker: &mut Maker<'_>) -> Stack {
     for (arg, value) in args.iter().zip(&mut stack) {
         if matches!(value, IValue::None) && arg.ty().is_optional() && maker.random.one_in(5) {
             *value = benign(arg, maker);
+        }
+    }
+    for value in &mut stack {
+        match value {
+            IValue::Int(number) => *number = maker.number(*number),
+            IValue::Ints(list) => list.iter_mut().for_each(|number| *number = maker.number(*number)),
+            _ => {}
         }
     }
     if maker.hostile(Class::Kinds, 40) {

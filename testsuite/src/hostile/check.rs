@@ -1,5 +1,5 @@
-//! What has to hold after a call, whoever made it. Owns the checks; computes every extent anew, in 128 bits, and asks the library for
-//! nothing but the numbers.
+//! What has to hold after a call, whoever made it. Owns the checks; computes every extent anew, in 128 bits, and asks
+//! the library for nothing but the numbers.
 
 use monomorph::core::schema::{Base, Schema};
 use monomorph::core::with_element;
@@ -114,7 +114,8 @@ impl Before {
         if had == has { Ok(()) } else { Err(format!("the stack had {had:?} and has {has:?}")) }
     }
 
-    /// After success results are what the schema says, lie in their storages, and only what the schema marks was written.
+    /// After success results are what the schema says, lie in their storages, and only what the schema marks was
+    /// written.
     pub(super) fn finished(&self, schema: &Schema, results: &[IValue]) -> Result<(), String> {
         kinds(schema, results)?;
         // These take the bytes of another tensor as they are.
@@ -149,8 +150,8 @@ impl Before {
         Ok(())
     }
 
-    /// True for a tensor over a new storage, unless an argument lies as bool over bytes that are none: `cat` copies bytes, as PyTorch's
-    /// does, and whoever reads a bool takes any byte.
+    /// True for a tensor over a new storage, unless an argument lies as bool over bytes that are none: `cat` copies
+    /// bytes, as PyTorch's does, and whoever reads a bool takes any byte.
     fn owns_no(&self, tensor: &AnyTensor) -> bool {
         let id = tensor.storage_id();
         let given = |value: &IValue| matches!(value, IValue::Storage(storage) if storage.id() == id);

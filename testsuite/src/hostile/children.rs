@@ -1,4 +1,5 @@
-//! A program in a process of its own, with limits. Owns the limits and how the process ended; knows nothing of what it does.
+//! A program in a process of its own, with limits. Owns the limits and how the process ended; knows nothing of what it
+//! does.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -16,8 +17,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// This long, and the memory that `MONOMORPH_HOSTILE_MEMORY` says, in MiB: 2048 where it says nothing, no limit where it says 0, which
-    /// a sanitizer needs, since it reserves terabytes.
+    /// This long, and the memory that `MONOMORPH_HOSTILE_MEMORY` says, in MiB: 2048 where it says nothing, no limit
+    /// where it says 0, which a sanitizer needs, since it reserves terabytes.
     pub fn new(time: Duration) -> Limits {
         let said = std::env::var("MONOMORPH_HOSTILE_MEMORY").ok().and_then(|text| text.parse().ok());
         Limits { time, memory: Some(said.unwrap_or(2048)).filter(|&memory| memory > 0) }

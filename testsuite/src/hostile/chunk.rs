@@ -1,5 +1,5 @@
-//! A row of calls in this process: makes each, checks it, and counts. Owns the report of a chunk; who runs it, and what becomes of a
-//! process that dies, is the driver's.
+//! A row of calls in this process: makes each, checks it, and counts. Owns the report of a chunk; who runs it, and
+//! what becomes of a process that dies, is the driver's.
 
 use super::arguments::arguments;
 use super::check::{Before, values};

@@ -1,5 +1,5 @@
-//! Values in words: what a call must leave alone, and what a report of a failure shows. Owns bounded text: no value, however long, makes
-//! a long one.
+//! Values in words: what a call must leave alone, and what a report of a failure shows. Owns bounded text: no value,
+//! however long, makes a long one.
 
 use monomorph::{AnyTensor, IValue};
 use std::fmt::Write;

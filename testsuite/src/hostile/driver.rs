@@ -1,9 +1,10 @@
-//! Runs many chunks in processes of their own and sums up. Owns what is done about a process that dies or hangs: its chunk is run again,
-//! each call written down before it is made; the call that it died in is reported, and the chunk goes on behind it.
+//! Runs many chunks in processes of their own and sums up. Owns what is done about a process that dies or hangs: its
+//! chunk is run again, each call written down before it is made; the call that it died in is reported, and the chunk
+//! goes on behind it.
 
 use super::children::{End, Limits, Ran, run};
 use super::chunk::{Failure, Report};
-use super::options::Options;
+use super::options::{Class, Options};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,10 +22,15 @@ const ENOUGH: u64 = 60;
 /// Lines that a report ends with.
 const SHOWN: usize = 10;
 
-/// Runs the calls of `options` in processes of `program`, whose first word `chunk` makes it run one. Prints a report; true if all was
-/// well.
+/// Runs the calls of `options` in processes of `program`, whose first word `chunk` makes it run one. Prints a report;
+/// true if all was well.
 pub fn fuzz(program: &Path, options: &Options) -> bool {
     let start = Instant::now();
+    let mut options = options.clone();
+    if limits(0).memory.is_none() {
+        options.without.push(Class::Gigabytes);
+    }
+    let options = &options;
     let chunks = options.calls.div_ceil(CHUNK);
     let (next, total) = (AtomicU64::new(0), Mutex::new(Report::default()));
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);

@@ -34,7 +34,8 @@ pub fn every_kind() -> Vec<IValue> {
     ]
 }
 
-/// Values of the argument's own type at the edges of it. None makes an allocation that a machine could grant but not hold.
+/// Values of the argument's own type at the edges of it. None makes an allocation that a machine could grant but not
+/// hold.
 pub fn extremes(arg: &Argument) -> Vec<IValue> {
     const INTS: [i64; 9] = [i64::MIN, i64::MIN + 1, -1 << 60, -1, 0, 1 << 60, i64::MAX - 1, i64::MAX, i64::MAX / 2 + 1];
     match (arg.ty().base(), arg.ty().is_list()) {

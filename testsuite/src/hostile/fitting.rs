@@ -1,5 +1,5 @@
-//! Arguments with which an overload returns: what hostile arguments are made from, one change at a time, so that every operator is
-//! attacked behind its first checks. Owns what suits which operator; changes nothing.
+//! Arguments with which an overload returns: what hostile arguments are made from, one change at a time, so that every
+//! operator is attacked behind its first checks. Owns what suits which operator; changes nothing.
 
 use monomorph::core::schema::{Argument, Base, Schema};
 use monomorph::core::with_element;

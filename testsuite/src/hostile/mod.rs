@@ -1,5 +1,6 @@
-//! Hostile calls of every operator by name, and the processes they run in. Owns what hostile arguments are, what has to hold after a
-//! call, and how a crash is traced to its call; the cases that a person thought of are in `testsuite/hostile`.
+//! Hostile calls of every operator by name, and the processes they run in. Owns what hostile arguments are, what has
+//! to hold after a call, and how a crash is traced to its call; the cases that a person thought of are in
+//! `testsuite/hostile`.
 //!
 //! ```text
 //!  driver ── one process per chunk of calls, with limits ──► chunk ── seed and number ──► arguments ──► operator ──► checks

@@ -1,6 +1,7 @@
 //! What a run of the fuzzer is asked for. Owns the words of the command line and the classes of hostile values.
 
-/// A class of hostile values, which a run can leave out: to find which one a failure needs, or to look behind a known one.
+/// A class of hostile values, which a run can leave out: to find which one a failure needs, or to look behind a known
+/// one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// Sizes of 2³¹ and more, of expanded and of meta tensors.
@@ -17,10 +18,12 @@ pub enum Class {
     Numbers,
     /// Storages that are frozen.
     Frozen,
+    /// Numbers from 2²⁰ to 2⁴²: of so many elements a machine may have the memory, if nothing limits it.
+    Gigabytes,
 }
 
 impl Class {
-    const ALL: [(Class, &'static str); 7] = [
+    const ALL: [(Class, &'static str); 8] = [
         (Class::Sizes, "sizes"),
         (Class::Limits, "limits"),
         (Class::Long, "long"),
@@ -28,6 +31,7 @@ impl Class {
         (Class::Aliases, "aliases"),
         (Class::Numbers, "numbers"),
         (Class::Frozen, "frozen"),
+        (Class::Gigabytes, "gigabytes"),
     ];
 }
 

@@ -1,7 +1,8 @@
-//! Hostile tensors over small storages. Owns sizes, strides, offsets and bits; what operator gets them is decided in `arguments`.
+//! Hostile tensors over small storages. Owns sizes, strides, offsets and bits; what operator gets them is decided in
+//! `arguments`.
 //!
-//! The number of elements is small, or so large (2⁴¹ and more, by stride 0) that nobody may walk them: what lies between would only
-//! cost time. Tensors on the meta device and tensors without elements have any sizes.
+//! The number of elements is small, or so large (2⁴¹ and more, by stride 0) that nobody may walk them: what lies
+//! between would only cost time. Tensors on the meta device and tensors without elements have any sizes.
 
 use super::options::Class;
 use crate::layout::Random;
@@ -42,6 +43,12 @@ impl<'r> Maker<'r> {
         self.random.one_in(n) && !self.without.contains(&class)
     }
 
+    /// The number, or a larger one where it is of a class that is left out.
+    pub(super) fn number(&self, number: i64) -> i64 {
+        let affordable = (1 << 20..1 << 42).contains(&number.unsigned_abs());
+        if affordable && self.without.contains(&Class::Gigabytes) { 1 << 48 } else { number }
+    }
+
     /// One of the tensors so far.
     pub(super) fn known(&mut self) -> Option<AnyTensor> {
         if self.made.is_empty() { None } else { Some(self.random.pick(&self.made)) }
@@ -69,6 +76,7 @@ impl<'r> Maker<'r> {
             for _ in 0..=self.random.below(2) {
                 let at = self.random.below(ndim);
                 sizes[at] = self.random.pick(&HUGE);
+                sizes[at] = self.number(sizes[at]);
             }
         }
         sizes
