@@ -1,6 +1,7 @@
 //! Lists in the host's memory whose length a caller chose, or that follows from a size: their room is asked for before
 //! they are filled, so that what there is no room for is an error and not the end of the process. Whoever makes a list
 //! of one entry per element, index, part or result makes it here.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::device::DeviceId;
 use crate::error::{ErrorKind, Result};

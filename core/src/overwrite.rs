@@ -1,6 +1,7 @@
 //! Several tensors given their final geometry and elements, all of them or none: what an operator of several results
 //! does with the caller's outputs. Everything that can be refused is refused, and every borrow taken, before the first
 //! element is written.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::device::Device;
 use crate::error::{ErrorKind, Result};

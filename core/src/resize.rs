@@ -1,4 +1,5 @@
 //! What changes a tensor outside of an operator call: growing its storage, and copying elements into it.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::device::{Device, Strided};
 use crate::error::{ErrorKind, Result};
@@ -136,7 +137,7 @@ impl<D: Device> Tensor<D> {
             let strides: Dims = to.strides.iter().map(|s| s.wrapping_mul(2)).collect();
             for (k, part) in parts.into_iter().enumerate() {
                 let dtype = to.dtype.to_real();
-                let data = to.data.wrapping_add(k * dtype.size());
+                let data = to.data.wrapping_add(k.wrapping_mul(dtype.size()));
                 let to = Strided { data, strides: &strides, dtype, conj: false, neg: false };
                 // SAFETY: as above: a complex element is its two parts, one after the other.
                 unsafe { D::copy(index, sizes, to, part) }?;
@@ -205,7 +206,8 @@ pub(crate) fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<Dims>
     if broadcast.as_slice() != sizes {
         return Err(ErrorKind::OutputSize { index: 0, got: sizes.to_vec(), want: broadcast.to_vec() }.into());
     }
-    let lead = sizes.len() - geometry.ndim();
+    // Not below zero: the sizes are what both broadcast to.
+    let lead = sizes.len().saturating_sub(geometry.ndim());
     let stride = |d: usize| match d.checked_sub(lead) {
         Some(s) if geometry.sizes()[s] == sizes[d] => geometry.strides()[s],
         _ => 0,

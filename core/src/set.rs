@@ -1,4 +1,5 @@
 //! Storages by themselves: what `set_` gives to a tensor. Owns no memory and changes no element.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::device::{Device, DeviceId};
 use crate::error::{ErrorKind, Result};

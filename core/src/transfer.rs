@@ -1,5 +1,6 @@
 //! Elements on their way between the host and a device, and from one device to another. Owns the staging on the host; which
 //! bytes a tensor reaches is its geometry's, how they move its device's.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::device::{Contents, Device};
 use crate::element::Element;
@@ -23,7 +24,8 @@ fn room<T: Zeroable + Clone>(elements: usize) -> Result<Vec<T>> {
 pub(crate) fn reached<T: Element>(geometry: &Geometry, held: &Held<'_>) -> Result<Vec<T::Stored>> {
     let mut elements = room::<T::Stored>(strides::extent(geometry.sizes(), geometry.strides())?)?;
     if !elements.is_empty() {
-        let start = geometry.offset() as usize * geometry.dtype().size();
+        // T1: an element of a storage has its place in it.
+        let start = (geometry.offset() as usize).wrapping_mul(geometry.dtype().size());
         // SAFETY: `held` is a borrow. T1: the storage has the bytes up to the last element.
         unsafe { held.header().read(start, bytemuck::cast_slice_mut(&mut elements)) }?;
     }

@@ -1,4 +1,5 @@
 //! Factories: tensors from sizes, from numbers, and like other tensors.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::fill::{Fills, fill_};
 use monomorph_core::strides::{self, preserve_strides, strides_for};

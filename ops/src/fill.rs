@@ -1,4 +1,5 @@
 //! Filling and copying: fill_, copy_, and the functional forms of both.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::algebra::Value;
 use crate::pointwise::{
@@ -9,7 +10,7 @@ use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
 use monomorph_core::structured::{Executes, call, in_place};
 use monomorph_core::{
-    Device, Element, Error, ErrorKind, Geometry, Meta, Result, Scalar, Tensor, observe, with_element,
+    DType, Device, Element, Error, ErrorKind, Geometry, Meta, Result, Scalar, Tensor, observe, with_element,
 };
 
 pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value, light = true }
@@ -134,11 +135,17 @@ pub(crate) fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D
     if lazy || overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
         return crate::copies::clone_tensor(this, None);
     }
-    let elements = (this.storage_bytes() / this.dtype().size()) as i64;
+    let elements = elements_in(this.storage_bytes(), this.dtype());
     let whole = this.view_as(Geometry::new(this.dtype(), &[elements], &[1], 0)?)?;
     let mut out = Tensor::zeroed(this.dtype(), &[elements], &[1], this.device().index)?;
     out.copy_from(&whole)?;
     out.view_as(this.geometry().clone().with_wrapped(false))
+}
+
+/// How many elements of a dtype so many bytes hold.
+pub(crate) fn elements_in(bytes: usize, dtype: DType) -> i64 {
+    // No dtype has no bytes, and a storage has no more than `isize::MAX`.
+    bytes.checked_div(dtype.size()).map_or(0, |elements| elements as i64)
 }
 
 /// `zero_`: zero in every element.

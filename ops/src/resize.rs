@@ -1,5 +1,6 @@
 //! Tensors that are given other sizes or another storage: resize_, resize_as_ and set_, and the functional forms of each. They write no
 //! element, so they count no write.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::clone_tensor;
 use monomorph_core::strides::{self, contiguous_strides};
@@ -94,7 +95,7 @@ pub fn set_tensor_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Tensor<D>) -
 /// `set_.source_Storage`: a whole storage, as one dimension.
 pub fn set_storage_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Storage) -> Result<&'a mut Tensor<D>> {
     let _span = observe::operator("set_", [this.geometry()]);
-    let elements = (source.bytes() / this.dtype().size()) as i64;
+    let elements = crate::fill::elements_in(source.bytes(), this.dtype());
     set_storage_offset_(this, source, 0, &[elements], &[])
 }
 

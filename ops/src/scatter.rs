@@ -1,4 +1,5 @@
 //! The inverse of views: a copy of a tensor in which the elements of a view are those of another tensor.
+#![deny(clippy::arithmetic_side_effects)]
 
 use crate::fill::clone_with_strides;
 use crate::rearrange::diagonal;

@@ -12,6 +12,7 @@
 //!     it failed: exchange(former block)
 //!     it ran:    promise(bytes)          Release
 //! ```
+#![deny(clippy::arithmetic_side_effects)]
 
 #[cfg(loom)]
 use loom::{

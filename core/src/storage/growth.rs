@@ -1,5 +1,6 @@
 //! A larger block for a storage: made before anything changes, put to use, and then either promised to everybody or taken
 //! back. Owns the block that is not in use and frees it.
+#![deny(clippy::arithmetic_side_effects)]
 
 use super::{Block, Header, refusal};
 use crate::device::Contents;
