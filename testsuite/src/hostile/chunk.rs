@@ -123,7 +123,7 @@ fn one(options: &Options, entries: &[OperatorHandle], call: u64, report: &mut Re
         let text = format!("{call}\n{}", describe::call(&schema.to_string(), &stack));
         std::fs::write(trace, text).map_err(|error| format!("{trace}: {error}"))?;
     }
-    let twice = call % 8 == 0 && !schema.name().contains("empty") && !schema.name().starts_with("resize");
+    let twice = call.is_multiple_of(8) && !schema.name().contains("empty") && !schema.name().starts_with("resize");
     if twice {
         poison(0x5a);
     }
