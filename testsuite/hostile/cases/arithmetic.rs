@@ -5,7 +5,6 @@ use super::{Case, call, case, empty, in_bounds, ramp, refused, total, unexpected
 use monomorph::iter::foreign::{ForeignView, ForeignViewMut, map1};
 use monomorph::iter::{Config, DimCounter, Flags, View, build_over};
 use monomorph::{AnyTensor, Cpu, DType, Geometry, IValue};
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MAX: i64 = i64::MAX;
@@ -182,7 +181,7 @@ fn counter_shapes() -> Result<(), String> {
     let max = usize::MAX;
     let shapes: [&[usize]; 9] = [&[], &[0], &[0, 3], &[3, 0], &[0, 0], &[max], &[max, max], &[2, max, 3], &[1, 1, 1]];
     for shape in shapes {
-        for range in [0..0, 0..max, 1..max, max..max, Range { start: 5, end: 2 }, max - 1..max, 0..7] {
+        for range in [0..0, 0..max, 1..max, max..max, 5..2, max - 1..max, 0..7] {
             let text = format!("{shape:?} {range:?}");
             let guarded = catch_unwind(AssertUnwindSafe(|| {
                 let counter = DimCounter::new(shape, range.clone());
