@@ -396,7 +396,7 @@ impl Geometry {
     }
 
     /// True if both reach the same elements in the same order and read them the same way.
-    #[inline]
+    #[inline(always)]
     pub fn same_elements(&self, other: &Geometry) -> bool {
         self.same_sizes(other)
             && self.same_strides(other)

@@ -170,23 +170,17 @@ impl<H: ?Sized> Calling for H {
             Ok(ready) => unsafe { D::run(ready, &plan) },
             Err(error) => {
                 let error = error.clone();
-                // SAFETY: * this is the state that was committed, and no growth was kept.
-                // * `ready` failed, so it holds no pointer; those given to it ended with that call.
-                unsafe { committed.undo(state) };
+                // SAFETY: this is the state that was committed, and the call ends here. `ready` failed, so it holds no pointer;
+                // those given to it ended with that call.
+                unsafe { committed.settle(state, false) };
                 return Err(error);
             }
         };
         let done = committed.conclude(ran, device.index, copy_back::<D>);
-        if done.is_err() {
-            // What it is bound to may be borrowed no longer.
-            drop(ready);
-            // SAFETY: * this is the state that was committed, and no growth was kept.
-            // * The bound kernel, which had the pointers, is gone, and a device frees memory behind the work that uses it.
-            unsafe { committed.undo(state) };
-            return done;
-        }
-        committed.keep_growths();
-        Ok(())
+        // SAFETY: this is the state that was committed, and the call ends here: the bound kernel, which has the pointers, is only
+        // dropped, and a device frees memory behind the work that uses it. The borrows last until then (E2).
+        unsafe { committed.settle(state, done.is_ok()) };
+        done
     }
 
     fn bind<'t, Op: StructuredOp, D: Executes<Op>>(
@@ -207,13 +201,14 @@ impl<H: ?Sized> Calling for H {
         let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries(state) }) };
         match ready {
             Ok(ready) => {
-                committed.keep_growths();
+                // SAFETY: this is the state that was committed, and nothing of this call can fail any more.
+                unsafe { committed.settle(state, true) };
                 Ok(Bound { ready, plan, committed, index })
             }
             Err(error) => {
-                // SAFETY: * this is the state that was committed, and no growth was kept.
-                // * `ready` failed, so it holds no pointer; those given to it ended with that call.
-                unsafe { committed.undo(state) };
+                // SAFETY: this is the state that was committed, and the call ends here. `ready` failed, so it holds no pointer;
+                // those given to it ended with that call.
+                unsafe { committed.settle(state, false) };
                 Err(error)
             }
         }

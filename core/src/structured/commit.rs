@@ -171,32 +171,42 @@ impl<'t> Committed<'t> {
         ran
     }
 
-    /// Keeps what storages have grown: nothing can fail any more. The blocks that they had are freed.
-    #[inline]
-    pub(super) fn keep_growths(&mut self) {
-        if let Some(rare) = &mut self.rare {
-            rare.growths.iter_mut().for_each(Growth::promise);
-            rare.growths.clear();
-        }
-    }
-
-    /// Gives every output the geometry and the block that it had.
+    /// Ends a call in which storages may have grown: if it succeeded they keep that, and the blocks that they had are freed; otherwise every
+    /// output has the geometry and the block that it had.
     ///
     /// # Safety
     ///
-    /// `state` is the one that was committed; no growth was kept; and no pointer that was taken from an output of a grown storage is used
+    /// `state` is the one that was committed, this is called once, and after a failure no pointer that was taken from an output is used
     /// again.
-    #[cold]
-    pub(super) unsafe fn undo(mut self, state: &mut SinkState<'_>) {
-        exchange_geometries(state);
-        for growth in self.rare.iter_mut().flat_map(|rare| rare.growths.iter_mut().rev()) {
-            // SAFETY: * `held` lives until the end of this function, so the write borrow lasts.
-            // * No pointer into the new block is used again, by the caller's promise.
-            // * The geometries that needed it were just exchanged for the former ones; other tensors over the storage reach no
-            //   further than what was promised, which is the old block.
-            // * Reverse order.
-            unsafe { growth.undo() };
+    #[inline]
+    pub(super) unsafe fn settle(&mut self, state: &mut SinkState<'_>, succeeded: bool) {
+        // Outputs change their geometry only together with what is rare.
+        if self.rare.is_some() {
+            // SAFETY: the caller's promises are those of this function.
+            unsafe { self.settle_rare(state, succeeded) }
         }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`settle`](Committed::settle).
+    #[cold]
+    unsafe fn settle_rare(&mut self, state: &mut SinkState<'_>, succeeded: bool) {
+        let Some(rare) = &mut self.rare else { return };
+        if succeeded {
+            rare.growths.iter_mut().for_each(Growth::promise);
+        } else {
+            exchange_geometries(state);
+            for growth in rare.growths.iter_mut().rev() {
+                // SAFETY: * `held` lives as long as `self`, so the write borrow lasts.
+                // * No pointer into the new block is used again, by the caller's promise.
+                // * The geometries that needed it were just exchanged for the former ones; other tensors over the storage reach
+                //   no further than what was promised, which is the old block.
+                // * Reverse order.
+                unsafe { growth.undo() };
+            }
+        }
+        rare.growths.clear();
     }
 }
 
