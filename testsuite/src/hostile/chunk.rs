@@ -162,13 +162,13 @@ fn one(options: &Options, entries: &[OperatorHandle], call: u64, report: &mut Re
     Ok(())
 }
 
-/// The message of the last panic.
 /// What writing the results takes besides, element by element: ranges of some GiB can be had.
 fn time_for(results: &Stack) -> Duration {
     let bytes: usize = results.iter().flat_map(IValue::tensors).map(AnyTensor::storage_bytes).sum();
     Duration::from_nanos(10).saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX))
 }
 
+/// The message of the last panic.
 fn panicked() -> String {
     format!("panicked: {}", PANIC.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
 }
