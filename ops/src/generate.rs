@@ -2,7 +2,7 @@
 
 use crate::factory::empty;
 use crate::table::{resized, write_out};
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::{self, Dims};
 use monomorph_core::{DType, Device, DeviceId, Element, Error, ErrorKind, Result, Scalar, Tensor, list, with_element};
 
 /// The options that all factories have.
@@ -35,6 +35,13 @@ pub(crate) trait Pattern: Sized {
 
     /// Writes to an output that keeps its sizes if it has as many elements, and else becomes one-dimensional.
     fn write_sequence<D: Device>(self, out: &mut Tensor<D>) -> Result<()> {
+        let sizes = self.sizes(out.dtype())?;
+        let is_plain = is_host::<D>() && !out.is_neg() && !out.is_conj();
+        if is_plain && strides::numel(&sizes)? != out.numel() {
+            // The room is asked for before the elements are computed, and no second one is needed.
+            let elements = self.elements(out.dtype());
+            return resized(out, &sizes, |out| fill(out, elements));
+        }
         let values = self.generated(out.dtype(), Some(out.device()), None)?;
         write_sequence(&values, out)
     }
@@ -84,13 +91,18 @@ fn write_sequence<D: Device>(values: &Tensor<D>, out: &mut Tensor<D>) -> Result<
     out.copy_from(&values)
 }
 
+/// True of a device whose memory the host reaches.
+fn is_host<D: Device>() -> bool {
+    D::MEMORY.is_some_and(|memory| memory.reach.is_host())
+}
+
+/// Writes the elements of a contiguous tensor; none where it has no memory.
 fn fill<D: Device>(out: &mut Tensor<D>, mut element: impl FnMut(usize) -> Scalar) -> Result<()> {
     if D::MEMORY.is_none() {
         return Ok(());
     }
-    let is_host = D::MEMORY.is_some_and(|memory| memory.reach.is_host());
     with_element!(out.dtype(), T => {
-        if !is_host {
+        if !is_host::<D>() {
             let mut values: Vec<T> = list::with_capacity(out.numel())?;
             values.extend((0..out.numel()).map(|i| T::from_scalar(element(i))));
             return out.copy_from(&Tensor::from_slice_on(out.device().index, &values, out.sizes())?);
