@@ -30,7 +30,7 @@ use smallvec::SmallVec;
 type Ops<'a> = SmallVec<[Op<'a>; 4]>;
 
 /// The most elements of an iteration over operands with data: some minutes of work. Memory holds fewer, so more than that are only
-/// reached by expanding, and computing them would never end. Relied on by reductions, which count chunks of elements.
+/// reached by expanding, and computing them would never end.
 pub const MAX_ELEMENTS: usize = 1 << 40;
 
 /// What is decided before the outputs are realised, besides what the iteration itself keeps.
