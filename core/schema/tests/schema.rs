@@ -4,10 +4,10 @@
 //! native_functions.yaml, whose text it has unchanged, and the variants that torchgen generates. `testsuite/record/schemas.py` wrote it;
 //! `cargo xtask schemas` compares it with an installed PyTorch.
 
-use monomorph_core::schema::near::near_names;
-use monomorph_core::schema::{Accepted, Base, Literal, Schema, Wrap};
+use monomorph_schema::near::near_names;
+use monomorph_schema::{Accepted, Base, Literal, Schema, Wrap};
 
-const GOLDEN: &str = include_str!("../../testsuite/golden/schemas.txt");
+const GOLDEN: &str = include_str!("../../../testsuite/golden/schemas.txt");
 
 fn parse(text: &str) -> Schema {
     Schema::parse(text).unwrap_or_else(|error| panic!("{error}"))
@@ -87,7 +87,7 @@ fn arguments_by_role() {
     let schema = parse(
         "f(Tensor! log, Tensor self, *, int? n=None, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",
     );
-    let names = |args: Vec<&monomorph_core::schema::Argument>| {
+    let names = |args: Vec<&monomorph_schema::Argument>| {
         args.into_iter().map(|arg| arg.name().to_owned()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(names(schema.args().collect()), "log self n out0 out1");

@@ -18,7 +18,7 @@ use super::types::{Alias, Type, Wrap};
 use super::{Argument, Return, Schema};
 
 /// Checks every rule; a finding is reported where the offending part starts.
-pub(super) fn check(schema: &Schema, places: &Places) -> Result<(), Fault> {
+pub(crate) fn check(schema: &Schema, places: &Places) -> Result<(), Fault> {
     unique_names(schema, places)?;
     default_suffix(schema, places)?;
     outs_last(schema, places)?;

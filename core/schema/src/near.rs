@@ -13,7 +13,7 @@ const LONGEST: usize = 128;
 /// of a hopeless length costs nothing.
 ///
 /// ```
-/// use monomorph_core::schema::near::near_names;
+/// use monomorph_schema::near::near_names;
 ///
 /// assert_eq!(near_names("argmxa", ["add", "argmin", "argmax", "amax"]), ["argmax", "argmin"]);
 /// ```

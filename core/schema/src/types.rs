@@ -1,24 +1,22 @@
 //! The types of arguments and results: a base, what wraps it, and the alias annotation of a tensor. Owns what a type
 //! *is*; whether a default fits one is in `literal.rs`.
 
-use smallvec::SmallVec;
-
 /// A type of the schema language: a base such as `Tensor`, wrapped from the inside out by `?` and `[]`.
 ///
 /// ```
-/// use monomorph_core::schema::{Base, Schema, Wrap};
+/// use monomorph_schema::{Base, Schema, Wrap};
 ///
 /// let schema = Schema::parse("f(Tensor(a!)[] x, int[1]? dim) -> ()")?;
 /// let dim = schema.arg("dim").unwrap().ty();
 /// assert_eq!(dim.base(), Base::Int);
 /// assert!(matches!(dim.wraps(), [Wrap::List(Some(1)), Wrap::Optional]));
-/// # Ok::<(), monomorph_core::schema::SchemaError>(())
+/// # Ok::<(), monomorph_schema::SchemaError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    pub(super) base: Base,
-    pub(super) wraps: SmallVec<[Wrap; Type::MAX_WRAPS]>,
-    pub(super) alias: Option<Box<Alias>>,
+    pub(crate) base: Base,
+    pub(crate) wraps: Vec<Wrap>,
+    pub(crate) alias: Option<Box<Alias>>,
 }
 
 /// One step of wrapping.
@@ -33,14 +31,14 @@ pub enum Wrap {
 /// The alias annotation of a tensor: the sets of storages that it may be in before and after the call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Alias {
-    pub(super) before: Vec<Box<str>>,
-    pub(super) write: bool,
-    pub(super) after: Vec<Box<str>>,
+    pub(crate) before: Vec<Box<str>>,
+    pub(crate) write: bool,
+    pub(crate) after: Vec<Box<str>>,
 }
 
 impl Type {
     /// How many `?` and `[]` a type may have. PyTorch's own types have at most two.
-    pub(super) const MAX_WRAPS: usize = 4;
+    pub(crate) const MAX_WRAPS: usize = 4;
 
     /// The innermost type.
     pub fn base(&self) -> Base {

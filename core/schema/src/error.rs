@@ -225,7 +225,7 @@ impl Display for SchemaError {
 
 /// A finding before its offset is turned into a column, which costs a walk over the text.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     at: usize,
     found: Box<str>,
     accepted: Accepted,
@@ -234,7 +234,7 @@ pub(super) struct Fault {
 impl Fault {
     /// `at` is a byte offset at the start of a character, or the text's length.
     #[cold]
-    pub(super) fn new(at: usize, found: &str, accepted: Accepted) -> Fault {
+    pub(crate) fn new(at: usize, found: &str, accepted: Accepted) -> Fault {
         /// Nobody reads further in a message.
         const LONGEST: usize = 80;
         let found = match found.char_indices().nth(LONGEST) {
@@ -245,7 +245,7 @@ impl Fault {
     }
 
     #[cold]
-    pub(super) fn locate(self, text: &str) -> SchemaError {
+    pub(crate) fn locate(self, text: &str) -> SchemaError {
         let column = text[..self.at].chars().count() + 1;
         SchemaError { text: text.into(), column, found: self.found, accepted: self.accepted }
     }

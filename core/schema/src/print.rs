@@ -25,7 +25,7 @@ impl Display for Schema {
 }
 
 /// Results: one stands alone, none or several stand in parentheses.
-pub(super) struct Returns<'a>(pub(super) &'a [Return]);
+pub(crate) struct Returns<'a>(pub(super) &'a [Return]);
 
 impl Display for Returns<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

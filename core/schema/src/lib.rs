@@ -3,7 +3,7 @@
 //! (an enum default such as `contiguous_format` stays a name), and looks nothing up.
 //!
 //! ```
-//! use monomorph_core::schema::{Base, Literal, Schema};
+//! use monomorph_schema::{Base, Literal, Schema};
 //!
 //! let text = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
 //! let schema = Schema::parse(text)?;
@@ -17,7 +17,7 @@
 //!
 //! let error = Schema::parse("add(Tensro self) -> Tensor").unwrap_err();
 //! assert_eq!((error.column(), error.found()), (5, "Tensro"));
-//! # Ok::<(), monomorph_core::schema::SchemaError>(())
+//! # Ok::<(), monomorph_schema::SchemaError>(())
 //! ```
 //!
 //! # The language

@@ -2,8 +2,6 @@
 //! are in `rules.rs`. No input makes it panic: it slices only at offsets that it reached through whole characters,
 //! and recurses only as deep as a type is wrapped.
 
-use smallvec::SmallVec;
-
 use super::error::{Accepted, Fault};
 use super::types::{Alias, Base, Type, Wrap};
 use super::{Argument, Return, Schema, literal, rules};
@@ -16,24 +14,24 @@ const MOST_RESULTS: usize = 1024;
 const MOST_SETS: usize = 16;
 
 /// A place in the text.
-pub(super) struct Cursor<'t> {
+pub(crate) struct Cursor<'t> {
     text: &'t str,
     at: usize,
 }
 
 /// Where in the text the parts of a schema start: the rules report their findings there.
-pub(super) struct Places {
-    pub(super) name: usize,
-    pub(super) args: SmallVec<[usize; 16]>,
-    pub(super) returns_open: usize,
-    pub(super) returns: SmallVec<[usize; 8]>,
+pub(crate) struct Places {
+    pub(crate) name: usize,
+    pub(crate) args: Vec<usize>,
+    pub(crate) returns_open: usize,
+    pub(crate) returns: Vec<usize>,
 }
 
 /// Reads a whole schema.
-pub(super) fn schema(text: &str) -> Result<Schema, Fault> {
+pub(crate) fn schema(text: &str) -> Result<Schema, Fault> {
     let mut c = Cursor { text, at: 0 };
     c.skip_space();
-    let mut places = Places { name: c.at, args: SmallVec::new(), returns_open: 0, returns: SmallVec::new() };
+    let mut places = Places { name: c.at, args: Vec::new(), returns_open: 0, returns: Vec::new() };
 
     let mut name = c.ident(Accepted::Name)?;
     let mut namespace = None;
@@ -155,7 +153,7 @@ fn ty(c: &mut Cursor<'_>) -> Result<Type, Fault> {
         Some('(') => Some(alias(c)?),
         _ => None,
     };
-    let mut wraps = SmallVec::new();
+    let mut wraps = Vec::new();
     while let Some('?' | '[') = c.peek() {
         if wraps.len() == Type::MAX_WRAPS {
             return Err(c.fault(Accepted::FewWraps));
@@ -206,36 +204,36 @@ fn alias_sets(c: &mut Cursor<'_>) -> Result<Vec<Box<str>>, Fault> {
 
 impl<'t> Cursor<'t> {
     /// What is left, from the next token on.
-    pub(super) fn rest(&mut self) -> &'t str {
+    pub(crate) fn rest(&mut self) -> &'t str {
         self.skip_space();
         &self.text[self.at..]
     }
 
     /// Where the next token starts.
-    pub(super) fn offset(&mut self) -> usize {
+    pub(crate) fn offset(&mut self) -> usize {
         self.skip_space();
         self.at
     }
 
     /// The first character of the next token.
-    pub(super) fn peek(&mut self) -> Option<char> {
+    pub(crate) fn peek(&mut self) -> Option<char> {
         self.rest().chars().next()
     }
 
     /// True if white space comes before the next token.
-    pub(super) fn at_space(&self) -> bool {
+    pub(crate) fn at_space(&self) -> bool {
         self.text[self.at..].starts_with(is_space)
     }
 
     /// Steps over `len` bytes of the next token, which must end between two characters of [`rest`](Cursor::rest).
-    pub(super) fn take(&mut self, len: usize) -> &'t str {
+    pub(crate) fn take(&mut self, len: usize) -> &'t str {
         let taken = &self.rest()[..len];
         self.at += len;
         taken
     }
 
     /// Steps over `token` if it comes next.
-    pub(super) fn eat(&mut self, token: &str) -> bool {
+    pub(crate) fn eat(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
             self.at += token.len();
@@ -244,7 +242,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Steps over a punctuation mark that has to come next.
-    pub(super) fn expect(&mut self, mark: char, accepted: Accepted) -> Result<(), Fault> {
+    pub(crate) fn expect(&mut self, mark: char, accepted: Accepted) -> Result<(), Fault> {
         if self.peek() != Some(mark) {
             return Err(self.fault(accepted));
         }
@@ -253,14 +251,14 @@ impl<'t> Cursor<'t> {
     }
 
     /// The identifier that comes next.
-    pub(super) fn peek_ident(&mut self) -> Option<&'t str> {
+    pub(crate) fn peek_ident(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let starts = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         starts.then(|| &rest[..word_len(rest)])
     }
 
     /// Steps over an identifier that has to come next.
-    pub(super) fn ident(&mut self, accepted: Accepted) -> Result<&'t str, Fault> {
+    pub(crate) fn ident(&mut self, accepted: Accepted) -> Result<&'t str, Fault> {
         match self.peek_ident() {
             Some(word) => {
                 self.at += word.len();
@@ -271,13 +269,13 @@ impl<'t> Cursor<'t> {
     }
 
     /// The fault that the next token is not what is accepted here.
-    pub(super) fn fault(&mut self, accepted: Accepted) -> Fault {
+    pub(crate) fn fault(&mut self, accepted: Accepted) -> Fault {
         self.skip_space();
         self.fault_at(self.at, accepted)
     }
 
     /// The fault that the token at this offset is not what is accepted there.
-    pub(super) fn fault_at(&self, at: usize, accepted: Accepted) -> Fault {
+    pub(crate) fn fault_at(&self, at: usize, accepted: Accepted) -> Fault {
         let rest = &self.text[at..];
         let len = match word_len(rest) {
             0 => rest.chars().next().map_or(0, char::len_utf8),

@@ -51,7 +51,7 @@ impl PartialEq for DefaultValue {
 }
 
 /// Reads the default of an argument of type `ty`.
-pub(super) fn default_value(cursor: &mut Cursor<'_>, ty: &Type) -> Result<DefaultValue, Fault> {
+pub(crate) fn default_value(cursor: &mut Cursor<'_>, ty: &Type) -> Result<DefaultValue, Fault> {
     let mut text = String::new();
     let value = Reader { cursor, ty, text: &mut text }.wrapped(&ty.wraps)?;
     Ok(DefaultValue { text: text.into(), value })
