@@ -17,6 +17,7 @@ mod borrows;
 mod bound;
 mod commit;
 mod devices;
+pub mod dynamic;
 mod operand;
 mod operator;
 mod sink;
@@ -25,6 +26,7 @@ mod state;
 
 pub use alike::Alike;
 pub use bound::{Bound, Outputs};
+pub use dynamic::Dynamic;
 pub use operand::{Number, Operand};
 pub use operator::{FromArgs, Operator, ValueSink};
 pub use sink::{Functional, InPlace, MetaSink, Out, OutputSink, Prepared, Static, call, in_place, prepare};

@@ -16,7 +16,7 @@ use crate::tensor::{Raw, Tensor, TensorRef};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
     impl<D, const N: usize> Sealed for super::Functional<D, N> {}
     impl<const N: usize> Sealed for super::MetaSink<N> {}
