@@ -17,9 +17,10 @@ impl<V: Num> Map<V> for Axpy {
     }
 }
 monomorph::operators! {
-    { [my::axpy] (Tensor self, Tensor other, Scalar alpha) -> (Tensor) : formula (Axpy) {
-        functional axpy; inplace axpy_ [my::axpy_]; out axpy_out [my::axpy.out];
-    } }
+    family: Mine;
+
+    func: my::axpy(Tensor self, Tensor other, Scalar alpha) -> Tensor,
+    inplace: my::axpy_, out: my::axpy.out, variants: function, method, structured: Pointwise<Axpy>;
 }
 
 fn main() -> Result<()> {

@@ -12,9 +12,10 @@ use std::time::Instant;
 // The arguments are the operands of each operator, but those that come from the one before; then their parameters.
 type MulAddRelu = Then<Then<Op<MulFn>, Op<AddFn>>, Op<ReluFn>>;
 monomorph::operators! {
-    { [my::mul_add_relu] (Tensor self, Tensor other, Tensor third, Scalar alpha) -> (Tensor) : op (MulAddRelu) {
-        functional mul_add_relu; inplace mul_add_relu_ [my::mul_add_relu_]; out mul_add_relu_out [my::mul_add_relu.out];
-    } }
+    family: Mine;
+
+    func: my::mul_add_relu(Tensor self, Tensor other, Tensor third, Scalar alpha) -> Tensor,
+    inplace: my::mul_add_relu_, out: my::mul_add_relu.out, variants: function, method, operator: MulAddRelu;
 }
 
 fn main() -> Result<()> {

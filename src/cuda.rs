@@ -19,27 +19,11 @@ pub use monomorph_cuda::{
     device_name, live_blocks, set_blocking, synchronize, trim,
 };
 
-use crate::selection::{self, Forms, Row, RunsOn, name};
+use crate::selection::{self, Forms};
 use crate::{Dispatcher, Library, Result};
 use monomorph_core::Error;
 use monomorph_core::{DeviceId, DeviceKind, ErrorKind};
-
-/// Rows of a formula, of a fold, of a template of its own, and of an operator of these.
-macro_rules! kernel_row {
-    ([$library:ident] $name:tt $args:tt -> $rets:tt : formula $formula:tt $($forms:tt)*) => {
-        <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
-    };
-    ([$library:ident] $name:tt $args:tt -> $rets:tt : fold $fold:tt $($forms:tt)*) => {
-        <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
-    };
-    ([$library:ident] $name:tt $args:tt -> $rets:tt : template $template:tt $($forms:tt)*) => {
-        <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
-    };
-    ([$library:ident] $name:tt $args:tt -> $rets:tt : op $operator:tt $($forms:tt)*) => {
-        <Row<{ name(monomorph_ops::__row_name!($name)) }> as RunsOn<Cuda>>::register_on($library, Forms::All)?;
-    };
-    ($($other:tt)*) => {};
-}
+use monomorph_ops::table::{self, DeviceKernels};
 
 /// Registers the device with a dispatcher that has the operator table: views, copies, factories, every pointwise
 /// operator, every reduction and resampling. Undone when the library is dropped. No driver is needed for it.
@@ -52,8 +36,8 @@ pub fn register(dispatcher: &Dispatcher) -> Result<Library> {
     library.backend::<Cuda>("Cuda")?;
     selection::register_memory::<Cuda>(&mut library)?;
     library.all_or_none(|library| {
-        monomorph_ops::op_table! { __each_row kernel_row [library] }
-        Ok(())
+        let kernels = DeviceKernels::new::<Cuda>(monomorph_ops::structured_kernels::<Cuda>());
+        table::add(library, &monomorph_ops::entries(), kernels, Forms::All)
     })?;
     Ok(library)
 }

@@ -1,7 +1,7 @@
-//! Operators of other crates: the rows of the operator table, for a caller's own formulas. Owns the expansion of
-//! [`operators!`](crate::operators!); the forms themselves are expanded by the same macros as in-tree rows.
+//! Operators of other crates: declarations like those of the tree, for a caller's own formulas. Owns the devices that they are registered
+//! for; what a declaration is, is `monomorph_ops`'s.
 
-/// Declares operators: each row gives functions and methods for its forms, meta functions in a module `meta`, and an entry
+/// Declares operators: each gives functions and methods for its forms, meta functions in a module `meta`, and an entry
 /// that `register` puts in a [`Library`](crate::Library). Kernels are compiled in the calling crate.
 ///
 /// ```
@@ -17,9 +17,11 @@
 ///     }
 /// }
 /// monomorph::operators! {
-///     { [my::axpy] (Tensor self, Tensor other, Scalar alpha) -> (Tensor) : formula (Axpy) {
-///         functional axpy; inplace axpy_ [my::axpy_]; out axpy_out [my::axpy.out];
-///     } }
+///     family: Mine;
+///
+///     /// `alpha * self + other`, elementwise.
+///     func: my::axpy(Tensor self, Tensor other, Scalar alpha) -> Tensor,
+///     inplace: my::axpy_, out: my::axpy.out, variants: function, method, structured: Pointwise<Axpy>;
 /// }
 ///
 /// # fn main() -> monomorph::Result<()> {
@@ -29,71 +31,52 @@
 /// # }
 /// ```
 ///
-/// A row is that of the in-tree table: see [`monomorph_ops::table`]. It expands to
+/// The options of a declaration are those of the tree: see [`monomorph_ops::table`]. It expands to
 ///
 /// ```text
-/// pub fn axpy<D>(..) -> Result<Tensor<D>>         // for each device that executes `Pointwise<Axpy, Here>`
+/// pub fn axpy<D>(..) -> Result<Tensor<D>>         // for each device that executes `Pointwise<Axpy>`
 /// pub trait axpy<D> { fn axpy(&self, ..) .. }     // implemented for Tensor<D>
 /// pub mod meta { pub fn axpy<D>(..) -> Result<Tensor<Meta>> }
 /// pub fn register(library: &mut Library) -> Result<()>    // `my::axpy`, `my::axpy_`, `my::axpy.out` on the CPU and meta
 /// ```
 ///
-/// so a module has at most one `operators!`. A row whose arguments are not those of its formula does not compile. Devices of other
-/// crates that execute all of the rows stand in front of them, as in `operators! { [Arena] {..} {..} }`: `register` brings their kernels
+/// so a module has at most one `operators!`. A declaration whose arguments are not those of its formula does not compile. Devices of other
+/// crates that execute all of the operators stand in front, as in `operators! { [Arena] family: .. }`: `register` brings their kernels
 /// along.
 #[macro_export]
 macro_rules! operators {
-    ($({ $($row:tt)* })*) => {
-        $crate::operators! { [] $({ $($row)* })* }
-    };
-    ([$($device:ident),* $(,)?] $({ $($row:tt)* })*) => {
-        $crate::__operators! { [Cpu Meta $($device)*] $({ $($row)* })* }
-    };
-}
+    ([$($device:path),* $(,)?] $($declarations:tt)*) => {
+        $crate::ops::table::native_at! { [$crate::ops] $($declarations)* }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __operators {
-    ($devices:tt $({ $($row:tt)* })*) => {
-        $( $crate::__operator_row! { {__typed_row __function} $($row)* } )*
+        #[allow(unused_imports, unreachable_pub, reason = "not every declaration has typed forms")]
+        pub use native::functions::*;
+
         #[doc = "Shapes only: the functional forms with a meta tensor as their result, for operands of any device."]
         pub mod meta {
-            #[allow(unused_imports, reason = "formulas may be named by any path")]
-            use super::*;
-            $( $crate::__operator_row! { {__typed_row __meta_function} $($row)* } )*
+            #[allow(unused_imports, reason = "not every declaration has typed forms")]
+            pub use super::native::meta::*;
         }
+
         #[doc = "Defines every form of these operators that has a name, with kernels for the CPU and for meta tensors. An error if \
             the library is of another namespace or one of them is defined already; then none is."]
         pub fn register(library: &mut $crate::Library) -> $crate::Result<()> {
-            #[allow(unused_imports, reason = "the expansion names devices by identifier")]
-            use $crate::{Cpu, Meta};
-            library.all_or_none(|library| {
-                $( $crate::__registered_row! { library $devices $($row)* } )*
-                Ok(())
-            })
+            let mut kernels = Vec::new();
+            $crate::__operator_kernels! { kernels $crate::Cpu, $crate::Meta $(, $device)* }
+            library.all_or_none(|library| $crate::ops::table::define(library, &native::entries(), kernels))
         }
     };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __registered_row {
-    ($library:ident [$($device:ident)*] $($row:tt)*) => {
-        $crate::__operator_row! { {__register_row [$library $($device)*]} $($row)* }
+    ($($declarations:tt)*) => {
+        $crate::operators! { [] $($declarations)* }
     };
 }
 
-/// One row, its formula compiled where it is.
+/// The kernels of each device for the declarations of a module.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __operator_row {
-    ({$to:ident $context:tt} $name:tt $args:tt -> $rets:tt : formula $formula:tt $forms:tt) => {
-        $crate::ops::$to! { $context $name $args -> $rets : formula_here $formula $forms }
-    };
-    ({$to:ident $context:tt} $name:tt $args:tt -> $rets:tt : fold $fold:tt $forms:tt) => {
-        $crate::ops::$to! { $context $name $args -> $rets : fold_here $fold $forms }
-    };
-    ({$to:ident $context:tt} $($row:tt)*) => {
-        $crate::ops::$to! { $context $($row)* }
-    };
+macro_rules! __operator_kernels {
+    ($kernels:ident $($device:path),*) => { $(
+        let rows = native::structured_kernels::<$device>().into_iter().zip(native::function_kernels::<$device>());
+        let rows = rows.map(|(structured, functions)| if structured.is_empty() { functions } else { structured });
+        $kernels.push($crate::ops::table::DeviceKernels::new::<$device>(rows.collect()));
+    )* };
 }

@@ -118,11 +118,11 @@ where
 #[test]
 fn every_form_of_every_formula() {
     macro_rules! each {
-        ($formula:path) => {
-            check::<$formula>(stringify!($formula));
+        ($formula:ty, $name:literal) => {
+            check::<$formula>($name);
         };
     }
-    monomorph::ops::for_each_formula! { each }
+    monomorph::ops::for_each_kernel! { Pointwise each }
 }
 
 /// By name a call allocates what it does otherwise: its result. Room for the box of a result is what an earlier one left. (A

@@ -6,9 +6,9 @@ use crate::serve::{Task, Work};
 use crate::{Data, Domain, Layout, named, values};
 use monomorph::core::dispatch::OperatorHandle;
 use monomorph::{
-    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax_dims, amin_dims, cos_out, dispatcher, eq_out,
-    erf_out, exp, exp_out, expm1_out, gelu_out, log_out, log1p_out, maximum_out, mean, meta, minimum_out, mul, mul_out,
-    prepared, rsqrt_out, sigmoid_out, sin_out, sqrt_out, sum, sum_dim, tanh_out, where_out,
+    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax, amin, cos_out, dispatcher, eq_out, erf_out, exp,
+    exp_out, expm1_out, gelu_out, log_out, log1p_out, maximum_out, mean, meta, minimum_out, mul, mul_out, prepared,
+    rsqrt_out, sigmoid_out, sin_out, sqrt_out, sum, sum_dim, tanh_out, where_out,
 };
 use std::hint::black_box;
 
@@ -177,8 +177,8 @@ fn reduction(work: &Work) -> Ready {
         ("sum", "dim0") => returning(move || sum_dim(&a, Some(&[0][..]), false)),
         ("sum", "dim1") => returning(move || sum_dim(&a, Some(&[1][..]), false)),
         ("mean", "all") => returning(move || mean(&a)),
-        ("amax", "dim1") => returning(move || amax_dims(&a, &[1], false)),
-        ("amin", "dim0") => returning(move || amin_dims(&a, &[0], false)),
+        ("amax", "dim1") => returning(move || amax(&a, &[1], false)),
+        ("amin", "dim0") => returning(move || amin(&a, &[0], false)),
         (other, form) => Err(format!("{other} has no form {form} here")),
     }
 }

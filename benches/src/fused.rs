@@ -9,8 +9,8 @@ use monomorph::pointwise::Then;
 type ReluMulAdd = Then<Then<Op<MulFn>, Op<AddFn>>, Op<ReluFn>>;
 
 monomorph::operators! {
-    { [bench::relu_mul_add] (Tensor self, Tensor other, Tensor third, Scalar alpha) -> (Tensor)
-        : op (ReluMulAdd) {
-        functional relu_mul_add; out relu_mul_add_out [bench::relu_mul_add.out];
-    } }
+    family: Mine;
+
+    func: bench::relu_mul_add(Tensor self, Tensor other, Tensor third, Scalar alpha) -> Tensor,
+    out: bench::relu_mul_add.out, variants: function, method, operator: ReluMulAdd;
 }

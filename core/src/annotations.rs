@@ -7,8 +7,8 @@
 //! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the storage
 //!   of an argument with `!`, that storage may have been written.
 //! * A result that shares storage with arguments is in the alias set of at least one of them (`Tensor(a) self -> Tensor(a)`).
-//!   Results need not alias what they say: `reshape` copies where it must. Ten operators are exempt by name: PyTorch's schemas of them
-//!   keep quiet about their views.
+//!   Results need not alias what they say: `reshape` copies where it must. Exempt are operators whose definition says that their
+//!   schema keeps quiet about their views ([`Flags::silent_view`](crate::dispatch::Flags::silent_view)).
 //! * A result is undefined where the schema's `output_mask: bool[N]` is false, and nowhere else.
 //!
 //! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator reads it
@@ -61,7 +61,12 @@ impl Before {
 /// Those of the kernel, and of [`check_alias_annotations`] in a debug build. The latter come after the fact: what was written is
 /// not taken back.
 #[inline]
-pub fn checked_call(schema: &Schema, stack: &mut Stack, kernel: impl FnOnce(&mut Stack) -> Result<()>) -> Result<()> {
+pub fn checked_call(
+    schema: &Schema,
+    silent_view: bool,
+    stack: &mut Stack,
+    kernel: impl FnOnce(&mut Stack) -> Result<()>,
+) -> Result<()> {
     if !cfg!(debug_assertions) {
         return kernel(stack);
     }
@@ -70,22 +75,31 @@ pub fn checked_call(schema: &Schema, stack: &mut Stack, kernel: impl FnOnce(&mut
     let held = |(arg, value): (&Argument, &IValue)| if arg.is_mutable() { IValue::None } else { value.clone() };
     let args: Vec<IValue> = schema.args().zip(&*stack).map(held).collect();
     kernel(stack)?;
-    check_alias_annotations(schema, &before, &args, stack).inspect_err(|_| stack.clear())
+    check_alias_annotations(schema, silent_view, &before, &args, stack).inspect_err(|_| stack.clear())
 }
 
 /// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results. Of an argument
-/// that the schema marks as written nothing is asked but what `before` knows, and that a result which is this argument is it.
+/// that the schema marks as written nothing is asked but what `before` knows, and that a result which is this argument is it. Results of a
+/// `silent_view` may share storage with any argument.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::UndeclaredWrite`], [`ErrorKind::UndeclaredAlias`], [`ErrorKind::ResultCount`], [`ErrorKind::Undefined`]: the first
 /// promise that was broken.
-pub fn check_alias_annotations(schema: &Schema, before: &Before, args: &[IValue], results: &[IValue]) -> Result<()> {
+pub fn check_alias_annotations(
+    schema: &Schema,
+    silent_view: bool,
+    before: &Before,
+    args: &[IValue],
+    results: &[IValue],
+) -> Result<()> {
     if results.len() != schema.returns().len() {
         return Err(ErrorKind::ResultCount { got: results.len(), want: schema.returns().len() }.into());
     }
     check_writes(schema, before, args)?;
-    check_aliases(schema, before, args, results)?;
+    if !silent_view {
+        check_aliases(schema, before, args, results)?;
+    }
     check_undefined(schema, args, results)
 }
 
@@ -108,26 +122,7 @@ fn check_writes(schema: &Schema, before: &Before, args: &[IValue]) -> Result<()>
     Ok(())
 }
 
-/// Operators that give views and say that they do not. Of the unsafe ones the callers promise to use only one of the tensors from then
-/// on, so that whoever follows aliases lets go of them. The others are composed (`CompositeImplicit`) of operators that do say it, or return
-/// their argument where there is nothing to compute.
-const SILENT_VIEWS: [&str; 10] = [
-    "_unsafe_view",
-    "unsafe_chunk",
-    "unsafe_split",
-    "unsafe_split_with_sizes",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "broadcast_tensors",
-    "type_as",
-    "conj_physical",
-];
-
 fn check_aliases(schema: &Schema, before: &Before, args: &[IValue], results: &[IValue]) -> Result<()> {
-    if SILENT_VIEWS.contains(&schema.name()) {
-        return Ok(());
-    }
     // The arguments that have each storage, before the call or now. Lists may be long, so they are gone through once.
     let mut holders: HashMap<usize, Vec<usize>> = HashMap::new();
     let now = args.iter().enumerate().flat_map(|(i, v)| v.tensors().map(move |t| (t.storage_id(), i)));

@@ -94,6 +94,23 @@ pub trait ArgType {
 
     /// The value, if the boxed one is of this type.
     fn get(value: &IValue) -> Option<Self::Value<'_>>;
+
+    /// The value for a shorter time.
+    fn shorten<'s, 'long: 's>(value: Self::Value<'long>) -> Self::Value<'s>;
+
+    /// The value that an operand is, for types whose values are operands.
+    fn from_operand(_operand: Operand<'_>) -> Option<Self::Value<'_>> {
+        None
+    }
+}
+
+macro_rules! shortens {
+    () => {
+        #[inline(always)]
+        fn shorten<'s, 'long: 's>(value: Self::Value<'long>) -> Self::Value<'s> {
+            value
+        }
+    };
 }
 
 macro_rules! arg_types {
@@ -103,6 +120,7 @@ macro_rules! arg_types {
         impl ArgType for $name {
             type Value<'t> = $value;
             fn get($v: &IValue) -> Option<$value> { $get }
+            shortens! {}
         }
     )*};
 }
@@ -135,6 +153,10 @@ impl ArgType for TensorArg {
             other => other.to_scalar().map(Operand::from),
         }
     }
+    shortens! {}
+    fn from_operand(operand: Operand<'_>) -> Option<Operand<'_>> {
+        Some(operand)
+    }
 }
 
 /// `Tensor?`.
@@ -146,6 +168,10 @@ impl ArgType for OptionalTensorArg {
             IValue::None => Some(Operand::Absent),
             other => TensorArg::get(other),
         }
+    }
+    shortens! {}
+    fn from_operand(operand: Operand<'_>) -> Option<Operand<'_>> {
+        Some(operand)
     }
 }
 
@@ -161,6 +187,7 @@ impl ArgType for TensorsArg {
             _ => None,
         }
     }
+    shortens! {}
 }
 
 /// `str`.
@@ -173,6 +200,7 @@ impl ArgType for StrArg {
             _ => None,
         }
     }
+    shortens! {}
 }
 
 /// `int[]`, `SymInt[]`; `int[N]` also takes a bare int.
@@ -188,6 +216,7 @@ impl ArgType for IntsArg {
             _ => None,
         }
     }
+    shortens! {}
 }
 
 /// `bool[]`; `bool[N]` also takes a bare bool.
@@ -202,6 +231,7 @@ impl ArgType for BoolsArg {
             _ => None,
         }
     }
+    shortens! {}
 }
 
 /// `Storage`.
@@ -214,6 +244,7 @@ impl ArgType for StorageArg {
             _ => None,
         }
     }
+    shortens! {}
 }
 
 /// `float[]`.
@@ -227,6 +258,7 @@ impl ArgType for FloatsArg {
             _ => None,
         }
     }
+    shortens! {}
 }
 
 /// `T?`.
@@ -238,5 +270,9 @@ impl<T: ArgType> ArgType for Optional<T> {
             IValue::None => Some(None),
             other => T::get(other).map(Some),
         }
+    }
+    #[inline(always)]
+    fn shorten<'s, 'long: 's>(value: Self::Value<'long>) -> Self::Value<'s> {
+        value.map(T::shorten)
     }
 }

@@ -26,7 +26,7 @@ fn ask(text: &str, mut args: Stack, kernel: Kernel) -> Result<Vec<IValue>, Error
     assert_eq!(args.len(), schema.args().len(), "{text}");
     let before = Before::of(&args);
     let results = kernel(&mut args).expect("the kernel itself returns");
-    check_alias_annotations(&schema, &before, &args, &results).map(|()| results)
+    check_alias_annotations(&schema, false, &before, &args, &results).map(|()| results)
 }
 
 /// Asks and names what was found.

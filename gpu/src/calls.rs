@@ -1,6 +1,6 @@
 //! The calls that are timed against PyTorch on the same GPU. The protocol is that of every engine, the operands are the CPU's, moved.
 
-use monomorph::{DType, Tensor, add, add_out, amax_dims, exp_out, gelu_out, mean, mul_out, sum, sum_dim, tanh_out};
+use monomorph::{DType, Tensor, add, add_out, amax, exp_out, gelu_out, mean, mul_out, sum, sum_dim, tanh_out};
 use monomorph_benches::serve::{self, Task, Work};
 use monomorph_benches::{Data, values};
 use monomorph_cuda::{Cuda, device_name, synchronize};
@@ -111,7 +111,7 @@ fn prepare(work: &Work) -> Ready {
         }
         ("amax", "dim1") => {
             let a = one()?;
-            returning(move || amax_dims(&a, &[1], false))
+            returning(move || amax(&a, &[1], false))
         }
         (op, form) => Err(format!("{op} has no form {form} here")),
     }

@@ -28,10 +28,10 @@ const SMALL: u32 = 200;
 type Chain = Then<Then<Then<Op<MulFn>, Op<NegFn>>, Op<ExpFn>>, Op<AbsFn>>;
 
 monomorph::operators! {
-    { [gpu::abs_exp_neg_mul] (Tensor self, Tensor other) -> (Tensor)
-        : op (Chain) {
-        functional abs_exp_neg_mul; out abs_exp_neg_mul_out [gpu::abs_exp_neg_mul.out];
-    } }
+    family: Mine;
+
+    func: gpu::abs_exp_neg_mul(Tensor self, Tensor other) -> Tensor,
+    out: gpu::abs_exp_neg_mul.out, variants: function, method, operator: Chain;
 }
 
 /// One line of the table.

@@ -71,11 +71,11 @@ where
 fn table() -> Vec<Functor> {
     let mut all = Vec::new();
     macro_rules! each {
-        ($formula:path) => {
+        ($formula:ty, $name:literal) => {
             push::<$formula>(&mut all);
         };
     }
-    monomorph::ops::for_each_formula! { each }
+    monomorph::ops::for_each_kernel! { Pointwise each }
     all
 }
 

@@ -9,19 +9,20 @@ use monomorph_core::strides::{preserve_strides, strides_for};
 use monomorph_core::{AnyTensor, Device, DeviceId, IValue, MemoryFormat, Result, Stack, Tensor};
 
 /// A kernel that serves calls whose tensors are all on one device of type `D`.
-pub type Here = fn(&mut Stack) -> Result<()>;
+pub trait Here: Fn(&mut Stack) -> Result<()> + Copy + Send + Sync + 'static {}
+impl<F: Fn(&mut Stack) -> Result<()> + Copy + Send + Sync + 'static> Here for F {}
 
 /// The kernel on `D` of an operator that copies its second argument to its first.
-pub fn copying<D: Device>(here: Here) -> KernelFunction {
+pub fn copying<D: Device>(here: impl Here) -> KernelFunction {
     KernelFunction::boxed(move |frame, stack| copied::<D>(frame, stack, here))
 }
 
 /// The kernel on `D` of an operator that makes a tensor on the device of an argument `device` or `other`.
-pub fn moving<D: Device>(here: Here) -> KernelFunction {
+pub fn moving<D: Device>(here: impl Here) -> KernelFunction {
     KernelFunction::boxed(move |frame, stack| moved::<D>(frame, stack, here))
 }
 
-fn copied<D: Device>(frame: &Frame<'_>, stack: &mut Stack, here: Here) -> Result<()> {
+fn copied<D: Device>(frame: &Frame<'_>, stack: &mut Stack, here: impl Here) -> Result<()> {
     let tensor = |i: usize| stack.get(i).and_then(IValue::as_tensor);
     let (Some(this), Some(source)) = (tensor(0), tensor(1)) else { return here(stack) };
     let home = this.device();
@@ -41,7 +42,7 @@ fn copied<D: Device>(frame: &Frame<'_>, stack: &mut Stack, here: Here) -> Result
     done
 }
 
-fn moved<D: Device>(frame: &Frame<'_>, stack: &mut Stack, here: Here) -> Result<()> {
+fn moved<D: Device>(frame: &Frame<'_>, stack: &mut Stack, here: impl Here) -> Result<()> {
     let Some(this) = stack.first().and_then(IValue::as_tensor) else { return here(stack) };
     let arguments = Arguments { frame, stack };
     let other = arguments.of("other").as_tensor();

@@ -6,7 +6,9 @@ use crate::factory::empty_like;
 use crate::kernels::Activation;
 use crate::piecewise::check_wide;
 use crate::pointwise::{Check, Common, FloatComplex, Map, Numbers, Reals, Rule, Same, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record::{normal_probability, record};
+use crate::table::native;
 use crate::view::narrow;
 use monomorph_core::strides::{broadcast_sizes, wrap_dim};
 use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
@@ -421,83 +423,79 @@ fn c_logistic(z: Complex64) -> Complex64 {
     1.0 / (1.0 + (-z).exp())
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __activation_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [gelu] (Tensor self, *, str approximate="none") -> (Tensor) : op ($crate::activation::Gelu) {
-            functional gelu; inplace gelu_ [gelu_]; out gelu_out [gelu.out]; functional_full gelu_approximate;
-            inplace_full gelu_approximate_; out_full gelu_approximate_out;
-        } }
-        { [gelu_backward] (Tensor grad_output, Tensor self, *, str approximate="none") -> (Tensor)
-            : op ($crate::activation::GeluBackward) {
-            functional gelu_backward; out gelu_backward_out [gelu_backward.grad_input];
-            functional_full gelu_backward_approximate;
-        } }
-        { [silu] (Tensor self) -> (Tensor) : formula ($crate::activation::SiluFn) {
-            functional silu; inplace silu_ [silu_]; out silu_out [silu.out];
-        } }
-        { [silu_backward] (Tensor grad_output, Tensor self) -> (Tensor) : formula ($crate::activation::SiluBackwardFn) {
-            functional silu_backward; out silu_backward_out [silu_backward.grad_input];
-        } }
-        { [mish] (Tensor self) -> (Tensor) : formula ($crate::activation::MishFn) {
-            functional mish; inplace mish_ [mish_]; out mish_out [mish.out];
-        } }
-        { [mish_backward] (Tensor grad_output, Tensor self) -> (Tensor) : formula ($crate::activation::MishBackwardFn) {
-            functional mish_backward;
-        } }
-        { [sigmoid_backward] (Tensor grad_output, Tensor output) -> (Tensor)
-            : formula ($crate::activation::SigmoidBackwardFn) {
-            functional sigmoid_backward; out sigmoid_backward_out [sigmoid_backward.grad_input];
-        } }
-        { [tanh_backward] (Tensor grad_output, Tensor output) -> (Tensor)
-            : formula ($crate::activation::TanhBackwardFn) {
-            functional tanh_backward; out tanh_backward_out [tanh_backward.grad_input];
-        } }
-        { [softplus] (Tensor self, Scalar beta=1, Scalar threshold=20) -> (Tensor)
-            : formula ($crate::activation::SoftplusFn) {
-            functional softplus; out softplus_out [softplus.out];
-            or_explicit ($crate::composite::arithmetic::softplus);
-        } }
-        { [elu] (Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> (Tensor)
-            : formula ($crate::activation::EluFn) {
-            functional elu; inplace elu_ [elu_]; out elu_out [elu.out];
-        } }
-        { [celu] (Tensor self, Scalar alpha=1.0) -> (Tensor) : op ($crate::activation::Celu) {
-            functional celu; inplace celu_ [celu_]; autoout - [celu.out];
-        } }
-        { [selu] (Tensor self) -> (Tensor) : op ($crate::activation::Selu) { functional selu; inplace selu_ [selu_]; } }
-        { [softplus_backward] (Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> (Tensor)
-            : formula ($crate::activation::SoftplusBackwardFn) {
-            functional softplus_backward; out softplus_backward_out [softplus_backward.grad_input];
-        } }
-        { [elu_backward] (Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result,
-            Tensor self_or_result) -> (Tensor)
-            : op ($crate::activation::EluBackward) {
-            functional elu_backward; out elu_backward_out [elu_backward.grad_input];
-        } }
-        { [glu] (Tensor self, int dim=-1) -> (Tensor) : hand ($crate::activation::glu) {
-            functional glu;
-        } }
-        { [glu.out] (Tensor self, int dim=-1) -> (Tensor) : hand ($crate::activation::glu_out) {
-            out glu_out [glu.out];
-        } }
-        { [glu_backward] (Tensor grad_output, Tensor self, int dim) -> (Tensor)
-            : hand ($crate::activation::glu_backward) {
-            functional glu_backward;
-        } }
-        { [glu_backward.grad_input] (Tensor grad_output, Tensor self, int dim) -> (Tensor)
-            : hand ($crate::activation::glu_backward_out) {
-            out glu_backward_out [glu_backward.grad_input];
-        } }
-        { [] () -> () : formula ($crate::activation::GeluBackwardFn) {} }
-        { [] () -> () : formula ($crate::activation::GeluTanhBackwardFn) {} }
-        { [] () -> () : formula ($crate::activation::EluBackwardFn) {} }
-        { [] () -> () : formula ($crate::activation::EluBackwardOfResultFn) {} }
-        { [] () -> () : formula ($crate::activation::GluFn) {} }
-        { [] () -> () : formula ($crate::activation::GluGateBackwardFn) {} }
-        { [] () -> () : formula ($crate::activation::GeluFn) {} }
-        { [] () -> () : formula ($crate::activation::GeluTanhFn) {} }
-    } };
+native! {
+    family: Activation;
+
+    func: gelu(Tensor self, *, str approximate="none") -> Tensor,
+    inplace: gelu_, out: gelu.out, variants: function, method, full: gelu_approximate, operator: Gelu;
+
+    func: gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor,
+    out: gelu_backward.grad_input, variants: function, full: gelu_backward_approximate, operator: GeluBackward;
+
+    func: silu(Tensor self) -> Tensor,
+    inplace: silu_, out: silu.out, variants: function, method, structured: Pointwise<SiluFn>;
+
+    func: silu_backward(Tensor grad_output, Tensor self) -> Tensor,
+    out: silu_backward.grad_input, variants: function, structured: Pointwise<SiluBackwardFn>;
+
+    func: mish(Tensor self) -> Tensor,
+    inplace: mish_, out: mish.out, variants: function, method, structured: Pointwise<MishFn>;
+
+    func: mish_backward(Tensor grad_output, Tensor self) -> Tensor,
+    variants: function, structured: Pointwise<MishBackwardFn>;
+
+    func: sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor,
+    out: sigmoid_backward.grad_input, variants: function, structured: Pointwise<SigmoidBackwardFn>;
+
+    func: tanh_backward(Tensor grad_output, Tensor output) -> Tensor,
+    out: tanh_backward.grad_input, variants: function, structured: Pointwise<TanhBackwardFn>;
+
+    func: softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor,
+    out: softplus.out, variants: function, method, structured: Pointwise<SoftplusFn>,
+    otherwise: explicit crate::composite::arithmetic::softplus;
+
+    func: elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor,
+    inplace: elu_, out: elu.out, variants: function, method, structured: Pointwise<EluFn>;
+
+    func: celu(Tensor self, Scalar alpha=1.0) -> Tensor,
+    inplace: celu_, autogen: celu.out, variants: function, method, operator: Celu;
+
+    func: selu(Tensor self) -> Tensor,
+    inplace: selu_, variants: function, method, operator: Selu;
+
+    func: softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor,
+    out: softplus_backward.grad_input, variants: function, structured: Pointwise<SoftplusBackwardFn>;
+
+    func: elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result,
+        Tensor self_or_result) -> Tensor,
+    out: elu_backward.grad_input, variants: function, operator: EluBackward;
+
+    func: glu(Tensor self, int dim=-1) -> Tensor,
+    variants: function, kernel: glu;
+
+    func: glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: glu_out;
+
+    func: glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor,
+    variants: function, kernel: glu_backward;
+
+    func: glu_backward.grad_input(Tensor grad_output, Tensor self, int dim, *,
+        Tensor(a!) grad_input) -> Tensor(a!),
+    variants: function, kernel: glu_backward_out;
+
+    structured: Pointwise<GeluBackwardFn>;
+
+    structured: Pointwise<GeluTanhBackwardFn>;
+
+    structured: Pointwise<EluBackwardFn>;
+
+    structured: Pointwise<EluBackwardOfResultFn>;
+
+    structured: Pointwise<GluFn>;
+
+    structured: Pointwise<GluGateBackwardFn>;
+
+    structured: Pointwise<GeluFn>;
+
+    structured: Pointwise<GeluTanhFn>;
 }

@@ -4,7 +4,9 @@
 
 use crate::algebra::{Exponential, Real, Root, Trigonometric, polynomial};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use std::f64::consts::FRAC_PI_4;
 
 /// 1 / √π.
@@ -134,13 +136,9 @@ record! { AiryAiFn "special_airy_ai: x", Tame within 64 or 1e-6: float |[x], []|
     sum
 } }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __airy_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [special_airy_ai] (Tensor x) -> (Tensor) : formula ($crate::airy::AiryAiFn) {
-            functional special_airy_ai; out special_airy_ai_out [special_airy_ai.out];
-        } }
-    } };
+native! {
+    family: Airy;
+
+    func: special_airy_ai(Tensor x) -> Tensor,
+    out: special_airy_ai.out, variants: function, structured: Pointwise<AiryAiFn>;
 }

@@ -1,6 +1,7 @@
 //! arange: evenly spaced numbers below an end; and range, which includes it.
 
 use crate::generate::{Options, Pattern};
+use crate::table::native;
 use monomorph_core::strides::Dims;
 use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
@@ -217,46 +218,38 @@ pub fn range_out<D: Device>(start: impl Into<Scalar>, end: impl Into<Scalar>, ou
     range_step_out(start, end, 1, out)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __arange_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [arange] (Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::arange::arange) {
-            functional arange;
-        } }
-        { [arange.start] (Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::arange::arange_start) {
-            functional arange_start;
-        } }
-        { [arange.start_step] (Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None,
-            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::arange::arange_start_step) {
-            functional arange_start_step;
-        } }
-        { [arange.out] (Scalar end) -> (Tensor) : hand ($crate::arange::arange_out) { out arange_out [arange.out]; } }
-        { [arange.start_out] (Scalar start, Scalar end, Scalar step=1) -> (Tensor)
-            : hand ($crate::arange::arange_start_out) {
-            out arange_start_out [arange.start_out];
-        } }
-        { [range.step] (Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::arange::range_step) {
-            functional range_step;
-        } }
-        { [range] (Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::arange::range) {
-            functional range;
-        } }
-        { [range.out] (Scalar start, Scalar end, Scalar step=1) -> (Tensor) : hand ($crate::arange::range_step_out) {
-            out range_step_out [range.out];
-        } }
-        { [range.out_] (Scalar start, Scalar end) -> (Tensor) : hand ($crate::arange::range_out) {
-            out range_out [range.out_];
-        } }
-    } };
+native! {
+    family: Arange, functions: crate::fill::Fills;
+
+    func: arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: arange;
+
+    func: arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: arange_start, kernel: arange_start;
+
+    func: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: arange_start_step, kernel: arange_start_step;
+
+    func: arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: arange_out;
+
+    func: arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, name: arange_start_out, kernel: arange_start_out;
+
+    func: range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: range_step, kernel: range_step;
+
+    func: range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: range;
+
+    func: range.out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, name: range_step_out, kernel: range_step_out;
+
+    func: range.out_(Scalar start, Scalar end, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: range_out;
 }

@@ -6,7 +6,9 @@ use crate::kernels::Arithmetic;
 use crate::pointwise::{
     AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Real, Rule, Same, pointwise, run,
 };
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
@@ -203,108 +205,100 @@ fn floor_quotient(a: f64, b: f64) -> f64 {
     if floor == 0.0 { floor.copysign(a / b) } else { floor }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __arithmetic_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [add.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
-            : formula ($crate::arithmetic::AddFn) {
-            functional add; inplace add_ [add_.Tensor]; out add_out [add.out]; functional_full add_alpha;
-            inplace_full add_alpha_; out_full add_alpha_out;
-        } }
-        { [add.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
-            : op ($crate::Op<$crate::arithmetic::AddFn>) {
-            functional -; inplace - [add_.Scalar]; autoout - [add.Scalar_out];
-        } }
-        { [sub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
-            : formula ($crate::arithmetic::SubFn) {
-            functional sub; inplace sub_ [sub_.Tensor]; out sub_out [sub.out]; functional_full sub_alpha;
-            inplace_full sub_alpha_; out_full sub_alpha_out; or_explicit ($crate::composite::arithmetic::sub);
-        } }
-        { [sub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
-            : op ($crate::Op<$crate::arithmetic::SubFn>) {
-            functional -; inplace - [sub_.Scalar]; autoout - [sub.Scalar_out];
-        } }
-        { [mul.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::arithmetic::MulFn) {
-            functional mul; inplace mul_ [mul_.Tensor]; out mul_out [mul.out];
-        } }
-        { [mul.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::MulFn>) {
-            functional -; inplace - [mul_.Scalar]; autoout - [mul.Scalar_out];
-        } }
-        { [div.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::arithmetic::DivFn) {
-            functional div; inplace div_ [div_.Tensor]; out div_out [div.out];
-        } }
-        { [div.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFn>) {
-            functional -; inplace - [div_.Scalar]; autoout - [div.Scalar_out];
-        } }
-        { [div.Tensor_mode] (Tensor self, Tensor other, *, str? rounding_mode) -> (Tensor)
-            : op ($crate::arithmetic::DivMode) {
-            functional div_mode; inplace div_mode_ [div_.Tensor_mode]; out div_mode_out [div.out_mode];
-        } }
-        { [div.Scalar_mode] (Tensor self, Scalar other, *, str? rounding_mode) -> (Tensor)
-            : op ($crate::arithmetic::DivMode) {
-            functional -; inplace - [div_.Scalar_mode]; autoout - [div.Scalar_mode_out];
-        } }
-        { [neg] (Tensor self) -> (Tensor) : formula ($crate::arithmetic::NegFn) {
-            functional neg; inplace neg_ [neg_]; out neg_out [neg.out];
-        } }
-        { [abs] (Tensor self) -> (Tensor) : formula ($crate::arithmetic::AbsFn) {
-            functional abs; inplace abs_ [abs_]; out abs_out [abs.out];
-        } }
-        { [subtract.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor)
-            : alias (sub = $crate::Op<$crate::arithmetic::SubFn>) {
-            functional subtract; inplace subtract_ [subtract_.Tensor]; out subtract_out [subtract.out];
-        } }
-        { [subtract.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor)
-            : alias (sub = $crate::Op<$crate::arithmetic::SubFn>) {
-            functional -; inplace - [subtract_.Scalar];
-        } }
-        { [rsub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor) : op ($crate::arithmetic::Rsub) {
-            functional rsub; autoout - [rsub.Tensor_out]; or_explicit ($crate::composite::arithmetic::rsub);
-        } }
-        { [rsub.Scalar] (Tensor self, Scalar other, Scalar alpha=1) -> (Tensor) : op ($crate::arithmetic::Rsub) {
-            functional -; autoout - [rsub.Scalar_out]; or_explicit ($crate::composite::arithmetic::rsub_number);
-        } }
-        { [multiply.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (mul = $crate::Op<$crate::arithmetic::MulFn>) {
-            functional multiply; inplace multiply_ [multiply_.Tensor]; out multiply_out [multiply.out];
-        } }
-        { [multiply.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (mul = $crate::Op<$crate::arithmetic::MulFn>) {
-            functional -; inplace - [multiply_.Scalar];
-        } }
-        { [divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (div = $crate::Op<$crate::arithmetic::DivFn>) {
-            functional divide; inplace divide_ [divide_.Tensor]; out divide_out [divide.out];
-        } }
-        { [divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (div = $crate::Op<$crate::arithmetic::DivFn>) {
-            functional -; inplace - [divide_.Scalar];
-        } }
-        { [true_divide.Tensor] (Tensor self, Tensor other) -> (Tensor) : alias (div = $crate::Op<$crate::arithmetic::DivFn>) {
-            functional true_divide; inplace true_divide_ [true_divide_.Tensor]; out true_divide_out [true_divide.out];
-        } }
-        { [true_divide.Scalar] (Tensor self, Scalar other) -> (Tensor) : alias (div = $crate::Op<$crate::arithmetic::DivFn>) {
-            functional -; inplace - [true_divide_.Scalar];
-        } }
-        { [divide.Tensor_mode] (Tensor self, Tensor other, *, str? rounding_mode) -> (Tensor)
-            : alias (div = $crate::arithmetic::DivMode) {
-            functional divide_mode; inplace divide_mode_ [divide_.Tensor_mode]; out divide_mode_out [divide.out_mode];
-        } }
-        { [divide.Scalar_mode] (Tensor self, Scalar other, *, str? rounding_mode) -> (Tensor)
-            : alias (div = $crate::arithmetic::DivMode) {
-            functional -; inplace - [divide_.Scalar_mode];
-        } }
-        { [negative] (Tensor self) -> (Tensor) : alias (neg = $crate::Op<$crate::arithmetic::NegFn>) {
-            functional negative; inplace negative_ [negative_]; out negative_out [negative.out];
-        } }
-        { [absolute] (Tensor self) -> (Tensor) : alias (abs = $crate::Op<$crate::arithmetic::AbsFn>) {
-            functional absolute; inplace absolute_ [absolute_]; out absolute_out [absolute.out];
-        } }
-        { [deg2rad] (Tensor self) -> (Tensor) : op ($crate::arithmetic::Deg2rad) {
-            functional deg2rad; inplace deg2rad_ [deg2rad_]; out deg2rad_out [deg2rad.out];
-        } }
-        { [rad2deg] (Tensor self) -> (Tensor) : op ($crate::arithmetic::Rad2deg) {
-            functional rad2deg; inplace rad2deg_ [rad2deg_]; out rad2deg_out [rad2deg.out];
-        } }
-        { [] () -> () : formula ($crate::arithmetic::DivTruncFn) {} }
-        { [] () -> () : formula ($crate::arithmetic::DivFloorFn) {} }
-    } };
+native! {
+    family: Arithmetic;
+
+    func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+    inplace: add_.Tensor, out: add.out, variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;
+
+    func: add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
+    inplace: add_.Scalar, autogen: add.Scalar_out, structured: Pointwise<AddFn>;
+
+    func: sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+    inplace: sub_.Tensor, out: sub.out, variants: function, method, full: sub_alpha, structured: Pointwise<SubFn>,
+    otherwise: explicit crate::composite::arithmetic::sub;
+
+    func: sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
+    inplace: sub_.Scalar, autogen: sub.Scalar_out, structured: Pointwise<SubFn>;
+
+    func: mul.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: mul_.Tensor, out: mul.out, variants: function, method, structured: Pointwise<MulFn>;
+
+    func: mul.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: mul_.Scalar, autogen: mul.Scalar_out, structured: Pointwise<MulFn>;
+
+    func: div.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: div_.Tensor, out: div.out, variants: function, method, structured: Pointwise<DivFn>;
+
+    func: div.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: div_.Scalar, autogen: div.Scalar_out, structured: Pointwise<DivFn>;
+
+    func: div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor,
+    inplace: div_.Tensor_mode, out: div.out_mode, variants: function, method, name: div_mode, operator: DivMode;
+
+    func: div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor,
+    inplace: div_.Scalar_mode, autogen: div.Scalar_mode_out, operator: DivMode;
+
+    func: neg(Tensor self) -> Tensor,
+    inplace: neg_, out: neg.out, variants: function, method, structured: Pointwise<NegFn>;
+
+    func: abs(Tensor self) -> Tensor,
+    inplace: abs_, out: abs.out, variants: function, method, structured: Pointwise<AbsFn>;
+
+    func: subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+    inplace: subtract_.Tensor, out: subtract.out, variants: function, method, redirect: sub,
+    operator: Pointwise<SubFn>;
+
+    func: subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
+    inplace: subtract_.Scalar, redirect: sub, operator: Pointwise<SubFn>;
+
+    func: rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+    autogen: rsub.Tensor_out, variants: function, method, operator: Rsub,
+    otherwise: explicit crate::composite::arithmetic::rsub;
+
+    func: rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
+    autogen: rsub.Scalar_out, operator: Rsub, otherwise: explicit crate::composite::arithmetic::rsub_number;
+
+    func: multiply.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: multiply_.Tensor, out: multiply.out, variants: function, method, redirect: mul,
+    operator: Pointwise<MulFn>;
+
+    func: multiply.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: multiply_.Scalar, redirect: mul, operator: Pointwise<MulFn>;
+
+    func: divide.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: divide_.Tensor, out: divide.out, variants: function, method, redirect: div, operator: Pointwise<DivFn>;
+
+    func: divide.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: divide_.Scalar, redirect: div, operator: Pointwise<DivFn>;
+
+    func: true_divide.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: true_divide_.Tensor, out: true_divide.out, variants: function, method, redirect: div,
+    operator: Pointwise<DivFn>;
+
+    func: true_divide.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: true_divide_.Scalar, redirect: div, operator: Pointwise<DivFn>;
+
+    func: divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor,
+    inplace: divide_.Tensor_mode, out: divide.out_mode, variants: function, method, name: divide_mode,
+    redirect: div, operator: DivMode;
+
+    func: divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor,
+    inplace: divide_.Scalar_mode, redirect: div, operator: DivMode;
+
+    func: negative(Tensor self) -> Tensor,
+    inplace: negative_, out: negative.out, variants: function, method, redirect: neg, operator: Pointwise<NegFn>;
+
+    func: absolute(Tensor self) -> Tensor,
+    inplace: absolute_, out: absolute.out, variants: function, method, redirect: abs, operator: Pointwise<AbsFn>;
+
+    func: deg2rad(Tensor self) -> Tensor,
+    inplace: deg2rad_, out: deg2rad.out, variants: function, method, operator: Deg2rad;
+
+    func: rad2deg(Tensor self) -> Tensor,
+    inplace: rad2deg_, out: rad2deg.out, variants: function, method, operator: Rad2deg;
+
+    structured: Pointwise<DivTruncFn>;
+
+    structured: Pointwise<DivFloorFn>;
 }

@@ -6,7 +6,9 @@
 
 use crate::algebra::{Logarithm, Real, Root, Trigonometric, polynomial};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::{integral, record};
+use crate::table::native;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_4, PI};
 
 /// What the formulas need of a value.
@@ -213,25 +215,21 @@ record! { SphericalJ0Fn "special_spherical_bessel_j0: x", Tame within 64 or 2e-6
     if a == 0.0 { 1.0 } else if a.is_infinite() { 0.0 } else { a.sin() / a }
 } }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __bessel_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [special_bessel_j0] (Tensor self) -> (Tensor) : formula ($crate::bessel::J0Fn) {
-            functional special_bessel_j0; out special_bessel_j0_out [special_bessel_j0.out];
-        } }
-        { [special_bessel_j1] (Tensor self) -> (Tensor) : formula ($crate::bessel::J1Fn) {
-            functional special_bessel_j1; out special_bessel_j1_out [special_bessel_j1.out];
-        } }
-        { [special_bessel_y0] (Tensor self) -> (Tensor) : formula ($crate::bessel::Y0Fn) {
-            functional special_bessel_y0; out special_bessel_y0_out [special_bessel_y0.out];
-        } }
-        { [special_bessel_y1] (Tensor self) -> (Tensor) : formula ($crate::bessel::Y1Fn) {
-            functional special_bessel_y1; out special_bessel_y1_out [special_bessel_y1.out];
-        } }
-        { [special_spherical_bessel_j0] (Tensor x) -> (Tensor) : formula ($crate::bessel::SphericalJ0Fn) {
-            functional special_spherical_bessel_j0; out special_spherical_bessel_j0_out [special_spherical_bessel_j0.out];
-        } }
-    } };
+native! {
+    family: Bessel;
+
+    func: special_bessel_j0(Tensor self) -> Tensor,
+    out: special_bessel_j0.out, variants: function, method, structured: Pointwise<J0Fn>;
+
+    func: special_bessel_j1(Tensor self) -> Tensor,
+    out: special_bessel_j1.out, variants: function, method, structured: Pointwise<J1Fn>;
+
+    func: special_bessel_y0(Tensor self) -> Tensor,
+    out: special_bessel_y0.out, variants: function, method, structured: Pointwise<Y0Fn>;
+
+    func: special_bessel_y1(Tensor self) -> Tensor,
+    out: special_bessel_y1.out, variants: function, method, structured: Pointwise<Y1Fn>;
+
+    func: special_spherical_bessel_j0(Tensor x) -> Tensor,
+    out: special_spherical_bessel_j0.out, variants: function, structured: Pointwise<SphericalJ0Fn>;
 }

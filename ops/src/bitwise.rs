@@ -2,8 +2,10 @@
 
 use crate::algebra::{Bits, Shift};
 use crate::pointwise::{Common, Integers, Integral, Map, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within};
+use crate::table::native;
 use monomorph_core::DType;
 
 pointwise! { BitwiseAndFn "bitwise_and": Integral, Same<2>; () => Common; Rule::BINARY, light = true }
@@ -89,102 +91,91 @@ fn inside(dtype: DType, amount: i64) -> bool {
     (0..8 * dtype.size() as i64).contains(&amount)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __bitwise_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [bitwise_and.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::bitwise::BitwiseAndFn) {
-            functional bitwise_and; inplace bitwise_and_ [bitwise_and_.Tensor];
-            out bitwise_and_out [bitwise_and.Tensor_out];
-        } }
-        { [bitwise_and.Scalar] (Tensor self, Scalar other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::BitwiseAndFn>) {
-            functional -; inplace - [bitwise_and_.Scalar]; out - [bitwise_and.Scalar_out];
-        } }
-        { [bitwise_and.Scalar_Tensor] (Scalar self, Tensor other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::BitwiseAndFn>) {
-            functional -; autoout - [bitwise_and.Scalar_Tensor_out];
-        } }
-        { [__and__.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::bitwise::BitwiseAndFn>) {
-            functional -; inplace - [__iand__.Tensor];
-        } }
-        { [__and__.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::bitwise::BitwiseAndFn>) {
-            functional -; inplace - [__iand__.Scalar];
-        } }
-        { [bitwise_or.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::bitwise::BitwiseOrFn) {
-            functional bitwise_or; inplace bitwise_or_ [bitwise_or_.Tensor]; out bitwise_or_out [bitwise_or.Tensor_out];
-        } }
-        { [bitwise_or.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::bitwise::BitwiseOrFn>) {
-            functional -; inplace - [bitwise_or_.Scalar]; out - [bitwise_or.Scalar_out];
-        } }
-        { [bitwise_or.Scalar_Tensor] (Scalar self, Tensor other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::BitwiseOrFn>) {
-            functional -; autoout - [bitwise_or.Scalar_Tensor_out];
-        } }
-        { [__or__.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::bitwise::BitwiseOrFn>) {
-            functional -; inplace - [__ior__.Tensor];
-        } }
-        { [__or__.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::bitwise::BitwiseOrFn>) {
-            functional -; inplace - [__ior__.Scalar];
-        } }
-        { [bitwise_xor.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::bitwise::BitwiseXorFn) {
-            functional bitwise_xor; inplace bitwise_xor_ [bitwise_xor_.Tensor];
-            out bitwise_xor_out [bitwise_xor.Tensor_out];
-        } }
-        { [bitwise_xor.Scalar] (Tensor self, Scalar other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::BitwiseXorFn>) {
-            functional -; inplace - [bitwise_xor_.Scalar]; out - [bitwise_xor.Scalar_out];
-        } }
-        { [bitwise_xor.Scalar_Tensor] (Scalar self, Tensor other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::BitwiseXorFn>) {
-            functional -; autoout - [bitwise_xor.Scalar_Tensor_out];
-        } }
-        { [__xor__.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::bitwise::BitwiseXorFn>) {
-            functional -; inplace - [__ixor__.Tensor];
-        } }
-        { [__xor__.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::bitwise::BitwiseXorFn>) {
-            functional -; inplace - [__ixor__.Scalar];
-        } }
-        { [bitwise_not] (Tensor self) -> (Tensor) : formula ($crate::bitwise::BitwiseNotFn) {
-            functional bitwise_not; inplace bitwise_not_ [bitwise_not_]; out bitwise_not_out [bitwise_not.out];
-        } }
-        { [bitwise_left_shift.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::bitwise::LeftShiftFn) {
-            functional bitwise_left_shift; inplace bitwise_left_shift_ [bitwise_left_shift_.Tensor];
-            out bitwise_left_shift_out [bitwise_left_shift.Tensor_out];
-        } }
-        { [bitwise_left_shift.Tensor_Scalar] (Tensor self, Scalar other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::LeftShiftFn>) {
-            functional -; inplace - [bitwise_left_shift_.Tensor_Scalar]; out - [bitwise_left_shift.Tensor_Scalar_out];
-        } }
-        { [bitwise_left_shift.Scalar_Tensor] (Scalar self, Tensor other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::LeftShiftFn>) {
-            functional -; autoout - [bitwise_left_shift.Scalar_Tensor_out];
-        } }
-        { [__lshift__.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::bitwise::LeftShiftFn>) {
-            functional -; inplace - [__ilshift__.Tensor]; autoout - [__lshift__.Tensor_out];
-        } }
-        { [__lshift__.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::bitwise::LeftShiftFn>) {
-            functional -; inplace - [__ilshift__.Scalar]; autoout - [__lshift__.Scalar_out];
-        } }
-        { [bitwise_right_shift.Tensor] (Tensor self, Tensor other) -> (Tensor)
-            : formula ($crate::bitwise::RightShiftFn) {
-            functional bitwise_right_shift; inplace bitwise_right_shift_ [bitwise_right_shift_.Tensor];
-            out bitwise_right_shift_out [bitwise_right_shift.Tensor_out];
-        } }
-        { [bitwise_right_shift.Tensor_Scalar] (Tensor self, Scalar other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::RightShiftFn>) {
-            functional -; inplace - [bitwise_right_shift_.Tensor_Scalar]; out - [bitwise_right_shift.Tensor_Scalar_out];
-        } }
-        { [bitwise_right_shift.Scalar_Tensor] (Scalar self, Tensor other) -> (Tensor)
-            : op ($crate::Op<$crate::bitwise::RightShiftFn>) {
-            functional -; autoout - [bitwise_right_shift.Scalar_Tensor_out];
-        } }
-        { [__rshift__.Tensor] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::bitwise::RightShiftFn>) {
-            functional -; inplace - [__irshift__.Tensor]; autoout - [__rshift__.Tensor_out];
-        } }
-        { [__rshift__.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::bitwise::RightShiftFn>) {
-            functional -; inplace - [__irshift__.Scalar]; autoout - [__rshift__.Scalar_out];
-        } }
-    } };
+native! {
+    family: Bitwise;
+
+    func: bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: bitwise_and_.Tensor, out: bitwise_and.Tensor_out, variants: function, method,
+    structured: Pointwise<BitwiseAndFn>;
+
+    func: bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: bitwise_and_.Scalar, out: bitwise_and.Scalar_out, structured: Pointwise<BitwiseAndFn>;
+
+    func: bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor,
+    autogen: bitwise_and.Scalar_Tensor_out, structured: Pointwise<BitwiseAndFn>;
+
+    func: __and__.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: __iand__.Tensor, structured: Pointwise<BitwiseAndFn>;
+
+    func: __and__.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: __iand__.Scalar, structured: Pointwise<BitwiseAndFn>;
+
+    func: bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: bitwise_or_.Tensor, out: bitwise_or.Tensor_out, variants: function, method,
+    structured: Pointwise<BitwiseOrFn>;
+
+    func: bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: bitwise_or_.Scalar, out: bitwise_or.Scalar_out, structured: Pointwise<BitwiseOrFn>;
+
+    func: bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor,
+    autogen: bitwise_or.Scalar_Tensor_out, structured: Pointwise<BitwiseOrFn>;
+
+    func: __or__.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: __ior__.Tensor, structured: Pointwise<BitwiseOrFn>;
+
+    func: __or__.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: __ior__.Scalar, structured: Pointwise<BitwiseOrFn>;
+
+    func: bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: bitwise_xor_.Tensor, out: bitwise_xor.Tensor_out, variants: function, method,
+    structured: Pointwise<BitwiseXorFn>;
+
+    func: bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: bitwise_xor_.Scalar, out: bitwise_xor.Scalar_out, structured: Pointwise<BitwiseXorFn>;
+
+    func: bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor,
+    autogen: bitwise_xor.Scalar_Tensor_out, structured: Pointwise<BitwiseXorFn>;
+
+    func: __xor__.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: __ixor__.Tensor, structured: Pointwise<BitwiseXorFn>;
+
+    func: __xor__.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: __ixor__.Scalar, structured: Pointwise<BitwiseXorFn>;
+
+    func: bitwise_not(Tensor self) -> Tensor,
+    inplace: bitwise_not_, out: bitwise_not.out, variants: function, method, structured: Pointwise<BitwiseNotFn>;
+
+    func: bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: bitwise_left_shift_.Tensor, out: bitwise_left_shift.Tensor_out, variants: function, method,
+    structured: Pointwise<LeftShiftFn>;
+
+    func: bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: bitwise_left_shift_.Tensor_Scalar, out: bitwise_left_shift.Tensor_Scalar_out,
+    structured: Pointwise<LeftShiftFn>;
+
+    func: bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor,
+    autogen: bitwise_left_shift.Scalar_Tensor_out, structured: Pointwise<LeftShiftFn>;
+
+    func: __lshift__.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: __ilshift__.Tensor, autogen: __lshift__.Tensor_out, structured: Pointwise<LeftShiftFn>;
+
+    func: __lshift__.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: __ilshift__.Scalar, autogen: __lshift__.Scalar_out, structured: Pointwise<LeftShiftFn>;
+
+    func: bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: bitwise_right_shift_.Tensor, out: bitwise_right_shift.Tensor_out, variants: function, method,
+    structured: Pointwise<RightShiftFn>;
+
+    func: bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: bitwise_right_shift_.Tensor_Scalar, out: bitwise_right_shift.Tensor_Scalar_out,
+    structured: Pointwise<RightShiftFn>;
+
+    func: bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor,
+    autogen: bitwise_right_shift.Scalar_Tensor_out, structured: Pointwise<RightShiftFn>;
+
+    func: __rshift__.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: __irshift__.Tensor, autogen: __rshift__.Tensor_out, structured: Pointwise<RightShiftFn>;
+
+    func: __rshift__.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: __irshift__.Scalar, autogen: __rshift__.Scalar_out, structured: Pointwise<RightShiftFn>;
 }

@@ -2,7 +2,9 @@
 
 use crate::algebra::{Magnitude, Num, Ordered as HasOrder, TrueDivision, Value};
 use crate::pointwise::{Check, Common, FloatComplex, Map, Number, Numeric, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::structured::Operand;
 use monomorph_core::{Complex64, DType, ErrorKind, Result};
 
@@ -104,30 +106,22 @@ fn c_between(a: Complex64, b: Complex64, w: Complex64) -> Complex64 {
     if w.norm() < 0.5 { a + w * (b - a) } else { b - (b - a) * (1.0 - w) }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __blend_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [addcmul] (Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> (Tensor)
-            : formula ($crate::blend::AddcmulFn) {
-            functional addcmul; inplace addcmul_ [addcmul_]; out addcmul_out [addcmul.out];
-            functional_full addcmul_value; inplace_full addcmul_value_; out_full addcmul_value_out;
-            or_explicit ($crate::composite::arithmetic::addcmul);
-        } }
-        { [addcdiv] (Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> (Tensor)
-            : formula ($crate::blend::AddcdivFn) {
-            functional addcdiv; inplace addcdiv_ [addcdiv_]; out addcdiv_out [addcdiv.out];
-            functional_full addcdiv_value; inplace_full addcdiv_value_; out_full addcdiv_value_out;
-            or_explicit ($crate::composite::arithmetic::addcdiv);
-        } }
-        { [lerp.Tensor] (Tensor self, Tensor end, Tensor weight) -> (Tensor) : formula ($crate::blend::LerpFn) {
-            functional lerp_tensor; inplace lerp_tensor_ [lerp_.Tensor]; out lerp_tensor_out [lerp.Tensor_out];
-            or_explicit ($crate::composite::arithmetic::lerp);
-        } }
-        { [lerp.Scalar] (Tensor self, Tensor end, Scalar weight) -> (Tensor) : formula ($crate::blend::LerpNumberFn) {
-            functional lerp; inplace lerp_ [lerp_.Scalar]; out lerp_out [lerp.Scalar_out];
-            or_explicit ($crate::composite::arithmetic::lerp_number);
-        } }
-    } };
+native! {
+    family: Blend;
+
+    func: addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor,
+    inplace: addcmul_, out: addcmul.out, variants: function, method, full: addcmul_value,
+    structured: Pointwise<AddcmulFn>, otherwise: explicit crate::composite::arithmetic::addcmul;
+
+    func: addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor,
+    inplace: addcdiv_, out: addcdiv.out, variants: function, method, full: addcdiv_value,
+    structured: Pointwise<AddcdivFn>, otherwise: explicit crate::composite::arithmetic::addcdiv;
+
+    func: lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor,
+    inplace: lerp_.Tensor, out: lerp.Tensor_out, variants: function, method, name: lerp_tensor,
+    structured: Pointwise<LerpFn>, otherwise: explicit crate::composite::arithmetic::lerp;
+
+    func: lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor,
+    inplace: lerp_.Scalar, out: lerp.Scalar_out, variants: function, method, structured: Pointwise<LerpNumberFn>,
+    otherwise: explicit crate::composite::arithmetic::lerp_number;
 }

@@ -3,7 +3,9 @@
 use crate::algebra::Ordered as HasOrder;
 use crate::kernels::Clamp as Kernels;
 use crate::pointwise::{Check, Common, Map, Number, Numbers, Ordered, Real, Rule, Same, common_dtype, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record::{larger, record, smaller};
+use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Kind, Result, Scalar};
 
@@ -207,48 +209,51 @@ int |[x], [l]| larger(x, l), float |[x], [l]| larger(x, l) }
 record! { ClampMaxNumberFn "clamp: x None p", Any within 0:
 int |[x], [h]| smaller(x, h), float |[x], [h]| smaller(x, h) }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __clamp_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [clamp] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
-            functional clamp; inplace clamp_ [clamp_]; out clamp_out [clamp.out];
-        } }
-        { [clamp.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor) : op ($crate::clamp::Clamp) {
-            functional clamp_tensor; inplace clamp_tensor_ [clamp_.Tensor]; out clamp_tensor_out [clamp.Tensor_out];
-        } }
-        { [clip] (Tensor self, Scalar? min=None, Scalar? max=None) -> (Tensor) : alias (clamp = $crate::clamp::Clamp) {
-            functional clip; inplace clip_ [clip_]; out clip_out [clip.out];
-        } }
-        { [clip.Tensor] (Tensor self, Tensor? min=None, Tensor? max=None) -> (Tensor) : alias (clamp = $crate::clamp::Clamp) {
-            functional clip_tensor; inplace clip_tensor_ [clip_.Tensor]; out clip_tensor_out [clip.Tensor_out];
-        } }
-        { [clamp_min] (Tensor self, Scalar min) -> (Tensor) : op ($crate::clamp::ClampMin) {
-            functional clamp_min; inplace clamp_min_ [clamp_min_]; out clamp_min_out [clamp_min.out];
-        } }
-        { [clamp_min.Tensor] (Tensor self, Tensor min) -> (Tensor) : op ($crate::clamp::ClampMin) {
-            functional clamp_min_tensor; inplace clamp_min_tensor_ [clamp_min_.Tensor];
-            out clamp_min_tensor_out [clamp_min.Tensor_out];
-        } }
-        { [clamp_max] (Tensor self, Scalar max) -> (Tensor) : op ($crate::clamp::ClampMax) {
-            functional clamp_max; inplace clamp_max_ [clamp_max_]; out clamp_max_out [clamp_max.out];
-        } }
-        { [clamp_max.Tensor] (Tensor self, Tensor max) -> (Tensor) : op ($crate::clamp::ClampMax) {
-            functional clamp_max_tensor; inplace clamp_max_tensor_ [clamp_max_.Tensor];
-            out clamp_max_tensor_out [clamp_max.Tensor_out];
-        } }
-        { [hardtanh] (Tensor self, Scalar min_val=-1, Scalar max_val=1) -> (Tensor) : op ($crate::clamp::Hardtanh) {
-            functional hardtanh; inplace hardtanh_ [hardtanh_]; out hardtanh_out [hardtanh.out];
-        } }
-        { [relu6] (Tensor self) -> (Tensor) : op ($crate::clamp::Relu6) {
-            functional relu6; inplace relu6_ [relu6_];
-        } }
-        { [] () -> () : formula ($crate::clamp::ClampNumbersFn) {} }
-        { [] () -> () : formula ($crate::clamp::ClampMinNumberFn) {} }
-        { [] () -> () : formula ($crate::clamp::ClampMaxNumberFn) {} }
-        { [] () -> () : formula ($crate::clamp::ClampFn) {} }
-        { [] () -> () : formula ($crate::clamp::ClampMinFn) {} }
-        { [] () -> () : formula ($crate::clamp::ClampMaxFn) {} }
-    } };
+native! {
+    family: Clamp;
+
+    func: clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor,
+    inplace: clamp_, out: clamp.out, variants: function, method, operator: Clamp;
+
+    func: clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor,
+    inplace: clamp_.Tensor, out: clamp.Tensor_out, variants: function, method, name: clamp_tensor, operator: Clamp;
+
+    func: clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor,
+    inplace: clip_, out: clip.out, variants: function, method, redirect: clamp, operator: Clamp;
+
+    func: clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor,
+    inplace: clip_.Tensor, out: clip.Tensor_out, variants: function, method, name: clip_tensor, redirect: clamp,
+    operator: Clamp;
+
+    func: clamp_min(Tensor self, Scalar min) -> Tensor,
+    inplace: clamp_min_, out: clamp_min.out, variants: function, method, operator: ClampMin;
+
+    func: clamp_min.Tensor(Tensor self, Tensor min) -> Tensor,
+    inplace: clamp_min_.Tensor, out: clamp_min.Tensor_out, variants: function, method, name: clamp_min_tensor,
+    operator: ClampMin;
+
+    func: clamp_max(Tensor self, Scalar max) -> Tensor,
+    inplace: clamp_max_, out: clamp_max.out, variants: function, method, operator: ClampMax;
+
+    func: clamp_max.Tensor(Tensor self, Tensor max) -> Tensor,
+    inplace: clamp_max_.Tensor, out: clamp_max.Tensor_out, variants: function, method, name: clamp_max_tensor,
+    operator: ClampMax;
+
+    func: hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor,
+    inplace: hardtanh_, out: hardtanh.out, variants: function, method, operator: Hardtanh;
+
+    func: relu6(Tensor self) -> Tensor,
+    inplace: relu6_, variants: function, method, operator: Relu6;
+
+    structured: Pointwise<ClampNumbersFn>;
+
+    structured: Pointwise<ClampMinNumberFn>;
+
+    structured: Pointwise<ClampMaxNumberFn>;
+
+    structured: Pointwise<ClampFn>;
+
+    structured: Pointwise<ClampMinFn>;
+
+    structured: Pointwise<ClampMaxFn>;
 }

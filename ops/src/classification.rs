@@ -9,7 +9,9 @@ use crate::kernels::{Classification, Comparison, Kernels, Sign};
 use crate::pointwise::{
     AllDTypes, Common, FloatComplex, Integral, Map, Numbers, Ordered, Rule, Same, Truth, pointwise, run,
 };
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor, observe};
 
@@ -164,33 +166,32 @@ fn replaced(x: f64, [nan, positive, negative]: [f64; 3]) -> f64 {
     }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __classification_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [isnan] (Tensor self) -> (Tensor) : op ($crate::classification::Isnan) {
-            functional isnan; autoout - [isnan.out];
-        } }
-        { [isinf] (Tensor self) -> (Tensor) : formula ($crate::classification::IsinfFn) {
-            functional isinf; autoout - [isinf.out];
-        } }
-        { [isfinite] (Tensor self) -> (Tensor) : formula ($crate::classification::IsfiniteFn) { functional isfinite; } }
-        { [isposinf] (Tensor self) -> (Tensor) : formula ($crate::classification::IsposinfFn) {
-            functional isposinf; out isposinf_out [isposinf.out];
-        } }
-        { [isneginf] (Tensor self) -> (Tensor) : formula ($crate::classification::IsneginfFn) {
-            functional isneginf; out isneginf_out [isneginf.out];
-        } }
-        { [isreal] (Tensor self) -> (Tensor) : hand ($crate::classification::isreal) { functional isreal; } }
-        { [isclose] (Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> (Tensor)
-            : hand ($crate::classification::isclose) {
-            functional isclose;
-        } }
-        { [nan_to_num] (Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> (Tensor)
-            : op ($crate::classification::NanToNum) {
-            functional nan_to_num; inplace nan_to_num_ [nan_to_num_]; out nan_to_num_out [nan_to_num.out];
-        } }
-        { [] () -> () : formula ($crate::classification::NanToNumFn) {} }
-    } };
+native! {
+    family: Classification, functions: crate::Kernels + crate::fill::Fills;
+
+    func: isnan(Tensor self) -> Tensor,
+    autogen: isnan.out, variants: function, method, operator: Isnan;
+
+    func: isinf(Tensor self) -> Tensor,
+    autogen: isinf.out, variants: function, method, structured: Pointwise<IsinfFn>;
+
+    func: isfinite(Tensor self) -> Tensor,
+    variants: function, method, structured: Pointwise<IsfiniteFn>;
+
+    func: isposinf(Tensor self) -> Tensor,
+    out: isposinf.out, variants: function, method, structured: Pointwise<IsposinfFn>;
+
+    func: isneginf(Tensor self) -> Tensor,
+    out: isneginf.out, variants: function, method, structured: Pointwise<IsneginfFn>;
+
+    func: isreal(Tensor self) -> Tensor,
+    variants: function, kernel: isreal;
+
+    func: isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor,
+    variants: function, kernel: isclose;
+
+    func: nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor,
+    inplace: nan_to_num_, out: nan_to_num.out, variants: function, method, operator: NanToNum;
+
+    structured: Pointwise<NanToNumFn>;
 }

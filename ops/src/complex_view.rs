@@ -3,6 +3,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::clone_tensor;
+use crate::table::native;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
 use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Meta, Result, Tensor, observe};
@@ -173,36 +174,40 @@ pub fn neg_resolved<D: Device>(this: &Tensor<D>) -> Result<Option<Tensor<D>>> {
     this.is_neg().then(|| clone_tensor(this, None)).transpose()
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __complex_view_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [real] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::real) { functional real; } }
-        { [imag] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::imag) { functional imag; } }
-        { [complex] (Tensor real, Tensor imag) -> (Tensor) : hand ($crate::complex_view::complex) { functional complex; } }
-        { [complex.out] (Tensor real, Tensor imag) -> (Tensor) : hand ($crate::complex_view::complex_out) {
-            out complex_out [complex.out];
-        } }
-        { [view_as_real] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::view_as_real) {
-            functional view_as_real; copy view_as_real_copy [view_as_real_copy]; copyout - [view_as_real_copy.out];
-        } }
-        { [view_as_complex] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::view_as_complex) {
-            functional view_as_complex; copy view_as_complex_copy [view_as_complex_copy];
-            copyout - [view_as_complex_copy.out];
-        } }
-        { [_conj] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::conj_view) {
-            functional conj_view; copy conj_copy [_conj_copy]; copyout - [_conj_copy.out];
-        } }
-        { [conj] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::conj) { functional conj; } }
-        { [_neg_view] (Tensor(a) self) -> (Tensor(a)) : view ($crate::complex_view::neg_view) {
-            functional neg_view; copy neg_view_copy [_neg_view_copy]; copyout - [_neg_view_copy.out];
-        } }
-        { [resolve_conj] (Tensor(a) self) -> (Tensor(a)) : itself ($crate::complex_view::conj_resolved) {
-            functional resolve_conj;
-        } }
-        { [resolve_neg] (Tensor(a) self) -> (Tensor(a)) : itself ($crate::complex_view::neg_resolved) {
-            functional resolve_neg;
-        } }
-    } };
+native! {
+    family: ComplexView, functions: crate::fill::Fills;
+
+    func: real(Tensor(a) self) -> Tensor(a),
+    variants: function, method, view: real;
+
+    func: imag(Tensor(a) self) -> Tensor(a),
+    variants: function, method, view: imag;
+
+    func: complex(Tensor real, Tensor imag) -> Tensor,
+    variants: function, kernel: complex;
+
+    func: complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: complex_out;
+
+    func: view_as_real(Tensor(a) self) -> Tensor(a),
+    copy: view_as_real_copy, copy_out: view_as_real_copy.out, variants: function, method, view: view_as_real;
+
+    func: view_as_complex(Tensor(a) self) -> Tensor(a),
+    copy: view_as_complex_copy, copy_out: view_as_complex_copy.out, variants: function, method,
+    view: view_as_complex;
+
+    func: _conj(Tensor(a) self) -> Tensor(a),
+    copy: _conj_copy, copy_out: _conj_copy.out, variants: function, method, name: conj_view, view: conj_view;
+
+    func: conj(Tensor(a) self) -> Tensor(a),
+    variants: function, method, view: conj;
+
+    func: _neg_view(Tensor(a) self) -> Tensor(a),
+    copy: _neg_view_copy, copy_out: _neg_view_copy.out, variants: function, method, view: neg_view;
+
+    func: resolve_conj(Tensor(a) self) -> Tensor(a),
+    variants: function, kernel: conj_resolved else self;
+
+    func: resolve_neg(Tensor(a) self) -> Tensor(a),
+    variants: function, kernel: neg_resolved else self;
 }

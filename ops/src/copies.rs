@@ -5,6 +5,7 @@
 use crate::composite::shape::flat_sizes;
 use crate::factory::{device_index, empty_like};
 use crate::fill::copy_;
+use crate::table::native;
 use monomorph_core::strides;
 use monomorph_core::{DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Tensor, observe};
 
@@ -208,72 +209,61 @@ pub fn to_other<D: Device>(
     to(this, Some(other.dtype()), None, Some(other.device()), None, non_blocking, copy, memory_format)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __copies_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [clone] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::copies::clone_tensor) {
-            functional clone_tensor; autoout - [clone.out];
-        } }
-        { [contiguous] (Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> (Tensor(a))
-            : itself ($crate::copies::made_contiguous) {
-            functional contiguous;
-        } }
-        { [to.dtype_layout] (Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> (Tensor(a))
-            : moving ($crate::copies::to) {
-            functional to;
-        } }
-        { [to.device] (Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
-            MemoryFormat? memory_format=None) -> (Tensor(a))
-            : moving ($crate::copies::to_device) {
-            functional to_device;
-        } }
-        { [to.dtype] (Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
-            MemoryFormat? memory_format=None) -> (Tensor(a))
-            : hand ($crate::copies::to_dtype) {
-            functional to_dtype;
-        } }
-        { [to.other] (Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False,
-            MemoryFormat? memory_format=None) -> (Tensor(a))
-            : moving ($crate::copies::to_other) {
-            functional to_other;
-        } }
-        { [_to_copy] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> (Tensor)
-            : moving ($crate::copies::to_copy) {
-            functional to_copy;
-        } }
-        { [_to_copy.out] (Tensor self, *, bool non_blocking=False, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::copies::to_copy_out) {
-            out - [_to_copy.out];
-        } }
-        { [_reshape_copy] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::copies::view_copy) {
-            functional -;
-        } }
-        { [reshape] (Tensor(a) self, SymInt[] shape) -> (Tensor(a)) : hand ($crate::copies::reshape) {
-            functional reshape;
-        } }
-        { [view_copy] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::copies::view_copy) {
-            functional view_copy; autoout - [view_copy.out];
-        } }
-        { [reshape_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : implicit ($crate::composite::shape::reshape_as) {
-            functional reshape_as;
-        } }
-        { [ravel] (Tensor(a) self) -> (Tensor(a)) : implicit ($crate::composite::shape::ravel) { functional ravel; } }
-        { [flatten.using_ints] (Tensor(a) self, int start_dim=0, int end_dim=-1) -> (Tensor(a))
-            : implicit ($crate::composite::shape::flatten) {
-            functional flatten;
-        } }
-        { [linalg_diagonal] (Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> (Tensor(a))
-            : hand ($crate::copies::linalg_diagonal) {
-            functional linalg_diagonal;
-        } }
-        { [narrow.Tensor] (Tensor(a) self, int dim, Tensor start, SymInt length) -> (Tensor(a))
-            : hand ($crate::copies::narrow_from) {
-            functional narrow_from;
-        } }
-    } };
+native! {
+    family: Copies, functions: crate::fill::Fills;
+
+    func: clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor,
+    autogen: clone.out, variants: function, name: clone_tensor, kernel: clone_tensor;
+
+    func: contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a),
+    variants: function, kernel: made_contiguous else self;
+
+    func: to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None, bool non_blocking=False, bool copy=False,
+        MemoryFormat? memory_format=None) -> Tensor(a),
+    variants: function, kernel: to, across: moving;
+
+    func: to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
+        MemoryFormat? memory_format=None) -> Tensor(a),
+    variants: function, name: to_device, kernel: to_device, across: moving;
+
+    func: to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
+        MemoryFormat? memory_format=None) -> Tensor(a),
+    variants: function, name: to_dtype, kernel: to_dtype;
+
+    func: to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False,
+        MemoryFormat? memory_format=None) -> Tensor(a),
+    variants: function, name: to_other, kernel: to_other, across: moving;
+
+    func: _to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor,
+    variants: function, kernel: to_copy, across: moving;
+
+    func: _to_copy.out(Tensor self, *, bool non_blocking=False, MemoryFormat? memory_format=None,
+        Tensor(a!) out) -> Tensor(a!),
+    kernel: to_copy_out;
+
+    func: _reshape_copy(Tensor self, SymInt[] size) -> Tensor,
+    kernel: view_copy;
+
+    func: reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a),
+    variants: function, kernel: reshape;
+
+    func: view_copy(Tensor self, SymInt[] size) -> Tensor,
+    autogen: view_copy.out, variants: function, kernel: view_copy;
+
+    func: reshape_as(Tensor(a) self, Tensor other) -> Tensor(a),
+    variants: function, composite: implicit crate::composite::shape::reshape_as;
+
+    func: ravel(Tensor(a) self) -> Tensor(a),
+    variants: function, composite: implicit crate::composite::shape::ravel;
+
+    func: flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a),
+    variants: function, composite: implicit crate::composite::shape::flatten;
+
+    func: linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a),
+    variants: function, kernel: linalg_diagonal;
+
+    func: narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a),
+    variants: function, name: narrow_from, kernel: narrow_from;
 }

@@ -2,7 +2,9 @@
 
 use crate::algebra::{Exponential, Gaussian, Hyperbolic, Logarithm};
 use crate::pointwise::{Common, FloatComplex, Map, Reals, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::{error_function, error_function_complement, inverse_error_function, record};
+use crate::table::native;
 use monomorph_core::Complex64;
 
 pointwise! { ExpFn "exp": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
@@ -95,55 +97,51 @@ fn logistic(x: f64) -> f64 {
     if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __exponential_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [exp] (Tensor self) -> (Tensor) : formula ($crate::exponential::ExpFn) {
-            functional exp; inplace exp_ [exp_]; out exp_out [exp.out];
-        } }
-        { [log] (Tensor self) -> (Tensor) : formula ($crate::exponential::LogFn) {
-            functional log; inplace log_ [log_]; out log_out [log.out];
-        } }
-        { [tanh] (Tensor self) -> (Tensor) : formula ($crate::exponential::TanhFn) {
-            functional tanh; inplace tanh_ [tanh_]; out tanh_out [tanh.out];
-        } }
-        { [sigmoid] (Tensor self) -> (Tensor) : formula ($crate::exponential::SigmoidFn) {
-            functional sigmoid; inplace sigmoid_ [sigmoid_]; out sigmoid_out [sigmoid.out];
-        } }
-        { [erf] (Tensor self) -> (Tensor) : formula ($crate::exponential::ErfFn) {
-            functional erf; inplace erf_ [erf_]; out erf_out [erf.out];
-        } }
-        { [exp2] (Tensor self) -> (Tensor) : formula ($crate::exponential::Exp2Fn) {
-            functional exp2; inplace exp2_ [exp2_]; out exp2_out [exp2.out];
-        } }
-        { [expm1] (Tensor self) -> (Tensor) : formula ($crate::exponential::Expm1Fn) {
-            functional expm1; inplace expm1_ [expm1_]; out expm1_out [expm1.out];
-        } }
-        { [erfc] (Tensor self) -> (Tensor) : formula ($crate::exponential::ErfcFn) {
-            functional erfc; inplace erfc_ [erfc_]; out erfc_out [erfc.out];
-        } }
-        { [erfinv] (Tensor self) -> (Tensor) : formula ($crate::exponential::ErfinvFn) {
-            functional erfinv; inplace erfinv_ [erfinv_]; out erfinv_out [erfinv.out];
-        } }
-        { [special_exp2] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::exponential::Exp2Fn>) {
-            functional special_exp2; out special_exp2_out [special_exp2.out];
-        } }
-        { [special_expm1] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::exponential::Expm1Fn>) {
-            functional special_expm1; out special_expm1_out [special_expm1.out];
-        } }
-        { [special_erf] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::exponential::ErfFn>) {
-            functional special_erf; out special_erf_out [special_erf.out];
-        } }
-        { [special_erfc] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::exponential::ErfcFn>) {
-            functional special_erfc; out special_erfc_out [special_erfc.out];
-        } }
-        { [special_erfinv] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::exponential::ErfinvFn>) {
-            functional special_erfinv; out special_erfinv_out [special_erfinv.out];
-        } }
-        { [special_expit] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::exponential::SigmoidFn>) {
-            functional special_expit; out special_expit_out [special_expit.out];
-        } }
-    } };
+native! {
+    family: Exponential;
+
+    func: exp(Tensor self) -> Tensor,
+    inplace: exp_, out: exp.out, variants: function, method, structured: Pointwise<ExpFn>;
+
+    func: log(Tensor self) -> Tensor,
+    inplace: log_, out: log.out, variants: function, method, structured: Pointwise<LogFn>;
+
+    func: tanh(Tensor self) -> Tensor,
+    inplace: tanh_, out: tanh.out, variants: function, method, structured: Pointwise<TanhFn>;
+
+    func: sigmoid(Tensor self) -> Tensor,
+    inplace: sigmoid_, out: sigmoid.out, variants: function, method, structured: Pointwise<SigmoidFn>;
+
+    func: erf(Tensor self) -> Tensor,
+    inplace: erf_, out: erf.out, variants: function, method, structured: Pointwise<ErfFn>;
+
+    func: exp2(Tensor self) -> Tensor,
+    inplace: exp2_, out: exp2.out, variants: function, method, structured: Pointwise<Exp2Fn>;
+
+    func: expm1(Tensor self) -> Tensor,
+    inplace: expm1_, out: expm1.out, variants: function, method, structured: Pointwise<Expm1Fn>;
+
+    func: erfc(Tensor self) -> Tensor,
+    inplace: erfc_, out: erfc.out, variants: function, method, structured: Pointwise<ErfcFn>;
+
+    func: erfinv(Tensor self) -> Tensor,
+    inplace: erfinv_, out: erfinv.out, variants: function, method, structured: Pointwise<ErfinvFn>;
+
+    func: special_exp2(Tensor self) -> Tensor,
+    out: special_exp2.out, variants: function, method, structured: Pointwise<Exp2Fn>;
+
+    func: special_expm1(Tensor self) -> Tensor,
+    out: special_expm1.out, variants: function, method, structured: Pointwise<Expm1Fn>;
+
+    func: special_erf(Tensor self) -> Tensor,
+    out: special_erf.out, variants: function, method, structured: Pointwise<ErfFn>;
+
+    func: special_erfc(Tensor self) -> Tensor,
+    out: special_erfc.out, variants: function, method, structured: Pointwise<ErfcFn>;
+
+    func: special_erfinv(Tensor self) -> Tensor,
+    out: special_erfinv.out, variants: function, method, structured: Pointwise<ErfinvFn>;
+
+    func: special_expit(Tensor self) -> Tensor,
+    out: special_expit.out, variants: function, method, structured: Pointwise<SigmoidFn>;
 }

@@ -2,7 +2,9 @@
 
 use crate::algebra::Ordered as HasOrder;
 use crate::pointwise::{Common, Map, Ordered, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::{larger, record, smaller};
+use crate::table::native;
 
 pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true }
 impl<V: HasOrder> Map<V> for MaximumFn {
@@ -45,28 +47,24 @@ bool |[a, b], []| a | b, int |[a, b], []| a.max(b), float |[a, b], []| a.max(b) 
 record! { FminFn "fmin: x x", Any within 1:
 bool |[a, b], []| a & b, int |[a, b], []| a.min(b), float |[a, b], []| a.min(b) }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __extrema_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [maximum] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::extrema::MaximumFn) {
-            functional maximum; out maximum_out [maximum.out];
-        } }
-        { [max.other] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::extrema::MaximumFn>) {
-            functional -; out - [max.out];
-        } }
-        { [minimum] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::extrema::MinimumFn) {
-            functional minimum; out minimum_out [minimum.out];
-        } }
-        { [min.other] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::extrema::MinimumFn>) {
-            functional -; out - [min.out];
-        } }
-        { [fmax] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::extrema::FmaxFn) {
-            functional fmax; out fmax_out [fmax.out];
-        } }
-        { [fmin] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::extrema::FminFn) {
-            functional fmin; out fmin_out [fmin.out];
-        } }
-    } };
+native! {
+    family: Extrema;
+
+    func: maximum(Tensor self, Tensor other) -> Tensor,
+    out: maximum.out, variants: function, method, structured: Pointwise<MaximumFn>;
+
+    func: max.other(Tensor self, Tensor other) -> Tensor,
+    out: max.out, structured: Pointwise<MaximumFn>;
+
+    func: minimum(Tensor self, Tensor other) -> Tensor,
+    out: minimum.out, variants: function, method, structured: Pointwise<MinimumFn>;
+
+    func: min.other(Tensor self, Tensor other) -> Tensor,
+    out: min.out, structured: Pointwise<MinimumFn>;
+
+    func: fmax(Tensor self, Tensor other) -> Tensor,
+    out: fmax.out, variants: function, method, structured: Pointwise<FmaxFn>;
+
+    func: fmin(Tensor self, Tensor other) -> Tensor,
+    out: fmin.out, variants: function, method, structured: Pointwise<FminFn>;
 }

@@ -2,6 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::fill::{Fills, fill_};
+use crate::table::native;
 use monomorph_core::strides::{self, preserve_strides, strides_for};
 use monomorph_core::{
     DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Scalar, Tensor, observe,
@@ -265,88 +266,77 @@ pub fn ones_like_out<D: Fills>(
     full_like_out(this, 1, memory_format, out)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __factory_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [empty.memory_format] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::empty) {
-            functional empty;
-        } }
-        { [empty.out] (SymInt[] size, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::empty_out) {
-            out empty_out [empty.out];
-        } }
-        { [empty_strided] (SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::factory::empty_strided) {
-            functional empty_strided;
-        } }
-        { [empty_strided.out] (SymInt[] size, SymInt[] stride) -> (Tensor)
-            : hand ($crate::factory::empty_strided_out) {
-            out - [empty_strided.out];
-        } }
-        { [zeros] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::factory::zeros) {
-            functional zeros;
-        } }
-        { [zeros.out] (SymInt[] size) -> (Tensor) : hand ($crate::factory::zeros_out) { out zeros_out [zeros.out]; } }
-        { [ones] (SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::factory::ones) {
-            functional ones;
-        } }
-        { [ones.out] (SymInt[] size) -> (Tensor) : hand ($crate::factory::ones_out) { out ones_out [ones.out]; } }
-        { [full] (SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::factory::full) {
-            functional full;
-        } }
-        { [full.out] (SymInt[] size, Scalar fill_value) -> (Tensor) : hand ($crate::factory::full_out) {
-            out full_out [full.out];
-        } }
-        { [scalar_tensor] (Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::factory::scalar_tensor) {
-            functional scalar_tensor;
-        } }
-        { [scalar_tensor.out] (Scalar s) -> (Tensor) : hand ($crate::factory::scalar_tensor_out) {
-            out - [scalar_tensor.out];
-        } }
-        { [empty_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::empty_like) {
-            functional empty_like;
-        } }
-        { [empty_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::zeros_like_out) { out - [empty_like.out];
-        } }
-        { [zeros_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::zeros_like) {
-            functional zeros_like;
-        } }
-        { [zeros_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::zeros_like_out) { out - [zeros_like.out];
-        } }
-        { [ones_like] (Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::ones_like) {
-            functional ones_like;
-        } }
-        { [ones_like.out] (Tensor self, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::ones_like_out) { out - [ones_like.out];
-        } }
-        { [full_like] (Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::full_like) {
-            functional full_like;
-        } }
-        { [full_like.out] (Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::factory::full_like_out) { out - [full_like.out];
-        } }
-    } };
+native! {
+    family: Factory, functions: crate::fill::Fills;
+
+    func: empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
+    variants: function, kernel: empty;
+
+    func: empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: empty_out;
+
+    func: empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: empty_strided;
+
+    func: empty_strided.out(SymInt[] size, SymInt[] stride, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: empty_strided_out;
+
+    func: zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: zeros;
+
+    func: zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: zeros_out;
+
+    func: ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: ones;
+
+    func: ones.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: ones_out;
+
+    func: full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: full;
+
+    func: full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: full_out;
+
+    func: scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: scalar_tensor;
+
+    func: scalar_tensor.out(Scalar s, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: scalar_tensor_out;
+
+    func: empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
+    variants: function, kernel: empty_like;
+
+    func: empty_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
+    kernel: zeros_like_out;
+
+    func: zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
+    variants: function, kernel: zeros_like;
+
+    func: zeros_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
+    kernel: zeros_like_out;
+
+    func: ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
+    variants: function, kernel: ones_like;
+
+    func: ones_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
+    kernel: ones_like_out;
+
+    func: full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
+    variants: function, kernel: full_like;
+
+    func: full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None,
+        Tensor(a!) out) -> Tensor(a!),
+    kernel: full_like_out;
 }

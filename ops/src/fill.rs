@@ -2,10 +2,10 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::algebra::Value;
-use crate::pointwise::{
-    AllDTypes, Check, Common, Map, Number, Pointwise, PointwiseInputs, Prebuilt, Rule, Same, pointwise,
-};
+use crate::pointwise::{AllDTypes, Check, Common, Map, Number, PointwiseInputs, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
 use monomorph_core::structured::{Executes, call, in_place};
@@ -41,10 +41,8 @@ impl Fills for Meta {
 }
 
 /// Fills by the device's kernel.
-pub fn fill_by_kernel<D: Executes<Pointwise<FillFn, Prebuilt>>>(this: &mut Tensor<D>, value: Scalar) -> Result<()> {
-    in_place(this, move |_, sink, _| {
-        call::<Pointwise<FillFn, Prebuilt>, D, _>(&PointwiseInputs::new((value,))?, sink)
-    })?;
+pub fn fill_by_kernel<D: Executes<Pointwise<FillFn>>>(this: &mut Tensor<D>, value: Scalar) -> Result<()> {
+    in_place(this, move |_, sink, _| call::<Pointwise<FillFn>, D, _>(&PointwiseInputs::new((value,))?, sink))?;
     Ok(())
 }
 
@@ -163,31 +161,32 @@ pub fn zero<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
 record! { FillFn "fill_.Scalar: self p", Any within 0:
 bool |[], [v]| v, int |[], [v]| v, float |[], [v]| v, complex |[], [v]| v }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __fill_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [fill.Scalar] (Tensor self, Scalar value) -> (Tensor) : hand ($crate::fill::fill) {
-            functional fill; autoout - [fill.Scalar_out];
-        } }
-        { [fill.Tensor] (Tensor self, Tensor value) -> (Tensor) : hand ($crate::fill::fill_from) {
-            functional fill_from; autoout - [fill.Tensor_out];
-        } }
-        { [fill_.Scalar] (Tensor self, Scalar value) -> (Tensor) : hand ($crate::fill::fill_) {
-            inplace fill_ [fill_.Scalar];
-        } }
-        { [fill_.Tensor] (Tensor self, Tensor value) -> (Tensor) : hand ($crate::fill::fill_from_) {
-            inplace fill_from_ [fill_.Tensor];
-        } }
-        { [copy] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : copying ($crate::fill::copy) {
-            functional copy; autoout - [copy.out];
-        } }
-        { [copy_] (Tensor self, Tensor src, bool non_blocking=False) -> (Tensor) : copying ($crate::fill::copy_) {
-            inplace copy_ [copy_];
-        } }
-        { [zero] (Tensor self) -> (Tensor) : hand ($crate::fill::zero) { functional zero; autoout - [zero.out]; } }
-        { [zero_] (Tensor self) -> (Tensor) : hand ($crate::fill::zero_) { inplace zero_ [zero_]; } }
-        { [] () -> () : formula ($crate::fill::FillFn) {} }
-    } };
+native! {
+    family: Fill, functions: Fills;
+
+    func: fill.Scalar(Tensor self, Scalar value) -> Tensor,
+    autogen: fill.Scalar_out, variants: function, kernel: fill;
+
+    func: fill.Tensor(Tensor self, Tensor value) -> Tensor,
+    autogen: fill.Tensor_out, variants: function, name: fill_from, kernel: fill_from;
+
+    func: fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!),
+    variants: function, kernel: fill_;
+
+    func: fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!),
+    variants: function, name: fill_from_, kernel: fill_from_;
+
+    func: copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor,
+    autogen: copy.out, variants: function, kernel: copy, across: copying;
+
+    func: copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!),
+    variants: function, kernel: copy_, across: copying;
+
+    func: zero(Tensor self) -> Tensor,
+    autogen: zero.out, variants: function, kernel: zero;
+
+    func: zero_(Tensor(a!) self) -> Tensor(a!),
+    variants: function, kernel: zero_;
+
+    structured: Pointwise<FillFn>;
 }

@@ -4,6 +4,7 @@ use crate::copies::to_dtype;
 use crate::functions;
 use crate::kernels::Arithmetic;
 use crate::power::{Powered, pow_scalar, pow_scalar_out};
+use crate::table::native;
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
 
 /// A device with powers and products.
@@ -136,51 +137,39 @@ pub fn ldexp_<'a, D: FloatPowers>(this: &'a mut Tensor<D>, other: &Tensor<D>) ->
     Ok(this)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __float_power_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [float_power.Tensor_Tensor] (Tensor self, Tensor exponent) -> (Tensor)
-            : hand ($crate::float_power::float_power) {
-            functional float_power;
-        } }
-        { [float_power.Tensor_Tensor_out] (Tensor self, Tensor exponent) -> (Tensor)
-            : hand ($crate::float_power::float_power_out) {
-            out float_power_out [float_power.Tensor_Tensor_out];
-        } }
-        { [float_power_.Tensor] (Tensor self, Tensor exponent) -> (Tensor)
-            : hand ($crate::float_power::float_power_) {
-            inplace float_power_ [float_power_.Tensor];
-        } }
-        { [float_power.Tensor_Scalar] (Tensor self, Scalar exponent) -> (Tensor)
-            : hand ($crate::float_power::float_power_number) {
-            functional float_power_number;
-        } }
-        { [float_power.Tensor_Scalar_out] (Tensor self, Scalar exponent) -> (Tensor)
-            : hand ($crate::float_power::float_power_number_out) {
-            out float_power_number_out [float_power.Tensor_Scalar_out];
-        } }
-        { [float_power_.Scalar] (Tensor self, Scalar exponent) -> (Tensor)
-            : hand ($crate::float_power::float_power_number_) {
-            inplace float_power_number_ [float_power_.Scalar];
-        } }
-        { [float_power.Scalar] (Scalar self, Tensor exponent) -> (Tensor)
-            : hand ($crate::float_power::float_power_scalar) {
-            functional float_power_scalar;
-        } }
-        { [float_power.Scalar_out] (Scalar self, Tensor exponent) -> (Tensor)
-            : hand ($crate::float_power::float_power_scalar_out) {
-            out float_power_scalar_out [float_power.Scalar_out];
-        } }
-        { [ldexp.Tensor] (Tensor self, Tensor other) -> (Tensor) : hand ($crate::float_power::ldexp) {
-            functional ldexp;
-        } }
-        { [ldexp.out] (Tensor self, Tensor other) -> (Tensor) : hand ($crate::float_power::ldexp_out) {
-            out ldexp_out [ldexp.out];
-        } }
-        { [ldexp_] (Tensor self, Tensor other) -> (Tensor) : hand ($crate::float_power::ldexp_) {
-            inplace ldexp_ [ldexp_];
-        } }
-    } };
+native! {
+    family: FloatPower, functions: FloatPowers;
+
+    func: float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor,
+    variants: function, kernel: float_power;
+
+    func: float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: float_power_out;
+
+    func: float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!),
+    variants: function, kernel: float_power_;
+
+    func: float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor,
+    variants: function, name: float_power_number, kernel: float_power_number;
+
+    func: float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, name: float_power_number_out, kernel: float_power_number_out;
+
+    func: float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!),
+    variants: function, name: float_power_number_, kernel: float_power_number_;
+
+    func: float_power.Scalar(Scalar self, Tensor exponent) -> Tensor,
+    variants: function, name: float_power_scalar, kernel: float_power_scalar;
+
+    func: float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, name: float_power_scalar_out, kernel: float_power_scalar_out;
+
+    func: ldexp.Tensor(Tensor self, Tensor other) -> Tensor,
+    variants: function, kernel: ldexp;
+
+    func: ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: ldexp_out;
+
+    func: ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!),
+    variants: function, kernel: ldexp_;
 }

@@ -1,6 +1,7 @@
 //! The frequencies of a discrete Fourier transform. Elements are computed in double and rounded once.
 
 use crate::generate::{Options, Pattern};
+use crate::table::native;
 use crate::windows::floating;
 use monomorph_core::strides::Dims;
 use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
@@ -84,22 +85,20 @@ pub fn fft_rfftfreq_out<D: Device>(n: i64, d: f64, out: &mut Tensor<D>) -> Resul
     Frequencies { n, d, real: true }.write_in_slices(out)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __frequencies_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [fft_fftfreq] (int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::frequencies::fft_fftfreq) { functional fft_fftfreq; } }
-        { [fft_fftfreq.out] (int n, float d=1.0) -> (Tensor) : hand ($crate::frequencies::fft_fftfreq_out) {
-            out - [fft_fftfreq.out];
-        } }
-        { [fft_rfftfreq] (int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::frequencies::fft_rfftfreq) { functional fft_rfftfreq; } }
-        { [fft_rfftfreq.out] (int n, float d=1.0) -> (Tensor) : hand ($crate::frequencies::fft_rfftfreq_out) {
-            out - [fft_rfftfreq.out];
-        } }
-    } };
+native! {
+    family: Frequencies, functions: crate::fill::Fills;
+
+    func: fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: fft_fftfreq;
+
+    func: fft_fftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: fft_fftfreq_out;
+
+    func: fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: fft_rfftfreq;
+
+    func: fft_rfftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: fft_rfftfreq_out;
 }

@@ -3,7 +3,9 @@
 use crate::algebra::{Gamma, Real, Repeat, Zeta};
 use crate::kernels;
 use crate::pointwise::{Common, Map, Number, Numbers, Reals, Rule, Same, WideReals, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record::{Inputs, Record, Recorded, Within, digamma, hurwitz, log_gamma, record, trigamma};
+use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 use std::f64::consts::PI;
@@ -188,52 +190,51 @@ impl Recorded for TrigammaFn {
     };
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __gamma_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [lgamma] (Tensor self) -> (Tensor) : formula ($crate::gamma::LgammaFn) {
-            functional lgamma; inplace lgamma_ [lgamma_]; out lgamma_out [lgamma.out];
-        } }
-        { [special_gammaln] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::gamma::LgammaFn>) {
-            functional special_gammaln; out special_gammaln_out [special_gammaln.out];
-        } }
-        { [digamma] (Tensor self) -> (Tensor) : formula ($crate::gamma::DigammaFn) {
-            functional digamma; inplace digamma_ [digamma_]; out digamma_out [digamma.out];
-        } }
-        { [special_digamma] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::gamma::DigammaFn>) {
-            functional special_digamma; out special_digamma_out [special_digamma.out];
-        } }
-        { [special_psi] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::gamma::DigammaFn>) {
-            functional special_psi; out special_psi_out [special_psi.out];
-        } }
-        { [polygamma] (int n, Tensor self) -> (Tensor) : op ($crate::gamma::Polygamma) {
-            functional polygamma; out polygamma_out [polygamma.out];
-        } }
-        { [polygamma_] (Tensor self, int n) -> (Tensor) : op ($crate::gamma::PolygammaInPlace) {
-            inplace polygamma_ [polygamma_];
-        } }
-        { [special_polygamma] (int n, Tensor self) -> (Tensor) : op ($crate::gamma::Polygamma) {
-            functional special_polygamma; out special_polygamma_out [special_polygamma.out];
-        } }
-        { [mvlgamma] (Tensor self, int p) -> (Tensor) : op ($crate::gamma::Mvlgamma) {
-            functional mvlgamma; inplace mvlgamma_ [mvlgamma_]; out mvlgamma_out [mvlgamma.out];
-        } }
-        { [special_multigammaln] (Tensor self, int p) -> (Tensor) : op ($crate::gamma::Mvlgamma) {
-            functional special_multigammaln; out special_multigammaln_out [special_multigammaln.out];
-        } }
-        { [special_zeta] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::gamma::ZetaFn) {
-            functional special_zeta; out special_zeta_out [special_zeta.out];
-        } }
-        { [special_zeta.self_scalar] (Scalar self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::gamma::ZetaFn>) {
-            functional -; out - [special_zeta.self_scalar_out];
-        } }
-        { [special_zeta.other_scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::gamma::ZetaFn>) {
-            functional -; out - [special_zeta.other_scalar_out];
-        } }
-        { [] () -> () : formula ($crate::gamma::TrigammaFn) {} }
-        { [] () -> () : formula ($crate::gamma::PolygammaFn) {} }
-        { [] () -> () : formula ($crate::gamma::MvlgammaFn) {} }
-    } };
+native! {
+    family: Gamma;
+
+    func: lgamma(Tensor self) -> Tensor,
+    inplace: lgamma_, out: lgamma.out, variants: function, method, structured: Pointwise<LgammaFn>;
+
+    func: special_gammaln(Tensor self) -> Tensor,
+    out: special_gammaln.out, variants: function, method, structured: Pointwise<LgammaFn>;
+
+    func: digamma(Tensor self) -> Tensor,
+    inplace: digamma_, out: digamma.out, variants: function, method, structured: Pointwise<DigammaFn>;
+
+    func: special_digamma(Tensor self) -> Tensor,
+    out: special_digamma.out, variants: function, method, structured: Pointwise<DigammaFn>;
+
+    func: special_psi(Tensor self) -> Tensor,
+    out: special_psi.out, variants: function, method, structured: Pointwise<DigammaFn>;
+
+    func: polygamma(int n, Tensor self) -> Tensor,
+    out: polygamma.out, variants: function, operator: Polygamma;
+
+    func: polygamma_(Tensor(a!) self, int n) -> Tensor(a!),
+    variants: function, method, operator: PolygammaInPlace;
+
+    func: special_polygamma(int n, Tensor self) -> Tensor,
+    out: special_polygamma.out, variants: function, operator: Polygamma;
+
+    func: mvlgamma(Tensor self, int p) -> Tensor,
+    inplace: mvlgamma_, out: mvlgamma.out, variants: function, method, operator: Mvlgamma;
+
+    func: special_multigammaln(Tensor self, int p) -> Tensor,
+    out: special_multigammaln.out, variants: function, method, operator: Mvlgamma;
+
+    func: special_zeta(Tensor self, Tensor other) -> Tensor,
+    out: special_zeta.out, variants: function, method, structured: Pointwise<ZetaFn>;
+
+    func: special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor,
+    out: special_zeta.self_scalar_out, structured: Pointwise<ZetaFn>;
+
+    func: special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor,
+    out: special_zeta.other_scalar_out, structured: Pointwise<ZetaFn>;
+
+    structured: Pointwise<TrigammaFn>;
+
+    structured: Pointwise<PolygammaFn>;
+
+    structured: Pointwise<MvlgammaFn>;
 }

@@ -2,7 +2,9 @@
 
 use crate::algebra::Hyperbolic;
 use crate::pointwise::{Common, FloatComplex, Map, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::{im_signed, re_signed, record};
+use crate::table::native;
 
 pointwise! { SinhFn "sinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
 impl<V: Hyperbolic> Map<V> for SinhFn {
@@ -50,34 +52,30 @@ record! { AsinhFn "asinh: x", Any within 64: float |[a], []| a.asinh(), complex 
 record! { AcoshFn "acosh: x", Any within 64: float |[a], []| a.acosh(), complex |[a], []| re_signed(im_signed(a.acosh(), a.im), 1.0) }
 record! { AtanhFn "atanh: x", Any within 4: float |[a], []| a.atanh(), complex |[a], []| im_signed(a.atanh(), a.im) }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __hyperbolic_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [sinh] (Tensor self) -> (Tensor) : formula ($crate::hyperbolic::SinhFn) {
-            functional sinh; inplace sinh_ [sinh_]; out sinh_out [sinh.out];
-        } }
-        { [cosh] (Tensor self) -> (Tensor) : formula ($crate::hyperbolic::CoshFn) {
-            functional cosh; inplace cosh_ [cosh_]; out cosh_out [cosh.out];
-        } }
-        { [asinh] (Tensor self) -> (Tensor) : formula ($crate::hyperbolic::AsinhFn) {
-            functional asinh; inplace asinh_ [asinh_]; out asinh_out [asinh.out];
-        } }
-        { [acosh] (Tensor self) -> (Tensor) : formula ($crate::hyperbolic::AcoshFn) {
-            functional acosh; inplace acosh_ [acosh_]; out acosh_out [acosh.out];
-        } }
-        { [atanh] (Tensor self) -> (Tensor) : formula ($crate::hyperbolic::AtanhFn) {
-            functional atanh; inplace atanh_ [atanh_]; out atanh_out [atanh.out];
-        } }
-        { [arcsinh] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::hyperbolic::AsinhFn>) {
-            functional arcsinh; inplace arcsinh_ [arcsinh_]; out arcsinh_out [arcsinh.out];
-        } }
-        { [arccosh] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::hyperbolic::AcoshFn>) {
-            functional arccosh; inplace arccosh_ [arccosh_]; out arccosh_out [arccosh.out];
-        } }
-        { [arctanh] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::hyperbolic::AtanhFn>) {
-            functional arctanh; inplace arctanh_ [arctanh_]; out arctanh_out [arctanh.out];
-        } }
-    } };
+native! {
+    family: Hyperbolic;
+
+    func: sinh(Tensor self) -> Tensor,
+    inplace: sinh_, out: sinh.out, variants: function, method, structured: Pointwise<SinhFn>;
+
+    func: cosh(Tensor self) -> Tensor,
+    inplace: cosh_, out: cosh.out, variants: function, method, structured: Pointwise<CoshFn>;
+
+    func: asinh(Tensor self) -> Tensor,
+    inplace: asinh_, out: asinh.out, variants: function, method, structured: Pointwise<AsinhFn>;
+
+    func: acosh(Tensor self) -> Tensor,
+    inplace: acosh_, out: acosh.out, variants: function, method, structured: Pointwise<AcoshFn>;
+
+    func: atanh(Tensor self) -> Tensor,
+    inplace: atanh_, out: atanh.out, variants: function, method, structured: Pointwise<AtanhFn>;
+
+    func: arcsinh(Tensor self) -> Tensor,
+    inplace: arcsinh_, out: arcsinh.out, variants: function, method, structured: Pointwise<AsinhFn>;
+
+    func: arccosh(Tensor self) -> Tensor,
+    inplace: arccosh_, out: arccosh.out, variants: function, method, structured: Pointwise<AcoshFn>;
+
+    func: arctanh(Tensor self) -> Tensor,
+    inplace: arctanh_, out: arctanh.out, variants: function, method, structured: Pointwise<AtanhFn>;
 }

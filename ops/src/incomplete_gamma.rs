@@ -2,7 +2,9 @@
 
 use crate::algebra::IncompleteGamma;
 use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::{lower_gamma, record};
+use crate::table::native;
 
 pointwise! { IgammaFn "igamma": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true }
 impl<V: IncompleteGamma> Map<V> for IgammaFn {
@@ -39,22 +41,18 @@ impl<V: IncompleteGamma> Map<V> for IgammacFn {
 record! { IgammaFn "igamma: x x", Tame within 64 or 1e-12: float |[a, x], []| lower_gamma(a, x) }
 record! { IgammacFn "igammac: x x", Tame within 64 or 1e-12: float |[a, x], []| 1.0 - lower_gamma(a, x) }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __incomplete_gamma_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [igamma] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::incomplete_gamma::IgammaFn) {
-            functional igamma; inplace igamma_ [igamma_]; out igamma_out [igamma.out];
-        } }
-        { [special_gammainc] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::incomplete_gamma::IgammaFn>) {
-            functional special_gammainc; out special_gammainc_out [special_gammainc.out];
-        } }
-        { [igammac] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::incomplete_gamma::IgammacFn) {
-            functional igammac; inplace igammac_ [igammac_]; out igammac_out [igammac.out];
-        } }
-        { [special_gammaincc] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::incomplete_gamma::IgammacFn>) {
-            functional special_gammaincc; out special_gammaincc_out [special_gammaincc.out];
-        } }
-    } };
+native! {
+    family: IncompleteGamma;
+
+    func: igamma(Tensor self, Tensor other) -> Tensor,
+    inplace: igamma_, out: igamma.out, variants: function, method, structured: Pointwise<IgammaFn>;
+
+    func: special_gammainc(Tensor self, Tensor other) -> Tensor,
+    out: special_gammainc.out, variants: function, method, structured: Pointwise<IgammaFn>;
+
+    func: igammac(Tensor self, Tensor other) -> Tensor,
+    inplace: igammac_, out: igammac.out, variants: function, method, structured: Pointwise<IgammacFn>;
+
+    func: special_gammaincc(Tensor self, Tensor other) -> Tensor,
+    out: special_gammaincc.out, variants: function, method, structured: Pointwise<IgammacFn>;
 }

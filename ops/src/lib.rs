@@ -62,87 +62,79 @@ pub mod windows;
 #[doc(hidden)]
 pub use monomorph_core as core;
 
+/// The templates of the tree: their kernels are in the device's own table, and not compiled where they are called.
+pub mod prebuilt {
+    /// A formula as an operator.
+    pub type Pointwise<F> = crate::pointwise::Pointwise<F, crate::pointwise::Prebuilt>;
+    /// A fold as an operator.
+    pub type Reduce<F> = crate::reduce::Reduce<F, crate::pointwise::Prebuilt>;
+}
+
 /// The operator of an in-tree formula: its kernel comes from the device's own table.
 pub type Op<F> = pointwise::Pointwise<F, pointwise::Prebuilt>;
 
-/// The bounds of code that is generic over the device: everything in the table runs on it.
-pub mod kernels {
-    /// One trait for each family of rows, and their sum.
-    macro_rules! families {
-        ($($rows:ident: $family:ident,)*) => {
-            $( crate::$rows! { __kernels_trait $family } )*
-
-            /// A device that executes every operator of the table.
-            pub trait Kernels: $($family +)* {}
-            impl<D: $($family +)*> Kernels for D {}
-        };
-    }
-    families! {
-        __arithmetic_rows: Arithmetic,
-        __exponential_rows: Exponential,
-        __logarithmic_rows: Logarithmic,
-        __trigonometric_rows: Trigonometric,
-        __hyperbolic_rows: Hyperbolic,
-        __bessel_rows: Bessel,
-        __modified_bessel_rows: ModifiedBessel,
-        __normal_rows: Normal,
-        __airy_rows: Airy,
-        __orthogonal_rows: Orthogonal,
-        __logistic_rows: Logistic,
-        __polar_rows: Polar,
-        __gamma_rows: Gamma,
-        __incomplete_gamma_rows: IncompleteGamma,
-        __power_rows: Powers,
-        __activation_rows: Activation,
-        __piecewise_rows: Piecewise,
-        __comparison_rows: Comparison,
-        __extrema_rows: Extrema,
-        __clamp_rows: Clamp,
-        __selection_rows: Selection,
-        __blend_rows: Blend,
-        __logic_rows: Logic,
-        __bitwise_rows: Bitwise,
-        __rounding_rows: Rounding,
-        __sign_rows: Sign,
-        __remainder_rows: Remainder,
-        __neighbours_rows: Neighbours,
-        __classification_rows: Classification,
-        __fill_rows: Fill,
-        __sum_rows: Sum,
-        __mean_rows: Mean,
-        __amax_rows: Amax,
-        __amin_rows: Amin,
-        __any_rows: Any,
-        __argmax_rows: Argmax,
-        __aminmax_rows: Aminmax,
-        __upsample_rows: Upsample,
-    }
+// Families of operators that compute; then those whose operators need of a device its memory and its copy: their functions ask for no more
+// than `Fills`.
+monomorph_macros::families! { [crate]
+    arithmetic: Arithmetic,
+    exponential: Exponential,
+    logarithmic: Logarithmic,
+    trigonometric: Trigonometric,
+    hyperbolic: Hyperbolic,
+    bessel: Bessel,
+    modified_bessel: ModifiedBessel,
+    normal: Normal,
+    airy: Airy,
+    orthogonal: Orthogonal,
+    logistic: Logistic,
+    polar: Polar,
+    gamma: Gamma,
+    incomplete_gamma: IncompleteGamma,
+    power: Powers,
+    activation: Activation,
+    piecewise: Piecewise,
+    comparison: Comparison,
+    extrema: Extrema,
+    clamp: Clamp,
+    selection: Selection,
+    blend: Blend,
+    logic: Logic,
+    bitwise: Bitwise,
+    rounding: Rounding,
+    sign: Sign,
+    remainder: Remainder,
+    neighbours: Neighbours,
+    classification: Classification,
+    reduce::sum: Sum,
+    reduce::mean: Mean,
+    reduce::amax: Amax,
+    reduce::amin: Amin,
+    reduce::any: Any,
+    reduce::argmax: Argmax,
+    reduce::aminmax: Aminmax,
+    upsample: Upsample,
+    float_power: FloatPower,
+    nonzero: Nonzero,
+    memory;
+    fill: Fill,
+    copies: Copies,
+    factory: Factory,
+    new_factories: NewFactories,
+    matrix_factories: MatrixFactories,
+    arange: Arange,
+    spaced: Spaced,
+    windows: Windows,
+    frequencies: Frequencies,
+    resize: Resize,
+    scatter: Scatter,
+    view: View,
+    rearrange: Rearrange,
+    complex_view: ComplexView,
+    parts: Parts,
+    composite::shape: CompositeShape,
+    composite::join: CompositeJoin,
 }
 pub use kernels::Kernels;
-
-/// What the rows of each family expand to, in a module of the family: items without a name are numbered within their module, and those of a
-/// family are compiled anew where the numbers change.
-macro_rules! typed_rows {
-    ($each:ident) => {
-        mod families {
-            crate::for_each_family! { family $each }
-        }
-        crate::for_each_family! { family_items }
-    };
-}
-macro_rules! family {
-    ($family:ident $rows:ident $each:ident) => {
-        pub(super) mod $family {
-            crate::$rows! { $each }
-        }
-    };
-}
-macro_rules! family_items {
-    ($family:ident $rows:ident) => {
-        #[allow(unused_imports, unreachable_pub, reason = "not every family has items of each kind")]
-        pub use families::$family::*;
-    };
-}
 
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {
@@ -194,15 +186,15 @@ pub mod functions {
         kaiser_window, kaiser_window_beta, kaiser_window_periodic,
     };
 
-    typed_rows! { __functions }
+    pub use crate::typed_functions::*;
 }
 
 /// Shapes only: every functional form with a meta tensor as its result, for operands of any device.
 pub mod meta {
-    typed_rows! { __meta_functions }
+    pub use crate::typed_meta::*;
 }
 
 /// Calls checked once and run again and again: every structured operator that has an out= form, with all its arguments.
 pub mod prepared {
-    typed_rows! { __prepared_functions }
+    pub use crate::typed_prepared::*;
 }

@@ -2,7 +2,9 @@
 
 use crate::algebra::{Exponential, Logarithm, Real, log_of_sum};
 use crate::pointwise::{Common, FloatComplex, Map, Reals, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::Complex64;
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -116,61 +118,57 @@ fn log1p(z: Complex64) -> Complex64 {
     Complex64::new(0.5 * (z.re * (z.re + 2.0) + z.im * z.im).ln_1p(), z.im.atan2(1.0 + z.re))
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __logarithmic_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [log2] (Tensor self) -> (Tensor) : formula ($crate::logarithmic::Log2Fn) {
-            functional log2; inplace log2_ [log2_]; out log2_out [log2.out];
-        } }
-        { [log10] (Tensor self) -> (Tensor) : formula ($crate::logarithmic::Log10Fn) {
-            functional log10; inplace log10_ [log10_]; out log10_out [log10.out];
-        } }
-        { [log1p] (Tensor self) -> (Tensor) : formula ($crate::logarithmic::Log1pFn) {
-            functional log1p; inplace log1p_ [log1p_]; out log1p_out [log1p.out];
-        } }
-        { [special_log1p] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::logarithmic::Log1pFn>) {
-            functional special_log1p; out special_log1p_out [special_log1p.out];
-        } }
-        { [logaddexp] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logarithmic::LogaddexpFn) {
-            functional logaddexp; out logaddexp_out [logaddexp.out];
-        } }
-        { [logaddexp2] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logarithmic::Logaddexp2Fn) {
-            functional logaddexp2; out logaddexp2_out [logaddexp2.out];
-        } }
-        { [xlogy.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logarithmic::XlogyFn) {
-            functional xlogy; inplace xlogy_ [xlogy_.Tensor]; out xlogy_out [xlogy.OutTensor];
-        } }
-        { [xlogy.Scalar_Self] (Scalar self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::logarithmic::XlogyFn>) {
-            functional -; out - [xlogy.OutScalar_Self];
-        } }
-        { [xlogy.Scalar_Other] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::logarithmic::XlogyFn>) {
-            functional -; inplace - [xlogy_.Scalar_Other]; out - [xlogy.OutScalar_Other];
-        } }
-        { [special_xlogy] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::logarithmic::XlogyFn>) {
-            functional special_xlogy; out special_xlogy_out [special_xlogy.out];
-        } }
-        { [special_xlogy.self_scalar] (Scalar self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::logarithmic::XlogyFn>) {
-            functional -; out - [special_xlogy.self_scalar_out];
-        } }
-        { [special_xlogy.other_scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::logarithmic::XlogyFn>) {
-            functional -; out - [special_xlogy.other_scalar_out];
-        } }
-        { [special_xlog1py] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logarithmic::Xlog1pyFn) {
-            functional special_xlog1py; out special_xlog1py_out [special_xlog1py.out];
-        } }
-        { [special_xlog1py.self_scalar] (Scalar self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::logarithmic::Xlog1pyFn>) {
-            functional -; out - [special_xlog1py.self_scalar_out];
-        } }
-        { [special_xlog1py.other_scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::logarithmic::Xlog1pyFn>) {
-            functional -; out - [special_xlog1py.other_scalar_out];
-        } }
-        { [log_sigmoid] (Tensor self) -> (Tensor) : formula ($crate::logarithmic::LogSigmoidFn) {
-            functional log_sigmoid; out log_sigmoid_out [log_sigmoid.out];
-        } }
-        { [special_entr] (Tensor self) -> (Tensor) : formula ($crate::logarithmic::EntrFn) {
-            functional special_entr; out special_entr_out [special_entr.out];
-        } }
-    } };
+native! {
+    family: Logarithmic;
+
+    func: log2(Tensor self) -> Tensor,
+    inplace: log2_, out: log2.out, variants: function, method, structured: Pointwise<Log2Fn>;
+
+    func: log10(Tensor self) -> Tensor,
+    inplace: log10_, out: log10.out, variants: function, method, structured: Pointwise<Log10Fn>;
+
+    func: log1p(Tensor self) -> Tensor,
+    inplace: log1p_, out: log1p.out, variants: function, method, structured: Pointwise<Log1pFn>;
+
+    func: special_log1p(Tensor self) -> Tensor,
+    out: special_log1p.out, variants: function, method, structured: Pointwise<Log1pFn>;
+
+    func: logaddexp(Tensor self, Tensor other) -> Tensor,
+    out: logaddexp.out, variants: function, method, structured: Pointwise<LogaddexpFn>;
+
+    func: logaddexp2(Tensor self, Tensor other) -> Tensor,
+    out: logaddexp2.out, variants: function, method, structured: Pointwise<Logaddexp2Fn>;
+
+    func: xlogy.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: xlogy_.Tensor, out: xlogy.OutTensor, variants: function, method, structured: Pointwise<XlogyFn>;
+
+    func: xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor,
+    out: xlogy.OutScalar_Self, structured: Pointwise<XlogyFn>;
+
+    func: xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor,
+    inplace: xlogy_.Scalar_Other, out: xlogy.OutScalar_Other, structured: Pointwise<XlogyFn>;
+
+    func: special_xlogy(Tensor self, Tensor other) -> Tensor,
+    out: special_xlogy.out, variants: function, method, structured: Pointwise<XlogyFn>;
+
+    func: special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor,
+    out: special_xlogy.self_scalar_out, structured: Pointwise<XlogyFn>;
+
+    func: special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor,
+    out: special_xlogy.other_scalar_out, structured: Pointwise<XlogyFn>;
+
+    func: special_xlog1py(Tensor self, Tensor other) -> Tensor,
+    out: special_xlog1py.out, variants: function, method, structured: Pointwise<Xlog1pyFn>;
+
+    func: special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor,
+    out: special_xlog1py.self_scalar_out, structured: Pointwise<Xlog1pyFn>;
+
+    func: special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor,
+    out: special_xlog1py.other_scalar_out, structured: Pointwise<Xlog1pyFn>;
+
+    func: log_sigmoid(Tensor self) -> Tensor,
+    out: log_sigmoid.out, variants: function, method, structured: Pointwise<LogSigmoidFn>;
+
+    func: special_entr(Tensor self) -> Tensor,
+    out: special_entr.out, variants: function, method, structured: Pointwise<EntrFn>;
 }

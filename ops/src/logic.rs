@@ -2,7 +2,9 @@
 
 use crate::algebra::Value;
 use crate::pointwise::{AllDTypes, Map, Rule, Same, Truth, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::Complex64;
 
 pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN, light = true }
@@ -49,23 +51,19 @@ record! { LogicalXorFn "logical_xor: x x", Any within 0:
 bool |[a, b], []| a ^ b, int |[a, b], []| (a != 0) ^ (b != 0), float |[a, b], []| (a != 0.0) ^ (b != 0.0),
 complex |[a, b], []| (a != Complex64::ZERO) ^ (b != Complex64::ZERO) }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __logic_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [logical_not] (Tensor self) -> (Tensor) : formula ($crate::logic::LogicalNotFn) {
-            functional logical_not; inplace logical_not_ [logical_not_]; out logical_not_out [logical_not.out];
-            or_explicit ($crate::composite::arithmetic::logical_not);
-        } }
-        { [logical_and] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logic::LogicalAndFn) {
-            functional logical_and; inplace logical_and_ [logical_and_]; out logical_and_out [logical_and.out];
-        } }
-        { [logical_or] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logic::LogicalOrFn) {
-            functional logical_or; inplace logical_or_ [logical_or_]; out logical_or_out [logical_or.out];
-        } }
-        { [logical_xor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::logic::LogicalXorFn) {
-            functional logical_xor; inplace logical_xor_ [logical_xor_]; out logical_xor_out [logical_xor.out];
-        } }
-    } };
+native! {
+    family: Logic;
+
+    func: logical_not(Tensor self) -> Tensor,
+    inplace: logical_not_, out: logical_not.out, variants: function, method, structured: Pointwise<LogicalNotFn>,
+    otherwise: explicit crate::composite::arithmetic::logical_not;
+
+    func: logical_and(Tensor self, Tensor other) -> Tensor,
+    inplace: logical_and_, out: logical_and.out, variants: function, method, structured: Pointwise<LogicalAndFn>;
+
+    func: logical_or(Tensor self, Tensor other) -> Tensor,
+    inplace: logical_or_, out: logical_or.out, variants: function, method, structured: Pointwise<LogicalOrFn>;
+
+    func: logical_xor(Tensor self, Tensor other) -> Tensor,
+    inplace: logical_xor_, out: logical_xor.out, variants: function, method, structured: Pointwise<LogicalXorFn>;
 }

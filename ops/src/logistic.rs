@@ -5,7 +5,9 @@ use crate::kernels::{Logarithmic, Logistic};
 use crate::logarithmic::{LogSigmoidFn, ROW_MAJOR};
 use crate::piecewise::check_own;
 use crate::pointwise::{Common, Map, Number, Reals, Rule, Same, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use crate::table::{OutLayout, write_pair};
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink};
 use monomorph_core::{Result, Scalar, Tensor, observe};
@@ -137,34 +139,33 @@ record! { LogSigmoidBackwardFn "-: x x x", Tame within 64: float |[x, buffer, gr
     grad * if x < 0.0 { 1.0 - share } else { share }
 } }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __logistic_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [logit] (Tensor self, float? eps=None) -> (Tensor) : op ($crate::logistic::Logit) {
-            functional logit; inplace logit_ [logit_]; out logit_out [logit.out];
-        } }
-        { [special_logit] (Tensor self, float? eps=None) -> (Tensor) : op ($crate::logistic::Logit) {
-            functional special_logit; out special_logit_out [special_logit.out];
-        } }
-        { [logit_backward] (Tensor grad_output, Tensor self, float? eps=None) -> (Tensor)
-            : op ($crate::logistic::LogitBackward) {
-            functional logit_backward; out logit_backward_out [logit_backward.grad_input];
-        } }
-        { [log_sigmoid_forward] (Tensor self) -> (Tensor output, Tensor buffer)
-            : hand ($crate::logistic::log_sigmoid_forward) { functional log_sigmoid_forward; } }
-        { [log_sigmoid_forward.output] (Tensor self) -> (Tensor output, Tensor buffer)
-            : hand ($crate::logistic::log_sigmoid_forward_out) {
-            out log_sigmoid_forward_out [log_sigmoid_forward.output];
-        } }
-        { [log_sigmoid_backward] (Tensor grad_output, Tensor self, Tensor buffer) -> (Tensor)
-            : op ($crate::logistic::LogSigmoidBackward) {
-            functional log_sigmoid_backward; out log_sigmoid_backward_out [log_sigmoid_backward.grad_input];
-        } }
-        { [] () -> () : formula ($crate::logistic::LogitFn) {} }
-        { [] () -> () : formula ($crate::logistic::LogitBackwardFn) {} }
-        { [] () -> () : formula ($crate::logistic::LogSigmoidBufferFn) {} }
-        { [] () -> () : formula ($crate::logistic::LogSigmoidBackwardFn) {} }
-    } };
+native! {
+    family: Logistic, functions: crate::kernels::Logistic + crate::kernels::Logarithmic;
+
+    func: logit(Tensor self, float? eps=None) -> Tensor,
+    inplace: logit_, out: logit.out, variants: function, method, operator: Logit;
+
+    func: special_logit(Tensor self, float? eps=None) -> Tensor,
+    out: special_logit.out, variants: function, method, operator: Logit;
+
+    func: logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor,
+    out: logit_backward.grad_input, variants: function, operator: LogitBackward;
+
+    func: log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer),
+    variants: function, kernel: log_sigmoid_forward;
+
+    func: log_sigmoid_forward.output(Tensor self, *, Tensor(a!) output, Tensor(b!) buffer) -> (Tensor(a!),
+        Tensor(b!)),
+    variants: function, kernel: log_sigmoid_forward_out;
+
+    func: log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor,
+    out: log_sigmoid_backward.grad_input, variants: function, operator: LogSigmoidBackward;
+
+    structured: Pointwise<LogitFn>;
+
+    structured: Pointwise<LogitBackwardFn>;
+
+    structured: Pointwise<LogSigmoidBufferFn>;
+
+    structured: Pointwise<LogSigmoidBackwardFn>;
 }

@@ -1,6 +1,7 @@
 //! Matrices that are known by their sizes: the identity, and the indices of a triangle.
 
 use crate::generate::{Options, Pattern, not_negative};
+use crate::table::native;
 use monomorph_core::strides::Dims;
 use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
@@ -176,36 +177,34 @@ pub fn triu_indices_out<D: Device>(row: i64, col: i64, offset: i64, out: &mut Te
     Triangle { rows: row, columns: col, offset, lower: false }.write(out)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __matrix_factories_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [eye] (SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None) -> (Tensor) : hand ($crate::matrix_factories::eye) { functional eye; } }
-        { [eye.m] (SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
-            bool? pin_memory=None) -> (Tensor) : hand ($crate::matrix_factories::eye_m) { functional eye_m; } }
-        { [eye.out] (SymInt n) -> (Tensor) : hand ($crate::matrix_factories::eye_out) { out eye_out [eye.out]; } }
-        { [eye.m_out] (SymInt n, SymInt m) -> (Tensor) : hand ($crate::matrix_factories::eye_m_out) {
-            out eye_m_out [eye.m_out];
-        } }
-        { [tril_indices] (int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::matrix_factories::tril_indices) {
-            functional tril_indices;
-        } }
-        { [tril_indices.out] (int row, int col, int offset=0) -> (Tensor)
-            : hand ($crate::matrix_factories::tril_indices_out) {
-            out - [tril_indices.out];
-        } }
-        { [triu_indices] (int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::matrix_factories::triu_indices) {
-            functional triu_indices;
-        } }
-        { [triu_indices.out] (int row, int col, int offset=0) -> (Tensor)
-            : hand ($crate::matrix_factories::triu_indices_out) {
-            out - [triu_indices.out];
-        } }
-    } };
+native! {
+    family: MatrixFactories, functions: crate::fill::Fills;
+
+    func: eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: eye;
+
+    func: eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, name: eye_m, kernel: eye_m;
+
+    func: eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: eye_out;
+
+    func: eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, name: eye_m_out, kernel: eye_m_out;
+
+    func: tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: tril_indices;
+
+    func: tril_indices.out(int row, int col, int offset=0, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: tril_indices_out;
+
+    func: triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: triu_indices;
+
+    func: triu_indices.out(int row, int col, int offset=0, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: triu_indices_out;
 }

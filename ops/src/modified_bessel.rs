@@ -4,7 +4,9 @@
 
 use crate::algebra::{Exponential, Logarithm, Real, Root, chebyshev};
 use crate::pointwise::{Common, Map, Reals, Rule, Same, WideReals, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 
 /// I₀ or I₁ of the magnitude `a`, times e^-a.
 #[inline(always)]
@@ -264,43 +266,39 @@ record! { ModifiedK1Fn "special_modified_bessel_k1: x", Tame within 16: float |[
 record! { ScaledK0Fn "special_scaled_modified_bessel_k0: x", Tame within 16: float |[a], []| integral_k(a, 0.0) }
 record! { ScaledK1Fn "special_scaled_modified_bessel_k1: x", Tame within 16: float |[a], []| integral_k(a, 1.0) }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __modified_bessel_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [i0] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::I0Fn) {
-            functional i0; inplace i0_ [i0_]; out i0_out [i0.out];
-        } }
-        { [special_i0] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::modified_bessel::I0Fn>) {
-            functional special_i0; out special_i0_out [special_i0.out];
-        } }
-        { [special_i0e] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::I0eFn) {
-            functional special_i0e; out special_i0e_out [special_i0e.out];
-        } }
-        { [special_i1] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::I1Fn) {
-            functional special_i1; out special_i1_out [special_i1.out];
-        } }
-        { [special_i1e] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::I1eFn) {
-            functional special_i1e; out special_i1e_out [special_i1e.out];
-        } }
-        { [special_modified_bessel_i0] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::ModifiedI0Fn) {
-            functional special_modified_bessel_i0; out special_modified_bessel_i0_out [special_modified_bessel_i0.out];
-        } }
-        { [special_modified_bessel_i1] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::ModifiedI1Fn) {
-            functional special_modified_bessel_i1; out special_modified_bessel_i1_out [special_modified_bessel_i1.out];
-        } }
-        { [special_modified_bessel_k0] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::ModifiedK0Fn) {
-            functional special_modified_bessel_k0; out special_modified_bessel_k0_out [special_modified_bessel_k0.out];
-        } }
-        { [special_modified_bessel_k1] (Tensor self) -> (Tensor) : formula ($crate::modified_bessel::ModifiedK1Fn) {
-            functional special_modified_bessel_k1; out special_modified_bessel_k1_out [special_modified_bessel_k1.out];
-        } }
-        { [special_scaled_modified_bessel_k0] (Tensor x) -> (Tensor) : formula ($crate::modified_bessel::ScaledK0Fn) {
-            functional special_scaled_modified_bessel_k0; out special_scaled_modified_bessel_k0_out [special_scaled_modified_bessel_k0.out];
-        } }
-        { [special_scaled_modified_bessel_k1] (Tensor x) -> (Tensor) : formula ($crate::modified_bessel::ScaledK1Fn) {
-            functional special_scaled_modified_bessel_k1; out special_scaled_modified_bessel_k1_out [special_scaled_modified_bessel_k1.out];
-        } }
-    } };
+native! {
+    family: ModifiedBessel;
+
+    func: i0(Tensor self) -> Tensor,
+    inplace: i0_, out: i0.out, variants: function, method, structured: Pointwise<I0Fn>;
+
+    func: special_i0(Tensor self) -> Tensor,
+    out: special_i0.out, variants: function, method, structured: Pointwise<I0Fn>;
+
+    func: special_i0e(Tensor self) -> Tensor,
+    out: special_i0e.out, variants: function, method, structured: Pointwise<I0eFn>;
+
+    func: special_i1(Tensor self) -> Tensor,
+    out: special_i1.out, variants: function, method, structured: Pointwise<I1Fn>;
+
+    func: special_i1e(Tensor self) -> Tensor,
+    out: special_i1e.out, variants: function, method, structured: Pointwise<I1eFn>;
+
+    func: special_modified_bessel_i0(Tensor self) -> Tensor,
+    out: special_modified_bessel_i0.out, variants: function, method, structured: Pointwise<ModifiedI0Fn>;
+
+    func: special_modified_bessel_i1(Tensor self) -> Tensor,
+    out: special_modified_bessel_i1.out, variants: function, method, structured: Pointwise<ModifiedI1Fn>;
+
+    func: special_modified_bessel_k0(Tensor self) -> Tensor,
+    out: special_modified_bessel_k0.out, variants: function, method, structured: Pointwise<ModifiedK0Fn>;
+
+    func: special_modified_bessel_k1(Tensor self) -> Tensor,
+    out: special_modified_bessel_k1.out, variants: function, method, structured: Pointwise<ModifiedK1Fn>;
+
+    func: special_scaled_modified_bessel_k0(Tensor x) -> Tensor,
+    out: special_scaled_modified_bessel_k0.out, variants: function, structured: Pointwise<ScaledK0Fn>;
+
+    func: special_scaled_modified_bessel_k1(Tensor x) -> Tensor,
+    out: special_scaled_modified_bessel_k1.out, variants: function, structured: Pointwise<ScaledK1Fn>;
 }

@@ -4,8 +4,10 @@ use crate::algebra::Format;
 use crate::copies::to_dtype;
 use crate::kernels::Neighbours;
 use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within};
+use crate::table::native;
 use crate::table::{OutLayout, write_pair};
 use monomorph_core::structured::Functional;
 use monomorph_core::{DType, Result, Tensor, bf16, f16, observe};
@@ -102,21 +104,20 @@ fn step(a: f64, b: f64, sign: u64, bits: impl Fn(f64) -> u64, number: impl Fn(u6
     }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __neighbours_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [nextafter] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::neighbours::NextafterFn) {
-            functional nextafter; inplace nextafter_ [nextafter_]; out nextafter_out [nextafter.out];
-        } }
-        { [frexp.Tensor] (Tensor self) -> (Tensor mantissa, Tensor exponent) : hand ($crate::neighbours::frexp) {
-            functional frexp;
-        } }
-        { [frexp.Tensor_out] (Tensor self) -> (Tensor mantissa, Tensor exponent) : hand ($crate::neighbours::frexp_out) {
-            out frexp_out [frexp.Tensor_out];
-        } }
-        { [] () -> () : formula ($crate::neighbours::MantissaFn) {} }
-        { [] () -> () : formula ($crate::neighbours::ExponentFn) {} }
-    } };
+native! {
+    family: Neighbours;
+
+    func: nextafter(Tensor self, Tensor other) -> Tensor,
+    inplace: nextafter_, out: nextafter.out, variants: function, method, structured: Pointwise<NextafterFn>;
+
+    func: frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent),
+    variants: function, kernel: frexp;
+
+    func: frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa,
+        Tensor(b!) exponent),
+    variants: function, kernel: frexp_out;
+
+    structured: Pointwise<MantissaFn>;
+
+    structured: Pointwise<ExponentFn>;
 }

@@ -4,6 +4,7 @@
 use crate::factory::{empty, empty_strided, full};
 use crate::fill::Fills;
 use crate::generate::{Pattern, Uniform};
+use crate::table::native;
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{
     DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Scalar, Tensor, observe,
@@ -164,61 +165,48 @@ fn new_full_of<D: Device>(size: &[i64], value: Scalar, out: &mut Tensor<D>) -> R
     Uniform(size, value).write(out)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __new_factories_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [new_empty] (Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::new_factories::new_empty) {
-            functional new_empty;
-        } }
-        { [new_empty.out] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::new_factories::new_zeros_out) {
-            out - [new_empty.out];
-        } }
-        { [new_empty_strided] (Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None,
-            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::new_factories::new_empty_strided) {
-            functional new_empty_strided;
-        } }
-        { [new_empty_strided.out] (Tensor self, SymInt[] size, SymInt[] stride) -> (Tensor)
-            : hand ($crate::new_factories::new_empty_strided_out) {
-            out - [new_empty_strided.out];
-        } }
-        { [new_full] (Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None,
-            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::new_factories::new_full) {
-            functional new_full;
-        } }
-        { [new_full.out] (Tensor self, SymInt[] size, Scalar fill_value) -> (Tensor)
-            : hand ($crate::new_factories::new_full_out) {
-            out - [new_full.out];
-        } }
-        { [new_zeros] (Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::new_factories::new_zeros) {
-            functional new_zeros;
-        } }
-        { [new_zeros.out] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::new_factories::new_zeros_out) {
-            out - [new_zeros.out];
-        } }
-        { [new_ones] (Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::new_factories::new_ones) {
-            functional new_ones;
-        } }
-        { [new_ones.out] (Tensor self, SymInt[] size) -> (Tensor) : hand ($crate::new_factories::new_ones_out) {
-            out - [new_ones.out];
-        } }
-        { [empty_permuted] (SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::new_factories::empty_permuted) {
-            functional empty_permuted;
-        } }
-        { [empty_permuted.out] (SymInt[] size, int[] physical_layout) -> (Tensor)
-            : hand ($crate::new_factories::empty_permuted_out) {
-            out - [empty_permuted.out];
-        } }
-    } };
+native! {
+    family: NewFactories, functions: crate::fill::Fills;
+
+    func: new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: new_empty;
+
+    func: new_empty.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: new_zeros_out;
+
+    func: new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: new_empty_strided;
+
+    func: new_empty_strided.out(Tensor self, SymInt[] size, SymInt[] stride, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: new_empty_strided_out;
+
+    func: new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: new_full;
+
+    func: new_full.out(Tensor self, SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: new_full_out;
+
+    func: new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: new_zeros;
+
+    func: new_zeros.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: new_zeros_out;
+
+    func: new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: new_ones;
+
+    func: new_ones.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: new_ones_out;
+
+    func: empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: empty_permuted;
+
+    func: empty_permuted.out(SymInt[] size, int[] physical_layout, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: empty_permuted_out;
 }

@@ -1,6 +1,7 @@
 //! Indices of true elements: `where` with a condition alone.
 #![deny(clippy::arithmetic_side_effects)]
 
+use crate::table::native;
 use monomorph_core::{DType, Device, Element, Error, Geometry, Result, Tensor, list, observe, with_element};
 
 /// `where`: for each dimension the indices at which `condition` is nonzero, in row-major order. The number of results
@@ -34,13 +35,9 @@ pub fn where_nonzero<D: Device>(condition: &Tensor<D>) -> Result<Vec<Tensor<D>>>
     make().map_err(|e: Error| e.of("where"))
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __nonzero_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [where] (Tensor condition) -> (Tensor[]) : hand ($crate::nonzero::where_nonzero) {
-            functional where_nonzero;
-        } }
-    } };
+native! {
+    family: Nonzero;
+
+    func: where(Tensor condition) -> Tensor[],
+    variants: function, name: where_nonzero, kernel: where_nonzero;
 }

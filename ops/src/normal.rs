@@ -3,7 +3,9 @@
 
 use crate::algebra::{Exponential, Gaussian, Logarithm, Real, Root, polynomial};
 use crate::pointwise::{Common, Map, Reals, Rule, Same, WideReals, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::{error_function_complement, inverse_error_function, normal_probability, record};
+use crate::table::native;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 pointwise! { NdtrFn "special_ndtr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
@@ -145,22 +147,18 @@ fn tail_quantile(p: f64) -> f64 {
     })
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __normal_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [special_ndtr] (Tensor self) -> (Tensor) : formula ($crate::normal::NdtrFn) {
-            functional special_ndtr; out special_ndtr_out [special_ndtr.out];
-        } }
-        { [special_ndtri] (Tensor self) -> (Tensor) : formula ($crate::normal::NdtriFn) {
-            functional special_ndtri; out special_ndtri_out [special_ndtri.out];
-        } }
-        { [special_log_ndtr] (Tensor self) -> (Tensor) : formula ($crate::normal::LogNdtrFn) {
-            functional special_log_ndtr; out special_log_ndtr_out [special_log_ndtr.out];
-        } }
-        { [special_erfcx] (Tensor self) -> (Tensor) : formula ($crate::normal::ErfcxFn) {
-            functional special_erfcx; out special_erfcx_out [special_erfcx.out];
-        } }
-    } };
+native! {
+    family: Normal;
+
+    func: special_ndtr(Tensor self) -> Tensor,
+    out: special_ndtr.out, variants: function, method, structured: Pointwise<NdtrFn>;
+
+    func: special_ndtri(Tensor self) -> Tensor,
+    out: special_ndtri.out, variants: function, method, structured: Pointwise<NdtriFn>;
+
+    func: special_log_ndtr(Tensor self) -> Tensor,
+    out: special_log_ndtr.out, variants: function, method, structured: Pointwise<LogNdtrFn>;
+
+    func: special_erfcx(Tensor self) -> Tensor,
+    out: special_erfcx.out, variants: function, method, structured: Pointwise<ErfcxFn>;
 }

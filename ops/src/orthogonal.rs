@@ -11,7 +11,9 @@ mod recurrence;
 
 use crate::algebra::{Real, Repeat, Rounding, Trigonometric};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use recurrence::{Polynomial, Waves, aside, finish, start, step, whole};
 
 /// The value, negated for odd degrees.
@@ -294,39 +296,35 @@ polynomials! {
     LegendrePFn "special_legendre_polynomial_p: x x", "special_legendre_polynomial_p", Small: |x, n| exact::p(x, n);
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __orthogonal_rows {
-    ($callback:ident $($context:tt)*) => { $crate::__polynomial_rows! { $callback [$($context)*]
-        special_chebyshev_polynomial_t special_chebyshev_polynomial_t_out ChebyshevTFn,
-        special_chebyshev_polynomial_u special_chebyshev_polynomial_u_out ChebyshevUFn,
-        special_chebyshev_polynomial_v special_chebyshev_polynomial_v_out ChebyshevVFn,
-        special_chebyshev_polynomial_w special_chebyshev_polynomial_w_out ChebyshevWFn,
-        special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_t_out ShiftedChebyshevTFn,
-        special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_u_out ShiftedChebyshevUFn,
-        special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_v_out ShiftedChebyshevVFn,
-        special_shifted_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_w_out ShiftedChebyshevWFn,
-        special_hermite_polynomial_h special_hermite_polynomial_h_out HermiteHFn,
-        special_hermite_polynomial_he special_hermite_polynomial_he_out HermiteHeFn,
-        special_laguerre_polynomial_l special_laguerre_polynomial_l_out LaguerreLFn,
-        special_legendre_polynomial_p special_legendre_polynomial_p_out LegendrePFn,
-    } };
-}
+/// Three operators for each polynomial: of tensors, and of a number in place of either.
+macro_rules! polynomials {
+    ($($name:ident $formula:ident;)*) => {
+        native! {
+            family: Orthogonal;
+            $(
+                func: $name(Tensor x, Tensor n) -> Tensor,
+                out: $name.out, variants: function, structured: Pointwise<$formula>;
 
-/// Three rows for each polynomial: name, name of its out= form, formula.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __polynomial_rows {
-    ($callback:ident $context:tt $($name:ident $out:ident $formula:ident,)*) => { $crate::$callback! { $context $(
-        { [$name] (Tensor x, Tensor n) -> (Tensor) : formula ($crate::orthogonal::$formula) {
-            functional $name; out $out [$name.out];
-        } }
-        { [$name.x_scalar] (Scalar x, Tensor n) -> (Tensor) : op ($crate::Op<$crate::orthogonal::$formula>) {
-            functional -; out - [$name.x_scalar_out];
-        } }
-        { [$name.n_scalar] (Tensor x, Scalar n) -> (Tensor) : op ($crate::Op<$crate::orthogonal::$formula>) {
-            functional -; out - [$name.n_scalar_out];
-        } }
-    )* } };
+                func: $name.x_scalar(Scalar x, Tensor n) -> Tensor,
+                out: $name.x_scalar_out, structured: Pointwise<$formula>;
+
+                func: $name.n_scalar(Tensor x, Scalar n) -> Tensor,
+                out: $name.n_scalar_out, structured: Pointwise<$formula>;
+            )*
+        }
+    };
+}
+polynomials! {
+    special_chebyshev_polynomial_t ChebyshevTFn;
+    special_chebyshev_polynomial_u ChebyshevUFn;
+    special_chebyshev_polynomial_v ChebyshevVFn;
+    special_chebyshev_polynomial_w ChebyshevWFn;
+    special_shifted_chebyshev_polynomial_t ShiftedChebyshevTFn;
+    special_shifted_chebyshev_polynomial_u ShiftedChebyshevUFn;
+    special_shifted_chebyshev_polynomial_v ShiftedChebyshevVFn;
+    special_shifted_chebyshev_polynomial_w ShiftedChebyshevWFn;
+    special_hermite_polynomial_h HermiteHFn;
+    special_hermite_polynomial_he HermiteHeFn;
+    special_laguerre_polynomial_l LaguerreLFn;
+    special_legendre_polynomial_p LegendrePFn;
 }

@@ -2,6 +2,7 @@
 //! same storage. As many at most as a list of results may have, however large the dimension is.
 #![deny(clippy::arithmetic_side_effects)]
 
+use crate::table::native;
 use crate::view::{select, slice, windows};
 use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Result, Tensor, list, observe, strides};
 
@@ -212,74 +213,65 @@ pub fn unsafe_chunk<D: Device>(this: &Tensor<D>, chunks: i64, dim: i64) -> Resul
     unsafe_parts("unsafe_chunk", this, |g| chunk(g, chunks, dim))
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __parts_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [split.Tensor] (Tensor(a -> *) self, SymInt split_size, int dim=0) -> (Tensor(a)[])
-            : views ($crate::parts::split) {
-            functional split; copy split_copy [split_copy.Tensor]; copyinto - [split_copy.Tensor_out];
-        } }
-        { [split.sizes] (Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> (Tensor(a)[])
-            : views ($crate::parts::split_with_sizes) {
-            functional split_sizes;
-        } }
-        { [split_with_sizes] (Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> (Tensor(a)[])
-            : views ($crate::parts::split_with_sizes) {
-            functional split_with_sizes; copy split_with_sizes_copy [split_with_sizes_copy];
-            copyout - [split_with_sizes_copy.out];
-        } }
-        { [chunk] (Tensor(a -> *) self, int chunks, int dim=0) -> (Tensor(a)[]) : views ($crate::parts::chunk) {
-            functional chunk;
-        } }
-        { [tensor_split.sections] (Tensor(a -> *) self, SymInt sections, int dim=0) -> (Tensor(a)[])
-            : views ($crate::parts::tensor_split) {
-            functional tensor_split;
-        } }
-        { [tensor_split.indices] (Tensor(a -> *) self, SymInt[] indices, int dim=0) -> (Tensor(a)[])
-            : views ($crate::parts::tensor_split_indices) {
-            functional tensor_split_indices;
-        } }
-        { [tensor_split.tensor_indices_or_sections]
-            (Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> (Tensor(a)[])
-            : hand ($crate::parts::tensor_split_from) {
-            functional tensor_split_from;
-        } }
-        { [unsafe_split.Tensor] (Tensor self, SymInt split_size, int dim=0) -> (Tensor[])
-            : hand ($crate::parts::unsafe_split) { functional unsafe_split; } }
-        { [unsafe_split.Tensor_out] (Tensor self, SymInt split_size, int dim=0) -> (Tensor[])
-            : views ($crate::parts::split) { copyout - [unsafe_split.Tensor_out]; } }
-        { [unsafe_split_with_sizes] (Tensor self, SymInt[] split_sizes, int dim=0) -> (Tensor[])
-            : hand ($crate::parts::unsafe_split_with_sizes) { functional unsafe_split_with_sizes; } }
-        { [unsafe_split_with_sizes.out] (Tensor self, SymInt[] split_sizes, int dim=0) -> (Tensor[])
-            : views ($crate::parts::split_with_sizes) { copyout - [unsafe_split_with_sizes.out]; } }
-        { [unsafe_chunk] (Tensor self, int chunks, int dim=0) -> (Tensor[]) : hand ($crate::parts::unsafe_chunk) {
-            functional unsafe_chunk;
-        } }
-        { [hsplit.int] (Tensor(a -> *) self, int sections) -> (Tensor(a)[]) : views ($crate::parts::hsplit) {
-            functional hsplit;
-        } }
-        { [hsplit.array] (Tensor(a -> *) self, int[] indices) -> (Tensor(a)[])
-            : views ($crate::parts::hsplit_indices) {
-            functional hsplit_indices;
-        } }
-        { [vsplit.int] (Tensor(a -> *) self, int sections) -> (Tensor(a)[]) : views ($crate::parts::vsplit) {
-            functional vsplit;
-        } }
-        { [vsplit.array] (Tensor(a -> *) self, int[] indices) -> (Tensor(a)[])
-            : views ($crate::parts::vsplit_indices) {
-            functional vsplit_indices;
-        } }
-        { [dsplit.int] (Tensor(a -> *) self, int sections) -> (Tensor(a)[]) : views ($crate::parts::dsplit) {
-            functional dsplit;
-        } }
-        { [dsplit.array] (Tensor(a -> *) self, int[] indices) -> (Tensor(a)[])
-            : views ($crate::parts::dsplit_indices) {
-            functional dsplit_indices;
-        } }
-        { [unbind.int] (Tensor(a -> *) self, int dim=0) -> (Tensor(a)[]) : views ($crate::parts::unbind) {
-            functional unbind; copy unbind_copy [unbind_copy.int]; copyout - [unbind_copy.int_out];
-        } }
-    } };
+native! {
+    family: Parts, functions: crate::fill::Fills;
+
+    func: split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[],
+    copy: split_copy.Tensor, copy_into: split_copy.Tensor_out, variants: function, method, views: split;
+
+    func: split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[],
+    variants: function, method, name: split_sizes, views: split_with_sizes;
+
+    func: split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[],
+    copy: split_with_sizes_copy, copy_out: split_with_sizes_copy.out, variants: function, method,
+    views: split_with_sizes;
+
+    func: chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[],
+    variants: function, method, views: chunk;
+
+    func: tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[],
+    variants: function, method, views: tensor_split;
+
+    func: tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[],
+    variants: function, method, name: tensor_split_indices, views: tensor_split_indices;
+
+    func: tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections,
+        int dim=0) -> Tensor(a)[],
+    variants: function, name: tensor_split_from, kernel: tensor_split_from;
+
+    func: unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[],
+    variants: function, kernel: unsafe_split, silent_view: true;
+
+    func: unsafe_split.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> (),
+    views: split;
+
+    func: unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[],
+    variants: function, kernel: unsafe_split_with_sizes, silent_view: true;
+
+    func: unsafe_split_with_sizes.out(Tensor self, SymInt[] split_sizes, int dim=0, *, Tensor(a!)[] out) -> (),
+    views: split_with_sizes;
+
+    func: unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[],
+    variants: function, kernel: unsafe_chunk, silent_view: true;
+
+    func: hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[],
+    variants: function, method, views: hsplit;
+
+    func: hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[],
+    variants: function, method, name: hsplit_indices, views: hsplit_indices;
+
+    func: vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[],
+    variants: function, method, views: vsplit;
+
+    func: vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[],
+    variants: function, method, name: vsplit_indices, views: vsplit_indices;
+
+    func: dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[],
+    variants: function, method, views: dsplit;
+
+    func: dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[],
+    variants: function, method, name: dsplit_indices, views: dsplit_indices;
+
+    func: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[],
+    copy: unbind_copy.int, copy_out: unbind_copy.int_out, variants: function, method, views: unbind;
 }

@@ -5,7 +5,9 @@ use crate::algebra::{Num, Ordered as HasOrder, Real as HasReal};
 use crate::copies::reshape;
 use crate::kernels::Piecewise as Kernels;
 use crate::pointwise::{Check, Common, Map, Number, Numbers, Real, Reals, Rule, Same, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
 
@@ -279,75 +281,68 @@ fn hard(a: f64) -> f64 {
     if a.is_nan() { a } else { (a + 3.0).clamp(0.0, 6.0) }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __piecewise_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [relu] (Tensor self) -> (Tensor) : formula ($crate::piecewise::ReluFn) {
-            functional relu; inplace relu_ [relu_]; autoout - [relu.out]; or_explicit ($crate::composite::arithmetic::relu);
-        } }
-        { [leaky_relu] (Tensor self, Scalar negative_slope=0.01) -> (Tensor)
-            : formula ($crate::piecewise::LeakyReluFn) {
-            functional leaky_relu; inplace leaky_relu_ [leaky_relu_]; out leaky_relu_out [leaky_relu.out];
-        } }
-        { [leaky_relu_backward] (Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> (Tensor)
-            : op ($crate::piecewise::LeakyReluBackward) {
-            functional leaky_relu_backward; out leaky_relu_backward_out [leaky_relu_backward.grad_input];
-        } }
-        { [threshold] (Tensor self, Scalar threshold, Scalar value) -> (Tensor)
-            : formula ($crate::piecewise::ThresholdFn) {
-            functional threshold_with; inplace threshold_with_ [threshold_]; out threshold_with_out [threshold.out];
-        } }
-        { [threshold_backward] (Tensor grad_output, Tensor self, Scalar threshold) -> (Tensor)
-            : op ($crate::piecewise::ThresholdBackward) {
-            functional threshold_backward; out threshold_backward_out [threshold_backward.grad_input];
-        } }
-        { [hardtanh_backward] (Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> (Tensor)
-            : formula ($crate::piecewise::HardtanhBackwardFn) {
-            functional hardtanh_backward; out hardtanh_backward_out [hardtanh_backward.grad_input];
-        } }
-        { [hardsigmoid] (Tensor self) -> (Tensor) : formula ($crate::piecewise::HardsigmoidFn) {
-            functional hardsigmoid; inplace hardsigmoid_ [hardsigmoid_]; out hardsigmoid_out [hardsigmoid.out];
-        } }
-        { [hardsigmoid_backward] (Tensor grad_output, Tensor self) -> (Tensor)
-            : formula ($crate::piecewise::HardsigmoidBackwardFn) {
-            functional hardsigmoid_backward; out hardsigmoid_backward_out [hardsigmoid_backward.grad_input];
-        } }
-        { [hardswish] (Tensor self) -> (Tensor) : formula ($crate::piecewise::HardswishFn) {
-            functional hardswish; inplace hardswish_ [hardswish_]; out hardswish_out [hardswish.out];
-        } }
-        { [hardswish_backward] (Tensor grad_output, Tensor self) -> (Tensor)
-            : formula ($crate::piecewise::HardswishBackwardFn) {
-            functional hardswish_backward; autoout - [hardswish_backward.out];
-        } }
-        { [hardshrink] (Tensor self, Scalar lambd=0.5) -> (Tensor) : formula ($crate::piecewise::HardshrinkFn) {
-            functional hardshrink; out hardshrink_out [hardshrink.out];
-        } }
-        { [hardshrink_backward] (Tensor grad_out, Tensor self, Scalar lambd) -> (Tensor)
-            : formula ($crate::piecewise::HardshrinkBackwardFn) {
-            functional hardshrink_backward; out hardshrink_backward_out [hardshrink_backward.grad_input];
-        } }
-        { [softshrink] (Tensor self, Scalar lambd=0.5) -> (Tensor) : formula ($crate::piecewise::SoftshrinkFn) {
-            functional softshrink; out softshrink_out [softshrink.out];
-        } }
-        { [softshrink_backward] (Tensor grad_output, Tensor self, Scalar lambd) -> (Tensor)
-            : op ($crate::piecewise::SoftshrinkBackward) {
-            functional softshrink_backward; out softshrink_backward_out [softshrink_backward.grad_input];
-        } }
-        { [_prelu_kernel] (Tensor self, Tensor weight) -> (Tensor) : formula ($crate::piecewise::PreluFn) {
-            functional prelu_kernel;
-        } }
-        { [_prelu_kernel_backward] (Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)
-            : hand ($crate::piecewise::prelu_kernel_backward) {
-            functional prelu_kernel_backward;
-        } }
-        { [] () -> () : formula ($crate::piecewise::PreluBackwardFn) {} }
-        { [] () -> () : formula ($crate::piecewise::PreluWeightBackwardFn) {} }
-        { [prelu] (Tensor self, Tensor weight) -> (Tensor) : hand ($crate::piecewise::prelu) {
-            functional prelu;
-        } }
-        { [] () -> () : formula ($crate::piecewise::LeakyReluBackwardFn) {} }
-        { [] () -> () : formula ($crate::piecewise::ThresholdBackwardFn) {} }
-    } };
+native! {
+    family: Piecewise, functions: crate::Kernels;
+
+    func: relu(Tensor self) -> Tensor,
+    inplace: relu_, autogen: relu.out, variants: function, method, structured: Pointwise<ReluFn>,
+    otherwise: explicit crate::composite::arithmetic::relu;
+
+    func: leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor,
+    inplace: leaky_relu_, out: leaky_relu.out, variants: function, method, structured: Pointwise<LeakyReluFn>;
+
+    func: leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope,
+        bool self_is_result) -> Tensor,
+    out: leaky_relu_backward.grad_input, variants: function, operator: LeakyReluBackward;
+
+    func: threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor,
+    inplace: threshold_, out: threshold.out, variants: function, method, name: threshold_with,
+    structured: Pointwise<ThresholdFn>;
+
+    func: threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor,
+    out: threshold_backward.grad_input, variants: function, operator: ThresholdBackward;
+
+    func: hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor,
+    out: hardtanh_backward.grad_input, variants: function, structured: Pointwise<HardtanhBackwardFn>;
+
+    func: hardsigmoid(Tensor self) -> Tensor,
+    inplace: hardsigmoid_, out: hardsigmoid.out, variants: function, method, structured: Pointwise<HardsigmoidFn>;
+
+    func: hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor,
+    out: hardsigmoid_backward.grad_input, variants: function, structured: Pointwise<HardsigmoidBackwardFn>;
+
+    func: hardswish(Tensor self) -> Tensor,
+    inplace: hardswish_, out: hardswish.out, variants: function, method, structured: Pointwise<HardswishFn>;
+
+    func: hardswish_backward(Tensor grad_output, Tensor self) -> Tensor,
+    autogen: hardswish_backward.out, variants: function, structured: Pointwise<HardswishBackwardFn>;
+
+    func: hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor,
+    out: hardshrink.out, variants: function, method, structured: Pointwise<HardshrinkFn>;
+
+    func: hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor,
+    out: hardshrink_backward.grad_input, variants: function, structured: Pointwise<HardshrinkBackwardFn>;
+
+    func: softshrink(Tensor self, Scalar lambd=0.5) -> Tensor,
+    out: softshrink.out, variants: function, method, structured: Pointwise<SoftshrinkFn>;
+
+    func: softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor,
+    out: softshrink_backward.grad_input, variants: function, operator: SoftshrinkBackward;
+
+    func: _prelu_kernel(Tensor self, Tensor weight) -> Tensor,
+    variants: function, method, structured: Pointwise<PreluFn>;
+
+    func: _prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor),
+    variants: function, kernel: prelu_kernel_backward;
+
+    structured: Pointwise<PreluBackwardFn>;
+
+    structured: Pointwise<PreluWeightBackwardFn>;
+
+    func: prelu(Tensor self, Tensor weight) -> Tensor,
+    variants: function, kernel: prelu;
+
+    structured: Pointwise<LeakyReluBackwardFn>;
+
+    structured: Pointwise<ThresholdBackwardFn>;
 }

@@ -4,7 +4,9 @@ use crate::algebra::{Real, Trigonometric};
 use crate::complex_view::{complex_like, parts, write_complex};
 use crate::kernels::Polar;
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::structured::Out;
 use monomorph_core::{Error, Result, Tensor, observe};
 
@@ -60,16 +62,16 @@ fn compute_parts<D: Polar>([re, im]: [&mut Tensor<D>; 2], abs: &Tensor<D>, angle
 record! { PolarReFn "-: x x", Tame within 4: float |[length, angle], []| length * angle.cos() }
 record! { PolarImFn "-: x x", Tame within 4: float |[length, angle], []| length * angle.sin() }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __polar_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [polar] (Tensor abs, Tensor angle) -> (Tensor) : hand ($crate::polar::polar) { functional polar; } }
-        { [polar.out] (Tensor abs, Tensor angle) -> (Tensor) : hand ($crate::polar::polar_out) {
-            out polar_out [polar.out];
-        } }
-        { [] () -> () : formula ($crate::polar::PolarReFn) {} }
-        { [] () -> () : formula ($crate::polar::PolarImFn) {} }
-    } };
+native! {
+    family: Polar;
+
+    func: polar(Tensor abs, Tensor angle) -> Tensor,
+    variants: function, kernel: polar;
+
+    func: polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: polar_out;
+
+    structured: Pointwise<PolarReFn>;
+
+    structured: Pointwise<PolarImFn>;
 }

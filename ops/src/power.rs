@@ -4,10 +4,12 @@ use crate::algebra::{Format, Power, Root, TrueDivision};
 use crate::fill::{Fills, fill_};
 use crate::kernels::Powers;
 use crate::pointwise::{
-    AllDTypes, Check, Common, DomainSet, FloatComplex, Map, Number, Numeric, Pointwise, Prebuilt, Reals, Rule, Same,
-    common_dtype, pointwise, run,
+    AllDTypes, Check, Common, DomainSet, FloatComplex, Map, Number, Numeric, Reals, Rule, Same, common_dtype,
+    pointwise, run,
 };
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::strides::strides_for;
 use monomorph_core::structured::{Executes, Functional, Operand, Operator, Out, ValueSink};
 use monomorph_core::{
@@ -161,8 +163,8 @@ impl<'t, D: Powers> Operator<'t, D, (Operand<'t>,)> for Square {
 }
 
 /// A device that computes powers, and fills.
-pub trait Powered: Fills + Executes<Pointwise<PowFn, Prebuilt>> {}
-impl<D: Fills + Executes<Pointwise<PowFn, Prebuilt>>> Powered for D {}
+pub trait Powered: Fills + Executes<Pointwise<PowFn>> {}
+impl<D: Fills + Executes<Pointwise<PowFn>>> Powered for D {}
 
 /// Whether a base has but one power. A bool is computed with, as PyTorch does.
 fn is_one(base: Scalar) -> bool {
@@ -235,47 +237,53 @@ fn power(base: i64, exponent: i64) -> i64 {
     }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __power_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [sqrt] (Tensor self) -> (Tensor) : formula ($crate::power::SqrtFn) {
-            functional sqrt; inplace sqrt_ [sqrt_]; out sqrt_out [sqrt.out];
-        } }
-        { [rsqrt] (Tensor self) -> (Tensor) : formula ($crate::power::RsqrtFn) {
-            functional rsqrt; inplace rsqrt_ [rsqrt_]; out rsqrt_out [rsqrt.out];
-        } }
-        { [reciprocal] (Tensor self) -> (Tensor) : formula ($crate::power::ReciprocalFn) {
-            functional reciprocal; inplace reciprocal_ [reciprocal_]; out reciprocal_out [reciprocal.out];
-        } }
-        { [square] (Tensor self) -> (Tensor) : op ($crate::power::Square) {
-            functional square; inplace square_ [square_]; out square_out [square.out];
-            or_implicit ($crate::composite::arithmetic::square);
-        } }
-        { [hypot] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::power::HypotFn) {
-            functional hypot; inplace hypot_ [hypot_]; out hypot_out [hypot.out];
-        } }
-        { [pow.Tensor_Tensor] (Tensor self, Tensor exponent) -> (Tensor) : formula ($crate::power::PowFn) {
-            functional pow; inplace pow_ [pow_.Tensor]; out pow_out [pow.Tensor_Tensor_out];
-        } }
-        { [pow.Tensor_Scalar] (Tensor self, Scalar exponent) -> (Tensor) : op ($crate::power::PowNumber) {
-            functional pow_number; inplace pow_number_ [pow_.Scalar]; out pow_number_out [pow.Tensor_Scalar_out];
-        } }
-        { [] () -> () : formula ($crate::power::PowNumberFn) {} }
-        { [] () -> () : formula ($crate::power::PowZeroFn) {} }
-        { [] () -> () : formula ($crate::power::PowOneFn) {} }
-        { [] () -> () : formula ($crate::power::PowTwoFn) {} }
-        { [] () -> () : formula ($crate::power::PowThreeFn) {} }
-        { [] () -> () : formula ($crate::power::PowHalfFn) {} }
-        { [] () -> () : formula ($crate::power::PowMinusHalfFn) {} }
-        { [] () -> () : formula ($crate::power::PowMinusOneFn) {} }
-        { [] () -> () : formula ($crate::power::PowMinusTwoFn) {} }
-        { [pow.Scalar] (Scalar self, Tensor exponent) -> (Tensor) : hand ($crate::power::pow_scalar) {
-            functional pow_scalar;
-        } }
-        { [pow.Scalar_out] (Scalar self, Tensor exponent) -> (Tensor) : hand ($crate::power::pow_scalar_out) {
-            out pow_scalar_out [pow.Scalar_out];
-        } }
-    } };
+native! {
+    family: Powers, functions: Powered;
+
+    func: sqrt(Tensor self) -> Tensor,
+    inplace: sqrt_, out: sqrt.out, variants: function, method, structured: Pointwise<SqrtFn>;
+
+    func: rsqrt(Tensor self) -> Tensor,
+    inplace: rsqrt_, out: rsqrt.out, variants: function, method, structured: Pointwise<RsqrtFn>;
+
+    func: reciprocal(Tensor self) -> Tensor,
+    inplace: reciprocal_, out: reciprocal.out, variants: function, method, structured: Pointwise<ReciprocalFn>;
+
+    func: square(Tensor self) -> Tensor,
+    inplace: square_, out: square.out, variants: function, method, operator: Square,
+    otherwise: implicit crate::composite::arithmetic::square;
+
+    func: hypot(Tensor self, Tensor other) -> Tensor,
+    inplace: hypot_, out: hypot.out, variants: function, method, structured: Pointwise<HypotFn>;
+
+    func: pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor,
+    inplace: pow_.Tensor, out: pow.Tensor_Tensor_out, variants: function, method, structured: Pointwise<PowFn>;
+
+    func: pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor,
+    inplace: pow_.Scalar, out: pow.Tensor_Scalar_out, variants: function, method, name: pow_number,
+    operator: PowNumber;
+
+    structured: Pointwise<PowNumberFn>;
+
+    structured: Pointwise<PowZeroFn>;
+
+    structured: Pointwise<PowOneFn>;
+
+    structured: Pointwise<PowTwoFn>;
+
+    structured: Pointwise<PowThreeFn>;
+
+    structured: Pointwise<PowHalfFn>;
+
+    structured: Pointwise<PowMinusHalfFn>;
+
+    structured: Pointwise<PowMinusOneFn>;
+
+    structured: Pointwise<PowMinusTwoFn>;
+
+    func: pow.Scalar(Scalar self, Tensor exponent) -> Tensor,
+    variants: function, name: pow_scalar, kernel: pow_scalar;
+
+    func: pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, name: pow_scalar_out, kernel: pow_scalar_out;
 }

@@ -2,6 +2,7 @@
 //! owns the elementary ones; so is their arithmetic.
 #![deny(clippy::arithmetic_side_effects)]
 
+use crate::table::native;
 use crate::view::{expand, is_in, reshaped, transpose, view, windows};
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::structured::Operand;
@@ -180,80 +181,80 @@ pub fn positive(g: &Geometry) -> Result<Geometry> {
     Ok(g.clone())
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __rearrange_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [t] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::t) {
-            functional t; inplace t_ [t_]; copy t_copy [t_copy]; copyout - [t_copy.out];
-        } }
-        { [numpy_T] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::numpy_t) { functional numpy_t; } }
-        { [mT] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::matrices_t) { functional mt; } }
-        { [mH] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::adjoint) { functional mh; } }
-        { [adjoint] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::adjoint) { functional adjoint; } }
-        { [matrix_H] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::matrix_h) { functional matrix_h; } }
-        { [swapaxes] (Tensor(a) self, int axis0, int axis1) -> (Tensor(a)) : view ($crate::view::transpose) {
-            functional swapaxes; inplace swapaxes_ [swapaxes_];
-        } }
-        { [swapdims] (Tensor(a) self, int dim0, int dim1) -> (Tensor(a)) : view ($crate::view::transpose) {
-            functional swapdims; inplace swapdims_ [swapdims_];
-        } }
-        { [movedim.intlist] (Tensor(a) self, int[] source, int[] destination) -> (Tensor(a))
-            : view ($crate::rearrange::movedim) {
-            functional movedim;
-        } }
-        { [movedim.int] (Tensor(a) self, int source, int destination) -> (Tensor(a))
-            : view ($crate::rearrange::movedim_int) {
-            functional movedim_int;
-        } }
-        { [moveaxis.intlist] (Tensor(a) self, int[] source, int[] destination) -> (Tensor(a))
-            : view ($crate::rearrange::movedim) {
-            functional moveaxis;
-        } }
-        { [moveaxis.int] (Tensor(a) self, int source, int destination) -> (Tensor(a))
-            : view ($crate::rearrange::movedim_int) {
-            functional moveaxis_int;
-        } }
-        { [diagonal] (Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> (Tensor(a))
-            : view ($crate::rearrange::diagonal) {
-            functional diagonal; copy diagonal_copy [diagonal_copy]; copyout - [diagonal_copy.out];
-        } }
-        { [unfold] (Tensor(a) self, int dimension, int size, int step) -> (Tensor(a))
-            : view ($crate::rearrange::unfold) {
-            functional unfold; copy unfold_copy [unfold_copy]; copyout - [unfold_copy.out];
-        } }
-        { [unflatten.int] (Tensor(a) self, int dim, SymInt[] sizes) -> (Tensor(a))
-            : view ($crate::rearrange::unflatten) {
-            functional unflatten;
-        } }
-        { [expand_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : view ($crate::rearrange::expand_as) {
-            functional expand_as;
-        } }
-        { [view_as] (Tensor(a) self, Tensor other) -> (Tensor(a)) : view ($crate::rearrange::view_as) {
-            functional view_as;
-        } }
-        { [broadcast_to] (Tensor(a) self, SymInt[] size) -> (Tensor(a)) : view ($crate::rearrange::broadcast_to) {
-            functional broadcast_to;
-        } }
-        { [_reshape_alias] (Tensor(a) self, SymInt[] size, SymInt[] stride) -> (Tensor(a))
-            : view ($crate::rearrange::reshape_alias) {
-            functional reshape_alias; copy reshape_alias_copy [_reshape_alias_copy];
-            copyout - [_reshape_alias_copy.out];
-        } }
-        { [_unsafe_view] (Tensor self, SymInt[] size) -> (Tensor) : view ($crate::view::view) {
-            functional unsafe_view; copyout - [_unsafe_view.out];
-        } }
-        { [slice_inverse] (Tensor(a) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)
-            -> (Tensor(a)) : view ($crate::rearrange::slice_inverse) {
-            functional slice_inverse;
-        } }
-        { [detach] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) {
-            functional detach; inplace detach_ [detach_]; copy detach_copy [detach_copy]; copyout - [detach_copy.out];
-        } }
-        { [lift_fresh] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) {
-            functional lift_fresh; copy lift_fresh_copy [lift_fresh_copy]; copyout - [lift_fresh_copy.out];
-        } }
-        { [positive] (Tensor(a) self) -> (Tensor(a)) : view ($crate::rearrange::positive) { functional positive; } }
-    } };
+native! {
+    family: Rearrange, functions: crate::fill::Fills;
+
+    func: t(Tensor(a) self) -> Tensor(a),
+    inplace: t_, copy: t_copy, copy_out: t_copy.out, variants: function, method, view: t;
+
+    func: numpy_T(Tensor(a) self) -> Tensor(a),
+    variants: function, method, name: numpy_t, view: numpy_t;
+
+    func: mT(Tensor(a) self) -> Tensor(a),
+    variants: function, method, name: mt, view: matrices_t;
+
+    func: mH(Tensor(a) self) -> Tensor(a),
+    variants: function, method, name: mh, view: adjoint;
+
+    func: adjoint(Tensor(a) self) -> Tensor(a),
+    variants: function, method, view: adjoint;
+
+    func: matrix_H(Tensor(a) self) -> Tensor(a),
+    variants: function, method, name: matrix_h, view: matrix_h;
+
+    func: swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a),
+    inplace: swapaxes_, variants: function, method, view: crate::view::transpose;
+
+    func: swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a),
+    inplace: swapdims_, variants: function, method, view: crate::view::transpose;
+
+    func: movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a),
+    variants: function, method, view: movedim;
+
+    func: movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a),
+    variants: function, method, name: movedim_int, view: movedim_int;
+
+    func: moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a),
+    variants: function, method, view: movedim;
+
+    func: moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a),
+    variants: function, method, name: moveaxis_int, view: movedim_int;
+
+    func: diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a),
+    copy: diagonal_copy, copy_out: diagonal_copy.out, variants: function, method, view: diagonal;
+
+    func: unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a),
+    copy: unfold_copy, copy_out: unfold_copy.out, variants: function, method, view: unfold;
+
+    func: unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a),
+    variants: function, method, view: unflatten;
+
+    func: expand_as(Tensor(a) self, Tensor other) -> Tensor(a),
+    variants: function, method, view: expand_as;
+
+    func: view_as(Tensor(a) self, Tensor other) -> Tensor(a),
+    variants: function, method, view: view_as;
+
+    func: broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a),
+    variants: function, method, view: broadcast_to;
+
+    func: _reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a),
+    copy: _reshape_alias_copy, copy_out: _reshape_alias_copy.out, variants: function, method, view: reshape_alias;
+
+    func: _unsafe_view(Tensor self, SymInt[] size) -> Tensor,
+    copy_out: _unsafe_view.out, variants: function, method, view: crate::view::view, silent_view: true;
+
+    func: slice_inverse(Tensor(a) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None,
+        SymInt step=1) -> Tensor(a),
+    variants: function, method, view: slice_inverse;
+
+    func: detach(Tensor(a) self) -> Tensor(a),
+    inplace: detach_, copy: detach_copy, copy_out: detach_copy.out, variants: function, method,
+    view: crate::view::alias;
+
+    func: lift_fresh(Tensor(a) self) -> Tensor(a),
+    copy: lift_fresh_copy, copy_out: lift_fresh_copy.out, variants: function, method, view: crate::view::alias;
+
+    func: positive(Tensor(a) self) -> Tensor(a),
+    variants: function, method, view: positive;
 }

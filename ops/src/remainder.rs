@@ -2,8 +2,10 @@
 
 use crate::algebra::{Divisor, RoundedDivision};
 use crate::pointwise::{Common, Integers, Map, Real, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within};
+use crate::table::native;
 use monomorph_core::DType;
 
 pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true }
@@ -149,40 +151,36 @@ fn magnitude(dtype: DType, x: i64) -> i64 {
     }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __remainder_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [remainder.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::remainder::RemainderFn) {
-            functional remainder; inplace remainder_ [remainder_.Tensor]; out remainder_out [remainder.Tensor_out];
-        } }
-        { [remainder.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::remainder::RemainderFn>) {
-            functional -; inplace - [remainder_.Scalar]; out - [remainder.Scalar_out];
-        } }
-        { [fmod.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::remainder::FmodFn) {
-            functional fmod; inplace fmod_ [fmod_.Tensor]; out fmod_out [fmod.Tensor_out];
-        } }
-        { [fmod.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::remainder::FmodFn>) {
-            functional -; inplace - [fmod_.Scalar]; out - [fmod.Scalar_out];
-        } }
-        { [remainder.Scalar_Tensor] (Scalar self, Tensor other) -> (Tensor)
-            : op ($crate::Op<$crate::remainder::RemainderFn>) {
-            functional -; autoout - [remainder.Scalar_Tensor_out];
-        } }
-        { [floor_divide] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::arithmetic::DivFloorFn>) {
-            functional floor_divide; inplace floor_divide_ [floor_divide_.Tensor];
-            out floor_divide_out [floor_divide.out];
-        } }
-        { [floor_divide.Scalar] (Tensor self, Scalar other) -> (Tensor)
-            : op ($crate::Op<$crate::arithmetic::DivFloorFn>) {
-            functional -; inplace - [floor_divide_.Scalar]; autoout - [floor_divide.Scalar_out];
-        } }
-        { [gcd] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::remainder::GcdFn) {
-            functional gcd; inplace gcd_ [gcd_]; out gcd_out [gcd.out];
-        } }
-        { [lcm] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::remainder::LcmFn) {
-            functional lcm; inplace lcm_ [lcm_]; out lcm_out [lcm.out];
-        } }
-    } };
+native! {
+    family: Remainder, functions: crate::kernels::Remainder + crate::kernels::Arithmetic;
+
+    func: remainder.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: remainder_.Tensor, out: remainder.Tensor_out, variants: function, method,
+    structured: Pointwise<RemainderFn>;
+
+    func: remainder.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: remainder_.Scalar, out: remainder.Scalar_out, structured: Pointwise<RemainderFn>;
+
+    func: fmod.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: fmod_.Tensor, out: fmod.Tensor_out, variants: function, method, structured: Pointwise<FmodFn>;
+
+    func: fmod.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: fmod_.Scalar, out: fmod.Scalar_out, structured: Pointwise<FmodFn>;
+
+    func: remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor,
+    autogen: remainder.Scalar_Tensor_out, structured: Pointwise<RemainderFn>;
+
+    func: floor_divide(Tensor self, Tensor other) -> Tensor,
+    inplace: floor_divide_.Tensor, out: floor_divide.out, variants: function, method,
+    operator: Pointwise<crate::arithmetic::DivFloorFn>;
+
+    func: floor_divide.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: floor_divide_.Scalar, autogen: floor_divide.Scalar_out,
+    operator: Pointwise<crate::arithmetic::DivFloorFn>;
+
+    func: gcd(Tensor self, Tensor other) -> Tensor,
+    inplace: gcd_, out: gcd.out, variants: function, method, structured: Pointwise<GcdFn>;
+
+    func: lcm(Tensor self, Tensor other) -> Tensor,
+    inplace: lcm_, out: lcm.out, variants: function, method, structured: Pointwise<LcmFn>;
 }

@@ -3,6 +3,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::clone_tensor;
+use crate::table::native;
 use monomorph_core::strides::{self, contiguous_strides};
 use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, MemoryFormat, Result, Storage, Tensor, observe};
 
@@ -188,55 +189,49 @@ pub fn set_storage_offset<D: Device>(
     moved(this, source, |out, copy| set_storage_offset_(out, copy, storage_offset, size, stride).map(drop))
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __resize_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [resize] (Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::resize::resize) {
-            functional resize; autoout - [resize.out];
-        } }
-        { [resize_] (Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::resize::resize_) {
-            inplace resize_ [resize_];
-        } }
-        { [resize_as] (Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::resize::resize_as) {
-            functional resize_as; autoout - [resize_as.out];
-        } }
-        { [resize_as_] (Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> (Tensor)
-            : hand ($crate::resize::resize_as_) {
-            inplace resize_as_ [resize_as_];
-        } }
-        { [set] (Tensor self) -> (Tensor) : hand ($crate::resize::set) { functional set; autoout - [set.out]; } }
-        { [set_] (Tensor self) -> (Tensor) : hand ($crate::resize::set_) { inplace set_ [set_]; } }
-        { [set.source_Tensor] (Tensor self, Tensor source) -> (Tensor) : hand ($crate::resize::set_tensor) {
-            functional set_tensor; autoout - [set.source_Tensor_out];
-        } }
-        { [set_.source_Tensor] (Tensor self, Tensor source) -> (Tensor) : hand ($crate::resize::set_tensor_) {
-            inplace set_tensor_ [set_.source_Tensor];
-        } }
-        { [set_.source_Tensor_storage_offset] (Tensor self, Tensor source, SymInt storage_offset, SymInt[] size,
-            SymInt[] stride=[]) -> (Tensor)
-            : hand ($crate::resize::set_tensor_offset_) {
-            inplace set_tensor_offset_ [set_.source_Tensor_storage_offset];
-        } }
-        { [set.source_Storage] (Tensor self, Storage source) -> (Tensor) : hand ($crate::resize::set_storage) {
-            functional set_storage; autoout - [set.source_Storage_out];
-        } }
-        { [set_.source_Storage] (Tensor self, Storage source) -> (Tensor) : hand ($crate::resize::set_storage_) {
-            inplace set_storage_ [set_.source_Storage];
-        } }
-        { [set.source_Storage_storage_offset] (Tensor self, Storage source, SymInt storage_offset, SymInt[] size,
-            SymInt[] stride=[]) -> (Tensor)
-            : hand ($crate::resize::set_storage_offset) {
-            functional set_storage_offset; autoout - [set.source_Storage_storage_offset_out];
-        } }
-        { [set_.source_Storage_storage_offset] (Tensor self, Storage source, SymInt storage_offset, SymInt[] size,
-            SymInt[] stride=[]) -> (Tensor)
-            : hand ($crate::resize::set_storage_offset_) {
-            inplace set_storage_offset_ [set_.source_Storage_storage_offset];
-        } }
-    } };
+native! {
+    family: Resize, functions: crate::fill::Fills;
+
+    func: resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor,
+    autogen: resize.out, variants: function, kernel: resize;
+
+    func: resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!),
+    variants: function, kernel: resize_;
+
+    func: resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor,
+    autogen: resize_as.out, variants: function, kernel: resize_as;
+
+    func: resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!),
+    variants: function, kernel: resize_as_;
+
+    func: set(Tensor self) -> Tensor,
+    autogen: set.out, variants: function, kernel: set;
+
+    func: set_(Tensor(a!) self) -> Tensor(a!),
+    variants: function, kernel: set_;
+
+    func: set.source_Tensor(Tensor self, Tensor source) -> Tensor,
+    autogen: set.source_Tensor_out, variants: function, name: set_tensor, kernel: set_tensor;
+
+    func: set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!),
+    variants: function, name: set_tensor_, kernel: set_tensor_;
+
+    func: set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, SymInt[] size,
+        SymInt[] stride=[]) -> Tensor(a!),
+    variants: function, name: set_tensor_offset_, kernel: set_tensor_offset_;
+
+    func: set.source_Storage(Tensor self, Storage source) -> Tensor,
+    autogen: set.source_Storage_out, variants: function, name: set_storage, kernel: set_storage;
+
+    func: set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!),
+    variants: function, name: set_storage_, kernel: set_storage_;
+
+    func: set.source_Storage_storage_offset(Tensor self, Storage source, SymInt storage_offset, SymInt[] size,
+        SymInt[] stride=[]) -> Tensor,
+    autogen: set.source_Storage_storage_offset_out, variants: function, name: set_storage_offset,
+    kernel: set_storage_offset;
+
+    func: set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, SymInt[] size,
+        SymInt[] stride=[]) -> Tensor(a!),
+    variants: function, name: set_storage_offset_, kernel: set_storage_offset_;
 }

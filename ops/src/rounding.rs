@@ -3,7 +3,9 @@
 use crate::algebra::{Real as HasReal, Rounding as HasRounding};
 use crate::kernels::Rounding;
 use crate::pointwise::{Common, Map, Numbers, Real, Reals, Rule, Same, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Error, ErrorKind, Result};
 
@@ -85,36 +87,33 @@ record! { RoundDecimalsFn "-: x p p", Small within 1: float |[a], [scale, before
 if before == 0.0 { (a * scale).round_ties_even() / scale } else { (a / scale).round_ties_even() * scale } }
 record! { FracFn "frac: x", Any within 0: float |[a], []| a - a.trunc() }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __rounding_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [ceil] (Tensor self) -> (Tensor) : formula ($crate::rounding::CeilFn) {
-            functional ceil; inplace ceil_ [ceil_]; out ceil_out [ceil.out];
-        } }
-        { [floor] (Tensor self) -> (Tensor) : formula ($crate::rounding::FloorFn) {
-            functional floor; inplace floor_ [floor_]; out floor_out [floor.out];
-        } }
-        { [trunc] (Tensor self) -> (Tensor) : formula ($crate::rounding::TruncFn) {
-            functional trunc; inplace trunc_ [trunc_]; out trunc_out [trunc.out];
-        } }
-        { [round] (Tensor self) -> (Tensor) : formula ($crate::rounding::RoundFn) {
-            functional round; inplace round_ [round_]; out round_out [round.out];
-        } }
-        { [frac] (Tensor self) -> (Tensor) : formula ($crate::rounding::FracFn) {
-            functional frac; inplace frac_ [frac_]; out frac_out [frac.out];
-        } }
-        { [fix] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::rounding::TruncFn>) {
-            functional fix; inplace fix_ [fix_]; out fix_out [fix.out];
-        } }
-        { [round.decimals] (Tensor self, *, int decimals) -> (Tensor) : op ($crate::rounding::RoundDecimals) {
-            functional round_decimals; inplace round_decimals_ [round_.decimals];
-            out round_decimals_out [round.decimals_out];
-        } }
-        { [special_round] (Tensor self, *, int decimals=0) -> (Tensor) : op ($crate::rounding::RoundDecimals) {
-            functional -; out - [special_round.out];
-        } }
-        { [] () -> () : formula ($crate::rounding::RoundDecimalsFn) {} }
-    } };
+native! {
+    family: Rounding;
+
+    func: ceil(Tensor self) -> Tensor,
+    inplace: ceil_, out: ceil.out, variants: function, method, structured: Pointwise<CeilFn>;
+
+    func: floor(Tensor self) -> Tensor,
+    inplace: floor_, out: floor.out, variants: function, method, structured: Pointwise<FloorFn>;
+
+    func: trunc(Tensor self) -> Tensor,
+    inplace: trunc_, out: trunc.out, variants: function, method, structured: Pointwise<TruncFn>;
+
+    func: round(Tensor self) -> Tensor,
+    inplace: round_, out: round.out, variants: function, method, structured: Pointwise<RoundFn>;
+
+    func: frac(Tensor self) -> Tensor,
+    inplace: frac_, out: frac.out, variants: function, method, structured: Pointwise<FracFn>;
+
+    func: fix(Tensor self) -> Tensor,
+    inplace: fix_, out: fix.out, variants: function, method, structured: Pointwise<TruncFn>;
+
+    func: round.decimals(Tensor self, *, int decimals) -> Tensor,
+    inplace: round_.decimals, out: round.decimals_out, variants: function, method, name: round_decimals,
+    operator: RoundDecimals;
+
+    func: special_round(Tensor self, *, int decimals=0) -> Tensor,
+    out: special_round.out, operator: RoundDecimals;
+
+    structured: Pointwise<RoundDecimalsFn>;
 }

@@ -3,6 +3,7 @@
 
 use crate::fill::clone_with_strides;
 use crate::rearrange::diagonal;
+use crate::table::native;
 use crate::view::{as_strided, select, slice};
 use monomorph_core::{Device, Error, ErrorKind, Geometry, Result, Tensor, observe};
 
@@ -66,30 +67,23 @@ pub fn as_strided_scatter<D: Device>(
     scattered(this, src, view).map_err(|e: Error| e.of("as_strided_scatter"))
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __scatter_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [select_scatter] (Tensor self, Tensor src, int dim, SymInt index) -> (Tensor)
-            : hand ($crate::scatter::select_scatter) {
-            functional select_scatter; autoout - [select_scatter.out];
-            or_nonfunctional ($crate::composite::scatter::select_scatter);
-        } }
-        { [slice_scatter] (Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)
-            -> (Tensor) : hand ($crate::scatter::slice_scatter) {
-            functional slice_scatter; autoout - [slice_scatter.out];
-            or_nonfunctional ($crate::composite::scatter::slice_scatter);
-        } }
-        { [diagonal_scatter] (Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> (Tensor)
-            : hand ($crate::scatter::diagonal_scatter) {
-            functional diagonal_scatter; autoout - [diagonal_scatter.out];
-            or_nonfunctional ($crate::composite::scatter::diagonal_scatter);
-        } }
-        { [as_strided_scatter] (Tensor self, Tensor src, SymInt[] size, SymInt[] stride,
-            SymInt? storage_offset=None) -> (Tensor)
-            : hand ($crate::scatter::as_strided_scatter) {
-            functional as_strided_scatter; autoout - [as_strided_scatter.out];
-        } }
-    } };
+native! {
+    family: Scatter, functions: crate::fill::Fills;
+
+    func: select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor,
+    autogen: select_scatter.out, variants: function, kernel: select_scatter,
+    otherwise: nonfunctional crate::composite::scatter::select_scatter;
+
+    func: slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None,
+        SymInt step=1) -> Tensor,
+    autogen: slice_scatter.out, variants: function, kernel: slice_scatter,
+    otherwise: nonfunctional crate::composite::scatter::slice_scatter;
+
+    func: diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor,
+    autogen: diagonal_scatter.out, variants: function, kernel: diagonal_scatter,
+    otherwise: nonfunctional crate::composite::scatter::diagonal_scatter;
+
+    func: as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride,
+        SymInt? storage_offset=None) -> Tensor,
+    autogen: as_strided_scatter.out, variants: function, kernel: as_strided_scatter;
 }

@@ -4,7 +4,9 @@ use crate::algebra::Value;
 use crate::copies::{clone_tensor, to_dtype};
 use crate::kernels::Selection;
 use crate::pointwise::{AllDTypes, Check, Common, Map, MaskAndTwo, Rule, pointwise, run, stored};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use crate::view::expand;
 use monomorph_core::strides::broadcast_sizes;
 use monomorph_core::structured::{Operand, in_place};
@@ -124,43 +126,32 @@ record! { WhereFn "where.self: x x x", Any within 0:
 bool |[c, a, b], []| if c { a } else { b }, int |[c, a, b], []| if c != 0 { a } else { b },
 float |[c, a, b], []| if c != 0.0 { a } else { b }, complex |[c, a, b], []| if c.re != 0.0 { a } else { b } }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __selection_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [masked_fill.Scalar] (Tensor self, Tensor mask, Scalar value) -> (Tensor)
-            : hand ($crate::selection::masked_fill) {
-            functional masked_fill; autoout - [masked_fill.Scalar_out];
-        } }
-        { [masked_fill_.Scalar] (Tensor self, Tensor mask, Scalar value) -> (Tensor)
-            : hand ($crate::selection::masked_fill_) {
-            inplace masked_fill_ [masked_fill_.Scalar];
-        } }
-        { [masked_fill.Tensor] (Tensor self, Tensor mask, Tensor value) -> (Tensor)
-            : hand ($crate::selection::masked_fill_from) {
-            functional masked_fill_from; autoout - [masked_fill.Tensor_out];
-        } }
-        { [masked_fill_.Tensor] (Tensor self, Tensor mask, Tensor value) -> (Tensor)
-            : hand ($crate::selection::masked_fill_from_) {
-            inplace masked_fill_from_ [masked_fill_.Tensor];
-        } }
-        { [] () -> () : formula ($crate::selection::MaskedFillFn) {} }
-        { [where.self] (Tensor condition, Tensor self, Tensor other) -> (Tensor)
-            : formula ($crate::selection::WhereFn) {
-            functional where_; out where_out [where.self_out];
-        } }
-        { [where.ScalarSelf] (Tensor condition, Scalar self, Tensor other) -> (Tensor)
-            : op ($crate::Op<$crate::selection::WhereFn>) {
-            functional -;
-        } }
-        { [where.ScalarOther] (Tensor condition, Tensor self, Scalar other) -> (Tensor)
-            : op ($crate::Op<$crate::selection::WhereFn>) {
-            functional -;
-        } }
-        { [where.Scalar] (Tensor condition, Scalar self, Scalar other) -> (Tensor)
-            : op ($crate::Op<$crate::selection::WhereFn>) {
-            functional -;
-        } }
-    } };
+native! {
+    family: Selection;
+
+    func: masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor,
+    autogen: masked_fill.Scalar_out, variants: function, kernel: masked_fill;
+
+    func: masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!),
+    variants: function, kernel: masked_fill_;
+
+    func: masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor,
+    autogen: masked_fill.Tensor_out, variants: function, name: masked_fill_from, kernel: masked_fill_from;
+
+    func: masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!),
+    variants: function, name: masked_fill_from_, kernel: masked_fill_from_;
+
+    structured: Pointwise<MaskedFillFn>;
+
+    func: where.self(Tensor condition, Tensor self, Tensor other) -> Tensor,
+    out: where.self_out, variants: function, name: where_, structured: Pointwise<WhereFn>;
+
+    func: where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor,
+    structured: Pointwise<WhereFn>;
+
+    func: where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor,
+    structured: Pointwise<WhereFn>;
+
+    func: where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor,
+    structured: Pointwise<WhereFn>;
 }

@@ -3,7 +3,9 @@
 use crate::algebra::{Ordered as HasOrder, Real as HasReal, Signed, Signum};
 use crate::kernels::Sign as Kernels;
 use crate::pointwise::{AllDTypes, Common, Map, Ordered, Reals, Rule, Same, Truth, pointwise, run};
+use crate::prebuilt::Pointwise;
 use crate::record::record;
+use crate::table::native;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink, in_place};
 use monomorph_core::{Complex64, Error, ErrorKind, Result, Tensor, observe};
 
@@ -98,38 +100,36 @@ record! { HeavisideFn "heaviside: x x", Any within 0:
 bool |[a, b], []| a | b, int |[a, b], []| if a == 0 { b } else { (a > 0).into() },
 float |[a, b], []| if a == 0.0 { b } else { f64::from(u8::from(a > 0.0)) } }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sign_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [sgn] (Tensor self) -> (Tensor) : formula ($crate::sign::SgnFn) {
-            functional sgn; inplace sgn_ [sgn_]; out sgn_out [sgn.out];
-        } }
-        { [sign] (Tensor self) -> (Tensor) : op ($crate::sign::Sign) {
-            functional sign; inplace sign_ [sign_]; out sign_out [sign.out];
-        } }
-        { [signbit] (Tensor self) -> (Tensor) : formula ($crate::sign::SignbitFn) {
-            functional signbit; out signbit_out [signbit.out];
-        } }
-        { [copysign.Tensor] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::sign::CopysignFn) {
-            functional copysign; inplace copysign_ [copysign_.Tensor]; out copysign_out [copysign.out];
-        } }
-        { [copysign.Scalar] (Tensor self, Scalar other) -> (Tensor) : op ($crate::Op<$crate::sign::CopysignFn>) {
-            functional -; inplace - [copysign_.Scalar]; out - [copysign.Scalar_out];
-        } }
-        { [heaviside] (Tensor self, Tensor values) -> (Tensor) : formula ($crate::sign::HeavisideFn) {
-            functional heaviside; inplace heaviside_ [heaviside_]; out heaviside_out [heaviside.out];
-        } }
-        { [_conj_physical] (Tensor self) -> (Tensor) : formula ($crate::sign::ConjFn) {
-            functional -; autoout - [_conj_physical.out];
-        } }
-        { [conj_physical] (Tensor self) -> (Tensor) : itself ($crate::sign::conjugate) { functional conj_physical; } }
-        { [conj_physical_] (Tensor self) -> (Tensor) : hand ($crate::sign::conj_physical_) {
-            inplace conj_physical_ [conj_physical_];
-        } }
-        { [conj_physical.out] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::sign::ConjFn>) {
-            out conj_physical_out [conj_physical.out];
-        } }
-    } };
+native! {
+    family: Sign, functions: crate::Kernels;
+
+    func: sgn(Tensor self) -> Tensor,
+    inplace: sgn_, out: sgn.out, variants: function, method, structured: Pointwise<SgnFn>;
+
+    func: sign(Tensor self) -> Tensor,
+    inplace: sign_, out: sign.out, variants: function, method, operator: Sign;
+
+    func: signbit(Tensor self) -> Tensor,
+    out: signbit.out, variants: function, method, structured: Pointwise<SignbitFn>;
+
+    func: copysign.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: copysign_.Tensor, out: copysign.out, variants: function, method, structured: Pointwise<CopysignFn>;
+
+    func: copysign.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: copysign_.Scalar, out: copysign.Scalar_out, structured: Pointwise<CopysignFn>;
+
+    func: heaviside(Tensor self, Tensor values) -> Tensor,
+    inplace: heaviside_, out: heaviside.out, variants: function, method, structured: Pointwise<HeavisideFn>;
+
+    func: _conj_physical(Tensor self) -> Tensor,
+    autogen: _conj_physical.out, structured: Pointwise<ConjFn>;
+
+    func: conj_physical(Tensor self) -> Tensor,
+    variants: function, kernel: conjugate else self, silent_view: true;
+
+    func: conj_physical_(Tensor(a!) self) -> Tensor(a!),
+    variants: function, kernel: conj_physical_;
+
+    func: conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, structured: Pointwise<ConjFn>;
 }

@@ -2,6 +2,7 @@
 //! once.
 
 use crate::generate::{Options, Pattern, not_negative};
+use crate::table::native;
 use monomorph_core::strides::Dims;
 use monomorph_core::{
     Complex64, DEFAULT_FLOAT, DType, Device, DeviceId, Element, Error, ErrorKind, Layout, Result, Scalar, Tensor,
@@ -168,51 +169,65 @@ pub fn logspace_out<D: Device>(
     between(start, end, steps, Some(base))?.write_sequence(out)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __spaced_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [linspace] (Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::spaced::linspace) { functional linspace; } }
-        { [linspace.Tensor_Tensor] (Tensor start, Tensor end, int steps, *, ScalarType? dtype=None,
-            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::spaced::linspace) { functional linspace; } }
-        { [linspace.Tensor_Scalar] (Tensor start, Scalar end, int steps, *, ScalarType? dtype=None,
-            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::spaced::linspace) { functional linspace; } }
-        { [linspace.Scalar_Tensor] (Scalar start, Tensor end, int steps, *, ScalarType? dtype=None,
-            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::spaced::linspace) { functional linspace; } }
-        { [linspace.out] (Scalar start, Scalar end, int steps) -> (Tensor) : hand ($crate::spaced::linspace_out) {
-            out linspace_out [linspace.out];
-        } }
-        { [linspace.Tensor_Tensor_out] (Tensor start, Tensor end, int steps) -> (Tensor)
-            : hand ($crate::spaced::linspace_out) { out linspace_out [linspace.Tensor_Tensor_out]; } }
-        { [linspace.Tensor_Scalar_out] (Tensor start, Scalar end, int steps) -> (Tensor)
-            : hand ($crate::spaced::linspace_out) { out linspace_out [linspace.Tensor_Scalar_out]; } }
-        { [linspace.Scalar_Tensor_out] (Scalar start, Tensor end, int steps) -> (Tensor)
-            : hand ($crate::spaced::linspace_out) { out linspace_out [linspace.Scalar_Tensor_out]; } }
-        { [logspace] (Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None,
-            Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::spaced::logspace) { functional logspace; } }
-        { [logspace.Tensor_Tensor] (Tensor start, Tensor end, int steps, float base=10.0, *,
-            ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::spaced::logspace) { functional logspace; } }
-        { [logspace.Tensor_Scalar] (Tensor start, Scalar end, int steps, float base=10.0, *,
-            ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::spaced::logspace) { functional logspace; } }
-        { [logspace.Scalar_Tensor] (Scalar start, Tensor end, int steps, float base=10.0, *,
-            ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::spaced::logspace) { functional logspace; } }
-        { [logspace.out] (Scalar start, Scalar end, int steps, float base=10.0) -> (Tensor)
-            : hand ($crate::spaced::logspace_out) { out logspace_out [logspace.out]; } }
-        { [logspace.Tensor_Tensor_out] (Tensor start, Tensor end, int steps, float base=10.0) -> (Tensor)
-            : hand ($crate::spaced::logspace_out) { out logspace_out [logspace.Tensor_Tensor_out]; } }
-        { [logspace.Tensor_Scalar_out] (Tensor start, Scalar end, int steps, float base=10.0) -> (Tensor)
-            : hand ($crate::spaced::logspace_out) { out logspace_out [logspace.Tensor_Scalar_out]; } }
-        { [logspace.Scalar_Tensor_out] (Scalar start, Tensor end, int steps, float base=10.0) -> (Tensor)
-            : hand ($crate::spaced::logspace_out) { out logspace_out [logspace.Scalar_Tensor_out]; } }
-    } };
+native! {
+    family: Spaced, functions: crate::fill::Fills;
+
+    func: linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: linspace;
+
+    func: linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: linspace;
+
+    func: linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: linspace;
+
+    func: linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: linspace;
+
+    func: linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: linspace_out;
+
+    func: linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: linspace_out;
+
+    func: linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: linspace_out;
+
+    func: linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: linspace_out;
+
+    func: logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: logspace;
+
+    func: logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: logspace;
+
+    func: logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: logspace;
+
+    func: logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: logspace;
+
+    func: logspace.out(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: logspace_out;
+
+    func: logspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, float base=10.0, *,
+        Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: logspace_out;
+
+    func: logspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, float base=10.0, *,
+        Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: logspace_out;
+
+    func: logspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, float base=10.0, *,
+        Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: logspace_out;
 }

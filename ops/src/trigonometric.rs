@@ -2,8 +2,10 @@
 
 use crate::algebra::{Coordinate, Trigonometric, TrueDivision, Value};
 use crate::pointwise::{Common, FloatComplex, Magnitude, Map, Reals, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
 use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within, im_signed, re_signed};
+use crate::table::native;
 use monomorph_core::{Complex64, DType};
 use std::f64::consts::PI;
 
@@ -149,52 +151,48 @@ impl Recorded for SincFn {
     };
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __trigonometric_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [sin] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::SinFn) {
-            functional sin; inplace sin_ [sin_]; out sin_out [sin.out];
-        } }
-        { [cos] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::CosFn) {
-            functional cos; inplace cos_ [cos_]; out cos_out [cos.out];
-        } }
-        { [tan] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::TanFn) {
-            functional tan; inplace tan_ [tan_]; out tan_out [tan.out];
-        } }
-        { [asin] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::AsinFn) {
-            functional asin; inplace asin_ [asin_]; out asin_out [asin.out];
-        } }
-        { [acos] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::AcosFn) {
-            functional acos; inplace acos_ [acos_]; out acos_out [acos.out];
-        } }
-        { [atan] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::AtanFn) {
-            functional atan; inplace atan_ [atan_]; out atan_out [atan.out];
-        } }
-        { [arcsin] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::trigonometric::AsinFn>) {
-            functional arcsin; inplace arcsin_ [arcsin_]; out arcsin_out [arcsin.out];
-        } }
-        { [arccos] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::trigonometric::AcosFn>) {
-            functional arccos; inplace arccos_ [arccos_]; out arccos_out [arccos.out];
-        } }
-        { [arctan] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::trigonometric::AtanFn>) {
-            functional arctan; inplace arctan_ [arctan_]; out arctan_out [arctan.out];
-        } }
-        { [atan2] (Tensor self, Tensor other) -> (Tensor) : formula ($crate::trigonometric::Atan2Fn) {
-            functional atan2; inplace atan2_ [atan2_]; out atan2_out [atan2.out];
-        } }
-        { [arctan2] (Tensor self, Tensor other) -> (Tensor) : op ($crate::Op<$crate::trigonometric::Atan2Fn>) {
-            functional arctan2; inplace arctan2_ [arctan2_]; out arctan2_out [arctan2.out];
-        } }
-        { [angle] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::AngleFn) {
-            functional angle; out angle_out [angle.out];
-        } }
-        { [sinc] (Tensor self) -> (Tensor) : formula ($crate::trigonometric::SincFn) {
-            functional sinc; inplace sinc_ [sinc_]; out sinc_out [sinc.out];
-        } }
-        { [special_sinc] (Tensor self) -> (Tensor) : op ($crate::Op<$crate::trigonometric::SincFn>) {
-            functional special_sinc; out special_sinc_out [special_sinc.out];
-        } }
-    } };
+native! {
+    family: Trigonometric;
+
+    func: sin(Tensor self) -> Tensor,
+    inplace: sin_, out: sin.out, variants: function, method, structured: Pointwise<SinFn>;
+
+    func: cos(Tensor self) -> Tensor,
+    inplace: cos_, out: cos.out, variants: function, method, structured: Pointwise<CosFn>;
+
+    func: tan(Tensor self) -> Tensor,
+    inplace: tan_, out: tan.out, variants: function, method, structured: Pointwise<TanFn>;
+
+    func: asin(Tensor self) -> Tensor,
+    inplace: asin_, out: asin.out, variants: function, method, structured: Pointwise<AsinFn>;
+
+    func: acos(Tensor self) -> Tensor,
+    inplace: acos_, out: acos.out, variants: function, method, structured: Pointwise<AcosFn>;
+
+    func: atan(Tensor self) -> Tensor,
+    inplace: atan_, out: atan.out, variants: function, method, structured: Pointwise<AtanFn>;
+
+    func: arcsin(Tensor self) -> Tensor,
+    inplace: arcsin_, out: arcsin.out, variants: function, method, structured: Pointwise<AsinFn>;
+
+    func: arccos(Tensor self) -> Tensor,
+    inplace: arccos_, out: arccos.out, variants: function, method, structured: Pointwise<AcosFn>;
+
+    func: arctan(Tensor self) -> Tensor,
+    inplace: arctan_, out: arctan.out, variants: function, method, structured: Pointwise<AtanFn>;
+
+    func: atan2(Tensor self, Tensor other) -> Tensor,
+    inplace: atan2_, out: atan2.out, variants: function, method, structured: Pointwise<Atan2Fn>;
+
+    func: arctan2(Tensor self, Tensor other) -> Tensor,
+    inplace: arctan2_, out: arctan2.out, variants: function, method, structured: Pointwise<Atan2Fn>;
+
+    func: angle(Tensor self) -> Tensor,
+    out: angle.out, variants: function, method, structured: Pointwise<AngleFn>;
+
+    func: sinc(Tensor self) -> Tensor,
+    inplace: sinc_, out: sinc.out, variants: function, method, structured: Pointwise<SincFn>;
+
+    func: special_sinc(Tensor self) -> Tensor,
+    out: special_sinc.out, variants: function, method, structured: Pointwise<SincFn>;
 }

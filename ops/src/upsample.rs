@@ -3,6 +3,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::pointwise::Prebuilt;
+use crate::table::native;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::check_ndim;
 use monomorph_core::structured::{Executes, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink};
@@ -191,18 +192,12 @@ fn sizes_and_scale(
     }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __upsample_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [upsample_nearest1d] (Tensor self, SymInt[1] output_size, float? scales=None) -> (Tensor)
-            : template ($crate::upsample::UpsampleNearest1d) {
-            functional upsample_nearest1d; out upsample_nearest1d_out [upsample_nearest1d.out];
-        } }
-        { [upsample_nearest1d.vec] (Tensor input, SymInt[]? output_size, float[]? scale_factors) -> (Tensor)
-            : op ($crate::upsample::UpsampleNearest1dVec) {
-            functional upsample_nearest1d_vec;
-        } }
-    } };
+native! {
+    family: Upsample;
+
+    func: upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor,
+    out: upsample_nearest1d.out, variants: function, method, structured: UpsampleNearest1d;
+
+    func: upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor,
+    variants: function, name: upsample_nearest1d_vec, operator: UpsampleNearest1dVec;
 }

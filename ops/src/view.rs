@@ -4,6 +4,7 @@
 //! Strides and offsets are computed modulo 2⁶⁴, as `monomorph_core::strides` explains: exact for elements that exist.
 #![deny(clippy::arithmetic_side_effects)]
 
+use crate::table::native;
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use smallvec::SmallVec;
@@ -261,60 +262,55 @@ pub fn alias(g: &Geometry) -> Result<Geometry> {
     Ok(g.clone())
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __view_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [view] (Tensor(a) self, SymInt[] size) -> (Tensor(a)) : view ($crate::view::view) { functional view; } }
-        { [view.dtype] (Tensor(a) self, ScalarType dtype) -> (Tensor(a)) : view ($crate::view::view_dtype) {
-            functional view_dtype; copy view_dtype_copy [view_copy.dtype]; copyout - [view_copy.dtype_out];
-        } }
-        { [permute] (Tensor(a) self, int[] dims) -> (Tensor(a)) : view ($crate::view::permute) {
-            functional permute; copy permute_copy [permute_copy]; copyout - [permute_copy.out];
-        } }
-        { [transpose.int] (Tensor(a) self, int dim0, int dim1) -> (Tensor(a)) : view ($crate::view::transpose) {
-            functional transpose; inplace transpose_ [transpose_];
-            copy transpose_copy [transpose_copy.int]; copyout - [transpose_copy.int_out];
-        } }
-        { [expand] (Tensor(a) self, SymInt[] size, *, bool implicit=False) -> (Tensor(a))
-            : view ($crate::view::expand) {
-            functional expand; copy expand_copy [expand_copy]; copyout - [expand_copy.out];
-        } }
-        { [squeeze] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::squeeze) {
-            functional squeeze; inplace squeeze_ [squeeze_];
-            copy squeeze_copy [squeeze_copy]; copyout - [squeeze_copy.out];
-        } }
-        { [squeeze.dim] (Tensor(a) self, int dim) -> (Tensor(a)) : view ($crate::view::squeeze_dim) {
-            functional squeeze_dim; inplace squeeze_dim_ [squeeze_.dim];
-            copy squeeze_dim_copy [squeeze_copy.dim]; copyout - [squeeze_copy.dim_out];
-        } }
-        { [squeeze.dims] (Tensor(a) self, int[] dim) -> (Tensor(a)) : view ($crate::view::squeeze_dims) {
-            functional squeeze_dims; inplace squeeze_dims_ [squeeze_.dims];
-            copy squeeze_dims_copy [squeeze_copy.dims]; copyout - [squeeze_copy.dims_out];
-        } }
-        { [unsqueeze] (Tensor(a) self, int dim) -> (Tensor(a)) : view ($crate::view::unsqueeze) {
-            functional unsqueeze; inplace unsqueeze_ [unsqueeze_];
-            copy unsqueeze_copy [unsqueeze_copy]; copyout - [unsqueeze_copy.out];
-        } }
-        { [select.int] (Tensor(a) self, int dim, SymInt index) -> (Tensor(a)) : view ($crate::view::select) {
-            functional select; copy select_copy [select_copy.int]; copyout - [select_copy.int_out];
-        } }
-        { [slice.Tensor] (Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> (Tensor(a))
-            : view ($crate::view::slice) {
-            functional slice; copy slice_copy [slice_copy.Tensor]; copyout - [slice_copy.Tensor_out];
-        } }
-        { [narrow] (Tensor(a) self, int dim, SymInt start, SymInt length) -> (Tensor(a))
-            : view ($crate::view::narrow) {
-            functional narrow; copy narrow_copy [narrow_copy]; copyout - [narrow_copy.out];
-        } }
-        { [as_strided] (Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> (Tensor(a))
-            : view ($crate::view::as_strided) {
-            functional as_strided; inplace as_strided_ [as_strided_];
-            copy as_strided_copy [as_strided_copy]; copyout - [as_strided_copy.out];
-        } }
-        { [alias] (Tensor(a) self) -> (Tensor(a)) : view ($crate::view::alias) {
-            functional alias; copy alias_copy [alias_copy]; copyout - [alias_copy.out];
-        } }
-    } };
+native! {
+    family: View, functions: crate::fill::Fills;
+
+    func: view(Tensor(a) self, SymInt[] size) -> Tensor(a),
+    variants: function, method, view: view;
+
+    func: view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a),
+    copy: view_copy.dtype, copy_out: view_copy.dtype_out, variants: function, method, name: view_dtype,
+    view: view_dtype;
+
+    func: permute(Tensor(a) self, int[] dims) -> Tensor(a),
+    copy: permute_copy, copy_out: permute_copy.out, variants: function, method, view: permute;
+
+    func: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a),
+    inplace: transpose_, copy: transpose_copy.int, copy_out: transpose_copy.int_out, variants: function, method,
+    view: transpose;
+
+    func: expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a),
+    copy: expand_copy, copy_out: expand_copy.out, variants: function, method, view: expand;
+
+    func: squeeze(Tensor(a) self) -> Tensor(a),
+    inplace: squeeze_, copy: squeeze_copy, copy_out: squeeze_copy.out, variants: function, method, view: squeeze;
+
+    func: squeeze.dim(Tensor(a) self, int dim) -> Tensor(a),
+    inplace: squeeze_.dim, copy: squeeze_copy.dim, copy_out: squeeze_copy.dim_out, variants: function, method,
+    name: squeeze_dim, view: squeeze_dim;
+
+    func: squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a),
+    inplace: squeeze_.dims, copy: squeeze_copy.dims, copy_out: squeeze_copy.dims_out, variants: function, method,
+    name: squeeze_dims, view: squeeze_dims;
+
+    func: unsqueeze(Tensor(a) self, int dim) -> Tensor(a),
+    inplace: unsqueeze_, copy: unsqueeze_copy, copy_out: unsqueeze_copy.out, variants: function, method,
+    view: unsqueeze;
+
+    func: select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a),
+    copy: select_copy.int, copy_out: select_copy.int_out, variants: function, method, view: select;
+
+    func: slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None,
+        SymInt step=1) -> Tensor(a),
+    copy: slice_copy.Tensor, copy_out: slice_copy.Tensor_out, variants: function, method, view: slice;
+
+    func: narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a),
+    copy: narrow_copy, copy_out: narrow_copy.out, variants: function, method, view: narrow;
+
+    func: as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a),
+    inplace: as_strided_, copy: as_strided_copy, copy_out: as_strided_copy.out, variants: function, method,
+    view: as_strided;
+
+    func: alias(Tensor(a) self) -> Tensor(a),
+    copy: alias_copy, copy_out: alias_copy.out, variants: function, method, view: alias;
 }

@@ -1,6 +1,7 @@
 //! Window functions of signal processing: the steps of PyTorch's compositions, each rounded to the dtype as its operators would.
 
 use crate::generate::{Options, Pattern, not_negative};
+use crate::table::native;
 use monomorph_core::strides::Dims;
 use monomorph_core::{
     DEFAULT_FLOAT, DType, Device, DeviceId, Element, ErrorKind, Layout, Result, Scalar, Tensor, observe, with_element,
@@ -178,88 +179,99 @@ windows! {
     kaiser_window_beta kaiser_window_beta_out (periodic: bool, beta: f64) "kaiser_window" Shape::Kaiser(beta), periodic;
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __windows_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [bartlett_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::bartlett_window) { functional bartlett_window; } }
-        { [bartlett_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::bartlett_window_out) {
-            out - [bartlett_window.out];
-        } }
-        { [bartlett_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::bartlett_window_periodic) { functional bartlett_window_periodic; } }
-        { [bartlett_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::bartlett_window_periodic_out) {
-            out - [bartlett_window.periodic_out];
-        } }
-        { [blackman_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::blackman_window) { functional blackman_window; } }
-        { [blackman_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::blackman_window_out) {
-            out - [blackman_window.out];
-        } }
-        { [blackman_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::blackman_window_periodic) { functional blackman_window_periodic; } }
-        { [blackman_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::blackman_window_periodic_out) {
-            out - [blackman_window.periodic_out];
-        } }
-        { [hann_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::hann_window) { functional hann_window; } }
-        { [hann_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::hann_window_out) {
-            out - [hann_window.out];
-        } }
-        { [hann_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::hann_window_periodic) { functional hann_window_periodic; } }
-        { [hann_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::hann_window_periodic_out) {
-            out - [hann_window.periodic_out];
-        } }
-        { [hamming_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::hamming_window) { functional hamming_window; } }
-        { [hamming_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::hamming_window_out) {
-            out - [hamming_window.out];
-        } }
-        { [hamming_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::hamming_window_periodic) { functional hamming_window_periodic; } }
-        { [hamming_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::hamming_window_periodic_out) {
-            out - [hamming_window.periodic_out];
-        } }
-        { [kaiser_window] (int window_length, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::kaiser_window) { functional kaiser_window; } }
-        { [kaiser_window.out] (int window_length) -> (Tensor) : hand ($crate::windows::kaiser_window_out) {
-            out - [kaiser_window.out];
-        } }
-        { [kaiser_window.periodic] (int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::kaiser_window_periodic) { functional kaiser_window_periodic; } }
-        { [kaiser_window.periodic_out] (int window_length, bool periodic) -> (Tensor) : hand ($crate::windows::kaiser_window_periodic_out) {
-            out - [kaiser_window.periodic_out];
-        } }
-        { [hamming_window.periodic_alpha] (int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::hamming_window_alpha) { functional hamming_window_alpha; } }
-        { [hamming_window.periodic_alpha_out] (int window_length, bool periodic, float alpha) -> (Tensor) : hand ($crate::windows::hamming_window_alpha_out) {
-            out - [hamming_window.periodic_alpha_out];
-        } }
-        { [hamming_window.periodic_alpha_beta] (int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::hamming_window_alpha_beta) { functional hamming_window_alpha_beta; } }
-        { [hamming_window.periodic_alpha_beta_out] (int window_length, bool periodic, float alpha, float beta) -> (Tensor) : hand ($crate::windows::hamming_window_alpha_beta_out) {
-            out - [hamming_window.periodic_alpha_beta_out];
-        } }
-        { [kaiser_window.beta] (int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None,
-            Device? device=None, bool? pin_memory=None) -> (Tensor)
-            : hand ($crate::windows::kaiser_window_beta) { functional kaiser_window_beta; } }
-        { [kaiser_window.beta_out] (int window_length, bool periodic, float beta) -> (Tensor) : hand ($crate::windows::kaiser_window_beta_out) {
-            out - [kaiser_window.beta_out];
-        } }
-    } };
+native! {
+    family: Windows, functions: crate::fill::Fills;
+
+    func: bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: bartlett_window;
+
+    func: bartlett_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: bartlett_window_out;
+
+    func: bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: bartlett_window_periodic, kernel: bartlett_window_periodic;
+
+    func: bartlett_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: bartlett_window_periodic_out;
+
+    func: blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: blackman_window;
+
+    func: blackman_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: blackman_window_out;
+
+    func: blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: blackman_window_periodic, kernel: blackman_window_periodic;
+
+    func: blackman_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: blackman_window_periodic_out;
+
+    func: hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: hann_window;
+
+    func: hann_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: hann_window_out;
+
+    func: hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: hann_window_periodic, kernel: hann_window_periodic;
+
+    func: hann_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: hann_window_periodic_out;
+
+    func: hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: hamming_window;
+
+    func: hamming_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: hamming_window_out;
+
+    func: hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: hamming_window_periodic, kernel: hamming_window_periodic;
+
+    func: hamming_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: hamming_window_periodic_out;
+
+    func: kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
+        bool? pin_memory=None) -> Tensor,
+    variants: function, kernel: kaiser_window;
+
+    func: kaiser_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: kaiser_window_out;
+
+    func: kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
+        Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: kaiser_window_periodic, kernel: kaiser_window_periodic;
+
+    func: kaiser_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: kaiser_window_periodic_out;
+
+    func: hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: hamming_window_alpha, kernel: hamming_window_alpha;
+
+    func: hamming_window.periodic_alpha_out(int window_length, bool periodic, float alpha, *,
+        Tensor(a!) out) -> Tensor(a!),
+    kernel: hamming_window_alpha_out;
+
+    func: hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *,
+        ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: hamming_window_alpha_beta, kernel: hamming_window_alpha_beta;
+
+    func: hamming_window.periodic_alpha_beta_out(int window_length, bool periodic, float alpha, float beta, *,
+        Tensor(a!) out) -> Tensor(a!),
+    kernel: hamming_window_alpha_beta_out;
+
+    func: kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None,
+        Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
+    variants: function, name: kaiser_window_beta, kernel: kaiser_window_beta;
+
+    func: kaiser_window.beta_out(int window_length, bool periodic, float beta, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: kaiser_window_beta_out;
 }

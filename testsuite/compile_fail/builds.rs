@@ -12,9 +12,10 @@ impl<V: monomorph::algebra::Ordered> Map<V> for Larger {
     }
 }
 monomorph::operators! {
-    { [my::larger] (Tensor self, Tensor other, Scalar scale) -> (Tensor) : formula (Larger) {
-        functional larger; inplace larger_ [my::larger_]; out larger_out [my::larger.out];
-    } }
+    family: Mine;
+
+    func: my::larger(Tensor self, Tensor other, Scalar scale) -> Tensor,
+    inplace: my::larger_, out: my::larger.out, variants: function, method, structured: Pointwise<Larger>;
 }
 
 reduction! { Largest "largest": Ordered, Common, NoIdentity => Common; ReduceRule::OWN }

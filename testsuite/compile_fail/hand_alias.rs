@@ -6,7 +6,10 @@ fn twice<D: Device>(x: &Tensor<D>, _times: i64) -> Result<Tensor<D>> {
 }
 
 monomorph::operators! {
-    { [my::twice] (Tensor(a) self, int times) -> (Tensor(b)) : hand (twice) { functional twice; } }
+    family: Mine;
+
+    func: my::twice(Tensor(a) self, int times) -> Tensor(b),
+    variants: function, kernel: twice;
 }
 
 fn main() {}

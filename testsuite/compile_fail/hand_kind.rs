@@ -6,7 +6,10 @@ fn twice<D: Device>(x: &Tensor<D>, _times: i64) -> Result<Tensor<D>> {
 }
 
 monomorph::operators! {
-    { [my::twice] (Tensor self, bool times) -> (Tensor) : hand (twice) { functional twice; } }
+    family: Mine;
+
+    func: my::twice(Tensor self, bool times) -> Tensor,
+    variants: function, kernel: twice;
 }
 
 fn main() {}

@@ -9,9 +9,10 @@ impl<V: Num> Map<V> for Axpy {
     }
 }
 monomorph::operators! {
-    { [my::axpy] (Scalar alpha, Tensor self, Tensor other) -> (Tensor) : formula (Axpy) {
-        inplace axpy_ [my::axpy_];
-    } }
+    family: Mine;
+
+    func: my::axpy(Scalar alpha, Tensor self, Tensor other) -> Tensor,
+    inplace: my::axpy_, structured: Pointwise<Axpy>;
 }
 
 fn main() {}

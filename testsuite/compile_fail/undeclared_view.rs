@@ -6,7 +6,10 @@ fn same(g: &Geometry, _dim: i64) -> Result<Geometry> {
 }
 
 monomorph::operators! {
-    { [my::same] (Tensor self, int dim) -> (Tensor) : view (same) { functional same_view; } }
+    family: Mine;
+
+    func: my::same(Tensor self, int dim) -> Tensor,
+    variants: function, method, name: same_view, view: same;
 }
 
 fn main() {}

@@ -6,7 +6,10 @@ fn same(g: &Geometry, _dim: i64) -> Result<Geometry> {
 }
 
 monomorph::operators! {
-    { [my::same] (Tensor(a) self) -> (Tensor(a)) : view (same) { functional same_view; } }
+    family: Mine;
+
+    func: my::same(Tensor(a) self) -> Tensor(a),
+    variants: function, method, name: same_view, view: same;
 }
 
 fn main() {}

@@ -9,9 +9,10 @@ impl<V: Num> Map<V> for Axpy {
     }
 }
 monomorph::operators! {
-    { [my::axpy] (Tensor self, Tensor other, int alpha) -> (Tensor) : formula (Axpy) {
-        functional axpy;
-    } }
+    family: Mine;
+
+    func: my::axpy(Tensor self, Tensor other, int alpha) -> Tensor,
+    variants: function, method, structured: Pointwise<Axpy>;
 }
 
 fn main() {}

@@ -127,11 +127,11 @@ where
 pub fn formulas() -> Vec<Formula> {
     let mut all = Vec::new();
     macro_rules! push {
-        ($formula:path) => {
-            all.push(formula::<$formula>(stringify!($formula)));
+        ($formula:ty, $name:literal) => {
+            all.push(formula::<$formula>($name));
         };
     }
-    monomorph::ops::for_each_formula! { push }
+    monomorph::ops::for_each_kernel! { Pointwise push }
     all
 }
 

@@ -1,7 +1,7 @@
 //! The operator table on the terminal, and the lines of a new operator. Owns the printing, not the table.
 
 use monomorph::core::dispatch::{DispatchKey, Resolution, Source};
-use monomorph::ops::table::{Row, RowForm, rows};
+use monomorph::ops::table::{Declaration, Form, declarations};
 use serde_json::{Value, json};
 
 /// `cargo xtask ops [--json | --coverage FILE | --support]`: every row with its forms; the closing line counts.
@@ -15,18 +15,18 @@ pub(crate) fn print(args: &[String]) -> Result<bool, String> {
         print!("{}", crate::support::page());
         return Ok(true);
     }
-    let rows = rows();
+    let rows: Vec<_> = declarations().collect();
     match args {
         [] => table(&rows),
-        [flag] if flag == "--json" => println!("{:#}", Value::from_iter(rows.iter().map(row_json))),
+        [flag] if flag == "--json" => println!("{:#}", Value::from_iter(rows.iter().map(|row| row_json(row)))),
         [other, ..] => return Err(format!("ops takes --json, --coverage FILE, --support or nothing, got {other}")),
     }
     Ok(true)
 }
 
 /// The schema of a form, and the devices that have a kernel for it.
-fn registered(form: &RowForm) -> Option<(String, Vec<&'static str>)> {
-    let handle = monomorph::dispatcher().find(form.overload.as_deref()?).ok()?;
+fn registered(form: &Form) -> Option<(String, Vec<&'static str>)> {
+    let handle = monomorph::dispatcher().find(form.overload()?).ok()?;
     let computes = |(key, resolution, _): &(DispatchKey, Resolution, _)| {
         key.is_dense() && matches!(resolution.source, Source::Kernel(_))
     };
@@ -34,29 +34,29 @@ fn registered(form: &RowForm) -> Option<(String, Vec<&'static str>)> {
     Some((handle.schema().ok()?.to_string(), backends.map(|backend| backend.kind().name()).collect()))
 }
 
-fn table(rows: &[Row]) {
+fn table(rows: &[&Declaration]) {
     for row in rows {
         println!("{}  ({} {})", row.name, row.kind, row.definition);
-        for form in &row.forms {
+        for form in row.forms {
             let function = form.function.unwrap_or("-");
             match registered(form) {
                 Some((schema, devices)) => {
-                    println!("  {:<15} {function:<20} {:<9} {schema}", form.form, devices.join(","));
+                    println!("  {:<15} {function:<20} {:<9} {schema}", form.kind, devices.join(","));
                 }
-                None => println!("  {:<15} {function}", form.form),
+                None => println!("  {:<15} {function}", form.kind),
             }
         }
     }
-    let forms = rows.iter().flat_map(|row| &row.forms);
+    let forms = rows.iter().flat_map(|row| row.forms);
     let functions = forms.filter(|form| form.function.is_some()).count();
     println!("{} rows, {} overloads, {functions} functions", rows.len(), monomorph::dispatcher().operators().len());
 }
 
-fn row_json(row: &Row) -> Value {
-    let form = |form: &RowForm| {
+fn row_json(row: &Declaration) -> Value {
+    let form = |form: &Form| {
         let (schema, devices) = registered(form).unzip();
-        let RowForm { form, function, overload } = form;
-        json!({ "form": form, "function": function, "overload": overload, "schema": schema, "devices": devices })
+        let (kind, function, overload) = (form.kind.to_string(), form.function, form.overload());
+        json!({ "form": kind, "function": function, "overload": overload, "schema": schema, "devices": devices })
     };
     let forms: Vec<Value> = row.forms.iter().map(form).collect();
     json!({ "name": row.name, "kind": row.kind, "definition": row.definition, "forms": forms })
@@ -99,10 +99,9 @@ impl<V: Real> Map<V> for FORMULA {
 }
 record! { FORMULA \"NAME: x\", Any within 1: float |[x], []| x }
 
-// In the rows of that file. If the file is new, name its macro in ops/src/table/rows.rs and its bounds in ops/src/lib.rs.
-        { [NAME] (Tensor self) -> (Tensor) : formula ($crate::FAMILY::FORMULA) {
-            functional NAME; inplace NAME_ [NAME_]; out NAME_out [NAME.out];
-        } }";
+// Among the declarations of that file. If the file is new, name it in the families of ops/src/lib.rs.
+    func: NAME(Tensor self) -> Tensor,
+    inplace: NAME_, out: NAME.out, variants: function, method, structured: Pointwise<FORMULA>;";
 
 #[cfg(test)]
 mod tests {
@@ -113,7 +112,7 @@ mod tests {
         let text = new_op_text("log_of_nothing").expect("a fitting name");
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("//")).count();
         assert!(lines <= 20, "{lines} lines");
-        assert!(text.contains("LogOfNothingFn \"log_of_nothing\"") && text.contains("[log_of_nothing.out]"));
+        assert!(text.contains("LogOfNothingFn \"log_of_nothing\"") && text.contains("out: log_of_nothing.out"));
         for name in ["", "Hypot", "hypot_", "2d", "a b", "exp", "log_sigmoid"] {
             assert!(new_op_text(name).is_err(), "{name}");
         }
@@ -121,9 +120,7 @@ mod tests {
 
     #[test]
     fn every_overload_of_the_registry_is_a_form_of_a_row() {
-        let rows = rows();
-        let mut listed: Vec<&str> =
-            rows.iter().flat_map(|row| &row.forms).filter_map(|form| form.overload.as_deref()).collect();
+        let mut listed: Vec<&str> = declarations().flat_map(|row| row.forms).filter_map(Form::overload).collect();
         listed.sort_unstable();
         let operators = monomorph::dispatcher().operators();
         let registered: Vec<&str> = operators.iter().map(|handle| handle.name()).collect();

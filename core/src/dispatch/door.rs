@@ -6,7 +6,7 @@ use super::lock::retire;
 use super::results;
 use super::returns::Returned;
 use super::signature::{CanonicalList, KernelFn};
-use super::stack::{BoxedFn, Stack};
+use super::stack::Stack;
 use crate::annotations::checked_call;
 use crate::error::Result;
 use crate::ivalue::IValue;
@@ -77,8 +77,11 @@ impl Object {
     /// The same with a boxed function of its own: no code is made for the way from the stack. Inlined, as all that is generic over the
     /// function must be, so that it is compiled where the function is.
     #[inline]
-    pub(super) fn with_stack<M: 'static, F: KernelFn<M>>(f: F, boxed: BoxedFn) -> Object {
-        Object { unboxed: Some(Box::new(Door(typed::<M, F>(f)))), boxed: stack_door(boxed) }
+    pub(super) fn with_stack<M: 'static, F: KernelFn<M>>(
+        f: F,
+        boxed: impl Fn(&mut Stack) -> Result<()> + Send + Sync + 'static,
+    ) -> Object {
+        Object { unboxed: Some(Box::new(Door(typed::<M, F>(f)))), boxed: Box::new(move |_, stack| boxed(stack)) }
     }
 
     /// Calls through the boxed door, with no check.
@@ -89,7 +92,7 @@ impl Object {
     /// Calls through the boxed door. Results that are not those of the schema are an error, and dropped: the stack is
     /// empty then, since the arguments are gone.
     pub(super) fn call_boxed(&self, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
-        checked_call(frame.schema, stack, |stack| {
+        checked_call(frame.schema, frame.silent_view, stack, |stack| {
             (self.boxed)(frame, stack)?;
             results::check(frame.schema, stack).inspect_err(|_| stack.clear())
         })
@@ -116,10 +119,6 @@ impl Object {
         }
         O::take(&mut stack).ok_or_else(|| results::wrong(frame.schema, &stack))
     }
-}
-
-fn stack_door(boxed: BoxedFn) -> BoxedDoor {
-    Box::new(move |_, stack| boxed(stack))
 }
 
 /// A boxed call of an unboxed kernel.

@@ -98,6 +98,11 @@ impl OperatorHandle {
         Ok(defined(&self.seen().value)?.schema.clone())
     }
 
+    /// Whether results may share storage with arguments though the schema does not say so.
+    pub(super) fn is_silent_view(&self) -> bool {
+        defined(&self.seen().value).is_ok_and(|defined| defined.flags.silent_view)
+    }
+
     /// What serves each key and why, with the name of its kernel.
     pub fn explain(&self) -> Vec<(DispatchKey, Resolution, Option<&'static str>)> {
         let table = self.seen().value.clone();
@@ -174,7 +179,8 @@ impl OperatorHandle {
             Some(object) => object,
             None => made(seen, key.index(), kernel)?,
         };
-        let frame = Frame { handle: self, schema: &defined.schema, keys, key };
+        let silent_view = defined.flags.silent_view;
+        let frame = Frame { handle: self, schema: &defined.schema, silent_view, keys, key };
         call(object, &frame, slot)
     }
 

@@ -13,7 +13,7 @@ use super::key::DispatchKey;
 use super::lock::retire;
 use super::set::KeySet;
 use super::signature::KernelFn;
-use super::stack::{BoxedFn, Stack};
+use super::stack::Stack;
 use crate::device::Device;
 use crate::error::Result;
 use crate::schema::Schema;
@@ -26,6 +26,7 @@ use std::sync::Arc;
 pub struct Frame<'a> {
     pub(super) handle: &'a OperatorHandle,
     pub(super) schema: &'a Schema,
+    pub(super) silent_view: bool,
     pub(super) keys: KeySet,
     pub(super) key: DispatchKey,
 }
@@ -151,14 +152,17 @@ impl KernelFunction {
     }
 
     /// A boxed kernel that does not ask which call it serves.
-    pub fn stack(f: BoxedFn) -> KernelFunction {
+    pub fn stack(f: impl Fn(&mut Stack) -> Result<()> + Send + Sync + 'static) -> KernelFunction {
         KernelFunction::boxed(move |_, stack| f(stack))
     }
 
     /// A kernel from a function, with a boxed door of its own, which may take more than the function can be given: numbers in
     /// place of tensors.
     #[inline]
-    pub fn with_stack<M: 'static, F: KernelFn<M>>(f: F, boxed: BoxedFn) -> KernelFunction {
+    pub fn with_stack<M: 'static, F: KernelFn<M>>(
+        f: F,
+        boxed: impl Fn(&mut Stack) -> Result<()> + Send + Sync + 'static,
+    ) -> KernelFunction {
         KernelFunction {
             name: type_name::<F>(),
             kind: KernelKind::Function,

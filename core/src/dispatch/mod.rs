@@ -66,7 +66,7 @@ pub use kernel::{BoxedKernel, Frame, KernelFunction, KernelKind};
 pub use key::{AliasKey, Backend, DispatchKey, Functionality, RegistrationKey};
 pub use library::Library;
 pub use operator::Flags;
-pub use parameter::{Canonical, Kind, Parameter, tensors, values};
+pub use parameter::{Canonical, Kind, Parameter, Unboxed, tensors, values};
 pub use resolve::{Resolution, Source};
 pub use returns::{KernelReturn, KernelValue, Returned};
 pub use set::{KeyGuard, KeySet};

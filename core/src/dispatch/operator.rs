@@ -26,11 +26,14 @@ pub struct Flags {
     pub manual_registration: bool,
     /// Overrides what the schema says: true if the device comes from the `device` argument although there is a tensor.
     pub factory: Option<bool>,
+    /// Results may share storage with arguments though the schema does not say so. Such are PyTorch's unsafe views, of which callers promise
+    /// to use only one tensor from then on, and composed operators that return their argument where there is nothing to compute.
+    pub silent_view: bool,
 }
 
 impl Default for Flags {
     fn default() -> Flags {
-        Flags { device_guard: true, device_check: true, manual_registration: false, factory: None }
+        Flags { device_guard: true, device_check: true, manual_registration: false, factory: None, silent_view: false }
     }
 }
 

@@ -11,7 +11,10 @@ use crate::tensor::AnyTensor;
 use std::fmt;
 
 pub mod tensors;
+mod unboxed;
 pub mod values;
+
+pub use unboxed::Unboxed;
 
 /// The schema type that a parameter stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

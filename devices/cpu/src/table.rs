@@ -1,23 +1,21 @@
 //! The kernel table: the kernels of every in-tree formula and fold, compiled in this crate. A module for each family, see
-//! [`for_each_family!`](monomorph_ops::for_each_family!).
+//! [`for_each_kernel!`](monomorph_ops::for_each_kernel!).
 
 macro_rules! prebuild {
-    ($formula:path) => {
+    ($formula:ty, $name:literal) => {
         crate::prebuilt! { $formula }
     };
 }
 
 macro_rules! prebuild_fold {
-    ($fold:path) => {
+    ($fold:ty, $name:literal) => {
         crate::prebuilt_reductions! { $fold }
     };
 }
-macro_rules! prebuild_family {
-    ($family:ident $rows:ident) => {
-        mod $family {
-            monomorph_ops::$rows! { __each formula prebuild }
-            monomorph_ops::$rows! { __each fold prebuild_fold }
-        }
-    };
+
+mod pointwise {
+    monomorph_ops::for_each_kernel! { modules Pointwise prebuild }
 }
-monomorph_ops::for_each_family! { prebuild_family }
+mod reduce {
+    monomorph_ops::for_each_kernel! { modules Reduce prebuild_fold }
+}

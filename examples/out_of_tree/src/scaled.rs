@@ -13,7 +13,8 @@ impl<V: Num> Map<V> for Axpy {
 }
 
 monomorph::operators! { [Arena]
-    { [arena::axpy] (Tensor self, Tensor other, Scalar alpha) -> (Tensor) : formula (Axpy) {
-        functional axpy; inplace axpy_ [arena::axpy_]; out axpy_out [arena::axpy.out];
-    } }
+    family: Mine;
+
+    func: arena::axpy(Tensor self, Tensor other, Scalar alpha) -> Tensor,
+    inplace: arena::axpy_, out: arena::axpy.out, variants: function, method, structured: Pointwise<Axpy>;
 }

@@ -4,6 +4,7 @@
 
 use super::callees::Callees;
 use super::shape::{all_at_least, at_least, each};
+use crate::table::native;
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{AnyTensor, Category, DType, ErrorKind, MemoryFormat, Result, ResultType, list};
 use std::borrow::Borrow;
@@ -129,36 +130,36 @@ pub fn column_stack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) 
     hstack(calls, &each(tensors, column)?)
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __composite_join_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [cat] (Tensor[] tensors, int dim=0) -> (Tensor) : explicit ($crate::composite::join::cat) {
-            functional cat; outapart - [cat.out];
-        } }
-        { [concat] (Tensor[] tensors, int dim=0) -> (Tensor) : redirect (cat) { functional concat; out - [concat.out]; } }
-        { [concatenate] (Tensor[] tensors, int dim=0) -> (Tensor) : redirect (cat) {
-            functional concatenate; out - [concatenate.out];
-        } }
-        { [stack] (Tensor[] tensors, int dim=0) -> (Tensor) : explicit ($crate::composite::join::stack) {
-            functional stack; outapart - [stack.out];
-        } }
-        { [_stack] (Tensor[] tensors, int dim=0) -> (Tensor) : explicit ($crate::composite::join::stack) {
-            functional -; outapart - [_stack.out];
-        } }
-        { [hstack] (Tensor[] tensors) -> (Tensor) : implicit ($crate::composite::join::hstack) {
-            functional hstack; outapart - [hstack.out];
-        } }
-        { [vstack] (Tensor[] tensors) -> (Tensor) : implicit ($crate::composite::join::vstack) {
-            functional vstack; outapart - [vstack.out];
-        } }
-        { [row_stack] (Tensor[] tensors) -> (Tensor) : redirect (vstack) { functional row_stack; out - [row_stack.out]; } }
-        { [dstack] (Tensor[] tensors) -> (Tensor) : implicit ($crate::composite::join::dstack) {
-            functional dstack; outapart - [dstack.out];
-        } }
-        { [column_stack] (Tensor[] tensors) -> (Tensor) : implicit ($crate::composite::join::column_stack) {
-            functional column_stack; outapart - [column_stack.out];
-        } }
-    } };
+native! {
+    family: CompositeJoin, functions: crate::fill::Fills;
+
+    func: cat(Tensor[] tensors, int dim=0) -> Tensor,
+    out_apart: cat.out, variants: function, composite: explicit cat;
+
+    func: concat(Tensor[] tensors, int dim=0) -> Tensor,
+    out: concat.out, variants: function, redirect: cat;
+
+    func: concatenate(Tensor[] tensors, int dim=0) -> Tensor,
+    out: concatenate.out, variants: function, redirect: cat;
+
+    func: stack(Tensor[] tensors, int dim=0) -> Tensor,
+    out_apart: stack.out, variants: function, composite: explicit stack;
+
+    func: _stack(Tensor[] tensors, int dim=0) -> Tensor,
+    out_apart: _stack.out, composite: explicit stack;
+
+    func: hstack(Tensor[] tensors) -> Tensor,
+    out_apart: hstack.out, variants: function, composite: implicit hstack;
+
+    func: vstack(Tensor[] tensors) -> Tensor,
+    out_apart: vstack.out, variants: function, composite: implicit vstack;
+
+    func: row_stack(Tensor[] tensors) -> Tensor,
+    out: row_stack.out, variants: function, redirect: vstack;
+
+    func: dstack(Tensor[] tensors) -> Tensor,
+    out_apart: dstack.out, variants: function, composite: implicit dstack;
+
+    func: column_stack(Tensor[] tensors) -> Tensor,
+    out_apart: column_stack.out, variants: function, composite: implicit column_stack;
 }

@@ -37,6 +37,9 @@ impl ArgType for Whole {
     fn get(value: &IValue) -> Option<&IValue> {
         TensorArg::get(value).map(|_| value)
     }
+    fn shorten<'s, 'long: 's>(value: &'long IValue) -> &'s IValue {
+        value
+    }
 }
 
 /// `Tensor?`, as it is.
@@ -47,6 +50,9 @@ impl ArgType for MaybeWhole {
     type Value<'t> = &'t IValue;
     fn get(value: &IValue) -> Option<&IValue> {
         if matches!(value, IValue::None) { Some(value) } else { Whole::get(value) }
+    }
+    fn shorten<'s, 'long: 's>(value: &'long IValue) -> &'s IValue {
+        value
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::callees::Callees;
 use super::{operand, tensor};
+use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result, list};
@@ -142,26 +143,36 @@ pub fn type_as(calls: &Calls<'_>, this: &IValue, other: &IValue) -> Result<AnyTe
     calls.tensor("to.other", [this.clone(), other.clone(), false.into(), false.into(), IValue::None])
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __composite_shape_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [broadcast_tensors] (Tensor[] tensors) -> (Tensor[])
-            : implicit ($crate::composite::shape::broadcast_tensors) { functional broadcast_tensors; } }
-        { [atleast_1d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_1d) { functional atleast_1d; } }
-        { [atleast_2d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_2d) { functional atleast_2d; } }
-        { [atleast_3d] (Tensor self) -> (Tensor) : implicit ($crate::composite::shape::atleast_3d) { functional atleast_3d; } }
-        { [atleast_1d.Sequence] (Tensor[] tensors) -> (Tensor[])
-            : implicit ($crate::composite::shape::all_atleast_1d) { functional all_atleast_1d; } }
-        { [atleast_2d.Sequence] (Tensor[] tensors) -> (Tensor[])
-            : implicit ($crate::composite::shape::all_atleast_2d) { functional all_atleast_2d; } }
-        { [atleast_3d.Sequence] (Tensor[] tensors) -> (Tensor[])
-            : implicit ($crate::composite::shape::all_atleast_3d) { functional all_atleast_3d; } }
-        { [outer] (Tensor self, Tensor vec2) -> (Tensor) : implicit ($crate::composite::shape::outer) {
-            functional outer; out - [outer.out];
-        } }
-        { [ger] (Tensor self, Tensor vec2) -> (Tensor) : redirect (outer) { functional ger; out - [ger.out]; } }
-        { [type_as] (Tensor self, Tensor other) -> (Tensor) : implicit ($crate::composite::shape::type_as) { functional type_as; } }
-    } };
+native! {
+    family: CompositeShape, functions: crate::fill::Fills;
+
+    func: broadcast_tensors(Tensor[] tensors) -> Tensor[],
+    variants: function, composite: implicit broadcast_tensors, silent_view: true;
+
+    func: atleast_1d(Tensor self) -> Tensor,
+    variants: function, composite: implicit atleast_1d, silent_view: true;
+
+    func: atleast_2d(Tensor self) -> Tensor,
+    variants: function, composite: implicit atleast_2d, silent_view: true;
+
+    func: atleast_3d(Tensor self) -> Tensor,
+    variants: function, composite: implicit atleast_3d, silent_view: true;
+
+    func: atleast_1d.Sequence(Tensor[] tensors) -> Tensor[],
+    variants: function, name: all_atleast_1d, composite: implicit all_atleast_1d, silent_view: true;
+
+    func: atleast_2d.Sequence(Tensor[] tensors) -> Tensor[],
+    variants: function, name: all_atleast_2d, composite: implicit all_atleast_2d, silent_view: true;
+
+    func: atleast_3d.Sequence(Tensor[] tensors) -> Tensor[],
+    variants: function, name: all_atleast_3d, composite: implicit all_atleast_3d, silent_view: true;
+
+    func: outer(Tensor self, Tensor vec2) -> Tensor,
+    out: outer.out, variants: function, composite: implicit outer;
+
+    func: ger(Tensor self, Tensor vec2) -> Tensor,
+    out: ger.out, variants: function, redirect: outer;
+
+    func: type_as(Tensor self, Tensor other) -> Tensor,
+    variants: function, composite: implicit type_as, silent_view: true;
 }

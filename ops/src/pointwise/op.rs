@@ -19,6 +19,10 @@ pub struct Here;
 /// The operator of formula `F`, its kernel compiled `W`here.
 pub struct Pointwise<F, W = Here>(PhantomData<fn() -> (F, W)>);
 
+impl<F, W> crate::table::Template for Pointwise<F, W> {
+    type Body = F;
+}
+
 /// Operands and parameters of a pointwise call.
 pub struct Arguments<'t, O: Operands, P> {
     pub(super) operands: O::Array<'t>,

@@ -3,6 +3,8 @@
 use super::{Fold, ListedDims, NoIdentity, ReduceRule, Takes};
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
+use crate::prebuilt::Reduce;
+use crate::table::native;
 
 crate::reduction! { AmaxFn "amax": Ordered, Common, NoIdentity => Common; ReduceRule::OWN.of_extremes() }
 impl Takes<ListedDims> for AmaxFn {}
@@ -24,14 +26,9 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AmaxFn {
     fn nothing() {}
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __amax_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [amax] (Tensor self, int[1] dim=[], bool keepdim=False) -> (Tensor) : fold ($crate::reduce::AmaxFn) {
-            functional amax; out amax_out [amax.out];
-            functional_full amax_dims; out_full amax_dims_out;
-        } }
-    } };
+native! {
+    family: Amax;
+
+    func: amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
+    out: amax.out, variants: function, method, structured: Reduce<AmaxFn>;
 }

@@ -3,6 +3,8 @@
 use super::{Fold, ListedDims, NoIdentity, ReduceRule, Takes};
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
+use crate::prebuilt::Reduce;
+use crate::table::native;
 
 crate::reduction! { AminFn "amin": Ordered, Common, NoIdentity => Common; ReduceRule::OWN.of_extremes() }
 impl Takes<ListedDims> for AminFn {}
@@ -24,14 +26,9 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminFn {
     fn nothing() {}
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __amin_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [amin] (Tensor self, int[1] dim=[], bool keepdim=False) -> (Tensor) : fold ($crate::reduce::AminFn) {
-            functional amin; out amin_out [amin.out];
-            functional_full amin_dims; out_full amin_dims_out;
-        } }
-    } };
+native! {
+    family: Amin;
+
+    func: amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
+    out: amin.out, variants: function, method, structured: Reduce<AminFn>;
 }

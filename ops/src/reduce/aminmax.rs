@@ -3,6 +3,8 @@
 use super::{Fold, NoIdentity, OptionalDim, ReduceRule, Takes, Two};
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
+use crate::prebuilt::Reduce;
+use crate::table::native;
 
 crate::reduction! {
     AminmaxFn "aminmax": Ordered, (Common, Common), NoIdentity => Two; ReduceRule::OWN.with_outputs_apart()
@@ -26,15 +28,9 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
     fn nothing() {}
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __aminmax_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [aminmax] (Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
-            : fold ($crate::reduce::AminmaxFn) {
-            functional aminmax; out aminmax_out [aminmax.out];
-            functional_full aminmax_dim; out_full aminmax_dim_out;
-        } }
-    } };
+native! {
+    family: Aminmax;
+
+    func: aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max),
+    out: aminmax.out, variants: function, method, full: aminmax_dim, structured: Reduce<AminmaxFn>;
 }

@@ -3,6 +3,8 @@
 use super::{Dim, Fold, OptionalDims, ReduceRule, Takes, Whole, WithIdentity};
 use crate::algebra::Value;
 use crate::pointwise::{AllDTypes, Truth};
+use crate::prebuilt::Reduce;
+use crate::table::native;
 
 crate::reduction! { AnyFn "any": AllDTypes, Truth, WithIdentity => Truth; ReduceRule::TRUTH }
 impl Takes<Whole> for AnyFn {}
@@ -28,17 +30,15 @@ impl<V: Value, X: Value<Mask = V::Mask>> Fold<V, X> for AnyFn {
     }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __any_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [any] (Tensor self) -> (Tensor) : fold ($crate::reduce::AnyFn) { functional any; out any_out [any.all_out]; } }
-        { [any.dim] (Tensor self, int dim, bool keepdim=False) -> (Tensor) : op ($crate::reduce::Any) {
-            functional any_dim; out any_dim_out [any.out];
-        } }
-        { [any.dims] (Tensor self, int[]? dim=None, bool keepdim=False) -> (Tensor) : op ($crate::reduce::Any) {
-            functional any_dims; out any_dims_out [any.dims_out];
-        } }
-    } };
+native! {
+    family: Any;
+
+    func: any(Tensor self) -> Tensor,
+    out: any.all_out, variants: function, method, structured: Reduce<AnyFn>;
+
+    func: any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor,
+    out: any.out, variants: function, method, name: any_dim, operator: crate::reduce::Any;
+
+    func: any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor,
+    out: any.dims_out, variants: function, method, name: any_dims, operator: crate::reduce::Any;
 }

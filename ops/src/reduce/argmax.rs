@@ -3,6 +3,8 @@
 use super::{Fold, Index, NoIdentity, OptionalDim, ReduceRule, Takes};
 use crate::algebra::Ordered;
 use crate::pointwise::{Common, Real};
+use crate::prebuilt::Reduce;
+use crate::table::native;
 
 crate::reduction! { ArgmaxFn "argmax": Real, (Common, Index), NoIdentity => Index; ReduceRule::OWN }
 impl Takes<OptionalDim> for ArgmaxFn {}
@@ -28,13 +30,9 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
     fn nothing() {}
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __argmax_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [argmax] (Tensor self, int? dim=None, bool keepdim=False) -> (Tensor) : fold ($crate::reduce::ArgmaxFn) {
-            functional argmax; out argmax_out [argmax.out];
-        } }
-    } };
+native! {
+    family: Argmax;
+
+    func: argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor,
+    out: argmax.out, variants: function, method, structured: Reduce<ArgmaxFn>;
 }

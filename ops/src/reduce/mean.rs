@@ -3,6 +3,8 @@
 use super::{DimsDtype, Fold, ReduceRule, SumFn, Takes, WholeDtype, Widened, WithIdentity};
 use crate::algebra::{FromIndex, Num, TrueDivision, Value, Widen};
 use crate::pointwise::{Common, FloatComplex};
+use crate::prebuilt::Reduce;
+use crate::table::native;
 
 crate::reduction! { MeanFn "mean": FloatComplex, Widened, WithIdentity => Common; ReduceRule::MEAN }
 impl Takes<WholeDtype> for MeanFn {}
@@ -32,19 +34,12 @@ impl<V: Widen<Wide: TrueDivision + FromIndex<X>>, X: Value<Mask = V::Mask>> Fold
     }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __mean_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [mean] (Tensor self, *, ScalarType? dtype=None) -> (Tensor) : fold ($crate::reduce::MeanFn) {
-            functional mean; out mean_out [mean.dtype_out];
-            functional_full mean_dtype; out_full mean_dtype_out;
-        } }
-        { [mean.dim] (Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> (Tensor)
-            : op ($crate::reduce::Mean) {
-            functional mean_dim; out mean_dim_out [mean.out];
-            functional_full mean_dim_dtype; out_full mean_dim_dtype_out;
-        } }
-    } };
+native! {
+    family: Mean;
+
+    func: mean(Tensor self, *, ScalarType? dtype=None) -> Tensor,
+    out: mean.dtype_out, variants: function, method, full: mean_dtype, structured: Reduce<MeanFn>;
+
+    func: mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor,
+    out: mean.out, variants: function, method, name: mean_dim, full: mean_dim_dtype, operator: crate::reduce::Mean;
 }

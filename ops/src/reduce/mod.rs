@@ -31,18 +31,25 @@
 //! result on.
 
 mod accumulator;
-mod amax;
-mod amin;
-mod aminmax;
-mod any;
-mod argmax;
+#[doc(hidden)]
+pub mod amax;
+#[doc(hidden)]
+pub mod amin;
+#[doc(hidden)]
+pub mod aminmax;
+#[doc(hidden)]
+pub mod any;
+#[doc(hidden)]
+pub mod argmax;
 mod args;
 mod dims;
 mod fold;
-mod mean;
+#[doc(hidden)]
+pub mod mean;
 mod op;
 mod rule;
-mod sum;
+#[doc(hidden)]
+pub mod sum;
 mod trace;
 
 pub use crate::pointwise::{Here, Prebuilt};

@@ -14,6 +14,10 @@ use std::marker::PhantomData;
 /// The operator of reduction `F`, its kernel compiled `W`here.
 pub struct Reduce<F, W = super::Here>(PhantomData<fn() -> (F, W)>);
 
+impl<F, W> crate::table::Template for Reduce<F, W> {
+    type Body = F;
+}
+
 /// What a device needs to run a reduction.
 #[derive(Clone, Debug, Default)]
 pub struct ReducePlan {

@@ -3,6 +3,8 @@
 use super::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype, Widened, WithIdentity};
 use crate::algebra::{Num, Value, Widen};
 use crate::pointwise::{AllDTypes, Common};
+use crate::prebuilt::Reduce;
+use crate::table::native;
 
 crate::reduction! { SumFn "sum": AllDTypes, Widened, WithIdentity => Common; ReduceRule::SUM }
 impl Takes<WholeDtype> for SumFn {}
@@ -32,18 +34,13 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumFn {
     }
 }
 
-/// The rows of this family; see [`op_table!`](crate::op_table!).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sum_rows {
-    ($callback:ident $($context:tt)*) => { $crate::$callback! { [$($context)*]
-        { [sum] (Tensor self, *, ScalarType? dtype=None) -> (Tensor) : fold ($crate::reduce::SumFn) {
-            functional sum; autoout - [sum.out]; functional_full sum_dtype;
-        } }
-        { [sum.dim_IntList] (Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> (Tensor)
-            : op ($crate::reduce::Sum) {
-            functional sum_dim; out sum_dim_out [sum.IntList_out];
-            functional_full sum_dim_dtype; out_full sum_dim_dtype_out;
-        } }
-    } };
+native! {
+    family: Sum;
+
+    func: sum(Tensor self, *, ScalarType? dtype=None) -> Tensor,
+    autogen: sum.out, variants: function, method, full: sum_dtype, structured: Reduce<SumFn>;
+
+    func: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor,
+    out: sum.IntList_out, variants: function, method, name: sum_dim, full: sum_dim_dtype,
+    operator: crate::reduce::Sum;
 }

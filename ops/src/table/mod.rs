@@ -1,58 +1,86 @@
-//! The operator table: one row per overload, from which functions, methods, in-place and out= forms, meta functions, boxed
-//! kernels and their definitions come. A row is
+//! Declarations of operators, [`native!`](crate::native!), and what becomes of them: data ([`Declaration`]), kernels for calls by name and
+//! through typed handles ([`structured_kernels`] and its neighbours), definitions in a library ([`define`], [`add`]).
 //!
 //! ```text
-//! { [name.overload] (schema arguments) -> (schema returns) : kind (what it is) {
-//!     functional add; inplace add_ [add_.Tensor]; out add_out [add.out];          // Rust names, and the forms' schema names
-//!     functional_full add_alpha;                                                  // also with defaulted keyword arguments
-//! } }
+//! native! {
+//!     family: Arithmetic;
+//!
+//!     /// Adds `other`, scaled by `alpha`.
+//!     func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+//!     inplace: add_.Tensor, out: add.out, variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;
+//!
+//!     func: select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a),
+//!     copy: select_copy.int, copy_out: select_copy.int_out, variants: function, method, view: select;
+//! }
 //! ```
 //!
-//! | kind | is | forms |
-//! | --- | --- | --- |
-//! | `formula` | a pointwise formula whose kernels devices prebuild; a row without a name lists one that others use | as `op` |
-//! | `fold` | a reduction likewise | as `op` |
-//! | `template` | a structured operator that each device executes itself | as `op` |
-//! | `op` | an [`Operator`](monomorph_core::structured::Operator): every form from one meta function | functional, inplace, out, and `_full` |
-//! | `view` | a function from geometry to geometry | functional, inplace, copy, copyout |
-//! | `views` | a function from geometry to several | functional, copy, copyout, copyinto |
-//! | `hand` | a function written by hand over any device | functional, inplace, out |
-//! | `copying`, `moving` | the same, called by name also for tensors of [several devices](crate::across) | functional, inplace |
-//! | `implicit`, `explicit`, `nonfunctional` | a function that calls other operators, registered at this composite key | functional, inplace, out, autoout |
-//! | `redirect` | another operator's name: `redirect (cat)` for `concat` | each that the other has |
-//! | `alias` | the same for an [`Operator`](monomorph_core::structured::Operator): `alias (mul = Op<MulFn>)` | as `op` |
+//! | option | says |
+//! | --- | --- |
+//! | `func` | the schema, as in native_functions.yaml; in the tree it must be PyTorch's |
+//! | `inplace`, `out` | names of the forms whose schemas follow from it |
+//! | `autogen` | an out= form that is made of the functional one: compute, resize, copy |
+//! | `out_apart` | the same for a composite whose output must lie apart from its inputs |
+//! | `copy`, `copy_out`, `copy_into` | the forms of a view that copy it; `copy_into` keeps the sizes and dtypes of its outputs |
+//! | `variants` | typed forms: `function`, `method` |
+//! | `name`, `full` | the Rust name where it is another; that of a second function, which also takes keyword arguments with defaults |
+//! | `structured` | a [`StructuredOp`](monomorph_core::structured::StructuredOp), whose kernels devices have; without `func`, one that others use |
+//! | `operator` | an [`Operator`](monomorph_core::structured::Operator) that chooses between structured ones |
+//! | `view`, `views` | a function from a geometry to a geometry, or to several |
+//! | `kernel` | a function over any device; `else self`: where it returns `None`, the first argument is the result |
+//! | `composite` | `implicit`, `explicit` or `nonfunctional`, and a function that [calls other operators](crate::composite) |
+//! | `redirect` | another operator's name; typed calls go to `operator` beside it |
+//! | `otherwise` | a composition for the devices that have no kernel |
+//! | `silent_view` | `true` where a result may share storage with an argument and PyTorch's schema does not say so |
+//! | `across` | `copying` or `moving`: called by name also for tensors of [several devices](crate::across) |
 //!
-//! `or_explicit (function);` among the forms, or `or_implicit`, `or_nonfunctional`, gives the devices that have no kernel of the row
-//! one that is [composed](crate::composite), in its functional, in-place and out= forms.
-//!
-//! `copy` is the form of a view that copies it, `copyout` the out= form of that, `copyinto` one that keeps the sizes and dtypes of
-//! its outputs; `autoout` is an out= form made of the functional one: compute, resize, copy. A form whose Rust name is `-` is called by
-//! name only. A row whose schema does not fit the Rust signature of what it names does not compile, nor does one with a default
-//! of another kind than its argument, or with alias annotations that do not go with what it is.
+//! A family is a trait: the devices that execute all its structured operators. Functions that are written over any device need that trait,
+//! or what stands behind `functions:`.
 
-mod agree;
-mod composed;
-mod declare;
+mod declaration;
 mod functions;
-mod kernels;
-mod list;
 mod outputs;
-mod parse;
 mod register;
-mod rows;
-mod schemas;
+mod signature;
 mod stack;
-mod unboxed;
+mod structured;
 
-pub use agree::{Takes, agrees};
-pub use composed::{Composed, another_name, composed_kernel};
-pub use declare::declares;
-pub use kernels::{IntoResults, copied, copied_parts, shared, shared_parts};
-pub use list::{Row, RowForm, rows};
-pub(crate) use outputs::{OutLayout, resized, write_out_as_made, write_pair};
-pub use outputs::{copy_into, resize, write_out, write_outs, written_list};
-pub use register::{Adding, Entry, Form, Forms, out_form};
-pub use schemas::{
-    Text, copy_out_schema, copy_outs_schema, copy_schema, functional_schema, inplace_schema, out_schema,
+pub use crate::across;
+pub use declaration::{Composed, Composition, Declaration, Declared, Form, FormKind, Parameter, Row, RunsOn, name};
+pub use functions::{
+    Functional, Inplace, IntoResults, Out, Returned, View, Views, composed, copied, copied_parts, functional,
+    functional_kernels, inplace, inplace_kernels, out_kernels, shared, shared_parts, view_kernels, views_kernels,
 };
-pub use stack::{Reader, arguments, check_written, finish, keep_first, keep_written, written};
+pub(crate) use outputs::{OutLayout, resized, write_out_as_made, write_pair};
+pub use outputs::{copy_into, resize, write_out, write_outs};
+pub use register::{DeviceKernels, Entry, Forms, add, define};
+pub use signature::{Signature, UnboxedSignature};
+pub use stack::{Reader, finish};
+pub use structured::kernels as structured_kernels;
+
+pub use crate::composite::{MaybeWhole as MaybeWholeArg, Whole as WholeArg};
+
+/// Checks the number of results of a declaration, at compile time.
+pub const fn agrees(returns: usize, outputs: usize) {
+    assert!(returns == outputs, "the schema returns another number of tensors than its operator has outputs");
+}
+
+/// Every declaration of the tree.
+pub fn declarations() -> impl Iterator<Item = &'static Declaration> {
+    crate::entries().into_iter().map(|entry| entry.declaration)
+}
+
+/// A template: a structured operator that is made of something smaller, which varies.
+pub trait Template {
+    /// What it is made of: a formula, a fold.
+    type Body;
+}
+
+/// Declares the operators of a family; see the [module](crate::table).
+macro_rules! native {
+    ($($tokens:tt)*) => { monomorph_macros::native! { [crate] $($tokens)* } };
+}
+pub(crate) use native;
+
+/// Declares operators in another crate; see the [module](crate::table). In front stands the path of this crate.
+#[doc(hidden)]
+pub use monomorph_macros::native as native_at;

@@ -8,7 +8,7 @@ use monomorph_core::{
 use smallvec::SmallVec;
 
 /// A list of tensors on device `D` to be written, argument number `position` of the schema.
-pub fn written_list<D: Device>(value: &mut IValue, position: usize) -> Result<Vec<&mut Tensor<D>>> {
+pub(super) fn written_list<D: Device>(value: &mut IValue, position: usize) -> Result<Vec<&mut Tensor<D>>> {
     let list = match value {
         IValue::Tensors(list) => &mut list[..],
         IValue::List(list) if list.is_empty() => &mut [],

@@ -1,46 +1,73 @@
 //! The arguments of a boxed call where they lie on the stack: reading them by schema type, lending those that are written, and leaving
 //! results in their place. Owns the passage; what is called in between is the kernel's.
 
-use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, Result, Stack, Tensor};
+use super::declaration::Parameter;
+use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, Result, Stack, Tensor};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// Reads boxed arguments one after another.
 pub struct Reader<'a> {
     args: &'a [IValue],
+    /// How many arguments of the declaration stand in front of `args`.
+    before: usize,
+    parameters: &'static [Parameter],
     position: usize,
-    schema_position: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `args`, the first of which is argument number `first` of the schema.
-    pub fn new(args: &'a [IValue], first: usize) -> Reader<'a> {
-        Reader { args, position: 0, schema_position: first }
+    /// A reader of all arguments.
+    pub fn new(args: &'a [IValue], parameters: &'static [Parameter]) -> Reader<'a> {
+        Reader { args, before: 0, parameters, position: 0 }
+    }
+
+    /// A reader of the arguments that come after the first, which is written.
+    pub(super) fn behind_first(args: &'a [IValue], parameters: &'static [Parameter]) -> Reader<'a> {
+        Reader { args, before: 1, parameters, position: 0 }
+    }
+
+    /// Leaves out an argument.
+    pub(super) fn skip(&mut self) {
+        self.position += 1;
     }
 
     /// The next argument as a `T`.
-    pub fn next<T: ArgType>(&mut self, name: &str, want: &str) -> Result<T::Value<'a>> {
-        let value = self.args.get(self.position).unwrap_or(&IValue::None);
-        self.position += 1;
-        self.schema_position += 1;
-        T::get(value).ok_or_else(|| kind_error(value, self.schema_position - 1, name, want))
+    pub fn next<T: ArgType>(&mut self) -> Result<T::Value<'a>> {
+        let value = self.take();
+        T::get(value).ok_or_else(|| self.mismatch(value))
     }
 
     /// The next argument as a tensor on `D`, where it lies; a number becomes a wrapped 0-dim tensor.
-    pub fn tensor<D: Device>(&mut self, name: &str) -> Result<Cow<'a, Tensor<D>>> {
-        let value = self.args.get(self.position).unwrap_or(&IValue::None);
-        self.position += 1;
-        self.schema_position += 1;
+    pub fn tensor<D: Device>(&mut self) -> Result<Cow<'a, Tensor<D>>> {
+        let value = self.take();
         match value {
             IValue::Tensor(t) => match t.downcast_ref::<D>() {
                 Some(t) => Ok(Cow::Borrowed(t)),
-                None => Err(device_error::<D>(t, name)),
+                None => Err(device_error::<D>(t, self.last().name)),
             },
             other => match other.to_scalar() {
                 Some(number) => wrapped_number::<D>(number).map(Cow::Owned),
-                None => Err(kind_error(value, self.schema_position - 1, name, "Tensor")),
+                None => Err(self.mismatch(value)),
             },
         }
+    }
+
+    fn take(&mut self) -> &'a IValue {
+        let place = self.position.checked_sub(self.before);
+        self.position += 1;
+        place.and_then(|i| self.args.get(i)).unwrap_or(&IValue::None)
+    }
+
+    /// The declaration of the argument that was read last.
+    fn last(&self) -> Parameter {
+        let last = self.position.checked_sub(1).and_then(|i| self.parameters.get(i));
+        last.copied().unwrap_or(Parameter { name: "", ty: "" })
+    }
+
+    #[cold]
+    fn mismatch(&self, value: &IValue) -> Error {
+        let Parameter { name, ty } = self.last();
+        kind_error(value, self.position - 1, name, ty)
     }
 }
 
@@ -55,12 +82,12 @@ fn wrapped_number<D: Device>(number: monomorph_core::Scalar) -> Result<Tensor<D>
 }
 
 #[cold]
-pub(super) fn kind_error(value: &IValue, position: usize, name: &str, want: &str) -> monomorph_core::Error {
+pub(super) fn kind_error(value: &IValue, position: usize, name: &str, want: &str) -> Error {
     ErrorKind::ArgumentKind { position, arg: name.to_owned(), got: value.kind_name(), want: want.to_owned() }.into()
 }
 
 #[cold]
-pub(super) fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomorph_core::Error {
+pub(super) fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> Error {
     let want = DeviceId { kind: D::KIND, index: 0 };
     ErrorKind::DeviceMismatch { arg: name.to_owned().into(), got: tensor.device(), want }.into()
 }
@@ -71,7 +98,7 @@ pub(super) fn device_error<D: Device>(tensor: &AnyTensor, name: &str) -> monomor
 ///
 /// There are fewer.
 #[inline]
-pub fn arguments(stack: &mut Stack, count: usize) -> Result<&mut [IValue]> {
+pub(super) fn arguments(stack: &mut Stack, count: usize) -> Result<&mut [IValue]> {
     let given = stack.len();
     match given.checked_sub(count) {
         Some(first) => Ok(&mut stack[first..]),
@@ -87,7 +114,7 @@ pub fn finish(stack: &mut Stack, count: usize, results: impl IntoIterator<Item =
 }
 
 /// Leaves the first of the last `count` values, a tensor or a number, as the result of the call that they were the arguments of.
-pub fn keep_first<D: Device>(stack: &mut Stack, count: usize) -> Result<()> {
+pub(super) fn keep_first<D: Device>(stack: &mut Stack, count: usize) -> Result<()> {
     stack.truncate(stack.len() + 1 - count);
     let first = stack.last_mut().filter(|value| !matches!(value, IValue::Tensor(_)));
     if let Some(number) = first.and_then(|value| value.to_scalar().map(|number| (value, number))) {
@@ -98,7 +125,7 @@ pub fn keep_first<D: Device>(stack: &mut Stack, count: usize) -> Result<()> {
 
 /// Checks that the values are tensors to be written; they are arguments from number `first` on.
 #[inline]
-pub fn check_written(values: &[IValue], first: usize) -> Result<()> {
+pub(super) fn check_written(values: &[IValue], first: usize) -> Result<()> {
     match values.iter().position(|v| !matches!(v, IValue::Tensor(_))) {
         None => Ok(()),
         Some(i) => Err(kind_error(&values[i], first + i, "out", "Tensor")),
@@ -107,7 +134,7 @@ pub fn check_written(values: &[IValue], first: usize) -> Result<()> {
 
 /// Values that were checked to be tensors as `N` on device `D` to be written.
 #[inline]
-pub fn written<D: Device, const N: usize>(values: &mut [IValue]) -> Result<[&mut Tensor<D>; N]> {
+pub(super) fn written<D: Device, const N: usize>(values: &mut [IValue]) -> Result<[&mut Tensor<D>; N]> {
     let mut typed: SmallVec<[&mut Tensor<D>; N]> = SmallVec::new();
     for value in values {
         let IValue::Tensor(tensor) = value else { continue };
@@ -121,7 +148,7 @@ pub fn written<D: Device, const N: usize>(values: &mut [IValue]) -> Result<[&mut
 
 /// Leaves of the last `count` values of the stack only the written ones, which are the last `written`.
 #[inline]
-pub fn keep_written(stack: &mut Stack, count: usize, written: usize) {
+pub(super) fn keep_written(stack: &mut Stack, count: usize, written: usize) {
     let end = stack.len();
     drop(stack.drain(end - count..end - written));
 }

@@ -13,10 +13,10 @@ use monomorph_testsuite::layout::{Layout, tensor};
 type MulAddNeg = Then<Then<Op<MulFn>, Op<AddFn>>, Op<NegFn>>;
 
 monomorph::operators! {
-    { [stand_in::mul_add_neg] (Tensor self, Tensor other, Tensor third, Scalar alpha) -> (Tensor)
-        : op (MulAddNeg) {
-        functional mul_add_neg; out mul_add_neg_out [stand_in::mul_add_neg.out];
-    } }
+    family: Mine;
+
+    func: stand_in::mul_add_neg(Tensor self, Tensor other, Tensor third, Scalar alpha) -> Tensor,
+    out: stand_in::mul_add_neg.out, variants: function, method, operator: MulAddNeg;
 }
 
 fn words(error: impl std::fmt::Display) -> String {

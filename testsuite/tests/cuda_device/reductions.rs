@@ -5,7 +5,7 @@ use crate::Outcome;
 use monomorph::core::with_element;
 use monomorph::ops::reduce::{AmaxFn, AminFn, AminmaxFn, AnyFn, ArgmaxFn, MeanFn, SumFn};
 use monomorph::{
-    Cpu, DType, Device, ErrorKind, Geometry, Result, Scalar, Tensor, add, amax_dims, aminmax_dim, aminmax_dim_out, any,
+    Cpu, DType, Device, ErrorKind, Geometry, Result, Scalar, Tensor, add, amax, aminmax_dim, aminmax_dim_out, any,
     any_dims, argmax, mean_dim, prepared, sum, sum_dim, sum_dim_dtype, sum_dim_out,
 };
 use monomorph_cuda::{Cuda, Stream, compile_fold, live_blocks, set_blocking};
@@ -120,7 +120,7 @@ pub(crate) fn agree(_: &StandIn) -> Outcome {
                     let x = (&there, &here);
                     both!(place("sum"), x, |x| vec![sum_dim(x, list, keepdim)?])?;
                     both!(place("mean"), x, |x| vec![mean_dim(x, list, keepdim)?])?;
-                    both!(place("amax"), x, |x| vec![amax_dims(x, list.unwrap_or(&[]), keepdim)?])?;
+                    both!(place("amax"), x, |x| vec![amax(x, list.unwrap_or(&[]), keepdim)?])?;
                     both!(place("any"), x, |x| vec![any_dims(x, list, keepdim)?])?;
                     let (None | Some([_])) = list else { continue };
                     let dim = list.map(|list| list[0]);

@@ -18,18 +18,19 @@ type DivLt = Then<Op<DivFn>, Op<LtFn>>;
 type MulExp = Then<Op<MulFn>, Op<ExpFn>>;
 
 monomorph::operators! {
-    { [my::mul_add] (Tensor self, Tensor other, Tensor third, Scalar alpha) -> (Tensor) : op (MulAdd) {
-        functional mul_add; inplace mul_add_ [my::mul_add_]; out mul_add_out [my::mul_add.out];
-    } }
-    { [my::mul_add_neg] (Tensor self, Tensor other, Tensor third, Scalar alpha) -> (Tensor) : op (MulAddNeg) {
-        functional mul_add_neg; out mul_add_neg_out [my::mul_add_neg.out];
-    } }
-    { [my::div_lt] (Tensor self, Tensor other, Tensor third) -> (Tensor) : op (DivLt) {
-        functional div_lt; out div_lt_out [my::div_lt.out];
-    } }
-    { [my::mul_exp] (Tensor self, Tensor other) -> (Tensor) : op (MulExp) {
-        functional mul_exp; inplace mul_exp_ [my::mul_exp_]; out mul_exp_out [my::mul_exp.out];
-    } }
+    family: Mine;
+
+    func: my::mul_add(Tensor self, Tensor other, Tensor third, Scalar alpha) -> Tensor,
+    inplace: my::mul_add_, out: my::mul_add.out, variants: function, method, operator: MulAdd;
+
+    func: my::mul_add_neg(Tensor self, Tensor other, Tensor third, Scalar alpha) -> Tensor,
+    out: my::mul_add_neg.out, variants: function, method, operator: MulAddNeg;
+
+    func: my::div_lt(Tensor self, Tensor other, Tensor third) -> Tensor,
+    out: my::div_lt.out, variants: function, method, operator: DivLt;
+
+    func: my::mul_exp(Tensor self, Tensor other) -> Tensor,
+    inplace: my::mul_exp_, out: my::mul_exp.out, variants: function, method, operator: MulExp;
 }
 
 /// What a call gave: its layout and bytes, or its error without the operator's name.

@@ -3,8 +3,8 @@
 
 use monomorph::core::dispatch::{DispatchKey, KernelFunction};
 use monomorph::{
-    AnyTensor, Cpu, DType, DeviceId, Dispatcher, IValue, Result, Scalar, Stack, Tensor, add, amax_dims, aminmax,
-    dispatcher, div_mode, exp, sum_dim, where_,
+    AnyTensor, Cpu, DType, DeviceId, Dispatcher, IValue, Result, Scalar, Stack, Tensor, add, amax, aminmax, dispatcher,
+    div_mode, exp, sum_dim, where_,
 };
 
 fn tensor(values: &[f32]) -> AnyTensor {
@@ -43,10 +43,7 @@ fn functional_forms_equal_typed_calls() {
     );
 
     let f = find("amax").typed::<(&AnyTensor, &[i64], bool), AnyTensor>().unwrap();
-    assert_eq!(
-        values(&f.call((&a, &[], false)).unwrap()),
-        amax_dims(cpu(&a), &[], false).unwrap().to_vec::<f32>().unwrap()
-    );
+    assert_eq!(values(&f.call((&a, &[], false)).unwrap()), amax(cpu(&a), &[], false).unwrap().to_vec::<f32>().unwrap());
 
     let f = find("aminmax").typed::<(&AnyTensor, Option<i64>, bool), (AnyTensor, AnyTensor)>().unwrap();
     let (min, max) = f.call((&a, None, false)).unwrap();

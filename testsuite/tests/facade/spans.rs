@@ -1,7 +1,7 @@
 //! Every operator that is written by hand begins with its span: what a generated function does by itself, an author must not forget.
 //! What spans tell is asked where they are compiled in (`ops/tests/observe.rs`).
 
-use monomorph::ops::table::rows;
+use monomorph::ops::table::declarations;
 use monomorph_testsuite::conformance::workspace_root;
 
 /// The first line of a function's body.
@@ -16,9 +16,10 @@ fn first_line<'a>(source: &'a str, function: &str) -> Option<&'a str> {
 fn functions_that_are_written_by_hand_begin_with_their_span() {
     let mut seen = 0;
     let mut without = Vec::new();
-    for row in rows().into_iter().filter(|row| ["hand", "itself", "copying", "moving"].contains(&row.kind)) {
-        let (path, function) = row.definition.rsplit_once("::").expect("a path");
-        let file = path.replace("monomorph_ops::", "").replace("::", "/");
+    for row in declarations().filter(|row| row.kind == "kernel") {
+        let module = row.module.trim_end_matches("::native").replace("monomorph_ops::", "");
+        let (path, function) = row.definition.rsplit_once("::").unwrap_or((&module, row.definition));
+        let file = path.replace("crate::", "").replace("::", "/");
         // Windows are made by a macro of their own file, where one line serves all.
         if file == "windows" {
             continue;

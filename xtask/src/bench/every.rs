@@ -11,7 +11,7 @@ use super::cells::{Cell, Group};
 use monomorph::core::IValue;
 use monomorph::core::dispatch::OperatorHandle;
 use monomorph::core::schema::{Argument, Base, Literal, Schema};
-use monomorph::ops::table::rows;
+use monomorph::ops::table::{FormKind, declarations};
 use monomorph::{Cpu, DType, Stack, dispatcher, ones};
 
 const DTYPES: [DType; 5] = [DType::F32, DType::F64, DType::BF16, DType::I32, DType::Bool];
@@ -48,15 +48,13 @@ const ELSEWHERE: [&str; 8] = ["factory", "new_factories", "resize", "scatter", "
 
 /// The out= form of each pointwise row; the functional one where it is no out= form that computes in place.
 fn overloads() -> Vec<OperatorHandle> {
-    let mut names: Vec<String> = Vec::new();
-    for row in rows().into_iter().filter(|row| matches!(row.kind, "formula" | "op" | "hand" | "itself")) {
-        if matches!(row.kind, "hand" | "itself")
-            && ELSEWHERE.iter().any(|family| row.definition.contains(&format!("::{family}::")))
-        {
+    let mut names: Vec<&str> = Vec::new();
+    for row in declarations().filter(|row| matches!(row.kind, "structured" | "operator" | "kernel")) {
+        if row.kind == "kernel" && ELSEWHERE.iter().any(|family| row.module.contains(&format!("::{family}::"))) {
             continue;
         }
-        let of = |form: &str| row.forms.iter().find(|f| f.form == form).and_then(|f| f.overload.clone());
-        names.extend(of("out").or_else(|| of("functional")));
+        let of = |kind| row.forms.iter().find(|form| form.kind == kind).and_then(|form| form.overload());
+        names.extend(of(FormKind::Out).or_else(|| of(FormKind::Functional)));
     }
     let handles = names.iter().filter_map(|name| dispatcher().find(name).ok());
     handles.filter(|handle| handle.schema().is_ok_and(|schema| is_pointwise(&schema))).collect()

@@ -10,9 +10,7 @@ mod layouts;
 use super::{Checked, Finding};
 use monomorph::ops::algebra::sym::c_suffix;
 use monomorph::ops::reduce::{ReduceFn, SymFold, TypedRule, symbolic};
-use monomorph::{
-    Cpu, DType, Tensor, amax_dims, amin_dims, aminmax_dim, any_dims, argmax, mean_dim_dtype, sum_dim_dtype,
-};
+use monomorph::{Cpu, DType, Tensor, amax, amin, aminmax_dim, any_dims, argmax, mean_dim_dtype, sum_dim_dtype};
 use monomorph_cuda::{CompileError, Nvrtc, Reduction, Stored, Way, reductions_source};
 use std::path::Path;
 
@@ -54,8 +52,8 @@ fn one_or_all(x: &Tensor<Cpu>, dims: &[i64]) -> Option<Option<i64>> {
 const CALLS: [(&str, OnCpu); 7] = [
     ("SumFn", |x, dims| Some(sum_dim_dtype(x, Some(dims), true, Some(x.dtype())).map(|y| vec![y]))),
     ("MeanFn", |x, dims| Some(mean_dim_dtype(x, Some(dims), true, Some(x.dtype())).map(|y| vec![y]))),
-    ("AmaxFn", |x, dims| Some(amax_dims(x, dims, true).map(|y| vec![y]))),
-    ("AminFn", |x, dims| Some(amin_dims(x, dims, true).map(|y| vec![y]))),
+    ("AmaxFn", |x, dims| Some(amax(x, dims, true).map(|y| vec![y]))),
+    ("AminFn", |x, dims| Some(amin(x, dims, true).map(|y| vec![y]))),
     ("AnyFn", |x, dims| Some(any_dims(x, Some(dims), true).map(|y| vec![y]))),
     ("ArgmaxFn", |x, dims| one_or_all(x, dims).map(|dim| argmax(x, dim, true).map(|y| vec![y]))),
     ("AminmaxFn", |x, dims| one_or_all(x, dims).map(|dim| aminmax_dim(x, dim, true).map(|(a, b)| vec![a, b]))),
@@ -100,11 +98,11 @@ where
 pub fn cases() -> Vec<FoldCase> {
     let mut cases = Vec::new();
     macro_rules! each {
-        ($fold:path) => {
-            push::<$fold>(stringify!($fold), &mut cases);
+        ($fold:ty, $name:literal) => {
+            push::<$fold>($name, &mut cases);
         };
     }
-    monomorph::ops::for_each_fold! { each }
+    monomorph::ops::for_each_kernel! { Reduce each }
     cases
 }
 
@@ -138,11 +136,11 @@ mod tests {
     fn every_fold_of_the_table_is_a_case() {
         let mut folds = Vec::new();
         macro_rules! each {
-            ($fold:path) => {
-                folds.push(stringify!($fold));
+            ($fold:ty, $name:literal) => {
+                folds.push($name);
             };
         }
-        monomorph::ops::for_each_fold! { each }
+        monomorph::ops::for_each_kernel! { Reduce each }
         let cases = cases();
         for path in folds {
             let name = path.rsplit("::").next().unwrap().trim();

@@ -1,0 +1,274 @@
+//! A row as data and as kernels: its declaration, what it is composed of, and its kernels on a device.
+
+use super::{Named, at, placed};
+use crate::declaration::{Definition, Family, FormKind};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+/// The items of one row.
+pub(super) fn row(family: &Family, named: &Named<'_>) -> TokenStream {
+    let declared = declared(named);
+    let agrees = agrees(named);
+    let view = match &named.row.definition {
+        Definition::View(path) | Definition::Views(path) => {
+            let alias = named.view_alias();
+            quote!(#[allow(unused_imports, reason = "used by typed forms")] use #path as #alias;)
+        }
+        _ => TokenStream::new(),
+    };
+    let runs = runs_on(family, named);
+    quote!(#declared #agrees #view #runs)
+}
+
+/// The declaration as data.
+fn declared(named: &Named<'_>) -> TokenStream {
+    let (key, table) = (named.key(), &named.table);
+    let name = super::qualified(named.schema);
+    let kind = named.row.definition.kind();
+    let definition = text_of(&named.row.definition);
+    let results = named.schema.returns().len();
+    let silent = named.row.is_silent_view;
+    let parameters = named.args.iter().map(|arg| {
+        let (name, ty) = (arg.declared.name(), base_text(&arg.declared.ty().to_string()));
+        quote!(#table::Parameter { name: #name, ty: #ty })
+    });
+    let mut forms: Vec<TokenStream> =
+        named.forms().iter().map(|(kind, schema, rust)| form(table, *kind, Some(schema), rust.as_ref())).collect();
+    if let Some(full) = &named.row.full {
+        for (kind, _, _) in named.forms() {
+            let rust = match kind {
+                FormKind::Functional => Some(full.clone()),
+                FormKind::Inplace | FormKind::Out => super::form_name(full, kind, ""),
+                _ => None,
+            };
+            forms.extend(rust.map(|rust| form(table, kind, None, Some(&rust))));
+        }
+    }
+    let composition = composition(named);
+    quote! {
+        impl #table::Declared for #key {
+            const DECLARATION: &'static #table::Declaration = &#table::Declaration {
+                name: #name,
+                module: module_path!(),
+                kind: #kind,
+                definition: #definition,
+                parameters: &[#(#parameters),*],
+                results: #results,
+                silent_view: #silent,
+                forms: &[#(#forms),*],
+            };
+            #composition
+        }
+    }
+}
+
+/// A type without its alias annotation: what messages say of it.
+fn base_text(ty: &str) -> String {
+    match (ty.find('('), ty.find(')')) {
+        (Some(open), Some(close)) => format!("{}{}", &ty[..open], &ty[close + 1..]),
+        _ => ty.to_owned(),
+    }
+}
+
+fn form(table: &TokenStream, kind: FormKind, schema: Option<&String>, rust: Option<&Ident>) -> TokenStream {
+    let kind = format_ident!("{kind:?}");
+    let option = |text: Option<String>| text.map_or(quote!(None), |text| quote!(Some(#text)));
+    let (schema, function) = (option(schema.cloned()), option(rust.map(Ident::to_string)));
+    quote!(#table::Form { kind: #table::FormKind::#kind, schema: #schema, function: #function })
+}
+
+/// The definition as people read it.
+fn text_of(definition: &Definition) -> String {
+    let text = match definition {
+        Definition::Structured(ty) | Definition::Operator(ty) => ty.to_token_stream().to_string(),
+        Definition::View(path)
+        | Definition::Views(path)
+        | Definition::Kernel(path, _)
+        | Definition::Composite(_, path) => path.to_token_stream().to_string(),
+        Definition::Redirect(to, _) => to.to_string(),
+    };
+    text.replace(' ', "")
+}
+
+/// What is composed of other operators.
+fn composition(named: &Named<'_>) -> TokenStream {
+    let table = &named.table;
+    let composed = |variant: &str, composite: crate::declaration::Composite, path: &syn::Path| {
+        let (variant, key) = (format_ident!("{variant}"), format_ident!("{}", composite.key()));
+        let (core, function) = (&named.core, composed_function(named, path));
+        quote!(#table::Composition::#variant(#core::dispatch::AliasKey::#key, #function))
+    };
+    let value = match (&named.row.definition, &named.row.otherwise) {
+        (Definition::Composite(composite, path), _) => composed("All", *composite, path),
+        (Definition::Redirect(to, _), _) => {
+            let to = to.to_string();
+            quote!(#table::Composition::Redirect(#to))
+        }
+        (_, Some((composite, path))) => composed("Otherwise", *composite, path),
+        (_, None) => return TokenStream::new(),
+    };
+    quote!(fn composition() -> #table::Composition { #value })
+}
+
+/// A composed function over the stack. Tensors stay boxed, since numbers may stand for them.
+fn composed_function(named: &Named<'_>, path: &syn::Path) -> TokenStream {
+    let (core, table) = (&named.core, &named.table);
+    let reads = named.args.iter().map(|arg| {
+        let name = &arg.rust;
+        let marker = match arg.marker(core) {
+            Some(marker) if arg.is_tensor() => {
+                let _ = marker;
+                quote!(#table::WholeArg)
+            }
+            Some(_) if arg.is_optional_tensor() => quote!(#table::MaybeWholeArg),
+            marker => marker.unwrap_or_default(),
+        };
+        quote!(let #name = reader.next::<#marker>()?;)
+    });
+    let names = named.args.iter().map(|arg| &arg.rust);
+    let key = named.key();
+    quote_spanned! {at(path.span())=>
+        |calls: &#core::dispatch::Calls<'_>, stack: &mut #core::Stack| -> #core::Result<()> {
+            #table::composed(<#key as #table::Declared>::DECLARATION, stack, |reader| {
+                #(#reads)*
+                #path(calls, #(#names),*).map(#table::IntoResults::into_results)
+            })
+        }
+    }
+}
+
+/// Holds the arguments and results of the row against its operator, with an error at the operator.
+fn agrees(named: &Named<'_>) -> TokenStream {
+    let Some(operator) = named.row.definition.operator() else { return TokenStream::new() };
+    let (core, table, results) = (&named.core, &named.table, named.schema.returns().len());
+    let values = named.values(&quote!('static));
+    let span = operator.span();
+    let check = placed(quote!(#table::agrees), span);
+    quote_spanned! {at(span)=>
+        const _: () = #check(
+            #results,
+            <#operator as #core::structured::Operator<'static, #core::Meta, #values>>::OUTPUTS,
+        );
+    }
+}
+
+/// The kernels of the row on a device.
+fn runs_on(family: &Family, named: &Named<'_>) -> TokenStream {
+    let (core, table, key) = (&named.core, &named.table, named.key());
+    let declaration = quote!(<#key as #table::Declared>::DECLARATION);
+    let (bounds, kernels) = match &named.row.definition {
+        Definition::Structured(ty) | Definition::Operator(ty) => {
+            let (values, signature) = (named.values(&quote!('t)), named.signature());
+            let bounds = quote!(#ty: for<'t> #core::structured::Operator<'t, D, #values>,);
+            (bounds, quote!(#table::structured_kernels::<#ty, D, #signature>(#declaration)))
+        }
+        Definition::View(path) => {
+            let call = call_view(named, path);
+            (TokenStream::new(), quote!(#table::view_kernels::<D>(#declaration, #call)))
+        }
+        Definition::Views(path) => {
+            let call = call_view(named, path);
+            (TokenStream::new(), quote!(#table::views_kernels::<D>(#declaration, #call)))
+        }
+        Definition::Kernel(path, or_self) => {
+            let on = functions_on(family);
+            (quote!(D: #on,), function_kernels(named, path, *or_self, &declaration))
+        }
+        Definition::Composite(..) | Definition::Redirect(..) => (TokenStream::new(), quote!(Vec::new())),
+    };
+    quote! {
+        impl<D: #core::Device> #table::RunsOn<D> for #key
+        where
+            #bounds
+        {
+            fn kernels() -> Vec<#core::dispatch::KernelFunction> {
+                #kernels
+            }
+        }
+    }
+}
+
+/// What functions of the family need of a device.
+pub(super) fn functions_on(family: &Family) -> TokenStream {
+    let name = &family.name;
+    family.functions_on.clone().unwrap_or_else(|| quote!(family::#name))
+}
+
+/// A view as a function of the geometry and of what reads the other arguments.
+fn call_view(named: &Named<'_>, path: &syn::Path) -> TokenStream {
+    let core = &named.core;
+    let reads = named.args.iter().skip(1).map(|arg| {
+        let marker = arg.marker(core);
+        quote!(reader.next::<#marker>()?)
+    });
+    quote_spanned!(at(path.span())=> |geometry, reader| #path(geometry, #(#reads),*))
+}
+
+/// The kernels of a function that is written over any device.
+fn function_kernels(named: &Named<'_>, path: &syn::Path, or_self: bool, declaration: &TokenStream) -> TokenStream {
+    let (core, table) = (&named.core, &named.table);
+    let is_inplace = named.schema.is_inplace();
+    let args = || named.args.iter().skip(usize::from(is_inplace));
+    let reads: Vec<TokenStream> = args()
+        .map(|arg| {
+            let (name, marker) = (&arg.rust, arg.marker(core));
+            match arg.is_tensor() {
+                true => quote!(let #name = &*reader.tensor::<D>()?;),
+                false => quote!(let #name = reader.next::<#marker>()?;),
+            }
+        })
+        .collect();
+    let names: Vec<&Ident> = args().map(|arg| &arg.rust).collect();
+    if is_inplace {
+        let call = quote_spanned!(at(path.span())=> |this, reader| { #(#reads)* #path(this, #(#names),*)?; Ok(()) });
+        return across(named, quote!(inplace), quote!(inplace_kernels), declaration, &call);
+    }
+    if named.schema.is_out() {
+        let outs: Vec<Ident> = (0..named.schema.out_args().len()).map(|i| format_ident!("out{i}")).collect();
+        let count = outs.len();
+        let call = quote_spanned!(at(path.span())=> |reader, [#(#outs),*]| { #(#reads)* #path(#(#names,)* #(#outs),*)?; Ok(()) });
+        return quote!(#table::out_kernels::<D, #count>(#declaration, #call));
+    }
+    let result = result_type(named, or_self);
+    let call = quote_spanned! {at(path.span())=> |reader| {
+        #(#reads)*
+        let result: #result = #path(#(#names),*)?;
+        Ok(#table::IntoResults::into_results(result))
+    }};
+    across(named, quote!(functional), quote!(functional_kernels), declaration, &call)
+}
+
+/// Kernels that also serve calls whose tensors are on several devices.
+fn across(
+    named: &Named<'_>,
+    single: TokenStream,
+    kernels: TokenStream,
+    declaration: &TokenStream,
+    call: &TokenStream,
+) -> TokenStream {
+    let table = &named.table;
+    match &named.row.across {
+        Some(how) => quote! {{
+            let mut kernels = #table::#kernels::<D>(#declaration, #call);
+            kernels[0] = #table::across::#how::<D>(#table::#single::<D>(#declaration, #call));
+            kernels
+        }},
+        None => quote!(#table::#kernels::<D>(#declaration, #call)),
+    }
+}
+
+/// What a function over any device returns.
+fn result_type(named: &Named<'_>, or_self: bool) -> TokenStream {
+    let core = &named.core;
+    let tensor = quote!(#core::Tensor<D>);
+    match named.schema.returns() {
+        [one] if one.ty().is_list() => quote!(Vec<#tensor>),
+        [_] if or_self => quote!(Option<#tensor>),
+        [_] => tensor,
+        several => {
+            let several = several.iter().map(|_| &tensor);
+            quote!((#(#several),*))
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Reads tokens into declarations. Owns the syntax: which options there are and what stands behind each.
+
+use crate::declaration::{Composite, Definition, Family, FormKind, Func, NamedForm, Row};
+use crate::option;
+use crate::tokens::Text;
+use monomorph_schema::Schema;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Token, bracketed};
+
+impl Parse for Family {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Family> {
+        let root;
+        bracketed!(root in input);
+        let root = root.parse()?;
+        keyword(input, "family")?;
+        input.parse::<Token![:]>()?;
+        let name = input.parse()?;
+        let functions_on = match input.peek(Token![,]) {
+            true => {
+                input.parse::<Token![,]>()?;
+                keyword(input, "functions")?;
+                input.parse::<Token![:]>()?;
+                Some(until_semicolon(input)?)
+            }
+            false => None,
+        };
+        input.parse::<Token![;]>()?;
+        let mut rows = Vec::new();
+        while !input.is_empty() {
+            rows.push(input.parse()?);
+        }
+        Ok(Family { root, name, functions_on, rows })
+    }
+}
+
+/// A word that stands there always.
+fn keyword(input: ParseStream<'_>, word: &str) -> syn::Result<()> {
+    let found: Ident = input.parse()?;
+    if found == word {
+        Ok(())
+    } else {
+        Err(syn::Error::new(found.span(), format!("found `{found}`; accepted is `{word}`")))
+    }
+}
+
+fn until_semicolon(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![;]) {
+        tokens.extend([input.parse::<TokenTree>()?]);
+    }
+    Ok(tokens)
+}
+
+impl Parse for Row {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Row> {
+        let docs = input.call(Attribute::parse_outer)?;
+        let span = input.span();
+        let mut row = Options::default();
+        let mut given: Vec<Ident> = Vec::new();
+        loop {
+            let name: Ident = input.parse()?;
+            if given.contains(&name) {
+                return Err(option::twice(&name));
+            }
+            input.parse::<Token![:]>()?;
+            row.option(&name, input)?;
+            given.push(name);
+            if input.peek(Token![,]) {
+                input.parse::<Token![,]>()?;
+            }
+            if input.is_empty() || input.peek(Token![;]) {
+                break;
+            }
+        }
+        if !input.is_empty() {
+            input.parse::<Token![;]>()?;
+        }
+        row.finish(docs, span)
+    }
+}
+
+/// The options of a row that have been read.
+#[derive(Default)]
+struct Options {
+    func: Option<Func>,
+    forms: Vec<NamedForm>,
+    is_function: bool,
+    is_method: bool,
+    name: Option<Ident>,
+    full: Option<Ident>,
+    definition: Option<Definition>,
+    redirect: Option<Ident>,
+    otherwise: Option<(Composite, syn::Path)>,
+    across: Option<Ident>,
+    is_silent_view: bool,
+}
+
+impl Options {
+    fn option(&mut self, name: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        let text = name.to_string();
+        if let Some((_, kind)) = FormKind::OPTIONS.iter().find(|(option, _)| *option == text) {
+            self.forms.push(NamedForm { kind: *kind, overload: Text::parse(input)? });
+            return Ok(());
+        }
+        let definition = match &*text {
+            "func" => {
+                self.func = Some(func(input)?);
+                return Ok(());
+            }
+            "variants" => return self.variants(input),
+            "name" => {
+                self.name = Some(input.parse()?);
+                return Ok(());
+            }
+            "full" => {
+                self.full = Some(input.parse()?);
+                return Ok(());
+            }
+            "otherwise" => {
+                self.otherwise = Some((composite(input)?, input.parse()?));
+                return Ok(());
+            }
+            "across" => {
+                self.across = Some(input.parse()?);
+                return Ok(());
+            }
+            "silent_view" => {
+                self.is_silent_view = input.parse::<syn::LitBool>()?.value;
+                return Ok(());
+            }
+            "redirect" => {
+                self.redirect = Some(input.parse()?);
+                return Ok(());
+            }
+            "structured" => Definition::Structured(input.parse()?),
+            "operator" => Definition::Operator(input.parse()?),
+            "view" => Definition::View(input.parse()?),
+            "views" => Definition::Views(input.parse()?),
+            "kernel" => Definition::Kernel(input.parse()?, or_self(input)?),
+            "composite" => Definition::Composite(composite(input)?, input.parse()?),
+            _ => return Err(option::unknown(name)),
+        };
+        if let Some(other) = &self.definition {
+            let message = format!("found `{name}` beside `{}`; accepted is one definition", other.kind());
+            return Err(syn::Error::new(name.span(), message));
+        }
+        self.definition = Some(definition);
+        Ok(())
+    }
+
+    fn variants(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        loop {
+            let variant: Ident = input.parse()?;
+            let place = match &*variant.to_string() {
+                "function" => &mut self.is_function,
+                "method" => &mut self.is_method,
+                _ => {
+                    let message = format!("found variant `{variant}`; accepted are `function` and `method`");
+                    return Err(syn::Error::new(variant.span(), message));
+                }
+            };
+            *place = true;
+            // A comma may end the option instead: another follows, with its colon.
+            let ahead = input.fork();
+            let another =
+                ahead.parse::<Token![,]>().is_ok() && ahead.parse::<Ident>().is_ok() && !ahead.peek(Token![:]);
+            if !another {
+                return Ok(());
+            }
+            input.parse::<Token![,]>()?;
+        }
+    }
+
+    fn finish(self, docs: Vec<Attribute>, span: Span) -> syn::Result<Row> {
+        let definition = match (self.redirect, self.definition) {
+            (None, Some(definition)) => definition,
+            (Some(to), None) => Definition::Redirect(to, None),
+            (Some(to), Some(Definition::Structured(ty) | Definition::Operator(ty))) => {
+                Definition::Redirect(to, Some(ty))
+            }
+            (Some(to), Some(other)) => {
+                let message = format!(
+                    "found `redirect` beside `{}`; accepted is it alone, or beside `structured` or `operator`",
+                    other.kind()
+                );
+                return Err(syn::Error::new(to.span(), message));
+            }
+            (None, None) => {
+                let message = "the operator has no definition; accepted is one of structured, operator, view, views, kernel, \
+                    composite, redirect";
+                return Err(syn::Error::new(span, message));
+            }
+        };
+        let Options { func, forms, is_function, is_method, name, full, otherwise, across, is_silent_view, .. } = self;
+        Ok(Row {
+            docs,
+            func,
+            forms,
+            is_function,
+            is_method,
+            name,
+            full,
+            definition,
+            otherwise,
+            across,
+            is_silent_view,
+            span,
+        })
+    }
+}
+
+/// `else self` behind a kernel: `None` stands for the first argument.
+fn or_self(input: ParseStream<'_>) -> syn::Result<bool> {
+    if !input.peek(Token![else]) {
+        return Ok(false);
+    }
+    input.parse::<Token![else]>()?;
+    input.parse::<Token![self]>()?;
+    Ok(true)
+}
+
+fn composite(input: ParseStream<'_>) -> syn::Result<Composite> {
+    let name: Ident = input.parse()?;
+    let known = Composite::NAMES.iter().find(|(known, _)| name == known);
+    known.map(|(_, composite)| *composite).ok_or_else(|| {
+        let message = format!("found `{name}`; accepted are implicit, explicit and nonfunctional");
+        syn::Error::new(name.span(), message)
+    })
+}
+
+/// The schema behind `func:`; an error stands at the token that is wrong.
+fn func(input: ParseStream<'_>) -> syn::Result<Func> {
+    let text = Text::parse(input)?;
+    match Schema::parse(&text.text) {
+        Ok(schema) => Ok(Func { schema, text }),
+        Err(error) => {
+            let at = text.text.char_indices().nth(error.column() - 1).map_or(text.text.len(), |(at, _)| at);
+            let found = if error.found().is_empty() { "the end" } else { error.found() };
+            let message = format!("found `{found}`; accepted is {}", error.accepted());
+            Err(syn::Error::new(text.span(at), message))
+        }
+    }
+}
+
+/// The families of a crate.
+pub(crate) struct Families {
+    pub(crate) root: TokenStream,
+    /// Modules with their traits.
+    pub(crate) families: Vec<(syn::Path, Ident)>,
+    /// How many of them come before those that need of a device its memory and its copy.
+    pub(crate) computing: usize,
+}
+
+impl Parse for Families {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Families> {
+        let root;
+        bracketed!(root in input);
+        let root = root.parse()?;
+        let mut families = Vec::new();
+        let mut computing = None;
+        while !input.is_empty() {
+            let module = input.parse()?;
+            if input.peek(Token![;]) {
+                input.parse::<Token![;]>()?;
+                computing = Some(families.len());
+                continue;
+            }
+            input.parse::<Token![:]>()?;
+            families.push((module, input.parse()?));
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(Families { root, computing: computing.unwrap_or(families.len()), families })
+    }
+}

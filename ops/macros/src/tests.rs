@@ -1,0 +1,176 @@
+//! What declarations expand to, and what their authors are told, without a compiler.
+
+use crate::declaration::Family;
+use crate::expanded;
+use crate::tokens::Text;
+use monomorph_schema::Schema;
+use proc_macro2::TokenStream;
+use std::str::FromStr;
+use syn::parse::Parser;
+
+fn tokens(text: &str) -> TokenStream {
+    TokenStream::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The expansion of rows, with one blank between tokens.
+fn expansion(rows: &str) -> String {
+    expanded(tokens(&format!("[crate] family: Mine; {rows}"))).unwrap_or_else(|error| panic!("{error}")).to_string()
+}
+
+fn refusal(rows: &str) -> String {
+    match expanded(tokens(&format!("[crate] family: Mine; {rows}"))) {
+        Ok(_) => panic!("accepted: {rows}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+const ADD: &str = "func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor, inplace: add_.Tensor, out: add.out, \
+    variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;";
+
+#[test]
+fn a_structured_operator_has_all_typed_forms() {
+    let text = expansion(ADD);
+    for item in [
+        "pub fn add < 't , D : crate :: core :: Device >",
+        "pub fn add_ < 't ,",
+        "pub fn add_out < 't ,",
+        "pub fn add_alpha < 't ,",
+        "pub fn add_alpha_ < 't ,",
+        "pub fn add_alpha_out < 't ,",
+        "pub trait add < D : crate :: core :: Device >",
+        "pub trait add_alpha_ <",
+    ] {
+        assert!(text.contains(item), "{item}\n{text}");
+    }
+    // A function, its meta form and its prepared form; the short one has no `alpha`, and passes the default on.
+    assert_eq!(text.matches("pub fn add <").count(), 3);
+    assert!(text.contains("crate :: core :: Scalar :: from (1i64)"));
+    assert!(!text.contains("pub trait add_out"), "outputs are parameters of a function");
+}
+
+#[test]
+fn a_declaration_is_data_with_the_schemas_of_its_forms() {
+    let text = expansion(ADD);
+    for part in [
+        "name : \"add.Tensor\"",
+        "kind : \"structured\"",
+        "definition : \"Pointwise<AddFn>\"",
+        "\"add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)\"",
+        "\"add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)\"",
+        "Parameter { name : \"alpha\" , ty : \"Scalar\" }",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn a_family_is_a_trait_and_a_list_of_its_kernels_each_once() {
+    let scalar = "func: add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor, structured: Pointwise<AddFn>;";
+    let text = expansion(&format!("{ADD} {scalar} structured: Reduce<crate::reduce::SumFn>;"));
+    let bounds = ["Pointwise < AddFn >", "Reduce < crate :: reduce :: SumFn >"];
+    let bounds = bounds.map(|op| format!("+ crate :: core :: structured :: Executes < {op} >")).join(" ");
+    assert!(text.contains(&format!("pub trait Mine : crate :: core :: Device {bounds}")), "{text}");
+    assert!(text.contains("macro_rules ! __mine_kernels"));
+    assert!(text.contains(":: native :: kernels :: Body0 , \"AddFn\""));
+    assert!(text.contains(":: native :: kernels :: Body1 , \"SumFn\""));
+    assert!(!text.contains("Body2"));
+}
+
+#[test]
+fn views_copies_and_what_is_written_over_any_device() {
+    let view = "func: select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a), copy: select_copy.int, \
+        copy_out: select_copy.int_out, variants: function, method, view: select;";
+    let text = expansion(view);
+    assert!(text.contains("pub fn select < 't ,") && text.contains("pub fn select_copy < 't ,"), "{text}");
+    assert!(text.contains("crate :: table :: view_kernels :: < D >"));
+    let kernel = "func: zero_(Tensor(a!) self) -> Tensor(a!), variants: function, kernel: zero_;";
+    assert!(expansion(kernel).contains("crate :: table :: inplace_kernels :: < D >"));
+    let out = "func: ones.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!), kernel: ones_out;";
+    assert!(expansion(out).contains("crate :: table :: out_kernels :: < D , 1usize >"));
+    let or_self = "func: contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a), \
+        kernel: made_contiguous else self;";
+    assert!(expansion(or_self).contains("let result : Option < crate :: core :: Tensor < D > >"));
+}
+
+#[test]
+fn compositions_and_redirections() {
+    let composite =
+        "func: square(Tensor self) -> Tensor, inplace: square_, out: square.out, composite: implicit square;";
+    assert!(
+        expansion(composite).contains("Composition :: All (crate :: core :: dispatch :: AliasKey :: CompositeImplicit")
+    );
+    let redirect = "func: multiply.Tensor(Tensor self, Tensor other) -> Tensor, variants: function, redirect: mul, \
+        operator: Pointwise<MulFn>;";
+    let text = expansion(redirect);
+    assert!(text.contains("Composition :: Redirect (\"mul\")") && text.contains("pub fn multiply <"), "{text}");
+}
+
+/// In other crates rows are types of that crate, and no list is exported.
+#[test]
+fn another_crate_has_types_of_its_own() {
+    let rows = "func: my::axpy(Tensor self, Scalar alpha) -> Tensor, inplace: my::axpy_, structured: Pointwise<Axpy>;";
+    let text = expanded(tokens(&format!("[::monomorph::ops] family: Mine; {rows}"))).unwrap().to_string();
+    assert!(text.contains("pub struct LocalRow") && !text.contains("macro_rules"), "{text}");
+    assert!(
+        text.contains("name : \"my::axpy\"")
+            && text.contains("\"my::axpy_(Tensor(a!) self, Scalar alpha) -> Tensor(a!)\"")
+    );
+}
+
+#[test]
+fn refusals_name_what_was_found_and_what_is_accepted() {
+    for (rows, message) in [
+        (
+            "func: my::f(Tensro x) -> Tensor, operator: F;",
+            "found `Tensro`; accepted is a type (Tensor, Scalar, int, …)",
+        ),
+        ("func: my::f(int x=1.5) -> Tensor, kernel: f;", "accepted is a default of the type `int`"),
+        ("func: addd(Tensor self) -> Tensor, operator: F;", "did you mean `add"),
+        ("func: relu(Tensor x) -> Tensor, operator: F;", "PyTorch has `relu(Tensor self) -> Tensor`"),
+        ("func: relu(Tensor self) -> Tensor, out: relu.oout, operator: F;", "found `relu.oout`; accepted are"),
+        ("func: my::f(Tensor self) -> Tensor, structred: F;", "did you mean `structured`?"),
+        (
+            "func: my::f(Tensor self) -> Tensor, out: my::f.out, out: my::g.out, operator: F;",
+            "option `out` is given twice",
+        ),
+        ("func: my::f(Tensor self) -> Tensor, kernel: f, view: f;", "found `view` beside `kernel`"),
+        ("func: my::f(Tensor self) -> Tensor;", "has no definition"),
+        ("func: my::f(Dimname x) -> Tensor, kernel: f;", "argument `x` has type `Dimname`"),
+        ("func: my::f(Tensor self) -> Tensor, copy: my::f_copy, operator: F;", "only views have copies"),
+        ("func: my::f(Tensor self) -> Tensor, full: g, operator: F;", "`full` names a function"),
+        ("out: my::f.out, structured: F;", "an operator without `func` has no forms"),
+        (
+            "func: my::f(Tensor self) -> Tensor, composite: implict f;",
+            "accepted are implicit, explicit and nonfunctional",
+        ),
+        ("func: my::f(Tensor self) -> Tensor, redirect: g, view: f;", "found `redirect` beside `view`"),
+    ] {
+        let found = refusal(rows);
+        assert!(found.contains(message), "{rows}\n  {found}\n  {message}");
+    }
+}
+
+/// Tokens of a schema are its text: every schema of PyTorch comes back as it was, whatever Rust's lexer makes of it.
+#[test]
+fn every_schema_of_pytorch_can_stand_in_a_declaration() {
+    let mut read = 0;
+    // Strings with quotes of both kinds.
+    for line in crate::pytorch::schemas().filter(|line| !line.starts_with("_test_string_default")) {
+        // Rust has no strings in single quotes.
+        let text = Text::parse.parse2(tokens(&line.replace('\'', "\""))).unwrap();
+        let schema = Schema::parse(&text.text).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert_eq!(schema, Schema::parse(line).unwrap(), "{line}");
+        read += 1;
+    }
+    assert_eq!(read, 3109);
+}
+
+#[test]
+fn options_stand_in_any_order_and_end_with_the_block() {
+    let rows = "structured: Pointwise<AddFn>, variants: method, function, out: add.out, \
+        func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
+    let family: Family = syn::parse2(tokens(&format!("[crate] family: Mine, functions: A + B; {rows}"))).unwrap();
+    let [row] = &family.rows[..] else { panic!("one row") };
+    assert!(row.is_function && row.is_method && row.forms.len() == 1);
+    assert_eq!(family.functions_on.unwrap().to_string(), "A + B");
+}

@@ -1,0 +1,223 @@
+//! Kernels of structured operators for calls by name and through typed handles. An operator is compiled once for a device: one function
+//! from arguments and a [`Dynamic`] sink to `Result<()>`. What is around it, the forms, is compiled once for a list of argument types.
+
+use super::declaration::{Declaration, FormKind};
+use super::outputs::write_out;
+use super::signature::{Signature, UnboxedSignature};
+use super::stack::{Reader, arguments, check_written, device_error, finish, keep_written, written};
+use monomorph_core::dispatch::{CanonicalList, Frame, KernelFn, KernelFunction, Returned};
+use monomorph_core::structured::dynamic::{self, Dynamic, NewTensors};
+use monomorph_core::structured::{Operand, Operator};
+use monomorph_core::{AnyTensor, Device, ErrorKind, Result, Stack, Tensor};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+
+/// An operator on a device: its arguments, and where its outputs go.
+type Entry<D, A> = for<'t> fn(<A as Signature>::Values<'t>, Dynamic<'t, D>) -> Result<()>;
+
+/// The kernels of an operator's forms on device `D`, in the order of the declaration.
+pub fn kernels<O, D, A>(declaration: &'static Declaration) -> Vec<KernelFunction>
+where
+    D: Device,
+    A: UnboxedSignature,
+    O: for<'t> Operator<'t, D, A::Values<'t>>,
+{
+    fn entry<'t, O, D, A>(values: A::Values<'t>, sink: Dynamic<'t, D>) -> Result<()>
+    where
+        D: Device,
+        A: Signature,
+        O: for<'s> Operator<'s, D, A::Values<'s>>,
+    {
+        O::call(values, sink)
+    }
+    Kernel::<D, A> { entry: entry::<O, D, A>, declaration }.forms()
+}
+
+/// An operator on a device, whatever the form.
+struct Kernel<D: Device, A: Signature> {
+    entry: Entry<D, A>,
+    declaration: &'static Declaration,
+}
+
+impl<D: Device, A: Signature> Clone for Kernel<D, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<D: Device, A: Signature> Copy for Kernel<D, A> {}
+
+impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
+    fn forms(self) -> Vec<KernelFunction> {
+        self.declaration.overloads().map(|(kind, _)| self.form(kind)).collect()
+    }
+
+    fn form(self, kind: FormKind) -> KernelFunction {
+        match (kind, self.declaration.results) {
+            (FormKind::Functional, 1) => {
+                KernelFunction::with_stack(Functional::<D, A, AnyTensor>(self, PhantomData), move |stack| {
+                    self.functional(stack)
+                })
+            }
+            (FormKind::Functional, 2) => KernelFunction::with_stack(
+                Functional::<D, A, (AnyTensor, AnyTensor)>(self, PhantomData),
+                move |stack| self.functional(stack),
+            ),
+            (FormKind::Functional, _) => KernelFunction::stack(move |stack| self.functional(stack)),
+            (FormKind::Inplace, _) => KernelFunction::with_stack(Inplace(self), move |stack| self.inplace(stack)),
+            (FormKind::Out, 1) => KernelFunction::with_stack(Out(self), move |stack| self.out(stack)),
+            (FormKind::Out, 2) => KernelFunction::with_stack(PairOut(self), move |stack| self.out(stack)),
+            (FormKind::Out, _) => KernelFunction::stack(move |stack| self.out(stack)),
+            (_, _) => KernelFunction::stack(move |stack| self.autogen(stack)),
+        }
+    }
+
+    fn inputs(&self) -> usize {
+        self.declaration.parameters.len()
+    }
+
+    fn functional(&self, stack: &mut Stack) -> Result<()> {
+        let outputs = self.computed(arguments(stack, self.inputs())?)?;
+        finish(stack, self.inputs(), outputs.into_iter().map(Into::into));
+        Ok(())
+    }
+
+    /// New tensors for arguments where they lie on the stack.
+    fn computed(&self, args: &[monomorph_core::IValue]) -> Result<NewTensors<D>> {
+        dynamic::functional(self.declaration.results, |sink, _| {
+            let mut reader = Reader::new(args, self.declaration.parameters);
+            (self.entry)(A::read(&mut reader, None)?, sink)
+        })
+    }
+
+    fn inplace(&self, stack: &mut Stack) -> Result<()> {
+        let (first, _) = arguments(stack, self.inputs())?.split_at_mut(1);
+        check_written(first, 0)?;
+        let args = arguments(stack, self.inputs())?;
+        let (first, rest) = args.split_at_mut(1);
+        let [this] = written::<D, 1>(first)?;
+        dynamic::inplace(this, |input, sink, _| {
+            let mut reader = Reader::behind_first(rest, self.declaration.parameters);
+            (self.entry)(A::read(&mut reader, Some(Operand::from(input)))?, sink)
+        })?;
+        stack.truncate(stack.len() + 1 - self.inputs());
+        Ok(())
+    }
+
+    fn out(&self, stack: &mut Stack) -> Result<()> {
+        let (inputs, results) = (self.inputs(), self.declaration.results);
+        let (inputs_read, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
+        check_written(outs, inputs)?;
+        let mut outs = lent::<D>(outs)?;
+        dynamic::out(&mut outs, |sink, _| {
+            let mut reader = Reader::new(inputs_read, self.declaration.parameters);
+            (self.entry)(A::read(&mut reader, None)?, sink)
+        })?;
+        drop(outs);
+        keep_written(stack, inputs + results, results);
+        Ok(())
+    }
+
+    fn autogen(&self, stack: &mut Stack) -> Result<()> {
+        let (inputs, results) = (self.inputs(), self.declaration.results);
+        let (inputs_read, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
+        check_written(outs, inputs)?;
+        let computed = self.computed(inputs_read)?;
+        for (result, out) in computed.iter().zip(lent::<D>(outs)?) {
+            write_out(result, out)?;
+        }
+        keep_written(stack, inputs + results, results);
+        Ok(())
+    }
+}
+
+/// Values that were checked to be tensors, to be written on `D`.
+fn lent<D: Device>(values: &mut [monomorph_core::IValue]) -> Result<SmallVec<[&mut Tensor<D>; 2]>> {
+    values.chunks_mut(1).map(|value| written::<D, 1>(value).map(|[tensor]| tensor)).collect()
+}
+
+/// The tensor of a typed call, if it is on `D`.
+fn on<'t, D: Device>(tensor: &'t mut AnyTensor) -> Result<&'t mut Tensor<D>> {
+    if tensor.device().kind != D::KIND {
+        return Err(device_error::<D>(tensor, "out"));
+    }
+    tensor.downcast_mut().ok_or_else(|| ErrorKind::ListLength { arg: "out", got: 0, want: 1 }.into())
+}
+
+/// Marks kernels whose signature is that of a declaration.
+struct Declared;
+
+/// The functional form through a typed handle; `R` is what it returns.
+struct Functional<D: Device, A: Signature, R>(Kernel<D, A>, PhantomData<fn() -> R>);
+
+/// Results of one type.
+trait Results: Returned {
+    fn of<D: Device>(tensors: NewTensors<D>) -> Option<Self>;
+}
+
+impl Results for AnyTensor {
+    fn of<D: Device>(tensors: NewTensors<D>) -> Option<AnyTensor> {
+        tensors.into_iter().next().map(Tensor::into_any)
+    }
+}
+
+impl Results for (AnyTensor, AnyTensor) {
+    fn of<D: Device>(tensors: NewTensors<D>) -> Option<(AnyTensor, AnyTensor)> {
+        let mut tensors = tensors.into_iter().map(Tensor::into_any);
+        Some((tensors.next()?, tensors.next()?))
+    }
+}
+
+impl<D: Device, A: UnboxedSignature, R: Results> KernelFn<Declared> for Functional<D, A, R> {
+    type Args = A::Functional;
+    type Output = R;
+
+    fn invoke(&self, _: &Frame<'_>, args: <A::Functional as CanonicalList>::Values<'_>) -> Result<R> {
+        let Kernel { entry, declaration } = self.0;
+        let values = A::functional(args);
+        let outputs = dynamic::functional(declaration.results, |sink, _| entry(A::shorten(values), sink))?;
+        R::of(outputs).ok_or_else(|| ErrorKind::ResultCount { got: 0, want: declaration.results }.into())
+    }
+}
+
+/// The in-place form through a typed handle.
+struct Inplace<D: Device, A: Signature>(Kernel<D, A>);
+
+impl<D: Device, A: UnboxedSignature> KernelFn<Declared> for Inplace<D, A> {
+    type Args = A::Inplace;
+    type Output = ();
+
+    fn invoke(&self, _: &Frame<'_>, args: <A::Inplace as CanonicalList>::Values<'_>) -> Result<()> {
+        let (this, rest) = A::inplace(args);
+        dynamic::inplace(on::<D>(this)?, |input, sink, _| {
+            let values = A::join(Operand::from(input), rest);
+            let rule = "only a tensor can be written in place";
+            (self.0.entry)(values.ok_or(ErrorKind::ArgumentRule { rule })?, sink)
+        })
+    }
+}
+
+/// The out= form with one output through a typed handle.
+struct Out<D: Device, A: Signature>(Kernel<D, A>);
+
+impl<D: Device, A: UnboxedSignature> KernelFn<Declared> for Out<D, A> {
+    type Args = A::Out;
+    type Output = ();
+
+    fn invoke(&self, _: &Frame<'_>, args: <A::Out as CanonicalList>::Values<'_>) -> Result<()> {
+        let (values, out) = A::out(args);
+        dynamic::out(&mut [on::<D>(out)?], |sink, _| (self.0.entry)(A::shorten(values), sink))
+    }
+}
+
+/// The out= form with two outputs through a typed handle.
+struct PairOut<D: Device, A: Signature>(Kernel<D, A>);
+
+impl<D: Device, A: UnboxedSignature> KernelFn<Declared> for PairOut<D, A> {
+    type Args = A::PairOut;
+    type Output = ();
+
+    fn invoke(&self, _: &Frame<'_>, args: <A::PairOut as CanonicalList>::Values<'_>) -> Result<()> {
+        let (values, [first, second]) = A::pair_out(args);
+        dynamic::out(&mut [on::<D>(first)?, on::<D>(second)?], |sink, _| (self.0.entry)(A::shorten(values), sink))
+    }
+}

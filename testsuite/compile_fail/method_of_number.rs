@@ -1,0 +1,18 @@
+//! A method of something that is no tensor.
+use monomorph::algebra::Num;
+use monomorph::pointwise::*;
+
+pointwise! { Axpy "axpy": Numeric, Same<2>; Number => Common; Rule::BINARY }
+impl<V: Num> Map<V> for Axpy {
+    fn eval([x, y]: [V; 2], alpha: V) -> V {
+        alpha * x + y
+    }
+}
+monomorph::operators! {
+    family: Mine;
+
+    func: my::axpy(Scalar alpha, Tensor self, Tensor other) -> Tensor,
+    variants: function, method, structured: Pointwise<Axpy>;
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! An option that is given twice.
+use monomorph::algebra::Num;
+use monomorph::pointwise::*;
+
+pointwise! { Axpy "axpy": Numeric, Same<2>; Number => Common; Rule::BINARY }
+impl<V: Num> Map<V> for Axpy {
+    fn eval([x, y]: [V; 2], alpha: V) -> V {
+        alpha * x + y
+    }
+}
+monomorph::operators! {
+    family: Mine;
+
+    func: my::axpy(Tensor self, Tensor other, Scalar alpha) -> Tensor,
+    out: my::axpy.out, variants: function,
+    out: my::axpy.out2, structured: Pointwise<Axpy>;
+}
+
+fn main() {}
