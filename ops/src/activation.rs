@@ -12,7 +12,7 @@ use monomorph_core::strides::{broadcast_sizes, wrap_dim};
 use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
 use monomorph_core::{Complex64, DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
 
-pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: Gaussian> Map<V> for GeluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -20,7 +20,7 @@ impl<V: Gaussian> Map<V> for GeluFn {
     }
 }
 
-pointwise! { GeluTanhFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { GeluTanhFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: Gaussian> Map<V> for GeluTanhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -28,7 +28,7 @@ impl<V: Gaussian> Map<V> for GeluTanhFn {
     }
 }
 
-pointwise! { GeluBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, check = check_gelu_backward, halves_as_f32 = true }
+pointwise! { GeluBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, check = check_gelu_backward }
 impl<V: HasReal> Map<V> for GeluBackwardFn
 where
     Dual<V>: Gaussian,
@@ -39,7 +39,7 @@ where
     }
 }
 
-pointwise! { GeluTanhBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { GeluTanhBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasReal> Map<V> for GeluTanhBackwardFn
 where
     Dual<V>: Gaussian,
@@ -56,7 +56,7 @@ fn logistic_below<V: Exponential>(x: V) -> V {
     V::one() + (-x).exp()
 }
 
-pointwise! { SiluFn "silu": FloatComplex, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { SiluFn "silu": FloatComplex, Same<1>; () => Common; Rule::UNARY }
 impl<V: Exponential + TrueDivision> Map<V> for SiluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -64,7 +64,7 @@ impl<V: Exponential + TrueDivision> Map<V> for SiluFn {
     }
 }
 
-pointwise! { SiluBackwardFn "silu_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { SiluBackwardFn "silu_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
 impl<V: Exponential + TrueDivision> Map<V> for SiluBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -73,7 +73,7 @@ impl<V: Exponential + TrueDivision> Map<V> for SiluBackwardFn {
     }
 }
 
-pointwise! { MishFn "mish": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { MishFn "mish": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasReal + Exponential> Map<V> for MishFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -81,7 +81,7 @@ impl<V: HasReal + Exponential> Map<V> for MishFn {
     }
 }
 
-pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of_second(), halves_as_f32 = true }
+pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of_second() }
 impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -90,7 +90,7 @@ impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
     }
 }
 
-pointwise! { SigmoidBackwardFn "sigmoid_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! { SigmoidBackwardFn "sigmoid_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
 impl<V: Signum> Map<V> for SigmoidBackwardFn {
     #[inline(always)]
     fn eval([grad, part]: [V; 2], (): ()) -> V {
@@ -99,7 +99,7 @@ impl<V: Signum> Map<V> for SigmoidBackwardFn {
     }
 }
 
-pointwise! { TanhBackwardFn "tanh_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! { TanhBackwardFn "tanh_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
 impl<V: Signum> Map<V> for TanhBackwardFn {
     #[inline(always)]
     fn eval([grad, tanh]: [V; 2], (): ()) -> V {
@@ -107,7 +107,7 @@ impl<V: Signum> Map<V> for TanhBackwardFn {
     }
 }
 
-pointwise! { SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+pointwise! { SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide }
 impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [beta, threshold]: [V; 2]) -> V {
@@ -120,7 +120,7 @@ impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
     }
 }
 
-pointwise! { EluFn "elu": Reals, Same<1>; Numbers<3> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+pointwise! { EluFn "elu": Reals, Same<1>; Numbers<3> => Common; Rule::UNARY, check = check_wide }
 impl<V: HasReal + Exponential> Map<V> for EluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [alpha, scale, input_scale]: [V; 3]) -> V {
@@ -129,7 +129,9 @@ impl<V: HasReal + Exponential> Map<V> for EluFn {
     }
 }
 
-pointwise! { SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! {
+    SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide
+}
 impl<V: HasReal + Exponential> Map<V> for SoftplusBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [beta, threshold]: [V; 2]) -> V {
@@ -141,7 +143,7 @@ impl<V: HasReal + Exponential> Map<V> for SoftplusBackwardFn {
     }
 }
 
-pointwise! { EluBackwardFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! { EluBackwardFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide }
 impl<V: HasReal + Exponential> Map<V> for EluBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
@@ -150,7 +152,9 @@ impl<V: HasReal + Exponential> Map<V> for EluBackwardFn {
     }
 }
 
-pointwise! { EluBackwardOfResultFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! {
+    EluBackwardOfResultFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide
+}
 impl<V: HasReal> Map<V> for EluBackwardOfResultFn {
     #[inline(always)]
     fn eval([grad, y]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
@@ -159,7 +163,7 @@ impl<V: HasReal> Map<V> for EluBackwardOfResultFn {
     }
 }
 
-pointwise! { GluFn "glu": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { GluFn "glu": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasReal + Hyperbolic> Map<V> for GluFn {
     #[inline(always)]
     fn eval([a, gate]: [V; 2], (): ()) -> V {
@@ -167,7 +171,7 @@ impl<V: HasReal + Hyperbolic> Map<V> for GluFn {
     }
 }
 
-pointwise! { GluGateBackwardFn "glu_backward": Reals, Same<3>; () => Common; Rule::TERNARY, halves_as_f32 = true }
+pointwise! { GluGateBackwardFn "glu_backward": Reals, Same<3>; () => Common; Rule::TERNARY }
 impl<V: HasReal + Hyperbolic> Map<V> for GluGateBackwardFn {
     #[inline(always)]
     fn eval([grad, a, gate]: [V; 3], (): ()) -> V {

@@ -10,7 +10,7 @@ use crate::record::record;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
-pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha, light = true }
+pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha }
 impl<V: Num> Map<V> for AddFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
@@ -18,7 +18,7 @@ impl<V: Num> Map<V> for AddFn {
     }
 }
 
-pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub, light = true }
+pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub }
 impl<V: Num> Map<V> for SubFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
@@ -26,7 +26,7 @@ impl<V: Num> Map<V> for SubFn {
     }
 }
 
-pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), light = true }
+pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar() }
 impl<V: Num> Map<V> for MulFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -34,7 +34,7 @@ impl<V: Num> Map<V> for MulFn {
     }
 }
 
-pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar(), light = true, halves_as_f32 = true }
+pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar() }
 impl<V: TrueDivision> Map<V> for DivFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -42,7 +42,7 @@ impl<V: TrueDivision> Map<V> for DivFn {
     }
 }
 
-pointwise! { DivTruncFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = true }
+pointwise! { DivTruncFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = ErrorKind::DivisionByZero }
 impl<V: RoundedDivision> Map<V> for DivTruncFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -54,19 +54,13 @@ impl<V: RoundedDivision> Map<V> for DivTruncFn {
     }
 }
 
-pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true, usual = true }
+pointwise! {
+    DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = ErrorKind::DivisionByZero
+}
 impl<V: RoundedDivision> Map<V> for DivFloorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a.div_floor(b)
-    }
-    #[inline(always)]
-    fn is_usual([a, b]: [V; 2]) -> V::Mask {
-        a.has_small_quotient(b)
-    }
-    #[inline(always)]
-    fn eval_usual([a, b]: [V; 2], (): ()) -> V {
-        a.div_floor_small(b)
     }
     #[inline(always)]
     fn fault([_, b]: [V; 2]) -> V::Mask {
@@ -74,7 +68,7 @@ impl<V: RoundedDivision> Map<V> for DivFloorFn {
     }
 }
 
-pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY, light = true, exact = true }
+pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY }
 impl<V: Num> Map<V> for NegFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -82,7 +76,7 @@ impl<V: Num> Map<V> for NegFn {
     }
 }
 
-pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY, light = true, exact = true }
+pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY }
 impl<V: HasMagnitude> Map<V> for AbsFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Re {

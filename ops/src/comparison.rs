@@ -4,7 +4,7 @@ use crate::algebra::{Equal, Ordered as HasOrder};
 use crate::pointwise::{AllDTypes, Map, Ordered, Rule, Same, Truth, pointwise};
 use crate::record::record;
 
-pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Equal> Map<V> for EqFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -12,7 +12,7 @@ impl<V: Equal> Map<V> for EqFn {
     }
 }
 
-pointwise! { NeFn "ne": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { NeFn "ne": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Equal> Map<V> for NeFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -20,7 +20,7 @@ impl<V: Equal> Map<V> for NeFn {
     }
 }
 
-pointwise! { LtFn "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { LtFn "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: HasOrder> Map<V> for LtFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -28,7 +28,7 @@ impl<V: HasOrder> Map<V> for LtFn {
     }
 }
 
-pointwise! { LeFn "le": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { LeFn "le": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: HasOrder> Map<V> for LeFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -36,7 +36,7 @@ impl<V: HasOrder> Map<V> for LeFn {
     }
 }
 
-pointwise! { GtFn "gt": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { GtFn "gt": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: HasOrder> Map<V> for GtFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -44,7 +44,7 @@ impl<V: HasOrder> Map<V> for GtFn {
     }
 }
 
-pointwise! { GeFn "ge": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { GeFn "ge": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: HasOrder> Map<V> for GeFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {

@@ -4,7 +4,7 @@ use crate::algebra::Ordered as HasOrder;
 use crate::pointwise::{Common, Map, Ordered, Rule, Same, pointwise};
 use crate::record::{larger, record, smaller};
 
-pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true }
+pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasOrder> Map<V> for MaximumFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -12,7 +12,7 @@ impl<V: HasOrder> Map<V> for MaximumFn {
     }
 }
 
-pointwise! { MinimumFn "minimum": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true }
+pointwise! { MinimumFn "minimum": Ordered, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasOrder> Map<V> for MinimumFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -20,7 +20,7 @@ impl<V: HasOrder> Map<V> for MinimumFn {
     }
 }
 
-pointwise! { FmaxFn "fmax": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { FmaxFn "fmax": Ordered, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasOrder> Map<V> for FmaxFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -28,7 +28,7 @@ impl<V: HasOrder> Map<V> for FmaxFn {
     }
 }
 
-pointwise! { FminFn "fmin": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { FminFn "fmin": Ordered, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasOrder> Map<V> for FminFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

@@ -4,7 +4,7 @@ use crate::algebra::Hyperbolic;
 use crate::pointwise::{Common, FloatComplex, Map, Rule, Same, pointwise};
 use crate::record::{im_signed, re_signed, record};
 
-pointwise! { SinhFn "sinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { SinhFn "sinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for SinhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -12,7 +12,7 @@ impl<V: Hyperbolic> Map<V> for SinhFn {
     }
 }
 
-pointwise! { CoshFn "cosh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { CoshFn "cosh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for CoshFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -20,7 +20,7 @@ impl<V: Hyperbolic> Map<V> for CoshFn {
     }
 }
 
-pointwise! { AsinhFn "asinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AsinhFn "asinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for AsinhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -28,7 +28,7 @@ impl<V: Hyperbolic> Map<V> for AsinhFn {
     }
 }
 
-pointwise! { AcoshFn "acosh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AcoshFn "acosh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for AcoshFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -36,7 +36,7 @@ impl<V: Hyperbolic> Map<V> for AcoshFn {
     }
 }
 
-pointwise! { AtanhFn "atanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AtanhFn "atanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for AtanhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -4,35 +4,19 @@ use crate::algebra::IncompleteGamma;
 use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise};
 use crate::record::{lower_gamma, record};
 
-pointwise! { IgammaFn "igamma": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true }
+pointwise! { IgammaFn "igamma": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: IncompleteGamma> Map<V> for IgammaFn {
     #[inline(always)]
     fn eval([a, x]: [V; 2], (): ()) -> V {
         a.igamma(x)
     }
-    #[inline(always)]
-    fn eval_partial([a, x]: [V; 2], (): ()) -> (V, V::Mask) {
-        a.igamma_partial(x)
-    }
-    #[inline(always)]
-    fn may_hold([a, x]: [V; 2]) -> V::Mask {
-        a.is_within(x)
-    }
 }
 
-pointwise! { IgammacFn "igammac": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true }
+pointwise! { IgammacFn "igammac": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: IncompleteGamma> Map<V> for IgammacFn {
     #[inline(always)]
     fn eval([a, x]: [V; 2], (): ()) -> V {
         a.igammac(x)
-    }
-    #[inline(always)]
-    fn eval_partial([a, x]: [V; 2], (): ()) -> (V, V::Mask) {
-        a.igammac_partial(x)
-    }
-    #[inline(always)]
-    fn may_hold([a, x]: [V; 2]) -> V::Mask {
-        a.is_within(x)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::pointwise::{AllDTypes, Map, Rule, Same, Truth, pointwise};
 use crate::record::record;
 use monomorph_core::Complex64;
 
-pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN, light = true }
+pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN }
 impl<V: Value> Map<V> for LogicalNotFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -13,7 +13,7 @@ impl<V: Value> Map<V> for LogicalNotFn {
     }
 }
 
-pointwise! { LogicalAndFn "logical_and": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! { LogicalAndFn "logical_and": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Value> Map<V> for LogicalAndFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -21,7 +21,7 @@ impl<V: Value> Map<V> for LogicalAndFn {
     }
 }
 
-pointwise! { LogicalOrFn "logical_or": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! { LogicalOrFn "logical_or": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Value> Map<V> for LogicalOrFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -29,7 +29,7 @@ impl<V: Value> Map<V> for LogicalOrFn {
     }
 }
 
-pointwise! { LogicalXorFn "logical_xor": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! { LogicalXorFn "logical_xor": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Value> Map<V> for LogicalXorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {

@@ -102,7 +102,10 @@ record! { FORMULA \"NAME: x\", Any within 1: float |[x], []| x }
 // In the rows of that file. If the file is new, name its macro in ops/src/table/rows.rs and its bounds in ops/src/lib.rs.
         { [NAME] (Tensor self) -> (Tensor) : formula ($crate::FAMILY::FORMULA) {
             functional NAME; inplace NAME_ [NAME_]; out NAME_out [NAME.out];
-        } }";
+        } }
+
+// How the CPU runs it: by plain loops, unless devices/cpu/src/tuning says more. Where halves may be computed as
+// float32, a test asks for that.";
 
 #[cfg(test)]
 mod tests {
