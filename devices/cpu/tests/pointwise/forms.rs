@@ -1,8 +1,8 @@
 //! The forms of a call, and the corners: empty and 0-dim tensors, numbers, overlap, faults, sizes beyond memory.
 
 use super::formulas::{
-    Abs, Axpy, Choose, Fill, FloorDivide, Less, T, Times, apply, apply_tuned, axpy, axpy_, axpy_out, numbers, tensor,
-    times_prebuilt,
+    Abs, Axpy, Choose, Fill, FloorDivide, Less, NO_RECIPROCAL, Reciprocals, T, Times, apply, apply_tuned, axpy, axpy_,
+    axpy_out, numbers, tensor, times_prebuilt,
 };
 use monomorph_core::structured::{MetaSink, Operand, call, in_place, prepare};
 use monomorph_core::{Complex32, DType, ErrorKind, Geometry, Meta, Scalar, Tensor, bf16, f16};
@@ -187,6 +187,16 @@ fn division_by_zero_is_an_error_in_every_layout() {
     assert_eq!(floats(&apply::<FloorDivide, _>((&a, &b)).unwrap()), [f32::INFINITY]);
     let none = tensor::<i32>(&[], &[0]);
     assert_eq!(apply::<FloorDivide, _>((&none, Operand::from(Scalar::Int(0)))).unwrap().numel(), 0);
+}
+
+#[test]
+fn a_formula_names_the_error_of_what_it_refuses() {
+    for n in [1i64, 2000] {
+        let (ones, bad) = (tensor(&vec![1i32; n as usize], &[n]), tensor(&vec![0i32; n as usize], &[n]));
+        let errors = [(&ones, &bad), (&bad, &ones)].map(|pair| apply::<Reciprocals, _>(pair).unwrap_err());
+        let with_number = apply::<Reciprocals, _>((&ones, Operand::from(Scalar::Int(0)))).unwrap_err();
+        assert!(errors.iter().chain([&with_number]).all(|error| *error.kind() == NO_RECIPROCAL));
+    }
 }
 
 #[test]

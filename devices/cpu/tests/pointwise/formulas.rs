@@ -60,6 +60,19 @@ impl<V: RoundedDivision> Map<V> for FloorDivide {
     }
 }
 
+/// The error of data that `Reciprocals` refuses.
+pub(crate) const NO_RECIPROCAL: ErrorKind = ErrorKind::ArgumentRule { rule: "zero has no reciprocal" };
+
+pointwise! { Reciprocals "reciprocals": Real, Same<2>; () => Common; Rule::BINARY, fault = NO_RECIPROCAL }
+impl<V: RoundedDivision> Map<V> for Reciprocals {
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        V::one().div_trunc(a) + V::one().div_trunc(b)
+    }
+    fn fault([a, b]: [V; 2]) -> V::Mask {
+        V::faults(a) | V::faults(b)
+    }
+}
+
 pointwise! { Choose "where": AllDTypes, MaskAndTwo; () => Common; Rule::TERNARY }
 impl<V: Value> Map<V> for Choose {
     fn eval((mask, [a, b]): (V::Mask, [V; 2]), (): ()) -> V {
