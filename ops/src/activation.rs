@@ -14,7 +14,7 @@ use monomorph_core::strides::{broadcast_sizes, wrap_dim};
 use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
 use monomorph_core::{Complex64, DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
 
-pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: Gaussian> Map<V> for GeluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -22,7 +22,7 @@ impl<V: Gaussian> Map<V> for GeluFn {
     }
 }
 
-pointwise! { GeluTanhFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { GeluTanhFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: Gaussian> Map<V> for GeluTanhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -30,7 +30,7 @@ impl<V: Gaussian> Map<V> for GeluTanhFn {
     }
 }
 
-pointwise! { GeluBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, check = check_gelu_backward, halves_as_f32 = true }
+pointwise! { GeluBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, check = check_gelu_backward }
 impl<V: HasReal> Map<V> for GeluBackwardFn
 where
     Dual<V>: Gaussian,
@@ -41,7 +41,7 @@ where
     }
 }
 
-pointwise! { GeluTanhBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { GeluTanhBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasReal> Map<V> for GeluTanhBackwardFn
 where
     Dual<V>: Gaussian,
@@ -58,7 +58,7 @@ fn logistic_below<V: Exponential>(x: V) -> V {
     V::one() + (-x).exp()
 }
 
-pointwise! { SiluFn "silu": FloatComplex, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { SiluFn "silu": FloatComplex, Same<1>; () => Common; Rule::UNARY }
 impl<V: Exponential + TrueDivision> Map<V> for SiluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -66,7 +66,7 @@ impl<V: Exponential + TrueDivision> Map<V> for SiluFn {
     }
 }
 
-pointwise! { SiluBackwardFn "silu_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { SiluBackwardFn "silu_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
 impl<V: Exponential + TrueDivision> Map<V> for SiluBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -75,7 +75,7 @@ impl<V: Exponential + TrueDivision> Map<V> for SiluBackwardFn {
     }
 }
 
-pointwise! { MishFn "mish": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { MishFn "mish": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasReal + Exponential> Map<V> for MishFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -83,7 +83,7 @@ impl<V: HasReal + Exponential> Map<V> for MishFn {
     }
 }
 
-pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of_second(), halves_as_f32 = true }
+pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of_second() }
 impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -92,7 +92,7 @@ impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
     }
 }
 
-pointwise! { SigmoidBackwardFn "sigmoid_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! { SigmoidBackwardFn "sigmoid_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
 impl<V: Signum> Map<V> for SigmoidBackwardFn {
     #[inline(always)]
     fn eval([grad, part]: [V; 2], (): ()) -> V {
@@ -101,7 +101,7 @@ impl<V: Signum> Map<V> for SigmoidBackwardFn {
     }
 }
 
-pointwise! { TanhBackwardFn "tanh_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! { TanhBackwardFn "tanh_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
 impl<V: Signum> Map<V> for TanhBackwardFn {
     #[inline(always)]
     fn eval([grad, tanh]: [V; 2], (): ()) -> V {
@@ -109,7 +109,7 @@ impl<V: Signum> Map<V> for TanhBackwardFn {
     }
 }
 
-pointwise! { SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+pointwise! { SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide }
 impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [beta, threshold]: [V; 2]) -> V {
@@ -122,7 +122,7 @@ impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
     }
 }
 
-pointwise! { EluFn "elu": Reals, Same<1>; Numbers<3> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+pointwise! { EluFn "elu": Reals, Same<1>; Numbers<3> => Common; Rule::UNARY, check = check_wide }
 impl<V: HasReal + Exponential> Map<V> for EluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [alpha, scale, input_scale]: [V; 3]) -> V {
@@ -131,7 +131,9 @@ impl<V: HasReal + Exponential> Map<V> for EluFn {
     }
 }
 
-pointwise! { SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! {
+    SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide
+}
 impl<V: HasReal + Exponential> Map<V> for SoftplusBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [beta, threshold]: [V; 2]) -> V {
@@ -143,7 +145,7 @@ impl<V: HasReal + Exponential> Map<V> for SoftplusBackwardFn {
     }
 }
 
-pointwise! { EluBackwardFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! { EluBackwardFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide }
 impl<V: HasReal + Exponential> Map<V> for EluBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
@@ -152,7 +154,9 @@ impl<V: HasReal + Exponential> Map<V> for EluBackwardFn {
     }
 }
 
-pointwise! { EluBackwardOfResultFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! {
+    EluBackwardOfResultFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide
+}
 impl<V: HasReal> Map<V> for EluBackwardOfResultFn {
     #[inline(always)]
     fn eval([grad, y]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
@@ -161,7 +165,7 @@ impl<V: HasReal> Map<V> for EluBackwardOfResultFn {
     }
 }
 
-pointwise! { GluFn "glu": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { GluFn "glu": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasReal + Hyperbolic> Map<V> for GluFn {
     #[inline(always)]
     fn eval([a, gate]: [V; 2], (): ()) -> V {
@@ -169,7 +173,7 @@ impl<V: HasReal + Hyperbolic> Map<V> for GluFn {
     }
 }
 
-pointwise! { GluGateBackwardFn "glu_backward": Reals, Same<3>; () => Common; Rule::TERNARY, halves_as_f32 = true }
+pointwise! { GluGateBackwardFn "glu_backward": Reals, Same<3>; () => Common; Rule::TERNARY }
 impl<V: HasReal + Hyperbolic> Map<V> for GluGateBackwardFn {
     #[inline(always)]
     fn eval([grad, a, gate]: [V; 3], (): ()) -> V {

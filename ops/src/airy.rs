@@ -86,37 +86,34 @@ fn whole<V: Trigonometric>(angle: V) -> (V, V) {
     (angle.sin(), angle.cos())
 }
 
-/// Those of a near angle.
-#[inline(always)]
-fn short<V: Trigonometric>(angle: V) -> (V, V) {
-    (angle.sin_near(), angle.cos_near())
-}
-
-#[inline(always)]
-fn ai<V: Real + Root + Exponential>(x: V, waves: impl FnOnce(V) -> (V, V)) -> V {
-    let a = x.abs();
-    let zeta = zeta(a);
-    let far = V::select(x.lt(V::zero()), below(a, zeta, waves), above(a, zeta));
-    let far = V::select(x.gt(V::from_f64(103.892)), V::zero(), far);
-    let result = V::select(x.lt(V::from_f64(-2.09)) | x.ge(V::from_f64(2.09)), far, near(x));
-    V::select(a.eq(V::from_f64(f64::INFINITY)), V::from_f64(f64::NAN), result)
-}
-
 pointwise! {
     /// Off by 4e-16 (float64) and 2e-7 (float32) at most between -2.09 and 2.09, where PyTorch is by twice that. Beyond exactly what PyTorch
     /// makes of it: by 3e-6 next to -2.09, where its coefficients lack a term, and by what rounding a phase or an exponent costs. NaN of
     /// infinities.
-    AiryAiFn "special_airy_ai": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, partial = true, rare = true
+    AiryAiFn "special_airy_ai": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT
+}
+impl AiryAiFn {
+    /// The function, with the sine and the cosine that `waves` gives of [`angle`](AiryAiFn::angle).
+    #[inline(always)]
+    pub fn with_waves<V: Real + Root + Exponential>(x: V, waves: impl FnOnce(V) -> (V, V)) -> V {
+        let a = x.abs();
+        let zeta = zeta(a);
+        let far = V::select(x.lt(V::zero()), below(a, zeta, waves), above(a, zeta));
+        let far = V::select(x.gt(V::from_f64(103.892)), V::zero(), far);
+        let result = V::select(x.lt(V::from_f64(-2.09)) | x.ge(V::from_f64(2.09)), far, near(x));
+        V::select(a.eq(V::from_f64(f64::INFINITY)), V::from_f64(f64::NAN), result)
+    }
+
+    /// The angle whose waves the function is made of below zero.
+    #[inline(always)]
+    pub fn angle<V: Real + Root>(x: V) -> V {
+        phase(zeta(x.abs()))
+    }
 }
 impl<V: Real + Root + Exponential + Trigonometric> Map<V> for AiryAiFn {
     #[inline(always)]
     fn eval([x]: [V; 1], (): ()) -> V {
-        ai(x, whole)
-    }
-    #[inline(always)]
-    fn eval_partial([x]: [V; 1], (): ()) -> (V, V::Mask) {
-        let is_near = x.ge(V::zero()) | phase(zeta(x.abs())).is_near();
-        (ai(x, short), is_near)
+        AiryAiFn::with_waves(x, whole)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
-pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha, light = true }
+pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha }
 impl<V: Num> Map<V> for AddFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
@@ -20,7 +20,7 @@ impl<V: Num> Map<V> for AddFn {
     }
 }
 
-pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub, light = true }
+pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub }
 impl<V: Num> Map<V> for SubFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
@@ -28,7 +28,7 @@ impl<V: Num> Map<V> for SubFn {
     }
 }
 
-pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), light = true }
+pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar() }
 impl<V: Num> Map<V> for MulFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -36,7 +36,7 @@ impl<V: Num> Map<V> for MulFn {
     }
 }
 
-pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar(), light = true, halves_as_f32 = true }
+pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar() }
 impl<V: TrueDivision> Map<V> for DivFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -44,7 +44,7 @@ impl<V: TrueDivision> Map<V> for DivFn {
     }
 }
 
-pointwise! { DivTruncFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = true }
+pointwise! { DivTruncFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = ErrorKind::DivisionByZero }
 impl<V: RoundedDivision> Map<V> for DivTruncFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -56,19 +56,13 @@ impl<V: RoundedDivision> Map<V> for DivTruncFn {
     }
 }
 
-pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true, usual = true }
+pointwise! {
+    DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = ErrorKind::DivisionByZero
+}
 impl<V: RoundedDivision> Map<V> for DivFloorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a.div_floor(b)
-    }
-    #[inline(always)]
-    fn is_usual([a, b]: [V; 2]) -> V::Mask {
-        a.has_small_quotient(b)
-    }
-    #[inline(always)]
-    fn eval_usual([a, b]: [V; 2], (): ()) -> V {
-        a.div_floor_small(b)
     }
     #[inline(always)]
     fn fault([_, b]: [V; 2]) -> V::Mask {
@@ -76,7 +70,7 @@ impl<V: RoundedDivision> Map<V> for DivFloorFn {
     }
 }
 
-pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY, light = true, exact = true }
+pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY }
 impl<V: Num> Map<V> for NegFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -84,7 +78,7 @@ impl<V: Num> Map<V> for NegFn {
     }
 }
 
-pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY, light = true, exact = true }
+pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY }
 impl<V: HasMagnitude> Map<V> for AbsFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Re {

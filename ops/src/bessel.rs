@@ -15,16 +15,10 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_4, PI};
 trait Wave: Real + Root + Trigonometric + Logarithm {}
 impl<V: Real + Root + Trigonometric + Logarithm> Wave for V {}
 
-/// For any argument.
+/// Sine and cosine of any angle.
 #[inline(always)]
 fn whole<V: Trigonometric>(x: V) -> (V, V) {
     (x.sin(), x.cos())
-}
-
-/// For arguments that are near.
-#[inline(always)]
-fn near<V: Trigonometric>(x: V) -> (V, V) {
-    (x.sin_near(), x.cos_near())
 }
 
 /// √(2 / (πx)) times amplitudes times the sine and cosine of a phase: the function of the first kind, and of the second.
@@ -137,22 +131,22 @@ fn above_zero<V: Real>(x: V, result: V) -> V {
 /// Declares a formula of one value by its function of waves.
 macro_rules! bessel {
     ($($name:ident $text:literal: |$x:ident, $waves:ident| $value:expr;)+) => {$(
-        pointwise! { $name $text: WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, usual = true }
+        pointwise! { $name $text: WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT }
+        impl $name {
+            /// The function, with the sine and the cosine that `waves` gives of an angle at most 4 away from `x` or
+            /// `-x`.
+            #[inline(always)]
+            pub fn with_waves<V>($x: V, $waves: impl FnOnce(V) -> (V, V)) -> V
+            where
+                V: Real + Root + Trigonometric + Logarithm,
+            {
+                $value
+            }
+        }
         impl<V: Real + Root + Trigonometric + Logarithm> Map<V> for $name {
             #[inline(always)]
-            fn eval([$x]: [V; 1], (): ()) -> V {
-                let $waves = whole;
-                $value
-            }
-            #[inline(always)]
-            fn is_usual([x]: [V; 1]) -> V::Mask {
-                // Phases are at most a turn off.
-                (x.abs() + V::from_f64(4.0)).is_near()
-            }
-            #[inline(always)]
-            fn eval_usual([$x]: [V; 1], (): ()) -> V {
-                let $waves = near;
-                $value
+            fn eval([x]: [V; 1], (): ()) -> V {
+                $name::with_waves(x, whole)
             }
         }
     )+};

@@ -8,7 +8,7 @@ use crate::record::{Inputs, Record, Recorded, Within};
 use crate::table::native;
 use monomorph_core::DType;
 
-pointwise! { BitwiseAndFn "bitwise_and": Integral, Same<2>; () => Common; Rule::BINARY, light = true }
+pointwise! { BitwiseAndFn "bitwise_and": Integral, Same<2>; () => Common; Rule::BINARY }
 impl<V: Bits> Map<V> for BitwiseAndFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -16,7 +16,7 @@ impl<V: Bits> Map<V> for BitwiseAndFn {
     }
 }
 
-pointwise! { BitwiseOrFn "bitwise_or": Integral, Same<2>; () => Common; Rule::BINARY, light = true }
+pointwise! { BitwiseOrFn "bitwise_or": Integral, Same<2>; () => Common; Rule::BINARY }
 impl<V: Bits> Map<V> for BitwiseOrFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -24,7 +24,7 @@ impl<V: Bits> Map<V> for BitwiseOrFn {
     }
 }
 
-pointwise! { BitwiseXorFn "bitwise_xor": Integral, Same<2>; () => Common; Rule::BINARY, light = true }
+pointwise! { BitwiseXorFn "bitwise_xor": Integral, Same<2>; () => Common; Rule::BINARY }
 impl<V: Bits> Map<V> for BitwiseXorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -32,7 +32,7 @@ impl<V: Bits> Map<V> for BitwiseXorFn {
     }
 }
 
-pointwise! { BitwiseNotFn "bitwise_not": Integral, Same<1>; () => Common; Rule::UNARY, light = true }
+pointwise! { BitwiseNotFn "bitwise_not": Integral, Same<1>; () => Common; Rule::UNARY }
 impl<V: Bits> Map<V> for BitwiseNotFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -8,7 +8,7 @@ use crate::table::native;
 use monomorph_core::structured::Operand;
 use monomorph_core::{Complex64, DType, ErrorKind, Result};
 
-pointwise! { AddcmulFn "addcmul": Numeric, Same<3>; Number => Common; Rule::TERNARY, check = check_value, light = true, halves_as_f32 = true }
+pointwise! { AddcmulFn "addcmul": Numeric, Same<3>; Number => Common; Rule::TERNARY, check = check_value }
 impl<V: Num> Map<V> for AddcmulFn {
     #[inline(always)]
     fn eval([a, b, c]: [V; 3], value: V) -> V {
@@ -16,7 +16,7 @@ impl<V: Num> Map<V> for AddcmulFn {
     }
 }
 
-pointwise! { AddcdivFn "addcdiv": FloatComplex, Same<3>; Number => Common; Rule::TERNARY, check = check_addcdiv, light = true, halves_as_f32 = true }
+pointwise! { AddcdivFn "addcdiv": FloatComplex, Same<3>; Number => Common; Rule::TERNARY, check = check_addcdiv }
 impl<V: TrueDivision> Map<V> for AddcdivFn {
     #[inline(always)]
     fn eval([a, b, c]: [V; 3], value: V) -> V {
@@ -24,7 +24,7 @@ impl<V: TrueDivision> Map<V> for AddcdivFn {
     }
 }
 
-pointwise! { LerpFn "lerp": FloatComplex, Same<3>; () => Common; Rule::TERNARY, check = check_lerp, light = true, halves_as_f32 = true }
+pointwise! { LerpFn "lerp": FloatComplex, Same<3>; () => Common; Rule::TERNARY, check = check_lerp }
 impl<V: Magnitude> Map<V> for LerpFn
 where
     V::Re: HasOrder,
@@ -35,7 +35,7 @@ where
     }
 }
 
-pointwise! { LerpNumberFn "lerp": FloatComplex, Same<2>; Number => Common; Rule::BINARY, check = check_lerp, light = true, halves_as_f32 = true }
+pointwise! { LerpNumberFn "lerp": FloatComplex, Same<2>; Number => Common; Rule::BINARY, check = check_lerp }
 impl<V: Magnitude> Map<V> for LerpNumberFn
 where
     V::Re: HasOrder,

@@ -9,7 +9,7 @@ use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Kind, Result, Scalar};
 
-pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
+pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp }
 impl<V: HasOrder> Map<V> for ClampFn {
     #[inline(always)]
     fn eval([x, low, high]: [V; 3], (): ()) -> V {
@@ -17,7 +17,7 @@ impl<V: HasOrder> Map<V> for ClampFn {
     }
 }
 
-pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
+pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp }
 impl<V: HasOrder> Map<V> for ClampMinFn {
     #[inline(always)]
     fn eval([x, low]: [V; 2], (): ()) -> V {
@@ -25,7 +25,7 @@ impl<V: HasOrder> Map<V> for ClampMinFn {
     }
 }
 
-pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
+pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp }
 impl<V: HasOrder> Map<V> for ClampMaxFn {
     #[inline(always)]
     fn eval([x, high]: [V; 2], (): ()) -> V {
@@ -33,7 +33,7 @@ impl<V: HasOrder> Map<V> for ClampMaxFn {
     }
 }
 
-pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Numbers<2> => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Numbers<2> => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
 impl<V: HasOrder> Map<V> for ClampNumbersFn {
     #[inline(always)]
     fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
@@ -42,7 +42,7 @@ impl<V: HasOrder> Map<V> for ClampNumbersFn {
     }
 }
 
-pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
 impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], low: V) -> V {
@@ -50,7 +50,7 @@ impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     }
 }
 
-pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers }
 impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], high: V) -> V {

@@ -15,7 +15,7 @@ use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor, observe};
 
-pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0), halves_as_f32 = true, integers_alike = true }
+pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0) }
 impl<V: Classify> Map<V> for IsinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -23,7 +23,9 @@ impl<V: Classify> Map<V> for IsinfFn {
     }
 }
 
-pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0), halves_as_f32 = true, integers_alike = true }
+pointwise! {
+    IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0)
+}
 impl<V: Num + Equal> Map<V> for IsfiniteFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -32,7 +34,7 @@ impl<V: Num + Equal> Map<V> for IsfiniteFn {
     }
 }
 
-pointwise! { IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
+pointwise! { IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH }
 impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -40,7 +42,7 @@ impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
     }
 }
 
-pointwise! { IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
+pointwise! { IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH }
 impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -48,7 +50,10 @@ impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     }
 }
 
-pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY.with_outputs_like::<FloatComplex>(0), light = true, halves_as_f32 = true }
+pointwise! {
+    NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common;
+    Rule::UNARY.with_outputs_like::<FloatComplex>(0)
+}
 impl<V: Classify> Map<V> for NanToNumFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [nan, positive, negative]: [V; 3]) -> V {

@@ -6,7 +6,7 @@ use crate::prebuilt::Pointwise;
 use crate::record::record;
 use crate::table::native;
 
-pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Equal> Map<V> for EqFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -14,7 +14,7 @@ impl<V: Equal> Map<V> for EqFn {
     }
 }
 
-pointwise! { NeFn "ne": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { NeFn "ne": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Equal> Map<V> for NeFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -22,7 +22,7 @@ impl<V: Equal> Map<V> for NeFn {
     }
 }
 
-pointwise! { LtFn "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { LtFn "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: HasOrder> Map<V> for LtFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -30,7 +30,7 @@ impl<V: HasOrder> Map<V> for LtFn {
     }
 }
 
-pointwise! { LeFn "le": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { LeFn "le": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: HasOrder> Map<V> for LeFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -38,7 +38,7 @@ impl<V: HasOrder> Map<V> for LeFn {
     }
 }
 
-pointwise! { GtFn "gt": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { GtFn "gt": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: HasOrder> Map<V> for GtFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -46,7 +46,7 @@ impl<V: HasOrder> Map<V> for GtFn {
     }
 }
 
-pointwise! { GeFn "ge": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { GeFn "ge": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: HasOrder> Map<V> for GeFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {

@@ -7,7 +7,7 @@ use crate::record::{error_function, error_function_complement, inverse_error_fun
 use crate::table::native;
 use monomorph_core::Complex64;
 
-pointwise! { ExpFn "exp": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { ExpFn "exp": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Exponential> Map<V> for ExpFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -15,7 +15,7 @@ impl<V: Exponential> Map<V> for ExpFn {
     }
 }
 
-pointwise! { LogFn "log": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { LogFn "log": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Logarithm> Map<V> for LogFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -23,7 +23,7 @@ impl<V: Logarithm> Map<V> for LogFn {
     }
 }
 
-pointwise! { TanhFn "tanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { TanhFn "tanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for TanhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -31,7 +31,7 @@ impl<V: Hyperbolic> Map<V> for TanhFn {
     }
 }
 
-pointwise! { SigmoidFn "sigmoid": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { SigmoidFn "sigmoid": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for SigmoidFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -39,7 +39,7 @@ impl<V: Hyperbolic> Map<V> for SigmoidFn {
     }
 }
 
-pointwise! { ErfFn "erf": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { ErfFn "erf": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gaussian> Map<V> for ErfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -47,7 +47,7 @@ impl<V: Gaussian> Map<V> for ErfFn {
     }
 }
 
-pointwise! { Exp2Fn "exp2": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { Exp2Fn "exp2": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Exponential> Map<V> for Exp2Fn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -55,7 +55,7 @@ impl<V: Exponential> Map<V> for Exp2Fn {
     }
 }
 
-pointwise! { Expm1Fn "expm1": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { Expm1Fn "expm1": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Exponential> Map<V> for Expm1Fn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -63,7 +63,7 @@ impl<V: Exponential> Map<V> for Expm1Fn {
     }
 }
 
-pointwise! { ErfcFn "erfc": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { ErfcFn "erfc": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gaussian> Map<V> for ErfcFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -71,7 +71,7 @@ impl<V: Gaussian> Map<V> for ErfcFn {
     }
 }
 
-pointwise! { ErfinvFn "erfinv": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { ErfinvFn "erfinv": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gaussian> Map<V> for ErfinvFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -6,7 +6,7 @@ use crate::prebuilt::Pointwise;
 use crate::record::{larger, record, smaller};
 use crate::table::native;
 
-pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true }
+pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasOrder> Map<V> for MaximumFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -14,7 +14,7 @@ impl<V: HasOrder> Map<V> for MaximumFn {
     }
 }
 
-pointwise! { MinimumFn "minimum": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true }
+pointwise! { MinimumFn "minimum": Ordered, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasOrder> Map<V> for MinimumFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -22,7 +22,7 @@ impl<V: HasOrder> Map<V> for MinimumFn {
     }
 }
 
-pointwise! { FmaxFn "fmax": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { FmaxFn "fmax": Ordered, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasOrder> Map<V> for FmaxFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -30,7 +30,7 @@ impl<V: HasOrder> Map<V> for FmaxFn {
     }
 }
 
-pointwise! { FminFn "fmin": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { FminFn "fmin": Ordered, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasOrder> Map<V> for FminFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

@@ -13,7 +13,7 @@ use monomorph_core::{
     DType, Device, Element, Error, ErrorKind, Geometry, Meta, Result, Scalar, Tensor, observe, with_element,
 };
 
-pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value, light = true }
+pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value }
 impl<V: Value> Map<V> for FillFn {
     #[inline(always)]
     fn eval([]: [V; 0], value: V) -> V {

@@ -10,61 +10,33 @@ use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 use std::f64::consts::PI;
 
-pointwise! { LgammaFn "lgamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true, partial = true }
+pointwise! { LgammaFn "lgamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gamma> Map<V> for LgammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.lgamma()
     }
-    #[inline(always)]
-    fn is_usual([a]: [V; 1]) -> V::Mask {
-        a.is_plain()
-    }
-    #[inline(always)]
-    fn eval_usual([a]: [V; 1], (): ()) -> V {
-        a.lgamma_plain()
-    }
-    #[inline(always)]
-    fn eval_partial([a]: [V; 1], (): ()) -> (V, V::Mask) {
-        a.lgamma_partial()
-    }
 }
 
-pointwise! { DigammaFn "digamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true, partial = true }
+pointwise! { DigammaFn "digamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gamma> Map<V> for DigammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.digamma()
     }
-    #[inline(always)]
-    fn is_usual([a]: [V; 1]) -> V::Mask {
-        a.is_plain()
-    }
-    #[inline(always)]
-    fn eval_usual([a]: [V; 1], (): ()) -> V {
-        a.digamma_plain()
-    }
-    #[inline(always)]
-    fn eval_partial([a]: [V; 1], (): ()) -> (V, V::Mask) {
-        a.digamma_partial()
-    }
 }
 
-pointwise! { TrigammaFn "polygamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, partial = true }
+pointwise! { TrigammaFn "polygamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gamma> Map<V> for TrigammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.trigamma()
     }
-    #[inline(always)]
-    fn eval_partial([a]: [V; 1], (): ()) -> (V, V::Mask) {
-        a.trigamma_partial()
-    }
 }
 
 // The parameters are n! with the sign of (−1)^(n + 1), and n + 1. Both factors of the product pass through the dtype's own precision, as
 // PyTorch's do: where either overflows or vanishes is seen.
-pointwise! { PolygammaFn "polygamma": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY_FLOAT, partial = true, rare = true }
+pointwise! { PolygammaFn "polygamma": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY_FLOAT }
 impl<V: Gamma> Map<V> for PolygammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [factorial, exponent]: [V; 2]) -> V {
@@ -72,7 +44,7 @@ impl<V: Gamma> Map<V> for PolygammaFn {
     }
 }
 
-pointwise! { ZetaFn "special_zeta": WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT, partial = true, rare = true }
+pointwise! { ZetaFn "special_zeta": WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT }
 impl<V: Zeta> Map<V> for ZetaFn {
     #[inline(always)]
     fn eval([s, q]: [V; 2], (): ()) -> V {
@@ -81,37 +53,21 @@ impl<V: Zeta> Map<V> for ZetaFn {
 }
 
 // PyTorch sums over a new last dimension, so a result is row-major, and what it sums are elements of the dtype.
-pointwise! { MvlgammaFn "mvlgamma": Reals, Same<1>; Number => Common; Rule::UNARY_FLOAT.linear(), steps = 1 }
+pointwise! { MvlgammaFn "mvlgamma": Reals, Same<1>; Number => Common; Rule::UNARY_FLOAT.linear() }
+impl MvlgammaFn {
+    /// What all elements have in common: p(p − 1)/4 · log π.
+    #[inline(always)]
+    pub fn share<V: Real>(p: V) -> V {
+        (p * (p - V::one()) * V::from_f64(0.5) * V::from_f64(0.5 * LOG_PI)).stored()
+    }
+}
 impl<V: Gamma + Repeat> Map<V> for MvlgammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], p: V) -> V {
         let step = |k: V, [sum]: [V; 1]| [sum + (a - k * V::from_f64(0.5)).stored().lgamma().stored()];
         let [sum] = V::repeat(p, [V::zero()], |_| V::zero().eq(V::zero()), step);
-        sum.stored() + share(p)
+        sum.stored() + MvlgammaFn::share(p)
     }
-    #[inline(always)]
-    fn start(_: [V; 1], _: V) -> [V; 3] {
-        [V::zero(); 3]
-    }
-    #[inline(always)]
-    fn step(k: V, [sum, ..]: [V; 3], [a]: [V; 1], p: V) -> ([V; 3], V::Mask) {
-        // Of a number that is no integer the steps are those of the integer below, and of one out of bounds none.
-        let takes = |steps: V| steps.le(p) & p.le(V::from_i64(MOST_DIMENSIONS));
-        let goes_on = takes(k + V::one());
-        let (next, holds) = (a - k * V::from_f64(0.5)).stored().lgamma_partial();
-        let next = sum + V::select(holds, next.stored(), V::from_f64(f64::NAN));
-        ([V::select(goes_on, next, sum), V::zero(), V::zero()], takes(k + V::from_f64(2.0)))
-    }
-    #[inline(always)]
-    fn finish([sum, ..]: [V; 3], _: [V; 1], p: V) -> (V, V::Mask) {
-        (sum.stored() + share(p), !sum.is_nan() & p.le(V::from_i64(MOST_DIMENSIONS)))
-    }
-}
-
-/// What all elements of `mvlgamma` have in common.
-#[inline(always)]
-fn share<V: Real>(p: V) -> V {
-    (p * (p - V::one()) * V::from_f64(0.5) * V::from_f64(0.5 * LOG_PI)).stored()
 }
 
 /// log π.

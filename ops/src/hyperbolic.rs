@@ -6,7 +6,7 @@ use crate::prebuilt::Pointwise;
 use crate::record::{im_signed, re_signed, record};
 use crate::table::native;
 
-pointwise! { SinhFn "sinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { SinhFn "sinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for SinhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -14,7 +14,7 @@ impl<V: Hyperbolic> Map<V> for SinhFn {
     }
 }
 
-pointwise! { CoshFn "cosh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { CoshFn "cosh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for CoshFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -22,7 +22,7 @@ impl<V: Hyperbolic> Map<V> for CoshFn {
     }
 }
 
-pointwise! { AsinhFn "asinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AsinhFn "asinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for AsinhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -30,7 +30,7 @@ impl<V: Hyperbolic> Map<V> for AsinhFn {
     }
 }
 
-pointwise! { AcoshFn "acosh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AcoshFn "acosh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for AcoshFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -38,7 +38,7 @@ impl<V: Hyperbolic> Map<V> for AcoshFn {
     }
 }
 
-pointwise! { AtanhFn "atanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AtanhFn "atanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Hyperbolic> Map<V> for AtanhFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -6,35 +6,19 @@ use crate::prebuilt::Pointwise;
 use crate::record::{lower_gamma, record};
 use crate::table::native;
 
-pointwise! { IgammaFn "igamma": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true }
+pointwise! { IgammaFn "igamma": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: IncompleteGamma> Map<V> for IgammaFn {
     #[inline(always)]
     fn eval([a, x]: [V; 2], (): ()) -> V {
         a.igamma(x)
     }
-    #[inline(always)]
-    fn eval_partial([a, x]: [V; 2], (): ()) -> (V, V::Mask) {
-        a.igamma_partial(x)
-    }
-    #[inline(always)]
-    fn may_hold([a, x]: [V; 2]) -> V::Mask {
-        a.is_within(x)
-    }
 }
 
-pointwise! { IgammacFn "igammac": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true }
+pointwise! { IgammacFn "igammac": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: IncompleteGamma> Map<V> for IgammacFn {
     #[inline(always)]
     fn eval([a, x]: [V; 2], (): ()) -> V {
         a.igammac(x)
-    }
-    #[inline(always)]
-    fn eval_partial([a, x]: [V; 2], (): ()) -> (V, V::Mask) {
-        a.igammac_partial(x)
-    }
-    #[inline(always)]
-    fn may_hold([a, x]: [V; 2]) -> V::Mask {
-        a.is_within(x)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::table::native;
 use monomorph_core::Complex64;
 use std::f64::consts::{LN_2, LOG2_E};
 
-pointwise! { Log2Fn "log2": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { Log2Fn "log2": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Logarithm> Map<V> for Log2Fn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -16,7 +16,7 @@ impl<V: Logarithm> Map<V> for Log2Fn {
     }
 }
 
-pointwise! { Log10Fn "log10": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { Log10Fn "log10": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Logarithm> Map<V> for Log10Fn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -24,7 +24,7 @@ impl<V: Logarithm> Map<V> for Log10Fn {
     }
 }
 
-pointwise! { Log1pFn "log1p": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { Log1pFn "log1p": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Logarithm> Map<V> for Log1pFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -32,7 +32,7 @@ impl<V: Logarithm> Map<V> for Log1pFn {
     }
 }
 
-pointwise! { LogaddexpFn "logaddexp": FloatComplex, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { LogaddexpFn "logaddexp": FloatComplex, Same<2>; () => Common; Rule::BINARY }
 impl<V: Logarithm> Map<V> for LogaddexpFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -40,7 +40,7 @@ impl<V: Logarithm> Map<V> for LogaddexpFn {
     }
 }
 
-pointwise! { Logaddexp2Fn "logaddexp2": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { Logaddexp2Fn "logaddexp2": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: Real + Exponential + Logarithm> Map<V> for Logaddexp2Fn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -54,7 +54,7 @@ fn times_log<V: Real>(x: V, y: V, log: V) -> V {
     V::select(y.is_nan(), y, V::select(x.eq(V::zero()), V::zero(), x * log))
 }
 
-pointwise! { XlogyFn "xlogy": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT, halves_as_f32 = true }
+pointwise! { XlogyFn "xlogy": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT }
 impl<V: Real + Logarithm> Map<V> for XlogyFn {
     #[inline(always)]
     fn eval([x, y]: [V; 2], (): ()) -> V {
@@ -62,7 +62,7 @@ impl<V: Real + Logarithm> Map<V> for XlogyFn {
     }
 }
 
-pointwise! { Xlog1pyFn "special_xlog1py": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT, halves_as_f32 = true }
+pointwise! { Xlog1pyFn "special_xlog1py": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT }
 impl<V: Real + Logarithm> Map<V> for Xlog1pyFn {
     #[inline(always)]
     fn eval([x, y]: [V; 2], (): ()) -> V {
@@ -73,7 +73,7 @@ impl<V: Real + Logarithm> Map<V> for Xlog1pyFn {
 /// One operand; a new output is row-major, whatever the strides of the operand.
 pub(crate) const ROW_MAJOR: Rule = Rule::UNARY.linear();
 
-pointwise! { LogSigmoidFn "log_sigmoid": Reals, Same<1>; () => Common; ROW_MAJOR, halves_as_f32 = true }
+pointwise! { LogSigmoidFn "log_sigmoid": Reals, Same<1>; () => Common; ROW_MAJOR }
 impl<V: Real + Exponential + Logarithm> Map<V> for LogSigmoidFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -81,7 +81,7 @@ impl<V: Real + Exponential + Logarithm> Map<V> for LogSigmoidFn {
     }
 }
 
-pointwise! { EntrFn "special_entr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { EntrFn "special_entr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Real + Logarithm> Map<V> for EntrFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -7,7 +7,7 @@ use crate::record::record;
 use crate::table::native;
 use monomorph_core::Complex64;
 
-pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN, light = true }
+pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN }
 impl<V: Value> Map<V> for LogicalNotFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -15,7 +15,7 @@ impl<V: Value> Map<V> for LogicalNotFn {
     }
 }
 
-pointwise! { LogicalAndFn "logical_and": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! { LogicalAndFn "logical_and": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Value> Map<V> for LogicalAndFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -23,7 +23,7 @@ impl<V: Value> Map<V> for LogicalAndFn {
     }
 }
 
-pointwise! { LogicalOrFn "logical_or": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! { LogicalOrFn "logical_or": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Value> Map<V> for LogicalOrFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -31,7 +31,7 @@ impl<V: Value> Map<V> for LogicalOrFn {
     }
 }
 
-pointwise! { LogicalXorFn "logical_xor": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! { LogicalXorFn "logical_xor": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: Value> Map<V> for LogicalXorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {

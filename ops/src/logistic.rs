@@ -48,7 +48,7 @@ impl<V: Real> Map<V> for LogitBackwardFn {
 
 pointwise! {
     /// What `log_sigmoid_forward` hands to its backward.
-    LogSigmoidBufferFn "log_sigmoid_forward": Reals, Same<1>; () => Common; ROW_MAJOR, halves_as_f32 = true
+    LogSigmoidBufferFn "log_sigmoid_forward": Reals, Same<1>; () => Common; ROW_MAJOR
 }
 impl<V: Real + Exponential> Map<V> for LogSigmoidBufferFn {
     #[inline(always)]
@@ -60,7 +60,7 @@ impl<V: Real + Exponential> Map<V> for LogSigmoidBufferFn {
 /// Three operands and an output of one dtype, which is made like the gradient.
 const ALIKE: Rule = Rule::TERNARY_ALIKE.exact().with_outputs_like::<Reals>(2);
 
-pointwise! { LogSigmoidBackwardFn "log_sigmoid_backward": Reals, Same<3>; () => Common; ALIKE, halves_as_f32 = true }
+pointwise! { LogSigmoidBackwardFn "log_sigmoid_backward": Reals, Same<3>; () => Common; ALIKE }
 impl<V: Real> Map<V> for LogSigmoidBackwardFn {
     #[inline(always)]
     fn eval([x, buffer, grad]: [V; 3], (): ()) -> V {

@@ -131,7 +131,7 @@ fn k1_parts<V: Real + Exponential + Logarithm + Root>(x: V) -> (V, V) {
     ((x * V::from_f64(0.5)).log() * i1(x) + near / x, far / x.sqrt())
 }
 
-pointwise! { I0Fn "i0": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { I0Fn "i0": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Real + Exponential + Root> Map<V> for I0Fn {
     #[inline(always)]
     fn eval([x]: [V; 1], (): ()) -> V {
@@ -139,7 +139,7 @@ impl<V: Real + Exponential + Root> Map<V> for I0Fn {
     }
 }
 
-pointwise! { I0eFn "special_i0e": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { I0eFn "special_i0e": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Real + Root> Map<V> for I0eFn {
     #[inline(always)]
     fn eval([x]: [V; 1], (): ()) -> V {
@@ -147,7 +147,7 @@ impl<V: Real + Root> Map<V> for I0eFn {
     }
 }
 
-pointwise! { I1Fn "special_i1": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { I1Fn "special_i1": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Real + Exponential + Root> Map<V> for I1Fn {
     #[inline(always)]
     fn eval([x]: [V; 1], (): ()) -> V {
@@ -155,7 +155,7 @@ impl<V: Real + Exponential + Root> Map<V> for I1Fn {
     }
 }
 
-pointwise! { I1eFn "special_i1e": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { I1eFn "special_i1e": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Real + Root> Map<V> for I1eFn {
     #[inline(always)]
     fn eval([x]: [V; 1], (): ()) -> V {

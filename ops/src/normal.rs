@@ -8,7 +8,7 @@ use crate::record::{error_function_complement, inverse_error_function, normal_pr
 use crate::table::native;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-pointwise! { NdtrFn "special_ndtr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { NdtrFn "special_ndtr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gaussian> Map<V> for NdtrFn {
     #[inline(always)]
     fn eval([x]: [V; 1], (): ()) -> V {
@@ -90,7 +90,7 @@ fn scaled<V: Real>(a: V) -> V {
 
 pointwise! {
     /// Within 5 units, where PyTorch is off by up to 480 (float64) and 60 (float32) far below zero.
-    ErfcxFn "special_erfcx": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, partial = true, rare = true
+    ErfcxFn "special_erfcx": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT
 }
 impl<V: Real + Exponential> Map<V> for ErfcxFn {
     #[inline(always)]
@@ -107,7 +107,7 @@ impl<V: Real + Exponential> Map<V> for ErfcxFn {
 
 pointwise! {
     /// Within 4 units below 1; above, off by the square of x times a unit, as in PyTorch.
-    LogNdtrFn "special_log_ndtr": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, partial = true, rare = true
+    LogNdtrFn "special_log_ndtr": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT
 }
 impl<V: Gaussian + Logarithm> Map<V> for LogNdtrFn {
     #[inline(always)]

@@ -7,14 +7,14 @@
 //! first product with the difference: where products fuse, they are equal bit by bit. A recurrence of more than 2^20 steps is NaN, for
 //! which PyTorch computes on.
 
-mod recurrence;
+pub mod recurrence;
 
 use crate::algebra::{Real, Repeat, Rounding, Trigonometric};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
 use crate::prebuilt::Pointwise;
 use crate::record::record;
 use crate::table::native;
-use recurrence::{Polynomial, Waves, aside, finish, start, step, whole};
+use recurrence::{Polynomial, Waves, whole};
 
 /// The value, negated for odd degrees.
 #[inline(always)]
@@ -255,27 +255,11 @@ mod exact {
 /// Declares formulas of x and a degree, and their records.
 macro_rules! polynomials {
     ($($name:ident $call:literal, $text:literal, $inputs:ident: |$x:ident, $n:ident| $reference:expr;)+) => {$(
-        pointwise! { $name $text: WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT, partial = true, steps = 1 }
+        pointwise! { $name $text: WideReals, Same<2>; () => Common; Rule::BINARY_FLOAT }
         impl<V: Repeat + Trigonometric> Map<V> for $name {
             #[inline(always)]
             fn eval(x: [V; 2], (): ()) -> V {
                 whole::<V, $name>(x)
-            }
-            #[inline(always)]
-            fn start(x: [V; 2], (): ()) -> [V; 3] {
-                start::<V, $name>(x)
-            }
-            #[inline(always)]
-            fn step(k: V, state: [V; 3], x: [V; 2], (): ()) -> ([V; 3], V::Mask) {
-                step::<V, $name>(k, state, x)
-            }
-            #[inline(always)]
-            fn finish(state: [V; 3], _: [V; 2], (): ()) -> (V, V::Mask) {
-                finish(state)
-            }
-            #[inline(always)]
-            fn eval_partial(x: [V; 2], (): ()) -> (V, V::Mask) {
-                aside::<V, $name>(x)
             }
         }
         record! { $name $call, $inputs within 4096 or 2e-5: float |[$x, $n], []| $reference }

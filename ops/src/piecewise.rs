@@ -11,7 +11,7 @@ use crate::table::native;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
 
-pointwise! { ReluFn "relu": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true }
+pointwise! { ReluFn "relu": Real, Same<1>; () => Common; Rule::UNARY }
 impl<V: Num + HasOrder> Map<V> for ReluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -20,7 +20,7 @@ impl<V: Num + HasOrder> Map<V> for ReluFn {
     }
 }
 
-pointwise! { LeakyReluFn "leaky_relu": Reals, Same<1>; Number => Common; Rule::UNARY, check = check_wide, light = true, halves_as_f32 = true }
+pointwise! { LeakyReluFn "leaky_relu": Reals, Same<1>; Number => Common; Rule::UNARY, check = check_wide }
 impl<V: HasReal> Map<V> for LeakyReluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], slope: V) -> V {
@@ -28,7 +28,9 @@ impl<V: HasReal> Map<V> for LeakyReluFn {
     }
 }
 
-pointwise! { LeakyReluBackwardFn "leaky_relu_backward": Reals, Same<2>; Number => Common; Rule::BINARY, check = check_wide, light = true, halves_as_f32 = true }
+pointwise! {
+    LeakyReluBackwardFn "leaky_relu_backward": Reals, Same<2>; Number => Common; Rule::BINARY, check = check_wide
+}
 impl<V: HasReal> Map<V> for LeakyReluBackwardFn {
     #[inline(always)]
     fn eval([a, grad]: [V; 2], slope: V) -> V {
@@ -36,7 +38,9 @@ impl<V: HasReal> Map<V> for LeakyReluBackwardFn {
     }
 }
 
-pointwise! { ThresholdFn "threshold": Real, Same<1>; Numbers<2> => Common; Rule::TERNARY.over_itself(), check = check_wide, light = true, halves_as_f32 = true }
+pointwise! {
+    ThresholdFn "threshold": Real, Same<1>; Numbers<2> => Common; Rule::TERNARY.over_itself(), check = check_wide
+}
 impl<V: HasOrder> Map<V> for ThresholdFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [threshold, value]: [V; 2]) -> V {
@@ -44,7 +48,9 @@ impl<V: HasOrder> Map<V> for ThresholdFn {
     }
 }
 
-pointwise! { ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY, check = check_wide, light = true, halves_as_f32 = true }
+pointwise! {
+    ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY, check = check_wide
+}
 impl<V: HasOrder> Map<V> for ThresholdBackwardFn {
     #[inline(always)]
     fn eval([a, grad]: [V; 2], threshold: V) -> V {
@@ -52,7 +58,10 @@ impl<V: HasOrder> Map<V> for ThresholdBackwardFn {
     }
 }
 
-pointwise! { HardtanhBackwardFn "hardtanh_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true }
+pointwise! {
+    HardtanhBackwardFn "hardtanh_backward": Reals, Same<2>; Numbers<2> => Common;
+    Rule::BINARY.with_stored_numbers(), check = check_own
+}
 impl<V: HasReal> Map<V> for HardtanhBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [low, high]: [V; 2]) -> V {
@@ -60,7 +69,7 @@ impl<V: HasReal> Map<V> for HardtanhBackwardFn {
     }
 }
 
-pointwise! { HardsigmoidFn "hardsigmoid": Reals, Same<1>; () => Common; Rule::UNARY, light = true, halves_as_f32 = true }
+pointwise! { HardsigmoidFn "hardsigmoid": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasReal> Map<V> for HardsigmoidFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -68,7 +77,7 @@ impl<V: HasReal> Map<V> for HardsigmoidFn {
     }
 }
 
-pointwise! { HardsigmoidBackwardFn "hardsigmoid_backward": Reals, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! { HardsigmoidBackwardFn "hardsigmoid_backward": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasReal> Map<V> for HardsigmoidBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -77,7 +86,7 @@ impl<V: HasReal> Map<V> for HardsigmoidBackwardFn {
     }
 }
 
-pointwise! { HardswishFn "hardswish": Reals, Same<1>; () => Common; Rule::UNARY, light = true, halves_as_f32 = true }
+pointwise! { HardswishFn "hardswish": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasReal> Map<V> for HardswishFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -85,7 +94,7 @@ impl<V: HasReal> Map<V> for HardswishFn {
     }
 }
 
-pointwise! { HardswishBackwardFn "hardswish_backward": Reals, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! { HardswishBackwardFn "hardswish_backward": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: HasReal> Map<V> for HardswishBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -95,7 +104,9 @@ impl<V: HasReal> Map<V> for HardswishBackwardFn {
     }
 }
 
-pointwise! { HardshrinkFn "hardshrink": Reals, Same<1>; Number => Common; Rule::UNARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true }
+pointwise! {
+    HardshrinkFn "hardshrink": Reals, Same<1>; Number => Common; Rule::UNARY.with_stored_numbers(), check = check_own
+}
 impl<V: HasReal> Map<V> for HardshrinkFn {
     #[inline(always)]
     fn eval([a]: [V; 1], reach: V) -> V {
@@ -103,7 +114,9 @@ impl<V: HasReal> Map<V> for HardshrinkFn {
     }
 }
 
-pointwise! { SoftshrinkFn "softshrink": Reals, Same<1>; Number => Common; Rule::UNARY.with_stored_numbers(), check = check_reach, light = true, halves_as_f32 = true }
+pointwise! {
+    SoftshrinkFn "softshrink": Reals, Same<1>; Number => Common; Rule::UNARY.with_stored_numbers(), check = check_reach
+}
 impl<V: HasReal> Map<V> for SoftshrinkFn {
     #[inline(always)]
     fn eval([a]: [V; 1], reach: V) -> V {
@@ -112,7 +125,10 @@ impl<V: HasReal> Map<V> for SoftshrinkFn {
     }
 }
 
-pointwise! { HardshrinkBackwardFn "hardshrink_backward": Reals, Same<2>; Number => Common; Rule::BINARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true }
+pointwise! {
+    HardshrinkBackwardFn "hardshrink_backward": Reals, Same<2>; Number => Common;
+    Rule::BINARY.with_stored_numbers(), check = check_own
+}
 impl<V: HasReal> Map<V> for HardshrinkBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], reach: V) -> V {
@@ -120,7 +136,7 @@ impl<V: HasReal> Map<V> for HardshrinkBackwardFn {
     }
 }
 
-pointwise! { PreluFn "_prelu_kernel": Reals, Same<2>; () => Common; Rule::BINARY_EXACT.with_outputs_like::<Reals>(0), light = true, halves_as_f32 = true }
+pointwise! { PreluFn "_prelu_kernel": Reals, Same<2>; () => Common; Rule::BINARY_EXACT.with_outputs_like::<Reals>(0) }
 impl<V: HasReal> Map<V> for PreluFn {
     #[inline(always)]
     fn eval([a, weight]: [V; 2], (): ()) -> V {
@@ -128,7 +144,7 @@ impl<V: HasReal> Map<V> for PreluFn {
     }
 }
 
-pointwise! { PreluBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true }
+pointwise! { PreluBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE }
 impl<V: HasReal> Map<V> for PreluBackwardFn {
     #[inline(always)]
     fn eval([a, weight, grad]: [V; 3], (): ()) -> V {
@@ -136,7 +152,7 @@ impl<V: HasReal> Map<V> for PreluBackwardFn {
     }
 }
 
-pointwise! { PreluWeightBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true }
+pointwise! { PreluWeightBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE }
 impl<V: HasReal> Map<V> for PreluWeightBackwardFn {
     #[inline(always)]
     fn eval([a, _, grad]: [V; 3], (): ()) -> V {

@@ -10,27 +10,19 @@ use crate::table::native;
 use monomorph_core::structured::Out;
 use monomorph_core::{Error, Result, Tensor, observe};
 
-pointwise! { PolarReFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT, partial = true, rare = true }
+pointwise! { PolarReFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT }
 impl<V: Real + Trigonometric> Map<V> for PolarReFn {
     #[inline(always)]
     fn eval([length, angle]: [V; 2], (): ()) -> V {
         length * angle.cos()
     }
-    #[inline(always)]
-    fn eval_partial([length, angle]: [V; 2], (): ()) -> (V, V::Mask) {
-        (length * angle.cos_near(), angle.is_near())
-    }
 }
 
-pointwise! { PolarImFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT, partial = true, rare = true }
+pointwise! { PolarImFn "polar": WideReals, Same<2>; () => Common; Rule::BINARY_EXACT }
 impl<V: Real + Trigonometric> Map<V> for PolarImFn {
     #[inline(always)]
     fn eval([length, angle]: [V; 2], (): ()) -> V {
         length * angle.sin()
-    }
-    #[inline(always)]
-    fn eval_partial([length, angle]: [V; 2], (): ()) -> (V, V::Mask) {
-        (length * angle.sin_near(), angle.is_near())
     }
 }
 

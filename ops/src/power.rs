@@ -16,7 +16,7 @@ use monomorph_core::{
     Complex64, DType, Element, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe, with_element,
 };
 
-pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true }
+pointwise! { SqrtFn "sqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Root> Map<V> for SqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -24,7 +24,7 @@ impl<V: Root> Map<V> for SqrtFn {
     }
 }
 
-pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true }
+pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Root> Map<V> for RsqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -32,7 +32,7 @@ impl<V: Root> Map<V> for RsqrtFn {
     }
 }
 
-pointwise! { ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true }
+pointwise! { ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: TrueDivision> Map<V> for ReciprocalFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -40,7 +40,7 @@ impl<V: TrueDivision> Map<V> for ReciprocalFn {
     }
 }
 
-pointwise! { HypotFn "hypot": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true }
+pointwise! { HypotFn "hypot": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: Format> Map<V> for HypotFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -48,7 +48,7 @@ impl<V: Format> Map<V> for HypotFn {
     }
 }
 
-pointwise! { PowFn "pow": Numeric, Same<2>; () => Common; Rule::BINARY.with_linear_number(), halves_as_f32 = true }
+pointwise! { PowFn "pow": Numeric, Same<2>; () => Common; Rule::BINARY.with_linear_number() }
 impl<V: Power> Map<V> for PowFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -69,8 +69,9 @@ impl<V: Power> Map<V> for PowNumberFn {
 macro_rules! fixed_powers {
     ($($formula:ident $domain:ty: $number:literal;)+) => {
         $(
-            pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent, light = true,
-                integers_alike = $number == 0.0 }
+            pointwise! {
+                $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent
+            }
             impl<V: Power> Map<V> for $formula {
                 #[inline(always)]
                 fn eval([a]: [V; 1], _exponent: V) -> V {

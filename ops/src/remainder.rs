@@ -6,49 +6,33 @@ use crate::prebuilt::Pointwise;
 use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within};
 use crate::table::native;
-use monomorph_core::DType;
+use monomorph_core::{DType, ErrorKind};
 
-pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true }
+pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = ErrorKind::DivisionByZero }
 impl<V: RoundedDivision> Map<V> for RemainderFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a.rem_floor(b)
     }
     #[inline(always)]
-    fn is_usual([a, b]: [V; 2]) -> V::Mask {
-        a.has_small_quotient(b)
-    }
-    #[inline(always)]
-    fn eval_usual([a, b]: [V; 2], (): ()) -> V {
-        a.rem_floor_small(b)
-    }
-    #[inline(always)]
     fn fault([_, b]: [V; 2]) -> V::Mask {
         V::faults(b)
     }
 }
 
-pointwise! { FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true }
+pointwise! { FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = ErrorKind::DivisionByZero }
 impl<V: RoundedDivision> Map<V> for FmodFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a.rem_trunc(b)
     }
     #[inline(always)]
-    fn is_usual([a, b]: [V; 2]) -> V::Mask {
-        a.has_small_quotient(b)
-    }
-    #[inline(always)]
-    fn eval_usual([a, b]: [V; 2], (): ()) -> V {
-        a.rem_trunc_small(b)
-    }
-    #[inline(always)]
     fn fault([_, b]: [V; 2]) -> V::Mask {
         V::faults(b)
     }
 }
 
-pointwise! { GcdFn "gcd": Integers, Same<2>; () => Common; Rule::BINARY, elementwise_only = true }
+pointwise! { GcdFn "gcd": Integers, Same<2>; () => Common; Rule::BINARY }
 impl<V: Divisor> Map<V> for GcdFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -56,7 +40,7 @@ impl<V: Divisor> Map<V> for GcdFn {
     }
 }
 
-pointwise! { LcmFn "lcm": Integers, Same<2>; () => Common; Rule::BINARY, elementwise_only = true }
+pointwise! { LcmFn "lcm": Integers, Same<2>; () => Common; Rule::BINARY }
 impl<V: Divisor> Map<V> for LcmFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

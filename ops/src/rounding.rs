@@ -9,7 +9,7 @@ use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Error, ErrorKind, Result};
 
-pointwise! { CeilFn "ceil": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { CeilFn "ceil": Real, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasRounding> Map<V> for CeilFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -17,7 +17,7 @@ impl<V: HasRounding> Map<V> for CeilFn {
     }
 }
 
-pointwise! { FloorFn "floor": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { FloorFn "floor": Real, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasRounding> Map<V> for FloorFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -25,7 +25,7 @@ impl<V: HasRounding> Map<V> for FloorFn {
     }
 }
 
-pointwise! { TruncFn "trunc": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { TruncFn "trunc": Real, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasRounding> Map<V> for TruncFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -33,7 +33,7 @@ impl<V: HasRounding> Map<V> for TruncFn {
     }
 }
 
-pointwise! { RoundFn "round": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! { RoundFn "round": Real, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasRounding> Map<V> for RoundFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -42,7 +42,7 @@ impl<V: HasRounding> Map<V> for RoundFn {
 }
 
 // The power of ten, and whether places before the point are meant.
-pointwise! { RoundDecimalsFn "round": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { RoundDecimalsFn "round": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY }
 impl<V: HasReal> Map<V> for RoundDecimalsFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [scale, before]: [V; 2]) -> V {
@@ -52,7 +52,7 @@ impl<V: HasReal> Map<V> for RoundDecimalsFn {
     }
 }
 
-pointwise! { FracFn "frac": Reals, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { FracFn "frac": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: HasReal> Map<V> for FracFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -9,7 +9,7 @@ use crate::table::native;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink, in_place};
 use monomorph_core::{Complex64, Error, ErrorKind, Result, Tensor, observe};
 
-pointwise! { SgnFn "sgn": AllDTypes, Same<1>; () => Common; Rule::UNARY, halves_as_f32 = true }
+pointwise! { SgnFn "sgn": AllDTypes, Same<1>; () => Common; Rule::UNARY }
 impl<V: Signum> Map<V> for SgnFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -17,7 +17,7 @@ impl<V: Signum> Map<V> for SgnFn {
     }
 }
 
-pointwise! { ConjFn "conj_physical": AllDTypes, Same<1>; () => Common; Rule::UNARY.with_outputs_like::<AllDTypes>(0), light = true, exact = true, halves_as_f32 = true }
+pointwise! { ConjFn "conj_physical": AllDTypes, Same<1>; () => Common; Rule::UNARY.with_outputs_like::<AllDTypes>(0) }
 impl<V: Signum> Map<V> for ConjFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -25,7 +25,7 @@ impl<V: Signum> Map<V> for ConjFn {
     }
 }
 
-pointwise! { SignbitFn "signbit": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true }
+pointwise! { SignbitFn "signbit": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH }
 impl<V: Signed> Map<V> for SignbitFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -33,7 +33,7 @@ impl<V: Signed> Map<V> for SignbitFn {
     }
 }
 
-pointwise! { CopysignFn "copysign": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT, light = true, exact = true, halves_as_f32 = true }
+pointwise! { CopysignFn "copysign": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT }
 impl<V: HasReal> Map<V> for CopysignFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -41,7 +41,7 @@ impl<V: HasReal> Map<V> for CopysignFn {
     }
 }
 
-pointwise! { HeavisideFn "heaviside": Ordered, Same<2>; () => Common; Rule::BINARY_EXACT, halves_as_f32 = true }
+pointwise! { HeavisideFn "heaviside": Ordered, Same<2>; () => Common; Rule::BINARY_EXACT }
 impl<V: HasOrder> Map<V> for HeavisideFn {
     #[inline(always)]
     fn eval([a, at_zero]: [V; 2], (): ()) -> V {

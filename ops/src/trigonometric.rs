@@ -9,55 +9,31 @@ use crate::table::native;
 use monomorph_core::{Complex64, DType};
 use std::f64::consts::PI;
 
-pointwise! { SinFn "sin": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
+pointwise! { SinFn "sin": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Trigonometric> Map<V> for SinFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.sin()
     }
-    #[inline(always)]
-    fn is_usual([a]: [V; 1]) -> V::Mask {
-        a.is_near()
-    }
-    #[inline(always)]
-    fn eval_usual([a]: [V; 1], (): ()) -> V {
-        a.sin_near()
-    }
 }
 
-pointwise! { CosFn "cos": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
+pointwise! { CosFn "cos": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Trigonometric> Map<V> for CosFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.cos()
     }
-    #[inline(always)]
-    fn is_usual([a]: [V; 1]) -> V::Mask {
-        a.is_near()
-    }
-    #[inline(always)]
-    fn eval_usual([a]: [V; 1], (): ()) -> V {
-        a.cos_near()
-    }
 }
 
-pointwise! { TanFn "tan": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
+pointwise! { TanFn "tan": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Trigonometric> Map<V> for TanFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
         a.tan()
     }
-    #[inline(always)]
-    fn is_usual([a]: [V; 1]) -> V::Mask {
-        a.is_near()
-    }
-    #[inline(always)]
-    fn eval_usual([a]: [V; 1], (): ()) -> V {
-        a.tan_near()
-    }
 }
 
-pointwise! { AsinFn "asin": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AsinFn "asin": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Trigonometric> Map<V> for AsinFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -65,7 +41,7 @@ impl<V: Trigonometric> Map<V> for AsinFn {
     }
 }
 
-pointwise! { AcosFn "acos": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AcosFn "acos": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Trigonometric> Map<V> for AcosFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -73,7 +49,7 @@ impl<V: Trigonometric> Map<V> for AcosFn {
     }
 }
 
-pointwise! { AtanFn "atan": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AtanFn "atan": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Trigonometric> Map<V> for AtanFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -81,7 +57,7 @@ impl<V: Trigonometric> Map<V> for AtanFn {
     }
 }
 
-pointwise! { Atan2Fn "atan2": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT, halves_as_f32 = true }
+pointwise! { Atan2Fn "atan2": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT }
 impl<V: Coordinate> Map<V> for Atan2Fn {
     #[inline(always)]
     fn eval([y, x]: [V; 2], (): ()) -> V {
@@ -89,7 +65,7 @@ impl<V: Coordinate> Map<V> for Atan2Fn {
     }
 }
 
-pointwise! { AngleFn "angle": FloatComplex, Same<1>; () => Magnitude; Rule::UNARY_FLOAT, halves_as_f32 = true }
+pointwise! { AngleFn "angle": FloatComplex, Same<1>; () => Magnitude; Rule::UNARY_FLOAT }
 impl<V: Trigonometric> Map<V> for AngleFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Re {
@@ -97,26 +73,19 @@ impl<V: Trigonometric> Map<V> for AngleFn {
     }
 }
 
-/// sin(πx) / (πx), and 1 at zero.
-#[inline(always)]
-fn sinc<V: Value + TrueDivision>(x: V, sine: impl FnOnce(V) -> V) -> V {
-    let turned = V::from_f64(PI) * x;
-    V::select(x.truth(), sine(turned) / turned, V::one())
+pointwise! { SincFn "sinc": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl SincFn {
+    /// sin(πx) / (πx), and 1 at zero, by this sine.
+    #[inline(always)]
+    pub fn with_sine<V: Value + TrueDivision>(x: V, sine: impl FnOnce(V) -> V) -> V {
+        let turned = V::from_f64(PI) * x;
+        V::select(x.truth(), sine(turned) / turned, V::one())
+    }
 }
-
-pointwise! { SincFn "sinc": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true }
 impl<V: Trigonometric + TrueDivision> Map<V> for SincFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
-        sinc(a, V::sin)
-    }
-    #[inline(always)]
-    fn is_usual([a]: [V; 1]) -> V::Mask {
-        (V::from_f64(PI) * a).is_near()
-    }
-    #[inline(always)]
-    fn eval_usual([a]: [V; 1], (): ()) -> V {
-        sinc(a, V::sin_near)
+        SincFn::with_sine(a, V::sin)
     }
 }
 

@@ -5,10 +5,13 @@ use monomorph::core::structured::{Executes, Functional, Operand, Out, call, in_p
 use monomorph::ops::Op;
 use monomorph::ops::algebra::sym::Function;
 use monomorph::ops::pointwise::{
-    Operands, Params, PointwiseFn, PointwiseInputs, Rule, SymDomain, rule_of, symbolic, symbolic_fault,
+    Operands, Params, PointwiseFn, PointwiseInputs, Prebuilt, Rule, SymDomain, rule_of, symbolic, symbolic_fault,
 };
 use monomorph::ops::record::{Record, Recorded};
 use monomorph::{Cpu, DType, Device, Meta, Result, Scalar, Tensor};
+use monomorph_cpu::pointwise::Kernels;
+use monomorph_cpu::tuning::TuningValues;
+use monomorph_cuda::is_light;
 
 /// A form that writes a tensor of the caller: operands, parameters, what is written.
 pub type Writes<D> = for<'a> fn(&[Operand<'a>], &[Scalar], &'a mut Tensor<D>) -> Result<()>;
@@ -47,14 +50,10 @@ pub struct Formula {
     pub symbolic: fn(DType) -> Option<Function>,
     /// Whether operands have no result as text, where some have none.
     pub symbolic_fault: fn(DType) -> Option<Function>,
-    /// Whether float16 and bfloat16 are computed in float32's loop.
-    pub halves_as_f32: bool,
-    /// Whether there is next to nothing to compute.
-    pub light: bool,
-    /// Whether nothing is rounded.
-    pub exact: bool,
-    /// Whether all integers have the same result.
-    pub integers_alike: bool,
+    /// How the CPU's kernels are tuned.
+    pub tuning: TuningValues,
+    /// Whether a thread of CUDA has more elements in flight.
+    pub light_on_cuda: bool,
 }
 
 fn functional<F: PointwiseFn, D: Executes<Op<F>>>(operands: &[Operand<'_>], params: &[Scalar]) -> Result<Tensor<D>> {
@@ -100,10 +99,9 @@ fn forms<F: PointwiseFn, D: Executes<Op<F>>>() -> Forms<D> {
     Forms { functional: functional::<F, D>, out: out::<F, D>, in_place: inplace::<F, D>, prepared: prepared::<F, D> }
 }
 
-fn formula<F: Recorded>(path: &'static str) -> Formula
+fn formula<F: Recorded + Kernels<Prebuilt>>(path: &'static str) -> Formula
 where
     F::Domain: SymDomain<F>,
-    Cpu: Executes<Op<F>>,
 {
     Formula {
         path,
@@ -116,10 +114,8 @@ where
         meta: forms::<F, Meta>(),
         symbolic: symbolic::<F>,
         symbolic_fault: symbolic_fault::<F>,
-        halves_as_f32: F::HALVES_AS_F32,
-        light: F::LIGHT,
-        exact: F::EXACT,
-        integers_alike: F::INTEGERS_ALIKE,
+        tuning: <F as Kernels<Prebuilt>>::TUNING,
+        light_on_cuda: is_light::<F>(),
     }
 }
 

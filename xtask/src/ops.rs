@@ -101,7 +101,10 @@ record! { FORMULA \"NAME: x\", Any within 1: float |[x], []| x }
 
 // Among the declarations of that file. If the file is new, name it in the families of ops/src/lib.rs.
     func: NAME(Tensor self) -> Tensor,
-    inplace: NAME_, out: NAME.out, variants: function, method, structured: Pointwise<FORMULA>;";
+    inplace: NAME_, out: NAME.out, variants: function, method, structured: Pointwise<FORMULA>;
+
+// How the CPU runs it: by plain loops, unless devices/cpu/src/tuning says more. Where halves may be computed as
+// float32, a test asks for that.";
 
 #[cfg(test)]
 mod tests {

@@ -21,6 +21,7 @@ mod stride2;
 mod table;
 mod tile_copy;
 mod transpose;
+pub mod tuning;
 mod upsample;
 
 pub use device::Cpu;

@@ -7,6 +7,7 @@ use crate::driver::{Address, CudaError, Function};
 use crate::functor::Functor;
 use crate::gpu::{Gpu, Use, gpu};
 use crate::launch::{Base, Launch, THREADS};
+use crate::light::is_light;
 use crate::memory::Staging;
 use crate::operand::Source;
 use crate::stream::{Stream, current};
@@ -176,7 +177,7 @@ where
     F::Domain: SymDomain<F>,
 {
     let functor = Functor::new(&format!("f_{}_{}", identifier(F::NAME), c_suffix(dtype)), symbolic::<F>(dtype)?);
-    Some(functor.with_fault(symbolic_fault::<F>(dtype)).with_light(F::LIGHT))
+    Some(functor.with_fault(symbolic_fault::<F>(dtype)).with_light(is_light::<F>()))
 }
 
 // SAFETY: a kernel loads elements of the inputs and stores those of the output, all of them, within the plan's
@@ -200,7 +201,11 @@ where
 
     unsafe fn run(ready: &mut Ready, plan: &PointwisePlan<F::Params>) -> Result<()> {
         // SAFETY: E2, E3 are passed on.
-        unsafe { launch(&mut ready.0, plan.iter(), plan.params().scalars()) }
+        let raised = unsafe { launch(&mut ready.0, plan.iter(), plan.params().scalars()) }?;
+        match F::FAULT {
+            Some(error) if raised => Err(error().into()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -241,20 +246,16 @@ unsafe fn bind(
     Ok(Ready(Plan::new(index, kernel, outputs.data(0).addr() as Address, sources)))
 }
 
-/// Launches a bound plan.
+/// Launches a bound plan. True if some operands have no result.
 ///
 /// # Safety
 ///
 /// E2, and `iter` is that of the plan (E3).
-unsafe fn launch(plan: &mut Plan, iter: &TensorIter, params: &[Scalar]) -> Result<()> {
+unsafe fn launch(plan: &mut Plan, iter: &TensorIter, params: &[Scalar]) -> Result<bool> {
     let index = plan.index;
     let run = gpu(index).and_then(|gpu| {
         // SAFETY: E2, E3: the plan's iteration is within the operands.
         unsafe { plan.run(&gpu, iter, params) }
     });
-    match run {
-        Ok(false) => Ok(()),
-        Ok(true) => Err(ErrorKind::DivisionByZero.into()),
-        Err(error) => Err(error.on(index)),
-    }
+    run.map_err(|error| error.on(index))
 }

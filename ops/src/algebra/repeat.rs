@@ -24,8 +24,9 @@ pub trait Repeat: Real {
     /// What `step` makes of `start`, applied again and again: as often as the integer part of `count` says (never for NaN or below
     /// zero), but only as long as `goes_on` holds of what it made before. `step` is told how many steps came before it.
     ///
-    /// Each element ends by itself, so this costs the loop its vectors: an operator says `elementwise_only = true` with it, or `steps = true` and has
-    /// the loop's parts as well. A formula gives `count` a bound of its own, such as `V::from_i64(500)`, or it may run for ever.
+    /// Each element ends by itself, so this costs a device the vectors of its loop, unless it knows of a way to take
+    /// the steps of many elements at once. A formula gives `count` a bound of its own, such as `V::from_i64(500)`, or
+    /// it may run for ever.
     ///
     /// ```
     /// use monomorph_ops::algebra::Repeat;

@@ -7,7 +7,7 @@ use crate::algebra::{Real, Repeat, Trigonometric, Value};
 const MOST: i64 = 1 << 20;
 
 /// A polynomial, as its recurrence and what is beside that.
-pub(super) trait Polynomial<V: Repeat + Trigonometric> {
+pub trait Polynomial<V: Repeat + Trigonometric> {
     /// The degree up to which the recurrence is computed; beyond, the polynomial is NaN.
     #[inline(always)]
     fn most() -> V {
@@ -46,16 +46,19 @@ pub(super) trait Polynomial<V: Repeat + Trigonometric> {
 }
 
 /// Sines and cosines: of any angle, or of near ones and without branches.
-pub(super) trait Waves<V: Trigonometric> {
+pub trait Waves<V: Trigonometric> {
     /// Whether they hold for the angle.
     fn hold(angle: V) -> V::Mask;
+    /// The angle of a cosine.
     fn acos(x: V) -> V;
+    /// The sine.
     fn sin(angle: V) -> V;
+    /// The cosine.
     fn cos(angle: V) -> V;
 }
 
 /// Of any angle: out of line, since the polynomials share them, and only where they are used.
-pub(super) struct Whole;
+struct Whole;
 
 impl<V: Repeat + Trigonometric> Waves<V> for Whole {
     #[inline(always)]
@@ -76,31 +79,9 @@ impl<V: Repeat + Trigonometric> Waves<V> for Whole {
     }
 }
 
-/// Of near angles.
-pub(super) struct Near;
-
-impl<V: Trigonometric> Waves<V> for Near {
-    #[inline(always)]
-    fn hold(angle: V) -> V::Mask {
-        angle.is_near()
-    }
-    #[inline(always)]
-    fn acos(x: V) -> V {
-        x.acos()
-    }
-    #[inline(always)]
-    fn sin(angle: V) -> V {
-        angle.sin_near()
-    }
-    #[inline(always)]
-    fn cos(angle: V) -> V {
-        angle.cos_near()
-    }
-}
-
 /// The degree and whether it is one: PyTorch makes an int64 of it, which of what has none is the lowest.
 #[inline(always)]
-fn degree<V: Repeat>(n: V) -> (V, V::Mask) {
+pub fn degree<V: Repeat>(n: V) -> (V, V::Mask) {
     let n = n.trunc();
     let is_degree = n.ge(V::zero()) & n.lt(V::from_f64(9_223_372_036_854_775_808.0));
     (V::select(is_degree, n, V::zero()), is_degree)
@@ -111,7 +92,7 @@ const BY_ANGLE: i64 = -2;
 
 /// The values of the degrees 0 and 1, and how many steps lead to that of degree `n`; of what takes no step, the second is the result.
 #[inline(always)]
-pub(super) fn start<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> [V; 3] {
+pub fn start<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> [V; 3] {
     let (x, (n, is_degree)) = (P::argument(x), degree(n));
     let (end, is_end) = P::end(x, n);
     let beyond = n.gt(P::most());
@@ -122,31 +103,10 @@ pub(super) fn start<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2])
     [V::one(), value, V::select(P::is_by_angle(x, n), V::from_i64(BY_ANGLE), steps)]
 }
 
-/// The next degree's values, and whether there is another. What is no number stays none.
-#[inline(always)]
-pub(super) fn step<V: Repeat + Trigonometric, P: Polynomial<V>>(
-    k: V,
-    [p, q, steps]: [V; 3],
-    [x, _]: [V; 2],
-) -> ([V; 3], V::Mask) {
-    let next = P::next(P::argument(x), k, p, q);
-    let follows = (k + V::one()).lt(steps) & !next.is_nan();
-    // After the last step nobody reads the first.
-    ([q, V::select(k.lt(steps), next, q), steps], follows)
-}
-
 /// The polynomial, from what the last step gave; or something else and the mask does not hold, where it is computed by the angle.
 #[inline(always)]
-pub(super) fn finish<V: Real>([_, q, steps]: [V; 3]) -> (V, V::Mask) {
+pub fn finish<V: Real>([_, q, steps]: [V; 3]) -> (V, V::Mask) {
     (q, steps.gt(V::from_i64(BY_ANGLE)))
-}
-
-/// The polynomial where it is computed by a near angle; or something else and the mask does not hold.
-#[inline(always)]
-pub(super) fn aside<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> (V, V::Mask) {
-    let (x, (n, _)) = (P::argument(x), degree(n));
-    let (value, holds) = P::by_angle::<Near>(x, n);
-    (value, holds & P::is_by_angle(x, n))
 }
 
 /// The polynomial, one element by itself.

@@ -3,7 +3,10 @@
 use super::rule::Rule;
 use crate::algebra::Value;
 use monomorph_core::structured::{FromArgs, Operand};
-use monomorph_core::{Result, Scalar};
+use monomorph_core::{ErrorKind, Result, Scalar};
+
+/// The error of a formula whose operands have no result.
+pub type Fault = fn() -> ErrorKind;
 
 /// A pointwise operator: everything about it but the formula itself. Implemented by [`pointwise!`](crate::pointwise!).
 pub trait PointwiseFn: Sized + Send + Sync + 'static {
@@ -11,32 +14,8 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// How operands are promoted, cast and checked.
     const RULE: Rule;
-    /// Whether [`Map::fault`] has something to say about the data.
-    const FAULT: bool = false;
-    /// Whether an element takes about as long to move as to compute, so that a device may spend instructions on the moving.
-    const LIGHT: bool = false;
-    /// Whether the dtype of the result holds it as it is computed (operands, what is cut from them or has another sign), so that
-    /// nothing is rounded.
-    const EXACT: bool = false;
-    /// Whether float16 and bfloat16 may be widened beforehand, computed in float32's loop and rounded afterwards, with the same
-    /// results: true of every formula that uses nothing in which the algebra treats these dtypes apart. One loop instead of
-    /// three, or of two where it is light and bfloat16 is widened as fast in the loop.
-    const HALVES_AS_F32: bool = false;
-    /// Whether a loop for each instruction set would gain nothing, because the formula computes one element at a time, or too
-    /// little for what it costs to compile, because it is long and rarely used. One loop instead of three, for calls in place, too.
-    const ELEMENTWISE_ONLY: bool = false;
-    /// Whether most elements can take a shorter way, [`Map::eval_usual`], so that a device may look a block over first.
-    const USUAL: bool = false;
-    /// Whether most elements can be computed without branches, [`Map::eval_partial`], so that a device may do that for a block and
-    /// complete it element by element.
-    const PARTIAL: bool = false;
-    /// If the formula is a loop whose number of steps the data tell, [`Map::step`], so that a device may take each step for a block of
-    /// elements: how many it should take of an element before it turns to the next. 0 of any other formula.
-    const STEPS: i64 = 0;
-    /// Whether a loop for the widest instruction set is not worth compiling, because the formula is long and rarely used.
-    const RARE: bool = false;
-    /// Whether all integers have the same result, so that a device need not read them.
-    const INTEGERS_ALIKE: bool = false;
+    /// The error of operands that have no result, if there are such: [`Map::fault`] says which.
+    const FAULT: Option<Fault> = None;
     /// The type of the set of dtypes that the formula computes in. Varies per operator.
     type Domain: super::DomainSet;
     /// The type of the tensor operands.
@@ -64,49 +43,8 @@ pub trait Map<V: Value>: PointwiseFn {
     /// One element of the output from one element of each operand.
     fn eval(x: In<Self, V>, p: ParamsOf<Self, V>) -> OutOf<Self, V>;
 
-    /// Whether these operands may take the shorter way. Asked only where [`PointwiseFn::USUAL`] is set.
-    #[inline(always)]
-    fn is_usual(_x: In<Self, V>) -> V::Mask {
-        <V::Mask as Value>::from_bool(true)
-    }
-
-    /// [`Map::eval`] by a shorter way, for operands of which [`Map::is_usual`] holds.
-    #[inline(always)]
-    fn eval_usual(x: In<Self, V>, p: ParamsOf<Self, V>) -> OutOf<Self, V> {
-        Self::eval(x, p)
-    }
-
-    /// What the loop of the formula begins with. Asked only where [`PointwiseFn::STEPS`] is not 0.
-    #[inline(always)]
-    fn start(_x: In<Self, V>, _p: ParamsOf<Self, V>) -> [V; 3] {
-        [V::from_bool(false); 3]
-    }
-
-    /// Step number `k`, and whether another follows. A step beyond the last leaves everything as it was.
-    #[inline(always)]
-    fn step(_k: V, state: [V; 3], _x: In<Self, V>, _p: ParamsOf<Self, V>) -> ([V; 3], V::Mask) {
-        (state, <V::Mask as Value>::from_bool(false))
-    }
-
-    /// What [`Map::eval`] gives, of what the loop ended with; or something else and the mask does not hold.
-    #[inline(always)]
-    fn finish(_state: [V; 3], x: In<Self, V>, p: ParamsOf<Self, V>) -> (OutOf<Self, V>, V::Mask) {
-        Self::eval_partial(x, p)
-    }
-
-    /// What [`Map::eval`] gives, or something else and the mask does not hold. Asked only where [`PointwiseFn::PARTIAL`] is set.
-    #[inline(always)]
-    fn eval_partial(x: In<Self, V>, p: ParamsOf<Self, V>) -> (OutOf<Self, V>, V::Mask) {
-        (Self::eval(x, p), <V::Mask as Value>::from_bool(true))
-    }
-
-    /// Whether [`Map::eval_partial`] may hold, told by less: where it does not for most of a block, a device need not try.
-    #[inline(always)]
-    fn may_hold(_x: In<Self, V>) -> V::Mask {
-        <V::Mask as Value>::from_bool(true)
-    }
-
-    /// Whether the operands have no result (integer division by zero). Asked only where [`PointwiseFn::FAULT`] is set.
+    /// Whether the operands have no result (an integer divided by zero), so that the call is the error
+    /// [`PointwiseFn::FAULT`]. Asked only where there is one.
     #[inline(always)]
     fn fault(_x: In<Self, V>) -> V::Mask {
         <V::Mask as Value>::from_bool(false)

@@ -26,8 +26,8 @@ pub use domain::{
     Membership, No, Numeric, Ordered, Real, RealClass, Reals, Wide, WideReals, Yes, covered,
 };
 pub use formula::{
-    Common, In, Magnitude, Map, MaskAndTwo, Number, Numbers, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
-    PointwiseFn, Same, Truth,
+    Common, Fault, In, Magnitude, Map, MaskAndTwo, Number, Numbers, Operands, OutOf, OutputKind, Outputs, Params,
+    ParamsOf, PointwiseFn, Same, Truth,
 };
 pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
 pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
@@ -48,34 +48,19 @@ pub use crate::pointwise;
 /// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
 /// ```
 ///
-/// followed by `check = f`, `fault = true`, `light = true`, `exact = true`, `halves_as_f32 = true`, `elementwise_only = true`,
-/// `usual = true`, `partial = true`, `steps = 4`, `rare = true` or `integers_alike = true`, in this order,
-/// where the operator has a check of its own, data that it refuses, next to nothing to compute, nothing to round, can do with
-/// fewer loops, has a shorter way for most elements, by blocks or one by one, is a loop of its own, is not worth every
-/// loop, or gives one answer for all integers (the constants of [`PointwiseFn`]).
+/// followed by `check = f` and `fault = ErrorKind::DivisionByZero`, in this order, where the operator has a check of
+/// its own ([`Rule::with_check`]), or data that it refuses with this error ([`Map::fault`]).
 #[macro_export]
 macro_rules! pointwise {
     ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr
-        $(, check = $check:expr)? $(, fault = $fault:literal)? $(, light = $light:literal)? $(, exact = $exact:literal)?
-        $(, halves_as_f32 = $halves:literal)? $(, elementwise_only = $elementwise:literal)? $(, usual = $usual:literal)?
-        $(, partial = $partial:literal)? $(, steps = $steps:literal)?
-        $(, rare = $rare:literal)? $(, integers_alike = $alike:expr)?) => {
+        $(, check = $check:expr)? $(, fault = $fault:expr)?) => {
         $(#[$doc])*
         #[doc = concat!("The formula of `", $text, "`.")]
         pub struct $name;
         impl $crate::pointwise::PointwiseFn for $name {
             const NAME: &'static str = $text;
             const RULE: $crate::pointwise::Rule = $rule $(.with_check($check))?;
-            $(const FAULT: bool = $fault;)?
-            $(const LIGHT: bool = $light;)?
-            $(const EXACT: bool = $exact;)?
-            $(const HALVES_AS_F32: bool = $halves;)?
-            $(const ELEMENTWISE_ONLY: bool = $elementwise;)?
-            $(const USUAL: bool = $usual;)?
-            $(const PARTIAL: bool = $partial;)?
-            $(const STEPS: i64 = $steps;)?
-            $(const RARE: bool = $rare;)?
-            $(const INTEGERS_ALIKE: bool = $alike;)?
+            $(const FAULT: ::core::option::Option<$crate::pointwise::Fault> = ::core::option::Option::Some(|| $fault);)?
             type Domain = $domain;
             type Operands = $operands;
             type Params = $params;

@@ -396,7 +396,7 @@ pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scal
     let refused = F::RULE.check.is_some_and(|check_call| check_call(&check).is_err());
     let stored = F::RULE.stored_numbers && is_half(compute);
     let cast = F::RULE.dtype_of_second && operands.get(1).is_some_and(|second| second.dtype() != Some(compute));
-    (!wide && !stored && !cast && !F::FAULT && !refused).then_some(compute)
+    (!wide && !stored && !cast && F::FAULT.is_none() && !refused).then_some(compute)
 }
 
 /// The dtype that a call computes in; `None` if all its operands are numbers.

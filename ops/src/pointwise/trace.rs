@@ -166,11 +166,11 @@ where
 }
 
 /// Whether operands of `F` on `dtype` have no result ([`Map::fault`]), as a recorded function of the operands; `None` outside
-/// of its domain, and where [`PointwiseFn::FAULT`] says that all have one.
+/// of its domain, and where all have one.
 pub fn symbolic_fault<F: PointwiseFn>(dtype: DType) -> Option<Function>
 where
     F::Domain: SymDomain<F>,
 {
-    let recordings = F::FAULT.then(|| <F::Domain as SymDomain<F>>::record(dtype, sealed::Token)).flatten();
+    let recordings = F::FAULT.and_then(|_| <F::Domain as SymDomain<F>>::record(dtype, sealed::Token));
     recordings.map(|[_, fault]| fault)
 }

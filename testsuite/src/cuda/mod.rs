@@ -123,7 +123,7 @@ pub fn cases() -> Vec<Case> {
         for dtype in formula.domain() {
             let Some(function) = (formula.symbolic)(dtype) else { continue };
             let case = Case::new(name, dtype, function, Subject::Formula(formula.clone()));
-            let functor = case.functor.with_fault((formula.symbolic_fault)(dtype)).with_light(formula.light);
+            let functor = case.functor.with_fault((formula.symbolic_fault)(dtype)).with_light(formula.light_on_cuda);
             cases.push(Case { functor, ..case });
         }
     }

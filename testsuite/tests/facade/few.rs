@@ -23,7 +23,7 @@ fn integers_are_alike_to_a_formula_that_says_so() {
             let one = &first[..first.len() / 32];
             first.chunks(one.len()).all(|x| x == one) && results.all(|other| other == first)
         });
-        assert_eq!(same, formula.integers_alike, "{}", formula.path);
+        assert_eq!(same, formula.tuning.integers_alike, "{}", formula.path);
         alike += usize::from(same);
     }
     assert!(alike > 3);

@@ -7,13 +7,14 @@ use monomorph_testsuite::formulas::formulas;
 #[test]
 fn halves_go_through_the_loop_of_float32_where_and_only_where_it_is_theirs() {
     for formula in formulas() {
+        let tuning = &formula.tuning;
         let Some(single) = (formula.symbolic)(DType::F32) else { continue };
         for half in [DType::F16, DType::BF16] {
             let Some(function) = (formula.symbolic)(half) else { continue };
             let same = function.c_source("f") == single.c_source("f");
-            assert!(same || !formula.halves_as_f32, "{}: {half} has a formula of its own", formula.path);
+            assert!(same || !tuning.halves_as_f32, "{}: {half} has a formula of its own", formula.path);
             // A light formula may have a loop that spares it the conversion.
-            assert!(!same || formula.halves_as_f32 || formula.light, "{}: say `halves_as_f32 = true`", formula.path);
+            assert!(!same || tuning.halves_as_f32 || tuning.light, "{}: tune it by `HALVES_AS_F32`", formula.path);
         }
     }
 }
@@ -35,7 +36,7 @@ fn bits(t: &Tensor<Cpu>) -> Vec<u16> {
 
 #[test]
 fn what_is_not_rounded_needs_no_rounding() {
-    let exact: Vec<_> = formulas().into_iter().filter(|formula| formula.exact).collect();
+    let exact: Vec<_> = formulas().into_iter().filter(|formula| formula.tuning.exact).collect();
     assert!(exact.len() > 10);
     for formula in exact {
         let mask = Tensor::<Cpu>::from_slice(&[true, false, true, true].repeat(1 << 14), &[1 << 16]).expect("a mask");

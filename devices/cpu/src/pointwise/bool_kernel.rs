@@ -26,7 +26,7 @@ use monomorph_ops::pointwise::{Map, Operands, Params, PointwiseFn};
 
 /// Whether [`bool_kernel`] is a kernel of the formula on bool.
 pub(super) const fn applies_to<F: PointwiseFn>() -> bool {
-    matches!(F::Operands::COUNT, 1 | 2) && !F::FAULT
+    matches!(F::Operands::COUNT, 1 | 2) && F::FAULT.is_none()
 }
 
 /// Elements that are computed at a time: the bytes of the widest register.
@@ -72,7 +72,7 @@ where
         let x = unsafe { <F::Operands as LoadOperands<On<bool, Portable>>>::load::<false>(domain, i) };
         let y = F::eval(x, params);
         // SAFETY: `i < 4`, and the table has four elements of one byte (asserted above).
-        unsafe { <F::Out as StoreOutput<On<bool, Portable>>>::store::<false>(table.as_mut_ptr(), i, y, F::EXACT) };
+        unsafe { <F::Out as StoreOutput<On<bool, Portable>>>::store::<false>(table.as_mut_ptr(), i, y, true) };
     }
     let rows = if let Traversal::Rows(rows) = traversal { rows } else { &SINGLE_ROW };
     if F::Operands::COUNT == 2 {

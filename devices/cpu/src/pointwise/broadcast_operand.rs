@@ -10,21 +10,23 @@ use super::row_layout::RowLayout;
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
 use crate::on::On;
+use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, PointwiseFn};
 
 /// Rows of which input `BROADCAST` is one element each. The output is no input (K6).
-pub(super) struct BroadcastOperand<'r, F: PointwiseFn, C, const BROADCAST: usize>(
-    pub(super) DenseLoop<'r, F, C>,
+pub(super) struct BroadcastOperand<'r, F: PointwiseFn, T, C, const BROADCAST: usize>(
+    pub(super) DenseLoop<'r, F, T, C>,
     pub(super) &'r RowLayout,
 );
 
-impl<F, C, I, const BROADCAST: usize> Kernel<I> for BroadcastOperand<'_, F, C, BROADCAST>
+impl<F, T, C, I, const BROADCAST: usize> Kernel<I> for BroadcastOperand<'_, F, T, C, BROADCAST>
 where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
@@ -54,7 +56,7 @@ where
                 let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(others, i) };
                 let x = <F::Operands as LoadOperands<On<C, I>>>::with_operand_of(x, &first, BROADCAST);
                 // SAFETY: the row of the output has `n` writable elements (K2, K6).
-                unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<false>(out, i, F::eval(x, params), F::EXACT) };
+                unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<false>(out, i, F::eval(x, params), T::EXACT) };
             }
             out = out.wrapping_offset(*out_stride);
             ins = <F::Operands as LoadOperands<On<C, I>>>::advanced(ins, in_strides);

@@ -22,6 +22,7 @@ use super::rows_call::RowsCall;
 use super::small_domain::SmallDomainTable;
 use super::staged_call::StagedCall;
 use crate::device::Cpu;
+use crate::tuning::TuningValues;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_iter::TensorIter;
@@ -51,13 +52,11 @@ enum Strategy {
 struct FormulaTraits {
     kind: OutputKind,
     masks: u8,
-    light: bool,
+    tuning: &'static TuningValues,
     row_mode: RowMode,
     /// The domain, in words for errors.
     domain: &'static str,
-    computes_as_f32: fn(DType) -> bool,
     fault: bool,
-    integers_alike: bool,
 }
 
 // SAFETY: every strategy calls a kernel of this formula for exactly the elements of the plan: it reads elements of the
@@ -78,12 +77,10 @@ where
         let formula = FormulaTraits {
             kind: F::Out::KIND,
             masks: F::Operands::MASKS as u8,
-            light: F::LIGHT,
-            row_mode: const { RowMode::of::<F>() },
+            tuning: const { &F::TUNING },
+            row_mode: const { RowMode::tuned::<F>(&F::TUNING) },
             domain: F::Domain::WORDS,
-            computes_as_f32: computes_as_f32::<F>,
-            fault: F::FAULT,
-            integers_alike: F::INTEGERS_ALIKE,
+            fault: F::FAULT.is_some(),
         };
         // SAFETY: the caller promises E1 and E2; `F::lookup` gives kernels of the formula that `formula` describes.
         unsafe { bind(plan.walk(), plan.compute(), &formula, F::lookup, inputs.operands(), outputs) }
@@ -92,7 +89,7 @@ where
     #[inline]
     unsafe fn run(ready: &mut Self::Ready, plan: &PointwisePlan<F::Params>) -> Result<()> {
         let params = std::ptr::from_ref(plan.params()).cast();
-        match &ready.0 {
+        let done = match &ready.0 {
             // SAFETY: K4: these are the formula's parameters; the operands are still borrowed (E2).
             Strategy::Dense(call) => unsafe { call.run(params) },
             // SAFETY: K4: these are the formula's parameters; the operands are still borrowed (E2).
@@ -106,6 +103,10 @@ where
             // SAFETY: K4: these are the formula's parameters, which are `Sync`; the operands are still borrowed (E2);
             // `plan` is the one that the call was made from (E3).
             Strategy::Driver(driver) => unsafe { driver.run(plan.iter(), params) },
+        };
+        match F::FAULT {
+            Some(error) if !done => Err(error().into()),
+            _ => Ok(()),
         }
     }
 }
@@ -128,14 +129,14 @@ unsafe fn bind(
     let common = compute.unwrap_or(DType::F32);
     let what = "no kernel is compiled for";
     let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: formula.domain };
-    let compute = if (formula.computes_as_f32)(common) { DType::F32 } else { common };
+    let compute = if computes_as_f32(formula.tuning, common) { DType::F32 } else { common };
     let kernel = lookup(compute, level).ok_or_else(none)?;
     let row_mode = formula.row_mode.restricted_to(compute, level);
     let spec = KernelSpec {
         kernel,
         kind: formula.kind,
         masks: formula.masks,
-        light: formula.light,
+        light: formula.tuning.light,
         row_mode,
         common,
         compute,
@@ -194,9 +195,10 @@ unsafe fn bind_any(
     if let Some(call) = unsafe { DenseCall::new(iter, spec, inputs, outputs) } {
         return Ok(Ready(Strategy::Dense(call)));
     }
+    let alike = formula.tuning.integers_alike;
     if !formula.fault
         // SAFETY: the caller promises E1 and E2, and that `spec` has a kernel of the formula, which has no faults.
-        && let Some(table) = unsafe { SmallDomainTable::new(iter, spec, formula.integers_alike, inputs, outputs) }
+        && let Some(table) = unsafe { SmallDomainTable::new(iter, spec, alike, inputs, outputs) }
     {
         return Ok(Ready(Strategy::SmallDomain(table)));
     }

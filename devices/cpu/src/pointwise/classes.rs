@@ -12,6 +12,7 @@ use super::kernel_fn::{FormulaKernel, KernelFn};
 use super::operands::{LoadOperands, StoreOutput};
 use crate::isa::{Avx2, Avx512, Level, Portable};
 use crate::on::On;
+use crate::tuning::{FastPaths, Tuning, TuningValues};
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
 use monomorph_ops::pointwise::{
     BoolClass, ComplexClass, DomainSet, Exact, IntClass, Map, Membership, No, PointwiseFn, RealClass, Wide, Yes,
@@ -20,18 +21,18 @@ use monomorph_ops::pointwise::{
 /// True if elements of `dtype` are computed by the kernel on float32, before and after which they are staged. Not
 /// bfloat16 in light formulas: staging would take longer than computing, and a kernel of its own converts in the loop.
 #[inline]
-pub(super) const fn computes_as_f32<F: PointwiseFn>(dtype: DType) -> bool {
-    F::HALVES_AS_F32 && (matches!(dtype, DType::F16) || matches!(dtype, DType::BF16) && !F::LIGHT)
+pub(super) const fn computes_as_f32(tuning: &TuningValues, dtype: DType) -> bool {
+    tuning.halves_as_f32 && (matches!(dtype, DType::F16) || matches!(dtype, DType::BF16) && !tuning.light)
 }
 
-/// The kernels of formula `F` on class `K` of dtypes. Implemented by the answers to whether the domain has the class:
-/// [`Yes`] and [`Wide`] have kernels, [`No`] has none.
-pub trait ClassKernels<F: PointwiseFn, K> {
+/// The kernels of formula `F`, tuned by `T`, on class `K` of dtypes. Implemented by the answers to whether the domain
+/// has the class: [`Yes`] and [`Wide`] have kernels, [`No`] has none.
+pub trait ClassKernels<F: PointwiseFn, T, K> {
     /// The kernel for one dtype of the class, at a level or at the best one below it that the host has (K1).
     fn kernel(dtype: DType, level: Level) -> Option<KernelFn>;
 }
 
-impl<F: PointwiseFn, K> ClassKernels<F, K> for No {
+impl<F: PointwiseFn, T, K> ClassKernels<F, T, K> for No {
     #[inline]
     fn kernel(_: DType, _: Level) -> Option<KernelFn> {
         None
@@ -41,9 +42,13 @@ impl<F: PointwiseFn, K> ClassKernels<F, K> for No {
 /// Implements [`ClassKernels`] for a class: its dtypes, on each of which the formula must compute at every level.
 macro_rules! classes {
     ($($member:ident $class:ty: $($dtype:ident $element:ty),*;)*) => {$(
-        impl<F> ClassKernels<F, $class> for $member
+        impl<F, T> ClassKernels<F, T, $class> for $member
         where
             F: PointwiseFn $(+ Map<On<$element, Portable>> + Map<On<$element, Avx2>> + Map<On<$element, Avx512>>)*,
+            T: $(
+                FastPaths<On<$element, Portable>, F> + FastPaths<On<$element, Avx2>, F> +
+                FastPaths<On<$element, Avx512>, F> +
+            )* Tuning,
             F::Operands: $(
                 LoadOperands<On<$element, Portable>> + LoadOperands<On<$element, Avx2>> +
                 LoadOperands<On<$element, Avx512>> +
@@ -57,20 +62,20 @@ macro_rules! classes {
             fn kernel(dtype: DType, level: Level) -> Option<KernelFn> {
                 match dtype {
                     // Decided by constants, so that a kernel which is not offered is not compiled.
-                    $(DType::$dtype => if const { computes_as_f32::<F>(DType::$dtype) } {
+                    $(DType::$dtype => if const { computes_as_f32(&TuningValues::of::<T>(), DType::$dtype) } {
                         None
-                    } else if const { F::ELEMENTWISE_ONLY } {
-                        Some(<F as FormulaKernel>::kernel::<$element, Portable>)
+                    } else if const { T::ELEMENTWISE_ONLY } {
+                        Some(<F as FormulaKernel>::kernel::<T, $element, Portable>)
                     } else {
                         Some(level.choose(
-                            <F as FormulaKernel>::kernel::<$element, Portable>,
+                            <F as FormulaKernel>::kernel::<T, $element, Portable>,
                             #[cfg(target_arch = "x86_64")]
                             [
-                                <F as FormulaKernel>::kernel::<$element, Avx2>,
-                                if const { F::RARE } {
-                                    <F as FormulaKernel>::kernel::<$element, Avx2>
+                                <F as FormulaKernel>::kernel::<T, $element, Avx2>,
+                                if const { T::RARE } {
+                                    <F as FormulaKernel>::kernel::<T, $element, Avx2>
                                 } else {
-                                    <F as FormulaKernel>::kernel::<$element, Avx512>
+                                    <F as FormulaKernel>::kernel::<T, $element, Avx512>
                                 },
                             ],
                         ))
@@ -92,9 +97,9 @@ classes! {
 /// Bools in the loop that other dtypes have, for formulas that [`bool_kernel`] does not apply to.
 struct GenericLoop;
 
-impl<F: PointwiseFn> ClassKernels<F, BoolClass> for Yes
+impl<F: PointwiseFn, T> ClassKernels<F, T, BoolClass> for Yes
 where
-    GenericLoop: ClassKernels<F, BoolClass>,
+    GenericLoop: ClassKernels<F, T, BoolClass>,
     F: Map<On<bool, Portable>>,
     F::Operands: LoadOperands<On<bool, Portable>>,
     F::Out: StoreOutput<On<bool, Portable>>,
@@ -102,7 +107,7 @@ where
     #[inline]
     fn kernel(dtype: DType, level: Level) -> Option<KernelFn> {
         if const { !bool_kernel::applies_to::<F>() } {
-            return <GenericLoop as ClassKernels<F, BoolClass>>::kernel(dtype, level);
+            return <GenericLoop as ClassKernels<F, T, BoolClass>>::kernel(dtype, level);
         }
         Some(level.choose(
             bool_kernel::bool_kernel::<F, Portable>,
@@ -112,20 +117,20 @@ where
     }
 }
 
-/// The kernels of formula `F` on its domain.
-pub trait DomainKernels<F: PointwiseFn>: DomainSet {
+/// The kernels of formula `F`, tuned by `T`, on its domain.
+pub trait DomainKernels<F: PointwiseFn, T>: DomainSet {
     /// The kernel for one dtype, at a level or at the best one below it that the host has; `None` outside of the
     /// domain, and for halves that are computed as float32.
     fn kernel(dtype: DType, level: Level) -> Option<KernelFn>;
 }
 
-impl<F, B, I, R, C> DomainKernels<F> for Exact<B, I, R, C>
+impl<F, T, B, I, R, C> DomainKernels<F, T> for Exact<B, I, R, C>
 where
     F: PointwiseFn,
-    B: ClassKernels<F, BoolClass> + Membership,
-    I: ClassKernels<F, IntClass> + Membership,
-    R: ClassKernels<F, RealClass> + Membership,
-    C: ClassKernels<F, ComplexClass> + Membership,
+    B: ClassKernels<F, T, BoolClass> + Membership,
+    I: ClassKernels<F, T, IntClass> + Membership,
+    R: ClassKernels<F, T, RealClass> + Membership,
+    C: ClassKernels<F, T, ComplexClass> + Membership,
 {
     #[inline]
     fn kernel(dtype: DType, level: Level) -> Option<KernelFn> {

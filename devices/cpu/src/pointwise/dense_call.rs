@@ -9,8 +9,8 @@ use super::operand_base::NumberBytes;
 use crate::cast::{self, moved};
 use crate::isa::Level;
 use crate::staging::StageBlock;
+use monomorph_core::DType;
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_iter::{GRAIN, TensorIter, Uniform, is_parallel};
 
 /// The most inputs that a call by one call of the kernel has.
@@ -191,22 +191,21 @@ impl DenseCall {
         Some(call)
     }
 
-    /// Computes every element.
+    /// Computes every element. False if some operands have no result.
     ///
     /// # Safety
     ///
     /// K4 for `params`, and the operands are borrowed: nobody else writes inputs, or uses the output.
     #[inline]
-    pub(super) unsafe fn run(&self, params: *const ()) -> Result<()> {
-        let done = match &self.number {
+    pub(super) unsafe fn run(&self, params: *const ()) -> bool {
+        match &self.number {
             _ if self.n == 0 => true,
             // SAFETY: K1 to K3: all operands are tensors, so `out` and `ins` are dense runs as DC1 says; K4: the caller
             // promises it.
             None => unsafe { (self.kernel)(self.out, self.ins.as_ptr(), self.n, params, Traversal::Dense) },
             // SAFETY: the caller promises K4 and that the operands are borrowed.
             Some(number) => unsafe { self.run_with_number(number, params) },
-        };
-        if done { Ok(()) } else { Err(ErrorKind::DivisionByZero.into()) }
+        }
     }
 
     /// Computes every element where an input is a number, which is copied into a dense run first.

@@ -5,11 +5,11 @@
 //! * light formulas *prefetch the output*: stores leave the store buffer in order, so one that misses the cache holds
 //!   up all behind it;
 //! * formulas that can fault look a block over before they write any of it;
-//! * formulas with a short way for usual operands ([`PointwiseFn::USUAL`]) take it for blocks in which every operand is
-//!   usual;
+//! * formulas with a short way for usual operands ([`Tuning::USUAL`](crate::tuning::Tuning::USUAL)) take it for blocks
+//!   in which every operand is usual;
 //! * formulas with branches or loops in them are computed in masked blocks (`masked_block.rs`).
 //!
-//! Each is decided by constants of the formula, so a formula's loop contains only what it uses.
+//! Each is decided by constants of the formula and its tuning, so a formula's loop contains only what it uses.
 
 use super::element_loop::{all_usual, any_fault, converts_in_runs, loop_over, loop_over_range};
 use super::masked_block::loop_over_masked_blocks;
@@ -20,6 +20,7 @@ use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
 use crate::on::On;
 use crate::processor::Vendor;
+use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, ParamsOf, PointwiseFn};
 use std::marker::PhantomData;
@@ -37,22 +38,23 @@ pub(super) const OUTPUT_PREFETCH_CHUNK: usize = 4096;
 pub(super) const OUTPUT_PREFETCH_MIN: usize = 4096;
 
 /// The operands of a kernel, and the loop over them.
-pub(super) struct DenseLoop<'r, F: PointwiseFn, C> {
+pub(super) struct DenseLoop<'r, F: PointwiseFn, T, C> {
     pub(super) out: *mut u8,
     pub(super) ins: *const *const u8,
     pub(super) n: usize,
     pub(super) params: *const F::Params,
     /// What leads from row to row; `None` where there is only one.
     pub(super) rows: Option<&'r RowLayout>,
-    pub(super) element: PhantomData<C>,
+    pub(super) types: PhantomData<(T, C)>,
 }
 
-impl<F, C, I> Kernel<I> for DenseLoop<'_, F, C>
+impl<F, T, C, I> Kernel<I> for DenseLoop<'_, F, T, C>
 where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
@@ -70,12 +72,12 @@ where
         loop {
             // SAFETY: `n` elements of each operand are in bounds in this row (K2), and inputs are the output or apart
             // from it (K3); K6 says both for every row that `rows` leads to.
-            if !unsafe { dense_run::<F, C, I>(out, ins, n, params) } {
+            if !unsafe { dense_run::<F, T, C, I>(out, ins, n, params) } {
                 return false;
             }
             match rows {
                 Some(RowLayout { count, strides, .. })
-                    if const { !matches!(RowMode::of::<F>(), RowMode::Single) } && row < *count =>
+                    if const { !matches!(RowMode::of::<F, T>(), RowMode::Single) } && row < *count =>
                 {
                     row += 1;
                     out = out.wrapping_offset(strides[0]);
@@ -93,7 +95,7 @@ where
 ///
 /// K2 and K3 for `n` elements.
 #[inline(always)]
-unsafe fn dense_run<F, C, I>(
+unsafe fn dense_run<F, T, C, I>(
     out: *mut u8,
     mut ins: InputPointers<F, C, I>,
     n: usize,
@@ -104,6 +106,7 @@ where
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
@@ -111,27 +114,30 @@ where
     let first = <F::Operands as LoadOperands<On<C, I>>>::first_value(&mut ins);
     // A loop of its own for calls in place pays only where the plain loop is vectorised: elsewhere it would compile the
     // formula a second time and run no faster.
-    let in_masked_blocks = const { F::PARTIAL || F::STEPS > 0 };
+    let in_masked_blocks = const { T::PARTIAL || T::STEPS > 0 };
     let in_place =
-        !F::ELEMENTWISE_ONLY && !in_masked_blocks && same_size && first.is_some_and(|first| std::ptr::eq(*first, out));
+        !T::ELEMENTWISE_ONLY && !in_masked_blocks && same_size && first.is_some_and(|first| std::ptr::eq(*first, out));
     let out_size = <F::Out as StoreOutput<On<C, I>>>::SIZE;
     // Operands that are converted (float16, bfloat16) take longer to compute than to move, so their stores don't wait.
     let prefetches =
-        F::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && n * out_size > OUTPUT_PREFETCH_MIN;
+        T::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && n * out_size > OUTPUT_PREFETCH_MIN;
     let prefetches = prefetches && Vendor::current().needs_output_prefetch();
     if in_masked_blocks {
-        const { assert!(!(F::PARTIAL || F::STEPS > 0) || !F::FAULT, "a formula in masked blocks has no faults") };
+        const {
+            let in_masked_blocks = T::PARTIAL || T::STEPS > 0;
+            assert!(!in_masked_blocks || F::FAULT.is_none(), "a formula in masked blocks has no faults")
+        };
         if I::FMA {
             // SAFETY: `n` elements of each operand are in bounds (K2), inputs are the output or apart from it (K3).
-            unsafe { loop_over_masked_blocks::<F, C, I>(out, ins, n, params) };
+            unsafe { loop_over_masked_blocks::<F, T, C, I>(out, ins, n, params) };
         } else {
             // At levels without fused multiply-add most of these formulas have no shorter way.
             // SAFETY: `n` elements of each operand are in bounds (K2), inputs are the output or apart from it (K3).
-            unsafe { loop_over::<F, C, I, false, false>(out, ins, 0..n, params) };
+            unsafe { loop_over::<F, T, C, I, false, false>(out, ins, 0..n, params) };
         }
         return true;
     }
-    let step = match (F::FAULT || F::USUAL, prefetches) {
+    let step = match (F::FAULT.is_some() || T::USUAL, prefetches) {
         (true, _) => SCAN_BLOCK,
         (false, true) => OUTPUT_PREFETCH_CHUNK / out_size,
         (false, false) => n.max(1),
@@ -140,20 +146,20 @@ where
     let mut next = 0;
     while next < n {
         let start = next;
-        next = if F::FAULT || F::USUAL || prefetches { n.min(start + step) } else { n };
+        next = if F::FAULT.is_some() || T::USUAL || prefetches { n.min(start + step) } else { n };
         let range = start..next;
         if prefetches {
             prefetch_run(out.wrapping_add(start * out_size), range.len() * out_size);
         }
         // SAFETY: the range is part of `0..n`, so its elements of all inputs are in bounds and initialised (K2).
-        if F::FAULT && unsafe { any_fault::<F, C, I>(ins, range.clone()) } {
+        if F::FAULT.is_some() && unsafe { any_fault::<F, C, I>(ins, range.clone()) } {
             return false;
         }
         // SAFETY: the range is part of `0..n`, so its elements of all inputs are in bounds and initialised (K2).
-        if F::USUAL && !unsafe { all_usual::<F, C, I>(ins, range.clone()) } {
+        if T::USUAL && !unsafe { all_usual::<F, T, C, I>(ins, range.clone()) } {
             // Rare, so one loop serves calls in place too; the compiler's overlap check sends those element by element.
             // SAFETY: the range is part of `0..n`: in bounds (K2), inputs are the output or apart from it (K3).
-            unsafe { loop_over::<F, C, I, false, false>(out, ins, range, params) };
+            unsafe { loop_over::<F, T, C, I, false, false>(out, ins, range, params) };
             continue;
         }
         let mut ins = ins;
@@ -164,10 +170,10 @@ where
             Some(first) if in_place && !converts_in_runs::<C, I>() => {
                 *first = out;
                 // SAFETY: the range is part of `0..n`: in bounds (K2), inputs are the output or apart from it (K3).
-                unsafe { loop_over::<F, C, I, false, true>(out, ins, range, params) };
+                unsafe { loop_over::<F, T, C, I, false, true>(out, ins, range, params) };
             }
             // SAFETY: the range is part of `0..n`: in bounds (K2), inputs are the output or apart from it (K3).
-            _ => unsafe { loop_over_range::<F, C, I>(out, ins, range, params) },
+            _ => unsafe { loop_over_range::<F, T, C, I>(out, ins, range, params) },
         }
     }
     true

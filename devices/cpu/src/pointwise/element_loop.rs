@@ -18,6 +18,7 @@ use super::operands::{InputPointers, LoadOperands, StoreOutput};
 use crate::element::CpuElement;
 use crate::isa::Isa;
 use crate::on::On;
+use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Operands, ParamsOf};
 use std::mem::MaybeUninit;
@@ -44,7 +45,7 @@ pub(super) fn converts_in_runs<C: CpuElement, I: Isa>() -> bool {
 ///
 /// K2, K3 for the range.
 #[inline(always)]
-pub(super) unsafe fn loop_over_range<F, C, I>(
+pub(super) unsafe fn loop_over_range<F, T, C, I>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     range: Range<usize>,
@@ -54,15 +55,16 @@ pub(super) unsafe fn loop_over_range<F, C, I>(
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
     if converts_in_runs::<C, I>() {
         // SAFETY: the caller promises K2 and K3 for the range.
-        unsafe { loop_over_converted_runs::<F, C, I>(out, ins, range, params) };
+        unsafe { loop_over_converted_runs::<F, T, C, I>(out, ins, range, params) };
     } else {
         // SAFETY: the caller promises K2 and K3 for the range.
-        unsafe { loop_over::<F, C, I, false, true>(out, ins, range, params) };
+        unsafe { loop_over::<F, T, C, I, false, true>(out, ins, range, params) };
     }
 }
 
@@ -73,7 +75,7 @@ pub(super) unsafe fn loop_over_range<F, C, I>(
 ///
 /// K2, K3 for the range.
 #[inline(always)]
-pub(super) unsafe fn loop_over<F, C, I, const WIDE: bool, const USUAL: bool>(
+pub(super) unsafe fn loop_over<F, T, C, I, const WIDE: bool, const USUAL: bool>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     range: Range<usize>,
@@ -83,13 +85,14 @@ pub(super) unsafe fn loop_over<F, C, I, const WIDE: bool, const USUAL: bool>(
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
     let mut range = range;
     // A formula that is not light gains little by pairs, and would need twice the registers.
     let paired = const {
-        F::LIGHT && <F::Operands as LoadOperands<On<C, I>>>::PAIRED && <F::Out as StoreOutput<On<C, I>>>::PAIRED
+        T::LIGHT && <F::Operands as LoadOperands<On<C, I>>>::PAIRED && <F::Out as StoreOutput<On<C, I>>>::PAIRED
     };
     if paired && !WIDE && range.start.is_multiple_of(2) {
         for i in range.start / 2..range.end / 2 {
@@ -97,7 +100,7 @@ pub(super) unsafe fn loop_over<F, C, I, const WIDE: bool, const USUAL: bool>(
             let [a, b] = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load_pair(ins, i) };
             let pair = [F::eval(a, params), F::eval(b, params)];
             // SAFETY: `2 * i + 1 < range.end`, so both elements of the output are writable (K2).
-            unsafe { <F::Out as StoreOutput<On<C, I>>>::store_pair(out, i, pair, F::EXACT) };
+            unsafe { <F::Out as StoreOutput<On<C, I>>>::store_pair(out, i, pair, T::EXACT) };
         }
         if range.end.is_multiple_of(2) {
             return;
@@ -107,9 +110,9 @@ pub(super) unsafe fn loop_over<F, C, I, const WIDE: bool, const USUAL: bool>(
     for i in range {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
         let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<WIDE>(ins, i) };
-        let y = if F::USUAL && USUAL { F::eval_usual(x, params) } else { F::eval(x, params) };
+        let y = if T::USUAL && USUAL { T::eval_usual(x, params) } else { F::eval(x, params) };
         // SAFETY: `i` is in the range, so element `i` of the output is writable (K2).
-        unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<WIDE>(out, i, y, F::EXACT) };
+        unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<WIDE>(out, i, y, T::EXACT) };
     }
 }
 
@@ -119,7 +122,7 @@ pub(super) unsafe fn loop_over<F, C, I, const WIDE: bool, const USUAL: bool>(
 ///
 /// K2, K3 for the range.
 #[inline(always)]
-unsafe fn loop_over_converted_runs<F, C, I>(
+unsafe fn loop_over_converted_runs<F, T, C, I>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     range: Range<usize>,
@@ -129,6 +132,7 @@ unsafe fn loop_over_converted_runs<F, C, I>(
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
@@ -136,11 +140,11 @@ unsafe fn loop_over_converted_runs<F, C, I>(
     while range.end - start >= CONVERSION_RUN {
         // The length is a constant, so the compiler keeps the widened copies in registers.
         // SAFETY: `start + CONVERSION_RUN <= range.end`: part of the range, for which the caller promises K2 and K3.
-        unsafe { converted_run::<F, C, I>(out, ins, start, CONVERSION_RUN, params) };
+        unsafe { converted_run::<F, T, C, I>(out, ins, start, CONVERSION_RUN, params) };
         start += CONVERSION_RUN;
     }
     // SAFETY: what is left of the range, for which the caller promises K2 and K3, is shorter than a run.
-    unsafe { converted_run::<F, C, I>(out, ins, start, range.end - start, params) };
+    unsafe { converted_run::<F, T, C, I>(out, ins, start, range.end - start, params) };
 }
 
 /// Computes at most [`CONVERSION_RUN`] elements by way of widened copies. All operands are read before any result is
@@ -150,7 +154,7 @@ unsafe fn loop_over_converted_runs<F, C, I>(
 ///
 /// K2, K3 for `n` elements from `start` on; `n` is at most `CONVERSION_RUN`.
 #[inline(always)]
-unsafe fn converted_run<F, C, I>(
+unsafe fn converted_run<F, T, C, I>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     start: usize,
@@ -161,6 +165,7 @@ unsafe fn converted_run<F, C, I>(
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
@@ -188,7 +193,7 @@ unsafe fn converted_run<F, C, I>(
         let result = result.0.as_mut_ptr().cast::<u8>();
         // SAFETY: K2: the buffers, aligned for any wide element, were just filled with `n` of them and `result` holds
         // as many; masks are in bounds from `start` on. K3: the buffers are locals of their own.
-        unsafe { loop_over::<F, C, I, true, true>(result, ins, 0..n, params) };
+        unsafe { loop_over::<F, T, C, I, true, true>(result, ins, 0..n, params) };
         // SAFETY: R1: `n` results were just stored in the buffer, `n` elements of the output are writable from `start`
         // on (K2); R2: the buffer is a local; the host has level `I` (K1).
         unsafe { <F::Out as StoreOutput<On<C, I>>>::narrow_run(result, to, n) };
@@ -196,7 +201,7 @@ unsafe fn converted_run<F, C, I>(
         // SAFETY: K2: the buffers, aligned for any wide element, were just filled with `n` of them, and `n` elements of
         // the output are writable from `start` on: bools, whose wide elements are bytes like the stored ones. K3: the
         // buffers are locals of their own.
-        unsafe { loop_over::<F, C, I, true, true>(to, ins, 0..n, params) };
+        unsafe { loop_over::<F, T, C, I, true, true>(to, ins, 0..n, params) };
     }
 }
 
@@ -229,19 +234,20 @@ where
 ///
 /// K2 for the inputs of the range.
 #[inline(always)]
-pub(super) unsafe fn all_usual<F, C, I>(ins: InputPointers<F, C, I>, range: Range<usize>) -> bool
+pub(super) unsafe fn all_usual<F, T, C, I>(ins: InputPointers<F, C, I>, range: Range<usize>) -> bool
 where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
 {
     let mut all = true;
     for i in range {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
         let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
-        all &= F::is_usual(x).get();
+        all &= T::is_usual(x).get();
     }
     all
 }

@@ -2,7 +2,8 @@
 //!
 //! A call plans its operands without knowing the formula, then calls the kernel through a [`KernelFn`] pointer with
 //! dense runs of one dtype. Here the pointer becomes a loop: the kernel picks the one that suits the [`Traversal`] and
-//! enters it in the frame of its level, where the compiler vectorises it.
+//! enters it in the frame of its level, where the compiler vectorises it. Both come from `F`, what is computed, and
+//! `T`, how ([`Tuning`](crate::tuning::Tuning)).
 //!
 //! ```text
 //! KernelFn(out, ins, n, params, traversal)
@@ -30,6 +31,7 @@ use super::row_layout::{RowLayout, RowMode, compiles_broadcast, has_plain_light_
 use crate::element::CpuElement;
 use crate::isa::{Isa, Level};
 use crate::on::On;
+use crate::tuning::{FastPaths, TuningValues};
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, PointwiseFn};
 use std::marker::PhantomData;
@@ -60,7 +62,7 @@ pub(super) trait FormulaKernel: PointwiseFn {
     /// # Safety
     ///
     /// K1–K6.
-    unsafe fn kernel<C, I>(
+    unsafe fn kernel<T, C, I>(
         out: *mut u8,
         ins: *const *const u8,
         n: usize,
@@ -72,6 +74,7 @@ pub(super) trait FormulaKernel: PointwiseFn {
         I: Isa,
         On<C, I>: Value<Mask = On<bool, I>>,
         Self: Map<On<C, I>>,
+        T: FastPaths<On<C, I>, Self>,
         Self::Operands: LoadOperands<On<C, I>>,
         Self::Out: StoreOutput<On<C, I>>;
 }
@@ -84,7 +87,7 @@ const fn has_non_temporal_loop<I: Isa>() -> bool {
 }
 
 impl<F: PointwiseFn> FormulaKernel for F {
-    unsafe fn kernel<C, I>(
+    unsafe fn kernel<T, C, I>(
         out: *mut u8,
         ins: *const *const u8,
         n: usize,
@@ -96,29 +99,30 @@ impl<F: PointwiseFn> FormulaKernel for F {
         I: Isa,
         On<C, I>: Value<Mask = On<bool, I>>,
         F: Map<On<C, I>>,
+        T: FastPaths<On<C, I>, F>,
         F::Operands: LoadOperands<On<C, I>>,
         F::Out: StoreOutput<On<C, I>>,
     {
         // SAFETY: the host has the level `I` that this kernel was chosen for (K1).
         let isa = unsafe { I::assume() };
         let rows = match traversal {
-            Traversal::Rows(rows) if const { !matches!(RowMode::of::<F>(), RowMode::Single) } => Some(rows),
+            Traversal::Rows(rows) if const { !matches!(RowMode::of::<F, T>(), RowMode::Single) } => Some(rows),
             _ => None,
         };
-        let dense = DenseLoop::<F, C> { out, ins, n, params: params.cast(), rows, element: PhantomData };
-        if const { has_plain_light_loop::<F>() && has_non_temporal_loop::<I>() }
+        let dense = DenseLoop::<F, T, C> { out, ins, n, params: params.cast(), rows, types: PhantomData };
+        if const { has_plain_light_loop::<F>(&TuningValues::of::<T>()) && has_non_temporal_loop::<I>() }
             && let Traversal::NonTemporal = traversal
         {
             return isa.enter(NonTemporalLoop(dense));
         }
-        if const { matches!(RowMode::of::<F>(), RowMode::Broadcast) && compiles_broadcast(C::DTYPE, I::LEVEL) }
+        if const { matches!(RowMode::of::<F, T>(), RowMode::Broadcast) && compiles_broadcast(C::DTYPE, I::LEVEL) }
             && let Some(rows) = rows
             && let Some(k) = rows.broadcast
         {
             return if k == 0 {
-                isa.enter(BroadcastOperand::<F, C, 0>(dense, rows))
+                isa.enter(BroadcastOperand::<F, T, C, 0>(dense, rows))
             } else {
-                isa.enter(BroadcastOperand::<F, C, 1>(dense, rows))
+                isa.enter(BroadcastOperand::<F, T, C, 1>(dense, rows))
             };
         }
         isa.enter(dense)

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! So the few elements that take long don't hold up the others, which vectorise. Two branch-free ways exist, and a
-//! formula has one or both: [`PARTIAL`](monomorph_ops::pointwise::PointwiseFn::PARTIAL) formulas give most elements by
-//! [`Map::eval_partial`]; formulas with [`STEPS`](monomorph_ops::pointwise::PointwiseFn::STEPS) are loops, whose steps
+//! formula has one or both: [`PARTIAL`](crate::tuning::Tuning::PARTIAL) formulas give most elements by
+//! [`FastPaths::eval_partial`]; formulas with [`STEPS`](crate::tuning::Tuning::STEPS) are loops, whose steps
 //! are taken for all elements of a block until none needs another. The output may be an input, since a block is moved
 //! to it only when it is complete. Decision 0019 has the measurements.
 //!
@@ -22,6 +22,7 @@ use crate::element::CpuElement;
 use crate::isa::Isa;
 use crate::on::On;
 use crate::staging::StageBuffer;
+use crate::tuning::FastPaths;
 use monomorph_core::each;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, ParamsOf};
@@ -37,7 +38,7 @@ const BLOCK: usize = 128;
 ///
 /// K2, K3 for `n` elements.
 #[inline(always)]
-pub(super) unsafe fn loop_over_masked_blocks<F, C, I>(
+pub(super) unsafe fn loop_over_masked_blocks<F, T, C, I>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     n: usize,
@@ -47,6 +48,7 @@ pub(super) unsafe fn loop_over_masked_blocks<F, C, I>(
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
@@ -61,42 +63,42 @@ pub(super) unsafe fn loop_over_masked_blocks<F, C, I>(
         // Results are stored at the index of their operands, so the block begins where element 0 would be.
         let (to, count) = (block.wrapping_sub(start * size), range.len());
         // SAFETY: the range is part of `0..n`, so its elements of all inputs are in bounds and initialised (K2).
-        if F::USUAL && unsafe { all_usual::<F, C, I>(ins, range.clone()) } {
+        if T::USUAL && unsafe { all_usual::<F, T, C, I>(ins, range.clone()) } {
             // SAFETY: K2: inputs are in bounds, and the block has room for `BLOCK` elements of 16 bytes; K3: it is a
             // local.
-            unsafe { loop_over::<F, C, I, false, true>(to, ins, range, params) };
+            unsafe { loop_over::<F, T, C, I, false, true>(to, ins, range, params) };
         // SAFETY: the range is part of `0..n`, so its elements of all inputs are in bounds and initialised (K2).
-        } else if F::PARTIAL && F::STEPS == 0 && !unsafe { partial_pays::<F, C, I>(ins, range.clone()) } {
+        } else if T::PARTIAL && T::STEPS == 0 && !unsafe { partial_pays::<F, T, C, I>(ins, range.clone()) } {
             // SAFETY: K2: inputs are in bounds, and the block has room for `BLOCK` elements of 16 bytes; K3: it is a
             // local.
-            unsafe { loop_over::<F, C, I, false, false>(to, ins, range, params) };
+            unsafe { loop_over::<F, T, C, I, false, false>(to, ins, range, params) };
         } else {
-            if F::STEPS > 0 {
+            if T::STEPS > 0 {
                 // SAFETY: the range is part of `0..n`: in bounds and initialised (K2); it is no longer than a block.
-                unsafe { iterate_block::<F, C, I>(&mut states, ins, range.clone(), params) };
+                unsafe { iterate_block::<F, T, C, I>(&mut states, ins, range.clone(), params) };
             }
             let [a, b, c] = &states;
             let mut any = false;
             for ((((i, left), a), b), c) in range.clone().zip(&mut left).zip(a).zip(b).zip(c) {
                 // SAFETY: `i` is below `n`, so element `i` of each operand is in bounds and initialised (K2).
                 let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
-                let (y, done) = if F::STEPS > 0 {
+                let (y, done) = if T::STEPS > 0 {
                     // SAFETY: `iterate_block` initialised a state for every element of the range.
-                    F::finish(each(|k| unsafe { [a, b, c][k].assume_init() }), x, params)
+                    T::finish(each(|k| unsafe { [a, b, c][k].assume_init() }), x, params)
                 } else {
-                    F::eval_partial(x, params)
+                    T::eval_partial(x, params)
                 };
                 // SAFETY: `i - start < BLOCK`, so the element is within the block, which is a local.
                 unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<false>(to, i, y, false) };
                 *left = !done.get();
                 any |= *left;
             }
-            if F::STEPS > 0 && F::PARTIAL && any {
+            if T::STEPS > 0 && T::PARTIAL && any {
                 any = false;
                 for (i, left) in range.clone().zip(&mut left) {
                     // SAFETY: `i` is below `n`, so element `i` of each operand is in bounds and initialised (K2).
                     let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
-                    let (y, done) = F::eval_partial(x, params);
+                    let (y, done) = T::eval_partial(x, params);
                     if *left & done.get() {
                         // SAFETY: `i - start < BLOCK`, so the element is within the block, which is a local.
                         unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<false>(to, i, y, false) };
@@ -118,37 +120,38 @@ pub(super) unsafe fn loop_over_masked_blocks<F, C, I>(
     }
 }
 
-/// Whether [`Map::eval_partial`] may hold for more than half of the range. If not, its work would be done twice.
+/// Whether [`FastPaths::eval_partial`] may hold for more than half of the range. If not, its work would be done twice.
 ///
 /// # Safety
 ///
 /// K2 for the inputs of the range.
 #[inline(always)]
-unsafe fn partial_pays<F, C, I>(ins: InputPointers<F, C, I>, range: Range<usize>) -> bool
+unsafe fn partial_pays<F, T, C, I>(ins: InputPointers<F, C, I>, range: Range<usize>) -> bool
 where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
 {
     let (all, mut may_hold) = (range.len() as u32, 0);
     for i in range {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
         let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
-        may_hold += u32::from(F::may_hold(x).get());
+        may_hold += u32::from(T::may_hold(x).get());
     }
     2 * may_hold > all
 }
 
 /// Runs the formula's loop for every element of a block: initialises the states, then takes
-/// [`STEPS`](monomorph_ops::pointwise::PointwiseFn::STEPS) steps at a time for all elements until none needs another.
+/// [`STEPS`](crate::tuning::Tuning::STEPS) steps at a time for all elements until none needs another.
 ///
 /// # Safety
 ///
 /// K2 for the inputs of the range, which has at most [`BLOCK`] elements.
 #[inline(always)]
-unsafe fn iterate_block<F, C, I>(
+unsafe fn iterate_block<F, T, C, I>(
     states: &mut [[MaybeUninit<On<C, I>>; BLOCK]; 3],
     ins: InputPointers<F, C, I>,
     range: Range<usize>,
@@ -158,25 +161,26 @@ unsafe fn iterate_block<F, C, I>(
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
 {
     let [a, b, c] = states;
     for (((i, a), b), c) in range.clone().zip(&mut *a).zip(&mut *b).zip(&mut *c) {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
         let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
-        let state = F::start(x, params);
+        let state = T::start(x, params);
         [*a, *b, *c] = each(|k| MaybeUninit::new(state[k]));
     }
-    for first in (0..).step_by(F::STEPS as usize) {
+    for first in (0..).step_by(T::STEPS as usize) {
         let mut any = false;
         for (((i, a), b), c) in range.clone().zip(&mut *a).zip(&mut *b).zip(&mut *c) {
             // SAFETY: the loop above initialised the state of every element of the range.
             let mut state = each(|k| unsafe { [&*a, b, c][k].assume_init() });
             let mut follows = On::new(false);
-            for k in first..first + F::STEPS {
+            for k in first..first + T::STEPS {
                 // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
                 let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
-                (state, follows) = F::step(On::<C, I>::from_i64(k), state, x, params);
+                (state, follows) = T::step(On::<C, I>::from_i64(k), state, x, params);
             }
             any |= follows.get();
             [*a, *b, *c] = each(|k| MaybeUninit::new(state[k]));

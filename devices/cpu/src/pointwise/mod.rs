@@ -1,7 +1,7 @@
 //! Pointwise operators on the CPU.
 //!
 //! ```text
-//! which kernel: of a formula, a dtype and a level
+//! which kernel: of a formula, its tuning, a dtype and a level
 //!   formula ── Map<On<C, I>> ─► FormulaKernel     one function for each (`kernel_fn.rs`), and its loops over
 //!                                                 dense runs (`dense_loop.rs`, `element_loop.rs`, `masked_block.rs`),
 //!                                                 rows with a broadcast operand (`broadcast_operand.rs`),
@@ -19,9 +19,9 @@
 //!   Driver ── for_each ──────► PlaneLoop          rows, tiles, staging (`planes.rs`), transposes (`plane_squares.rs`)
 //! ```
 //!
-//! Only the kernels are generic. A formula's kernels are compiled where its `lookup` is: in the calling crate for
-//! [`Here`](monomorph_ops::pointwise::Here), in the crate that says [`prebuilt!`](crate::prebuilt) for
-//! [`Prebuilt`].
+//! Only the kernels are generic, over a formula and how it is tuned ([`Tuning`](crate::tuning::Tuning)). They are
+//! compiled where the formula's `lookup` is: in the calling crate for [`Here`](monomorph_ops::pointwise::Here) and
+//! [`Tuned`](crate::tuning::Tuned), in the crate that says [`prebuilt!`](crate::prebuilt) for [`Prebuilt`].
 
 mod bool_kernel;
 mod broadcast_operand;
@@ -48,8 +48,9 @@ mod small_domain;
 mod staged_call;
 
 pub use call::Ready;
+pub use classes::DomainKernels;
 pub use kernel_fn::{KernelFn, Traversal};
-pub use kernels::{Kernels, here};
+pub use kernels::Kernels;
 pub(crate) use operand_base::OperandBase;
 pub use row_layout::RowLayout;
 // What the expansion of `prebuilt!` names.

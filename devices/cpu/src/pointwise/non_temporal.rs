@@ -16,6 +16,7 @@ use crate::cache_lines::{CACHE_LINE, copy_non_temporal};
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
 use crate::on::On;
+use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, PointwiseFn};
 use std::mem::MaybeUninit;
@@ -39,14 +40,15 @@ const BLOCK_BYTES: usize = 256;
 struct StoreBlock(MaybeUninit<[u8; BLOCK_BYTES]>);
 
 /// One dense run that is written with non-temporal stores, and is no input (K5).
-pub(super) struct NonTemporalLoop<'r, F: PointwiseFn, C>(pub(super) DenseLoop<'r, F, C>);
+pub(super) struct NonTemporalLoop<'r, F: PointwiseFn, T, C>(pub(super) DenseLoop<'r, F, T, C>);
 
-impl<F, C, I> Kernel<I> for NonTemporalLoop<'_, F, C>
+impl<F, T, C, I> Kernel<I> for NonTemporalLoop<'_, F, T, C>
 where
     C: CpuElement,
     I: Isa,
     On<C, I>: Value<Mask = On<bool, I>>,
     F: Map<On<C, I>>,
+    T: FastPaths<On<C, I>, F>,
     F::Operands: LoadOperands<On<C, I>>,
     F::Out: StoreOutput<On<C, I>>,
 {
@@ -77,14 +79,14 @@ where
             let to = out.wrapping_add(ends.start * size);
             // SAFETY: `ends` is part of `0..n`: in bounds (K2), and no input is the output (K5), so the rest is apart
             // (K3).
-            unsafe { loop_over_range::<F, C, I>(to, from(ends.start), 0..ends.len(), params) };
+            unsafe { loop_over_range::<F, T, C, I>(to, from(ends.start), 0..ends.len(), params) };
         }
         for start in (head..tail).step_by(per_block) {
             let mut block = StoreBlock(MaybeUninit::uninit());
             let block = block.0.as_mut_ptr().cast::<u8>();
             // SAFETY: `start + per_block <= tail <= n`, so the inputs are in bounds (K2); the block is a local that
             // holds `per_block` elements (K2) and overlaps no input (K3).
-            unsafe { loop_over_range::<F, C, I>(block, from(start), 0..per_block, params) };
+            unsafe { loop_over_range::<F, T, C, I>(block, from(start), 0..per_block, params) };
             // SAFETY:
             // * both have `BLOCK_BYTES` bytes in bounds: the output by K2 and `start + per_block <= n`, the block by
             //   its type;

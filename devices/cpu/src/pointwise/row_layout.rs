@@ -12,6 +12,7 @@
 
 use super::operand_base::MAX_OPERANDS;
 use crate::isa::Level;
+use crate::tuning::{Tuning, TuningValues};
 use monomorph_core::DType;
 use monomorph_ops::pointwise::{Operands, PointwiseFn};
 
@@ -73,11 +74,16 @@ pub(super) enum RowMode {
 }
 
 impl RowMode {
-    /// The most that kernels of the formula take, at any dtype and level.
-    pub(super) const fn of<F: PointwiseFn>() -> RowMode {
-        match has_plain_light_loop::<F>() {
+    /// The most that kernels of the formula, tuned by `T`, take at any dtype and level.
+    pub(super) const fn of<F: PointwiseFn, T: Tuning>() -> RowMode {
+        RowMode::tuned::<F>(&TuningValues::of::<T>())
+    }
+
+    /// The same of kernels that are tuned like this.
+    pub(super) const fn tuned<F: PointwiseFn>(tuning: &TuningValues) -> RowMode {
+        match has_plain_light_loop::<F>(tuning) {
             false => RowMode::Single,
-            true if F::Operands::ALIKE && F::Operands::COUNT == 2 && !F::ELEMENTWISE_ONLY => RowMode::Broadcast,
+            true if F::Operands::ALIKE && F::Operands::COUNT == 2 && !tuning.elementwise_only => RowMode::Broadcast,
             true => RowMode::Dense,
         }
     }
@@ -89,8 +95,8 @@ impl RowMode {
 }
 
 /// Whether the formula is light and its loop nothing but load, evaluate, store: no scan before it, no masked blocks.
-pub(super) const fn has_plain_light_loop<F: PointwiseFn>() -> bool {
-    F::LIGHT && !F::FAULT && !F::USUAL && !F::PARTIAL && F::STEPS == 0
+pub(super) const fn has_plain_light_loop<F: PointwiseFn>(tuning: &TuningValues) -> bool {
+    tuning.light && F::FAULT.is_none() && !tuning.usual && !tuning.partial && tuning.steps == 0
 }
 
 /// Whether kernels on the dtype have, at the level, a loop in which an operand is broadcast. Not at levels of old

@@ -6,7 +6,6 @@ use super::kernel_fn::{KernelFn, Traversal};
 use super::kernel_spec::KernelSpec;
 use super::row_layout::{LONG_ROW_BYTES, RowLayout};
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{ErrorKind, Result};
 use monomorph_iter::TensorIter;
 
 /// A call over rows, bound to memory.
@@ -62,19 +61,17 @@ impl RowsCall {
         Some(RowsCall { kernel: spec.kernel, out, ins, cols, rows })
     }
 
-    /// Computes every element.
+    /// Computes every element. False if some operands have no result.
     ///
     /// # Safety
     ///
     /// K4 for `params`, and the operands are borrowed: nobody else writes inputs, or uses the output.
-    pub(super) unsafe fn run(&self, params: *const ()) -> Result<()> {
+    pub(super) unsafe fn run(&self, params: *const ()) -> bool {
         // SAFETY:
         // * K1: the kernel was chosen for this host (RW1);
         // * K2, K6: `rows` leads to rows of `cols` elements of every operand, and the kernel takes such rows (RW1);
         // * K3: the plan refused inputs that overlap the output in part, and no input is the output (RW1);
         // * K4: the caller promises it.
-        let done =
-            unsafe { (self.kernel)(self.out, self.ins.as_ptr(), self.cols, params, Traversal::Rows(&self.rows)) };
-        if done { Ok(()) } else { Err(ErrorKind::DivisionByZero.into()) }
+        unsafe { (self.kernel)(self.out, self.ins.as_ptr(), self.cols, params, Traversal::Rows(&self.rows)) }
     }
 }

@@ -21,8 +21,8 @@ use super::row_layout::RowMode;
 use crate::cast::{Bits, moved};
 use crate::staging::{StageBlock, StageBuffer, Stager};
 use crate::tile_copy::{Tile, TileCopier};
+use monomorph_core::DType;
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, ErrorKind, Result};
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
 
@@ -122,13 +122,13 @@ impl SmallDomainTable {
         SmallDomainTable { spec: *spec, lookup, tensors, entries }
     }
 
-    /// Computes every element.
+    /// Computes every element. False if some operands have no result.
     ///
     /// # Safety
     ///
     /// K4 for `params`; the operands are borrowed: nobody else writes inputs, or uses the output; `iter` is the
     /// iteration that the call was made for.
-    pub(super) unsafe fn run(&self, iter: &TensorIter, params: *const ()) -> Result<()> {
+    pub(super) unsafe fn run(&self, iter: &TensorIter, params: *const ()) -> bool {
         let mut lookup = LookupParams { inputs: [0; MAX_TENSORS], table: StageBuffer::NEW };
         for (input, k) in lookup.inputs.iter_mut().zip(&self.tensors) {
             *input = k - 1;
@@ -136,7 +136,7 @@ impl SmallDomainTable {
         let table = lookup.table.data();
         // SAFETY: the caller promises the same; the table has room for `MAX_ENTRIES` elements of any size.
         if !unsafe { self.build(iter, params, table) } {
-            return Err(ErrorKind::DivisionByZero.into());
+            return false;
         }
         let size = iter.dtype(0).size();
         // SAFETY: `build` stored `entries` elements of `size` bytes at `table`, which nobody writes while the slice
@@ -145,7 +145,7 @@ impl SmallDomainTable {
         if results.chunks_exact(size).all(|result| result == &results[..size]) {
             // SAFETY: the caller promises the same; the table begins with an element of the output's dtype.
             unsafe { self.fill(iter, table) };
-            return Ok(());
+            return true;
         }
         // SAFETY: K4: the kernel of the driver is a lookup, whose parameters these are (SD1), and nobody writes them;
         // the caller promises that the operands are borrowed and `iter` is the driver's.

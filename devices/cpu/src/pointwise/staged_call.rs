@@ -17,7 +17,6 @@ use super::planes::STAGE_BYTES;
 use crate::staging::{StageBuffer, Stager};
 use crate::tile_copy::Tile;
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{ErrorKind, Result};
 use monomorph_iter::TensorIter;
 
 /// The most operands of a call that is staged whole, the output included.
@@ -83,17 +82,16 @@ impl StagedCall {
         Some(call)
     }
 
-    /// Computes every element.
+    /// Computes every element. False if some operands have no result.
     ///
     /// # Safety
     ///
     /// K4 for `params`; the operands are borrowed: nobody else writes inputs, or uses the output; `iter` is the
     /// iteration that the call was made for.
     #[inline]
-    pub(super) unsafe fn run(&self, iter: &TensorIter, params: *const ()) -> Result<()> {
+    pub(super) unsafe fn run(&self, iter: &TensorIter, params: *const ()) -> bool {
         // SAFETY: the caller promises the same of `params`, the operands and `iter`, and there are elements.
-        let done = iter.numel() == 0 || unsafe { self.run_staged(iter, params) };
-        if done { Ok(()) } else { Err(ErrorKind::DivisionByZero.into()) }
+        iter.numel() == 0 || unsafe { self.run_staged(iter, params) }
     }
 
     /// Stages, calls the kernel, and stores.

@@ -1,11 +1,13 @@
 //! The forms of a call, and the corners: empty and 0-dim tensors, numbers, overlap, faults, sizes beyond memory.
 
 use super::formulas::{
-    Abs, Axpy, Choose, Fill, FloorDivide, Less, T, Times, apply, axpy, axpy_, axpy_out, numbers, tensor, times_prebuilt,
+    Abs, Axpy, Choose, Fill, FloorDivide, Less, NO_RECIPROCAL, Reciprocals, T, Times, apply, apply_tuned, axpy, axpy_,
+    axpy_out, numbers, tensor, times_prebuilt,
 };
 use monomorph_core::structured::{MetaSink, Operand, call, in_place, prepare};
 use monomorph_core::{Complex32, DType, ErrorKind, Geometry, Meta, Scalar, Tensor, bf16, f16};
 use monomorph_cpu::Cpu;
+use monomorph_cpu::tuning::Tuned;
 use monomorph_ops::pointwise::{Pointwise, PointwiseInputs};
 
 fn floats(t: &T) -> Vec<f32> {
@@ -79,7 +81,7 @@ fn the_output_may_be_both_inputs() {
         let mut y = tensor(&vec![3i64; n], &[n as i64]);
         in_place(&mut y, |this, sink, _| {
             let inputs = PointwiseInputs::<Times>::new((this, this))?;
-            call::<Pointwise<Times>, Cpu, _>(&inputs, sink)
+            call::<Pointwise<Times, Tuned>, Cpu, _>(&inputs, sink)
         })
         .unwrap();
         assert_eq!(y.to_vec::<i64>().unwrap(), vec![9; n]);
@@ -92,7 +94,7 @@ fn a_mask_may_be_the_output() {
     let (a, b) = (tensor(&[false, false, true, true], &[4]), tensor(&[true, true, false, true], &[4]));
     in_place(&mut mask, |this, sink, _| {
         let inputs = PointwiseInputs::<Choose>::new((this, &a, &b))?;
-        call::<Pointwise<Choose>, Cpu, _>(&inputs, sink)
+        call::<Pointwise<Choose, Tuned>, Cpu, _>(&inputs, sink)
     })
     .unwrap();
     assert_eq!(mask.to_vec::<bool>().unwrap(), [false, true, true, true]);
@@ -103,9 +105,9 @@ fn bool_bytes_count_by_being_nonzero() {
     let bytes = tensor(&[0u8, 1, 2, 255], &[4]);
     let mask = bytes.view_as(Geometry::new(DType::Bool, &[4], &[1], 0).unwrap()).unwrap();
     let (a, b) = (tensor(&[1i32; 4], &[4]), tensor(&[0i32; 4], &[4]));
-    let chosen = apply::<Choose, _>((&mask, &a, &b)).unwrap();
+    let chosen = apply_tuned::<Choose, _>((&mask, &a, &b)).unwrap();
     assert_eq!(chosen.to_vec::<i32>().unwrap(), [0, 1, 1, 1]);
-    let both = apply::<Times, _>((&mask, &mask)).unwrap();
+    let both = apply_tuned::<Times, _>((&mask, &mask)).unwrap();
     assert_eq!(both.storage_to_vec().unwrap(), [0, 1, 1, 1]);
     let sum = axpy(&mask, &a, 0).unwrap();
     assert_eq!(sum.to_vec::<i32>().unwrap(), [0, 1, 1, 1]);
@@ -138,18 +140,18 @@ fn an_operator_without_inputs_fills() {
 #[test]
 fn halves_round_once_and_numbers_stay_wide_where_the_rule_says_so() {
     let x = tensor(&[f16::from_f32(3.0), f16::from_f32(7.0)], &[2]);
-    let product = apply::<Times, _>((&x, Operand::from(Scalar::Float(0.1)))).unwrap();
+    let product = apply_tuned::<Times, _>((&x, Operand::from(Scalar::Float(0.1)))).unwrap();
     // float16(7 · 0.1f), not float16(7 · float16(0.1)): recorded from PyTorch.
     assert_eq!(product.to_vec::<f16>().unwrap(), [3.0f32, 7.0].map(|x| f16::from_f32(x * 0.1)));
     let tenth = tensor(&[f16::from_f64(0.1); 2], &[2]);
-    let narrow = apply::<Times, _>((&x, &tenth)).unwrap();
+    let narrow = apply_tuned::<Times, _>((&x, &tenth)).unwrap();
     assert_ne!(narrow.to_vec::<f16>().unwrap(), product.to_vec::<f16>().unwrap());
 
     // An output of another dtype takes what a float16 result would be: 156.0546875 is none.
     let x = tensor(&[f16::from_f64(1.5607)], &[1]);
     let inputs = PointwiseInputs::<Times>::new((&x, Scalar::Int(100))).unwrap();
     let mut out = tensor(&[0.0f32], &[1]);
-    prepare::<Pointwise<Times>, Cpu, 1>(&inputs, [&mut out]).unwrap().run().unwrap();
+    prepare::<Pointwise<Times, Tuned>, Cpu, 1>(&inputs, [&mut out]).unwrap().run().unwrap();
     assert_eq!(floats(&out), [156.0]);
 
     // 1 + 2⁻⁸ + 2⁻⁸ is exact in float32, but not if the first sum is rounded to bfloat16.
@@ -185,6 +187,16 @@ fn division_by_zero_is_an_error_in_every_layout() {
     assert_eq!(floats(&apply::<FloorDivide, _>((&a, &b)).unwrap()), [f32::INFINITY]);
     let none = tensor::<i32>(&[], &[0]);
     assert_eq!(apply::<FloorDivide, _>((&none, Operand::from(Scalar::Int(0)))).unwrap().numel(), 0);
+}
+
+#[test]
+fn a_formula_names_the_error_of_what_it_refuses() {
+    for n in [1i64, 2000] {
+        let (ones, bad) = (tensor(&vec![1i32; n as usize], &[n]), tensor(&vec![0i32; n as usize], &[n]));
+        let errors = [(&ones, &bad), (&bad, &ones)].map(|pair| apply::<Reciprocals, _>(pair).unwrap_err());
+        let with_number = apply::<Reciprocals, _>((&ones, Operand::from(Scalar::Int(0)))).unwrap_err();
+        assert!(errors.iter().chain([&with_number]).all(|error| *error.kind() == NO_RECIPROCAL));
+    }
 }
 
 #[test]

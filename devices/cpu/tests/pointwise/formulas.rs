@@ -1,9 +1,10 @@
 //! Formulas of every shape that the template knows, and calls of them.
 
 use monomorph_core::structured::{Functional, Operand, Out, call, in_place};
-use monomorph_core::{Result, Scalar, Tensor};
+use monomorph_core::{ErrorKind, Result, Scalar, Tensor};
 use monomorph_cpu::Cpu;
 use monomorph_cpu::pointwise::Kernels;
+use monomorph_cpu::tuning::{FastPaths, Tuned, Tuning};
 use monomorph_ops::algebra::{Num, RoundedDivision, Value};
 use monomorph_ops::pointwise;
 use monomorph_ops::pointwise::{
@@ -25,14 +26,14 @@ impl<V: monomorph_ops::algebra::Ordered> Map<V> for Less {
     }
 }
 
-pointwise! { Minus "sub": AllDTypes, Same<2>; () => Common; Rule::BINARY, light = true }
+pointwise! { Minus "sub": AllDTypes, Same<2>; () => Common; Rule::BINARY }
 impl<V: Num> Map<V> for Minus {
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a - b
     }
 }
 
-pointwise! { Before "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON, light = true }
+pointwise! { Before "lt": Ordered, Same<2>; () => Truth; Rule::COMPARISON }
 impl<V: monomorph_ops::algebra::Ordered> Map<V> for Before {
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
         a.lt(b)
@@ -46,7 +47,10 @@ impl<V: monomorph_ops::algebra::Magnitude> Map<V> for Abs {
     }
 }
 
-pointwise! { FloorDivide "floor_divide": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true }
+pointwise! {
+    FloorDivide "floor_divide": Real, Same<2>; () => Common;
+    Rule::BINARY.with_wide_scalar(), fault = ErrorKind::DivisionByZero
+}
 impl<V: RoundedDivision> Map<V> for FloorDivide {
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a.div_floor(b)
@@ -56,7 +60,20 @@ impl<V: RoundedDivision> Map<V> for FloorDivide {
     }
 }
 
-pointwise! { Choose "where": AllDTypes, MaskAndTwo; () => Common; Rule::TERNARY, light = true }
+/// The error of data that `Reciprocals` refuses.
+pub(crate) const NO_RECIPROCAL: ErrorKind = ErrorKind::ArgumentRule { rule: "zero has no reciprocal" };
+
+pointwise! { Reciprocals "reciprocals": Real, Same<2>; () => Common; Rule::BINARY, fault = NO_RECIPROCAL }
+impl<V: RoundedDivision> Map<V> for Reciprocals {
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        V::one().div_trunc(a) + V::one().div_trunc(b)
+    }
+    fn fault([a, b]: [V; 2]) -> V::Mask {
+        V::faults(a) | V::faults(b)
+    }
+}
+
+pointwise! { Choose "where": AllDTypes, MaskAndTwo; () => Common; Rule::TERNARY }
 impl<V: Value> Map<V> for Choose {
     fn eval((mask, [a, b]): (V::Mask, [V; 2]), (): ()) -> V {
         V::select(mask, a, b)
@@ -70,14 +87,25 @@ impl<V: Value> Map<V> for Fill {
     }
 }
 
-pointwise! { Times "times": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), light = true }
+pointwise! { Times "times": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar() }
 impl<V: Num> Map<V> for Times {
     fn eval([a, b]: [V; 2], (): ()) -> V {
         a * b
     }
 }
 
-monomorph_cpu::prebuilt! { Times }
+/// Light formulas. `Times` is prebuilt, the others are `Tuned`.
+macro_rules! light {
+    ($($formula:ident)+) => {$(
+        impl Tuning for $formula {
+            const LIGHT: bool = true;
+        }
+        impl<V: Value> FastPaths<V> for $formula where $formula: Map<V> {}
+    )+};
+}
+light! { Minus Before Choose Times }
+
+monomorph_cpu::prebuilt! { Axpy, Times }
 
 /// A tensor on the CPU.
 pub(crate) type T = Tensor<Cpu>;
@@ -111,15 +139,33 @@ pub(crate) fn axpy_(a: &mut T, b: Option<&T>, alpha: impl Into<Scalar>) -> Resul
     Ok(())
 }
 
-/// A formula without parameters as a new tensor.
+/// A formula without parameters as a new tensor, by kernels compiled `W`here.
+fn apply_by<'t, F, W: 'static, Args>(args: Args) -> Result<T>
+where
+    F: Kernels<W>,
+    PointwiseInputs<'t, F>: monomorph_core::structured::FromArgs<Args>,
+{
+    let inputs = <PointwiseInputs<'t, F> as monomorph_core::structured::FromArgs<Args>>::from_args(args)?;
+    let [out] = call::<Pointwise<F, W>, Cpu, _>(&inputs, Functional::default())?;
+    Ok(out)
+}
+
+/// A formula without parameters as a new tensor, by untuned kernels.
 pub(crate) fn apply<'t, F, Args>(args: Args) -> Result<T>
 where
     F: Kernels<Here>,
     PointwiseInputs<'t, F>: monomorph_core::structured::FromArgs<Args>,
 {
-    let inputs = <PointwiseInputs<'t, F> as monomorph_core::structured::FromArgs<Args>>::from_args(args)?;
-    let [out] = call::<Pointwise<F>, Cpu, _>(&inputs, Functional::default())?;
-    Ok(out)
+    apply_by::<F, Here, Args>(args)
+}
+
+/// The same by kernels that the formula tunes.
+pub(crate) fn apply_tuned<'t, F, Args>(args: Args) -> Result<T>
+where
+    F: Kernels<Tuned>,
+    PointwiseInputs<'t, F>: monomorph_core::structured::FromArgs<Args>,
+{
+    apply_by::<F, Tuned, Args>(args)
 }
 
 /// `a · b` by the prebuilt kernel.

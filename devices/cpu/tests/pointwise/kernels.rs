@@ -4,23 +4,24 @@ use super::formulas::{Axpy, Before, Choose, Less, Minus, Times};
 use super::random::Random;
 use monomorph_core::DType;
 use monomorph_cpu::isa::Level;
-use monomorph_cpu::pointwise::{Kernels, RowLayout, Traversal, here};
-use monomorph_ops::pointwise::{Here, Number};
+use monomorph_cpu::pointwise::{Kernels, RowLayout, Traversal};
+use monomorph_cpu::tuning::{Tuned, Tuning, TuningValues, Untuned};
+use monomorph_ops::pointwise::{Here, Number, Prebuilt};
 
 /// The bytes that a formula makes of random bytes.
-fn output<F: Kernels<Here>, P>(dtype: DType, level: Level, masks: usize, params: &P, in_place: bool) -> Vec<u8> {
+fn output<F: Kernels<W>, W, P>(dtype: DType, level: Level, masks: usize, params: &P, in_place: bool) -> Vec<u8> {
     const N: usize = 1003;
     let mut random = Random(7 + dtype as u64);
     let mut bytes = |n: usize| (0..n).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
     let mut inputs = [bytes(16 * N), bytes(16 * N), bytes(16 * N)];
-    let kernel = here::<F>(dtype, level).unwrap();
+    let kernel = F::lookup(dtype, level).unwrap();
     let mut out = vec![0u8; 16 * N];
     let mut ins = inputs.each_ref().map(|x| x.as_ptr());
     let to = if in_place { inputs[masks].as_mut_ptr() } else { out.as_mut_ptr() };
     if in_place {
         ins[masks] = to;
     }
-    // SAFETY: K1: `here` asks the host. K2: every buffer has room for N elements of any dtype. K3: the buffers are
+    // SAFETY: K1: `lookup` asks the host. K2: every buffer has room for N elements of any dtype. K3: the buffers are
     // distinct, or the first operand is the output. K4: these are the parameters.
     assert!(unsafe { kernel(to, ins.as_ptr(), N, std::ptr::from_ref(params).cast(), Traversal::Dense) });
     if in_place {
@@ -48,9 +49,9 @@ fn canonical(mut bytes: Vec<u8>, dtype: DType) -> Vec<u8> {
 fn every_level_gives_the_same_bits() {
     for dtype in DType::ALL {
         let alpha = Number::default();
-        let axpy = |level, in_place| canonical(output::<Axpy, _>(dtype, level, 0, &alpha, in_place), dtype);
-        let times = |level, in_place| canonical(output::<Times, _>(dtype, level, 0, &(), in_place), dtype);
-        let choose = |level, in_place| canonical(output::<Choose, _>(dtype, level, 1, &(), in_place), dtype);
+        let axpy = |level, in_place| canonical(output::<Axpy, Here, _>(dtype, level, 0, &alpha, in_place), dtype);
+        let times = |level, in_place| canonical(output::<Times, Tuned, _>(dtype, level, 0, &(), in_place), dtype);
+        let choose = |level, in_place| canonical(output::<Choose, Tuned, _>(dtype, level, 1, &(), in_place), dtype);
         let want = [axpy(Level::Portable, false), times(Level::Portable, false), choose(Level::Portable, false)];
         for level in Level::available() {
             for in_place in [false, true] {
@@ -65,17 +66,17 @@ fn every_level_gives_the_same_bits() {
 /// nothing else is written.
 #[test]
 fn non_temporal_stores_write_the_same_elements() {
-    fn check<F: Kernels<Here>>(dtype: DType, level: Level) {
+    fn check<F: Kernels<W>, W>(dtype: DType, level: Level) {
         const N: usize = 1100;
-        let (size, kernel) = (dtype.size(), here::<F>(dtype, level).unwrap());
+        let (size, kernel) = (dtype.size(), F::lookup(dtype, level).unwrap());
         let mut random = Random(11 + dtype as u64);
         let bytes: Vec<u8> = (0..4 * (N + 20) * size).map(|_| random.below(256) as u8).collect();
         let at = |k: usize| bytes[k * (N + 20) * size..].as_ptr();
         let run = |start: usize, n: usize, traversal: Traversal<'_>| {
             let mut out = vec![[0xa5u8; 64]; ((N + 20) * size).div_ceil(64)];
             let to = out.as_flattened_mut()[start * size..].as_mut_ptr();
-            // SAFETY: K1: `here` asks the host. K2: every run has n elements. K3: they are different vectors. K4: there
-            // are no parameters. K5: no input is the output, and no other thread reads it.
+            // SAFETY: K1: `lookup` asks the host. K2: every run has n elements. K3: they are different vectors. K4:
+            // there are no parameters. K5: no input is the output, and no other thread reads it.
             assert!(unsafe {
                 kernel(to, [at(0), at(1), at(2)].as_ptr(), n, std::ptr::from_ref(&()).cast(), traversal)
             });
@@ -90,8 +91,8 @@ fn non_temporal_stores_write_the_same_elements() {
     }
     for level in Level::available() {
         for dtype in [DType::U8, DType::BF16, DType::F16, DType::F32, DType::C128] {
-            check::<Times>(dtype, level);
-            check::<Choose>(dtype, level);
+            check::<Times, Tuned>(dtype, level);
+            check::<Choose, Tuned>(dtype, level);
         }
     }
 }
@@ -100,9 +101,9 @@ fn non_temporal_stores_write_the_same_elements() {
 /// and nothing else is written. One operand goes backwards, one is the same row for all, or one element for each.
 #[test]
 fn rows_in_one_call_are_rows_one_by_one() {
-    fn check<F: Kernels<Here>>(dtype: DType, level: Level, n: usize, broadcasts: &[Option<usize>]) {
+    fn check<F: Kernels<W>, W>(dtype: DType, level: Level, n: usize, broadcasts: &[Option<usize>]) {
         const ROWS: usize = 3;
-        let (size, kernel) = (dtype.size(), here::<F>(dtype, level).unwrap());
+        let (size, kernel) = (dtype.size(), F::lookup(dtype, level).unwrap());
         let mut random = Random(3 + dtype as u64);
         let run: Vec<u8> = (0..ROWS * (n + 2) * size).map(|_| random.below(256) as u8).collect();
         let row = ((n + 2) * size) as isize;
@@ -124,8 +125,8 @@ fn rows_in_one_call_are_rows_one_by_one() {
             for (i, want) in want.chunks_exact_mut(row as usize).enumerate() {
                 let ins = [fill(0, i), fill(1, i)];
                 let ins = ins.each_ref().map(|x| x.as_ptr());
-                // SAFETY: K1: `here` asks the host. K2: runs have n elements. K3: they are different vectors. K4: there
-                // are no parameters.
+                // SAFETY: K1: `lookup` asks the host. K2: runs have n elements. K3: they are different vectors. K4:
+                // there are no parameters.
                 assert!(unsafe {
                     kernel(want.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), Traversal::Dense)
                 });
@@ -134,7 +135,7 @@ fn rows_in_one_call_are_rows_one_by_one() {
             all[..3].copy_from_slice(&strides);
             let rows = RowLayout { count: ROWS, strides: all, broadcast };
             let ins = [at(0, 0), at(1, 0)];
-            // SAFETY: K1: `here` asks the host. K2, K6: rows have n elements or, if broadcast, one, and the dtype's
+            // SAFETY: K1: `lookup` asks the host. K2, K6: rows have n elements or, if broadcast, one, and the dtype's
             // kernels take such rows. K3: they are different vectors. K4: there are no parameters.
             assert!(unsafe {
                 kernel(got.as_mut_ptr(), ins.as_ptr(), n, std::ptr::from_ref(&()).cast(), Traversal::Rows(&rows))
@@ -147,22 +148,42 @@ fn rows_in_one_call_are_rows_one_by_one() {
         let broadcasts: &[_] = if is_old { &[None] } else { &[None, Some(0), Some(1)] };
         for n in [0, 1, 7, 64, 1001] {
             for dtype in [DType::U8, DType::I16, DType::I64, DType::F32, DType::F64] {
-                check::<Minus>(dtype, level, n, broadcasts);
+                check::<Minus, Tuned>(dtype, level, n, broadcasts);
             }
             for dtype in [DType::BF16, DType::F16, DType::C64, DType::C128] {
-                check::<Minus>(dtype, level, n, &[None]);
+                check::<Minus, Tuned>(dtype, level, n, &[None]);
             }
-            check::<Before>(DType::F32, level, n, broadcasts);
-            check::<Before>(DType::I64, level, n, broadcasts);
-            check::<Less>(DType::Bool, level, n, &[None]);
+            check::<Before, Tuned>(DType::F32, level, n, broadcasts);
+            check::<Before, Tuned>(DType::I64, level, n, broadcasts);
+            check::<Less, Here>(DType::Bool, level, n, &[None]);
         }
     }
 }
 
 #[test]
 fn lookup_knows_the_domain() {
-    assert!(here::<Less>(DType::C64, Level::Portable).is_none());
-    assert!(here::<Less>(DType::Bool, Level::Portable).is_some());
+    let lookup = <Less as Kernels<Here>>::lookup;
+    assert!(lookup(DType::C64, Level::Portable).is_none());
+    assert!(lookup(DType::Bool, Level::Portable).is_some());
     // A level that the host lacks is answered by the best one below it, so this is safe to ask anywhere.
-    assert!(here::<Less>(DType::F32, Level::Avx512).is_some());
+    assert!(lookup(DType::F32, Level::Avx512).is_some());
+}
+
+/// Prebuilt kernels are tuned by the formula if it is a `Tuning`, and by the defaults if not.
+#[test]
+fn prebuilt_kernels_take_the_tuning_that_there_is() {
+    use monomorph_ops::arithmetic::{AddFn, DivTruncFn};
+    const { assert!(Times::LIGHT && !Untuned::LIGHT) };
+    let untuned = TuningValues::of::<Untuned>();
+    assert_eq!(<Times as Kernels<Prebuilt>>::TUNING, TuningValues { light: true, ..untuned });
+    assert_eq!(<AddFn as Kernels<Prebuilt>>::TUNING, TuningValues { light: true, ..untuned });
+    for tuning in [<Axpy as Kernels<Prebuilt>>::TUNING, <DivTruncFn as Kernels<Prebuilt>>::TUNING] {
+        assert_eq!(tuning, untuned);
+    }
+    assert_eq!(<Times as Kernels<Here>>::TUNING, untuned);
+    let alpha = Number::default();
+    assert!(
+        output::<Axpy, Prebuilt, _>(DType::F32, Level::Portable, 0, &alpha, false)
+            == output::<Axpy, Here, _>(DType::F32, Level::Portable, 0, &alpha, false)
+    );
 }

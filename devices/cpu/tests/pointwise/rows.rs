@@ -1,10 +1,11 @@
 //! Rows: equal ones, of which one is computed and copied; dense ones and broadcast columns, which a kernel takes in one
 //! call.
 
-use super::formulas::{Abs, Before, Minus, T, Times, apply, axpy_out, tensor};
+use super::formulas::{Abs, Before, Minus, T, Times, apply, apply_tuned, axpy_out, tensor};
 use monomorph_core::structured::{Out, call};
 use monomorph_core::{DType, Geometry, Scalar, Tensor};
 use monomorph_cpu::Cpu;
+use monomorph_cpu::tuning::Tuned;
 use monomorph_ops::pointwise::{Pointwise, PointwiseInputs};
 
 fn expanded(row: &T, sizes: &[i64]) -> T {
@@ -35,7 +36,7 @@ fn every_row_is_the_first() {
                 }
                 let mut out = Tensor::<Cpu>::zeroed(dtype, sizes, &strides, 0).unwrap();
                 let inputs = PointwiseInputs::<Times>::new((&of, Scalar::Int(2))).unwrap();
-                call::<Pointwise<Times>, Cpu, _>(&inputs, Out([&mut out])).unwrap();
+                call::<Pointwise<Times, Tuned>, Cpu, _>(&inputs, Out([&mut out])).unwrap();
                 let got: Vec<i32> = match dtype {
                     DType::I32 => out.to_vec().unwrap(),
                     _ => out.to_vec::<f64>().unwrap().iter().map(|&x| x as i32).collect(),
@@ -71,27 +72,27 @@ fn broadcast_columns() {
         let before: Vec<bool> = matrix.iter().enumerate().map(|(i, x)| *x < row_of(i)).collect();
         let (a, b) = (tensor(&matrix, &[rows, cols]), tensor(&column, &[rows, 1]));
         let name = format!("{rows} × {cols}");
-        assert_eq!(apply::<Minus, _>((&a, &b)).unwrap().to_vec::<i32>().unwrap(), minus(false), "{name}");
-        assert_eq!(apply::<Minus, _>((&b, &a)).unwrap().to_vec::<i32>().unwrap(), minus(true), "{name}");
-        assert_eq!(apply::<Before, _>((&a, &b)).unwrap().to_vec::<bool>().unwrap(), before, "{name}");
+        assert_eq!(apply_tuned::<Minus, _>((&a, &b)).unwrap().to_vec::<i32>().unwrap(), minus(false), "{name}");
+        assert_eq!(apply_tuned::<Minus, _>((&b, &a)).unwrap().to_vec::<i32>().unwrap(), minus(true), "{name}");
+        assert_eq!(apply_tuned::<Before, _>((&a, &b)).unwrap().to_vec::<bool>().unwrap(), before, "{name}");
         // Every second element of a row is not broadcast.
         let twice: Vec<i32> = (0..2 * (rows * cols) as i32).collect();
         let stepped = Geometry::new(DType::I32, &[rows, cols], &[2 * cols, 2], 0).unwrap();
         let stepped = tensor(&twice, &[rows, 2 * cols]).view_as(stepped).unwrap();
         let want: Vec<i32> = matrix.iter().enumerate().map(|(i, x)| x - 2 * i as i32).collect();
-        assert_eq!(apply::<Minus, _>((&a, &stepped)).unwrap().to_vec::<i32>().unwrap(), want, "{name} stepped");
+        assert_eq!(apply_tuned::<Minus, _>((&a, &stepped)).unwrap().to_vec::<i32>().unwrap(), want, "{name} stepped");
         // There is no other operand that would be a dense run.
         let want: Vec<i32> = (0..(rows * cols) as i32).map(|i| 2 * i).collect();
         assert_eq!(apply::<Abs, _>((&stepped,)).unwrap().to_vec::<i32>().unwrap(), want, "{name} alone");
         let [wide, doubles]: [Vec<f64>; 2] = [&matrix, &column].map(|x| x.iter().map(|x| f64::from(*x)).collect());
         let (a, b) = (tensor(&wide, &[rows, cols]), tensor(&doubles, &[rows, 1]));
         let want: Vec<f64> = minus(false).into_iter().map(f64::from).collect();
-        assert_eq!(apply::<Minus, _>((&a, &b)).unwrap().to_vec::<f64>().unwrap(), want, "{name}");
+        assert_eq!(apply_tuned::<Minus, _>((&a, &b)).unwrap().to_vec::<f64>().unwrap(), want, "{name}");
         // The output is the matrix; it has gaps between rows; it is of another dtype.
         for dtype in [DType::F64, DType::F32] {
             let mut out = Tensor::<Cpu>::zeroed(dtype, &[rows, cols], &[cols + 3, 1], 0).unwrap();
             let inputs = PointwiseInputs::<Minus>::new((&a, &b)).unwrap();
-            call::<Pointwise<Minus>, Cpu, _>(&inputs, Out([&mut out])).unwrap();
+            call::<Pointwise<Minus, Tuned>, Cpu, _>(&inputs, Out([&mut out])).unwrap();
             let got: Vec<f64> = match dtype {
                 DType::F64 => out.to_vec().unwrap(),
                 _ => out.to_vec::<f32>().unwrap().into_iter().map(f64::from).collect(),
@@ -100,7 +101,7 @@ fn broadcast_columns() {
         }
         let (alias, mut this) = (a.clone(), a);
         let inputs = PointwiseInputs::<Minus>::new((&alias, &b)).unwrap();
-        call::<Pointwise<Minus>, Cpu, _>(&inputs, Out([&mut this])).unwrap();
+        call::<Pointwise<Minus, Tuned>, Cpu, _>(&inputs, Out([&mut this])).unwrap();
         assert_eq!(this.to_vec::<f64>().unwrap(), want, "{name} in place");
     }
 }
@@ -122,7 +123,7 @@ fn dense_rows() {
         let one = expanded(&tensor(&row, &[cols]), &[rows, cols]);
         let (a, name) = (part(cols + 5, 0), format!("{rows} × {cols}"));
         let want = |f: &dyn Fn(usize) -> i32| (0..n).map(f).collect::<Vec<i32>>();
-        let minus = |a: &T, b: &T| apply::<Minus, _>((a, b)).unwrap().to_vec::<i32>().unwrap();
+        let minus = |a: &T, b: &T| apply_tuned::<Minus, _>((a, b)).unwrap().to_vec::<i32>().unwrap();
         assert_eq!(apply::<Abs, _>((&a,)).unwrap().to_vec::<i32>().unwrap(), want(&|i| at(i).abs()), "{name}");
         assert_eq!(minus(&a, &one), want(&|i| at(i) - row[i % cols as usize]), "{name} from the left");
         assert_eq!(minus(&one, &a), want(&|i| row[i % cols as usize] - at(i)), "{name} from the right");
@@ -147,12 +148,16 @@ fn dense_rows() {
                 !truths[i / cols as usize * (cols as usize + 5) + i % cols as usize + 2] & truths[i % cols as usize]
             })
             .collect();
-        assert_eq!(apply::<Before, _>((&bools, &flags)).unwrap().to_vec::<bool>().unwrap(), less, "{name} of bools");
+        assert_eq!(
+            apply_tuned::<Before, _>((&bools, &flags)).unwrap().to_vec::<bool>().unwrap(),
+            less,
+            "{name} of bools"
+        );
         // The output has gaps, and is an operand.
         let mut this = tensor(&all, &[rows, cols + 5]).view_as(part(cols + 5, 0).geometry().clone()).unwrap();
         let alias = this.clone();
         let inputs = PointwiseInputs::<Minus>::new((&alias, &one)).unwrap();
-        call::<Pointwise<Minus>, Cpu, _>(&inputs, Out([&mut this])).unwrap();
+        call::<Pointwise<Minus, Tuned>, Cpu, _>(&inputs, Out([&mut this])).unwrap();
         assert_eq!(this.to_vec::<i32>().unwrap(), want(&|i| at(i) - row[i % cols as usize]), "{name} in place");
     }
 }
