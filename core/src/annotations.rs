@@ -1,18 +1,18 @@
-//! What a schema promises of a boxed call, held against what its kernel did: which arguments it writes, which results share
-//! storage with which arguments, how many results there are and which of them are undefined. Debug builds ask at every boxed
-//! call ([`checked_call`]); the promises themselves are the schema's, and nothing here runs an operator.
+//! What a schema promises of a boxed call, held against what its kernel did: which arguments it writes, which results
+//! share storage with which arguments, how many results there are and which of them are undefined. Debug builds ask at
+//! every boxed call ([`checked_call`]); the promises themselves are the schema's, and nothing here runs an operator.
 //!
 //! The rules are those that PyTorch's schema check mode holds operators to:
 //!
-//! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the storage
-//!   of an argument with `!`, that storage may have been written.
-//! * A result that shares storage with arguments is in the alias set of at least one of them (`Tensor(a) self -> Tensor(a)`).
-//!   Results need not alias what they say: `reshape` copies where it must. Ten operators are exempt by name: PyTorch's schemas of them
-//!   keep quiet about their views.
+//! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the
+//!   storage of an argument with `!`, that storage may have been written.
+//! * A result that shares storage with arguments is in the alias set of at least one of them
+//!   (`Tensor(a) self -> Tensor(a)`). Results need not alias what they say: `reshape` copies where it must. Ten
+//!   operators are exempt by name: PyTorch's schemas of them keep quiet about their views.
 //! * A result is undefined where the schema's `output_mask: bool[N]` is false, and nowhere else.
 //!
-//! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator reads it
-//! may see that operator blamed; where the two borrow it at the same moment it sees an error in any build.
+//! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator
+//! reads it may see that operator blamed; where the two borrow it at the same moment it sees an error in any build.
 
 use crate::dispatch::Stack;
 use crate::error::{ErrorKind, Result};
@@ -54,12 +54,13 @@ impl Before {
     }
 }
 
-/// Calls `kernel` on the arguments of the whole stack; in a debug build an error if it did what the schema does not say.
+/// Calls `kernel` on the arguments of the whole stack; in a debug build an error if it did what the schema does not
+/// say.
 ///
 /// # Errors
 ///
-/// Those of the kernel, and of [`check_alias_annotations`] in a debug build. The latter come after the fact: what was written is
-/// not taken back.
+/// Those of the kernel, and of [`check_alias_annotations`] in a debug build. The latter come after the fact: what was
+/// written is not taken back.
 #[inline]
 pub fn checked_call(schema: &Schema, stack: &mut Stack, kernel: impl FnOnce(&mut Stack) -> Result<()>) -> Result<()> {
     if !cfg!(debug_assertions) {
@@ -73,13 +74,14 @@ pub fn checked_call(schema: &Schema, stack: &mut Stack, kernel: impl FnOnce(&mut
     check_alias_annotations(schema, &before, &args, stack).inspect_err(|_| stack.clear())
 }
 
-/// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results. Of an argument
-/// that the schema marks as written nothing is asked but what `before` knows, and that a result which is this argument is it.
+/// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results. Of
+/// an argument that the schema marks as written nothing is asked but what `before` knows, and that a result which is
+/// this argument is it.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::UndeclaredWrite`], [`ErrorKind::UndeclaredAlias`], [`ErrorKind::ResultCount`], [`ErrorKind::Undefined`]: the first
-/// promise that was broken.
+/// [`ErrorKind::UndeclaredWrite`], [`ErrorKind::UndeclaredAlias`], [`ErrorKind::ResultCount`],
+/// [`ErrorKind::Undefined`]: the first promise that was broken.
 pub fn check_alias_annotations(schema: &Schema, before: &Before, args: &[IValue], results: &[IValue]) -> Result<()> {
     if results.len() != schema.returns().len() {
         return Err(ErrorKind::ResultCount { got: results.len(), want: schema.returns().len() }.into());
@@ -108,9 +110,9 @@ fn check_writes(schema: &Schema, before: &Before, args: &[IValue]) -> Result<()>
     Ok(())
 }
 
-/// Operators that give views and say that they do not. Of the unsafe ones the callers promise to use only one of the tensors from then
-/// on, so that whoever follows aliases lets go of them. The others are composed (`CompositeImplicit`) of operators that do say it, or return
-/// their argument where there is nothing to compute.
+/// Operators that give views and say that they do not. Of the unsafe ones the callers promise to use only one of the
+/// tensors from then on, so that whoever follows aliases lets go of them. The others are composed (`CompositeImplicit`)
+/// of operators that do say it, or return their argument where there is nothing to compute.
 const SILENT_VIEWS: [&str; 10] = [
     "_unsafe_view",
     "unsafe_chunk",

@@ -1,5 +1,5 @@
-//! The program that carries its kernels, on the stand-in for the driver: no compiler is asked, and what is missing or damaged is said.
-//! Its machine code is the stand-in's here, so it carries few kernels.
+//! The program that carries its kernels, on the stand-in for the driver: no compiler is asked, and what is missing or
+//! damaged is said. Its machine code is the stand-in's here, so it carries few kernels.
 
 use monomorph_testsuite::cuda::fake::StandIn;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! TensorIter: how the elements of several strided operands are brought together. Owns broadcasting, type computation,
 //! output strides, reordering, coalescing and the walk. Knows no operator, converts no element and holds no pointer.
 //!
-//! [`build`] plans an iteration for a structured operator and declares its outputs; [`build_over`] plans one over operands
-//! that all exist. The result, a [`TensorIter`], is not generic over operator or dtype; only the loops given to its walks
-//! are. `iter/README.md` follows one expression through every stage.
+//! [`build`] plans an iteration for a structured operator and declares its outputs; [`build_over`] plans one over
+//! operands that all exist. The result, a [`TensorIter`], is not generic over operator or dtype; only the loops given
+//! to its walks are. `iter/README.md` follows one expression through every stage.
 
 mod config;
 mod counter;

@@ -1,15 +1,17 @@
-//! The build: from configuration and operands to a finished plan, in PyTorch's order of stages, so that of several errors
-//! the same one is reported.
+//! The build: from configuration and operands to a finished plan, in PyTorch's order of stages, so that of several
+//! errors the same one is reported.
 //!
 //! ```text
 //!  config, operands ─► plan: outputs marked, overlap, names, shape, resize marks, types, layout ─► Plan
 //!                                                                                                  │
 //!  outputs declared to the sink, which realises them ◄─────────── strides hint, dtype, names ──────┤
 //!        │                                                                                         ▼
-//!        └──── their final strides ───────────────────────────────────────────► finish: strides, coalesce ─► TensorIter
+//!        └──── their final strides ──────────────────────────────────────────► finish: strides, coalesce
+//!                                                                                                  └─► TensorIter
 //! ```
 //!
-//! The commonest calls take a shortcut (`fast`) that finds the same plan at one look, most others a second one (`ordered`).
+//! The commonest calls take a shortcut (`fast`) that finds the same plan at one look, most others a second one
+//! (`ordered`).
 //!
 //! Nothing here is generic over operator or dtype, and up to 5 dimensions and 4 operands nothing allocates.
 
@@ -29,8 +31,8 @@ use smallvec::SmallVec;
 
 type Ops<'a> = SmallVec<[Op<'a>; 4]>;
 
-/// The most elements of an iteration over operands with data: some minutes of work. Memory holds fewer, so more than that are only
-/// reached by expanding, and computing them would never end.
+/// The most elements of an iteration over operands with data: some minutes of work. Memory holds fewer, so more than
+/// that are only reached by expanding, and computing them would never end.
 pub const MAX_ELEMENTS: usize = 1 << 40;
 
 /// What is decided before the outputs are realised, besides what the iteration itself keeps.
@@ -131,11 +133,11 @@ fn present<'a>(input: &'a Operand<'_>) -> Result<View<'a>> {
     }
 }
 
-/// Plans over operands that all exist: reductions with the reduced dimensions put back, copies, foreign memory. Nothing is
-/// declared, so no output may need to be resized.
+/// Plans over operands that all exist: reductions with the reduced dimensions put back, copies, foreign memory. Nothing
+/// is declared, so no output may need to be resized.
 ///
-/// Errors: as for [`build`], sizes and strides of different lengths, negative sizes, and any output of another size than
-/// the shape (but in reductions).
+/// Errors: as for [`build`], sizes and strides of different lengths, negative sizes, and any output of another size
+/// than the shape (but in reductions).
 pub fn build_over(config: &Config<'_>, outputs: &[View<'_>], inputs: &[View<'_>]) -> Result<TensorIter> {
     let mut iter = TensorIter::default();
     build_over_into(config, outputs, inputs, &mut iter)?;
@@ -238,8 +240,8 @@ fn mark_read_write(ops: &mut Ops<'_>, noutputs: usize) {
 
 /// Refuses outputs that overlap themselves or, partially, an input.
 ///
-/// PyTorch copies operands that are lazy or cast, and so accepts some that overlap. Nothing is copied here: they are refused
-/// too, but later (`lazy`), after everything that PyTorch would have complained about.
+/// PyTorch copies operands that are lazy or cast, and so accepts some that overlap. Nothing is copied here: they are
+/// refused too, but later (`lazy`), after everything that PyTorch would have complained about.
 fn check_overlap(ops: &Ops<'_>, noutputs: usize, lazy: bool) -> Result<()> {
     let is_lazy = |op: &Op<'_>| op.view.conj || op.view.neg;
     for (o, out) in ops[..noutputs].iter().enumerate().filter(|(_, out)| out.defined) {

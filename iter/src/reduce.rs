@@ -1,5 +1,5 @@
-//! Walks of reductions: in two passes to a single element, split along a kept dimension, or output by output. Owns where a
-//! reduction is cut, which depends on its shape alone, so that results do not depend on the number of threads.
+//! Walks of reductions: in two passes to a single element, split along a kept dimension, or output by output. Owns
+//! where a reduction is cut, which depends on its shape alone, so that results do not depend on the number of threads.
 //!
 //! ```text
 //! one output element:   |chunk 0|chunk 1|chunk 2|chunk 3|chunk 4|      each folded from its own start
@@ -16,8 +16,8 @@ use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
 
-/// Bytes that a piece of a split dimension is a multiple of, where the dimension is dense: a piece of a cache line for each
-/// of two threads would be slower than either alone.
+/// Bytes that a piece of a split dimension is a multiple of, where the dimension is dense: a piece of a cache line for
+/// each of two threads would be slower than either alone.
 const PIECE_BYTES: usize = 128;
 
 /// How a reduction is best walked.
@@ -48,11 +48,12 @@ impl TensorIter {
         (0..self.ndim()).filter(|&d| self.shape[d] > 1 && !self.is_dim_reduced(d)).max_by_key(|&d| self.shape[d])
     }
 
-    /// Folds all elements to one value. Chunks of `chunk` elements are folded by `step`, each from its own `start()`, on
-    /// several threads where allowed; the results are then joined in order, in a tree that depends on their number alone.
+    /// Folds all elements to one value. Chunks of `chunk` elements are folded by `step`, each from its own `start()`,
+    /// on several threads where allowed; the results are then joined in order, in a tree that depends on their number
+    /// alone.
     ///
-    /// `step` gets, after the accumulator, the number of the first element of the call (innermost dimension first), then
-    /// what a loop of [`for_each`](TensorIter::for_each) gets.
+    /// `step` gets, after the accumulator, the number of the first element of the call (innermost dimension first),
+    /// then what a loop of [`for_each`](TensorIter::for_each) gets.
     ///
     /// # Safety
     ///
@@ -86,8 +87,9 @@ impl TensorIter {
         }
     }
 
-    /// Cuts kept dimension `dim` into pieces of about `grain` elements and calls `f` with each and its bases, on several
-    /// threads where allowed. All elements of one output element are in one piece, in the same order as in the whole.
+    /// Cuts kept dimension `dim` into pieces of about `grain` elements and calls `f` with each and its bases, on
+    /// several threads where allowed. All elements of one output element are in one piece, in the same order as in the
+    /// whole.
     ///
     /// # Safety
     ///

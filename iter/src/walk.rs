@@ -1,8 +1,8 @@
 //! The walk: hands the elements of an iteration to a loop, two dimensions at a time. Decides where to split between
 //! threads, never what an element means.
 //!
-//! The loop gets one pointer per operand, `2 · noperands` strides in bytes (those of the inner dimension, then those of the
-//! outer), and the two sizes.
+//! The loop gets one pointer per operand, `2 · noperands` strides in bytes (those of the inner dimension, then those of
+//! the outer), and the two sizes.
 
 use crate::counter::DimCounter;
 use crate::share::{is_parallel, pieces, share};
@@ -36,9 +36,9 @@ impl<'a> Bases<'a> {
 }
 
 impl TensorIter {
-    /// Calls `f` for every element, from several threads if there are more than `grain` elements, the iteration need not be
-    /// serial, no output is reduced, and the caller is not in a parallel region already. `f` must be indifferent to how the
-    /// elements are cut into calls.
+    /// Calls `f` for every element, from several threads if there are more than `grain` elements, the iteration need
+    /// not be serial, no output is reduced, and the caller is not in a parallel region already. `f` must be indifferent
+    /// to how the elements are cut into calls.
     ///
     /// # Safety
     ///
@@ -59,7 +59,8 @@ impl TensorIter {
         let chunk = self.chunk(grain);
         share(self.numel.div_ceil(chunk), |i| {
             let range = i * chunk..((i + 1) * chunk).min(self.numel);
-            // SAFETY: W1 and W2 are passed on; I4: different ranges write different elements, which no other range reads.
+            // SAFETY: W1 and W2 are passed on; I4: different ranges write different elements, which no other range
+            // reads.
             unsafe { self.serial_for_each(bases.get(), range, &f) };
         });
     }

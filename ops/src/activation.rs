@@ -28,7 +28,10 @@ impl<V: Gaussian> Map<V> for GeluTanhFn {
     }
 }
 
-pointwise! { GeluBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, check = check_gelu_backward, halves_as_f32 = true }
+pointwise! {
+    GeluBackwardFn "gelu_backward": Reals, Same<2>; () => Common;
+    Rule::BINARY, check = check_gelu_backward, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for GeluBackwardFn
 where
     Dual<V>: Gaussian,
@@ -81,7 +84,10 @@ impl<V: HasReal + Exponential> Map<V> for MishFn {
     }
 }
 
-pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of_second(), halves_as_f32 = true }
+pointwise! {
+    MishBackwardFn "mish_backward": Reals, Same<2>; () => Common;
+    Rule::BINARY.with_dtype_of_second(), halves_as_f32 = true
+}
 impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -90,7 +96,10 @@ impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
     }
 }
 
-pointwise! { SigmoidBackwardFn "sigmoid_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! {
+    SigmoidBackwardFn "sigmoid_backward": FloatComplex, Same<2>; () => Common;
+    Rule::BINARY, light = true, halves_as_f32 = true
+}
 impl<V: Signum> Map<V> for SigmoidBackwardFn {
     #[inline(always)]
     fn eval([grad, part]: [V; 2], (): ()) -> V {
@@ -99,7 +108,10 @@ impl<V: Signum> Map<V> for SigmoidBackwardFn {
     }
 }
 
-pointwise! { TanhBackwardFn "tanh_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! {
+    TanhBackwardFn "tanh_backward": FloatComplex, Same<2>; () => Common;
+    Rule::BINARY, light = true, halves_as_f32 = true
+}
 impl<V: Signum> Map<V> for TanhBackwardFn {
     #[inline(always)]
     fn eval([grad, tanh]: [V; 2], (): ()) -> V {
@@ -107,7 +119,9 @@ impl<V: Signum> Map<V> for TanhBackwardFn {
     }
 }
 
-pointwise! { SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true }
+pointwise! {
+    SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide, halves_as_f32 = true
+}
 impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [beta, threshold]: [V; 2]) -> V {
@@ -129,7 +143,10 @@ impl<V: HasReal + Exponential> Map<V> for EluFn {
     }
 }
 
-pointwise! { SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! {
+    SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common;
+    Rule::BINARY, check = check_wide, halves_as_f32 = true
+}
 impl<V: HasReal + Exponential> Map<V> for SoftplusBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [beta, threshold]: [V; 2]) -> V {
@@ -141,7 +158,10 @@ impl<V: HasReal + Exponential> Map<V> for SoftplusBackwardFn {
     }
 }
 
-pointwise! { EluBackwardFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! {
+    EluBackwardFn "elu_backward": Reals, Same<2>; Numbers<3> => Common;
+    Rule::BINARY, check = check_wide, halves_as_f32 = true
+}
 impl<V: HasReal + Exponential> Map<V> for EluBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
@@ -150,7 +170,10 @@ impl<V: HasReal + Exponential> Map<V> for EluBackwardFn {
     }
 }
 
-pointwise! { EluBackwardOfResultFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide, halves_as_f32 = true }
+pointwise! {
+    EluBackwardOfResultFn "elu_backward": Reals, Same<2>; Numbers<3> => Common;
+    Rule::BINARY, check = check_wide, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for EluBackwardOfResultFn {
     #[inline(always)]
     fn eval([grad, y]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
@@ -206,8 +229,8 @@ fn unknown_approximation(got: &str) -> Error {
     Error::new(ErrorKind::UnknownOption { arg: "approximate", got: got.to_owned(), accepted })
 }
 
-/// PyTorch's exact backward of more than one element that lie row-major, float32 or bfloat16, is oneDNN's: it broadcasts nothing, and
-/// takes few dtypes beside.
+/// PyTorch's exact backward of more than one element that lie row-major, float32 or bfloat16, is oneDNN's: it
+/// broadcasts nothing, and takes few dtypes beside.
 fn check_gelu_backward(call: &Check<'_, '_>) -> Result<()> {
     let [grad, a] = call.operands else { return Ok(()) };
     let halves: &[DType] = match a.dtype() {
@@ -384,7 +407,9 @@ record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Tame within 65536: float
     g * (s + a * s * (1.0 - s) * 1.595_769_121_605_730_8 * (1.0 + 3.0 * 0.044_715 * a * a))
 } }
 // Where e^-x is infinite, silu is zero, as PyTorch's is.
-record! { SiluFn "silu: x", Any within 64 or 3e-37: float |[a], []| a * logistic(a), complex |[a], []| a * c_logistic(a) }
+record! {
+    SiluFn "silu: x", Any within 64 or 3e-37: float |[a], []| a * logistic(a), complex |[a], []| a * c_logistic(a)
+}
 record! { SiluBackwardFn "silu_backward: x x", Tame within 4096:
 float |[g, a], []| g * logistic(a) * (1.0 + a * (1.0 - logistic(a))),
 complex |[g, a], []| g * c_logistic(a) * (1.0 + a * (1.0 - c_logistic(a))) }

@@ -1,6 +1,7 @@
-//! The Airy function of the first kind. Between -2.09 and 2.09 its Maclaurin series, which are written out; beyond, a rational
-//! function times an exponential above and a sine and cosine below. Method and coefficients of the latter are those of S. L.
-//! Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989), which PyTorch uses.
+//! The Airy function of the first kind. Between -2.09 and 2.09 its Maclaurin series, which are written out; beyond, a
+//! rational function times an exponential above and a sine and cosine below. Method and coefficients of the latter are
+//! those of S. L. Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989), which PyTorch
+//! uses.
 
 use crate::algebra::{Exponential, Real, Root, Trigonometric, polynomial};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
@@ -101,9 +102,9 @@ fn ai<V: Real + Root + Exponential>(x: V, waves: impl FnOnce(V) -> (V, V)) -> V 
 }
 
 pointwise! {
-    /// Off by 4e-16 (float64) and 2e-7 (float32) at most between -2.09 and 2.09, where PyTorch is by twice that. Beyond exactly what PyTorch
-    /// makes of it: by 3e-6 next to -2.09, where its coefficients lack a term, and by what rounding a phase or an exponent costs. NaN of
-    /// infinities.
+    /// Off by 4e-16 (float64) and 2e-7 (float32) at most between -2.09 and 2.09, where PyTorch is by twice that. Beyond
+    /// exactly what PyTorch makes of it: by 3e-6 next to -2.09, where its coefficients lack a term, and by what
+    /// rounding a phase or an exponent costs. NaN of infinities.
     AiryAiFn "special_airy_ai": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT, partial = true, rare = true
 }
 impl<V: Real + Root + Exponential + Trigonometric> Map<V> for AiryAiFn {

@@ -1,5 +1,5 @@
-//! Arithmetic: add, sub, rsub, mul, div with its rounding modes, neg, abs, under these names and the longer ones; degrees and
-//! radians.
+//! Arithmetic: add, sub, rsub, mul, div with its rounding modes, neg, abs, under these names and the longer ones;
+//! degrees and radians.
 
 use crate::algebra::{Magnitude as HasMagnitude, Num, RoundedDivision, TrueDivision};
 use crate::kernels::Arithmetic;
@@ -34,7 +34,10 @@ impl<V: Num> Map<V> for MulFn {
     }
 }
 
-pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar(), light = true, halves_as_f32 = true }
+pointwise! {
+    DivFn "div": FloatComplex, Same<2>; () => Common;
+    Rule::BINARY_FLOAT.with_wide_scalar(), light = true, halves_as_f32 = true
+}
 impl<V: TrueDivision> Map<V> for DivFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -54,7 +57,9 @@ impl<V: RoundedDivision> Map<V> for DivTruncFn {
     }
 }
 
-pointwise! { DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true, usual = true }
+pointwise! {
+    DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = true, usual = true
+}
 impl<V: RoundedDivision> Map<V> for DivFloorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

@@ -6,7 +6,10 @@ use crate::record::record;
 use monomorph_core::structured::Operand;
 use monomorph_core::{Complex64, DType, ErrorKind, Result};
 
-pointwise! { AddcmulFn "addcmul": Numeric, Same<3>; Number => Common; Rule::TERNARY, check = check_value, light = true, halves_as_f32 = true }
+pointwise! {
+    AddcmulFn "addcmul": Numeric, Same<3>; Number => Common;
+    Rule::TERNARY, check = check_value, light = true, halves_as_f32 = true
+}
 impl<V: Num> Map<V> for AddcmulFn {
     #[inline(always)]
     fn eval([a, b, c]: [V; 3], value: V) -> V {
@@ -14,7 +17,10 @@ impl<V: Num> Map<V> for AddcmulFn {
     }
 }
 
-pointwise! { AddcdivFn "addcdiv": FloatComplex, Same<3>; Number => Common; Rule::TERNARY, check = check_addcdiv, light = true, halves_as_f32 = true }
+pointwise! {
+    AddcdivFn "addcdiv": FloatComplex, Same<3>; Number => Common;
+    Rule::TERNARY, check = check_addcdiv, light = true, halves_as_f32 = true
+}
 impl<V: TrueDivision> Map<V> for AddcdivFn {
     #[inline(always)]
     fn eval([a, b, c]: [V; 3], value: V) -> V {
@@ -22,7 +28,10 @@ impl<V: TrueDivision> Map<V> for AddcdivFn {
     }
 }
 
-pointwise! { LerpFn "lerp": FloatComplex, Same<3>; () => Common; Rule::TERNARY, check = check_lerp, light = true, halves_as_f32 = true }
+pointwise! {
+    LerpFn "lerp": FloatComplex, Same<3>; () => Common;
+    Rule::TERNARY, check = check_lerp, light = true, halves_as_f32 = true
+}
 impl<V: Magnitude> Map<V> for LerpFn
 where
     V::Re: HasOrder,
@@ -33,7 +42,10 @@ where
     }
 }
 
-pointwise! { LerpNumberFn "lerp": FloatComplex, Same<2>; Number => Common; Rule::BINARY, check = check_lerp, light = true, halves_as_f32 = true }
+pointwise! {
+    LerpNumberFn "lerp": FloatComplex, Same<2>; Number => Common;
+    Rule::BINARY, check = check_lerp, light = true, halves_as_f32 = true
+}
 impl<V: Magnitude> Map<V> for LerpNumberFn
 where
     V::Re: HasOrder,
@@ -87,7 +99,8 @@ fn check_lerp(call: &Check<'_, '_>) -> Result<()> {
     check_value(call)
 }
 
-record! { AddcmulFn "addcmul: x x x p", Small within 0: int |[a, b, c], [v]| a.wrapping_add(v.wrapping_mul(b).wrapping_mul(c)),
+record! { AddcmulFn "addcmul: x x x p", Small within 0:
+    int |[a, b, c], [v]| a.wrapping_add(v.wrapping_mul(b).wrapping_mul(c)),
 float |[a, b, c], [v]| a + v * b * c, complex |[a, b, c], [v]| a + v * b * c }
 record! { AddcdivFn "addcdiv: x x x p", Small within 1024: float |[a, b, c], [v]| a + v * b / c,
 complex |[a, b, c], [v]| a + if c.norm() == 0.0 { v * b / 0.0 } else { v * b / c } }

@@ -7,7 +7,10 @@ use crate::record::{larger, record, smaller};
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Kind, Result, Scalar};
 
-pointwise! { ClampFn "clamp": Real, Same<3>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    ClampFn "clamp": Real, Same<3>; () => Common;
+    Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for ClampFn {
     #[inline(always)]
     fn eval([x, low, high]: [V; 3], (): ()) -> V {
@@ -15,7 +18,10 @@ impl<V: HasOrder> Map<V> for ClampFn {
     }
 }
 
-pointwise! { ClampMinFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    ClampMinFn "clamp": Ordered, Same<2>; () => Common;
+    Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for ClampMinFn {
     #[inline(always)]
     fn eval([x, low]: [V; 2], (): ()) -> V {
@@ -23,7 +29,10 @@ impl<V: HasOrder> Map<V> for ClampMinFn {
     }
 }
 
-pointwise! { ClampMaxFn "clamp": Ordered, Same<2>; () => Common; Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    ClampMaxFn "clamp": Ordered, Same<2>; () => Common;
+    Rule::TERNARY, check = check_clamp, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for ClampMaxFn {
     #[inline(always)]
     fn eval([x, high]: [V; 2], (): ()) -> V {
@@ -31,7 +40,10 @@ impl<V: HasOrder> Map<V> for ClampMaxFn {
     }
 }
 
-pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Numbers<2> => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+pointwise! {
+    ClampNumbersFn "clamp": Real, Same<1>; Numbers<2> => Common;
+    Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for ClampNumbersFn {
     #[inline(always)]
     fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
@@ -40,7 +52,10 @@ impl<V: HasOrder> Map<V> for ClampNumbersFn {
     }
 }
 
-pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+pointwise! {
+    ClampMinNumberFn "clamp": Real, Same<1>; Number => Common;
+    Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], low: V) -> V {
@@ -48,7 +63,10 @@ impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     }
 }
 
-pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true }
+pointwise! {
+    ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common;
+    Rule::NUMBERS_PROMOTE, check = check_numbers, light = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], high: V) -> V {
@@ -73,8 +91,9 @@ fn check_numbers(call: &Check<'_, '_>) -> Result<()> {
     call.params.iter().try_for_each(|bound| bound.check_fits(call.common, "min or max"))
 }
 
-/// A bound as the formula takes it. In an integral result a bound beyond the range of the dtype is moved to its end where it
-/// then has no effect (`low` below it, a high one above), and is an error on the other side, where no value could satisfy it.
+/// A bound as the formula takes it. In an integral result a bound beyond the range of the dtype is moved to its end
+/// where it then has no effect (`low` below it, a high one above), and is an error on the other side, where no value
+/// could satisfy it.
 fn saturated(bound: Scalar, low: bool, common: Option<DType>) -> Result<Scalar> {
     let (Some(common), Scalar::Int(value)) = (common, bound) else { return Ok(bound) };
     let (lowest, highest) = match common {

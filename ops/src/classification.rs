@@ -1,4 +1,5 @@
-//! What elements are: isnan, isinf, isfinite, isposinf, isneginf, isreal, isclose, and nan_to_num, which replaces what is no number.
+//! What elements are: isnan, isinf, isfinite, isposinf, isneginf, isreal, isclose, and nan_to_num, which replaces what
+//! is no number.
 
 use crate::algebra::{Classify, Equal, Num, Ordered as HasOrder};
 use crate::complex_view;
@@ -13,7 +14,10 @@ use crate::record::record;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor, observe};
 
-pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0), halves_as_f32 = true, integers_alike = true }
+pointwise! {
+    IsinfFn "isinf": AllDTypes, Same<1>; () => Truth;
+    Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0), halves_as_f32 = true, integers_alike = true
+}
 impl<V: Classify> Map<V> for IsinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -21,7 +25,10 @@ impl<V: Classify> Map<V> for IsinfFn {
     }
 }
 
-pointwise! { IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0), halves_as_f32 = true, integers_alike = true }
+pointwise! {
+    IsfiniteFn "isfinite": AllDTypes, Same<1>; () => Truth;
+    Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0), halves_as_f32 = true, integers_alike = true
+}
 impl<V: Num + Equal> Map<V> for IsfiniteFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -30,7 +37,9 @@ impl<V: Num + Equal> Map<V> for IsfiniteFn {
     }
 }
 
-pointwise! { IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
+pointwise! {
+    IsposinfFn "isposinf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true
+}
 impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -38,7 +47,9 @@ impl<V: Classify + HasOrder> Map<V> for IsposinfFn {
     }
 }
 
-pointwise! { IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true }
+pointwise! {
+    IsneginfFn "isneginf": Ordered, Same<1>; () => Truth; Rule::UNARY_TRUTH, halves_as_f32 = true, integers_alike = true
+}
 impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V::Mask {
@@ -46,7 +57,10 @@ impl<V: Classify + HasOrder> Map<V> for IsneginfFn {
     }
 }
 
-pointwise! { NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common; Rule::UNARY.with_outputs_like::<FloatComplex>(0), light = true, halves_as_f32 = true }
+pointwise! {
+    NanToNumFn "nan_to_num": FloatComplex, Same<1>; Numbers<3> => Common;
+    Rule::UNARY.with_outputs_like::<FloatComplex>(0), light = true, halves_as_f32 = true
+}
 impl<V: Classify> Map<V> for NanToNumFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [nan, positive, negative]: [V; 3]) -> V {
@@ -63,7 +77,8 @@ impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>,)> for Isnan {
     }
 }
 
-/// `nan_to_num`: 0 for NaN and the ends of the dtype for the infinities, unless other numbers are given. Integers are copied.
+/// `nan_to_num`: 0 for NaN and the ends of the dtype for the infinities, unless other numbers are given. Integers are
+/// copied.
 pub struct NanToNum;
 
 type Replacement = Option<f64>;

@@ -20,7 +20,9 @@ impl<V: HasOrder> Map<V> for MinimumFn {
     }
 }
 
-pointwise! { FmaxFn "fmax": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    FmaxFn "fmax": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for FmaxFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -28,7 +30,9 @@ impl<V: HasOrder> Map<V> for FmaxFn {
     }
 }
 
-pointwise! { FminFn "fmin": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    FminFn "fmin": Ordered, Same<2>; () => Common; Rule::BINARY, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for FminFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

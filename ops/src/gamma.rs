@@ -8,7 +8,10 @@ use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 use std::f64::consts::PI;
 
-pointwise! { LgammaFn "lgamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true, partial = true }
+pointwise! {
+    LgammaFn "lgamma": Reals, Same<1>; () => Common;
+    Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true, partial = true
+}
 impl<V: Gamma> Map<V> for LgammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -28,7 +31,10 @@ impl<V: Gamma> Map<V> for LgammaFn {
     }
 }
 
-pointwise! { DigammaFn "digamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true, partial = true }
+pointwise! {
+    DigammaFn "digamma": Reals, Same<1>; () => Common;
+    Rule::UNARY_FLOAT, halves_as_f32 = true, usual = true, partial = true
+}
 impl<V: Gamma> Map<V> for DigammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -48,7 +54,9 @@ impl<V: Gamma> Map<V> for DigammaFn {
     }
 }
 
-pointwise! { TrigammaFn "polygamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, partial = true }
+pointwise! {
+    TrigammaFn "polygamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT, halves_as_f32 = true, partial = true
+}
 impl<V: Gamma> Map<V> for TrigammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -60,9 +68,11 @@ impl<V: Gamma> Map<V> for TrigammaFn {
     }
 }
 
-// The parameters are n! with the sign of (−1)^(n + 1), and n + 1. Both factors of the product pass through the dtype's own precision, as
-// PyTorch's do: where either overflows or vanishes is seen.
-pointwise! { PolygammaFn "polygamma": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY_FLOAT, partial = true, rare = true }
+// The parameters are n! with the sign of (−1)^(n + 1), and n + 1. Both factors of the product pass through the dtype's
+// own precision, as PyTorch's do: where either overflows or vanishes is seen.
+pointwise! {
+    PolygammaFn "polygamma": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY_FLOAT, partial = true, rare = true
+}
 impl<V: Gamma> Map<V> for PolygammaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [factorial, exponent]: [V; 2]) -> V {
@@ -146,7 +156,8 @@ impl<'t, D: kernels::Gamma> Operator<'t, D, (Operand<'t>, i64)> for PolygammaInP
 /// The largest dimension that [`Mvlgamma`] takes: it computes as many logarithms for each element.
 pub const MOST_DIMENSIONS: i64 = 1 << 20;
 
-/// `mvlgamma`: the logarithm of the gamma function of `p` dimensions, as a sum of `p` logarithms in the dtype; each addition rounds.
+/// `mvlgamma`: the logarithm of the gamma function of `p` dimensions, as a sum of `p` logarithms in the dtype; each
+/// addition rounds.
 pub struct Mvlgamma;
 
 impl<'t, D: kernels::Gamma> Operator<'t, D, (Operand<'t>, i64)> for Mvlgamma {

@@ -4,7 +4,9 @@ use crate::algebra::IncompleteGamma;
 use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise};
 use crate::record::{lower_gamma, record};
 
-pointwise! { IgammaFn "igamma": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true }
+pointwise! {
+    IgammaFn "igamma": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true
+}
 impl<V: IncompleteGamma> Map<V> for IgammaFn {
     #[inline(always)]
     fn eval([a, x]: [V; 2], (): ()) -> V {
@@ -20,7 +22,9 @@ impl<V: IncompleteGamma> Map<V> for IgammaFn {
     }
 }
 
-pointwise! { IgammacFn "igammac": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true }
+pointwise! {
+    IgammacFn "igammac": Reals, Same<2>; () => Common; Rule::BINARY, halves_as_f32 = true, partial = true, rare = true
+}
 impl<V: IncompleteGamma> Map<V> for IgammacFn {
     #[inline(always)]
     fn eval([a, x]: [V; 2], (): ()) -> V {

@@ -120,8 +120,8 @@ pub mod kernels {
 }
 pub use kernels::Kernels;
 
-/// What the rows of each family expand to, in a module of the family: items without a name are numbered within their module, and those of a
-/// family are compiled anew where the numbers change.
+/// What the rows of each family expand to, in a module of the family: items without a name are numbered within their
+/// module, and those of a family are compiled anew where the numbers change.
 macro_rules! typed_rows {
     ($each:ident) => {
         mod families {

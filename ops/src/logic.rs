@@ -13,7 +13,9 @@ impl<V: Value> Map<V> for LogicalNotFn {
     }
 }
 
-pointwise! { LogicalAndFn "logical_and": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! {
+    LogicalAndFn "logical_and": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true
+}
 impl<V: Value> Map<V> for LogicalAndFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -21,7 +23,9 @@ impl<V: Value> Map<V> for LogicalAndFn {
     }
 }
 
-pointwise! { LogicalOrFn "logical_or": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! {
+    LogicalOrFn "logical_or": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true
+}
 impl<V: Value> Map<V> for LogicalOrFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {
@@ -29,7 +33,9 @@ impl<V: Value> Map<V> for LogicalOrFn {
     }
 }
 
-pointwise! { LogicalXorFn "logical_xor": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true }
+pointwise! {
+    LogicalXorFn "logical_xor": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON, light = true, halves_as_f32 = true
+}
 impl<V: Value> Map<V> for LogicalXorFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V::Mask {

@@ -18,7 +18,9 @@ impl<V: Format> Map<V> for NextafterFn {
     }
 }
 
-pointwise! { MantissaFn "frexp": Reals, Same<1>; () => Common; Rule::UNARY.with_outputs_like::<Reals>(0), halves_as_f32 = true }
+pointwise! {
+    MantissaFn "frexp": Reals, Same<1>; () => Common; Rule::UNARY.with_outputs_like::<Reals>(0), halves_as_f32 = true
+}
 impl<V: Format> Map<V> for MantissaFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -26,7 +28,9 @@ impl<V: Format> Map<V> for MantissaFn {
     }
 }
 
-pointwise! { ExponentFn "frexp": Reals, Same<1>; () => Common; Rule::UNARY.with_outputs_like::<Reals>(0), halves_as_f32 = true }
+pointwise! {
+    ExponentFn "frexp": Reals, Same<1>; () => Common; Rule::UNARY.with_outputs_like::<Reals>(0), halves_as_f32 = true
+}
 impl<V: Format> Map<V> for ExponentFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -76,8 +76,8 @@ pub fn new_ones<D: Fills>(
     new_full(this, size, 1, dtype, layout, device, pin_memory)
 }
 
-/// `empty_permuted`: a tensor of `size`, zero, dense, whose dimensions lie in memory in the order of `physical_layout`, the one
-/// that varies least first.
+/// `empty_permuted`: a tensor of `size`, zero, dense, whose dimensions lie in memory in the order of `physical_layout`,
+/// the one that varies least first.
 pub fn empty_permuted<D: Device>(
     size: &[i64],
     physical_layout: &[i64],

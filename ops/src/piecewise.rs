@@ -1,5 +1,5 @@
-//! Activations that are straight but for their kinks, and their backwards: relu, leaky_relu, threshold, hardtanh_backward,
-//! hardsigmoid, hardswish, hardshrink, softshrink, prelu.
+//! Activations that are straight but for their kinks, and their backwards: relu, leaky_relu, threshold,
+//! hardtanh_backward, hardsigmoid, hardswish, hardshrink, softshrink, prelu.
 
 use crate::algebra::{Num, Ordered as HasOrder, Real as HasReal};
 use crate::copies::reshape;
@@ -18,7 +18,10 @@ impl<V: Num + HasOrder> Map<V> for ReluFn {
     }
 }
 
-pointwise! { LeakyReluFn "leaky_relu": Reals, Same<1>; Number => Common; Rule::UNARY, check = check_wide, light = true, halves_as_f32 = true }
+pointwise! {
+    LeakyReluFn "leaky_relu": Reals, Same<1>; Number => Common;
+    Rule::UNARY, check = check_wide, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for LeakyReluFn {
     #[inline(always)]
     fn eval([a]: [V; 1], slope: V) -> V {
@@ -26,7 +29,10 @@ impl<V: HasReal> Map<V> for LeakyReluFn {
     }
 }
 
-pointwise! { LeakyReluBackwardFn "leaky_relu_backward": Reals, Same<2>; Number => Common; Rule::BINARY, check = check_wide, light = true, halves_as_f32 = true }
+pointwise! {
+    LeakyReluBackwardFn "leaky_relu_backward": Reals, Same<2>; Number => Common;
+    Rule::BINARY, check = check_wide, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for LeakyReluBackwardFn {
     #[inline(always)]
     fn eval([a, grad]: [V; 2], slope: V) -> V {
@@ -34,7 +40,10 @@ impl<V: HasReal> Map<V> for LeakyReluBackwardFn {
     }
 }
 
-pointwise! { ThresholdFn "threshold": Real, Same<1>; Numbers<2> => Common; Rule::TERNARY.over_itself(), check = check_wide, light = true, halves_as_f32 = true }
+pointwise! {
+    ThresholdFn "threshold": Real, Same<1>; Numbers<2> => Common;
+    Rule::TERNARY.over_itself(), check = check_wide, light = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for ThresholdFn {
     #[inline(always)]
     fn eval([a]: [V; 1], [threshold, value]: [V; 2]) -> V {
@@ -42,7 +51,10 @@ impl<V: HasOrder> Map<V> for ThresholdFn {
     }
 }
 
-pointwise! { ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY, check = check_wide, light = true, halves_as_f32 = true }
+pointwise! {
+    ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common;
+    Rule::BINARY, check = check_wide, light = true, halves_as_f32 = true
+}
 impl<V: HasOrder> Map<V> for ThresholdBackwardFn {
     #[inline(always)]
     fn eval([a, grad]: [V; 2], threshold: V) -> V {
@@ -50,7 +62,10 @@ impl<V: HasOrder> Map<V> for ThresholdBackwardFn {
     }
 }
 
-pointwise! { HardtanhBackwardFn "hardtanh_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true }
+pointwise! {
+    HardtanhBackwardFn "hardtanh_backward": Reals, Same<2>; Numbers<2> => Common;
+    Rule::BINARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for HardtanhBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], [low, high]: [V; 2]) -> V {
@@ -58,7 +73,9 @@ impl<V: HasReal> Map<V> for HardtanhBackwardFn {
     }
 }
 
-pointwise! { HardsigmoidFn "hardsigmoid": Reals, Same<1>; () => Common; Rule::UNARY, light = true, halves_as_f32 = true }
+pointwise! {
+    HardsigmoidFn "hardsigmoid": Reals, Same<1>; () => Common; Rule::UNARY, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for HardsigmoidFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -66,7 +83,10 @@ impl<V: HasReal> Map<V> for HardsigmoidFn {
     }
 }
 
-pointwise! { HardsigmoidBackwardFn "hardsigmoid_backward": Reals, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! {
+    HardsigmoidBackwardFn "hardsigmoid_backward": Reals, Same<2>; () => Common;
+    Rule::BINARY, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for HardsigmoidBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -83,7 +103,10 @@ impl<V: HasReal> Map<V> for HardswishFn {
     }
 }
 
-pointwise! { HardswishBackwardFn "hardswish_backward": Reals, Same<2>; () => Common; Rule::BINARY, light = true, halves_as_f32 = true }
+pointwise! {
+    HardswishBackwardFn "hardswish_backward": Reals, Same<2>; () => Common;
+    Rule::BINARY, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for HardswishBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
@@ -93,7 +116,10 @@ impl<V: HasReal> Map<V> for HardswishBackwardFn {
     }
 }
 
-pointwise! { HardshrinkFn "hardshrink": Reals, Same<1>; Number => Common; Rule::UNARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true }
+pointwise! {
+    HardshrinkFn "hardshrink": Reals, Same<1>; Number => Common;
+    Rule::UNARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for HardshrinkFn {
     #[inline(always)]
     fn eval([a]: [V; 1], reach: V) -> V {
@@ -101,7 +127,10 @@ impl<V: HasReal> Map<V> for HardshrinkFn {
     }
 }
 
-pointwise! { SoftshrinkFn "softshrink": Reals, Same<1>; Number => Common; Rule::UNARY.with_stored_numbers(), check = check_reach, light = true, halves_as_f32 = true }
+pointwise! {
+    SoftshrinkFn "softshrink": Reals, Same<1>; Number => Common;
+    Rule::UNARY.with_stored_numbers(), check = check_reach, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for SoftshrinkFn {
     #[inline(always)]
     fn eval([a]: [V; 1], reach: V) -> V {
@@ -110,7 +139,10 @@ impl<V: HasReal> Map<V> for SoftshrinkFn {
     }
 }
 
-pointwise! { HardshrinkBackwardFn "hardshrink_backward": Reals, Same<2>; Number => Common; Rule::BINARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true }
+pointwise! {
+    HardshrinkBackwardFn "hardshrink_backward": Reals, Same<2>; Number => Common;
+    Rule::BINARY.with_stored_numbers(), check = check_own, light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for HardshrinkBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], reach: V) -> V {
@@ -118,7 +150,10 @@ impl<V: HasReal> Map<V> for HardshrinkBackwardFn {
     }
 }
 
-pointwise! { PreluFn "_prelu_kernel": Reals, Same<2>; () => Common; Rule::BINARY_EXACT.with_outputs_like::<Reals>(0), light = true, halves_as_f32 = true }
+pointwise! {
+    PreluFn "_prelu_kernel": Reals, Same<2>; () => Common;
+    Rule::BINARY_EXACT.with_outputs_like::<Reals>(0), light = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for PreluFn {
     #[inline(always)]
     fn eval([a, weight]: [V; 2], (): ()) -> V {
@@ -126,7 +161,9 @@ impl<V: HasReal> Map<V> for PreluFn {
     }
 }
 
-pointwise! { PreluBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true }
+pointwise! {
+    PreluBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for PreluBackwardFn {
     #[inline(always)]
     fn eval([a, weight, grad]: [V; 3], (): ()) -> V {
@@ -134,7 +171,10 @@ impl<V: HasReal> Map<V> for PreluBackwardFn {
     }
 }
 
-pointwise! { PreluWeightBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common; Rule::TERNARY_ALIKE, halves_as_f32 = true }
+pointwise! {
+    PreluWeightBackwardFn "_prelu_kernel_backward": Reals, Same<3>; () => Common;
+    Rule::TERNARY_ALIKE, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for PreluWeightBackwardFn {
     #[inline(always)]
     fn eval([a, _, grad]: [V; 3], (): ()) -> V {
@@ -219,7 +259,8 @@ pub fn prelu<D: Kernels>(this: &Tensor<D>, weight: &Tensor<D>) -> Result<Tensor<
         }
         let channels = if this.ndim() > 1 { this.sizes()[1] } else { 1 };
         if weight.ndim() > 1 || (weight.numel() != 1 && (this.ndim() == 0 || weight.numel() as i64 != channels)) {
-            let rule = "argument weight must have one element, or one dimension with one for each channel (dimension 1) of self";
+            let rule = "argument weight must have one element, or one dimension with one for each channel (dimension \
+                1) of self";
             return Err(ErrorKind::ArgumentRule { rule });
         }
         let place = |d: usize| if d == 1 && weight.numel() != 1 { channels } else { 1 };

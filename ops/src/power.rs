@@ -22,7 +22,9 @@ impl<V: Root> Map<V> for SqrtFn {
     }
 }
 
-pointwise! { RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true }
+pointwise! {
+    RsqrtFn "rsqrt": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true
+}
 impl<V: Root> Map<V> for RsqrtFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -30,7 +32,10 @@ impl<V: Root> Map<V> for RsqrtFn {
     }
 }
 
-pointwise! { ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT, light = true, halves_as_f32 = true }
+pointwise! {
+    ReciprocalFn "reciprocal": FloatComplex, Same<1>; () => Common;
+    Rule::UNARY_FLOAT, light = true, halves_as_f32 = true
+}
 impl<V: TrueDivision> Map<V> for ReciprocalFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -54,7 +59,9 @@ impl<V: Power> Map<V> for PowFn {
     }
 }
 
-pointwise! { PowNumberFn "pow": AllDTypes, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent }
+pointwise! {
+    PowNumberFn "pow": AllDTypes, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent
+}
 impl<V: Power> Map<V> for PowNumberFn {
     #[inline(always)]
     fn eval([a]: [V; 1], exponent: V) -> V {
@@ -62,12 +69,13 @@ impl<V: Power> Map<V> for PowNumberFn {
     }
 }
 
-/// Declares a formula for each number that [`Power::pow_number`] has a way of its own for: the same, with the number known to the compiler,
-/// which then has no choice left in the loop. And the operator that chooses among them.
+/// Declares a formula for each number that [`Power::pow_number`] has a way of its own for: the same, with the number
+/// known to the compiler, which then has no choice left in the loop. And the operator that chooses among them.
 macro_rules! fixed_powers {
     ($($formula:ident $domain:ty: $number:literal;)+) => {
         $(
-            pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent, light = true,
+            pointwise! { $formula "pow": $domain, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST,
+                check = check_exponent, light = true,
                 integers_alike = $number == 0.0 }
             impl<V: Power> Map<V> for $formula {
                 #[inline(always)]
@@ -76,7 +84,8 @@ macro_rules! fixed_powers {
                 }
             }
             record! { $formula "-: x p", Any within 64: int |[a], [_p]| power(a, $number as i64),
-            float |[a], [_p]| real_power(a, $number), complex |[a], [_p]| complex_power(a, Complex64::new($number, 0.0)) }
+            float |[a], [_p]| real_power(a, $number), complex |[a], [_p]| complex_power(a, Complex64::new($number,
+                0.0)) }
         )+
 
         /// `pow` with a number as the exponent: by the formula for that number, if there is one.
@@ -121,7 +130,8 @@ fn fixed(a: Operand<'_>, exponent: Scalar) -> Option<(f64, DType)> {
     (held.im == 0.0).then_some((held.re, dtype))
 }
 
-/// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and dtype only.
+/// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and
+/// dtype only.
 pub fn pow_scalar<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("pow", [exponent.geometry()]);
     let base = base.into();
@@ -169,8 +179,8 @@ fn is_one(base: Scalar) -> bool {
     !matches!(base, Scalar::Bool(_)) && base.to_complex() == Complex64::new(1.0, 0.0)
 }
 
-/// Integers have no negative powers, whatever the elements are; a number as an exponent must be one that the common dtype
-/// holds.
+/// Integers have no negative powers, whatever the elements are; a number as an exponent must be one that the common
+/// dtype holds.
 fn check_exponent(call: &Check<'_, '_>) -> Result<()> {
     let (Some(base), [exponent]) = (call.operands.first().and_then(Operand::dtype), call.params) else { return Ok(()) };
     if base.is_integral(true) && matches!(exponent, Scalar::Int(..0)) {

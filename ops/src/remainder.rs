@@ -6,7 +6,9 @@ use crate::record;
 use crate::record::{Inputs, Record, Recorded, Within};
 use monomorph_core::DType;
 
-pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true }
+pointwise! {
+    RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true
+}
 impl<V: RoundedDivision> Map<V> for RemainderFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -26,7 +28,9 @@ impl<V: RoundedDivision> Map<V> for RemainderFn {
     }
 }
 
-pointwise! { FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true }
+pointwise! {
+    FmodFn "fmod": Real, Same<2>; () => Common; Rule::BINARY, fault = true, halves_as_f32 = true, usual = true
+}
 impl<V: RoundedDivision> Map<V> for FmodFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {
@@ -113,8 +117,8 @@ impl Recorded for LcmFn {
     };
 }
 
-/// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes in, by more
-/// than rounding.
+/// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes in, by
+/// more than rounding.
 fn truncated_rest(dtype: DType, a: f64, b: f64) -> f64 {
     let has_quotient = match dtype {
         DType::F64 => (a * (1.0 - f64::EPSILON) / b).is_finite(),

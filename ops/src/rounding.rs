@@ -15,7 +15,9 @@ impl<V: HasRounding> Map<V> for CeilFn {
     }
 }
 
-pointwise! { FloorFn "floor": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    FloorFn "floor": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasRounding> Map<V> for FloorFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -23,7 +25,9 @@ impl<V: HasRounding> Map<V> for FloorFn {
     }
 }
 
-pointwise! { TruncFn "trunc": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    TruncFn "trunc": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasRounding> Map<V> for TruncFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -31,7 +35,9 @@ impl<V: HasRounding> Map<V> for TruncFn {
     }
 }
 
-pointwise! { RoundFn "round": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    RoundFn "round": Real, Same<1>; () => Common; Rule::UNARY, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasRounding> Map<V> for RoundFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {

@@ -10,7 +10,10 @@ use monomorph_core::strides::broadcast_sizes;
 use monomorph_core::structured::{Operand, in_place};
 use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
 
-pointwise! { WhereFn "where": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT, check = check_condition, light = true, exact = true }
+pointwise! {
+    WhereFn "where": AllDTypes, MaskAndTwo; () => Common;
+    Rule::PROMOTE_EXACT, check = check_condition, light = true, exact = true
+}
 impl<V: Value> Map<V> for WhereFn {
     #[inline(always)]
     fn eval((condition, [a, b]): (V::Mask, [V; 2]), (): ()) -> V {
@@ -18,7 +21,10 @@ impl<V: Value> Map<V> for WhereFn {
     }
 }
 
-pointwise! { MaskedFillFn "masked_fill_": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT.over_itself(), check = check_mask, light = true }
+pointwise! {
+    MaskedFillFn "masked_fill_": AllDTypes, MaskAndTwo; () => Common;
+    Rule::PROMOTE_EXACT.over_itself(), check = check_mask, light = true
+}
 impl<V: Value> Map<V> for MaskedFillFn {
     #[inline(always)]
     fn eval((mask, [a, value]): (V::Mask, [V; 2]), (): ()) -> V {

@@ -15,7 +15,10 @@ impl<V: Signum> Map<V> for SgnFn {
     }
 }
 
-pointwise! { ConjFn "conj_physical": AllDTypes, Same<1>; () => Common; Rule::UNARY.with_outputs_like::<AllDTypes>(0), light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    ConjFn "conj_physical": AllDTypes, Same<1>; () => Common;
+    Rule::UNARY.with_outputs_like::<AllDTypes>(0), light = true, exact = true, halves_as_f32 = true
+}
 impl<V: Signum> Map<V> for ConjFn {
     #[inline(always)]
     fn eval([a]: [V; 1], (): ()) -> V {
@@ -31,7 +34,10 @@ impl<V: Signed> Map<V> for SignbitFn {
     }
 }
 
-pointwise! { CopysignFn "copysign": Reals, Same<2>; () => Common; Rule::BINARY_FLOAT, light = true, exact = true, halves_as_f32 = true }
+pointwise! {
+    CopysignFn "copysign": Reals, Same<2>; () => Common;
+    Rule::BINARY_FLOAT, light = true, exact = true, halves_as_f32 = true
+}
 impl<V: HasReal> Map<V> for CopysignFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], (): ()) -> V {

@@ -1,6 +1,7 @@
-//! Programs that must not build, and what their author is told. Each `compile_fail/NAME.rs` is built against the library as
-//! this test was, and `NAME.stderr` holds the lines that must be in the compiler's answer, in that order; the rest of the
-//! answer is the compiler's own and may change with it. `builds.rs` is the control, and has no such file.
+//! Programs that must not build, and what their author is told. Each `compile_fail/NAME.rs` is built against the
+//! library as this test was, and `NAME.stderr` holds the lines that must be in the compiler's answer, in that order;
+//! the rest of the answer is the compiler's own and may change with it. `builds.rs` is the control, and has no such
+//! file.
 //!
 //! The library's files are taken from beside this very program, so nothing is built twice and no registry is asked.
 
@@ -17,7 +18,8 @@ fn dependencies() -> PathBuf {
     program().parent().expect("a directory").to_path_buf()
 }
 
-/// The library, where there are several the newest that is older than this program: others are left from builds with other flags.
+/// The library, where there are several the newest that is older than this program: others are left from builds with
+/// other flags.
 fn library(dir: &Path) -> PathBuf {
     let built = |path: &PathBuf| path.metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     let linked = built(&program());
@@ -101,7 +103,8 @@ fn every_case_is_told_what_is_wrong() {
     assert_eq!((controls, cases.len()), (1, 39), "a case without expected lines would pass as a control");
 }
 
-/// Kernels of in-tree operators are compiled in the device's crate only: a program that uses them has no loop of theirs.
+/// Kernels of in-tree operators are compiled in the device's crate only: a program that uses them has no loop of
+/// theirs.
 #[test]
 fn a_program_holds_no_kernel_of_the_library() {
     let dir = std::env::temp_dir().join(format!("monomorph-downstream-{}", std::process::id()));

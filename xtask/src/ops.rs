@@ -88,8 +88,8 @@ fn new_op_text(name: &str) -> Result<String, String> {
 
 /// `NAME` and `FORMULA` are replaced.
 const NEW_OP: &str = "\
-// In the file of its family in ops/src, here one operand that promotes to float. Domains, operands and rules to choose from
-// are in ops/src/pointwise, the functions that formulas may use in ops/src/algebra.
+// In the file of its family in ops/src, here one operand that promotes to float. Domains, operands and rules to choose
+// from are in ops/src/pointwise, the functions that formulas may use in ops/src/algebra.
 pointwise! { FORMULA \"NAME\": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Real> Map<V> for FORMULA {
     #[inline(always)]
@@ -99,7 +99,8 @@ impl<V: Real> Map<V> for FORMULA {
 }
 record! { FORMULA \"NAME: x\", Any within 1: float |[x], []| x }
 
-// In the rows of that file. If the file is new, name its macro in ops/src/table/rows.rs and its bounds in ops/src/lib.rs.
+// In the rows of that file. If the file is new, name its macro in ops/src/table/rows.rs and its bounds in
+// ops/src/lib.rs.
         { [NAME] (Tensor self) -> (Tensor) : formula ($crate::FAMILY::FORMULA) {
             functional NAME; inplace NAME_ [NAME_]; out NAME_out [NAME.out];
         } }";

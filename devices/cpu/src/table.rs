@@ -1,5 +1,5 @@
-//! The kernel table: the kernels of every in-tree formula and fold, compiled in this crate. A module for each family, see
-//! [`for_each_family!`](monomorph_ops::for_each_family!).
+//! The kernel table: the kernels of every in-tree formula and fold, compiled in this crate. A module for each family,
+//! see [`for_each_family!`](monomorph_ops::for_each_family!).
 
 macro_rules! prebuild {
     ($formula:path) => {

@@ -385,7 +385,8 @@ int main(void) {
         void *a = take({count} * {size}), *b = take({count} * {size}), *c = take({count} * {size}), *p = take({size});
         void *y = malloc({count} * {result_size});
         for (long i = 0; i < {count}; i++)
-            k_store_{to}(y, i, {name}(k_load_{from}(a, i), k_load_{from}(b, i), k_load_{from}(c, i), k_load_{from}(p, 0)));
+            k_store_{to}(y, i, {name}(k_load_{from}(a, i), k_load_{from}(b, i), k_load_{from}(c, i),
+                k_load_{from}(p, 0)));
         fwrite(y, {result_size}, {count}, stdout);
         free(a), free(b), free(c), free(p), free(y);
     }}\n"

@@ -1,5 +1,6 @@
 //! Plain loops over formulas must come out of each frame as vector code of the frame's width. This test reads its own
-//! machine code with objdump: it asks of every instance of a frame that it computes in full registers and calls nothing.
+//! machine code with objdump: it asks of every instance of a frame that it computes in full registers and calls
+//! nothing.
 #![cfg(target_arch = "x86_64")]
 
 use monomorph_cpu::half_bits::{f16_to_f32, f32_to_f16};

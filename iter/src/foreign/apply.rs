@@ -119,8 +119,8 @@ impl ForeignPlan<'_> {
         }
     }
 
-    /// Writes `f` of the inputs' elements to each element of the only output. Several threads call `f` where there are many
-    /// elements. An error if the number or the types of the operands are not those of `f`.
+    /// Writes `f` of the inputs' elements to each element of the only output. Several threads call `f` where there are
+    /// many elements. An error if the number or the types of the operands are not those of `f`.
     pub fn map<O: Element, T: Element, const N: usize>(&mut self, f: impl Fn([T; N]) -> O + Sync) -> Result<()> {
         self.check_count(1, N)?;
         self.check::<O>(0)?;
@@ -253,8 +253,8 @@ pub fn update<O: Element, A: Element>(
 }
 
 /// Reduces `a` into `out`, which has size 1 in the dimensions that are reduced: each element `o` of `out` becomes
-/// `f(…f(f(o, x₀), x₁)…)` over the elements of `a` that belong to it, in the order in which they are walked. What `out` held
-/// before is the start.
+/// `f(…f(f(o, x₀), x₁)…)` over the elements of `a` that belong to it, in the order in which they are walked. What `out`
+/// held before is the start.
 ///
 /// Errors: as for [`ForeignIter::build`], and sizes of `out` that are neither those of `a` nor 1.
 pub fn accumulate<O: Element, A: Element>(
@@ -299,8 +299,9 @@ fn accumulate_over<O: Element, A: Element>(
     }
 }
 
-/// Folds all elements of `a` to one value. Runs of elements are folded by `step`, each from its own `start()`; their results
-/// are joined in order. How they are cut depends on the sizes alone, so the result does not depend on the number of threads.
+/// Folds all elements of `a` to one value. Runs of elements are folded by `step`, each from its own `start()`; their
+/// results are joined in order. How they are cut depends on the sizes alone, so the result does not depend on the
+/// number of threads.
 pub fn fold<T: Element, A: Send>(
     a: ForeignView<'_, T>,
     start: impl Fn() -> A + Sync,

@@ -1,6 +1,6 @@
-//! Iteration over memory that is not a tensor: slices, arrays of other libraries, raw buffers. Owns the checks that make it
-//! safe: bounds, alignment, and that a written view reaches each element once. Converts nothing: closures get and return
-//! elements of the views' own types.
+//! Iteration over memory that is not a tensor: slices, arrays of other libraries, raw buffers. Owns the checks that
+//! make it safe: bounds, alignment, and that a written view reaches each element once. Converts nothing: closures get
+//! and return elements of the views' own types.
 //!
 //! ```
 //! use monomorph_iter::foreign::{ForeignView, ForeignViewMut, map2};

@@ -1,5 +1,5 @@
-//! Every row of `testsuite/golden/iter.json`, recorded from PyTorch: dtype, sizes and strides of the output, or the kind of
-//! the error, for each preset and form.
+//! Every row of `testsuite/golden/iter.json`, recorded from PyTorch: dtype, sizes and strides of the output, or the
+//! kind of the error, for each preset and form.
 
 use crate::support::{Arguments, Host, Preset, Seen};
 use monomorph_core::structured::Operand;

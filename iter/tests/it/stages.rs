@@ -1,5 +1,5 @@
-//! Single stages that the recorded rows cannot show: coalescing, the walk's order, parts, reductions, devices, the verdict on
-//! parallel walks.
+//! Single stages that the recorded rows cannot show: coalescing, the walk's order, parts, reductions, devices, the
+//! verdict on parallel walks.
 
 use crate::support::Host;
 use monomorph_core::structured::Operand;

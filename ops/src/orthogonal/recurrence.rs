@@ -1,5 +1,6 @@
-//! Polynomials of an argument and a degree by their recurrences of three terms, as loops whose steps a device may take for many
-//! elements at once. Owns degrees, limits, and what is computed beside the recurrence; refuses to know a polynomial.
+//! Polynomials of an argument and a degree by their recurrences of three terms, as loops whose steps a device may take
+//! for many elements at once. Owns degrees, limits, and what is computed beside the recurrence; refuses to know a
+//! polynomial.
 
 use crate::algebra::{Real, Repeat, Trigonometric, Value};
 
@@ -109,7 +110,8 @@ fn degree<V: Repeat>(n: V) -> (V, V::Mask) {
 /// Stands for the steps of what is computed by the angle: fewer than of any degree.
 const BY_ANGLE: i64 = -2;
 
-/// The values of the degrees 0 and 1, and how many steps lead to that of degree `n`; of what takes no step, the second is the result.
+/// The values of the degrees 0 and 1, and how many steps lead to that of degree `n`; of what takes no step, the second
+/// is the result.
 #[inline(always)]
 pub(super) fn start<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> [V; 3] {
     let (x, (n, is_degree)) = (P::argument(x), degree(n));
@@ -135,7 +137,8 @@ pub(super) fn step<V: Repeat + Trigonometric, P: Polynomial<V>>(
     ([q, V::select(k.lt(steps), next, q), steps], follows)
 }
 
-/// The polynomial, from what the last step gave; or something else and the mask does not hold, where it is computed by the angle.
+/// The polynomial, from what the last step gave; or something else and the mask does not hold, where it is computed by
+/// the angle.
 #[inline(always)]
 pub(super) fn finish<V: Real>([_, q, steps]: [V; 3]) -> (V, V::Mask) {
     (q, steps.gt(V::from_i64(BY_ANGLE)))

@@ -13,27 +13,31 @@ pub trait PointwiseFn: Sized + Send + Sync + 'static {
     const RULE: Rule;
     /// Whether [`Map::fault`] has something to say about the data.
     const FAULT: bool = false;
-    /// Whether an element takes about as long to move as to compute, so that a device may spend instructions on the moving.
+    /// Whether an element takes about as long to move as to compute, so that a device may spend instructions on the
+    /// moving.
     const LIGHT: bool = false;
-    /// Whether the dtype of the result holds it as it is computed (operands, what is cut from them or has another sign), so that
-    /// nothing is rounded.
+    /// Whether the dtype of the result holds it as it is computed (operands, what is cut from them or has another
+    /// sign), so that nothing is rounded.
     const EXACT: bool = false;
-    /// Whether float16 and bfloat16 may be widened beforehand, computed in float32's loop and rounded afterwards, with the same
-    /// results: true of every formula that uses nothing in which the algebra treats these dtypes apart. One loop instead of
-    /// three, or of two where it is light and bfloat16 is widened as fast in the loop.
+    /// Whether float16 and bfloat16 may be widened beforehand, computed in float32's loop and rounded afterwards, with
+    /// the same results: true of every formula that uses nothing in which the algebra treats these dtypes apart. One
+    /// loop instead of three, or of two where it is light and bfloat16 is widened as fast in the loop.
     const HALVES_AS_F32: bool = false;
-    /// Whether a loop for each instruction set would gain nothing, because the formula computes one element at a time, or too
-    /// little for what it costs to compile, because it is long and rarely used. One loop instead of three, for calls in place, too.
+    /// Whether a loop for each instruction set would gain nothing, because the formula computes one element at a time,
+    /// or too little for what it costs to compile, because it is long and rarely used. One loop instead of three, for
+    /// calls in place, too.
     const ELEMENTWISE_ONLY: bool = false;
     /// Whether most elements can take a shorter way, [`Map::eval_usual`], so that a device may look a block over first.
     const USUAL: bool = false;
-    /// Whether most elements can be computed without branches, [`Map::eval_partial`], so that a device may do that for a block and
-    /// complete it element by element.
+    /// Whether most elements can be computed without branches, [`Map::eval_partial`], so that a device may do that for
+    /// a block and complete it element by element.
     const PARTIAL: bool = false;
-    /// If the formula is a loop whose number of steps the data tell, [`Map::step`], so that a device may take each step for a block of
-    /// elements: how many it should take of an element before it turns to the next. 0 of any other formula.
+    /// If the formula is a loop whose number of steps the data tell, [`Map::step`], so that a device may take each step
+    /// for a block of elements: how many it should take of an element before it turns to the next. 0 of any other
+    /// formula.
     const STEPS: i64 = 0;
-    /// Whether a loop for the widest instruction set is not worth compiling, because the formula is long and rarely used.
+    /// Whether a loop for the widest instruction set is not worth compiling, because the formula is long and rarely
+    /// used.
     const RARE: bool = false;
     /// Whether all integers have the same result, so that a device need not read them.
     const INTEGERS_ALIKE: bool = false;
@@ -58,7 +62,8 @@ pub type OutOf<F, V> = <<F as PointwiseFn>::Out as Outputs>::Of<V>;
 #[diagnostic::on_unimplemented(
     message = "the formula `{Self}` does not compute on `{V}`",
     label = "the domain of the operator is wider than its formula",
-    note = "narrow the domain in `pointwise!`, or bound the formula's `impl<V: ..> Map<V>` by a trait that these dtypes have"
+    note = "narrow the domain in `pointwise!`, or bound the formula's `impl<V: ..> Map<V>` by a trait that these \
+        dtypes have"
 )]
 pub trait Map<V: Value>: PointwiseFn {
     /// One element of the output from one element of each operand.
@@ -94,13 +99,15 @@ pub trait Map<V: Value>: PointwiseFn {
         Self::eval_partial(x, p)
     }
 
-    /// What [`Map::eval`] gives, or something else and the mask does not hold. Asked only where [`PointwiseFn::PARTIAL`] is set.
+    /// What [`Map::eval`] gives, or something else and the mask does not hold. Asked only where
+    /// [`PointwiseFn::PARTIAL`] is set.
     #[inline(always)]
     fn eval_partial(x: In<Self, V>, p: ParamsOf<Self, V>) -> (OutOf<Self, V>, V::Mask) {
         (Self::eval(x, p), <V::Mask as Value>::from_bool(true))
     }
 
-    /// Whether [`Map::eval_partial`] may hold, told by less: where it does not for most of a block, a device need not try.
+    /// Whether [`Map::eval_partial`] may hold, told by less: where it does not for most of a block, a device need not
+    /// try.
     #[inline(always)]
     fn may_hold(_x: In<Self, V>) -> V::Mask {
         <V::Mask as Value>::from_bool(true)

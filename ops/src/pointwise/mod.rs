@@ -45,14 +45,14 @@ pub use crate::pointwise;
 /// ```text
 /// pub struct AddFn;
 /// impl PointwiseFn for AddFn { const NAME = "add"; type Domain = AllDTypes; type Operands = Same<2>; ... }
-/// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
+/// const _: () = covered::<AddFn, AllDTypes>();     // a compile error if a dtype of the domain has no formula
 /// ```
 ///
-/// followed by `check = f`, `fault = true`, `light = true`, `exact = true`, `halves_as_f32 = true`, `elementwise_only = true`,
-/// `usual = true`, `partial = true`, `steps = 4`, `rare = true` or `integers_alike = true`, in this order,
-/// where the operator has a check of its own, data that it refuses, next to nothing to compute, nothing to round, can do with
-/// fewer loops, has a shorter way for most elements, by blocks or one by one, is a loop of its own, is not worth every
-/// loop, or gives one answer for all integers (the constants of [`PointwiseFn`]).
+/// followed by `check = f`, `fault = true`, `light = true`, `exact = true`, `halves_as_f32 = true`,
+/// `elementwise_only = true`, `usual = true`, `partial = true`, `steps = 4`, `rare = true` or `integers_alike = true`,
+/// in this order, where the operator has a check of its own, data that it refuses, next to nothing to compute, nothing
+/// to round, can do with fewer loops, has a shorter way for most elements, by blocks or one by one, is a loop of its
+/// own, is not worth every loop, or gives one answer for all integers (the constants of [`PointwiseFn`]).
 #[macro_export]
 macro_rules! pointwise {
     ($(#[$doc:meta])* $name:ident $text:literal: $domain:ty, $operands:ty; $params:ty => $out:ty; $rule:expr

@@ -137,8 +137,8 @@ mod sealed {
     pub struct Token;
 }
 
-/// A domain on which formula `F` can be recorded. Sealed: devices compile what is recorded, and rely on its operands being
-/// those of `F`.
+/// A domain on which formula `F` can be recorded. Sealed: devices compile what is recorded, and rely on its operands
+/// being those of `F`.
 pub trait SymDomain<F: PointwiseFn>: DomainSet {
     /// The recordings for one dtype: of the result, and of whether there is none. `None` outside of the domain.
     fn record(dtype: DType, _: sealed::Token) -> Option<[Function; 2]>;
@@ -165,8 +165,8 @@ where
     <F::Domain as SymDomain<F>>::record(dtype, sealed::Token).map(|[result, _]| result)
 }
 
-/// Whether operands of `F` on `dtype` have no result ([`Map::fault`]), as a recorded function of the operands; `None` outside
-/// of its domain, and where [`PointwiseFn::FAULT`] says that all have one.
+/// Whether operands of `F` on `dtype` have no result ([`Map::fault`]), as a recorded function of the operands; `None`
+/// outside of its domain, and where [`PointwiseFn::FAULT`] says that all have one.
 pub fn symbolic_fault<F: PointwiseFn>(dtype: DType) -> Option<Function>
 where
     F::Domain: SymDomain<F>,

@@ -42,7 +42,8 @@ pub type NothingOf<F, V, X> = <<F as ReduceFn>::Identity as Identity>::Of<Accumu
 #[diagnostic::on_unimplemented(
     message = "the fold `{Self}` does not compute on `{V}`",
     label = "the domain of the reduction is wider than its fold",
-    note = "narrow the domain in `reduction!`, or bound the fold's `impl<V: .., X: ..> Fold<V, X>` by a trait that these dtypes have"
+    note = "narrow the domain in `reduction!`, or bound the fold's `impl<V: .., X: ..> Fold<V, X>` by a trait that \
+        these dtypes have"
 )]
 pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: AccumulatorOn<V, X>> {
     /// The accumulator of one element.

@@ -141,8 +141,8 @@ fn iteration(
     build_over_into(&Config::new(flags), &views, input.as_slice(), iter)
 }
 
-/// An error if the caller's outputs share memory with each other or, in a reduction along dims, reach an element twice or
-/// share memory with the input. Verdicts that are too hard to make pass, as everywhere.
+/// An error if the caller's outputs share memory with each other or, in a reduction along dims, reach an element twice
+/// or share memory with the input. Verdicts that are too hard to make pass, as everywhere.
 fn check_apart(sink: &SinkState<'_>, operand: &Operand<'_>, along_dims: bool) -> Result<()> {
     for i in 0..sink.noutputs() {
         let (Some(out), Some(written)) = (sink.existing(i), sink.written(i)) else { continue };

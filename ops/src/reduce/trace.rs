@@ -9,8 +9,8 @@ use crate::pointwise::{
 };
 use monomorph_core::{Complex32, Complex64, DType, bf16, f16};
 
-/// A fold on one dtype as recorded functions. An accumulator is one value or two, side by side among inputs and outputs;
-/// indices and counts are int64.
+/// A fold on one dtype as recorded functions. An accumulator is one value or two, side by side among inputs and
+/// outputs; indices and counts are int64.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recording {
     /// Of an element and its index: the accumulator.
@@ -182,8 +182,8 @@ mod sealed {
     pub struct Token;
 }
 
-/// A domain on which fold `F` exists. Sealed: devices compile what is recorded, and rely on its parts being those of `F`. The bound is the symbolic value's: every device has the same functions on the same
-/// classes.
+/// A domain on which fold `F` exists. Sealed: devices compile what is recorded, and rely on its parts being those of
+/// `F`. The bound is the symbolic value's: every device has the same functions on the same classes.
 #[diagnostic::on_unimplemented(
     message = "the fold `{F}` does not cover its domain `{Self}`",
     label = "the domain names a class of dtypes on which the fold cannot be computed",

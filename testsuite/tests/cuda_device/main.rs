@@ -1,5 +1,5 @@
-//! CUDA passes the tests that any device has to pass, and those of streams, errors and giving back, on a stand-in for the driver that
-//! looks at every call. Where there is no C++ compiler nothing is tested, and that is said.
+//! CUDA passes the tests that any device has to pass, and those of streams, errors and giving back, on a stand-in for
+//! the driver that looks at every call. Where there is no C++ compiler nothing is tested, and that is said.
 //!
 //! The tests take turns, since they ask the stand-in what is left.
 
@@ -55,9 +55,9 @@ impl Subject for Gpus {
         selection::register_memory::<Cuda>(&mut library)?;
         register!(
             &mut library,
-            Cuda => "add.Tensor", "mul.Tensor", "div.Tensor", "floor_divide", "neg", "abs", "exp", "lt.Tensor", "where.self",
-            "sum", "sum.dim_IntList", "mean", "mean.dim", "amax", "amin", "any", "any.dim", "any.dims", "argmax", "aminmax",
-            "upsample_nearest1d", "upsample_nearest1d.vec"
+            Cuda => "add.Tensor", "mul.Tensor", "div.Tensor", "floor_divide", "neg", "abs", "exp", "lt.Tensor",
+            "where.self", "sum", "sum.dim_IntList", "mean", "mean.dim", "amax", "amin", "any", "any.dim", "any.dims",
+            "argmax", "aminmax", "upsample_nearest1d", "upsample_nearest1d.vec"
         )?;
         Ok(vec![library])
     }

@@ -1,6 +1,6 @@
-//! Every formula of the table as C text: each dtype of its domain is written down by `Sym`, compiled with the system's C
-//! compiler, run on values of every kind, and compared with what the operator gives on the CPU. Bits must be equal, except
-//! where the C library has an exponential, a logarithm or another function of its own.
+//! Every formula of the table as C text: each dtype of its domain is written down by `Sym`, compiled with the system's
+//! C compiler, run on values of every kind, and compared with what the operator gives on the CPU. Bits must be equal,
+//! except where the C library has an exponential, a logarithm or another function of its own.
 
 use monomorph::ops::algebra::sym::{self, Function};
 use monomorph::ops::record::Within;

@@ -1,5 +1,5 @@
-//! Meta equals real for every recorded call: replayed with meta tensors of the same geometry it has the same sizes, strides,
-//! offsets and dtypes, or is an error as well.
+//! Meta equals real for every recorded call: replayed with meta tensors of the same geometry it has the same sizes,
+//! strides, offsets and dtypes, or is an error as well.
 
 use monomorph::core::ErrorKind;
 use monomorph::{DType, IValue, Stack, dispatcher};

@@ -209,8 +209,8 @@ impl FoldReady {
     }
 }
 
-/// Compiles the fold's kernels for inputs of these dtypes, computed in these, for device `index`, in one translation unit, so
-/// that later calls need not wait for the compiler. Dtypes outside of the domain are left out.
+/// Compiles the fold's kernels for inputs of these dtypes, computed in these, for device `index`, in one translation
+/// unit, so that later calls need not wait for the compiler. Dtypes outside of the domain are left out.
 ///
 /// # Errors
 /// No such device, and what the compiler and the driver say.

@@ -1,5 +1,5 @@
-//! Two formulas as one: the result of the first, rounded as its dtype stores it, is the first operand of the second. Owns the
-//! types of the composition; refuses to decide whether a call may be made in one pass (`mod.rs`).
+//! Two formulas as one: the result of the first, rounded as its dtype stores it, is the first operand of the second.
+//! Owns the types of the composition; refuses to decide whether a call may be made in one pass (`mod.rs`).
 
 use crate::algebra::Value;
 use crate::algebra::sym::{Compute, Sym, Tracer};
@@ -137,8 +137,8 @@ impl<A: Operands, B: Fed> Operands for Joined<A, B> {
 /// The most operands that a chain has, as any pointwise operator.
 const MAX: usize = 7;
 
-/// Up to seven operands. They are borrowed, so there is nothing to drop: a prepared call gives its operands back with its last
-/// use.
+/// Up to seven operands. They are borrowed, so there is nothing to drop: a prepared call gives its operands back with
+/// its last use.
 #[derive(Clone, Copy)]
 pub struct Few<'t> {
     operands: [Operand<'t>; MAX],
