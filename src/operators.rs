@@ -1,8 +1,8 @@
 //! Operators of other crates: the rows of the operator table, for a caller's own formulas. Owns the expansion of
 //! [`operators!`](crate::operators!); the forms themselves are expanded by the same macros as in-tree rows.
 
-/// Declares operators: each row gives functions and methods for its forms, meta functions in a module `meta`, and an entry
-/// that `register` puts in a [`Library`](crate::Library). Kernels are compiled in the calling crate.
+/// Declares operators: each row gives functions and methods for its forms, meta functions in a module `meta`, and an
+/// entry that `register` puts in a [`Library`](crate::Library). Kernels are compiled in the calling crate.
 ///
 /// ```
 /// use monomorph::algebra::Num;
@@ -38,9 +38,9 @@
 /// pub fn register(library: &mut Library) -> Result<()>    // `my::axpy`, `my::axpy_`, `my::axpy.out` on the CPU and meta
 /// ```
 ///
-/// so a module has at most one `operators!`. A row whose arguments are not those of its formula does not compile. Devices of other
-/// crates that execute all of the rows stand in front of them, as in `operators! { [Arena] {..} {..} }`: `register` brings their kernels
-/// along.
+/// so a module has at most one `operators!`. A row whose arguments are not those of its formula does not compile.
+/// Devices of other crates that execute all of the rows stand in front of them, as in
+/// `operators! { [Arena] {..} {..} }`: `register` brings their kernels along.
 #[macro_export]
 macro_rules! operators {
     ($({ $($row:tt)* })*) => {

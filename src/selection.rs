@@ -1,5 +1,5 @@
-//! Parts of the operator table, chosen at compile time: a program that registers three operators contains the kernels of three, and
-//! a device of another crate gets what it can run. Owns the choosing; the rows are `monomorph_ops`'s.
+//! Parts of the operator table, chosen at compile time: a program that registers three operators contains the kernels
+//! of three, and a device of another crate gets what it can run. Owns the choosing; the rows are `monomorph_ops`'s.
 
 use crate::{Cpu, Library, Meta, Result};
 use monomorph_core::Device;
@@ -50,7 +50,8 @@ macro_rules! register_family {
     };
 }
 
-/// Defines every operator of the table in a library of the namespace `aten`, for a dispatcher of one's own; on an error, none.
+/// Defines every operator of the table in a library of the namespace `aten`, for a dispatcher of one's own; on an
+/// error, none.
 ///
 /// # Errors
 ///
@@ -100,8 +101,8 @@ macro_rules! select {
     }};
 }
 
-// A row that is a structured operator. The compiler checks its kernels once, for any operator and device, and for the row's own only that the
-// operator takes these arguments.
+// A row that is a structured operator. The compiler checks its kernels once, for any operator and device, and for the
+// row's own only that the operator takes these arguments.
 macro_rules! structured {
     ({ $library:ident ($op:ty) $name:tt $args:tt -> $rets:tt : $forms:tt } $parsed:tt) => {{
         fn row<D: Device, O>() -> Vec<Form<'static>>
@@ -130,7 +131,8 @@ macro_rules! structured {
     }};
 }
 
-// A function defines the row, because the compiler puts a method where its type is, and those of all rows would be in one unit.
+// A function defines the row, because the compiler puts a method where its type is, and those of all rows would be in
+// one unit.
 macro_rules! in_table {
     ($library:ident $name:tt) => {
         impl InTable for Row<{ name(monomorph_ops::__row_name!($name)) }> {
@@ -144,7 +146,8 @@ macro_rules! in_table {
     };
 }
 
-// The rows of a family are in the function that defines them all, which calls each without looking for its implementation.
+// The rows of a family are in the function that defines them all, which calls each without looking for its
+// implementation.
 macro_rules! family {
     ($family:ident $rows:ident) => {
         mod $family {
@@ -182,8 +185,9 @@ macro_rules! memory_row {
     ($($other:tt)*) => {};
 }
 
-/// Adds kernels of the device `D` for all that takes memory and a copy: views and their copies, factories, `clone`, `copy_`,
-/// `fill_`, `reshape`, `to`, `resize_` and their relatives; on an error, none. What is left are the operators that compute.
+/// Adds kernels of the device `D` for all that takes memory and a copy: views and their copies, factories, `clone`,
+/// `copy_`, `fill_`, `reshape`, `to`, `resize_` and their relatives; on an error, none. What is left are the operators
+/// that compute.
 ///
 /// # Errors
 ///
@@ -196,8 +200,9 @@ pub fn register_memory<D: Fills>(library: &mut Library) -> Result<()> {
     })
 }
 
-/// Defines chosen operators of the table in a [`Library`](crate::Library) of the namespace `aten`: each with its in-place and out=
-/// forms, on the CPU and on meta tensors. Only their kernels are linked. Gives a `Result<()>`; on an error, nothing is registered.
+/// Defines chosen operators of the table in a [`Library`](crate::Library) of the namespace `aten`: each with its
+/// in-place and out= forms, on the CPU and on meta tensors. Only their kernels are linked. Gives a `Result<()>`; on an
+/// error, nothing is registered.
 ///
 /// ```
 /// # fn main() -> monomorph::Result<()> {
@@ -209,8 +214,9 @@ pub fn register_memory<D: Fills>(library: &mut Library) -> Result<()> {
 /// # }
 /// ```
 ///
-/// With a device, adds its kernels to operators that are defined elsewhere; it must [execute](monomorph_core::structured::Executes)
-/// them. `out` leaves the functional and in-place forms to dispatch, which completes them for a device of another crate:
+/// With a device, adds its kernels to operators that are defined elsewhere; it must
+/// [execute](monomorph_core::structured::Executes) them. `out` leaves the functional and in-place forms to dispatch,
+/// which completes them for a device of another crate:
 ///
 /// ```ignore
 /// monomorph::register!(&mut library, Arena => "add.Tensor", "mul.Tensor")?;

@@ -14,7 +14,6 @@ mod operand;
 mod order;
 mod ordered;
 mod plan;
-mod reduce;
 mod share;
 mod tensor_iter;
 mod types;
@@ -24,7 +23,6 @@ pub use config::{Config, Flags, View};
 pub use counter::DimCounter;
 pub use fast::Uniform;
 pub use plan::{MAX_ELEMENTS, build, build_in_stages, build_into, build_over, build_over_into};
-pub use reduce::ReduceSplit;
 #[cfg(loom)]
 pub use share::share_among;
 pub use share::{is_parallel, pieces, share};

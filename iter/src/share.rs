@@ -65,7 +65,7 @@ struct Job {
 // SAFETY: what `work` points to may be used by several threads (S1); everything else is a thread's own or made for
 // several.
 unsafe impl Send for Job {}
-// SAFETY: as above.
+// SAFETY: `work` may be used by several threads (S1), and all that changes is an atomic or behind a mutex.
 unsafe impl Sync for Job {}
 
 /// Who is at work besides the caller.

@@ -13,7 +13,7 @@ mod recurrence;
 use crate::algebra::{Real, Repeat, Rounding, Trigonometric};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
 use crate::record::record;
-use recurrence::{Polynomial, Waves, aside, finish, start, step, whole};
+use recurrence::{Polynomial, Waves, by_near_angle, finish, start, step, whole};
 
 /// The value, negated for odd degrees.
 #[inline(always)]
@@ -278,7 +278,7 @@ macro_rules! polynomials {
             }
             #[inline(always)]
             fn eval_partial(x: [V; 2], (): ()) -> (V, V::Mask) {
-                aside::<V, $name>(x)
+                by_near_angle::<V, $name>(x)
             }
         }
         record! { $name $call, $inputs within 4096 or 2e-5: float |[$x, $n], []| $reference }

@@ -54,11 +54,12 @@ impl fmt::Display for Violation {
 /// Lines that a source file may have before its tests.
 pub const MAX_LINES: usize = 600;
 
-/// Columns that a line of a source file may have, in comments, strings and macro bodies, too, which rustfmt leaves alone.
+/// Columns that a line of a source file may have, in comments, strings and macro bodies, too, which rustfmt leaves
+/// alone.
 pub const MAX_COLUMNS: usize = 120;
 
-/// What implements the operator table may have longer lines, as may the macros `__FAMILY_rows!` with its rows, as long as
-/// a row is one line.
+/// What implements the operator table may have longer lines, as may the macros `__FAMILY_rows!` with its rows, as long
+/// as a row is one line.
 const WIDE: [&str; 3] = ["ops/src/table", "src/operators.rs", "src/selection.rs"];
 
 /// Names that say nothing about what is in a file.

@@ -19,7 +19,9 @@
 //! ```
 
 mod apply;
+mod reduce;
 mod view;
 
-pub use apply::{ForeignIter, ForeignPlan, accumulate, fold, map1, map2, map3, update};
+pub use apply::{ForeignIter, ForeignPlan, map1, map2, map3};
+pub use reduce::{accumulate, fold, update};
 pub use view::{ForeignView, ForeignViewMut};

@@ -31,9 +31,9 @@ pub struct ForeignViewMut<'a, T: Element> {
     memory: PhantomData<&'a mut [T::Stored]>,
 }
 
-// SAFETY: F1: it is a `&[T::Stored]` with a geometry, and those are Sync.
+// SAFETY: F1: it is a `&[T::Stored]` with a geometry, and `T::Stored` is Sync.
 unsafe impl<T: Element> Send for ForeignView<'_, T> {}
-// SAFETY: as above.
+// SAFETY: F1: it is a `&[T::Stored]` with a geometry, and those are Sync.
 unsafe impl<T: Element> Sync for ForeignView<'_, T> {}
 // SAFETY: F2: it is a `&mut [T::Stored]` with a geometry, and `T::Stored` is Send.
 unsafe impl<T: Element> Send for ForeignViewMut<'_, T> {}

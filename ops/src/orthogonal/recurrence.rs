@@ -144,9 +144,9 @@ pub(super) fn finish<V: Real>([_, q, steps]: [V; 3]) -> (V, V::Mask) {
     (q, steps.gt(V::from_i64(BY_ANGLE)))
 }
 
-/// The polynomial where it is computed by a near angle; or something else and the mask does not hold.
+/// The polynomial where it is computed by a near angle. Elsewhere the value means nothing, and the mask is false.
 #[inline(always)]
-pub(super) fn aside<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> (V, V::Mask) {
+pub(super) fn by_near_angle<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> (V, V::Mask) {
     let (x, (n, _)) = (P::argument(x), degree(n));
     let (value, holds) = P::by_angle::<Near>(x, n);
     (value, holds & P::is_by_angle(x, n))

@@ -1,5 +1,5 @@
-//! Rows against operators, at compile time: a row whose arguments or results are not those of its operator does not build,
-//! and the error is at the row.
+//! Rows against operators, at compile time: a row whose arguments or results are not those of its operator does not
+//! build, and the error is at the row.
 
 use crate::pointwise::{Here, Pointwise, PointwiseFn};
 use monomorph_core::Meta;
@@ -10,9 +10,9 @@ pub const fn agrees(returns: usize, outputs: usize) {
     assert!(returns == outputs, "the row returns another number of tensors than its operator has outputs");
 }
 
-/// A formula whose operator takes the arguments `Args`. A trait of the formula itself, so that an error points at what the
-/// author of the row wrote, and not at a type that a macro did. Meta tensors stand for those of any device, because every
-/// operator runs on them.
+/// A formula whose operator takes the arguments `Args`. A trait of the formula itself, so that an error points at what
+/// the author of the row wrote, and not at a type that a macro did. Meta tensors stand for those of any device, because
+/// every operator runs on them.
 pub trait Takes<Args> {
     /// The number of outputs of the operator.
     const OUTPUTS: usize;

@@ -1,5 +1,5 @@
-//! The kernels of rows that are composed of other operators: which key they are registered at, and the forms that follow from the
-//! functional one. Owns the expansion; the functions are in [`composite`](crate::composite).
+//! The kernels of rows that are composed of other operators: which key they are registered at, and the forms that
+//! follow from the functional one. Owns the expansion; the functions are in [`composite`](crate::composite).
 
 use super::schemas::squeeze;
 use crate::composite::derived;
@@ -94,8 +94,8 @@ macro_rules! __composed {
     };
 }
 
-/// A composed kernel: a closure that reads arguments off the stack by schema type, and hands them on with what it calls other operators
-/// with. Arguments have the names of the row, so that one of another type is an error at the row.
+/// A composed kernel: a closure that reads arguments off the stack by schema type, and hands them on with what it calls
+/// other operators with. Arguments have the names of the row, so that one of another type is an error at the row.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __composed_function {

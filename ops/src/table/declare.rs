@@ -1,10 +1,12 @@
-//! The text of rows, read at compile time: defaults of another kind than their argument, defaults that are no suffix, alias
-//! annotations that do not go with what the row is. The panic of a constant is a compile error at the row, and names the argument.
+//! The text of rows, read at compile time: defaults of another kind than their argument, defaults that are no suffix,
+//! alias annotations that do not go with what the row is. The panic of a constant is a compile error at the row, and
+//! names the argument.
 //!
-//! Only what the types of the operator cannot tell is read here; those are compared in `agree.rs`, and the grammar belongs to the
-//! parser of schemas.
+//! Only what the types of the operator cannot tell is read here; those are compared in `agree.rs`, and the grammar
+//! belongs to the parser of schemas.
 
-/// Checks the text of one row: its kind, its name, and what stands in the parentheses of its arguments and of its results.
+/// Checks the text of one row: its kind, its name, and what stands in the parentheses of its arguments and of its
+/// results.
 pub const fn declares(kind: &str, name: &str, args: &str, rets: &str) {
     let (name, args, rets) = (Text::of(name), Text::of(args), Text::of(rets));
     defaults(name, args);
@@ -258,8 +260,9 @@ const fn fits_base(base: Text<'_>, default: Text<'_>) -> bool {
     word && (base.is("ScalarType") || base.is("Layout") || base.is("MemoryFormat"))
 }
 
-/// A row of geometries says that its results are views of its first argument; one of a structured operator says nothing, because its
-/// forms do; one written by hand names in its results only sets of its arguments. Writes are marked in the forms that write.
+/// A row of geometries says that its results are views of its first argument; one of a structured operator says
+/// nothing, because its forms do; one written by hand names in its results only sets of its arguments. Writes are
+/// marked in the forms that write.
 const fn aliases(kind: &str, name: Text<'_>, args: Text<'_>, rets: Text<'_>) {
     let kind = Text::of(kind);
     let (first, _) = args.split_item();

@@ -1,4 +1,5 @@
-//! The typed forms of a row: free functions, and methods through a trait of the same name, so that one `use` brings both.
+//! The typed forms of a row: free functions, and methods through a trait of the same name, so that one `use` brings
+//! both.
 
 /// Expands the table into functions and method traits.
 #[doc(hidden)]
@@ -26,8 +27,8 @@ macro_rules! __typed_row {
     };
 }
 
-/// Calls `$to! { context.. : op (Operator) {forms} }` for a row whose formula or fold is the operator of a template; other
-/// rows pass through.
+/// Calls `$to! { context.. : op (Operator) {forms} }` for a row whose formula or fold is the operator of a template;
+/// other rows pass through.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __row_forms {

@@ -1,13 +1,13 @@
-//! The boxed kernels of a row's forms: closures that read arguments off the stack by schema type and call the typed operator. Owns their
-//! expansion; the reading is in `stack.rs`, the other door in `unboxed.rs`.
+//! The boxed kernels of a row's forms: closures that read arguments off the stack by schema type and call the typed
+//! operator. Owns their expansion; the reading is in `stack.rs`, the other door in `unboxed.rs`.
 
 use crate::copies::clone_tensor;
 use monomorph_core::{AnyTensor, Device, Geometry, IValue, MemoryFormat, Result, Tensor, list};
 use smallvec::{SmallVec, smallvec};
 
-/// The boxed kernel of one form on one device: a closure without captures. Arguments are read where they lie on the stack, and
-/// what is written lies there too. Arguments of hand-written functions have the names of the row, so that one of another type is
-/// an error at the row.
+/// The boxed kernel of one form on one device: a closure without captures. Arguments are read where they lie on the
+/// stack, and what is written lies there too. Arguments of hand-written functions have the names of the row, so that
+/// one of another type is an error at the row.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kernel {

@@ -5,8 +5,8 @@
 pub struct Row {
     /// The name of its functional form, such as `add.Tensor`.
     pub name: String,
-    /// How it is defined: `formula`, `fold`, `template`, `op`, `view`, `views`, `hand`, `itself`, `copying`, `moving`, `implicit`, `explicit`,
-    /// `nonfunctional`, `redirect` or `alias`.
+    /// How it is defined: `formula`, `fold`, `template`, `op`, `view`, `views`, `hand`, `itself`, `copying`, `moving`,
+    /// `implicit`, `explicit`, `nonfunctional`, `redirect` or `alias`.
     pub kind: &'static str,
     /// The path of its definition.
     pub definition: String,

@@ -1,5 +1,5 @@
-//! The operator table: one row per overload, from which functions, methods, in-place and out= forms, meta functions, boxed
-//! kernels and their definitions come. A row is
+//! The operator table: one row per overload, from which functions, methods, in-place and out= forms, meta functions,
+//! boxed kernels and their definitions come. A row is
 //!
 //! ```text
 //! { [name.overload] (schema arguments) -> (schema returns) : kind (what it is) {
@@ -22,13 +22,14 @@
 //! | `redirect` | another operator's name: `redirect (cat)` for `concat` | each that the other has |
 //! | `alias` | the same for an [`Operator`](monomorph_core::structured::Operator): `alias (mul = Op<MulFn>)` | as `op` |
 //!
-//! `or_explicit (function);` among the forms, or `or_implicit`, `or_nonfunctional`, gives the devices that have no kernel of the row
-//! one that is [composed](crate::composite), in its functional, in-place and out= forms.
+//! `or_explicit (function);` among the forms, or `or_implicit`, `or_nonfunctional`, gives the devices that have no
+//! kernel of the row one that is [composed](crate::composite), in its functional, in-place and out= forms.
 //!
-//! `copy` is the form of a view that copies it, `copyout` the out= form of that, `copyinto` one that keeps the sizes and dtypes of
-//! its outputs; `autoout` is an out= form made of the functional one: compute, resize, copy. A form whose Rust name is `-` is called by
-//! name only. A row whose schema does not fit the Rust signature of what it names does not compile, nor does one with a default
-//! of another kind than its argument, or with alias annotations that do not go with what it is.
+//! `copy` is the form of a view that copies it, `copyout` the out= form of that, `copyinto` one that keeps the sizes
+//! and dtypes of its outputs; `autoout` is an out= form made of the functional one: compute, resize, copy. A form whose
+//! Rust name is `-` is called by name only. A row whose schema does not fit the Rust signature of what it names does
+//! not compile, nor does one with a default of another kind than its argument, or with alias annotations that do not go
+//! with what it is.
 
 mod agree;
 mod composed;

@@ -4,9 +4,9 @@
 /// Walks the arguments of a schema.
 ///
 /// `__schema_args! { @walk $mode no $callback {context} ([] {}) args.. , }` calls
-/// `$callback! { {context} [ (arg Tensor this) (arg Scalar alpha) .. ] { (Tensor this) (Scalar alpha) .. } }`: all arguments,
-/// then those that are parameters of the generated function. In mode `short`, keyword-only arguments that have a default are
-/// `(fixed TYPE default)` in the first list and not in the second.
+/// `$callback! { {context} [ (arg Tensor this) (arg Scalar alpha) .. ] { (Tensor this) (Scalar alpha) .. } }`: all
+/// arguments, then those that are parameters of the generated function. In mode `short`, keyword-only arguments that
+/// have a default are `(fixed TYPE default)` in the first list and not in the second.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __schema_args {

@@ -1,5 +1,5 @@
-//! The entries of rows in a library: one definition for each form that has a name, with its kernels. Owns which form gets which schema
-//! and kernel; both are made elsewhere (`schemas.rs`, `kernels.rs`, `composed.rs`).
+//! The entries of rows in a library: one definition for each form that has a name, with its kernels. Owns which form
+//! gets which schema and kernel; both are made elsewhere (`schemas.rs`, `kernels.rs`, `composed.rs`).
 
 use super::composed::{Composed, define_composed, register_otherwise};
 use super::schemas::{Text, squeeze};
@@ -17,7 +17,8 @@ pub struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// A form whose schema `schema` makes of the text of the row; `completed_by` is the name of the form that completes it.
+    /// A form whose schema `schema` makes of the text of the row; `completed_by` is the name of the form that completes
+    /// it.
     pub fn new<D: Device>(
         text: Text<'a>,
         schema: fn(Text<'_>) -> Schema,
@@ -28,7 +29,8 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Where the forms of a row go: a library that defines them, or one that adds kernels of another device to their definitions.
+/// Where the forms of a row go: a library that defines them, or one that adds kernels of another device to their
+/// definitions.
 pub trait Entry {
     /// Enters a row with the kernels of each device: for all devices the same forms, in the same order.
     fn enter(&mut self, devices: Vec<Vec<Form<'_>>>) -> Result<()>;
@@ -106,8 +108,8 @@ fn backend(kind: DeviceKind) -> Result<Backend> {
     Ok(Backend::of(kind).ok_or(DispatchError::NoBackend { kind: kind.0 })?)
 }
 
-/// Defines one form of a row with a kernel for each device. Operators of the table enter devices and compare them themselves,
-/// in every form.
+/// Defines one form of a row with a kernel for each device. Operators of the table enter devices and compare them
+/// themselves, in every form.
 fn define<'a>(library: &mut Library, first: Form<'a>, others: impl Iterator<Item = Form<'a>>) -> Result<()> {
     let flags = Flags { device_guard: false, device_check: false, ..Flags::default() };
     let mut definition = Definition::new((first.schema)(first.text)).with_flags(flags);
@@ -126,8 +128,8 @@ pub fn out_form<'a>(kind: &str, forms: &[(&str, &'a str)]) -> Option<&'a str> {
     out.filter(|_| kind == "op").map(|(_, name)| *name)
 }
 
-/// The forms of one row that have a name of their own in the table, entered in a library with one kernel for each device. An error leaves
-/// the enclosing function.
+/// The forms of one row that have a name of their own in the table, entered in a library with one kernel for each
+/// device. An error leaves the enclosing function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __register_row {

@@ -1,7 +1,8 @@
 //! All rows: the families one after another.
 
-/// Calls `$macro! { family rows context }` for each family, where `rows!` is the macro of the crate that has its rows. What is expanded in
-/// a module of each family is numbered by the compiler in that module, so that a row more is no change to other families.
+/// Calls `$macro! { family rows context }` for each family, where `rows!` is the macro of the crate that has its rows.
+/// What is expanded in a module of each family is numbered by the compiler in that module, so that a row more is no
+/// change to other families.
 #[macro_export]
 macro_rules! for_each_family {
     ($macro:ident $($context:tt)*) => {
@@ -57,8 +58,8 @@ macro_rules! __families {
     };
 }
 
-/// The families whose operators need of a device its memory and its copy: factories, copies and views. A row of theirs that is written by
-/// hand asks for no more than [`Fills`](crate::fill::Fills).
+/// The families whose operators need of a device its memory and its copy: factories, copies and views. A row of theirs
+/// that is written by hand asks for no more than [`Fills`](crate::fill::Fills).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __memory_families {

@@ -1,4 +1,5 @@
-//! The schemas of a row's forms, from the text of the row. Owns what each form adds to that text; the grammar is the parser's.
+//! The schemas of a row's forms, from the text of the row. Owns what each form adds to that text; the grammar is the
+//! parser's.
 
 use monomorph_core::schema::Schema;
 
@@ -76,11 +77,11 @@ pub(super) fn squeeze(name: &str) -> String {
     name.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Rows are written by hand and every schema of the table is compared with PyTorch's list in a test, so a row that does not
-/// parse never leaves the workshop.
+/// Rows are written by hand and every schema of the table is compared with PyTorch's list in a test, so a row that does
+/// not parse never leaves the workshop.
 fn parse(text: &str) -> Schema {
-    // The tokens of a row are printed with a space behind the sign of a number, and PyTorch quotes with what Rust has for
-    // characters only.
+    // The tokens of a row are printed with a space behind the sign of a number, and PyTorch quotes with what Rust has
+    // for characters only.
     match Schema::parse(&text.replace("= - ", "= -").replace('"', "'")) {
         Ok(schema) => schema,
         Err(error) => unreachable!("a row of the operator table does not parse: {error}"),

@@ -1,5 +1,5 @@
-//! The arguments of a boxed call where they lie on the stack: reading them by schema type, lending those that are written, and leaving
-//! results in their place. Owns the passage; what is called in between is the kernel's.
+//! The arguments of a boxed call where they lie on the stack: reading them by schema type, lending those that are
+//! written, and leaving results in their place. Owns the passage; what is called in between is the kernel's.
 
 use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, ErrorKind, Geometry, IValue, Result, Stack, Tensor};
 use smallvec::SmallVec;
@@ -86,7 +86,8 @@ pub fn finish(stack: &mut Stack, count: usize, results: impl IntoIterator<Item =
     stack.extend(results);
 }
 
-/// Leaves the first of the last `count` values, a tensor or a number, as the result of the call that they were the arguments of.
+/// Leaves the first of the last `count` values, a tensor or a number, as the result of the call that they were the
+/// arguments of.
 pub fn keep_first<D: Device>(stack: &mut Stack, count: usize) -> Result<()> {
     stack.truncate(stack.len() + 1 - count);
     let first = stack.last_mut().filter(|value| !matches!(value, IValue::Tensor(_)));
