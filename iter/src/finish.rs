@@ -2,7 +2,7 @@
 //! whether the operands may be walked from several threads.
 
 use crate::config::View;
-use crate::order::{Fast, broadcast_stride};
+use crate::order::{FastSetup, broadcast_stride};
 use crate::plan::Plan;
 use crate::tensor_iter::TensorIter;
 use monomorph_core::overlap::{self, Internal};
@@ -34,7 +34,7 @@ pub(crate) fn finish<'v>(
         let views: SmallVec<[View<'_>; 4]> = (0..n).map(&view).collect();
         overlapping(&views, iter.noutputs, &plan.shape, iter.reduction)
     };
-    if plan.fast != Fast::No && plan.uniform {
+    if plan.fast != FastSetup::No && plan.real_strides {
         // All operands are dense in one order: one dimension, whatever that order is.
         iter.shape.clear();
         if !plan.shape.is_empty() {

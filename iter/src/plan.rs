@@ -20,7 +20,7 @@ use crate::config::{Config, View};
 use crate::fast;
 use crate::finish;
 use crate::operand::{Op, Replaced};
-use crate::order::{self, Fast};
+use crate::order::{self, FastSetup};
 use crate::ordered;
 use crate::tensor_iter::{Fixed, TensorIter};
 use crate::types;
@@ -39,9 +39,9 @@ pub const MAX_ELEMENTS: usize = 1 << 40;
 pub(crate) struct Plan {
     /// The broadcast shape, outermost first.
     pub(crate) shape: Dims,
-    pub(crate) fast: Fast,
-    /// Every operand is really laid out as it seems.
-    pub(crate) uniform: bool,
+    pub(crate) fast: FastSetup,
+    /// The strides that decided order and layout are those of the operands, not of copies that PyTorch would make.
+    pub(crate) real_strides: bool,
     /// No output exists: what is written is reached by nothing else.
     pub(crate) fresh: bool,
     /// The strides of new and resized outputs; none for row-major or `format`.
@@ -196,22 +196,22 @@ fn plan(
     }
 
     let fast = order::fast_setup(ops, store, flags, same);
-    let uniform = ops.iter().all(|op| !op.has_layout() || op.is_as_it_seems(store));
+    let real_strides = ops.iter().all(|op| !op.has_layout() || op.is_as_it_seems(store));
     iter.perm = match fast {
-        Fast::No => order::sorted_order(ops, store, &shape, flags),
-        _ if uniform => SmallVec::new(),
+        FastSetup::No => order::sorted_order(ops, store, &shape, flags),
+        _ if real_strides => SmallVec::new(),
         _ => order::implied_order(fast, &shape, &ops[ops.len() - 1], store),
     };
     let hint = match fast {
-        Fast::No => order::output_strides(&iter.perm, &shape),
-        Fast::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
-        Fast::Contiguous | Fast::ChannelsLast => None,
+        FastSetup::No => order::output_strides(&iter.perm, &shape),
+        FastSetup::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
+        FastSetup::Contiguous | FastSetup::ChannelsLast => None,
     };
     let (hint, fast_format) = match config.outputs_like.and_then(|input| ops.get(noutputs.saturating_add(input))) {
         Some(input) if input.view.sizes == shape.as_slice() => {
             (Some(strides::preserve_strides(input.view.sizes, input.order_strides(store))), false)
         }
-        _ => (hint, fast == Fast::ChannelsLast),
+        _ => (hint, fast == FastSetup::ChannelsLast),
     };
     let fix = |op: &Op<'_>| Fixed { dtype: op.view.dtype, loop_dtype: op.target, conj: op.view.conj, neg: op.view.neg };
     iter.operands.clear();
@@ -220,7 +220,7 @@ fn plan(
     iter.reduction = flags.is_reduction;
     Ok(Plan {
         fast,
-        uniform,
+        real_strides,
         fresh: !ops[..noutputs].iter().any(|op| op.defined),
         hint,
         format: fast_format.then_some(MemoryFormat::ChannelsLast),

@@ -62,9 +62,9 @@ pub(crate) trait Pattern: Sized {
 }
 
 /// One number in every place.
-pub(crate) struct Uniform<'a>(pub(crate) &'a [i64], pub(crate) Scalar);
+pub(crate) struct ConstantPattern<'a>(pub(crate) &'a [i64], pub(crate) Scalar);
 
-impl Pattern for Uniform<'_> {
+impl Pattern for ConstantPattern<'_> {
     fn sizes(&self, dtype: DType) -> Result<Dims> {
         self.1.check_fits(dtype, "fill_value")?;
         Ok(Dims::from_slice(self.0))

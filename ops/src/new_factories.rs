@@ -3,7 +3,7 @@
 
 use crate::factory::{empty, empty_strided, full};
 use crate::fill::Fills;
-use crate::generate::{Pattern, Uniform};
+use crate::generate::{ConstantPattern, Pattern};
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{
     DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Scalar, Tensor, observe,
@@ -161,7 +161,7 @@ pub fn empty_permuted_out<D: Device>(size: &[i64], physical_layout: &[i64], out:
 }
 
 fn new_full_of<D: Device>(size: &[i64], value: Scalar, out: &mut Tensor<D>) -> Result<()> {
-    Uniform(size, value).write(out)
+    ConstantPattern(size, value).write(out)
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

@@ -29,7 +29,7 @@ pub use formula::{
     Common, In, Magnitude, Map, MaskAndTwo, Number, Numbers, Operands, OutOf, OutputKind, Outputs, Params, ParamsOf,
     PointwiseFn, Same, Truth,
 };
-pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
+pub use fused::{AndMembership, Both, Chain, ChainArgs, Fed, Intersect, Joined, Runs, Then, ThenFn};
 pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
 pub(crate) use op::stored;
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};

@@ -23,7 +23,7 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
         acc
     }
     #[inline(always)]
-    fn nothing() {}
+    fn identity() {}
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

@@ -25,7 +25,7 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
         at
     }
     #[inline(always)]
-    fn nothing() {}
+    fn identity() {}
 }
 
 /// The rows of this family; see [`op_table!`](crate::op_table!).

@@ -1,10 +1,10 @@
 //! The reduction template: a fold over the value algebra becomes an operator in every form. Owns what folds, their
 //! accumulators and results are, and the meta function that all reductions share.
 //!
-//! A fold says four things: the accumulator of one element, how two accumulators merge, what an accumulator means in
-//! the end, and the accumulator of nothing (or that there is none). What the accumulators are is said in the
-//! declaration, as a kind: `Common` is an element, `Widened` what elements are summed in, and so on. Devices choose the
-//! order of merging, so it must be associative and commutative up to rounding.
+//! A fold is four functions: the accumulator of one element, the merge of two accumulators, the results of an
+//! accumulator, and the identity, which is the accumulator of no element (or there is none). The declaration says what
+//! accumulators are, as a kind: `Common` is an element, `Widened` the wider type that elements are summed in, and so
+//! on. Devices choose the order of merges, so `merge` must be associative and commutative up to rounding.
 //!
 //! ```
 //! use monomorph_ops::algebra::{Ordered, Value};
@@ -23,7 +23,7 @@
 //!     fn finish(acc: V, _: X) -> V {
 //!         acc
 //!     }
-//!     fn nothing() {}
+//!     fn identity() {}
 //! }
 //! ```
 //!
@@ -53,7 +53,7 @@ pub use aminmax::AminmaxFn;
 pub use any::AnyFn;
 pub use argmax::ArgmaxFn;
 pub use args::{Dim, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype};
-pub use fold::{AccumulatorOf, Fold, Index, NothingOf, ReduceFn, ResultKind, Results, ResultsOf, Two};
+pub use fold::{AccumulatorOf, Fold, IdentityOf, Index, ReduceFn, ResultKind, Results, ResultsOf, Two};
 pub use mean::MeanFn;
 pub use op::{Reduce, ReducePlan};
 pub use rule::{ReduceRule, TypedRule};

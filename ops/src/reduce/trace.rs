@@ -22,7 +22,7 @@ pub struct Recording {
     /// Of an accumulator and the number of its elements: the results.
     pub finish: Function,
     /// The accumulator of no element, if there is one.
-    pub nothing: Option<Function>,
+    pub identity: Option<Function>,
 }
 
 /// The accumulator of a recording of a fold on `C`.
@@ -109,8 +109,8 @@ where
     Sym<C>: Value<Mask = Sym<bool>>,
     F: Fold<Sym<C>, Sym<i64>, Accumulator: SymAccumulator<C>, Results: SymResults<C>>,
 {
-    let nothing = trace(|t| {
-        if let Some(acc) = F::Identity::optional(F::nothing()) {
+    let identity = trace(|t| {
+        if let Some(acc) = F::Identity::optional(F::identity()) {
             F::Accumulator::output(t, acc);
         }
     });
@@ -137,7 +137,7 @@ where
         })
         .ok()?,
         // A recording without an output is of a fold that has none.
-        nothing: nothing.ok(),
+        identity: identity.ok(),
     })
 }
 
@@ -231,7 +231,7 @@ mod tests {
         assert!(text(&sum.four).contains("k_add_f32(") && text(&sum.four).contains("k_widen_f32("));
         assert!(text(&sum.merge).contains("k_f64 f(k_f64 x0, k_f64 x1)"), "{}", text(&sum.merge));
         assert!(text(&sum.finish).contains("k_narrow_f32("));
-        assert!(sum.nothing.is_some_and(|nothing| text(&nothing).contains("return 0e0;")));
+        assert!(sum.identity.is_some_and(|identity| text(&identity).contains("return 0e0;")));
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(argmax.one.outputs().collect::<Vec<_>>(), [DType::I16, DType::I64]);
         assert_eq!(argmax.merge.inputs(), [DType::I16, DType::I64, DType::I16, DType::I64]);
         assert_eq!(argmax.finish.outputs().collect::<Vec<_>>(), [DType::I64]);
-        assert_eq!(argmax.nothing, None);
+        assert_eq!(argmax.identity, None);
         assert!(symbolic::<ArgmaxFn>(DType::C64).is_none() && symbolic::<AnyFn>(DType::C64).is_some());
     }
 }

@@ -99,7 +99,8 @@ impl Chunks<'_> {
         let [first, second] = self.kernels.parts;
         for (from, to, part) in [(lanes.first, transposed.first, first), (lanes.second, transposed.second, second)] {
             if part > 0 {
-                // SAFETY: V1, V2: both have room for so many parts, which were filled, and lie apart.
+                // SAFETY: both runs have room for `row * width` parts, which is no more than BATCH_LANES; those of
+                // `from` were just written; both are this function's own, and lie apart.
                 unsafe { self.stager.transpose(from, row, width, to, part) };
             }
         }

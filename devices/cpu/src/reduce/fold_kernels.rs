@@ -98,7 +98,7 @@ where
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
     F: Fold<On<C, Portable>, On<i64, Portable>, Accumulator: AccumulatorAt<C, Portable>>,
 {
-    let acc = <F as Fold<On<C, Portable>, On<i64, Portable>>>::nothing();
+    let acc = <F as Fold<On<C, Portable>, On<i64, Portable>>>::identity();
     if let Some(acc) = F::Identity::optional::<Acc<F, C, Portable>>(acc) {
         // SAFETY: lane 0 is in bounds, aligned, and nobody else uses it (A2).
         unsafe { lanes.set(0, acc) };

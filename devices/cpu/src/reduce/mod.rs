@@ -69,7 +69,7 @@
 //!     fn finish(_: On<i64, Avx2>, _: On<i64, Avx2>) -> On<f32, Avx2> {
 //!         On::new(0.0)
 //!     }
-//!     fn nothing() {}
+//!     fn identity() {}
 //! }
 //! ```
 

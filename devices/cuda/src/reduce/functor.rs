@@ -145,7 +145,7 @@ impl Reduction {
                 "const Acc &a, const Acc &b".to_owned(),
                 format!("{}, {}", of("a"), of("b")),
             ),
-            ("nothing", recording.nothing.as_ref(), String::new(), String::new()),
+            ("nothing", recording.identity.as_ref(), String::new(), String::new()),
         ];
         let mut text = recording.finish.c_source(&format!("{name}_finish"));
         let mut body = String::new();

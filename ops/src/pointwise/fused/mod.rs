@@ -14,7 +14,7 @@
 
 mod formula;
 
-pub use formula::{Both, Fed, Intersect, Joined, Meet, ThenFn};
+pub use formula::{AndMembership, Both, Fed, Intersect, Joined, ThenFn};
 
 use super::formula::{Common, Operands, Params, PointwiseFn};
 use super::op::{self, Here, Pointwise, PointwiseInputs};
