@@ -1,5 +1,5 @@
-//! An operator of one's own: a formula and a row, and it has every form that the library's operators have. Owns no kernel
-//! and no unsafe code.
+//! An operator of one's own: a formula and a row, and it has every form that the library's operators have. Owns no
+//! kernel and no unsafe code.
 //!
 //! `cargo run --release --example custom_op`
 

@@ -1,5 +1,5 @@
-//! TensorIter over memory that another library owns: arrays of `ndarray` are iterated, broadcast and reduced where they lie.
-//! Copies nothing and needs no unsafe code.
+//! TensorIter over memory that another library owns: arrays of `ndarray` are iterated, broadcast and reduced where they
+//! lie. Copies nothing and needs no unsafe code.
 //!
 //! `cargo run --release --example foreign_memory`
 
@@ -8,8 +8,8 @@ use monomorph::core::Element;
 use monomorph::iter::foreign::{ForeignView, ForeignViewMut, accumulate, fold, map2};
 use ndarray::{Array, ArrayView, Dimension, array, s};
 
-/// A view of `owner` as an operand. Its place is an offset into the owner's memory, so the bounds are checked, and a view of
-/// some other array would be an error or wrong numbers, never a stray read.
+/// A view of `owner` as an operand. Its place is an offset into the owner's memory, so the bounds are checked, and a
+/// view of some other array would be an error or wrong numbers, never a stray read.
 fn operand<'a, T: Element<Stored = T>, O: Dimension, D: Dimension>(
     owner: &'a Array<T, O>,
     view: &ArrayView<'_, T, D>,
@@ -47,7 +47,8 @@ fn main() -> Result<()> {
     println!("column sums {sums:?}");
     assert_eq!(sums, [9.0, 7.0, 5.0]);
 
-    // One number from a transposed, stepped view; several threads where it is large, the same answer for any number of them.
+    // One number from a transposed, stepped view; several threads where it is large, the same answer for any number of
+    // them.
     let stepped = a.slice(s![.., ..;2]).reversed_axes();
     let largest = fold(operand(&a, &stepped)?, || f32::MIN, f32::max, f32::max)?;
     println!("largest of the outer columns {largest}");

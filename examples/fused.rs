@@ -1,5 +1,5 @@
-//! Operators fused into one: relu(a · b + c) in one pass over memory, with every form that an operator has and the bits that the
-//! operators give in turn. Owns no formula and no unsafe code.
+//! Operators fused into one: relu(a · b + c) in one pass over memory, with every form that an operator has and the bits
+//! that the operators give in turn. Owns no formula and no unsafe code.
 //!
 //! `cargo run --release --example fused`
 
@@ -27,7 +27,8 @@ fn main() -> Result<()> {
     let turns = relu(&add(&mul(&a, &row)?, &a)?)?;
     assert_eq!(fused.to_vec::<f32>()?, turns.to_vec::<f32>()?);
 
-    // Other dtypes promote as they do in turn: int32 · float32 is float32, and float64 makes the sum and all behind it that.
+    // Other dtypes promote as they do in turn: int32 · float32 is float32, and float64 makes the sum and all behind it
+    // that.
     let integers = Tensor::<Cpu>::from_slice(&[1i32, 2, 3], &[3])?;
     let (single, double) =
         (Tensor::<Cpu>::from_slice(&[0.1f32; 3], &[3])?, Tensor::<Cpu>::from_slice(&[0.1f64; 3], &[3])?);

@@ -1,4 +1,5 @@
-//! The Iris measurements standardised: broadcasting, out=, in-place through a view, a dry run on meta tensors, an error.
+//! The Iris measurements standardised: broadcasting, out=, in-place through a view, a dry run on meta tensors, an
+//! error.
 //!
 //! `cargo run --release --example quickstart`
 

@@ -1,5 +1,5 @@
-//! A program with three operators: it registers what it calls, and nothing else of the table is linked. Owns a dispatcher of its
-//! own; the shared one, which has everything, is not touched.
+//! A program with three operators: it registers what it calls, and nothing else of the table is linked. Owns a
+//! dispatcher of its own; the shared one, which has everything, is not touched.
 //!
 //! `cargo run --profile small --example selective`
 

@@ -1,8 +1,8 @@
 //! PyTorch's tensor operators for Rust: one definition, every form, exact semantics.
 //!
-//! Operators are functions and methods of the same name: `use monomorph::add` brings both [`add`](fn@add) and its method.
-//! Each has the forms that PyTorch gives it: functional (`add`), in-place (`add_`), out= (`add_out`), shapes only
-//! ([`meta::add`]), prepared ([`prepared::add`]) and boxed by name ([`call`]).
+//! Operators are functions and methods of the same name: `use monomorph::add` brings both [`add`](fn@add) and its
+//! method. Each has the forms that PyTorch gives it: functional (`add`), in-place (`add_`), out= (`add_out`), shapes
+//! only ([`meta::add`]), prepared ([`prepared::add`]) and boxed by name ([`call`]).
 //!
 //! ```
 //! use monomorph::{Cpu, Tensor, add, mul_};
@@ -37,8 +37,8 @@ pub use monomorph_ops::{Op, algebra, meta, pointwise, prepared};
 
 use std::sync::LazyLock;
 
-/// Every operator of the table by name, with kernels for the CPU and for meta tensors. Libraries can add operators and kernels
-/// to it while the program runs: see [`Dispatcher::library`].
+/// Every operator of the table by name, with kernels for the CPU and for meta tensors. Libraries can add operators and
+/// kernels to it while the program runs: see [`Dispatcher::library`].
 pub fn dispatcher() -> &'static Dispatcher {
     struct InTree {
         dispatcher: Dispatcher,

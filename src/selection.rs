@@ -1,5 +1,5 @@
-//! Parts of the operator table, chosen at compile time: a program that registers three operators contains the kernels of three, and
-//! a device of another crate gets what it can run. Owns the choosing; the rows are `monomorph_ops`'s.
+//! Parts of the operator table, chosen at compile time: a program that registers three operators contains the kernels
+//! of three, and a device of another crate gets what it can run. Owns the choosing; the rows are `monomorph_ops`'s.
 
 use crate::{Cpu, Library, Meta, Result};
 use monomorph_core::Device;
@@ -9,7 +9,8 @@ use monomorph_ops::table::{self, Declared, DeviceKernels, Entry, RunsOn};
 
 pub use monomorph_ops::table::{Forms, Row, name};
 
-/// Defines every operator of the table in a library of the namespace `aten`, for a dispatcher of one's own; on an error, none.
+/// Defines every operator of the table in a library of the namespace `aten`, for a dispatcher of one's own; on an
+/// error, none.
 ///
 /// # Errors
 ///
@@ -47,8 +48,9 @@ pub fn add<R: RunsOn<D>, D: Device>(library: &mut Library, forms: Forms) -> Resu
     table::add(library, &[Entry::of::<R>()], DeviceKernels::of::<R, D>(), forms)
 }
 
-/// Adds kernels of the device `D` for all that takes memory and a copy: views and their copies, factories, `clone`, `copy_`,
-/// `fill_`, `reshape`, `to`, `resize_` and their relatives; on an error, none. What is left are the operators that compute.
+/// Adds kernels of the device `D` for all that takes memory and a copy: views and their copies, factories, `clone`,
+/// `copy_`, `fill_`, `reshape`, `to`, `resize_` and their relatives; on an error, none. What is left are the operators
+/// that compute.
 ///
 /// # Errors
 ///
@@ -58,8 +60,9 @@ pub fn register_memory<D: Fills>(library: &mut Library) -> Result<()> {
     library.all_or_none(|library| table::add(library, &monomorph_ops::memory_entries(), kernels, Forms::All))
 }
 
-/// Defines chosen operators of the table in a [`Library`](crate::Library) of the namespace `aten`: each with its in-place and out=
-/// forms, on the CPU and on meta tensors. Only their kernels are linked. Gives a `Result<()>`; on an error, nothing is registered.
+/// Defines chosen operators of the table in a [`Library`](crate::Library) of the namespace `aten`: each with its
+/// in-place and out= forms, on the CPU and on meta tensors. Only their kernels are linked. Gives a `Result<()>`; on an
+/// error, nothing is registered.
 ///
 /// ```
 /// # fn main() -> monomorph::Result<()> {
@@ -71,8 +74,9 @@ pub fn register_memory<D: Fills>(library: &mut Library) -> Result<()> {
 /// # }
 /// ```
 ///
-/// With a device, adds its kernels to operators that are defined elsewhere; it must [execute](monomorph_core::structured::Executes)
-/// them. `out` leaves the functional and in-place forms to dispatch, which completes them for a device of another crate:
+/// With a device, adds its kernels to operators that are defined elsewhere; it must
+/// [execute](monomorph_core::structured::Executes) them. `out` leaves the functional and in-place forms to dispatch,
+/// which completes them for a device of another crate:
 ///
 /// ```ignore
 /// monomorph::register!(&mut library, Arena => "add.Tensor", "mul.Tensor")?;

@@ -1,5 +1,5 @@
-//! How often calls allocate: a meta call of up to five dimensions never, whatever the operator; a functional call once, for
-//! its result, also by name; out=, in-place and prepared calls never.
+//! How often calls allocate: a meta call of up to five dimensions never, whatever the operator; a functional call once,
+//! for its result, also by name; out=, in-place and prepared calls never.
 
 use monomorph::Op;
 use monomorph::core::dispatch::OperatorHandle;
@@ -125,8 +125,8 @@ fn every_form_of_every_formula() {
     monomorph::ops::for_each_kernel! { Pointwise each }
 }
 
-/// By name a call allocates what it does otherwise: its result. Room for the box of a result is what an earlier one left. (A
-/// debug build also takes notes, to compare what was written with what the schema says.)
+/// By name a call allocates what it does otherwise: its result. Room for the box of a result is what an earlier one
+/// left. (A debug build also takes notes, to compare what was written with what the schema says.)
 #[test]
 fn calls_by_name() {
     let is = |count: usize, want: usize| count == want || cfg!(debug_assertions);

@@ -1,5 +1,5 @@
-//! Memory of large tensors, as a program sees it: counted, kept for the next result of its size, limited, emptied, and shared by threads.
-//! One test, because the counts are the process's.
+//! Memory of large tensors, as a program sees it: counted, kept for the next result of its size, limited, emptied, and
+//! shared by threads. One test, because the counts are the process's.
 
 use monomorph::{Cpu, DType, Result, Tensor, add, memory, narrow, ne, sum};
 
@@ -27,7 +27,8 @@ fn large_results_are_counted_kept_limited_and_returned() -> Result<()> {
     let block = live();
     assert!((8 * MIB..=9 * MIB).contains(&block), "{block}");
 
-    // A result's block is kept when it is dropped, and the next of its size has it; what a kept block holds is not seen.
+    // A result's block is kept when it is dropped, and the next of its size has it; what a kept block holds is not
+    // seen.
     let sum = add(&a, 1)?;
     assert_eq!(live(), 2 * block);
     drop(sum);
@@ -64,7 +65,8 @@ fn large_results_are_counted_kept_limited_and_returned() -> Result<()> {
     assert_eq!(memory::empty_cache(), 0);
     assert!(holds(&a, 0));
 
-    // Threads allocate, compute, free each other's, and empty and limit the cache meanwhile; every tensor holds what was written to it.
+    // Threads allocate, compute, free each other's, and empty and limit the cache meanwhile; every tensor holds what
+    // was written to it.
     let (to, from) = std::sync::mpsc::channel::<(Tensor<Cpu>, u8)>();
     std::thread::scope(|scope| {
         for thread in 0..4u8 {

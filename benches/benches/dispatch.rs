@@ -1,4 +1,5 @@
-//! What dispatch adds to a call: the typed call, the same through an unboxed and a boxed handle, and the look-up by name.
+//! What dispatch adds to a call: the typed call, the same through an unboxed and a boxed handle, and the look-up by
+//! name.
 
 use criterion::Criterion;
 use monomorph::{AnyTensor, Cpu, Scalar, Stack, Tensor, add, dispatcher};

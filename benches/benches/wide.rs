@@ -1,8 +1,8 @@
-//! The instruction-set frame against the lane types of `wide`: the figures behind the decision page on `wide`. Owns its own
-//! small kernels, so that both sides compute the same thing.
+//! The instruction-set frame against the lane types of `wide`: the figures behind the decision page on `wide`. Owns its
+//! own small kernels, so that both sides compute the same thing.
 //!
-//! Groups: `op/dtype/layout/size`; a bench is `frame/LEVEL` (plain loop inside the frame of a level), `wide/outside` (lane types
-//! as the build compiles them) or `wide/inside LEVEL` (the same code called inside the frame).
+//! Groups: `op/dtype/layout/size`; a bench is `frame/LEVEL` (plain loop inside the frame of a level), `wide/outside`
+//! (lane types as the build compiles them) or `wide/inside LEVEL` (the same code called inside the frame).
 #![allow(missing_docs, reason = "criterion's macros make public functions without documentation")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

@@ -1,5 +1,6 @@
-//! The calls of this library that are timed against other libraries. An operator that has a typed function here is called
-//! through it; one that has none is called by name, so that a benchmark can be asked for before its operator exists.
+//! The calls of this library that are timed against other libraries. An operator that has a typed function here is
+//! called through it; one that has none is called by name, so that a benchmark can be asked for before its operator
+//! exists.
 
 use crate::fused::relu_mul_add_out;
 use crate::serve::{Task, Work};

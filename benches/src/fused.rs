@@ -1,4 +1,5 @@
-//! The fused operator that is timed against its parts: relu(a · b + c). Compiled here, as it would be in a user's crate.
+//! The fused operator that is timed against its parts: relu(a · b + c). Compiled here, as it would be in a user's
+//! crate.
 
 use monomorph::Op;
 use monomorph::ops::arithmetic::{AddFn, MulFn};

@@ -1,5 +1,5 @@
-//! What the benchmarks share: sizes, layouts, operands and names of groups; the calls of this library that are timed against
-//! other libraries ([`calls`]) and how an engine is asked for them ([`serve`]). Owns no benchmark and no bar.
+//! What the benchmarks share: sizes, layouts, operands and names of groups; the calls of this library that are timed
+//! against other libraries ([`calls`]) and how an engine is asked for them ([`serve`]). Owns no benchmark and no bar.
 #![forbid(unsafe_code)]
 
 pub mod calls;
@@ -49,8 +49,8 @@ impl Layout {
         Layout::ALL.into_iter().find(|layout| layout.name() == name)
     }
 
-    /// Operand `index` of `count` of a call whose result has `sizes`: two dimensions, unless the layout is contiguous. An only
-    /// operand that is broadcast is expanded.
+    /// Operand `index` of `count` of a call whose result has `sizes`: two dimensions, unless the layout is contiguous.
+    /// An only operand that is broadcast is expanded.
     ///
     /// # Errors
     /// Of the views, if the sizes have fewer dimensions.
@@ -89,8 +89,8 @@ pub struct Data {
     pub domain: Domain,
 }
 
-/// Where the numbers of an operand lie, as operators want them. Booleans are either, but above zero true; integers that are not around
-/// zero are 1 to 6.
+/// Where the numbers of an operand lie, as operators want them. Booleans are either, but above zero true; integers that
+/// are not around zero are 1 to 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Domain {
     /// Around zero.
@@ -120,8 +120,8 @@ impl Data {
         to_dtype(&floats, self.dtype, false, true, None).expect("a float becomes any dtype")
     }
 
-    /// Number `i`, which every dtype of the class holds exactly: in floats -4 to 4 in 2¹⁶ steps, or in 2⁸ if they are half as
-    /// wide; in integers -5 to 5, and 0 to 10 where there is no sign.
+    /// Number `i`, which every dtype of the class holds exactly: in floats -4 to 4 in 2¹⁶ steps, or in 2⁸ if they are
+    /// half as wide; in integers -5 to 5, and 0 to 10 where there is no sign.
     pub fn number(self, i: u64, seed: u32) -> f32 {
         let mut hash = (i as u32).wrapping_add(seed.wrapping_mul(0x85EB_CA6B)).wrapping_mul(0x9E37_79B1);
         hash ^= hash >> 15;

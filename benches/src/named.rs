@@ -1,5 +1,5 @@
-//! The arguments of a call by name, as a request writes them: `named:` and words with commas between. Owns the words; what stands for
-//! which argument is decided by who asks.
+//! The arguments of a call by name, as a request writes them: `named:` and words with commas between. Owns the words;
+//! what stands for which argument is decided by who asks.
 //!
 //! ```text
 //! t p u a b        an operand of the request's dtype around zero, above zero, between 0 and 1, above 1; of dtype bool

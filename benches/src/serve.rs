@@ -1,5 +1,5 @@
-//! How an engine, a program that holds one library, is asked for timings: requests are lines on its standard input, each is
-//! answered by one line. Owns the protocol and the digest of an answer; the calls are the engine's.
+//! How an engine, a program that holds one library, is asked for timings: requests are lines on its standard input,
+//! each is answered by one line. Owns the protocol and the digest of an answer; the calls are the engine's.
 //!
 //! ```text
 //! prepare OP DTYPE LAYOUT SIZES FORM   ok, or absent REASON, where the engine has no such call
@@ -62,8 +62,8 @@ pub trait Task {
 /// Pieces that an answer is summed up in.
 const PIECES: usize = 64;
 
-/// Number of elements, and the weighted sums of the elements and of their magnitudes in each piece: enough to see a wrong
-/// element, short enough for a pipe.
+/// Number of elements, and the weighted sums of the elements and of their magnitudes in each piece: enough to see a
+/// wrong element, short enough for a pipe.
 pub fn digest(values: &[f64]) -> String {
     let mut line = values.len().to_string();
     let piece = values.len().div_ceil(PIECES).max(1);

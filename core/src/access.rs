@@ -1,5 +1,5 @@
-//! What a kernel that is written by hand needs of its tensors: their addresses, while they are borrowed. Owns the borrowing of
-//! one call; structured operators have theirs from [`call`](crate::structured::call).
+//! What a kernel that is written by hand needs of its tensors: their addresses, while they are borrowed. Owns the
+//! borrowing of one call; structured operators have theirs from [`call`](crate::structured::call).
 
 use crate::device::Device;
 use crate::error::{ErrorKind, Result};
@@ -9,13 +9,14 @@ use crate::storage::{Header, Held};
 use crate::tensor::{Raw, Tensor};
 use smallvec::SmallVec;
 
-/// The tensors of a hand-written kernel, borrowed: outputs for writing, inputs for reading, and a storage that is both for writing,
-/// once. While this lives the device of the tensors is current and their addresses are good; outputs count as written.
+/// The tensors of a hand-written kernel, borrowed: outputs for writing, inputs for reading, and a storage that is both
+/// for writing, once. While this lives the device of the tensors is current and their addresses are good; outputs count
+/// as written.
 ///
-/// What an address means, the device knows. To follow one is unsafe, and the kernel's own affair: elements in the bounds of the
-/// geometry it comes with lie in one live block, nobody else writes them, and nobody else reads those of outputs. An input may be the
-/// very elements of an output, as in-place forms have it; where it is too hard to tell how strided ones share a storage, as
-/// everywhere, elements done one after the other are safe.
+/// What an address means, the device knows. To follow one is unsafe, and the kernel's own affair: elements in the
+/// bounds of the geometry it comes with lie in one live block, nobody else writes them, and nobody else reads those of
+/// outputs. An input may be the very elements of an output, as in-place forms have it; where it is too hard to tell how
+/// strided ones share a storage, as everywhere, elements done one after the other are safe.
 pub struct Access<'a, D: Device, const I: usize, const O: usize> {
     inputs: [&'a Raw; I],
     outputs: [&'a Raw; O],
@@ -26,8 +27,8 @@ pub struct Access<'a, D: Device, const I: usize, const O: usize> {
 impl<'a, D: Device, const I: usize, const O: usize> Access<'a, D, I, O> {
     /// Borrows them.
     ///
-    /// Errors: tensors on different devices of the kind, an output that reaches an element twice or shares some of an input's, a
-    /// storage that somebody else writes, or reads if it is an output's.
+    /// Errors: tensors on different devices of the kind, an output that reaches an element twice or shares some of an
+    /// input's, a storage that somebody else writes, or reads if it is an output's.
     pub fn new(inputs: [&'a Tensor<D>; I], outputs: [&'a mut Tensor<D>; O]) -> Result<Self> {
         let inputs = inputs.map(|tensor| tensor.raw());
         let outputs = outputs.map(|tensor| (*tensor).raw());
@@ -63,16 +64,16 @@ impl<'a, D: Device, const I: usize, const O: usize> Access<'a, D, I, O> {
         Ok(Access { inputs, outputs, held, _guard: guard })
     }
 
-    /// The geometry of input `N`, and the address of its first element (null for a meta tensor). Without such an input it does not
-    /// compile.
+    /// The geometry of input `N`, and the address of its first element (null for a meta tensor). Without such an input
+    /// it does not compile.
     pub fn input<const N: usize>(&self) -> (&'a Geometry, *const u8) {
         const { assert!(N < I, "the access has no input of this number") };
         let raw = self.inputs[N];
         (raw.geometry(), self.address(raw).cast_const())
     }
 
-    /// The geometry of output `N`, and the address of its first element (null for a meta tensor). Without such an output it does
-    /// not compile.
+    /// The geometry of output `N`, and the address of its first element (null for a meta tensor). Without such an
+    /// output it does not compile.
     pub fn output<const N: usize>(&self) -> (&'a Geometry, *mut u8) {
         const { assert!(N < O, "the access has no output of this number") };
         let raw = self.outputs[N];

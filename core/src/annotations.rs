@@ -1,6 +1,6 @@
-//! What a schema promises of a boxed call, held against what its kernel did: which arguments it writes, which results share
-//! storage with which arguments, how many results there are and which of them are undefined. Debug builds ask at every boxed
-//! call ([`checked_call`]); the promises themselves are the schema's, and nothing here runs an operator.
+//! What a schema promises of a boxed call, held against what its kernel did: which arguments it writes, which results
+//! share storage with which arguments, how many results there are and which of them are undefined. Debug builds ask at
+//! every boxed call ([`checked_call`]); the promises themselves are the schema's, and nothing here runs an operator.
 //!
 //! The rules are those that PyTorch's schema check mode holds operators to:
 //!
@@ -11,8 +11,8 @@
 //!   schema keeps quiet about their views ([`Flags::silent_view`](crate::dispatch::Flags::silent_view)).
 //! * A result is undefined where the schema's `output_mask: bool[N]` is false, and nowhere else.
 //!
-//! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator reads it
-//! may see that operator blamed; where the two borrow it at the same moment it sees an error in any build.
+//! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator
+//! reads it may see that operator blamed; where the two borrow it at the same moment it sees an error in any build.
 
 use crate::dispatch::Stack;
 use crate::error::{ErrorKind, Result};
@@ -54,12 +54,13 @@ impl Before {
     }
 }
 
-/// Calls `kernel` on the arguments of the whole stack; in a debug build an error if it did what the schema does not say.
+/// Calls `kernel` on the arguments of the whole stack; in a debug build an error if it did what the schema does not
+/// say.
 ///
 /// # Errors
 ///
-/// Those of the kernel, and of [`check_alias_annotations`] in a debug build. The latter come after the fact: what was written is
-/// not taken back.
+/// Those of the kernel, and of [`check_alias_annotations`] in a debug build. The latter come after the fact: what was
+/// written is not taken back.
 #[inline]
 pub fn checked_call(
     schema: &Schema,

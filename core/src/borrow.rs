@@ -1,5 +1,5 @@
-//! The borrow state of a storage: one word that counts readers or marks a writer. Owns the protocol and nothing else, so
-//! that loom can check all of it.
+//! The borrow state of a storage: one word that counts readers or marks a writer. Owns the protocol and nothing else,
+//! so that loom can check all of it.
 //!
 //! ```text
 //! word:  0 free     n > 0: n readers     WRITER: one writer
@@ -7,13 +7,13 @@
 //! ```
 //!
 //! Rules:
-//! * A reader always counts itself, even if its tensor is the only one: another thread that holds `&Tensor` may clone it
-//!   and write through the clone meanwhile.
-//! * The thread that made the storage may *announce* a read instead, for the time of one call: nobody else writes `home`, so a
-//!   plain store does. The announcements of a call are followed by one [`fence`], and only then by a look at each word. A
-//!   writer marks the word, passes a fence, and looks at `home`. Of two fences one comes first, and who passes the second
-//!   sees what the other did before the first (Dekker's handshake): a reader and a writer never both go on, though both may
-//!   give way. So a call of two inputs has one locked instruction where counting has four.
+//! * A reader always counts itself, even if its tensor is the only one: another thread that holds `&Tensor` may clone
+//!   it and write through the clone meanwhile.
+//! * The thread that made the storage may *announce* a read instead, for the time of one call: nobody else writes
+//!   `home`, so a plain store does. The announcements of a call are followed by one [`fence`], and only then by a look
+//!   at each word. A writer marks the word, passes a fence, and looks at `home`. Of two fences one comes first, and who
+//!   passes the second sees what the other did before the first (Dekker's handshake): a reader and a writer never both
+//!   go on, though both may give way. So a call of two inputs has one locked instruction where counting has four.
 //! * A writer that holds `&mut` to the only tensor of a storage needs no count: nobody else can reach the storage. The
 //!   reference count is read with Acquire, pairing with the Release of the drop that made it 1.
 //! * An in-place call hands out a reference to its own tensor, so there somebody else can: its writer always marks the
@@ -28,7 +28,8 @@ use std::sync::atomic::{self, AtomicBool, AtomicUsize, Ordering};
 
 const WRITER: usize = usize::MAX;
 
-/// A thread, as the home of storages. No two threads of a process have the same, whether they live at the same time or not.
+/// A thread, as the home of storages. No two threads of a process have the same, whether they live at the same time or
+/// not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Home(usize);
 
@@ -124,8 +125,8 @@ pub struct BorrowState {
 pub enum ReadProof {
     /// The word counts this reader.
     Counted,
-    /// The thread at home announced itself, which is a borrow once it is [confirmed](BorrowState::confirm_read). To be given
-    /// back on that thread.
+    /// The thread at home announced itself, which is a borrow once it is [confirmed](BorrowState::confirm_read). To be
+    /// given back on that thread.
     Announced,
     /// The storage is frozen: nobody writes while it is.
     Frozen,
@@ -166,7 +167,8 @@ impl BorrowState {
         self.refs.retain();
     }
 
-    /// Gives a reference back; true if it was the last one, and then everything done through the others happened before.
+    /// Gives a reference back; true if it was the last one, and then everything done through the others happened
+    /// before.
     #[inline]
     pub fn release(&self) -> bool {
         self.refs.release()
@@ -232,8 +234,8 @@ impl BorrowState {
         }
     }
 
-    /// Clears what forgotten guards left behind, and thaws, if there is one reference; true if so. The caller holds `&mut`
-    /// to a tensor of the storage and has lent it to nobody, so with one reference nobody borrows.
+    /// Clears what forgotten guards left behind, and thaws, if there is one reference; true if so. The caller holds
+    /// `&mut` to a tensor of the storage and has lent it to nobody, so with one reference nobody borrows.
     #[inline]
     pub fn heal(&self) -> bool {
         if !self.is_unique() {
@@ -244,8 +246,8 @@ impl BorrowState {
         true
     }
 
-    /// Begins to write. `unique_holder` says that the caller holds `&mut` to one of the storage's tensors for as long as
-    /// the borrow lasts, and has lent it to nobody; if that tensor is the only one, a borrow word left behind by a
+    /// Begins to write. `unique_holder` says that the caller holds `&mut` to one of the storage's tensors for as long
+    /// as the borrow lasts, and has lent it to nobody; if that tensor is the only one, a borrow word left behind by a
     /// forgotten guard is healed.
     #[inline]
     pub fn begin_write(&self, unique_holder: bool) -> Result<WriteProof, Refused> {
@@ -260,8 +262,8 @@ impl BorrowState {
         Ok(proof)
     }
 
-    /// [`begin_write`](BorrowState::begin_write) for a call that has more to announce: what it gives is no borrow before a
-    /// [`fence`] and [`confirm_write`](BorrowState::confirm_write).
+    /// [`begin_write`](BorrowState::begin_write) for a call that has more to announce: what it gives is no borrow
+    /// before a [`fence`] and [`confirm_write`](BorrowState::confirm_write).
     #[inline]
     pub fn announce_write(&self, unique_holder: bool) -> Result<WriteProof, Refused> {
         if unique_holder && self.heal() {
@@ -280,7 +282,8 @@ impl BorrowState {
         Ok(WriteProof::Marked)
     }
 
-    /// Makes a borrow of an announced write; an error if the thread at home reads. The write is to be ended in any case.
+    /// Makes a borrow of an announced write; an error if the thread at home reads. The write is to be ended in any
+    /// case.
     #[inline]
     pub fn confirm_write(&self, proof: &WriteProof) -> Result<(), Refused> {
         match proof {

@@ -1,5 +1,5 @@
-//! Data in and out of tensors: guarded slices where the host reaches the memory; copies from slices and to vectors on any device that
-//! has data.
+//! Data in and out of tensors: guarded slices where the host reaches the memory; copies from slices and to vectors on
+//! any device that has data.
 
 use crate::device::{Contents, Device, DeviceId};
 use crate::element::Element;
@@ -72,8 +72,8 @@ impl<'t, T: Element> DataMut<'t, T> {
     }
 }
 
-/// The first element of `geometry` in the storage that `held` borrows, as a `T`, after the checks that a slice of all its
-/// elements needs.
+/// The first element of `geometry` in the storage that `held` borrows, as a `T`, after the checks that a slice of all
+/// its elements needs.
 fn lend<T: Element>(geometry: &Geometry, held: &Held<'_>) -> Result<*mut T::Stored> {
     if geometry.numel() == 0 {
         return Ok(std::ptr::NonNull::dangling().as_ptr());
@@ -198,7 +198,8 @@ fn for_each_element<T: Element>(raw: &Raw, held: &Held<'_>, edge: i64, mut visit
         staged.as_ptr()
     };
     for_each_offset(geometry.sizes(), geometry.strides(), edge, |offset| {
-        // SAFETY: T1: every element that the geometry reaches lies inside the storage, and in the copy of what it reaches.
+        // SAFETY: T1: every element that the geometry reaches lies inside the storage, and in the copy of what it
+        // reaches.
         let element = unsafe { first.offset(offset as isize) };
         // SAFETY: it is initialised (S1), aligned, of type Stored, and read-borrowed or a copy.
         let stored = unsafe { element.read() };
@@ -271,8 +272,8 @@ impl AnyTensor {
 }
 
 impl<D: Device> Tensor<D> {
-    /// A contiguous tensor of `sizes` with a copy of `data`, on the first device of the kind. An error if the lengths disagree, and
-    /// for the meta device, which has no data.
+    /// A contiguous tensor of `sizes` with a copy of `data`, on the first device of the kind. An error if the lengths
+    /// disagree, and for the meta device, which has no data.
     pub fn from_slice<T: Element>(data: &[T], sizes: &[i64]) -> Result<Tensor<D>> {
         Tensor::from_slice_on(0, data, sizes)
     }

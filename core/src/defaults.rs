@@ -1,5 +1,5 @@
-//! The defaults of schemas as boxed values: what stands for an argument that a boxed call leaves out. Owns the names that defaults
-//! have in PyTorch's list; parses nothing.
+//! The defaults of schemas as boxed values: what stands for an argument that a boxed call leaves out. Owns the names
+//! that defaults have in PyTorch's list; parses nothing.
 
 use crate::dtype::DType;
 use crate::format::{Layout, MemoryFormat};
@@ -8,8 +8,8 @@ use crate::scalar::Scalar;
 use crate::schema::{Argument, Base, Literal};
 use num_complex::Complex64;
 
-/// The value that stands for `arg` where a call leaves it out; `None` if it has no default, or one of a type that has no values
-/// here.
+/// The value that stands for `arg` where a call leaves it out; `None` if it has no default, or one of a type that has
+/// no values here.
 pub(crate) fn default_value(arg: &Argument) -> Option<IValue> {
     value(arg.ty().base(), arg.ty().is_list(), arg.default()?.value())
 }

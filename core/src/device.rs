@@ -83,11 +83,12 @@ pub enum Contents {
 ///
 /// Invariants, relied on by the storage:
 /// * M1: `allocate` returns a block of at least `bytes` bytes, aligned to 16, or `None`; zeroed where asked.
-/// * M2: `free` and `copy` are given blocks of `allocate` with the same index and byte count, `copy` two live blocks that
-///   do not overlap.
+/// * M2: `free` and `copy` are given blocks of `allocate` with the same index and byte count, `copy` two live blocks
+///   that do not overlap.
 /// * M3: with [`Reach::Host`] the host may read and write the block, at the address that it has.
-/// * M4: with [`Reach::Transfer`], `write` and `read` are given `bytes` bytes inside one live block of the same index and as many
-///   of the host; when they return without an error, those bytes have arrived, and nothing else has changed.
+/// * M4: with [`Reach::Transfer`], `write` and `read` are given `bytes` bytes inside one live block of the same index
+///   and as many of the host; when they return without an error, those bytes have arrived, and nothing else has
+///   changed.
 #[derive(Debug)]
 pub struct Memory {
     /// Allocates on device `index`.
@@ -144,8 +145,8 @@ pub struct Strided<'a> {
 ///
 /// # Safety
 ///
-/// No other type has this [`KIND`](Device::KIND), [`MEMORY`](Device::MEMORY) keeps M1–M4 and is `None` for [`Meta`] alone, and
-/// `copy` touches nothing but the elements it is given.
+/// No other type has this [`KIND`](Device::KIND), [`MEMORY`](Device::MEMORY) keeps M1–M4 and is `None` for [`Meta`]
+/// alone, and `copy` touches nothing but the elements it is given.
 pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     /// The kind that all devices of this type have.
     const KIND: DeviceKind;
@@ -161,15 +162,15 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     ///
     /// # Safety
     ///
-    /// * C1: every element of both sides is in bounds of one live block of the device, and no other thread writes either
-    ///   block or reads `to`.
+    /// * C1: every element of both sides is in bounds of one live block of the device, and no other thread writes
+    ///   either block or reads `to`.
     /// * C2: the two sides share no element unless they are equal in every respect. `to` has no internal overlap that
-    ///   [`overlap::internal`](crate::overlap::internal) can prove; where it can prove nothing, the implementation must not
-    ///   write from two threads.
+    ///   [`overlap::internal`](crate::overlap::internal) can prove; where it can prove nothing, the implementation must
+    ///   not write from two threads.
     unsafe fn copy(index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()>;
 
-    /// Copies two operands to the real and the imaginary parts of complex elements, and says whether it did: `false` for devices that
-    /// know no shorter way than two copies.
+    /// Copies two operands to the real and the imaginary parts of complex elements, and says whether it did: `false`
+    /// for devices that know no shorter way than two copies.
     ///
     /// # Safety
     ///
@@ -179,13 +180,13 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
         Ok(false)
     }
 
-    /// Copies bytes from one device of the kind to another, both given as index and address, and says whether it did: `false`
-    /// for devices that know no way but by the host.
+    /// Copies bytes from one device of the kind to another, both given as index and address, and says whether it did:
+    /// `false` for devices that know no way but by the host.
     ///
     /// # Safety
     ///
-    /// `bytes` bytes, one or more, lie in one live block on both sides, of different devices; no other thread writes either
-    /// block or reads `to`.
+    /// `bytes` bytes, one or more, lie in one live block on both sides, of different devices; no other thread writes
+    /// either block or reads `to`.
     unsafe fn across(to: (u8, *mut u8), from: (u8, *const u8), bytes: usize) -> Result<bool> {
         let _ = (to, from, bytes);
         Ok(false)

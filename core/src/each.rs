@@ -1,5 +1,6 @@
-//! An array of what a function makes of each index. Exists for what the standard library's `map` and `from_fn` are not: compiled where it
-//! is called, so that nothing is in a unit with what all other callers make (see `docs/decisions/0025-rebuilds.md`).
+//! An array of what a function makes of each index. Exists for what the standard library's `map` and `from_fn` are not:
+//! compiled where it is called, so that nothing is in a unit with what all other callers make (see
+//! `docs/decisions/0025-rebuilds.md`).
 
 use std::mem::MaybeUninit;
 

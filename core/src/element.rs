@@ -21,8 +21,8 @@ pub struct BoolByte(pub u8);
 
 // SAFETY: `repr(transparent)` over a u8, of which every bit pattern, zero included, is a value.
 unsafe impl Zeroable for BoolByte {}
-// SAFETY: as a u8 it is Copy, has no padding, no interior mutability and no invalid bit pattern. Written out, because the
-// derive would bring a second parser of Rust into every build.
+// SAFETY: as a u8 it is Copy, has no padding, no interior mutability and no invalid bit pattern. Written out, because
+// the derive would bring a second parser of Rust into every build.
 unsafe impl Pod for BoolByte {}
 
 impl BoolByte {
@@ -178,7 +178,9 @@ macro_rules! with_element {
 /// The number that the first `dtype.size()` bytes are as an element of `dtype`; `None` if there are fewer.
 pub fn scalar_from_bytes(bytes: &[u8], dtype: DType) -> Option<Scalar> {
     let element = bytes.get(..dtype.size())?;
-    with_element!(dtype, T => Some(T::load(bytemuck::pod_read_unaligned::<<T as Element>::Stored>(element)).to_scalar()))
+    with_element!(dtype, T => {
+        Some(T::load(bytemuck::pod_read_unaligned::<<T as Element>::Stored>(element)).to_scalar())
+    })
 }
 
 /// The bytes of `value` as an element of `dtype`, in the first `dtype.size()` bytes; the rest is zero.

@@ -75,7 +75,8 @@ pub enum ErrorKind {
     Dispatch(crate::dispatch::DispatchError),
     /// Two sizes that cannot be broadcast together.
     #[error(
-        "sizes {left:?} and {right:?} do not broadcast: dimension {dim} (from the left of the result) is {left_size} and {right_size}; equal sizes or 1 are accepted"
+        "sizes {left:?} and {right:?} do not broadcast: dimension {dim} (from the left of the result) is {left_size} \
+            and {right_size}; equal sizes or 1 are accepted"
     )]
     Broadcast {
         /// Sizes of the first operand or of the broadcast so far.
@@ -101,7 +102,8 @@ pub enum ErrorKind {
     },
     /// An in-place call whose tensor does not have the size, dtype or device of the result.
     #[error(
-        "in-place on a tensor of sizes {got:?} and dtype {got_dtype}, but the result has sizes {want:?} and dtype {want_dtype}; use the functional form"
+        "in-place on a tensor of sizes {got:?} and dtype {got_dtype}, but the result has sizes {want:?} and dtype \
+            {want_dtype}; use the functional form"
     )]
     InPlace {
         /// Sizes of the tensor.
@@ -125,7 +127,8 @@ pub enum ErrorKind {
     },
     /// A result that may not be cast to the dtype it has to be written to.
     #[error(
-        "result dtype {from} cannot be cast to the output dtype {to}; cast the inputs with .to(..) or give an output of dtype {from}"
+        "result dtype {from} cannot be cast to the output dtype {to}; cast the inputs with .to(..) or give an output \
+            of dtype {from}"
     )]
     Cast {
         /// The dtype of the result.
@@ -165,7 +168,8 @@ pub enum ErrorKind {
     },
     /// A written tensor in which two indices reach the same element.
     #[error(
-        "the written tensor (output {index}) has sizes {sizes:?} and strides {strides:?}: more than one index reaches the same element; clone it first"
+        "the written tensor (output {index}) has sizes {sizes:?} and strides {strides:?}: more than one index reaches \
+            the same element; clone it first"
     )]
     InternalOverlap {
         /// Which output.
@@ -193,7 +197,8 @@ pub enum ErrorKind {
     },
     /// Tensors of a list whose sizes must be equal, but for the dimension that they are joined along.
     #[error(
-        "argument {arg} has tensors of sizes {want:?} and {got:?}; equal sizes are accepted, but for a dimension that they are joined along"
+        "argument {arg} has tensors of sizes {want:?} and {got:?}; equal sizes are accepted, but for a dimension that \
+            they are joined along"
     )]
     UnequalSizes {
         /// Which argument.
@@ -235,9 +240,11 @@ pub enum ErrorKind {
         /// The strides, empty for contiguous.
         strides: Vec<i64>,
     },
-    /// More elements than can be walked one by one: broadcasting and expanded tensors reach numbers that no memory holds.
+    /// More elements than can be walked one by one: broadcasting and expanded tensors reach numbers that no memory
+    /// holds.
     #[error(
-        "sizes {sizes:?} are more than {limit} elements, the most that are computed one by one; reduce or select before expanding"
+        "sizes {sizes:?} are more than {limit} elements, the most that are computed one by one; reduce or select \
+            before expanding"
     )]
     TooManyElements {
         /// The sizes of the iteration.
@@ -293,7 +300,8 @@ pub enum ErrorKind {
     },
     /// Sizes whose product is not the number of elements.
     #[error(
-        "sizes {want:?} do not hold the {numel} elements of the tensor; the product must be {numel}, with at most one -1"
+        "sizes {want:?} do not hold the {numel} elements of the tensor; the product must be {numel}, with at most \
+            one -1"
     )]
     ShapeNumel {
         /// The sizes asked for.
@@ -355,7 +363,8 @@ pub enum ErrorKind {
     },
     /// A whole-tensor reduction without an identity over nothing.
     #[error(
-        "the tensor has no elements and the reduction has no identity; give a tensor with at least one element, or a dim"
+        "the tensor has no elements and the reduction has no identity; give a tensor with at least one element, or \
+            a dim"
     )]
     EmptyInput,
     /// Memory that could not be had.
@@ -498,7 +507,8 @@ pub enum ErrorKind {
     },
     /// A boxed kernel that wrote an argument whose schema does not say so. Found in debug builds.
     #[error(
-        "argument {position} ({arg}) was changed by the call, but the schema does not mark it as written; write `Tensor(a!) {arg}` in the schema, or have the kernel leave it alone"
+        "argument {position} ({arg}) was changed by the call, but the schema does not mark it as written; write \
+            `Tensor(a!) {arg}` in the schema, or have the kernel leave it alone"
     )]
     UndeclaredWrite {
         /// The position, from 0.
@@ -506,9 +516,11 @@ pub enum ErrorKind {
         /// Its name.
         arg: String,
     },
-    /// A boxed kernel whose result shares storage with an argument that the schema does not name. Found in debug builds.
+    /// A boxed kernel whose result shares storage with an argument that the schema does not name. Found in debug
+    /// builds.
     #[error(
-        "result {result} shares the storage of argument {arg}, which the schema does not say; give both the alias set `(a)` in the schema, or return a copy"
+        "result {result} shares the storage of argument {arg}, which the schema does not say; give both the alias set \
+            `(a)` in the schema, or return a copy"
     )]
     UndeclaredAlias {
         /// Which result, from 0.
@@ -528,7 +540,11 @@ pub enum ErrorKind {
     /// found in debug builds.
     #[error(
         "result {result} is {}; a result is undefined where output_mask is false and nowhere else",
-        match mask { Some(false) => "a tensor although output_mask is false there", Some(true) => "undefined although output_mask is true there", None => "undefined and the schema has no output_mask for it" }
+        match mask {
+            Some(false) => "a tensor although output_mask is false there",
+            Some(true) => "undefined although output_mask is true there",
+            None => "undefined and the schema has no output_mask for it",
+        }
     )]
     Undefined {
         /// Which result, from 0.
@@ -536,7 +552,8 @@ pub enum ErrorKind {
         /// What `output_mask` says of it, if the schema has one.
         mask: Option<bool>,
     },
-    /// A meta function that broke its contract: an output declared twice, never, out of range, or with contradictory options.
+    /// A meta function that broke its contract: an output declared twice, never, out of range, or with contradictory
+    /// options.
     #[error("the operator's meta function {rule} (output {index})")]
     MetaContract {
         /// Which output.

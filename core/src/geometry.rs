@@ -1,5 +1,5 @@
-//! Geometry: everything about a tensor but its memory. Sizes, strides and offset are validated against their storage where
-//! a tensor is made, never later.
+//! Geometry: everything about a tensor but its memory. Sizes, strides and offset are validated against their storage
+//! where a tensor is made, never later.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::dtype::DType;
@@ -25,9 +25,9 @@ struct Far {
     names: Option<Names>,
 }
 
-/// Sizes, strides, offset, dtype, bits and names of a tensor. Sizes and strides are inline up to 6 dimensions: plain arrays
-/// rather than a small vector, since a copy of so few words costs less than copying just the used ones through a call. What is
-/// beyond the dimensions is 0.
+/// Sizes, strides, offset, dtype, bits and names of a tensor. Sizes and strides are inline up to 6 dimensions: plain
+/// arrays rather than a small vector, since a copy of so few words costs less than copying just the used ones through a
+/// call. What is beyond the dimensions is 0.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     sizes: [i64; INLINE],
@@ -56,7 +56,8 @@ impl Tags {
     }
 }
 
-/// What is asked of every operand of every call, as bits: found out once, where a geometry is made, and compared at once.
+/// What is asked of every operand of every call, as bits: found out once, where a geometry is made, and compared at
+/// once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Traits(u8);
 
@@ -69,7 +70,8 @@ impl Traits {
     const ROW_MAJOR: u8 = 16;
     /// The strides are those of a new row-major tensor, also where they do not matter.
     const CANONICAL: u8 = 32;
-    /// There are dimensions, and every one has more than one element: strides of the same elements can only be the same.
+    /// There are dimensions, and every one has more than one element: strides of the same elements can only be the
+    /// same.
     const AMPLE: u8 = 64;
     /// What says nothing of the values.
     const LAYOUT: u8 = Traits::ROW_MAJOR | Traits::CANONICAL | Traits::AMPLE;
@@ -152,8 +154,8 @@ impl Geometry {
     #[inline]
     fn unchecked(dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Geometry {
         let traits = Traits::of(sizes, strides);
-        // The product was checked, except that a 0 hides an overflow of the others; then wrapping, which the 0 makes 0 whatever
-        // the others are, is right as well.
+        // The product was checked, except that a 0 hides an overflow of the others; then wrapping, which the 0 makes 0
+        // whatever the others are, is right as well.
         let numel = sizes.iter().fold(1, |n: i64, &size| n.wrapping_mul(size)) as usize;
         let ndim = sizes.len() as u32;
         let none = [0; INLINE];
@@ -288,8 +290,8 @@ impl Geometry {
         self.tags.traits.has(Traits::CANONICAL)
     }
 
-    /// True if the values are what is stored, no dimension has a name and it is no wrapped number: nothing but dtype, sizes
-    /// and strides matters to a call.
+    /// True if the values are what is stored, no dimension has a name and it is no wrapped number: nothing but dtype,
+    /// sizes and strides matters to a call.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.tags.traits.0 & !Traits::LAYOUT == 0
@@ -301,14 +303,15 @@ impl Geometry {
         self.tags.traits.has(Traits::AMPLE)
     }
 
-    /// True if all that can be asked of the geometry is in its arrays and traits, and it [is plain](Geometry::is_plain).
+    /// True if all that can be asked of the geometry is in its arrays and traits, and it [is
+    /// plain](Geometry::is_plain).
     #[inline]
     pub(crate) fn is_simple(&self) -> bool {
         self.is_plain() && self.ndim() <= INLINE
     }
 
-    /// 0 if the other is [simple](Geometry::is_simple) as this one is, has the same sizes, and both are row-major or neither is.
-    /// With `DTYPE`, if the dtype is the same too.
+    /// 0 if the other is [simple](Geometry::is_simple) as this one is, has the same sizes, and both are row-major or
+    /// neither is. With `DTYPE`, if the dtype is the same too.
     #[inline(always)]
     pub(crate) fn unlike<const DTYPE: bool>(&self, other: &Geometry) -> u64 {
         const LAYOUT: u64 = ((Traits::CANONICAL | Traits::AMPLE) as u64) << 40;
@@ -316,7 +319,8 @@ impl Geometry {
         (self.tags.word() ^ other.tags.word()) & !ignored | differ(&self.sizes, &other.sizes) as u64
     }
 
-    /// Bytes of a row-major geometry that begins where its storage does: what [`bytes_needed`](Geometry::bytes_needed) is then.
+    /// Bytes of a row-major geometry that begins where its storage does: what [`bytes_needed`](Geometry::bytes_needed)
+    /// is then.
     #[inline]
     pub(crate) fn dense_bytes(&self) -> Option<usize> {
         // The product was checked where the geometry was made.

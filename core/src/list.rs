@@ -45,8 +45,8 @@ pub fn of_parts<T>(parts: i64) -> Result<Vec<T>> {
     }
 }
 
-/// Bytes of the machine's memory; as many as there can be where the system does not say. Linux does so in the first line of a file:
-/// `MemTotal:       24603148 kB`.
+/// Bytes of the machine's memory; as many as there can be where the system does not say. Linux does so in the first
+/// line of a file: `MemTotal:       24603148 kB`.
 fn machine_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {

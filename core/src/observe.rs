@@ -1,8 +1,9 @@
-//! A `tracing` span for each operator call: its name, and the sizes and dtypes of its tensors. Without the feature `tracing`
-//! nothing is compiled; with it, a call that no subscriber wants costs one load. Owns the span, not the places of it.
+//! A `tracing` span for each operator call: its name, and the sizes and dtypes of its tensors. Without the feature
+//! `tracing` nothing is compiled; with it, a call that no subscriber wants costs one load. Owns the span, not the
+//! places of it.
 //!
-//! A call that is made of others has their spans inside of its own: `add.Tensor` by name is the span of the handle, and in it
-//! the one of the structured operator `add`.
+//! A call that is made of others has their spans inside of its own: `add.Tensor` by name is the span of the handle, and
+//! in it the one of the structured operator `add`.
 
 use crate::geometry::Geometry;
 

@@ -114,7 +114,8 @@ pub(crate) fn check_itself(output: usize, to: &TensorRef<'_>) -> Result<()> {
     Ok(())
 }
 
-/// An error if output number `output` and another tensor share some bytes and are not the same elements; how they share, otherwise.
+/// An error if output number `output` and another tensor share some bytes and are not the same elements; how they
+/// share, otherwise.
 pub(crate) fn check_apart(
     output: usize,
     other: &'static str,

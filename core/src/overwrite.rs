@@ -26,9 +26,9 @@ pub struct Replacement<'t, D: Device> {
 
 /// Gives every tensor its geometry and writes the elements.
 ///
-/// Errors, with every tensor as it was: sizes that the elements do not broadcast to, another device, memory that cannot be had, a
-/// geometry that overlaps itself, a storage that is borrowed or frozen. Contents are unspecified only where a device reports an
-/// error in the midst of a copy.
+/// Errors, with every tensor as it was: sizes that the elements do not broadcast to, another device, memory that cannot
+/// be had, a geometry that overlaps itself, a storage that is borrowed or frozen. Contents are unspecified only where a
+/// device reports an error in the midst of a copy.
 pub fn overwrite<D: Device>(all: &mut [Replacement<'_, D>]) -> Result<()> {
     check(all)?;
     let mut written = list::with_capacity(all.len())?;
@@ -144,8 +144,8 @@ fn copy<D: Device>(tensor: &Tensor<D>, elements: &Tensor<D>) -> Result<()> {
     let index = tensor.device().index;
     let _guard = D::enter(index);
     // SAFETY:
-    // * C1: T1 for both geometries, in storages on one device that are borrowed; the strides of the elements are 0 in every
-    //   dimension that they are broadcast along.
+    // * C1: T1 for both geometries, in storages on one device that are borrowed; the strides of the elements are 0 in
+    //   every dimension that they are broadcast along.
     // * C2: the elements are in no storage that is written: those that were are staged in one of their own.
     unsafe { D::copy(index, &sizes, to.strided(None), from.strided(Some(&strides))) }
 }

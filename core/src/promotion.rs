@@ -75,8 +75,8 @@ impl ResultType {
         *slot = Some(slot.map_or(dtype, |d| d.promote(dtype)));
     }
 
-    /// Whether a float of 16 bits meets a complex number of a lower category. PyTorch has a dtype for that, complex32, with which it
-    /// computes next to nothing; [`dtype`](ResultType::dtype) gives complex64.
+    /// Whether a float of 16 bits meets a complex number of a lower category. PyTorch has a dtype for that, complex32,
+    /// with which it computes next to nothing; [`dtype`](ResultType::dtype) gives complex64.
     pub fn is_half_complex(self) -> bool {
         let half = |of: Option<DType>| matches!(of, Some(DType::F16 | DType::BF16));
         let complex = |of: Option<DType>| of.is_some_and(DType::is_complex);
@@ -90,8 +90,8 @@ impl ResultType {
     }
 }
 
-/// The higher category wins unless the lower one has a higher kind; a floating dtype that meets a lower complex one keeps
-/// its own precision.
+/// The higher category wins unless the lower one has a higher kind; a floating dtype that meets a lower complex one
+/// keeps its own precision.
 fn combine(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
     let (Some(h), Some(l)) = (higher, lower) else { return higher.or(lower) };
     Some(match (h.kind(), l.kind()) {

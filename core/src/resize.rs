@@ -37,9 +37,9 @@ impl AnyTensor {
 }
 
 impl<D: Device> Tensor<D> {
-    /// Replaces the geometry by one that may reach beyond the storage, which grows then; the new bytes are zero and the old
-    /// ones stay, so other views stay valid. An error, with nothing changed, if the memory cannot be had or the storage is
-    /// borrowed.
+    /// Replaces the geometry by one that may reach beyond the storage, which grows then; the new bytes are zero and the
+    /// old ones stay, so other views stay valid. An error, with nothing changed, if the memory cannot be had or the
+    /// storage is borrowed.
     pub fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
         self.raw_mut().grow_to(geometry)
     }
@@ -69,8 +69,8 @@ impl<D: Device> Tensor<D> {
 
     /// Copies two tensors, broadcast to the sizes of this complex one, to its real and its imaginary parts.
     ///
-    /// Errors: parts of another dtype than that of its parts, a tensor that is not complex or whose conj or neg bit is set, and those of
-    /// [`copy_from`](Tensor::copy_from).
+    /// Errors: parts of another dtype than that of its parts, a tensor that is not complex or whose conj or neg bit is
+    /// set, and those of [`copy_from`](Tensor::copy_from).
     pub fn join_from(&mut self, parts: [&Tensor<D>; 2]) -> Result<()> {
         let to = self.as_operand();
         let (dtype, sizes) = (self.dtype(), Dims::from_slice(self.sizes()));

@@ -60,10 +60,10 @@ impl Scalar {
         }
     }
 
-    /// The number as an element of another dtype, as PyTorch's `to` converts elements on x86-64: integers wrap, a complex number
-    /// becomes real by its real part, and a fraction is cut, to the smallest int32 or int64 where that is out of range, which then
-    /// wraps. What [`Element::from_scalar`](crate::Element::from_scalar) makes of a number out of range is another matter: such
-    /// arguments are refused.
+    /// The number as an element of another dtype, as PyTorch's `to` converts elements on x86-64: integers wrap, a
+    /// complex number becomes real by its real part, and a fraction is cut, to the smallest int32 or int64 where that
+    /// is out of range, which then wraps. What [`Element::from_scalar`](crate::Element::from_scalar) makes of a number
+    /// out of range is another matter: such arguments are refused.
     #[must_use]
     pub fn cast(self, dtype: DType) -> Scalar {
         let narrow = matches!(dtype, DType::I8 | DType::I16 | DType::I32);
@@ -92,8 +92,9 @@ impl Scalar {
         }
     }
 
-    /// An error unless `dtype` can hold the number: an imaginary part only in a complex dtype, magnitudes within the range
-    /// (a negative integer may wrap in an unsigned dtype; infinities and NaN pass in floating dtypes). Fractions are cut.
+    /// An error unless `dtype` can hold the number: an imaginary part only in a complex dtype, magnitudes within the
+    /// range (a negative integer may wrap in an unsigned dtype; infinities and NaN pass in floating dtypes). Fractions
+    /// are cut.
     pub fn check_fits(self, dtype: DType, arg: &'static str) -> Result<()> {
         let fits = match (self, dtype.kind()) {
             (_, Kind::Bool) | (Scalar::Bool(_), _) => true,

@@ -47,8 +47,8 @@ impl<D: Device> Tensor<D> {
         self.as_any().storage()
     }
 
-    /// Moves the tensor to another storage on its device, which grows if the geometry reaches beyond it; other tensors over either
-    /// storage stay as they are.
+    /// Moves the tensor to another storage on its device, which grows if the geometry reaches beyond it; other tensors
+    /// over either storage stay as they are.
     ///
     /// An error, with nothing changed, for a storage on another device, and those of [`grow_to`](Tensor::grow_to).
     pub fn set_storage(&mut self, storage: &Storage, geometry: Geometry) -> Result<()> {

@@ -1,5 +1,5 @@
-//! A tensor behind one counted word: what a boxed value holds, so that values are small and a copy of one copies no geometry.
-//! Owns the count and the block of it; refuses to know what a boxed value is.
+//! A tensor behind one counted word: what a boxed value holds, so that values are small and a copy of one copies no
+//! geometry. Owns the count and the block of it; refuses to know what a boxed value is.
 //!
 //! Invariants:
 //! * B1: the node is live as long as a handle to it is, and is changed only through `&mut` to the only handle.
@@ -58,8 +58,8 @@ impl SharedTensor {
         tensor
     }
 
-    /// The tensor to be written or resized. Where other handles share it, this one gets a clone of its own first, which has
-    /// the same storage: they see what is written, but keep their geometry.
+    /// The tensor to be written or resized. Where other handles share it, this one gets a clone of its own first, which
+    /// has the same storage: they see what is written, but keep their geometry.
     pub fn make_mut(&mut self) -> &mut AnyTensor {
         if !self.node().refs.is_unique() {
             *self = SharedTensor::from(AnyTensor::clone(self));

@@ -1,8 +1,8 @@
 //! Splitting a tensor into two parts that can be written at the same time, as `split_at_mut` splits a slice.
 //!
-//! The parts are storages of their own over disjoint byte ranges of the split one, each with its own borrow state; the split
-//! storage stays write-borrowed until both parts, and every clone and view of them, are gone. So no two borrow states ever
-//! guard the same byte.
+//! The parts are storages of their own over disjoint byte ranges of the split one, each with its own borrow state; the
+//! split storage stays write-borrowed until both parts, and every clone and view of them, are gone. So no two borrow
+//! states ever guard the same byte.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::device::Device;
@@ -34,10 +34,12 @@ impl<D: Device> DerefMut for TensorMut<'_, D> {
 }
 
 impl<D: Device> Tensor<D> {
-    /// Splits dimension `dim` before `index` into two parts that can be written at the same time, from two threads if need be.
+    /// Splits dimension `dim` before `index` into two parts that can be written at the same time, from two threads if
+    /// need be.
     ///
     /// Errors: no such dimension or index, parts that interleave in memory (split along the dimension with the largest
-    /// stride), a meta tensor, a storage that is borrowed. The split storage is borrowed until every clone of a part is gone.
+    /// stride), a meta tensor, a storage that is borrowed. The split storage is borrowed until every clone of a part is
+    /// gone.
     pub fn split_at_mut(&mut self, dim: i64, index: i64) -> Result<(TensorMut<'_, D>, TensorMut<'_, D>)> {
         let [low, high] = halves(self.geometry(), dim, index)?;
         let (Some((low_start, low_end)), Some((high_start, high_end))) = (bytes(&low)?, bytes(&high)?) else {
@@ -57,7 +59,8 @@ impl<D: Device> Tensor<D> {
             return Err(ErrorKind::NoHostData { device: self.device() }.into());
         };
         let align = self.dtype().size();
-        // `&mut self` is lent to nobody yet, so guards that were forgotten, and a freeze, end here if the storage is unique.
+        // `&mut self` is lent to nobody yet, so guards that were forgotten, and a freeze, end here if the storage is
+        // unique.
         handle.header().borrow().heal();
         let lent = Lent::new(handle)?;
         let [low, high] = parts.map(|(g, (start, end))| -> Result<TensorMut<'_, D>> {

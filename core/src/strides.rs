@@ -137,7 +137,8 @@ fn format_dims(got: usize, accepted: &'static str) -> Error {
     ErrorKind::DimCount { arg: "self", got, accepted }.into()
 }
 
-/// True if the elements lie row-major without gaps. Dimensions of size 1 may have any stride; empty tensors are contiguous.
+/// True if the elements lie row-major without gaps. Dimensions of size 1 may have any stride; empty tensors are
+/// contiguous.
 pub fn is_contiguous(sizes: &[i64], strides: &[i64]) -> bool {
     let mut expected: i64 = 1;
     for (&size, &stride) in sizes.iter().zip(strides).rev() {
@@ -233,9 +234,9 @@ pub fn is_non_overlapping_and_dense(sizes: &[i64], strides: &[i64]) -> bool {
     true
 }
 
-/// The dimensions of two elements or more as (stride, size), in ascending order. By insertion: a tensor that has elements has at most 62
-/// such dimensions, and a sort for any number of them is 5 KB of code. Callers make sure that there are no more than
-/// [`MAX_DIMS`].
+/// The dimensions of two elements or more as (stride, size), in ascending order. By insertion: a tensor that has
+/// elements has at most 62 such dimensions, and a sort for any number of them is 5 KB of code. Callers make sure that
+/// there are no more than [`MAX_DIMS`].
 pub(crate) fn by_stride(sizes: &[i64], strides: &[i64]) -> SmallVec<[(i64, i64); 6]> {
     let mut sorted: SmallVec<[(i64, i64); 6]> = SmallVec::new();
     for (&size, &stride) in sizes.iter().zip(strides).filter(|(size, _)| **size > 1) {

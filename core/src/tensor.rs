@@ -2,7 +2,8 @@
 //! same `Raw` in memory, so erasing and recovering the device costs a comparison.
 //!
 //! Invariants:
-//! * T1: every element of the geometry lies inside the storage (checked at construction; storages never shrink while shared).
+//! * T1: every element of the geometry lies inside the storage (checked at construction; storages never shrink while
+//!   shared).
 //! * T2: `Tensor<D>` only ever holds a `Raw` whose device is of kind `D::KIND`.
 
 use crate::device::{Contents, Device, DeviceId};
@@ -64,8 +65,8 @@ impl MetaStore {
     }
 }
 
-/// A number that no other meta storage of the process has. Threads take them in lots, since a counter that all share costs
-/// a meta call a tenth of its time.
+/// A number that no other meta storage of the process has. Threads take them in lots, since a counter that all share
+/// costs a meta call a tenth of its time.
 #[inline]
 fn next_id() -> u64 {
     const LOT: u64 = 1 << 16;
@@ -290,7 +291,8 @@ enum StoreRef<'t> {
 
 /// What an operator sees of an input: its geometry and its storage, by reference.
 ///
-/// An in-place operator's `self` is such a reference next to the `&mut` of its output, which is why this is not `&Tensor`.
+/// An in-place operator's `self` is such a reference next to the `&mut` of its output, which is why this is not
+/// `&Tensor`.
 #[derive(Clone, Copy)]
 pub struct TensorRef<'t> {
     geometry: &'t Geometry,
@@ -528,7 +530,10 @@ macro_rules! accessors {
             /// An error while it is being written.
             pub fn freeze(&self) -> Result<()> {
                 match self.$raw.header() {
-                    Some(header) => header.borrow().freeze().map_err(|_| ErrorKind::Borrowed { arg: "self", state: "written" }.into()),
+                    Some(header) => {
+                let written = |_| ErrorKind::Borrowed { arg: "self", state: "written" }.into();
+                header.borrow().freeze().map_err(written)
+            }
                     None => Ok(()),
                 }
             }

@@ -1,5 +1,5 @@
-//! Elements on their way between the host and a device, and from one device to another. Owns the staging on the host; which
-//! bytes a tensor reaches is its geometry's, how they move its device's.
+//! Elements on their way between the host and a device, and from one device to another. Owns the staging on the host;
+//! which bytes a tensor reaches is its geometry's, how they move its device's.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::device::{Contents, Device};
@@ -12,15 +12,16 @@ use crate::strides;
 use crate::tensor::{AnyTensor, Raw, Tensor};
 use bytemuck::Zeroable;
 
-/// Zeroes on the host; an error where there is no room, since an expanded or strided tensor can reach any number of bytes.
+/// Zeroes on the host; an error where there is no room, since an expanded or strided tensor can reach any number of
+/// bytes.
 fn room<T: Zeroable + Clone>(elements: usize) -> Result<Vec<T>> {
     let mut room = list::with_capacity(elements)?;
     room.resize(elements, T::zeroed());
     Ok(room)
 }
 
-/// A copy on the host of what lies between the first element of `geometry` and the last, gaps included, from the storage that
-/// `held` borrows.
+/// A copy on the host of what lies between the first element of `geometry` and the last, gaps included, from the
+/// storage that `held` borrows.
 pub(crate) fn reached<T: Element>(geometry: &Geometry, held: &Held<'_>) -> Result<Vec<T::Stored>> {
     let mut elements = room::<T::Stored>(strides::extent(geometry.sizes(), geometry.strides())?)?;
     if !elements.is_empty() {
@@ -47,7 +48,8 @@ impl Raw {
         unsafe { header.write(0, bytes) }
     }
 
-    /// The same with bytes from `start` on of a storage of another device of the kind `D`, if the kind has a way: says whether.
+    /// The same with bytes from `start` on of a storage of another device of the kind `D`, if the kind has a way: says
+    /// whether.
     ///
     /// # Safety
     ///
@@ -65,14 +67,14 @@ impl Raw {
 }
 
 impl<D: Device> Tensor<D> {
-    /// The elements of a tensor of any device, on device `index` of `D`, in a storage of their own. Strides are kept where they are
-    /// dense, as by a clone. On the meta device there are only sizes, strides and dtype.
+    /// The elements of a tensor of any device, on device `index` of `D`, in a storage of their own. Strides are kept
+    /// where they are dense, as by a clone. On the meta device there are only sizes, strides and dtype.
     ///
-    /// Errors: a meta tensor where `D` has data, memory that cannot be had, a storage that is being written, and those of the two
-    /// devices.
+    /// Errors: a meta tensor where `D` has data, memory that cannot be had, a storage that is being written, and those
+    /// of the two devices.
     ///
-    /// The bytes between the first element and the last go once, from device to device where the kind has [a way](Device::across) and
-    /// else by way of the host, and layouts are changed on `D`.
+    /// The bytes between the first element and the last go once, from device to device where the kind has [a
+    /// way](Device::across) and else by way of the host, and layouts are changed on `D`.
     pub fn from_any(source: &AnyTensor, index: u8) -> Result<Tensor<D>> {
         let g = source.geometry();
         let same = Geometry::new(g.dtype(), g.sizes(), g.strides(), 0)?.with_conj(g.is_conj()).with_neg(g.is_neg());

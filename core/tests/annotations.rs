@@ -1,4 +1,5 @@
-//! Boxed kernels that do what their schema does not say: each is reported by name, and those that keep their word are not.
+//! Boxed kernels that do what their schema does not say: each is reported by name, and those that keep their word are
+//! not.
 
 mod host;
 

@@ -1,6 +1,7 @@
-//! A device out of this library's tree, mocked: two indices, memory behind tagged pointers that the host cannot follow (or
-//! can, in the second variant), a count of what is allocated, and allocations that fail when told to. What the core owes a
-//! device is checked here: the right index and guard, one device per call, no leak and no change when memory runs out.
+//! A device out of this library's tree, mocked: two indices, memory behind tagged pointers that the host cannot follow
+//! (or can, in the second variant), a count of what is allocated, and allocations that fail when told to. What the core
+//! owes a device is checked here: the right index and guard, one device per call, no leak and no change when memory
+//! runs out.
 
 mod host;
 #[cfg(feature = "tracing")]

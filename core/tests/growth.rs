@@ -1,4 +1,5 @@
-//! What other tensors of a storage may see of it while an operator grows it for an output, and afterwards if the operator fails.
+//! What other tensors of a storage may see of it while an operator grows it for an output, and afterwards if the
+//! operator fails.
 
 mod host;
 

@@ -1,6 +1,7 @@
-//! The borrow protocol of a storage and the publication of dispatch tables, model-checked: loom runs every interleaving of a
-//! few threads and every value that a relaxed load may return. The data of the storage is a loom cell, so that an access that the protocol should have kept
-//! apart is reported by loom itself and not by an assertion here. Tests of values live elsewhere.
+//! The borrow protocol of a storage and the publication of dispatch tables, model-checked: loom runs every interleaving
+//! of a few threads and every value that a relaxed load may return. The data of the storage is a loom cell, so that an
+//! access that the protocol should have kept apart is reported by loom itself and not by an assertion here. Tests of
+//! values live elsewhere.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p monomorph-core --release --test loom --target-dir target/loom
@@ -259,7 +260,8 @@ fn thawing_follows_every_frozen_reader() {
     });
 }
 
-/// Freeze, a counted reader from before, and a writer. Three threads: bounded to three preemptions, or it takes minutes.
+/// Freeze, a counted reader from before, and a writer. Three threads: bounded to three preemptions, or it takes
+/// minutes.
 #[test]
 fn a_counted_reader_survives_freezing() {
     let mut few = loom::model::Builder::new();
@@ -292,7 +294,8 @@ fn a_forgotten_guard_heals_when_the_storage_is_unique() {
             drop(other);
         });
         let first = tensor.write(1);
-        // Refused while the reader may still be there, or healed because its tensor is gone; or it came before the reader.
+        // Refused while the reader may still be there, or healed because its tensor is gone; or it came before the
+        // reader.
         assert!(matches!(first, Ok(()) | Err(Refused::Read)), "{first:?}");
         thread.join().unwrap();
         assert_eq!(tensor.write(2), Ok(()));
@@ -317,8 +320,8 @@ fn a_forgotten_write_guard_heals_when_the_storage_is_unique() {
     });
 }
 
-/// An in-place call lends its own tensor as an input. Another thread may use that reference for a call of its own, so the
-/// in-place writer marks the word although its tensor is the only one.
+/// An in-place call lends its own tensor as an input. Another thread may use that reference for a call of its own, so
+/// the in-place writer marks the word although its tensor is the only one.
 #[test]
 fn an_in_place_writer_excludes_readers_of_the_reference_that_it_lent() {
     check(|| {
@@ -489,7 +492,8 @@ fn an_in_place_call_announces_both_at_once() {
     });
 }
 
-/// What is published: a value that loom checks each access of, so that a value that is read before it is written is found.
+/// What is published: a value that loom checks each access of, so that a value that is read before it is written is
+/// found.
 struct Value(UnsafeCell<u32>);
 
 // SAFETY: loom's cells check every access; that is the test.
@@ -520,8 +524,8 @@ fn copied(value: &Value) -> Value {
     Value::new(value.get())
 }
 
-/// One reader in two threads while a third replaces the value: what is read is one of the values, whole, never an older one
-/// than was read before, and the new one once `replace` is known to have returned.
+/// One reader in two threads while a third replaces the value: what is read is one of the values, whole, never an older
+/// one than was read before, and the new one once `replace` is known to have returned.
 #[test]
 fn a_table_is_replaced_while_a_shared_handle_reads_it() {
     loom::model(|| {

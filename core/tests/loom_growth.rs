@@ -1,6 +1,6 @@
-//! Growing a storage, model-checked against views that other threads make and use meanwhile: whether the operator for which it grew
-//! fails or not, a view that was allowed never reaches beyond the block. The borrow state and the extent are the library's own; the
-//! block is a number, its length.
+//! Growing a storage, model-checked against views that other threads make and use meanwhile: whether the operator for
+//! which it grew fails or not, a view that was allowed never reaches beyond the block. The borrow state and the extent
+//! are the library's own; the block is a number, its length.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p monomorph-core --release --test loom_growth --target-dir target/loom

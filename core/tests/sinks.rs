@@ -1,6 +1,6 @@
-//! What sinks make of outputs, against facts recorded from PyTorch (`testsuite/golden/sinks.json`; its format is described
-//! in `testsuite/record/sinks.py`), in every form: functional, out=, in-place, meta, static. Errors are transactions: every
-//! argument is afterwards what it was before.
+//! What sinks make of outputs, against facts recorded from PyTorch (`testsuite/golden/sinks.json`; its format is
+//! described in `testsuite/record/sinks.py`), in every form: functional, out=, in-place, meta, static. Errors are
+//! transactions: every argument is afterwards what it was before.
 //!
 //! Where ours differs from PyTorch, [`Judge`] says so and why, and our own behaviour is checked instead. Warnings about
 //! resized outputs are not: the core has none.
@@ -184,12 +184,12 @@ enum Judge {
     OutputDType,
     /// Not expressible: an out= tensor on another device than the call has another type.
     TypeSystem,
-    /// Strides together with a memory format: PyTorch asserts only where it comes to use them (a new or resized output),
-    /// and only after it has compared sizes and dtypes; ours is a broken contract at once, since `meta` is wrong in
-    /// every form if it is in one.
+    /// Strides together with a memory format: PyTorch asserts only where it comes to use them (a new or resized
+    /// output), and only after it has compared sizes and dtypes; ours is a broken contract at once, since `meta` is
+    /// wrong in every form if it is in one.
     Contract,
-    /// An in-place kernel that needs exact strides: PyTorch hands it the tensor itself and then copies over it a proxy that
-    /// nobody has written. Ours does what the out= form does.
+    /// An in-place kernel that needs exact strides: PyTorch hands it the tensor itself and then copies over it a proxy
+    /// that nobody has written. Ours does what the out= form does.
     InPlaceProxy,
     /// Strides with gaps for an out= that is resized: PyTorch's `resize_` makes room for a contiguous
     /// tensor, and restriding it then fails. Ours makes room for what was asked.
@@ -589,8 +589,8 @@ fn names_are_set_in_every_form() {
     assert_eq!(snapshot(&this), before);
 }
 
-/// Failing when the kernel is bound is still before anything changed; failing in the kernel leaves memory valid, sizes as they
-/// were and contents unspecified, and counts as a write.
+/// Failing when the kernel is bound is still before anything changed; failing in the kernel leaves memory valid, sizes
+/// as they were and contents unspecified, and counts as a write.
 #[test]
 fn failures_after_meta() {
     let calls = [Call::raw(&[5, 7], f32s()), Call::raw(&[2, 3], f32s()).strided(&[1, 2]).at(1)];
@@ -704,8 +704,8 @@ fn borrowed_outputs_are_refused() {
     assert!(!out.is_frozen());
 }
 
-/// A prepared call keeps its borrows: outputs and inputs can't be taken from under it, and it sees what was written into
-/// inputs between its runs.
+/// A prepared call keeps its borrows: outputs and inputs can't be taken from under it, and it sees what was written
+/// into inputs between its runs.
 #[test]
 fn a_prepared_call_holds_its_operands() {
     let ask = Ask::calls(&[Call::raw(&[2, 3], f32s())]);
@@ -717,9 +717,10 @@ fn a_prepared_call_holds_its_operands() {
         assert!(
             matches!(out_clone.data::<f32>().map(|_| ()), Err(e) if matches!(e.kind(), ErrorKind::Borrowed { .. }))
         );
-        assert!(
-            matches!(input_clone.data_mut::<f32>().map(|_| ()), Err(e) if matches!(e.kind(), ErrorKind::Borrowed { .. }))
-        );
+        assert!(matches!(
+            input_clone.data_mut::<f32>().map(|_| ()),
+            Err(e) if matches!(e.kind(), ErrorKind::Borrowed { .. })
+        ));
         prepared.run().expect("a run");
         // Forgotten, but where a leak checker still sees it.
         static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);

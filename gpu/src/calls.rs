@@ -1,4 +1,5 @@
-//! The calls that are timed against PyTorch on the same GPU. The protocol is that of every engine, the operands are the CPU's, moved.
+//! The calls that are timed against PyTorch on the same GPU. The protocol is that of every engine, the operands are the
+//! CPU's, moved.
 
 use monomorph::{DType, Tensor, add, add_out, amax, exp_out, gelu_out, mean, mul_out, sum, sum_dim, tanh_out};
 use monomorph_benches::serve::{self, Task, Work};

@@ -1,5 +1,5 @@
-//! What the device is held to where there is one: bandwidth against that of a copy in the same run, the host's time for a launch, and a
-//! fused chain against its parts. Owns the figures and their bars.
+//! What the device is held to where there is one: bandwidth against that of a copy in the same run, the host's time for
+//! a launch, and a fused chain against its parts. Owns the figures and their bars.
 
 use monomorph::ops::arithmetic::{AbsFn, MulFn, NegFn};
 use monomorph::ops::exponential::ExpFn;
@@ -140,8 +140,8 @@ fn launches(n: i64, figures: &mut Vec<Figure>) -> Result<()> {
     Ok(())
 }
 
-/// Measures everything with calls of so many elements and prints the table. Says how many bars were missed; where there are other
-/// elements than the bars are meant for, none counts.
+/// Measures everything with calls of so many elements and prints the table. Says how many bars were missed; where there
+/// are other elements than the bars are meant for, none counts.
 ///
 /// # Errors
 /// Those of the calls.

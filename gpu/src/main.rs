@@ -1,5 +1,6 @@
-//! The checks and figures of monomorph on a GPU, as one program for machines that have NVIDIA's driver and nothing else. Made by
-//! `cargo xtask cuda-bundle`, it carries its kernels as machine code for sm_90 and the recorded calls of PyTorch.
+//! The checks and figures of monomorph on a GPU, as one program for machines that have NVIDIA's driver and nothing
+//! else. Made by `cargo xtask cuda-bundle`, it carries its kernels as machine code for sm_90 and the recorded calls of
+//! PyTorch.
 //!
 //! ```text
 //! monomorph-gpu                  the device, the tests, the figures; fails where one of them does

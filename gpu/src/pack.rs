@@ -1,5 +1,5 @@
-//! Makes the program that carries everything: kernels of the whole table as machine code, recorded calls, itself. Owns which kernels
-//! these are.
+//! Makes the program that carries everything: kernels of the whole table as machine code, recorded calls, itself. Owns
+//! which kernels these are.
 
 use crate::archive::{self, Entry};
 use crate::{figures, tests};
@@ -35,7 +35,8 @@ struct Unit {
     text: String,
 }
 
-/// The units of functors, exact and casting. Formulas may share a name, as those of division do: such go into units of their own.
+/// The units of functors, exact and casting. Formulas may share a name, as those of division do: such go into units of
+/// their own.
 fn units(all: &[Functor]) -> Vec<Unit> {
     let name = |functor: &Functor| functor.kernel(Form::Vector);
     let mut chunks: Vec<Vec<Functor>> = Vec::new();
@@ -79,7 +80,8 @@ fn table() -> Vec<Functor> {
     all
 }
 
-/// The texts that the tests and the figures ask a compiler for, found by running them on the stand-in, whose kernels then do nothing.
+/// The texts that the tests and the figures ask a compiler for, found by running them on the stand-in, whose kernels
+/// then do nothing.
 fn asked(folder: &Path) -> Result<Vec<String>, String> {
     let notes = folder.join("texts");
     let _ = std::fs::remove_file(&notes);

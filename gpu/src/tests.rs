@@ -36,7 +36,8 @@ impl Subject for Gpu {
     }
 }
 
-/// Runs the tests whose names have one of these parts, or all, and says of each how it went, and in the end how many failed.
+/// Runs the tests whose names have one of these parts, or all, and says of each how it went, and in the end how many
+/// failed.
 pub(crate) fn run(wanted: &[String]) -> usize {
     let mut failed = 0;
     for (name, check) in every_check::<Gpu>() {

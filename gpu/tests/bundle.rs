@@ -1,7 +1,9 @@
-//! The program that carries its kernels, on the stand-in for the driver: no compiler is asked, and what is missing or damaged is said.
-//! Its machine code is the stand-in's here, so it carries few kernels.
+//! The program that carries its kernels, on the stand-in for the driver: no compiler is asked, and what is missing or
+//! damaged is said. Its machine code is the stand-in's here, so it carries few kernels.
+#![cfg(target_os = "linux")]
 
 use monomorph_testsuite::cuda::fake::StandIn;
+use monomorph_testsuite::missing::skip;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -16,7 +18,7 @@ fn run(program: &Path, driver: &Path, args: &[&str]) -> (bool, String) {
 #[test]
 fn what_it_carries_is_all_that_it_needs() {
     let folder = std::env::temp_dir().join(format!("monomorph-bundle-{}", std::process::id()));
-    let Some(driver) = StandIn::build(&folder).expect("a stand-in") else { return };
+    let Some(driver) = StandIn::build(&folder).expect("a stand-in") else { return skip("g++ is not found") };
     let plain = Path::new(env!("CARGO_BIN_EXE_monomorph-gpu"));
     let program = folder.join("monomorph-gpu");
     let text = |path: &Path| path.to_str().expect("text").to_owned();

@@ -1,14 +1,14 @@
-//! What is asked of an iteration: flags, presets, and the operands of one that is built outside of a structured operator.
-//! Decides nothing.
+//! What is asked of an iteration: flags, presets, and the operands of one that is built outside of a structured
+//! operator. Decides nothing.
 
 use monomorph_core::structured::{Operand, SinkState};
 use monomorph_core::{Category, DType, DeviceId, Geometry, TensorRef};
 
 /// The switches of an iteration: a preset, and what differs from it.
 ///
-/// Fields are private, because not all combinations are iterations: only a preset makes a reduction, which keeps the sizes of its
-/// outputs, and resizing can be switched off, but not on. Whatever the switches are, a walk stays inside every operand (I2 of
-/// [`TensorIter`](crate::TensorIter)).
+/// Fields are private, because not all combinations are iterations: only a preset makes a reduction, which keeps the
+/// sizes of its outputs, and resizing can be switched off, but not on. Whatever the switches are, a walk stays inside
+/// every operand (I2 of [`TensorIter`](crate::TensorIter)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flags {
     /// Refuse outputs that overlap themselves or, partially, an input.
@@ -57,8 +57,8 @@ impl Flags {
     /// [`BINARY`](Flags::BINARY) in a floating dtype.
     pub const BINARY_FLOAT: Flags = Flags { promote_integer_inputs_to_float: true, ..Flags::BINARY };
 
-    /// Promoted inputs and a truth value, in an output that does not exist or is bool. An existing output of another dtype
-    /// needs [`COMPARISON_CAST`](Flags::COMPARISON_CAST); [`Config::comparison`] chooses.
+    /// Promoted inputs and a truth value, in an output that does not exist or is bool. An existing output of another
+    /// dtype needs [`COMPARISON_CAST`](Flags::COMPARISON_CAST); [`Config::comparison`] chooses.
     pub const COMPARISON: Flags = Flags {
         allow_cpu_scalars: true,
         promote_inputs_to_common_dtype: true,
@@ -194,10 +194,11 @@ pub struct Config<'a> {
     pub output_dtype: Option<DType>,
     /// The first input that takes part in type promotion. Those before it are masks, read as bool (`where` has one).
     pub promote_from: usize,
-    /// The dtype that the inputs from `promote_from` on are read as; `None` to promote them. For operators whose parameters
-    /// take part in promotion.
+    /// The dtype that the inputs from `promote_from` on are read as; `None` to promote them. For operators whose
+    /// parameters take part in promotion.
     pub common_dtype: Option<DType>,
-    /// Outputs that do not exist get the dense strides of this input (`preserve_format`) instead of those of the walk, if they have its sizes.
+    /// Outputs that do not exist get the dense strides of this input (`preserve_format`) instead of those of the walk,
+    /// if they have its sizes.
     pub outputs_like: Option<usize>,
     /// The shape of the iteration; `None` to broadcast the operands. Every operand must broadcast to it.
     pub shape: Option<&'a [i64]>,
@@ -300,8 +301,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Output `i` of a call as the kernel will write it; `None` before it is declared. For a reduction, replace `sizes` and
-    /// `strides` by those with the reduced dimensions put back.
+    /// Output `i` of a call as the kernel will write it; `None` before it is declared. For a reduction, replace `sizes`
+    /// and `strides` by those with the reduced dimensions put back.
     pub fn of_output(sink: &'a SinkState<'_>, i: usize) -> Option<View<'a>> {
         let written = sink.written(i)?;
         let existing = sink.existing(i);

@@ -1,4 +1,5 @@
-//! DimCounter: a position in a shape, moved in two-dimensional steps through a range of element numbers. Knows no memory.
+//! DimCounter: a position in a shape, moved in two-dimensional steps through a range of element numbers. Knows no
+//! memory.
 //! Total: shapes and ranges may be any, and a counter only moves by steps of its own.
 #![deny(clippy::arithmetic_side_effects)]
 

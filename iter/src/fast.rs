@@ -1,7 +1,8 @@
-//! The shortcut for the commonest calls: every tensor of one dtype, one shape and one dense layout, numbers allowed beside
-//! row-major tensors. The one look that the call took at its tensors proves that the stages of `plan` would change nothing, and
-//! the plan is a few words, from which a [`TensorIter`] is written where one is asked for. Decides no rule of its own: whatever it
-//! does not recognise goes through the stages, and a test compares the two on random calls.
+//! The shortcut for the commonest calls: every tensor of one dtype, one shape and one dense layout, numbers allowed
+//! beside row-major tensors. The one look that the call took at its tensors proves that the stages of `plan` would
+//! change nothing, and the plan is a few words, from which a [`TensorIter`] is written where one is asked for. Decides
+//! no rule of its own: whatever it does not recognise goes through the stages, and a test compares the two on random
+//! calls.
 //!
 //! What is proved, stage by stage:
 //!
@@ -38,8 +39,8 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// Plans the call and declares its output, if it is one of the commonest; otherwise does nothing and returns `None`. A new
-    /// output has dtype `output`, or that of the inputs; `alike` is what the sink says of them.
+    /// Plans the call and declares its output, if it is one of the commonest; otherwise does nothing and returns
+    /// `None`. A new output has dtype `output`, or that of the inputs; `alike` is what the sink says of them.
     #[inline(always)]
     pub fn build(
         flags: &Flags,
@@ -79,7 +80,8 @@ impl Uniform {
         };
         let mut number_dtypes = [dtype; INPUTS];
         if numbers != 0 {
-            // Dimensions of size 1 have any stride and are walked in any order, which the stages know and this does not.
+            // Dimensions of size 1 have any stride and are walked in any order, which the stages know and this does
+            // not.
             if !alike.is_row_major() || !geometry.is_ample() {
                 return None;
             }

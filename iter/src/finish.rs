@@ -1,8 +1,8 @@
-//! The last stage: strides of all operands in the order of the walk, neighbouring dimensions merged, and the verdict whether
-//! the operands may be walked from several threads.
+//! The last stage: strides of all operands in the order of the walk, neighbouring dimensions merged, and the verdict
+//! whether the operands may be walked from several threads.
 
 use crate::config::View;
-use crate::order::{Fast, broadcast_stride};
+use crate::order::{FastSetup, broadcast_stride};
 use crate::plan::Plan;
 use crate::tensor_iter::TensorIter;
 use monomorph_core::overlap::{self, Internal};
@@ -14,11 +14,11 @@ pub(crate) fn product(shape: &[usize]) -> usize {
     if shape.contains(&0) { 0 } else { shape.iter().product() }
 }
 
-/// Completes `iter` from the plan and the operands as they will be walked, outputs declared. Meta operands have no memory
-/// that could overlap, and keep their dimensions.
+/// Completes `iter` from the plan and the operands as they will be walked, outputs declared. Meta operands have no
+/// memory that could overlap, and keep their dimensions.
 ///
-/// An error if an operand does not broadcast to the shape, in which case a walk would leave it (I2). No stage lets one pass;
-/// this is the last look at all of them, whatever flags the caller chose.
+/// An error if an operand does not broadcast to the shape, in which case a walk would leave it (I2). No stage lets one
+/// pass; this is the last look at all of them, whatever flags the caller chose.
 pub(crate) fn finish<'v>(
     plan: &Plan,
     view: impl Fn(usize) -> View<'v>,
@@ -34,7 +34,7 @@ pub(crate) fn finish<'v>(
         let views: SmallVec<[View<'_>; 4]> = (0..n).map(&view).collect();
         overlapping(&views, iter.noutputs, &plan.shape, iter.reduction)
     };
-    if plan.fast != Fast::No && plan.uniform {
+    if plan.fast != FastSetup::No && plan.real_strides {
         // All operands are dense in one order: one dimension, whatever that order is.
         iter.shape.clear();
         if !plan.shape.is_empty() {
@@ -106,8 +106,8 @@ pub(crate) fn coalesce(iter: &mut TensorIter) {
     iter.shape.truncate(merged);
 }
 
-/// True unless it is certain that different indices write different elements, and that what is written is read, if at all,
-/// at the same index only.
+/// True unless it is certain that different indices write different elements, and that what is written is read, if at
+/// all, at the same index only.
 fn overlapping(views: &[View<'_>], noutputs: usize, shape: &[i64], reduction: bool) -> bool {
     (0..noutputs).any(|o| {
         let out = &views[o];

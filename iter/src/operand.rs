@@ -1,4 +1,5 @@
-//! An operand during planning: its view, what it is to the iteration, and the strides that decide the order of dimensions.
+//! An operand during planning: its view, what it is to the iteration, and the strides that decide the order of
+//! dimensions.
 
 use crate::Dims;
 use crate::config::View;
@@ -7,7 +8,8 @@ use monomorph_core::overlap::Place;
 use monomorph_core::{DType, Names, strides};
 use smallvec::SmallVec;
 
-/// The strides of copies that are not made, one list after the other. [`Op`] stays small and `Copy` because they are here.
+/// The strides of copies that are not made, one list after the other. [`Op`] stays small and `Copy` because they are
+/// here.
 pub(crate) type Replaced = SmallVec<[i64; 20]>;
 
 /// One operand while the iteration is planned.
@@ -23,8 +25,8 @@ pub(crate) struct Op<'a> {
     /// The dtype that the loop computes with for this operand.
     pub(crate) target: DType,
     /// Where [`Replaced`] has the strides of the dense copy that PyTorch would walk instead of the operand (it copies
-    /// operands that are cast on the CPU, and operands with a conj or neg bit). Nothing is copied here, but dimensions are
-    /// ordered, and outputs laid out, as if it were.
+    /// operands that are cast on the CPU, and operands with a conj or neg bit). Nothing is copied here, but dimensions
+    /// are ordered, and outputs laid out, as if it were.
     pub(crate) replaced: Option<u32>,
 }
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 /// What the fast set-up found: all operands of one shape and one dense layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fast {
+pub(crate) enum FastSetup {
     /// Nothing: dimensions have to be sorted.
     No,
     /// All row-major.
@@ -27,39 +27,39 @@ pub(crate) fn broadcast_stride(sizes: &[i64], strides: &[i64], shape: &[i64], d:
 }
 
 /// Whether the operands allow the fast set-up. `same_shape` is the verdict of broadcasting.
-pub(crate) fn fast_setup(ops: &[Op<'_>], store: &Replaced, flags: &Flags, same_shape: bool) -> Fast {
+pub(crate) fn fast_setup(ops: &[Op<'_>], store: &Replaced, flags: &Flags, same_shape: bool) -> FastSetup {
     if flags.is_reduction || !same_shape {
-        return Fast::No;
+        return FastSetup::No;
     }
     let laid_out = || ops.iter().filter(|op| op.has_layout());
     let contiguous = |op: &Op<'_>| strides::is_contiguous(op.view.sizes, op.order_strides(store));
     if laid_out().all(contiguous) {
-        return Fast::Contiguous;
+        return FastSetup::Contiguous;
     }
     if flags.enforce_linear_iteration {
         // Any other layout would change the order of the walk.
-        return Fast::No;
+        return FastSetup::No;
     }
     let format = MemoryFormat::ChannelsLast;
     if laid_out().all(|op| {
         let (sizes, strides) = (op.view.sizes, op.order_strides(store));
         strides::is_channels_last(sizes, strides, format)
     }) {
-        return Fast::ChannelsLast;
+        return FastSetup::ChannelsLast;
     }
-    let Some(last) = laid_out().next_back() else { return Fast::No };
+    let Some(last) = laid_out().next_back() else { return FastSetup::No };
     let dense = |op: &Op<'_>| strides::is_non_overlapping_and_dense(op.view.sizes, op.order_strides(store));
     if laid_out().all(|op| dense(op) && op.order_strides(store) == last.order_strides(store)) {
-        Fast::Dense
+        FastSetup::Dense
     } else {
-        Fast::No
+        FastSetup::No
     }
 }
 
 /// The order of the walk that a fast set-up implies, for operands that are not really laid out as they seem.
-pub(crate) fn implied_order(fast: Fast, shape: &[i64], last: &Op<'_>, store: &Replaced) -> SmallVec<[usize; 6]> {
+pub(crate) fn implied_order(fast: FastSetup, shape: &[i64], last: &Op<'_>, store: &Replaced) -> SmallVec<[usize; 6]> {
     let mut perm: SmallVec<[usize; 6]> = (0..shape.len()).rev().collect();
-    if fast != Fast::Contiguous {
+    if fast != FastSetup::Contiguous {
         let strides = last.order_strides(store);
         // By insertion, as below.
         for i in 1..perm.len() {

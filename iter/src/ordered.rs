@@ -1,7 +1,7 @@
-//! The second shortcut: calls that walk a row-major output in its own order, whatever is broadcast, cast or strided beside it.
-//! `fast` takes what is one dense run; this takes bias rows, columns, 0-dim operands, masks, mixed dtypes and views. Decides no
-//! rule of its own: whatever it does not recognise goes through the stages of `plan`, and a test compares the two on random
-//! calls.
+//! The second shortcut: calls that walk a row-major output in its own order, whatever is broadcast, cast or strided
+//! beside it. `fast` takes what is one dense run; this takes bias rows, columns, 0-dim operands, masks, mixed dtypes
+//! and views. Decides no rule of its own: whatever it does not recognise goes through the stages of `plan`, and a test
+//! compares the two on random calls.
 //!
 //! What is proved, stage by stage:
 //!
@@ -163,11 +163,11 @@ impl Sides {
 
     /// True if sorting would leave the dimensions in row-major order.
     ///
-    /// The operands decide about two dimensions one after the other, by their strides, those of the output first if it is
-    /// there. The first alone decides all of them if it has every dimension with more than one element and is row-major.
-    /// Otherwise all must be row-major: then a stride further in is never larger, and equal only where the inner dimension
-    /// has one element, so nobody decides for an exchange. Copies that PyTorch would make of operands that are cast have
-    /// the same strides as those operands, if they are row-major.
+    /// The operands decide about two dimensions one after the other, by their strides, those of the output first if it
+    /// is there. The first alone decides all of them if it has every dimension with more than one element and is
+    /// row-major. Otherwise all must be row-major: then a stride further in is never larger, and equal only where the
+    /// inner dimension has one element, so nobody decides for an exchange. Copies that PyTorch would make of operands
+    /// that are cast have the same strides as those operands, if they are row-major.
     #[inline]
     fn walks_in_order(&self, inputs: &[Operand<'_>], out: Option<TensorRef<'_>>) -> bool {
         let first = out.map(|out| out.geometry()).or_else(|| inputs.first()?.geometry());

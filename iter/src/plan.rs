@@ -1,15 +1,17 @@
-//! The build: from configuration and operands to a finished plan, in PyTorch's order of stages, so that of several errors
-//! the same one is reported.
+//! The build: from configuration and operands to a finished plan, in PyTorch's order of stages, so that of several
+//! errors the same one is reported.
 //!
 //! ```text
 //!  config, operands ─► plan: outputs marked, overlap, names, shape, resize marks, types, layout ─► Plan
 //!                                                                                                  │
 //!  outputs declared to the sink, which realises them ◄─────────── strides hint, dtype, names ──────┤
 //!        │                                                                                         ▼
-//!        └──── their final strides ───────────────────────────────────────────► finish: strides, coalesce ─► TensorIter
+//!        └──── their final strides ──────────────────────────────────────────► finish: strides, coalesce
+//!                                                                                                  └─► TensorIter
 //! ```
 //!
-//! The commonest calls take a shortcut (`fast`) that finds the same plan at one look, most others a second one (`ordered`).
+//! The commonest calls take a shortcut (`fast`) that finds the same plan at one look, most others a second one
+//! (`ordered`).
 //!
 //! Nothing here is generic over operator or dtype, and up to 5 dimensions and 4 operands nothing allocates.
 
@@ -18,7 +20,7 @@ use crate::config::{Config, View};
 use crate::fast;
 use crate::finish;
 use crate::operand::{Op, Replaced};
-use crate::order::{self, Fast};
+use crate::order::{self, FastSetup};
 use crate::ordered;
 use crate::tensor_iter::{Fixed, TensorIter};
 use crate::types;
@@ -29,17 +31,17 @@ use smallvec::SmallVec;
 
 type Ops<'a> = SmallVec<[Op<'a>; 4]>;
 
-/// The most elements of an iteration over operands with data: some minutes of work. Memory holds fewer, so more than that are only
-/// reached by expanding, and computing them would never end.
+/// The most elements of an iteration over operands with data: some minutes of work. Memory holds fewer, so more than
+/// that are only reached by expanding, and computing them would never end.
 pub const MAX_ELEMENTS: usize = 1 << 40;
 
 /// What is decided before the outputs are realised, besides what the iteration itself keeps.
 pub(crate) struct Plan {
     /// The broadcast shape, outermost first.
     pub(crate) shape: Dims,
-    pub(crate) fast: Fast,
-    /// Every operand is really laid out as it seems.
-    pub(crate) uniform: bool,
+    pub(crate) fast: FastSetup,
+    /// The strides that decided order and layout are those of the operands, not of copies that PyTorch would make.
+    pub(crate) real_strides: bool,
     /// No output exists: what is written is reached by nothing else.
     pub(crate) fresh: bool,
     /// The strides of new and resized outputs; none for row-major or `format`.
@@ -131,11 +133,11 @@ fn present<'a>(input: &'a Operand<'_>) -> Result<View<'a>> {
     }
 }
 
-/// Plans over operands that all exist: reductions with the reduced dimensions put back, copies, foreign memory. Nothing is
-/// declared, so no output may need to be resized.
+/// Plans over operands that all exist: reductions with the reduced dimensions put back, copies, foreign memory. Nothing
+/// is declared, so no output may need to be resized.
 ///
-/// Errors: as for [`build`], sizes and strides of different lengths, negative sizes, and any output of another size than
-/// the shape (but in reductions).
+/// Errors: as for [`build`], sizes and strides of different lengths, negative sizes, and any output of another size
+/// than the shape (but in reductions).
 pub fn build_over(config: &Config<'_>, outputs: &[View<'_>], inputs: &[View<'_>]) -> Result<TensorIter> {
     let mut iter = TensorIter::default();
     build_over_into(config, outputs, inputs, &mut iter)?;
@@ -194,22 +196,22 @@ fn plan(
     }
 
     let fast = order::fast_setup(ops, store, flags, same);
-    let uniform = ops.iter().all(|op| !op.has_layout() || op.is_as_it_seems(store));
+    let real_strides = ops.iter().all(|op| !op.has_layout() || op.is_as_it_seems(store));
     iter.perm = match fast {
-        Fast::No => order::sorted_order(ops, store, &shape, flags),
-        _ if uniform => SmallVec::new(),
+        FastSetup::No => order::sorted_order(ops, store, &shape, flags),
+        _ if real_strides => SmallVec::new(),
         _ => order::implied_order(fast, &shape, &ops[ops.len() - 1], store),
     };
     let hint = match fast {
-        Fast::No => order::output_strides(&iter.perm, &shape),
-        Fast::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
-        Fast::Contiguous | Fast::ChannelsLast => None,
+        FastSetup::No => order::output_strides(&iter.perm, &shape),
+        FastSetup::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
+        FastSetup::Contiguous | FastSetup::ChannelsLast => None,
     };
     let (hint, fast_format) = match config.outputs_like.and_then(|input| ops.get(noutputs.saturating_add(input))) {
         Some(input) if input.view.sizes == shape.as_slice() => {
             (Some(strides::preserve_strides(input.view.sizes, input.order_strides(store))), false)
         }
-        _ => (hint, fast == Fast::ChannelsLast),
+        _ => (hint, fast == FastSetup::ChannelsLast),
     };
     let fix = |op: &Op<'_>| Fixed { dtype: op.view.dtype, loop_dtype: op.target, conj: op.view.conj, neg: op.view.neg };
     iter.operands.clear();
@@ -218,7 +220,7 @@ fn plan(
     iter.reduction = flags.is_reduction;
     Ok(Plan {
         fast,
-        uniform,
+        real_strides,
         fresh: !ops[..noutputs].iter().any(|op| op.defined),
         hint,
         format: fast_format.then_some(MemoryFormat::ChannelsLast),
@@ -238,8 +240,8 @@ fn mark_read_write(ops: &mut Ops<'_>, noutputs: usize) {
 
 /// Refuses outputs that overlap themselves or, partially, an input.
 ///
-/// PyTorch copies operands that are lazy or cast, and so accepts some that overlap. Nothing is copied here: they are refused
-/// too, but later (`lazy`), after everything that PyTorch would have complained about.
+/// PyTorch copies operands that are lazy or cast, and so accepts some that overlap. Nothing is copied here: they are
+/// refused too, but later (`lazy`), after everything that PyTorch would have complained about.
 fn check_overlap(ops: &Ops<'_>, noutputs: usize, lazy: bool) -> Result<()> {
     let is_lazy = |op: &Op<'_>| op.view.conj || op.view.neg;
     for (o, out) in ops[..noutputs].iter().enumerate().filter(|(_, out)| out.defined) {

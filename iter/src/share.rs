@@ -1,9 +1,9 @@
-//! Pieces of work that several threads take: the caller, and threads of rayon's pool that come in time. Decides who may help; refuses to
-//! know what a piece is.
+//! Pieces of work that several threads take: the caller, and threads of rayon's pool that come in time. Decides who may
+//! help; refuses to know what a piece is.
 //!
-//! The caller does not sleep while others work. Waking a thread takes longer than many a call: the caller waits for helpers that have taken
-//! a piece, never for one that has yet to wake up. So a call on a machine whose other cores are busy takes as long as on one thread.
-
+//! The caller does not sleep while others work. Waking a thread takes longer than many a call: the caller waits for
+//! helpers that have taken a piece, never for one that has yet to wake up. So a call on a machine whose other cores are
+//! busy takes as long as on one thread.
 //!
 //! A piece is a caller's code and may panic. The first panic is carried to the caller, to go on there when nobody is at
 //! work. What any other says is forgotten, not dropped: a drop of it is a caller's code as well, and a panic on a
@@ -48,9 +48,10 @@ pub(crate) fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Payload> {
 /// What the caller and its helpers share.
 ///
 /// Invariants:
-/// * S1: `work` points to what `call` takes. It may be used by several threads, and lives until all pieces are taken and no helper is inside.
-/// * S2: whoever takes pieces is the caller, or a helper that is counted as inside. Who comes in later finds no piece: the caller looks for
-///   helpers behind the last piece, and numbers of pieces only grow.
+/// * S1: `work` points to what `call` takes. It may be used by several threads, and lives until all pieces are taken
+///   and no helper is inside.
+/// * S2: whoever takes pieces is the caller, or a helper that is counted as inside. Who comes in later finds no piece:
+///   the caller looks for helpers behind the last piece, and numbers of pieces only grow.
 struct Job {
     work: *const (),
     call: unsafe fn(*const (), usize),
@@ -61,9 +62,10 @@ struct Job {
     left: Condvar,
 }
 
-// SAFETY: what `work` points to may be used by several threads (S1); everything else is a thread's own or made for several.
+// SAFETY: what `work` points to may be used by several threads (S1); everything else is a thread's own or made for
+// several.
 unsafe impl Send for Job {}
-// SAFETY: as above.
+// SAFETY: `work` may be used by several threads (S1), and all that changes is an atomic or behind a mutex.
 unsafe impl Sync for Job {}
 
 /// Who is at work besides the caller.
@@ -124,7 +126,8 @@ impl Job {
         }
     }
 
-    /// Asks the pool for so many helpers. One thread wakes two others, so that many are awake soon and none has to wake all.
+    /// Asks the pool for so many helpers. One thread wakes two others, so that many are awake soon and none has to wake
+    /// all.
     fn call(self: Arc<Job>, helpers: usize) {
         if helpers > 0 {
             spawn(move || self.help(helpers));
@@ -155,8 +158,8 @@ impl Drop for End<'_> {
 
 /// Whether work is worth several threads and may have them.
 ///
-/// A thread of a rayon pool works alone: while it waited for others it could be handed another task of the caller's, which
-/// would find the storages of this call borrowed.
+/// A thread of a rayon pool works alone: while it waited for others it could be handed another task of the caller's,
+/// which would find the storages of this call borrowed.
 pub fn is_parallel(numel: usize, grain: usize) -> bool {
     numel > grain.max(1) && rayon::current_thread_index().is_none() && rayon::current_num_threads() > 1
 }
@@ -166,8 +169,8 @@ pub fn pieces() -> usize {
     PIECES * rayon::current_num_threads()
 }
 
-/// Calls `f` with each number below `pieces`, from this thread and as many of the rayon pool as come in time; on this thread alone, in order,
-/// where that is a thread of a pool.
+/// Calls `f` with each number below `pieces`, from this thread and as many of the rayon pool as come in time; on this
+/// thread alone, in order, where that is a thread of a pool.
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! [`TensorIter`]: a finished plan. Shapes, strides and dtypes of all operands, without a pointer; how they came about is in
-//! `plan`, how they are walked in `walk`.
+//! [`TensorIter`]: a finished plan. Shapes, strides and dtypes of all operands, without a pointer; how they came about
+//! is in `plan`, how they are walked in `walk`.
 
 use crate::finish;
 use monomorph_core::{DType, ErrorKind, Result};
@@ -26,11 +26,11 @@ pub(crate) struct Fixed {
 ///
 /// Invariants, relied on by the walks:
 /// * I1: `strides` has `shape.len()` entries per operand, operand by operand.
-/// * I2: for each operand, every index within `shape` is an index within the operand's own sizes (after broadcasting), so
-///   `Σ index·stride` is the byte offset of an element from the operand's first.
+/// * I2: for each operand, every index within `shape` is an index within the operand's own sizes (after broadcasting),
+///   so `Σ index·stride` is the byte offset of an element from the operand's first.
 /// * I3: `numel` is the product of `shape`, and no partial product overflows unless one size is 0.
-/// * I4: unless `serial` is set, elements of different indices of an output that is not reduced lie apart, and no output
-///   shares bytes with another operand except at equal indices.
+/// * I4: unless `serial` is set, elements of different indices of an output that is not reduced lie apart, and no
+///   output shares bytes with another operand except at equal indices.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TensorIter {
     pub(crate) shape: SmallVec<[usize; 6]>,
@@ -113,8 +113,9 @@ impl TensorIter {
         self.operands.get(k).map_or_else(|| self.common_dtype(), |op| op.dtype)
     }
 
-    /// The dtype that the loop computes with for operand `k`: the common dtype for a promoted input or a cast output, bool
-    /// for a mask, else its own. Where it differs from [`dtype`](TensorIter::dtype) the loop converts on load or store.
+    /// The dtype that the loop computes with for operand `k`: the common dtype for a promoted input or a cast output,
+    /// bool for a mask, else its own. Where it differs from [`dtype`](TensorIter::dtype) the loop converts on load or
+    /// store.
     #[inline]
     pub fn loop_dtype(&self, k: usize) -> DType {
         self.operands.get(k).map_or_else(|| self.common_dtype(), |op| op.loop_dtype)
@@ -147,7 +148,8 @@ impl TensorIter {
         self.operands.get(k).is_some_and(|op| op.neg)
     }
 
-    /// True if it is not known that the operands lie apart, so that elements must be done one after the other, in order.
+    /// True if it is not known that the operands lie apart, so that elements must be done one after the other, in
+    /// order.
     #[inline]
     pub fn must_be_serial(&self) -> bool {
         self.serial
@@ -170,8 +172,8 @@ impl TensorIter {
         self.ndim() == 0 || self.operands.iter().enumerate().all(dense)
     }
 
-    /// True if there is at most one dimension, in which every operand is a dense run or, if it is an input, one element for
-    /// all; and stored elements are the values.
+    /// True if there is at most one dimension, in which every operand is a dense run or, if it is an input, one element
+    /// for all; and stored elements are the values.
     #[inline]
     pub fn is_flat(&self) -> bool {
         self.flat
@@ -192,8 +194,8 @@ impl TensorIter {
         self.flat = self.ndim() <= 1 && self.operands.iter().enumerate().all(run);
     }
 
-    /// For each dimension in the order of the walk, before coalescing, which dimension of the broadcast shape it is. Empty
-    /// if the fast set-up made sorting needless.
+    /// For each dimension in the order of the walk, before coalescing, which dimension of the broadcast shape it is.
+    /// Empty if the fast set-up made sorting needless.
     pub fn perm(&self) -> &[usize] {
         &self.perm
     }
@@ -261,8 +263,8 @@ impl TensorIter {
         Ok([self.narrow(dim, 0, half)?, self.narrow(dim, half, size - half)?])
     }
 
-    /// The dimension whose halving separates the operands most: the one with the largest reach in bytes. `None` if there is
-    /// nothing to halve.
+    /// The dimension whose halving separates the operands most: the one with the largest reach in bytes. `None` if
+    /// there is nothing to halve.
     pub fn dim_to_split(&self) -> Option<usize> {
         let reach = |d: usize| {
             let strides = (0..self.noperands()).map(|k| self.strides(k)[d].unsigned_abs());

@@ -14,8 +14,8 @@ fn name(ops: &[Op<'_>], k: usize) -> &'static str {
     INPUTS.get(k - first).copied().unwrap_or("of an input")
 }
 
-/// Sets the target dtype of every operand, the dense strides of those that are cast, and the device of outputs that do not
-/// exist. Returns the common dtype of the inputs, if there is one.
+/// Sets the target dtype of every operand, the dense strides of those that are cast, and the device of outputs that do
+/// not exist. Returns the common dtype of the inputs, if there is one.
 pub(crate) fn compute(
     ops: &mut [Op<'_>],
     store: &mut Replaced,
@@ -108,7 +108,8 @@ pub(crate) fn compute(
 
 /// The device that all operands are on: the first that is not the CPU, if there is one.
 ///
-/// A meta call takes operands of any device, but those with data must still agree, as they would have to in the real call.
+/// A meta call takes operands of any device, but those with data must still agree, as they would have to in the real
+/// call.
 fn common_device(ops: &[Op<'_>], config: &Config<'_>, is_meta: bool) -> Result<DeviceId> {
     let takes_part = |op: &Op<'_>| op.defined && !(is_meta && op.view.device.is_meta());
     let is_number = |op: &Op<'_>| op.view.category == Category::Number && op.view.storage.is_none();

@@ -1,8 +1,8 @@
 //! The walk: hands the elements of an iteration to a loop, two dimensions at a time. Decides where to split between
 //! threads, never what an element means.
 //!
-//! The loop gets one pointer per operand, `2 · noperands` strides in bytes (those of the inner dimension, then those of the
-//! outer), and the two sizes.
+//! The loop gets one pointer per operand, `2 · noperands` strides in bytes (those of the inner dimension, then those of
+//! the outer), and the two sizes.
 
 use crate::counter::DimCounter;
 use crate::share::{is_parallel, pieces, share};
@@ -20,9 +20,10 @@ type Pointers = SmallVec<[*mut u8; 4]>;
 #[derive(Clone, Copy)]
 pub(crate) struct Bases<'a>(&'a [*mut u8]);
 
-// SAFETY: only the walk below uses it, and it gives each thread elements that no other thread writes (I4, W2).
+// SAFETY: only the walks of this crate use the pointers, and they give each thread elements that no other thread writes
+// (I4, W2).
 unsafe impl Send for Bases<'_> {}
-// SAFETY: as above.
+// SAFETY: a shared reference gives no more than a copy does, which may be sent.
 unsafe impl Sync for Bases<'_> {}
 
 impl<'a> Bases<'a> {
@@ -36,9 +37,9 @@ impl<'a> Bases<'a> {
 }
 
 impl TensorIter {
-    /// Calls `f` for every element, from several threads if there are more than `grain` elements, the iteration need not be
-    /// serial, no output is reduced, and the caller is not in a parallel region already. `f` must be indifferent to how the
-    /// elements are cut into calls.
+    /// Calls `f` for every element, from several threads if there are more than `grain` elements, the iteration need
+    /// not be serial, no output is reduced, and the caller is not in a parallel region already. `f` must be indifferent
+    /// to how the elements are cut into calls.
     ///
     /// # Safety
     ///
@@ -52,14 +53,15 @@ impl TensorIter {
         debug_assert_eq!(base.len(), self.noperands());
         let reduced = self.reduction && self.num_reduce_dims() > 0;
         if self.serial || reduced || !is_parallel(self.numel, grain) {
-            // SAFETY: W1 and W2 are passed on.
+            // SAFETY: W1 and W2 are this function's own preconditions, for all elements.
             return unsafe { self.serial_for_each(base, 0..self.numel, f) };
         }
         let bases = Bases::new(base);
         let chunk = self.chunk(grain);
         share(self.numel.div_ceil(chunk), |i| {
             let range = i * chunk..((i + 1) * chunk).min(self.numel);
-            // SAFETY: W1 and W2 are passed on; I4: different ranges write different elements, which no other range reads.
+            // SAFETY: W1 for the range, which is within that of the caller's promise; W2: nobody outside of this call
+            // uses the operands, and different ranges write different elements, which no other range reads (I4).
             unsafe { self.serial_for_each(bases.get(), range, &f) };
         });
     }

@@ -1,5 +1,5 @@
-//! Calls by name that go from one device to another: `copy_`, `copy` and the forms of `to`, as in PyTorch. Owns what brings the tensors to
-//! one device; what is done there is the kernel's of that device.
+//! Calls by name that go from one device to another: `copy_`, `copy` and the forms of `to`, as in PyTorch. Owns what
+//! brings the tensors to one device; what is done there is the kernel's of that device.
 //!
 //! A typed function has one device; there [`Tensor::from_any`] moves a tensor.
 

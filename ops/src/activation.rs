@@ -212,8 +212,8 @@ fn unknown_approximation(got: &str) -> Error {
     Error::new(ErrorKind::UnknownOption { arg: "approximate", got: got.to_owned(), accepted })
 }
 
-/// PyTorch's exact backward of more than one element that lie row-major, float32 or bfloat16, is oneDNN's: it broadcasts nothing, and
-/// takes few dtypes beside.
+/// PyTorch's exact backward of more than one element that lie row-major, float32 or bfloat16, is oneDNN's: it
+/// broadcasts nothing, and takes few dtypes beside.
 fn check_gelu_backward(call: &Check<'_, '_>) -> Result<()> {
     let [grad, a] = call.operands else { return Ok(()) };
     let halves: &[DType] = match a.dtype() {
@@ -390,7 +390,9 @@ record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Tame within 65536: float
     g * (s + a * s * (1.0 - s) * 1.595_769_121_605_730_8 * (1.0 + 3.0 * 0.044_715 * a * a))
 } }
 // Where e^-x is infinite, silu is zero, as PyTorch's is.
-record! { SiluFn "silu: x", Any within 64 or 3e-37: float |[a], []| a * logistic(a), complex |[a], []| a * c_logistic(a) }
+record! {
+    SiluFn "silu: x", Any within 64 or 3e-37: float |[a], []| a * logistic(a), complex |[a], []| a * c_logistic(a)
+}
 record! { SiluBackwardFn "silu_backward: x x", Tame within 4096:
 float |[g, a], []| g * logistic(a) * (1.0 + a * (1.0 - logistic(a))),
 complex |[g, a], []| g * c_logistic(a) * (1.0 + a * (1.0 - c_logistic(a))) }

@@ -1,6 +1,7 @@
-//! The Airy function of the first kind. Between -2.09 and 2.09 its Maclaurin series, which are written out; beyond, a rational
-//! function times an exponential above and a sine and cosine below. Method and coefficients of the latter are those of S. L.
-//! Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989), which PyTorch uses.
+//! The Airy function of the first kind. Between -2.09 and 2.09 its Maclaurin series, which are written out; beyond, a
+//! rational function times an exponential above and a sine and cosine below. Method and coefficients of the latter are
+//! those of S. L. Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989), which PyTorch
+//! uses.
 
 use crate::algebra::{Exponential, Real, Root, Trigonometric, polynomial};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};

@@ -86,7 +86,8 @@ fn length(start: Scalar, end: Scalar, step: Scalar) -> Result<i64> {
     Ok(count as i64)
 }
 
-/// `arange.start_step`: `start`, `start + step`, … below `end`. Without a dtype: int64, or float32 if an argument is a float.
+/// `arange.start_step`: `start`, `start + step`, … below `end`. Without a dtype: int64, or float32 if an argument is a
+/// float.
 pub fn arange_start_step<D: Device>(
     start: impl Into<Scalar>,
     end: impl Into<Scalar>,
@@ -154,7 +155,8 @@ fn rounded(x: f64, dtype: DType) -> f64 {
     if dtype.size() == 2 { f64::from(x as f32) } else { x }
 }
 
-/// The number of elements of `range` in this dtype: of integers that were cut off, and of the floats that the dtype is computed in.
+/// The number of elements of `range` in this dtype: of integers that were cut off, and of the floats that the dtype is
+/// computed in.
 fn counted(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i64> {
     let overflow = |count: f64| ErrorKind::SizeOverflow { sizes: vec![count as i64], strides: Vec::new() };
     if dtype.is_integral(false) {

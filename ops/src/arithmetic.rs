@@ -1,5 +1,5 @@
-//! Arithmetic: add, sub, rsub, mul, div with its rounding modes, neg, abs, under these names and the longer ones; degrees and
-//! radians.
+//! Arithmetic: add, sub, rsub, mul, div with its rounding modes, neg, abs, under these names and the longer ones;
+//! degrees and radians.
 
 use crate::algebra::{Magnitude as HasMagnitude, Num, RoundedDivision, TrueDivision};
 use crate::kernels::Arithmetic;

@@ -1,8 +1,9 @@
-//! Bessel functions of the orders 0 and 1 of both kinds, and the spherical one of order 0. Up to 5 a rational function that has
-//! the first zeros as factors, beyond amplitude and phase as rational functions of 1/x². Method and coefficients are those of
-//! S. L. Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989) as PyTorch evaluates them: without the
-//! leading 1 of the denominators. That costs float64 accuracy: up to 8e-7 absolutely, worst next to 5, where the exact function
-//! would not be what PyTorch gives. float32 has a few units of the largest value nearby.
+//! Bessel functions of the orders 0 and 1 of both kinds, and the spherical one of order 0. Up to 5 a rational function
+//! that has the first zeros as factors, beyond amplitude and phase as rational functions of 1/x². Method and
+//! coefficients are those of S. L. Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989)
+//! as PyTorch evaluates them: without the leading 1 of the denominators. That costs float64 accuracy: up to 8e-7
+//! absolutely, worst next to 5, where the exact function would not be what PyTorch gives. float32 has a few units of
+//! the largest value nearby.
 
 use crate::algebra::{Logarithm, Real, Root, Trigonometric, polynomial};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
@@ -165,7 +166,8 @@ bessel! {
     Y1Fn "special_bessel_y1": |x, waves| above_zero(x, V::select(x.le(V::from_f64(5.0)), y1_near(x), far1(x, waves).1));
     SphericalJ0Fn "special_spherical_bessel_j0": |x, waves| {
         let z = x * x;
-        let series = polynomial! { z; 1.605_904_383_682_161_3e-10, -2.505_210_838_544_172e-8, 2.755_731_922_398_589_3e-6,
+        let series = polynomial! { z; 1.605_904_383_682_161_3e-10, -2.505_210_838_544_172e-8,
+            2.755_731_922_398_589_3e-6,
             -1.984_126_984_126_984e-4, 8.333_333_333_333_333e-3, -0.166_666_666_666_666_66, 1.0 };
         let result = V::select(x.abs().lt(V::from_f64(0.5)), series, waves(x).0 / x);
         V::select(x.abs().eq(V::from_f64(f64::INFINITY)), V::zero(), result)

@@ -89,7 +89,8 @@ fn check_lerp(call: &Check<'_, '_>) -> Result<()> {
     check_value(call)
 }
 
-record! { AddcmulFn "addcmul: x x x p", Small within 0: int |[a, b, c], [v]| a.wrapping_add(v.wrapping_mul(b).wrapping_mul(c)),
+record! { AddcmulFn "addcmul: x x x p", Small within 0:
+    int |[a, b, c], [v]| a.wrapping_add(v.wrapping_mul(b).wrapping_mul(c)),
 float |[a, b, c], [v]| a + v * b * c, complex |[a, b, c], [v]| a + v * b * c }
 record! { AddcdivFn "addcdiv: x x x p", Small within 1024: float |[a, b, c], [v]| a + v * b / c,
 complex |[a, b, c], [v]| a + if c.norm() == 0.0 { v * b / 0.0 } else { v * b / c } }

@@ -75,8 +75,9 @@ fn check_numbers(call: &Check<'_, '_>) -> Result<()> {
     call.params.iter().try_for_each(|bound| bound.check_fits(call.common, "min or max"))
 }
 
-/// A bound as the formula takes it. In an integral result a bound beyond the range of the dtype is moved to its end where it
-/// then has no effect (`low` below it, a high one above), and is an error on the other side, where no value could satisfy it.
+/// A bound as the formula takes it. In an integral result a bound beyond the range of the dtype is moved to its end
+/// where it then has no effect (`low` below it, a high one above), and is an error on the other side, where no value
+/// could satisfy it.
 fn saturated(bound: Scalar, low: bool, common: Option<DType>) -> Result<Scalar> {
     let (Some(common), Scalar::Int(value)) = (common, bound) else { return Ok(bound) };
     let (lowest, highest) = match common {

@@ -1,4 +1,5 @@
-//! What elements are: isnan, isinf, isfinite, isposinf, isneginf, isreal, isclose, and nan_to_num, which replaces what is no number.
+//! What elements are: isnan, isinf, isfinite, isposinf, isneginf, isreal, isclose, and nan_to_num, which replaces what
+//! is no number.
 
 use crate::algebra::{Classify, Equal, Num, Ordered as HasOrder};
 use crate::complex_view;
@@ -70,7 +71,8 @@ impl<'t, D: Comparison> Operator<'t, D, (Operand<'t>,)> for Isnan {
     }
 }
 
-/// `nan_to_num`: 0 for NaN and the ends of the dtype for the infinities, unless other numbers are given. Integers are copied.
+/// `nan_to_num`: 0 for NaN and the ends of the dtype for the infinities, unless other numbers are given. Integers are
+/// copied.
 pub struct NanToNum;
 
 type Replacement = Option<f64>;

@@ -1,5 +1,5 @@
-//! Views of complex tensors as real ones and back, and of the lazy bits: conjugation and negation that cost nothing until
-//! somebody reads the elements. Strides and offsets are computed modulo 2⁶⁴, as in `view.rs`.
+//! Views of complex tensors as real ones and back, and of the lazy bits: conjugation and negation that cost nothing
+//! until somebody reads the elements. Strides and offsets are computed modulo 2⁶⁴, as in `view.rs`.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::clone_tensor;
@@ -81,8 +81,8 @@ pub fn neg_view(g: &Geometry) -> Result<Geometry> {
     Ok(g.clone().with_neg(!g.is_neg()))
 }
 
-/// A meta tensor of the sizes and strides of any result of two real tensors of float32 or float64. `what` begins what an error says of
-/// either.
+/// A meta tensor of the sizes and strides of any result of two real tensors of float32 or float64. `what` begins what
+/// an error says of either.
 fn shape_of<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b: &Tensor<D>) -> Result<Tensor<Meta>> {
     for (part, what) in [a, b].into_iter().zip(what) {
         if !matches!(part.dtype(), DType::F32 | DType::F64) {
@@ -102,8 +102,8 @@ pub(crate) fn complex_like<D: Device>(what: [&'static str; 2], a: &Tensor<D>, b:
     Tensor::zeroed(a.dtype().to_complex(), shape.sizes(), shape.strides(), a.device().index)
 }
 
-/// Has `write` fill a complex output for two real tensors: in place where it has the result's dtype and sizes and lies apart
-/// from both, and else in a new tensor first.
+/// Has `write` fill a complex output for two real tensors: in place where it has the result's dtype and sizes and lies
+/// apart from both, and else in a new tensor first.
 pub(crate) fn write_complex<D: Device>(
     what: [&'static str; 2],
     [a, b]: [&Tensor<D>; 2],

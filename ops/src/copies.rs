@@ -1,5 +1,5 @@
-//! Tensors made from another one: clone, contiguous, reshape, to, and narrow by a tensor. Each is the tensor itself or a view
-//! where that is enough, else a copy.
+//! Tensors made from another one: clone, contiguous, reshape, to, and narrow by a tensor. Each is the tensor itself or
+//! a view where that is enough, else a copy.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::composite::shape::flat_sizes;

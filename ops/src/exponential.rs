@@ -86,7 +86,9 @@ record! { SigmoidFn "sigmoid: x", Any within 4:
 float |[a], []| logistic(a), complex |[a], []| Complex64::new(1.0, 0.0) / ((-a).exp() + 1.0) }
 record! { ErfFn "erf: x", Any within 64: float |[a], []| error_function(a) }
 
-record! { Exp2Fn "exp2: x", Any within 4: float |[a], []| a.exp2(), complex |[a], []| (a * std::f64::consts::LN_2).exp() }
+record! {
+    Exp2Fn "exp2: x", Any within 4: float |[a], []| a.exp2(), complex |[a], []| (a * std::f64::consts::LN_2).exp()
+}
 record! { Expm1Fn "expm1: x", Any within 4: float |[a], []| a.exp_m1(), complex |[a], []| a.exp() - 1.0 }
 record! { ErfcFn "erfc: x", Any within 16: float |[a], []| error_function_complement(a) }
 record! { ErfinvFn "erfinv: x", Any within 4: float |[a], []| inverse_error_function(a) }

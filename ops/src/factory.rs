@@ -155,8 +155,8 @@ pub fn scalar_tensor<D: Fills>(
     full(&[], s, Some(dtype.unwrap_or(DEFAULT_FLOAT)), layout, device, pin_memory)
 }
 
-/// `empty_like`: a tensor with the sizes of another one. In `preserve_format`, the default, it has the same strides if they
-/// are dense, else dense ones in the same order.
+/// `empty_like`: a tensor with the sizes of another one. In `preserve_format`, the default, it has the same strides if
+/// they are dense, else dense ones in the same order.
 pub fn empty_like<D: Device>(
     this: &Tensor<D>,
     dtype: Option<DType>,

@@ -25,8 +25,8 @@ fn check_value(call: &Check<'_, '_>) -> Result<()> {
     call.params.iter().try_for_each(|value| value.check_fits(call.common, "value"))
 }
 
-/// A device that can fill: the bound of everything that makes tensors of a value. Every device can, since it has a copy; one that
-/// has a kernel says so.
+/// A device that can fill: the bound of everything that makes tensors of a value. Every device can, since it has a
+/// copy; one that has a kernel says so.
 pub trait Fills: Device {
     /// Writes `value` to every element. An error if the dtype cannot hold it.
     fn fill(this: &mut Tensor<Self>, value: Scalar) -> Result<()> {

@@ -6,7 +6,8 @@ use crate::windows::floating;
 use monomorph_core::strides::Dims;
 use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
-/// The frequencies of a transform of `n` samples at distance `d`: of a real signal those from 0 on, else also the negative ones.
+/// The frequencies of a transform of `n` samples at distance `d`: of a real signal those from 0 on, else also the
+/// negative ones.
 #[derive(Clone, Copy)]
 struct Frequencies {
     n: i64,

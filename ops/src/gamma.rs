@@ -104,7 +104,8 @@ impl<'t, D: kernels::Gamma> Operator<'t, D, (Operand<'t>, i64)> for PolygammaInP
 /// The largest dimension that [`Mvlgamma`] takes: it computes as many logarithms for each element.
 pub const MOST_DIMENSIONS: i64 = 1 << 20;
 
-/// `mvlgamma`: the logarithm of the gamma function of `p` dimensions, as a sum of `p` logarithms in the dtype; each addition rounds.
+/// `mvlgamma`: the logarithm of the gamma function of `p` dimensions, as a sum of `p` logarithms in the dtype; each
+/// addition rounds.
 pub struct Mvlgamma;
 
 impl<'t, D: kernels::Gamma> Operator<'t, D, (Operand<'t>, i64)> for Mvlgamma {

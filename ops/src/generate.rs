@@ -1,4 +1,5 @@
-//! Tensors whose elements are a function of their place: what ranges, windows and index lists are made with. Owns no operator.
+//! Tensors whose elements are a function of their place: what ranges, windows and index lists are made with. Owns no
+//! operator.
 
 use crate::factory::empty;
 use crate::table::{resized, write_out};
@@ -21,7 +22,8 @@ pub(crate) trait Pattern: Sized {
     /// The elements in this dtype, asked for once each in row-major order.
     fn elements(self, dtype: DType) -> impl FnMut(usize) -> Scalar;
 
-    /// A new tensor for a call of `op`, of `default` if the options name no dtype. Elements are computed on devices that have memory.
+    /// A new tensor for a call of `op`, of `default` if the options name no dtype. Elements are computed on devices
+    /// that have memory.
     fn make<D: Device>(self, op: &'static str, default: DType, options: Options) -> Result<Tensor<D>> {
         let dtype = options.dtype.unwrap_or(default);
         self.generated(dtype, options.device, options.pin_memory).map_err(|e: Error| e.of(op))
@@ -60,9 +62,9 @@ pub(crate) trait Pattern: Sized {
 }
 
 /// One number in every place.
-pub(crate) struct Uniform<'a>(pub(crate) &'a [i64], pub(crate) Scalar);
+pub(crate) struct ConstantPattern<'a>(pub(crate) &'a [i64], pub(crate) Scalar);
 
-impl Pattern for Uniform<'_> {
+impl Pattern for ConstantPattern<'_> {
     fn sizes(&self, dtype: DType) -> Result<Dims> {
         self.1.check_fits(dtype, "fill_value")?;
         Ok(Dims::from_slice(self.0))
@@ -81,8 +83,8 @@ pub(crate) fn not_negative(arg: &'static str, got: i64) -> Result<()> {
     Ok(())
 }
 
-/// Writes a one-dimensional tensor to `out`, which keeps its sizes if it has as many elements, and else becomes one-dimensional,
-/// too.
+/// Writes a one-dimensional tensor to `out`, which keeps its sizes if it has as many elements, and else becomes
+/// one-dimensional, too.
 fn write_sequence<D: Device>(values: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     if out.numel() != values.numel() {
         return resized(out, values.sizes(), |out| out.copy_from(values));

@@ -49,7 +49,8 @@ impl<V: Hyperbolic> Map<V> for AtanhFn {
 record! { SinhFn "sinh: x", Any within 4: float |[a], []| a.sinh(), complex |[a], []| a.sinh() }
 record! { CoshFn "cosh: x", Any within 4: float |[a], []| a.cosh(), complex |[a], []| a.cosh() }
 record! { AsinhFn "asinh: x", Any within 64: float |[a], []| a.asinh(), complex |[a], []| re_signed(a.asinh(), a.re) }
-record! { AcoshFn "acosh: x", Any within 64: float |[a], []| a.acosh(), complex |[a], []| re_signed(im_signed(a.acosh(), a.im), 1.0) }
+record! { AcoshFn "acosh: x", Any within 64: float |[a], []| a.acosh(),
+complex |[a], []| re_signed(im_signed(a.acosh(), a.im), 1.0) }
 record! { AtanhFn "atanh: x", Any within 4: float |[a], []| a.atanh(), complex |[a], []| im_signed(a.atanh(), a.im) }
 
 native! {

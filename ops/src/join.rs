@@ -1,5 +1,6 @@
-//! The typed forms of operators that are composed of views and copies: cat, stack and their relatives, broadcast_tensors, atleast_*,
-//! outer, type_as. Each is the composition of its row, its calls going to typed functions of the device and not to a dispatcher.
+//! The typed forms of operators that are composed of views and copies: cat, stack and their relatives,
+//! broadcast_tensors, atleast_*, outer, type_as. Each is the composition of its row, its calls going to typed functions
+//! of the device and not to a dispatcher.
 //!
 //! Lists are slices of tensors or of references to them: `cat(&[&a, &b], 0)`.
 

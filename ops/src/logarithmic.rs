@@ -1,4 +1,5 @@
-//! Logarithms besides log, which is with the exponentials, and what is made of them: log2, log10, log1p, logaddexp, xlogy.
+//! Logarithms besides log, which is with the exponentials, and what is made of them: log2, log10, log1p, logaddexp,
+//! xlogy.
 
 use crate::algebra::{Exponential, Logarithm, Real, log_of_sum};
 use crate::pointwise::{Common, FloatComplex, Map, Reals, Rule, Same, pointwise};
@@ -92,11 +93,14 @@ impl<V: Real + Logarithm> Map<V> for EntrFn {
 }
 
 record! { Log2Fn "log2: x", Any within 4: float |[a], []| a.log2(), complex |[a], []| a.ln() * LOG2_E }
-record! { Log10Fn "log10: x", Any within 4: float |[a], []| a.log10(), complex |[a], []| a.ln() * std::f64::consts::LOG10_E }
+record! {
+    Log10Fn "log10: x", Any within 4: float |[a], []| a.log10(), complex |[a], []| a.ln() * std::f64::consts::LOG10_E
+}
 record! { Log1pFn "log1p: x", Any within 4: float |[a], []| a.ln_1p(), complex |[a], []| (a + 1.0).ln() }
 record! { LogaddexpFn "logaddexp: x x", Any within 4:
 float |[a, b], []| if a == b { a + LN_2 } else { a.max(b) + (-(a - b).abs()).exp().ln_1p() },
-complex |[a, b], []| { let (small, large) = if a.re < b.re { (a, b) } else { (b, a) }; large + log1p((small - large).exp()) } }
+complex |[a, b], []| { let (small, large) = if a.re < b.re { (a, b) } else { (b, a) };
+    large + log1p((small - large).exp()) } }
 record! { Logaddexp2Fn "logaddexp2: x x", Any within 4:
 float |[a, b], []| if a == b { a + 1.0 } else { a.max(b) + (-(a - b).abs()).exp2().ln_1p() * LOG2_E } }
 record! { XlogyFn "xlogy.Tensor: x x", Any within 4:

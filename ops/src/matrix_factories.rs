@@ -89,8 +89,8 @@ impl Triangle {
     /// How many elements belong to it; `None` for more than can be counted.
     fn count(&self) -> Option<i64> {
         let (m, n, offset) = (i128::from(self.rows), i128::from(self.columns), i128::from(self.offset));
-        // Row `r` has `r + k` elements to the left of its diagonal, within 0 and n: none up to row `a`, all from row `b` on, and
-        // between them one more in each row.
+        // Row `r` has `r + k` elements to the left of its diagonal, within 0 and n: none up to row `a`, all from row
+        // `b` on, and between them one more in each row.
         let to_the_left = |k: i128| {
             let a = (-k).clamp(0, m);
             let b = (n - k).clamp(a, m);
@@ -150,7 +150,8 @@ pub fn tril_indices<D: Device>(
     triangle.make("tril_indices", DType::I64, Options { dtype, device, pin_memory })
 }
 
-/// `triu_indices`: rows and columns of the elements from the diagonal on that is `offset` above the main one, row by row.
+/// `triu_indices`: rows and columns of the elements from the diagonal on that is `offset` above the main one, row by
+/// row.
 pub fn triu_indices<D: Device>(
     row: i64,
     col: i64,

@@ -1,6 +1,7 @@
-//! Modified Bessel functions of the orders 0 and 1, plain and scaled by an exponential: Chebyshev expansions, near in x and far in
-//! 1/x, multiplied by what the functions grow or fall like. Method and coefficients are those of S. L. Moshier's Cephes
-//! library (*Methods and Programs for Mathematical Functions*, 1989), which PyTorch uses: errors of a few units.
+//! Modified Bessel functions of the orders 0 and 1, plain and scaled by an exponential: Chebyshev expansions, near in x
+//! and far in 1/x, multiplied by what the functions grow or fall like. Method and coefficients are those of S. L.
+//! Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989), which PyTorch uses: errors of a
+//! few units.
 
 use crate::algebra::{Exponential, Logarithm, Real, Root, chebyshev};
 use crate::pointwise::{Common, Map, Reals, Rule, Same, WideReals, pointwise};
@@ -215,7 +216,8 @@ impl<V: Real + Exponential + Logarithm + Root> Map<V> for ScaledK1Fn {
     }
 }
 
-/// Iₙ(x)·e^-|x| as the mean of e^(|x| (cos ϑ − 1)) cos nϑ around the circle (trapezoids converge fast for what is periodic).
+/// Iₙ(x)·e^-|x| as the mean of e^(|x| (cos ϑ − 1)) cos nϑ around the circle (trapezoids converge fast for what is
+/// periodic).
 fn mean_i(x: f64, n: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -260,9 +262,16 @@ record! { I0eFn "special_i0e: x", Tame within 16: float |[a], []| mean_i(a, 0.0)
 record! { I1Fn "special_i1: x", Tame within 16 or 1e-15: float |[a], []| a.abs().exp() * mean_i(a, 1.0) }
 record! { I1eFn "special_i1e: x", Tame within 16 or 1e-15: float |[a], []| mean_i(a, 1.0) }
 record! { ModifiedI0Fn "special_modified_bessel_i0: x", Tame within 16: float |[a], []| a.abs().exp() * mean_i(a, 0.0) }
-record! { ModifiedI1Fn "special_modified_bessel_i1: x", Tame within 16 or 1e-15: float |[a], []| a.abs().exp() * mean_i(a, 1.0) }
-record! { ModifiedK0Fn "special_modified_bessel_k0: x", Tame within 16: float |[a], []| (-a).exp() * integral_k(a, 0.0) }
-record! { ModifiedK1Fn "special_modified_bessel_k1: x", Tame within 16: float |[a], []| (-a).exp() * integral_k(a, 1.0) }
+record! {
+    ModifiedI1Fn "special_modified_bessel_i1: x", Tame within 16 or 1e-15:
+    float |[a], []| a.abs().exp() * mean_i(a, 1.0)
+}
+record! {
+    ModifiedK0Fn "special_modified_bessel_k0: x", Tame within 16: float |[a], []| (-a).exp() * integral_k(a, 0.0)
+}
+record! {
+    ModifiedK1Fn "special_modified_bessel_k1: x", Tame within 16: float |[a], []| (-a).exp() * integral_k(a, 1.0)
+}
 record! { ScaledK0Fn "special_scaled_modified_bessel_k0: x", Tame within 16: float |[a], []| integral_k(a, 0.0) }
 record! { ScaledK1Fn "special_scaled_modified_bessel_k1: x", Tame within 16: float |[a], []| integral_k(a, 1.0) }
 

@@ -3,7 +3,7 @@
 
 use crate::factory::{empty, empty_strided, full};
 use crate::fill::Fills;
-use crate::generate::{Pattern, Uniform};
+use crate::generate::{ConstantPattern, Pattern};
 use crate::table::native;
 use monomorph_core::strides::{self, Dims};
 use monomorph_core::{
@@ -77,8 +77,8 @@ pub fn new_ones<D: Fills>(
     new_full(this, size, 1, dtype, layout, device, pin_memory)
 }
 
-/// `empty_permuted`: a tensor of `size`, zero, dense, whose dimensions lie in memory in the order of `physical_layout`, the one
-/// that varies least first.
+/// `empty_permuted`: a tensor of `size`, zero, dense, whose dimensions lie in memory in the order of `physical_layout`,
+/// the one that varies least first.
 pub fn empty_permuted<D: Device>(
     size: &[i64],
     physical_layout: &[i64],
@@ -162,7 +162,7 @@ pub fn empty_permuted_out<D: Device>(size: &[i64], physical_layout: &[i64], out:
 }
 
 fn new_full_of<D: Device>(size: &[i64], value: Scalar, out: &mut Tensor<D>) -> Result<()> {
-    Uniform(size, value).write(out)
+    ConstantPattern(size, value).write(out)
 }
 
 native! {

@@ -1,5 +1,5 @@
-//! The normal distribution: the probability below a value, its logarithm, its inverse; and the scaled complement of the error
-//! function, of which the logarithm is made.
+//! The normal distribution: the probability below a value, its logarithm, its inverse; and the scaled complement of the
+//! error function, of which the logarithm is made.
 
 use crate::algebra::{Exponential, Gaussian, Logarithm, Real, Root, polynomial};
 use crate::pointwise::{Common, Map, Reals, Rule, Same, WideReals, pointwise};
@@ -16,8 +16,9 @@ impl<V: Gaussian> Map<V> for NdtrFn {
     }
 }
 
-/// The inverse: in the middle a rational function of p − ½, at the tails of 1/√(−2 log p). Method and coefficients are those of
-/// `ndtri` in S. L. Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989), which PyTorch uses.
+/// The inverse: in the middle a rational function of p − ½, at the tails of 1/√(−2 log p). Method and coefficients are
+/// those of `ndtri` in S. L. Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989), which
+/// PyTorch uses.
 #[inline(always)]
 fn quantile<V: Real + Logarithm + Root>(p: V) -> V {
     let (one, half) = (V::one(), V::from_f64(0.5));
@@ -68,8 +69,9 @@ impl<V: Real + Logarithm + Root> Map<V> for NdtriFn {
     }
 }
 
-/// e^(a²) erfc a of a value not below zero, within 5 units: M. M. Shepherd and J. G. Laframboise (*Chebyshev approximation of
-/// (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞*, 1981) put the whole half-line into one polynomial of (a - 3) / (a + 3).
+/// e^(a²) erfc a of a value not below zero, within 5 units: M. M. Shepherd and J. G. Laframboise (*Chebyshev
+/// approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞*, 1981) put the whole half-line into one polynomial of (a - 3)
+/// / (a + 3).
 #[inline(always)]
 fn scaled<V: Real>(a: V) -> V {
     // From there on it makes no difference, and the quotient stays a number.

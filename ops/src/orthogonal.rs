@@ -1,11 +1,12 @@
-//! The orthogonal polynomials of Chebyshev (four kinds, also shifted to 0 up to 1), Hermite (two), Laguerre and Legendre. A degree
-//! is an operand, of which the integer part counts; below zero, and where int64 has none, the polynomial is 0.
+//! The orthogonal polynomials of Chebyshev (four kinds, also shifted to 0 up to 1), Hermite (two), Laguerre and
+//! Legendre. A degree is an operand, of which the integer part counts; below zero, and where int64 has none, the
+//! polynomial is 0.
 //!
-//! They are computed by their recurrences of three terms (F. W. J. Olver et al., *NIST Handbook of Mathematical Functions*, 18.9), and
-//! the Chebyshev ones between -1 and 1 by the angle whose cosine is x (18.5), from the degree on that PyTorch chooses: off by
-//! some units of the angle times the degree, as PyTorch's are. Recurrences are PyTorch's, too, whose compiler fuses the
-//! first product with the difference: where products fuse, they are equal bit by bit. A recurrence of more than 2^20 steps is NaN, for
-//! which PyTorch computes on.
+//! They are computed by their recurrences of three terms (F. W. J. Olver et al., *NIST Handbook of Mathematical
+//! Functions*, 18.9), and the Chebyshev ones between -1 and 1 by the angle whose cosine is x (18.5), from the degree on
+//! that PyTorch chooses: off by some units of the angle times the degree, as PyTorch's are. Recurrences are PyTorch's,
+//! too, whose compiler fuses the first product with the difference: where products fuse, they are equal bit by bit. A
+//! recurrence of more than 2^20 steps is NaN, for which PyTorch computes on.
 
 pub mod recurrence;
 
@@ -61,10 +62,13 @@ fn odd<V: Real>(n: V) -> V {
     n + n + V::one()
 }
 
-/// Chebyshev polynomials: the argument, the degree above which PyTorch computes by the angle, that of degree 1, what it is at 1 and at
-/// -1 for even degrees, and by the angle.
+/// Chebyshev polynomials: the argument, the degree above which PyTorch computes by the angle, that of degree 1, what it
+/// is at 1 and at -1 for even degrees, and by the angle.
 macro_rules! chebyshev {
-    ($($name:ident: $argument:expr, $plain:literal, |$x:ident| $first:expr, |$n:ident| $ends:expr, |$angle:ident| $by_angle:expr;)+) => {$(
+    ($(
+        $name:ident: $argument:expr, $plain:literal, |$x:ident| $first:expr, |$n:ident| $ends:expr,
+        |$angle:ident| $by_angle:expr;
+    )+) => {$(
         impl<V: Repeat + Trigonometric> Polynomial<V> for $name {
             #[inline(always)]
             fn argument(x: V) -> V {
@@ -103,7 +107,8 @@ chebyshev! {
     ShiftedChebyshevTFn: shifted, 6, |x| x, |n| [V::one(); 2], |angle| kind_t::<V, W>(n, angle);
     ShiftedChebyshevUFn: shifted, 6, |x| x + x, |n| [n + V::one(); 2], |angle| kind_u::<V, W>(n, angle);
     ShiftedChebyshevVFn: shifted, 6, |x| x + x - V::one(), |n| [V::one(), odd(n)], |angle| kind_v::<V, W>(n, angle);
-    ShiftedChebyshevWFn: shifted, 4, |x| odd(x), |n| [odd(n), V::one()], |angle| kind_w::<V, W>(n, angle, |n| alternating(n, V::one()));
+    ShiftedChebyshevWFn: shifted, 4, |x| odd(x), |n| [odd(n), V::one()],
+        |angle| kind_w::<V, W>(n, angle, |n| alternating(n, V::one()));
 }
 
 #[inline(always)]
@@ -270,10 +275,14 @@ polynomials! {
     ChebyshevUFn "special_chebyshev_polynomial_u: x x", "special_chebyshev_polynomial_u", Small: |x, n| exact::u(x, n);
     ChebyshevVFn "special_chebyshev_polynomial_v: x x", "special_chebyshev_polynomial_v", Small: |x, n| exact::v(x, n);
     ChebyshevWFn "special_chebyshev_polynomial_w: x x", "special_chebyshev_polynomial_w", Small: |x, n| exact::w(x, n);
-    ShiftedChebyshevTFn "special_shifted_chebyshev_polynomial_t: x x", "special_shifted_chebyshev_polynomial_t", Small: |x, n| exact::t(2.0 * x - 1.0, n);
-    ShiftedChebyshevUFn "special_shifted_chebyshev_polynomial_u: x x", "special_shifted_chebyshev_polynomial_u", Small: |x, n| exact::u(2.0 * x - 1.0, n);
-    ShiftedChebyshevVFn "special_shifted_chebyshev_polynomial_v: x x", "special_shifted_chebyshev_polynomial_v", Small: |x, n| exact::v(2.0 * x - 1.0, n);
-    ShiftedChebyshevWFn "special_shifted_chebyshev_polynomial_w: x x", "special_shifted_chebyshev_polynomial_w", Small: |x, n| exact::w(2.0 * x - 1.0, n);
+    ShiftedChebyshevTFn "special_shifted_chebyshev_polynomial_t: x x", "special_shifted_chebyshev_polynomial_t",
+        Small: |x, n| exact::t(2.0 * x - 1.0, n);
+    ShiftedChebyshevUFn "special_shifted_chebyshev_polynomial_u: x x", "special_shifted_chebyshev_polynomial_u",
+        Small: |x, n| exact::u(2.0 * x - 1.0, n);
+    ShiftedChebyshevVFn "special_shifted_chebyshev_polynomial_v: x x", "special_shifted_chebyshev_polynomial_v",
+        Small: |x, n| exact::v(2.0 * x - 1.0, n);
+    ShiftedChebyshevWFn "special_shifted_chebyshev_polynomial_w: x x", "special_shifted_chebyshev_polynomial_w",
+        Small: |x, n| exact::w(2.0 * x - 1.0, n);
     HermiteHFn "special_hermite_polynomial_h: x x", "special_hermite_polynomial_h", Small: |x, n| exact::h(x, n);
     HermiteHeFn "special_hermite_polynomial_he: x x", "special_hermite_polynomial_he", Small: |x, n| exact::he(x, n);
     LaguerreLFn "special_laguerre_polynomial_l: x x", "special_laguerre_polynomial_l", Tame: |x, n| exact::l(x, n);

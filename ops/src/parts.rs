@@ -1,5 +1,5 @@
-//! Views of a tensor part by part along a dimension: split, chunk, unbind and their relatives. One geometry to several over the
-//! same storage. As many at most as a list of results may have, however large the dimension is.
+//! Views of a tensor part by part along a dimension: split, chunk, unbind and their relatives. One geometry to several
+//! over the same storage. As many at most as a list of results may have, however large the dimension is.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::table::native;
@@ -102,7 +102,8 @@ pub fn tensor_split_indices(g: &Geometry, indices: &[i64], dim: i64) -> Result<V
     at(g, d, count_of(indices).saturating_add(1), indices.iter().copied().chain([g.sizes()[d]]))
 }
 
-/// `tensor_split.tensor_indices_or_sections`: the same, by an int64 tensor: one number of sections, or a list of indices.
+/// `tensor_split.tensor_indices_or_sections`: the same, by an int64 tensor: one number of sections, or a list of
+/// indices.
 pub fn tensor_split_from<D: Device>(this: &Tensor<D>, by: &Tensor<D>, dim: i64) -> Result<Vec<Tensor<D>>> {
     let _span = observe::operator("tensor_split", [this.geometry(), by.geometry()]);
     let make = || {
@@ -182,7 +183,8 @@ pub fn unbind(g: &Geometry, dim: i64) -> Result<Vec<Geometry>> {
     Ok(parts)
 }
 
-/// The parts of a tensor, views of it as far as its elements are in memory: with its conj or neg bit set it is copied first.
+/// The parts of a tensor, views of it as far as its elements are in memory: with its conj or neg bit set it is copied
+/// first.
 fn unsafe_parts<D: Device>(
     op: &'static str,
     this: &Tensor<D>,

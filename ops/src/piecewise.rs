@@ -1,5 +1,5 @@
-//! Activations that are straight but for their kinks, and their backwards: relu, leaky_relu, threshold, hardtanh_backward,
-//! hardsigmoid, hardswish, hardshrink, softshrink, prelu.
+//! Activations that are straight but for their kinks, and their backwards: relu, leaky_relu, threshold,
+//! hardtanh_backward, hardsigmoid, hardswish, hardshrink, softshrink, prelu.
 
 use crate::algebra::{Num, Ordered as HasOrder, Real as HasReal};
 use crate::copies::reshape;
@@ -237,7 +237,8 @@ pub fn prelu<D: Kernels>(this: &Tensor<D>, weight: &Tensor<D>) -> Result<Tensor<
         }
         let channels = if this.ndim() > 1 { this.sizes()[1] } else { 1 };
         if weight.ndim() > 1 || (weight.numel() != 1 && (this.ndim() == 0 || weight.numel() as i64 != channels)) {
-            let rule = "argument weight must have one element, or one dimension with one for each channel (dimension 1) of self";
+            let rule = "argument weight must have one element, or one dimension with one for each channel (dimension \
+                1) of self";
             return Err(ErrorKind::ArgumentRule { rule });
         }
         let place = |d: usize| if d == 1 && weight.numel() != 1 { channels } else { 1 };

@@ -56,7 +56,9 @@ impl<V: Power> Map<V> for PowFn {
     }
 }
 
-pointwise! { PowNumberFn "pow": AllDTypes, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent }
+pointwise! {
+    PowNumberFn "pow": AllDTypes, Same<1>; Number => Common; Rule::NUMBERS_PROMOTE_CAST, check = check_exponent
+}
 impl<V: Power> Map<V> for PowNumberFn {
     #[inline(always)]
     fn eval([a]: [V; 1], exponent: V) -> V {
@@ -64,8 +66,8 @@ impl<V: Power> Map<V> for PowNumberFn {
     }
 }
 
-/// Declares a formula for each number that [`Power::pow_number`] has a way of its own for: the same, with the number known to the compiler,
-/// which then has no choice left in the loop. And the operator that chooses among them.
+/// Declares a formula for each number that [`Power::pow_number`] has a way of its own for: the same, with the number
+/// known to the compiler, which then has no choice left in the loop. And the operator that chooses among them.
 macro_rules! fixed_powers {
     ($($formula:ident $domain:ty: $number:literal;)+) => {
         $(
@@ -79,7 +81,8 @@ macro_rules! fixed_powers {
                 }
             }
             record! { $formula "-: x p", Any within 64: int |[a], [_p]| power(a, $number as i64),
-            float |[a], [_p]| real_power(a, $number), complex |[a], [_p]| complex_power(a, Complex64::new($number, 0.0)) }
+            float |[a], [_p]| real_power(a, $number), complex |[a], [_p]| complex_power(a, Complex64::new($number,
+                0.0)) }
         )+
 
         /// `pow` with a number as the exponent: by the formula for that number, if there is one.
@@ -124,7 +127,8 @@ fn fixed(a: Operand<'_>, exponent: Scalar) -> Option<(f64, DType)> {
     (held.im == 0.0).then_some((held.re, dtype))
 }
 
-/// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and dtype only.
+/// `pow.Scalar`: the number `base` to the powers of `exponent`. One is one to any power: `exponent` gives sizes and
+/// dtype only.
 pub fn pow_scalar<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("pow", [exponent.geometry()]);
     let base = base.into();
@@ -172,8 +176,8 @@ fn is_one(base: Scalar) -> bool {
     !matches!(base, Scalar::Bool(_)) && base.to_complex() == Complex64::new(1.0, 0.0)
 }
 
-/// Integers have no negative powers, whatever the elements are; a number as an exponent must be one that the common dtype
-/// holds.
+/// Integers have no negative powers, whatever the elements are; a number as an exponent must be one that the common
+/// dtype holds.
 fn check_exponent(call: &Check<'_, '_>) -> Result<()> {
     let (Some(base), [exponent]) = (call.operands.first().and_then(Operand::dtype), call.params) else { return Ok(()) };
     if base.is_integral(true) && matches!(exponent, Scalar::Int(..0)) {

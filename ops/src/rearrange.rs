@@ -1,5 +1,5 @@
-//! Views that rearrange, merge or slide over dimensions, and their copying forms. Geometry to geometry, as in `view.rs`, which
-//! owns the elementary ones; so is their arithmetic.
+//! Views that rearrange, merge or slide over dimensions, and their copying forms. Geometry to geometry, as in
+//! `view.rs`, which owns the elementary ones; so is their arithmetic.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::table::native;

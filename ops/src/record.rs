@@ -1,6 +1,6 @@
-//! Records: what each formula gives, said a second time over `bool`, `i64`, `f64` and complex numbers. Owns the form of a
-//! record and the conversion of its arguments; refuses to judge: the test suite crosses records with dtypes, layouts and
-//! forms, and does not compile if a formula of the table has none.
+//! Records: what each formula gives, said a second time over `bool`, `i64`, `f64` and complex numbers. Owns the form of
+//! a record and the conversion of its arguments; refuses to judge: the test suite crosses records with dtypes, layouts
+//! and forms, and does not compile if a formula of the table has none.
 
 mod gamma;
 
@@ -12,12 +12,13 @@ use monomorph_core::{Complex64, DType, Kind, Scalar};
 /// A second definition of a formula, to test the first one with.
 #[derive(Clone, Copy)]
 pub struct Record {
-    /// How the formula is called by name: the functional overload (the only one, where there is none), then its arguments.
-    /// `x` is the next operand, `p` the next parameter, `None` an absent argument, `False` itself, `self` a tensor that is
-    /// only written, any other word a string. The name `-` is that of none: no overload takes these arguments.
+    /// How the formula is called by name: the functional overload (the only one, where there is none), then its
+    /// arguments. `x` is the next operand, `p` the next parameter, `None` an absent argument, `False` itself, `self` a
+    /// tensor that is only written, any other word a string. The name `-` is that of none: no overload takes these
+    /// arguments.
     pub call: &'static str,
-    /// One element of the result from one element of each operand, the parameters, and the dtype that the operator computes
-    /// in; all are converted to that dtype. `None` where the operator refuses the data.
+    /// One element of the result from one element of each operand, the parameters, and the dtype that the operator
+    /// computes in; all are converted to that dtype. `None` where the operator refuses the data.
     pub reference: fn(DType, &[Scalar], &[Scalar]) -> Option<Scalar>,
     /// The elements on which reference and operator agree.
     pub inputs: Inputs,
@@ -125,8 +126,9 @@ pub fn smaller<T: PartialOrd>(a: T, b: T) -> T {
     if a < b || a.partial_cmp(&a).is_none() { a } else { b }
 }
 
-/// a + a³/3 + a⁵/15 + …: the series whose terms are all of one sign, times which the normal density is what lies between 0
-/// and `a` (`square` is a²; G. Marsaglia, *Evaluating the Normal Distribution*, Journal of Statistical Software 11, 2004).
+/// a + a³/3 + a⁵/15 + …: the series whose terms are all of one sign, times which the normal density is what lies
+/// between 0 and `a` (`square` is a²; G. Marsaglia, *Evaluating the Normal Distribution*, Journal of Statistical
+/// Software 11, 2004).
 fn normal_series(a: f64, square: f64) -> f64 {
     let (mut term, mut sum, mut odd) = (a, 0.0, 1.0);
     while sum + term != sum {
@@ -227,16 +229,21 @@ pub fn normal_probability(x: f64) -> f64 {
 
 /// Declares the record of a formula, class by class of its domain.
 ///
-/// `record! { MulFn "mul.Tensor: x x", Any within 0: int |[a, b], []| a.wrapping_mul(b), float |[a, b], []| a * b }` expands to
+/// `record! { MulFn "mul.Tensor: x x", Any within 0: int |[a, b], []| a.wrapping_mul(b), float |[a, b], []| a * b }`
+/// expands to
 ///
 /// ```text
 /// impl Recorded for MulFn {
-///     const RECORD: Record = Record { call: "mul.Tensor: x x", inputs: Inputs::Any, within: .., reference: |dtype, x, p| .. };
+///     const RECORD: Record =
+///         Record { call: "mul.Tensor: x x", inputs: Inputs::Any, within: .., reference: |dtype, x, p| .. };
 /// }
 /// ```
 #[macro_export]
 macro_rules! record {
-    ($formula:ident $call:literal, $inputs:ident within $ulp:literal $(or $absolute:literal)?: $($class:ident $reference:expr),+ $(,)?) => {
+    (
+        $formula:ident $call:literal, $inputs:ident within $ulp:literal $(or $absolute:literal)?:
+        $($class:ident $reference:expr),+ $(,)?
+    ) => {
         impl $crate::record::Recorded for $formula {
             const RECORD: $crate::record::Record = $crate::record::Record {
                 call: $call,

@@ -99,8 +99,8 @@ impl Recorded for LcmFn {
     };
 }
 
-/// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes in, by more
-/// than rounding.
+/// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes in, by
+/// more than rounding.
 fn truncated_rest(dtype: DType, a: f64, b: f64) -> f64 {
     let has_quotient = match dtype {
         DType::F64 => (a * (1.0 - f64::EPSILON) / b).is_finite(),

@@ -1,5 +1,5 @@
-//! Tensors that are given other sizes or another storage: resize_, resize_as_ and set_, and the functional forms of each. They write no
-//! element, so they count no write.
+//! Tensors that are given other sizes or another storage: resize_, resize_as_ and set_, and the functional forms of
+//! each. They write no element, so they count no write.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::clone_tensor;
@@ -12,8 +12,8 @@ fn geometry_of<D: Device>(this: &Tensor<D>, sizes: &[i64], strides: &[i64], offs
     crate::view::reshaped(this.geometry(), sizes, strides, offset)
 }
 
-/// `resize_`: other sizes over the same storage, which grows if it must; new bytes are zero. A tensor of these sizes keeps its strides,
-/// any other becomes contiguous; with a memory format it gets the strides of that in either case.
+/// `resize_`: other sizes over the same storage, which grows if it must; new bytes are zero. A tensor of these sizes
+/// keeps its strides, any other becomes contiguous; with a memory format it gets the strides of that in either case.
 pub fn resize_<'a, D: Device>(
     this: &'a mut Tensor<D>,
     size: &[i64],
@@ -81,8 +81,8 @@ pub fn set_<D: Device>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>> {
     Ok(this)
 }
 
-/// `set_.source_Tensor`: the storage, sizes, strides and offset of another tensor, read in the dtype of this one; the storage grows if
-/// its elements are larger.
+/// `set_.source_Tensor`: the storage, sizes, strides and offset of another tensor, read in the dtype of this one; the
+/// storage grows if its elements are larger.
 pub fn set_tensor_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
     let _span = observe::operator("set_", [this.geometry(), source.geometry()]);
     let make = |this: &mut Tensor<D>| {
@@ -100,8 +100,8 @@ pub fn set_storage_<'a, D: Device>(this: &'a mut Tensor<D>, source: &Storage) ->
     set_storage_offset_(this, source, 0, &[elements], &[])
 }
 
-/// `set_.source_Storage_storage_offset`: a storage with any offset, sizes and strides; without strides, contiguous. The storage grows
-/// to hold them.
+/// `set_.source_Storage_storage_offset`: a storage with any offset, sizes and strides; without strides, contiguous. The
+/// storage grows to hold them.
 pub fn set_storage_offset_<'a, D: Device>(
     this: &'a mut Tensor<D>,
     source: &Storage,
@@ -139,8 +139,8 @@ pub fn set_tensor_offset_<'a, D: Device>(
     set_storage_offset_(this, &source.storage(), offset, size, stride)
 }
 
-/// A tensor in the dtype of `this` that `change` moves to a copy of the storage: the functional forms return no alias, as their
-/// schemas say, and what grows is the copy.
+/// A tensor in the dtype of `this` that `change` moves to a copy of the storage: the functional forms return no alias,
+/// as their schemas say, and what grows is the copy.
 fn moved<D: Device>(
     this: &Tensor<D>,
     source: &Storage,
@@ -162,7 +162,8 @@ pub fn set<D: Device>(this: &Tensor<D>) -> Result<Tensor<D>> {
     Ok(out)
 }
 
-/// `set.source_Tensor`: a copy of the storage of `source` with its sizes, strides and offset, read in the dtype of `this`.
+/// `set.source_Tensor`: a copy of the storage of `source` with its sizes, strides and offset, read in the dtype of
+/// `this`.
 pub fn set_tensor<D: Device>(this: &Tensor<D>, source: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("set", [this.geometry(), source.geometry()]);
     moved(this, &source.storage(), |out, copy| {
@@ -177,7 +178,8 @@ pub fn set_storage<D: Device>(this: &Tensor<D>, source: &Storage) -> Result<Tens
     moved(this, source, |out, copy| set_storage_(out, copy).map(drop))
 }
 
-/// `set.source_Storage_storage_offset`: a copy of a storage with any offset, sizes and strides, read in the dtype of `this`.
+/// `set.source_Storage_storage_offset`: a copy of a storage with any offset, sizes and strides, read in the dtype of
+/// `this`.
 pub fn set_storage_offset<D: Device>(
     this: &Tensor<D>,
     source: &Storage,

@@ -53,8 +53,8 @@ pub fn diagonal_scatter<D: Device>(
     scattered(this, src, |g| diagonal(g, offset, dim1, dim2)).map_err(|e: Error| e.of("diagonal_scatter"))
 }
 
-/// `as_strided_scatter`: `src` in place of any elements of the storage. Where sizes and strides reach an element twice, the copy is
-/// an error.
+/// `as_strided_scatter`: `src` in place of any elements of the storage. Where sizes and strides reach an element twice,
+/// the copy is an error.
 pub fn as_strided_scatter<D: Device>(
     this: &Tensor<D>,
     src: &Tensor<D>,

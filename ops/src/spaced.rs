@@ -1,5 +1,5 @@
-//! Numbers at equal distances between two ends: linspace, and logspace, their powers. Elements are computed in double and rounded
-//! once.
+//! Numbers at equal distances between two ends: linspace, and logspace, their powers. Elements are computed in double
+//! and rounded once.
 
 use crate::generate::{Options, Pattern, not_negative};
 use crate::table::native;
@@ -71,7 +71,8 @@ impl Pattern for Spaced {
             if dtype.is_complex() {
                 let (start, end) = (start.to_complex(), end.to_complex());
                 let step = (end - start) / last as f64;
-                // Of powers both factors are complex, as in PyTorch: an infinite step makes imaginary parts that are no number.
+                // Of powers both factors are complex, as in PyTorch: an infinite step makes imaginary parts that are no
+                // number.
                 let times = |n: i64| match base {
                     Some(_) => step * Complex64::from(n as f64),
                     None => step * n as f64,
@@ -118,8 +119,8 @@ fn between(start: impl End, end: impl End, steps: i64, base: Option<f64>) -> Res
     Ok(Spaced { start: start.number("start")?, end: end.number("end")?, steps, base })
 }
 
-/// `linspace`, with numbers or tensors without dimensions for its ends: `steps` numbers from `start` to `end`, both included. Without
-/// a dtype: float32, or complex64 if an end is complex.
+/// `linspace`, with numbers or tensors without dimensions for its ends: `steps` numbers from `start` to `end`, both
+/// included. Without a dtype: float32, or complex64 if an end is complex.
 pub fn linspace<D: Device>(
     start: impl End,
     end: impl End,
@@ -140,7 +141,8 @@ pub fn linspace_out<D: Device>(start: impl End, end: impl End, steps: i64, out: 
     between(start, end, steps, None)?.write_sequence(out)
 }
 
-/// `logspace`, with numbers or tensors without dimensions for its ends: the powers of `base` whose exponents `linspace` gives.
+/// `logspace`, with numbers or tensors without dimensions for its ends: the powers of `base` whose exponents `linspace`
+/// gives.
 #[expect(clippy::too_many_arguments, reason = "the schema has as many")]
 pub fn logspace<D: Device>(
     start: impl End,

@@ -1,5 +1,5 @@
-//! `upsample_nearest1d`: each element of the output is the nearest one of the input. Owns sizes, scales and the formula of
-//! the source index; refuses other modes and more dimensions until they have a file.
+//! `upsample_nearest1d`: each element of the output is the nearest one of the input. Owns sizes, scales and the formula
+//! of the source index; refuses other modes and more dimensions until they have a file.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::pointwise::Prebuilt;

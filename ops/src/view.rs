@@ -1,5 +1,5 @@
-//! Views: each is a function from a geometry to a geometry over the same storage, so that the view, its in-place form and
-//! later its copying form are one definition. Nothing here touches a storage.
+//! Views: each is a function from a geometry to a geometry over the same storage, so that the view, its in-place form
+//! and later its copying form are one definition. Nothing here touches a storage.
 //!
 //! Strides and offsets are computed modulo 2⁶⁴, as `monomorph_core::strides` explains: exact for elements that exist.
 #![deny(clippy::arithmetic_side_effects)]
@@ -251,8 +251,8 @@ pub fn narrow(g: &Geometry, dim: i64, start: i64, length: i64) -> Result<Geometr
     slice(g, d as i64, Some(first), Some(first.wrapping_add(length)), 1)
 }
 
-/// `as_strided`: any sizes, strides and offset within the storage. The offset counts from the start of the storage; without
-/// one, the tensor's own is kept.
+/// `as_strided`: any sizes, strides and offset within the storage. The offset counts from the start of the storage;
+/// without one, the tensor's own is kept.
 pub fn as_strided(g: &Geometry, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Geometry> {
     reshaped(g, size, stride, storage_offset.unwrap_or(g.offset()))
 }

@@ -1,4 +1,5 @@
-//! Window functions of signal processing: the steps of PyTorch's compositions, each rounded to the dtype as its operators would.
+//! Window functions of signal processing: the steps of PyTorch's compositions, each rounded to the dtype as its
+//! operators would.
 
 use crate::generate::{Options, Pattern, not_negative};
 use crate::table::native;
@@ -70,8 +71,8 @@ impl Rounding {
     }
 }
 
-/// The modified Bessel function I₀(x)·exp(-x) for x of 0 or more: its power series (Abramowitz and Stegun 9.6.12), all of whose terms
-/// are positive, and from 30 on its asymptotic one (9.7.1).
+/// The modified Bessel function I₀(x)·exp(-x) for x of 0 or more: its power series (Abramowitz and Stegun 9.6.12), all
+/// of whose terms are positive, and from 30 on its asymptotic one (9.7.1).
 fn scaled_i0(x: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     if x < 30.0 {
@@ -125,7 +126,8 @@ pub(crate) fn floating(dtype: DType) -> Result<()> {
 
 /// The functions of a window: by its length alone, and with further arguments; each with its out= form.
 macro_rules! windows {
-    ($($(#[$doc:meta])* $name:ident $out:ident ($($arg:ident: $ty:ty),*) $of:literal $shape:expr, $periodic:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $out:ident ($($arg:ident: $ty:ty),*) $of:literal $shape:expr,
+        $periodic:expr;)*) => {$(
         $(#[$doc])*
         #[allow(clippy::too_many_arguments, reason = "the schema has as many")]
         pub fn $name<D: Device>(

@@ -30,7 +30,7 @@ impl<V: monomorph::algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for La
     fn finish(acc: V, _: X) -> V {
         acc
     }
-    fn nothing() {}
+    fn identity() {}
 }
 
 fn main() -> monomorph::Result<()> {

@@ -14,7 +14,7 @@ impl<V: Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for Largest {
     fn finish(acc: V, _: X) -> V {
         acc
     }
-    fn nothing() {}
+    fn identity() {}
 }
 
 fn main() {}

@@ -17,7 +17,7 @@ impl<V: Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for Largest {
     fn finish(acc: Large, _: X) -> V {
         V::from_i64(acc.0[0] as i64)
     }
-    fn nothing() {}
+    fn identity() {}
 }
 
 fn main() {}

@@ -53,8 +53,8 @@ pub fn rows(dtype: DType, operands: usize, masks: usize) -> Vec<Vec<Scalar>> {
     pairs.map(row).collect()
 }
 
-/// The functions of the continuum, which the C library computes in its own way, and products that a level fuses and the text
-/// does not.
+/// The functions of the continuum, which the C library computes in its own way, and products that a level fuses and the
+/// text does not.
 const FUNCTIONS: [&str; 37] = [
     "exp",
     "exp2",
@@ -95,7 +95,8 @@ const FUNCTIONS: [&str; 37] = [
     "mul_add",
 ];
 
-/// How near the text must come to a formula whose record asks for so much: exactly, unless it calls functions that C has.
+/// How near the text must come to a formula whose record asks for so much: exactly, unless it calls functions that C
+/// has.
 pub fn within(record: Within, function: &Function) -> Within {
     let text = function.c_source("f");
     let dtypes = ["f32", "f64", "f16", "bf16", "c64", "c128"];

@@ -1,5 +1,5 @@
-//! Every pointwise formula of the operator table as a value: its rule, its record, its forms as functions over lists. Owns
-//! no expectation; a formula without a record does not compile here.
+//! Every pointwise formula of the operator table as a value: its rule, its record, its forms as functions over lists.
+//! Owns no expectation; a formula without a record does not compile here.
 
 use monomorph::core::structured::{Executes, Functional, Operand, Out, call, in_place, prepare};
 use monomorph::ops::Op;

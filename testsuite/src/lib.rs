@@ -9,6 +9,8 @@ pub mod device_tree;
 pub mod formulas;
 pub mod hostile;
 pub mod layout;
+pub mod missing;
 pub mod naive;
+pub mod rustc;
 pub mod tidy;
 pub mod ulp;

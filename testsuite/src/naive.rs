@@ -166,7 +166,8 @@ pub fn each_index(sizes: &[i64], mut visit: impl FnMut(&[i64])) {
 }
 
 /// Units in the last place between two elements of a dtype. NaN equals NaN; zeros of either sign are one unit apart.
-/// For complex numbers the unit is that of the larger part, since cancellation leaves the smaller one nothing of its own.
+/// For complex numbers the unit is that of the larger part, since cancellation leaves the smaller one nothing of its
+/// own.
 pub fn distance(dtype: DType, a: Scalar, b: Scalar) -> u64 {
     match dtype {
         DType::F16 => units(

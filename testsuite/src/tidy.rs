@@ -12,6 +12,8 @@ pub enum Rule {
     Opening,
     /// At most [`MAX_LINES`] lines without the tests.
     Length,
+    /// At most [`MAX_COLUMNS`] columns.
+    Width,
     /// A file name says what is in it.
     FileName,
     /// No test is switched off.
@@ -51,6 +53,14 @@ impl fmt::Display for Violation {
 
 /// Lines that a source file may have before its tests.
 pub const MAX_LINES: usize = 600;
+
+/// Columns that a line of a source file may have, in comments, strings and macro bodies, too, which rustfmt leaves
+/// alone.
+pub const MAX_COLUMNS: usize = 120;
+
+/// What implements the operator table may have longer lines, as may the macros `__FAMILY_rows!` with its rows, as long
+/// as a row is one line.
+const WIDE: [&str; 3] = ["ops/src/table", "src/operators.rs", "src/selection.rs"];
 
 /// Names that say nothing about what is in a file.
 const EMPTY_NAMES: [&str; 4] = ["utils", "helpers", "common", "misc"];
@@ -135,6 +145,15 @@ pub fn check_source(file: &Path, text: &str) -> Vec<Violation> {
         }
         if line.contains(later) {
             broken(Rule::Unfinished, number + 1, "leaves code to be written later".to_owned());
+        }
+    }
+    let (wide, mut in_rows) = (WIDE.iter().any(|wide| file.starts_with(wide)), false);
+    for (number, line) in text.lines().enumerate() {
+        let macro_name = line.strip_prefix("macro_rules! __").and_then(|line| line.strip_suffix(" {"));
+        in_rows = macro_name.is_some_and(|name| name.ends_with("_rows")) || in_rows && line != "}";
+        let columns = line.chars().count();
+        if columns > MAX_COLUMNS && !wide && !in_rows {
+            broken(Rule::Width, number + 1, format!("has {columns} columns; at most {MAX_COLUMNS} are accepted"));
         }
     }
     let root = SAFE_CRATES

@@ -1,58 +1,11 @@
-//! Programs that must not build, and what their author is told. Each `compile_fail/NAME.rs` is built against the library as
-//! this test was, and `NAME.stderr` holds the lines that must be in the compiler's answer, in that order; the rest of the
-//! answer is the compiler's own and may change with it. `builds.rs` is the control, and has no such file.
-//!
-//! The library's files are taken from beside this very program, so nothing is built twice and no registry is asked.
+//! Programs that must not build, and what their author is told. Each `compile_fail/NAME.rs` is built against the
+//! library as this test was, and `NAME.stderr` holds the lines that must be in the compiler's answer, in that order;
+//! the rest of the answer is the compiler's own and may change with it. `builds.rs` is the control, and has no such
+//! file.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::time::SystemTime;
 
-/// This program, beside which the library lies as it was built for it.
-fn program() -> PathBuf {
-    std::env::current_exe().expect("the path of this program")
-}
-
-fn dependencies() -> PathBuf {
-    program().parent().expect("a directory").to_path_buf()
-}
-
-/// The library, where there are several the newest that is older than this program: others are left from builds with other flags.
-fn library(dir: &Path) -> PathBuf {
-    let built = |path: &PathBuf| path.metadata().and_then(|m| m.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    let linked = built(&program());
-    let files = std::fs::read_dir(dir).expect("the directory of this program").flatten().map(|entry| entry.path());
-    let is_library = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("libmonomorph-") && name.ends_with(".rlib")
-    };
-    let earlier = |path: &PathBuf| built(path) <= linked;
-    files
-        .filter(is_library)
-        .filter(earlier)
-        .max_by_key(built)
-        .expect("the library is built, because this program depends on it")
-}
-
-/// Builds one case up to its object file, which is where errors of constants show.
-fn build(source: &Path, object: &Path) -> Output {
-    let dir = dependencies();
-    let mut dependency = std::ffi::OsString::from("dependency=");
-    dependency.push(&dir);
-    let mut library_argument = std::ffi::OsString::from("monomorph=");
-    library_argument.push(library(&dir));
-    Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .args(["--edition", "2024", "--crate-name", "case", "--emit", "obj", "-o"])
-        .arg(object)
-        .arg("--extern")
-        .arg(library_argument)
-        .arg("-L")
-        .arg(dependency)
-        .arg(source.file_name().expect("a file"))
-        .current_dir(source.parent().expect("a directory"))
-        .output()
-        .expect("the compiler that built this program")
-}
+use monomorph_testsuite::rustc::compile;
 
 /// The cases: path and, but for the control, the expected lines.
 fn cases() -> Vec<(PathBuf, Option<String>)> {
@@ -81,7 +34,7 @@ fn every_case_is_told_what_is_wrong() {
     let (cases, object) = (cases(), std::env::temp_dir().join(format!("monomorph-case-{}.o", std::process::id())));
     let mut problems = Vec::new();
     for (source, expected) in &cases {
-        let output = build(source, &object);
+        let output = compile(source, &object);
         let text = String::from_utf8_lossy(&output.stderr);
         let name = source.file_stem().unwrap_or_default().to_string_lossy();
         match expected {
@@ -101,7 +54,8 @@ fn every_case_is_told_what_is_wrong() {
     assert_eq!((controls, cases.len()), (1, 39), "a case without expected lines would pass as a control");
 }
 
-/// Kernels of in-tree operators are compiled in the device's crate only: a program that uses them has no loop of theirs.
+/// Kernels of in-tree operators are compiled in the device's crate only: a program that uses them has no loop of
+/// theirs.
 #[test]
 fn a_program_holds_no_kernel_of_the_library() {
     let dir = std::env::temp_dir().join(format!("monomorph-downstream-{}", std::process::id()));
@@ -109,7 +63,7 @@ fn a_program_holds_no_kernel_of_the_library() {
     let holds_kernels = |name: &str, source: &str| {
         let (path, object) = (dir.join(name).with_extension("rs"), dir.join(name).with_extension("o"));
         std::fs::write(&path, source).expect("a temporary file");
-        let output = build(&path, &object);
+        let output = compile(&path, &object);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let bytes = std::fs::read(&object).expect("the object file");
         // The method that all kernels are instances of, as its path is mangled.

@@ -1,5 +1,5 @@
-//! `cargo xtask ops --coverage FILE`: how much of PyTorch's native_functions.yaml the table has. Owns the reading of that file as
-//! far as the count needs it: names, the structured flag and tags.
+//! `cargo xtask ops --coverage FILE`: how much of PyTorch's native_functions.yaml the table has. Owns the reading of
+//! that file as far as the count needs it: names, the structured flag and tags.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -4,8 +4,8 @@ use monomorph::core::dispatch::{Backend, DispatchKey, RegistrationKey, Resolutio
 use monomorph::dispatcher;
 use std::io::Write;
 
-/// `cargo xtask dispatch NAME [--with KEYS]`: the computed table; with keys, the table as it would be if the operator had
-/// kernels for just these.
+/// `cargo xtask dispatch NAME [--with KEYS]`: the computed table; with keys, the table as it would be if the operator
+/// had kernels for just these.
 pub(crate) fn print(args: &[String]) -> Result<bool, String> {
     let (name, keys) = match args {
         [name] => (name, None),

@@ -1,5 +1,5 @@
-//! Checks that leave the workspace: the out-of-tree crate as its copy in another place, and the crates for a target without an operating
-//! system. Owns the copy and the choice of target; what is built is the crates'.
+//! Checks that leave the workspace: the out-of-tree crate as its copy in another place, and the crates for a target
+//! without an operating system. Owns the copy and the choice of target; what is built is the crates'.
 
 use crate::checks::cargo;
 use crate::steps::{Outcome, Steps};

@@ -1,5 +1,5 @@
-//! Drives every check of the workspace: `cargo xtask help` lists the commands. Owns the command line; the commands are in
-//! the modules, and what they check is in the crates.
+//! Drives every check of the workspace: `cargo xtask help` lists the commands. Owns the command line; the commands are
+//! in the modules, and what they check is in the crates.
 #![forbid(unsafe_code)]
 
 mod bench;
@@ -78,7 +78,7 @@ cargo xtask COMMAND
       --only CHECK       compiles (for sm_90) or computes (on the host, with g++)
       --faults           instead: plant faults into the kernels, each of which has to be found
       --again            also what has passed on this machine
-  cuda-bundle   target/cuda/monomorph-gpu: one program with kernels for sm_90 that runs tests and figures where there is a GPU
+  cuda-bundle   target/cuda/monomorph-gpu: a program with kernels for sm_90 that runs tests and figures on a GPU
   tidy          the house rules
   msrv          check that the stated minimum Rust version builds the workspace
   help          this text

@@ -1,5 +1,5 @@
-//! The commands that look for memory errors and crashes: fuzz, asan, valgrind. They take long, so `test` and `ci` leave them
-//! out, but for the few iterations that the fuzz tests make by themselves.
+//! The commands that look for memory errors and crashes: fuzz, asan, valgrind. They take long, so `test` and `ci` leave
+//! them out, but for the few iterations that the fuzz tests make by themselves.
 
 use crate::checks::cargo;
 use crate::steps::{Outcome, Steps};
@@ -122,14 +122,16 @@ fn host() -> Result<String, String> {
         .ok_or_else(|| "rustc -vV names no host".to_owned())
 }
 
-/// Cargo with these arguments and AddressSanitizer: through rustup, because only its cargo understands another toolchain's name.
+/// Cargo with these arguments and AddressSanitizer: through rustup, because only its cargo understands another
+/// toolchain's name.
 fn sanitized(args: &[&str]) -> Result<Command, String> {
     let target = host()?;
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo"]).args(args).args(["--target", &target, "--target-dir", "target/asan"]);
     command.current_dir(workspace_root()).env_remove("RUSTUP_TOOLCHAIN");
     command.env("RUSTFLAGS", "-Zsanitizer=address");
-    // Tests ask for blocks that cannot be had, and for the error that this must be. Addresses cannot be limited: it reserves terabytes.
+    // Tests ask for blocks that cannot be had, and for the error that this must be. Addresses cannot be limited: it
+    // reserves terabytes.
     command.env("ASAN_OPTIONS", "allocator_may_return_null=1:max_allocation_size_mb=2048");
     command.env("MONOMORPH_HOSTILE_MEMORY", "0");
     let forgotten = workspace_root().join("testsuite/hostile/forgotten.supp");
@@ -141,8 +143,8 @@ fn sanitized(args: &[&str]) -> Result<Command, String> {
 pub(crate) fn asan() -> Result<bool, String> {
     let mut command = sanitized(&["test", "--no-fail-fast", "--lib", "--tests"])?;
     command.args(PACKAGES.iter().flat_map(|package| ["-p", package]));
-    // The first two build programs beside the uninstrumented library; instrumented loops are not vectorised, which is what the
-    // third looks for.
+    // The first two build programs beside the uninstrumented library; instrumented loops are not vectorised, which is
+    // what the third looks for.
     command.args(["--", "--skip", "every_case_is_told", "--skip", "a_program_holds_no_kernel"]);
     command.args(["--skip", "frames_hold_vector_code"]);
     // Instrumented frames are several times as large.
@@ -158,9 +160,10 @@ pub(crate) fn valgrind() -> Result<bool, String> {
     let mut steps = Steps::default();
     for package in PACKAGES {
         let mut command = cargo(&["test", "--no-fail-fast", "--lib", "--tests", "-p", package]);
-        // The first two run compilers and what these built, not this library. Valgrind emulates the fused f64 multiplication
-        // and addition, and gives -0 * 1 + -0 the wrong sign: the C text calls the machine's own. It reports a program that
-        // cannot be started as one that ended. The last only parses the whole recording, for an hour.
+        // The first two run compilers and what these built, not this library. Valgrind emulates the fused f64
+        // multiplication and addition, and gives -0 * 1 + -0 the wrong sign: the C text calls the machine's own. It
+        // reports a program that cannot be started as one that ended. The last only parses the whole recording, for an
+        // hour.
         command.args(["--", "--skip", "every_case_is_told", "--skip", "a_program_holds_no_kernel"]);
         command.args(["--skip", "c_text_of_every_formula_equals_its_operator"]);
         command.args(["--skip", "a_worker_that_cannot_be_started", "--skip", "recorded::every_overload_is_found"]);

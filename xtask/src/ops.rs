@@ -88,8 +88,8 @@ fn new_op_text(name: &str) -> Result<String, String> {
 
 /// `NAME` and `FORMULA` are replaced.
 const NEW_OP: &str = "\
-// In the file of its family in ops/src, here one operand that promotes to float. Domains, operands and rules to choose from
-// are in ops/src/pointwise, the functions that formulas may use in ops/src/algebra.
+// In the file of its family in ops/src, here one operand that promotes to float. Domains, operands and rules to choose
+// from are in ops/src/pointwise, the functions that formulas may use in ops/src/algebra.
 pointwise! { FORMULA \"NAME\": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Real> Map<V> for FORMULA {
     #[inline(always)]
@@ -119,6 +119,37 @@ mod tests {
         for name in ["", "Hypot", "hypot_", "2d", "a b", "exp", "log_sigmoid"] {
             assert!(new_op_text(name).is_err(), "{name}");
         }
+    }
+
+    /// In a crate of one's own, where the family is a module, and rows need no macro of the family.
+    #[test]
+    fn a_new_operator_compiles() {
+        let text = new_op_text("log_of_nothing").expect("a fitting name");
+        let (formula, row) = text.split_once("// In the rows").expect("the rows come last");
+        let row = row.find("{ [").map_or("", |at| &row[at..]).replace("$crate::FAMILY", "crate::family");
+        let program = format!(
+            "mod family {{
+                use monomorph::algebra::Real;
+                use monomorph::ops::record;
+                use monomorph::pointwise::*;
+                {formula}
+                monomorph::operators! {{ {row} }}
+            }}
+            fn main() -> monomorph::Result<()> {{
+                let mut x = monomorph::Tensor::<monomorph::Cpu>::from_slice(&[1.0f32], &[1])?;
+                let mut y = family::log_of_nothing(&x)?;
+                family::log_of_nothing_out(&x, &mut y)?;
+                family::log_of_nothing_(&mut x)?;
+                Ok(())
+            }}"
+        );
+        let folder = std::env::temp_dir().join(format!("monomorph-new-op-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary directory");
+        let source = folder.join("new_op.rs");
+        std::fs::write(&source, &program).expect("a temporary file");
+        let output = monomorph_testsuite::rustc::compile(&source, &folder.join("new_op.o"));
+        assert!(output.status.success(), "{program}\n{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::remove_dir_all(&folder).expect("the temporary directory");
     }
 
     #[test]

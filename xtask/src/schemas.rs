@@ -1,5 +1,6 @@
-//! `cargo xtask schemas`: the committed list of schemas against that of an installed PyTorch, and against the parser. Owns the
-//! comparison; the list is recorded by `testsuite/record/schemas.py`, and parsing is tested without PyTorch in the core.
+//! `cargo xtask schemas`: the committed list of schemas against that of an installed PyTorch, and against the parser.
+//! Owns the comparison; the list is recorded by `testsuite/record/schemas.py`, and parsing is tested without PyTorch in
+//! the core.
 
 use monomorph::core::schema::Schema;
 use monomorph_testsuite::conformance::workspace_root;

@@ -1,7 +1,8 @@
-//! `cargo xtask selective`: what is in a program that registers three operators. Owns the questions to the program; what a symbol
-//! belongs to is in [`symbols`].
+//! `cargo xtask selective`: what is in a program that registers three operators. Owns the questions to the program;
+//! what a symbol belongs to is in [`symbols`].
 //!
-//! The program is built once, with symbols, since those tell which kernels are in it; its size is asked of a stripped copy.
+//! The program is built once, with symbols, since those tell which kernels are in it; its size is asked of a stripped
+//! copy.
 
 use crate::bloat::symbols::{self, Symbol};
 use crate::checks::cargo;
@@ -18,7 +19,8 @@ const BAR: u64 = 1_000_000;
 /// The formulas of the operators that the program registers.
 const REGISTERED: [&str; 3] = ["arithmetic::AddFn", "arithmetic::MulFn", "piecewise::ReluFn"];
 
-/// What the C runtime and Rust's standard library run before `main`: bookkeeping of unwinding, and the program's arguments.
+/// What the C runtime and Rust's standard library run before `main`: bookkeeping of unwinding, and the program's
+/// arguments.
 const RUNTIME: [&str; 3] = ["frame_dummy", "__frame_dummy_init_array_entry", "std::sys::args::"];
 
 /// Crates that run code before `main`, or collect what is registered all over a program.

@@ -47,8 +47,9 @@ impl Steps {
             println!("{}", line(step));
         }
         let failed = self.done.iter().filter(|(_, outcome, _)| *outcome == Outcome::Failed).count();
+        let skipped = self.done.iter().filter(|(_, outcome, _)| matches!(outcome, Outcome::Skipped(_))).count();
         let total: Duration = self.done.iter().map(|(.., duration)| *duration).sum();
-        println!("{} steps, {failed} failed, {:.1} s", self.done.len(), total.as_secs_f64());
+        println!("{} steps, {failed} failed, {skipped} skipped, {:.1} s", self.done.len(), total.as_secs_f64());
         failed == 0
     }
 }

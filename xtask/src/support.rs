@@ -1,5 +1,6 @@
 //! `cargo xtask ops --support`: which operator takes which dtypes, in which forms, on which devices, as the page
-//! docs/operators.md. Owns the page; what it says is asked of the operators themselves, by calling them on small tensors.
+//! docs/operators.md. Owns the page; what it says is asked of the operators themselves, by calling them on small
+//! tensors.
 
 use monomorph::core::dispatch::{OperatorHandle, Source};
 use monomorph::core::schema::{Argument, Base, Schema};
@@ -222,9 +223,9 @@ pub(crate) fn page() -> String {
 const HEAD: &str = "\
 # Operators
 
-Every operator, the dtypes of its operands (or results, where it has no operands) in at least one overload, its forms, and the
-devices that run it; `meta` is the form without data. Every overload can be called by name, and every structured operator can be
-prepared. Made by `cargo xtask ops --support`; a test holds it to the table.
+Every operator, the dtypes of its operands (or results, where it has no operands) in at least one overload, its forms,
+and the devices that run it; `meta` is the form without data. Every overload can be called by name, and every structured
+operator can be prepared. Made by `cargo xtask ops --support`; a test holds it to the table.
 
 | operator | overloads | dtypes | functional | in-place | out= | devices |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -1,5 +1,5 @@
-//! `cargo xtask ulp`: how far elementary functions are from the exact value, per dtype and level. Owns arguments and output;
-//! the measurement is the test suite's.
+//! `cargo xtask ulp`: how far elementary functions are from the exact value, per dtype and level. Owns arguments and
+//! output; the measurement is the test suite's.
 
 use monomorph_testsuite::ulp::{Function, Worst, measure_f32, measure_f64};
 use std::io::Write;

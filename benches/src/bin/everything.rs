@@ -1,4 +1,5 @@
-//! A program that links every operator in every form, so that `cargo xtask bloat` has something to weigh. Prints how many.
+//! A program that links every operator in every form, so that `cargo xtask bloat` has something to weigh. Prints how
+//! many.
 #![forbid(unsafe_code)]
 
 fn main() {

@@ -165,8 +165,8 @@ impl Schema {
         self.args.iter().filter(|arg| arg.is_mutable())
     }
 
-    /// For each result, the position of the argument that it is, if it is one that was written: `self` of an in-place form, the
-    /// out arguments.
+    /// For each result, the position of the argument that it is, if it is one that was written: `self` of an in-place
+    /// form, the out arguments.
     pub fn written_positions(&self) -> impl Iterator<Item = Option<usize>> + '_ {
         self.returns.iter().map(|result| {
             let alias = result.ty.alias().filter(|a| a.is_write())?;

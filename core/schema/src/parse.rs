@@ -6,8 +6,8 @@ use super::error::{Accepted, Fault};
 use super::types::{Alias, Base, Type, Wrap};
 use super::{Argument, Return, Schema, literal, rules};
 
-/// How many results a schema may have; PyTorch's have up to 9. Each written one is looked for among the arguments, of which
-/// there may be any number.
+/// How many results a schema may have; PyTorch's have up to 9. Each written one is looked for among the arguments, of
+/// which there may be any number.
 const MOST_RESULTS: usize = 1024;
 
 /// How many alias sets an annotation may name. PyTorch's name one; sets are compared in pairs.

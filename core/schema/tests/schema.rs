@@ -1,8 +1,8 @@
 //! The schema language against PyTorch's own list, against malformed texts, and against thousands of damaged schemas.
 //!
 //! `testsuite/golden/schemas.txt` holds the 3,110 schemas of PyTorch 2.15: the 2,590 entries of
-//! native_functions.yaml, whose text it has unchanged, and the variants that torchgen generates. `testsuite/record/schemas.py` wrote it;
-//! `cargo xtask schemas` compares it with an installed PyTorch.
+//! native_functions.yaml, whose text it has unchanged, and the variants that torchgen generates.
+//! `testsuite/record/schemas.py` wrote it; `cargo xtask schemas` compares it with an installed PyTorch.
 
 use monomorph_schema::near::near_names;
 use monomorph_schema::{Accepted, Base, Literal, Schema, Wrap};

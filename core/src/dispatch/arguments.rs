@@ -1,5 +1,5 @@
-//! What the arguments of a call say of devices: the keys that they bring, the device that they are on, and the call with that device
-//! current.
+//! What the arguments of a call say of devices: the keys that they bring, the device that they are on, and the call
+//! with that device current.
 
 use super::key::DispatchKey;
 use super::operator::{Defined, Slot};
@@ -49,8 +49,8 @@ pub(super) fn keys_of_device(device: Option<DeviceId>) -> KeySet {
     KeySet::of_device(device.unwrap_or(DeviceId::CPU).kind)
 }
 
-/// The keys of boxed arguments: those of the tensors; the CPU's for numbers in place of tensors; those of the device argument
-/// for a factory.
+/// The keys of boxed arguments: those of the tensors; the CPU's for numbers in place of tensors; those of the device
+/// argument for a factory.
 pub(super) fn keys_of_stack(defined: &Defined, stack: &[IValue]) -> KeySet {
     let mut keys = KeySet::EMPTY;
     if defined.flags.factory != Some(true) {

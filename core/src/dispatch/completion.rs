@@ -1,6 +1,6 @@
-//! Completion of a backend that has only the out= kernel of an operator: checks and shapes by the operator's meta kernel,
-//! memory by the backend's own `empty_strided`, and then the out= kernel. Owns these three steps, for every operator alike, and
-//! those before an out= kernel that is written by hand.
+//! Completion of a backend that has only the out= kernel of an operator: checks and shapes by the operator's meta
+//! kernel, memory by the backend's own `empty_strided`, and then the out= kernel. Owns these three steps, for every
+//! operator alike, and those before an out= kernel that is written by hand.
 
 use super::error::DispatchError;
 use super::handle::OperatorHandle;
@@ -42,7 +42,8 @@ pub(super) fn complete(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
 }
 
 impl Frame<'_> {
-    /// What the operator's meta kernel says to these arguments: its results, or its error. Nothing if it has no meta kernel of its own.
+    /// What the operator's meta kernel says to these arguments: its results, or its error. Nothing if it has no meta
+    /// kernel of its own.
     pub fn shapes(&self, stack: &Stack) -> Result<Option<Stack>> {
         if !self.handle.has_own(DispatchKey::META) {
             return Ok(None);
@@ -101,8 +102,8 @@ pub(super) fn after_meta<D: Device>(
     Ok(())
 }
 
-/// Arguments with meta tensors in place of their tensors. Tensors that share a storage share one there, too: the meta kernel has to
-/// see what overlaps.
+/// Arguments with meta tensors in place of their tensors. Tensors that share a storage share one there, too: the meta
+/// kernel has to see what overlaps.
 #[derive(Default)]
 pub(super) struct OnMeta {
     /// The first meta tensor of each storage.

@@ -1,5 +1,6 @@
-//! Whether a composed kernel does nothing but call operators. Runs one with instrumented arguments and reports, by name, what it does
-//! besides: for the tests of whoever writes composed kernels. Judges no result; that is the affair of other tests.
+//! Whether a composed kernel does nothing but call operators. Runs one with instrumented arguments and reports, by
+//! name, what it does besides: for the tests of whoever writes composed kernels. Judges no result; that is the affair
+//! of other tests.
 //!
 //! ```text
 //!                       between calls: storages locked           during a call: unlocked, written down
@@ -7,9 +8,10 @@
 //! ```
 //!
 //! * **Calls** are seen at the key `Tracer`, which the checking thread includes in all of them.
-//! * **Data.** Between calls every storage that the kernel can know is locked as one that is being written is, so that whoever
-//!   reads or writes elements without a call, or calls a kernel of one device directly, gets an error.
-//! * **Metadata.** Whatever tensor a kernel returns or hands to a call is an argument or has come from a call, with its sizes and strides.
+//! * **Data.** Between calls every storage that the kernel can know is locked as one that is being written is, so that
+//!   whoever reads or writes elements without a call, or calls a kernel of one device directly, gets an error.
+//! * **Metadata.** Whatever tensor a kernel returns or hands to a call is an argument or has come from a call, with its
+//!   sizes and strides.
 //! * **Values and devices.** The same calls with the same geometries are made for other contents, and on meta tensors.
 //! * **The schema** is held against the whole call: writes and aliases that it does not declare. What it returns of a
 //!   written argument is that argument, with the storage and the geometry that the calls have left it with.
@@ -42,7 +44,8 @@ pub enum Breach {
     },
     /// A tensor that has come from no call.
     #[error(
-        "{what} is no argument and has come from no call: a view or a kernel behind the dispatcher's back; call an operator for it"
+        "{what} is no argument and has come from no call: a view or a kernel behind the dispatcher's back; call an \
+            operator for it"
     )]
     ComesFromNowhere {
         /// Which tensor.
@@ -119,9 +122,9 @@ impl Compliance {
         Ok(Compliance { dispatcher: dispatcher.clone(), _observer: observer })
     }
 
-    /// Runs the composed kernel of an operator, also where the arguments' device has one of its own, and reports what it must not do;
-    /// nothing if it complies. `arguments` makes arguments, all of them: of the same geometries each time, with contents that depend on
-    /// its own one.
+    /// Runs the composed kernel of an operator, also where the arguments' device has one of its own, and reports what
+    /// it must not do; nothing if it complies. `arguments` makes arguments, all of them: of the same geometries each
+    /// time, with contents that depend on its own one.
     ///
     /// # Errors
     ///

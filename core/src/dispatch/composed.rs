@@ -1,6 +1,6 @@
-//! Composed kernels: kernels that are made of calls of other operators, and so run on every device that those run on. Owns
-//! how such a kernel calls, and the one sort that calls a single operator under another name; what a kernel is composed of
-//! is its author's.
+//! Composed kernels: kernels that are made of calls of other operators, and so run on every device that those run on.
+//! Owns how such a kernel calls, and the one sort that calls a single operator under another name; what a kernel is
+//! composed of is its author's.
 
 use super::handle::OperatorHandle;
 use super::kernel::Frame;
@@ -11,8 +11,8 @@ use crate::tensor::AnyTensor;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// How many operators a kernel keeps the handles of: compositions call a handful. One that calls more looks the others up
-/// each time.
+/// How many operators a kernel keeps the handles of: compositions call a handful. One that calls more looks the others
+/// up each time.
 const KNOWN: usize = 32;
 
 /// The first operators that a kernel has called: places that are filled in order and stay, so that reading them takes
@@ -51,9 +51,10 @@ impl Known {
 
 /// What a composed kernel calls other operators with.
 ///
-/// Every call goes through the dispatcher, with the keys of its own arguments, so a composed kernel runs wherever its parts
-/// do. It must do nothing else to tensors: reading or writing elements, making views without a call, writing an argument
-/// that the schema does not mark, or deciding by values what to call are what [`compliance`](super::compliance) finds.
+/// Every call goes through the dispatcher, with the keys of its own arguments, so a composed kernel runs wherever its
+/// parts do. It must do nothing else to tensors: reading or writing elements, making views without a call, writing an
+/// argument that the schema does not mark, or deciding by values what to call are what
+/// [`compliance`](super::compliance) finds.
 #[derive(Clone, Copy, Debug)]
 pub struct Calls<'a> {
     frame: &'a Frame<'a>,

@@ -1,5 +1,5 @@
-//! Declarations of operators with the kernels of their dispatch sections. Owns what a declaration may say; registering it is the
-//! library's.
+//! Declarations of operators with the kernels of their dispatch sections. Owns what a declaration may say; registering
+//! it is the library's.
 
 use super::error::DispatchError;
 use super::kernel::KernelFunction;
@@ -58,8 +58,8 @@ impl Definition {
         Definition { default: Some(kernel), ..self }
     }
 
-    /// The same as a structured operator: on a backend of another crate that has a kernel of `out`, this form is completed by
-    /// its meta kernel and that one.
+    /// The same as a structured operator: on a backend of another crate that has a kernel of `out`, this form is
+    /// completed by its meta kernel and that one.
     #[must_use]
     pub fn completed_by(self, out: impl Into<String>) -> Definition {
         Definition { completed_by: Some(out.into()), ..self }

@@ -1,5 +1,5 @@
-//! A kernel as it is called: through its unboxed door if it has one of the caller's signature, else through its boxed one. Owns the way
-//! from one door to the other.
+//! A kernel as it is called: through its unboxed door if it has one of the caller's signature, else through its boxed
+//! one. Owns the way from one door to the other.
 
 use super::kernel::Frame;
 use super::lock::retire;
@@ -74,8 +74,8 @@ impl Object {
         Object { unboxed: Some(Box::new(door)), boxed: Box::new(move |frame, stack| opened(&*kernel, frame, stack)) }
     }
 
-    /// The same with a boxed function of its own: no code is made for the way from the stack. Inlined, as all that is generic over the
-    /// function must be, so that it is compiled where the function is.
+    /// The same with a boxed function of its own: no code is made for the way from the stack. Inlined, as all that is
+    /// generic over the function must be, so that it is compiled where the function is.
     #[inline]
     pub(super) fn with_stack<M: 'static, F: KernelFn<M>>(
         f: F,
@@ -98,8 +98,8 @@ impl Object {
         })
     }
 
-    /// Calls through the unboxed door, or through the boxed one: of a kernel that has no other, or whose results are other Rust
-    /// values for the same schema (`()` and `AnyTensor` both stand for a written argument that is returned).
+    /// Calls through the unboxed door, or through the boxed one: of a kernel that has no other, or whose results are
+    /// other Rust values for the same schema (`()` and `AnyTensor` both stand for a written argument that is returned).
     #[inline]
     pub(super) fn call<A: CanonicalList, O: Returned>(&self, frame: &Frame<'_>, values: A::Values<'_>) -> Result<O> {
         match self.unboxed.as_ref().and_then(|any| any.downcast_ref::<Door<A, O>>()) {

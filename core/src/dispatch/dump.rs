@@ -1,4 +1,5 @@
-//! Everything that is registered, as text: for people, and for tests that a refused registration changes nothing. Owns the listing.
+//! Everything that is registered, as text: for people, and for tests that a refused registration changes nothing. Owns
+//! the listing.
 
 use super::Dispatcher;
 use super::key::Backend;
@@ -6,8 +7,8 @@ use super::operator::{Kept, Operator};
 use std::fmt::Write;
 
 impl Dispatcher {
-    /// All operators that are defined or have kernels, with their kernels in the order of registration, then fallbacks and backends of
-    /// other crates. Each line says which library registered it.
+    /// All operators that are defined or have kernels, with their kernels in the order of registration, then fallbacks
+    /// and backends of other crates. Each line says which library registered it.
     pub fn dump(&self) -> String {
         let edit = self.edit();
         let mut operators = self.all();

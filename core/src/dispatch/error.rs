@@ -51,8 +51,8 @@ pub enum DispatchError {
     },
     /// A definition that leaves the meaning of its default kernel open.
     #[error(
-        "the operator has a default kernel, which is CompositeImplicit as long as there is no other; with a kernel for {key} \
-         say CompositeImplicit explicitly to keep it"
+        "the operator has a default kernel, which is CompositeImplicit as long as there is no other; with a kernel for \
+         {key} say CompositeImplicit explicitly to keep it"
     )]
     DefaultWithDispatch {
         /// The key of the other kernel.

@@ -1,5 +1,5 @@
-//! Handles of operators: calling without a lock, boxed and unboxed. A handle reads the operator's table, keeps what it has
-//! read, and holds the state of the kernels that have some. Owns the way of one call from arguments to kernel.
+//! Handles of operators: calling without a lock, boxed and unboxed. A handle reads the operator's table, keeps what it
+//! has read, and holds the state of the kernels that have some. Owns the way of one call from arguments to kernel.
 
 use super::Dispatcher;
 use super::arguments::{checked_device, keys_of_device, keys_of_stack, within};
@@ -32,8 +32,8 @@ fn no_objects_yet(table: &Table) -> Made {
     places.map(|(place, _)| (place, OnceLock::new())).collect()
 }
 
-/// An operator, looked up. A call through it takes no lock, whatever is registered meanwhile, and a kernel stays alive while
-/// it runs. Kernels with state have it per handle: a clone starts anew.
+/// An operator, looked up. A call through it takes no lock, whatever is registered meanwhile, and a kernel stays alive
+/// while it runs. Kernels with state have it per handle: a clone starts anew.
 ///
 /// A handle keeps what was registered at its calls, for at most 16 changes; after more, calls through it take a lock of
 /// the handle's own. A clone begins to count anew.
@@ -151,7 +151,8 @@ impl OperatorHandle {
         result
     }
 
-    /// A handle for unboxed calls with these parameters and results, such as `typed::<(&AnyTensor, Scalar), AnyTensor>()`.
+    /// A handle for unboxed calls with these parameters and results, such as
+    /// `typed::<(&AnyTensor, Scalar), AnyTensor>()`.
     ///
     /// # Errors
     ///

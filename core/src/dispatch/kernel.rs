@@ -63,8 +63,8 @@ impl Frame<'_> {
     }
 }
 
-/// A boxed kernel: takes all arguments off the stack, in schema order, and leaves the results. On an error the stack is as it
-/// was.
+/// A boxed kernel: takes all arguments off the stack, in schema order, and leaves the results. On an error the stack is
+/// as it was.
 pub type BoxedKernel = fn(&Frame<'_>, &mut Stack) -> Result<()>;
 
 /// How a kernel was made.
@@ -115,14 +115,14 @@ impl Drop for Maker {
 }
 
 impl KernelFunction {
-    /// A kernel from a function, or from a closure without captures. A captured value would be state that all calls share: a
-    /// closure with captures does not compile here, see [`functor`](KernelFunction::functor).
+    /// A kernel from a function, or from a closure without captures. A captured value would be state that all calls
+    /// share: a closure with captures does not compile here, see [`functor`](KernelFunction::functor).
     pub fn function<M: 'static, F: KernelFn<M>>(f: F) -> KernelFunction {
         const {
             assert!(
                 size_of::<F>() == 0,
-                "a kernel without state captures nothing: make it a `functor`, whose constructor keeps the captured values, \
-                 or a `pointer` if this is one"
+                "a kernel without state captures nothing: make it a `functor`, whose constructor keeps the captured \
+                 values, or a `pointer` if this is one"
             );
         }
         KernelFunction::shared(KernelKind::Function, f)
@@ -133,8 +133,9 @@ impl KernelFunction {
         KernelFunction::shared(KernelKind::Pointer, f)
     }
 
-    /// A kernel with state of its own, such as a cache. `make` keeps the constructor's arguments; it makes an object for each
-    /// look-up of the operator at the first call, so two handles share no state, and cloning a handle makes a fresh one.
+    /// A kernel with state of its own, such as a cache. `make` keeps the constructor's arguments; it makes an object
+    /// for each look-up of the operator at the first call, so two handles share no state, and cloning a handle makes a
+    /// fresh one.
     pub fn functor<M: 'static, F: KernelFn<M>>(make: impl Fn() -> F + Send + Sync + 'static) -> KernelFunction {
         KernelFunction {
             name: type_name::<F>(),
@@ -156,8 +157,8 @@ impl KernelFunction {
         KernelFunction::boxed(move |_, stack| f(stack))
     }
 
-    /// A kernel from a function, with a boxed door of its own, which may take more than the function can be given: numbers in
-    /// place of tensors.
+    /// A kernel from a function, with a boxed door of its own, which may take more than the function can be given:
+    /// numbers in place of tensors.
     #[inline]
     pub fn with_stack<M: 'static, F: KernelFn<M>>(
         f: F,
@@ -172,8 +173,8 @@ impl KernelFunction {
         }
     }
 
-    /// A kernel that is composed of other operators, for an alias key such as `CompositeImplicit`. It is over the stack, and is
-    /// called with what it calls them with; their handles are kept per look-up.
+    /// A kernel that is composed of other operators, for an alias key such as `CompositeImplicit`. It is over the
+    /// stack, and is called with what it calls them with; their handles are kept per look-up.
     pub fn composed(f: impl Fn(&Calls<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static) -> KernelFunction {
         let f = Arc::new(f);
         let make = move || {
@@ -198,9 +199,10 @@ impl KernelFunction {
         KernelFunction { redirect, ..kernel.named("another operator's name") }
     }
 
-    /// An out= kernel that is written by hand for device `D`, behind what structured operators have: the operator's meta kernel has
-    /// checked the arguments, outputs have their sizes, and numbers and 0-dim CPU tensors in place of tensors are tensors of the
-    /// device. What is left to `f` is to compute; dtypes and sizes of its arguments may differ as the operator lets them.
+    /// An out= kernel that is written by hand for device `D`, behind what structured operators have: the operator's
+    /// meta kernel has checked the arguments, outputs have their sizes, and numbers and 0-dim CPU tensors in place of
+    /// tensors are tensors of the device. What is left to `f` is to compute; dtypes and sizes of its arguments may
+    /// differ as the operator lets them.
     pub fn after_meta<D: Device, M: 'static, F: KernelFn<M>>(f: F) -> KernelFunction {
         let inner = Object::unboxed(f);
         let boxed = move |frame: &Frame<'_>, stack: &mut Stack| {

@@ -1,11 +1,12 @@
-//! Dispatch keys: which kernel of an operator a call means. A run-time key is a functionality on a backend; an alias key
-//! stands for several of them at registration and is never dispatched to. Owns names, order and parsing; knows no operator.
+//! Dispatch keys: which kernel of an operator a call means. A run-time key is a functionality on a backend; an alias
+//! key stands for several of them at registration and is never dispatched to. Owns names, order and parsing; knows no
+//! operator.
 
 use crate::device::DeviceKind;
 use std::fmt;
 
-/// A family of devices as dispatch sees it. The order is the precedence among the tensors of one call: a 0-dim CPU tensor
-/// beside a CUDA tensor runs on CUDA, and a meta tensor makes the call a meta call.
+/// A family of devices as dispatch sees it. The order is the precedence among the tensors of one call: a 0-dim CPU
+/// tensor beside a CUDA tensor runs on CUDA, and a meta tensor makes the call a meta call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Backend(u8);
 

@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::schema::Schema;
 use std::sync::Arc;
 
-/// Operators and kernels of one party. Everything is undone when it is dropped: kernels are removed, those that they had
-/// replaced are back, and operators that it defined are gone once no other library has kernels for them. Calls that run
-/// meanwhile end with the kernels that they began with.
+/// Operators and kernels of one party. Everything is undone when it is dropped: kernels are removed, those that they
+/// had replaced are back, and operators that it defined are gone once no other library has kernels for them. Calls that
+/// run meanwhile end with the kernels that they began with.
 #[derive(Debug)]
 pub struct Library {
     dispatcher: Dispatcher,
@@ -41,8 +41,8 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// A name outside of the namespace, one that is defined, kernels that do not fit the schema or each other; then nothing is
-    /// registered.
+    /// A name outside of the namespace, one that is defined, kernels that do not fit the schema or each other; then
+    /// nothing is registered.
     pub fn define(&mut self, definition: Definition) -> Result<()> {
         let name = self.qualified(&definition.schema)?;
         self.define_as(&name, definition).map_err(|e| e.of(name))
@@ -95,8 +95,8 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// A key that has a kernel or cannot have one, a second composed kernel, a function that is not what the schema declares;
-    /// then nothing is registered.
+    /// A key that has a kernel or cannot have one, a second composed kernel, a function that is not what the schema
+    /// declares; then nothing is registered.
     pub fn kernel(&mut self, name: &str, key: impl Into<RegistrationKey>, kernel: KernelFunction) -> Result<()> {
         self.register(name, &[key.into()], kernel, false)
     }
@@ -209,7 +209,8 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// A device kind that dispatch has no room for, or that another library has made known; a name that another backend or key has.
+    /// A device kind that dispatch has no room for, or that another library has made known; a name that another backend
+    /// or key has.
     pub fn backend<D: Device>(&mut self, name: &str) -> Result<Backend> {
         fn within<D: Device>(index: u8, call: &mut dyn FnMut()) {
             let _guard = D::enter(index);
@@ -249,8 +250,8 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`DispatchError::InUse`] if another library has kernels for operators that this one defines; the library comes back as it
-    /// was.
+    /// [`DispatchError::InUse`] if another library has kernels for operators that this one defines; the library comes
+    /// back as it was.
     pub fn close(self) -> std::result::Result<(), (Library, crate::error::Error)> {
         match self.dispatcher.dependents_of(self.id) {
             by if by.is_empty() => Ok(()),

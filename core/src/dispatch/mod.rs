@@ -1,10 +1,10 @@
-//! From a name or a handle to a kernel: dispatch keys, kernels, registration at run time. Typed calls of operators that are
-//! known at compile time never come here.
+//! From a name or a handle to a kernel: dispatch keys, kernels, registration at run time. Typed calls of operators that
+//! are known at compile time never come here.
 //!
 //! ```text
 //! arguments ──► KeySet ──► + included − excluded by the thread ──► & keys that do not fall through ──► highest
 //!                                                                                                        │
-//! Library::define, kernel, fallback ──► Registrations ──► resolve (precedence) ──► Table ──► slot ──► kernel, boxed or not
+//! Library::define, kernel, fallback ─► Registrations ─► resolve (precedence) ─► Table ──────────────► slot ─► kernel
 //! ```
 //!
 //! | file | owns |

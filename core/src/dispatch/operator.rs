@@ -1,5 +1,5 @@
-//! One operator of a dispatcher: its definition, the kernels that libraries have registered, and the table that calls read.
-//! Owns the table's making; who may register what is in `library.rs`.
+//! One operator of a dispatcher: its definition, the kernels that libraries have registered, and the table that calls
+//! read. Owns the table's making; who may register what is in `library.rs`.
 
 use super::completion;
 use super::kernel::{KernelFunction, KernelKind};
@@ -217,7 +217,8 @@ impl Operator {
         Operator { name: name.into(), table: Arc::new(Published::new(empty)), registrations: Mutex::default() }
     }
 
-    /// The registrations. Whoever changes them holds the dispatcher's lock too, and calls [`publish`](Operator::publish).
+    /// The registrations. Whoever changes them holds the dispatcher's lock too, and calls
+    /// [`publish`](Operator::publish).
     pub(super) fn lock(&self) -> Held<MutexGuard<'_, Registrations>> {
         Held::new(|| self.registrations.lock().unwrap_or_else(PoisonError::into_inner))
     }

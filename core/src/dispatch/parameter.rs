@@ -1,6 +1,6 @@
-//! Parameters of unboxed kernels: which Rust types stand for which schema types. Each schema type has one form in which both
-//! sides of an unboxed call pass it, so that a kernel over `&Tensor<Cpu>` can be called by a caller who has `&AnyTensor`.
-//! Owns the mapping of one argument; lists of them are in `signature.rs`.
+//! Parameters of unboxed kernels: which Rust types stand for which schema types. Each schema type has one form in which
+//! both sides of an unboxed call pass it, so that a kernel over `&Tensor<Cpu>` can be called by a caller who has
+//! `&AnyTensor`. Owns the mapping of one argument; lists of them are in `signature.rs`.
 
 use super::set::KeySet;
 use crate::device::DeviceId;
@@ -42,8 +42,8 @@ impl Kind {
         Kind { write: true, ..self }
     }
 
-    /// True if this is what a schema declares: the same base, where an `int` may be symbolic, the same `?` and `[]`, and the
-    /// same mark of a write. The length of a list and the names of alias sets are the schema's alone.
+    /// True if this is what a schema declares: the same base, where an `int` may be symbolic, the same `?` and `[]`,
+    /// and the same mark of a write. The length of a list and the names of alias sets are the schema's alone.
     pub fn fits(self, ty: &Type) -> bool {
         let base = match ty.base() {
             Base::SymInt => Base::Int,
@@ -54,7 +54,8 @@ impl Kind {
         (base, write) == (self.base, self.write) && self.is_wrapped_as(ty)
     }
 
-    /// True if `?` and `[]` are those of the type, in the one order that there is a Rust type for: no list of optionals, no list of lists.
+    /// True if `?` and `[]` are those of the type, in the one order that there is a Rust type for: no list of
+    /// optionals, no list of lists.
     fn is_wrapped_as(self, ty: &Type) -> bool {
         match ty.wraps() {
             [] => !self.list && !self.optional,
@@ -65,7 +66,8 @@ impl Kind {
         }
     }
 
-    /// True if a result that a schema declares is of this kind. Its alias annotation says where it comes from, not what it is.
+    /// True if a result that a schema declares is of this kind. Its alias annotation says where it comes from, not what
+    /// it is.
     pub(super) fn fits_result(self, ty: &Type) -> bool {
         let base = if ty.base() == Base::SymInt { Base::Int } else { ty.base() };
         base == self.base && self.is_wrapped_as(ty)
@@ -116,10 +118,12 @@ pub trait Canonical: 'static {
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot have a parameter of type `{Self}`",
     label = "no schema type is passed as this",
-    note = "tensors: `&AnyTensor` or `&Tensor<D>`, `&mut ..` if the schema marks a write, `Option<&AnyTensor>`, `&[AnyTensor]`",
+    note = "tensors: `&AnyTensor` or `&Tensor<D>`, `&mut ..` if the schema marks a write, `Option<&AnyTensor>`, \
+        `&[AnyTensor]`",
     note = "numbers: `i64` for int, `f64` for float, `bool`, `Scalar`; narrower ones lose values that a schema allows",
     note = "lists and text are borrowed: `&[i64]`, `&[f64]`, `&[bool]`, `&str`, not `Vec` or `String`",
-    note = "others: `DType`, `Layout`, `DeviceId`, `MemoryFormat`; and `Option` of each that is not a tensor to be written"
+    note = "others: `DType`, `Layout`, `DeviceId`, `MemoryFormat`; and `Option` of each that is not a tensor to be \
+        written"
 )]
 pub trait Parameter {
     /// What both sides pass.

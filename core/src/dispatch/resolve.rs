@@ -1,5 +1,5 @@
-//! Which registered kernel serves a key: the rules of precedence, as one function over what is registered. Owns no kernel,
-//! so the same function fills the tables of operators, prints why, and answers hypothetical questions.
+//! Which registered kernel serves a key: the rules of precedence, as one function over what is registered. Owns no
+//! kernel, so the same function fills the tables of operators, prints why, and answers hypothetical questions.
 
 use super::key::{AliasKey, Backend, DispatchKey, Functionality, RegistrationKey};
 use std::fmt;
@@ -52,10 +52,10 @@ impl fmt::Display for Resolution {
 
 /// What serves `key`.
 ///
-/// A kernel of the key itself comes first. Composed kernels serve keys that compute and the undefined key, explicit before
-/// implicit; an implicit one serves a slot of automatic differentiation too, unless the backend has a kernel of its own,
-/// since the derivative of the composition is then not that of the kernel. Kernels without a key and fallbacks of all
-/// operators come last.
+/// A kernel of the key itself comes first. Composed kernels serve keys that compute and the undefined key, explicit
+/// before implicit; an implicit one serves a slot of automatic differentiation too, unless the backend has a kernel of
+/// its own, since the derivative of the composition is then not that of the kernel. Kernels without a key and fallbacks
+/// of all operators come last.
 pub(super) fn resolve(key: DispatchKey, registered: &impl Registered) -> Resolution {
     use AliasKey::{Autograd, CompositeExplicit, CompositeExplicitNonFunctional, CompositeImplicit};
     let has = |alias: AliasKey| registered.kernel(RegistrationKey::Alias(alias));

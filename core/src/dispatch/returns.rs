@@ -1,4 +1,5 @@
-//! Results of unboxed kernels: which Rust types stand for which, and the one form in which both sides of an unboxed call pass them.
+//! Results of unboxed kernels: which Rust types stand for which, and the one form in which both sides of an unboxed
+//! call pass them.
 
 use super::parameter::Kind;
 use super::stack::Stack;

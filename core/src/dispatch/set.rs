@@ -1,5 +1,5 @@
-//! Sets of dispatch keys as one word, and what a thread adds to and removes from every call. The highest key of a set is
-//! the one that a call is dispatched to.
+//! Sets of dispatch keys as one word, and what a thread adds to and removes from every call. The highest key of a set
+//! is the one that a call is dispatched to.
 
 use super::key::{Backend, DispatchKey};
 use crate::device::DeviceKind;
@@ -24,8 +24,8 @@ impl KeySet {
         KeySet((1 << key.index()) & !1)
     }
 
-    /// The keys of a tensor on a device of this kind: dense and, for the devices of other crates, `Common`. Empty for a kind
-    /// that dispatch has no room for.
+    /// The keys of a tensor on a device of this kind: dense and, for the devices of other crates, `Common`. Empty for a
+    /// kind that dispatch has no room for.
     #[inline]
     pub const fn of_device(kind: DeviceKind) -> KeySet {
         match Backend::of(kind) {

@@ -1,5 +1,5 @@
-//! Signatures of unboxed kernels: lists of parameters and results, the schema that a Rust function implies, and the passage
-//! between the two doors of a kernel. Owns lists; one parameter is in `parameter.rs`.
+//! Signatures of unboxed kernels: lists of parameters and results, the schema that a Rust function implies, and the
+//! passage between the two doors of a kernel. Owns lists; one parameter is in `parameter.rs`.
 
 use super::kernel::Frame;
 use super::parameter::{Canonical, Kind, Parameter};
@@ -51,14 +51,15 @@ fn wrong_kind(value: &IValue, position: usize, schema: &Schema) -> Error {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel",
     label = "not a function that a kernel can be made of",
-    note = "tensors are passed as `&AnyTensor` or `&Tensor<D>`, as `&mut ..` if the schema marks a write, as `Option<&AnyTensor>` or \
-            `&[AnyTensor]`; nothing else is passed as `&mut`, and no tensor by value",
-    note = "numbers are passed as `i64`, `f64`, `bool`, `Scalar`, because narrower ones lose values that a schema allows; lists and text \
-            as `&[i64]`, `&[f64]`, `&[bool]`, `&str`, not as `Vec` or `String`; and `DType`, `Layout`, `DeviceId`, `MemoryFormat`, and \
-            `Option` of each",
-    note = "results are `AnyTensor`, `Tensor<D>`, tuples of two or three, `Vec<AnyTensor>`, `i64`, `f64`, `bool`, `Scalar`, or `()` if the \
-            schema returns what it marks as written; or a `Result` of these",
-    note = "there are up to ten parameters, `&Frame` in front of them if the kernel hands calls on; make others `KernelFunction::boxed`",
+    note = "tensors are passed as `&AnyTensor` or `&Tensor<D>`, as `&mut ..` if the schema marks a write, as \
+            `Option<&AnyTensor>` or `&[AnyTensor]`; nothing else is passed as `&mut`, and no tensor by value",
+    note = "numbers are passed as `i64`, `f64`, `bool`, `Scalar`, because narrower ones lose values that a schema \
+            allows; lists and text as `&[i64]`, `&[f64]`, `&[bool]`, `&str`, not as `Vec` or `String`; and `DType`, \
+            `Layout`, `DeviceId`, `MemoryFormat`, and `Option` of each",
+    note = "results are `AnyTensor`, `Tensor<D>`, tuples of two or three, `Vec<AnyTensor>`, `i64`, `f64`, `bool`, \
+            `Scalar`, or `()` if the schema returns what it marks as written; or a `Result` of these",
+    note = "there are up to ten parameters, `&Frame` in front of them if the kernel hands calls on; make others \
+            `KernelFunction::boxed`",
     note = "a closure's parameters need their types written out: `|x: &AnyTensor| ..`"
 )]
 pub trait KernelFn<M>: Send + Sync + 'static {
@@ -142,7 +143,11 @@ macro_rules! lists {
                 type Output = R::Returned;
 
                 #[inline]
-                fn invoke(&self, _: &Frame<'_>, values: <Self::Args as CanonicalList>::Values<'_>) -> Result<R::Returned> {
+                fn invoke(
+                    &self,
+                    _: &Frame<'_>,
+                    values: <Self::Args as CanonicalList>::Values<'_>,
+                ) -> Result<R::Returned> {
                     let ($($v,)*) = values;
                     $(let $v = $p::convert($v, $at)?;)*
                     self($($v),*).into_result()
@@ -152,13 +157,21 @@ macro_rules! lists {
             impl<F, R, $($p: Parameter),*> KernelFn<(WithFrame, fn($($p),*) -> R)> for F
             where
                 R: KernelReturn,
-                F: for<'f> Fn(&'f Frame<'f>, $($p),*) -> R + for<'f, 'a> Fn(&'f Frame<'f>, $($p::Item<'a>),*) -> R + Send + Sync + 'static,
+                F: for<'f> Fn(&'f Frame<'f>, $($p),*) -> R
+                    + for<'f, 'a> Fn(&'f Frame<'f>, $($p::Item<'a>),*) -> R
+                    + Send
+                    + Sync
+                    + 'static,
             {
                 type Args = ($($p::Canonical,)*);
                 type Output = R::Returned;
 
                 #[inline]
-                fn invoke(&self, frame: &Frame<'_>, values: <Self::Args as CanonicalList>::Values<'_>) -> Result<R::Returned> {
+                fn invoke(
+                    &self,
+                    frame: &Frame<'_>,
+                    values: <Self::Args as CanonicalList>::Values<'_>,
+                ) -> Result<R::Returned> {
                     let ($($v,)*) = values;
                     $(let $v = $p::convert($v, $at)?;)*
                     self(frame, $($v),*).into_result()

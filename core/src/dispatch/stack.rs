@@ -9,8 +9,8 @@ use crate::schema::Schema;
 /// The arguments of a boxed call, in schema order; afterwards its results.
 pub type Stack = Vec<IValue>;
 
-/// A kernel in boxed form: takes its arguments, in schema order and none missing, off the end of the stack and leaves its
-/// results there. What lies below is not its business. On an error the stack is as it was.
+/// A kernel in boxed form: takes its arguments, in schema order and none missing, off the end of the stack and leaves
+/// its results there. What lies below is not its business. On an error the stack is as it was.
 pub type BoxedFn = fn(&mut Stack) -> Result<()>;
 
 /// Appends the defaults of the arguments that are missing; an error, and the stack as it was, if one has none.

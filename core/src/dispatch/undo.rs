@@ -1,5 +1,5 @@
-//! What a library has registered, taken as a whole: undone when it is dropped, made another library's, or in use by others.
-//! Owns these passes over the operators that a library has touched; each registration is made in `library`.
+//! What a library has registered, taken as a whole: undone when it is dropped, made another library's, or in use by
+//! others. Owns these passes over the operators that a library has touched; each registration is made in `library`.
 
 use super::Dispatcher;
 use super::operator::{LibraryId, Shared};

@@ -1,9 +1,9 @@
-//! How far a storage reaches: the block in use, and how many bytes of it everybody may rely on. Owns the order in which the two
-//! change, so that loom can check it; what a block is, and that a borrow is held, is the caller's affair.
+//! How far a storage reaches: the block in use, and how many bytes of it everybody may rely on. Owns the order in which
+//! the two change, so that loom can check it; what a block is, and that a borrow is held, is the caller's affair.
 //!
-//! Views and clones are made without a borrow. A geometry is therefore checked against a number of bytes that is read while
-//! another thread may be growing the storage for an operator that can still fail. That number must never fall again, so it
-//! is raised only when nothing can take the growth back:
+//! Views and clones are made without a borrow. A geometry is therefore checked against a number of bytes that is read
+//! while another thread may be growing the storage for an operator that can still fail. That number must never fall
+//! again, so it is raised only when nothing can take the growth back:
 //!
 //! ```text
 //! growing thread, under the write borrow           any other thread
@@ -52,8 +52,8 @@ pub struct Extent<B> {
     block: UnsafeCell<B>,
 }
 
-// SAFETY: `block` is read under a read borrow and exchanged under a write borrow, by the callers of the unsafe methods below;
-// the number is atomic.
+// SAFETY: `block` is read under a read borrow and exchanged under a write borrow, by the callers of the unsafe methods
+// below; the number is atomic.
 unsafe impl<B: Send + Sync> Sync for Extent<B> {}
 
 impl<B: Copy> Extent<B> {
@@ -63,8 +63,8 @@ impl<B: Copy> Extent<B> {
         Extent { promised: AtomicUsize::new(bytes), block: UnsafeCell::new(block) }
     }
 
-    /// The bytes that whoever borrows the storage from now on will find in it. They may be read without a borrow and never
-    /// become fewer.
+    /// The bytes that whoever borrows the storage from now on will find in it. They may be read without a borrow and
+    /// never become fewer.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.promised.load(Ordering::Acquire)

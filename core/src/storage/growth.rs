@@ -1,5 +1,5 @@
-//! A larger block for a storage: made before anything changes, put to use, and then either promised to everybody or taken
-//! back. Owns the block that is not in use and frees it.
+//! A larger block for a storage: made before anything changes, put to use, and then either promised to everybody or
+//! taken back. Owns the block that is not in use and frees it.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{Block, Header, refusal};
@@ -17,11 +17,11 @@ enum Stage {
     Promised,
 }
 
-/// A larger block for a storage. It holds the block that is *not* in use (the new one before [`commit`](Growth::commit),
-/// the old one after) and frees that when dropped.
+/// A larger block for a storage. It holds the block that is *not* in use (the new one before
+/// [`commit`](Growth::commit), the old one after) and frees that when dropped.
 ///
-/// Dropped between commit and either of the other two, as while a panic of a kernel unwinds, it keeps the larger block: the
-/// geometry of the output that needs it is there already.
+/// Dropped between commit and either of the other two, as while a panic of a kernel unwinds, it keeps the larger block:
+/// the geometry of the output that needs it is there already.
 pub(crate) struct Growth<'h> {
     header: &'h Header,
     other: Block,
@@ -52,13 +52,13 @@ impl Header {
 }
 
 impl Growth<'_> {
-    /// Puts the new block to use, unless the storage has grown at least as far meanwhile (for another output of the same
-    /// call).
+    /// Puts the new block to use, unless the storage has grown at least as far meanwhile (for another output of the
+    /// same call).
     ///
     /// # Safety
     ///
-    /// The write borrow under which the growth was prepared still lasts, and no pointer into the old block is used again
-    /// unless the growth is taken back.
+    /// The write borrow under which the growth was prepared still lasts, and no pointer into the old block is used
+    /// again unless the growth is taken back.
     pub(crate) unsafe fn commit(&mut self) {
         let header = self.header;
         // SAFETY: the caller holds the write borrow.
@@ -83,13 +83,13 @@ impl Growth<'_> {
         }
     }
 
-    /// Takes the growth back: the storage has its old block again, with what it held. Views that other threads have made meanwhile are not longer
-    /// than that block, since nobody was promised more.
+    /// Takes the growth back: the storage has its old block again, with what it held. Views that other threads have
+    /// made meanwhile are not longer than that block, since nobody was promised more.
     ///
     /// # Safety
     ///
-    /// The write borrow still lasts, no pointer into the new block is used again, and the geometry that needed it is not an
-    /// output's any more. Growths of one storage are taken back in reverse order.
+    /// The write borrow still lasts, no pointer into the new block is used again, and the geometry that needed it is
+    /// not an output's any more. Growths of one storage are taken back in reverse order.
     pub(crate) unsafe fn undo(&mut self) {
         if self.stage == Stage::InUse {
             // SAFETY: the caller holds the write borrow; the old block has all bytes that were promised.

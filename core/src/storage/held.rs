@@ -1,4 +1,5 @@
-//! Borrows of one storage as values that end with their drop. Owns which proof is given back how; the protocol is in `borrow.rs`.
+//! Borrows of one storage as values that end with their drop. Owns which proof is given back how; the protocol is in
+//! `borrow.rs`.
 
 use super::Header;
 use crate::borrow::{Home, ReadProof, Refused, WriteProof};

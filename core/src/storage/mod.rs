@@ -8,9 +8,10 @@
 //! ```
 //!
 //! Invariants:
-//! * S1: the block's `data` points to `block.bytes` bytes of live, initialised device memory (or dangles if `bytes` is 0).
-//! * S2: the block changes only under a write borrow, and never has fewer bytes than were promised (`extent.rs`), so a geometry
-//!   that was checked against the promised bytes stays inside it.
+//! * S1: the block's `data` points to `block.bytes` bytes of live, initialised device memory (or dangles if `bytes` is
+//!   0).
+//! * S2: the block changes only under a write borrow, and never has fewer bytes than were promised (`extent.rs`), so a
+//!   geometry that was checked against the promised bytes stays inside it.
 //! * S3: a handle keeps its header alive; an operator call never replaces the handle of an argument.
 
 pub mod extent;
@@ -67,7 +68,8 @@ pub(crate) struct Lent {
 }
 
 impl Lent {
-    /// Borrows the storage for writing, by the mark even if it is unique: the parts may outlive the tensor that was split.
+    /// Borrows the storage for writing, by the mark even if it is unique: the parts may outlive the tensor that was
+    /// split.
     pub(crate) fn new(whole: &Handle) -> Result<Arc<Lent>> {
         let proof = whole.header().borrow.begin_write(false).map_err(|refused| borrow_error(refused, "self"))?;
         Ok(Arc::new(Lent { whole: whole.clone(), proof: Some(proof) }))
@@ -77,7 +79,8 @@ impl Lent {
     ///
     /// # Safety
     ///
-    /// The range lies within the block, `start` is a multiple of `align`, and no other part of this loan has a byte of it.
+    /// The range lies within the block, `start` is a multiple of `align`, and no other part of this loan has a byte of
+    /// it.
     pub(crate) unsafe fn part(self: &Arc<Lent>, start: usize, bytes: usize, align: usize) -> Handle {
         let whole = self.whole.header();
         // SAFETY: the storage is write-borrowed by this loan, which the part keeps alive.
@@ -215,8 +218,8 @@ impl Drop for Handle {
             // SAFETY: `own_bytes == 0` marks a header made by `Box`.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         } else {
-            // SAFETY: M2: the allocation that begins with the header has `own_bytes` bytes. Such a header needs no drop:
-            // only a boxed one has a lease.
+            // SAFETY: M2: the allocation that begins with the header has `own_bytes` bytes. Such a header needs no
+            // drop: only a boxed one has a lease.
             unsafe { (memory.free)(index, self.0.cast(), own_bytes) };
         }
     }
@@ -258,8 +261,8 @@ impl Header {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// Counts a write. The caller holds the write borrow, so nobody else counts one meanwhile, and no locked instruction is
-    /// needed.
+    /// Counts a write. The caller holds the write borrow, so nobody else counts one meanwhile, and no locked
+    /// instruction is needed.
     #[inline]
     pub(crate) fn bump_version(&self) {
         self.version.store(self.version.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);

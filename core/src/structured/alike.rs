@@ -1,5 +1,6 @@
-//! One look at the tensors of a call, before anything else looks at them: in most calls they are alike in all that a plan asks
-//! for, and no later stage has to look again. Owns the comparison; decides nothing, and says nothing of other calls.
+//! One look at the tensors of a call, before anything else looks at them: in most calls they are alike in all that a
+//! plan asks for, and no later stage has to look again. Owns the comparison; decides nothing, and says nothing of other
+//! calls.
 
 use super::operand::Operand;
 use super::slot::{Place, Slot};
@@ -11,9 +12,9 @@ use crate::tensor::TensorRef;
 /// The most operands of a call that is looked at.
 const OPERANDS: usize = 8;
 
-/// What the tensors of a call with one output have in common: all are plain, on one device, of the same sizes, and dense in the
-/// same order (row-major, or with equal strides); the inputs have one dtype, and no number a higher kind. The caller's
-/// output, where it shares the storage of an input, is that very tensor.
+/// What the tensors of a call with one output have in common: all are plain, on one device, of the same sizes, and
+/// dense in the same order (row-major, or with equal strides); the inputs have one dtype, and no number a higher kind.
+/// The caller's output, where it shares the storage of an input, is that very tensor.
 #[derive(Clone, Copy, Debug)]
 pub struct Alike {
     /// The operands that were looked at, by address, which nothing else has while the call lasts.
@@ -27,8 +28,8 @@ pub struct Alike {
 }
 
 impl Alike {
-    /// Looks at all of them, and writes what it sees where it is to be: a result that is moved is read in other pieces than it was written in,
-    /// for which processors wait.
+    /// Looks at all of them, and writes what it sees where it is to be: a result that is moved is read in other pieces
+    /// than it was written in, for which processors wait.
     pub(super) fn look(operands: &[Operand<'_>], slots: &[Slot<'_>], into: &mut Option<Alike>) {
         *into = None;
         let [Slot { place, .. }] = slots else { return };

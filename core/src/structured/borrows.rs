@@ -1,5 +1,5 @@
-//! The borrows of a call: one of each storage, whatever the number of tensors over it. Owns the list; what a borrow is, and when it ends,
-//! is in `borrow.rs` and `storage.rs`.
+//! The borrows of a call: one of each storage, whatever the number of tensors over it. Owns the list; what a borrow is,
+//! and when it ends, is in `borrow.rs` and `storage.rs`.
 
 use crate::borrow;
 use crate::error::Result;
@@ -8,7 +8,8 @@ use crate::storage::{Header, Held};
 /// Borrows of different storages, those for writing first.
 #[derive(Default)]
 pub(super) struct Borrows<'t> {
-    /// The first of them, without gaps. An array of options, since few are asked for and none is asked for by its place.
+    /// The first of them, without gaps. An array of options, since few are asked for and none is asked for by its
+    /// place.
     few: [Option<Held<'t>>; 4],
     #[allow(clippy::box_collection, reason = "most calls have no more, and ask that by one word")]
     more: Option<Box<Vec<Held<'t>>>>,

@@ -1,5 +1,5 @@
-//! A call bound to memory: from what `meta` declares to a kernel that has run, or that is kept to be run. The generic part of every call;
-//! what is not generic is in `devices.rs` and `commit.rs`.
+//! A call bound to memory: from what `meta` declares to a kernel that has run, or that is kept to be run. The generic
+//! part of every call; what is not generic is in `devices.rs` and `commit.rs`.
 
 use super::alike::Alike;
 use super::commit::{Committed, Proxy};
@@ -97,8 +97,8 @@ fn copy_back<D: Device>(proxy: &Proxy, index: u8) -> Result<()> {
         conj: source.is_conj(),
         neg: source.is_neg(),
     };
-    // SAFETY: C1: both geometries were checked against their storages, the output is write-borrowed and the proxy is ours.
-    // C2: the output has been checked for internal overlap by the operator; the proxy is a storage of its own.
+    // SAFETY: C1: both geometries were checked against their storages, the output is write-borrowed and the proxy is
+    // ours. C2: the output has been checked for internal overlap by the operator; the proxy is a storage of its own.
     unsafe { D::copy(index, proxy.to.sizes(), to, from) }
 }
 
@@ -127,8 +127,8 @@ fn planned<'t, Op: StructuredOp, D: Executes<Op>>(
 
 /// Calls, compiled where their operators are: the compiler puts a method in the unit of its type's module.
 pub(super) trait Calling {
-    /// Declares the outputs, commits, runs and concludes. The generic part is this shell; the work is in functions that are not
-    /// generic, and nothing large is moved.
+    /// Declares the outputs, commits, runs and concludes. The generic part is this shell; the work is in functions that
+    /// are not generic, and nothing large is moved.
     fn run<Op: StructuredOp, D: Executes<Op>>(inputs: &Op::Inputs<'_>, state: &mut SinkState<'_>) -> Result<()>;
 
     /// Declares the outputs, commits and binds, for a call that is kept.
@@ -170,15 +170,16 @@ impl<H: ?Sized> Calling for H {
             Ok(ready) => unsafe { D::run(ready, &plan) },
             Err(error) => {
                 let error = error.clone();
-                // SAFETY: this is the state that was committed, and the call ends here. `ready` failed, so it holds no pointer;
-                // those given to it ended with that call.
+                // SAFETY: this is the state that was committed, and the call ends here. `ready` failed, so it holds no
+                // pointer; those given to it ended with that call.
                 unsafe { committed.settle(state, false) };
                 return Err(error);
             }
         };
         let done = committed.conclude(ran, device.index, copy_back::<D>);
-        // SAFETY: this is the state that was committed, and the call ends here: the bound kernel, which has the pointers, is only
-        // dropped, and a device frees memory behind the work that uses it. The borrows last until then (E2).
+        // SAFETY: this is the state that was committed, and the call ends here: the bound kernel, which has the
+        // pointers, is only dropped, and a device frees memory behind the work that uses it. The borrows last until
+        // then (E2).
         unsafe { committed.settle(state, done.is_ok()) };
         done
     }
@@ -197,7 +198,8 @@ impl<H: ?Sized> Calling for H {
             // At home nowhere: the borrows outlive the call, and may end on another thread.
             Some(memory) => committed.commit(Op::operands(inputs), state, memory, Home::NOWHERE)?,
         }
-        // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and moves into the result.
+        // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and moves into the
+        // result.
         let ready = unsafe { D::ready(&plan, inputs, &Outputs { entries: &committed.entries(state) }) };
         match ready {
             Ok(ready) => {
@@ -206,8 +208,8 @@ impl<H: ?Sized> Calling for H {
                 Ok(Bound { ready, plan, committed, index })
             }
             Err(error) => {
-                // SAFETY: this is the state that was committed, and the call ends here. `ready` failed, so it holds no pointer;
-                // those given to it ended with that call.
+                // SAFETY: this is the state that was committed, and the call ends here. `ready` failed, so it holds no
+                // pointer; those given to it ended with that call.
                 unsafe { committed.settle(state, false) };
                 Err(error)
             }

@@ -1,5 +1,6 @@
-//! Committing a declared call: storages borrowed, outputs allocated or grown, proxies made, and all of it concluded or taken back.
-//! Everything that can fail comes before the first change. Owns no kernel; what is bound to the memory is in `bound.rs`.
+//! Committing a declared call: storages borrowed, outputs allocated or grown, proxies made, and all of it concluded or
+//! taken back. Everything that can fail comes before the first change. Owns no kernel; what is bound to the memory is
+//! in `bound.rs`.
 
 use super::borrows::Borrows;
 use super::operand::Operand;
@@ -14,8 +15,8 @@ use crate::strides;
 use crate::tensor::Raw;
 use smallvec::SmallVec;
 
-/// Exchanges the geometry of each resized output with the one in its declaration: to commit it, or to take it back where the
-/// kernel failed.
+/// Exchanges the geometry of each resized output with the one in its declaration: to commit it, or to take it back
+/// where the kernel failed.
 #[cold]
 pub(super) fn exchange_geometries(state: &mut SinkState<'_>) {
     for (i, slot) in state.slots.iter_mut().enumerate() {
@@ -57,9 +58,9 @@ impl Default for Committed<'_> {
 }
 
 impl<'t> Committed<'t> {
-    /// Borrows, allocates, then changes the outputs: everything that can fail comes before the first change. An output that
-    /// changes has its former geometry in its declaration afterwards. Reads of storages that are at home `here` are announced:
-    /// they must end before the call does.
+    /// Borrows, allocates, then changes the outputs: everything that can fail comes before the first change. An output
+    /// that changes has its former geometry in its declaration afterwards. Reads of storages that are at home `here`
+    /// are announced: they must end before the call does.
     pub(super) fn commit(
         &mut self,
         operands: &[Operand<'t>],
@@ -171,13 +172,13 @@ impl<'t> Committed<'t> {
         ran
     }
 
-    /// Ends a call in which storages may have grown: if it succeeded they keep that, and the blocks that they had are freed; otherwise every
-    /// output has the geometry and the block that it had.
+    /// Ends a call in which storages may have grown: if it succeeded they keep that, and the blocks that they had are
+    /// freed; otherwise every output has the geometry and the block that it had.
     ///
     /// # Safety
     ///
-    /// `state` is the one that was committed, this is called once, and after a failure no pointer that was taken from an output is used
-    /// again.
+    /// `state` is the one that was committed, this is called once, and after a failure no pointer that was taken from
+    /// an output is used again.
     #[inline]
     pub(super) unsafe fn settle(&mut self, state: &mut SinkState<'_>, succeeded: bool) {
         // Outputs change their geometry only together with what is rare.
@@ -200,8 +201,8 @@ impl<'t> Committed<'t> {
             for growth in rare.growths.iter_mut().rev() {
                 // SAFETY: * `held` lives as long as `self`, so the write borrow lasts.
                 // * No pointer into the new block is used again, by the caller's promise.
-                // * The geometries that needed it were just exchanged for the former ones; other tensors over the storage reach
-                //   no further than what was promised, which is the old block.
+                // * The geometries that needed it were just exchanged for the former ones; other tensors over the
+                //   storage reach no further than what was promised, which is the old block.
                 // * Reverse order.
                 unsafe { growth.undo() };
             }

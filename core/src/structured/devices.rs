@@ -1,4 +1,5 @@
-//! The device of a call: that of all its tensors, and of what it declares. Owns the check; where a call then runs is its caller's.
+//! The device of a call: that of all its tensors, and of what it declares. Owns the check; where a call then runs is
+//! its caller's.
 
 use super::operand::Operand;
 use super::slot::Place;
@@ -7,8 +8,8 @@ use crate::device::{DeviceId, DeviceKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tensor::TensorRef;
 
-/// Checks that the tensors of a call are on one device, of kind `kind`, and returns it; `None` if no tensor is on such a
-/// device (there are only numbers, or 0-dim CPU tensors that may join any device).
+/// Checks that the tensors of a call are on one device, of kind `kind`, and returns it; `None` if no tensor is on such
+/// a device (there are only numbers, or 0-dim CPU tensors that may join any device).
 #[inline]
 pub(super) fn common_device(
     operands: &[Operand<'_>],
@@ -82,8 +83,8 @@ fn misplaced(arg: String, got: DeviceId, want: DeviceId) -> Error {
     ErrorKind::DeviceMismatch { arg: arg.into(), got, want }.into()
 }
 
-/// The device on which the outputs were declared, which must be that of the operands where they have one. An error unless
-/// every output was declared.
+/// The device on which the outputs were declared, which must be that of the operands where they have one. An error
+/// unless every output was declared.
 pub(super) fn declared_device(state: &SinkState<'_>, kind: DeviceKind, operands: Option<DeviceId>) -> Result<DeviceId> {
     let mut device = operands;
     let mut elsewhere = None;

@@ -1,16 +1,16 @@
-//! Structured operators: an operator declares its outputs once, in `meta`; every form of it is then a different *sink* for
-//! that declaration.
+//! Structured operators: an operator declares its outputs once, in `meta`; every form of it is then a different *sink*
+//! for that declaration.
 //!
 //! ```text
 //!             inputs ──► Op::meta ──► SinkState     (not generic over form or device: one body per operator)
 //!                          │             │ records sizes, strides, dtype of each output; checks them against the form
-//!                         plan         commit       (borrows storages, allocates, grows; the first thing that changes anything)
+//!                         plan         commit       (borrows storages, allocates, grows; nothing has changed before)
 //!                          │             │
 //!                          └──► D::ready(plan, inputs, outputs) ──► D::run ──► proxies copied back, versions counted
 //! ```
 //!
-//! A call is transactional: until `commit` nothing is written, and `commit` does everything that can fail before it changes
-//! the first argument.
+//! A call is transactional: until `commit` nothing is written, and `commit` does everything that can fail before it
+//! changes the first argument.
 
 mod alike;
 mod borrows;
@@ -48,7 +48,8 @@ pub trait StructuredOp: 'static {
     /// The type of what `meta` finds out for the kernel. Varies with the template: an iteration for pointwise operators
     /// and reductions, sizes and scales for others.
     type Plan: Default;
-    /// The type with whose module calls of the operator are compiled: `Self`, or the parameter that makes a template this operator.
+    /// The type with whose module calls of the operator are compiled: `Self`, or the parameter that makes a template
+    /// this operator.
     type Home: ?Sized;
 
     /// The tensor operands, in the order in which the schema has them; absent ones are [`Operand::Absent`].
@@ -65,17 +66,17 @@ pub trait StructuredOp: 'static {
 /// `run` reads only elements of the inputs and writes only elements of the outputs that `ready` was given, and for
 /// functional outputs (which may be uninitialised) it writes every element or returns an error.
 ///
-/// An implementation vouches for the operator too: that `Op::operands` lists every tensor among the inputs that the kernel
-/// reads, and that `Op::meta` writes plans which the kernel can follow. So implement it for operators that you know, never
-/// for all that satisfy some safe trait.
+/// An implementation vouches for the operator too: that `Op::operands` lists every tensor among the inputs that the
+/// kernel reads, and that `Op::meta` writes plans which the kernel can follow. So implement it for operators that you
+/// know, never for all that satisfy some safe trait.
 #[diagnostic::on_unimplemented(
     message = "device `{Self}` does not execute the operator `{Op}`",
     label = "no kernel of this operator for `{Self}`",
     note = "a device runs an operator by implementing `Executes` for the operator's template; see ARCHITECTURE.md"
 )]
 pub unsafe trait Executes<Op: StructuredOp>: Device {
-    /// The type of what a plan is bound to: kernel chosen, pointers resolved. The plan itself comes back in `run`, so there
-    /// is no need to copy from it.
+    /// The type of what a plan is bound to: kernel chosen, pointers resolved. The plan itself comes back in `run`, so
+    /// there is no need to copy from it.
     type Ready;
 
     /// Binds a plan to memory.

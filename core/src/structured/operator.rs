@@ -1,5 +1,6 @@
 //! Operators as the operator table sees them: something that takes the arguments of a schema and a sink. A structured
-//! operator is one; an operator that chooses between structured ones by an argument (the rounding mode of `div`) is another.
+//! operator is one; an operator that chooses between structured ones by an argument (the rounding mode of `div`) is
+//! another.
 
 use super::sink::{Functional, InPlace, Out, OutputSink, call};
 use super::{Executes, StructuredOp};
@@ -32,8 +33,8 @@ pub trait ValueSink<'a, D: Device>: OutputSink<'a, D> {
     /// The type of the same sink for a shorter time.
     type Short<'s>: ValueSink<'s, D>;
 
-    /// Lets `call` fill the sink from operands that live no longer than `'l`, such as an intermediate tensor. The second
-    /// argument of `call` only tells the compiler that they live long enough.
+    /// Lets `call` fill the sink from operands that live no longer than `'l`, such as an intermediate tensor. The
+    /// second argument of `call` only tells the compiler that they live long enough.
     fn through<'l, L: ?Sized>(
         self,
         lent: &'l L,

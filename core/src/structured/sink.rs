@@ -1,5 +1,5 @@
-//! The five sinks, one per form, and the calls that drive them. A sink's type decides at compile time what goes in and what
-//! comes out; everything else is shared.
+//! The five sinks, one per form, and the calls that drive them. A sink's type decides at compile time what goes in and
+//! what comes out; everything else is shared.
 
 use super::bound::{Bound, Calling};
 use super::operand::Operand;
@@ -78,8 +78,8 @@ impl<Op: StructuredOp, D: Executes<Op>, const N: usize> Prepared<'_, Op, D, N> {
     /// The elements of input `i`, in the order of the schema, to be overwritten before the next run. All that share the
     /// tensor's storage see what is written.
     ///
-    /// Errors: no such tensor; another dtype; not contiguous; data that the host cannot reach; a storage that somebody else
-    /// reads, or that is frozen.
+    /// Errors: no such tensor; another dtype; not contiguous; data that the host cannot reach; a storage that somebody
+    /// else reads, or that is frozen.
     pub fn input_mut<T: Element>(&mut self, i: usize) -> Result<DataMut<'_, T>> {
         let tensor = self.inputs.get(i).and_then(Operand::tensor).ok_or_else(no_tensor)?;
         let header = tensor.header().ok_or(ErrorKind::NoHostData { device: tensor.device() })?;
@@ -98,8 +98,8 @@ impl<Op: StructuredOp, D: Executes<Op>, const N: usize> Prepared<'_, Op, D, N> {
     }
 }
 
-/// Refuses to compile a call whose sink has another number of outputs than the operator: one that `meta` does not declare would
-/// be nobody's, and kernels number operands after the outputs.
+/// Refuses to compile a call whose sink has another number of outputs than the operator: one that `meta` does not
+/// declare would be nobody's, and kernels number operands after the outputs.
 const fn has_outputs<Op: StructuredOp>(sink: usize) {
     assert!(sink == Op::OUTPUTS, "this sink has another number of outputs than the operator");
 }
@@ -230,8 +230,8 @@ where
     sink.drive::<Op>(inputs).map_err(|e| e.of(Op::NAME))
 }
 
-/// Calls `f` with `tensor` twice: as an input, by reference, and as the sink of an in-place call. The third argument only
-/// tells the compiler that other operands, which live for `'a`, live long enough.
+/// Calls `f` with `tensor` twice: as an input, by reference, and as the sink of an in-place call. The third argument
+/// only tells the compiler that other operands, which live for `'a`, live long enough.
 pub fn in_place<'a, D: Device>(
     tensor: &'a mut Tensor<D>,
     f: impl for<'t> FnOnce(TensorRef<'t>, InPlace<'t, D>, PhantomData<&'t &'a ()>) -> Result<()>,

@@ -1,5 +1,5 @@
-//! The state that a sink lends to `meta`: the outputs that exist, and what `meta` declares of each. One concrete type for
-//! all forms, so that `meta` is compiled once.
+//! The state that a sink lends to `meta`: the outputs that exist, and what `meta` declares of each. One concrete type
+//! for all forms, so that `meta` is compiled once.
 
 use super::alike::Alike;
 use super::operand::Operand;
@@ -98,8 +98,8 @@ impl<'s> SinkState<'s> {
         rare.and_then(|rare| rare.proxy.as_ref().or(rare.change.as_ref())).or_else(|| Some(slot.tensor()?.geometry()))
     }
 
-    /// Declares output `i` for a kernel that takes any strides. `strides_hint` are those of a new or resized output; with
-    /// none it is contiguous or in the memory format of `options`.
+    /// Declares output `i` for a kernel that takes any strides. `strides_hint` are those of a new or resized output;
+    /// with none it is contiguous or in the memory format of `options`.
     pub fn set_output_raw_strided(
         &mut self,
         i: usize,
@@ -111,8 +111,9 @@ impl<'s> SinkState<'s> {
         self.declare(i, sizes, Strides::Hint(strides_hint), options, names)
     }
 
-    /// Declares the only output for a kernel that takes any strides, with the geometry of the operands of a call whose tensors
-    /// are [alike](SinkState::alike). What [`set_output_raw_strided`](SinkState::set_output_raw_strided) does, and cheaper.
+    /// Declares the only output for a kernel that takes any strides, with the geometry of the operands of a call whose
+    /// tensors are [alike](SinkState::alike). What [`set_output_raw_strided`](SinkState::set_output_raw_strided) does,
+    /// and cheaper.
     #[inline(always)]
     pub fn set_output_alike(&mut self, alike: &Alike, like: &Geometry, dtype: DType) -> Result<()> {
         if self.declared_like(like, dtype, alike.device()) {
@@ -122,8 +123,8 @@ impl<'s> SinkState<'s> {
         self.set_output_raw_strided(0, like.sizes(), hint, Options::new(dtype, alike.device()), None)
     }
 
-    /// Declares the only output for a kernel that takes any strides, row-major where it is new, with the sizes of `like`. What
-    /// [`set_output_raw_strided`](SinkState::set_output_raw_strided) does, and cheaper.
+    /// Declares the only output for a kernel that takes any strides, row-major where it is new, with the sizes of
+    /// `like`. What [`set_output_raw_strided`](SinkState::set_output_raw_strided) does, and cheaper.
     pub fn set_output_like(&mut self, like: &Geometry, dtype: DType, device: DeviceId) -> Result<()> {
         let keeps = |out: &Raw| keeps(out, out.geometry().same_sizes(like), &Options::new(dtype, device), device);
         if self.existing_raw().is_none_or(keeps) && self.declared_like(like, dtype, device) {
@@ -137,7 +138,8 @@ impl<'s> SinkState<'s> {
         self.slots.first()?.existing()
     }
 
-    /// Declares the only output with the sizes of `like`, which a caller's output has, if no rule has anything to decide.
+    /// Declares the only output with the sizes of `like`, which a caller's output has, if no rule has anything to
+    /// decide.
     #[inline(always)]
     fn declared_like(&mut self, like: &Geometry, dtype: DType, of_operands: DeviceId) -> bool {
         let device = if self.dry { DeviceId::META } else { of_operands };
@@ -268,8 +270,8 @@ fn keeps(out: &Raw, same_sizes: bool, options: &Options, device: DeviceId) -> bo
     same_sizes && !lazy && current.dtype() == options.dtype && out.device() == device
 }
 
-/// Checks the caller's tensor against what is asked of output `i`: the geometry that it has to take, or `None` if it has the
-/// right sizes.
+/// Checks the caller's tensor against what is asked of output `i`: the geometry that it has to take, or `None` if it
+/// has the right sizes.
 fn resized(
     form: Form,
     i: usize,
@@ -307,8 +309,8 @@ fn resized(
     if same_sizes {
         return Ok(None);
     }
-    // A resized output begins where it began, and keeps its bits. One with a bit set is contiguous: the operator wrote a
-    // resolved copy, whose strides do not come back.
+    // A resized output begins where it began, and keeps its bits. One with a bit set is contiguous: the operator wrote
+    // a resolved copy, whose strides do not come back.
     let strides = match strides {
         _ if lazy => strides::contiguous_strides(sizes),
         Some(strides) => Dims::from_slice(strides),

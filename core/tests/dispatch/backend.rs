@@ -99,7 +99,8 @@ fn operators(dispatcher: &Dispatcher) -> Library {
     }
     define(
         &mut library,
-        "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? \
+            device=None, bool? pin_memory=None) -> Tensor",
     );
     library
 }

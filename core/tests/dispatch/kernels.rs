@@ -129,7 +129,8 @@ fn written_arguments_come_back_as_results() {
     }
 }
 
-/// A boxed kernel works on a tensor of its own that shares the storage; the caller's gets the geometry that it is left with.
+/// A boxed kernel works on a tensor of its own that shares the storage; the caller's gets the geometry that it is left
+/// with.
 #[test]
 fn a_typed_caller_sees_what_a_boxed_kernel_did_to_the_geometry() {
     fn column(_: &Frame<'_>, stack: &mut Stack) -> Result<()> {
@@ -192,7 +193,8 @@ fn every_schema_type_passes_through_both_doors() {
             + i.map_or(0, |l| l.len() as i64)
             + j as i64
     }
-    let schema = "f(Tensor a, Tensor? b, Tensor[] c, SymInt[2] d, str e, bool f, ScalarType? g=None, MemoryFormat? h=None, float[]? i=None, float j=2.0) -> int";
+    let schema = "f(Tensor a, Tensor? b, Tensor[] c, SymInt[2] d, str e, bool f, ScalarType? g=None, MemoryFormat? \
+        h=None, float[]? i=None, float j=2.0) -> int";
     let library = library(schema, KernelFunction::function(all));
     let f = library.dispatcher().find("t::f").unwrap();
     let mut stack: Stack = vec![

@@ -1,5 +1,5 @@
-//! Dispatch from a name to a kernel: precedence, kinds of kernels, registration and its undoing, completion of a backend
-//! that has only out= kernels. Operators here are the tests' own.
+//! Dispatch from a name to a kernel: precedence, kinds of kernels, registration and its undoing, completion of a
+//! backend that has only out= kernels. Operators here are the tests' own.
 
 #[path = "../host/mod.rs"]
 mod host;

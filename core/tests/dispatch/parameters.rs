@@ -1,4 +1,5 @@
-//! What each sort of parameter brings to a call: the keys and devices of its tensors, and the boxed values that stand for it.
+//! What each sort of parameter brings to a call: the keys and devices of its tensors, and the boxed values that stand
+//! for it.
 
 use super::{define, fault, numbers, result, tensor};
 use monomorph_core::dispatch::{Definition, DispatchError, DispatchKey, Dispatcher, Flags, KernelFunction, Library};

@@ -267,7 +267,8 @@ fn removal_while_others_use_it() {
     assert!(matches!(fault(&error), DispatchError::InUse { .. }));
 }
 
-/// A kernel of which the constructor panics is registered all the same; calls are errors, boxed or not, until it can be made.
+/// A kernel of which the constructor panics is registered all the same; calls are errors, boxed or not, until it can be
+/// made.
 #[test]
 fn constructors_that_panic() {
     fn never() -> fn(&AnyTensor) -> AnyTensor {

@@ -5,8 +5,8 @@ use monomorph_core::dispatch::{DispatchKey, Dispatcher};
 use monomorph_core::{ErrorKind, Stack};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Four threads define, replace and remove a thousand operators in all while four call: those they keep to themselves, one
-/// that never changes, and one whose kernel comes and goes.
+/// Four threads define, replace and remove a thousand operators in all while four call: those they keep to themselves,
+/// one that never changes, and one whose kernel comes and goes.
 #[test]
 fn a_thousand_operators_come_and_go_while_four_threads_call() {
     let dispatcher = Dispatcher::new();

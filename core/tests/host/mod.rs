@@ -57,8 +57,8 @@ static MEMORY: Memory = Memory {
     reach: Reach::Host,
 };
 
-// SAFETY: no other type of this binary has the kind; the memory functions are those of the system allocator; `copy` follows
-// sizes and strides.
+// SAFETY: no other type of this binary has the kind; the memory functions are those of the system allocator; `copy`
+// follows sizes and strides.
 unsafe impl Device for Host {
     const KIND: DeviceKind = DeviceKind::CPU;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);

@@ -1,5 +1,5 @@
-//! A probe: a structured operator whose `meta` makes the sink calls it is told to make and whose kernel writes 1, 2, 3, ...
-//! in logical order to every output, and notes which geometry it was handed. Owns no device.
+//! A probe: a structured operator whose `meta` makes the sink calls it is told to make and whose kernel writes 1, 2, 3,
+//! ... in logical order to every output, and notes which geometry it was handed. Owns no device.
 
 use crate::host::{self, Host};
 use monomorph_core::structured::{Executes, Operand, Outputs, SinkState, StructuredOp};

@@ -1,5 +1,5 @@
-//! Runs of elements converted from one dtype to another, moved with strides, and conjugated or negated. Knows no operator:
-//! kernels that meet another dtype or another layout than theirs go through here, block by block.
+//! Runs of elements converted from one dtype to another, moved with strides, and conjugated or negated. Knows no
+//! operator: kernels that meet another dtype or another layout than theirs go through here, block by block.
 //!
 //! Dense conversions are compiled in the frame of each level, where they vectorise. Strided runs move as they are, by
 //! element size, and are dense before or after they are converted.
@@ -39,7 +39,8 @@ struct Steps {
     sizes: [u8; 2],
 }
 
-/// The conversion between two dtypes at a level that the host has. One word, because every operand of a staged call carries some.
+/// The conversion between two dtypes at a level that the host has. One word, because every operand of a staged call
+/// carries some.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cast(&'static Steps);
 
@@ -78,8 +79,9 @@ impl Cast {
     }
 }
 
-/// The dtype by way of which a conversion goes that has no function of its own. A half is rounded from float32 and a complex number has
-/// a real part, so in two steps the result is the same, the time nearly so, and half of the functions are spared.
+/// The dtype by way of which a conversion goes that has no function of its own. A half is rounded from float32 and a
+/// complex number has a real part, so in two steps the result is the same, the time nearly so, and half of the
+/// functions are spared.
 const fn way(from: DType, to: DType) -> Option<DType> {
     use DType::{BF16, C64, C128, F16, F32, F64, I8, I16, I32, I64, U8};
     match (from, to) {
@@ -91,7 +93,8 @@ const fn way(from: DType, to: DType) -> Option<DType> {
     }
 }
 
-/// The conversion between two dtypes at a level, or at the best one below it that the host has; `None` if they are equal.
+/// The conversion between two dtypes at a level, or at the best one below it that the host has; `None` if they are
+/// equal.
 pub(crate) fn cast(from: DType, to: DType, level: Level) -> Option<Cast> {
     if from == to {
         return None;
@@ -348,7 +351,8 @@ mod tests {
                 let run = |level| {
                     let mut to = vec![0u8; N * b.size()];
                     let cast = cast(a, b, level).unwrap();
-                    // SAFETY: R1, R2: both buffers have N elements and are distinct; `cast` asks the host for the level.
+                    // SAFETY: R1, R2: both buffers have N elements and are distinct; `cast` asks the host for the
+                    // level.
                     unsafe { cast.run(from.as_ptr(), to.as_mut_ptr(), N) };
                     canonical(to, b)
                 };

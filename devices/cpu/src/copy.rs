@@ -47,8 +47,8 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
             let from = at[1].wrapping_offset(row * strides[3]).cast_const();
             let (to_stride, from_stride) = (strides[0], strides[1]);
             if load.is_direct() && store.is_direct() {
-                // SAFETY: R1, R2 by C1 and C2 (a run copied onto itself would be equal in every respect, and then nothing
-                // changes whatever the order).
+                // SAFETY: R1, R2 by C1 and C2 (a run copied onto itself would be equal in every respect, and then
+                // nothing changes whatever the order).
                 unsafe { run(from, from_stride, to, to_stride, sizes[0], cols) };
                 continue;
             }
@@ -70,7 +70,8 @@ pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> 
     Ok(())
 }
 
-/// Copies a plane whose source is dense across rows, or nearly, in squares: every line of its memory is used up when it is met.
+/// Copies a plane whose source is dense across rows, or nearly, in squares: every line of its memory is used up when it
+/// is met.
 ///
 /// # Safety
 ///

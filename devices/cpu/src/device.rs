@@ -10,8 +10,8 @@ use monomorph_ops::fill::{Fills, fill_by_kernel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu;
 
-// SAFETY: no other type has the kind CPU. `MEMORY` keeps M1 (16-byte aligned blocks of the global allocator, zeroed by it
-// where asked), M2 and M3 (host memory). `copy` touches the elements it is given and nothing else.
+// SAFETY: no other type has the kind CPU. `MEMORY` keeps M1 (16-byte aligned blocks of the global allocator, zeroed by
+// it where asked), M2 and M3 (host memory). `copy` touches the elements it is given and nothing else.
 unsafe impl Device for Cpu {
     const KIND: DeviceKind = DeviceKind::CPU;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);

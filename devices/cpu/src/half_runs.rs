@@ -1,8 +1,8 @@
-//! Runs of float16 to and from float32 by the processor's instructions. Owns the only intrinsics of the conversions; what a
-//! conversion means is in `half_bits.rs`, which is also what runs where there is no instruction.
+//! Runs of float16 to and from float32 by the processor's instructions. Owns the only intrinsics of the conversions;
+//! what a conversion means is in `half_bits.rs`, which is also what runs where there is no instruction.
 //!
-//! The instructions round to nearest, ties to even, whatever the thread's rounding mode; they keep subnormals whatever its
-//! flush mode, and make a signalling NaN quiet.
+//! The instructions round to nearest, ties to even, whatever the thread's rounding mode; they keep subnormals whatever
+//! its flush mode, and make a signalling NaN quiet.
 //!
 //! Contract of every function here:
 //! * H1: both runs have `n` elements in bounds, the source initialised, the destination written by nobody else.

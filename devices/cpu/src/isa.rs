@@ -124,7 +124,8 @@ impl Level {
         }
     }
 
-    /// Of a thing that was compiled at every level, the one of this level, or of the best one below it that the host has.
+    /// Of a thing that was compiled at every level, the one of this level, or of the best one below it that the host
+    /// has.
     #[inline]
     pub(crate) fn choose<T>(self, portable: T, #[cfg(target_arch = "x86_64")] [avx2, avx512]: [T; 2]) -> T {
         #[cfg(target_arch = "x86_64")]
@@ -175,16 +176,16 @@ pub trait Kernel<I: Isa> {
     /// The type of the result. It varies because some kernels fold and some only write.
     type Output;
 
-    /// The type whose module the frame's code is put to. The compiler makes one unit of what belongs to a module, and only units that a
-    /// change reaches are compiled again: the loops of a formula are to be with the formula.
+    /// The type whose module the frame's code is put to. The compiler makes one unit of what belongs to a module, and
+    /// only units that a change reaches are compiled again: the loops of a formula are to be with the formula.
     type Home: ?Sized;
 
     /// Does the work.
     fn run(self, isa: I) -> Self::Output;
 }
 
-/// A piece of work that is called by pointer. Where a [`Kernel`] is called in a frame, this *is* a frame's function: of many small ones
-/// that are chosen at run time, half the code would be functions that do nothing but call another.
+/// A piece of work that is called by pointer. Where a [`Kernel`] is called in a frame, this *is* a frame's function: of
+/// many small ones that are chosen at run time, half the code would be functions that do nothing but call another.
 pub trait Entry<I: Isa> {
     /// The type of what the function takes. One type for all that one pointer may point to.
     type Args;
@@ -253,7 +254,10 @@ impl Isa for Portable {
 
 /// Declares one x86-64 level: token, detection, frame.
 macro_rules! level {
-    ($token:ident, $trait:ident, $frame:ident, $entry:ident, $level:expr, $doc:literal, [$($feature:tt),+], $enable:literal) => {
+    (
+        $token:ident, $trait:ident, $frame:ident, $entry:ident, $level:expr, $doc:literal, [$($feature:tt),+],
+        $enable:literal
+    ) => {
         #[doc = $doc]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct $token(());

@@ -6,7 +6,8 @@ use crate::level;
 use monomorph_core::{Result, Strided, strides};
 use monomorph_iter::{Config, GRAIN, View, build_over};
 
-/// Copies two parts to complex elements. False, with nothing done, where there are no long dense rows of them or lazy bits.
+/// Copies two parts to complex elements. False, with nothing done, where there are no long dense rows of them or lazy
+/// bits.
 ///
 /// # Safety
 ///

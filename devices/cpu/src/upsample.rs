@@ -13,7 +13,8 @@ use monomorph_ops::upsample::{UpsampleInputs, UpsampleNearest1d, UpsamplePlan};
 /// Invariants:
 /// * U1: `input` and `output` are the first elements of tensors of these sizes and strides (in bytes); input and output
 ///   have elements of `dtype`.
-/// * U2: `offsets` are bytes from the first element of an input row to elements of it, one per element of an output row.
+/// * U2: `offsets` are bytes from the first element of an input row to elements of it, one per element of an output
+///   row.
 pub struct Ready {
     input: *const u8,
     output: *mut u8,
@@ -27,8 +28,8 @@ pub struct Ready {
     serial: bool,
 }
 
-// SAFETY: a row of the input is read and a row of the output written, within their geometries (U1, U2); together the rows are
-// all of the output.
+// SAFETY: a row of the input is read and a row of the output written, within their geometries (U1, U2); together the
+// rows are all of the output.
 unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
     type Ready = Ready;
 
@@ -92,8 +93,8 @@ unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
 /// A call, shared by the threads that do it.
 struct Job<'a>(&'a Ready);
 
-// SAFETY: threads read the input, which nobody writes, and write different rows of the output, which lie apart: a call that
-// cannot be sure of that is serial.
+// SAFETY: threads read the input, which nobody writes, and write different rows of the output, which lie apart: a call
+// that cannot be sure of that is serial.
 unsafe impl Send for Job<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Job<'_> {}

@@ -1,4 +1,5 @@
-//! Complex tensors from two real ones: every order and step of either, broadcast or negated, into any layout, by one pass or by two.
+//! Complex tensors from two real ones: every order and step of either, broadcast or negated, into any layout, by one
+//! pass or by two.
 
 use monomorph_core::{Complex32, Complex64, DType, ErrorKind, Geometry, Tensor};
 use monomorph_cpu::Cpu;

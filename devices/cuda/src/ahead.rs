@@ -1,5 +1,5 @@
-//! Kernels ahead of the calls that need them: compiled now for a device, or listed for who compiles them elsewhere. Owns which kernels
-//! an operator has.
+//! Kernels ahead of the calls that need them: compiled now for a device, or listed for who compiles them elsewhere.
+//! Owns which kernels an operator has.
 
 use crate::compile::Kernel;
 use crate::device::{Copies, identity};

@@ -2,9 +2,9 @@
 //! compiler of the process, and what a translation unit holds; files are `cache`'s.
 //!
 //! A formula at a dtype is recorded once. Its loops for operands of its own dtypes are one translation unit, the loop
-//! that converts is another: most calls never need it. A fold is recorded for operands as they lie, and both of its loops
-//! are one unit. [`Kernels::ahead`] puts many into one unit, since reading what all kernels share takes longer than
-//! compiling a small one.
+//! that converts is another: most calls never need it. A fold is recorded for operands as they lie, and both of its
+//! loops are one unit. [`Kernels::ahead`] puts many into one unit, since reading what all kernels share takes longer
+//! than compiling a small one.
 
 use crate::cache;
 use crate::driver::{Context, CudaError, Function, Module};

@@ -39,7 +39,8 @@ impl Drop for Guard {
 }
 
 // SAFETY: no other type has the kind CUDA. `MEMORY` keeps M1, M2 and M4, as it says; no address is followed by the
-// host. `copy` has kernels that reach the elements of the iteration, or copies the bytes of dense ones; `across` copies bytes.
+// host. `copy` has kernels that reach the elements of the iteration, or copies the bytes of dense ones; `across` copies
+// bytes.
 unsafe impl Device for Cuda {
     const KIND: DeviceKind = DeviceKind::CUDA;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);

@@ -1,5 +1,6 @@
-//! From a recorded formula to the type that the loops take, and to the text of a translation unit. Owns the names of kernels
-//! and how many elements a thread works on; the loops are in `kernels/`, the arithmetic in the prelude of the recordings.
+//! From a recorded formula to the type that the loops take, and to the text of a translation unit. Owns the names of
+//! kernels and how many elements a thread works on; the loops are in `kernels/`, the arithmetic in the prelude of the
+//! recordings.
 
 use monomorph_core::DType;
 use monomorph_ops::algebra::sym::{Function, PRELUDE, c_suffix, c_type};
@@ -20,7 +21,8 @@ const WORD: usize = 16;
 /// A way to loop over a pointwise formula: one kernel of each for every functor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// Rows along which every operand is dense or one element, in groups of 16 bytes; dims outside of a row have any strides.
+    /// Rows along which every operand is dense or one element, in groups of 16 bytes; dims outside of a row have any
+    /// strides.
     Vector,
     /// Any strides, element by element.
     Strided,
@@ -55,14 +57,14 @@ pub struct Functor {
 }
 
 impl Functor {
-    /// The functor of a recording with one output. `name` must be an identifier of C, unlike others of its translation unit,
-    /// and not begin with `k_`.
+    /// The functor of a recording with one output. `name` must be an identifier of C, unlike others of its translation
+    /// unit, and not begin with `k_`.
     pub fn new(name: &str, function: Function) -> Functor {
         Functor { name: name.to_owned(), function, fault: None, light: false }
     }
 
-    /// The functor, some operands of which have no result: `fault` says of the same inputs whether it is so. What is stored for
-    /// these is unspecified, and the kernel raises the flag of its arguments.
+    /// The functor, some operands of which have no result: `fault` says of the same inputs whether it is so. What is
+    /// stored for these is unspecified, and the kernel raises the flag of its arguments.
     pub fn with_fault(self, fault: Option<Function>) -> Functor {
         Functor { fault, ..self }
     }

@@ -214,7 +214,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Copies bytes of a block of another device into one of this, on the thread's stream here, which both blocks remember.
+    /// Copies bytes of a block of another device into one of this, on the thread's stream here, which both blocks
+    /// remember.
     ///
     /// # Safety
     ///

@@ -1,5 +1,5 @@
-//! `upsample_nearest1d` on CUDA: the kernel of an operator without a formula or a fold. Owns its text, its launches and its calls; which
-//! element of the input is meant, the operator's plan says.
+//! `upsample_nearest1d` on CUDA: the kernel of an operator without a formula or a fold. Owns its text, its launches and
+//! its calls; which element of the input is meant, the operator's plan says.
 
 use crate::compile::Kernel;
 use crate::device::Cuda;
@@ -55,8 +55,8 @@ impl Nearest {
         )
     }
 
-    /// The launches that resample the input into the output together, of these geometries and first bytes, a kernel counting
-    /// elements up to `limit`.
+    /// The launches that resample the input into the output together, of these geometries and first bytes, a kernel
+    /// counting elements up to `limit`.
     pub fn launches(
         plan: &UpsamplePlan,
         output: (&Geometry, u64),
@@ -159,8 +159,8 @@ pub struct NearestReady {
     launches: Vec<NearestLaunch>,
 }
 
-// SAFETY: the kernel loads elements of the input and stores those of the output, all of them, within their geometries. What it uses
-// stays: blocks are freed behind the streams that use them.
+// SAFETY: the kernel loads elements of the input and stores those of the output, all of them, within their geometries.
+// What it uses stays: blocks are freed behind the streams that use them.
 unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cuda {
     type Ready = NearestReady;
 
@@ -205,8 +205,8 @@ impl NearestReady {
         let function = gpu.kernels.function(gpu.context(), kernel, ())?;
         gpu.order(&stream, &[Use { at: self.input, writes: false }, Use { at: self.out, writes: true }])?;
         for launch in &self.launches {
-            // SAFETY: the argument is that of the kernel's structure, and reaches elements of the operands; the stream has
-            // waited for who uses their blocks.
+            // SAFETY: the argument is that of the kernel's structure, and reaches elements of the operands; the stream
+            // has waited for who uses their blocks.
             unsafe { start(&stream, &function, launch.blocks, &launch.arguments) }?;
         }
         Ok(())
@@ -221,8 +221,8 @@ fn kernel(gpu: &Gpu, dtype: DType) -> Result<Arc<Kernel<Nearest>>> {
     Ok(gpu.kernels.nearest.of(dtype, || Nearest::new(dtype)).ok_or_else(none)?)
 }
 
-/// Compiles the kernels of `upsample_nearest1d` at every dtype, for device `index`, in one translation unit, so that later calls need
-/// not wait for the compiler.
+/// Compiles the kernels of `upsample_nearest1d` at every dtype, for device `index`, in one translation unit, so that
+/// later calls need not wait for the compiler.
 ///
 /// # Errors
 /// No such device, and what the compiler and the driver say.

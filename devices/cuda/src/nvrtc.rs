@@ -1,5 +1,5 @@
-//! NVIDIA's run-time compiler, loaded while the program runs: building needs nothing of CUDA, and compiling needs no GPU and
-//! no driver. Owns the calls into the library; knows nothing of kernels.
+//! NVIDIA's run-time compiler, loaded while the program runs: building needs nothing of CUDA, and compiling needs no
+//! GPU and no driver. Owns the calls into the library; knows nothing of kernels.
 
 use libloading::Library;
 use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
@@ -11,7 +11,8 @@ use std::ptr;
 #[non_exhaustive]
 pub enum CompileError {
     /// The library is not there, or is not the compiler.
-    #[error("{}: {source}; `cargo xtask cuda-setup` installs the compiler, or name its libnvrtc in MONOMORPH_NVRTC", path.display())]
+    #[error("{}: {source}; `cargo xtask cuda-setup` installs the compiler, or name its libnvrtc in MONOMORPH_NVRTC",
+        path.display())]
     Library {
         /// Where it was looked for.
         path: PathBuf,
@@ -55,8 +56,8 @@ type Fill = unsafe extern "C" fn(Program, *mut c_char) -> Status;
 
 /// The compiler.
 ///
-/// *Invariant* N1: the pointers are functions of the library, of the types that its header states, and it stays loaded as long
-/// as they are here. Programs are independent of each other, so any number of threads may compile.
+/// *Invariant* N1: the pointers are functions of the library, of the types that its header states, and it stays loaded
+/// as long as they are here. Programs are independent of each other, so any number of threads may compile.
 #[derive(Debug)]
 pub struct Nvrtc {
     create: unsafe extern "C" fn(
@@ -77,7 +78,8 @@ pub struct Nvrtc {
     _libraries: [Option<Library>; 2],
 }
 
-/// The library with the functions that the compiler knows by itself: a sibling of the compiler, which does not always find it.
+/// The library with the functions that the compiler knows by itself: a sibling of the compiler, which does not always
+/// find it.
 fn builtins(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?.to_owned();
     let version = name.strip_prefix("libnvrtc.so")?;

@@ -1,5 +1,5 @@
-//! Kernels that come with the program, compiled ahead, so that neither a compiler nor a cache is needed where it runs. Owns what they
-//! are found by; what is in a translation unit is `compile`'s.
+//! Kernels that come with the program, compiled ahead, so that neither a compiler nor a cache is needed where it runs.
+//! Owns what they are found by; what is in a translation unit is `compile`'s.
 
 use crate::cache::fingerprint;
 use crate::nvrtc::Nvrtc;
@@ -8,8 +8,9 @@ use std::sync::OnceLock;
 
 static SUPPLY: OnceLock<Supply> = OnceLock::new();
 
-/// What the kernels of one formula, fold or operator are found by: their text as a translation unit of their own, and the options
-/// and architecture that it is compiled for. The compiler's version is no part of it: there may be none to ask.
+/// What the kernels of one formula, fold or operator are found by: their text as a translation unit of their own, and
+/// the options and architecture that it is compiled for. The compiler's version is no part of it: there may be none to
+/// ask.
 pub fn unit_key(text: &str, architecture: &str) -> u128 {
     let options = Nvrtc::options(architecture);
     fingerprint(std::iter::once(text).chain(options.iter().map(String::as_str)))

@@ -1,5 +1,5 @@
-//! What a kernel makes of the machine, read from the assembler's report and from the intermediate code. Owns the reading;
-//! refuses to judge.
+//! What a kernel makes of the machine, read from the assembler's report and from the intermediate code. Owns the
+//! reading; refuses to judge.
 
 use crate::nvrtc::Compiled;
 

@@ -1,5 +1,5 @@
-//! Pointwise kernels of two operands and a number: `add`, and the crate's own `axpy`. The library has checked, promoted, broadcast and
-//! allocated before these run; they walk.
+//! Pointwise kernels of two operands and a number: `add`, and the crate's own `axpy`. The library has checked,
+//! promoted, broadcast and allocated before these run; they walk.
 
 use crate::device::Arena;
 use crate::memory::arena;
@@ -35,8 +35,8 @@ type Formula = fn(DType, [Scalar; 2], Scalar) -> Scalar;
 
 macro_rules! kernel {
     ($formula:ident, $compiled:ident, $eval:expr) => {
-        // SAFETY: addresses are followed by way of the arena's checked loads and stores alone, within the plan's iteration, which
-        // reaches every element of the output.
+        // SAFETY: addresses are followed by way of the arena's checked loads and stores alone, within the plan's
+        // iteration, which reaches every element of the output.
         unsafe impl Executes<Pointwise<$formula, $compiled>> for Arena {
             type Ready = Ready;
 

@@ -32,9 +32,10 @@ impl Arena {
     }
 }
 
-// SAFETY: kind 16 is this crate's in programs that link it. M1, M2: blocks are checked against the list of live ones, aligned to 64
-// within addresses that are, and zeroed where asked. M4: `write` and `read` copy slices of as many bytes, checked likewise. `copy`
-// reaches no byte outside of live blocks of its arena, and only those of the elements it is given.
+// SAFETY: kind 16 is this crate's in programs that link it. M1, M2: blocks are checked against the list of live ones,
+// aligned to 64 within addresses that are, and zeroed where asked. M4: `write` and `read` copy slices of as many bytes,
+// checked likewise. `copy` reaches no byte outside of live blocks of its arena, and only those of the elements it is
+// given.
 unsafe impl Device for Arena {
     const KIND: DeviceKind = DeviceKind(16);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);

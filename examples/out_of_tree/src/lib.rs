@@ -1,5 +1,6 @@
-//! A device for monomorph that lies outside of its tree: two arenas of memory that the host cannot follow pointers into. Owns the
-//! device, its kernels and what it registers; the operators, their checks and their forms are the library's.
+//! A device for monomorph that lies outside of its tree: two arenas of memory that the host cannot follow pointers
+//! into. Owns the device, its kernels and what it registers; the operators, their checks and their forms are the
+//! library's.
 //!
 //! | file | shows |
 //! | --- | --- |
@@ -28,7 +29,8 @@ pub use scaled::{axpy, axpy_, axpy_out, meta};
 use monomorph::core::dispatch::Backend;
 use monomorph::{Device, Dispatcher, Library, Result, register, selection};
 
-/// Registers the device with a dispatcher that has the operator table. Everything is undone when the library is dropped.
+/// Registers the device with a dispatcher that has the operator table. Everything is undone when the library is
+/// dropped.
 ///
 /// # Errors
 ///
@@ -39,7 +41,8 @@ pub fn register(dispatcher: &Dispatcher) -> Result<Library> {
     let arena = Backend::of(Arena::KIND).expect("kind 16 has a dispatch key");
     // Views, copies, factories: whatever needs memory and a copy.
     selection::register_memory::<Arena>(&mut library)?;
-    // A kernel that runs the whole template has all forms; of one that is registered for out= alone dispatch makes the others.
+    // A kernel that runs the whole template has all forms; of one that is registered for out= alone dispatch makes the
+    // others.
     register!(&mut library, Arena => "add.Tensor")?;
     register!(&mut library, Arena: out => "sum.dim_IntList")?;
     multiply::register(&mut library, arena)?;

@@ -1,5 +1,5 @@
-//! The memory of the arenas: blocks of a byte array that only this file reaches, at addresses that are no pointers of the host. Owns
-//! allocation, transfers and their counts; every access is checked against the live blocks.
+//! The memory of the arenas: blocks of a byte array that only this file reaches, at addresses that are no pointers of
+//! the host. Owns allocation, transfers and their counts; every access is checked against the live blocks.
 //!
 //! ```text
 //! address   0x0A00_0000_0000_0000 | arena << 48 | bytes from the start of the arena

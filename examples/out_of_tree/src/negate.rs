@@ -1,4 +1,5 @@
-//! Forms that are written by hand, without a template: all three of `neg`; and `zero_` alone, over the one that every device has.
+//! Forms that are written by hand, without a template: all three of `neg`; and `zero_` alone, over the one that every
+//! device has.
 
 use crate::add::{COMPUTED, unsupported};
 use crate::device::Arena;

@@ -1,4 +1,5 @@
-//! An operator that the library does not have: `arena::axpy`, typed and by name, in three forms, on arenas, on the CPU and on meta tensors.
+//! An operator that the library does not have: `arena::axpy`, typed and by name, in three forms, on arenas, on the CPU
+//! and on meta tensors.
 
 use crate::device::Arena;
 use monomorph::algebra::Num;

@@ -18,7 +18,8 @@ pub struct Ready {
     input: *mut u8,
 }
 
-// SAFETY: addresses are followed by way of the arena's checked loads and stores alone. Every element of the output is written first.
+// SAFETY: addresses are followed by way of the arena's checked loads and stores alone. Every element of the output is
+// written first.
 unsafe impl Executes<Sum> for Arena {
     type Ready = Ready;
 

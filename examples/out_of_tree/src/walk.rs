@@ -63,8 +63,8 @@ pub(crate) fn byte_strides(strides: &[i64], dtype: DType) -> Vec<isize> {
     strides.iter().map(|&stride| stride as isize * dtype.size() as isize).collect()
 }
 
-/// Calls `visit` with the addresses of each operand's element, at every index, the first dimension fastest. There is one list of
-/// strides, in bytes, for each base.
+/// Calls `visit` with the addresses of each operand's element, at every index, the first dimension fastest. There is
+/// one list of strides, in bytes, for each base.
 pub(crate) fn each<const N: usize>(
     sizes: &[usize],
     strides: [&[isize]; N],

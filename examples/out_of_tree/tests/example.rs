@@ -1,4 +1,5 @@
-//! What the crate shows: its memory is used and given back, forms come from where they should, and its own operator is one like others.
+//! What the crate shows: its memory is used and given back, forms come from where they should, and its own operator is
+//! one like others.
 
 use arena_device::{Arena, axpy, axpy_, axpy_out, meta, register, usage, zeroed};
 use monomorph::core::dispatch::{Backend, DispatchKey, KernelFunction, Source};

@@ -1,5 +1,5 @@
-//! The tests that any device has to pass find what is wrong with devices that do not: one device, one fault at a time, and the checks
-//! that have to notice it.
+//! The tests that any device has to pass find what is wrong with devices that do not: one device, one fault at a time,
+//! and the checks that have to notice it.
 
 use monomorph::core::dispatch::{Backend, KernelFunction};
 use monomorph::core::{Contents, DeviceKind, Memory, Reach, Strided};
@@ -126,8 +126,8 @@ unsafe fn read(_: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<()> 
     Ok(())
 }
 
-// SAFETY: no other type of this binary has kind 17. The faults touch less than they should, or what is theirs to touch: none leaves
-// a block of the CPU's.
+// SAFETY: no other type of this binary has kind 17. The faults touch less than they should, or what is theirs to touch:
+// none leaves a block of the CPU's.
 unsafe impl Device for Faulty {
     const KIND: DeviceKind = DeviceKind(17);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);

@@ -2,18 +2,17 @@
 
 use super::view::{ForeignView, ForeignViewMut, Place};
 use crate::config::{Config, Flags, View};
+use crate::finish;
 use crate::plan::build_over;
-use crate::reduce::ReduceSplit;
 use crate::tensor_iter::TensorIter;
 use crate::walk::GRAIN;
-use crate::{finish, foreign};
 use monomorph_core::overlap::Internal;
 use monomorph_core::{DType, Element, ErrorKind, Result};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// Broadcast, nothing converted, outputs keep their size.
-const FLAGS: Flags = Flags::DEFAULT.with_dtype_check(false).without_resizing();
+pub(super) const FLAGS: Flags = Flags::DEFAULT.with_dtype_check(false).without_resizing();
 
 /// The operands of an iteration over foreign memory, for any number of outputs and inputs.
 #[derive(Debug)]
@@ -95,8 +94,8 @@ impl<'a> ForeignIter<'a> {
 /// * F3: `base[k]` is the first element of operand `k` of the geometry that `iter` was built for (F1, F2 of the views).
 #[derive(Debug)]
 pub struct ForeignPlan<'a> {
-    iter: TensorIter,
-    base: SmallVec<[*mut u8; 4]>,
+    pub(super) iter: TensorIter,
+    pub(super) base: SmallVec<[*mut u8; 4]>,
     memory: PhantomData<&'a mut [u8]>,
 }
 
@@ -119,8 +118,8 @@ impl ForeignPlan<'_> {
         }
     }
 
-    /// Writes `f` of the inputs' elements to each element of the only output. Several threads call `f` where there are many
-    /// elements. An error if the number or the types of the operands are not those of `f`.
+    /// Writes `f` of the inputs' elements to each element of the only output. Several threads call `f` where there are
+    /// many elements. An error if the number or the types of the operands are not those of `f`.
     pub fn map<O: Element, T: Element, const N: usize>(&mut self, f: impl Fn([T; N]) -> O + Sync) -> Result<()> {
         self.check_count(1, N)?;
         self.check::<O>(0)?;
@@ -147,7 +146,7 @@ impl ForeignPlan<'_> {
 
 /// Calls `f` with the pointers of each index of one loop call.
 #[inline]
-fn each_index(p: &[*mut u8], strides: &[isize], n0: usize, n1: usize, mut f: impl FnMut(&[*mut u8])) {
+pub(super) fn each_index(p: &[*mut u8], strides: &[isize], n0: usize, n1: usize, mut f: impl FnMut(&[*mut u8])) {
     let n = p.len();
     let mut row: SmallVec<[*mut u8; 4]> = SmallVec::from_slice(p);
     let mut at = row.clone();
@@ -169,7 +168,7 @@ fn each_index(p: &[*mut u8], strides: &[isize], n0: usize, n1: usize, mut f: imp
 ///
 /// R1, for an operand of type `T`.
 #[inline(always)]
-unsafe fn load<T: Element>(p: *mut u8) -> T {
+pub(super) unsafe fn load<T: Element>(p: *mut u8) -> T {
     // SAFETY: R1: an aligned, initialised element of type T.
     T::load(unsafe { p.cast::<T::Stored>().read() })
 }
@@ -178,7 +177,7 @@ unsafe fn load<T: Element>(p: *mut u8) -> T {
 ///
 /// R1, for an output of type `T`.
 #[inline(always)]
-unsafe fn store<T: Element>(p: *mut u8, value: T) {
+pub(super) unsafe fn store<T: Element>(p: *mut u8, value: T) {
     // SAFETY: R1: an aligned element of type T that this thread may write.
     unsafe { p.cast::<T::Stored>().write(value.store()) }
 }
@@ -240,87 +239,4 @@ pub fn map3<O: Element, A: Element, B: Element, C: Element>(
         unsafe { store(p[0], f(x, y, z)) };
     });
     Ok(())
-}
-
-/// Replaces each element `o` of `out` by `f(o, x)`, with `a` broadcast to the sizes of `out`. Errors as for
-/// [`ForeignIter::build`].
-pub fn update<O: Element, A: Element>(
-    out: ForeignViewMut<'_, O>,
-    a: ForeignView<'_, A>,
-    f: impl Fn(O, A) -> O + Sync,
-) -> Result<()> {
-    accumulate_over(FLAGS, out, a, f)
-}
-
-/// Reduces `a` into `out`, which has size 1 in the dimensions that are reduced: each element `o` of `out` becomes
-/// `f(…f(f(o, x₀), x₁)…)` over the elements of `a` that belong to it, in the order in which they are walked. What `out` held
-/// before is the start.
-///
-/// Errors: as for [`ForeignIter::build`], and sizes of `out` that are neither those of `a` nor 1.
-pub fn accumulate<O: Element, A: Element>(
-    out: ForeignViewMut<'_, O>,
-    a: ForeignView<'_, A>,
-    f: impl Fn(O, A) -> O + Sync,
-) -> Result<()> {
-    accumulate_over(Flags::REDUCE_1.with_promotion(false), out, a, f)
-}
-
-fn accumulate_over<O: Element, A: Element>(
-    flags: Flags,
-    out: ForeignViewMut<'_, O>,
-    a: ForeignView<'_, A>,
-    f: impl Fn(O, A) -> O + Sync,
-) -> Result<()> {
-    let plan = foreign::ForeignIter::new(Config::new(flags)).output(out).input(a).build()?;
-    let run = |p: &[*mut u8], s: &[isize], n0: usize, n1: usize| {
-        each_index(p, s, n0, n1, |p| {
-            // SAFETY: R1; operand 0 is of type O, and only this thread has its element.
-            let o = unsafe { load::<O>(p[0]) };
-            // SAFETY: R1; operand 1 is of type A.
-            let x = unsafe { load::<A>(p[1]) };
-            // SAFETY: R1; operand 0 is of type O.
-            unsafe { store(p[0], f(o, x)) };
-        });
-    };
-    match plan.iter.reduce_split(GRAIN) {
-        ReduceSplit::Along(dim) => {
-            let piece = |part: &TensorIter, base: &[*mut u8]| {
-                // SAFETY: W1 and W2 hold for the piece as they do for the whole.
-                unsafe { part.serial_for_each(base, 0..part.numel(), run) };
-            };
-            // SAFETY: W1: F3 and F1; W2: F2. Pieces keep to their elements, and share no output element.
-            unsafe { plan.iter.for_each_piece(&plan.base, dim, GRAIN, piece) }
-        }
-        ReduceSplit::Serial | ReduceSplit::TwoPass => {
-            // SAFETY: W1: F3 and F1; W2: F2.
-            unsafe { plan.iter.serial_for_each(&plan.base, 0..plan.iter.numel(), run) };
-            Ok(())
-        }
-    }
-}
-
-/// Folds all elements of `a` to one value. Runs of elements are folded by `step`, each from its own `start()`; their results
-/// are joined in order. How they are cut depends on the sizes alone, so the result does not depend on the number of threads.
-pub fn fold<T: Element, A: Send>(
-    a: ForeignView<'_, T>,
-    start: impl Fn() -> A + Sync,
-    step: impl Fn(A, T) -> A + Sync,
-    join: impl Fn(A, A) -> A + Sync,
-) -> Result<A> {
-    let plan = ForeignIter::default().input(a).build()?;
-    let each = |acc: &mut Option<A>, _: usize, p: &[*mut u8], s: &[isize], n0: usize, n1: usize| {
-        each_index(p, s, n0, n1, |p| {
-            // SAFETY: R1; operand 0 is of type T.
-            let x = unsafe { load::<T>(p[0]) };
-            let so_far = acc.take().unwrap_or_else(&start);
-            *acc = Some(step(so_far, x));
-        });
-    };
-    let both = |x: Option<A>, y: Option<A>| match (x, y) {
-        (Some(x), Some(y)) => Some(join(x, y)),
-        (x, y) => x.or(y),
-    };
-    // SAFETY: W1: F3 and F1; W2: nothing is written.
-    let folded = unsafe { plan.iter.fold(&plan.base, GRAIN, || None, each, both) };
-    Ok(folded.unwrap_or_else(start))
 }

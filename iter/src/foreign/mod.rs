@@ -1,6 +1,6 @@
-//! Iteration over memory that is not a tensor: slices, arrays of other libraries, raw buffers. Owns the checks that make it
-//! safe: bounds, alignment, and that a written view reaches each element once. Converts nothing: closures get and return
-//! elements of the views' own types.
+//! Iteration over memory that is not a tensor: slices, arrays of other libraries, raw buffers. Owns the checks that
+//! make it safe: bounds, alignment, and that a written view reaches each element once. Converts nothing: closures get
+//! and return elements of the views' own types.
 //!
 //! ```
 //! use monomorph_iter::foreign::{ForeignView, ForeignViewMut, map2};
@@ -19,7 +19,9 @@
 //! ```
 
 mod apply;
+mod reduce;
 mod view;
 
-pub use apply::{ForeignIter, ForeignPlan, accumulate, fold, map1, map2, map3, update};
+pub use apply::{ForeignIter, ForeignPlan, map1, map2, map3};
+pub use reduce::{accumulate, fold, update};
 pub use view::{ForeignView, ForeignViewMut};

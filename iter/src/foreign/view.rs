@@ -1,8 +1,8 @@
 //! Borrowed views of foreign memory, checked when they are made.
 //!
 //! Invariants of both views:
-//! * F1: every element that `sizes` and `strides` reach from `data` is an initialised `T::Stored`, aligned, and inside the
-//!   memory that is borrowed for `'a`.
+//! * F1: every element that `sizes` and `strides` reach from `data` is an initialised `T::Stored`, aligned, and inside
+//!   the memory that is borrowed for `'a`.
 //! * F2: a mutable view's memory is borrowed by it alone.
 
 use crate::Dims;
@@ -31,9 +31,9 @@ pub struct ForeignViewMut<'a, T: Element> {
     memory: PhantomData<&'a mut [T::Stored]>,
 }
 
-// SAFETY: F1: it is a `&[T::Stored]` with a geometry, and those are Sync.
+// SAFETY: F1: it is a `&[T::Stored]` with a geometry, and `T::Stored` is Sync.
 unsafe impl<T: Element> Send for ForeignView<'_, T> {}
-// SAFETY: as above.
+// SAFETY: F1: it is a `&[T::Stored]` with a geometry, and those are Sync.
 unsafe impl<T: Element> Sync for ForeignView<'_, T> {}
 // SAFETY: F2: it is a `&mut [T::Stored]` with a geometry, and `T::Stored` is Send.
 unsafe impl<T: Element> Send for ForeignViewMut<'_, T> {}
@@ -48,7 +48,8 @@ fn geometry(sizes: &[usize], strides_in: &[isize]) -> Result<(Dims, Dims)> {
     Ok((signed, strides_in.iter().map(|&s| s as i64).collect()))
 }
 
-/// Lowest and highest element reached, relative to the first; `None` if it reaches none, or beyond what can be addressed.
+/// Lowest and highest element reached, relative to the first; `None` if it reaches none, or beyond what can be
+/// addressed.
 fn reach(sizes: &Dims, strides: &Dims) -> Result<Option<(i64, i64)>> {
     if sizes.contains(&0) {
         return Ok(None);
@@ -127,7 +128,9 @@ fn row_major(sizes: &[usize]) -> Result<smallvec::SmallVec<[isize; 6]>> {
 }
 
 macro_rules! views {
-    ($($view:ident, [$($mutability:tt)*], |$slice:ident| $first:expr, |$pointer:ident: $raw:ty| $writable:expr;)*) => {$(
+    ($(
+        $view:ident, [$($mutability:tt)*], |$slice:ident| $first:expr, |$pointer:ident: $raw:ty| $writable:expr;
+    )*) => {$(
         impl<'a, T: Element<Stored = T>> $view<'a, T> {
             /// Elements of a slice: the first is number `offset`, strides count elements and may be negative.
             ///
@@ -173,8 +176,8 @@ macro_rules! views {
                 Ok($view { place, memory: PhantomData })
             }
 
-            /// Elements in bytes that came from elsewhere: the first begins at `byte_offset`, strides count elements and
-            /// may be negative.
+            /// Elements in bytes that came from elsewhere: the first begins at `byte_offset`, strides count elements
+            /// and may be negative.
             ///
             /// Errors: as for `from_slice`, and a first element that is not aligned.
             pub fn from_bytes(
@@ -189,13 +192,14 @@ macro_rules! views {
                 Ok($view { place, memory: PhantomData })
             }
 
-            /// Elements at a pointer. An error if it is null or unaligned, if the lists have different lengths, or if the
-            /// reach overflows.
+            /// Elements at a pointer. An error if it is null or unaligned, if the lists have different lengths, or if
+            /// the reach overflows.
             ///
             /// # Safety
             ///
-            /// F1, and for a mutable view F2: every element that the geometry reaches is initialised and inside memory that
-            /// stays valid for `'a`, is not written by others meanwhile, and, if this view is mutable, not read either.
+            /// F1, and for a mutable view F2: every element that the geometry reaches is initialised and inside memory
+            /// that stays valid for `'a`, is not written by others meanwhile, and, if this view is mutable, not read
+            /// either.
             pub unsafe fn from_raw_parts($pointer: $raw, sizes: &[usize], strides: &[isize]) -> Result<$view<'a, T>> {
                 let place = place_at::<T::Stored>($writable, sizes, strides)?;
                 Ok($view { place, memory: PhantomData })

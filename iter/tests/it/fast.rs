@@ -1,5 +1,5 @@
-//! The shortcuts against the stages: random calls, most of them nearly of the kinds that take a shortcut, planned both ways.
-//! Plan, output and error must be the same.
+//! The shortcuts against the stages: random calls, most of them nearly of the kinds that take a shortcut, planned both
+//! ways. Plan, output and error must be the same.
 
 use crate::fuzz::Rng;
 use crate::support::Host;

@@ -2,7 +2,7 @@
 
 use monomorph_core::{BoolByte, DType, ErrorKind};
 use monomorph_iter::foreign::{ForeignIter, ForeignView, ForeignViewMut, accumulate, fold, map1, map2, map3, update};
-use monomorph_iter::{Config, DimCounter, Flags, TensorIter, View, build_over};
+use monomorph_iter::{Config, DimCounter, Flags, GRAIN, TensorIter, View, build_over};
 
 #[test]
 fn broadcast_and_negative_strides() {
@@ -83,6 +83,47 @@ fn reductions() {
     assert!(columns.iter().enumerate().all(|(j, &s)| s == (0..100).map(|i| i * 1000 + j as i64).sum::<i64>()));
     let out = ForeignViewMut::contiguous(&mut columns, &[2, 500]).unwrap();
     assert!(matches!(accumulate(out, view(), |s, x| s + x).unwrap_err().kind(), ErrorKind::Broadcast { .. }));
+}
+
+/// Many elements, so that several threads take pieces of a kept dimension, where there is one.
+#[test]
+fn every_choice_of_reduced_dimensions_sums_the_same() {
+    let sizes = [40, 50, 60];
+    let a: Vec<i64> = (0..40 * 50 * 60).map(|i| i % 1009).collect();
+    for mask in 0..8usize {
+        let kept: Vec<usize> = (0..3).map(|d| if mask >> d & 1 == 1 { 1 } else { sizes[d] }).collect();
+        let mut sums = vec![0i64; kept.iter().product()];
+        let mut want = sums.clone();
+        for (i, x) in a.iter().enumerate() {
+            let index = [i / 3000, i / 60 % 50, i % 60];
+            let at = (0..3).fold(0, |at, d| at * kept[d] + if kept[d] == 1 { 0 } else { index[d] });
+            want[at] += x;
+        }
+        let view = ForeignView::contiguous(&a, &sizes).unwrap();
+        accumulate(ForeignViewMut::contiguous(&mut sums, &kept).unwrap(), view, |s, x| s + x).unwrap();
+        assert_eq!(sums, want, "reduced dims {mask:03b}");
+    }
+}
+
+#[test]
+fn a_fold_is_cut_by_shape_alone() {
+    let n = 7 * GRAIN - 5;
+    let alone = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let a: Vec<f32> = (0..n).map(|i| (i as f32).sin()).collect();
+    let sum = || fold(ForeignView::contiguous(&a, &[n]).unwrap(), || 0.0, |s, x| s + x, |s, t| s + t).unwrap();
+    assert_eq!(sum().to_bits(), alone(1).install(sum).to_bits());
+    assert_eq!(sum().to_bits(), alone(3).install(sum).to_bits());
+
+    // The reduction tree itself, from as many threads as there are and from one.
+    let chunks: Vec<i64> = (0..n).map(|i| (i / GRAIN) as i64).collect();
+    let tree = |n: usize| {
+        let view = ForeignView::contiguous(&chunks[..n], &[n]).unwrap();
+        let step = |s: String, x: i64| if s.is_empty() { x.to_string() } else { s };
+        fold(view, String::new, step, |a, b| format!("({a} {b})")).unwrap()
+    };
+    assert_eq!(tree(n), "(((0 1) (2 3)) ((4 5) 6))");
+    assert_eq!(tree(5 * GRAIN), "(((0 1) (2 3)) 4)");
+    assert_eq!(alone(1).install(|| tree(5 * GRAIN)), "(((0 1) (2 3)) 4)");
 }
 
 #[test]

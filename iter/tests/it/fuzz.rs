@@ -1,5 +1,5 @@
-//! Random operands, built and walked: the walk visits what a naive index loop visits, whole or in parts, and what it may do
-//! in parallel does not conflict. `MONOMORPH_FUZZ_ITERS` sets how many, `MONOMORPH_FUZZ_SEED` which.
+//! Random operands, built and walked: the walk visits what a naive index loop visits, whole or in parts, and what it
+//! may do in parallel does not conflict. `MONOMORPH_FUZZ_ITERS` sets how many, `MONOMORPH_FUZZ_SEED` which.
 
 use monomorph_core::{Category, DType};
 use monomorph_iter::{Config, DimCounter, Flags, TensorIter, View, build_over};

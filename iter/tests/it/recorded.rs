@@ -1,5 +1,5 @@
-//! Every row of `testsuite/golden/iter.json`, recorded from PyTorch: dtype, sizes and strides of the output, or the kind of
-//! the error, for each preset and form.
+//! Every row of `testsuite/golden/iter.json`, recorded from PyTorch: dtype, sizes and strides of the output, or the
+//! kind of the error, for each preset and form.
 
 use crate::support::{Arguments, Host, Preset, Seen};
 use monomorph_core::structured::Operand;
@@ -109,11 +109,11 @@ fn overlaps_a_copy(form: &Value, operands: &Value) -> bool {
 #[test]
 fn every_recorded_call() {
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../testsuite/golden/iter.json");
-    let path = std::env::var("MONOMORPH_ITER_ROWS").unwrap_or(golden.to_owned());
-    let text = std::fs::read_to_string(path).unwrap();
+    let other = std::env::var("MONOMORPH_ITER_ROWS").ok();
+    let text = std::fs::read_to_string(other.as_deref().unwrap_or(golden)).unwrap();
     let recorded: Value = serde_json::from_str(&text).unwrap();
     let rows = recorded["rows"].as_array().unwrap();
-    assert!(rows.len() > 1000);
+    assert!(other.is_some() || rows.len() == 1200, "{} calls", rows.len());
     let mut wrong = Vec::new();
     let mut known = 0;
     for (i, row) in rows.iter().enumerate() {

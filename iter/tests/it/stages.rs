@@ -1,10 +1,10 @@
-//! Single stages that the recorded rows cannot show: coalescing, the walk's order, parts, reductions, devices, the verdict on
-//! parallel walks.
+//! Single stages that the recorded rows cannot show: coalescing, the walk's order, parts, reductions, devices, the
+//! verdict on parallel walks.
 
 use crate::support::Host;
 use monomorph_core::structured::Operand;
 use monomorph_core::{DType, Device, DeviceId, DeviceKind, ErrorKind, Meta, Tensor};
-use monomorph_iter::{Config, Flags, MAX_ELEMENTS, ReduceSplit, TensorIter, View, build_over};
+use monomorph_iter::{Config, Flags, MAX_ELEMENTS, TensorIter, View, build_over};
 
 const F: DType = DType::F32;
 const KEEP: Flags = Flags::TERNARY.without_resizing();
@@ -95,123 +95,8 @@ fn reduced_dimensions_come_first() {
     assert_eq!((iter.shape(), iter.strides(0), iter.strides(1)), (&[5, 6, 4][..], &[0, 4, 24][..], &[24, 4, 120][..]));
     assert_eq!((iter.num_reduce_dims(), iter.num_output_elements()), (1, 24));
     assert!(iter.is_dim_reduced(0) && !iter.is_dim_reduced(1));
-    assert_eq!(iter.reduce_split(100), ReduceSplit::Along(1));
-    assert_eq!(iter.reduce_split(1000), ReduceSplit::Serial);
     let all = over(Flags::REDUCE_1, &[View::new(F, &[1, 1, 1], &[0, 0, 0])], &[input]);
-    assert_eq!((all.shape(), all.reduce_split(100)), (&[120][..], ReduceSplit::TwoPass));
-}
-
-#[test]
-fn every_reduction_walk_sums_the_same() {
-    let sizes = [40, 50, 60];
-    let data: Vec<u64> = (0..40 * 50 * 60).map(|i| i % 1009).collect();
-    for mask in 0..8usize {
-        let kept: Vec<i64> = (0..3).map(|d| if mask >> d & 1 == 1 { 1 } else { sizes[d] }).collect();
-        let mut strides = [0i64; 3];
-        let mut next = 1;
-        for d in (0..3).rev().filter(|d| mask >> d & 1 == 0) {
-            strides[d] = next;
-            next *= kept[d];
-        }
-        let dtype = DType::I64;
-        let input = View::new(dtype, &sizes, &[3000, 60, 1]);
-        let iter = over(Flags::REDUCE_1, &[View::new(dtype, &kept, &strides)], &[input]);
-        let sum_into = |p: &[*mut u8], s: &[isize], n0: usize, n1: usize| {
-            for j in 0..n1 as isize {
-                for i in 0..n0 as isize {
-                    let at = |k: usize| p[k].wrapping_offset(s[k] * i + s[2 + k] * j).cast::<u64>();
-                    // SAFETY: an element of the input.
-                    let x = unsafe { at(1).read() };
-                    // SAFETY: an element of the output, which only this part has.
-                    let sum = unsafe { at(0).read() } + x;
-                    // SAFETY: as above.
-                    unsafe { at(0).write(sum) };
-                }
-            }
-        };
-        let mut outs = vec![vec![0u64; next as usize]; 3];
-        for (way, out) in outs.iter_mut().enumerate() {
-            let base = [out.as_mut_ptr().cast::<u8>(), data.as_ptr().cast_mut().cast()];
-            match way {
-                // SAFETY: W1: both vectors are as large as their geometry; W2: nobody else has `out`.
-                0 => unsafe { iter.serial_for_each(&base, 0..iter.numel(), sum_into) },
-                1 => {
-                    let part = |sub: &TensorIter, base: &[*mut u8]| {
-                        // SAFETY: as above.
-                        unsafe { sub.serial_for_each(base, 0..sub.numel(), sum_into) };
-                    };
-                    // SAFETY: as above.
-                    unsafe { iter.for_each_output(&base, 1000, part) };
-                }
-                _ => match iter.reduce_split(1000) {
-                    ReduceSplit::Along(dim) => {
-                        let part = |sub: &TensorIter, base: &[*mut u8]| {
-                            // SAFETY: as above.
-                            unsafe { sub.serial_for_each(base, 0..sub.numel(), sum_into) };
-                        };
-                        // SAFETY: as above.
-                        unsafe { iter.for_each_piece(&base, dim, 1000, part) }.unwrap();
-                    }
-                    ReduceSplit::TwoPass => {
-                        let step = |sum: &mut u64, _: usize, p: &[*mut u8], s: &[isize], n0: usize, n1: usize| {
-                            assert_eq!(n1, 1);
-                            for i in 0..n0 as isize {
-                                // SAFETY: an element of the input.
-                                *sum += unsafe { p[1].wrapping_offset(s[1] * i).cast::<u64>().read() };
-                            }
-                        };
-                        // SAFETY: as above.
-                        let total = unsafe { iter.fold(&base, 1000, || 0, step, |a, b| a + b) };
-                        out[0] = total;
-                    }
-                    ReduceSplit::Serial => panic!("large enough to be split"),
-                },
-            }
-        }
-        assert_eq!(outs[0].iter().sum::<u64>(), data.iter().sum::<u64>());
-        assert_eq!((&outs[0], &outs[0]), (&outs[1], &outs[2]), "reduced dims {mask:03b}");
-    }
-}
-
-#[test]
-fn a_fold_is_cut_by_shape_alone() {
-    let n = 70_000i64;
-    let data: Vec<f32> = (0..n).map(|i| (i as f32).sin()).collect();
-    let sizes = [n];
-    let iter = over(Flags::REDUCE_1, &[View::new(F, &[1], &[0])], &[View::new(F, &sizes, &[1])]);
-    let sum = || {
-        let base = [std::ptr::null_mut(), data.as_ptr().cast_mut().cast()];
-        let step = |sum: &mut f32, first: usize, p: &[*mut u8], s: &[isize], n0: usize, _: usize| {
-            // SAFETY: an element of the input.
-            assert_eq!(unsafe { p[1].cast::<f32>().read() }, data[first]);
-            for i in 0..n0 as isize {
-                // SAFETY: an element of the input.
-                *sum += unsafe { p[1].wrapping_offset(s[1] * i).cast::<f32>().read() };
-            }
-        };
-        // SAFETY: W1: the input is as large as its geometry, and the output is not accessed; W2: nothing is written.
-        unsafe { iter.fold(&base, 1000, || 0.0, step, |a, b| a + b) }
-    };
-    let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(sum)
-    };
-    assert_eq!(sum().to_bits(), with(1).to_bits());
-    assert_eq!(sum().to_bits(), with(3).to_bits());
-
-    // The tree itself, from as many threads as there are and from one.
-    let tree = |chunk: usize| {
-        let step = |s: &mut String, first: usize, _: &[*mut u8], _: &[isize], _: usize, _: usize| {
-            *s += &(first / chunk).to_string();
-        };
-        let base = [std::ptr::null_mut(); 2];
-        // SAFETY: the step looks at no element.
-        unsafe { iter.fold(&base, chunk, String::new, step, |a, b| format!("({a} {b})")) }
-    };
-    assert_eq!(tree(10_000), "(((0 1) (2 3)) ((4 5) 6))");
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    assert_eq!(pool.install(|| tree(14_000)), "(((0 1) (2 3)) 4)");
-    assert_eq!(tree(14_000), "(((0 1) (2 3)) 4)");
+    assert_eq!(all.shape(), [120]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ pub trait Classify: Equal {
     /// Whether the value is infinite; of a complex one, whether either part is.
     fn is_infinite(self) -> Self::Mask;
 
-    /// `nan` for NaN, `positive` and `negative` for the infinities, the value itself otherwise; part by part in a complex value,
-    /// with the real parts of the three.
+    /// `nan` for NaN, `positive` and `negative` for the infinities, the value itself otherwise; part by part in a
+    /// complex value, with the real parts of the three.
     fn finite_or(self, nan: Self, positive: Self, negative: Self) -> Self;
 }

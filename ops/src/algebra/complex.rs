@@ -1,10 +1,12 @@
 //! Functions of complex values from functions of their parts: what every device says alike, and the C text too.
 //!
-//! Special values and branch cuts are those of C99 Annex G. Sources: W. Kahan, *Branch Cuts for Complex Elementary Functions, or
-//! Much Ado About Nothing's Sign Bit*, 1987, for the inverse functions, whose products have no terms that cancel. Errors are a few
-//! units of the larger part; devices with wider parts compute narrower values in those, and round once.
+//! Special values and branch cuts are those of C99 Annex G. Sources: W. Kahan, *Branch Cuts for Complex Elementary
+//! Functions, or Much Ado About Nothing's Sign Bit*, 1987, for the inverse functions, whose products have no terms that
+//! cancel. Errors are a few units of the larger part; devices with wider parts compute narrower values in those, and
+//! round once.
 //!
-//! Only one function of each pair that a quarter turn of the plane exchanges (sin and sinh, …) is said; the other turns.
+//! Only one function of each pair that a quarter turn of the plane exchanges (sin and sinh, …) is said; the other
+//! turns.
 
 use super::{
     Cartesian, Coordinate, Equal, Exponential, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Real, Root,
@@ -286,7 +288,8 @@ where
     V::from_parts(<V::Re as Value>::select(near, number::<V::Re>(0.5) * more.log1p(), whole.re()), whole.im())
 }
 
-/// log(e^a + e^b): by the one with the larger real part; a sum of infinite ones as it stands. NaN in any part is NaN in both.
+/// log(e^a + e^b): by the one with the larger real part; a sum of infinite ones as it stands. NaN in any part is NaN in
+/// both.
 #[inline(always)]
 pub fn log_sum_exp<V: Cartesian + Exponential + Logarithm>(a: V, b: V) -> V
 where

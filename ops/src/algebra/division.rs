@@ -1,5 +1,5 @@
-//! Division: the true quotient of floats and complex values, the rounded quotients of integers and floats, and what is left
-//! over.
+//! Division: the true quotient of floats and complex values, the rounded quotients of integers and floats, and what is
+//! left over.
 
 use super::{Num, Ordered};
 use std::ops::Div;
@@ -31,21 +31,24 @@ pub trait RoundedDivision: Num + Ordered {
     /// by -1 wraps to itself.
     fn div_floor(self, divisor: Self) -> Self;
 
-    /// What is left over by the quotient that is rounded towards zero: it has the sign of the dividend, and is exact. Floats:
-    /// NaN where the quotient is beyond the largest number (of float32 for float16 and bfloat16). Integers: 0 where [`faults`](RoundedDivision::faults) holds.
+    /// What is left over by the quotient that is rounded towards zero: it has the sign of the dividend, and is exact.
+    /// Floats: NaN where the quotient is beyond the largest number (of float32 for float16 and bfloat16). Integers: 0
+    /// where [`faults`](RoundedDivision::faults) holds.
     fn rem_trunc(self, divisor: Self) -> Self;
 
     /// What is left over by the quotient that is rounded down: it has the sign of the divisor. Integers: 0 where
     /// [`faults`](RoundedDivision::faults) holds.
     fn rem_floor(self, divisor: Self) -> Self;
 
-    /// Whether the quotient is so small that the functions of that name may be asked. Always for integers, whose functions are the same.
+    /// Whether the quotient is so small that the functions of that name may be asked. Always for integers, whose
+    /// functions are the same.
     fn has_small_quotient(self, divisor: Self) -> Self::Mask {
         let _ = divisor;
         self.eq(self)
     }
 
-    /// [`div_floor`](RoundedDivision::div_floor) by a shorter way, of a [small](RoundedDivision::has_small_quotient) quotient; of any other something.
+    /// [`div_floor`](RoundedDivision::div_floor) by a shorter way, of a [small](RoundedDivision::has_small_quotient)
+    /// quotient; of any other something.
     fn div_floor_small(self, divisor: Self) -> Self {
         self.div_floor(divisor)
     }

@@ -1,12 +1,12 @@
-//! Dual numbers: a value and its slope along one direction, so that a formula gives its derivative with its value (forward-mode
-//! automatic differentiation: W. K. Clifford, *Preliminary sketch of biquaternions*, 1873; A. Griewank and A. Walther,
-//! *Evaluating Derivatives*, 2nd edition, 2008, chapter 3).
+//! Dual numbers: a value and its slope along one direction, so that a formula gives its derivative with its value
+//! (forward-mode automatic differentiation: W. K. Clifford, *Preliminary sketch of biquaternions*, 1873; A. Griewank
+//! and A. Walther, *Evaluating Derivatives*, 2nd edition, 2008, chapter 3).
 //!
-//! Owns the derivative of each function of the algebra, for real values. Refuses complex values, whose derivatives need a
-//! convention about conjugates.
+//! Owns the derivative of each function of the algebra, for real values. Refuses complex values, whose derivatives need
+//! a convention about conjugates.
 //!
-//! Where a function has no derivative, this is PyTorch's choice: 0 for `abs` and `copysign` at zero and for everything that
-//! rounds, a half of either side where `minimum` and `maximum` meet, and 0 for x⁰ whatever x is.
+//! Where a function has no derivative, this is PyTorch's choice: 0 for `abs` and `copysign` at zero and for everything
+//! that rounds, a half of either side where `minimum` and `maximum` meet, and 0 for x⁰ whatever x is.
 
 use super::{
     Coordinate, Equal, Exponential, Gaussian, Hyperbolic, Logarithm, Magnitude, Num, Ordered, Power, Real, Root,
@@ -185,7 +185,9 @@ impl<V: Real> Real for Dual<V> {
 
 /// Implements functions of one value: the value, and the derivative by the argument `x` and the value.
 macro_rules! functions {
-    ($($trait:ident $(+ $needs:ident)* { $($method:ident: |$x:pat_param, $value:pat_param| $derivative:expr;)+ })+) => {$(
+    ($($trait:ident $(+ $needs:ident)* {
+        $($method:ident: |$x:pat_param, $value:pat_param| $derivative:expr;)+
+    })+) => {$(
         impl<V: Real + $trait $(+ $needs)*> $trait for Dual<V> {$(
             #[inline(always)]
             fn $method(self) -> Self {

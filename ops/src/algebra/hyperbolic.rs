@@ -1,8 +1,10 @@
-//! The hyperbolic functions and their inverses, and the logistic function, which is the hyperbolic tangent in other units.
+//! The hyperbolic functions and their inverses, and the logistic function, which is the hyperbolic tangent in other
+//! units.
 
 use super::Num;
 
-/// A value with hyperbolic functions. Real ones are within 1 ULP; complex ones follow C99 Annex G at infinities and NaN.
+/// A value with hyperbolic functions. Real ones are within 1 ULP; complex ones follow C99 Annex G at infinities and
+/// NaN.
 #[diagnostic::on_unimplemented(
     message = "the formula takes a hyperbolic tangent, which `{Self}` does not have",
     note = "promote integers and bool to float in the operator's declaration"

@@ -1,4 +1,5 @@
-//! Values made of indices: how a count gets into a formula. Owns that one conversion; refuses all others, which are casts.
+//! Values made of indices: how a count gets into a formula. Owns that one conversion; refuses all others, which are
+//! casts.
 
 use super::Value;
 

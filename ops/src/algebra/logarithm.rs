@@ -8,8 +8,8 @@ use super::{Exponential, Num, Real};
     note = "promote integers and bool to float in the operator's declaration"
 )]
 pub trait Logarithm: Num {
-    /// The natural logarithm, within 1 ULP for real values (1.2 in float64): minus infinity of zeros, NaN below. Of a complex value the
-    /// principal one: the logarithm of its magnitude, and its angle in (-pi, pi].
+    /// The natural logarithm, within 1 ULP for real values (1.2 in float64): minus infinity of zeros, NaN below. Of a
+    /// complex value the principal one: the logarithm of its magnitude, and its angle in (-pi, pi].
     fn log(self) -> Self;
 
     /// The logarithm to base 2, within 1 ULP for real values.

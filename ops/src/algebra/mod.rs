@@ -11,12 +11,12 @@
 //! | [`Mask`] | bool | the result of a comparison: `& \| ^ !` |
 //! | [`Num`] | all | `+ - *`, negation, zero, one |
 //! | [`Equal`] | all | `eq`, `ne` |
-//! | [`Ordered`] | bool, integers, floats | `lt le gt ge`, `minimum`, `maximum` (NaN propagates), `fmin`, `fmax` (it does not) |
+//! | [`Ordered`] | bool, integers, floats | `lt le gt ge`; `minimum`, `maximum`, which propagate NaN; `fmin`, `fmax` |
 //! | [`Bits`] | bool, integers | `& \| ^ !` |
 //! | [`Shift`] | integers | shifts by any amount |
 //! | [`Magnitude`] | all | `abs`, of the type of the real part |
 //! | [`TrueDivision`] | floats, complex | `/` |
-//! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, what they leave, and where a divisor is an error |
+//! | [`RoundedDivision`] | integers, floats | quotients rounded to zero or down, remainders; which divisors fail |
 //! | [`Divisor`] | integers | gcd, lcm |
 //! | [`Rounding`] | integers, floats | floor, ceil, trunc, round |
 //! | [`Signum`] | all | the direction of a value, its conjugate |

@@ -26,8 +26,8 @@ pub trait Num: Value + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Se
         Self::from_bool(true)
     }
 
-    /// `self + factor * x`. Real floats round once, so that a product beyond the largest number does not spoil a finite or
-    /// infinite sum, and every level gives the same bits; all others compute in two steps.
+    /// `self + factor * x`. Real floats round once, so that a product beyond the largest number does not spoil a finite
+    /// or infinite sum, and every level gives the same bits; all others compute in two steps.
     #[inline(always)]
     fn add_scaled(self, factor: Self, x: Self) -> Self {
         self + factor * x

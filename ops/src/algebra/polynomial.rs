@@ -1,6 +1,7 @@
 //! Sums of powers and of Chebyshev polynomials, written out: a loop over coefficients would stop vectorisation.
 
-/// Horner's scheme: `polynomial! { x; c2, c1, c0 }` is c2·x² + c1·x + c0, of the value type that is called `V` where it stands.
+/// Horner's scheme: `polynomial! { x; c2, c1, c0 }` is c2·x² + c1·x + c0, of the value type that is called `V` where it
+/// stands.
 macro_rules! polynomial {
     ($x:expr; $first:expr $(, $rest:expr)* $(,)?) => {{
         let x: V = $x;

@@ -1,5 +1,5 @@
-//! Loops whose number of steps the data tell: recurrences of a degree that is an operand, series that end where their terms
-//! vanish. Everything else in the algebra is straight.
+//! Loops whose number of steps the data tell: recurrences of a degree that is an operand, series that end where their
+//! terms vanish. Everything else in the algebra is straight.
 
 use super::{Dual, Real, Value};
 
@@ -21,8 +21,9 @@ impl<V: Value, const N: usize> Bundle<V> for [V; N] {
     note = "promote integers to float in the operator's declaration, and leave complex dtypes out of its domain"
 )]
 pub trait Repeat: Real {
-    /// What `step` makes of `start`, applied again and again: as often as the integer part of `count` says (never for NaN or below
-    /// zero), but only as long as `goes_on` holds of what it made before. `step` is told how many steps came before it.
+    /// What `step` makes of `start`, applied again and again: as often as the integer part of `count` says (never for
+    /// NaN or below zero), but only as long as `goes_on` holds of what it made before. `step` is told how many steps
+    /// came before it.
     ///
     /// Each element ends by itself, so this costs a device the vectors of its loop, unless it knows of a way to take
     /// the steps of many elements at once. A formula gives `count` a bound of its own, such as `V::from_i64(500)`, or
@@ -46,7 +47,8 @@ pub trait Repeat: Real {
         step: impl Fn(Self, S) -> S,
     ) -> S;
 
-    /// `yes` where the mask holds, else `no`: a [`Value::select`] that computes what is long and rarely taken only where it is taken.
+    /// `yes` where the mask holds, else `no`: a [`Value::select`] that computes what is long and rarely taken only
+    /// where it is taken.
     #[inline(always)]
     fn select_with(mask: Self::Mask, yes: impl Fn() -> Self, no: Self) -> Self {
         let once = Self::select(mask, Self::one(), Self::zero());
@@ -64,7 +66,8 @@ impl<V: Real, S: Bundle<Dual<V>>> Bundle<V> for Parts<S> {
     }
 }
 
-/// The slopes go along, and end with the values: a series that stops where its terms vanish has a slope as good as its last term.
+/// The slopes go along, and end with the values: a series that stops where its terms vanish has a slope as good as its
+/// last term.
 impl<V: Repeat> Repeat for Dual<V> {
     #[inline(always)]
     fn repeat<S: Bundle<Self>>(

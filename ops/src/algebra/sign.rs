@@ -5,8 +5,8 @@ use super::{Num, Ordered};
 /// A value with a direction.
 #[diagnostic::on_unimplemented(message = "the formula takes a sign, which `{Self}` does not have")]
 pub trait Signum: Num {
-    /// 0 of zero, else the value divided by its magnitude: 1 or -1 of a real one, a point of the unit circle of a complex one.
-    /// NaN has none: its sign is 0 as a real value, NaN as a complex one. bool is its own.
+    /// 0 of zero, else the value divided by its magnitude: 1 or -1 of a real one, a point of the unit circle of a
+    /// complex one. NaN has none: its sign is 0 as a real value, NaN as a complex one. bool is its own.
     fn sgn(self) -> Self;
 
     /// The conjugate: the imaginary part changes its sign, also when it is zero or NaN. A real value is its own.

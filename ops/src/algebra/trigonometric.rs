@@ -2,8 +2,8 @@
 
 use super::{Num, Real};
 
-/// A value with trigonometric functions. Real ones are within 1 ULP for every argument, however large; complex ones follow C99
-/// Annex G at infinities and NaN.
+/// A value with trigonometric functions. Real ones are within 1 ULP for every argument, however large; complex ones
+/// follow C99 Annex G at infinities and NaN.
 #[diagnostic::on_unimplemented(
     message = "the formula takes a trigonometric function, which `{Self}` does not have",
     note = "promote integers and bool to float in the operator's declaration"
@@ -48,7 +48,8 @@ pub trait Trigonometric: Num {
     message = "the formula takes an angle in the plane, which needs real values; `{Self}` is none"
 )]
 pub trait Coordinate: Real {
-    /// The angle of the point (`x`, `self`), from minus to plus half a turn, within 1 ULP; C99 Annex F at zeros and infinities.
+    /// The angle of the point (`x`, `self`), from minus to plus half a turn, within 1 ULP; C99 Annex F at zeros and
+    /// infinities.
     fn atan2(self, x: Self) -> Self;
 }
 

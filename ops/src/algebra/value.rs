@@ -35,8 +35,8 @@ pub trait Value: Copy + 'static {
     /// The value of a complex number. Types without an imaginary part keep the real one; bool takes its truth.
     fn from_complex(re: f64, im: f64) -> Self;
 
-    /// The value after a store and a load: float16 and bfloat16, which compute in float32, are rounded to their own precision.
-    /// All other values are what they were.
+    /// The value after a store and a load: float16 and bfloat16, which compute in float32, are rounded to their own
+    /// precision. All other values are what they were.
     #[inline(always)]
     fn stored(self) -> Self {
         self

@@ -1,5 +1,5 @@
-//! Values with a wider type to accumulate in. Owns the pairing; refuses conversions between classes of dtypes, which are
-//! casts.
+//! Values with a wider type to accumulate in. Owns the pairing; refuses conversions between classes of dtypes, which
+//! are casts.
 
 use super::{Num, Value};
 

@@ -1,5 +1,5 @@
-//! Arithmetic composed of arithmetic: what sub, rsub, square, addcmul, addcdiv, lerp, softplus, ne, relu and logical_not are on devices
-//! without kernels of their own. Their rows are beside their formulas.
+//! Arithmetic composed of arithmetic: what sub, rsub, square, addcmul, addcdiv, lerp, softplus, ne, relu and
+//! logical_not are on devices without kernels of their own. Their rows are beside their formulas.
 
 use super::{in_dtype, operand};
 use crate::pointwise::common_dtype;
@@ -101,8 +101,8 @@ pub fn addcdiv(
 ) -> Result<AnyTensor> {
     let integral = |v: &IValue| operand(v).dtype().is_some_and(|d| d.is_integral(true));
     if integral(tensor1) && integral(tensor2) {
-        let rule = "tensor1 and tensor2 are integral; cast one to a floating dtype for a true division, or call div with \
-                    rounding_mode";
+        let rule = "tensor1 and tensor2 are integral; cast one to a floating dtype for a true division, or call div \
+                    with rounding_mode";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
     let dtype = common_dtype(&[this, tensor1, tensor2].map(operand)).unwrap_or(DType::F32);
@@ -177,8 +177,9 @@ fn unsupported(got: DType, accepted: &'static str) -> monomorph_core::Error {
 
 /// `softplus`: `log(1 + exp(β x)) / β`, and `x` itself where `β x` is above the threshold, so that nothing overflows.
 ///
-/// The logarithm is that of a number near 1 whose distance `u` from 1 would be lost in the sum: `log(w) · u / (w - 1)` with `w = 1 + u`
-/// as it is rounded makes up for it (W. Kahan; Hewlett-Packard HP-15C Advanced Functions Handbook, 1982).
+/// The logarithm is that of a number near 1 whose distance `u` from 1 would be lost in the sum: `log(w) · u / (w - 1)`
+/// with `w = 1 + u` as it is rounded makes up for it (W. Kahan; Hewlett-Packard HP-15C Advanced Functions Handbook,
+/// 1982).
 pub fn softplus(calls: &Calls<'_>, this: &IValue, beta: Scalar, threshold: Scalar) -> Result<AnyTensor> {
     let dtype = match operand(this).dtype() {
         Some(dtype) if dtype.is_floating() => dtype,

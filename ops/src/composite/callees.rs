@@ -1,5 +1,6 @@
-//! Where the calls of a composition go: through the dispatcher by name, or straight to the typed functions of one device. Owns the
-//! operators that compositions of views and copies are made of; what they are composed to is in `join.rs` and `shape.rs`.
+//! Where the calls of a composition go: through the dispatcher by name, or straight to the typed functions of one
+//! device. Owns the operators that compositions of views and copies are made of; what they are composed to is in
+//! `join.rs` and `shape.rs`.
 
 use super::IValue;
 use crate::copies::reshape;
@@ -9,7 +10,8 @@ use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, Device, DeviceId, Geometry, MemoryFormat, Result, Tensor};
 use std::marker::PhantomData;
 
-/// What a composition calls. Written over this, it is a composed kernel for all devices and a typed function, and both are the same.
+/// What a composition calls. Written over this, it is a composed kernel for all devices and a typed function, and both
+/// are the same.
 pub trait Callees {
     /// The type of its tensors: boxed ones, or those of a device.
     type Tensor: Clone;

@@ -1,5 +1,5 @@
-//! The in-place and out= forms of composed operators, which follow from the functional one: compute, and copy to where the result is
-//! wanted. Owns what is checked in between, so that an error comes before anything is written.
+//! The in-place and out= forms of composed operators, which follow from the functional one: compute, and copy to where
+//! the result is wanted. Owns what is checked in between, so that an error comes before anything is written.
 
 use super::tensor;
 use monomorph_core::dispatch::{Calls, KernelFunction};
@@ -15,8 +15,8 @@ pub fn kernel(f: impl Derived) -> KernelFunction {
     KernelFunction::composed(f).named("in-tree composition")
 }
 
-/// The kernel of a function behind the checks of the operator's meta kernel, so that a composition has the errors that the
-/// operator has on every device, and its result the strides.
+/// The kernel of a function behind the checks of the operator's meta kernel, so that a composition has the errors that
+/// the operator has on every device, and its result the strides.
 pub(crate) fn checked(f: impl Derived) -> KernelFunction {
     kernel(move |calls, stack| {
         let shapes = calls.frame().shapes(stack)?.unwrap_or_default();
@@ -60,8 +60,8 @@ pub fn inplace(functional: &str) -> impl Derived + use<> {
     }
 }
 
-/// The out= form of an operator whose output may be of any dtype that the result can be cast to. An output of another size gets the
-/// size and the strides of the result.
+/// The out= form of an operator whose output may be of any dtype that the result can be cast to. An output of another
+/// size gets the size and the strides of the result.
 pub fn out(functional: &str) -> impl Derived + use<> {
     let functional = functional.to_owned();
     move |calls, stack| {
@@ -85,8 +85,8 @@ pub fn outapart(functional: &str) -> impl Derived + use<> {
     }
 }
 
-/// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes contiguous where it
-/// has another size.
+/// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes
+/// contiguous where it has another size.
 pub fn autoout(functional: &str) -> impl Derived + use<> {
     let functional = functional.to_owned();
     move |calls, stack| {
@@ -163,8 +163,8 @@ fn computed(calls: &Calls<'_>, functional: &str, mut arguments: Stack) -> Result
     }
 }
 
-/// Calls an operator that writes its first argument and returns it. The argument is moved there and, on an error, back: a handle more
-/// would make it a shared one.
+/// Calls an operator that writes its first argument and returns it. The argument is moved there and, on an error, back:
+/// a handle more would make it a shared one.
 fn handed<const N: usize>(calls: &Calls<'_>, name: &str, this: &mut IValue, others: [IValue; N]) -> Result<IValue> {
     let mut stack: Stack = vec![std::mem::take(this)];
     stack.extend(others);

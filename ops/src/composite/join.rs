@@ -1,5 +1,5 @@
-//! Tensors joined to one: cat along a dimension that they have, stack along a new one, and their relatives. Each part is copied into a
-//! view of the result.
+//! Tensors joined to one: cat along a dimension that they have, stack along a new one, and their relatives. Each part
+//! is copied into a view of the result.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::callees::Callees;
@@ -80,8 +80,8 @@ fn not_empty<T>(tensors: &[T]) -> Result<&T> {
     tensors.first().ok_or_else(|| ErrorKind::ArgumentRule { rule }.into())
 }
 
-/// `stack`: along a new dimension. Where it is not the last, the parts lie one behind the other along the dimension that follows it, so
-/// they are joined there, and that dimension is split.
+/// `stack`: along a new dimension. Where it is not the last, the parts lie one behind the other along the dimension
+/// that follows it, so they are joined there, and that dimension is split.
 pub fn stack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T], dim: i64) -> Result<C::Tensor> {
     let first = C::any(not_empty(tensors)?.borrow());
     let dim = strides::wrap_dim(dim, first.ndim().saturating_add(1), "dim")?;

@@ -1,8 +1,8 @@
-//! Operators that are composed of others: each is written once, as calls through the dispatcher, and runs on every device on which its
-//! parts run. Owns what such a function is given; it never sees a device, an element or a kernel.
+//! Operators that are composed of others: each is written once, as calls through the dispatcher, and runs on every
+//! device on which its parts run. Owns what such a function is given; it never sees a device, an element or a kernel.
 //!
-//! A composed function takes [`Calls`], which calls other operators by name, and the arguments of its row: tensors as boxed values
-//! (a number may stand for one), everything else as operators take it. It returns tensors.
+//! A composed function takes [`Calls`], which calls other operators by name, and the arguments of its row: tensors as
+//! boxed values (a number may stand for one), everything else as operators take it. It returns tensors.
 //!
 //! ```text
 //! pub fn rsub(calls: &Calls<'_>, this: &IValue, other: &IValue, alpha: Scalar) -> Result<AnyTensor> {
@@ -11,10 +11,11 @@
 //! { [rsub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor) : explicit (rsub) { functional -; } }
 //! ```
 //!
-//! Compositions of views and copies are written over [`callees`], and so are typed functions, too, which call no dispatcher.
+//! Compositions of views and copies are written over [`callees`], and so are typed functions, too, which call no
+//! dispatcher.
 //!
-//! In-place and out= forms follow from it ([`derived`]). A row whose formula some devices have, and a composition serves on the others,
-//! says so among its forms: `or_explicit (composite::arithmetic::sub);`.
+//! In-place and out= forms follow from it ([`derived`]). A row whose formula some devices have, and a composition
+//! serves on the others, says so among its forms: `or_explicit (composite::arithmetic::sub);`.
 
 pub mod arithmetic;
 pub mod callees;

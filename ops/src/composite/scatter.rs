@@ -1,5 +1,5 @@
-//! The inverse of views, composed: a copy of a tensor in which the elements of a view are those of another. Functional operators made of
-//! ones that alias, so a backend may decline them.
+//! The inverse of views, composed: a copy of a tensor in which the elements of a view are those of another. Functional
+//! operators made of ones that alias, so a backend may decline them.
 
 use super::{operand, tensor};
 use monomorph_core::dispatch::Calls;

@@ -1,5 +1,6 @@
-//! Polynomials of an argument and a degree by their recurrences of three terms, as loops whose steps a device may take for many
-//! elements at once. Owns degrees, limits, and what is computed beside the recurrence; refuses to know a polynomial.
+//! Polynomials of an argument and a degree by their recurrences of three terms, as loops whose steps a device may take
+//! for many elements at once. Owns degrees, limits, and what is computed beside the recurrence; refuses to know a
+//! polynomial.
 
 use crate::algebra::{Real, Repeat, Trigonometric, Value};
 
@@ -90,7 +91,8 @@ pub fn degree<V: Repeat>(n: V) -> (V, V::Mask) {
 /// Stands for the steps of what is computed by the angle: fewer than of any degree.
 const BY_ANGLE: i64 = -2;
 
-/// The values of the degrees 0 and 1, and how many steps lead to that of degree `n`; of what takes no step, the second is the result.
+/// The values of the degrees 0 and 1, and how many steps lead to that of degree `n`; of what takes no step, the second
+/// is the result.
 #[inline(always)]
 pub fn start<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> [V; 3] {
     let (x, (n, is_degree)) = (P::argument(x), degree(n));

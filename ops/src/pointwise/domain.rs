@@ -109,8 +109,8 @@ impl<B: Membership, I: Membership, R: Membership, C: Membership> DomainSet for E
     };
 }
 
-/// A domain on which the formula `F` exists. The bound is the symbolic value's: every device has the same functions on the
-/// same classes.
+/// A domain on which the formula `F` exists. The bound is the symbolic value's: every device has the same functions on
+/// the same classes.
 #[diagnostic::on_unimplemented(
     message = "the formula `{F}` does not cover its domain `{Self}`",
     label = "the domain names a class of dtypes on which the formula cannot be computed",

@@ -37,7 +37,8 @@ pub type OutOf<F, V> = <<F as PointwiseFn>::Out as Outputs>::Of<V>;
 #[diagnostic::on_unimplemented(
     message = "the formula `{Self}` does not compute on `{V}`",
     label = "the domain of the operator is wider than its formula",
-    note = "narrow the domain in `pointwise!`, or bound the formula's `impl<V: ..> Map<V>` by a trait that these dtypes have"
+    note = "narrow the domain in `pointwise!`, or bound the formula's `impl<V: ..> Map<V>` by a trait that these \
+        dtypes have"
 )]
 pub trait Map<V: Value>: PointwiseFn {
     /// One element of the output from one element of each operand.

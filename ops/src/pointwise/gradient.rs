@@ -1,5 +1,5 @@
-//! The derivative of a pointwise formula as a pointwise formula. Owns the lifting of operands and parameters to dual numbers;
-//! refuses to know how any function is differentiated, which the algebra's dual numbers do.
+//! The derivative of a pointwise formula as a pointwise formula. Owns the lifting of operands and parameters to dual
+//! numbers; refuses to know how any function is differentiated, which the algebra's dual numbers do.
 
 use super::domain::Reals;
 use super::formula::{
@@ -11,8 +11,8 @@ use super::rule::Rule;
 use crate::algebra::{Dual, Real, Value};
 use std::marker::PhantomData;
 
-/// The gradient of formula `F` by operand `K` (counted without masks), times the gradient of the result: the operands of `F`,
-/// then that gradient. Real floating dtypes.
+/// The gradient of formula `F` by operand `K` (counted without masks), times the gradient of the result: the operands
+/// of `F`, then that gradient. Real floating dtypes.
 ///
 /// ```
 /// use monomorph_ops::exponential::ExpFn;

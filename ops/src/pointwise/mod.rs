@@ -29,7 +29,7 @@ pub use formula::{
     Common, Fault, In, Magnitude, Map, MaskAndTwo, Number, Numbers, Operands, OutOf, OutputKind, Outputs, Params,
     ParamsOf, PointwiseFn, Same, Truth,
 };
-pub use fused::{Both, Chain, ChainArgs, Fed, Intersect, Joined, Meet, Runs, Then, ThenFn};
+pub use fused::{AndMembership, Both, Chain, ChainArgs, Fed, Intersect, Joined, Runs, Then, ThenFn};
 pub use gradient::{Gradient, LiftOperands, LiftParams, LoweredOutput};
 pub(crate) use op::stored;
 pub use op::{Here, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt, Walk, common_dtype, run};
@@ -45,7 +45,7 @@ pub use crate::pointwise;
 /// ```text
 /// pub struct AddFn;
 /// impl PointwiseFn for AddFn { const NAME = "add"; type Domain = AllDTypes; type Operands = Same<2>; ... }
-/// const _: () = covered::<AddFn, AllDTypes>();     // the formula exists for every dtype of the domain, or: a compile error here
+/// const _: () = covered::<AddFn, AllDTypes>();     // a compile error if a dtype of the domain has no formula
 /// ```
 ///
 /// followed by `check = f` and `fault = ErrorKind::DivisionByZero`, in this order, where the operator has a check of

@@ -208,7 +208,8 @@ pub(crate) fn stored(number: Scalar, dtype: DType) -> Scalar {
     with_element!(dtype, E => E::from_scalar(number).to_scalar())
 }
 
-/// The meta function of every pointwise operator: writes the iteration and returns the dtype that the device computes in.
+/// The meta function of every pointwise operator: writes the iteration and returns the dtype that the device computes
+/// in.
 fn plan_call(
     rule: &Rule,
     simple: bool,
@@ -224,8 +225,8 @@ fn plan_call(
     plan_any(rule, masks, operands, params, sink, walk)
 }
 
-/// [`plan_call`] for tensors that are [alike](monomorph_core::structured::Alike): none of the rules on dtypes has anything to
-/// decide. `None`, and nothing done, where one has.
+/// [`plan_call`] for tensors that are [alike](monomorph_core::structured::Alike): none of the rules on dtypes has
+/// anything to decide. `None`, and nothing done, where one has.
 #[inline]
 fn plan_uniform(
     rule: &Rule,
@@ -321,8 +322,8 @@ fn plan_any(
     }
     if result != compute && rule.output == OutputKind::Magnitude {
         complex_to_real(&mut flags, result, out, sink.form())?;
-        // PyTorch copies the real parts of a complex angle into a row-major result, and those of a magnitude into an output that it has
-        // resized, row-major too.
+        // PyTorch copies the real parts of a complex angle into a row-major result, and those of a magnitude into an
+        // output that it has resized, row-major too.
         let resized =
             sink.existing(0).is_some_and(|out| Some(out.geometry().sizes()) != operands.first().map(Operand::sizes));
         flags = flags.with_linear_order(flags.is_linear() || rule.flags.promotes_to_float() || resized);
@@ -353,8 +354,8 @@ fn plan_any(
     Ok(if rule.wide_scalar { widened(compute, operands) } else { compute })
 }
 
-/// float32 in place of float16 and bfloat16, if the last operand is one element. Operands and output keep their dtypes: the
-/// device converts them, and rounds the result once.
+/// float32 in place of float16 and bfloat16, if the last operand is one element. Operands and output keep their dtypes:
+/// the device converts them, and rounds the result once.
 fn widened(compute: DType, operands: &[Operand<'_>]) -> DType {
     let is_one = operands.last().is_some_and(|last| last.sizes().iter().all(|&size| size == 1));
     if is_half(compute) && is_one { DType::F32 } else { compute }
@@ -387,8 +388,8 @@ fn result_type<'a, 't: 'a>(operands: impl IntoIterator<Item = &'a Operand<'t>>) 
     types
 }
 
-/// The dtype that a call computes in, if it does so like every call of the formula: without an operand that keeps a higher
-/// precision, data that it may refuse, or an error to report.
+/// The dtype that a call computes in, if it does so like every call of the formula: without an operand that keeps a
+/// higher precision, data that it may refuse, or an error to report.
 pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scalar]) -> Option<DType> {
     let compute = common_compute::<F>(operands, params)?;
     let wide = F::RULE.wide_scalar && widened(compute, operands) != compute;

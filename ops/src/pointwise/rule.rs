@@ -1,5 +1,5 @@
-//! Rules: how the operands of a pointwise operator are promoted, cast, checked. Data, so that one meta function serves all
-//! operators.
+//! Rules: how the operands of a pointwise operator are promoted, cast, checked. Data, so that one meta function serves
+//! all operators.
 
 use super::domain::DomainSet;
 use super::formula::{OutputKind, Outputs as _, PointwiseFn};
@@ -34,15 +34,16 @@ pub struct Rule {
     /// If the last operand is one element, float16 and bfloat16 are not rounded to before the result is: PyTorch's CPU
     /// reads it as float32 in `mul`, `div` and `floor_divide`, so `x * 0.1` is not `x * tensor(0.1)`.
     pub(super) wide_scalar: bool,
-    /// Where the first operand is a number, a new output is row-major whatever the strides of the other: PyTorch allocates the
-    /// result of `2 ** x` before it looks at `x`.
+    /// Where the first operand is a number, a new output is row-major whatever the strides of the other: PyTorch
+    /// allocates the result of `2 ** x` before it looks at `x`.
     pub(super) linear_number: bool,
-    /// An operand, and a bit `d as usize` for each compute dtype `d` with which a new output is laid out as `empty_like` of it would be:
-    /// PyTorch allocates it so before it looks at the strides.
+    /// An operand, and a bit `d as usize` for each compute dtype `d` with which a new output is laid out as
+    /// `empty_like` of it would be: PyTorch allocates it so before it looks at the strides.
     pub(super) like_input: (u8, u16),
     /// A new output has the dtype of the second operand, if the result may be cast to it.
     pub(super) dtype_of_second: bool,
-    /// The parameters are rounded to float16 or bfloat16 where the formula computes in it, as an element of the tensor would be.
+    /// The parameters are rounded to float16 or bfloat16 where the formula computes in it, as an element of the tensor
+    /// would be.
     pub(super) stored_numbers: bool,
     /// What the output holds.
     pub(super) output: OutputKind,
@@ -134,8 +135,8 @@ impl Rule {
         Rule { flags: self.flags.with_linear_order(true), ..self }
     }
 
-    /// The rule for an operator whose new outputs are laid out as `empty_like` of that operand would be, where it computes with a dtype
-    /// of `S`.
+    /// The rule for an operator whose new outputs are laid out as `empty_like` of that operand would be, where it
+    /// computes with a dtype of `S`.
     pub const fn with_outputs_like<S: DomainSet>(self, operand: u8) -> Rule {
         Rule { like_input: (operand, S::MASK), ..self }
     }
@@ -156,8 +157,8 @@ impl Rule {
         Rule { stored_numbers: true, ..self }
     }
 
-    /// The rule for an operator that gives the same when it is applied to its own result, so that an output whose elements share
-    /// memory does no harm. Such an output is walked element by element.
+    /// The rule for an operator that gives the same when it is applied to its own result, so that an output whose
+    /// elements share memory does no harm. Such an output is walked element by element.
     pub const fn over_itself(self) -> Rule {
         Rule { flags: self.flags.with_overlap_check(false), ..self }
     }

@@ -137,8 +137,8 @@ mod sealed {
     pub struct Token;
 }
 
-/// A domain on which formula `F` can be recorded. Sealed: devices compile what is recorded, and rely on its operands being
-/// those of `F`.
+/// A domain on which formula `F` can be recorded. Sealed: devices compile what is recorded, and rely on its operands
+/// being those of `F`.
 pub trait SymDomain<F: PointwiseFn>: DomainSet {
     /// The recordings for one dtype: of the result, and of whether there is none. `None` outside of the domain.
     fn record(dtype: DType, _: sealed::Token) -> Option<[Function; 2]>;

@@ -1,6 +1,6 @@
-//! What a fold accumulates in and what it has of no element, as types over a value of the algebra. Closed sets: devices
-//! keep accumulators in memory of their own, so their layout must follow from the dtype alone. It is neither for the
-//! author of a fold to choose nor for the level that the fold is compiled at.
+//! What a fold accumulates in, and whether it has an identity, as types over a value of the algebra. The sets are
+//! closed: devices write accumulators at one instruction-set level and read them at another, so their layout must
+//! follow from the dtype alone. Neither the author of a fold nor the level that it is compiled at may change it.
 
 use super::fold::Index;
 use crate::algebra::{Value, Widen};
@@ -78,29 +78,29 @@ where
     type Of = (A::Of, B::Of);
 }
 
-/// Whether a fold has an accumulator of no element: [`WithIdentity`] or [`NoIdentity`].
+/// Whether a fold has an identity, the accumulator of no element: [`WithIdentity`] or [`NoIdentity`].
 pub trait Identity: Sealed + 'static {
-    /// Whether it has.
+    /// Whether the fold has one.
     const EXISTS: bool;
-    /// The type of the accumulator of no element, where others are `A`; empty where there is none.
+    /// The type of the identity of a fold that accumulates in `A`; `()` where there is none.
     type Of<A: Copy>: Copy;
-    /// The accumulator of no element, if there is one.
-    fn optional<A: Copy>(nothing: Self::Of<A>) -> Option<A>;
+    /// The identity, if there is one.
+    fn optional<A: Copy>(identity: Self::Of<A>) -> Option<A>;
 }
 
-/// Reducing nothing gives what [`Fold::nothing`](super::Fold::nothing) is finished to.
+/// The result over no element is what [`Fold::identity`](super::Fold::identity) finishes to.
 pub struct WithIdentity;
 impl Sealed for WithIdentity {}
 impl Identity for WithIdentity {
     const EXISTS: bool = true;
     type Of<A: Copy> = A;
     #[inline(always)]
-    fn optional<A: Copy>(nothing: A) -> Option<A> {
-        Some(nothing)
+    fn optional<A: Copy>(identity: A) -> Option<A> {
+        Some(identity)
     }
 }
 
-/// Reducing nothing is an error.
+/// A reduction over no element is an error.
 pub struct NoIdentity;
 impl Sealed for NoIdentity {}
 impl Identity for NoIdentity {

@@ -23,7 +23,7 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminFn {
         acc
     }
     #[inline(always)]
-    fn nothing() {}
+    fn identity() {}
 }
 
 native! {

@@ -25,7 +25,7 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
         acc
     }
     #[inline(always)]
-    fn nothing() {}
+    fn identity() {}
 }
 
 native! {

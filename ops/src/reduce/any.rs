@@ -25,7 +25,7 @@ impl<V: Value, X: Value<Mask = V::Mask>> Fold<V, X> for AnyFn {
         acc
     }
     #[inline(always)]
-    fn nothing() -> V::Mask {
+    fn identity() -> V::Mask {
         V::Mask::from_bool(false)
     }
 }

@@ -27,7 +27,7 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
         at
     }
     #[inline(always)]
-    fn nothing() {}
+    fn identity() {}
 }
 
 native! {

@@ -42,7 +42,7 @@ fn wrap(dim: i64, ndim: usize) -> Result<usize> {
     Ok(if dim < 0 { dim + n } else { dim } as usize)
 }
 
-/// An error if a reduction without identity is over nothing: a named dimension of size 0, or an empty tensor.
+/// An error if a reduction without identity is over no element: a named dimension of size 0, or an empty tensor.
 pub(super) fn check_not_empty(dims: Option<&[i64]>, mask: &Mask, sizes: &[i64]) -> Result<()> {
     match dims {
         Some(list) if !list.is_empty() => match (0..sizes.len()).find(|&d| mask[d] && sizes[d] == 0) {

@@ -19,7 +19,7 @@ pub trait ReduceFn: Sized + Send + Sync + 'static {
     type Domain: DomainSet;
     /// The type of what the fold accumulates in. It varies because a fold may sum in a wider type or keep an index.
     type Accumulator: Accumulator;
-    /// The type that says whether there is an accumulator of no element. Varies per operator.
+    /// The type that says whether the fold has an identity. Varies per operator.
     type Identity: Identity;
     /// The type of the results. Varies with how many there are and of which dtype.
     type Results: Results;
@@ -31,18 +31,19 @@ pub type ResultsOf<F, V, X> = <<F as ReduceFn>::Results as Results>::Of<V, X>;
 /// What a fold accumulates elements `V` and indices `X` in.
 pub type AccumulatorOf<F, V, X> = <<F as ReduceFn>::Accumulator as AccumulatorOn<V, X>>::Of;
 
-/// What a fold has of no element: an accumulator, or `()` if it has no identity.
-pub type NothingOf<F, V, X> = <<F as ReduceFn>::Identity as Identity>::Of<AccumulatorOf<F, V, X>>;
+/// The identity of a fold: an accumulator, or `()` if it has none.
+pub type IdentityOf<F, V, X> = <<F as ReduceFn>::Identity as Identity>::Of<AccumulatorOf<F, V, X>>;
 
 /// The fold, for every value of the algebra that has the functions it needs. `V` is an element; `X` is an int64 that
 /// counts elements, from 0, in row-major order.
 ///
-/// `merge` must be associative and commutative, up to rounding: a device merges neighbours, lanes and chunks as suits
-/// it. A fold that prefers the first of equals compares indices.
+/// `merge` must be associative and commutative, up to rounding: a device merges neighbours, lanes and chunks in the
+/// order that suits it. A fold that prefers the first of equals compares indices.
 #[diagnostic::on_unimplemented(
     message = "the fold `{Self}` does not compute on `{V}`",
     label = "the domain of the reduction is wider than its fold",
-    note = "narrow the domain in `reduction!`, or bound the fold's `impl<V: .., X: ..> Fold<V, X>` by a trait that these dtypes have"
+    note = "narrow the domain in `reduction!`, or bound the fold's `impl<V: .., X: ..> Fold<V, X>` by a trait that \
+        these dtypes have"
 )]
 pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: AccumulatorOn<V, X>> {
     /// The accumulator of one element.
@@ -51,22 +52,22 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: Accumu
     /// The accumulator of the elements of both.
     fn merge(a: AccumulatorOf<Self, V, X>, b: AccumulatorOf<Self, V, X>) -> AccumulatorOf<Self, V, X>;
 
-    /// The accumulator of four elements. A fold with a wide accumulator says here how four meet before they are
-    /// widened, if that is faster and accurate enough.
+    /// The accumulator of four elements. A fold with a wide accumulator may merge four before it widens them, where
+    /// that is faster and accurate enough.
     #[inline(always)]
     fn four([a, b, c, d]: [V; 4], [i, j, k, l]: [X; 4]) -> AccumulatorOf<Self, V, X> {
         Self::merge(Self::merge(Self::one(a, i), Self::one(b, j)), Self::merge(Self::one(c, k), Self::one(d, l)))
     }
 
-    /// What the accumulator of `count` elements means.
+    /// The results of the accumulator of `count` elements.
     fn finish(acc: AccumulatorOf<Self, V, X>, count: X) -> ResultsOf<Self, V, X>;
 
-    /// The accumulator of no element, of which the result of a reduction over nothing is made; `fn nothing() {}` for
-    /// a fold with [`NoIdentity`](super::NoIdentity).
-    fn nothing() -> NothingOf<Self, V, X>;
+    /// The identity of `merge`: the accumulator of no element, from which the result over no element is finished;
+    /// `fn identity() {}` for a fold with [`NoIdentity`](super::NoIdentity).
+    fn identity() -> IdentityOf<Self, V, X>;
 }
 
-/// What a result holds, for code that is not generic.
+/// The kind of a result, for code that is not generic over folds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResultKind {
     /// The dtype that the fold computes in.
@@ -79,9 +80,9 @@ pub enum ResultKind {
 
 /// The results of a fold. Sealed: devices store them.
 pub trait Results: Sealed + 'static {
-    /// The same as values, one per output.
+    /// The kind of each output.
     const KINDS: &'static [ResultKind];
-    /// The type of one element of each.
+    /// The type of one element of each output. It varies with the dtype and the device.
     type Of<V: Value, X: Value<Mask = V::Mask>>;
 }
 
@@ -95,7 +96,7 @@ impl Results for Truth {
     type Of<V: Value, X: Value<Mask = V::Mask>> = V::Mask;
 }
 
-/// An output of int64, or a part of an accumulator: where an element is.
+/// The index of an element, as an output of int64 or as a part of an accumulator.
 pub struct Index;
 impl Results for Index {
     const KINDS: &'static [ResultKind] = &[ResultKind::Index];

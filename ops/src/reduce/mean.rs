@@ -25,12 +25,12 @@ impl<V: Widen<Wide: TrueDivision + FromIndex<X>>, X: Value<Mask = V::Mask>> Fold
     }
     #[inline(always)]
     fn finish(acc: V::Wide, count: X) -> V {
-        // The empty sum is part of every sum, as in `sum`; the mean of nothing is 0 / 0.
+        // The empty sum is part of every sum, as in `sum`; the mean of no element is 0 / 0.
         V::narrow((V::Wide::zero() + acc) / V::Wide::from_index(count))
     }
     #[inline(always)]
-    fn nothing() -> V::Wide {
-        <SumFn as Fold<V, X>>::nothing()
+    fn identity() -> V::Wide {
+        <SumFn as Fold<V, X>>::identity()
     }
 }
 

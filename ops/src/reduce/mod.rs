@@ -1,10 +1,10 @@
 //! The reduction template: a fold over the value algebra becomes an operator in every form. Owns what folds, their
 //! accumulators and results are, and the meta function that all reductions share.
 //!
-//! A fold says four things: the accumulator of one element, how two accumulators merge, what an accumulator means in the
-//! end, and the accumulator of nothing (or that there is none). What the accumulators are is said in the declaration,
-//! as a kind: `Common` is an element, `Widened` what elements are summed in, and so on. Devices choose the order of
-//! merging, so it must be associative and commutative up to rounding.
+//! A fold is four functions: the accumulator of one element, the merge of two accumulators, the results of an
+//! accumulator, and the identity, which is the accumulator of no element (or there is none). The declaration says what
+//! accumulators are, as a kind: `Common` is an element, `Widened` the wider type that elements are summed in, and so
+//! on. Devices choose the order of merges, so `merge` must be associative and commutative up to rounding.
 //!
 //! ```
 //! use monomorph_ops::algebra::{Ordered, Value};
@@ -23,7 +23,7 @@
 //!     fn finish(acc: V, _: X) -> V {
 //!         acc
 //!     }
-//!     fn nothing() {}
+//!     fn identity() {}
 //! }
 //! ```
 //!
@@ -60,7 +60,7 @@ pub use aminmax::AminmaxFn;
 pub use any::AnyFn;
 pub use argmax::ArgmaxFn;
 pub use args::{Dim, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype};
-pub use fold::{AccumulatorOf, Fold, Index, NothingOf, ReduceFn, ResultKind, Results, ResultsOf, Two};
+pub use fold::{AccumulatorOf, Fold, IdentityOf, Index, ReduceFn, ResultKind, Results, ResultsOf, Two};
 pub use mean::MeanFn;
 pub use op::{Reduce, ReducePlan};
 pub use rule::{ReduceRule, TypedRule};
@@ -92,8 +92,7 @@ pub type Aminmax = Reduce<AminmaxFn, Prebuilt>;
 ///     const NAME = "sum"; const RULE = ReduceRule::SUM; type Domain = AllDTypes;
 ///     type Accumulator = Widened; type Identity = WithIdentity; type Results = Common;
 /// }
-/// const _: () = covered::<SumFn, AllDTypes>();     // the fold exists for every dtype of the domain, or: a compile
-/// error here
+/// const _: () = covered::<SumFn, AllDTypes>();     // a compile error if a dtype of the domain has no fold
 /// ```
 #[macro_export]
 macro_rules! reduction {

@@ -1,4 +1,5 @@
-//! The reduction template as a structured operator: one meta function, not generic but for a shell.
+//! The reduction template as a structured operator. Its one meta function is not generic; the generic part only hands
+//! it the rule of the fold.
 
 use super::args::{Call, ReduceInputs};
 use super::dims::{self, Mask};
@@ -27,7 +28,7 @@ pub struct ReducePlan {
 
 impl ReducePlan {
     /// The iteration: outputs first, with stride 0 in reduced dimensions, then the input. If it has no element, outputs
-    /// may still have some; they get the result of reducing nothing.
+    /// may still have some; they get the result over no element.
     pub fn iter(&self) -> &TensorIter {
         &self.iter
     }
@@ -145,8 +146,8 @@ fn iteration(
     build_over_into(&Config::new(flags), &views, input.as_slice(), iter)
 }
 
-/// An error if the caller's outputs share memory with each other or, in a reduction along dims, reach an element twice or
-/// share memory with the input. Verdicts that are too hard to make pass, as everywhere.
+/// An error if the caller's outputs share memory with each other or, in a reduction along dims, reach an element twice
+/// or share memory with the input. What is too hard to tell passes, as in every overlap check.
 fn check_apart(sink: &SinkState<'_>, operand: &Operand<'_>, along_dims: bool) -> Result<()> {
     for i in 0..sink.noutputs() {
         let (Some(out), Some(written)) = (sink.existing(i), sink.written(i)) else { continue };

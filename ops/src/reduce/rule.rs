@@ -23,7 +23,7 @@ pub struct ReduceRule {
     /// Without a dtype that is asked for, the input's own must be in the domain, and whole reductions, too, compute
     /// in the dtype of the caller's output, if the input may be cast to it.
     pub(super) fractional: bool,
-    /// The dtype is the last thing that is refused, and over nothing it never is. Without effect where there is an
+    /// The dtype is checked last, and not at all in a reduction over no element. Without effect where there is an
     /// identity.
     pub(super) domain_last: bool,
     /// No output may reach an element twice.
@@ -75,7 +75,7 @@ impl ReduceRule {
 #[derive(Clone, Copy, Debug)]
 pub struct TypedRule {
     pub(super) rule: ReduceRule,
-    /// Reducing nothing gives the fold's accumulator of nothing; otherwise it is an error.
+    /// The fold has an identity; otherwise a reduction over no element is an error.
     pub(super) identity: bool,
     /// What each output holds.
     pub(super) results: &'static [ResultKind],

@@ -1,4 +1,4 @@
-//! `sum`: bool and integers in int64, wrapping; halves in float32; float32 in float64, once four have met.
+//! `sum`: bool and integers in int64, wrapping; halves in float32; float32 in float64, once four are added.
 
 use super::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype, Widened, WithIdentity};
 use crate::algebra::{Num, Value, Widen};
@@ -29,7 +29,7 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumFn {
         V::narrow(V::Wide::zero() + acc)
     }
     #[inline(always)]
-    fn nothing() -> V::Wide {
+    fn identity() -> V::Wide {
         V::Wide::zero()
     }
 }

@@ -9,8 +9,8 @@ use crate::pointwise::{
 };
 use monomorph_core::{Complex32, Complex64, DType, bf16, f16};
 
-/// A fold on one dtype as recorded functions. An accumulator is one value or two, side by side among inputs and outputs;
-/// indices and counts are int64.
+/// A fold on one dtype as recorded functions. An accumulator is one value or two, side by side among inputs and
+/// outputs; indices and counts are int64.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recording {
     /// Of an element and its index: the accumulator.
@@ -22,7 +22,7 @@ pub struct Recording {
     /// Of an accumulator and the number of its elements: the results.
     pub finish: Function,
     /// The accumulator of no element, if there is one.
-    pub nothing: Option<Function>,
+    pub identity: Option<Function>,
 }
 
 /// The accumulator of a recording of a fold on `C`.
@@ -109,8 +109,8 @@ where
     Sym<C>: Value<Mask = Sym<bool>>,
     F: Fold<Sym<C>, Sym<i64>, Accumulator: SymAccumulator<C>, Results: SymResults<C>>,
 {
-    let nothing = trace(|t| {
-        if let Some(acc) = F::Identity::optional(F::nothing()) {
+    let identity = trace(|t| {
+        if let Some(acc) = F::Identity::optional(F::identity()) {
             F::Accumulator::output(t, acc);
         }
     });
@@ -137,7 +137,7 @@ where
         })
         .ok()?,
         // A recording without an output is of a fold that has none.
-        nothing: nothing.ok(),
+        identity: identity.ok(),
     })
 }
 
@@ -182,8 +182,8 @@ mod sealed {
     pub struct Token;
 }
 
-/// A domain on which fold `F` exists. Sealed: devices compile what is recorded, and rely on its parts being those of `F`. The bound is the symbolic value's: every device has the same functions on the same
-/// classes.
+/// A domain on which fold `F` exists. Sealed: devices compile what is recorded, and rely on its parts being those of
+/// `F`. The bound is the symbolic value's: every device has the same functions on the same classes.
 #[diagnostic::on_unimplemented(
     message = "the fold `{F}` does not cover its domain `{Self}`",
     label = "the domain names a class of dtypes on which the fold cannot be computed",
@@ -231,7 +231,7 @@ mod tests {
         assert!(text(&sum.four).contains("k_add_f32(") && text(&sum.four).contains("k_widen_f32("));
         assert!(text(&sum.merge).contains("k_f64 f(k_f64 x0, k_f64 x1)"), "{}", text(&sum.merge));
         assert!(text(&sum.finish).contains("k_narrow_f32("));
-        assert!(sum.nothing.is_some_and(|nothing| text(&nothing).contains("return 0e0;")));
+        assert!(sum.identity.is_some_and(|identity| text(&identity).contains("return 0e0;")));
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(argmax.one.outputs().collect::<Vec<_>>(), [DType::I16, DType::I64]);
         assert_eq!(argmax.merge.inputs(), [DType::I16, DType::I64, DType::I16, DType::I64]);
         assert_eq!(argmax.finish.outputs().collect::<Vec<_>>(), [DType::I64]);
-        assert_eq!(argmax.nothing, None);
+        assert_eq!(argmax.identity, None);
         assert!(symbolic::<ArgmaxFn>(DType::C64).is_none() && symbolic::<AnyFn>(DType::C64).is_some());
     }
 }

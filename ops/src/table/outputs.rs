@@ -104,7 +104,8 @@ pub(crate) fn write_pair<D: Device>(
     overwrite(&mut all)
 }
 
-/// Writes each result to an out= tensor, as [`write_out`] does. What one of them would refuse is found before any is written.
+/// Writes each result to an out= tensor, as [`write_out`] does. What one of them would refuse is found before any is
+/// written.
 pub fn write_outs<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
     check_outs(results, outs)?;
     for (index, (result, out)) in results.iter().zip(&mut *outs).enumerate() {
@@ -131,8 +132,8 @@ fn replace_all<D: Device>(
     overwrite(&mut all)
 }
 
-/// Writes each result to an out= tensor that keeps its sizes and dtype: results are broadcast and converted. What one of them would
-/// refuse is found before any is written.
+/// Writes each result to an out= tensor that keeps its sizes and dtype: results are broadcast and converted. What one
+/// of them would refuse is found before any is written.
 pub fn copy_into<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
     check_outs(results, outs)?;
     for (index, (result, out)) in results.iter().zip(&mut *outs).enumerate() {

@@ -1,5 +1,5 @@
-//! The arguments of a boxed call where they lie on the stack: reading them by schema type, lending those that are written, and leaving
-//! results in their place. Owns the passage; what is called in between is the kernel's.
+//! The arguments of a boxed call where they lie on the stack: reading them by schema type, lending those that are
+//! written, and leaving results in their place. Owns the passage; what is called in between is the kernel's.
 
 use super::declaration::Parameter;
 use monomorph_core::{AnyTensor, ArgType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, Result, Stack, Tensor};

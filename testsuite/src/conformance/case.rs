@@ -1,5 +1,5 @@
-//! A recorded call and the file it stands in. Owns the reading of `<base>.json`, the check that every tensor lies inside
-//! its storage, and the errors of both; nothing a file holds makes it panic.
+//! A recorded call and the file it stands in. Owns the reading of `<base>.json`, the check that every tensor lies
+//! inside its storage, and the errors of both; nothing a file holds makes it panic.
 
 use std::path::Path;
 

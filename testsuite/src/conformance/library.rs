@@ -24,8 +24,8 @@ impl Replayer for Library {
     }
 }
 
-/// Replays calls that were recorded on the CPU on another device: tensors are the device's, and so is a `device` argument that names
-/// the CPU or nothing.
+/// Replays calls that were recorded on the CPU on another device: tensors are the device's, and so is a `device`
+/// argument that names the CPU or nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct OnDevice<'a, D, F = fn(&Error) -> bool> {
     dispatcher: &'a Dispatcher,
@@ -35,7 +35,8 @@ pub struct OnDevice<'a, D, F = fn(&Error) -> bool> {
 }
 
 impl<'a, D: Device, F: Fn(&Error) -> bool> OnDevice<'a, D, F> {
-    /// Calls through `dispatcher`. An error for which `refuses` is true counts as an overload that the device does not have.
+    /// Calls through `dispatcher`. An error for which `refuses` is true counts as an overload that the device does not
+    /// have.
     pub fn new(dispatcher: &'a Dispatcher, refuses: F) -> Self {
         OnDevice { dispatcher, refuses, device: PhantomData }
     }

@@ -137,7 +137,8 @@ pub enum Mismatch {
     },
     /// Elements differ.
     #[error(
-        "{place} at {index:?}: got {got}, want {want} (off by more than {allowed:e}; {wrong} of {total} elements differ)"
+        "{place} at {index:?}: got {got}, want {want} (off by more than {allowed:e}; {wrong} of {total} elements \
+            differ)"
     )]
     Element {
         /// Which tensor.

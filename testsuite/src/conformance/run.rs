@@ -1,5 +1,5 @@
-//! Going through a directory of cases: which files, which cases, one verdict each. Runs in this process, so a panic costs
-//! one case but an abort costs the run; `worker.rs` has the form that survives aborts.
+//! Going through a directory of cases: which files, which cases, one verdict each. Runs in this process, so a panic
+//! costs one case but an abort costs the run; `worker.rs` has the form that survives aborts.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -110,7 +110,8 @@ pub fn golden_cases() -> PathBuf {
     GOLDEN.get().cloned().unwrap_or_else(|| workspace_root().join("testsuite/golden/cases"))
 }
 
-/// Takes the small subset from another folder, for programs that run outside of the repository. `false` where one was told before.
+/// Takes the small subset from another folder, for programs that run outside of the repository. `false` where one was
+/// told before.
 pub fn use_golden_cases(folder: PathBuf) -> bool {
     GOLDEN.set(folder).is_ok()
 }

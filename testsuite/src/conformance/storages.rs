@@ -1,5 +1,5 @@
-//! The bytes of every storage of a `.safetensors` file. Treats entries as bytes: the dtype in the header is only a hint,
-//! because tensors may view a storage with another one.
+//! The bytes of every storage of a `.safetensors` file. Treats entries as bytes: the dtype in the header is only a
+//! hint, because tensors may view a storage with another one.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Running cases in child processes, so that an abort, a stack overflow or a hang fails only the case that was running.
 //!
-//! The parent ([`Supervisor`]) writes one request line per case to a child, `["<base>",<index>]`, and waits for one answer
-//! line, a mark and the verdict in JSON. Lines without the mark are something the library printed and are ignored. A
-//! child that dies or does not answer is replaced, and the next case goes to the new one.
+//! The parent ([`Supervisor`]) writes one request line per case to a child, `["<base>",<index>]`, and waits for one
+//! answer line, a mark and the verdict in JSON. Lines without the mark are something the library printed and are
+//! ignored. A child that dies or does not answer is replaced, and the next case goes to the new one.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The first check: every kernel compiles to machine code that keeps its values in registers and moves words of 16 bytes.
-//! Owns what is demanded of a kernel.
+//! The first check: every kernel compiles to machine code that keeps its values in registers and moves words of 16
+//! bytes. Owns what is demanded of a kernel.
 
 use super::{Case, Checked, Finding};
 use monomorph_cuda::{CompileError, Form, Functor, Nvrtc, Usage, source};
@@ -7,7 +7,8 @@ use monomorph_cuda::{CompileError, Form, Functor, Nvrtc, Usage, source};
 /// The architecture that kernels are compiled for.
 pub const ARCH: &str = "sm_90";
 
-/// CUDA's functions of an angle keep the bits of a large one in an array; so much stack is accepted where one is called.
+/// CUDA's functions of an angle keep the bits of a large one in an array; so much stack is accepted where one is
+/// called.
 pub const ANGLE_STACK: u32 = 64;
 
 type Found = Result<Vec<Finding>, CompileError>;

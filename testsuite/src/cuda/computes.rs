@@ -106,8 +106,8 @@ pub(super) fn ended(ran: &Output) -> String {
     format!("the program ends: {}\n{}", ran.status, first.join("\n"))
 }
 
-/// Compiles a program below `folder`, which is removed again, and runs it on this input: what it wrote, or why it does not
-/// compile.
+/// Compiles a program below `folder`, which is removed again, and runs it on this input: what it wrote, or why it does
+/// not compile.
 ///
 /// # Errors
 /// If there is no compiler or no room.

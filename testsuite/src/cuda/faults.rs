@@ -133,7 +133,8 @@ fn victims() -> Vec<Case> {
 /// What a check finds in the text of kernels.
 pub(super) type Look<'a> = &'a dyn Fn(&str) -> Result<Vec<Finding>, String>;
 
-/// Plants each of these faults that a check can find into the text of kernels. Says how many these are, and which are not found.
+/// Plants each of these faults that a check can find into the text of kernels. Says how many these are, and which are
+/// not found.
 pub(super) fn plant(
     faults: &[Fault],
     kernels: &str,

@@ -1,5 +1,5 @@
-//! What a kernel is tried on: operands in every layout that its loops tell apart, and what the CPU makes of them. Owns the
-//! layouts; runs no kernel.
+//! What a kernel is tried on: operands in every layout that its loops tell apart, and what the CPU makes of them. Owns
+//! the layouts; runs no kernel.
 
 use super::{Case, Checked, Subject};
 use crate::c_text::{numbers, rows, within};

@@ -1,5 +1,6 @@
-//! The kernels of the formulas on CUDA, checked on a machine without a GPU. Owns the list of what there is to check: every
-//! formula of the table at every dtype of its domain, and chains of some; a new formula is in it by being in the table.
+//! The kernels of the formulas on CUDA, checked on a machine without a GPU. Owns the list of what there is to check:
+//! every formula of the table at every dtype of its domain, and chains of some; a new formula is in it by being in the
+//! table.
 
 pub mod compiles;
 pub mod computes;

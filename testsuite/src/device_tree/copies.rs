@@ -93,7 +93,8 @@ pub fn copies_convert_every_dtype<S: Subject>() -> Verdict {
     Ok(())
 }
 
-/// A target that overlaps itself or part of its source is refused, and stays as it was; a copy within a storage is none.
+/// A target that overlaps itself or part of its source is refused, and stays as it was; a copy within a storage is
+/// none.
 pub fn overlapping_copies_are_errors<S: Subject>() -> Verdict {
     let base = ramp::<S::Device>(0, DType::F32, &[12])?;
     let before = values(base.as_any())?;

@@ -22,7 +22,8 @@ pub fn contents_arrive<S: Subject>() -> Verdict {
                 same(&there.version(), &0, "first contents are no write, so the version")?;
                 let here = Tensor::<Cpu>::from_slice(&data, &[37])?;
                 same(&there.storage_to_vec()?, &here.storage_to_vec()?, &format!("bytes of {what}"))?;
-                same(&Tensor::<Cpu>::from_any(there.as_any(), 0)?.to_vec::<T>()?, &data, &format!("{what} on the CPU"))?;
+                same(&Tensor::<Cpu>::from_any(there.as_any(), 0)?.to_vec::<T>()?, &data,
+                    &format!("{what} on the CPU"))?;
                 let again = On::<S>::from_any(here.as_any(), index)?;
                 same(&again.to_vec::<T>()?, &data, &format!("{what} from the CPU"))?;
                 let last = there.view_as(geometry(dtype, &[], &[], 36)?)?;

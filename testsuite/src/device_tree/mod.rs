@@ -1,5 +1,5 @@
-//! Tests that any device has to pass, in this tree or outside of it: memory, copies, the operators it has, errors, registration. Owns
-//! what is asked; what a device is and can, its [`Subject`] says.
+//! Tests that any device has to pass, in this tree or outside of it: memory, copies, the operators it has, errors,
+//! registration. Owns what is asked; what a device is and can, its [`Subject`] says.
 //!
 //! ```ignore
 //! struct Arenas;
@@ -10,8 +10,8 @@
 //! monomorph_testsuite::device_tests! { Arenas }
 //! ```
 //!
-//! expands to one `#[test]` per check. They take turns within a process, because they count memory; whatever else uses the device
-//! belongs into another test binary.
+//! expands to one `#[test]` per check. They take turns within a process, because they count memory; whatever else uses
+//! the device belongs into another test binary.
 //!
 //! | file | asks |
 //! | --- | --- |
@@ -159,7 +159,10 @@ macro_rules! __device_tests {
 #[macro_export]
 macro_rules! __device_list {
     ($subject:ident; $($check:ident)*) => {
-        vec![$((stringify!($check), $crate::device_tree::checks::$check::<$subject> as fn() -> $crate::device_tree::Verdict)),*]
+        vec![$((
+            stringify!($check),
+            $crate::device_tree::checks::$check::<$subject> as fn() -> $crate::device_tree::Verdict,
+        )),*]
     };
 }
 

@@ -1,4 +1,5 @@
-//! Checks of calls by name that go from one device to another: between devices of the kind, and between them and the CPU.
+//! Checks of calls by name that go from one device to another: between devices of the kind, and between them and the
+//! CPU.
 
 use super::{Registered, Subject, Verdict, device, ensure, geometry, ramp, refused, result, same, values};
 use monomorph::{AnyTensor, Cpu, DType, DeviceId, ErrorKind, IValue, MemoryFormat, Meta, Stack, Tensor};

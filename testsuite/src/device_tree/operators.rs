@@ -1,5 +1,5 @@
-//! Checks of the operators that a device has: they give what PyTorch was recorded to give, boxed and unboxed, and leave it where it
-//! belongs.
+//! Checks of the operators that a device has: they give what PyTorch was recorded to give, boxed and unboxed, and leave
+//! it where it belongs.
 
 use super::{Failure, Registered, Subject, Verdict, device, ensure, ramp, result, same, values};
 use crate::conformance::library::OnDevice;
@@ -17,7 +17,8 @@ fn refuses<S: Subject>(error: &Error) -> bool {
     }
 }
 
-/// Every recorded PyTorch call that the device can run gives what was recorded: values, dtypes, strides, aliasing, errors.
+/// Every recorded PyTorch call that the device can run gives what was recorded: values, dtypes, strides, aliasing,
+/// errors.
 pub fn recorded_calls_agree<S: Subject>() -> Verdict {
     let registered = Registered::new::<S>()?;
     let failed = |error: conformance::CaseError| Failure(error.to_string());

@@ -3,9 +3,9 @@
 //! `testsuite/hostile`.
 //!
 //! ```text
-//!  driver ── one process per chunk of calls, with limits ──► chunk ── seed and number ──► arguments ──► operator ──► checks
-//!     ▲                                                        │
-//!     └──── counts, slowest calls, failures ───────────────────┘   died or hung: the chunk again, each call written down first
+//!  driver ── one process per chunk of calls, with limits ─► chunk ── seed and number ─► arguments ─► operator, checks
+//!     ▲                                                       │
+//!     └──── counts, slowest calls, failures ──────────────────┘   died or hung: again, each call written down first
 //! ```
 //!
 //! Call `k` of a seed depends on nothing but `k` and the seed, so any call can be made again by itself:

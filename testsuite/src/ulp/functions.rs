@@ -1,5 +1,5 @@
-//! More elementary functions in twice the precision of float64, from those of `pair.rs`: series where something would cancel,
-//! half angles, one step of Newton's. Refuses speed and special values.
+//! More elementary functions in twice the precision of float64, from those of `pair.rs`: series where something would
+//! cancel, half angles, one step of Newton's. Refuses speed and special values.
 
 use super::Pair;
 

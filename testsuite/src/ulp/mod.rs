@@ -1,6 +1,6 @@
-//! How far elementary functions are from the exact value, in units of the last place: every float32, or points of each stratum
-//! of float32 and float64, at every instruction-set level of the host. Owns the arguments and the error; the exact value is
-//! that of `pair.rs` (float64), or of float64 arithmetic (float32).
+//! How far elementary functions are from the exact value, in units of the last place: every float32, or points of each
+//! stratum of float32 and float64, at every instruction-set level of the host. Owns the arguments and the error; the
+//! exact value is that of `pair.rs` (float64), or of float64 arithmetic (float32).
 
 mod functions;
 mod pair;
@@ -242,7 +242,9 @@ struct Run<'a, T> {
 macro_rules! run {
     ($($float:ident)*) => {$(
         run! { @loops $float Exp exp, Log log, Tanh tanh, Sigmoid sigmoid, Erf erf, Sqrt sqrt, Rsqrt rsqrt, Gelu gelu,
-            Exp2 exp2, Expm1 expm1, Log2 log2, Log10 log10, Log1p log1p, Sin sin, Cos cos, Tan tan, Asin asin, Acos acos, Atan atan, Sinh sinh, Cosh cosh, Asinh asinh, Acosh acosh, Atanh atanh, Erfc erfc, Erfinv erfinv }
+            Exp2 exp2, Expm1 expm1, Log2 log2, Log10 log10, Log1p log1p, Sin sin, Cos cos, Tan tan, Asin asin,
+            Acos acos, Atan atan, Sinh sinh, Cosh cosh, Asinh asinh, Acosh acosh, Atanh atanh, Erfc erfc,
+            Erfinv erfinv }
     )*};
     (@loops $float:ident $($name:ident $method:ident),*) => {
         impl<I: Isa> Kernel<I> for Run<'_, $float> {

@@ -1,5 +1,6 @@
-//! Elementary functions in twice the precision of float64, one number at a time: the reference that kernels are measured
-//! with. Owns values good to about 2⁻⁹⁵; refuses speed and special values. Verified against numbers of 200 bits.
+//! Elementary functions in twice the precision of float64, one number at a time: the reference that kernels are
+//! measured with. Owns values good to about 2⁻⁹⁵; refuses speed and special values. Verified against numbers of 200
+//! bits.
 
 /// A number as the sum of a head and a tail (T. J. Dekker, *A floating-point technique for extending the available
 /// precision*, 1971).

@@ -1,5 +1,5 @@
-//! Calls of the library on the device: copies from device to device, fused operators, printing; and streams and compilers that are
-//! none for the call.
+//! Calls of the library on the device: copies from device to device, fused operators, printing; and streams and
+//! compilers that are none for the call.
 
 use crate::{Outcome, scenario};
 use monomorph::ops::arithmetic::{AddFn, MulFn, NegFn};

@@ -1,5 +1,5 @@
-//! Faults planted between the device and the driver, each of which the stand-in or the scenario has to find: a check that finds none
-//! of them proves nothing.
+//! Faults planted between the device and the driver, each of which the stand-in or the scenario has to find: a check
+//! that finds none of them proves nothing.
 
 use crate::tests::{calls, failing};
 use crate::{Outcome, reductions, release_all, scenario};

@@ -1,4 +1,5 @@
-//! Several processes that compile into one folder at once. Owns what a process does that is started for it: this program again.
+//! Several processes that compile into one folder at once. Owns what a process does that is started for it: this
+//! program again.
 
 use crate::Outcome;
 use monomorph::{Tensor, add};

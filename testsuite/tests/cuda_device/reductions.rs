@@ -1,5 +1,5 @@
-//! Reductions on the device against those of the CPU: every layout of operands, dims, forms, and errors. What kernels are tried on
-//! by themselves is in the test suite's `cuda::folds`.
+//! Reductions on the device against those of the CPU: every layout of operands, dims, forms, and errors. What kernels
+//! are tried on by themselves is in the test suite's `cuda::folds`.
 
 use crate::Outcome;
 use monomorph::core::with_element;

@@ -1,5 +1,5 @@
-//! Scenarios that use most of the device: transfers in pieces; two streams, copies that convert, operands of other dtypes and
-//! numbers, a prepared call, division that may have no result.
+//! Scenarios that use most of the device: transfers in pieces; two streams, copies that convert, operands of other
+//! dtypes and numbers, a prepared call, division that may have no result.
 
 use monomorph::{
     Cpu, DType, ErrorKind, Geometry, Result, Tensor, add, add_, div_mode, fill_, floor_divide, mul, prepared,
@@ -22,8 +22,8 @@ pub(crate) fn transfer() -> Result<()> {
     Ok(())
 }
 
-/// A tensor that goes from one device to the other and back, on streams of both, and is written and freed behind the copies; and one
-/// that is resampled.
+/// A tensor that goes from one device to the other and back, on streams of both, and is written and freed behind the
+/// copies; and one that is resampled.
 pub(crate) fn across() -> Result<()> {
     let (here, there) = (Stream::new(0)?, Stream::new(1)?);
     let ramp: Vec<f32> = (0..120).map(|i| i as f32).collect();

@@ -1,5 +1,5 @@
-//! What is asked of CUDA beyond the tests of every device: errors of the driver at every call, broken contexts, short memory, streams
-//! of threads.
+//! What is asked of CUDA beyond the tests of every device: errors of the driver at every call, broken contexts, short
+//! memory, streams of threads.
 
 use crate::{Outcome, calls, processes, reductions, release_all, scenario, settled};
 use monomorph::core::DeviceKind;

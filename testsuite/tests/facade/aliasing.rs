@@ -1,5 +1,5 @@
-//! Outputs that share memory with an operand: the same elements are computed in place, part of them is an error, and neither
-//! depends on the layout or on how many elements there are.
+//! Outputs that share memory with an operand: the same elements are computed in place, part of them is an error, and
+//! neither depends on the layout or on how many elements there are.
 
 use monomorph::core::ErrorKind;
 use monomorph::core::structured::Operand;

@@ -1,6 +1,6 @@
-//! Every formula of the table as C text: each dtype of its domain is written down by `Sym`, compiled with the system's C
-//! compiler, run on values of every kind, and compared with what the operator gives on the CPU. Bits must be equal, except
-//! where the C library has an exponential, a logarithm or another function of its own.
+//! Every formula of the table as C text: each dtype of its domain is written down by `Sym`, compiled with the system's
+//! C compiler, run on values of every kind, and compared with what the operator gives on the CPU. Bits must be equal,
+//! except where the C library has an exponential, a logarithm or another function of its own.
 
 use monomorph::ops::algebra::sym::{self, Function};
 use monomorph::ops::record::Within;
@@ -8,6 +8,7 @@ use monomorph::{Cpu, DType, Geometry, Scalar, Tensor};
 use monomorph_testsuite::c_text::{column, numbers, part_distance, rows, within};
 use monomorph_testsuite::formulas::{Formula, formulas};
 use monomorph_testsuite::layout::values;
+use monomorph_testsuite::missing::skip;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::Path;
@@ -95,8 +96,7 @@ fn compiler() -> Option<&'static str> {
 #[test]
 fn c_text_of_every_formula_equals_its_operator() {
     let Some(compiler) = compiler() else {
-        println!("skipped: this machine has no C compiler (cc, gcc or clang)");
-        return;
+        return skip("this machine has no C compiler (cc, gcc or clang)");
     };
     let formulas = formulas();
     let cases: Vec<Case> = formulas.iter().flat_map(|f| f.domain().map(move |dtype| case(f, dtype))).collect();

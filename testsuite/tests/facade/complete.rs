@@ -1,5 +1,6 @@
-//! Views and factories are complete: of PyTorch's list, every overload that gives a view, copies or scatters one, changes a tensor's
-//! sizes or storage, or makes a tensor from options is in the table, or its operator is left out here by name, with the reason.
+//! Views and factories are complete: of PyTorch's list, every overload that gives a view, copies or scatters one,
+//! changes a tensor's sizes or storage, or makes a tensor from options is in the table, or its operator is left out
+//! here by name, with the reason.
 
 use monomorph::core::schema::{Alias, Schema};
 use monomorph::dispatcher;

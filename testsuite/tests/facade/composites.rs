@@ -1,5 +1,5 @@
-//! Composed operators: each does nothing but call operators, on whatever device; one that does more is found out; and what they give
-//! where a device has a kernel of its own is what that kernel gives.
+//! Composed operators: each does nothing but call operators, on whatever device; one that does more is found out; and
+//! what they give where a device has a kernel of its own is what that kernel gives.
 
 use monomorph::core::dispatch::compliance::{Breach, Compliance};
 use monomorph::core::dispatch::{
@@ -70,12 +70,15 @@ fn described(stack: &Stack) -> (Vec<String>, Vec<f64>) {
     let tensors = || stack.iter().flat_map(IValue::tensors).map(|t| t.downcast_ref::<Cpu>().expect("on the CPU"));
     let geometries = tensors().map(|t| format!("{} {:?} {:?}", t.dtype(), t.sizes(), t.strides())).collect();
     let values = tensors().flat_map(|t| {
-        with_element!(t.dtype(), E => t.to_vec::<E>().unwrap().iter().map(|v| v.to_scalar().to_f64()).collect::<Vec<_>>())
+        with_element!(t.dtype(), E => {
+            t.to_vec::<E>().unwrap().iter().map(|v| v.to_scalar().to_f64()).collect::<Vec<_>>()
+        })
     });
     (geometries, values.collect())
 }
 
-/// Where the CPU has a kernel and the row a composition, they agree, in every form: dtypes, sizes and strides, and values but for rounding.
+/// Where the CPU has a kernel and the row a composition, they agree, in every form: dtypes, sizes and strides, and
+/// values but for rounding.
 #[test]
 fn a_composition_gives_what_the_kernel_gives() {
     let (dispatcher, _table) = dispatcher();

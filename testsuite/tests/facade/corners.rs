@@ -1,4 +1,5 @@
-//! Calls at the edge of the rules, answered as PyTorch answers them: what one operator allocates, converts or refuses unlike its family.
+//! Calls at the edge of the rules, answered as PyTorch answers them: what one operator allocates, converts or refuses
+//! unlike its family.
 
 use monomorph::core::ErrorKind;
 use monomorph::{Cpu, DType, Geometry, Scalar, Tensor, bf16, f16, ops};

@@ -1,5 +1,5 @@
-//! The derivative of every formula of the table that has one, through dual numbers, against central differences in float64;
-//! and the operator that comes of it, in its forms.
+//! The derivative of every formula of the table that has one, through dual numbers, against central differences in
+//! float64; and the operator that comes of it, in its forms.
 
 use monomorph::algebra::{Dual, Value};
 use monomorph::core::structured::{Executes, Functional, Out, call};
@@ -49,8 +49,8 @@ where
     [result.value.get(), result.slope.get()]
 }
 
-/// A formula of the table, asked whether it has a derivative: the first trait answers where its bounds hold, else the second,
-/// which takes one more reference.
+/// A formula of the table, asked whether it has a derivative: the first trait answers where its bounds hold, else the
+/// second, which takes one more reference.
 struct Probe<F>(PhantomData<F>);
 
 trait Differentiable {

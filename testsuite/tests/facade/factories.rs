@@ -1,4 +1,5 @@
-//! Factories against what they are said to make: values, strides, dtypes; and the copies that make one tensor of another.
+//! Factories against what they are said to make: values, strides, dtypes; and the copies that make one tensor of
+//! another.
 
 use monomorph::core::DeviceId;
 use monomorph::{Cpu, DType, MemoryFormat, Meta, Scalar, Tensor};

@@ -1,5 +1,5 @@
-//! Chains of pointwise operators against the same operators one after another: the same bits, strides, dtypes and errors,
-//! whatever the operands.
+//! Chains of pointwise operators against the same operators one after another: the same bits, strides, dtypes and
+//! errors, whatever the operands.
 
 use monomorph::ops::Op;
 use monomorph::ops::arithmetic::{AddFn, DivFn, MulFn, NegFn};

@@ -1,5 +1,5 @@
-//! Operators of the table through handles of the dispatcher: unboxed calls equal typed ones, in every form and for every kind of
-//! parameter, on the CPU and on meta tensors.
+//! Operators of the table through handles of the dispatcher: unboxed calls equal typed ones, in every form and for
+//! every kind of parameter, on the CPU and on meta tensors.
 
 use monomorph::core::dispatch::{DispatchKey, KernelFunction};
 use monomorph::{

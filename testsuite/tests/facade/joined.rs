@@ -1,5 +1,5 @@
-//! Typed forms of composed operators give what the operators give by name: values, dtypes, strides, storages, errors; and call no
-//! dispatcher.
+//! Typed forms of composed operators give what the operators give by name: values, dtypes, strides, storages, errors;
+//! and call no dispatcher.
 
 use monomorph::core::with_element;
 use monomorph::*;

@@ -1,10 +1,11 @@
-//! Meta equals real for every recorded call: replayed with meta tensors of the same geometry it has the same sizes, strides,
-//! offsets and dtypes, or is an error as well.
+//! Meta equals real for every recorded call: replayed with meta tensors of the same geometry it has the same sizes,
+//! strides, offsets and dtypes, or is an error as well.
 
 use monomorph::core::ErrorKind;
 use monomorph::{DType, IValue, Stack, dispatcher};
 use monomorph_testsuite::conformance::library::{arguments, meta_arguments, overloads};
 use monomorph_testsuite::conformance::{Call, CaseFile, Selection, bases, golden_cases, recorded_cases};
+use monomorph_testsuite::missing::skip;
 use std::path::Path;
 
 /// Operators whose result depends on the data, so that a meta call of them is an error.
@@ -60,13 +61,13 @@ fn replay(dir: &Path) -> usize {
 
 #[test]
 fn meta_equals_real_on_the_golden_cases() {
-    assert!(replay(&golden_cases()) > 300);
+    assert_eq!(replay(&golden_cases()), 1220);
 }
 
 #[test]
 fn meta_equals_real_on_the_full_recording() {
     match recorded_cases() {
-        Some(dir) => assert!(replay(&dir) > 1000),
-        None => println!("skipped: the full recording is not beside the workspace"),
+        Some(dir) => assert_eq!(replay(&dir), 11_544),
+        None => skip("the full recording is not beside the workspace"),
     }
 }

@@ -1,5 +1,5 @@
-//! Every formula × dtypes × layouts × forms against the naive twin: all forms give the same answer and the same error, and
-//! shapes alone give the same shapes.
+//! Every formula × dtypes × layouts × forms against the naive twin: all forms give the same answer and the same error,
+//! and shapes alone give the same shapes.
 
 use monomorph::core::structured::Operand;
 use monomorph::core::{ErrorKind, Meta};

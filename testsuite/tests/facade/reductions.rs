@@ -1,5 +1,5 @@
-//! Reductions by name against loops over indices: values, sizes and dtypes over dtypes × layouts × dimensions, the out= form
-//! and the form without data besides.
+//! Reductions by name against loops over indices: values, sizes and dtypes over dtypes × layouts × dimensions, the out=
+//! form and the form without data besides.
 
 use monomorph::core::Kind;
 use monomorph::{AnyTensor, Cpu, DType, IValue, Meta, Result, Scalar, Tensor, call};

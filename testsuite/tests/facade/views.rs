@@ -1,5 +1,5 @@
-//! Views against a naive model that knows no strides: a list of storage offsets, one for each index in row-major order. And
-//! the operators that may be views: reshape, contiguous, to.
+//! Views against a naive model that knows no strides: a list of storage offsets, one for each index in row-major order.
+//! And the operators that may be views: reshape, contiguous, to.
 
 use monomorph::{AnyTensor, Cpu, DType, IValue, Meta, Tensor, call};
 use monomorph::{

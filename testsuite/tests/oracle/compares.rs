@@ -139,7 +139,8 @@ fn lists_and_plain_results() {
         tensor["{\"tensor\":".len()..tensor.len() - 1].to_owned()
     };
     let outputs = format!(
-        r#""outputs":[{{"tensors":[{},{}]}},{{"int":3}},{{"float":"1000.0"}},{{"complex":["1.0","nan"]}},{{"list":[{{"bool":true}}]}}]"#,
+        r#""outputs":[{{"tensors":[{},{}]}},{{"int":3}},{{"float":"1000.0"}},{{"complex":["1.0","nan"]}},
+            {{"list":[{{"bool":true}}]}}]"#,
         inner(0),
         inner(1)
     );
@@ -166,9 +167,11 @@ fn lists_and_plain_results() {
 fn new_memory_must_be_new() {
     let file = functional();
     let found = after_spoiling(&file, |outputs, _| tensor(&mut outputs[0]).storage = StorageId(0));
-    assert!(
-        matches!(&found[..], [Mismatch::Element { .. }, Mismatch::Alias { got: Some((arg, AliasKind::View)), want: None, .. }] if arg == "self")
-    );
+    assert!(matches!(
+        &found[..],
+        [Mismatch::Element { .. }, Mismatch::Alias { got: Some((arg, AliasKind::View)), want: None, .. }]
+            if arg == "self"
+    ));
 }
 
 #[test]

@@ -91,7 +91,8 @@ pub(crate) fn storage_file(entries: &[(&str, &[f32])]) -> Vec<u8> {
 /// A float32 tensor in JSON.
 pub(crate) fn f32_tensor(storage: &str, sizes: &[usize], strides: &[isize], offset: usize, more: &str) -> String {
     format!(
-        r#"{{"tensor":{{"storage":"{storage}","dtype":"float32","sizes":{sizes:?},"strides":{strides:?},"offset":{offset}{more}}}}}"#
+        r#"{{"tensor":{{"storage":"{storage}","dtype":"float32",
+            "sizes":{sizes:?},"strides":{strides:?},"offset":{offset}{more}}}}}"#
     )
 }
 
@@ -100,7 +101,8 @@ pub(crate) fn case_file(schema: &str, args: &str, kwargs: &str, rest: &str) -> S
     let op = schema.split('(').next().unwrap_or_default();
     format!(
         r#"{{"format":1,"base":"t","schemas":{{"{op}":"{schema}"}},"cases":[
-{{"id":"{op}#0","op":"aten::{op}","args":[{args}],"kwargs":{{{kwargs}}},{rest},"rtol":0.001,"atol":0.0,"tags":["core"],"origin":"manual"}}
+{{"id":"{op}#0","op":"aten::{op}","args":[{args}],"kwargs":{{{kwargs}}},{rest},
+            "rtol":0.001,"atol":0.0,"tags":["core"],"origin":"manual"}}
 ]}}
 "#
     )

@@ -46,7 +46,8 @@ impl Directory {
         let schemas: Vec<_> = overloads.iter().map(|o| format!(r#""t.{o}":"t.{o}() -> ()""#)).collect();
         let case = |o: &&str| {
             format!(
-                r#"{{"id":"t.{o}#0","op":"aten::t.{o}","args":[],"kwargs":{{}},"outputs":[],"rtol":0,"atol":0,"tags":["{o}"],"origin":"manual"}}"#
+                r#"{{"id":"t.{o}#0","op":"aten::t.{o}","args":[],"kwargs":{{}},"outputs":[],
+            "rtol":0,"atol":0,"tags":["{o}"],"origin":"manual"}}"#
             )
         };
         let cases: Vec<_> = overloads.iter().map(case).collect();

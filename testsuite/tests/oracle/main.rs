@@ -6,3 +6,4 @@ mod isolates;
 mod reads;
 mod recorded;
 mod rules;
+mod skips;

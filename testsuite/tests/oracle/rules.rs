@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use monomorph_testsuite::conformance::workspace_root;
-use monomorph_testsuite::tidy::{MAX_LINES, Rule, Violation, check, check_decision, check_manifest, check_source};
+use monomorph_testsuite::tidy::{
+    MAX_COLUMNS, MAX_LINES, Rule, Violation, check, check_decision, check_manifest, check_source,
+};
 
 #[test]
 fn the_workspace_is_tidy() {
@@ -38,6 +40,17 @@ fn length_counts_no_tests() {
     assert_eq!(source("core/src/a.rs", &lines(MAX_LINES + 1)), [Rule::Length]);
     assert_eq!(source("core/src/a.rs", &(lines(MAX_LINES) + "#[cfg(test)]\nmod tests {}\n")), []);
     assert_eq!(source("core/tests/a.rs", &lines(MAX_LINES + 1)), []);
+}
+
+#[test]
+fn width_counts_characters() {
+    let comment = |columns: usize| format!("//! A.\n// {}\n", "é".repeat(columns - 3));
+    assert_eq!(source("core/src/a.rs", &comment(MAX_COLUMNS)), []);
+    assert_eq!(source("core/src/a.rs", &comment(MAX_COLUMNS + 1)), [Rule::Width]);
+    let within = |name: &str| format!("//! A.\nmacro_rules! {name} {{\n{}\n}}\n", " ".repeat(MAX_COLUMNS + 1));
+    assert_eq!(source("ops/src/a.rs", &within("__a_rows")), []);
+    assert_eq!(source("ops/src/a.rs", &within("a")), [Rule::Width]);
+    assert_eq!(source("ops/src/a.rs", &(within("__a_rows") + &within("a"))), [Rule::Width]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! `cargo xtask bench --device cuda`: this library and PyTorch on the same GPU, cell by cell, and what of the copy's bandwidth ours
-//! reaches in the same run. Owns the cells and their bars.
+//! `cargo xtask bench --device cuda`: this library and PyTorch on the same GPU, cell by cell, and what of the copy's
+//! bandwidth ours reaches in the same run. Owns the cells and their bars.
 
 use super::cells::{Cell, Group};
 use super::engine::Engine;

@@ -1,5 +1,5 @@
-//! An engine: a child process that holds one library and answers requests for timings. Owns the conversation; what an engine
-//! can time is its own affair.
+//! An engine: a child process that holds one library and answers requests for timings. Owns the conversation; what an
+//! engine can time is its own affair.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

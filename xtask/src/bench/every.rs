@@ -1,5 +1,5 @@
-//! The group `every`: each pointwise operator of the table by name, on both sides, over dtypes and layouts. Owns which overloads,
-//! and what stands for each of their arguments; an engine takes the arguments as they are written here.
+//! The group `every`: each pointwise operator of the table by name, on both sides, over dtypes and layouts. Owns which
+//! overloads, and what stands for each of their arguments; an engine takes the arguments as they are written here.
 //!
 //! ```text
 //! t p u a b        an operand of the cell's dtype around zero, above zero, between 0 and 1, above 1; of dtype bool
@@ -67,7 +67,8 @@ fn is_pointwise(schema: &Schema) -> bool {
     tensors > 0 && !schema.is_inplace() && schema.returns().len() == 1 && schema.args().all(plain)
 }
 
-/// The arguments of a call with operands of this dtype; `None` if there is no such call, or it is not of one element each.
+/// The arguments of a call with operands of this dtype; `None` if there is no such call, or it is not of one element
+/// each.
 fn form(handle: &OperatorHandle, dtype: DType) -> Option<String> {
     let schema = handle.schema().ok()?;
     let given = schema.args().filter(|arg| !arg.is_mutable());

@@ -1,5 +1,5 @@
-//! Recorded runs, one JSON object a line, and the comparison of a run with the last recorded one. Owns the judgement of what
-//! has become slower.
+//! Recorded runs, one JSON object a line, and the comparison of a run with the last recorded one. Owns the judgement of
+//! what has become slower.
 
 use super::run::{Header, Run};
 use monomorph_testsuite::conformance::workspace_root;
@@ -69,8 +69,8 @@ pub(crate) fn falls(now: f64, stored: f64) -> bool {
     now < stored * (1.0 - SLACK)
 }
 
-/// The ratio of a cell that may have become slower: `now`, or the first of the new timings that has not fallen, or the best of
-/// all that have. An engine that fails is an error.
+/// The ratio of a cell that may have become slower: `now`, or the first of the new timings that has not fallen, or the
+/// best of all that have. An engine that fails is an error.
 pub(crate) fn confirm(
     now: f64,
     stored: f64,

@@ -1,8 +1,8 @@
 //! Times one cell on two engines in turn. Owns how long, how often and what is taken from it.
 //!
-//! Rounds alternate between the sides, so that a drift of the machine (frequency, neighbours) meets both; the median over the
-//! rounds drops what met only one. A round of a short call is many calls behind a few untimed ones, because the other side has
-//! just used the caches.
+//! Rounds alternate between the sides, so that a drift of the machine (frequency, neighbours) meets both; the median
+//! over the rounds drops what met only one. A round of a short call is many calls behind a few untimed ones, because
+//! the other side has just used the caches.
 
 use super::cells::{Cell, Group};
 use super::engine::{Digest, Engine};
@@ -111,8 +111,8 @@ fn median(mut times: Vec<f64>) -> f64 {
     if times.len() % 2 == 1 { times[middle] } else { (times[middle - 1] + times[middle]) / 2.0 }
 }
 
-/// How far two answers of a call may be apart, relative to the magnitudes in a piece. Where every step is rounded as IEEE 754
-/// says, not at all.
+/// How far two answers of a call may be apart, relative to the magnitudes in a piece. Where every step is rounded as
+/// IEEE 754 says, not at all.
 fn tolerance(cell: &Cell) -> f64 {
     match (&*cell.op, cell.dtype) {
         // That it is the same call is to be seen; how exact each side is, is seen elsewhere.

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: this library and another one, timed in turn in two processes. Owns the order of the steps; the cells,
-//! the engines, the timing, the record and the table are in the modules.
+//! `cargo xtask bench`: this library and another one, timed in turn in two processes. Owns the order of the steps; the
+//! cells, the engines, the timing, the record and the table are in the modules.
 
 mod cells;
 mod cuda;
@@ -224,7 +224,8 @@ impl Engines<'_> {
             theirs.arg(threads.to_string());
             if let Some(isa) = &self.options.isa {
                 ours.env("MONOMORPH_ISA", isa);
-                // PyTorch's own loops follow the first, the library that it takes exp, log and tanh from only the second.
+                // PyTorch's own loops follow the first, the library that it takes exp, log and tanh from only the
+                // second.
                 theirs.env("ATEN_CPU_CAPABILITY", isa).env("MKL_ENABLE_INSTRUCTIONS", isa.to_uppercase());
             }
             self.running.insert(threads, [Engine::start(ours)?, Engine::start(theirs)?]);

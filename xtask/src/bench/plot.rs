@@ -1,4 +1,5 @@
-//! The history as a picture: one small chart per figure, the ratio over the recorded runs, and the bar. Owns the drawing.
+//! The history as a picture: one small chart per figure, the ratio over the recorded runs, and the bar. Owns the
+//! drawing.
 
 use super::cells::{Cell, Group, all};
 use super::run::{Run, key};

@@ -173,7 +173,8 @@ mod tests {
         assert!(row("gelu").ends_with("1.50     -"), "no bar at AVX2: {text}");
         assert!(row("tanh").ends_with("not in the table"), "{text}");
         assert!(row("erf").ends_with("DIFFER"), "{text}");
-        let summary = "figures: 1 met, 1 within 10 % of the bar, 1 missed, 1 without a bar, 1 absent, 1 with other answers; \
+        let summary = "figures: 1 met, 1 within 10 % of the bar, 1 missed, 1 without a bar, 1 absent, 1 with other \
+                       answers; \
             worst 1.00 at figures/add/float64/contiguous/64Ki/out";
         assert_eq!(row("figures:"), summary);
     }

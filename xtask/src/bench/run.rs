@@ -1,5 +1,5 @@
-//! A run: where, when and on what its cells were timed, and their outcomes; as JSON, so that a run can go on where it ended
-//! and be compared with later ones. Owns the format; one run is one line of the history.
+//! A run: where, when and on what its cells were timed, and their outcomes; as JSON, so that a run can go on where it
+//! ended and be compared with later ones. Owns the format; one run is one line of the history.
 
 use super::cells::{Cell, Group};
 use super::measure::{Outcome, Timing};
@@ -179,7 +179,8 @@ pub(crate) fn today() -> String {
     civil((seconds / 86_400) as i64)
 }
 
-/// The date of a day counted from 1970-01-01: years of the era of 400 that begin in March, so that the leap day comes last.
+/// The date of a day counted from 1970-01-01: years of the era of 400 that begin in March, so that the leap day comes
+/// last.
 fn civil(day: i64) -> String {
     let day = day + 719_468;
     let (era, day_of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));

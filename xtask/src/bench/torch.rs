@@ -1,5 +1,5 @@
-//! The engine of an installed PyTorch: finds it through a Python interpreter and builds `benches/torch/engine.cpp` against it,
-//! once per version and source. Nothing else of the workspace needs PyTorch or a C++ compiler.
+//! The engine of an installed PyTorch: finds it through a Python interpreter and builds `benches/torch/engine.cpp`
+//! against it, once per version and source. Nothing else of the workspace needs PyTorch or a C++ compiler.
 
 use monomorph_testsuite::conformance::workspace_root;
 use std::collections::hash_map::DefaultHasher;

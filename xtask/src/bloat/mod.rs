@@ -1,5 +1,5 @@
-//! `cargo xtask bloat`: bytes and functions of each operator, form and crate, and how long builds take. Owns the builds and the
-//! tables; what a function belongs to is in [`symbols`].
+//! `cargo xtask bloat`: bytes and functions of each operator, form and crate, and how long builds take. Owns the builds
+//! and the tables; what a function belongs to is in [`symbols`].
 
 pub(crate) mod symbols;
 
@@ -63,8 +63,8 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(timings.is_none_or(|timings| timings.rebuild < REBUILD_BAR))
 }
 
-/// Builds the program that links every operator, with names that keep type arguments; in a directory of its own, because that
-/// flag would rebuild everything else.
+/// Builds the program that links every operator, with names that keep type arguments; in a directory of its own,
+/// because that flag would rebuild everything else.
 fn program() -> Result<PathBuf, String> {
     let target = workspace_root().join("target/bloat");
     let mut command = cargo(&["build", "--quiet", "--release", "-p", "monomorph-benches", "--bin", "everything"]);
@@ -182,7 +182,8 @@ struct Timings {
 }
 
 impl Timings {
-    /// Builds a copy of the library, and again behind a change of one formula: a file with a new date alone is compiled faster.
+    /// Builds a copy of the library, and again behind a change of one formula: a file with a new date alone is compiled
+    /// faster.
     fn take() -> Result<Timings, String> {
         let at = workspace_root().join("target/bloat-timings");
         if at.exists() {

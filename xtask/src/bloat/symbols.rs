@@ -1,5 +1,5 @@
-//! What the machine code of a program belongs to: reads its symbol table and tells operator, part and crate from the demangled
-//! names. Owns the attribution; knows names, not code.
+//! What the machine code of a program belongs to: reads its symbol table and tells operator, part and crate from the
+//! demangled names. Owns the attribution; knows names, not code.
 //!
 //! Names must be mangled by the v0 scheme, which keeps type arguments: `sink::call::<Pointwise<AddFn>, Cpu, Out<..>>`.
 
@@ -89,8 +89,8 @@ impl Symbol {
         if name[end..].starts_with("::") { &name[..end] } else { "other" }
     }
 
-    /// The formula, fold or template that the code is for, such as `arithmetic::AddFn`: by the custom of the house, formulas and
-    /// folds are named so. Of a fused operator, the first.
+    /// The formula, fold or template that the code is for, such as `arithmetic::AddFn`: by the custom of the house,
+    /// formulas and folds are named so. Of a fused operator, the first.
     pub(crate) fn op(&self) -> Option<&str> {
         const OPS: &str = "monomorph_ops::";
         let paths = self.name.match_indices(OPS).map(|(at, _)| &self.name[at + OPS.len()..]);
@@ -144,25 +144,34 @@ mod tests {
 
     #[test]
     fn names_tell_operator_part_and_crate() {
-        let op = "monomorph_ops::pointwise::op::Pointwise<monomorph_ops::arithmetic::AddFn, monomorph_ops::pointwise::op::Prebuilt>";
+        let op = "monomorph_ops::pointwise::op::Pointwise<monomorph_ops::arithmetic::AddFn, \
+            monomorph_ops::pointwise::op::Prebuilt>";
         let call = format!("monomorph_core::structured::sink::call::<{op}, ");
         let cases = [
             (
-                "<monomorph_ops::exponential::ExpFn as monomorph_cpu::isa::FrameOfAvx512>::frame_avx512::<monomorph_cpu::pointwise::dense_loop::DenseLoop<monomorph_ops::exponential::ExpFn, f64>>"
+                "<monomorph_ops::exponential::ExpFn as monomorph_cpu::isa::FrameOfAvx512>::frame_avx512::<\
+                    monomorph_cpu::pointwise::dense_loop::DenseLoop<monomorph_ops::exponential::ExpFn, f64>>"
                     .to_owned(),
                 ("monomorph_cpu", Some("exponential::ExpFn"), Part::Avx512),
             ),
             (
-                "monomorph_cpu::reduce::body::absorb::<monomorph_ops::reduce::sum::SumFn, i64, monomorph_cpu::isa::Portable>"
+                "monomorph_cpu::reduce::accumulate::accumulate::<monomorph_ops::reduce::sum::SumFn, i64, \
+                    monomorph_cpu::isa::Portable>"
                     .to_owned(),
                 ("monomorph_cpu", Some("reduce::sum::SumFn"), Part::Portable),
             ),
             (
-                format!("{call}monomorph_cpu::device::Cpu, monomorph_core::structured::sink::Out<monomorph_cpu::device::Cpu, 1>>"),
+                format!(
+                    "{call}monomorph_cpu::device::Cpu, \
+                    monomorph_core::structured::sink::Out<monomorph_cpu::device::Cpu, 1>>"
+                ),
                 ("monomorph_core", Some("arithmetic::AddFn"), Part::Out),
             ),
             (
-                format!("{call}monomorph_core::device::Meta, monomorph_core::structured::sink::Functional<monomorph_core::device::Meta, 1>>"),
+                format!(
+                    "{call}monomorph_core::device::Meta, \
+                    monomorph_core::structured::sink::Functional<monomorph_core::device::Meta, 1>>"
+                ),
                 ("monomorph_core", Some("arithmetic::AddFn"), Part::Meta),
             ),
             (

@@ -1,5 +1,5 @@
-//! `cargo xtask cuda-bundle`: one program with everything that a machine with a GPU needs to run the checks and the figures. Owns where
-//! it is made and how large it may be.
+//! `cargo xtask cuda-bundle`: one program with everything that a machine with a GPU needs to run the checks and the
+//! figures. Owns where it is made and how large it may be.
 
 use super::setup;
 use crate::checks::cargo;

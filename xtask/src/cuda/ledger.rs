@@ -1,5 +1,5 @@
-//! What has been checked: the committed list of formulas and folds whose kernels all passed, and what passed on this machine since.
-//! Owns both files and the fingerprints in them; an entry counts as long as its text is the same.
+//! What has been checked: the committed list of formulas and folds whose kernels all passed, and what passed on this
+//! machine since. Owns both files and the fingerprints in them; an entry counts as long as its text is the same.
 
 use super::Everything;
 use monomorph_cuda::source;

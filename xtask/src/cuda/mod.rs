@@ -1,5 +1,5 @@
-//! `cargo xtask cuda` and `cuda-setup`: the kernels of formulas and folds as CUDA C++, checked without a GPU. Owns what is run, in
-//! which order and for how long; the checks are the test suite's.
+//! `cargo xtask cuda` and `cuda-setup`: the kernels of formulas and folds as CUDA C++, checked without a GPU. Owns what
+//! is run, in which order and for how long; the checks are the test suite's.
 
 mod bundle;
 mod ledger;
@@ -135,7 +135,8 @@ impl Checks {
         Ok(format!("{} by NVRTC {major}.{minor}", Nvrtc::options(compiles::ARCH).join(" ")))
     }
 
-    /// Checks cases that are compiled together, notes those that have passed, and says what is wrong and how many they were.
+    /// Checks cases that are compiled together, notes those that have passed, and says what is wrong and how many they
+    /// were.
     fn run<C: Checked>(
         &self,
         unit: usize,

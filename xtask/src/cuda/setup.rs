@@ -1,4 +1,5 @@
-//! Where NVIDIA's run-time compiler is, and how it gets there. Owns the folder; the library is loaded by `monomorph-cuda`.
+//! Where NVIDIA's run-time compiler is, and how it gets there. Owns the folder; the library is loaded by
+//! `monomorph-cuda`.
 
 use monomorph_testsuite::conformance::workspace_root;
 use std::path::PathBuf;

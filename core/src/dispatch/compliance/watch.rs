@@ -1,5 +1,5 @@
-//! What a check of a composed kernel sees while the kernel runs: every call, by a kernel at the key `Tracer`, and every access between
-//! calls, by locks. Owns the notes; judges nothing that needs the end of the run.
+//! What a check of a composed kernel sees while the kernel runs: every call, by a kernel at the key `Tracer`, and every
+//! access between calls, by locks. Owns the notes; judges nothing that needs the end of the run.
 
 use super::Breach;
 use crate::borrow::WriteProof;
@@ -13,7 +13,8 @@ use crate::tensor::AnyTensor;
 use std::cell::RefCell;
 
 thread_local! {
-    /// The check that this thread is in; taken out during a call, so that what the called operator calls is its own affair.
+    /// The check that this thread is in; taken out during a call, so that what the called operator calls is its own
+    /// affair.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
 }
 
@@ -60,7 +61,8 @@ pub(super) fn observe(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
 /// What a check knows of the kernel that runs.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// The tensors that the kernel may have: arguments and results of calls. Held, so that no storage is taken for another.
+    /// The tensors that the kernel may have: arguments and results of calls. Held, so that no storage is taken for
+    /// another.
     known: Vec<AnyTensor>,
     locks: Vec<Lock>,
     pub(super) trace: Vec<String>,

@@ -61,7 +61,8 @@ passed! {
     Int MaybeInt i64, i64, Kind::of(Base::Int),
         |v| if let IValue::Int(i) = v { Some(*i) } else { None }, |x| IValue::Int(*x);
     Float MaybeFloat f64, f64, Kind::of(Base::Float),
-        |v| match v { IValue::Float(f) => Some(*f), IValue::Int(i) => Some(*i as f64), _ => None }, |x| IValue::Float(*x);
+        |v| match v { IValue::Float(f) => Some(*f), IValue::Int(i) => Some(*i as f64), _ => None },
+        |x| IValue::Float(*x);
     Truth MaybeTruth bool, bool, Kind::of(Base::Bool),
         |v| if let IValue::Bool(b) = v { Some(*b) } else { None }, |x| IValue::Bool(*x);
     Type MaybeType DType, DType, Kind::of(Base::ScalarType),

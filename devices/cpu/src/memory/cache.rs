@@ -1,9 +1,9 @@
 //! Large blocks, kept by size when they are freed. Owns the sizes, the limit and the counts; refuses system calls.
 //!
-//! A fresh block costs the system's work of clearing its pages, which takes longer than most operators need to fill it. So
-//! a freed block waits for the next one of its size. Sizes are classes, eight to a power of two, so that at most an eighth
-//! is lost, of the address range more than of memory: pages that nobody writes are never made. What is kept beyond the
-//! limit is returned, the block that waited longest first.
+//! A fresh block costs the system's work of clearing its pages, which takes longer than most operators need to fill it.
+//! So a freed block waits for the next one of its size. Sizes are classes, eight to a power of two, so that at most an
+//! eighth is lost, of the address range more than of memory: pages that nobody writes are never made. What is kept
+//! beyond the limit is returned, the block that waited longest first.
 //!
 //! Every byte of a kept block has been zero or written, so reuse shows nothing uninitialised.
 
@@ -19,8 +19,8 @@ pub const LIMIT_VARIABLE: &str = "MONOMORPH_CACHE_BYTES";
 /// The limit unless the environment or a call sets one.
 const DEFAULT_LIMIT: usize = 1 << 30;
 
-/// Counts of the large blocks of the CPU: of 1 MiB and more, and the pages that those of 64 KiB and more share. Bytes are those of
-/// whole blocks, which are rounded up.
+/// Counts of the large blocks of the CPU: of 1 MiB and more, and the pages that those of 64 KiB and more share. Bytes
+/// are those of whole blocks, which are rounded up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Statistics {

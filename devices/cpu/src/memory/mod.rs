@@ -1,5 +1,5 @@
-//! Host memory. Small blocks come straight from the global allocator; blocks of 64 KiB and more from a cache of pages, which
-//! can be limited, measured and emptied here. Owns where a block comes from; refuses to know what it holds.
+//! Host memory. Small blocks come straight from the global allocator; blocks of 64 KiB and more from a cache of pages,
+//! which can be limited, measured and emptied here. Owns where a block comes from; refuses to know what it holds.
 //!
 //! ```text
 //! bytes        < 1 KiB          as malloc gives it: aligned to 16
@@ -8,9 +8,9 @@
 //! 1 MiB ≤ …                     a whole number of pages, kept for the next block of its size (`cache.rs`, `pages.rs`)
 //! ```
 //!
-//! Kernels read whole 64-byte lines; a run that begins within a line makes every access of a wide register touch two. Asking
-//! malloc itself for more than 16 would take a slower path, so that blocks too small to gain are not aligned, and the
-//! others pay with 64 bytes instead.
+//! Kernels read whole 64-byte lines; a run that begins within a line makes every access of a wide register touch two.
+//! Asking malloc itself for more than 16 would take a slower path, so that blocks too small to gain are not aligned,
+//! and the others pay with 64 bytes instead.
 
 mod cache;
 mod pages;
@@ -58,7 +58,8 @@ pub fn cache_limit() -> usize {
     CACHE.limit()
 }
 
-/// Keeps at most `bytes` bytes of freed blocks from now on, and returns what is beyond that to the system. 0 keeps nothing.
+/// Keeps at most `bytes` bytes of freed blocks from now on, and returns what is beyond that to the system. 0 keeps
+/// nothing.
 ///
 /// Without this call the limit is what the environment variable [`LIMIT_VARIABLE`] says, in bytes, or 1 GiB.
 pub fn set_cache_limit(bytes: usize) {

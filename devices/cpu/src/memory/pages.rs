@@ -1,7 +1,7 @@
 //! Fresh pages from the system, zeroed, and back. Owns the system calls; refuses any policy.
 //!
-//! On Linux blocks of 2 MiB and more begin at a multiple of that and are advised to be huge pages: one page fault instead
-//! of 512, and one entry of the translation buffer. Elsewhere the global allocator gives the memory.
+//! On Linux blocks of 2 MiB and more begin at a multiple of that and are advised to be huge pages: one page fault
+//! instead of 512, and one entry of the translation buffer. Elsewhere the global allocator gives the memory.
 
 use std::ptr::NonNull;
 

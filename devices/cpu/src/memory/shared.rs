@@ -1,14 +1,14 @@
-//! Blocks of 64 KiB up to 1 MiB: runs of units in shared pages, each the size of a huge one. Owns which units are taken; refuses to
-//! know where pages come from.
+//! Blocks of 64 KiB up to 1 MiB: runs of units in shared pages, each the size of a huge one. Owns which units are
+//! taken; refuses to know where pages come from.
 //!
 //! ```text
 //! a page of 2 MiB   | 0 1 2 | 3 | 4 5 . . | 8 9 10 11 | . . . .        32 units of 64 KiB, one bit each
 //!                     block   block         block
 //! ```
 //!
-//! Of a malloc they would be mapped and unmapped for every call, or cut from its heap and trimmed again, either of which faults in
-//! every 4 KiB anew; and the processor would look up so many translations for one run. A page that holds nothing any more goes
-//! where it came from.
+//! Of a malloc they would be mapped and unmapped for every call, or cut from its heap and trimmed again, either of
+//! which faults in every 4 KiB anew; and the processor would look up so many translations for one run. A page that
+//! holds nothing any more goes where it came from.
 
 use monomorph_core::Contents;
 use std::collections::{BTreeMap, BTreeSet};

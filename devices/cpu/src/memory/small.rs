@@ -1,4 +1,5 @@
-//! Blocks of less than 64 KiB: the global allocator's, moved to a multiple of 64 where they are long enough to gain by it.
+//! Blocks of less than 64 KiB: the global allocator's, moved to a multiple of 64 where they are long enough to gain by
+//! it.
 //!
 //! ```text
 //! from the allocator, aligned to 16:   [ 16, 32, 48 or 64 bytes, the last of which says how many | block ....... ]
@@ -17,8 +18,8 @@ const LINE: usize = 64;
 /// Blocks of so many bytes or more begin with a line.
 pub(super) const ALIGNED: usize = 1024;
 
-/// What the global allocator is asked for; `None` beyond `isize::MAX`. An empty block gets one byte, since a layout of size 0
-/// has no block.
+/// What the global allocator is asked for; `None` beyond `isize::MAX`. An empty block gets one byte, since a layout of
+/// size 0 has no block.
 fn layout(bytes: usize) -> Option<Layout> {
     let room = if bytes < ALIGNED { 0 } else { LINE };
     Layout::from_size_align(bytes.max(1).checked_add(room)?, ALIGN).ok()

@@ -1,12 +1,12 @@
 //! The inverse trigonometric functions: branch-free, within 1 ULP, vectorised from scalar source.
 //!
-//! * asin and acos (the shape of fdlibm's `e_asin.c`, Sun Microsystems, 1993): up to ½ the odd polynomial s + s³·p(s²) of the
-//!   argument; beyond, of s = √((1 − |x|) / 2), of which asin x = π/2 − 2·asin s.
+//! * asin and acos (the shape of fdlibm's `e_asin.c`, Sun Microsystems, 1993): up to ½ the odd polynomial s + s³·p(s²)
+//!   of the argument; beyond, of s = √((1 − |x|) / 2), of which asin x = π/2 − 2·asin s.
 //! * atan and atan2: the quotient of two magnitudes, the smaller by the larger; where it exceeds tan π/8, that of their
 //!   difference by their sum, of which the angle is π/4 less. What quotients and sums lack is carried along.
 //!
-//! Polynomials are minimax fits: relative errors below 2⁻⁵⁹ and 2⁻⁶³. In float32 2⁻³¹; where products do not fuse, and for
-//! atan2, float32 is computed in float64 with shorter ones (2⁻³⁹, 2⁻⁴⁰).
+//! Polynomials are minimax fits: relative errors below 2⁻⁵⁹ and 2⁻⁶³. In float32 2⁻³¹; where products do not fuse, and
+//! for atan2, float32 is computed in float64 with shorter ones (2⁻³⁹, 2⁻⁴⁰).
 
 use super::horner::{fma_f32, fma_f64, horner};
 use super::pair::{fast_sum_f32, fast_sum_f64, rest_f32, rest_f64};
@@ -47,7 +47,10 @@ fn arcsine_single<I: Isa>(z: f32) -> f32 {
 
 /// Declares the inverses of sine and cosine of one float type.
 macro_rules! arcs {
-    ($float:ident, $low:ident: $folded:ident $asin:ident $acos:ident by $arcsine:ident $fma:ident $fast_sum:ident $rest:ident) => {
+    (
+        $float:ident, $low:ident: $folded:ident $asin:ident $acos:ident
+        by $arcsine:ident $fma:ident $fast_sum:ident $rest:ident
+    ) => {
         /// s, z = s², (asin s − s) / s, and what s lacks: s is |x|, or √((1 − |x|) / 2).
         #[inline(always)]
         fn $folded<I: Isa>(a: $float) -> ($float, $float, $float) {
@@ -149,8 +152,8 @@ fn arctangent_short<I: Isa>(z: f64) -> f64 {
 /// tan π/8, about.
 const TAN_PI_8: f64 = 0.414_213_562_373_095_03;
 
-/// The angle whose tangent is small / large, both not negative and neither zero, huge nor tiny, or that angle subtracted from
-/// (or, if `negated`, added to) a number of quarter turns.
+/// The angle whose tangent is small / large, both not negative and neither zero, huge nor tiny, or that angle
+/// subtracted from (or, if `negated`, added to) a number of quarter turns.
 #[inline(always)]
 fn angle<I: Isa>(small: f64, large: f64, eighths: f64, negated: bool) -> f64 {
     /// π/4 in 50 digits, so that products with small integers are exact, and the rest.
@@ -193,7 +196,8 @@ pub(super) fn atan2_f64<I: Isa>(y: f64, x: f64) -> f64 {
     let (a, b) = (y.abs(), x.abs());
     let steep = a > b;
     let (small, large) = if steep { (b, a) } else { (a, b) };
-    // Two infinities are as good as two ones, and so is infinity beside nothing; zeros have the angle of nothing beside one.
+    // Two infinities are as good as two ones, and so is infinity beside nothing; zeros have the angle of nothing beside
+    // one.
     let infinite = large == f64::INFINITY;
     let small = if infinite { if small == f64::INFINITY { 1.0 } else { 0.0 } } else { small };
     let large = if infinite | (large == 0.0) { 1.0 } else { large };

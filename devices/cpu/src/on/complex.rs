@@ -1,5 +1,5 @@
-//! Complex values: products by the schoolbook rule, quotients by Smith's method, the exponential of C99 Annex G. Refuses the
-//! other functions, which are in `complex_functions.rs`.
+//! Complex values: products by the schoolbook rule, quotients by Smith's method, the exponential of C99 Annex G.
+//! Refuses the other functions, which are in `complex_functions.rs`.
 
 use super::complex_functions::{log, pow, sqrt, tanh};
 use super::exp::exp_f64;

@@ -1,7 +1,7 @@
-//! Functions of complex values with float64 parts: square root, logarithm, hyperbolic tangent, power. Special values and
-//! branch cuts are those of C99 Annex G, which PyTorch has from the C library (W. Kahan, *Branch Cuts for Complex Elementary
-//! Functions, or Much Ado About Nothing's Sign Bit*, 1987). Accurate to a few units of the larger part; owns no vector code:
-//! the parts go through library functions.
+//! Functions of complex values with float64 parts: square root, logarithm, hyperbolic tangent, power. Special values
+//! and branch cuts are those of C99 Annex G, which PyTorch has from the C library (W. Kahan, *Branch Cuts for Complex
+//! Elementary Functions, or Much Ado About Nothing's Sign Bit*, 1987). Accurate to a few units of the larger part; owns
+//! no vector code: the parts go through library functions.
 
 use super::pair::sum_f64;
 use num_complex::Complex;

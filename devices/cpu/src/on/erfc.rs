@@ -1,8 +1,9 @@
 //! The complement of the error function: branch-free, within 1 ULP, vectorised from scalar source.
 //!
 //! * Up to ½ it is 1 − (x + x·p(x²)), p being that of `erf.rs`; the sum and the difference keep what they lack.
-//! * Beyond, e^(−x²)·h(t) / (x + 4) with t = (x − 4) / (x + 4), as for gelu (`gelu.rs`), h interpolated to 2⁻⁶⁹. Square, t, the
-//!   last five steps of h, the products and the quotient are heads with tails, so that one rounding is left.
+//! * Beyond, e^(−x²)·h(t) / (x + 4) with t = (x − 4) / (x + 4), as for gelu (`gelu.rs`), h interpolated to 2⁻⁶⁹.
+//!   Square, t, the last five steps of h, the products and the quotient are heads with tails, so that one rounding is
+//!   left.
 //! * Below, 2 less that of −x.
 //!
 //! float32 is computed in float64, with one polynomial (2⁻³⁸) for both.
@@ -43,7 +44,8 @@ pub(super) fn erfc_f64<I: Isa>(x: f64) -> f64 {
     let inverse = 1.0 / below;
     let t = above * inverse;
     let t_low = (rest_f64::<I>(above, t, below) + (above_low - t * below_low)) * inverse;
-    let first = paired!(fma, t, t * t; -2.521_968_041_892_541_6e-12, -2.765_619_055_106_302_6e-10, -1.031_196_222_736_253e-10,
+    let first = paired!(fma, t, t * t; -2.521_968_041_892_541_6e-12, -2.765_619_055_106_302_6e-10,
+        -1.031_196_222_736_253e-10,
         2.712_692_478_148_961_2e-9, 8.422_383_088_059_91e-10, -1.894_869_807_651_283e-8,
         -5.484_983_704_425_603e-10, 1.277_735_909_985_847_6e-7, -7.409_476_450_757_549e-8,
         -8.484_646_500_731_144e-7, 1.423_324_987_101_572_5e-6, 4.695_329_868_800_399e-6,
@@ -76,7 +78,8 @@ pub(super) fn erfc_f64<I: Isa>(x: f64) -> f64 {
     if x.abs() < SPLIT { small } else { large }
 }
 
-/// The complement of the error function, computed in float64: e^(−a²)·h(t) / (a + 3) with t = (a − 3) / (a + 3) for all a = |x|.
+/// The complement of the error function, computed in float64: e^(−a²)·h(t) / (a + 3) with t = (a − 3) / (a + 3) for all
+/// a = |x|.
 #[inline(always)]
 pub(super) fn erfc_f32<I: Isa>(x: f32) -> f32 {
     let x = f64::from(x);
@@ -84,7 +87,8 @@ pub(super) fn erfc_f32<I: Isa>(x: f32) -> f32 {
     let a = if a > 12.0 { 12.0 } else { a };
     let inverse = 1.0 / (a + 3.0);
     let t = (a - 3.0) * inverse;
-    let h = paired!(fma_f64::<I>, t, t * t; -5.425_026_268_807_689e-06, -1.471_752_636_032_228_8e-05, 3.197_178_887_927_380_4e-05,
+    let h = paired!(fma_f64::<I>, t, t * t; -5.425_026_268_807_689e-06, -1.471_752_636_032_228_8e-05,
+        3.197_178_887_927_380_4e-05,
         0.000_106_416_578_739_321_72, -0.000_277_618_834_056_640_85, -0.000_548_056_366_047_727,
         0.003_034_263_097_499_117, -0.001_212_451_481_705_511_2, -0.026_827_257_326_150_766, 0.119_527_764_397_931_18,
         -0.310_467_260_859_587_5, 0.590_228_356_971_723_2, -0.883_394_453_181_336_5, 1.074_006_907_089_331_4);

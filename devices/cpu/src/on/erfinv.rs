@@ -1,10 +1,10 @@
 //! The inverse of the error function: branch-free, within 1 ULP, vectorised from scalar source.
 //!
-//! A first value comes from w = −log(1 − x²) (M. Giles, *Approximating the erfinv function*, GPU Computing Gems 2, 2010): x times
-//! a polynomial of w, or of √w where w is large; the polynomials are interpolated anew. Good to 2⁻³² it is a float32's result.
-//! For float64 it is good to 2⁻¹⁷, at the tails to 2⁻²¹, and one step of Halley's triples its digits: what erf is off by is taken
-//! where nothing cancels, from erf's polynomial below ¾ (`erf.rs`), and beyond from the complement times e^(y²), of which less and less
-//! counts; where it starts, what is rounded away is put back.
+//! A first value comes from w = −log(1 − x²) (M. Giles, *Approximating the erfinv function*, GPU Computing Gems 2,
+//! 2010): x times a polynomial of w, or of √w where w is large; the polynomials are interpolated anew. Good to 2⁻³² it
+//! is a float32's result. For float64 it is good to 2⁻¹⁷, at the tails to 2⁻²¹, and one step of Halley's triples its
+//! digits: what erf is off by is taken where nothing cancels, from erf's polynomial below ¾ (`erf.rs`), and beyond from
+//! the complement times e^(y²), of which less and less counts; where it starts, what is rounded away is put back.
 
 use super::erf::{ERF_P0, erf_slope_f64};
 use super::exp::{exp_lite_f64, exp_parts_f64, power_f64};
@@ -19,7 +19,8 @@ use crate::isa::Isa;
 pub(super) fn erfinv_f64<I: Isa>(x: f64) -> f64 {
     /// From here on −log(1 − x²) is large: both polynomials are as good, for Halley's step.
     const TAIL: f64 = 8.75;
-    /// With this one h(0) is nearly a float64, and what t and the last steps of h round away is small where h counts most.
+    /// With this one h(0) is nearly a float64, and what t and the last steps of h round away is small where h counts
+    /// most.
     const POLE: f64 = 537.0 / 256.0;
     let fma = fma_f64::<I>;
     let a = x.abs();
@@ -58,7 +59,8 @@ pub(super) fn erfinv_f64<I: Isa>(x: f64) -> f64 {
     let (slope, value) = (fma(h, t, -0.714_102_864_172_133_5), 1.029_324_438_839_222_6);
     let h = fma(slope, t, value);
     let h_low = fma(slope, t, value - h);
-    // What the inverse lacks, which is known for small y, counts here and in t, together 1.4 to 0.7 times, the more the more it shows.
+    // What the inverse lacks, which is known for small y, counts here and in t, together 1.4 to 0.7 times, the more the
+    // more it shows.
     let lacks = 1.3 * (rest_f64::<I>(1.0, inverse, below) - inverse * below_low);
     let (rest, rest_low) = product_f64::<I>(1.0 - a, power);
     let (scaled, scaled_low) = product_f64::<I>(inverse, h);
@@ -100,7 +102,8 @@ pub(super) fn erfinv_f32<I: Isa>(x: f32) -> f32 {
     let a = x.abs();
     let w = -log_short::<I>((1.0 - a) * (1.0 + a));
     let u = w - 2.75;
-    let central = paired!(fma, u, u * u; -1.897_297_916_040_717e-11, 6.668_466_023_597_069e-11, 1.049_853_777_098_533_9e-9,
+    let central = paired!(fma, u, u * u; -1.897_297_916_040_717e-11, 6.668_466_023_597_069e-11,
+        1.049_853_777_098_533_9e-9,
         -8.537_143_911_712_937e-9, -7.927_832_644_397_301e-9, 4.839_689_391_154_486e-7,
         -2.569_478_464_318_028_6e-6, -9.488_147_494_446_713e-6, 0.000_209_066_876_117_126_46,
         -0.001_038_580_010_679_590_3, -0.005_035_975_914_318_458_4, 0.244_330_258_507_649_06,

@@ -4,16 +4,17 @@
 //!    x = n·ln 2 + r with |r| ≤ ln 2 / 2. ln 2 is split in two so that n times the upper part is exact even without a
 //!    fused multiply-add; what subtracting the lower part rounds away is kept as a correction.
 //! 2. *Polynomial*: e^r = 1 + r·(1 + r·u(r)), fitted to the least relative error (total degree 6 and 11; below 2⁻²⁸ and
-//!    2⁻⁵⁷). Horner's scheme to the end: what r·u is off by is multiplied by r, at most 0.35. Where the exponential goes into
-//!    another function as parts, the polynomial is one degree longer (2⁻³⁰ and 2⁻⁶¹).
-//! 3. *Scale* by 2ⁿ. 2ⁿ itself leaves the exponent range where results are barely finite or subnormal: for the former the
-//!    polynomial is doubled and 2ⁿ halved, which costs nothing; for the latter both factors are moved by a power of two, so
-//!    that the product is rounded once.
+//!    2⁻⁵⁷). Horner's scheme to the end: what r·u is off by is multiplied by r, at most 0.35. Where the exponential
+//!    goes into another function as parts, the polynomial is one degree longer (2⁻³⁰ and 2⁻⁶¹).
+//! 3. *Scale* by 2ⁿ. 2ⁿ itself leaves the exponent range where results are barely finite or subnormal: for the former
+//!    the polynomial is doubled and 2ⁿ halved, which costs nothing; for the latter both factors are moved by a power of
+//!    two, so that the product is rounded once.
 //!
-//! n comes from adding 1.5·2^(mantissa bits): the sum rounds to nearest and leaves n in its low bits, and if the exponent's bias
-//! is added, too, 2ⁿ is that sum shifted left. A saturating cast would stop vectorisation.
+//! n comes from adding 1.5·2^(mantissa bits): the sum rounds to nearest and leaves n in its low bits, and if the
+//! exponent's bias is added, too, 2ⁿ is that sum shifted left. A saturating cast would stop vectorisation.
 //!
-//! Steps are counted here: at AVX-512 the loop is as long as its instructions, two a cycle, moves of registers among them.
+//! Steps are counted here: at AVX-512 the loop is as long as its instructions, two a cycle, moves of registers among
+//! them.
 
 use super::horner::paired;
 use crate::isa::Isa;
@@ -21,7 +22,8 @@ use crate::isa::Isa;
 /// Declares the exponential function of one float type.
 macro_rules! exponential {
     (
-        $name:ident, $parts:ident, $terms:ident, $near:ident, $lite:ident, $exponent:ident, $power:ident: $float:ident as $bits:ident ($signed:ident);
+        $name:ident, $parts:ident, $terms:ident, $near:ident, $lite:ident, $exponent:ident,
+        $power:ident: $float:ident as $bits:ident ($signed:ident);
         shape bias $bias:literal, mantissa $mantissa:literal;
         clamp $low:literal, $high:literal, normal above $normal:literal, raise by $rise:literal;
         ln2 $ln2_high:literal, $ln2_low:literal;
@@ -57,8 +59,9 @@ macro_rules! exponential {
             double * $float::from_bits(half_power)
         }
 
-        /// A float whose last bits are n + `bias`, r and u such that e^(sign·x + low) is about 2ⁿ·(1 + r + r²·u), the sign being 1 or -1: a
-        /// rounding short of the terms below. Its products are fused. Without a `low`, -0 costs nothing, and 0 an addition.
+        /// A float whose last bits are n + `bias`, r and u such that e^(sign·x + low) is about 2ⁿ·(1 + r + r²·u), the
+        /// sign being 1 or -1: a rounding short of the terms below. Its products are fused. Without a `low`, -0 costs
+        /// nothing, and 0 an addition.
         #[inline(always)]
         pub(super) fn $near(sign: $float, x: $float, low: $float, bias: $float) -> ($float, $float, $float) {
             // Its last place is one, so a sum with it is rounded to an integer.
@@ -84,8 +87,9 @@ macro_rules! exponential {
             (shifted, (r * r).mul_add(u, r))
         }
 
-        /// n, head and tail such that e^(x + low) is 2ⁿ·(1 + head + tail), where `low` is small beside `x` and `x` lies within
-        /// the clamps of the exponential; the tail is small beside the head. Arbitrary for NaN, but head and tail are NaN.
+        /// n, head and tail such that e^(x + low) is 2ⁿ·(1 + head + tail), where `low` is small beside `x` and `x` lies
+        /// within the clamps of the exponential; the tail is small beside the head. Arbitrary for NaN, but head and
+        /// tail are NaN.
         #[inline(always)]
         pub(super) fn $parts<I: Isa>(x: $float, low: $float) -> ($signed, $float, $float) {
             let fma = |a: $float, b: $float, c: $float| if I::FMA { a.mul_add(b, c) } else { a * b + c };

@@ -1,14 +1,15 @@
 //! Powers of two: branch-free, within 1 ULP, vectorised from scalar source.
 //!
-//! x = n + r with |r| ≤ ½, exactly, so nothing is lost before the polynomial (minimax, total degree 7 and 12, relative errors
-//! below 2⁻³² and 2⁻⁶³). Scaling is that of the exponential (`exp.rs`).
+//! x = n + r with |r| ≤ ½, exactly, so nothing is lost before the polynomial (minimax, total degree 7 and 12, relative
+//! errors below 2⁻³² and 2⁻⁶³). Scaling is that of the exponential (`exp.rs`).
 
 use super::horner::paired;
 use super::pair::{fast_sum_f32, fast_sum_f64, product_f32, product_f64};
 use crate::isa::Isa;
 
 macro_rules! power_of_two {
-    ($name:ident: $float:ident as $bits:ident, $product:ident, $sum:ident; bias $bias:literal, mantissa $mantissa:literal; clamp $low:literal, $high:literal;
+    ($name:ident: $float:ident as $bits:ident, $product:ident, $sum:ident; bias $bias:literal,
+        mantissa $mantissa:literal; clamp $low:literal, $high:literal;
         normal above $normal:literal, raise by $rise:literal $(, wide $wide:ident)?; slope $slope:expr;
         $($coefficient:literal),+) => {
         /// 2 to the power of `x`.
@@ -47,12 +48,14 @@ macro_rules! power_of_two {
 }
 
 power_of_two! {
-    exp2_f32: f32 as u32, product_f32, fast_sum_f32; bias 127, mantissa 23; clamp -152.0, 128.0; normal above -125.0, raise by 64, wide exp2_f64;
+    exp2_f32: f32 as u32, product_f32, fast_sum_f32; bias 127, mantissa 23; clamp -152.0, 128.0; normal above -125.0,
+        raise by 64, wide exp2_f64;
     slope std::f32::consts::LN_2;
     1.447_528e-5, 1.545_594_7e-4, 1.333_727_9e-3, 9.618_078e-3, 5.550_405_8e-2, 0.240_226_5
 }
 power_of_two! {
-    exp2_f64: f64 as u64, product_f64, fast_sum_f64; bias 1023, mantissa 52; clamp -1078.0, 1024.0; normal above -1021.0, raise by 128;
+    exp2_f64: f64 as u64, product_f64, fast_sum_f64; bias 1023, mantissa 52; clamp -1078.0, 1024.0;
+        normal above -1021.0, raise by 128;
     slope std::f64::consts::LN_2;
     2.547_747_822_515_255_3e-11, 4.456_535_654_505_222e-10, 7.055_090_747_036_905e-9, 1.017_805_221_450_31e-7,
     1.321_548_624_888_296_3e-6, 1.525_273_385_351_344_8e-5, 1.540_353_039_412_088_6e-4, 1.333_355_814_639_379_4e-3,

@@ -1,13 +1,14 @@
 //! e^x − 1, and the hyperbolic sine and cosine: branch-free, within 1 ULP, vectorised from scalar source.
 //!
-//! All take the exponential apart, 2ⁿ·(1 + r + r²/2 + …), before anything is rounded away; half or a quarter of it, so that
-//! nothing overflows before the result does:
+//! All take the exponential apart, 2ⁿ·(1 + r + r²/2 + …), before anything is rounded away; half or a quarter of it, so
+//! that nothing overflows before the result does:
 //!
-//! * m = (e^x − 1) / 4 = (2ⁿ⁻² − ¼) + 2ⁿ⁻²·r + 2ⁿ⁻²·r²/2 + …, as a head and a tail: of no term but the last is anything lost, so
-//!   small arguments need no series;
+//! * m = (e^x − 1) / 4 = (2ⁿ⁻² − ¼) + 2ⁿ⁻²·r + 2ⁿ⁻²·r²/2 + …, as a head and a tail: of no term but the last is anything
+//!   lost, so small arguments need no series;
 //! * sinh |x| = 2m + 2m / (4m + 1), and cosh x = 2q + 1/(8q) with q = e^|x| / 4.
 //!
-//! Without a fused product float32 is computed in float64; sinh and cosh of float32 always are, of which one place is enough.
+//! Without a fused product float32 is computed in float64; sinh and cosh of float32 always are, of which one place is
+//! enough.
 
 use super::exp::{exp_f64, exp_parts_f64, exp_terms_f32, exp_terms_f64, power_f32, power_f64};
 use super::horner::{fma_f64, horner};
@@ -96,13 +97,15 @@ pub(super) fn cosh_f64<I: Isa>(x: f64) -> f64 {
     2.0 * (sum + (low + (tail + 16.0 * inverse * rest)))
 }
 
-/// The hyperbolic sine, computed in float64: an odd polynomial below 1 (minimax, relative error below 2⁻⁴³), else of exponentials.
+/// The hyperbolic sine, computed in float64: an odd polynomial below 1 (minimax, relative error below 2⁻⁴³), else of
+/// exponentials.
 #[inline(always)]
 pub(super) fn sinh_f32<I: Isa>(x: f32) -> f32 {
     let fma = fma_f64::<I>;
     let x = f64::from(x);
     let z = x * x;
-    let p = horner!(fma, z; 2.552_664_316_803_393e-8, 2.755_214_127_765_41e-6, 1.984_129_539_894_106_9e-4, 8.333_333_278_472_542e-3,
+    let p = horner!(fma, z; 2.552_664_316_803_393e-8, 2.755_214_127_765_41e-6, 1.984_129_539_894_106_9e-4,
+        8.333_333_278_472_542e-3,
         0.166_666_666_670_472_97);
     let small = fma(x * z, p, x);
     let e = exp_f64::<I>(x.abs());

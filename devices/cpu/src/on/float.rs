@@ -197,7 +197,8 @@ macro_rules! float {
             #[inline(always)]
             fn pow_number(self, exponent: Self) -> Self {
                 let (x, exponent) = (self.get(), $round(exponent.get()));
-                // Choices, not branches: they would keep the loop from being vectorised, and cost little beside a power.
+                // Choices, not branches: they would keep the loop from being vectorised, and cost little beside a
+                // power.
                 let choose = |power, value, other| if exponent == power { value } else { other };
                 let y = choose(0.5, x.sqrt(), $pow::<I>(x, exponent));
                 let y = choose(-0.5, $rsqrt::<I>(x), y);

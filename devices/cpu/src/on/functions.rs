@@ -23,7 +23,9 @@ functions! {
     expm1: expm1 expm1_f32 expm1_f64, sinh sinh_f32 sinh_f64, cosh cosh_f32 cosh_f64;
     gelu: gelu gelu_f32 gelu_f64, gelu_tanh gelu_tanh_f32 gelu_tanh_f64;
     log: log log_f32 log_f64;
-    log1p: log1p log1p_f32 log1p_f64, log2 log2_f32 log2_f64, log10 log10_f32 log10_f64, asinh asinh_f32 asinh_f64, acosh acosh_f32 acosh_f64, atanh atanh_f32 atanh_f64;
-    sine: sin sin_f32 sin_f64, cos cos_f32 cos_f64, tan tan_f32 tan_f64, sin_near sin_near_f32 sin_near_f64, cos_near cos_near_f32 cos_near_f64, tan_near tan_near_f32 tan_near_f64;
+    log1p: log1p log1p_f32 log1p_f64, log2 log2_f32 log2_f64, log10 log10_f32 log10_f64, asinh asinh_f32 asinh_f64,
+        acosh acosh_f32 acosh_f64, atanh atanh_f32 atanh_f64;
+    sine: sin sin_f32 sin_f64, cos cos_f32 cos_f64, tan tan_f32 tan_f64, sin_near sin_near_f32 sin_near_f64,
+        cos_near cos_near_f32 cos_near_f64, tan_near tan_near_f32 tan_near_f64;
     tanh: tanh tanh_f32 tanh_f64, sigmoid sigmoid_f32 sigmoid_f64;
 }

@@ -2,10 +2,11 @@
 //!
 //! gelu x = max(x, 0) − |x|·Q(|x|), where Q(a), the probability that a normal variable exceeds a, falls as fast as
 //! e^(−a²/2): 1 + erf would cancel on the negative side. Q(a) = e^(−a²/2)·h(t) / (a + 4), with h a polynomial of
-//! t = (a − 4) / (a + 4), which takes the half line to [−1, 1) (the transformation of M. M. Shepherd, J. G. Laframboise,
-//! *Chebyshev approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞*, Mathematics of Computation 36, 1981). float32 takes
-//! q = a / (a + p) instead, which is one rounding and of which h / (a + p) is a multiple too: a·Q(a) = e^(−a²/2)·q·h(q). In
-//! the exponential a² is not rounded, or its rounding goes along as a tail, else the result would be off by a²/2 units.
+//! t = (a − 4) / (a + 4), which takes the half line to [−1, 1) (the transformation of M. M. Shepherd, J. G.
+//! Laframboise, *Chebyshev approximation of (1 + 2x) exp(x²) erfc x in 0 ≤ x < ∞*, Mathematics of Computation 36,
+//! 1981). float32 takes q = a / (a + p) instead, which is one rounding and of which h / (a + p) is a multiple too:
+//! a·Q(a) = e^(−a²/2)·q·h(q). In the exponential a² is not rounded, or its rounding goes along as a tail, else the
+//! result would be off by a²/2 units.
 
 use super::exp::{exp_lite_f64, exp_parts_f64, power_f64};
 use super::pair::{fast_sum_f64, product_f64, rest_f64, sum_f64};
@@ -37,8 +38,8 @@ pub(super) fn gelu_f32<I: Isa>(x: f32) -> f32 {
     let h = h.mul_add(b, 1.625_060_2);
     let h = h.mul_add(b, -1.327_645_5);
     let h = h.mul_add(b, 0.810_094_54);
-    // e^(−a²/2) = 2ⁿ·e^(−r/2), the reduction doubled and negated, so that no factor of a² is left: r = a² + 2n·ln 2. The first
-    // product is exact, so that a² is not rounded before most of it is gone.
+    // e^(−a²/2) = 2ⁿ·e^(−r/2), the reduction doubled and negated, so that no factor of a² is left: r = a² + 2n·ln 2.
+    // The first product is exact, so that a² is not rounded before most of it is gone.
     let shifted = (a * a).mul_add(-0.5 * std::f32::consts::LOG2_E, SHIFT);
     let n = shifted - SHIFT;
     let r = n.mul_add(-4.243_888_8e-4, a.mul_add(a, n * 1.386_718_8));
@@ -50,8 +51,8 @@ pub(super) fn gelu_f32<I: Isa>(x: f32) -> f32 {
     let e = u.mul_add(r, 1.0);
     // Minus infinity gives NaN, as in PyTorch.
     let positive = if x < 0.0 { x * 0.0 } else { x };
-    // 2ⁿ in two factors, of which the first is added to the exponent and the second goes into the difference. What is known last
-    // is multiplied last.
+    // 2ⁿ in two factors, of which the first is added to the exponent and the second goes into the difference. What is
+    // known last is multiplied last.
     let power = f32::from_bits(e.to_bits().wrapping_add(shifted.to_bits() << 23));
     (q * power * h).mul_add(-f32::from_bits((127 - 40) << 23), positive)
 }

@@ -10,7 +10,8 @@ macro_rules! horner {
 }
 pub(super) use horner;
 
-/// The same with x² given, two coefficients at a time: nearly as many steps, but half as many of them wait for each other.
+/// The same with x² given, two coefficients at a time: nearly as many steps, but half as many of them wait for each
+/// other.
 macro_rules! paired {
     ($fma:expr, $x:expr, $square:expr; $first:expr, $second:expr $(, $odd:expr, $even:expr)*) => {{
         let sum = $fma($first, $x, $second);

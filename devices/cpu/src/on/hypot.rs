@@ -12,8 +12,9 @@ pub(super) fn hypot_f32(x: f32, y: f32) -> f32 {
     if infinite { f32::INFINITY } else { length }
 }
 
-/// hypot of two float64: the root of the sum of squares after a power of two has brought the larger one near 1, and one step of
-/// Newton's with what that root lacks (C. F. Borges, *Algorithm 1014: An Improved Algorithm for hypot(x,y)*, ACM TOMS 47(1), 2020).
+/// hypot of two float64: the root of the sum of squares after a power of two has brought the larger one near 1, and one
+/// step of Newton's with what that root lacks (C. F. Borges, *Algorithm 1014: An Improved Algorithm for hypot(x,y)*,
+/// ACM TOMS 47(1), 2020).
 #[inline(always)]
 pub(super) fn hypot_f64<I: Isa>(x: f64, y: f64) -> f64 {
     /// Squares of what is between these are normal numbers, and so are those of what is brought there by the factors.

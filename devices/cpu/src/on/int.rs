@@ -51,8 +51,8 @@ macro_rules! in_f32 {
     };
 }
 
-/// The quotient of integers of 32 bits: that of two float64 does not round to an integer unless it is one. Processors have no vectors of
-/// integer quotients.
+/// The quotient of integers of 32 bits: that of two float64 does not round to an integer unless it is one. Processors
+/// have no vectors of integer quotients.
 macro_rules! in_f64 {
     ($a:expr, $b:expr, $int:ident) => {
         // The least integer has no negative.
@@ -66,7 +66,8 @@ macro_rules! in_integers {
     };
 }
 
-/// Implements the algebra for integer types. The words of a row name what signed and unsigned ones do apart, and how quotients are taken.
+/// Implements the algebra for integer types. The words of a row name what signed and unsigned ones do apart, and how
+/// quotients are taken.
 macro_rules! integer {
     ($($int:ident: abs $abs:ident, sign $sign:ident, floor $floor:ident, quotient $quotient:ident);+ $(;)?) => {$(
         impl<I: Isa> Value for On<$int, I> {
@@ -165,8 +166,8 @@ macro_rules! integer {
                 let (mut square, mut rest) = (base, if exponent < 0 { 0 } else { exponent });
                 let mut product: $int = 1;
                 if I::FMA & ($int::BITS <= 32) {
-                    // A straight line, which vectorises: s = base^(2^k) of an odd base is 1 in its last k + 2 digits, so that
-                    // (s − 1)² vanishes and s^m is 1 + m (s − 1). Of an even base s vanishes.
+                    // A straight line, which vectorises: s = base^(2^k) of an odd base is 1 in its last k + 2 digits,
+                    // so that (s − 1)² vanishes and s^m is 1 + m (s − 1). Of an even base s vanishes.
                     let mut rest = rest as $int;
                     for _ in 0..match $int::BITS { 8 => 3, 16 => 6, _ => 14 } {
                         product = if rest & 1 == 1 { product.wrapping_mul(square) } else { product };
@@ -262,7 +263,8 @@ mod tests {
         macro_rules! powers {
             ($($int:ident)+) => {$(
                 let mixed = |i: u64| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 50)) as $int;
-                for (base, exponent) in (0..20_000).map(|i| (mixed(i), mixed(i ^ 0xAAAA))).filter(|(_, e)| *e >= 0 as $int) {
+                let pairs = (0..20_000).map(|i| (mixed(i), mixed(i ^ 0xAAAA)));
+                for (base, exponent) in pairs.filter(|(_, e)| *e >= 0 as $int) {
                     let got = On::<$int, crate::isa::Avx2>::new(base).pow(On::new(exponent)).get();
                     assert_eq!(got, base.wrapping_pow(exponent as u32), "{base} to the power of {exponent}");
                 }

@@ -1,7 +1,7 @@
 //! The natural logarithm: branch-free, within 1 ULP, vectorised from scalar source.
 //!
-//! 1. *Reduction*: x = 2ᵏ·m with m in [√½, √2), so log x = k·ln 2 + log m, and f = m − 1 is exact. Subnormal x is scaled
-//!    first.
+//! 1. *Reduction*: x = 2ᵏ·m with m in [√½, √2), so log x = k·ln 2 + log m, and f = m − 1 is exact. Subnormal x is
+//!    scaled first.
 //! 2. float32: log(1 + f) = f + f²·p(f), p of degree 8. Two fused products end it.
 //!    float64: log(1 + f) = f − f²/2 + s·(f²/2 + s²·r(s²)) with s = f / (2 + f), the shape of fdlibm's `e_log.c` (Sun
 //!    Microsystems, 1993), which needs no fused product; r of degree 6.
@@ -34,7 +34,8 @@ pub(super) fn log_f32<I: Isa>(x: f32) -> f32 {
 /// The logarithm of `x` where there is one, or else what every logarithm gives.
 #[inline(always)]
 pub(super) fn special_f32(x: f32, result: f32) -> f32 {
-    // One test for whatever is not positive and finite. As bits, what is above infinity is NaN or negative, and gives NaN.
+    // One test for whatever is not positive and finite. As bits, what is above infinity is NaN or negative, and gives
+    // NaN.
     let bits = x.to_bits();
     let special = if x == 0.0 { f32::NEG_INFINITY } else { f32::from_bits(bits.min(0x7fff_ffff)) };
     if bits.wrapping_sub(1) < f32::INFINITY.to_bits() - 1 { result } else { special }

@@ -1,16 +1,16 @@
-//! Logarithms beyond the natural one: log(1 + x), those to base 2 and 10, and the inverse hyperbolic functions, which are
-//! logarithms of 1 and more. Branch-free, within 1 ULP, vectorised from scalar source.
+//! Logarithms beyond the natural one: log(1 + x), those to base 2 and 10, and the inverse hyperbolic functions, which
+//! are logarithms of 1 and more. Branch-free, within 1 ULP, vectorised from scalar source.
 //!
-//! The argument is a sum u + c + low of which u is 2ᵏ·(1 + f), as in `log.rs`, and 2⁻ᵏ·(c + low) is added to f, so that small
-//! results keep every digit:
+//! The argument is a sum u + c + low of which u is 2ᵏ·(1 + f), as in `log.rs`, and 2⁻ᵏ·(c + low) is added to f, so that
+//! small results keep every digit:
 //!
 //! * log1p x: u + c = 1 + x;
 //! * asinh x: 1 + w with w = |x| + x² / (1 + √(1 + x²));
 //! * acosh x: 1 + w with w = (x − 1) + √(x² − 1);
 //! * atanh x: half of 1 + w with w = 2|x| / (1 − |x|),
 //!
-//! squares, roots and quotients being heads with tails. Those to other bases are k and log(1 + f) times constants with tails.
-//! float32 is computed in float64 with a shorter polynomial (relative error below 2⁻³⁷), but for log1p, log2 and
+//! squares, roots and quotients being heads with tails. Those to other bases are k and log(1 + f) times constants with
+//! tails. float32 is computed in float64 with a shorter polynomial (relative error below 2⁻³⁷), but for log1p, log2 and
 //! log10 where products fuse.
 
 use super::horner::{fma_f32, fma_f64, horner, paired};
@@ -140,10 +140,13 @@ fn short_sum<I: Isa>(w: f64) -> f64 {
     fma_f64::<I>(k, std::f64::consts::LN_2, short::<I>(f))
 }
 
-/// Declares the logarithm to another base as `base!` does. The polynomial is that of (log(1 + f) − f·log e) / f², a minimax fit
-/// of the result's relative error (below 2⁻²⁷).
+/// Declares the logarithm to another base as `base!` does. The polynomial is that of (log(1 + f) − f·log e) / f², a
+/// minimax fit of the result's relative error (below 2⁻²⁷).
 macro_rules! base_short {
-    ($name:ident: one $one:ident, $one_low:literal; two $two:literal, $two_low:literal; wide $wide:expr; $($p:literal),+) => {
+    (
+        $name:ident: one $one:ident, $one_low:literal; two $two:literal, $two_low:literal; wide $wide:expr;
+        $($p:literal),+
+    ) => {
         /// With fused products in float32, else in float64.
         #[inline(always)]
         pub(super) fn $name<I: Isa>(x: f32) -> f32 {
@@ -164,11 +167,13 @@ macro_rules! base_short {
 }
 base_short! {
     log2_f32: one LOG2_E, 1.925_963e-8; two 1.0, 0.0; wide 1.0;
-    -0.110_255_9, 0.187_088_2, -0.191_390_83, 0.204_486_58, -0.239_567_35, 0.288_571_42, -0.360_698_67, 0.480_898_2, -0.721_347_33
+    -0.110_255_9, 0.187_088_2, -0.191_390_83, 0.204_486_58, -0.239_567_35, 0.288_571_42, -0.360_698_67, 0.480_898_2,
+    -0.721_347_33
 }
 base_short! {
     log10_f32: one LOG10_E, -1.010_305e-8; two 0.301_025_4, 4.605_039e-6; wide std::f64::consts::LOG10_2;
-    -0.033_308_39, 0.056_289_125, -0.057_557_57, 0.061_558_347, -0.072_123_3, 0.086_868_71, -0.108_580_89, 0.144_764_78, -0.217_147_19
+    -0.033_308_39, 0.056_289_125, -0.057_557_57, 0.061_558_347, -0.072_123_3, 0.086_868_71, -0.108_580_89, 0.144_764_78,
+    -0.217_147_19
 }
 
 /// √(head + tail), what it lacks included.

@@ -1,8 +1,8 @@
 //! The CPU's instantiation of the value algebra: [`On<C, I>`], an element of type `C` computed at the level `I`.
 //!
 //! Every method is `#[inline(always)]` straight-line code, so that a plain loop over a formula vectorises inside the
-//! frame of its level (`isa.rs`). Owns arithmetic on single elements; refuses loops over them, loads and stores. What loops within one
-//! element (`repeat.rs`) does not vectorise.
+//! frame of its level (`isa.rs`). Owns arithmetic on single elements; refuses loops over them, loads and stores. What
+//! loops within one element (`repeat.rs`) does not vectorise.
 //!
 //! One file per class of dtypes, one per function that is more than an instruction.
 

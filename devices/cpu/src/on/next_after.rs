@@ -30,14 +30,17 @@ next! {
     next_bf16: f32, u16, |x| f32_to_bf16(x), |y| bf16_to_f32(y);
 }
 
-/// Declares mantissa and exponent of one format: its bits, those of the fraction, the exponent of a number from a half up to 1, and
-/// a power of two that makes subnormal numbers normal.
+/// Declares mantissa and exponent of one format: its bits, those of the fraction, the exponent of a number from a half
+/// up to 1, and a power of two that makes subnormal numbers normal.
 macro_rules! fields {
-    ($($mantissa:ident $exponent:ident: $float:ident, $bits:ident, $fraction:literal, $half:literal, $up:literal;)*) => {$(
+    ($(
+        $mantissa:ident $exponent:ident: $float:ident, $bits:ident, $fraction:literal, $half:literal, $up:literal;
+    )*) => {$(
         /// The number from a half up to 1.
         #[inline(always)]
         pub(super) fn $mantissa(x: $float) -> $float {
-            let normal = if x.abs() < $float::MIN_POSITIVE { x * $float::from_bits(($half + 1 + $up) << $fraction) } else { x };
+            let scale = $float::from_bits(($half + 1 + $up) << $fraction);
+            let normal = if x.abs() < $float::MIN_POSITIVE { x * scale } else { x };
             let kept = normal.to_bits() & !((2 * $half + 3) << $fraction);
             let mantissa = $float::from_bits(kept | ($half << $fraction));
             if x.is_finite() & (x != 0.0) { mantissa } else { x }

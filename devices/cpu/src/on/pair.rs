@@ -1,6 +1,6 @@
 //! Numbers as a head and a tail: error-free transforms (T. J. Dekker, *A floating-point technique for extending the
-//! available precision*, Numerische Mathematik 18, 1971; D. E. Knuth, *The Art of Computer Programming* 2, 4.2.2). Owns the
-//! steps that elementary functions share; refuses to normalise results, which callers do where they need it.
+//! available precision*, Numerische Mathematik 18, 1971; D. E. Knuth, *The Art of Computer Programming* 2, 4.2.2). Owns
+//! the steps that elementary functions share; refuses to normalise results, which callers do where they need it.
 
 use crate::isa::Isa;
 

@@ -1,9 +1,9 @@
 //! Powers of real floats, within 1 ULP.
 //!
-//! |x|^y = e^(y·log |x|). float32 computes it in float64, where the logarithm's error, multiplied by an exponent of at most
-//! 2⁷, stays below the last place of the result. float64 takes the logarithm as a head and a tail, good to 2⁻⁹⁰ or so:
-//! log m = 2·artanh s with s = (m − 1) / (m + 1), s and the first terms of the series being pairs. Then C99's Annex F: what is
-//! negative, zero, infinite or NaN.
+//! `|x|^y = e^(y·log |x|)`. float32 computes it in float64, where the logarithm's error, multiplied by an exponent of
+//! at most 2⁷, stays below the last place of the result. float64 takes the logarithm as a head and a tail, good to 2⁻⁹⁰
+//! or so: log m = 2·artanh s with s = (m − 1) / (m + 1), s and the first terms of the series being pairs. Then C99's
+//! Annex F: what is negative, zero, infinite or NaN.
 
 use super::exp::{exp_parts_f64, power_f64};
 use super::horner::paired;

@@ -1,9 +1,9 @@
 //! Rounded quotients of floats, and what they leave over.
 //!
-//! What is left over is exact: C's fmod. Where the quotient is small it is a − ⌊a / b⌉·b with one division. For float32 that is computed
-//! in float64: a quotient of 28 digits times a divisor of 24 is a float64, and no quotient of two float32 that is not an integer rounds
-//! to one there. A quotient of float64 may round up to an integer; the rest, which a fused product gives exactly, then has the other
-//! sign, and one divisor corrects it.
+//! What is left over is exact: C's fmod. Where the quotient is small it is a − ⌊a / b⌉·b with one division. For float32
+//! that is computed in float64: a quotient of 28 digits times a divisor of 24 is a float64, and no quotient of two
+//! float32 that is not an integer rounds to one there. A quotient of float64 may round up to an integer; the rest,
+//! which a fused product gives exactly, then has the other sign, and one divisor corrects it.
 
 use super::On;
 use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
@@ -30,8 +30,8 @@ pub(super) fn through_bf16(x: f32) -> f32 {
 const SMALL_F32: f32 = (1_u32 << 28) as f32;
 const SMALL_F64: f64 = (1_u64 << 52) as f64;
 
-/// Whether the quotient is small, or that by zero, of which everything is NaN or infinite either way. False for a divisor that is
-/// infinite or NaN.
+/// Whether the quotient is small, or that by zero, of which everything is NaN or infinite either way. False for a
+/// divisor that is infinite or NaN.
 macro_rules! is_small {
     ($a:expr, $b:expr, $limit:expr, $float:ident) => {
         (($a.abs() < $limit * $b.abs()) & ($b.abs() < $float::INFINITY)) | ($b == 0.0)
@@ -65,8 +65,8 @@ fn rest_f64(fused: bool, a: f64, b: f64) -> f64 {
     (if along < 0.0 { along + b.abs() } else { along }).copysign(a)
 }
 
-/// The quotient rounded down, as PyTorch does it: what is left over is taken away first, and the quotient of the rest snapped to
-/// the nearest integer, which it misses by rounding errors alone.
+/// The quotient rounded down, as PyTorch does it: what is left over is taken away first, and the quotient of the rest
+/// snapped to the nearest integer, which it misses by rounding errors alone.
 macro_rules! floored {
     ($a:expr, $b:expr, $rest:expr, $round:ident, $repr:ident) => {{
         let (a, b, rest): ($repr, $repr, $repr) = ($a, $b, $rest);

@@ -1,11 +1,12 @@
-//! Arguments of the trigonometric functions, less multiples of π/2. Owns the quadrant and the rest, as a head and a tail.
+//! Arguments of the trigonometric functions, less multiples of π/2. Owns the quadrant and the rest, as a head and a
+//! tail.
 //!
 //! * *Near*, up to [`NEAR_F64`]: Cody–Waite with π/2 in parts, whose products with the quotient are exact.
-//! * *Far*, any finite argument: M. H. Payne, R. N. Hanek, *Radian reduction for trigonometric functions*, SIGNUM Newsletter
-//!   18(1), 1983. x is m·2ᵉ with m an integer; of the bits of 2/π, those that m·2ᵉ turns into multiples of 4 are left out, and
-//!   192 bits after them times m leave the quotient modulo 4 and 126 bits of its fraction. No float64 comes nearer to a
-//!   multiple of π/2 than some 2⁻⁶¹ of it, so 65 bits are left. Products are of 32-bit halves, and the bits come from a table
-//!   by a gather, so this too vectorises.
+//! * *Far*, any finite argument: M. H. Payne, R. N. Hanek, *Radian reduction for trigonometric functions*, SIGNUM
+//!   Newsletter 18(1), 1983. x is m·2ᵉ with m an integer; of the bits of 2/π, those that m·2ᵉ turns into multiples of 4
+//!   are left out, and 192 bits after them times m leave the quotient modulo 4 and 126 bits of its fraction. No float64
+//!   comes nearer to a multiple of π/2 than some 2⁻⁶¹ of it, so 65 bits are left. Products are of 32-bit halves, and
+//!   the bits come from a table by a gather, so this too vectorises.
 
 use super::pair::{fast_sum_f64, product_f64, sum_f64};
 use crate::isa::Isa;
@@ -59,7 +60,8 @@ pub(super) fn far_f64<I: Isa>(a: f64) -> Reduced {
     let bits = a.to_bits();
     let m = (bits & MANTISSA) | (1 << 52);
     let (m0, m1) = (m & LOW, m >> 32);
-    // a is m·2^(exponent - 1075). The first bit needed has the weight 2^(1 - (exponent - 1075)), and stands 63 places after that.
+    // a is m·2^(exponent - 1075). The first bit needed has the weight 2^(1 - (exponent - 1075)), and stands 63 places
+    // after that.
     let place = (bits >> 52).wrapping_sub(1075 - 62);
     let (word, shift) = (place >> 5, place & 31);
     let limb = |k: u64| (TWO_OVER_PI[(word.wrapping_add(k) & 63) as usize] << shift) >> 32;

@@ -1,13 +1,14 @@
-//! The exponential and the logarithm in float64 where the result is to be one of float32: half as many terms, which together
-//! are off by less than a thirtieth of its last place, and no range but float32's. Reductions are those of `exp.rs` and `log.rs`; the
-//! polynomials are interpolated at Chebyshev's points.
+//! The exponential and the logarithm in float64 where the result is to be one of float32: half as many terms, which
+//! together are off by less than a thirtieth of its last place, and no range but float32's. Reductions are those of
+//! `exp.rs` and `log.rs`; the polynomials are interpolated at Chebyshev's points.
 
 use super::exp::{exponent_f64, power_f64};
 use super::horner::{fma_f64, paired};
 use super::log::reduced_normal;
 use crate::isa::Isa;
 
-/// log x for x zero or positive, infinite and NaN too, and not below float64's normal numbers; relative error below 2⁻³⁵.
+/// log x for x zero or positive, infinite and NaN too, and not below float64's normal numbers; relative error below
+/// 2⁻³⁵.
 #[inline(always)]
 pub(super) fn log_short<I: Isa>(x: f64) -> f64 {
     let fma = fma_f64::<I>;

@@ -1,11 +1,12 @@
 //! Sine, cosine and tangent: branch-free, within 1 ULP, vectorised from scalar source.
 //!
-//! The argument is reduced to [−π/4, π/4] with a tail (`reduction.rs`); sine and cosine are odd and even minimax polynomials
-//! there, of relative error below 2⁻⁶² and 2⁻⁶³ (float64), 2⁻²⁷ and 2⁻³² (float32), and the quadrant selects and signs.
-//! The tangent is their quotient, of heads with tails, corrected by what it leaves.
+//! The argument is reduced to [−π/4, π/4] with a tail (`reduction.rs`); sine and cosine are odd and even minimax
+//! polynomials there, of relative error below 2⁻⁶² and 2⁻⁶³ (float64), 2⁻²⁷ and 2⁻³² (float32), and the quadrant
+//! selects and signs. The tangent is their quotient, of heads with tails, corrected by what it leaves.
 //!
-//! Each function exists twice: for every argument, and for near ones, which a loop takes when it holds no others. float32 is
-//! computed in float32 where it is near and products fuse, and in float64 elsewhere, with shorter polynomials.
+//! Each function exists twice: for every argument, and for near ones, which a loop takes when it holds no others.
+//! float32 is computed in float32 where it is near and products fuse, and in float64 elsewhere, with shorter
+//! polynomials.
 
 use super::horner::{fma_f64, horner};
 use super::pair::{fast_sum_f64, rest_f64};

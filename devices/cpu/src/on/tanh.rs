@@ -1,15 +1,15 @@
 //! The hyperbolic tangent and the logistic function: branch-free, within 1 ULP, vectorised from scalar source.
 //!
-//! Both are quotients of e^t ∓ 1 or so, taken from the parts of the exponential, 2ⁿ·(1 + head + tail), before anything is
-//! rounded away:
+//! Both are quotients of e^t ∓ 1 or so, taken from the parts of the exponential, 2ⁿ·(1 + head + tail), before anything
+//! is rounded away:
 //!
-//! * tanh |x| = (e^t − 1) / (e^t + 1) with t = 2|x|. The numerator is (2ⁿ − 1) + 2ⁿ·(head + tail), exact in its first term,
-//!   so small arguments need no series of their own.
+//! * tanh |x| = (e^t − 1) / (e^t + 1) with t = 2|x|. The numerator is (2ⁿ − 1) + 2ⁿ·(head + tail), exact in its first
+//!   term, so small arguments need no series of their own.
 //! * sigmoid x = 1 / (1 + e^-x), whose e^-x needs no more of a tail than what adding 1 rounds away.
 //!
-//! Numerator and denominator are heads with tails; the quotient of the heads is corrected by what it leaves, with the same
-//! reciprocal. Without a fused product float32 is computed in float64, and products are split. tanh of float32, of which every
-//! argument can be checked, goes a shorter way.
+//! Numerator and denominator are heads with tails; the quotient of the heads is corrected by what it leaves, with the
+//! same reciprocal. Without a fused product float32 is computed in float64, and products are split. tanh of float32, of
+//! which every argument can be checked, goes a shorter way.
 
 use super::exp::{exp_near_f32, exp_near_f64, exp_parts_f64, power_f32, power_f64};
 use super::pair::{fast_sum_f64, rest_f64};
@@ -110,7 +110,8 @@ logistic! {
     vanishes -746.0, one from 40.0, lower by 100
 }
 
-/// The logistic function without fused products: e^t / (1 + e^t) for negative x, 1 / (1 + e^t) for others, with t = −|x|.
+/// The logistic function without fused products: e^t / (1 + e^t) for negative x, 1 / (1 + e^t) for others, with t =
+/// −|x|.
 #[inline(always)]
 fn sigmoid_split<I: Isa>(x: f64) -> f64 {
     let t = -x.abs();

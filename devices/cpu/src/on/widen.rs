@@ -1,5 +1,5 @@
-//! What folds need besides arithmetic: wider values to accumulate in (float64 for float32, itself for whatever has nothing
-//! wider), and the values of counts.
+//! What folds need besides arithmetic: wider values to accumulate in (float64 for float32, itself for whatever has
+//! nothing wider), and the values of counts.
 
 use super::On;
 use crate::isa::Isa;
@@ -36,7 +36,8 @@ widen! {
     bf16 => bf16: |x| x, |y| y;
     f32 => f64: |x| x as f64, |y| y as f32;
     f64 => f64: |x| x, |y| y;
-    Complex<f32> => Complex<f64>: |z| Complex::new(z.re as f64, z.im as f64), |w| Complex::new(w.re as f32, w.im as f32);
+    Complex<f32> => Complex<f64>: |z| Complex::new(z.re as f64, z.im as f64),
+        |w| Complex::new(w.re as f32, w.im as f32);
     Complex<f64> => Complex<f64>: |x| x, |y| y;
 }
 

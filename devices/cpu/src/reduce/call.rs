@@ -1,11 +1,11 @@
-//! A reduction bound to memory. The generic part is a shell: it asks for bodies.
+//! A reduction bound to memory. Only the look-up of its kernels is generic over the fold.
 
-use super::body::Bodies;
 use super::driver::Driver;
-use super::fill::Fill;
+use super::fold_kernels::FoldKernels;
+use super::identity_fill::IdentityFill;
 use super::kernels::Kernels;
 use super::layout::Layout;
-use super::results::Stores;
+use super::output::OutputStagers;
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::isa::Level;
@@ -16,20 +16,20 @@ use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, TypedRule};
 use smallvec::SmallVec;
 
-/// A reduction bound to memory: pointers, layout, bodies. It may be moved between runs.
-pub struct Ready(Work);
+/// A reduction bound to memory: pointers, layout, kernels. It may be moved between runs.
+pub struct Ready(Action);
 
 /// What a run does.
 #[allow(
     clippy::large_enum_variant,
     reason = "the large one is that of nearly every call, which a box would allocate for"
 )]
-enum Work {
-    /// Folds the elements of the input.
+enum Action {
+    /// Reduces the elements of the input.
     Fold { driver: Driver, input: OperandBase },
     /// Writes the result of no element to every element of the outputs.
-    Fill(Fill),
-    /// Nothing: there are no elements, and none of an output.
+    IdentityFill(IdentityFill),
+    /// The input and the outputs have no element.
     Nothing,
 }
 
@@ -39,7 +39,7 @@ enum Work {
 //   plans by `TypedRule::of::<F>()`, in which the number and the dtypes of the outputs are those of `F::Results`, and
 //   the compute dtypes those of `F::Domain`; both are sealed. What the author of `F` writes as `F::RULE` only decides
 //   which calls are errors and whether elements are numbered in row-major order.
-// * The bodies are those of `F` (`Kernels` is unsafe to implement). They keep accumulators in lanes as registers of
+// * The kernels are those of `F` (`Kernels` is unsafe to implement). They keep accumulators in lanes as `LaneParts` of
 //   `parts.rs`, which depend on `F::Accumulator`, sealed as well, and the dtype alone, and of which any has room in
 //   any lane; and they store results as `F::Results` says. The methods of the fold itself take and give values:
 //   whatever they compute, only numbers depend on it.
@@ -54,7 +54,7 @@ where
 
     #[inline]
     unsafe fn ready(plan: &ReducePlan, inputs: &ReduceInputs<'_, F>, outputs: &Outputs<'_>) -> Result<Ready> {
-        // SAFETY: E1 and E2 are the caller's promise; `lookup` gives the bodies of this fold, whose rule this is.
+        // SAFETY: E1 and E2 are the caller's promise; `lookup` gives the kernels of this fold, whose rule this is.
         unsafe { bind(plan, F::lookup, const { &TypedRule::of::<F>() }, inputs.operand(), outputs) }
     }
 
@@ -66,14 +66,14 @@ where
     }
 }
 
-/// Chooses bodies, layout and lanes, and resolves pointers.
+/// Chooses kernels, layout and lanes, and resolves pointers.
 ///
 /// # Safety
 ///
-/// E1, E2 of [`Executes`]; `lookup` gives the bodies of the fold that the rule is of.
+/// E1, E2 of [`Executes`]; `lookup` gives the kernels of the fold that the rule is of.
 unsafe fn bind(
     plan: &ReducePlan,
-    lookup: fn(DType, Level) -> Option<Bodies>,
+    lookup: fn(DType, Level) -> Option<FoldKernels>,
     rule: &'static TypedRule,
     operand: &Operand<'_>,
     outputs: &Outputs<'_>,
@@ -82,21 +82,21 @@ unsafe fn bind(
     // Without elements there is no layout: the sizes of the others need not have a product. And meta lets a dtype
     // outside of the domain pass where there is no result either.
     if iter.numel() == 0 && outputs.geometry(0).numel() == 0 {
-        return Ok(Ready(Work::Nothing));
+        return Ok(Ready(Action::Nothing));
     }
     let level = crate::level()?;
     let compute = plan.compute().unwrap_or(iter.common_dtype());
     let none =
         || ErrorKind::DTypeNotSupported { what: "no kernel is compiled for", got: compute, accepted: rule.words() };
-    let bodies = lookup(compute, level).ok_or_else(none)?;
-    let stores = Stores::new(iter, kinds, compute, level);
+    let kernels = lookup(compute, level).ok_or_else(none)?;
+    let output = OutputStagers::new(iter, kinds, compute, level);
     let mut outs = [std::ptr::null_mut(); 2];
     for (k, out) in outs.iter_mut().enumerate().take(kinds.len()) {
         *out = outputs.data(k);
     }
     if iter.numel() == 0 {
         let written: SmallVec<[&Geometry; 2]> = (0..kinds.len()).map(|k| outputs.geometry(k)).collect();
-        return Ok(Ready(Work::Fill(Fill::new(bodies, stores, outs, &written)?)));
+        return Ok(Ready(Action::IdentityFill(IdentityFill::new(kernels, output, outs, &written)?)));
     }
     let input = match operand {
         // SAFETY: the storage stays borrowed until the result is dropped (E2).
@@ -107,15 +107,15 @@ unsafe fn bind(
         }
     };
     let from = kinds.len();
-    let lane = Stager::input(
+    let stager = Stager::input(
         iter.dtype(from),
         compute,
         Bits::of(iter.dtype(from), iter.is_conj(from), iter.is_neg(from)),
         level,
     );
-    let layout = Layout::new(iter, &lane, bodies.parts, rule.is_indexed());
+    let layout = Layout::new(iter, &stager, kernels.parts, rule.is_indexed());
     let serial = iter.must_be_serial();
-    Ok(Ready(Work::Fold { driver: Driver { layout, bodies, lane, stores, outs, serial }, input }))
+    Ok(Ready(Action::Fold { driver: Driver { layout, kernels, stager, output, outs, serial }, input }))
 }
 
 impl Ready {
@@ -126,10 +126,10 @@ impl Ready {
         match &self.0 {
             // SAFETY: the operands are borrowed, and `input` points to the first element of the one that the layout
             // was made for; there is an element.
-            Work::Fold { driver, input } => unsafe { driver.run(input.pointer()) },
+            Action::Fold { driver, input } => unsafe { driver.run(input.pointer()) },
             // SAFETY: the outputs are borrowed for writing.
-            Work::Fill(fill) => unsafe { fill.run() },
-            Work::Nothing => {}
+            Action::IdentityFill(fill) => unsafe { fill.run() },
+            Action::Nothing => {}
         }
     }
 }

@@ -1,30 +1,31 @@
-//! The bodies of a fold, class by class of its domain: the CPU's counterpart of the symbolic classes in the operator crate.
+//! The kernels of a fold, class by class of its domain: the CPU's counterpart of the symbolic classes in the operator
+//! crate.
 
-use super::body::{Bodies, bodies};
+use super::fold_kernels::{FoldKernels, fold_kernels};
 use super::parts::AccumulatorAt;
-use super::results::Keep;
+use super::results::StoreResults;
 use crate::isa::{Avx2, Avx512, Level, Portable};
 use crate::on::On;
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
 use monomorph_ops::pointwise::{BoolClass, ComplexClass, DomainSet, Exact, IntClass, Membership, No, RealClass, Yes};
 use monomorph_ops::reduce::{Fold, ReduceFn};
 
-/// A class of dtypes on which fold `F` has bodies, or that does not belong to the domain.
-pub trait Class<F: ReduceFn, K> {
-    /// The bodies for one dtype of the class at a level, or at the best one below it that the host has (B1).
-    fn bodies(dtype: DType, level: Level) -> Option<Bodies>;
+/// A class of dtypes on which fold `F` has kernels, or that does not belong to the domain.
+pub trait ClassFolds<F: ReduceFn, K> {
+    /// The kernels for one dtype of the class at a level, or at the best one below it that the host has (A1).
+    fn kernels(dtype: DType, level: Level) -> Option<FoldKernels>;
 }
 
-impl<F: ReduceFn, K> Class<F, K> for No {
-    fn bodies(_: DType, _: Level) -> Option<Bodies> {
+impl<F: ReduceFn, K> ClassFolds<F, K> for No {
+    fn kernels(_: DType, _: Level) -> Option<FoldKernels> {
         None
     }
 }
 
-/// Everything that a fold must be at every level to have bodies on `$element`.
+/// Everything that a fold must be at every level to have kernels on `$element`.
 macro_rules! classes {
     ($($class:ty: $($dtype:ident $element:ty),*;)*) => {$(
-        impl<F> Class<F, $class> for Yes
+        impl<F> ClassFolds<F, $class> for Yes
         where
             F: ReduceFn $(
                 + Fold<On<$element, Portable>, On<i64, Portable>>
@@ -37,14 +38,14 @@ macro_rules! classes {
                 + AccumulatorAt<$element, Avx512>
                 +
             )*,
-            F::Results: $(Keep<$element, Portable> +)*,
+            F::Results: $(StoreResults<$element, Portable> +)*,
         {
-            fn bodies(dtype: DType, level: Level) -> Option<Bodies> {
+            fn kernels(dtype: DType, level: Level) -> Option<FoldKernels> {
                 match dtype {
                     $(DType::$dtype => Some(level.choose(
-                        const { bodies::<F, $element, Portable>() },
+                        const { fold_kernels::<F, $element, Portable>() },
                         #[cfg(target_arch = "x86_64")]
-                        const { [bodies::<F, $element, Avx2>(), bodies::<F, $element, Avx512>()] },
+                        const { [fold_kernels::<F, $element, Avx2>(), fold_kernels::<F, $element, Avx512>()] },
                     )),)*
                     _ => None,
                 }
@@ -59,26 +60,26 @@ classes! {
     ComplexClass: C64 Complex32, C128 Complex64;
 }
 
-/// A domain on which fold `F` has bodies.
-pub trait Folds<F: ReduceFn>: DomainSet {
-    /// The bodies for one dtype at a level; `None` outside of the domain.
-    fn bodies(dtype: DType, level: Level) -> Option<Bodies>;
+/// A domain on which fold `F` has kernels.
+pub trait DomainFolds<F: ReduceFn>: DomainSet {
+    /// The kernels for one dtype at a level; `None` outside of the domain.
+    fn kernels(dtype: DType, level: Level) -> Option<FoldKernels>;
 }
 
-impl<F, B, I, R, C> Folds<F> for Exact<B, I, R, C>
+impl<F, B, I, R, C> DomainFolds<F> for Exact<B, I, R, C>
 where
     F: ReduceFn,
-    B: Class<F, BoolClass> + Membership,
-    I: Class<F, IntClass> + Membership,
-    R: Class<F, RealClass> + Membership,
-    C: Class<F, ComplexClass> + Membership,
+    B: ClassFolds<F, BoolClass> + Membership,
+    I: ClassFolds<F, IntClass> + Membership,
+    R: ClassFolds<F, RealClass> + Membership,
+    C: ClassFolds<F, ComplexClass> + Membership,
 {
-    fn bodies(dtype: DType, level: Level) -> Option<Bodies> {
+    fn kernels(dtype: DType, level: Level) -> Option<FoldKernels> {
         match dtype.kind() {
-            Kind::Bool => B::bodies(dtype, level),
-            Kind::Int => I::bodies(dtype, level),
-            Kind::Float => R::bodies(dtype, level),
-            Kind::Complex => C::bodies(dtype, level),
+            Kind::Bool => B::kernels(dtype, level),
+            Kind::Int => I::kernels(dtype, level),
+            Kind::Float => R::kernels(dtype, level),
+            Kind::Complex => C::kernels(dtype, level),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Where the bodies of a fold are compiled: in the crate that calls it, or in the crate that prebuilds it.
+//! Where the kernels of a fold are compiled: in the crate that calls it, or in the crate that prebuilds it.
 
-use super::body::Bodies;
-use super::classes::Folds;
+use super::classes::DomainFolds;
+use super::fold_kernels::FoldKernels;
 use crate::isa::Level;
 use monomorph_core::DType;
 use monomorph_ops::reduce::{Here, ReduceFn};
@@ -10,7 +10,7 @@ use monomorph_ops::reduce::{Here, ReduceFn};
 ///
 /// # Safety
 ///
-/// `lookup` gives the bodies of this very fold for this very dtype, at a level that the host has.
+/// `lookup` gives the kernels of this very fold for this very dtype, at a level that the host has.
 #[diagnostic::on_unimplemented(
     message = "the CPU has no kernels of the reduction `{Self}` compiled `{W}`",
     label = "no kernels of this fold",
@@ -18,47 +18,49 @@ use monomorph_ops::reduce::{Here, ReduceFn};
     note = "`Reduce<F, Prebuilt>` needs the fold in a list `prebuilt_reductions! {{ .. }}`"
 )]
 pub unsafe trait Kernels<W>: ReduceFn {
-    /// The bodies for one dtype at a level, or at the best one below it that the host has; `None` outside of the domain.
-    fn lookup(dtype: DType, level: Level) -> Option<Bodies>;
+    /// The kernels for one dtype at a level, or at the best one below it that the host has; `None` outside of the
+    /// domain.
+    fn lookup(dtype: DType, level: Level) -> Option<FoldKernels>;
 }
 
-// SAFETY: classes give bodies of their fold and dtype, and ask the host for the level.
+// SAFETY: `DomainFolds::kernels` gives the kernels of this fold for this dtype, and `Level::choose` asks the host for
+// the level.
 unsafe impl<F> Kernels<Here> for F
 where
     F: ReduceFn,
-    F::Domain: Folds<F>,
+    F::Domain: DomainFolds<F>,
 {
-    fn lookup(dtype: DType, level: Level) -> Option<Bodies> {
-        <F::Domain as Folds<F>>::bodies(dtype, level)
+    fn lookup(dtype: DType, level: Level) -> Option<FoldKernels> {
+        <F::Domain as DomainFolds<F>>::kernels(dtype, level)
     }
 }
 
-/// The bodies of a fold, compiled here.
-pub fn here<F: Kernels<Here>>(dtype: DType, level: Level) -> Option<Bodies> {
+/// The kernels of a fold, compiled here.
+pub fn here<F: Kernels<Here>>(dtype: DType, level: Level) -> Option<FoldKernels> {
     F::lookup(dtype, level)
 }
 
-/// Compiles the kernels of reductions in this crate: for each, one function that is not generic, so that crates that use
-/// the reduction contain none of its loops.
+/// Compiles the kernels of reductions in this crate: for each, one function that is not generic, so that crates that
+/// use the reduction contain none of its loops.
 ///
 /// `prebuilt_reductions! { SumFn }` expands to
 ///
 /// ```text
 /// unsafe impl Kernels<Prebuilt> for SumFn {
-///     #[inline(never)] fn lookup(dtype: DType, level: Level) -> Option<Bodies> { here::<SumFn>(dtype, level) }
+///     #[inline(never)] fn lookup(dtype: DType, level: Level) -> Option<FoldKernels> { here::<SumFn>(dtype, level) }
 /// }
 /// ```
 #[macro_export]
 macro_rules! prebuilt_reductions {
     ($($fold:ty),* $(,)?) => {$(
-        // SAFETY: these are the bodies of the fold itself. Not inlined: an inlined lookup would name the bodies in the
-        // crates downstream, which would then compile them.
+        // SAFETY: `here` gives the kernels of this very fold for the dtype, and asks the host for the level. Not
+        // inlined: an inlined lookup would name the kernels in the crates downstream, which would then compile them.
         unsafe impl $crate::reduce::Kernels<$crate::reduce::Prebuilt> for $fold {
             #[inline(never)]
             fn lookup(
                 dtype: $crate::reduce::DType,
                 level: $crate::isa::Level,
-            ) -> ::core::option::Option<$crate::reduce::Bodies> {
+            ) -> ::core::option::Option<$crate::reduce::FoldKernels> {
                 $crate::reduce::here::<$fold>(dtype, level)
             }
         }

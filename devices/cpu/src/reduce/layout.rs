@@ -1,50 +1,53 @@
-//! How a reduction is laid out: which dimension makes the lanes, where rows are read in place, where chunks begin. Decided
-//! by shape, strides and dtypes alone.
+//! How a reduction is vectorised and cut: along which dimension lanes are, whether rows are read in place, where chunks
+//! begin. Decided by shape, strides and dtypes alone, so that results depend on nothing else.
 
-use super::body::{FEW_LANES, TALL, dense_lanes};
+use super::rows::{GROUP_ROWS, MIN_ROW_LANES, dense_lanes};
 use crate::processor::Vendor;
 use crate::staging::Stager;
 use monomorph_iter::TensorIter;
 use smallvec::SmallVec;
 
-/// Lanes of a row that is staged, and the most of any row across.
-pub(super) const LANES: usize = 128;
+/// Lanes of a row that is staged, and the most of any row of elements of one output.
+pub(super) const STAGED_LANES: usize = 128;
 
-/// An input of more bytes is not expected in the second-level cache.
-const FAR_BYTES: usize = 1 << 20;
+/// An input of more bytes is not expected in the second-level cache, so it is prefetched.
+const PREFETCH_MIN_BYTES: usize = 1 << 20;
 
-/// How far ahead a dense run from memory is asked for, in bytes: processors fetch ahead by themselves, but not beyond a page.
-const AHEAD: isize = 8192;
+/// How far ahead dense runs are prefetched, in bytes. Hardware prefetchers stop at the end of a page of 4 KiB, so this
+/// is more than one.
+const PREFETCH_DISTANCE: isize = 8192;
 
-/// Rows of a chunk.
-pub(super) const ROWS: usize = 128;
+/// Rows of a chunk. More rows save calls and merges, but rounding errors grow with the number of additions into one
+/// lane (measured: decision 0012).
+pub(super) const CHUNK_ROWS: usize = 128;
 
-/// Rows of a chunk of a dense run, which are short, where more of them add little error: accumulators are wider than elements. And where
-/// they add none: these are of float64.
-const WIDE_ROWS: [usize; 2] = [256, 2048];
+/// Rows of a chunk of a long dense run, whose rows are short, if accumulators are wider than elements. Additions in a
+/// wide type add little error, so more of them are allowed: in float32, and in float64 (measured: decision 0012).
+const WIDE_CHUNK_ROWS: [usize; 2] = [256, 2048];
 
-/// Bytes of either part of the accumulators of a row that is read in place: they stay in the first-level cache.
-const LANE_BYTES: usize = 8192;
+/// Bytes of either part of the accumulators of a row along a kept dimension: both fit in the first-level cache.
+const OUTER_LANE_BYTES: usize = 8192;
 
-/// The most lanes of a row that is read in place.
-const MAX_LANES: usize = 1024;
+/// The most lanes of a row along a kept dimension.
+const MAX_OUTER_LANES: usize = 1024;
 
-/// A kept dimension this long makes good lanes.
-const GOOD_LANES: usize = 16;
+/// A kept dimension shorter than this would leave registers partly empty.
+const MIN_OUTER_LANES: usize = 16;
 
-/// A reduced dimension this long makes good rows.
-const GOOD_ROW: usize = 64;
+/// A dense reduced dimension shorter than this is not worth a horizontal reduction at its end.
+const MIN_INNER_RUN: usize = 64;
 
-/// Runs of so many elements are folded beside each other: calls of bodies would take longer than the elements. Shorter ones
-/// do not fill a group of eight rows, and are staged turned.
-const SHORT_RUN: std::ops::Range<usize> = TALL * FEW_LANES..1 << 14;
+/// Lengths of dense runs that are accumulated in batches: calls of kernels for single runs would take longer than their
+/// elements. Shorter runs do not fill a group of eight rows, and are staged transposed.
+const BATCHED_RUN: std::ops::Range<usize> = GROUP_ROWS * MIN_ROW_LANES..1 << 14;
 
-/// The most lanes of outputs that are folded beside each other.
-pub(super) const BESIDE: usize = 512;
+/// The most lanes of a batch of outputs.
+pub(super) const BATCH_LANES: usize = 512;
 
 /// The most lanes of any task.
-pub(super) const MOST_LANES: usize = MAX_LANES;
-const _: () = assert!(MOST_LANES >= LANES && MOST_LANES >= BESIDE && MOST_LANES >= GOOD_LANES);
+pub(super) const MAX_TASK_LANES: usize = MAX_OUTER_LANES;
+const _: () =
+    assert!(MAX_TASK_LANES >= STAGED_LANES && MAX_TASK_LANES >= BATCH_LANES && MAX_TASK_LANES >= MIN_OUTER_LANES);
 
 /// One dimension: its size and its strides in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -57,15 +60,16 @@ pub(super) struct Dim {
 /// Dimensions, innermost first.
 pub(super) type Dims = SmallVec<[Dim; 2]>;
 
-/// What the lanes are.
+/// Which elements lie next to each other in lanes; drawn in `mod.rs`.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
-    /// Elements of one output; or of all outputs along a short kept dimension, by turns as they lie in memory.
-    Across(Option<Dim>),
-    /// Outputs along a kept dimension, at most so many at a time.
-    Along(Dim, usize),
-    /// Elements of one output, for at most so many outputs along a kept dimension.
-    Beside(Dim, usize),
+pub(super) enum Vectorization {
+    /// Elements of one output, along the dense reduced dimension. With a dimension: elements of all outputs along that
+    /// short kept dimension, which alternate in memory and so in the lanes.
+    Inner(Option<Dim>),
+    /// One element each of outputs along a kept dimension, at most so many at a time.
+    Outer(Dim, usize),
+    /// As `Inner`, for at most so many outputs along a kept dimension in one call of a kernel.
+    BatchedInner(Dim, usize),
 }
 
 /// A reduction as the driver walks it.
@@ -75,17 +79,17 @@ pub(super) struct Layout {
     pub(super) reduced: Dims,
     /// The kept dimensions but that of the lanes.
     pub(super) kept: Dims,
-    pub(super) way: Way,
+    pub(super) vectorization: Vectorization,
     /// Rows are read where they lie; otherwise they are staged.
     pub(super) in_place: bool,
-    /// The most lanes of a row across.
+    /// The most lanes of a row of elements of one output.
     lanes: usize,
-    /// Rows of a chunk across.
+    /// Rows of a chunk, unless lanes are outputs.
     rows: usize,
-    /// Rows along are asked for before they are met.
-    pub(super) fetches: bool,
-    /// How far ahead, in bytes, dense runs are asked for; 0 where they are expected in a cache.
-    pub(super) ahead: isize,
+    /// Rows along a kept dimension are prefetched.
+    pub(super) prefetches_rows: bool,
+    /// How far ahead, in bytes, dense runs are prefetched; 0 where they are expected in a cache.
+    pub(super) prefetch: isize,
     /// Elements per output.
     pub(super) count: usize,
     /// Outputs, or runs of lanes.
@@ -93,10 +97,10 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a reduction whose input is read through `lane`, with accumulators of parts of so many bytes.
+    /// The layout of a reduction whose input is read through `stager`, with accumulators of parts of so many bytes.
     /// `indexed` if the fold counts elements. The iteration has elements, so products of some of its sizes are no
     /// larger than their number, and what is rounded up to whole blocks of lanes is less than twice that.
-    pub(super) fn new(iter: &TensorIter, lane: &Stager, parts: [usize; 2], indexed: bool) -> Layout {
+    pub(super) fn new(iter: &TensorIter, stager: &Stager, parts: [usize; 2], indexed: bool) -> Layout {
         let input = iter.noutputs();
         let dim = |d: usize| {
             let out = |k: usize| if k < input { iter.strides(k)[d] } else { 0 };
@@ -107,102 +111,85 @@ impl Layout {
         let numel = |dims: &Dims| dims.iter().fold(1_usize, |all, d| all.saturating_mul(d.size));
         let count = numel(&reduced);
         let bytes = iter.numel().saturating_mul(iter.dtype(input).size());
-        let fetches = bytes > FAR_BYTES && Vendor::current().needs_row_prefetch();
-        let ahead = if bytes > FAR_BYTES { AHEAD } else { 0 };
+        let prefetches_rows = bytes > PREFETCH_MIN_BYTES && Vendor::current().needs_row_prefetch();
+        let prefetch = if bytes > PREFETCH_MIN_BYTES { PREFETCH_DISTANCE } else { 0 };
 
         let size = iter.dtype(input).size();
-        let lanes_of = |in_place| if in_place { dense_lanes(size) } else { LANES };
+        let lanes_of = |in_place| if in_place { dense_lanes(size) } else { STAGED_LANES };
         let rows_of = |in_place: bool| match parts[0] {
-            part if !in_place || part <= size => ROWS,
-            ..8 => WIDE_ROWS[0],
-            _ => WIDE_ROWS[1],
+            part if !in_place || part <= size => CHUNK_ROWS,
+            ..8 => WIDE_CHUNK_ROWS[0],
+            _ => WIDE_CHUNK_ROWS[1],
         };
         let is_dense = |d: &Dim| d.input == size as isize;
-        // Whole rows of a few outputs each lie one after the other.
-        let by_turns = |d: &Dim| {
-            let rows =
-                reduced.first().is_some_and(|r| r.input == d.size.wrapping_mul(size) as isize && r.size >= GOOD_ROW);
-            rows && is_dense(d) && (2..GOOD_LANES).contains(&d.size) && lane.is_direct() && !indexed
+        let layout = |reduced, kept, vectorization, in_place, tasks| {
+            let (lanes, rows) = match vectorization {
+                Vectorization::Outer(..) => (STAGED_LANES, CHUNK_ROWS),
+                _ => (lanes_of(in_place), rows_of(in_place)),
+            };
+            Layout { reduced, kept, vectorization, in_place, lanes, rows, prefetches_rows, prefetch, count, tasks }
         };
-        if let Some(place) = kept.iter().position(by_turns) {
+        // A short kept dimension within the innermost reduced one: its outputs alternate in one dense run.
+        let alternates = |d: &Dim| {
+            let rows = reduced
+                .first()
+                .is_some_and(|r| r.input == d.size.wrapping_mul(size) as isize && r.size >= MIN_INNER_RUN);
+            rows && is_dense(d) && (2..MIN_OUTER_LANES).contains(&d.size) && stager.is_direct() && !indexed
+        };
+        if let Some(place) = kept.iter().position(alternates) {
             let dim = kept.remove(place);
             let tasks = numel(&kept);
-            let (way, lanes, rows) = (Way::Across(Some(dim)), lanes_of(true), rows_of(true));
-            return Layout { reduced, kept, way, in_place: true, lanes, rows, fetches, ahead, count, tasks };
+            return layout(reduced, kept, Vectorization::Inner(Some(dim)), true, tasks);
         }
-        let few = count < SHORT_RUN.start && kept.iter().any(|d| d.size >= GOOD_LANES);
-        let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= GOOD_ROW) && !few;
-        let place = if good_row { None } else { lane_dim(&kept, is_dense, count) };
+        let short = count < BATCHED_RUN.start && kept.iter().any(|d| d.size >= MIN_OUTER_LANES);
+        let good_row = reduced.first().is_some_and(|d| is_dense(d) && d.size >= MIN_INNER_RUN) && !short;
+        let place = if good_row { None } else { outer_dim(&kept, is_dense, count) };
         let Some(place) = place else {
             let whole = count == 1 || reduced.len() == 1 && is_dense(&reduced[0]);
-            let in_place = lane.is_direct() && (whole || good_row);
-            let (lanes, rows) = (lanes_of(in_place), rows_of(in_place));
+            let in_place = stager.is_direct() && (whole || good_row);
             if let (true, [run], Some(&next)) = (in_place, &reduced[..], kept.first())
                 && is_dense(run)
-                && SHORT_RUN.contains(&count)
+                && BATCHED_RUN.contains(&count)
             {
                 kept.remove(0);
-                let block = BESIDE / row_of(count, 1, lanes);
+                let block = BATCH_LANES / row_lanes_for(count, 1, lanes_of(in_place));
                 let tasks = numel(&kept).saturating_mul(next.size.div_ceil(block));
-                let way = Way::Beside(next, block);
-                return Layout { reduced, kept, way, in_place, lanes, rows, fetches, ahead, count, tasks };
+                return layout(reduced, kept, Vectorization::BatchedInner(next, block), in_place, tasks);
             }
             let tasks = numel(&kept);
-            return Layout {
-                reduced,
-                kept,
-                way: Way::Across(None),
-                in_place,
-                lanes,
-                rows,
-                fetches,
-                ahead,
-                count,
-                tasks,
-            };
+            return layout(reduced, kept, Vectorization::Inner(None), in_place, tasks);
         };
-        let along = kept.remove(place);
-        let in_place = lane.is_direct() && is_dense(&along);
-        let most = (LANE_BYTES / parts[0].max(parts[1]).max(1)).min(MAX_LANES);
-        let block = if in_place { most } else { LANES.min(most) };
-        let tasks = numel(&kept).saturating_mul(along.size.div_ceil(block));
-        Layout {
-            reduced,
-            kept,
-            way: Way::Along(along, block),
-            in_place,
-            lanes: LANES,
-            rows: ROWS,
-            fetches,
-            ahead,
-            count,
-            tasks,
-        }
+        let outer = kept.remove(place);
+        let in_place = stager.is_direct() && is_dense(&outer);
+        let most = (OUTER_LANE_BYTES / parts[0].max(parts[1]).max(1)).min(MAX_OUTER_LANES);
+        let block = if in_place { most } else { STAGED_LANES.min(most) };
+        let tasks = numel(&kept).saturating_mul(outer.size.div_ceil(block));
+        layout(reduced, kept, Vectorization::Outer(outer, block), in_place, tasks)
     }
 
     /// Elements of one output in a chunk.
-    pub(super) fn chunk(&self) -> usize {
-        match self.way {
-            Way::Across(_) => self.row() / self.width() * self.rows,
-            Way::Along(..) => ROWS,
-            Way::Beside(..) => self.row() * self.rows,
+    pub(super) fn chunk_elements(&self) -> usize {
+        match self.vectorization {
+            Vectorization::Inner(_) => self.row_lanes() / self.task_lanes() * self.rows,
+            Vectorization::Outer(..) => CHUNK_ROWS,
+            Vectorization::BatchedInner(..) => self.row_lanes() * self.rows,
         }
     }
 
     /// The most lanes that a task has results in.
-    pub(super) fn width(&self) -> usize {
-        match self.way {
-            Way::Across(None) => 1,
-            Way::Across(Some(dim)) => dim.size,
-            Way::Along(dim, block) | Way::Beside(dim, block) => block.min(dim.size),
+    pub(super) fn task_lanes(&self) -> usize {
+        match self.vectorization {
+            Vectorization::Inner(None) => 1,
+            Vectorization::Inner(Some(dim)) => dim.size,
+            Vectorization::Outer(dim, block) | Vectorization::BatchedInner(dim, block) => block.min(dim.size),
         }
     }
 
-    /// Lanes of a row across.
-    pub(super) fn row(&self) -> usize {
-        match self.way {
-            Way::Across(_) => row_of(self.count, self.width(), self.lanes),
-            Way::Along(..) | Way::Beside(..) => row_of(self.count, 1, self.lanes),
+    /// Lanes of a row of elements of one output.
+    pub(super) fn row_lanes(&self) -> usize {
+        match self.vectorization {
+            Vectorization::Inner(_) => row_lanes_for(self.count, self.task_lanes(), self.lanes),
+            Vectorization::Outer(..) | Vectorization::BatchedInner(..) => row_lanes_for(self.count, 1, self.lanes),
         }
     }
 
@@ -210,10 +197,10 @@ impl Layout {
     pub(super) fn task(&self, index: usize) -> Task {
         let mut task = Task { input: 0, outs: [0; 2], lanes: 1, strides: [0; 2] };
         let mut rest = index;
-        if let Way::Across(Some(dim)) = self.way {
+        if let Vectorization::Inner(Some(dim)) = self.vectorization {
             (task.lanes, task.strides) = (dim.size, dim.outs);
         }
-        if let Way::Along(dim, block) | Way::Beside(dim, block) = self.way {
+        if let Vectorization::Outer(dim, block) | Vectorization::BatchedInner(dim, block) = self.vectorization {
             let blocks = dim.size.div_ceil(block);
             let start = rest % blocks * block;
             rest /= blocks;
@@ -231,19 +218,20 @@ impl Layout {
     }
 }
 
-/// Lanes of a row across, of outputs of `count` elements each that have `width` lanes by turns; no more than `lanes`.
-fn row_of(count: usize, width: usize, lanes: usize) -> usize {
-    // An eighth of a short run, so that it has a group of eight rows.
-    let most = (count.saturating_mul(width) / TALL / FEW_LANES * FEW_LANES).clamp(FEW_LANES, lanes);
+/// Lanes of a row of elements of one output, or of `width` outputs that alternate, of `count` elements each; no more
+/// than `lanes`.
+fn row_lanes_for(count: usize, width: usize, lanes: usize) -> usize {
+    // An eighth of a short run, so that it fills a group of eight rows.
+    let most = (count.saturating_mul(width) / GROUP_ROWS / MIN_ROW_LANES * MIN_ROW_LANES).clamp(MIN_ROW_LANES, lanes);
     if width == 1 { most } else { most / width * width }
 }
 
-/// The kept dimension that makes the lanes, if lanes along one are better than across: dense ones, or any where an output
-/// has so few elements that a row of them would be mostly empty.
-fn lane_dim(kept: &Dims, is_dense: impl Fn(&Dim) -> bool, count: usize) -> Option<usize> {
-    let dense = kept.iter().position(|d| is_dense(d) && d.size >= GOOD_LANES);
+/// The kept dimension along which lanes are, where that is better than lanes of elements of one output: a dense one, or
+/// the longest where an output has so few elements that a row of them would be mostly empty.
+fn outer_dim(kept: &Dims, is_dense: impl Fn(&Dim) -> bool, count: usize) -> Option<usize> {
+    let dense = kept.iter().position(|d| is_dense(d) && d.size >= MIN_OUTER_LANES);
     let longest = || (0..kept.len()).max_by_key(|&d| kept[d].size).filter(|&d| kept[d].size > 1);
-    dense.or_else(|| longest().filter(|&d| count < GOOD_ROW || kept[d].size >= GOOD_LANES))
+    dense.or_else(|| longest().filter(|&d| count < MIN_INNER_RUN || kept[d].size >= MIN_OUTER_LANES))
 }
 
 /// Outputs that are computed together.

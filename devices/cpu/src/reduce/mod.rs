@@ -1,18 +1,27 @@
 //! Reductions on the CPU.
 //!
+//! The elements of a reduction go into *lanes*, accumulators next to each other in memory, which one instruction
+//! handles several at a time. A kernel accumulates rows of elements into lanes, merges lanes, and finishes them to
+//! results; the driver decides which rows, and knows no fold.
+//!
 //! ```text
-//! fold ── Fold<On<C, I>> ──► Bodies      the loops of one (fold, dtype, level) over lanes (`body.rs`, …)
-//! domain ──► classes ──────► lookup      which bodies a dtype and a level have (`classes.rs`, `kernels.rs`)
-//! plan ────────────────────► Layout      which dimension makes the lanes, where chunks begin (`layout.rs`)
-//! Layout, bodies ──────────► Driver      chunks, the tree over them, threads (`driver.rs`, `chunk.rs`); knows no fold
+//! call                                           binds a reduction to memory
+//! driver, identity_fill                          tasks, threads, the reduction tree; a reduction over no element
+//! chunks ── row_accumulator, runs; output        one chunk, in place or through a stage; results to the outputs
+//! layout                                         along which dimension lanes are, where chunks begin
+//! kernels ── classes ── fold_kernels             the kernels of one (fold, dtype, level), as function pointers
+//! accumulate, merge ── registers                 their loops
+//! rows, lane_kernel, results ── lanes ── parts   what they work on
 //! ```
 //!
-//! **Order of additions.** Which elements meet when is fixed by shape, strides and dtypes alone: never by the number of
-//! threads, never by the level. Lanes are accumulators next to each other, as many as `layout.rs` says whatever the width
-//! of the registers; a level only decides how many of them one instruction handles. So all levels give the same bits.
+//! Each module uses only modules further down or to the right.
+//!
+//! **Order of additions.** Which elements are merged when is fixed by shape, strides and dtypes alone: never by the
+//! number of threads, never by the level. The number of lanes is that of `layout.rs` whatever the width of the
+//! registers; a level only decides how many lanes one instruction handles. So all levels give the same bits.
 //!
 //! ```text
-//!  across (the reduced dimension is dense)         along (a kept dimension is dense)
+//!  inner (the reduced dimension is dense)          outer (a kept dimension is dense)
 //!
 //!   elements of one output, rows of lanes, here 128  one lane per output element
 //!   x0    x1    …  x127                             x[0][0]  x[0][1] … ┐
@@ -23,17 +32,17 @@
 //!    └──────┴── … ─┘     lanes in halves
 //! ```
 //!
-//! A dense row is a line of the cache, 64 bytes and at least 16 lanes; one that is staged has 128 lanes. A short run has as
-//! many lanes as let it fill eight rows, a multiple of 16. A kept dimension too short for lanes of its own, and dense, goes
-//! across as well: its outputs take the lanes by turns.
+//! A dense row is a line of the cache, 64 bytes and at least 16 lanes; one that is staged has 128 lanes. A short run
+//! has as many lanes as let it fill eight rows, a multiple of 16. A dense kept dimension that is too short for lanes of
+//! its own is reduced as inner as well: the elements of its outputs alternate in the lanes.
 //!
-//! Of the eight rows, two times four meet as the fold's `four` says: for sums, in the dtype of the elements; all further
-//! additions are wide. Chunks of 128 rows (256 or 512 where accumulators are wider than elements) are folded so, and their
-//! results joined as a binary counter would: the rounding error of a sum grows with the logarithm of its length.
-//! `docs/decisions/0012-accumulation.md` has the figures.
+//! Of a group of eight rows, two times four are merged by the fold's `four`: for sums, in the dtype of the elements;
+//! all further additions are wide. Chunks of 128 rows (256 or 2048 of a dense run whose accumulators are wider than its
+//! elements) are accumulated so, and their results merged in a reduction tree (pairwise summation): the rounding error
+//! of a sum grows with the logarithm of its length. `docs/decisions/0012-accumulation.md` has the figures.
 //!
-//! **Accumulators.** Lanes are written at one level and read at another, so a fold may not choose what it accumulates in
-//! level by level (`parts.rs`):
+//! **Accumulators.** Lanes are written at one level and read at another, so the type that a fold accumulates in may not
+//! depend on the level (`parts.rs`):
 //!
 //! ```compile_fail,E0053
 //! use monomorph_cpu::isa::Avx2;
@@ -60,28 +69,32 @@
 //!     fn finish(_: On<i64, Avx2>, _: On<i64, Avx2>) -> On<f32, Avx2> {
 //!         On::new(0.0)
 //!     }
-//!     fn nothing() {}
+//!     fn identity() {}
 //! }
 //! ```
 
-mod absorb;
-mod body;
+mod accumulate;
 mod call;
-mod chunk;
+mod chunks;
 mod classes;
 mod driver;
-mod fill;
-mod held;
+mod fold_kernels;
+mod identity_fill;
 mod kernels;
+mod lane_kernel;
 mod lanes;
 mod layout;
-mod meet;
+mod merge;
+mod output;
 mod parts;
+mod registers;
 mod results;
-mod walk;
+mod row_accumulator;
+mod rows;
+mod runs;
 
-pub use body::Bodies;
 pub use call::Ready;
+pub use fold_kernels::FoldKernels;
 pub use kernels::{Kernels, here};
 // What the expansion of `prebuilt_reductions!` names.
 #[doc(hidden)]

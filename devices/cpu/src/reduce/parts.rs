@@ -1,6 +1,6 @@
-//! What lanes hold of an accumulator: registers, which are the same at every level. Owns the proof of that, which is
-//! one of types: accumulators of a fold at any level split into the registers that those of the portable level split
-//! into, or the fold has no bodies. So lanes that were written at one level can be read at another.
+//! The parts that lanes store of an accumulator, which are the same at every level. The type system proves that: the
+//! accumulators of a fold at any level split into the parts that those of the portable level split into, or the fold
+//! has no kernels. So lanes that were written at one level can be read at another.
 
 use crate::element::CpuElement;
 use crate::isa::{Isa, Portable};
@@ -8,15 +8,15 @@ use crate::on::{Compute, On};
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{AccumulatorOf, AccumulatorOn, ReduceFn};
 
-/// The most bytes, and the largest alignment, of a part of an accumulator: those of complex128. Everything that has
-/// room for lanes has as much for each part of each.
+/// The most bytes, and the largest alignment, of a part of an accumulator: those of complex128. Every buffer for lanes
+/// has room for so many bytes for each part of each lane.
 pub(super) const PART: usize = size_of::<u128>();
 
 /// One accumulator: a value of the algebra, or two.
 pub trait Parts: Copy + 'static {
-    /// The type of the first part in a register.
+    /// The type of the first part.
     type First: Copy + 'static;
-    /// The type of the second part in a register; empty for an accumulator of one value.
+    /// The type of the second part; empty for an accumulator of one value.
     type Second: Copy + 'static;
     /// Both parts.
     fn split(self) -> (Self::First, Self::Second);
@@ -50,15 +50,15 @@ impl<A: Compute, B: Compute, I: Isa> Parts for (On<A, I>, On<B, I>) {
     }
 }
 
-/// What an accumulator of elements `C` is in lanes, whatever the level: as at the portable one.
-pub trait Registers<C> {
+/// The parts of an accumulator of elements `C`, whatever the level: those at the portable one.
+pub trait LaneParts<C> {
     /// The type of the first part. It varies with the dtype and with what the fold accumulates in.
     type First: Copy + 'static;
     /// The type of the second part, which varies likewise.
     type Second: Copy + 'static;
 }
 
-impl<A, C: CpuElement> Registers<C> for A
+impl<A, C: CpuElement> LaneParts<C> for A
 where
     On<C, Portable>: Value<Mask = On<bool, Portable>>,
     A: AccumulatorOn<On<C, Portable>, On<i64, Portable>, Of: Parts>,
@@ -67,13 +67,13 @@ where
     type Second = <A::Of as Parts>::Second;
 }
 
-/// An accumulator of elements `C` that has the same registers at level `I`.
+/// An accumulator of elements `C` that has the same parts at level `I`.
 pub trait AccumulatorAt<C: CpuElement, I: Isa>:
-    Registers<C>
+    LaneParts<C>
     + AccumulatorOn<
         On<C, I>,
         On<i64, I>,
-        Of: Parts<First = <Self as Registers<C>>::First, Second = <Self as Registers<C>>::Second>,
+        Of: Parts<First = <Self as LaneParts<C>>::First, Second = <Self as LaneParts<C>>::Second>,
     >
 where
     On<C, I>: Value<Mask = On<bool, I>>,
@@ -83,18 +83,18 @@ where
 impl<A, C: CpuElement, I: Isa> AccumulatorAt<C, I> for A
 where
     On<C, I>: Value<Mask = On<bool, I>>,
-    A: Registers<C>
+    A: LaneParts<C>
         + AccumulatorOn<
             On<C, I>,
             On<i64, I>,
-            Of: Parts<First = <A as Registers<C>>::First, Second = <A as Registers<C>>::Second>,
+            Of: Parts<First = <A as LaneParts<C>>::First, Second = <A as LaneParts<C>>::Second>,
         >,
 {
 }
 
 /// An accumulator of fold `F`.
 pub(super) type Acc<F, C, I> = AccumulatorOf<F, On<C, I>, On<i64, I>>;
-/// What the first run of lanes holds.
-pub(super) type First<F, C> = <<F as ReduceFn>::Accumulator as Registers<C>>::First;
-/// What the second run of lanes holds.
-pub(super) type Second<F, C> = <<F as ReduceFn>::Accumulator as Registers<C>>::Second;
+/// The elements of the first run of lanes.
+pub(super) type First<F, C> = <<F as ReduceFn>::Accumulator as LaneParts<C>>::First;
+/// The elements of the second run of lanes.
+pub(super) type Second<F, C> = <<F as ReduceFn>::Accumulator as LaneParts<C>>::Second;

@@ -150,7 +150,8 @@ fn random_calls_equal_a_naive_loop() {
             let equal = got_numbers.len() == want.len() && got_numbers.iter().zip(&want).all(|(&x, &y)| same(x, y));
             assert!(
                 equal,
-                "case {case}, {what}: {dtype} {other} {number:?} -> {compute} {}\na {:?}\nb {:?}\nout {:?}\n got {got_numbers:?}\nwant {want:?}",
+                "case {case}, {what}: {dtype} {other} {number:?} -> {compute} {}\na {:?}\nb {:?}\nout {:?}\n got \
+                    {got_numbers:?}\nwant {want:?}",
                 got.dtype(),
                 a.geometry(),
                 b.geometry(),

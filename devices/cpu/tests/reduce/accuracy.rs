@@ -11,8 +11,8 @@ fn sum<T: Element>(data: &[T]) -> T {
     sum.to_vec::<T>().unwrap()[0]
 }
 
-/// The correctly rounded sum, or very near it: Neumaier's compensated summation (Zeitschrift für Angewandte Mathematik und
-/// Mechanik 54, 1974) in float64.
+/// The correctly rounded sum, or very near it: Neumaier's compensated summation (Zeitschrift für Angewandte Mathematik
+/// und Mechanik 54, 1974) in float64.
 fn exact(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0f64);
     for x in values {

@@ -20,7 +20,7 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumOfSquares {
     fn finish(acc: V::Wide, count: X) -> V {
         <SumFn as Fold<V, X>>::finish(acc, count)
     }
-    fn nothing() -> V::Wide {
+    fn identity() -> V::Wide {
         V::Wide::zero()
     }
 }

@@ -86,7 +86,7 @@ impl<V: Ordered + Num, X: Value<Mask = V::Mask>> Fold<V, X> for MostFn {
     fn finish(acc: V, _: X) -> V {
         acc
     }
-    fn nothing() -> V {
+    fn identity() -> V {
         V::zero()
     }
 }
@@ -124,7 +124,7 @@ impl<V: Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for LeastFn {
     fn finish(acc: V, _: X) -> V {
         acc
     }
-    fn nothing() {}
+    fn identity() {}
 }
 
 #[test]

@@ -149,7 +149,11 @@ fn every_recorded_call_gives_what_pytorch_gave() {
     let mut failures = Vec::new();
     let text = match std::env::var_os("MONOMORPH_REDUCTIONS") {
         Some(path) => std::fs::read_to_string(path).unwrap(),
-        None => include_str!("recorded.txt").to_owned(),
+        None => {
+            let text = include_str!("recorded.txt");
+            assert_eq!(text.lines().count(), 2042);
+            text.to_owned()
+        }
     };
     for (number, line) in text.lines().enumerate() {
         let mut call = parse(line);

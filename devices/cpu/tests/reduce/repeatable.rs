@@ -128,8 +128,8 @@ fn any_level_gives_the_same_bits() {
     }
 }
 
-/// Tasks of a caller's pool that share tensors: while one waited for the parts of its reduction, its thread could be handed
-/// another one, which would find the output borrowed.
+/// Tasks of a caller's pool that share tensors: while one waited for the parts of its reduction, its thread could be
+/// handed another one, which would find the output borrowed.
 #[test]
 fn reductions_inside_a_pool_work_alone() {
     let t = input(&[2_000_003], &[1]);

@@ -125,7 +125,8 @@ functions! {
     copy_out = "cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: Address, bytes: usize, stream: StreamHandle);
     copy_within = "cuMemcpyDtoDAsync_v2"(to: Address, from: Address, bytes: usize, stream: StreamHandle);
     copy_peer = "cuMemcpyPeerAsync"(
-        to: Address, to_context: ContextHandle, from: Address, from_context: ContextHandle, bytes: usize, stream: StreamHandle
+        to: Address, to_context: ContextHandle, from: Address, from_context: ContextHandle, bytes: usize,
+        stream: StreamHandle
     );
     host_allocate = "cuMemHostAlloc"(block: *mut *mut c_void, bytes: usize, flags: c_uint);
     host_free = "cuMemFreeHost"(block: *mut c_void);

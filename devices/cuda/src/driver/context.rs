@@ -1,5 +1,5 @@
-//! The primary context of a device. Owns which context is bound, and what becomes of errors: one that ends the context is every
-//! later call's, one of a drop is the next call's.
+//! The primary context of a device. Owns which context is bound, and what becomes of errors: one that ends the context
+//! is every later call's, one of a drop is the next call's.
 
 use super::api::{COMPUTE_CAPABILITY, ContextHandle, DeviceHandle, Driver, driver};
 use super::error::CudaError;
@@ -23,8 +23,8 @@ pub(crate) fn late(index: u8) -> Result<()> {
 
 /// The primary context of a device, retained as long as this lives.
 ///
-/// *Invariant* O1: every object of `objects` is of the context that it keeps alive, live until it is dropped, and used with
-/// that context bound.
+/// *Invariant* O1: every object of `objects` is of the context that it keeps alive, live until it is dropped, and used
+/// with that context bound.
 #[derive(Debug)]
 pub(crate) struct Context {
     driver: &'static Driver,

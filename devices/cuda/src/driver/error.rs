@@ -30,7 +30,8 @@ pub enum CudaError {
         what: &'static str,
     },
     /// The driver refused a call.
-    #[error("{call}{}: {name} ({code}): {message}", kernel.as_ref().map_or(String::new(), |kernel| format!(" of {kernel}")))]
+    #[error("{call}{}: {name} ({code}): {message}", 
+        kernel.as_ref().map_or(String::new(), |kernel| format!(" of {kernel}")))]
     Call {
         /// The function of the driver.
         call: &'static str,
@@ -45,8 +46,8 @@ pub enum CudaError {
     },
     /// An error that ended the device's context: nothing on it can be used any more.
     #[error(
-        "an earlier error ended the device's context: {cause}; drop its tensors and call monomorph_cuda::release, and set \
-         MONOMORPH_CUDA_BLOCKING=1 to see which kernel it was"
+        "an earlier error ended the device's context: {cause}; drop its tensors and call monomorph_cuda::release, and \
+         set MONOMORPH_CUDA_BLOCKING=1 to see which kernel it was"
     )]
     Broken {
         /// The error.

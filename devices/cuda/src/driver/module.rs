@@ -1,4 +1,5 @@
-//! Machine code that the driver holds, and the kernels in it. As other objects they keep their context, as O1 there says.
+//! Machine code that the driver holds, and the kernels in it. As other objects they keep their context, as O1 there
+//! says.
 
 use super::api::{FunctionHandle, ModuleHandle};
 use super::context::Context;

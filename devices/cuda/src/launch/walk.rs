@@ -1,5 +1,5 @@
-//! How the pointwise loops walk: element by element, or row by row in groups. Owns what a layout of operands allows, and
-//! the part of the argument that says it.
+//! How the pointwise loops walk: element by element, or row by row in groups. Owns what a layout of operands allows,
+//! and the part of the argument that says it.
 
 use super::{Base, Bytes, Call, DIMS, INDICES, Launch, LaunchError, THREADS};
 use crate::functor::{Form, Functor};

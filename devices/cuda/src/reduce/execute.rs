@@ -89,8 +89,8 @@ pub struct FoldReady {
 //   `F::Results` on the compute dtype, and nothing but arithmetic: a fold takes and gives values, which know no
 //   address.
 // * A kernel loads elements of the input and stores those of the outputs, all of them, within the plan's iteration
-//   or, of a reduction over nothing, within the outputs' geometries; then the fold has an accumulator of nothing, or
-//   `ready` fails.
+//   or, of a reduction over no element, within the outputs' geometries; then the fold has an identity, or `ready`
+//   fails.
 // * What it uses stays: blocks are freed behind the streams that use them.
 unsafe impl<F, W: 'static> Executes<Reduce<F, W>> for Cuda
 where
@@ -155,7 +155,7 @@ unsafe fn bind(
     let operands: SmallVec<[Stored; 3]> = (0..=results).map(|k| stored(iter, k)).collect();
     let gpu = gpu(index).map_err(|error| error.on(index))?;
     let kernel = fold.kernel(&gpu, compute, &operands).ok_or_else(none)?;
-    if !empty.is_empty() && kernel.recorded().recording().nothing.is_none() {
+    if !empty.is_empty() && kernel.recorded().recording().identity.is_none() {
         return Err(ErrorKind::EmptyInput.into());
     }
     let plan = FoldPlan::new(kernel.recorded(), iter, &bases, &empty);
@@ -209,8 +209,8 @@ impl FoldReady {
     }
 }
 
-/// Compiles the fold's kernels for inputs of these dtypes, computed in these, for device `index`, in one translation unit, so
-/// that later calls need not wait for the compiler. Dtypes outside of the domain are left out.
+/// Compiles the fold's kernels for inputs of these dtypes, computed in these, for device `index`, in one translation
+/// unit, so that later calls need not wait for the compiler. Dtypes outside of the domain are left out.
 ///
 /// # Errors
 /// No such device, and what the compiler and the driver say.

@@ -56,8 +56,8 @@ impl Way {
     }
 }
 
-/// A fold at one dtype, of operands that lie so, as the type that the loops take. What is converted is so by the text: a
-/// switch for each element would cost more than the element.
+/// A fold at one dtype, of operands that lie so, as the type that the loops take. What is converted is so by the text:
+/// a switch for each element would cost more than the element.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reduction {
     name: String,
@@ -68,8 +68,8 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// The reduction of a fold on `compute`, whose operands are of its own dtypes. `name` must be an identifier of C, unlike
-    /// others of its translation unit, and not begin with `k_`.
+    /// The reduction of a fold on `compute`, whose operands are of its own dtypes. `name` must be an identifier of C,
+    /// unlike others of its translation unit, and not begin with `k_`.
     pub fn new(name: &str, compute: DType, recording: Recording) -> Reduction {
         let results = recording.finish.outputs().map(Stored::from).collect();
         Reduction { name: name.to_owned(), compute, recording, input: compute.into(), results }
@@ -145,7 +145,7 @@ impl Reduction {
                 "const Acc &a, const Acc &b".to_owned(),
                 format!("{}, {}", of("a"), of("b")),
             ),
-            ("nothing", recording.nothing.as_ref(), String::new(), String::new()),
+            ("nothing", recording.identity.as_ref(), String::new(), String::new()),
         ];
         let mut text = recording.finish.c_source(&format!("{name}_finish"));
         let mut body = String::new();

@@ -1,5 +1,5 @@
-//! Outputs that launches fold together: how many threads and blocks share one, what is split because kernels count with 31
-//! bits, and the bytes of an argument.
+//! Outputs that launches fold together: how many threads and blocks share one, what is split because kernels count with
+//! 31 bits, and the bytes of an argument.
 
 use super::functor::{Reduction, Way};
 use crate::launch::{Bytes, DIMS, LaunchError, THREADS};
@@ -53,8 +53,8 @@ pub(super) fn fits(dims: &[Dim], from: usize, limit: u64) -> bool {
     counts && (from..operands).all(|k| reach(k).is_some_and(|end| end < limit))
 }
 
-/// Both halves along the slowest dimension, and how many of its steps the second begins later: many at once, so that it is
-/// aligned as the first is.
+/// Both halves along the slowest dimension, and how many of its steps the second begins later: many at once, so that it
+/// is aligned as the first is.
 pub(super) fn halves(dims: &Dims) -> Option<(Dims, Dims, u64)> {
     let (slowest, faster) = dims.split_last()?;
     let half = slowest.size.div_ceil(2);

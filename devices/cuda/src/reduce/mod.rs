@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fold, dtypes ───► Reduction ─────► text: a fold's recordings behind the loops of `kernels/reduce.cu` (`functor`)
-//! plan, operands ─► FoldPlan ──────► kernels, blocks and arguments, and the memory that blocks of an output share (`plan`, `group`)
+//! plan, operands ─► FoldPlan ──────► kernels, blocks and arguments; memory that blocks share (`plan`, `group`)
 //! call ───────────► execute ───────► that memory, waits for other streams, launches
 //! ```
 

@@ -37,8 +37,8 @@ pub struct FoldPlan {
 }
 
 impl FoldPlan {
-    /// The launches of the reduction over `iter`, whose operands begin at these addresses, results first. Of a reduction
-    /// over nothing, which the iteration does not have, `results` are the outputs.
+    /// The launches of the reduction over `iter`, whose operands begin at these addresses, results first. Of a
+    /// reduction over nothing, which the iteration does not have, `results` are the outputs.
     ///
     /// # Errors
     /// More dimensions than a kernel takes.
@@ -51,7 +51,8 @@ impl FoldPlan {
         FoldPlan::counting(reduction, iter, bases, results, INDICES)
     }
 
-    /// The same for kernels that count elements and bytes up to a limit, so that what is split can be tried in the small.
+    /// The same for kernels that count elements and bytes up to a limit, so that what is split can be tried in the
+    /// small.
     ///
     /// # Errors
     /// As for [`new`](FoldPlan::new).
@@ -97,8 +98,8 @@ impl FoldPlan {
         self.reads
     }
 
-    /// Bytes that the launches share: none, or accumulators and tickets, which are to be zero before the first launch and are
-    /// so again behind the last.
+    /// Bytes that the launches share: none, or accumulators and tickets, which are to be zero before the first launch
+    /// and are so again behind the last.
     pub fn scratch(&self) -> usize {
         self.partial + self.tickets
     }
@@ -190,7 +191,8 @@ mod tests {
     use monomorph_iter::{Config, Flags, View, build_over};
     use monomorph_ops::reduce::{SumFn, symbolic};
 
-    /// The plan of a sum of float32 over these sizes and strides, in elements; results have stride 0 where they are reduced.
+    /// The plan of a sum of float32 over these sizes and strides, in elements; results have stride 0 where they are
+    /// reduced.
     fn plan(sizes: &[i64], input: &[i64], result: &[i64]) -> FoldPlan {
         let flags = Flags::REDUCE_2.with_device_check(false);
         let kept: Vec<i64> = sizes.iter().zip(result).map(|(&n, &stride)| if stride == 0 { 1 } else { n }).collect();

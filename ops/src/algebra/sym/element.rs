@@ -25,8 +25,8 @@ pub trait Compute: sealed::Sealed + Copy + 'static {
     type Wide: Compute;
 }
 
-// An algebra trait is implemented for `Sym<C>` wherever `C` is of the class, so what is missing is always one of these: they,
-// not the algebra traits, say it to the author of an operator.
+// An algebra trait is implemented for `Sym<C>` wherever `C` is of the class, so what is missing is always one of these:
+// they, not the algebra traits, say it to the author of an operator.
 
 /// Elements with an order: all but the complex ones.
 #[diagnostic::on_unimplemented(

@@ -1,8 +1,9 @@
-//! Loops of symbolic values. Owns what a loop is in the graph and which nodes belong to its steps; the text of it is that of
-//! `text.rs`.
+//! Loops of symbolic values. Owns what a loop is in the graph and which nodes belong to its steps; the text of it is
+//! that of `text.rs`.
 //!
-//! The steps are recorded once, on nodes that stand for what the loop carries. A node belongs to the innermost loop that it
-//! depends on, not to the one it was recorded in: equal subexpressions merge, so what no step changes may be used outside.
+//! The steps are recorded once, on nodes that stand for what the loop carries. A node belongs to the innermost loop
+//! that it depends on, not to the one it was recorded in: equal subexpressions merge, so what no step changes may be
+//! used outside.
 
 use super::element::Floating;
 use super::graph::{Graph, Handle, Node, Source, record, recording};

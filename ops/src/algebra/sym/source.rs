@@ -1,10 +1,12 @@
-//! Names and literals of C text; the arithmetic behind the names is in `prelude.c`, the statements are those of `text.rs`.
+//! Names and literals of C text; the arithmetic behind the names is in `prelude.c`, the statements are those of
+//! `text.rs`.
 
 use super::graph::{Literal, Op};
 use monomorph_core::DType;
 
-/// The types and functions that the text of [`Function::c_source`](super::Function::c_source) uses: plain C99, C++ and CUDA C++ without a device
-/// header. Under NVRTC it includes nothing; for a host compiler it includes the standard headers.
+/// The types and functions that the text of [`Function::c_source`](super::Function::c_source) uses: plain C99, C++ and
+/// CUDA C++ without a device header. Under NVRTC it includes nothing; for a host compiler it includes the standard
+/// headers.
 ///
 /// Every name begins with `k_` or `K_`. `K_FN` is what stands before each function (`static inline` on a host); define
 /// it before the prelude to choose otherwise. Elements in memory are read with `k_load_f16(pointer, index)` and written

@@ -6,7 +6,8 @@ use super::source::{c_suffix, c_type, literal_text};
 use std::fmt::Write;
 
 impl Function {
-    /// The text of the function: `K_FN k_f32 name(k_f32 x0, k_f32 x1, k_f32 p0) { … }`, after the [`PRELUDE`](super::PRELUDE).
+    /// The text of the function: `K_FN k_f32 name(k_f32 x0, k_f32 x1, k_f32 p0) { … }`, after the
+    /// [`PRELUDE`](super::PRELUDE).
     ///
     /// Inputs come first, then parameters. One output is returned; several are written through the pointers `y0`, `y1`,
     /// … that follow, and the function returns nothing. Half inputs and outputs are `k_f32`: whoever loads and stores
@@ -44,8 +45,8 @@ impl Function {
         for &output in &self.outputs {
             used[output as usize] = true;
         }
-        // Operands come before their uses, so one sweep backwards reaches all. The results of a loop come one after another, and
-        // whichever is used needs the whole loop.
+        // Operands come before their uses, so one sweep backwards reaches all. The results of a loop come one after
+        // another, and whichever is used needs the whole loop.
         for index in (0..self.nodes.len()).rev() {
             match self.nodes[index].source {
                 _ if !used[index] => {}

@@ -1,5 +1,5 @@
-//! Two formulas as one: the result of the first, rounded as its dtype stores it, is the first operand of the second. Owns the
-//! types of the composition; refuses to decide whether a call may be made in one pass (`mod.rs`).
+//! Two formulas as one: the result of the first, rounded as its dtype stores it, is the first operand of the second.
+//! Owns the types of the composition; refuses to decide whether a call may be made in one pass (`mod.rs`).
 
 use crate::algebra::Value;
 use crate::algebra::sym::{Compute, Sym, Tracer};
@@ -131,33 +131,33 @@ impl<A: Operands, B: Fed> Operands for Joined<A, B> {
     const COUNT: usize = A::COUNT + B::COUNT - 1;
     const MASKS: usize = A::MASKS;
     type Of<V: Value> = (A::Of<V>, B::Rest<V>);
-    type Array<'t> = Few<'t>;
+    type Array<'t> = OperandVec<'t>;
 }
 
 /// The most operands that a chain has, as any pointwise operator.
-const MAX: usize = 7;
+const MAX_OPERANDS: usize = 7;
 
-/// Up to seven operands. They are borrowed, so there is nothing to drop: a prepared call gives its operands back with its last
-/// use.
+/// A small vector of at most [`MAX_OPERANDS`] operands, without a heap. They are borrowed and it is `Copy`, so nothing
+/// is dropped: a prepared call gives its operands back with its last use.
 #[derive(Clone, Copy)]
-pub struct Few<'t> {
-    operands: [Operand<'t>; MAX],
+pub struct OperandVec<'t> {
+    operands: [Operand<'t>; MAX_OPERANDS],
     count: usize,
 }
 
-impl<'t> AsRef<[Operand<'t>]> for Few<'t> {
+impl<'t> AsRef<[Operand<'t>]> for OperandVec<'t> {
     fn as_ref(&self) -> &[Operand<'t>] {
         &self.operands[..self.count]
     }
 }
 
-impl<'t> TryFrom<&[Operand<'t>]> for Few<'t> {
+impl<'t> TryFrom<&[Operand<'t>]> for OperandVec<'t> {
     type Error = ();
 
-    fn try_from(from: &[Operand<'t>]) -> Result<Few<'t>, ()> {
-        let mut operands = [Operand::Absent; MAX];
+    fn try_from(from: &[Operand<'t>]) -> Result<OperandVec<'t>, ()> {
+        let mut operands = [Operand::Absent; MAX_OPERANDS];
         operands.get_mut(..from.len()).ok_or(())?.copy_from_slice(from);
-        Ok(Few { operands, count: from.len() })
+        Ok(OperandVec { operands, count: from.len() })
     }
 }
 
@@ -212,14 +212,14 @@ impl<P: Params, Q: Params> Params for Both<P, Q> {
 }
 
 /// A class that belongs to both of two domains.
-pub trait Meet<Other: Membership>: Membership {
+pub trait AndMembership<Other: Membership>: Membership {
     /// [`Yes`] if both are.
     type Both: Membership;
 }
-impl<Other: Membership> Meet<Other> for Yes {
+impl<Other: Membership> AndMembership<Other> for Yes {
     type Both = Other;
 }
-impl<Other: Membership> Meet<Other> for No {
+impl<Other: Membership> AndMembership<Other> for No {
     type Both = No;
 }
 
@@ -230,10 +230,10 @@ pub trait Intersect<Other: DomainSet>: DomainSet {
 }
 impl<B, I, R, C, B2, I2, R2, C2> Intersect<Exact<B2, I2, R2, C2>> for Exact<B, I, R, C>
 where
-    B: Meet<B2>,
-    I: Meet<I2>,
-    R: Meet<R2>,
-    C: Meet<C2>,
+    B: AndMembership<B2>,
+    I: AndMembership<I2>,
+    R: AndMembership<R2>,
+    C: AndMembership<C2>,
     B2: Membership,
     I2: Membership,
     R2: Membership,

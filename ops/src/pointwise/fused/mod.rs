@@ -1,19 +1,20 @@
-//! Fusion: pointwise operators one after another as one operator. `Then<A, B>` computes `B(A(..), ..)`, where the result of `A`
-//! is the first operand of `B`, in every form: functional, in-place, out=, meta and by name.
+//! Fusion: pointwise operators one after another as one operator. `Then<A, B>` computes `B(A(..), ..)`, where the
+//! result of `A` is the first operand of `B`, in every form: functional, in-place, out=, meta and by name.
 //!
-//! It gives what the operators give in turn, bit for bit: each intermediate result has the dtype that it would have and is
-//! rounded to it, and sizes, strides, dtype and errors are those of the turns. Where all of them compute in one dtype, which
-//! is the common case, that takes one pass over memory and no intermediate tensor. Otherwise the operators run in turn.
+//! It gives what the operators give in turn, bit for bit: each intermediate result has the dtype that it would have and
+//! is rounded to it, and sizes, strides, dtype and errors are those of the turns. Where all of them compute in one
+//! dtype, which is the common case, that takes one pass over memory and no intermediate tensor. Otherwise the operators
+//! run in turn.
 //!
-//! The operands of `Then<A, B>` are those of `A`, then those of `B` but its first; the parameters of `A`, then those of `B`,
-//! follow.
+//! The operands of `Then<A, B>` are those of `A`, then those of `B` but its first; the parameters of `A`, then those of
+//! `B`, follow.
 //!
-//! Owns that decision. Refuses operators that are not pointwise, masks (`where`) and results that are not of the common dtype
-//! anywhere but at the end.
+//! Owns that decision. Refuses operators that are not pointwise, masks (`where`) and results that are not of the common
+//! dtype anywhere but at the end.
 
 mod formula;
 
-pub use formula::{Both, Fed, Intersect, Joined, Meet, ThenFn};
+pub use formula::{AndMembership, Both, Fed, Intersect, Joined, ThenFn};
 
 use super::formula::{Common, Operands, Params, PointwiseFn};
 use super::op::{self, Here, Pointwise, PointwiseInputs};
@@ -151,8 +152,9 @@ where
     }
 }
 
-/// Whether a call may be made in one pass: everything computes in one dtype, the result is laid out as it is in turn, and no
-/// operand is overwritten before it is read. An error is that of the first operator, in turn, that refuses its operands.
+/// Whether a call may be made in one pass: everything computes in one dtype, the result is laid out as it is in turn,
+/// and no operand is overwritten before it is read. An error is that of the first operator, in turn, that refuses its
+/// operands.
 fn one_pass<'t, C: Chain, D: Device, S: ValueSink<'t, D>>(
     operands: &[Operand<'t>],
     params: &[Scalar],
@@ -189,7 +191,8 @@ pub(super) fn check_one_pass<F: PointwiseFn, G: PointwiseFn>(check: &Check<'_, '
     let (first, rest) = check.operands.split_at(F::Operands::COUNT);
     let (p, q) = check.params.split_at(F::Params::COUNT);
     let refused = || {
-        let rule = "the operators of a chain compute in different dtypes; call the chain, which runs them in turn, or cast \
+        let rule = "the operators of a chain compute in different dtypes; call the chain, which runs them in turn, \
+                    or cast \
                     its operands to one dtype";
         Error::new(ErrorKind::ArgumentRule { rule })
     };
@@ -240,7 +243,9 @@ where
     Args: ChainArgs<'t>,
 {
     fn call<S: ValueSink<'t, D>>(args: Args, sink: S) -> Result<S::Value> {
-        const { assert!(Args::COUNT == operands::<Self>() + params::<Self>(), "a chain takes operands, then parameters") };
+        const {
+            assert!(Args::COUNT == operands::<Self>() + params::<Self>(), "a chain takes operands, then parameters");
+        };
         let args = args.list();
         let (tensors, numbers) = args.split_at(operands::<Self>());
         let number = |arg: &Operand<'_>| match arg {

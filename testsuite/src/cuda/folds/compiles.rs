@@ -1,5 +1,5 @@
-//! The kernels of folds compile to machine code that keeps its values in registers and loads words of 16 bytes. Owns what is
-//! demanded of them beyond what is demanded of every kernel.
+//! The kernels of folds compile to machine code that keeps its values in registers and loads words of 16 bytes. Owns
+//! what is demanded of them beyond what is demanded of every kernel.
 
 use super::FoldCase;
 use crate::cuda::Finding;

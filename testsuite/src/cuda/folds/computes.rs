@@ -1,5 +1,6 @@
-//! The text of the kernels of folds, compiled for the host: threads that wait for each other in several orders give what the CPU gives,
-//! touch nothing but their operands, and leave tickets as they were. Owns the program and the comparison.
+//! The text of the kernels of folds, compiled for the host: threads that wait for each other in several orders give
+//! what the CPU gives, touch nothing but their operands, and leave tickets as they were. Owns the program and the
+//! comparison.
 
 use super::FoldCase;
 use super::jobs::{Job, jobs};

@@ -27,7 +27,8 @@ pub const FAULTS: [Fault; 20] = [
         "pointers hide where they point",
         By::Compiles,
         "elements.a = &a, elements.input = a.data[F::RESULTS] + at[F::RESULTS];",
-        "k_u64 raw = (k_u64)a.data[F::RESULTS]; asm volatile(\"\" : \"+l\"(raw)); elements.a = &a, elements.input = (const char *)raw;",
+        "k_u64 raw = (k_u64)a.data[F::RESULTS]; asm volatile(\"\" : \"+l\"(raw)); elements.a = &a, elements.input = \
+            (const char *)raw;",
         "no kind of memory",
     ),
     fault(

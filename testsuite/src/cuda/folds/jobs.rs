@@ -31,7 +31,8 @@ struct Values {
     near: Within,
 }
 
-/// Small integers, whose sums are exact in any order; for folds that choose, everything there is; for those that round, fractions.
+/// Small integers, whose sums are exact in any order; for folds that choose, everything there is; for those that round,
+/// fractions.
 fn values(case: &FoldCase) -> Vec<Values> {
     let dtype = case.reduction.input().dtype;
     let whole = (0..211).map(|i| Scalar::Int((i * 7 + i / 5) % 23 - 11)).collect();

@@ -1,4 +1,5 @@
-//! How the operands of a reduction lie: every layout that the loops, or the choice of blocks, tell apart. Owns the layouts.
+//! How the operands of a reduction lie: every layout that the loops, or the choice of blocks, tell apart. Owns the
+//! layouts.
 
 use super::super::jobs::row_major;
 use monomorph_cuda::Way;

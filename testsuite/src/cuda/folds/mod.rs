@@ -1,5 +1,5 @@
-//! The kernels of the folds on CUDA, checked on a machine without a GPU: every fold of the table at every dtype of its domain, for
-//! operands of its own dtypes and for others. Owns the list.
+//! The kernels of the folds on CUDA, checked on a machine without a GPU: every fold of the table at every dtype of its
+//! domain, for operands of its own dtypes and for others. Owns the list.
 
 pub mod compiles;
 pub mod computes;
@@ -14,8 +14,8 @@ use monomorph::{Cpu, DType, Tensor, amax, amin, aminmax_dim, any_dims, argmax, m
 use monomorph_cuda::{CompileError, Nvrtc, Reduction, Stored, Way, reductions_source};
 use std::path::Path;
 
-/// What the CPU gives for an input of the dtype that is computed in, along these dims of it, which stay with size 1; `None` where the
-/// operator does not take those.
+/// What the CPU gives for an input of the dtype that is computed in, along these dims of it, which stay with size 1;
+/// `None` where the operator does not take those.
 pub(super) type OnCpu = fn(&Tensor<Cpu>, &[i64]) -> Option<monomorph::Result<Vec<Tensor<Cpu>>>>;
 
 /// One fold at one dtype.

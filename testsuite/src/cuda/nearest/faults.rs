@@ -12,7 +12,8 @@ pub const FAULTS: [Fault; 9] = [
         "pointers hide where they point",
         By::Compiles,
         "x[j] = *(const M *)((const char *)a.data[1] + from);",
-        "{ k_u64 raw = (k_u64)a.data[1]; asm volatile(\"\" : \"+l\"(raw)); x[j] = *(const M *)((const char *)raw + from); }",
+        "{ k_u64 raw = (k_u64)a.data[1]; asm volatile(\"\" : \"+l\"(raw)); x[j] = *(const M *)((const char *)raw + \
+            from); }",
         "no kind of memory",
     ),
     fault(

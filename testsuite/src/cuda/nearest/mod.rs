@@ -1,5 +1,5 @@
-//! The kernels of `upsample_nearest1d` on CUDA, checked on a machine without a GPU: at every dtype, in every layout of the input and the
-//! output. Owns the list and both checks.
+//! The kernels of `upsample_nearest1d` on CUDA, checked on a machine without a GPU: at every dtype, in every layout of
+//! the input and the output. Owns the list and both checks.
 
 pub mod faults;
 mod jobs;
@@ -113,7 +113,8 @@ fn feed(fed: &mut Vec<u8>, case: usize, job: &Job) {
     }
 }
 
-/// What is wrong with what the launches of a job left behind. Elements are moved and not computed, so they are the CPU's.
+/// What is wrong with what the launches of a job left behind. Elements are moved and not computed, so they are the
+/// CPU's.
 fn compare(job: &Job, results: &[u8]) -> Option<String> {
     let before = &job.storages[0];
     let mut got = before.clone();

@@ -1,10 +1,12 @@
 //! The derivatives of the gamma function's logarithm: digamma within 1 ULP but next to its zeros, trigamma within 4.
 //!
-//! * From 10 on their asymptotic series (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.3.18, 6.4.12).
-//! * Below, those of x + n and the sums of 1 / (x + k) and 1 / (x + k)² (6.3.6, 6.4.6). Near its zero at 1.46 digamma cancels, so it is
-//!   computed in twice the digits.
-//! * Below zero by reflection (6.3.7, 6.4.7). PyTorch's trigamma takes the sine of the rounded product πx. Of a negative integer that is
-//!   not zero, and the result large, which is kept; of anything else the sine here is that of what πx is off a whole turn.
+//! * From 10 on their asymptotic series (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964,
+//!   6.3.18, 6.4.12).
+//! * Below, those of x + n and the sums of 1 / (x + k) and 1 / (x + k)² (6.3.6, 6.4.6). Near its zero at 1.46 digamma
+//!   cancels, so it is computed in twice the digits.
+//! * Below zero by reflection (6.3.7, 6.4.7). PyTorch's trigamma takes the sine of the rounded product πx. Of a
+//!   negative integer that is not zero, and the result large, which is kept; of anything else the sine here is that of
+//!   what πx is off a whole turn.
 
 use super::double::{Double, Number, sum};
 use super::lgamma::{HUGE, off_integer, sine_ratio};

@@ -1,5 +1,6 @@
-//! Numbers of twice a float64's digits, one at a time: what keeps the gamma functions' digits where terms cancel. Sums and products
-//! are good to 2⁻¹⁰⁰, logarithms to 2⁻⁶⁵. Fused products are the library's where the level has none: they are exact either way.
+//! Numbers of twice a float64's digits, one at a time: what keeps the gamma functions' digits where terms cancel. Sums
+//! and products are good to 2⁻¹⁰⁰, logarithms to 2⁻⁶⁵. Fused products are the library's where the level has none: they
+//! are exact either way.
 //!
 //! Formulas are written over [`Number`], which float64 is, too: its digits are enough for a float32.
 
@@ -21,7 +22,8 @@ pub(super) trait Number:
     /// The quotient.
     fn over(self, divisor: Self) -> Self;
 
-    /// c₀ + c₁·x + …, the first coefficients `heads` being heads and tails: in the others' place x has made errors small.
+    /// c₀ + c₁·x + …, the first coefficients `heads` being heads and tails: in the others' place x has made errors
+    /// small.
     fn series(self, heads: &[[f64; 2]], rest: &[f64]) -> Self;
 
     /// The logarithm of a positive number.

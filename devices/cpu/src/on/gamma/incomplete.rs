@@ -1,7 +1,9 @@
-//! The regularised incomplete gamma functions. Where each way is taken is what PyTorch has from S. L. Moshier's Cephes library
-//! (*Methods and Programs for Mathematical Functions*, 1989) as SciPy extended it, so that small results keep their digits:
+//! The regularised incomplete gamma functions. Where each way is taken is what PyTorch has from S. L. Moshier's Cephes
+//! library (*Methods and Programs for Mathematical Functions*, 1989) as SciPy extended it, so that small results keep
+//! their digits:
 //!
-//! * the lower function's power series (NIST, *Digital Library of Mathematical Functions*, 8.11.4), where `x` is not above `a`;
+//! * the lower function's power series (NIST, *Digital Library of Mathematical Functions*, 8.11.4), where `x` is not
+//!   above `a`;
 //! * the upper function's continued fraction (8.9.2), where it is;
 //! * the upper function's power series (8.7.3) for small `a` and `x`;
 //! * N. M. Temme's uniform asymptotic expansion (`temme.rs`) for large `a` and `x` near it, here up to 0.3 a away.
@@ -27,7 +29,8 @@ const TERMS: u32 = 2000;
 
 /// The dtype that is computed for.
 pub(super) struct Precision {
-    /// The least exponent of PyTorch's factor, and the least shape where `x` is near it: where it vanishes shows for shapes next to zero.
+    /// The least exponent of PyTorch's factor, and the least shape where `x` is near it: where it vanishes shows for
+    /// shapes next to zero.
     exponent: f64,
     shape: f64,
     /// Of what a term is relative to the sum, nothing that counts.
@@ -111,8 +114,8 @@ fn lower_series(a: f64, x: f64, precision: &Precision) -> f64 {
     total / a
 }
 
-/// The upper function over the factor, where `x` is above 1.1 and not below `a`: convergents by their recurrence of three terms, so
-/// that no quotient waits for another.
+/// The upper function over the factor, where `x` is above 1.1 and not below `a`: convergents by their recurrence of
+/// three terms, so that no quotient waits for another.
 #[inline(always)]
 fn upper_fraction<I: Isa>(a: f64, x: f64, precision: &Precision) -> f64 {
     /// Where numbers are scaled down, and by how much.

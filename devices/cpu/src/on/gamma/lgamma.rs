@@ -1,13 +1,13 @@
 //! The logarithm of the gamma function, within 1 ULP but next to its zeros below zero.
 //!
-//! * From 2.5 on Stirling's formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.1.37), its series
-//!   replaced by a polynomial of 1 / x², a Chebyshev interpolation that is good to 2⁻⁷⁴ from there on.
+//! * From 2.5 on Stirling's formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.1.37),
+//!   its series replaced by a polynomial of 1 / x², a Chebyshev interpolation that is good to 2⁻⁷⁴ from there on.
 //! * Below, that of x + n less the logarithm of x (x + 1) … (x + n − 1) (6.1.15).
 //! * Near its zeros 1 and 2, Taylor's series there, whose coefficients are those of 6.1.33.
 //! * Below zero log π − log(x sin πx) − lgamma(−x), by reflection (6.1.17).
 //!
-//! Everything but what a float64's digits suffice for is computed in twice as many (`double.rs`): near the zeros below zero all of
-//! the leading digits cancel.
+//! Everything but what a float64's digits suffice for is computed in twice as many (`double.rs`): near the zeros below
+//! zero all of the leading digits cancel.
 
 use super::double::{Double, Number};
 use crate::isa::Portable;

@@ -1,6 +1,7 @@
-//! The gamma function's relatives. The logarithm, its derivatives and the incomplete functions are computed without branches where that is
-//! possible (`quick`), so that loops over them vectorise; everything else is one number at a time, by functions that are not inlined, so that however many loops call
-//! one, there is one for levels with fused products and one for those without. float32 is computed in float64, and rounded once.
+//! The gamma function's relatives. The logarithm, its derivatives and the incomplete functions are computed without
+//! branches where that is possible (`quick`), so that loops over them vectorise; everything else is one number at a
+//! time, by functions that are not inlined, so that however many loops call one, there is one for levels with fused
+//! products and one for those without. float32 is computed in float64, and rounded once.
 
 mod digamma;
 mod double;
@@ -102,7 +103,8 @@ macro_rules! gamma {
             fn digamma_plain(self) -> Self {
                 On::new(quick::$digamma_above(self.get()))
             }
-            gamma! { @partial $lgamma_quick $digamma_quick $trigamma_quick; lgamma_partial digamma_partial trigamma_partial }
+            gamma! { @partial $lgamma_quick $digamma_quick $trigamma_quick;
+                lgamma_partial digamma_partial trigamma_partial }
         }
 
         impl<I: Isa> Zeta for On<$element, I> {

@@ -1,10 +1,11 @@
-//! N. M. Temme's uniform asymptotic expansion of the incomplete gamma functions (*The Asymptotic Expansion of the Incomplete Gamma
-//! Functions*, SIAM Journal on Mathematical Analysis 10, 1979; NIST, *Digital Library of Mathematical Functions*, 8.12).
+//! N. M. Temme's uniform asymptotic expansion of the incomplete gamma functions (*The Asymptotic Expansion of the
+//! Incomplete Gamma Functions*, SIAM Journal on Mathematical Analysis 10, 1979; NIST, *Digital Library of Mathematical
+//! Functions*, 8.12).
 //!
 //! With μ = (x − a) / a and η²/2 = μ − log(1 + μ), η of μ's sign, the shares are those of a normal distribution,
-//! erfc(∓η √(a/2)) / 2, and a correction e^(−aη²/2) / √(2πa) · Σ cₖ(η) a^(−k), whose c₀ = 1/μ − 1/η, and η cₖ = cₖ₋₁' + γₖ η/μ with γₖ such that
-//! the poles cancel. Their Taylor coefficients were computed from these recurrences in 120 digits; with those that are here the
-//! expansion is good to 10⁻¹⁷ where it is used.
+//! erfc(∓η √(a/2)) / 2, and a correction e^(−aη²/2) / √(2πa) · Σ cₖ(η) a^(−k), whose c₀ = 1/μ − 1/η, and η cₖ = cₖ₋₁' +
+//! γₖ η/μ with γₖ such that the poles cancel. Their Taylor coefficients were computed from these recurrences in 120
+//! digits; with those that are here the expansion is good to 10⁻¹⁷ where it is used.
 
 use crate::isa::Isa;
 use crate::on::erfc::erfc_f64;
@@ -124,7 +125,8 @@ fn less_log<I: Isa>(mu: f64) -> f64 {
     let fma = fma_f64::<I>;
     let r = mu / (2.0 + mu);
     let square = r * r;
-    let series = horner!(fma, square; 1.0 / 25.0, 1.0 / 23.0, 1.0 / 21.0, 1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0,
+    let series = horner!(fma, square; 1.0 / 25.0, 1.0 / 23.0, 1.0 / 21.0, 1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0,
+        1.0 / 13.0,
         1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0);
     mu * r - 2.0 * r * (series * square)
 }

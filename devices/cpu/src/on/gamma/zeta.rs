@@ -1,9 +1,10 @@
-//! Hurwitz's zeta function: so many terms of its sum, then Euler's and Maclaurin's formula for the others (M. Abramowitz, I. A. Stegun,
-//! *Handbook of Mathematical Functions*, 1964, 23.1.30), in the order in which `zeta` of S. L. Moshier's Cephes library (*Methods
-//! and Programs for Mathematical Functions*, 1989) and PyTorch have them: that shows at infinities and where powers underflow.
+//! Hurwitz's zeta function: so many terms of its sum, then Euler's and Maclaurin's formula for the others (M.
+//! Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 23.1.30), in the order in which `zeta` of S.
+//! L. Moshier's Cephes library (*Methods and Programs for Mathematical Functions*, 1989) and PyTorch have them: that
+//! shows at infinities and where powers underflow.
 //!
-//! Far below zero the terms near zero count, and their number does not: with q = f − m, 0 < f < 1 and an integer s, the sum is
-//! ζ(s, f) + (−1)^s (ζ(s, 1 − f) − ζ(s, 1 − q)).
+//! Far below zero the terms near zero count, and their number does not: with q = f − m, 0 < f < 1 and an integer s, the
+//! sum is ζ(s, f) + (−1)^s (ζ(s, 1 − f) − ζ(s, 1 − q)).
 
 use crate::isa::Isa;
 use crate::on::pow::pow_f64;

@@ -1,9 +1,10 @@
-//! The derivative of the gamma function's logarithm of most numbers, without branches: NaN of those that `../digamma.rs` has to compute (zero,
-//! what is not finite, negative integers, and numbers next to a zero below zero).
+//! The derivative of the gamma function's logarithm of most numbers, without branches: NaN of those that
+//! `../digamma.rs` has to compute (zero, what is not finite, negative integers, and numbers next to a zero below zero).
 //!
-//! * From 2.5 on the asymptotic formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.3.18), its series
-//!   replaced by a polynomial of 1 / x², fitted from 2.5 on.
-//! * Up to there the distance from the zero 1.46 times one of two polynomials. What is below 0.9 is moved up by one (6.3.5).
+//! * From 2.5 on the asymptotic formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964,
+//!   6.3.18), its series replaced by a polynomial of 1 / x², fitted from 2.5 on.
+//! * Up to there the distance from the zero 1.46 times one of two polynomials. What is below 0.9 is moved up by one
+//!   (6.3.5).
 //! * Below zero by reflection (6.3.7).
 //!
 //! Polynomials are Chebyshev interpolations: of relative errors below 2⁻⁵⁸ and, for float32, 2⁻³⁶.
@@ -24,7 +25,8 @@ const LOW: f64 = 0.9;
 /// The positive zero.
 const ZERO: Parts = (1.461_632_144_968_362_2, 9.549_995_429_965_697e-17);
 
-/// How much an argument lacks of what a polynomial takes, how far that is from the polynomial's middle, and whether it is the second.
+/// How much an argument lacks of what a polynomial takes, how far that is from the polynomial's middle, and whether it
+/// is the second.
 #[inline(always)]
 fn off_middle(a: f64) -> (f64, f64, bool) {
     let lacks = if a < LOW { 1.0 } else { 0.0 };
@@ -65,7 +67,10 @@ fn magnitude(a: f64, inverse: Parts) -> Parts {
     let near = times((off, low - ZERO.1), ending(x, c0, c1, rest));
 
     let z = inverse.0 * inverse.0;
-    let series = horner!(f64::mul_add, z; 726.592_316_185_039_4, -958.326_104_404_722_1, 586.357_810_535_773_5, -223.199_619_966_191_02, 60.328_144_935_974_24, -12.733_161_408_751_57, 2.317_034_687_147_482_5, -0.411_423_505_083_528_4, 0.082_289_020_020_826_64, -0.021_068_167_832_644_653, 0.007_575_365_827_440_767, -0.004_166_662_822_086_599, 0.003_968_253_948_113_322, -0.008_333_333_333_291_002, 0.083_333_333_333_333_31);
+    let series = horner!(f64::mul_add, z; 726.592_316_185_039_4, -958.326_104_404_722_1, 586.357_810_535_773_5,
+        -223.199_619_966_191_02, 60.328_144_935_974_24, -12.733_161_408_751_57, 2.317_034_687_147_482_5,
+        -0.411_423_505_083_528_4, 0.082_289_020_020_826_64, -0.021_068_167_832_644_653, 0.007_575_365_827_440_767,
+        -0.004_166_662_822_086_599, 0.003_968_253_948_113_322, -0.008_333_333_333_291_002, 0.083_333_333_333_333_31);
     let log = log_parts(a, 0.0);
     let (head, tail) = fast_sum_f64(log.0, -0.5 * inverse.0);
     let far = (head, tail + (log.1 - z.mul_add(series, 0.5 * inverse.1)));
@@ -126,7 +131,9 @@ fn magnitude_short(a: f64, inverse: f64) -> f64 {
         [-0.299_819_564_320_503_33, -0.049_551_033_137_158_966], [0.400_239_230_607_086_9, 0.108_999_917_130_051_3],
         [-0.579_166_481_403_840_5, -0.260_738_954_681_902_83], [1.074_758_909_665_014_5, 0.785_307_538_603_837_6] };
     let z = inverse * inverse;
-    let series = horner!(f64::mul_add, z; 0.012_776_209_298_592_07, -0.011_990_324_056_795_133, 0.006_806_570_335_335_084, -0.004_129_027_450_828_665, 0.003_967_321_715_782_643, -0.008_333_324_345_411_737, 0.083_333_333_318_764_64);
+    let series = horner!(f64::mul_add, z; 0.012_776_209_298_592_07, -0.011_990_324_056_795_133,
+        0.006_806_570_335_335_084, -0.004_129_027_450_828_665, 0.003_967_321_715_782_643, -0.008_333_324_345_411_737,
+        0.083_333_333_318_764_64);
     let far = log_short(a) - z.mul_add(series, 0.5 * inverse);
     if a < FAR { near } else { far }
 }

@@ -1,9 +1,9 @@
-//! The incomplete gamma functions of small numbers, without branches and with as many terms for all, as a value and whether it holds: not
-//! where `../incomplete.rs` has other ways, nor where a difference or a tail would cost digits.
+//! The incomplete gamma functions of small numbers, without branches and with as many terms for all, as a value and
+//! whether it holds: not where `../incomplete.rs` has other ways, nor where a difference or a tail would cost digits.
 //!
-//! * The lower function's power series (NIST, *Digital Library of Mathematical Functions*, 8.11.4) with one quotient, at the end: the
-//!   denominators a (a + 1) … (a + n) multiply what comes before them. For a float32 there is none: with the product Γ(a) is Γ(a + n + 1), of
-//!   which Stirling's formula (5.11.1) has few terms.
+//! * The lower function's power series (NIST, *Digital Library of Mathematical Functions*, 8.11.4) with one quotient,
+//!   at the end: the denominators a (a + 1) … (a + n) multiply what comes before them. For a float32 there is none:
+//!   with the product Γ(a) is Γ(a + n + 1), of which Stirling's formula (5.11.1) has few terms.
 //! * The upper function is the rest, or the continued fraction (8.9.2) by the recurrence of its convergents.
 
 use super::lgamma::exponent;
@@ -46,8 +46,8 @@ fn series(a: f64, x: f64) -> (f64, f64) {
     (above, below)
 }
 
-/// Steps up the fraction, so few that the compiler writes them out: a loop would not be vectorised. The state is the numerator and the
-/// denominator of what is below step `FROM`.
+/// Steps up the fraction, so few that the compiler writes them out: a loop would not be vectorised. The state is the
+/// numerator and the denominator of what is below step `FROM`.
 #[inline(always)]
 fn steps<const FROM: i32>(a: f64, off: f64, [mut above, mut below]: [f64; 2]) -> [f64; 2] {
     for k in 0..16 {
@@ -83,7 +83,8 @@ pub(in crate::on::gamma) fn lower_short<I: Isa>(a: f64, x: f64) -> (f64, bool) {
     (value, (a >= 1e-30) & (x > 0.0) & within & (value >= 1e-30))
 }
 
-/// The upper function, good for a float32: the rest where that is not so small that the lower one's 13 digits would show.
+/// The upper function, good for a float32: the rest where that is not so small that the lower one's 13 digits would
+/// show.
 #[inline(always)]
 pub(in crate::on::gamma) fn upper_short<I: Isa>(a: f64, x: f64) -> (f64, bool) {
     let (lower, upper) = shares_short::<I>(a, x);

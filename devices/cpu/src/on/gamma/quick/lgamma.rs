@@ -1,9 +1,10 @@
-//! The logarithm of the gamma function of most numbers, without branches: NaN of those that `../lgamma.rs` has to compute (zero, what is not
-//! finite, negative integers, and numbers next to a zero below zero).
+//! The logarithm of the gamma function of most numbers, without branches: NaN of those that `../lgamma.rs` has to
+//! compute (zero, what is not finite, negative integers, and numbers next to a zero below zero).
 //!
-//! * From 2.5 on Stirling's formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.1.37), its series
-//!   replaced by a polynomial of 1 / x², fitted from 2.5 on.
-//! * Up to there polynomials around the zeros 1 and 2, which are factors. What is below 0.85 is moved up by one (6.1.15).
+//! * From 2.5 on Stirling's formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.1.37),
+//!   its series replaced by a polynomial of 1 / x², fitted from 2.5 on.
+//! * Up to there polynomials around the zeros 1 and 2, which are factors. What is below 0.85 is moved up by one
+//!   (6.1.15).
 //! * Below zero by reflection (6.1.17).
 //!
 //! Polynomials are Chebyshev interpolations: of relative errors below 2⁻⁵⁸ and, for float32, 2⁻³⁷.
@@ -74,7 +75,10 @@ fn near(x: f64, second: bool) -> Parts {
 fn stirling(a: f64) -> Parts {
     let inverse = inverse_parts(a);
     let z = inverse.0 * inverse.0;
-    let rest = horner!(f64::mul_add, z; -7.799_039_484_906_417, 9.831_640_759_734_448, -5.775_768_193_222_592, 2.136_362_544_544_643_7, -0.576_189_107_339_001_2, 0.127_988_621_762_721_94, -0.026_921_312_998_235_08, 0.006_309_103_536_112_234, -0.001_914_745_147_701_519_4, 0.000_841_699_517_911_848_6, -0.000_595_237_513_552_076_9, 0.000_793_650_790_142_904);
+    let rest = horner!(f64::mul_add, z; -7.799_039_484_906_417, 9.831_640_759_734_448, -5.775_768_193_222_592,
+        2.136_362_544_544_643_7, -0.576_189_107_339_001_2, 0.127_988_621_762_721_94, -0.026_921_312_998_235_08,
+        0.006_309_103_536_112_234, -0.001_914_745_147_701_519_4, 0.000_841_699_517_911_848_6,
+        -0.000_595_237_513_552_076_9, 0.000_793_650_790_142_904);
     times(
         inverse,
         ending(
@@ -161,7 +165,9 @@ fn near_short(x: f64, second: bool) -> f64 {
 fn stirling_short(inverse: f64) -> f64 {
     let z = inverse * inverse;
     inverse
-        * horner!(f64::mul_add, z; 0.001_205_388_291_394_323_1, -0.001_206_950_922_934_830_6, 0.000_779_957_467_675_996_5, -0.000_592_168_428_833_263_8, 0.000_793_574_143_872_778_8, -0.002_777_777_035_832_047_3, 0.083_333_333_332_129_74)
+        * horner!(f64::mul_add, z; 0.001_205_388_291_394_323_1, -0.001_206_950_922_934_830_6,
+            0.000_779_957_467_675_996_5, -0.000_592_168_428_833_263_8, 0.000_793_574_143_872_778_8,
+            -0.002_777_777_035_832_047_3, 0.083_333_333_332_129_74)
 }
 
 /// As [`magnitude`], for a float32.
@@ -213,8 +219,8 @@ pub(in crate::on::gamma) fn small_exponent(a: f64, x: f64) -> Parts {
     (head, rest + (tail - low))
 }
 
-/// log(x^a e^(−x) / Γ(a)). From [`FAR`] on it is a (log (x / a) − (x − a) / a) + log √(a / 2π) less what Stirling's formula lacks, whose
-/// parts do not cancel.
+/// log(x^a e^(−x) / Γ(a)). From [`FAR`] on it is a (log (x / a) − (x − a) / a) + log √(a / 2π) less what Stirling's
+/// formula lacks, whose parts do not cancel.
 #[inline(always)]
 pub(in crate::on::gamma) fn exponent(a: f64, x: f64) -> Parts {
     const HALF_LOG_TWO_PI: Parts = (0.918_938_533_204_672_8, -3.878_294_158_067_241_4e-17);

@@ -1,6 +1,6 @@
-//! The gamma function's logarithm and its derivatives of most numbers, without branches, so that loops over them vectorise: NaN of what
-//! takes longer. Only for levels with fused products. Errors are below 1 ULP, whose half is the last rounding. The incomplete functions of
-//! small numbers, likewise.
+//! The gamma function's logarithm and its derivatives of most numbers, without branches, so that loops over them
+//! vectorise: NaN of what takes longer. Only for levels with fused products. Errors are below 1 ULP, whose half is the
+//! last rounding. The incomplete functions of small numbers, likewise.
 
 mod digamma;
 mod incomplete;

@@ -1,5 +1,6 @@
-//! What the quick ways have in common: logarithms, sines and polynomials as a head and a tail, without branches, so that loops over
-//! them vectorise. Only for levels with fused products; the parts of a float32 are plain float64, with shorter polynomials.
+//! What the quick ways have in common: logarithms, sines and polynomials as a head and a tail, without branches, so
+//! that loops over them vectorise. Only for levels with fused products; the parts of a float32 are plain float64, with
+//! shorter polynomials.
 
 use crate::on::horner::horner;
 use crate::on::log::{reduced_f64, reduced_normal};
@@ -53,7 +54,9 @@ pub(super) fn log_parts(x: f64, low: f64) -> Parts {
     let s = f * inverse;
     let lacks = (-s).mul_add(below, f) + (low * (1.0 + f)).mul_add(1.0 - s, -s * rest);
     let z = s * s;
-    let series = horner!(f64::mul_add, z; 0.130_880_348_509_275_55, 0.132_686_383_692_668_25, 0.153_862_447_376_216_65, 0.181_817_955_475_211_37, 0.222_222_223_925_810_45, 0.285_714_285_707_997_84, 0.400_000_000_000_008_85, 0.666_666_666_666_666_6);
+    let series = horner!(f64::mul_add, z; 0.130_880_348_509_275_55, 0.132_686_383_692_668_25, 0.153_862_447_376_216_65,
+        0.181_817_955_475_211_37, 0.222_222_223_925_810_45, 0.285_714_285_707_997_84, 0.400_000_000_000_008_85,
+        0.666_666_666_666_666_6);
     let tail = (s * z).mul_add(series, 2.0 * (lacks * inverse));
     let (head, rest) = fast_sum_f64(k * LN2[0], s + s);
     fast_sum_f64(head, rest + k.mul_add(LN2[1], tail))
@@ -65,7 +68,8 @@ pub(super) fn log_short(x: f64) -> f64 {
     let (f, k) = reduced_normal(x);
     let s = f / (2.0 + f);
     let z = s * s;
-    let series = horner!(f64::mul_add, z; 0.193_638_849_866_331_98, 0.221_913_374_280_657_83, 0.285_717_555_350_329_44, 0.399_999_987_924_416_9, 0.666_666_666_673_786_8);
+    let series = horner!(f64::mul_add, z; 0.193_638_849_866_331_98, 0.221_913_374_280_657_83, 0.285_717_555_350_329_44,
+        0.399_999_987_924_416_9, 0.666_666_666_673_786_8);
     k.mul_add(std::f64::consts::LN_2, (s * z).mul_add(series, s + s))
 }
 
@@ -87,7 +91,8 @@ pub(super) fn sine_ratio_parts(r: f64) -> Parts {
 #[inline(always)]
 pub(super) fn sine_ratio_short(r: f64) -> f64 {
     let z = r * r;
-    horner!(f64::mul_add, z; 0.000_447_492_084_907_710_1, -0.007_364_005_472_115_722, 0.082_144_794_670_648_54, -0.599_264_433_935_728_6, 2.550_164_035_906_745, -5.167_712_779_987_959, 3.141_592_653_589_635)
+    horner!(f64::mul_add, z; 0.000_447_492_084_907_710_1, -0.007_364_005_472_115_722, 0.082_144_794_670_648_54,
+        -0.599_264_433_935_728_6, 2.550_164_035_906_745, -5.167_712_779_987_959, 3.141_592_653_589_635)
 }
 
 /// cos πr of an `r` of at most ½ in magnitude.

@@ -1,8 +1,8 @@
-//! The second derivative of the gamma function's logarithm of most numbers, without branches: NaN of those that `../digamma.rs` has to compute
-//! (zero, what is not finite, negative integers).
+//! The second derivative of the gamma function's logarithm of most numbers, without branches: NaN of those that
+//! `../digamma.rs` has to compute (zero, what is not finite, negative integers).
 //!
-//! * From 3 on the asymptotic formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964, 6.4.12), its series
-//!   replaced by a polynomial of 1 / x², fitted from 3 on.
+//! * From 3 on the asymptotic formula (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical Functions*, 1964,
+//!   6.4.12), its series replaced by a polynomial of 1 / x², fitted from 3 on.
 //! * Up to there one of two polynomials. What is below 1 is moved up by one (6.4.6).
 //! * Below zero by reflection (6.4.7).
 //!
@@ -61,7 +61,10 @@ fn magnitude(a: f64, inverse: Parts) -> Parts {
     let near = ending(x, c0, c1, rest);
 
     let z = inverse.0 * inverse.0;
-    let series = horner!(f64::mul_add, z; -14_074.060_850_362_162, 12_453.772_497_757_57, -5_159.302_656_872_705, 1_355.617_460_055_766, -262.681_639_807_984_8, 42.586_552_301_671_425, -6.639_068_782_706_134, 1.154_297_503_748_716_4, -0.252_873_998_146_597_33, 0.075_754_477_869_306_59, -0.033_333_308_801_446_96, 0.023_809_523_706_389_883, -0.033_333_333_333_160_034, 0.166_666_666_666_666_63);
+    let series = horner!(f64::mul_add, z; -14_074.060_850_362_162, 12_453.772_497_757_57, -5_159.302_656_872_705,
+        1_355.617_460_055_766, -262.681_639_807_984_8, 42.586_552_301_671_425, -6.639_068_782_706_134,
+        1.154_297_503_748_716_4, -0.252_873_998_146_597_33, 0.075_754_477_869_306_59, -0.033_333_308_801_446_96,
+        0.023_809_523_706_389_883, -0.033_333_333_333_160_034, 0.166_666_666_666_666_63);
     let far = (inverse.0, 0.5f64.mul_add(z, (inverse.0 * z).mul_add(series, inverse.1)));
     if a < FAR { near } else { far }
 }
@@ -110,7 +113,8 @@ fn magnitude_short(a: f64, inverse: f64) -> f64 {
     [0.973_344_206_221_95, 0.134_056_922_458_777_96], [-1.036_192_570_528_938_8, -0.266_846_214_912_814_35],
     [1.050_666_520_908_797_3, 0.521_740_901_655_798_9] };
     let z = inverse * inverse;
-    let series = horner!(f64::mul_add, z; -0.083_110_920_953_016_27, 0.060_231_312_839_156_43, -0.032_559_712_704_583_13, 0.023_790_811_589_677_042, -0.033_333_161_292_450_41, 0.166_666_666_402_993_96);
+    let series = horner!(f64::mul_add, z; -0.083_110_920_953_016_27, 0.060_231_312_839_156_43,
+        -0.032_559_712_704_583_13, 0.023_790_811_589_677_042, -0.033_333_161_292_450_41, 0.166_666_666_402_993_96);
     let far = inverse + 0.5f64.mul_add(z, inverse * z * series);
     if a < FAR { near } else { far }
 }

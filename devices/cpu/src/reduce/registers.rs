@@ -1,9 +1,10 @@
-//! Lanes that a loop holds in registers: as many as a dense row has, which the compiler knows.
+//! The loops over a long dense run, which keep their accumulators in registers: their number is that of a dense row,
+//! known at compile time.
 
-use super::absorb::Group;
-use super::body::{ROW_BYTES, Rows, TALL, dense_lanes, sweep};
+use super::lane_kernel::merge_each;
 use super::lanes::Lanes;
 use super::parts::{Acc, AccumulatorAt, Parts};
+use super::rows::{GROUP_ROWS, ROW_BYTES, RowGroup, RowGroups, dense_lanes};
 use crate::cache_lines::prefetch_run;
 use crate::element::CpuElement;
 use crate::isa::Isa;
@@ -12,17 +13,17 @@ use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
 use std::mem::MaybeUninit;
 
-/// As many accumulators as a dense row has, held by a loop: in memory they would be loaded and stored for each group, once it is known
-/// that they lie apart from the rows.
-struct Held<A: Parts> {
+/// The accumulators of a dense row. A local value, so that the compiler keeps it in registers: it would load and store
+/// lanes in memory for each group, and check first that they do not overlap the rows.
+struct RegisterLanes<A: Parts> {
     firsts: [MaybeUninit<A::First>; ROW_BYTES],
     seconds: [MaybeUninit<A::Second>; ROW_BYTES],
 }
 
-impl<A: Parts> Held<A> {
+impl<A: Parts> RegisterLanes<A> {
     #[inline(always)]
     fn new() -> Self {
-        Held { firsts: [const { MaybeUninit::uninit() }; _], seconds: [const { MaybeUninit::uninit() }; _] }
+        RegisterLanes { firsts: [const { MaybeUninit::uninit() }; _], seconds: [const { MaybeUninit::uninit() }; _] }
     }
 
     #[inline(always)]
@@ -44,13 +45,13 @@ impl<A: Parts> Held<A> {
     }
 }
 
-/// Folds groups of a dense run into as many lanes as a row of one has.
+/// Accumulates groups of a dense run into as many lanes as a row of one has.
 ///
 /// # Safety
 ///
-/// B2 for so many lanes, and B3 for the groups from `first` on, which lie one after the other.
+/// A2 for so many lanes, and A3 for the groups from `first` on, which lie one after the other.
 #[inline(always)]
-pub(super) unsafe fn held<F, C, I>(lanes: Lanes, rows: &Rows, first: *const u8)
+pub(super) unsafe fn accumulate_in_registers<F, C, I>(lanes: Lanes, rows: &RowGroups, first: *const u8)
 where
     C: CpuElement,
     I: Isa,
@@ -58,27 +59,27 @@ where
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
-    let [start, per_row, per_step, per_lane] = rows.index;
+    let [start, per_row, per_group, per_lane] = rows.index;
     let row = n * size_of::<C::Stored>();
-    let group = |g: usize| Group {
-        at: first.wrapping_add(g * TALL * row),
+    let group = |g: usize| RowGroup {
+        at: first.wrapping_add(g * GROUP_ROWS * row),
         stride: row as isize,
-        start: start.wrapping_add(per_step.wrapping_mul(g as i64)),
+        start: start.wrapping_add(per_group.wrapping_mul(g as i64)),
         per_row,
         per_lane,
     };
-    let mut held = Held::<Acc<F, C, I>>::new();
+    let mut registers = RegisterLanes::<Acc<F, C, I>>::new();
     for j in 0..n {
-        // Not a condition in the loop below, which would then not keep them in registers.
-        held.set(
+        // With this condition in the loop below, the compiler would not keep the accumulators in registers.
+        registers.set(
             j,
             if rows.fresh {
                 let group = group(0);
-                // SAFETY: B3: the rows of the first group have an element for every lane.
+                // SAFETY: A3: the rows of the first group have an element for every lane.
                 let half = |k| unsafe { group.four::<F, C, I>(k, j) };
                 F::merge(half(0), half(4))
             } else {
-                // SAFETY: lane `j` is one of the row's, and holds an accumulator since the rows are not its first (B2).
+                // SAFETY: lane `j` is one of the row's, and holds an accumulator since the rows are not its first (A2).
                 unsafe { lanes.get::<Acc<F, C, I>>(j) }
             },
         );
@@ -87,25 +88,25 @@ where
         for g in usize::from(rows.fresh)..rows.groups {
             let group = group(g);
             if let Some(ahead) = ahead {
-                prefetch_run(group.at.wrapping_offset(ahead), TALL * row);
+                prefetch_run(group.at.wrapping_offset(ahead), GROUP_ROWS * row);
             }
-            // SAFETY: B3: the rows of every group have an element for every lane.
+            // SAFETY: A3: the rows of every group have an element for every lane.
             let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
-            let (firsts, seconds) = (&mut held.firsts[..n], &mut held.seconds[..n]);
+            let (firsts, seconds) = (&mut registers.firsts[..n], &mut registers.seconds[..n]);
             // SAFETY: accumulators `0..n` were set in the loop above.
-            unsafe { sweep::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
+            unsafe { merge_each::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
         }
     };
-    // A loop each: a condition within would keep the accumulators out of registers.
-    if rows.ahead == 0 {
+    // One loop each: a condition within would keep the accumulators out of registers.
+    if rows.prefetch == 0 {
         fold(None)
     } else {
-        fold(Some(rows.ahead))
+        fold(Some(rows.prefetch))
     }
     for j in 0..n {
         // SAFETY: accumulators `0..n` were set in the first loop.
-        let acc = unsafe { held.get(j) };
-        // SAFETY: lane `j` is one of the row's (B2).
+        let acc = unsafe { registers.get(j) };
+        // SAFETY: lane `j` is one of the row's (A2).
         unsafe { lanes.set(j, acc) };
     }
 }
@@ -114,9 +115,9 @@ where
 ///
 /// # Safety
 ///
-/// B2 for so many lanes, which hold accumulators.
+/// A2 for so many lanes, which hold accumulators.
 #[inline(always)]
-pub(super) unsafe fn collapse_dense<F, C, I>(lanes: Lanes)
+pub(super) unsafe fn reduce_registers<F, C, I>(lanes: Lanes)
 where
     C: CpuElement,
     I: Isa,
@@ -124,23 +125,23 @@ where
     F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
-    let mut held = Held::<Acc<F, C, I>>::new();
+    let mut registers = RegisterLanes::<Acc<F, C, I>>::new();
     for j in 0..n {
-        // SAFETY: lane `j` is one of the row's, and holds an accumulator (B2).
-        held.set(j, unsafe { lanes.get::<Acc<F, C, I>>(j) });
+        // SAFETY: lane `j` is one of the row's, and holds an accumulator (A2).
+        registers.set(j, unsafe { lanes.get::<Acc<F, C, I>>(j) });
     }
     for half in [64, 32, 16, 8, 4, 2, 1] {
         for j in 0..if half < n { half } else { 0 } {
             // SAFETY: `j < half < n`, and all of `0..n` were set.
-            let a = unsafe { held.get(j) };
+            let a = unsafe { registers.get(j) };
             // SAFETY: `n` is at most twice `half`, a power of two as it is, so `j + half < n`, and all of `0..n` were
             // set.
-            let b = unsafe { held.get(j + half) };
-            held.set(j, F::merge(a, b));
+            let b = unsafe { registers.get(j + half) };
+            registers.set(j, F::merge(a, b));
         }
     }
     // SAFETY: all of `0..n` were set, and `n` is not 0.
-    let acc = unsafe { held.get(0) };
-    // SAFETY: lane 0 is one of the row's (B2).
+    let acc = unsafe { registers.get(0) };
+    // SAFETY: lane 0 is one of the row's (A2).
     unsafe { lanes.set(0, acc) };
 }

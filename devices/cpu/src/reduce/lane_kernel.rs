@@ -1,0 +1,63 @@
+//! What every kernel that works on lanes is made of: the work that is carried into the frame of a level, and the loop
+//! that sets or merges each lane.
+
+use super::lanes::Lanes;
+use super::parts::{Acc, AccumulatorAt, First, Parts, Second};
+use crate::element::CpuElement;
+use crate::isa::Isa;
+use crate::on::On;
+use monomorph_ops::algebra::Value;
+use monomorph_ops::reduce::Fold;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// A task on lanes, which is entered in the frame of a level.
+pub(super) struct LaneKernel<F, C, T> {
+    pub(super) lanes: Lanes,
+    pub(super) task: T,
+    fold: PhantomData<(F, C)>,
+}
+
+impl<F, C, T> LaneKernel<F, C, T> {
+    pub(super) fn new(lanes: Lanes, task: T) -> Self {
+        LaneKernel { lanes, task, fold: PhantomData }
+    }
+}
+
+/// Sets each lane to an accumulator (`fresh`), or merges one into it.
+///
+/// # Safety
+///
+/// Without `fresh`, every lane holds an accumulator of fold `F` on `C` (A2), whatever level has written it.
+#[inline(always)]
+pub(super) unsafe fn merge_each<F, C, I>(
+    first: &mut [MaybeUninit<First<F, C>>],
+    second: &mut [MaybeUninit<Second<F, C>>],
+    fresh: bool,
+    acc: impl Fn(usize) -> Acc<F, C, I>,
+) where
+    C: CpuElement,
+    I: Isa,
+    On<C, I>: Value<Mask = On<bool, I>>,
+    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+{
+    if fresh {
+        for (j, (first, second)) in first.iter_mut().zip(second).enumerate() {
+            let (a, b) = acc(j).split();
+            first.write(a);
+            second.write(b);
+        }
+    } else {
+        for (j, (first, second)) in first.iter_mut().zip(second).enumerate() {
+            // SAFETY: the lane holds an accumulator by the caller's promise, so its first part is initialised; it is
+            // `Copy`.
+            let a = unsafe { first.assume_init_read() };
+            // SAFETY: the lane holds an accumulator by the caller's promise, so its second part is initialised; it is
+            // `Copy`.
+            let b = unsafe { second.assume_init_read() };
+            let (a, b) = F::merge(Acc::<F, C, I>::join(a, b), acc(j)).split();
+            first.write(a);
+            second.write(b);
+        }
+    }
+}
