@@ -18,7 +18,6 @@ pub mod reduce;
 mod row_copy;
 mod staging;
 mod stride2;
-mod table;
 mod tile_copy;
 mod transpose;
 pub mod tuning;

@@ -95,3 +95,13 @@ macro_rules! prebuilt {
         }
     )*};
 }
+
+/// The kernels of every in-tree formula, compiled in this crate: a module for each family.
+mod table {
+    macro_rules! prebuild {
+        ($formula:ty, $name:literal) => {
+            crate::prebuilt! { $formula }
+        };
+    }
+    monomorph_ops::for_each_kernel! { modules Pointwise prebuild }
+}

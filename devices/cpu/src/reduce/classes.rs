@@ -1,51 +1,49 @@
-//! The kernels of a fold, class by class of its domain: the CPU's counterpart of the symbolic classes in the operator
-//! crate.
+//! The kernels of a fold, class by class of a domain: the CPU's counterpart of the symbolic classes in the operator crate. Which
+//! kernels, those of reductions or of scans, is a type.
 
-use super::fold_kernels::{FoldKernels, fold_kernels};
-use super::parts::AccumulatorAt;
-use super::results::StoreResults;
 use crate::isa::{Avx2, Avx512, Level, Portable};
-use crate::on::On;
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
 use monomorph_ops::pointwise::{BoolClass, ComplexClass, DomainSet, Exact, IntClass, Membership, No, RealClass, Yes};
-use monomorph_ops::reduce::{Fold, ReduceFn};
 
-/// A class of dtypes on which fold `F` has kernels, or that does not belong to the domain.
-pub trait ClassFolds<F: ReduceFn, K> {
-    /// The kernels for one dtype of the class at a level, or at the best one below it that the host has (A1).
-    fn kernels(dtype: DType, level: Level) -> Option<FoldKernels>;
+/// Kernels that a fold `F` has on elements `C` at level `I`.
+pub trait KernelsOn<F, C, I>: Sized {
+    /// The kernels.
+    const KERNELS: Self;
 }
 
-impl<F: ReduceFn, K> ClassFolds<F, K> for No {
-    fn kernels(_: DType, _: Level) -> Option<FoldKernels> {
+/// A class of dtypes on which fold `F` has kernels `T`, or that does not belong to the domain.
+pub trait ClassKernels<F, T, K> {
+    /// The kernels for one dtype of the class at a level, or at the best one below it that the host has.
+    fn kernels(dtype: DType, level: Level) -> Option<T>;
+}
+
+impl<F, T, K> ClassKernels<F, T, K> for No {
+    fn kernels(_: DType, _: Level) -> Option<T> {
         None
     }
 }
 
-/// Everything that a fold must be at every level to have kernels on `$element`.
+/// Kernels at every level on each `$element`.
 macro_rules! classes {
     ($($class:ty: $($dtype:ident $element:ty),*;)*) => {$(
-        impl<F> ClassFolds<F, $class> for Yes
+        impl<F, T> ClassKernels<F, T, $class> for Yes
         where
-            F: ReduceFn $(
-                + Fold<On<$element, Portable>, On<i64, Portable>>
-                + Fold<On<$element, Avx2>, On<i64, Avx2>>
-                + Fold<On<$element, Avx512>, On<i64, Avx512>>
-            )*,
-            F::Accumulator: $(
-                AccumulatorAt<$element, Portable>
-                + AccumulatorAt<$element, Avx2>
-                + AccumulatorAt<$element, Avx512>
+            T: $(
+                KernelsOn<F, $element, Portable>
+                + KernelsOn<F, $element, Avx2>
+                + KernelsOn<F, $element, Avx512>
                 +
             )*,
-            F::Results: $(StoreResults<$element, Portable> +)*,
         {
-            fn kernels(dtype: DType, level: Level) -> Option<FoldKernels> {
+            fn kernels(dtype: DType, level: Level) -> Option<T> {
                 match dtype {
                     $(DType::$dtype => Some(level.choose(
-                        const { fold_kernels::<F, $element, Portable>() },
+                        <T as KernelsOn<F, $element, Portable>>::KERNELS,
                         #[cfg(target_arch = "x86_64")]
-                        const { [fold_kernels::<F, $element, Avx2>(), fold_kernels::<F, $element, Avx512>()] },
+                        [
+                            <T as KernelsOn<F, $element, Avx2>>::KERNELS,
+                            <T as KernelsOn<F, $element, Avx512>>::KERNELS,
+                        ],
                     )),)*
                     _ => None,
                 }
@@ -60,21 +58,20 @@ classes! {
     ComplexClass: C64 Complex32, C128 Complex64;
 }
 
-/// A domain on which fold `F` has kernels.
-pub trait DomainFolds<F: ReduceFn>: DomainSet {
+/// A domain on which fold `F` has kernels `T`.
+pub trait DomainKernels<F, T>: DomainSet {
     /// The kernels for one dtype at a level; `None` outside of the domain.
-    fn kernels(dtype: DType, level: Level) -> Option<FoldKernels>;
+    fn kernels(dtype: DType, level: Level) -> Option<T>;
 }
 
-impl<F, B, I, R, C> DomainFolds<F> for Exact<B, I, R, C>
+impl<F, T, B, I, R, C> DomainKernels<F, T> for Exact<B, I, R, C>
 where
-    F: ReduceFn,
-    B: ClassFolds<F, BoolClass> + Membership,
-    I: ClassFolds<F, IntClass> + Membership,
-    R: ClassFolds<F, RealClass> + Membership,
-    C: ClassFolds<F, ComplexClass> + Membership,
+    B: ClassKernels<F, T, BoolClass> + Membership,
+    I: ClassKernels<F, T, IntClass> + Membership,
+    R: ClassKernels<F, T, RealClass> + Membership,
+    C: ClassKernels<F, T, ComplexClass> + Membership,
 {
-    fn kernels(dtype: DType, level: Level) -> Option<FoldKernels> {
+    fn kernels(dtype: DType, level: Level) -> Option<T> {
         match dtype.kind() {
             Kind::Bool => B::kernels(dtype, level),
             Kind::Int => I::kernels(dtype, level),

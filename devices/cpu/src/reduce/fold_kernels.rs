@@ -3,6 +3,7 @@
 //! `accumulate.rs`, `registers.rs` and `merge.rs`; what a call must keep is A1 to A3 of `lanes.rs`.
 
 use super::accumulate::accumulate;
+use super::classes::KernelsOn;
 use super::lanes::Lanes;
 use super::merge::{merge, reduce_lanes};
 use super::parts::{Acc, AccumulatorAt, First, PART, Second};
@@ -32,8 +33,7 @@ pub struct FoldKernels {
     pub(super) identity: Option<unsafe fn(Lanes)>,
 }
 
-/// The kernels of fold `F` on `C` at level `I`.
-pub(super) const fn fold_kernels<F, C, I>() -> FoldKernels
+impl<F, C, I> KernelsOn<F, C, I> for FoldKernels
 where
     C: CpuElement,
     I: Isa,
@@ -43,20 +43,20 @@ where
     F::Accumulator: AccumulatorAt<C, I> + AccumulatorAt<C, Portable>,
     F::Results: StoreResults<C, Portable>,
 {
-    // Buffers for lanes have room for parts of this size and alignment.
-    const {
+    const KERNELS: FoldKernels = {
+        // Buffers for lanes have room for parts of this size and alignment.
         assert!(size_of::<First<F, C>>() <= PART && align_of::<First<F, C>>() <= PART);
         assert!(size_of::<Second<F, C>>() <= PART && align_of::<Second<F, C>>() <= PART);
-    }
-    FoldKernels {
-        parts: [size_of::<First<F, C>>(), size_of::<Second<F, C>>()],
-        accumulate: accumulate::<F, C, I>,
-        merge: merge::<F, C, I>,
-        reduce_lanes: reduce_lanes::<F, C, I>,
-        // These run once per output element, and compute the same at every level.
-        finish: finish::<F, C>,
-        identity: if F::Identity::EXISTS { Some(identity::<F, C>) } else { None },
-    }
+        FoldKernels {
+            parts: [size_of::<First<F, C>>(), size_of::<Second<F, C>>()],
+            accumulate: accumulate::<F, C, I>,
+            merge: merge::<F, C, I>,
+            reduce_lanes: reduce_lanes::<F, C, I>,
+            // These run once per output element, and compute the same at every level.
+            finish: finish::<F, C>,
+            identity: if F::Identity::EXISTS { Some(identity::<F, C>) } else { None },
+        }
+    };
 }
 
 /// Stores the results that the accumulators of lanes `0..n` finish to.
@@ -86,7 +86,7 @@ where
     }
 }
 
-/// Sets lane 0 to the fold's identity. [`fold_kernels`] takes this function of folds that have one only; for others it
+/// Sets lane 0 to the fold's identity. [`KernelsOn`] takes this function of folds that have one only; for others it
 /// does nothing.
 ///
 /// # Safety

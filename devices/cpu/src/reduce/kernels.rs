@@ -1,6 +1,6 @@
 //! Where the kernels of a fold are compiled: in the crate that calls it, or in the crate that prebuilds it.
 
-use super::classes::DomainFolds;
+use super::classes::DomainKernels;
 use super::fold_kernels::FoldKernels;
 use crate::isa::Level;
 use monomorph_core::DType;
@@ -23,15 +23,15 @@ pub unsafe trait Kernels<W>: ReduceFn {
     fn lookup(dtype: DType, level: Level) -> Option<FoldKernels>;
 }
 
-// SAFETY: `DomainFolds::kernels` gives the kernels of this fold for this dtype, and `Level::choose` asks the host for
+// SAFETY: `DomainKernels::kernels` gives the kernels of this fold for this dtype, and `Level::choose` asks the host for
 // the level.
 unsafe impl<F> Kernels<Here> for F
 where
     F: ReduceFn,
-    F::Domain: DomainFolds<F>,
+    F::Domain: DomainKernels<F, FoldKernels>,
 {
     fn lookup(dtype: DType, level: Level) -> Option<FoldKernels> {
-        <F::Domain as DomainFolds<F>>::kernels(dtype, level)
+        <F::Domain as DomainKernels<F, FoldKernels>>::kernels(dtype, level)
     }
 }
 
@@ -65,4 +65,14 @@ macro_rules! prebuilt_reductions {
             }
         }
     )*};
+}
+
+/// The kernels of every in-tree fold, compiled in this crate: a module for each family.
+mod table {
+    macro_rules! prebuild {
+        ($fold:ty, $name:literal) => {
+            crate::prebuilt_reductions! { $fold }
+        };
+    }
+    monomorph_ops::for_each_kernel! { modules Reduce prebuild }
 }
