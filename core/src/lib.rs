@@ -1,66 +1,50 @@
 //! What every room of monomorph shares: dtypes, scalars, geometry, storage, tensors, structured operators, schemas.
 //! Knows no operator and runs no kernel.
+//!
+//! The folders are layers. Each imports only from those above it in this list, which `cargo xtask tidy` checks:
+//!
+//! | layer | owns |
+//! | --- | --- |
+//! | `dtype` | dtypes, the types of their elements, numbers, promotion |
+//! | `options` | memory formats, layouts, devices as values: what is asked of a new tensor |
+//! | `error` | the error, and every kind of it as plain data |
+//! | `geometry` | sizes, strides, names of dimensions, overlap |
+//! | `storage` | memory and who borrows it; what a device is |
+//! | `tensor` | a geometry over a storage: views, access, copies, growth, printing |
+//! | `structured` | operators that declare their outputs, and the sinks that make forms of them |
+//! | `value` | values of schema types, arguments, defaults, what schemas promise |
+//! | `dispatch` | from a name to a kernel |
 
-mod access;
-pub mod annotations;
-mod arg;
-pub mod borrow;
-mod data;
-mod defaults;
-mod device;
 pub mod dispatch;
 mod dtype;
-mod each;
-mod element;
 mod error;
-mod format;
 mod geometry;
-mod ivalue;
-pub mod list;
-mod names;
-pub mod observe;
-pub mod overlap;
-mod overwrite;
-mod print;
-mod promotion;
-mod resize;
-mod scalar;
-mod set;
-mod shared;
-mod split;
+mod options;
 mod storage;
-pub mod strides;
 pub mod structured;
 mod tensor;
-mod transfer;
+mod value;
 
-pub use access::Access;
-pub use arg::{
-    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
-    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
+pub use dtype::{
+    BoolByte, Category, DEFAULT_FLOAT, DType, Element, Kind, ResultType, Scalar, scalar_bytes, scalar_from_bytes,
 };
-pub use data::{Data, DataMut};
-pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Reach, Strided};
-pub use dispatch::{BoxedFn, Stack};
-pub use dtype::{DType, Kind};
-#[doc(hidden)]
-pub use each::each;
-pub use element::{BoolByte, Element, scalar_bytes, scalar_from_bytes};
 pub use error::{Error, ErrorKind, Result};
-pub use format::{Layout, MemoryFormat, Options};
-pub use geometry::Geometry;
+pub use geometry::{Geometry, Names, overlap, strides, unify_names};
 pub use half::{bf16, f16};
-pub use ivalue::{IValue, ItemList};
 pub use monomorph_schema as schema;
-pub use names::{Names, unify as unify_names};
 pub use num_complex::{Complex, Complex32, Complex64};
-pub use overwrite::{Replacement, overwrite};
-pub use promotion::{Category, DEFAULT_FLOAT, ResultType};
-pub use scalar::Scalar;
-pub use set::Storage;
-pub use shared::SharedTensor;
-pub use split::TensorMut;
+pub use options::{DeviceId, DeviceKind, Layout, MemoryFormat, Options};
+pub use storage::{Contents, Device, Memory, Meta, Reach, Strided, borrow, list};
+pub use tensor::{
+    Access, AnyTensor, Data, DataMut, Replacement, Storage, Tensor, TensorMut, TensorRef, observe, overwrite,
+};
+pub use value::{
+    Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, IValue, IntArg, IntList,
+    IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, SharedTensor,
+    Stack, StorageArg, StrArg, TensorArg, TensorsArg, annotations,
+};
 // What loom checks by itself.
 #[doc(hidden)]
 pub use storage::extent;
-pub use tensor::{AnyTensor, Tensor, TensorRef};
+#[doc(hidden)]
+pub use structured::each;

@@ -4,10 +4,10 @@
 use super::key::DispatchKey;
 use super::operator::{Defined, Slot};
 use super::set::KeySet;
-use crate::device::DeviceId;
 use crate::error::{ErrorKind, Result};
-use crate::ivalue::IValue;
+use crate::options::DeviceId;
 use crate::tensor::AnyTensor;
+use crate::value::IValue;
 
 /// The device of the first tensor; an error if the slot asks for one device and there are two.
 pub(super) fn checked_device(

@@ -2,17 +2,16 @@
 //! kernel, memory by the backend's own `empty_strided`, and then the out= kernel. Owns these three steps, for every
 //! operator alike, and those before an out= kernel that is written by hand.
 
-use super::error::DispatchError;
 use super::handle::OperatorHandle;
 use super::kernel::Frame;
 use super::key::{Backend, DispatchKey};
 use super::set::{KeyGuard, KeySet};
-use super::stack::Stack;
-use crate::device::{Device, DeviceId};
-use crate::element::Element;
-use crate::error::{ErrorKind, Result};
-use crate::ivalue::IValue;
+use crate::dtype::Element;
+use crate::error::{DispatchError, ErrorKind, Result};
+use crate::options::DeviceId;
+use crate::storage::Device;
 use crate::tensor::{AnyTensor, Tensor};
+use crate::value::{IValue, Stack};
 use crate::with_element;
 use std::collections::HashMap;
 

@@ -25,11 +25,10 @@ use super::kernel::KernelFunction;
 use super::key::DispatchKey;
 use super::library::Library;
 use super::set::{KeyGuard, KeySet};
-use super::stack::Stack;
-use crate::annotations::{Before, check_alias_annotations};
 use crate::error::{ErrorKind, Result};
-use crate::ivalue::IValue;
 use crate::schema::Schema;
+use crate::value::annotations::{Before, check_alias_annotations};
+use crate::value::{IValue, Stack};
 use watch::{Watch, observe, watched};
 
 /// What a composed kernel must not do, and did.

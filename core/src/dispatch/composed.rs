@@ -4,10 +4,9 @@
 
 use super::handle::OperatorHandle;
 use super::kernel::Frame;
-use super::stack::Stack;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ivalue::IValue;
 use crate::tensor::AnyTensor;
+use crate::value::{IValue, Stack};
 use std::fmt;
 use std::sync::OnceLock;
 

@@ -1,11 +1,10 @@
 //! Declarations of operators with the kernels of their dispatch sections. Owns what a declaration may say; registering
 //! it is the library's.
 
-use super::error::DispatchError;
 use super::kernel::KernelFunction;
 use super::key::{AliasKey, RegistrationKey};
 use super::operator::{Flags, Shared};
-use crate::error::Result;
+use crate::error::{DispatchError, Result};
 use crate::schema::Schema;
 
 /// A declaration of an operator, with the kernels of its dispatch section.

@@ -4,7 +4,6 @@
 use super::Dispatcher;
 use super::arguments::{checked_device, keys_of_device, keys_of_stack, within};
 use super::door::Object;
-use super::error::DispatchError;
 use super::inferred::Inferred;
 use super::kernel::Frame;
 use super::key::{DispatchKey, RegistrationKey};
@@ -15,11 +14,10 @@ use super::resolve::{Resolution, Source};
 use super::returns::{KernelValue, Returned};
 use super::set::{KeySet, localized};
 use super::signature::{CanonicalList, ParameterList};
-use super::stack::{Stack, fill_defaults};
-use crate::error::{Error, Result};
-use crate::ivalue::IValue;
-use crate::observe;
+use crate::error::{DispatchError, Error, Result};
 use crate::schema::Schema;
+use crate::tensor::observe;
+use crate::value::{IValue, Stack, fill_defaults};
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 

@@ -1,10 +1,9 @@
 //! The schema that a Rust function implies, and its comparison with the one that an operator declares.
 
-use super::error::{DispatchError, cut};
 use super::parameter::Kind;
 use super::returns::Returned;
 use super::signature::CanonicalList;
-use crate::error::Result;
+use crate::error::{DispatchError, Result, cut};
 use crate::schema::Schema;
 
 /// The schema that a Rust function implies: kinds of parameters and results.

@@ -2,21 +2,19 @@
 //! always, and the way from one to the other. Owns kinds of kernels and their calling; which kernel a call means is
 //! decided elsewhere.
 
-use super::Dispatcher;
-use super::completion;
 use super::composed::{Calls, Known};
 use super::door::Object;
-use super::error::{DispatchError, cut};
 use super::handle::OperatorHandle;
 use super::inferred::Inferred;
 use super::key::DispatchKey;
 use super::lock::retire;
 use super::set::KeySet;
 use super::signature::KernelFn;
-use super::stack::Stack;
-use crate::device::Device;
-use crate::error::Result;
+use super::{Dispatcher, completion};
+use crate::error::{DispatchError, Result, cut};
 use crate::schema::Schema;
+use crate::storage::Device;
+use crate::value::Stack;
 use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! key stands for several of them at registration and is never dispatched to. Owns names, order and parsing; knows no
 //! operator.
 
-use crate::device::DeviceKind;
+use crate::options::DeviceKind;
 use std::fmt;
 
 /// A family of devices as dispatch sees it. The order is the precedence among the tensors of one call: a 0-dim CPU

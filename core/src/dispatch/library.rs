@@ -2,14 +2,13 @@
 
 use super::Dispatcher;
 use super::definition::Definition;
-use super::error::{DispatchError, cut};
 use super::kernel::KernelFunction;
 use super::key::{Backend, DispatchKey, RegistrationKey};
 use super::operator::{BackendInfo, Defined, Kept, LibraryId, Operator, Registrations, Shared, Table};
 use super::rings::refuse_chain;
-use crate::device::Device;
-use crate::error::Result;
+use crate::error::{DispatchError, Result, cut};
 use crate::schema::Schema;
+use crate::storage::Device;
 use std::sync::Arc;
 
 /// Operators and kernels of one party. Everything is undone when it is dropped: kernels are removed, those that they

@@ -12,7 +12,6 @@
 //! | `key`, `set` | keys, their order and aliases; sets, and what a thread includes and excludes |
 //! | `resolve` | which registered kernel serves a key |
 //! | `rings` | registrations that would make calls endless |
-//! | `stack` | the boxed calling convention |
 //! | `results` | whether a boxed kernel left what its schema declares |
 //! | `parameter`, `returns`, `signature` | Rust types as schema types: one argument, results, lists |
 //! | `inferred` | the schema that a function implies |
@@ -35,7 +34,6 @@ mod composed;
 mod definition;
 mod door;
 mod dump;
-mod error;
 mod handle;
 mod inferred;
 mod kernel;
@@ -54,12 +52,12 @@ mod returns;
 mod rings;
 mod set;
 mod signature;
-mod stack;
 mod undo;
 
+pub use crate::error::DispatchError;
+pub use crate::value::{BoxedFn, Stack};
 pub use composed::Calls;
 pub use definition::Definition;
-pub use error::DispatchError;
 pub use handle::{OperatorHandle, TypedHandle};
 pub use inferred::Inferred;
 pub use kernel::{BoxedKernel, Frame, KernelFunction, KernelKind};
@@ -71,9 +69,8 @@ pub use resolve::{Resolution, Source};
 pub use returns::{KernelReturn, KernelValue, Returned};
 pub use set::{KeyGuard, KeySet};
 pub use signature::{CanonicalList, KernelFn, ParameterList, WithFrame};
-pub use stack::{BoxedFn, Stack};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, cut};
 use crate::schema::near;
 use lock::Held;
 use operator::{LibraryId, Operator, Shared};
@@ -179,7 +176,7 @@ impl Dispatcher {
         }
         let names: Vec<String> = RegistrationKey::all().map(|key| key.to_string()).collect();
         let near = near::near_names(name, names.iter().map(String::as_str)).join(", ");
-        Err(DispatchError::UnknownKey { name: error::cut(name).into_owned(), near }.into())
+        Err(DispatchError::UnknownKey { name: cut(name).into_owned(), near }.into())
     }
 
     /// A key in words: with the name of a device that a library has made known in place of its number.
@@ -224,7 +221,7 @@ impl Dispatcher {
         let operators = self.read();
         let near = near::near_names(name, operators.keys().map(|k| &**k));
         let near = near.into_iter().map(str::to_owned).collect();
-        ErrorKind::UnknownOperator { name: error::cut(name).into_owned(), near }.into()
+        ErrorKind::UnknownOperator { name: cut(name).into_owned(), near }.into()
     }
 
     fn hypothetical(&self, operator: &Operator, keys: &[RegistrationKey]) -> Vec<(DispatchKey, Resolution)> {

@@ -2,8 +2,7 @@
 //! error and not an overflow of the stack: rings of operators that no registration shows, because values decide what a
 //! kernel calls.
 
-use super::error::DispatchError;
-use crate::error::{Error, Result};
+use crate::error::{DispatchError, Error, Result};
 use std::cell::Cell;
 use std::marker::PhantomData;
 

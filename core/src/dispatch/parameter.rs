@@ -3,11 +3,11 @@
 //! `&AnyTensor`. Owns the mapping of one argument; lists of them are in `signature.rs`.
 
 use super::set::KeySet;
-use crate::device::DeviceId;
 use crate::error::Result;
-use crate::ivalue::IValue;
+use crate::options::DeviceId;
 use crate::schema::{Base, Type, Wrap};
 use crate::tensor::AnyTensor;
+use crate::value::IValue;
 use std::fmt;
 
 pub mod tensors;

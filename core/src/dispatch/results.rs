@@ -2,10 +2,9 @@
 //! of each. Asked in every build, since whoever called by name relies on it; costs one comparison for a result that is
 //! a tensor.
 
-use super::error::DispatchError;
-use crate::error::{Error, ErrorKind, Result};
-use crate::ivalue::IValue;
+use crate::error::{DispatchError, Error, ErrorKind, Result};
 use crate::schema::{Base, Schema, Type, Wrap};
+use crate::value::IValue;
 
 /// Results and types that a message shows.
 const SHOWN: usize = 8;

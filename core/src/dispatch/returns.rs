@@ -2,13 +2,12 @@
 //! call pass them.
 
 use super::parameter::Kind;
-use super::stack::Stack;
-use crate::device::Device;
+use crate::dtype::Scalar;
 use crate::error::Result;
-use crate::ivalue::IValue;
-use crate::scalar::Scalar;
 use crate::schema::Base;
+use crate::storage::Device;
 use crate::tensor::{AnyTensor, Tensor};
+use crate::value::{IValue, Stack};
 
 /// What a kernel returns of one type, in the one form that both sides of an unboxed call agree on.
 pub trait Returned: Sized + 'static {

@@ -3,11 +3,10 @@
 //! `nested`.
 
 use super::Dispatcher;
-use super::error::{DispatchError, cut};
 use super::key::DispatchKey;
 use super::nested::DEEPEST;
 use super::operator::{Operator, Table};
-use crate::error::Result;
+use crate::error::{DispatchError, Result, cut};
 use std::sync::{Arc, Weak};
 
 /// Names that a message shows of a ring.

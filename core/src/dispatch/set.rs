@@ -2,7 +2,7 @@
 //! is the one that a call is dispatched to.
 
 use super::key::{Backend, DispatchKey};
-use crate::device::DeviceKind;
+use crate::options::DeviceKind;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::{fmt, ops};

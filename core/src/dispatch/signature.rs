@@ -5,12 +5,11 @@ use super::kernel::Frame;
 use super::parameter::{Canonical, Kind, Parameter};
 use super::returns::{KernelReturn, Returned};
 use super::set::KeySet;
-use super::stack::{Stack, argument_count};
-use crate::device::DeviceId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ivalue::IValue;
+use crate::options::DeviceId;
 use crate::schema::Schema;
 use crate::tensor::AnyTensor;
+use crate::value::{IValue, Stack, argument_count};
 
 /// The canonical forms of a list of parameters, as a tuple.
 pub trait CanonicalList: 'static {

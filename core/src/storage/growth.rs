@@ -2,8 +2,7 @@
 //! taken back. Owns the block that is not in use and frees it.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{Block, Header, refusal};
-use crate::device::Contents;
+use super::{Block, Contents, Header, refusal};
 use crate::error::{ErrorKind, Result};
 
 /// How far a growth has come.

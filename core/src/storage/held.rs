@@ -2,7 +2,7 @@
 //! `borrow.rs`.
 
 use super::Header;
-use crate::borrow::{Home, ReadProof, Refused, WriteProof};
+use super::borrow::{Home, ReadProof, Refused, WriteProof};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A read or write borrow of one storage, ended by its drop.

@@ -14,16 +14,20 @@
 //!   geometry that was checked against the promised bytes stays inside it.
 //! * S3: a handle keeps its header alive; an operator call never replaces the handle of an argument.
 
+pub mod borrow;
+mod device;
 pub mod extent;
 mod growth;
 mod held;
+pub mod list;
 
+pub use device::{Contents, Device, Memory, Meta, Reach, Strided};
 pub(crate) use growth::Growth;
 pub(crate) use held::Held;
 
-use crate::borrow::{BorrowState, Home, WriteProof};
-use crate::device::{Contents, Device, DeviceId, Memory, Reach};
 use crate::error::{Error, ErrorKind, Result};
+use crate::options::DeviceId;
+use borrow::{BorrowState, Home, WriteProof};
 use extent::Extent;
 use held::borrow_error;
 use std::ptr::NonNull;

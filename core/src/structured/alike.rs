@@ -4,9 +4,9 @@
 
 use super::operand::Operand;
 use super::slot::{Place, Slot};
-use crate::device::DeviceId;
 use crate::dtype::{DType, Kind};
 use crate::geometry::Geometry;
+use crate::options::DeviceId;
 use crate::tensor::TensorRef;
 
 /// The most operands of a call that is looked at.

@@ -1,9 +1,8 @@
 //! The borrows of a call: one of each storage, whatever the number of tensors over it. Owns the list; what a borrow is,
-//! and when it ends, is in `borrow.rs` and `storage.rs`.
+//! and when it ends, is the storage's (`storage/borrow.rs`, `storage/held.rs`).
 
-use crate::borrow;
 use crate::error::Result;
-use crate::storage::{Header, Held};
+use crate::storage::{Header, Held, borrow};
 
 /// Borrows of different storages, those for writing first.
 #[derive(Default)]

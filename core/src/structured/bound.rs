@@ -7,12 +7,11 @@ use super::devices::{common_device, declared_device};
 use super::slot::{Place, Slot};
 use super::state::SinkState;
 use super::{Executes, StructuredOp};
-use crate::borrow::Home;
-use crate::device::{Device, DeviceId, Strided};
 use crate::error::Result;
 use crate::geometry::Geometry;
-use crate::storage::{Header, Held};
-use crate::tensor::TensorRef;
+use crate::options::DeviceId;
+use crate::storage::borrow::Home;
+use crate::storage::{Device, Header, Held, Strided};
 
 /// The outputs that a kernel is bound to, in order.
 pub struct Outputs<'a> {
@@ -30,33 +29,6 @@ impl Outputs<'_> {
     pub fn data(&self, i: usize) -> *mut u8 {
         self.entries[i].1
     }
-}
-
-impl TensorRef<'_> {
-    /// The first element.
-    ///
-    /// # Safety
-    ///
-    /// The storage is borrowed as long as the pointer is used (inside [`Executes`]: E2), and has data.
-    pub unsafe fn data(&self) -> *mut u8 {
-        match self.header() {
-            // SAFETY: the caller holds a borrow.
-            Some(header) => unsafe { first_element(header, self.geometry()) },
-            None => std::ptr::null_mut(),
-        }
-    }
-}
-
-/// The first element of a geometry in a storage.
-///
-/// # Safety
-///
-/// The caller holds a borrow of the storage, and the geometry was checked against it (T1).
-unsafe fn first_element(header: &Header, geometry: &Geometry) -> *mut u8 {
-    // SAFETY: the caller holds a borrow.
-    let base = unsafe { header.data() };
-    // An empty tensor may have an offset beyond the storage; nothing is accessed through it then.
-    base.wrapping_add((geometry.offset() as usize).wrapping_mul(geometry.dtype().size()))
 }
 
 /// A call that is kept: its outputs exist and their storages are borrowed.

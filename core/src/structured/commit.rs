@@ -6,12 +6,11 @@ use super::borrows::Borrows;
 use super::operand::Operand;
 use super::slot::Place;
 use super::state::{Form, SinkState};
-use crate::borrow::Home;
-use crate::device::{Contents, DeviceId, Memory};
 use crate::error::Result;
-use crate::geometry::Geometry;
-use crate::storage::{Growth, Handle, Header, Held};
-use crate::strides;
+use crate::geometry::{Geometry, strides};
+use crate::options::DeviceId;
+use crate::storage::borrow::Home;
+use crate::storage::{Contents, Growth, Handle, Header, Held, Memory};
 use crate::tensor::Raw;
 use smallvec::SmallVec;
 

@@ -4,8 +4,8 @@
 use super::operand::Operand;
 use super::slot::Place;
 use super::state::{SinkState, contract};
-use crate::device::{DeviceId, DeviceKind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::options::{DeviceId, DeviceKind};
 use crate::tensor::TensorRef;
 
 /// Checks that the tensors of a call are on one device, of kind `kind`, and returns it; `None` if no tensor is on such

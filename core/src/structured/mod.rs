@@ -18,6 +18,7 @@ mod bound;
 mod commit;
 mod devices;
 pub mod dynamic;
+mod each;
 mod operand;
 mod operator;
 mod sink;
@@ -27,13 +28,15 @@ mod state;
 pub use alike::Alike;
 pub use bound::{Bound, Outputs};
 pub use dynamic::Dynamic;
+#[doc(hidden)]
+pub use each::each;
 pub use operand::{Number, Operand};
 pub use operator::{FromArgs, Operator, ValueSink};
 pub use sink::{Functional, InPlace, MetaSink, Out, OutputSink, Prepared, Static, call, in_place, prepare};
 pub use state::{Form, SinkState};
 
-use crate::device::{Device, Meta};
 use crate::error::Result;
+use crate::storage::{Device, Meta};
 
 /// An operator in structured form: what it does to shapes and dtypes, once for every form and device.
 pub trait StructuredOp: 'static {

@@ -1,10 +1,8 @@
 //! What a call passes for a tensor argument: a tensor by reference, a Rust number, or nothing.
 
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::element::scalar_bytes;
+use crate::dtype::{DType, Scalar, scalar_bytes};
 use crate::geometry::Geometry;
-use crate::scalar::Scalar;
+use crate::storage::Device;
 use crate::tensor::{AnyTensor, Tensor, TensorRef};
 
 /// A number in place of a tensor ("wrapped number"): 0-dim, on any device, of lowest priority in type promotion.

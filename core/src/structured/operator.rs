@@ -4,8 +4,8 @@
 
 use super::sink::{Functional, InPlace, Out, OutputSink, call};
 use super::{Executes, StructuredOp};
-use crate::device::Device;
 use crate::error::Result;
+use crate::storage::Device;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
 

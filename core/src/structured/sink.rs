@@ -5,14 +5,11 @@ use super::bound::{Bound, Calling};
 use super::operand::Operand;
 use super::slot::{Place, Slot};
 use super::state::{Form, SinkState};
-use super::{Executes, StructuredOp};
-use crate::data::{Data, DataMut};
-use crate::device::{Device, Meta};
-use crate::each;
-use crate::element::Element;
+use super::{Executes, StructuredOp, each};
+use crate::dtype::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::observe;
-use crate::tensor::{Raw, Tensor, TensorRef};
+use crate::storage::{Device, Meta};
+use crate::tensor::{Data, DataMut, Raw, Tensor, TensorRef, observe};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 

@@ -1,7 +1,7 @@
 //! The outputs of one call, one by one: where each goes, and what few of them have besides. Owns no rule of declaring.
 
-use crate::device::DeviceId;
 use crate::geometry::Geometry;
+use crate::options::DeviceId;
 use crate::tensor::Raw;
 
 /// Where an output goes.

@@ -4,14 +4,11 @@
 use super::alike::Alike;
 use super::operand::Operand;
 use super::slot::{Place, Rare, Rares, Slot};
-use crate::device::DeviceId;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{MemoryFormat, Options};
-use crate::geometry::Geometry;
-use crate::names::Names;
-use crate::overlap;
-use crate::strides::{self, Dims};
+use crate::geometry::strides::{self, Dims};
+use crate::geometry::{Geometry, Names, overlap};
+use crate::options::{DeviceId, MemoryFormat, Options};
 use crate::tensor::{Raw, TensorRef};
 
 /// The form of a call, as far as declaring outputs is concerned.

@@ -169,8 +169,8 @@ mod tests {
             ),
             (
                 format!(
-                    "{call}monomorph_core::device::Meta, \
-                    monomorph_core::structured::sink::Functional<monomorph_core::device::Meta, 1>>"
+                    "{call}monomorph_core::storage::device::Meta, \
+                    monomorph_core::structured::sink::Functional<monomorph_core::storage::device::Meta, 1>>"
                 ),
                 ("monomorph_core", Some("arithmetic::AddFn"), Part::Meta),
             ),

@@ -2,14 +2,13 @@
 //! access between calls, by locks. Owns the notes; judges nothing that needs the end of the run.
 
 use super::Breach;
-use crate::borrow::WriteProof;
-use crate::device::DeviceId;
 use crate::dispatch::kernel::Frame;
-use crate::dispatch::stack::Stack;
 use crate::error::Result;
-use crate::ivalue::IValue;
+use crate::options::DeviceId;
 use crate::schema::Schema;
+use crate::storage::borrow::WriteProof;
 use crate::tensor::AnyTensor;
+use crate::value::{IValue, Stack};
 use std::cell::RefCell;
 
 thread_local! {

@@ -1,12 +1,13 @@
 //! Forms of tensors: to be read, to be written, optional, in lists; and the Rust types that stand for them.
 
 use super::{Canonical, Kind, Parameter};
-use crate::device::{Device, DeviceId};
 use crate::dispatch::set::KeySet;
 use crate::error::{ErrorKind, Result};
-use crate::ivalue::IValue;
+use crate::options::DeviceId;
 use crate::schema::Base;
+use crate::storage::Device;
 use crate::tensor::{AnyTensor, Tensor};
+use crate::value::IValue;
 
 /// The keys of a tensor.
 #[inline]

@@ -1,14 +1,13 @@
 //! Arguments of operators as typed handles pass them: from the canonical form of a schema type to the value that an operator takes.
 
-use super::Canonical;
 use super::tensors::{List, Maybe, Read};
-use super::values;
-use crate::arg::{
+use super::{Canonical, values};
+use crate::structured::Operand;
+use crate::tensor::AnyTensor;
+use crate::value::{
     ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntsArg, LayoutArg, MemoryFormatArg,
     Optional, OptionalTensorArg, ScalarArg, StrArg, TensorArg, TensorsArg,
 };
-use crate::structured::Operand;
-use crate::tensor::AnyTensor;
 
 /// A schema type whose arguments typed handles can pass.
 pub trait Unboxed: ArgType {

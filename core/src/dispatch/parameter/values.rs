@@ -1,13 +1,11 @@
 //! Forms of everything that is no tensor: numbers, text, lists, and what describes tensors.
 
 use super::{Canonical, Kind, Parameter};
-use crate::device::DeviceId;
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::error::Result;
-use crate::format::{Layout, MemoryFormat};
-use crate::ivalue::IValue;
-use crate::scalar::Scalar;
+use crate::options::{DeviceId, Layout, MemoryFormat};
 use crate::schema::Base;
+use crate::value::IValue;
 
 /// Declares the form of a schema type that is passed as it is, the form of its optional, and both as parameters.
 macro_rules! passed {

@@ -1,0 +1,313 @@
+//! Data in and out of tensors: guarded slices where the host reaches the memory; copies from slices and to vectors on
+//! any device that has data.
+
+use super::{AnyTensor, Raw, Tensor, transfer};
+use crate::dtype::{Element, Scalar};
+use crate::error::{ErrorKind, Result};
+use crate::geometry::{Geometry, strides};
+use crate::options::DeviceId;
+use crate::storage::{Contents, Device, Held, list};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+/// The elements of a contiguous tensor, read-borrowed.
+pub struct Data<'t, T: Element> {
+    elements: *const T::Stored,
+    len: usize,
+    _held: Held<'t>,
+    element: PhantomData<&'t T>,
+}
+
+/// The elements of a contiguous tensor, write-borrowed.
+pub struct DataMut<'t, T: Element> {
+    elements: *mut T::Stored,
+    len: usize,
+    _held: Held<'t>,
+    element: PhantomData<&'t mut T>,
+}
+
+impl<T: Element> Deref for Data<'_, T> {
+    type Target = [T::Stored];
+    fn deref(&self) -> &[T::Stored] {
+        // SAFETY: `lend` checked bounds and alignment; the read borrow lasts as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.elements, self.len) }
+    }
+}
+
+impl<T: Element> Deref for DataMut<'_, T> {
+    type Target = [T::Stored];
+    fn deref(&self) -> &[T::Stored] {
+        // SAFETY: `lend` checked bounds and alignment; the write borrow lasts as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.elements, self.len) }
+    }
+}
+
+impl<T: Element> DerefMut for DataMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T::Stored] {
+        // SAFETY: as for Deref, and `&mut self` makes this the only slice.
+        unsafe { std::slice::from_raw_parts_mut(self.elements, self.len) }
+    }
+}
+
+impl<'t, T: Element> Data<'t, T> {
+    /// The elements of a contiguous tensor whose storage `held` borrows.
+    pub(crate) fn through(geometry: &Geometry, held: Held<'t>) -> Result<Data<'t, T>> {
+        check_elements::<T>(geometry, held.header().is_host(), held.header().device())?;
+        let elements = lend::<T>(geometry, &held)?;
+        Ok(Data { elements, len: geometry.numel(), _held: held, element: PhantomData })
+    }
+}
+
+impl<'t, T: Element> DataMut<'t, T> {
+    /// The elements of a contiguous tensor whose storage `held` borrows for writing.
+    pub(crate) fn through(geometry: &Geometry, held: Held<'t>) -> Result<DataMut<'t, T>> {
+        check_elements::<T>(geometry, held.header().is_host(), held.header().device())?;
+        let elements = lend::<T>(geometry, &held)?;
+        held.header().bump_version();
+        Ok(DataMut { elements, len: geometry.numel(), _held: held, element: PhantomData })
+    }
+}
+
+/// The first element of `geometry` in the storage that `held` borrows, as a `T`, after the checks that a slice of all
+/// its elements needs.
+fn lend<T: Element>(geometry: &Geometry, held: &Held<'_>) -> Result<*mut T::Stored> {
+    if geometry.numel() == 0 {
+        return Ok(std::ptr::NonNull::dangling().as_ptr());
+    }
+    // SAFETY: `held` is a borrow of the storage.
+    let base = unsafe { held.header().data() };
+    // SAFETY: T1: the first element lies inside the storage.
+    let first = unsafe { base.add(geometry.offset() as usize * geometry.dtype().size()) }.cast::<T::Stored>();
+    // Storages are aligned to 16 and offsets count whole elements, so this holds for every tensor.
+    debug_assert!(first.is_aligned());
+    Ok(first)
+}
+
+fn check_dtype<T: Element>(geometry: &Geometry) -> Result<()> {
+    if geometry.dtype() != T::DTYPE {
+        return Err(ErrorKind::ElementType { got: geometry.dtype(), want: T::DTYPE }.into());
+    }
+    Ok(())
+}
+
+fn check_slice<T: Element>(raw: &Raw) -> Result<()> {
+    check_elements::<T>(raw.geometry(), raw.header().is_some_and(|header| header.is_host()), raw.device())
+}
+
+fn check_elements<T: Element>(geometry: &Geometry, is_host: bool, device: DeviceId) -> Result<()> {
+    check_dtype::<T>(geometry)?;
+    if !is_host {
+        return Err(ErrorKind::NoHostData { device }.into());
+    }
+    if !geometry.is_contiguous() || geometry.is_conj() || geometry.is_neg() {
+        let (sizes, strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
+        return Err(ErrorKind::NotContiguous { sizes, strides }.into());
+    }
+    Ok(())
+}
+
+impl Raw {
+    fn data<T: Element>(&self) -> Result<Data<'_, T>> {
+        check_slice::<T>(self)?;
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        let held = Held::read(header, "self")?;
+        let elements = lend::<T>(self.geometry(), &held)?;
+        Ok(Data { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
+    }
+
+    fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
+        let data = self.fresh_data_mut()?;
+        data._held.header().bump_version();
+        Ok(data)
+    }
+
+    /// The same for a tensor that is still being made: giving it its first contents is no write of it.
+    fn fresh_data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
+        check_slice::<T>(self)?;
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        let held = Held::write(header, true, "self")?;
+        let elements = lend::<T>(self.geometry(), &held)?;
+        Ok(DataMut { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
+    }
+
+    /// Every element in row-major order, whatever the strides, with the conj and neg bits applied.
+    fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        check_dtype::<T>(self.geometry())?;
+        let geometry = self.geometry();
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        let held = Held::read(header, "self")?;
+        let numel = geometry.numel();
+        // An expanded tensor can have more elements than there is memory.
+        let mut out = list::with_capacity(numel)?;
+        for_each_element(self, &held, i64::MAX, |value: T| out.push(value))?;
+        Ok(out)
+    }
+
+    /// Every element in row-major order as text; of dimensions longer than `2 * edge`, only `edge` at either end.
+    pub(crate) fn to_text(&self, edge: i64) -> Result<Vec<String>> {
+        crate::with_element!(self.geometry().dtype(), T => {
+            check_dtype::<T>(self.geometry())?;
+            let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+            let held = Held::read(header, "self")?;
+            let mut out = Vec::new();
+            for_each_element(self, &held, edge, |value: T| out.push(value.to_scalar().to_string()))?;
+            Ok(out)
+        })
+    }
+
+    pub(crate) fn bytes_of_storage(&self) -> Result<Vec<u8>> {
+        let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
+        let held = Held::read(header, "self")?;
+        let bytes = held.header().bytes() as i64;
+        transfer::reached::<u8>(&Geometry::new(crate::DType::U8, &[bytes], &[1], 0)?, &held)
+    }
+}
+
+fn resolve<T: Element>(value: T, geometry: &Geometry) -> T {
+    if !geometry.is_conj() && !geometry.is_neg() {
+        return value;
+    }
+    let mut c = value.to_scalar();
+    if let (true, Scalar::Complex(z)) = (geometry.is_conj(), c) {
+        c = Scalar::Complex(z.conj());
+    }
+    if geometry.is_neg() {
+        c = match c {
+            Scalar::Int(i) => Scalar::Int(i.wrapping_neg()),
+            Scalar::Float(f) => Scalar::Float(-f),
+            Scalar::Complex(z) => Scalar::Complex(-z),
+            Scalar::Bool(b) => Scalar::Bool(b),
+        };
+    }
+    T::from_scalar(c)
+}
+
+/// Calls `visit` with each element in row-major order, whatever the strides, with the conj and neg bits applied; of
+/// dimensions longer than `2 * edge` only with `edge` at either end.
+fn for_each_element<T: Element>(raw: &Raw, held: &Held<'_>, edge: i64, mut visit: impl FnMut(T)) -> Result<()> {
+    let geometry = raw.geometry();
+    let staged;
+    let first = if held.header().is_host() {
+        lend::<T>(geometry, held)?.cast_const()
+    } else {
+        staged = transfer::reached::<T>(geometry, held)?;
+        staged.as_ptr()
+    };
+    for_each_offset(geometry.sizes(), geometry.strides(), edge, |offset| {
+        // SAFETY: T1: every element that the geometry reaches lies inside the storage, and in the copy of what it
+        // reaches.
+        let element = unsafe { first.offset(offset as isize) };
+        // SAFETY: it is initialised (S1), aligned, of type Stored, and read-borrowed or a copy.
+        let stored = unsafe { element.read() };
+        visit(resolve(T::load(stored), geometry));
+    });
+    Ok(())
+}
+
+/// Calls `visit` with the offset of each element that [`for_each_element`] visits.
+fn for_each_offset(sizes: &[i64], strides: &[i64], edge: i64, mut visit: impl FnMut(i64)) {
+    if sizes.contains(&0) {
+        return;
+    }
+    let mut index = strides::Dims::from_elem(0, sizes.len());
+    let mut offset = 0;
+    loop {
+        visit(offset);
+        let mut d = sizes.len();
+        loop {
+            if d == 0 {
+                return;
+            }
+            d -= 1;
+            // The middle of a long dimension is skipped; `edge` near i64::MAX skips nothing.
+            let next = if index[d] + 1 == edge { (index[d] + 1).max(sizes[d] - edge) } else { index[d] + 1 };
+            if next < sizes[d] {
+                offset += strides[d] * (next - index[d]);
+                index[d] = next;
+                break;
+            }
+            offset -= strides[d] * index[d];
+            index[d] = 0;
+        }
+    }
+}
+
+macro_rules! host_data {
+    ($([$($generics:tt)*] $t:ty, $raw:ident, $raw_mut:ident;)*) => {$(
+        impl<$($generics)*> $t {
+            /// The elements of a contiguous tensor of element type `T`, borrowed for reading.
+            ///
+            /// Errors: another dtype, not contiguous (or a conj or neg bit), data that the host cannot reach, or a
+            /// storage that is being written.
+            pub fn data<T: Element>(&self) -> Result<Data<'_, T>> { self.$raw().data() }
+            /// The elements of a contiguous tensor of element type `T`, borrowed for writing. Errors as for `data`.
+            pub fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> { self.$raw_mut().data_mut() }
+            /// A copy of every element in row-major order, whatever the strides; conj and neg bits are applied.
+            pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> { self.$raw().to_vec() }
+            /// The only element, as a number of its kind. An error unless there is exactly one.
+            pub fn item(&self) -> Result<Scalar> {
+                if self.numel() != 1 {
+                    return Err(ErrorKind::ShapeNumel { want: vec![1], numel: self.numel() }.into());
+                }
+                crate::with_element!(self.dtype(), T => Ok(self.to_vec::<T>()?[0].to_scalar()))
+            }
+            /// A copy of the whole storage, also of bytes that this tensor does not reach.
+            pub fn storage_to_vec(&self) -> Result<Vec<u8>> { self.$raw().bytes_of_storage() }
+        }
+    )*};
+}
+host_data! {
+    [D: Device] Tensor<D>, raw, raw_mut;
+    [] AnyTensor, raw_ref, raw_mut;
+}
+
+impl AnyTensor {
+    fn raw_ref(&self) -> &Raw {
+        &self.0
+    }
+}
+
+impl<D: Device> Tensor<D> {
+    /// A contiguous tensor of `sizes` with a copy of `data`, on the first device of the kind. An error if the lengths
+    /// disagree, and for the meta device, which has no data.
+    pub fn from_slice<T: Element>(data: &[T], sizes: &[i64]) -> Result<Tensor<D>> {
+        Tensor::from_slice_on(0, data, sizes)
+    }
+
+    /// [`from_slice`](Tensor::from_slice) on device `index` of the kind.
+    pub fn from_slice_on<T: Element>(index: u8, data: &[T], sizes: &[i64]) -> Result<Tensor<D>> {
+        let numel = strides::numel(sizes)?;
+        if numel != data.len() {
+            return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: data.len() }.into());
+        }
+        let geometry = Geometry::contiguous(T::DTYPE, sizes)?;
+        let mut tensor = Tensor::<D>::from_raw(Raw::allocate::<D>(geometry, index, Contents::Zeroed)?);
+        if !tensor.raw().header().is_some_and(|header| header.is_host()) {
+            let mut stored: Vec<T::Stored> = list::with_capacity(data.len())?;
+            stored.extend(data.iter().map(|x| x.store()));
+            tensor.raw().write_first(bytemuck::cast_slice(&stored))?;
+            return Ok(tensor);
+        }
+        for (to, from) in tensor.raw_mut().fresh_data_mut::<T>()?.iter_mut().zip(data) {
+            *to = from.store();
+        }
+        Ok(tensor)
+    }
+
+    /// A tensor of bytes `storage` seen through `geometry`.
+    pub fn from_storage(storage: &[u8], geometry: Geometry) -> Result<Tensor<D>> {
+        let whole = Geometry::new(crate::DType::U8, &[storage.len() as i64], &[1], 0)?;
+        let whole = Tensor::<D>::from_raw(Raw::allocate::<D>(whole, 0, Contents::Zeroed)?);
+        if !storage.is_empty() {
+            whole.raw().write_first(storage)?;
+        }
+        whole.view_as(geometry)
+    }
+}
+
+impl<T: Element, D: Device> TryFrom<Vec<T>> for Tensor<D> {
+    type Error = crate::error::Error;
+    fn try_from(data: Vec<T>) -> Result<Tensor<D>> {
+        Tensor::from_slice(&data, &[data.len() as i64])
+    }
+}

@@ -1,0 +1,215 @@
+//! What changes a tensor outside of an operator call: growing its storage, and copying elements into it.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::{AnyTensor, Raw, Tensor, TensorRef, check_apart, check_itself};
+use crate::error::{ErrorKind, Result};
+use crate::geometry::Geometry;
+use crate::geometry::overlap::Shared;
+use crate::geometry::strides::{self, Dims};
+use crate::storage::{Device, Held, Strided};
+
+impl Raw {
+    fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
+        let need = geometry.bytes_needed()?;
+        self.check_aligned(&geometry)?;
+        if need > self.storage_bytes() {
+            self.grow_meta(need);
+            if let Some(header) = self.header() {
+                let _held = Held::write(header, true, "self")?;
+                // SAFETY: `_held` is the write borrow.
+                let mut growth = unsafe { header.prepare_growth(need) }?;
+                // SAFETY: it still lasts, and no pointer into the old block exists.
+                unsafe { growth.commit() };
+                growth.promise();
+            }
+        }
+        self.set_geometry(geometry);
+        Ok(())
+    }
+}
+
+impl AnyTensor {
+    /// [`Tensor::grow_to`].
+    pub fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
+        self.0.grow_to(geometry)
+    }
+}
+
+impl<D: Device> Tensor<D> {
+    /// Replaces the geometry by one that may reach beyond the storage, which grows then; the new bytes are zero and the
+    /// old ones stay, so other views stay valid. An error, with nothing changed, if the memory cannot be had or the
+    /// storage is borrowed.
+    pub fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
+        self.raw_mut().grow_to(geometry)
+    }
+
+    /// Copies the elements of `source`, broadcast to the sizes of this tensor and converted to its dtype.
+    ///
+    /// Errors: sizes that do not broadcast, another device, a written tensor that overlaps itself, partial overlap, a
+    /// borrowed storage.
+    pub fn copy_from(&mut self, source: &Tensor<D>) -> Result<()> {
+        let from = source.as_operand();
+        let to = self.as_operand();
+        if to.is_same(&from) {
+            return Ok(());
+        }
+        if from.device() != to.device() {
+            return Err(ErrorKind::DeviceMismatch { arg: "src".into(), got: from.device(), want: to.device() }.into());
+        }
+        let sizes = Dims::from_slice(self.sizes());
+        expand_strides(from.geometry(), &sizes)?;
+        check_itself(0, &to)?;
+        if check_apart(0, "src", &to, &from)? != Shared::None {
+            // The same elements read another way, or too hard to tell: neither may be copied directly (C2).
+            return self.copy_from(&source.staged()?);
+        }
+        self.copy_apart(source)
+    }
+
+    /// Copies two tensors, broadcast to the sizes of this complex one, to its real and its imaginary parts.
+    ///
+    /// Errors: parts of another dtype than that of its parts, a tensor that is not complex or whose conj or neg bit is
+    /// set, and those of [`copy_from`](Tensor::copy_from).
+    pub fn join_from(&mut self, parts: [&Tensor<D>; 2]) -> Result<()> {
+        let to = self.as_operand();
+        let (dtype, sizes) = (self.dtype(), Dims::from_slice(self.sizes()));
+        if !dtype.is_complex() || self.is_conj() || self.is_neg() {
+            let rule = "parts are joined in a complex tensor without conj and neg bits";
+            return Err(ErrorKind::ArgumentRule { rule }.into());
+        }
+        check_itself(0, &to)?;
+        for (arg, part) in ["real", "imag"].into_iter().zip(parts) {
+            if part.dtype() != dtype.to_real() {
+                let what = if arg == "real" { "argument real has dtype" } else { "argument imag has dtype" };
+                let accepted = "the dtype of the parts of the output";
+                return Err(ErrorKind::DTypeNotSupported { what, got: part.dtype(), accepted }.into());
+            }
+            if part.device() != self.device() {
+                let (got, want) = (part.device(), self.device());
+                return Err(ErrorKind::DeviceMismatch { arg: arg.into(), got, want }.into());
+            }
+            expand_strides(part.geometry(), &sizes)?;
+            if check_apart(0, arg, &to, &part.as_operand())? != Shared::None {
+                let [re, im] = [parts[0].staged()?, parts[1].staged()?];
+                return self.join_apart([&re, &im]);
+            }
+        }
+        self.join_apart(parts)
+    }
+
+    /// A complex tensor of these sizes and strides, with copies of two tensors as its real and its imaginary parts.
+    ///
+    /// Errors: those of [`join_from`](Tensor::join_from).
+    pub fn joined(sizes: &[i64], strides: &[i64], parts: [&Tensor<D>; 2]) -> Result<Tensor<D>> {
+        let (dtype, index) = (parts[0].dtype().to_complex(), parts[0].device().index);
+        // SAFETY: both parts of every element are written, or it is dropped.
+        let mut joined = unsafe { Tensor::<D>::unwritten(dtype, sizes, strides, index) }?;
+        joined.join_from(parts)?;
+        Ok(joined)
+    }
+
+    /// A contiguous tensor of the same values in a storage of its own, of the same dtype and on the same device.
+    pub(crate) fn staged(&self) -> Result<Tensor<D>> {
+        let strides = strides::contiguous_strides(self.sizes());
+        // SAFETY: every element is copied, or it is dropped.
+        let mut copy = unsafe { Tensor::<D>::unwritten(self.dtype(), self.sizes(), &strides, self.device().index) }?;
+        copy.copy_apart(self)?;
+        Ok(copy)
+    }
+
+    /// [`copy_from`](Tensor::copy_from) a tensor that is known to share no element with this one.
+    fn copy_apart(&mut self, source: &Tensor<D>) -> Result<()> {
+        self.write_from([("src", source)], |index, sizes, to, [from]| {
+            // SAFETY: C1: T1 for both, on one device, borrowed meanwhile. C2: the callers' check of the overlap.
+            unsafe { D::copy(index, sizes, to, from) }
+        })
+    }
+
+    /// [`join_from`](Tensor::join_from) tensors that are known to share no element with this one.
+    fn join_apart(&mut self, [re, im]: [&Tensor<D>; 2]) -> Result<()> {
+        self.write_from([("real", re), ("imag", im)], |index, sizes, to, parts| {
+            // SAFETY: as above for both parts; the dtypes were checked.
+            if unsafe { D::join(index, sizes, &to, &parts) }? {
+                return Ok(());
+            }
+            // Offsets of elements do not overflow, counted in bytes (T1).
+            let strides: Dims = to.strides.iter().map(|s| s.wrapping_mul(2)).collect();
+            for (k, part) in parts.into_iter().enumerate() {
+                let dtype = to.dtype.to_real();
+                let data = to.data.wrapping_add(k.wrapping_mul(dtype.size()));
+                let to = Strided { data, strides: &strides, dtype, conj: false, neg: false };
+                // SAFETY: as above: a complex element is its two parts, one after the other.
+                unsafe { D::copy(index, sizes, to, part) }?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Borrows everything while `write` writes the elements, of which there are some, from sources that broadcast.
+    fn write_from<const N: usize>(
+        &mut self,
+        sources: [(&'static str, &Tensor<D>); N],
+        write: impl FnOnce(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()>,
+    ) -> Result<()> {
+        let to = self.as_operand();
+        let sizes = Dims::from_slice(self.sizes());
+        let mut strides: [Dims; N] = std::array::from_fn(|_| Dims::new());
+        for (strides, (_, source)) in strides.iter_mut().zip(sources) {
+            *strides = expand_strides(source.geometry(), &sizes)?;
+        }
+        let Some(header) = self.raw().header() else {
+            self.raw_mut().bump_version();
+            return Ok(());
+        };
+        let _written = Held::write(header, true, "self")?;
+        let mut read = [const { None }; N];
+        for (read, (arg, source)) in read.iter_mut().zip(sources) {
+            let other = source.raw().header().filter(|h| !std::ptr::eq(*h, header));
+            *read = other.map(|h| Held::read(h, arg)).transpose()?;
+        }
+        if self.numel() > 0 {
+            let side = |t: &TensorRef<'_>, data| Side { data, geometry: t.geometry().clone() };
+            // SAFETY: the storage is borrowed until the copy is done.
+            let to = side(&to, unsafe { to.data() });
+            // SAFETY: as above.
+            let from = sources.map(|(_, t)| side(&t.as_operand(), unsafe { t.as_operand().data() }));
+            let mut strides = strides.iter();
+            let from = from.each_ref().map(|side| side.strided(strides.next().map(|s| &s[..])));
+            let index = self.device().index;
+            let _guard = D::enter(index);
+            write(index, &sizes, to.strided(None), from)?;
+        }
+        header.bump_version();
+        Ok(())
+    }
+}
+
+/// A tensor whose storage is borrowed.
+pub(crate) struct Side {
+    pub(crate) data: *mut u8,
+    pub(crate) geometry: Geometry,
+}
+
+impl Side {
+    /// It as devices see it, with other strides if some are given.
+    pub(crate) fn strided<'a>(&'a self, strides: Option<&'a [i64]>) -> Strided<'a> {
+        let g = &self.geometry;
+        let strides = strides.unwrap_or_else(|| g.strides());
+        Strided { data: self.data, strides, dtype: g.dtype(), conj: g.is_conj(), neg: g.is_neg() }
+    }
+}
+
+/// The strides with which a tensor is seen as one of larger sizes: 0 in every broadcast dimension.
+pub(crate) fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<Dims> {
+    let broadcast = strides::broadcast_sizes(sizes, geometry.sizes())?;
+    if broadcast.as_slice() != sizes {
+        return Err(ErrorKind::OutputSize { index: 0, got: sizes.to_vec(), want: broadcast.to_vec() }.into());
+    }
+    // Not below zero: the sizes are what both broadcast to.
+    let lead = sizes.len().saturating_sub(geometry.ndim());
+    let stride = |d: usize| match d.checked_sub(lead) {
+        Some(s) if geometry.sizes()[s] == sizes[d] => geometry.strides()[s],
+        _ => 0,
+    };
+    Ok((0..sizes.len()).map(stride).collect())
+}

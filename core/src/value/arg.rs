@@ -1,0 +1,276 @@
+//! Argument types of schemas as Rust types: for each, what an operator takes and how a boxed value turns into it.
+
+use super::IValue;
+use crate::dtype::{DType, Scalar};
+use crate::options::{DeviceId, Layout, MemoryFormat};
+use crate::storage::Device;
+use crate::structured::Operand;
+use crate::tensor::{AnyTensor, Storage, Tensor};
+use std::marker::PhantomData;
+
+/// A tensor argument of a typed call: a tensor on `D`, or a Rust number.
+#[derive(Clone, Copy)]
+pub struct Arg<'t, D: Device>(Operand<'t>, PhantomData<&'t Tensor<D>>);
+
+impl<'t, D: Device> Arg<'t, D> {
+    /// The argument as operators see it.
+    pub fn operand(self) -> Operand<'t> {
+        self.0
+    }
+}
+
+/// What a typed call on device `D` takes for a tensor: a tensor on `D` by reference, or a number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an operand of a call on tensors of `{D}`",
+    label = "neither a reference to a `Tensor<{D}>` nor a number",
+    note = "all tensors of one call are on one device: bring the others over with `to_device` first"
+)]
+pub trait IntoArg<'t, D: Device> {
+    /// The argument.
+    fn into_arg(self) -> Arg<'t, D>;
+}
+
+impl<'t, D: Device> IntoArg<'t, D> for Arg<'t, D> {
+    fn into_arg(self) -> Arg<'t, D> {
+        self
+    }
+}
+
+impl<'t, D: Device> IntoArg<'t, D> for &'t Tensor<D> {
+    fn into_arg(self) -> Arg<'t, D> {
+        Arg(Operand::from(self), PhantomData)
+    }
+}
+
+impl<'t, D: Device> IntoArg<'t, D> for &'t mut Tensor<D> {
+    fn into_arg(self) -> Arg<'t, D> {
+        Arg(Operand::from(&*self), PhantomData)
+    }
+}
+
+impl<'t, D: Device> IntoArg<'t, D> for Option<&'t Tensor<D>> {
+    fn into_arg(self) -> Arg<'t, D> {
+        Arg(self.map_or(Operand::Absent, Operand::from), PhantomData)
+    }
+}
+
+macro_rules! from_numbers {
+    ($($t:ty)*) => {$(
+        impl<'t, D: Device> IntoArg<'t, D> for $t {
+            fn into_arg(self) -> Arg<'t, D> { Arg(Operand::from(Scalar::from(self)), PhantomData) }
+        }
+    )*};
+}
+from_numbers! { bool u8 i8 i16 i32 i64 f32 f64 Scalar num_complex::Complex32 num_complex::Complex64 }
+
+/// A list of integers of a typed call, such as sizes or dims.
+#[derive(Clone, Copy, Debug)]
+pub struct IntList<'t>(pub &'t [i64]);
+
+impl<'t> From<&'t [i64]> for IntList<'t> {
+    fn from(list: &'t [i64]) -> Self {
+        IntList(list)
+    }
+}
+
+impl<'t, const N: usize> From<&'t [i64; N]> for IntList<'t> {
+    fn from(list: &'t [i64; N]) -> Self {
+        IntList(list)
+    }
+}
+
+impl<'t> From<&'t Vec<i64>> for IntList<'t> {
+    fn from(list: &'t Vec<i64>) -> Self {
+        IntList(list)
+    }
+}
+
+/// A schema type as a Rust type.
+pub trait ArgType {
+    /// The type of the argument's value in an operator. Varies with the schema type: operands, numbers, lists.
+    type Value<'t>;
+
+    /// The value, if the boxed one is of this type.
+    fn get(value: &IValue) -> Option<Self::Value<'_>>;
+
+    /// The value for a shorter time.
+    fn shorten<'s, 'long: 's>(value: Self::Value<'long>) -> Self::Value<'s>;
+
+    /// The value that an operand is, for types whose values are operands.
+    fn from_operand(_operand: Operand<'_>) -> Option<Self::Value<'_>> {
+        None
+    }
+}
+
+macro_rules! shortens {
+    () => {
+        #[inline(always)]
+        fn shorten<'s, 'long: 's>(value: Self::Value<'long>) -> Self::Value<'s> {
+            value
+        }
+    };
+}
+
+macro_rules! arg_types {
+    ($($(#[$doc:meta])* $name:ident => $value:ty, |$v:ident| $get:expr;)*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+        impl ArgType for $name {
+            type Value<'t> = $value;
+            fn get($v: &IValue) -> Option<$value> { $get }
+            shortens! {}
+        }
+    )*};
+}
+arg_types! {
+    /// `Scalar`.
+    ScalarArg => Scalar, |v| v.to_scalar();
+    /// `int`, `SymInt`.
+    IntArg => i64, |v| match v { IValue::Int(i) => Some(*i), _ => None };
+    /// `float`; an int is accepted.
+    FloatArg => f64, |v| match v { IValue::Float(f) => Some(*f), IValue::Int(i) => Some(*i as f64), _ => None };
+    /// `bool`.
+    BoolArg => bool, |v| match v { IValue::Bool(b) => Some(*b), _ => None };
+    /// `ScalarType`.
+    DTypeArg => DType, |v| match v { IValue::DType(d) => Some(*d), _ => None };
+    /// `Layout`.
+    LayoutArg => Layout, |v| match v { IValue::Layout(l) => Some(*l), _ => None };
+    /// `Device`.
+    DeviceArg => DeviceId, |v| match v { IValue::Device(d) => Some(*d), _ => None };
+    /// `MemoryFormat`.
+    MemoryFormatArg => MemoryFormat, |v| match v { IValue::MemoryFormat(m) => Some(*m), _ => None };
+}
+
+/// `Tensor`; a number is accepted and becomes a wrapped number.
+pub struct TensorArg;
+impl ArgType for TensorArg {
+    type Value<'t> = Operand<'t>;
+    fn get(value: &IValue) -> Option<Operand<'_>> {
+        match value {
+            IValue::Tensor(t) => Some(Operand::from(&**t)),
+            other => other.to_scalar().map(Operand::from),
+        }
+    }
+    shortens! {}
+    fn from_operand(operand: Operand<'_>) -> Option<Operand<'_>> {
+        Some(operand)
+    }
+}
+
+/// `Tensor?`.
+pub struct OptionalTensorArg;
+impl ArgType for OptionalTensorArg {
+    type Value<'t> = Operand<'t>;
+    fn get(value: &IValue) -> Option<Operand<'_>> {
+        match value {
+            IValue::None => Some(Operand::Absent),
+            other => TensorArg::get(other),
+        }
+    }
+    shortens! {}
+    fn from_operand(operand: Operand<'_>) -> Option<Operand<'_>> {
+        Some(operand)
+    }
+}
+
+/// `Tensor[]`.
+pub struct TensorsArg;
+impl ArgType for TensorsArg {
+    type Value<'t> = &'t [AnyTensor];
+    fn get(value: &IValue) -> Option<&[AnyTensor]> {
+        match value {
+            IValue::Tensors(list) => Some(list),
+            // An empty list has no type of its own.
+            IValue::List(list) if list.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+    shortens! {}
+}
+
+/// `str`.
+pub struct StrArg;
+impl ArgType for StrArg {
+    type Value<'t> = &'t str;
+    fn get(value: &IValue) -> Option<&str> {
+        match value {
+            IValue::Str(s) => Some(s),
+            _ => None,
+        }
+    }
+    shortens! {}
+}
+
+/// `int[]`, `SymInt[]`; `int[N]` also takes a bare int.
+pub struct IntsArg;
+impl ArgType for IntsArg {
+    type Value<'t> = &'t [i64];
+    fn get(value: &IValue) -> Option<&[i64]> {
+        match value {
+            IValue::Ints(list) => Some(list),
+            IValue::Int(i) => Some(std::slice::from_ref(i)),
+            // An empty list has no type of its own.
+            IValue::List(list) if list.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+    shortens! {}
+}
+
+/// `bool[]`; `bool[N]` also takes a bare bool.
+pub struct BoolsArg;
+impl ArgType for BoolsArg {
+    type Value<'t> = &'t [bool];
+    fn get(value: &IValue) -> Option<&[bool]> {
+        match value {
+            IValue::Bools(list) => Some(list),
+            IValue::Bool(b) => Some(std::slice::from_ref(b)),
+            IValue::List(list) if list.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+    shortens! {}
+}
+
+/// `Storage`.
+pub struct StorageArg;
+impl ArgType for StorageArg {
+    type Value<'t> = &'t Storage;
+    fn get(value: &IValue) -> Option<&Storage> {
+        match value {
+            IValue::Storage(storage) => Some(storage),
+            _ => None,
+        }
+    }
+    shortens! {}
+}
+
+/// `float[]`.
+pub struct FloatsArg;
+impl ArgType for FloatsArg {
+    type Value<'t> = &'t [f64];
+    fn get(value: &IValue) -> Option<&[f64]> {
+        match value {
+            IValue::Floats(list) => Some(list),
+            IValue::List(list) if list.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+    shortens! {}
+}
+
+/// `T?`.
+pub struct Optional<T>(PhantomData<T>);
+impl<T: ArgType> ArgType for Optional<T> {
+    type Value<'t> = Option<T::Value<'t>>;
+    fn get(value: &IValue) -> Option<Option<T::Value<'_>>> {
+        match value {
+            IValue::None => Some(None),
+            other => T::get(other).map(Some),
+        }
+    }
+    #[inline(always)]
+    fn shorten<'s, 'long: 's>(value: Self::Value<'long>) -> Self::Value<'s> {
+        value.map(T::shorten)
+    }
+}

@@ -1,0 +1,27 @@
+//! Values whose type only a schema knows: the boxed calling convention, and what schemas say of such a call. Owns values,
+//! their way from and to arguments of Rust, and their defaults; finds no kernel.
+//!
+//! | file | owns |
+//! | --- | --- |
+//! | `ivalue`, `shared` | a value of any schema type; the word by which it holds a tensor |
+//! | `arg` | the Rust types of arguments, and how values are read as them |
+//! | `defaults` | what stands for an argument that is left out |
+//! | `stack` | the arguments of a boxed call, and its results |
+//! | `annotations` | what a schema promises of a call, held against what the kernel did |
+
+pub mod annotations;
+mod arg;
+mod defaults;
+mod ivalue;
+mod shared;
+mod stack;
+
+pub use arg::{
+    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
+    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
+};
+pub(crate) use defaults::default_value;
+pub use ivalue::{IValue, ItemList};
+pub use shared::SharedTensor;
+pub use stack::{BoxedFn, Stack};
+pub(crate) use stack::{argument_count, fill_defaults};
