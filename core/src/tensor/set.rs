@@ -1,7 +1,8 @@
 //! Storages by themselves: what `set_` gives to a tensor. Owns no memory and changes no element.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{AnyTensor, Raw, Store, Tensor};
+use super::raw::Store;
+use super::{AnyTensor, Raw, Tensor};
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::options::DeviceId;
