@@ -2,15 +2,18 @@
 //! where a tensor is made, never later.
 #![deny(clippy::arithmetic_side_effects)]
 
+mod changed;
 mod names;
 pub mod overlap;
 pub mod strides;
+mod tags;
 
 pub use names::{Names, unify as unify_names};
 
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
 use crate::options::MemoryFormat;
+use tags::{Tags, Traits};
 
 /// Dimensions that sizes and strides have room for without an allocation.
 const INLINE: usize = 6;
@@ -40,76 +43,6 @@ pub struct Geometry {
     offset: i64,
     far: Option<Box<Far>>,
     tags: Tags,
-}
-
-/// What is compared of every operand of every call, as one word.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(8))]
-struct Tags {
-    ndim: u32,
-    dtype: DType,
-    traits: Traits,
-    zero: u16,
-}
-
-impl Tags {
-    #[inline(always)]
-    fn word(self) -> u64 {
-        let (dtype, traits) = (u64::from(self.dtype as u8), u64::from(self.traits.0));
-        u64::from(self.ndim) | dtype << 32 | traits << 40 | u64::from(self.zero) << 48
-    }
-}
-
-/// What is asked of every operand of every call, as bits: found out once, where a geometry is made, and compared at
-/// once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Traits(u8);
-
-impl Traits {
-    const CONJ: u8 = 1;
-    const NEG: u8 = 2;
-    const WRAPPED: u8 = 4;
-    const NAMED: u8 = 8;
-    /// The elements lie row-major without gaps.
-    const ROW_MAJOR: u8 = 16;
-    /// The strides are those of a new row-major tensor, also where they do not matter.
-    const CANONICAL: u8 = 32;
-    /// There are dimensions, and every one has more than one element: strides of the same elements can only be the
-    /// same.
-    const AMPLE: u8 = 64;
-    /// What says nothing of the values.
-    const LAYOUT: u8 = Traits::ROW_MAJOR | Traits::CANONICAL | Traits::AMPLE;
-
-    /// What sizes and strides tell.
-    #[inline]
-    fn of(sizes: &[i64], strides: &[i64]) -> Traits {
-        let mut running: i64 = 1;
-        let mut ample = !sizes.is_empty();
-        let mut canonical = true;
-        for (&size, &stride) in sizes.iter().zip(strides).rev() {
-            ample &= size > 1;
-            // Below zero where the product does not fit, which is the stride of no tensor: new tensors of such sizes
-            // are refused.
-            canonical &= stride == running;
-            running = if running < 0 { running } else { running.checked_mul(size.max(1)).unwrap_or(-1) };
-        }
-        let layout = match canonical {
-            true => Traits::ROW_MAJOR | Traits::CANONICAL,
-            false if strides::is_contiguous(sizes, strides) => Traits::ROW_MAJOR,
-            false => 0,
-        };
-        Traits(layout | if ample { Traits::AMPLE } else { 0 })
-    }
-
-    #[inline]
-    fn has(self, bit: u8) -> bool {
-        self.0 & bit != 0
-    }
-
-    #[inline]
-    fn set(&mut self, bit: u8, on: bool) {
-        self.0 = if on { self.0 | bit } else { self.0 & !bit };
-    }
 }
 
 impl Geometry {
@@ -329,59 +262,6 @@ impl Geometry {
     pub(crate) fn dense_bytes(&self) -> Option<usize> {
         // The product was checked where the geometry was made.
         (self.is_contiguous() && self.offset == 0).then(|| self.numel.wrapping_mul(self.dtype().size()))
-    }
-
-    /// True if [`renewed`](Geometry::renewed) is the geometry of a new row-major tensor of these sizes and that dtype.
-    #[inline(always)]
-    pub(crate) fn is_renewable(&self, dtype: DType) -> bool {
-        // Whatever is no larger was checked when this geometry was made.
-        self.tags.traits.has(Traits::CANONICAL) && dtype.size() <= self.dtype().size() && self.ndim() <= INLINE
-    }
-
-    /// The same sizes and strides at the start of a storage, plain, with another dtype.
-    #[inline(always)]
-    pub(crate) fn renewed(&self, dtype: DType) -> Geometry {
-        let Geometry { sizes, strides, numel, tags, .. } = *self;
-        let traits = Traits(tags.traits.0 & Traits::LAYOUT);
-        Geometry { sizes, strides, numel, offset: 0, far: None, tags: Tags { dtype, traits, ..tags } }
-    }
-
-    /// The same with the conj bit set or cleared. Only a complex tensor can have it.
-    #[must_use]
-    pub fn with_conj(mut self, conj: bool) -> Geometry {
-        self.tags.traits.set(Traits::CONJ, conj && self.tags.dtype.is_complex());
-        self
-    }
-
-    /// The same with the neg bit set or cleared.
-    #[must_use]
-    pub fn with_neg(mut self, neg: bool) -> Geometry {
-        self.tags.traits.set(Traits::NEG, neg);
-        self
-    }
-
-    /// The same, marked as a wrapped number or not. Only tensors without dimensions can be.
-    #[must_use]
-    pub fn with_wrapped(mut self, wrapped: bool) -> Geometry {
-        self.tags.traits.set(Traits::WRAPPED, wrapped && self.tags.ndim == 0);
-        self
-    }
-
-    /// The same with other names; there must be one entry per dimension.
-    pub fn with_names(mut self, names: Option<Names>) -> Result<Geometry> {
-        if let Some(names) = &names
-            && names.len() != self.ndim()
-        {
-            return Err(ErrorKind::ListLength { arg: "names", got: names.len(), want: self.ndim() }.into());
-        }
-        let names = names.filter(|n| n.iter().any(Option::is_some));
-        self.tags.traits.set(Traits::NAMED, names.is_some());
-        if names.is_some() || self.ndim() > INLINE {
-            self.far.get_or_insert_default().names = names;
-        } else {
-            self.far = None;
-        }
-        Ok(self)
     }
 
     /// True if both have the same sizes.

@@ -10,10 +10,10 @@ pub type Names = Box<[Option<Arc<str>>]>;
 pub fn unify(left: Option<&Names>, right: Option<&Names>) -> Result<Option<Names>> {
     let (Some(l), Some(r)) = (left, right) else { return Ok(left.or(right).cloned()) };
     let n = l.len().max(r.len());
-    let at = |names: &Names, i: usize| (i < names.len()).then(|| names[names.len() - 1 - i].clone()).flatten();
+    let at = |names: &Names, i: usize| names.iter().rev().nth(i).cloned().flatten();
     let mut out = vec![None; n];
-    for i in 0..n {
-        out[n - 1 - i] = match (at(l, i), at(r, i)) {
+    for (i, name) in out.iter_mut().rev().enumerate() {
+        *name = match (at(l, i), at(r, i)) {
             (Some(a), Some(b)) if a != b => {
                 let text = |names: &Names| names.iter().map(|n| n.as_deref().unwrap_or("*").to_owned()).collect();
                 return Err(ErrorKind::Names { left: text(l), right: text(r), position: i }.into());

@@ -20,92 +20,23 @@
 //!   word, after [`heal`](BorrowState::heal) had its chance while the `&mut` was still the only way in.
 //! * A conflict is reported, never waited for.
 
+mod count;
+mod home;
+
+pub use count::RefCount;
+pub use home::Home;
+
 #[cfg(loom)]
 use loom::sync::atomic::{self, AtomicBool, AtomicUsize, Ordering};
-use std::cell::Cell;
 #[cfg(not(loom))]
 use std::sync::atomic::{self, AtomicBool, AtomicUsize, Ordering};
 
 const WRITER: usize = usize::MAX;
 
-/// A thread, as the home of storages. No two threads of a process have the same, whether they live at the same time or
-/// not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Home(usize);
-
-impl Home {
-    /// The home of nothing: a storage without a home counts all its readers.
-    pub const NOWHERE: Home = Home(0);
-
-    /// The calling thread.
-    #[inline]
-    pub fn here() -> Home {
-        thread_local! {
-            static HERE: Cell<usize> = const { Cell::new(0) };
-        }
-        HERE.with(|here| {
-            if here.get() == 0 {
-                here.set(Home::fresh().0);
-            }
-            Home(here.get())
-        })
-    }
-
-    /// A home that no thread had before; nowhere, if there were more threads than fit.
-    #[cold]
-    pub fn fresh() -> Home {
-        // Not loom's: a model tells its threads what they are.
-        use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-        static NEXT: AtomicUsize = AtomicUsize::new(1);
-        let next = NEXT.fetch_update(Relaxed, Relaxed, |next| next.checked_add(1));
-        next.map_or(Home::NOWHERE, Home)
-    }
-}
-
 /// Orders the announcements of a call before its look at what others announced.
 #[inline]
 pub fn fence() {
     atomic::fence(Ordering::SeqCst);
-}
-
-/// How many handles share something.
-#[derive(Debug)]
-pub struct RefCount(AtomicUsize);
-
-impl RefCount {
-    /// One handle.
-    #[inline]
-    pub fn one() -> RefCount {
-        RefCount(AtomicUsize::new(1))
-    }
-
-    /// Counts one more handle. Aborts on a count that only forgotten handles could reach.
-    #[inline]
-    pub fn retain(&self) {
-        if self.0.fetch_add(1, Ordering::Relaxed) > usize::MAX / 2 {
-            std::process::abort();
-        }
-    }
-
-    /// Gives a handle back; true if it was the last one, and then everything done through the others happened before.
-    #[inline]
-    pub fn release(&self) -> bool {
-        // The only handle is the caller's, which nobody can copy any more: there is nobody to tell.
-        if self.is_unique() {
-            return true;
-        }
-        if self.0.fetch_sub(1, Ordering::Release) != 1 {
-            return false;
-        }
-        self.0.load(Ordering::Acquire);
-        true
-    }
-
-    /// True if there is one handle; with `&mut` to it this proves exclusive access.
-    #[inline]
-    pub fn is_unique(&self) -> bool {
-        self.0.load(Ordering::Acquire) == 1
-    }
 }
 
 /// The borrow word, the reference count and the frozen bit of one storage.

@@ -19,19 +19,20 @@ mod device;
 pub mod extent;
 mod growth;
 mod held;
+mod lent;
 pub mod list;
 
 pub use device::{Contents, Device, Memory, Meta, Reach, Strided};
 pub(crate) use growth::Growth;
 pub(crate) use held::Held;
+pub(crate) use lent::Lent;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::DeviceId;
-use borrow::{BorrowState, Home, WriteProof};
+use borrow::{BorrowState, Home};
 use extent::Extent;
-use held::borrow_error;
+use lent::Lease;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Whole cache lines, so that data begins with a line where the allocation does.
@@ -56,64 +57,6 @@ pub(crate) struct Header {
     own_bytes: usize,
     /// Set if the block is a part of another storage's. Such a header is a `Box`.
     lease: Option<Lease>,
-}
-
-/// A part of another storage's block, lent out until every part is gone.
-struct Lease {
-    _whole: Arc<Lent>,
-    /// The alignment of the part's first byte that its elements need, and all that it is sure to have.
-    align: usize,
-}
-
-/// A storage whose parts are lent: it stays write-borrowed as long as one of them lives.
-pub(crate) struct Lent {
-    whole: Handle,
-    proof: Option<WriteProof>,
-}
-
-impl Lent {
-    /// Borrows the storage for writing, by the mark even if it is unique: the parts may outlive the tensor that was
-    /// split.
-    pub(crate) fn new(whole: &Handle) -> Result<Arc<Lent>> {
-        let proof = whole.header().borrow.begin_write(false).map_err(|refused| borrow_error(refused, "self"))?;
-        Ok(Arc::new(Lent { whole: whole.clone(), proof: Some(proof) }))
-    }
-
-    /// A storage of its own over bytes `start..start + bytes`, whose elements need alignment `align`.
-    ///
-    /// # Safety
-    ///
-    /// The range lies within the block, `start` is a multiple of `align`, and no other part of this loan has a byte of
-    /// it.
-    pub(crate) unsafe fn part(self: &Arc<Lent>, start: usize, bytes: usize, align: usize) -> Handle {
-        let whole = self.whole.header();
-        // SAFETY: the storage is write-borrowed by this loan, which the part keeps alive.
-        let base = unsafe { whole.data() };
-        // Not `add`: what a device calls an address need not be one that the host may do arithmetic with.
-        let first = base.wrapping_add(start);
-        // SAFETY: S1: a block's data is not null, and neither is what lies inside or at the end of it.
-        let data = unsafe { NonNull::new_unchecked(first) };
-        let header = Header {
-            borrow: BorrowState::new(Home::here()),
-            version: AtomicU64::new(whole.version()),
-            extent: Extent::new(Block { data, bytes, separate: false }, bytes),
-            memory: whole.memory,
-            device: whole.device,
-            own_bytes: 0,
-            lease: Some(Lease { _whole: self.clone(), align }),
-        };
-        Handle(NonNull::from(Box::leak(Box::new(header))))
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        let header = self.whole.header();
-        header.bump_version();
-        if let Some(proof) = self.proof.take() {
-            header.borrow.end_write(proof);
-        }
-    }
 }
 
 // SAFETY: the address of device memory, which any thread may use under a borrow, and free (M2 names no thread).

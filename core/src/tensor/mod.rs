@@ -9,6 +9,7 @@
 mod access;
 mod apart;
 mod data;
+mod elements;
 pub mod observe;
 mod overwrite;
 mod print;

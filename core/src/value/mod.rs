@@ -1,5 +1,5 @@
-//! Values whose type only a schema knows: the boxed calling convention, and what schemas say of such a call. Owns values,
-//! their way from and to arguments of Rust, and their defaults; finds no kernel.
+//! Values whose type only a schema knows: the boxed calling convention, and what schemas say of such a call. Owns
+//! values, their way from and to arguments of Rust, and their defaults; finds no kernel.
 //!
 //! | file | owns |
 //! | --- | --- |

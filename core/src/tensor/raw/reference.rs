@@ -128,7 +128,8 @@ impl TensorRef<'_> {
     ///
     /// # Safety
     ///
-    /// The storage is borrowed as long as the pointer is used (inside [`Executes`](crate::structured::Executes): E2), and has data.
+    /// The storage is borrowed as long as the pointer is used (inside [`Executes`](crate::structured::Executes): E2),
+    /// and has data.
     pub unsafe fn data(&self) -> *mut u8 {
         match self.header() {
             // SAFETY: the caller holds a borrow.
