@@ -1,8 +1,13 @@
 //! The house rules that a program can check. Owns the rules and their messages; formatting and lints are rustfmt's and
 //! clippy's.
 
+mod layers;
+mod tokens;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+pub use layers::check_layers;
 
 /// A rule of the house.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +29,8 @@ pub enum Rule {
     ForbidUnsafe,
     /// Dependencies point one way.
     Direction,
+    /// A layer of a crate imports only from those before it.
+    Layer,
     /// A decision page has all its parts.
     Decision,
 }
@@ -76,7 +83,7 @@ const DECISION_PARTS: [&str; 4] = ["Context", "Choice", "Rejected", "Consequence
 /// # Errors
 /// Those of reading the files.
 pub fn check(root: &Path) -> std::io::Result<Vec<Violation>> {
-    let mut violations = Vec::new();
+    let (mut violations, mut sources) = (Vec::new(), Vec::new());
     for path in files(root)? {
         let name = path.strip_prefix(root).unwrap_or(&path);
         let extension = name.extension().and_then(|extension| extension.to_str());
@@ -87,10 +94,16 @@ pub fn check(root: &Path) -> std::io::Result<Vec<Violation>> {
         }
         let text = std::fs::read_to_string(&path)?;
         match extension {
-            Some("rs") => violations.extend(check_source(name, &text)),
+            Some("rs") => {
+                violations.extend(check_source(name, &text));
+                sources.push((name.to_path_buf(), text));
+            }
             Some("md") => violations.extend(check_decision(name, &text)),
             _ => violations.extend(check_manifest(name, &text)),
         }
+    }
+    for (src, layers) in layers::LAYERED {
+        violations.extend(check_layers(Path::new(src), layers, &sources));
     }
     violations.sort();
     Ok(violations)

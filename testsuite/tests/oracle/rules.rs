@@ -4,7 +4,7 @@ use std::path::Path;
 
 use monomorph_testsuite::conformance::workspace_root;
 use monomorph_testsuite::tidy::{
-    MAX_COLUMNS, MAX_LINES, Rule, Violation, check, check_decision, check_manifest, check_source,
+    MAX_COLUMNS, MAX_LINES, Rule, Violation, check, check_decision, check_layers, check_manifest, check_source,
 };
 
 #[test]
@@ -82,6 +82,85 @@ fn dependencies_point_one_way() {
     assert_eq!(lines(&manifest("monomorph-cpu", "[dependencies]\nmonomorph-cuda = \"1\"")), [4]);
     assert_eq!(lines(&manifest("monomorph-core", "[dev-dependencies]\nmonomorph-cpu = \"1\"")), [0usize; 0]);
     assert_eq!(lines("[workspace.dependencies]\nxtask = \"1\"\n[package]\nname = \"monomorph\"\n"), [0usize; 0]);
+}
+
+/// The lines and messages of the violations in `low/a.rs`, a file of the lowest of the layers low, middle and high.
+fn layered(text: &str) -> Vec<(usize, String)> {
+    let root = "//! R.
+        mod high;
+        pub use low::Low;
+        pub use middle::{Middle as Centre, deep::{Deep}};
+        pub use high::High;
+    ";
+    let exported = "//! H.\n#[macro_export]\nmacro_rules! top { () => {} }\nmacro_rules! own { () => {} }\n";
+    let files = [
+        ("x/src/lib.rs", root),
+        ("x/src/low/a.rs", text),
+        ("x/src/middle/mod.rs", "use crate::low::Low;\n"),
+        ("x/src/high.rs", exported),
+        ("y/src/low/b.rs", "use crate::high::High;\n"),
+    ];
+    let files = files.map(|(file, text)| (file.into(), text.to_owned()));
+    let found = check_layers(Path::new("x/src"), &["low", "middle", "high"], &files);
+    assert!(found.iter().all(|one| one.rule == Rule::Layer && one.file == Path::new("x/src/low/a.rs")), "{found:?}");
+    found.into_iter().map(|violation| (violation.line, violation.message)).collect()
+}
+
+#[test]
+fn layers_import_from_those_before_them() {
+    let later = |name: &str, layer: &str| {
+        let what = if name.is_empty() { String::new() } else { format!("{name} of ") };
+        format!("the layer low imports {what}the later layer {layer}, but low ← middle ← high")
+    };
+    for (text, line, message) in [
+        ("//! A.\nuse crate::high::High;\n", 2, later("", "high")),
+        ("use std::{fmt, io};\nuse crate::{\n    low::Low,\n    high::{High, low},\n};\n", 4, later("", "high")),
+        ("use crate::High;\n", 1, later("High", "high")),
+        ("use crate::{Low, Centre};\n", 1, later("Centre", "middle")),
+        ("fn f() -> crate::Deep {}\n", 1, later("Deep", "middle")),
+        ("\nuse super::super::middle::Middle;\n", 2, later("", "middle")),
+        ("mod b {\n    fn f() { if true {} }\n    use super::super::super::high::High;\n}\n", 3, later("", "high")),
+        ("fn f() {\n    crate::top!()\n}\n", 2, later("top", "high")),
+        ("macro_rules! m { () => { $crate::High } }\n", 1, later("High", "high")),
+        ("#[cfg(test)]\nmod tests {}\nuse crate::High;\n", 3, later("High", "high")),
+        ("#[cfg(test)]\nuse crate::{High};\nuse crate::Centre;\n", 3, later("Centre", "middle")),
+        ("use crate::*;\n", 1, "the layer low imports the whole crate: name what it needs".to_owned()),
+        ("use crate::{self as all};\n", 1, "the layer low imports the whole crate: name what it needs".to_owned()),
+    ] {
+        assert_eq!(layered(text), [(line, message)], "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_import_of_a_later_layer() {
+    for text in [
+        "use crate::low::{high, Low};\nuse crate::Low;\nuse half::High;\nuse crate::half::High;\n",
+        "//! See [`High`](crate::High).\n// crate::High\n/* crate::High */ const A: &str = \"crate::High\";\n",
+        "pub(crate) fn high() {}\nuse super::high;\nmod b {\n    use super::super::high;\n}\n",
+        "#[cfg(test)]\nmod tests {\n    use crate::High;\n    fn f() {}\n}\n",
+        "fn f() { crate::own!() }\n",
+    ] {
+        assert_eq!(layered(text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_crate_has_its_layers_and_no_others() {
+    let messages = |files: &[(&str, &str)]| {
+        let files: Vec<_> = files.iter().map(|(file, text)| (file.into(), (*text).to_owned())).collect();
+        let found = check_layers(Path::new("x/src"), &["low", "high"], &files);
+        found.iter().map(Violation::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(messages(&[]), [""; 0]);
+    assert_eq!(messages(&[("x/src/lib.rs", ""), ("x/src/low/a.rs", ""), ("x/src/high.rs", "")]), [""; 0]);
+    assert_eq!(
+        messages(&[("x/src/lib.rs", "pub use low::*;\n"), ("x/src/low/a.rs", ""), ("x/src/other.rs", "")]),
+        [
+            "x/src/lib.rs:1: re-exports all of the layer low: name what is public",
+            "x/src/other.rs: is in no layer: move it to the folder of one of low ← high",
+            "x/src: has no layer high, but low ← high",
+        ]
+    );
 }
 
 #[test]
