@@ -4,11 +4,12 @@
 //!
 //! The rules are those that PyTorch's schema check mode holds operators to:
 //!
-//! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the storage
-//!   of an argument with `!`, that storage may have been written.
-//! * A result that shares storage with arguments is in the alias set of at least one of them (`Tensor(a) self -> Tensor(a)`).
-//!   Results need not alias what they say: `reshape` copies where it must. Exempt are operators whose definition says that their
-//!   schema keeps quiet about their views ([`Flags::silent_view`](crate::dispatch::Flags::silent_view)).
+//! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the
+//!   storage of an argument with `!`, that storage may have been written.
+//! * A result that shares storage with arguments is in the alias set of at least one of them (`Tensor(a) self ->
+//!   Tensor(a)`). Results need not alias what they say: `reshape` copies where it must. Exempt are operators whose
+//!   definition says that their schema keeps quiet about their views
+//!   ([`Flags::silent_view`](crate::dispatch::Flags::silent_view)).
 //! * A result is undefined where the schema's `output_mask: bool[N]` is false, and nowhere else.
 //!
 //! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator
@@ -79,14 +80,14 @@ pub fn checked_call(
     check_alias_annotations(schema, silent_view, &before, &args, stack).inspect_err(|_| stack.clear())
 }
 
-/// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results. Of an argument
-/// that the schema marks as written nothing is asked but what `before` knows, and that a result which is this argument is it. Results of a
-/// `silent_view` may share storage with any argument.
+/// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results.
+/// Of an argument that the schema marks as written nothing is asked but what `before` knows, and that a result which
+/// is this argument is it. Results of a `silent_view` may share storage with any argument.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::UndeclaredWrite`], [`ErrorKind::UndeclaredAlias`], [`ErrorKind::ResultCount`], [`ErrorKind::Undefined`]: the first
-/// promise that was broken.
+/// [`ErrorKind::UndeclaredWrite`], [`ErrorKind::UndeclaredAlias`], [`ErrorKind::ResultCount`],
+/// [`ErrorKind::Undefined`]: the first promise that was broken.
 pub fn check_alias_annotations(
     schema: &Schema,
     silent_view: bool,

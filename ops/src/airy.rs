@@ -88,9 +88,9 @@ fn whole<V: Trigonometric>(angle: V) -> (V, V) {
 }
 
 pointwise! {
-    /// Off by 4e-16 (float64) and 2e-7 (float32) at most between -2.09 and 2.09, where PyTorch is by twice that. Beyond exactly what PyTorch
-    /// makes of it: by 3e-6 next to -2.09, where its coefficients lack a term, and by what rounding a phase or an exponent costs. NaN of
-    /// infinities.
+    /// Off by 4e-16 (float64) and 2e-7 (float32) at most between -2.09 and 2.09, where PyTorch is by twice that.
+    /// Beyond exactly what PyTorch makes of it: by 3e-6 next to -2.09, where its coefficients lack a term, and by
+    /// what rounding a phase or an exponent costs. NaN of infinities.
     AiryAiFn "special_airy_ai": WideReals, Same<1>; () => Common; Rule::UNARY_FLOAT
 }
 impl AiryAiFn {

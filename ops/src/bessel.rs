@@ -22,7 +22,8 @@ fn whole<V: Trigonometric>(x: V) -> (V, V) {
     (x.sin(), x.cos())
 }
 
-/// √(2 / (πx)) times amplitudes times the sine and cosine of a phase: the function of the first kind, and of the second.
+/// √(2 / (πx)) times amplitudes times the sine and cosine of a phase: the function of the first kind, and of the
+/// second.
 #[inline(always)]
 fn far<V: Wave>(x: V, amplitude: V, quadrature: V, phase: f64, waves: impl FnOnce(V) -> (V, V)) -> (V, V) {
     let (sine, cosine) = waves(x - V::from_f64(phase));

@@ -34,8 +34,8 @@ impl<V: Gamma> Map<V> for TrigammaFn {
     }
 }
 
-// The parameters are n! with the sign of (−1)^(n + 1), and n + 1. Both factors of the product pass through the dtype's own precision, as
-// PyTorch's do: where either overflows or vanishes is seen.
+// The parameters are n! with the sign of (−1)^(n + 1), and n + 1. Both factors of the product pass through the
+// dtype's own precision, as PyTorch's do: where either overflows or vanishes is seen.
 pointwise! { PolygammaFn "polygamma": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY_FLOAT }
 impl<V: Gamma> Map<V> for PolygammaFn {
     #[inline(always)]

@@ -49,6 +49,7 @@ pub mod reduce;
 pub mod remainder;
 pub mod resize;
 pub mod rounding;
+pub mod scan;
 pub mod scatter;
 pub mod selection;
 pub mod sign;
@@ -73,8 +74,8 @@ pub mod prebuilt {
 /// The operator of an in-tree formula: its kernel comes from the device's own table.
 pub type Op<F> = pointwise::Pointwise<F, pointwise::Prebuilt>;
 
-// Families of operators that compute; then those whose operators need of a device its memory and its copy: their functions ask for no more
-// than `Fills`.
+// Families of operators that compute; those whose operators need of a device its memory and its copy, so that their
+// functions ask for no more than `Fills`; those of templates that not every device has.
 monomorph_macros::families! { [crate]
     arithmetic: Arithmetic,
     exponential: Exponential,
@@ -133,8 +134,10 @@ monomorph_macros::families! { [crate]
     parts: Parts,
     composite::shape: CompositeShape,
     composite::join: CompositeJoin,
+    partial;
+    scan: Scans,
 }
-pub use kernels::Kernels;
+pub use kernels::{AllKernels, Kernels};
 
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {

@@ -26,8 +26,9 @@ pub struct Flags {
     pub manual_registration: bool,
     /// Overrides what the schema says: true if the device comes from the `device` argument although there is a tensor.
     pub factory: Option<bool>,
-    /// Results may share storage with arguments though the schema does not say so. Such are PyTorch's unsafe views, of which callers promise
-    /// to use only one tensor from then on, and composed operators that return their argument where there is nothing to compute.
+    /// Results may share storage with arguments though the schema does not say so. Such are PyTorch's unsafe views,
+    /// of which callers promise to use only one tensor from then on, and composed operators that return their
+    /// argument where there is nothing to compute.
     pub silent_view: bool,
 }
 

@@ -1,5 +1,5 @@
-//! A sink whose form and number of outputs are chosen when the program runs. Calls by name use it: an operator is compiled once for a
-//! device, and functional, in-place and out= forms are the same function with other outputs.
+//! A sink whose form and number of outputs are chosen when the program runs. Calls by name use it: an operator is
+//! compiled once for a device, and functional, in-place and out= forms are the same function with other outputs.
 
 use super::bound::Calling;
 use super::operator::ValueSink;

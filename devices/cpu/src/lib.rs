@@ -16,6 +16,7 @@ pub mod pointwise;
 mod processor;
 pub mod reduce;
 mod row_copy;
+pub mod scan;
 mod staging;
 mod stride2;
 mod tile_copy;

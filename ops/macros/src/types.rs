@@ -1,4 +1,5 @@
-//! Schema types as Rust types: the marker that reads an argument, the parameter of a typed function, and how one becomes the other's value.
+//! Schema types as Rust types: the marker that reads an argument, the parameter of a typed function, and how one
+//! becomes the other's value.
 
 use monomorph_schema::{Argument, Base, Literal, Wrap};
 use proc_macro2::{Span, TokenStream};

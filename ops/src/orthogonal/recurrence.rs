@@ -105,7 +105,8 @@ pub fn start<V: Repeat + Trigonometric, P: Polynomial<V>>([x, n]: [V; 2]) -> [V;
     [V::one(), value, V::select(P::is_by_angle(x, n), V::from_i64(BY_ANGLE), steps)]
 }
 
-/// The polynomial, from what the last step gave; or something else and the mask does not hold, where it is computed by the angle.
+/// The polynomial, from what the last step gave; or something else and the mask does not hold, where it is computed
+/// by the angle.
 #[inline(always)]
 pub fn finish<V: Real>([_, q, steps]: [V; 3]) -> (V, V::Mask) {
     (q, steps.gt(V::from_i64(BY_ANGLE)))

@@ -165,8 +165,8 @@ where
     <F::Domain as SymDomain<F>>::record(dtype, sealed::Token).map(|[result, _]| result)
 }
 
-/// Whether operands of `F` on `dtype` have no result ([`Map::fault`]), as a recorded function of the operands; `None` outside
-/// of its domain, and where all have one.
+/// Whether operands of `F` on `dtype` have no result ([`Map::fault`]), as a recorded function of the operands; `None`
+/// outside of its domain, and where all have one.
 pub fn symbolic_fault<F: PointwiseFn>(dtype: DType) -> Option<Function>
 where
     F::Domain: SymDomain<F>,

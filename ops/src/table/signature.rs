@@ -1,5 +1,6 @@
-//! The argument types of a declaration as one Rust type: a tuple of [`ArgType`]s. Owns the ways from a boxed and from an unboxed call to
-//! the values that operators take, so that both are compiled once for each list of types and not for each operator.
+//! The argument types of a declaration as one Rust type: a tuple of [`ArgType`]s. Owns the ways from a boxed and from
+//! an unboxed call to the values that operators take, so that both are compiled once for each list of types and not
+//! for each operator.
 
 use super::stack::Reader;
 use monomorph_core::dispatch::tensors::Written;
@@ -59,9 +60,9 @@ macro_rules! signatures {
                         reader.skip();
                         value
                     }
-                    None => reader.next::<$First>()?,
+                    None => reader.read::<$First>()?,
                 };
-                Ok(($first, $(reader.next::<$T>()?,)*))
+                Ok(($first, $(reader.read::<$T>()?,)*))
             }
         }
 

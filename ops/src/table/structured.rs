@@ -1,5 +1,6 @@
-//! Kernels of structured operators for calls by name and through typed handles. An operator is compiled once for a device: one function
-//! from arguments and a [`Dynamic`] sink to `Result<()>`. What is around it, the forms, is compiled once for a list of argument types.
+//! Kernels of structured operators for calls by name and through typed handles. An operator is compiled once for a
+//! device: one function from arguments and a [`Dynamic`] sink to `Result<()>`. What is around it, the forms, is
+//! compiled once for a list of argument types.
 
 use super::declaration::{Declaration, FormKind};
 use super::outputs::write_out;
@@ -136,7 +137,7 @@ fn lent<D: Device>(values: &mut [monomorph_core::IValue]) -> Result<SmallVec<[&m
 }
 
 /// The tensor of a typed call, if it is on `D`.
-fn on<'t, D: Device>(tensor: &'t mut AnyTensor) -> Result<&'t mut Tensor<D>> {
+fn on<D: Device>(tensor: &mut AnyTensor) -> Result<&mut Tensor<D>> {
     if tensor.device().kind != D::KIND {
         return Err(device_error::<D>(tensor, "out"));
     }

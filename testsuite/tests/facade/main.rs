@@ -20,6 +20,7 @@ mod pointwise;
 mod powers;
 mod reductions;
 mod registry;
+mod scans;
 mod spans;
 mod storages;
 mod unwritable_outputs;

@@ -1,4 +1,5 @@
-//! Arguments of operators as typed handles pass them: from the canonical form of a schema type to the value that an operator takes.
+//! Arguments of operators as typed handles pass them: from the canonical form of a schema type to the value that an
+//! operator takes.
 
 use super::Canonical;
 use super::tensors::{List, Maybe, Read};

@@ -76,7 +76,7 @@
 mod accumulate;
 mod call;
 mod chunks;
-mod classes;
+pub(crate) mod classes;
 mod driver;
 mod fold_kernels;
 mod identity_fill;

@@ -124,7 +124,7 @@ fn composed_function(named: &Named<'_>, path: &syn::Path) -> TokenStream {
             Some(_) if arg.is_optional_tensor() => quote!(#table::MaybeWholeArg),
             marker => marker.unwrap_or_default(),
         };
-        quote!(let #name = reader.next::<#marker>()?;)
+        quote!(let #name = reader.read::<#marker>()?;)
     });
     let names = named.args.iter().map(|arg| &arg.rust);
     let key = named.key();
@@ -200,7 +200,7 @@ fn call_view(named: &Named<'_>, path: &syn::Path) -> TokenStream {
     let core = &named.core;
     let reads = named.args.iter().skip(1).map(|arg| {
         let marker = arg.marker(core);
-        quote!(reader.next::<#marker>()?)
+        quote!(reader.read::<#marker>()?)
     });
     quote_spanned!(at(path.span())=> |geometry, reader| #path(geometry, #(#reads),*))
 }
@@ -215,7 +215,7 @@ fn function_kernels(named: &Named<'_>, path: &syn::Path, or_self: bool, declarat
             let (name, marker) = (&arg.rust, arg.marker(core));
             match arg.is_tensor() {
                 true => quote!(let #name = &*reader.tensor::<D>()?;),
-                false => quote!(let #name = reader.next::<#marker>()?;),
+                false => quote!(let #name = reader.read::<#marker>()?;),
             }
         })
         .collect();
@@ -227,7 +227,11 @@ fn function_kernels(named: &Named<'_>, path: &syn::Path, or_self: bool, declarat
     if named.schema.is_out() {
         let outs: Vec<Ident> = (0..named.schema.out_args().len()).map(|i| format_ident!("out{i}")).collect();
         let count = outs.len();
-        let call = quote_spanned!(at(path.span())=> |reader, [#(#outs),*]| { #(#reads)* #path(#(#names,)* #(#outs),*)?; Ok(()) });
+        let call = quote_spanned! {at(path.span())=> |reader, [#(#outs),*]| {
+            #(#reads)*
+            #path(#(#names,)* #(#outs),*)?;
+            Ok(())
+        }};
         return quote!(#table::out_kernels::<D, #count>(#declaration, #call));
     }
     let result = result_type(named, or_self);
