@@ -34,7 +34,7 @@
 //! | `redirect` | another operator's name; typed calls go to `operator` beside it |
 //! | `otherwise` | a composition for the devices that have no kernel |
 //! | `silent_view` | `true` where a result may share storage with an argument and PyTorch's schema does not say so |
-//! | `across` | `copying` or `moving`: called by name also for tensors of [several devices](crate::across) |
+//! | `across` | `copying` or `moving`: called by name also for tensors of [several devices](across) |
 //!
 //! A family is a trait: the devices that execute all its structured operators. Functions that are written over any
 //! device need that trait, or what stands behind `functions:`.
@@ -42,6 +42,8 @@
 //! [`StructuredOp`]: monomorph_core::structured::StructuredOp
 //! [`Operator`]: monomorph_core::structured::Operator
 
+#[doc(hidden)]
+pub mod across;
 mod declaration;
 mod functions;
 mod outputs;
@@ -50,7 +52,6 @@ mod signature;
 mod stack;
 mod structured;
 
-pub use crate::across;
 pub use declaration::{Composed, Composition, Declaration, Declared, Form, FormKind, Parameter, Row, RunsOn, name};
 pub use functions::{
     Functional, Inplace, IntoResults, Out, Returned, View, Views, composed, copied, copied_parts, functional,

@@ -1,9 +1,9 @@
-//! `mean`: the sum, accumulated as [`sum`](super::SumFn) does, divided by the number of elements before it is rounded.
+//! `mean`: the sum, accumulated as [`sum`](crate::reduce::SumFn) does, divided by the number of elements before it is rounded.
 
-use super::{DimsDtype, Fold, ReduceRule, SumFn, Takes, WholeDtype, Widened, WithIdentity};
 use crate::algebra::{FromIndex, Num, TrueDivision, Value, Widen};
 use crate::pointwise::{Common, FloatComplex};
 use crate::prebuilt::Reduce;
+use crate::reduce::{DimsDtype, Fold, ReduceRule, SumFn, Takes, WholeDtype, Widened, WithIdentity};
 use crate::table::native;
 
 crate::reduction! { MeanFn "mean": FloatComplex, Widened, WithIdentity => Common; ReduceRule::MEAN }

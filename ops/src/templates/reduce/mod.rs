@@ -31,40 +31,26 @@
 //! result on.
 
 mod accumulator;
-#[doc(hidden)]
-pub mod amax;
-#[doc(hidden)]
-pub mod amin;
-#[doc(hidden)]
-pub mod aminmax;
-#[doc(hidden)]
-pub mod any;
-#[doc(hidden)]
-pub mod argmax;
 mod args;
 mod dims;
 mod fold;
-#[doc(hidden)]
-pub mod mean;
 mod op;
 mod rule;
-#[doc(hidden)]
-pub mod sum;
 mod trace;
 
 pub use crate::pointwise::{Here, Prebuilt};
+pub use crate::reductions::amax::AmaxFn;
+pub use crate::reductions::amin::AminFn;
+pub use crate::reductions::aminmax::AminmaxFn;
+pub use crate::reductions::any::AnyFn;
+pub use crate::reductions::argmax::ArgmaxFn;
+pub use crate::reductions::mean::MeanFn;
+pub use crate::reductions::sum::SumFn;
 pub use accumulator::{Accumulator, AccumulatorOn, Identity, NoIdentity, Widened, WithIdentity};
-pub use amax::AmaxFn;
-pub use amin::AminFn;
-pub use aminmax::AminmaxFn;
-pub use any::AnyFn;
-pub use argmax::ArgmaxFn;
 pub use args::{Dim, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype};
 pub use fold::{AccumulatorOf, Fold, IdentityOf, Index, ReduceFn, ResultKind, Results, ResultsOf, Two};
-pub use mean::MeanFn;
 pub use op::{Reduce, ReducePlan};
 pub use rule::{ReduceRule, TypedRule};
-pub use sum::SumFn;
 pub use trace::{Recording, SymFold, covered, symbolic};
 
 /// `sum`, its kernel compiled by the device.

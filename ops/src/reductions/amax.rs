@@ -1,9 +1,9 @@
 //! `amax`: the largest element; NaN, if there is one.
 
-use super::{Fold, ListedDims, NoIdentity, ReduceRule, Takes};
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
 use crate::prebuilt::Reduce;
+use crate::reduce::{Fold, ListedDims, NoIdentity, ReduceRule, Takes};
 use crate::table::native;
 
 crate::reduction! { AmaxFn "amax": Ordered, Common, NoIdentity => Common; ReduceRule::OWN.of_extremes() }

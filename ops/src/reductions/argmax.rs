@@ -1,9 +1,9 @@
 //! `argmax`: the index of the first largest element. NaN is larger than anything.
 
-use super::{Fold, Index, NoIdentity, OptionalDim, ReduceRule, Takes};
 use crate::algebra::Ordered;
 use crate::pointwise::{Common, Real};
 use crate::prebuilt::Reduce;
+use crate::reduce::{Fold, Index, NoIdentity, OptionalDim, ReduceRule, Takes};
 use crate::table::native;
 
 crate::reduction! { ArgmaxFn "argmax": Real, (Common, Index), NoIdentity => Index; ReduceRule::OWN }

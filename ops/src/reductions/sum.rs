@@ -1,9 +1,9 @@
 //! `sum`: bool and integers in int64, wrapping; halves in float32; float32 in float64, once four are added.
 
-use super::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype, Widened, WithIdentity};
 use crate::algebra::{Num, Value, Widen};
 use crate::pointwise::{AllDTypes, Common};
 use crate::prebuilt::Reduce;
+use crate::reduce::{DimsDtype, Fold, ReduceRule, Takes, WholeDtype, Widened, WithIdentity};
 use crate::table::native;
 
 crate::reduction! { SumFn "sum": AllDTypes, Widened, WithIdentity => Common; ReduceRule::SUM }

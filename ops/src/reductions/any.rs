@@ -1,9 +1,9 @@
 //! `any`: whether an element is true.
 
-use super::{Dim, Fold, OptionalDims, ReduceRule, Takes, Whole, WithIdentity};
 use crate::algebra::Value;
 use crate::pointwise::{AllDTypes, Truth};
 use crate::prebuilt::Reduce;
+use crate::reduce::{Dim, Fold, OptionalDims, ReduceRule, Takes, Whole, WithIdentity};
 use crate::table::native;
 
 crate::reduction! { AnyFn "any": AllDTypes, Truth, WithIdentity => Truth; ReduceRule::TRUTH }

@@ -1,9 +1,9 @@
 //! `aminmax`: the smallest and the largest element; NaN is both, if there is one.
 
-use super::{Fold, NoIdentity, OptionalDim, ReduceRule, Takes, Two};
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
 use crate::prebuilt::Reduce;
+use crate::reduce::{Fold, NoIdentity, OptionalDim, ReduceRule, Takes, Two};
 use crate::table::native;
 
 crate::reduction! {
