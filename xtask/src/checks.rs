@@ -35,6 +35,8 @@ pub(crate) fn ci() -> bool {
     let mut steps = Steps::default();
     steps.command("formatting", cargo(&["fmt", "--all", "--check"]));
     steps.command("lints", cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]));
+    // The workspace has the records of formulas, because the test suite asks for them; the product has none.
+    steps.command("lints without records", cargo(&["clippy", "-p", "monomorph-ops", "--", "-D", "warnings"]));
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-Dwarnings");
     steps.command("documentation", doc);

@@ -97,6 +97,8 @@ impl<V: Real> Map<V> for FORMULA {
         x // the formula
     }
 }
+// What tests compare with, compiled for them alone. What it calls is in ops/src/record, or beside it in a
+// `mod reference` behind the feature `record`.
 record! { FORMULA \"NAME: x\", Any within 1: float |[x], []| x }
 
 // Among the declarations of that file. If the file is new, name it in the families of ops/src/lib.rs.

@@ -7,12 +7,12 @@ use crate::kernels::Activation;
 use crate::piecewise::check_wide;
 use crate::pointwise::{Check, Common, FloatComplex, Map, Numbers, Reals, Rule, Same, pointwise, run};
 use crate::prebuilt::Pointwise;
-use crate::record::{normal_probability, record};
+use crate::record;
 use crate::table::native;
 use crate::view::narrow;
 use monomorph_core::strides::{broadcast_sizes, wrap_dim};
 use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
-use monomorph_core::{Complex64, DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
+use monomorph_core::{DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
 
 pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: Gaussian> Map<V> for GeluFn {
@@ -376,7 +376,7 @@ fn glu_backward_in<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64, 
     Ok(out)
 }
 
-record! { GeluFn "gelu: x none", Any within 64: float |[a], []| a * normal_probability(a) }
+record! { GeluFn "gelu: x none", Any within 64: float |[a], []| a * record::normal_probability(a) }
 record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
     let scaled = 1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a);
     let small = (-scaled.abs()).exp();
@@ -384,22 +384,21 @@ record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
 } }
 
 record! { GeluBackwardFn "gelu_backward: x x none", Tame within 4096: float |[g, a], []|
-g * (normal_probability(a) + a * (-0.5 * a * a).exp() / (2.0 * std::f64::consts::PI).sqrt()) }
+g * (record::normal_probability(a) + a * (-0.5 * a * a).exp() / (2.0 * std::f64::consts::PI).sqrt()) }
 record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Tame within 65536: float |[g, a], []| {
-    let s = logistic(1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a));
+    let s = reference::logistic(1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a));
     g * (s + a * s * (1.0 - s) * 1.595_769_121_605_730_8 * (1.0 + 3.0 * 0.044_715 * a * a))
 } }
 // Where e^-x is infinite, silu is zero, as PyTorch's is.
-record! {
-    SiluFn "silu: x", Any within 64 or 3e-37: float |[a], []| a * logistic(a), complex |[a], []| a * c_logistic(a)
-}
+record! { SiluFn "silu: x", Any within 64 or 3e-37:
+float |[a], []| a * reference::logistic(a), complex |[a], []| a * reference::c_logistic(a) }
 record! { SiluBackwardFn "silu_backward: x x", Tame within 4096:
-float |[g, a], []| g * logistic(a) * (1.0 + a * (1.0 - logistic(a))),
-complex |[g, a], []| g * c_logistic(a) * (1.0 + a * (1.0 - c_logistic(a))) }
+float |[g, a], []| g * reference::logistic(a) * (1.0 + a * (1.0 - reference::logistic(a))),
+complex |[g, a], []| g * reference::c_logistic(a) * (1.0 + a * (1.0 - reference::c_logistic(a))) }
 record! { MishFn "mish: x", Any within 64: float |[a], []| a * a.exp().ln_1p().tanh() }
 record! { MishBackwardFn "mish_backward: x x", Tame within 4096: float |[g, a], []| {
     let t = a.exp().ln_1p().tanh();
-    g * (t + a * logistic(a) * (1.0 - t * t))
+    g * (t + a * reference::logistic(a) * (1.0 - t * t))
 } }
 record! { SigmoidBackwardFn "sigmoid_backward: x x", Small within 1:
 float |[g, y], []| g * (1.0 - y) * y, complex |[g, y], []| g * (1.0 - y).conj() * y.conj() }
@@ -410,23 +409,29 @@ if a * b > t { a } else { ((a * b).max(0.0) + (-(a * b).abs()).exp().ln_1p()) / 
 record! { EluFn "elu: x p p p", Tame within 1024: float |[a], [alpha, scale, unit]|
 if a > 0.0 { a * scale } else { (a * unit).exp_m1() * (alpha * scale) } }
 record! { SoftplusBackwardFn "softplus_backward: x x p p", Tame within 16:
-float |[g, a], [b, t]| if a * b > t { g } else { g * logistic(a * b) } }
+float |[g, a], [b, t]| if a * b > t { g } else { g * reference::logistic(a * b) } }
 record! { EluBackwardFn "elu_backward: x p p p False x", Tame within 64: float |[g, a], [alpha, scale, unit]|
 if a > 0.0 { g * scale } else { g * unit * (alpha * scale) * (a * unit).exp() } }
 record! { EluBackwardOfResultFn "-: x x p p p", Small within 0: float |[g, y], [alpha, scale, unit]|
 if y > 0.0 { g * scale } else { g * unit * (y + alpha * scale) } }
-record! { GluFn "-: x x", Tame within 64: float |[a, b], []| a * logistic(b) }
+record! { GluFn "-: x x", Tame within 64: float |[a, b], []| a * reference::logistic(b) }
 record! { GluGateBackwardFn "-: x x x", Tame within 256:
-float |[g, a, b], []| (1.0 - logistic(b)) * logistic(b) * g * a }
+float |[g, a, b], []| (1.0 - reference::logistic(b)) * reference::logistic(b) * g * a }
 
-/// 1 / (1 + e^-x).
-fn logistic(x: f64) -> f64 {
-    let small = (-x.abs()).exp();
-    if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
-}
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::Complex64;
 
-fn c_logistic(z: Complex64) -> Complex64 {
-    1.0 / (1.0 + (-z).exp())
+    /// 1 / (1 + e^-x).
+    pub(super) fn logistic(x: f64) -> f64 {
+        let small = (-x.abs()).exp();
+        if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
+    }
+
+    pub(super) fn c_logistic(z: Complex64) -> Complex64 {
+        1.0 / (1.0 + (-z).exp())
+    }
 }
 
 native! {

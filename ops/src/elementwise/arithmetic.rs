@@ -7,7 +7,7 @@ use crate::pointwise::{
     AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Real, Rule, Same, pointwise, run,
 };
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
@@ -186,17 +186,21 @@ record! { DivTruncFn "div.Tensor_mode: x x trunc", Small within 0:
 int |[a, b], []| (b != 0).then(|| a.wrapping_div(b)), float |[a, b], []| (a / b).trunc() }
 record! { DivFloorFn "div.Tensor_mode: x x floor", Small within 0:
 int |[a, b], []| (b != 0).then(|| a.wrapping_div_euclid(b).wrapping_sub((b < 0 && a.wrapping_rem(b) != 0).into())),
-float |[a, b], []| if b == 0.0 { a / b } else { floor_quotient(a, b) } }
+float |[a, b], []| if b == 0.0 { a / b } else { reference::floor_quotient(a, b) } }
 record! { NegFn "neg: x", Any within 0:
 int |[a], []| a.wrapping_neg(), float |[a], []| -a, complex |[a], []| -a }
 record! { AbsFn "abs: x", Any within 1:
 int |[a], []| a.wrapping_abs(), float |[a], []| a.abs(), complex |[a], []| a.norm() }
 
-/// Python's quotient of floats rounded down.
-fn floor_quotient(a: f64, b: f64) -> f64 {
-    let rest = a % b;
-    let floor = (a - rest) / b - f64::from(u8::from(rest != 0.0 && (rest < 0.0) != (b < 0.0)));
-    if floor == 0.0 { floor.copysign(a / b) } else { floor }
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    /// Python's quotient of floats rounded down.
+    pub(super) fn floor_quotient(a: f64, b: f64) -> f64 {
+        let rest = a % b;
+        let floor = (a - rest) / b - f64::from(u8::from(rest != 0.0 && (rest < 0.0) != (b < 0.0)));
+        if floor == 0.0 { floor.copysign(a / b) } else { floor }
+    }
 }
 
 native! {

@@ -4,9 +4,7 @@ use crate::algebra::{Bits, Shift};
 use crate::pointwise::{Common, Integers, Integral, Map, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
 use crate::record;
-use crate::record::{Inputs, Record, Recorded, Within};
 use crate::table::native;
-use monomorph_core::DType;
 
 pointwise! { BitwiseAndFn "bitwise_and": Integral, Same<2>; () => Common; Rule::BINARY }
 impl<V: Bits> Map<V> for BitwiseAndFn {
@@ -63,32 +61,20 @@ bool |[a, b], []| a | b, int |[a, b], []| a | b }
 record! { BitwiseXorFn "bitwise_xor.Tensor: x x", Any within 0:
 bool |[a, b], []| a ^ b, int |[a, b], []| a ^ b }
 record! { BitwiseNotFn "bitwise_not: x", Any within 0: bool |[a], []| !a, int |[a], []| !a }
-impl Recorded for LeftShiftFn {
-    const RECORD: Record = Record {
-        call: "bitwise_left_shift.Tensor: x x",
-        inputs: Inputs::Any,
-        within: Within::EXACT,
-        reference: |dtype, x, p| {
-            let shift = |[a, b]: [i64; 2], []: [i64; 0]| if inside(dtype, b) { a << b } else { 0 };
-            record::int(dtype, x, p, shift).flatten()
-        },
-    };
-}
-impl Recorded for RightShiftFn {
-    const RECORD: Record = Record {
-        call: "bitwise_right_shift.Tensor: x x",
-        inputs: Inputs::Any,
-        within: Within::EXACT,
-        reference: |dtype, x, p| {
-            let shift = |[a, b]: [i64; 2], []: [i64; 0]| a >> if inside(dtype, b) { b } else { 63 };
-            record::int(dtype, x, p, shift).flatten()
-        },
-    };
-}
+record! { LeftShiftFn "bitwise_left_shift.Tensor: x x", Any within 0, of dtype:
+int |[a, b], []| if reference::inside(dtype, b) { a << b } else { 0 } }
+record! { RightShiftFn "bitwise_right_shift.Tensor: x x", Any within 0, of dtype:
+int |[a, b], []| a >> if reference::inside(dtype, b) { b } else { 63 } }
 
-/// Whether a dtype has so many bits and more.
-fn inside(dtype: DType, amount: i64) -> bool {
-    (0..8 * dtype.size() as i64).contains(&amount)
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::DType;
+
+    /// Whether a dtype has so many bits and more.
+    pub(super) fn inside(dtype: DType, amount: i64) -> bool {
+        (0..8 * dtype.size() as i64).contains(&amount)
+    }
 }
 
 native! {

@@ -3,10 +3,10 @@
 use crate::algebra::{Magnitude, Num, Ordered as HasOrder, TrueDivision, Value};
 use crate::pointwise::{Check, Common, FloatComplex, Map, Number, Numeric, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::Operand;
-use monomorph_core::{Complex64, DType, ErrorKind, Result};
+use monomorph_core::{DType, ErrorKind, Result};
 
 pointwise! { AddcmulFn "addcmul": Numeric, Same<3>; Number => Common; Rule::TERNARY, check = check_value }
 impl<V: Num> Map<V> for AddcmulFn {
@@ -94,17 +94,23 @@ record! { AddcmulFn "addcmul: x x x p", Small within 0:
 float |[a, b, c], [v]| a + v * b * c, complex |[a, b, c], [v]| a + v * b * c }
 record! { AddcdivFn "addcdiv: x x x p", Small within 1024: float |[a, b, c], [v]| a + v * b / c,
 complex |[a, b, c], [v]| a + if c.norm() == 0.0 { v * b / 0.0 } else { v * b / c } }
-record! { LerpFn "lerp.Tensor: x x x", Small within 64: float |[a, b, w], []| between(a, b, w),
-complex |[a, b, w], []| c_between(a, b, w) }
-record! { LerpNumberFn "lerp.Scalar: x x p", Small within 64: float |[a, b], [w]| between(a, b, w),
-complex |[a, b], [w]| c_between(a, b, w) }
+record! { LerpFn "lerp.Tensor: x x x", Small within 64: float |[a, b, w], []| reference::between(a, b, w),
+complex |[a, b, w], []| reference::c_between(a, b, w) }
+record! { LerpNumberFn "lerp.Scalar: x x p", Small within 64: float |[a, b], [w]| reference::between(a, b, w),
+complex |[a, b], [w]| reference::c_between(a, b, w) }
 
-fn between(a: f64, b: f64, w: f64) -> f64 {
-    if w.abs() < 0.5 { a + w * (b - a) } else { b - (b - a) * (1.0 - w) }
-}
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::Complex64;
 
-fn c_between(a: Complex64, b: Complex64, w: Complex64) -> Complex64 {
-    if w.norm() < 0.5 { a + w * (b - a) } else { b - (b - a) * (1.0 - w) }
+    pub(super) fn between(a: f64, b: f64, w: f64) -> f64 {
+        if w.abs() < 0.5 { a + w * (b - a) } else { b - (b - a) * (1.0 - w) }
+    }
+
+    pub(super) fn c_between(a: Complex64, b: Complex64, w: Complex64) -> Complex64 {
+        if w.norm() < 0.5 { a + w * (b - a) } else { b - (b - a) * (1.0 - w) }
+    }
 }
 
 native! {

@@ -4,7 +4,7 @@ use crate::algebra::Ordered as HasOrder;
 use crate::kernels::Clamp as Kernels;
 use crate::pointwise::{Check, Common, Map, Number, Numbers, Ordered, Real, Rule, Same, common_dtype, pointwise, run};
 use crate::prebuilt::Pointwise;
-use crate::record::{larger, record, smaller};
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Kind, Result, Scalar};
@@ -198,17 +198,20 @@ impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>,)> for Relu6 {
 }
 
 record! { ClampFn "clamp.Tensor: x x x", Any within 0:
-int |[x, l, h], []| smaller(larger(x, l), h), float |[x, l, h], []| smaller(larger(x, l), h) }
+int |[x, l, h], []| record::smaller(record::larger(x, l), h),
+float |[x, l, h], []| record::smaller(record::larger(x, l), h) }
 record! { ClampMinFn "clamp.Tensor: x x None", Any within 0:
-bool |[x, l], []| larger(x, l), int |[x, l], []| larger(x, l), float |[x, l], []| larger(x, l) }
+bool |[x, l], []| record::larger(x, l), int |[x, l], []| record::larger(x, l), float |[x, l], []| record::larger(x, l) }
 record! { ClampMaxFn "clamp.Tensor: x None x", Any within 0:
-bool |[x, h], []| smaller(x, h), int |[x, h], []| smaller(x, h), float |[x, h], []| smaller(x, h) }
+bool |[x, h], []| record::smaller(x, h), int |[x, h], []| record::smaller(x, h),
+float |[x, h], []| record::smaller(x, h) }
 record! { ClampNumbersFn "clamp: x p p", Any within 0:
-int |[x], [l, h]| smaller(larger(x, l), h), float |[x], [l, h]| smaller(larger(x, l), h) }
+int |[x], [l, h]| record::smaller(record::larger(x, l), h),
+float |[x], [l, h]| record::smaller(record::larger(x, l), h) }
 record! { ClampMinNumberFn "clamp: x p None", Any within 0:
-int |[x], [l]| larger(x, l), float |[x], [l]| larger(x, l) }
+int |[x], [l]| record::larger(x, l), float |[x], [l]| record::larger(x, l) }
 record! { ClampMaxNumberFn "clamp: x None p", Any within 0:
-int |[x], [h]| smaller(x, h), float |[x], [h]| smaller(x, h) }
+int |[x], [h]| record::smaller(x, h), float |[x], [h]| record::smaller(x, h) }
 
 native! {
     family: Clamp;

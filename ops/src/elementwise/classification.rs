@@ -11,10 +11,10 @@ use crate::pointwise::{
     AllDTypes, Common, FloatComplex, Integral, Map, Numbers, Ordered, Rule, Same, Truth, pointwise, run,
 };
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
-use monomorph_core::{Complex64, DType, ErrorKind, Kind, Result, Scalar, Tensor, observe};
+use monomorph_core::{DType, ErrorKind, Kind, Result, Scalar, Tensor, observe};
 
 pointwise! { IsinfFn "isinf": AllDTypes, Same<1>; () => Truth; Rule::UNARY_TRUTH.with_outputs_like::<Integral>(0) }
 impl<V: Classify> Map<V> for IsinfFn {
@@ -160,16 +160,27 @@ record! { IsposinfFn "isposinf: x", Any within 0:
 bool |[_], []| false, int |[_], []| false, float |[a], []| a == f64::INFINITY }
 record! { IsneginfFn "isneginf: x", Any within 0:
 bool |[_], []| false, int |[_], []| false, float |[a], []| a == f64::NEG_INFINITY }
-record! { NanToNumFn "-: x p p p", Any within 0: float |[a], [n, p, m]| replaced(a, [n, p, m]),
-complex |[a], [n, p, m]| Complex64::new(replaced(a.re, [n.re, p.re, m.re]), replaced(a.im, [n.re, p.re, m.re])) }
+record! { NanToNumFn "-: x p p p", Any within 0: float |[a], [n, p, m]| reference::replaced(a, [n, p, m]),
+complex |[a], [n, p, m]| reference::c_replaced(a, [n.re, p.re, m.re]) }
 
-/// A number, or what stands for it.
-fn replaced(x: f64, [nan, positive, negative]: [f64; 3]) -> f64 {
-    match x {
-        _ if x.is_nan() => nan,
-        f64::INFINITY => positive,
-        f64::NEG_INFINITY => negative,
-        _ => x,
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::Complex64;
+
+    /// A number, or what stands for it.
+    pub(super) fn replaced(x: f64, [nan, positive, negative]: [f64; 3]) -> f64 {
+        match x {
+            _ if x.is_nan() => nan,
+            f64::INFINITY => positive,
+            f64::NEG_INFINITY => negative,
+            _ => x,
+        }
+    }
+
+    /// The same of either part.
+    pub(super) fn c_replaced(z: Complex64, by: [f64; 3]) -> Complex64 {
+        Complex64::new(replaced(z.re, by), replaced(z.im, by))
     }
 }
 

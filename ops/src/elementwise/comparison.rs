@@ -3,7 +3,7 @@
 use crate::algebra::{Equal, Ordered as HasOrder};
 use crate::pointwise::{AllDTypes, Map, Ordered, Rule, Same, Truth, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 
 pointwise! { EqFn "eq": AllDTypes, Same<2>; () => Truth; Rule::COMPARISON }

@@ -3,9 +3,8 @@
 use crate::algebra::{Exponential, Gaussian, Hyperbolic, Logarithm};
 use crate::pointwise::{Common, FloatComplex, Map, Reals, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::{error_function, error_function_complement, inverse_error_function, record};
+use crate::record;
 use crate::table::native;
-use monomorph_core::Complex64;
 
 pointwise! { ExpFn "exp": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Exponential> Map<V> for ExpFn {
@@ -83,20 +82,30 @@ record! { ExpFn "exp: x", Any within 2: float |[a], []| a.exp(), complex |[a], [
 record! { LogFn "log: x", Any within 2: float |[a], []| a.ln(), complex |[a], []| a.ln() }
 record! { TanhFn "tanh: x", Any within 4: float |[a], []| a.tanh(), complex |[a], []| a.tanh() }
 record! { SigmoidFn "sigmoid: x", Any within 4:
-float |[a], []| logistic(a), complex |[a], []| Complex64::new(1.0, 0.0) / ((-a).exp() + 1.0) }
-record! { ErfFn "erf: x", Any within 64: float |[a], []| error_function(a) }
+float |[a], []| reference::logistic(a), complex |[a], []| reference::c_logistic(a) }
+record! { ErfFn "erf: x", Any within 64: float |[a], []| record::error_function(a) }
 
 record! {
     Exp2Fn "exp2: x", Any within 4: float |[a], []| a.exp2(), complex |[a], []| (a * std::f64::consts::LN_2).exp()
 }
 record! { Expm1Fn "expm1: x", Any within 4: float |[a], []| a.exp_m1(), complex |[a], []| a.exp() - 1.0 }
-record! { ErfcFn "erfc: x", Any within 16: float |[a], []| error_function_complement(a) }
-record! { ErfinvFn "erfinv: x", Any within 4: float |[a], []| inverse_error_function(a) }
+record! { ErfcFn "erfc: x", Any within 16: float |[a], []| record::error_function_complement(a) }
+record! { ErfinvFn "erfinv: x", Any within 4: float |[a], []| record::inverse_error_function(a) }
 
-/// 1 / (1 + e^-x), without overflow.
-fn logistic(x: f64) -> f64 {
-    let small = (-x.abs()).exp();
-    if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::Complex64;
+
+    /// 1 / (1 + e^-x), without overflow.
+    pub(super) fn logistic(x: f64) -> f64 {
+        let small = (-x.abs()).exp();
+        if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
+    }
+
+    pub(super) fn c_logistic(z: Complex64) -> Complex64 {
+        Complex64::new(1.0, 0.0) / ((-z).exp() + 1.0)
+    }
 }
 
 native! {

@@ -3,7 +3,7 @@
 use crate::algebra::Ordered as HasOrder;
 use crate::pointwise::{Common, Map, Ordered, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::{larger, record, smaller};
+use crate::record;
 use crate::table::native;
 
 pointwise! { MaximumFn "maximum": Ordered, Same<2>; () => Common; Rule::BINARY }
@@ -39,9 +39,10 @@ impl<V: HasOrder> Map<V> for FminFn {
 }
 
 record! { MaximumFn "maximum: x x", Any within 0:
-bool |[a, b], []| larger(a, b), int |[a, b], []| larger(a, b), float |[a, b], []| larger(a, b) }
+bool |[a, b], []| record::larger(a, b), int |[a, b], []| record::larger(a, b), float |[a, b], []| record::larger(a, b) }
 record! { MinimumFn "minimum: x x", Any within 0:
-bool |[a, b], []| smaller(a, b), int |[a, b], []| smaller(a, b), float |[a, b], []| smaller(a, b) }
+bool |[a, b], []| record::smaller(a, b), int |[a, b], []| record::smaller(a, b),
+float |[a, b], []| record::smaller(a, b) }
 record! { FmaxFn "fmax: x x", Any within 1:
 bool |[a, b], []| a | b, int |[a, b], []| a.max(b), float |[a, b], []| a.max(b) }
 record! { FminFn "fmin: x x", Any within 1:

@@ -3,7 +3,7 @@
 use crate::algebra::Hyperbolic;
 use crate::pointwise::{Common, FloatComplex, Map, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::{im_signed, re_signed, record};
+use crate::record;
 use crate::table::native;
 
 pointwise! { SinhFn "sinh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
@@ -48,10 +48,12 @@ impl<V: Hyperbolic> Map<V> for AtanhFn {
 
 record! { SinhFn "sinh: x", Any within 4: float |[a], []| a.sinh(), complex |[a], []| a.sinh() }
 record! { CoshFn "cosh: x", Any within 4: float |[a], []| a.cosh(), complex |[a], []| a.cosh() }
-record! { AsinhFn "asinh: x", Any within 64: float |[a], []| a.asinh(), complex |[a], []| re_signed(a.asinh(), a.re) }
+record! { AsinhFn "asinh: x", Any within 64:
+float |[a], []| a.asinh(), complex |[a], []| record::re_signed(a.asinh(), a.re) }
 record! { AcoshFn "acosh: x", Any within 64: float |[a], []| a.acosh(),
-complex |[a], []| re_signed(im_signed(a.acosh(), a.im), 1.0) }
-record! { AtanhFn "atanh: x", Any within 4: float |[a], []| a.atanh(), complex |[a], []| im_signed(a.atanh(), a.im) }
+complex |[a], []| record::re_signed(record::im_signed(a.acosh(), a.im), 1.0) }
+record! { AtanhFn "atanh: x", Any within 4:
+float |[a], []| a.atanh(), complex |[a], []| record::im_signed(a.atanh(), a.im) }
 
 native! {
     family: Hyperbolic;

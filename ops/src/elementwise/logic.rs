@@ -3,8 +3,9 @@
 use crate::algebra::Value;
 use crate::pointwise::{AllDTypes, Map, Rule, Same, Truth, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
+#[cfg(feature = "record")]
 use monomorph_core::Complex64;
 
 pointwise! { LogicalNotFn "logical_not": AllDTypes, Same<1>; () => Truth; Rule::UNARY_FORCE_BOOLEAN }

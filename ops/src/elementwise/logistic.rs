@@ -6,7 +6,7 @@ use crate::logarithmic::{LogSigmoidFn, ROW_MAJOR};
 use crate::piecewise::check_own;
 use crate::pointwise::{Common, Map, Number, Reals, Rule, Same, pointwise, run};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use crate::table::{OutLayout, write_pair};
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink};

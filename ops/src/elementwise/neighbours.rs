@@ -6,11 +6,10 @@ use crate::kernels::Neighbours;
 use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise, run};
 use crate::prebuilt::Pointwise;
 use crate::record;
-use crate::record::{Inputs, Record, Recorded, Within};
 use crate::table::native;
 use crate::table::{OutLayout, write_pair};
 use monomorph_core::structured::Functional;
-use monomorph_core::{DType, Result, Tensor, bf16, f16, observe};
+use monomorph_core::{DType, Result, Tensor, observe};
 
 pointwise! { NextafterFn "nextafter": Reals, Same<2>; () => Common; Rule::BINARY }
 impl<V: Format> Map<V> for NextafterFn {
@@ -57,50 +56,51 @@ fn exponents<D: Neighbours>(this: &Tensor<D>) -> Result<Tensor<D>> {
     to_dtype(&exponent, DType::I32, false, false, None)
 }
 
-impl Recorded for NextafterFn {
-    const RECORD: Record = Record {
-        call: "nextafter: x x",
-        inputs: Inputs::Any,
-        within: Within::EXACT,
-        reference: |dtype, x, p| {
-            let next = |[a, b]: [f64; 2], []: [f64; 0]| match dtype {
-                DType::F16 => {
-                    step(a, b, 1 << 15, |x| f16::from_f64(x).to_bits().into(), |y| f16::from_bits(y as u16).to_f64())
-                }
-                DType::BF16 => {
-                    step(a, b, 1 << 15, |x| bf16::from_f64(x).to_bits().into(), |y| bf16::from_bits(y as u16).to_f64())
-                }
-                DType::F32 => step(a, b, 1 << 31, |x| (x as f32).to_bits().into(), |y| f32::from_bits(y as u32).into()),
-                _ => step(a, b, 1 << 63, f64::to_bits, f64::from_bits),
-            };
-            record::float(dtype, x, p, next).flatten()
-        },
-    };
-}
+record! { NextafterFn "nextafter: x x", Any within 0, of dtype: float |[a, b], []| reference::next(dtype, a, b) }
+record! { MantissaFn "-: x", Any within 0: float |[a], []| reference::parts(a).0 }
+record! { ExponentFn "-: x", Any within 0: float |[a], []| reference::parts(a).1 }
 
-record! { MantissaFn "-: x", Any within 0: float |[a], []| parts(a).0 }
-record! { ExponentFn "-: x", Any within 0: float |[a], []| parts(a).1 }
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::{DType, bf16, f16};
 
-/// Mantissa and exponent, by halving and doubling.
-fn parts(x: f64) -> (f64, f64) {
-    let (mut mantissa, mut exponent) = (x, 0.0);
-    while x.is_finite() && mantissa.abs() >= 1.0 {
-        (mantissa, exponent) = (mantissa / 2.0, exponent + 1.0);
+    /// The number behind `a` on the way to `b`.
+    pub(super) fn next(dtype: DType, a: f64, b: f64) -> f64 {
+        let half = 1 << 15;
+        match dtype {
+            DType::F16 => {
+                step(a, b, half, |x| f16::from_f64(x).to_bits().into(), |y| f16::from_bits(y as u16).to_f64())
+            }
+            DType::BF16 => {
+                step(a, b, half, |x| bf16::from_f64(x).to_bits().into(), |y| bf16::from_bits(y as u16).to_f64())
+            }
+            DType::F32 => step(a, b, 1 << 31, |x| (x as f32).to_bits().into(), |y| f32::from_bits(y as u32).into()),
+            _ => step(a, b, 1 << 63, f64::to_bits, f64::from_bits),
+        }
     }
-    while x != 0.0 && mantissa.abs() < 0.5 {
-        (mantissa, exponent) = (mantissa * 2.0, exponent - 1.0);
-    }
-    (mantissa, exponent)
-}
 
-/// The number behind `a` on the way to `b`, in a format whose sign is the bit `sign`.
-fn step(a: f64, b: f64, sign: u64, bits: impl Fn(f64) -> u64, number: impl Fn(u64) -> f64) -> f64 {
-    match () {
-        () if a.is_nan() || b.is_nan() => f64::NAN,
-        () if a == b => b,
-        () if a == 0.0 => number(1 | if b < 0.0 { sign } else { 0 }),
-        () if (a < b) == (a > 0.0) => number(bits(a) + 1),
-        () => number(bits(a) - 1),
+    /// The same in a format whose sign is the bit `sign`.
+    fn step(a: f64, b: f64, sign: u64, bits: impl Fn(f64) -> u64, number: impl Fn(u64) -> f64) -> f64 {
+        match () {
+            () if a.is_nan() || b.is_nan() => f64::NAN,
+            () if a == b => b,
+            () if a == 0.0 => number(1 | if b < 0.0 { sign } else { 0 }),
+            () if (a < b) == (a > 0.0) => number(bits(a) + 1),
+            () => number(bits(a) - 1),
+        }
+    }
+
+    /// Mantissa and exponent, by halving and doubling.
+    pub(super) fn parts(x: f64) -> (f64, f64) {
+        let (mut mantissa, mut exponent) = (x, 0.0);
+        while x.is_finite() && mantissa.abs() >= 1.0 {
+            (mantissa, exponent) = (mantissa / 2.0, exponent + 1.0);
+        }
+        while x != 0.0 && mantissa.abs() < 0.5 {
+            (mantissa, exponent) = (mantissa * 2.0, exponent - 1.0);
+        }
+        (mantissa, exponent)
     }
 }
 

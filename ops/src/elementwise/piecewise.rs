@@ -6,7 +6,7 @@ use crate::copies::reshape;
 use crate::kernels::Piecewise as Kernels;
 use crate::pointwise::{Check, Common, Map, Number, Numbers, Real, Reals, Rule, Same, pointwise, run};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
@@ -272,10 +272,10 @@ record! { ThresholdBackwardFn "-: x x p", Any within 0:
 int |[a, g], [t]| if a <= t { 0 } else { g }, float |[a, g], [t]| if a <= t { 0.0 } else { g } }
 record! { HardtanhBackwardFn "hardtanh_backward: x x p p", Any within 0:
 float |[g, a], [l, h]| if a > l && a < h { g } else { 0.0 } }
-record! { HardsigmoidFn "hardsigmoid: x", Small within 2: float |[a], []| hard(a) / 6.0 }
+record! { HardsigmoidFn "hardsigmoid: x", Small within 2: float |[a], []| reference::hard(a) / 6.0 }
 record! { HardsigmoidBackwardFn "hardsigmoid_backward: x x", Small within 2:
 float |[g, a], []| if a > -3.0 && a < 3.0 { g / 6.0 } else { 0.0 } }
-record! { HardswishFn "hardswish: x", Small within 2: float |[a], []| a * hard(a) / 6.0 }
+record! { HardswishFn "hardswish: x", Small within 2: float |[a], []| a * reference::hard(a) / 6.0 }
 record! { HardswishBackwardFn "hardswish_backward: x x", Small within 4: float |[g, a], []| match a {
     ..=-3.0 => 0.0,
     3.0.. => g,
@@ -293,9 +293,13 @@ record! { PreluBackwardFn "-: x x x", Small within 0: float |[a, w, g], []| if a
 record! { PreluWeightBackwardFn "-: x x x", Small within 0: float |[a, _, g], []| if a > 0.0 { 0.0 } else { a * g } }
 record! { PreluFn "_prelu_kernel: x x", Small within 0: float |[a, w], []| if a > 0.0 { a } else { w * a } }
 
-/// 3 more than `a`, from 0 to 6.
-fn hard(a: f64) -> f64 {
-    if a.is_nan() { a } else { (a + 3.0).clamp(0.0, 6.0) }
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    /// 3 more than `a`, from 0 to 6.
+    pub(super) fn hard(a: f64) -> f64 {
+        if a.is_nan() { a } else { (a + 3.0).clamp(0.0, 6.0) }
+    }
 }
 
 native! {

@@ -5,7 +5,7 @@ use crate::complex_view::{complex_like, parts, write_complex};
 use crate::kernels::Polar;
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise, run};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::Out;
 use monomorph_core::{Error, Result, Tensor, observe};

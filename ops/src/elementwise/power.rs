@@ -8,7 +8,7 @@ use crate::pointwise::{
     pointwise, run,
 };
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::strides::strides_for;
 use monomorph_core::structured::{Executes, Functional, Operand, Operator, Out, ValueSink};
@@ -80,9 +80,10 @@ macro_rules! fixed_powers {
                     a.pow_number(V::from_f64($number))
                 }
             }
-            record! { $formula "-: x p", Any within 64: int |[a], [_p]| power(a, $number as i64),
-            float |[a], [_p]| real_power(a, $number), complex |[a], [_p]| complex_power(a, Complex64::new($number,
-                0.0)) }
+            record! { $formula "-: x p", Any within 64:
+            int |[a], [_p]| reference::power(a, $number as i64),
+            float |[a], [_p]| reference::real_power(a, $number),
+            complex |[a], [_p]| reference::complex_power(a, Complex64::new($number, 0.0)) }
         )+
 
         /// `pow` with a number as the exponent: by the formula for that number, if there is one.
@@ -192,53 +193,62 @@ fn check_exponent(call: &Check<'_, '_>) -> Result<()> {
 }
 
 record! { SqrtFn "sqrt: x", Any within 4: float |[a], []| a.sqrt(), complex |[a], []| a.sqrt() }
-record! { RsqrtFn "rsqrt: x", Any within 4: float |[a], []| 1.0 / a.sqrt(), complex |[a], []| reciprocal(a.sqrt()) }
-record! { ReciprocalFn "reciprocal: x", Any within 4: float |[a], []| 1.0 / a, complex |[a], []| reciprocal(a) }
+record! { RsqrtFn "rsqrt: x", Any within 4:
+float |[a], []| 1.0 / a.sqrt(), complex |[a], []| reference::reciprocal(a.sqrt()) }
+record! { ReciprocalFn "reciprocal: x", Any within 4:
+float |[a], []| 1.0 / a, complex |[a], []| reference::reciprocal(a) }
 record! { HypotFn "hypot: x x", Any within 1: float |[a, b], []| a.hypot(b) }
 record! { PowFn "pow.Tensor_Tensor: x x", Any within 64:
-int |[a, b], []| power(a, b), float |[a, b], []| a.powf(b), complex |[a, b], []| (b * a.ln()).exp() }
+int |[a, b], []| reference::power(a, b), float |[a, b], []| a.powf(b), complex |[a, b], []| (b * a.ln()).exp() }
 record! { PowNumberFn "pow.Tensor_Scalar: x p", Any within 64:
-bool |[a], [b]| a | !b, int |[a], [b]| power(a, b),
-float |[a], [b]| real_power(a, b), complex |[a], [b]| complex_power(a, b) }
-/// 1 / z; of zero infinity, and a NaN.
-fn reciprocal(z: Complex64) -> Complex64 {
-    if z.norm() == 0.0 { Complex64::new(f64::INFINITY, f64::NAN) } else { z.inv() }
-}
+bool |[a], [b]| a | !b, int |[a], [b]| reference::power(a, b),
+float |[a], [b]| reference::real_power(a, b), complex |[a], [b]| reference::complex_power(a, b) }
 
-/// A real number to the power of a number: PyTorch's roots of what is below zero, and of -0, are the square root's.
-fn real_power(x: f64, exponent: f64) -> f64 {
-    match exponent {
-        0.5 => x.sqrt(),
-        -0.5 => 1.0 / x.sqrt(),
-        _ => x.powf(exponent),
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::Complex64;
+
+    /// 1 / z; of zero infinity, and a NaN.
+    pub(super) fn reciprocal(z: Complex64) -> Complex64 {
+        if z.norm() == 0.0 { Complex64::new(f64::INFINITY, f64::NAN) } else { z.inv() }
     }
-}
 
-/// A complex number to the power of a number.
-fn complex_power(z: Complex64, exponent: Complex64) -> Complex64 {
-    let real = |x: f64| exponent == Complex64::new(x, 0.0);
-    match () {
-        () if real(0.0) => Complex64::new(1.0, 0.0),
-        () if real(0.5) => z.sqrt(),
-        () if real(-0.5) => reciprocal(z.sqrt()),
-        () if real(1.0) => z,
-        () if real(2.0) => z * z,
-        () if real(3.0) => z * z * z,
-        () if real(-1.0) => reciprocal(z),
-        () if real(-2.0) => reciprocal(z * z),
-        () => (exponent * z.ln()).exp(),
+    /// A real number to the power of a number: PyTorch's roots of what is below zero, and of -0, are the square root's.
+    pub(super) fn real_power(x: f64, exponent: f64) -> f64 {
+        match exponent {
+            0.5 => x.sqrt(),
+            -0.5 => 1.0 / x.sqrt(),
+            _ => x.powf(exponent),
+        }
     }
-}
 
-/// An integer to the power of another, wrapped.
-fn power(base: i64, exponent: i64) -> i64 {
-    match (exponent, base) {
-        (0.., _) => (0..64)
-            .rev()
-            .fold(1i64, |p, bit| p.wrapping_mul(p).wrapping_mul(if exponent >> bit & 1 == 1 { base } else { 1 })),
-        (_, 1) => 1,
-        (_, -1) => 1 - 2 * (exponent & 1),
-        _ => 0,
+    /// A complex number to the power of a number.
+    pub(super) fn complex_power(z: Complex64, exponent: Complex64) -> Complex64 {
+        let real = |x: f64| exponent == Complex64::new(x, 0.0);
+        match () {
+            () if real(0.0) => Complex64::new(1.0, 0.0),
+            () if real(0.5) => z.sqrt(),
+            () if real(-0.5) => reciprocal(z.sqrt()),
+            () if real(1.0) => z,
+            () if real(2.0) => z * z,
+            () if real(3.0) => z * z * z,
+            () if real(-1.0) => reciprocal(z),
+            () if real(-2.0) => reciprocal(z * z),
+            () => (exponent * z.ln()).exp(),
+        }
+    }
+
+    /// An integer to the power of another, wrapped.
+    pub(super) fn power(base: i64, exponent: i64) -> i64 {
+        match (exponent, base) {
+            (0.., _) => (0..64)
+                .rev()
+                .fold(1i64, |p, bit| p.wrapping_mul(p).wrapping_mul(if exponent >> bit & 1 == 1 { base } else { 1 })),
+            (_, 1) => 1,
+            (_, -1) => 1 - 2 * (exponent & 1),
+            _ => 0,
+        }
     }
 }
 

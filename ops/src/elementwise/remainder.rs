@@ -4,9 +4,8 @@ use crate::algebra::{Divisor, RoundedDivision};
 use crate::pointwise::{Common, Integers, Map, Real, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
 use crate::record;
-use crate::record::{Inputs, Record, Recorded, Within};
 use crate::table::native;
-use monomorph_core::{DType, ErrorKind};
+use monomorph_core::ErrorKind;
 
 pointwise! { RemainderFn "remainder": Real, Same<2>; () => Common; Rule::BINARY, fault = ErrorKind::DivisionByZero }
 impl<V: RoundedDivision> Map<V> for RemainderFn {
@@ -48,90 +47,61 @@ impl<V: Divisor> Map<V> for LcmFn {
     }
 }
 
-impl Recorded for RemainderFn {
-    const RECORD: Record = Record {
-        call: "remainder.Tensor: x x",
-        inputs: Inputs::Any,
-        within: Within::units(1),
-        reference: |dtype, x, p| {
-            let int = |[a, b]: [i64; 2], []: [i64; 0]| (b != 0).then(|| with_sign_of(a.wrapping_rem(b), b));
-            let float = |[a, b]: [f64; 2], []: [f64; 0]| with_sign_of(truncated_rest(dtype, a, b), b);
-            record::int(dtype, x, p, int).or_else(|| record::float(dtype, x, p, float)).flatten()
-        },
-    };
-}
-impl Recorded for FmodFn {
-    const RECORD: Record = Record {
-        call: "fmod.Tensor: x x",
-        inputs: Inputs::Any,
-        within: Within::EXACT,
-        reference: |dtype, x, p| {
-            let int = |[a, b]: [i64; 2], []: [i64; 0]| (b != 0).then(|| a.wrapping_rem(b));
-            let float = |[a, b]: [f64; 2], []: [f64; 0]| truncated_rest(dtype, a, b);
-            record::int(dtype, x, p, int).or_else(|| record::float(dtype, x, p, float)).flatten()
-        },
-    };
-}
-impl Recorded for GcdFn {
-    const RECORD: Record = Record {
-        call: "gcd: x x",
-        inputs: Inputs::Any,
-        within: Within::EXACT,
-        reference: |dtype, x, p| {
-            record::int(dtype, x, p, |[a, b]: [i64; 2], []: [i64; 0]| common_divisor(dtype, a, b)).flatten()
-        },
-    };
-}
-impl Recorded for LcmFn {
-    const RECORD: Record = Record {
-        call: "lcm: x x",
-        inputs: Inputs::Any,
-        within: Within::EXACT,
-        reference: |dtype, x, p| {
-            // The product wraps before its magnitude is taken.
-            let lcm = |[a, b]: [i64; 2], []: [i64; 0]| {
-                let divisor = common_divisor(dtype, a, b);
-                let quotient = if divisor == 0 { 0 } else { a.wrapping_div(divisor) };
-                magnitude(dtype, quotient.wrapping_mul(b))
-            };
-            record::int(dtype, x, p, lcm).flatten()
-        },
-    };
-}
+record! { RemainderFn "remainder.Tensor: x x", Any within 1, of dtype:
+int |[a, b], []| (b != 0).then(|| reference::with_sign_of(a.wrapping_rem(b), b)),
+float |[a, b], []| reference::with_sign_of(reference::truncated_rest(dtype, a, b), b) }
+record! { FmodFn "fmod.Tensor: x x", Any within 0, of dtype:
+int |[a, b], []| (b != 0).then(|| a.wrapping_rem(b)), float |[a, b], []| reference::truncated_rest(dtype, a, b) }
+record! { GcdFn "gcd: x x", Any within 0, of dtype: int |[a, b], []| reference::common_divisor(dtype, a, b) }
+record! { LcmFn "lcm: x x", Any within 0, of dtype: int |[a, b], []| reference::common_multiple(dtype, a, b) }
 
-/// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes in, by
-/// more than rounding.
-fn truncated_rest(dtype: DType, a: f64, b: f64) -> f64 {
-    let has_quotient = match dtype {
-        DType::F64 => (a * (1.0 - f64::EPSILON) / b).is_finite(),
-        _ => (a as f32 * (1.0 - f32::EPSILON) / b as f32).is_finite(),
-    };
-    if has_quotient { a % b } else { f64::NAN }
-}
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::DType;
+    use std::ops::Add;
 
-/// Python's remainder from C's.
-fn with_sign_of<T: Default + Copy + PartialOrd + std::ops::Add<Output = T>>(rest: T, divisor: T) -> T {
-    let zero = T::default();
-    if rest != zero && (rest < zero) != (divisor < zero) { rest + divisor } else { rest }
-}
-
-/// The greatest common divisor, of magnitudes as the dtype holds them.
-fn common_divisor(dtype: DType, a: i64, b: i64) -> i64 {
-    let (mut a, mut b) = (magnitude(dtype, a), magnitude(dtype, b));
-    while a != 0 {
-        (a, b) = (b.wrapping_rem(a), a);
+    /// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes in,
+    /// by more than rounding.
+    pub(super) fn truncated_rest(dtype: DType, a: f64, b: f64) -> f64 {
+        let has_quotient = match dtype {
+            DType::F64 => (a * (1.0 - f64::EPSILON) / b).is_finite(),
+            _ => (a as f32 * (1.0 - f32::EPSILON) / b as f32).is_finite(),
+        };
+        if has_quotient { a % b } else { f64::NAN }
     }
-    b
-}
 
-/// The magnitude of a number that wraps to the dtype, wrapped again.
-fn magnitude(dtype: DType, x: i64) -> i64 {
-    match dtype {
-        DType::U8 => i64::from(x as u8),
-        DType::I8 => i64::from((x as i8).wrapping_abs()),
-        DType::I16 => i64::from((x as i16).wrapping_abs()),
-        DType::I32 => i64::from((x as i32).wrapping_abs()),
-        _ => x.wrapping_abs(),
+    /// Python's remainder from C's.
+    pub(super) fn with_sign_of<T: Default + Copy + PartialOrd + Add<Output = T>>(rest: T, divisor: T) -> T {
+        let zero = T::default();
+        if rest != zero && (rest < zero) != (divisor < zero) { rest + divisor } else { rest }
+    }
+
+    /// The greatest common divisor, of magnitudes as the dtype holds them.
+    pub(super) fn common_divisor(dtype: DType, a: i64, b: i64) -> i64 {
+        let (mut a, mut b) = (magnitude(dtype, a), magnitude(dtype, b));
+        while a != 0 {
+            (a, b) = (b.wrapping_rem(a), a);
+        }
+        b
+    }
+
+    /// The least common multiple. The product wraps before its magnitude is taken.
+    pub(super) fn common_multiple(dtype: DType, a: i64, b: i64) -> i64 {
+        let divisor = common_divisor(dtype, a, b);
+        let quotient = if divisor == 0 { 0 } else { a.wrapping_div(divisor) };
+        magnitude(dtype, quotient.wrapping_mul(b))
+    }
+
+    /// The magnitude of a number that wraps to the dtype, wrapped again.
+    fn magnitude(dtype: DType, x: i64) -> i64 {
+        match dtype {
+            DType::U8 => i64::from(x as u8),
+            DType::I8 => i64::from((x as i8).wrapping_abs()),
+            DType::I16 => i64::from((x as i16).wrapping_abs()),
+            DType::I32 => i64::from((x as i32).wrapping_abs()),
+            _ => x.wrapping_abs(),
+        }
     }
 }
 

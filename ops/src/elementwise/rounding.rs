@@ -4,7 +4,7 @@ use crate::algebra::{Real as HasReal, Rounding as HasRounding};
 use crate::kernels::Rounding;
 use crate::pointwise::{Common, Map, Numbers, Real, Reals, Rule, Same, pointwise, run};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{Error, ErrorKind, Result};

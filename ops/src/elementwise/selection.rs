@@ -5,7 +5,7 @@ use crate::copies::{clone_tensor, to_dtype};
 use crate::kernels::Selection;
 use crate::pointwise::{AllDTypes, Check, Common, Map, MaskAndTwo, Rule, pointwise, run, stored};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use crate::view::expand;
 use monomorph_core::strides::broadcast_sizes;

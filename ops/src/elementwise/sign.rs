@@ -4,10 +4,10 @@ use crate::algebra::{Ordered as HasOrder, Real as HasReal, Signed, Signum};
 use crate::kernels::Sign as Kernels;
 use crate::pointwise::{AllDTypes, Common, Map, Ordered, Reals, Rule, Same, Truth, pointwise, run};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::{Functional, Operand, Operator, ValueSink, in_place};
-use monomorph_core::{Complex64, Error, ErrorKind, Result, Tensor, observe};
+use monomorph_core::{Error, ErrorKind, Result, Tensor, observe};
 
 pointwise! { SgnFn "sgn": AllDTypes, Same<1>; () => Common; Rule::UNARY }
 impl<V: Signum> Map<V> for SgnFn {
@@ -90,7 +90,7 @@ pub fn conj_physical_<D: Kernels>(this: &mut Tensor<D>) -> Result<&mut Tensor<D>
 
 record! { SgnFn "sgn: x", Any within 4: bool |[a], []| a, int |[a], []| a.signum(),
 float |[a], []| if a > 0.0 { 1.0 } else if a < 0.0 { -1.0 } else { 0.0 },
-complex |[a], []| if a.norm() == 0.0 { Complex64::ZERO } else { a / a.norm() } }
+complex |[a], []| if a.norm() == 0.0 { 0.0.into() } else { a / a.norm() } }
 record! { ConjFn "_conj_physical: x", Any within 0: bool |[a], []| a, int |[a], []| a, float |[a], []| a,
 complex |[a], []| a.conj() }
 record! { SignbitFn "signbit: x", Any within 0:

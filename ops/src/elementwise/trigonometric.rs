@@ -4,9 +4,7 @@ use crate::algebra::{Coordinate, Trigonometric, TrueDivision, Value};
 use crate::pointwise::{Common, FloatComplex, Magnitude, Map, Reals, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
 use crate::record;
-use crate::record::{Inputs, Record, Recorded, Within, im_signed, re_signed};
 use crate::table::native;
-use monomorph_core::{Complex64, DType};
 use std::f64::consts::PI;
 
 pointwise! { SinFn "sin": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
@@ -92,32 +90,40 @@ impl<V: Trigonometric + TrueDivision> Map<V> for SincFn {
 record! { SinFn "sin: x", Any within 4: float |[a], []| a.sin(), complex |[a], []| a.sin() }
 record! { CosFn "cos: x", Any within 4: float |[a], []| a.cos(), complex |[a], []| a.cos() }
 record! { TanFn "tan: x", Any within 4: float |[a], []| a.tan(), complex |[a], []| a.tan() }
-record! { AsinFn "asin: x", Any within 64: float |[a], []| a.asin(), complex |[a], []| im_signed(a.asin(), a.im) }
-record! { AcosFn "acos: x", Any within 64: float |[a], []| a.acos(), complex |[a], []| im_signed(a.acos(), -a.im) }
-record! { AtanFn "atan: x", Any within 4: float |[a], []| a.atan(), complex |[a], []| re_signed(a.atan(), a.re) }
+record! { AsinFn "asin: x", Any within 64:
+float |[a], []| a.asin(), complex |[a], []| record::im_signed(a.asin(), a.im) }
+record! { AcosFn "acos: x", Any within 64:
+float |[a], []| a.acos(), complex |[a], []| record::im_signed(a.acos(), -a.im) }
+record! { AtanFn "atan: x", Any within 4:
+float |[a], []| a.atan(), complex |[a], []| record::re_signed(a.atan(), a.re) }
 record! { Atan2Fn "atan2: x x", Any within 4: float |[y, x], []| y.atan2(x) }
 record! { AngleFn "angle: x", Any within 4:
 float |[a], []| if a < 0.0 { PI } else if a.is_nan() { a } else { 0.0 }, complex |[a], []| a.im.atan2(a.re) }
-// float32 rounds πx, as PyTorch does: next to whole numbers that decides about the sine.
-impl Recorded for SincFn {
-    const RECORD: Record = Record {
-        call: "sinc: x",
-        inputs: Inputs::Any,
-        within: Within::units(4),
-        reference: |dtype, x, p| {
-            let wide = dtype.to_real() == DType::F64;
-            let round = |x: f64| if wide { x } else { f64::from(x as f32) };
-            let real = |[a]: [f64; 1], []: [f64; 0]| {
-                let x = round(round(PI) * a);
-                if a == 0.0 { 1.0 } else { x.sin() / x }
-            };
-            let complex = |[a]: [Complex64; 1], []: [Complex64; 0]| {
-                let x = Complex64::new(round(round(PI) * a.re), round(round(PI) * a.im));
-                if a == Complex64::ZERO { Complex64::ONE } else { x.sin() / x }
-            };
-            record::float(dtype, x, p, real).or_else(|| record::complex(dtype, x, p, complex)).flatten()
-        },
-    };
+record! { SincFn "sinc: x", Any within 4, of dtype:
+float |[a], []| reference::sinc(dtype, a), complex |[a], []| reference::c_sinc(dtype, a) }
+
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::{Complex64, DType};
+    use std::f64::consts::PI;
+
+    /// πx, which float32 rounds, as PyTorch does: next to whole numbers that decides about the sine.
+    fn turned(dtype: DType, x: f64) -> f64 {
+        let wide = dtype.to_real() == DType::F64;
+        let round = |x: f64| if wide { x } else { f64::from(x as f32) };
+        round(round(PI) * x)
+    }
+
+    pub(super) fn sinc(dtype: DType, a: f64) -> f64 {
+        let x = turned(dtype, a);
+        if a == 0.0 { 1.0 } else { x.sin() / x }
+    }
+
+    pub(super) fn c_sinc(dtype: DType, a: Complex64) -> Complex64 {
+        let x = Complex64::new(turned(dtype, a.re), turned(dtype, a.im));
+        if a == Complex64::ZERO { Complex64::ONE } else { x.sin() / x }
+    }
 }
 
 native! {

@@ -4,7 +4,7 @@
 use crate::algebra::Value;
 use crate::pointwise::{AllDTypes, Check, Common, Map, Number, PointwiseInputs, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;

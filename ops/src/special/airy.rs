@@ -6,7 +6,7 @@
 use crate::algebra::{Exponential, Real, Root, Trigonometric, polynomial};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use std::f64::consts::FRAC_PI_4;
 

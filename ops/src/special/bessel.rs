@@ -8,9 +8,9 @@
 use crate::algebra::{Logarithm, Real, Root, Trigonometric, polynomial};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::{integral, record};
+use crate::record;
 use crate::table::native;
-use std::f64::consts::{FRAC_2_PI, FRAC_PI_4, PI};
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_4};
 
 /// What the formulas need of a value.
 trait Wave: Real + Root + Trigonometric + Logarithm {}
@@ -175,42 +175,50 @@ bessel! {
     };
 }
 
-/// Jₙ of x up to 16 as the mean of cos(nϑ − x sin ϑ) around the circle (trapezoids converge fast for what is periodic).
-fn mean_j(x: f64, n: f64) -> f64 {
-    if !x.is_finite() {
-        return f64::NAN;
-    }
-    let value = |k: u32| {
-        let angle = PI * (f64::from(k) + 0.5) / 200.0;
-        (n * angle - x * angle.sin()).cos()
-    };
-    (0..200).map(value).sum::<f64>() / 200.0
-}
-
-/// Yₙ by its integrals (F. W. J. Olver et al., *NIST Handbook of Mathematical Functions*, 10.9.7).
-fn integral_y(x: f64, n: f64) -> f64 {
-    if x.is_nan() || x <= 0.0 {
-        return if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
-    }
-    if !x.is_finite() {
-        return f64::NAN;
-    }
-    let circle = |s: f64| (x * (PI * s).sin() - n * PI * s).sin();
-    let end = (800.0 / x).asinh() + 0.1;
-    let falling = |s: f64| {
-        let t = end * s;
-        ((n * t).exp() + (-n * t).exp() * if n == 1.0 { -1.0 } else { 1.0 }) * (-x * t.sinh()).exp()
-    };
-    integral(circle) - integral(falling) * end / PI
-}
-
-record! { J0Fn "special_bessel_j0: x", Tame within 64 or 2e-6: float |[a], []| mean_j(a, 0.0) }
-record! { J1Fn "special_bessel_j1: x", Tame within 64 or 2e-6: float |[a], []| mean_j(a, 1.0) }
-record! { Y0Fn "special_bessel_y0: x", Tame within 64 or 2e-6: float |[a], []| integral_y(a, 0.0) }
-record! { Y1Fn "special_bessel_y1: x", Tame within 64 or 2e-6: float |[a], []| integral_y(a, 1.0) }
+record! { J0Fn "special_bessel_j0: x", Tame within 64 or 2e-6: float |[a], []| reference::mean_j(a, 0.0) }
+record! { J1Fn "special_bessel_j1: x", Tame within 64 or 2e-6: float |[a], []| reference::mean_j(a, 1.0) }
+record! { Y0Fn "special_bessel_y0: x", Tame within 64 or 2e-6: float |[a], []| reference::integral_y(a, 0.0) }
+record! { Y1Fn "special_bessel_y1: x", Tame within 64 or 2e-6: float |[a], []| reference::integral_y(a, 1.0) }
 record! { SphericalJ0Fn "special_spherical_bessel_j0: x", Tame within 64 or 2e-6: float |[a], []| {
     if a == 0.0 { 1.0 } else if a.is_infinite() { 0.0 } else { a.sin() / a }
 } }
+
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use crate::record::integral;
+    use std::f64::consts::PI;
+
+    /// Jₙ of x up to 16 as the mean of cos(nϑ − x sin ϑ) around the circle (trapezoids converge fast for what is
+    /// periodic).
+    pub(super) fn mean_j(x: f64, n: f64) -> f64 {
+        if !x.is_finite() {
+            return f64::NAN;
+        }
+        let value = |k: u32| {
+            let angle = PI * (f64::from(k) + 0.5) / 200.0;
+            (n * angle - x * angle.sin()).cos()
+        };
+        (0..200).map(value).sum::<f64>() / 200.0
+    }
+
+    /// Yₙ by its integrals (F. W. J. Olver et al., *NIST Handbook of Mathematical Functions*, 10.9.7).
+    pub(super) fn integral_y(x: f64, n: f64) -> f64 {
+        if x.is_nan() || x <= 0.0 {
+            return if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
+        }
+        if !x.is_finite() {
+            return f64::NAN;
+        }
+        let circle = |s: f64| (x * (PI * s).sin() - n * PI * s).sin();
+        let end = (800.0 / x).asinh() + 0.1;
+        let falling = |s: f64| {
+            let t = end * s;
+            ((n * t).exp() + (-n * t).exp() * if n == 1.0 { -1.0 } else { 1.0 }) * (-x * t.sinh()).exp()
+        };
+        integral(circle) - integral(falling) * end / PI
+    }
+}
 
 native! {
     family: Bessel;

@@ -4,11 +4,10 @@ use crate::algebra::{Gamma, Real, Repeat, Zeta};
 use crate::kernels;
 use crate::pointwise::{Common, Map, Number, Numbers, Reals, Rule, Same, WideReals, pointwise, run};
 use crate::prebuilt::Pointwise;
-use crate::record::{Inputs, Record, Recorded, Within, digamma, hurwitz, log_gamma, record, trigamma};
+use crate::record;
 use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
-use std::f64::consts::PI;
 
 pointwise! { LgammaFn "lgamma": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gamma> Map<V> for LgammaFn {
@@ -125,26 +124,27 @@ impl<'t, D: kernels::Gamma> Operator<'t, D, (Operand<'t>, i64)> for Mvlgamma {
     }
 }
 
-record! { LgammaFn "lgamma: x", Tame within 64 or 1e-13: float |[a], []| log_gamma(a) }
-record! { DigammaFn "digamma: x", Tame within 64 or 1e-13: float |[a], []| digamma(a) }
-record! { ZetaFn "special_zeta: x x", Tame within 64: float |[s, q], []| hurwitz(s, q) }
-record! { PolygammaFn "-: x p p", Tame within 64: float |[a], [factor, s]| factor * hurwitz(s, a) }
+record! { LgammaFn "lgamma: x", Tame within 64 or 1e-13: float |[a], []| record::log_gamma(a) }
+record! { DigammaFn "digamma: x", Tame within 64 or 1e-13: float |[a], []| record::digamma(a) }
+record! { ZetaFn "special_zeta: x x", Tame within 64: float |[s, q], []| record::hurwitz(s, q) }
+record! { PolygammaFn "-: x p p", Tame within 64: float |[a], [factor, s]| factor * record::hurwitz(s, a) }
 record! { MvlgammaFn "-: x p", Tame within 64 or 1e-12: float |[a], [p]| {
-    let sum: f64 = (0..p as i64).map(|k| log_gamma(a - 0.5 * k as f64)).sum();
-    sum + 0.25 * p * (p - 1.0) * PI.ln()
+    let sum: f64 = (0..p as i64).map(|k| record::log_gamma(a - 0.5 * k as f64)).sum();
+    sum + 0.25 * p * (p - 1.0) * std::f64::consts::PI.ln()
 } }
-impl Recorded for TrigammaFn {
-    const RECORD: Record = Record {
-        call: "-: x",
-        inputs: Inputs::Tame,
-        within: Within::units(64),
-        // Of negative integers the result depends on what rounding leaves of πx.
-        reference: |dtype, operands, _| {
-            let x = operands.first()?.to_f64();
-            let product = if dtype == DType::F64 { PI * x } else { f64::from(PI as f32 * x as f32) };
-            Some(Scalar::Float(trigamma(x, product)))
-        },
-    };
+record! { TrigammaFn "-: x", Tame within 64, of dtype: float |[a], []| reference::trigamma(dtype, a) }
+
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use crate::record;
+    use monomorph_core::DType;
+    use std::f64::consts::PI;
+
+    /// Of negative integers the result depends on what rounding leaves of πx.
+    pub(super) fn trigamma(dtype: DType, x: f64) -> f64 {
+        record::trigamma(x, if dtype == DType::F64 { PI * x } else { f64::from(PI as f32 * x as f32) })
+    }
 }
 
 native! {

@@ -3,7 +3,7 @@
 use crate::algebra::IncompleteGamma;
 use crate::pointwise::{Common, Map, Reals, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::{lower_gamma, record};
+use crate::record;
 use crate::table::native;
 
 pointwise! { IgammaFn "igamma": Reals, Same<2>; () => Common; Rule::BINARY }
@@ -22,8 +22,8 @@ impl<V: IncompleteGamma> Map<V> for IgammacFn {
     }
 }
 
-record! { IgammaFn "igamma: x x", Tame within 64 or 1e-12: float |[a, x], []| lower_gamma(a, x) }
-record! { IgammacFn "igammac: x x", Tame within 64 or 1e-12: float |[a, x], []| 1.0 - lower_gamma(a, x) }
+record! { IgammaFn "igamma: x x", Tame within 64 or 1e-12: float |[a, x], []| record::lower_gamma(a, x) }
+record! { IgammacFn "igammac: x x", Tame within 64 or 1e-12: float |[a, x], []| 1.0 - record::lower_gamma(a, x) }
 
 native! {
     family: IncompleteGamma;

@@ -6,7 +6,7 @@
 use crate::algebra::{Exponential, Logarithm, Real, Root, chebyshev};
 use crate::pointwise::{Common, Map, Reals, Rule, Same, WideReals, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 
 /// I₀ or I₁ of the magnitude `a`, times e^-a.
@@ -216,64 +216,73 @@ impl<V: Real + Exponential + Logarithm + Root> Map<V> for ScaledK1Fn {
     }
 }
 
-/// Iₙ(x)·e^-|x| as the mean of e^(|x| (cos ϑ − 1)) cos nϑ around the circle (trapezoids converge fast for what is
-/// periodic).
-fn mean_i(x: f64, n: f64) -> f64 {
-    if x.is_nan() {
-        return x;
-    }
-    let a = x.abs();
-    let mean = |points: u32| {
-        let step = std::f64::consts::PI / f64::from(points);
-        let value = |k: u32| {
-            let half = 0.5 * step * (f64::from(k) + 0.5);
-            (-2.0 * a * half.sin() * half.sin()).exp() * (n * 2.0 * half).cos()
-        };
-        (0..points).map(value).sum::<f64>() / f64::from(points)
-    };
-    let result = if a > 1e5 {
-        (1.0 - (4.0 * n * n - 1.0) / (8.0 * a)) / (2.0 * std::f64::consts::PI * a).sqrt()
-    } else {
-        mean(200)
-    };
-    if n == 1.0 && x < 0.0 { -result } else { result }
+record! { I0Fn "i0: x", Tame within 16: float |[a], []| a.abs().exp() * reference::mean_i(a, 0.0) }
+record! { I0eFn "special_i0e: x", Tame within 16: float |[a], []| reference::mean_i(a, 0.0) }
+record! { I1Fn "special_i1: x", Tame within 16 or 1e-15: float |[a], []| a.abs().exp() * reference::mean_i(a, 1.0) }
+record! { I1eFn "special_i1e: x", Tame within 16 or 1e-15: float |[a], []| reference::mean_i(a, 1.0) }
+record! {
+    ModifiedI0Fn "special_modified_bessel_i0: x", Tame within 16:
+    float |[a], []| a.abs().exp() * reference::mean_i(a, 0.0)
 }
-
-/// Kₙ(x)·e^x as the integral of e^(-2x sinh²(t/2)) cosh nt from 0, by trapezoids.
-fn integral_k(x: f64, n: f64) -> f64 {
-    if x.is_nan() || x <= 0.0 {
-        return if x == 0.0 { f64::INFINITY } else { f64::NAN };
-    }
-    if x.is_infinite() {
-        return 0.0;
-    }
-    let end = 2.0 * (400.0 / x).sqrt().asinh() + 0.1;
-    let step = end / 400.0;
-    let value = |k: u32| {
-        let t = step * f64::from(k);
-        let s = (0.5 * t).sinh();
-        (-2.0 * x * s * s).exp() * (n * t).cosh()
-    };
-    step * (0.5 * value(0) + (1..400).map(value).sum::<f64>())
-}
-
-record! { I0Fn "i0: x", Tame within 16: float |[a], []| a.abs().exp() * mean_i(a, 0.0) }
-record! { I0eFn "special_i0e: x", Tame within 16: float |[a], []| mean_i(a, 0.0) }
-record! { I1Fn "special_i1: x", Tame within 16 or 1e-15: float |[a], []| a.abs().exp() * mean_i(a, 1.0) }
-record! { I1eFn "special_i1e: x", Tame within 16 or 1e-15: float |[a], []| mean_i(a, 1.0) }
-record! { ModifiedI0Fn "special_modified_bessel_i0: x", Tame within 16: float |[a], []| a.abs().exp() * mean_i(a, 0.0) }
 record! {
     ModifiedI1Fn "special_modified_bessel_i1: x", Tame within 16 or 1e-15:
-    float |[a], []| a.abs().exp() * mean_i(a, 1.0)
+    float |[a], []| a.abs().exp() * reference::mean_i(a, 1.0)
 }
 record! {
-    ModifiedK0Fn "special_modified_bessel_k0: x", Tame within 16: float |[a], []| (-a).exp() * integral_k(a, 0.0)
+    ModifiedK0Fn "special_modified_bessel_k0: x", Tame within 16:
+    float |[a], []| (-a).exp() * reference::integral_k(a, 0.0)
 }
 record! {
-    ModifiedK1Fn "special_modified_bessel_k1: x", Tame within 16: float |[a], []| (-a).exp() * integral_k(a, 1.0)
+    ModifiedK1Fn "special_modified_bessel_k1: x", Tame within 16:
+    float |[a], []| (-a).exp() * reference::integral_k(a, 1.0)
 }
-record! { ScaledK0Fn "special_scaled_modified_bessel_k0: x", Tame within 16: float |[a], []| integral_k(a, 0.0) }
-record! { ScaledK1Fn "special_scaled_modified_bessel_k1: x", Tame within 16: float |[a], []| integral_k(a, 1.0) }
+record! { ScaledK0Fn "special_scaled_modified_bessel_k0: x", Tame within 16:
+float |[a], []| reference::integral_k(a, 0.0) }
+record! { ScaledK1Fn "special_scaled_modified_bessel_k1: x", Tame within 16:
+float |[a], []| reference::integral_k(a, 1.0) }
+
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use std::f64::consts::PI;
+
+    /// Iₙ(x)·e^-|x| as the mean of e^(|x| (cos ϑ − 1)) cos nϑ around the circle (trapezoids converge fast for what is
+    /// periodic).
+    pub(super) fn mean_i(x: f64, n: f64) -> f64 {
+        if x.is_nan() {
+            return x;
+        }
+        let a = x.abs();
+        let mean = |points: u32| {
+            let step = PI / f64::from(points);
+            let value = |k: u32| {
+                let half = 0.5 * step * (f64::from(k) + 0.5);
+                (-2.0 * a * half.sin() * half.sin()).exp() * (n * 2.0 * half).cos()
+            };
+            (0..points).map(value).sum::<f64>() / f64::from(points)
+        };
+        let result = if a > 1e5 { (1.0 - (4.0 * n * n - 1.0) / (8.0 * a)) / (2.0 * PI * a).sqrt() } else { mean(200) };
+        if n == 1.0 && x < 0.0 { -result } else { result }
+    }
+
+    /// Kₙ(x)·e^x as the integral of e^(-2x sinh²(t/2)) cosh nt from 0, by trapezoids.
+    pub(super) fn integral_k(x: f64, n: f64) -> f64 {
+        if x.is_nan() || x <= 0.0 {
+            return if x == 0.0 { f64::INFINITY } else { f64::NAN };
+        }
+        if x.is_infinite() {
+            return 0.0;
+        }
+        let end = 2.0 * (400.0 / x).sqrt().asinh() + 0.1;
+        let step = end / 400.0;
+        let value = |k: u32| {
+            let t = step * f64::from(k);
+            let s = (0.5 * t).sinh();
+            (-2.0 * x * s * s).exp() * (n * t).cosh()
+        };
+        step * (0.5 * value(0) + (1..400).map(value).sum::<f64>())
+    }
+}
 
 native! {
     family: ModifiedBessel;

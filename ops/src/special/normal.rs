@@ -4,9 +4,9 @@
 use crate::algebra::{Exponential, Gaussian, Logarithm, Real, Root, polynomial};
 use crate::pointwise::{Common, Map, Reals, Rule, Same, WideReals, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::{error_function_complement, inverse_error_function, normal_probability, record};
+use crate::record;
 use crate::table::native;
-use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+use std::f64::consts::FRAC_1_SQRT_2;
 
 pointwise! { NdtrFn "special_ndtr": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
 impl<V: Gaussian> Map<V> for NdtrFn {
@@ -123,30 +123,37 @@ impl<V: Gaussian + Logarithm> Map<V> for LogNdtrFn {
 record! { ErfcxFn "special_erfcx: x", Tame within 16: float |[x], []| match x {
     f64::INFINITY => 0.0,
     _ if x < -26.7 => f64::INFINITY,
-    _ => (x * x).exp() * error_function_complement(x),
+    _ => (x * x).exp() * record::error_function_complement(x),
 } }
 record! { LogNdtrFn "special_log_ndtr: x", Tame within 64: float |[x], []| match x {
     f64::NEG_INFINITY => x,
-    _ if x > 0.0 => (-normal_probability(-x)).ln_1p(),
-    _ => normal_probability(x).ln(),
+    _ if x > 0.0 => (-record::normal_probability(-x)).ln_1p(),
+    _ => record::normal_probability(x).ln(),
 } }
-record! { NdtrFn "special_ndtr: x", Tame within 16: float |[x], []| normal_probability(x) }
+record! { NdtrFn "special_ndtr: x", Tame within 16: float |[x], []| record::normal_probability(x) }
 record! { NdtriFn "special_ndtri: x", Tame within 16: float |[p], []| match p {
     _ if p == 0.0 => f64::NEG_INFINITY,
-    _ if p < 0.01 => tail_quantile(p),
-    _ => SQRT_2 * inverse_error_function(2.0 * p - 1.0),
+    _ if p < 0.01 => reference::tail_quantile(p),
+    _ => std::f64::consts::SQRT_2 * record::inverse_error_function(2.0 * p - 1.0),
 } }
 
-/// Far below, by steps of Newton's on the logarithm of the probability.
-fn tail_quantile(p: f64) -> f64 {
-    if p.is_nan() || p < 0.0 {
-        return f64::NAN;
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use crate::record::normal_probability;
+    use std::f64::consts::PI;
+
+    /// Far below, by steps of Newton's on the logarithm of the probability.
+    pub(super) fn tail_quantile(p: f64) -> f64 {
+        if p.is_nan() || p < 0.0 {
+            return f64::NAN;
+        }
+        let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * PI).sqrt();
+        (0..40).fold(-(-2.0 * p.ln()).sqrt(), |x, _| {
+            let below = normal_probability(x);
+            if below > 0.0 { x - (below / p).ln() * below / density(x) } else { x + 0.5 }
+        })
     }
-    let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    (0..40).fold(-(-2.0 * p.ln()).sqrt(), |x, _| {
-        let below = normal_probability(x);
-        if below > 0.0 { x - (below / p).ln() * below / density(x) } else { x + 0.5 }
-    })
 }
 
 native! {

@@ -13,7 +13,7 @@ pub mod recurrence;
 use crate::algebra::{Real, Repeat, Rounding, Trigonometric};
 use crate::pointwise::{Common, Map, Rule, Same, WideReals, pointwise};
 use crate::prebuilt::Pointwise;
-use crate::record::record;
+use crate::record;
 use crate::table::native;
 use recurrence::{Polynomial, Waves, whole};
 
@@ -186,6 +186,7 @@ impl<V: Repeat + Trigonometric> Polynomial<V> for LegendrePFn {
 }
 
 /// The polynomials by their coefficients, of small degrees: what the records compare with.
+#[cfg(feature = "record")]
 mod exact {
     /// The value of a degree; none of what takes long or depends on how an angle is rounded, as it does next to 1.
     fn of_degree(x: f64, n: f64, value: impl Fn(i32) -> f64) -> Option<f64> {

@@ -1,6 +1,8 @@
 //! Records: what each formula gives, said a second time over `bool`, `i64`, `f64` and complex numbers. Owns the form of
 //! a record and the conversion of its arguments; refuses to judge: the test suite crosses records with dtypes, layouts
 //! and forms, and does not compile if a formula of the table has none.
+//!
+//! Records are no part of the product: without the feature `record` neither this module nor any record is compiled.
 
 mod gamma;
 
@@ -238,10 +240,26 @@ pub fn normal_probability(x: f64) -> f64 {
 ///         Record { call: "mul.Tensor: x x", inputs: Inputs::Any, within: .., reference: |dtype, x, p| .. };
 /// }
 /// ```
+///
+/// Where a reference depends on the dtype that the operator computes in, `of dtype` behind the distance names it.
+///
+/// A reference is a closure, or calls functions of this module or of a `mod reference` beside the formula, behind
+/// `#[cfg(feature = "record")]`.
+///
+/// A crate of one's own writes records in the same way (`monomorph::ops::record!`) and needs no feature for them: they
+/// exist where tests have `monomorph-testsuite` as a dependency, which enables the feature `record` of `monomorph-ops`,
+/// and the macro expands to nothing where the feature is off. What a reference needs is then in its closure.
 #[macro_export]
 macro_rules! record {
     (
-        $formula:ident $call:literal, $inputs:ident within $ulp:literal $(or $absolute:literal)?:
+        $formula:ident $call:literal, $inputs:ident within $ulp:literal $(or $absolute:literal)?: $($references:tt)+
+    ) => {
+        $crate::record! {
+            $formula $call, $inputs within $ulp $(or $absolute)?, of dtype: $($references)+
+        }
+    };
+    (
+        $formula:ident $call:literal, $inputs:ident within $ulp:literal $(or $absolute:literal)?, of $dtype:ident:
         $($class:ident $reference:expr),+ $(,)?
     ) => {
         impl $crate::record::Recorded for $formula {
@@ -249,8 +267,8 @@ macro_rules! record {
                 call: $call,
                 inputs: $crate::record::Inputs::$inputs,
                 within: $crate::record::Within { ulp: $ulp, absolute: 0.0 $(+ $absolute)? },
-                reference: |dtype, operands, params| {
-                    $(if let Some(answer) = $crate::record::$class(dtype, operands, params, $reference) {
+                reference: |$dtype, operands, params| {
+                    $(if let Some(answer) = $crate::record::$class($dtype, operands, params, $reference) {
                         return answer;
                     })+
                     None
@@ -259,4 +277,3 @@ macro_rules! record {
         }
     };
 }
-pub use crate::record;
