@@ -36,8 +36,9 @@ mod transfer;
 
 pub use access::Access;
 pub use arg::{
-    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
-    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
+    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IntArg, IntList, IntoArg,
+    IntsArg, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg,
+    ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
 };
 pub use data::{Data, DataMut};
 pub use device::{Contents, Device, DeviceId, DeviceKind, Memory, Meta, Reach, Strided};

@@ -41,6 +41,13 @@ impl<'a> Arg<'a> {
         self.kind == Kind::Tensor
     }
 
+    /// True if typed handles can pass such an argument.
+    pub(crate) fn is_unboxed(&self) -> bool {
+        let ty = self.declared.ty();
+        let optionals = matches!(ty.wraps(), [Wrap::Optional, Wrap::List(_)]);
+        !optionals && !matches!(ty.base(), Base::Generator | Base::Storage)
+    }
+
     /// True for a tensor that may be absent.
     pub(crate) fn is_optional_tensor(&self) -> bool {
         self.kind == Kind::OptionalTensor

@@ -62,7 +62,7 @@ pub use outputs::{copy_into, resize, write_out, write_outs};
 pub use register::{DeviceKernels, Entry, Forms, add, define};
 pub use signature::{Signature, UnboxedSignature};
 pub use stack::{Reader, finish};
-pub use structured::kernels as structured_kernels;
+pub use structured::{boxed_kernels, kernels as structured_kernels};
 
 pub use crate::composite::{MaybeWhole as MaybeWholeArg, Whole as WholeArg};
 

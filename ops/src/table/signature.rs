@@ -6,7 +6,7 @@ use super::stack::Reader;
 use monomorph_core::dispatch::tensors::Written;
 use monomorph_core::dispatch::{CanonicalList, Unboxed};
 use monomorph_core::structured::Operand;
-use monomorph_core::{AnyTensor, Result};
+use monomorph_core::{AnyTensor, ArgType, Result};
 
 /// A list of argument types.
 pub trait Signature: 'static {
@@ -51,7 +51,7 @@ pub trait UnboxedSignature: Signature {
 
 macro_rules! signatures {
     ($($First:ident $first:ident $($T:ident $t:ident)*;)*) => {$(
-        impl<$First: Unboxed + 'static, $($T: Unboxed + 'static),*> Signature for ($First, $($T,)*) {
+        impl<$First: ArgType + 'static, $($T: ArgType + 'static),*> Signature for ($First, $($T,)*) {
             type Values<'t> = ($First::Value<'t>, $($T::Value<'t>,)*);
 
             fn read<'t>(reader: &mut Reader<'t>, first: Option<Operand<'t>>) -> Result<Self::Values<'t>> {

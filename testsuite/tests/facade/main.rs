@@ -6,6 +6,7 @@ mod c_text;
 mod complete;
 mod composites;
 mod corners;
+mod declared;
 mod derivatives;
 mod factories;
 mod few;

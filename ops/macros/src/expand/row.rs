@@ -161,7 +161,9 @@ fn runs_on(family: &Family, named: &Named<'_>) -> TokenStream {
         Definition::Structured(ty) | Definition::Operator(ty) => {
             let (values, signature) = (named.values(&quote!('t)), named.signature());
             let bounds = quote!(#ty: for<'t> #core::structured::Operator<'t, D, #values>,);
-            (bounds, quote!(#table::structured_kernels::<#ty, D, #signature>(#declaration)))
+            let is_unboxed = named.args.iter().all(|arg| arg.is_unboxed());
+            let kernels = if is_unboxed { quote!(structured_kernels) } else { quote!(boxed_kernels) };
+            (bounds, quote!(#table::#kernels::<#ty, D, #signature>(#declaration)))
         }
         Definition::View(path) => {
             let call = call_view(named, path);
