@@ -2,8 +2,8 @@
 
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel, Level};
-use crate::on::On;
 use crate::reduce::classes::{DomainKernels, KernelsOn};
+use crate::scalar::Lane;
 use monomorph_core::DType;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Common, Here, Prebuilt};
@@ -45,14 +45,14 @@ pub(super) struct Prefix {
 }
 
 /// What a fold accumulates elements `C` in at level `I`.
-type Acc<F, C, I> = AccumulatorOf<F, On<C, I>, On<i64, I>>;
+type Acc<F, C, I> = AccumulatorOf<F, Lane<C, I>, Lane<i64, I>>;
 
 impl<F, C, I> KernelsOn<F, C, I> for ScanKernels
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: ReduceFn<Results = Common> + Fold<On<C, I>, On<i64, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: ReduceFn<Results = Common> + Fold<Lane<C, I>, Lane<i64, I>>,
 {
     const KERNELS: Self = {
         assert!(size_of::<Acc<F, C, I>>() <= ACCUMULATOR && align_of::<Acc<F, C, I>>() <= ACCUMULATOR);
@@ -72,10 +72,10 @@ unsafe fn begin<F, C, I>(accumulators: *mut u8, lanes: usize)
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>>,
 {
-    let identity = F::Identity::optional::<Acc<F, C, I>>(<F as Fold<On<C, I>, On<i64, I>>>::identity());
+    let identity = F::Identity::optional::<Acc<F, C, I>>(<F as Fold<Lane<C, I>, Lane<i64, I>>>::identity());
     let Some(identity) = identity else { return };
     for j in 0..lanes {
         // SAFETY: there is room for accumulator `j < lanes`, which nobody else uses.
@@ -90,8 +90,8 @@ unsafe fn pass<F, C, I, const WRITES: bool>(pass: Pass)
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: ReduceFn<Results = Common> + Fold<On<C, I>, On<i64, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: ReduceFn<Results = Common> + Fold<Lane<C, I>, Lane<i64, I>>,
 {
     // SAFETY: the host has the level: the caller's promise.
     let isa = unsafe { I::assume() };
@@ -105,8 +105,8 @@ impl<F, C, I, const WRITES: bool> Kernel<I> for Loop<F, C, WRITES>
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: ReduceFn<Results = Common> + Fold<On<C, I>, On<i64, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: ReduceFn<Results = Common> + Fold<Lane<C, I>, Lane<i64, I>>,
 {
     type Home = F;
     type Output = ();
@@ -115,12 +115,12 @@ where
     fn run(self, _: I) {
         let Pass { block, rows, lanes, accumulators } = self.0;
         let accumulators = accumulators.cast::<Acc<F, C, I>>();
-        let none = On::new(0);
+        let none = Lane::new(0);
         for r in 0..rows {
             let row = block.wrapping_add(r * lanes * size_of::<C::Stored>());
             for j in 0..lanes {
                 // SAFETY: row `r < rows` has an initialised element `j < lanes` (L1).
-                let x = On::new(unsafe { load::<C>(row, j) });
+                let x = Lane::new(unsafe { load::<C>(row, j) });
                 let at = accumulators.wrapping_add(j);
                 // SAFETY: lane `j < lanes` holds an accumulator (L2).
                 let acc = F::merge(unsafe { at.read() }, F::one(x, none));
@@ -142,8 +142,8 @@ unsafe fn prefix<F, C, I>(Prefix { totals, lanes, carry }: Prefix)
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>>,
 {
     let (totals, carry) = (totals.cast::<Acc<F, C, I>>(), carry.cast::<Acc<F, C, I>>());
     // SAFETY: it holds an accumulator (L2).

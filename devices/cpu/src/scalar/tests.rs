@@ -9,8 +9,8 @@ use num_complex::Complex;
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-fn at<C: Compute>(x: C::Repr) -> On<C, Portable> {
-    On::new(x)
+fn at<C: Compute>(x: C::Repr) -> Lane<C, Portable> {
+    Lane::new(x)
 }
 
 /// Equal bits, so that the signs of zeros count; NaN equals NaN.
@@ -28,7 +28,7 @@ fn bool_arithmetic_is_or_and_and() {
         assert_eq!((-x).get(), a);
         assert_eq!(x.lt(y).get(), !a & b);
         assert_eq!(x.ge(y).get(), a >= b);
-        assert_eq!(On::select(x, y, !y).get(), if a { b } else { !b });
+        assert_eq!(Lane::select(x, y, !y).get(), if a { b } else { !b });
     }
 }
 
@@ -44,7 +44,7 @@ fn integers_wrap_and_no_divisor_panics() {
             let floor = if b == 0 { 0 } else { (wide_a / wide_b).floor() as i64 as i8 };
             assert_eq!(x.div_trunc(y).get(), trunc, "{a} trunc {b}");
             assert_eq!(x.div_floor(y).get(), floor, "{a} floor {b}");
-            assert_eq!(On::<i8, Portable>::faults(y).get(), b == 0);
+            assert_eq!(Lane::<i8, Portable>::faults(y).get(), b == 0);
             let exact = i64::from(a) << i64::from(b).clamp(0, 62);
             assert_eq!(x.shift_left(y).get(), if (0..8).contains(&b) { exact as i8 } else { 0 });
             let drawn = i64::from(a) >> if (0..8).contains(&b) { b } else { 63 };
@@ -61,15 +61,15 @@ fn integers_wrap_and_no_divisor_panics() {
 
 #[test]
 fn constants_follow_their_type() {
-    assert_eq!(On::<u8, Portable>::from_i64(-1).get(), 255);
-    assert_eq!(On::<i32, Portable>::from_f64(-2.9).get(), -2);
-    assert_eq!(On::<i32, Portable>::from_f64(NAN).get(), 0);
-    assert_eq!(On::<i64, Portable>::from_i64(i64::MAX - 1).get(), i64::MAX - 1);
+    assert_eq!(Lane::<u8, Portable>::from_i64(-1).get(), 255);
+    assert_eq!(Lane::<i32, Portable>::from_f64(-2.9).get(), -2);
+    assert_eq!(Lane::<i32, Portable>::from_f64(NAN).get(), 0);
+    assert_eq!(Lane::<i64, Portable>::from_i64(i64::MAX - 1).get(), i64::MAX - 1);
     // Twice rounded, by way of float64, this would end in ...352.
-    assert_eq!(On::<f32, Portable>::from_i64((1 << 54) + (1 << 30) + 1).get(), 18014400656965632.0);
-    assert!(On::<bool, Portable>::from_complex(0.0, 2.0).get());
-    assert_eq!(On::<Complex<f32>, Portable>::from_complex(1.0, 2.0).get(), Complex::new(1.0, 2.0));
-    assert_eq!(On::<f16, Portable>::one().get(), 1.0);
+    assert_eq!(Lane::<f32, Portable>::from_i64((1 << 54) + (1 << 30) + 1).get(), 18014400656965632.0);
+    assert!(Lane::<bool, Portable>::from_complex(0.0, 2.0).get());
+    assert_eq!(Lane::<Complex<f32>, Portable>::from_complex(1.0, 2.0).get(), Complex::new(1.0, 2.0));
+    assert_eq!(Lane::<f16, Portable>::one().get(), 1.0);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn interesting_f32(stride: usize) -> impl Iterator<Item = f32> {
 
 fn worst_exp_f32<I: Isa>(stride: usize) -> (f64, f32) {
     interesting_f32(stride).fold((0.0, 0.0), |worst, x| {
-        let error = error_in_ulps(On::<f32, I>::new(x).exp().get(), f64::from(x).exp());
+        let error = error_in_ulps(Lane::<f32, I>::new(x).exp().get(), f64::from(x).exp());
         // A NaN error would win, too.
         if error <= worst.0 { worst } else { (error, x) }
     })
@@ -248,7 +248,7 @@ fn worst_exp_f64<I: Isa>(points: u32) -> (f64, f64) {
         let x = -745.13 + span * (f64::from(i) + inside) / f64::from(points);
         // The same place on a scale where most of the results lie next to 1.
         for x in [x, x / 709.0, x / 1e5] {
-            let error = exp_f64_error(On::<f64, I>::new(x).exp().get(), x);
+            let error = exp_f64_error(Lane::<f64, I>::new(x).exp().get(), x);
             // A NaN error would win, too.
             if error > worst.0 || error.is_nan() {
                 worst = (error, x);
@@ -278,7 +278,7 @@ impl<I: Isa> Kernel<I> for ExpLoop<'_> {
     #[inline(always)]
     fn run(self, _: I) {
         for (y, &x) in self.1.iter_mut().zip(self.0) {
-            *y = On::<f32, I>::new(x).exp().get();
+            *y = Lane::<f32, I>::new(x).exp().get();
         }
     }
 }
@@ -292,8 +292,8 @@ fn frames_give_the_bits_of_their_level() {
         level.enter(ExpLoop(&inputs, &mut results));
         for (&x, y) in inputs.iter().zip(&results) {
             let one = match level {
-                Level::Avx2 | Level::Avx512 => On::<f32, Avx2>::new(x).exp().get(),
-                _ => On::<f32, Portable>::new(x).exp().get(),
+                Level::Avx2 | Level::Avx512 => Lane::<f32, Avx2>::new(x).exp().get(),
+                _ => Lane::<f32, Portable>::new(x).exp().get(),
             };
             assert!(same((*y).into(), one.into()), "{level}: exp({x:e}) is {y:e} or {one:e}");
         }

@@ -8,8 +8,8 @@
 
 use super::lgamma::exponent;
 use crate::isa::Isa;
-use crate::on::exp::exp_f64;
-use crate::on::log::log_f64;
+use crate::scalar::exp::exp_f64;
+use crate::scalar::log::log_f64;
 
 /// Terms of the series behind the first.
 const TERMS: i32 = 40;
@@ -31,7 +31,7 @@ fn is_far(a: f64, x: f64) -> bool {
 
 /// Whether it is one of either.
 #[inline(always)]
-pub(in crate::on::gamma) fn is_within(a: f64, x: f64) -> bool {
+pub(in crate::scalar::gamma) fn is_within(a: f64, x: f64) -> bool {
     is_near(a, x) | is_far(a, x)
 }
 
@@ -76,7 +76,7 @@ fn shares_short<I: Isa>(a: f64, x: f64) -> (f64, f64) {
 
 /// The lower function, good for a float32. Beyond the series' reach it is next to 1.
 #[inline(always)]
-pub(in crate::on::gamma) fn lower_short<I: Isa>(a: f64, x: f64) -> (f64, bool) {
+pub(in crate::scalar::gamma) fn lower_short<I: Isa>(a: f64, x: f64) -> (f64, bool) {
     let (lower, upper) = shares_short::<I>(a, x);
     let value = if is_near(a, x) { lower } else { 1.0 - upper };
     let within = is_near(a, x) | (is_far(a, x) & (x <= SHORT));
@@ -86,7 +86,7 @@ pub(in crate::on::gamma) fn lower_short<I: Isa>(a: f64, x: f64) -> (f64, bool) {
 /// The upper function, good for a float32: the rest where that is not so small that the lower one's 13 digits would
 /// show.
 #[inline(always)]
-pub(in crate::on::gamma) fn upper_short<I: Isa>(a: f64, x: f64) -> (f64, bool) {
+pub(in crate::scalar::gamma) fn upper_short<I: Isa>(a: f64, x: f64) -> (f64, bool) {
     let (lower, upper) = shares_short::<I>(a, x);
     let (rest, near) = (1.0 - lower, is_near(a, x));
     let holds = if near { (x > 0.0) & (rest >= 1e-5) } else { is_far(a, x) & (x <= SHORT) & (upper >= 1e-30) };
@@ -118,7 +118,7 @@ fn fraction(a: f64, x: f64) -> f64 {
 
 /// The lower function. Beyond the series' reach it is next to 1.
 #[inline(always)]
-pub(in crate::on::gamma) fn lower_quick<I: Isa>(a: f64, x: f64) -> (f64, bool) {
+pub(in crate::scalar::gamma) fn lower_quick<I: Isa>(a: f64, x: f64) -> (f64, bool) {
     let (lower, factor) = lower_and_factor::<I>(a, x);
     let rest = 1.0 - factor * fraction(a, x);
     let value = if is_near(a, x) { lower } else { rest };
@@ -128,7 +128,7 @@ pub(in crate::on::gamma) fn lower_quick<I: Isa>(a: f64, x: f64) -> (f64, bool) {
 
 /// The upper function. Where it is not the fraction it is at least ½.
 #[inline(always)]
-pub(in crate::on::gamma) fn upper_quick<I: Isa>(a: f64, x: f64) -> (f64, bool) {
+pub(in crate::scalar::gamma) fn upper_quick<I: Isa>(a: f64, x: f64) -> (f64, bool) {
     let (lower, factor) = lower_and_factor::<I>(a, x);
     let direct = factor * fraction(a, x);
     let is_near = is_near(a, x) & (x > 0.0) & (lower <= 0.5);

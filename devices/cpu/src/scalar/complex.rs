@@ -4,7 +4,7 @@
 use super::complex_functions::{log, pow, sqrt, tanh};
 use super::exp::exp_f64;
 use super::hypot::{hypot_f32, library_hypot};
-use super::{On, operator};
+use super::{Lane, operator};
 use crate::isa::Isa;
 use monomorph_ops::algebra::{
     Cartesian, Equal, Exponential, Hyperbolic, Logarithm, Magnitude, Num, Power, Root, Trigonometric, TrueDivision,
@@ -33,8 +33,8 @@ macro_rules! by_parts {
     ($wide:ident $narrow:ident: $($method:ident)+) => {$(
         #[inline(always)]
         fn $method(self) -> Self {
-            let z = On::<Complex<f64>, I>::new($wide(self.get()));
-            On::new($narrow(monomorph_ops::algebra::complex::$method(z).get()))
+            let z = Lane::<Complex<f64>, I>::new($wide(self.get()));
+            Lane::new($narrow(monomorph_ops::algebra::complex::$method(z).get()))
         }
     )+};
 }
@@ -42,9 +42,9 @@ macro_rules! by_parts {
 /// Implements the algebra for complex types: component, hypot, exponential, the way to float64 parts and back.
 macro_rules! complex {
     ($($part:ident, $hypot:ident, $exp:ident, $wide:ident, $narrow:ident);+ $(;)?) => {$(
-        impl<I: Isa> Value for On<Complex<$part>, I> {
-            type Mask = On<bool, I>;
-            type Re = On<$part, I>;
+        impl<I: Isa> Value for Lane<Complex<$part>, I> {
+            type Mask = Lane<bool, I>;
+            type Re = Lane<$part, I>;
 
             #[inline(always)]
             fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
@@ -52,27 +52,27 @@ macro_rules! complex {
                 let (yes, no) = (yes.get(), no.get());
                 let re = if mask.get() { yes.re } else { no.re };
                 let im = if mask.get() { yes.im } else { no.im };
-                On::new(Complex::new(re, im))
+                Lane::new(Complex::new(re, im))
             }
             #[inline(always)]
             fn truth(self) -> Self::Mask {
-                On::new((self.get().re != 0.0) | (self.get().im != 0.0))
+                Lane::new((self.get().re != 0.0) | (self.get().im != 0.0))
             }
             #[inline(always)]
             fn from_bool(x: bool) -> Self {
-                On::new(Complex::new(x as u8 as $part, 0.0))
+                Lane::new(Complex::new(x as u8 as $part, 0.0))
             }
             #[inline(always)]
             fn from_i64(x: i64) -> Self {
-                On::new(Complex::new(x as $part, 0.0))
+                Lane::new(Complex::new(x as $part, 0.0))
             }
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
-                On::new(Complex::new(x as $part, 0.0))
+                Lane::new(Complex::new(x as $part, 0.0))
             }
             #[inline(always)]
             fn from_complex(re: f64, im: f64) -> Self {
-                On::new(Complex::new(re as $part, im as $part))
+                Lane::new(Complex::new(re as $part, im as $part))
             }
         }
 
@@ -96,51 +96,51 @@ macro_rules! complex {
             Complex::new(re, im)
         });
 
-        impl<I: Isa> Num for On<Complex<$part>, I> {}
-        impl<I: Isa> TrueDivision for On<Complex<$part>, I> {}
+        impl<I: Isa> Num for Lane<Complex<$part>, I> {}
+        impl<I: Isa> TrueDivision for Lane<Complex<$part>, I> {}
 
-        impl<I: Isa> Equal for On<Complex<$part>, I> {
+        impl<I: Isa> Equal for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn eq(self, other: Self) -> Self::Mask {
                 let (a, b) = (self.get(), other.get());
-                On::new((a.re == b.re) & (a.im == b.im))
+                Lane::new((a.re == b.re) & (a.im == b.im))
             }
             #[inline(always)]
             fn ne(self, other: Self) -> Self::Mask {
                 let (a, b) = (self.get(), other.get());
-                On::new((a.re != b.re) | (a.im != b.im))
+                Lane::new((a.re != b.re) | (a.im != b.im))
             }
         }
 
-        impl<I: Isa> Magnitude for On<Complex<$part>, I> {
+        impl<I: Isa> Magnitude for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn abs(self) -> Self::Re {
-                On::new($hypot(self.get().re, self.get().im))
+                Lane::new($hypot(self.get().re, self.get().im))
             }
         }
 
-        impl<I: Isa> Cartesian for On<Complex<$part>, I> {
+        impl<I: Isa> Cartesian for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn from_parts(re: Self::Re, im: Self::Re) -> Self {
-                On::new(Complex::new(re.get(), im.get()))
+                Lane::new(Complex::new(re.get(), im.get()))
             }
             #[inline(always)]
             fn re(self) -> Self::Re {
-                On::new(self.get().re)
+                Lane::new(self.get().re)
             }
             #[inline(always)]
             fn im(self) -> Self::Re {
-                On::new(self.get().im)
+                Lane::new(self.get().im)
             }
         }
 
-        impl<I: Isa> Exponential for On<Complex<$part>, I> {
+        impl<I: Isa> Exponential for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn exp(self) -> Self {
                 let (re, im) = (self.get().re, self.get().im);
                 let finite = $exp::<I>(re, im);
                 // C99 Annex G.6.3.1: what a bare product of modulus and direction gets wrong.
-                On::new(if im == 0.0 {
+                Lane::new(if im == 0.0 {
                     // A real argument stays real, whatever the real part.
                     Complex::new(finite.re, im)
                 } else if !im.is_finite() & (re == $part::INFINITY) {
@@ -154,23 +154,23 @@ macro_rules! complex {
             by_parts! { $wide $narrow: exp2 expm1 }
         }
 
-        impl<I: Isa> Logarithm for On<Complex<$part>, I> {
+        impl<I: Isa> Logarithm for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn log(self) -> Self {
-                On::new($narrow(log($wide(self.get()))))
+                Lane::new($narrow(log($wide(self.get()))))
             }
             #[inline(always)]
             fn log_sum_exp(self, other: Self) -> Self {
-                let [a, b] = [self, other].map(|z| On::<Complex<f64>, I>::new($wide(z.get())));
-                On::new($narrow(monomorph_ops::algebra::complex::log_sum_exp(a, b).get()))
+                let [a, b] = [self, other].map(|z| Lane::<Complex<f64>, I>::new($wide(z.get())));
+                Lane::new($narrow(monomorph_ops::algebra::complex::log_sum_exp(a, b).get()))
             }
             by_parts! { $wide $narrow: log2 log10 log1p }
         }
 
-        impl<I: Isa> Trigonometric for On<Complex<$part>, I> {
+        impl<I: Isa> Trigonometric for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn is_near(self) -> Self::Mask {
-                On::new(true)
+                Lane::new(true)
             }
             #[inline(always)]
             fn sin_near(self) -> Self {
@@ -191,10 +191,10 @@ macro_rules! complex {
             by_parts! { $wide $narrow: sin cos tan asin acos atan }
         }
 
-        impl<I: Isa> Root for On<Complex<$part>, I> {
+        impl<I: Isa> Root for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn sqrt(self) -> Self {
-                On::new($narrow(sqrt($wide(self.get()))))
+                Lane::new($narrow(sqrt($wide(self.get()))))
             }
             #[inline(always)]
             fn rsqrt(self) -> Self {
@@ -202,11 +202,11 @@ macro_rules! complex {
             }
         }
 
-        impl<I: Isa> Hyperbolic for On<Complex<$part>, I> {
+        impl<I: Isa> Hyperbolic for Lane<Complex<$part>, I> {
             by_parts! { $wide $narrow: sinh cosh asinh acosh atanh }
             #[inline(always)]
             fn tanh(self) -> Self {
-                On::new($narrow(tanh($wide(self.get()))))
+                Lane::new($narrow(tanh($wide(self.get()))))
             }
             #[inline(always)]
             fn sigmoid(self) -> Self {
@@ -214,10 +214,10 @@ macro_rules! complex {
             }
         }
 
-        impl<I: Isa> Power for On<Complex<$part>, I> {
+        impl<I: Isa> Power for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn pow(self, exponent: Self) -> Self {
-                On::new($narrow(pow($wide(self.get()), $wide(exponent.get()))))
+                Lane::new($narrow(pow($wide(self.get()), $wide(exponent.get()))))
             }
             #[inline(always)]
             fn pow_number(self, exponent: Self) -> Self {

@@ -1,7 +1,7 @@
 //! What folds need besides arithmetic: wider values to accumulate in (float64 for float32, itself for whatever has
 //! nothing wider), and the values of counts.
 
-use super::On;
+use super::Lane;
 use crate::isa::Isa;
 use half::{bf16, f16};
 use monomorph_ops::algebra::{FromIndex, Value, Widen};
@@ -10,17 +10,17 @@ use num_complex::Complex;
 /// One row per element: its wide type, and the way there and back.
 macro_rules! widen {
     ($($element:ty => $wide:ty: |$x:ident| $up:expr, |$y:ident| $down:expr;)*) => {$(
-        impl<I: Isa> Widen for On<$element, I> {
-            type Wide = On<$wide, I>;
+        impl<I: Isa> Widen for Lane<$element, I> {
+            type Wide = Lane<$wide, I>;
             #[inline(always)]
             fn widen(self) -> Self::Wide {
                 let $x = self.get();
-                On::new($up)
+                Lane::new($up)
             }
             #[inline(always)]
             fn narrow(wide: Self::Wide) -> Self {
                 let $y = wide.get();
-                On::new($down)
+                Lane::new($down)
             }
         }
     )*};
@@ -44,9 +44,9 @@ widen! {
 /// One impl per element that counts are divided into.
 macro_rules! from_index {
     ($($element:ty),*) => {$(
-        impl<I: Isa> FromIndex<On<i64, I>> for On<$element, I> {
+        impl<I: Isa> FromIndex<Lane<i64, I>> for Lane<$element, I> {
             #[inline(always)]
-            fn from_index(x: On<i64, I>) -> Self {
+            fn from_index(x: Lane<i64, I>) -> Self {
                 Self::from_i64(x.get())
             }
         }

@@ -10,8 +10,8 @@
 
 use super::PLAIN_F64;
 use super::parts::{Parts, ending, horner_of, inverse_parts, quotient, sine_ratio_parts, sine_ratio_short, times};
-use crate::on::horner::horner;
-use crate::on::pair::sum_f64;
+use crate::scalar::horner::horner;
+use crate::scalar::pair::sum_f64;
 use std::f64::consts::PI;
 
 /// From here on the asymptotic formula.
@@ -82,7 +82,7 @@ fn above(a: f64, inverse: Parts, (head, tail): Parts) -> f64 {
 
 /// Of any number.
 #[inline(always)]
-pub(in crate::on::gamma) fn trigamma_quick_f64(x: f64) -> f64 {
+pub(in crate::scalar::gamma) fn trigamma_quick_f64(x: f64) -> f64 {
     const PI_PARTS: Parts = (PI, 1.224_646_799_147_353_2e-16);
     let a = x.abs();
     let inverse = inverse_parts(a);
@@ -128,7 +128,7 @@ fn above_short(a: f64, inverse: f64, value: f64) -> f32 {
 
 /// Of any number.
 #[inline(always)]
-pub(in crate::on::gamma) fn trigamma_quick_f32(x: f32) -> f32 {
+pub(in crate::scalar::gamma) fn trigamma_quick_f32(x: f32) -> f32 {
     let a = f64::from(x.abs());
     let inverse = 1.0 / a;
     let mirror = magnitude_short(a, inverse);

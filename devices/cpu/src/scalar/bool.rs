@@ -1,11 +1,11 @@
 //! bool: the mask of every comparison, and an element type of its own.
 
-use super::{On, operator};
+use super::{Lane, operator};
 use crate::isa::Isa;
 use monomorph_ops::algebra::{Bits, Equal, Magnitude, Mask, Num, Ordered, Power, Value};
 use std::ops::{BitAnd, BitOr, BitXor};
 
-impl<I: Isa> Value for On<bool, I> {
+impl<I: Isa> Value for Lane<bool, I> {
     type Mask = Self;
     type Re = Self;
 
@@ -19,23 +19,23 @@ impl<I: Isa> Value for On<bool, I> {
     }
     #[inline(always)]
     fn from_bool(x: bool) -> Self {
-        On::new(x)
+        Lane::new(x)
     }
     #[inline(always)]
     fn from_i64(x: i64) -> Self {
-        On::new(x != 0)
+        Lane::new(x != 0)
     }
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
-        On::new(x != 0.0)
+        Lane::new(x != 0.0)
     }
     #[inline(always)]
     fn from_complex(re: f64, im: f64) -> Self {
-        On::new((re != 0.0) | (im != 0.0))
+        Lane::new((re != 0.0) | (im != 0.0))
     }
 }
 
-impl<I: Isa> Mask for On<bool, I> {}
+impl<I: Isa> Mask for Lane<bool, I> {}
 
 operator!(bool: BitAnd::bitand = |a, b| a & b);
 operator!(bool: BitOr::bitor = |a, b| a | b);
@@ -46,13 +46,13 @@ operator!(bool: Sub::sub = |a, b| a.bitxor(b));
 operator!(bool: Mul::mul = |a, b| a.bitand(b));
 operator!(bool: Neg::neg = |a| a);
 
-impl<I: Isa> Bits for On<bool, I> {}
-impl<I: Isa> Num for On<bool, I> {}
+impl<I: Isa> Bits for Lane<bool, I> {}
+impl<I: Isa> Num for Lane<bool, I> {}
 
-impl<I: Isa> Power for On<bool, I> {
+impl<I: Isa> Power for Lane<bool, I> {
     #[inline(always)]
     fn pow(self, exponent: Self) -> Self {
-        On::new(self.get() | !exponent.get())
+        Lane::new(self.get() | !exponent.get())
     }
     #[inline(always)]
     fn pow_number(self, exponent: Self) -> Self {
@@ -60,32 +60,32 @@ impl<I: Isa> Power for On<bool, I> {
     }
 }
 
-impl<I: Isa> Magnitude for On<bool, I> {
+impl<I: Isa> Magnitude for Lane<bool, I> {
     #[inline(always)]
     fn abs(self) -> Self {
         self
     }
 }
 
-impl<I: Isa> Equal for On<bool, I> {
+impl<I: Isa> Equal for Lane<bool, I> {
     #[inline(always)]
     fn eq(self, other: Self) -> Self {
-        On::new(self.get() == other.get())
+        Lane::new(self.get() == other.get())
     }
     #[inline(always)]
     fn ne(self, other: Self) -> Self {
-        On::new(self.get() != other.get())
+        Lane::new(self.get() != other.get())
     }
 }
 
-impl<I: Isa> Ordered for On<bool, I> {
+impl<I: Isa> Ordered for Lane<bool, I> {
     #[inline(always)]
     fn lt(self, other: Self) -> Self {
-        On::new(!self.get() & other.get())
+        Lane::new(!self.get() & other.get())
     }
     #[inline(always)]
     fn le(self, other: Self) -> Self {
-        On::new(!self.get() | other.get())
+        Lane::new(!self.get() | other.get())
     }
     #[inline(always)]
     fn minimum(self, other: Self) -> Self {

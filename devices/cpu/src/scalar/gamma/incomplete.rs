@@ -14,10 +14,10 @@ use super::double::{Double, Number, sum};
 use super::lgamma::positive;
 use super::{quick, temme};
 use crate::isa::Isa;
-use crate::on::exp::exp_f64;
-use crate::on::expm1::expm1_f64;
-use crate::on::horner::fma_f64;
-use crate::on::log::log_f64;
+use crate::scalar::exp::exp_f64;
+use crate::scalar::expm1::expm1_f64;
+use crate::scalar::horner::fma_f64;
+use crate::scalar::log::log_f64;
 
 /// From here on the factor vanishes wherever Temme's expansion does not hold.
 const LARGE: f64 = 1e6;

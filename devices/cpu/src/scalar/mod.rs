@@ -1,4 +1,4 @@
-//! The CPU's instantiation of the value algebra: [`On<C, I>`], an element of type `C` computed at the level `I`.
+//! The CPU's instantiation of the value algebra: [`Lane<C, I>`], an element of type `C` computed at the level `I`.
 //!
 //! Every method is `#[inline(always)]` straight-line code, so that a plain loop over a formula vectorises inside the
 //! frame of its level (`isa.rs`). Owns arithmetic on single elements; refuses loops over them, loads and stores. What
@@ -82,13 +82,13 @@ compute! {
 /// The level is part of the type because `exp` must know whether a fused multiply-add exists; it is no proof that the
 /// host has the level, and needs none: values are computed safely at any level, only perhaps slowly.
 #[repr(transparent)]
-pub struct On<C: Compute, I>(C::Repr, PhantomData<(C, I)>);
+pub struct Lane<C: Compute, I>(C::Repr, PhantomData<(C, I)>);
 
-impl<C: Compute, I: Isa> On<C, I> {
+impl<C: Compute, I: Isa> Lane<C, I> {
     /// The value of a register.
     #[inline(always)]
     pub fn new(x: C::Repr) -> Self {
-        On(x, PhantomData)
+        Lane(x, PhantomData)
     }
 
     /// What the register holds.
@@ -98,16 +98,16 @@ impl<C: Compute, I: Isa> On<C, I> {
     }
 }
 
-impl<C: Compute, I> Clone for On<C, I> {
+impl<C: Compute, I> Clone for Lane<C, I> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<C: Compute, I> Copy for On<C, I> {}
+impl<C: Compute, I> Copy for Lane<C, I> {}
 
-impl<C: Compute, I> fmt::Debug for On<C, I> {
+impl<C: Compute, I> fmt::Debug for Lane<C, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -116,22 +116,22 @@ impl<C: Compute, I> fmt::Debug for On<C, I> {
 /// Implements an operator trait of `std::ops` for a class of elements: `binary!(i32: Add::add = |a, b| …)`.
 macro_rules! operator {
     ($element:ty: $trait:ident::$method:ident = |$a:ident, $b:ident| $body:expr) => {
-        impl<I: Isa> std::ops::$trait for On<$element, I> {
+        impl<I: Isa> std::ops::$trait for Lane<$element, I> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
                 let ($a, $b) = (self.get(), other.get());
-                On::new($body)
+                Lane::new($body)
             }
         }
     };
     ($element:ty: $trait:ident::$method:ident = |$a:ident| $body:expr) => {
-        impl<I: Isa> std::ops::$trait for On<$element, I> {
+        impl<I: Isa> std::ops::$trait for Lane<$element, I> {
             type Output = Self;
             #[inline(always)]
             fn $method(self) -> Self {
                 let $a = self.get();
-                On::new($body)
+                Lane::new($body)
             }
         }
     };

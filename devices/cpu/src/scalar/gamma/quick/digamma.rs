@@ -14,8 +14,8 @@ use super::parts::{
     Parts, cosine_parts, ending, horner_of, inverse_parts, log_parts, log_short, quotient, sine_ratio_parts,
     sine_ratio_short, times,
 };
-use crate::on::horner::horner;
-use crate::on::pair::{fast_sum_f64, sum_f64};
+use crate::scalar::horner::horner;
+use crate::scalar::pair::{fast_sum_f64, sum_f64};
 use std::f64::consts::PI;
 
 /// From here on the asymptotic formula.
@@ -89,14 +89,14 @@ fn above(a: f64, inverse: Parts, (head, tail): Parts) -> f64 {
 
 /// Of a positive number.
 #[inline(always)]
-pub(in crate::on::gamma) fn digamma_above_f64(x: f64) -> f64 {
+pub(in crate::scalar::gamma) fn digamma_above_f64(x: f64) -> f64 {
     let inverse = inverse_parts(x);
     above(x, inverse, magnitude(x, inverse))
 }
 
 /// Of any number.
 #[inline(always)]
-pub(in crate::on::gamma) fn digamma_quick_f64(x: f64) -> f64 {
+pub(in crate::scalar::gamma) fn digamma_quick_f64(x: f64) -> f64 {
     /// Where less of a result is left, its parts are not good enough.
     const LEFT: f64 = 0.05;
     const PI_PARTS: Parts = (PI, 1.224_646_799_147_353_2e-16);
@@ -147,7 +147,7 @@ fn above_short(a: f64, inverse: f64, value: f64) -> f32 {
 
 /// Of a positive number.
 #[inline(always)]
-pub(in crate::on::gamma) fn digamma_above_f32(x: f32) -> f32 {
+pub(in crate::scalar::gamma) fn digamma_above_f32(x: f32) -> f32 {
     let x = f64::from(x);
     let inverse = 1.0 / x;
     above_short(x, inverse, magnitude_short(x, inverse))
@@ -155,7 +155,7 @@ pub(in crate::on::gamma) fn digamma_above_f32(x: f32) -> f32 {
 
 /// Of any number.
 #[inline(always)]
-pub(in crate::on::gamma) fn digamma_quick_f32(x: f32) -> f32 {
+pub(in crate::scalar::gamma) fn digamma_quick_f32(x: f32) -> f32 {
     /// Where less of a result is left, its parts are not good enough.
     const LEFT: f64 = 0.003;
     let a = f64::from(x.abs());

@@ -11,8 +11,8 @@
 
 use super::double::{Double, Number};
 use crate::isa::Portable;
-use crate::on::log::log_f64;
-use crate::on::sine::sin_f64;
+use crate::scalar::log::log_f64;
+use crate::scalar::sine::sin_f64;
 use std::f64::consts::PI;
 
 /// From here on Stirling's formula is used.

@@ -14,8 +14,8 @@ use super::parts::{
     Parts, ending, horner_of, inverse_parts, log_parts, log_short, quotient, sine_ratio_parts, sine_ratio_short, step,
     times,
 };
-use crate::on::horner::horner;
-use crate::on::pair::{fast_sum_f64, sum_f64};
+use crate::scalar::horner::horner;
+use crate::scalar::pair::{fast_sum_f64, sum_f64};
 use std::f64::consts::TAU;
 
 /// From here on Stirling's formula.
@@ -117,14 +117,14 @@ fn above(a: f64, log: Parts, (head, tail): Parts) -> f64 {
 
 /// Of a positive number.
 #[inline(always)]
-pub(in crate::on::gamma) fn lgamma_above_f64(x: f64) -> f64 {
+pub(in crate::scalar::gamma) fn lgamma_above_f64(x: f64) -> f64 {
     let log = log_parts(x, 0.0);
     above(x, log, magnitude(x, log))
 }
 
 /// Of any number.
 #[inline(always)]
-pub(in crate::on::gamma) fn lgamma_quick_f64(x: f64) -> f64 {
+pub(in crate::scalar::gamma) fn lgamma_quick_f64(x: f64) -> f64 {
     /// Where less of a result is left, its parts are not good enough.
     const LEFT: f64 = 0.025;
     let a = x.abs();
@@ -187,7 +187,7 @@ fn above_short(a: f64, log: f64, value: f64) -> f32 {
 
 /// Of a positive number.
 #[inline(always)]
-pub(in crate::on::gamma) fn lgamma_above_f32(x: f32) -> f32 {
+pub(in crate::scalar::gamma) fn lgamma_above_f32(x: f32) -> f32 {
     let x = f64::from(x);
     let log = log_short(x);
     above_short(x, log, magnitude_short(x, log))
@@ -195,7 +195,7 @@ pub(in crate::on::gamma) fn lgamma_above_f32(x: f32) -> f32 {
 
 /// Of any number.
 #[inline(always)]
-pub(in crate::on::gamma) fn lgamma_quick_f32(x: f32) -> f32 {
+pub(in crate::scalar::gamma) fn lgamma_quick_f32(x: f32) -> f32 {
     /// Where less of a result is left, its parts are not good enough.
     const LEFT: f64 = 0.003;
     let a = f64::from(x.abs());
@@ -211,7 +211,7 @@ pub(in crate::on::gamma) fn lgamma_quick_f32(x: f32) -> f32 {
 
 /// log(x^a / Γ(1 + a)) of an `a` below 1.5.
 #[inline(always)]
-pub(in crate::on::gamma) fn small_exponent(a: f64, x: f64) -> Parts {
+pub(in crate::scalar::gamma) fn small_exponent(a: f64, x: f64) -> Parts {
     let second = a >= 0.5;
     let (head, tail) = times(log_parts(x, 0.0), (a, 0.0));
     let (less, low) = near(if second { a - 1.0 } else { a }, second);
@@ -222,7 +222,7 @@ pub(in crate::on::gamma) fn small_exponent(a: f64, x: f64) -> Parts {
 /// log(x^a e^(−x) / Γ(a)). From [`FAR`] on it is a (log (x / a) − (x − a) / a) + log √(a / 2π) less what Stirling's
 /// formula lacks, whose parts do not cancel.
 #[inline(always)]
-pub(in crate::on::gamma) fn exponent(a: f64, x: f64) -> Parts {
+pub(in crate::scalar::gamma) fn exponent(a: f64, x: f64) -> Parts {
     const HALF_LOG_TWO_PI: Parts = (0.918_938_533_204_672_8, -3.878_294_158_067_241_4e-17);
     let log = log_parts(a, 0.0);
     if a < FAR {
@@ -249,14 +249,14 @@ pub(in crate::on::gamma) fn exponent(a: f64, x: f64) -> Parts {
 
 /// As [`small_exponent`], for a float32.
 #[inline(always)]
-pub(in crate::on::gamma) fn small_exponent_short(a: f64, x: f64) -> f64 {
+pub(in crate::scalar::gamma) fn small_exponent_short(a: f64, x: f64) -> f64 {
     let second = a >= 0.5;
     a.mul_add(log_short(x), -near_short(if second { a - 1.0 } else { a }, second))
 }
 
 /// As [`exponent`], for a float32.
 #[inline(always)]
-pub(in crate::on::gamma) fn exponent_short(a: f64, x: f64) -> f64 {
+pub(in crate::scalar::gamma) fn exponent_short(a: f64, x: f64) -> f64 {
     if a < FAR {
         let (off, second) = off_zero(a);
         let more = if a < LOW { log_short(a) } else { 0.0 };

@@ -11,8 +11,8 @@
 use super::double::{Double, Number, sum};
 use super::lgamma::{HUGE, off_integer, sine_ratio};
 use crate::isa::Portable;
-use crate::on::log::log_f64;
-use crate::on::sine::{sin_f32, sin_f64, tan_f64};
+use crate::scalar::log::log_f64;
+use crate::scalar::sine::{sin_f32, sin_f64, tan_f64};
 use std::f64::consts::PI;
 
 /// From here on the asymptotic series are used.

@@ -7,7 +7,7 @@ use super::pow::{pow_f32, pow_f64};
 use super::quotient::{through_bf16, through_f16, unrounded};
 use super::reduction::NEAR_F64;
 use super::sine::NEAR_F32;
-use super::{On, operator};
+use super::{Lane, operator};
 use crate::isa::Isa;
 use half::{bf16, f16};
 use monomorph_ops::algebra::{
@@ -38,7 +38,7 @@ rsqrt! { rsqrt_f64: f64, product_f64, rest_f64 }
 /// Implements the methods of functions of one value, each by a function that is generic over the level.
 macro_rules! functions {
     ($element:ident $repr:ident: $($trait:ident)+) => {$(
-        impl<I: Isa> $trait for On<$element, I> {
+        impl<I: Isa> $trait for Lane<$element, I> {
             functions! { @$trait $repr }
         }
     )+};
@@ -55,7 +55,7 @@ macro_rules! functions {
     (@methods $repr:ident $($method:ident)+) => {$(
         #[inline(always)]
         fn $method(self) -> Self {
-            On::new(super::functions::$repr::$method::<I>(self.get()))
+            Lane::new(super::functions::$repr::$method::<I>(self.get()))
         }
     )+};
 }
@@ -65,8 +65,8 @@ macro_rules! float {
     ($(
         $element:ident: $repr:ident, $round:ident, $rsqrt:ident, $pow:ident, near $near:expr, atan2 $atan2:ident
     );+ $(;)?) => {$(
-        impl<I: Isa> Value for On<$element, I> {
-            type Mask = On<bool, I>;
+        impl<I: Isa> Value for Lane<$element, I> {
+            type Mask = Lane<bool, I>;
             type Re = Self;
 
             #[inline(always)]
@@ -75,19 +75,19 @@ macro_rules! float {
             }
             #[inline(always)]
             fn truth(self) -> Self::Mask {
-                On::new(self.get() != 0.0)
+                Lane::new(self.get() != 0.0)
             }
             #[inline(always)]
             fn from_bool(x: bool) -> Self {
-                On::new(x as u8 as $repr)
+                Lane::new(x as u8 as $repr)
             }
             #[inline(always)]
             fn from_i64(x: i64) -> Self {
-                On::new(x as $repr)
+                Lane::new(x as $repr)
             }
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
-                On::new(x as $repr)
+                Lane::new(x as $repr)
             }
             #[inline(always)]
             fn from_complex(re: f64, _: f64) -> Self {
@@ -95,7 +95,7 @@ macro_rules! float {
             }
             #[inline(always)]
             fn stored(self) -> Self {
-                On::new($round(self.get()))
+                Lane::new($round(self.get()))
             }
         }
 
@@ -105,94 +105,94 @@ macro_rules! float {
         operator!($element: Div::div = |a, b| a / b);
         operator!($element: Neg::neg = |a| -a);
 
-        impl<I: Isa> Num for On<$element, I> {
+        impl<I: Isa> Num for Lane<$element, I> {
             #[inline(always)]
             fn add_scaled(self, factor: Self, x: Self) -> Self {
                 let (a, f, x) = (self.get(), factor.get(), x.get());
                 // Without the instruction it is a library call, which a factor of 1 does not need: the loop is split in
                 // two, of which that one vectorises.
-                On::new(if !I::FMA && f == 1.0 { a + x } else { f.mul_add(x, a) })
+                Lane::new(if !I::FMA && f == 1.0 { a + x } else { f.mul_add(x, a) })
             }
         }
-        impl<I: Isa> TrueDivision for On<$element, I> {}
+        impl<I: Isa> TrueDivision for Lane<$element, I> {}
 
-        impl<I: Isa> Magnitude for On<$element, I> {
+        impl<I: Isa> Magnitude for Lane<$element, I> {
             #[inline(always)]
             fn abs(self) -> Self {
-                On::new(self.get().abs())
+                Lane::new(self.get().abs())
             }
         }
 
-        impl<I: Isa> Equal for On<$element, I> {
+        impl<I: Isa> Equal for Lane<$element, I> {
             #[inline(always)]
             fn eq(self, other: Self) -> Self::Mask {
-                On::new(self.get() == other.get())
+                Lane::new(self.get() == other.get())
             }
             #[inline(always)]
             fn ne(self, other: Self) -> Self::Mask {
-                On::new(self.get() != other.get())
+                Lane::new(self.get() != other.get())
             }
         }
 
-        impl<I: Isa> Ordered for On<$element, I> {
+        impl<I: Isa> Ordered for Lane<$element, I> {
             #[inline(always)]
             fn lt(self, other: Self) -> Self::Mask {
-                On::new(self.get() < other.get())
+                Lane::new(self.get() < other.get())
             }
             #[inline(always)]
             fn le(self, other: Self) -> Self::Mask {
-                On::new(self.get() <= other.get())
+                Lane::new(self.get() <= other.get())
             }
             // The first choice is one instruction, which gives `b` where either is NaN.
             #[inline(always)]
             fn minimum(self, other: Self) -> Self {
                 let (a, b) = (self.get(), other.get());
                 let smaller = if a < b { a } else { b };
-                On::new(if a.is_nan() { a } else { smaller })
+                Lane::new(if a.is_nan() { a } else { smaller })
             }
             #[inline(always)]
             fn maximum(self, other: Self) -> Self {
                 let (a, b) = (self.get(), other.get());
                 let larger = if a > b { a } else { b };
-                On::new(if a.is_nan() { a } else { larger })
+                Lane::new(if a.is_nan() { a } else { larger })
             }
         }
 
-        impl<I: Isa> Real for On<$element, I> {
+        impl<I: Isa> Real for Lane<$element, I> {
             #[inline(always)]
             fn is_nan(self) -> Self::Mask {
-                On::new(self.get().is_nan())
+                Lane::new(self.get().is_nan())
             }
             #[inline(always)]
             fn is_finite(self) -> Self::Mask {
-                On::new(self.get().is_finite())
+                Lane::new(self.get().is_finite())
             }
             #[inline(always)]
             fn copysign(self, sign: Self) -> Self {
-                On::new(self.get().copysign(sign.get()))
+                Lane::new(self.get().copysign(sign.get()))
             }
             #[inline(always)]
             fn mul_add(self, factor: Self, addend: Self) -> Self {
                 let (a, b, c) = (self.get(), factor.get(), addend.get());
-                On::new(if I::FMA { a.mul_add(b, c) } else { a * b + c })
+                Lane::new(if I::FMA { a.mul_add(b, c) } else { a * b + c })
             }
         }
 
-        impl<I: Isa> Root for On<$element, I> {
+        impl<I: Isa> Root for Lane<$element, I> {
             #[inline(always)]
             fn sqrt(self) -> Self {
-                On::new(self.get().sqrt())
+                Lane::new(self.get().sqrt())
             }
             #[inline(always)]
             fn rsqrt(self) -> Self {
-                On::new($rsqrt::<I>(self.get()))
+                Lane::new($rsqrt::<I>(self.get()))
             }
         }
 
-        impl<I: Isa> Power for On<$element, I> {
+        impl<I: Isa> Power for Lane<$element, I> {
             #[inline(always)]
             fn pow(self, exponent: Self) -> Self {
-                On::new($pow::<I>(self.get(), exponent.get()))
+                Lane::new($pow::<I>(self.get(), exponent.get()))
             }
             #[inline(always)]
             fn pow_number(self, exponent: Self) -> Self {
@@ -206,14 +206,14 @@ macro_rules! float {
                 let y = choose(2.0, x * x, y);
                 let y = choose(3.0, x * x * x, y);
                 let y = choose(-1.0, 1.0 / x, y);
-                On::new(choose(-2.0, 1.0 / (x * x), y))
+                Lane::new(choose(-2.0, 1.0 / (x * x), y))
             }
         }
 
-        impl<I: Isa> Trigonometric for On<$element, I> {
+        impl<I: Isa> Trigonometric for Lane<$element, I> {
             #[inline(always)]
             fn is_near(self) -> Self::Mask {
-                On::new(self.get().abs() <= $near)
+                Lane::new(self.get().abs() <= $near)
             }
             #[inline(always)]
             fn angle(self) -> Self {
@@ -221,10 +221,10 @@ macro_rules! float {
             }
             functions! { @methods $repr sin cos tan sin_near cos_near tan_near asin acos atan }
         }
-        impl<I: Isa> Coordinate for On<$element, I> {
+        impl<I: Isa> Coordinate for Lane<$element, I> {
             #[inline(always)]
             fn atan2(self, x: Self) -> Self {
-                On::new($atan2::<I>(self.get(), x.get()))
+                Lane::new($atan2::<I>(self.get(), x.get()))
             }
         }
         functions! { $element $repr: Exponential Logarithm Hyperbolic Gaussian }

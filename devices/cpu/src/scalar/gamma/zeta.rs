@@ -7,7 +7,7 @@
 //! sum is ζ(s, f) + (−1)^s (ζ(s, 1 − f) − ζ(s, 1 − q)).
 
 use crate::isa::Isa;
-use crate::on::pow::pow_f64;
+use crate::scalar::pow::pow_f64;
 
 /// So many terms are summed one by one, at least.
 const TERMS: u32 = 9;

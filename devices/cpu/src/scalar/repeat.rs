@@ -1,6 +1,6 @@
 //! Loops of one element.
 
-use super::On;
+use super::Lane;
 use crate::isa::Isa;
 use half::{bf16, f16};
 use monomorph_ops::algebra::{Bundle, FromIndex, Repeat};
@@ -8,7 +8,7 @@ use monomorph_ops::algebra::{Bundle, FromIndex, Repeat};
 /// One impl per float.
 macro_rules! repeat {
     ($($element:ty),*) => {$(
-        impl<I: Isa> Repeat for On<$element, I> {
+        impl<I: Isa> Repeat for Lane<$element, I> {
             #[inline(always)]
             fn repeat<S: Bundle<Self>>(
                 count: Self,
@@ -22,7 +22,7 @@ macro_rules! repeat {
                     if !goes_on(state).get() {
                         break;
                     }
-                    state = step(Self::from_index(On::new(k)), state);
+                    state = step(Self::from_index(Lane::new(k)), state);
                 }
                 state
             }

@@ -13,7 +13,7 @@ mod temme;
 mod tests;
 mod zeta;
 
-use super::On;
+use super::Lane;
 use crate::isa::{Avx2, Isa, Kernel, Level, Portable};
 use half::{bf16, f16};
 use incomplete::Precision;
@@ -85,7 +85,7 @@ macro_rules! gamma {
         plain $plain:expr, $lgamma_above:ident $digamma_above:ident,
         partial $lgamma_quick:ident $digamma_quick:ident $trigamma_quick:ident $lower:ident $upper:ident;
     )+) => {$(
-        impl<I: Isa> Gamma for On<$element, I> {
+        impl<I: Isa> Gamma for Lane<$element, I> {
             gamma! { @called $lgamma $digamma $trigamma; lgamma digamma trigamma }
             #[inline(always)]
             fn zeta_number(self, exponent: Self) -> Self {
@@ -93,67 +93,67 @@ macro_rules! gamma {
             }
             #[inline(always)]
             fn is_plain(self) -> Self::Mask {
-                On::new(I::FMA & $plain.contains(&self.get()))
+                Lane::new(I::FMA & $plain.contains(&self.get()))
             }
             #[inline(always)]
             fn lgamma_plain(self) -> Self {
-                On::new(quick::$lgamma_above(self.get()))
+                Lane::new(quick::$lgamma_above(self.get()))
             }
             #[inline(always)]
             fn digamma_plain(self) -> Self {
-                On::new(quick::$digamma_above(self.get()))
+                Lane::new(quick::$digamma_above(self.get()))
             }
             gamma! { @partial $lgamma_quick $digamma_quick $trigamma_quick;
                 lgamma_partial digamma_partial trigamma_partial }
         }
 
-        impl<I: Isa> Zeta for On<$element, I> {
+        impl<I: Isa> Zeta for Lane<$element, I> {
             #[inline(always)]
             fn zeta(self, q: Self) -> Self {
-                On::new(zeta_f64::<I>(self.get().into(), q.get().into()) as $repr)
+                Lane::new(zeta_f64::<I>(self.get().into(), q.get().into()) as $repr)
             }
         }
 
-        impl<I: Isa> IncompleteGamma for On<$element, I> {
+        impl<I: Isa> IncompleteGamma for Lane<$element, I> {
             #[inline(always)]
             fn igamma(self, x: Self) -> Self {
-                On::new(share_f64::<I>(self.get().into(), x.get().into(), false, &Precision::$precision) as $repr)
+                Lane::new(share_f64::<I>(self.get().into(), x.get().into(), false, &Precision::$precision) as $repr)
             }
             #[inline(always)]
             fn igammac(self, x: Self) -> Self {
-                On::new(share_f64::<I>(self.get().into(), x.get().into(), true, &Precision::$precision) as $repr)
+                Lane::new(share_f64::<I>(self.get().into(), x.get().into(), true, &Precision::$precision) as $repr)
             }
             gamma! { @share $repr; $lower igamma_partial, $upper igammac_partial }
             #[inline(always)]
             fn is_within(self, x: Self) -> Self::Mask {
-                On::new(I::FMA & quick::is_within(self.get().into(), x.get().into()))
+                Lane::new(I::FMA & quick::is_within(self.get().into(), x.get().into()))
             }
         }
     )+};
     (@called $($function:ident)+; $($method:ident)+) => {$(
         #[inline(always)]
         fn $method(self) -> Self {
-            On::new($function::<I>(self.get()))
+            Lane::new($function::<I>(self.get()))
         }
     )+};
     (@share $repr:ident; $($function:ident $method:ident),+) => {$(
         #[inline(always)]
         fn $method(self, x: Self) -> (Self, Self::Mask) {
             if !I::FMA {
-                return (self, On::new(false));
+                return (self, Lane::new(false));
             }
             let (value, holds) = quick::$function::<I>(self.get().into(), x.get().into());
-            (On::new(value as $repr), On::new(holds))
+            (Lane::new(value as $repr), Lane::new(holds))
         }
     )+};
     (@partial $($function:ident)+; $($method:ident)+) => {$(
         #[inline(always)]
         fn $method(self) -> (Self, Self::Mask) {
             if !I::FMA {
-                return (self, On::new(false));
+                return (self, Lane::new(false));
             }
             let value = quick::$function(self.get());
-            (On::new(value), On::new(!value.is_nan()))
+            (Lane::new(value), Lane::new(!value.is_nan()))
         }
     )+};
 }

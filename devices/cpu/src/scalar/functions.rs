@@ -5,11 +5,11 @@ macro_rules! functions {
     ($($file:ident: $($name:ident $f32:ident $f64:ident),+;)+) => {
         /// Functions of float32.
         pub(super) mod f32 {
-            $($(pub(in crate::on) use crate::on::$file::$f32 as $name;)+)+
+            $($(pub(in crate::scalar) use crate::scalar::$file::$f32 as $name;)+)+
         }
         /// Functions of float64.
         pub(super) mod f64 {
-            $($(pub(in crate::on) use crate::on::$file::$f64 as $name;)+)+
+            $($(pub(in crate::scalar) use crate::scalar::$file::$f64 as $name;)+)+
         }
     };
 }

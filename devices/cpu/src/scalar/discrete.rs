@@ -1,6 +1,6 @@
 //! Rounding, signs, divisors and the floating format: what is exact, class by class.
 
-use super::On;
+use super::Lane;
 use super::hypot::{hypot_f32, hypot_f64, library_hypot};
 use super::next_after::{
     exponent_f32, exponent_f64, mantissa_f32, mantissa_f64, next_bf16, next_f16, next_f32, next_f64,
@@ -17,7 +17,7 @@ macro_rules! ordered_sgn {
     };
 }
 
-impl<I: Isa> Signum for On<bool, I> {
+impl<I: Isa> Signum for Lane<bool, I> {
     #[inline(always)]
     fn sgn(self) -> Self {
         self
@@ -28,17 +28,17 @@ impl<I: Isa> Signum for On<bool, I> {
     }
 }
 
-impl<I: Isa> Signed for On<bool, I> {
+impl<I: Isa> Signed for Lane<bool, I> {
     #[inline(always)]
     fn is_negative(self) -> Self {
-        On::new(false)
+        Lane::new(false)
     }
 }
 
-impl<I: Isa> Classify for On<bool, I> {
+impl<I: Isa> Classify for Lane<bool, I> {
     #[inline(always)]
     fn is_infinite(self) -> Self {
-        On::new(false)
+        Lane::new(false)
     }
     #[inline(always)]
     fn finite_or(self, _: Self, _: Self, _: Self) -> Self {
@@ -48,7 +48,7 @@ impl<I: Isa> Classify for On<bool, I> {
 
 macro_rules! integers {
     ($($int:ident)*) => {$(
-        impl<I: Isa> Rounding for On<$int, I> {
+        impl<I: Isa> Rounding for Lane<$int, I> {
             #[inline(always)]
             fn floor(self) -> Self {
                 self
@@ -67,11 +67,11 @@ macro_rules! integers {
             }
         }
 
-        impl<I: Isa> Signum for On<$int, I> {
+        impl<I: Isa> Signum for Lane<$int, I> {
             #[inline(always)]
             #[allow(unused_comparisons, reason = "uint8 is one of them")]
             fn sgn(self) -> Self {
-                On::new(ordered_sgn!(self.get(), 0, $int))
+                Lane::new(ordered_sgn!(self.get(), 0, $int))
             }
             #[inline(always)]
             fn conj(self) -> Self {
@@ -79,18 +79,18 @@ macro_rules! integers {
             }
         }
 
-        impl<I: Isa> Signed for On<$int, I> {
+        impl<I: Isa> Signed for Lane<$int, I> {
             #[inline(always)]
             #[allow(unused_comparisons, reason = "uint8 is one of them")]
             fn is_negative(self) -> Self::Mask {
-                On::new(self.get() < 0)
+                Lane::new(self.get() < 0)
             }
         }
 
-        impl<I: Isa> Classify for On<$int, I> {
+        impl<I: Isa> Classify for Lane<$int, I> {
             #[inline(always)]
             fn is_infinite(self) -> Self::Mask {
-                On::new(false)
+                Lane::new(false)
             }
             #[inline(always)]
             fn finite_or(self, _: Self, _: Self, _: Self) -> Self {
@@ -98,7 +98,7 @@ macro_rules! integers {
             }
         }
 
-        impl<I: Isa> Divisor for On<$int, I> {
+        impl<I: Isa> Divisor for Lane<$int, I> {
             #[inline(always)]
             fn gcd(self, other: Self) -> Self {
                 use monomorph_ops::algebra::Magnitude;
@@ -106,7 +106,7 @@ macro_rules! integers {
                 while a != 0 {
                     (a, b) = (b.wrapping_rem(a), a);
                 }
-                On::new(b)
+                Lane::new(b)
             }
         }
     )*};
@@ -130,29 +130,29 @@ macro_rules! float_or {
 
 macro_rules! floats {
     ($($element:ident: $repr:ident, $next:ident, $mantissa:ident, $exponent:ident, $hypot:path;)*) => {$(
-        impl<I: Isa> Rounding for On<$element, I> {
+        impl<I: Isa> Rounding for Lane<$element, I> {
             #[inline(always)]
             fn floor(self) -> Self {
-                On::new(self.get().floor())
+                Lane::new(self.get().floor())
             }
             #[inline(always)]
             fn ceil(self) -> Self {
-                On::new(self.get().ceil())
+                Lane::new(self.get().ceil())
             }
             #[inline(always)]
             fn trunc(self) -> Self {
-                On::new(self.get().trunc())
+                Lane::new(self.get().trunc())
             }
             #[inline(always)]
             fn round(self) -> Self {
-                On::new(self.get().round_ties_even())
+                Lane::new(self.get().round_ties_even())
             }
         }
 
-        impl<I: Isa> Signum for On<$element, I> {
+        impl<I: Isa> Signum for Lane<$element, I> {
             #[inline(always)]
             fn sgn(self) -> Self {
-                On::new(ordered_sgn!(self.get(), 0.0, $repr))
+                Lane::new(ordered_sgn!(self.get(), 0.0, $repr))
             }
             #[inline(always)]
             fn conj(self) -> Self {
@@ -160,40 +160,40 @@ macro_rules! floats {
             }
         }
 
-        impl<I: Isa> Signed for On<$element, I> {
+        impl<I: Isa> Signed for Lane<$element, I> {
             #[inline(always)]
             fn is_negative(self) -> Self::Mask {
-                On::new(self.get().is_sign_negative())
+                Lane::new(self.get().is_sign_negative())
             }
         }
 
-        impl<I: Isa> Classify for On<$element, I> {
+        impl<I: Isa> Classify for Lane<$element, I> {
             #[inline(always)]
             fn is_infinite(self) -> Self::Mask {
-                On::new(self.get().is_infinite())
+                Lane::new(self.get().is_infinite())
             }
             #[inline(always)]
             fn finite_or(self, nan: Self, positive: Self, negative: Self) -> Self {
-                On::new(float_or!(self.get(), nan.get(), positive.get(), negative.get(), $repr))
+                Lane::new(float_or!(self.get(), nan.get(), positive.get(), negative.get(), $repr))
             }
         }
 
-        impl<I: Isa> Format for On<$element, I> {
+        impl<I: Isa> Format for Lane<$element, I> {
             #[inline(always)]
             fn next_after(self, toward: Self) -> Self {
-                On::new($next(self.get(), toward.get()))
+                Lane::new($next(self.get(), toward.get()))
             }
             #[inline(always)]
             fn mantissa(self) -> Self {
-                On::new($mantissa(self.get()))
+                Lane::new($mantissa(self.get()))
             }
             #[inline(always)]
             fn exponent(self) -> Self {
-                On::new($exponent(self.get()))
+                Lane::new($exponent(self.get()))
             }
             #[inline(always)]
             fn hypot(self, other: Self) -> Self {
-                On::new($hypot(self.get(), other.get()))
+                Lane::new($hypot(self.get(), other.get()))
             }
         }
     )*};
@@ -207,30 +207,30 @@ floats! {
 
 macro_rules! complex {
     ($($part:ident, $hypot:path;)*) => {$(
-        impl<I: Isa> Signum for On<Complex<$part>, I> {
+        impl<I: Isa> Signum for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn sgn(self) -> Self {
                 let z = self.get();
                 let length = $hypot(z.re, z.im);
                 let part = |x: $part| if (z.re == 0.0) & (z.im == 0.0) { 0.0 } else { x / length };
-                On::new(Complex::new(part(z.re), part(z.im)))
+                Lane::new(Complex::new(part(z.re), part(z.im)))
             }
             #[inline(always)]
             fn conj(self) -> Self {
-                On::new(Complex::new(self.get().re, -self.get().im))
+                Lane::new(Complex::new(self.get().re, -self.get().im))
             }
         }
 
-        impl<I: Isa> Classify for On<Complex<$part>, I> {
+        impl<I: Isa> Classify for Lane<Complex<$part>, I> {
             #[inline(always)]
             fn is_infinite(self) -> Self::Mask {
-                On::new(self.get().re.is_infinite() | self.get().im.is_infinite())
+                Lane::new(self.get().re.is_infinite() | self.get().im.is_infinite())
             }
             #[inline(always)]
             fn finite_or(self, nan: Self, positive: Self, negative: Self) -> Self {
                 let others = (nan.get().re, positive.get().re, negative.get().re);
                 let part = |x: $part| float_or!(x, others.0, others.1, others.2, $part);
-                On::new(Complex::new(part(self.get().re), part(self.get().im)))
+                Lane::new(Complex::new(part(self.get().re), part(self.get().im)))
             }
         }
     )*};

@@ -1,6 +1,6 @@
 //! The integers: arithmetic wraps, and no divisor panics.
 
-use super::{On, operator};
+use super::{Lane, operator};
 use crate::isa::Isa;
 use monomorph_ops::algebra::{Bits, Equal, Magnitude, Num, Ordered, Power, RoundedDivision, Shift, Value};
 
@@ -70,8 +70,8 @@ macro_rules! in_integers {
 /// quotients are taken.
 macro_rules! integer {
     ($($int:ident: abs $abs:ident, sign $sign:ident, floor $floor:ident, quotient $quotient:ident);+ $(;)?) => {$(
-        impl<I: Isa> Value for On<$int, I> {
-            type Mask = On<bool, I>;
+        impl<I: Isa> Value for Lane<$int, I> {
+            type Mask = Lane<bool, I>;
             type Re = Self;
 
             #[inline(always)]
@@ -80,19 +80,19 @@ macro_rules! integer {
             }
             #[inline(always)]
             fn truth(self) -> Self::Mask {
-                On::new(self.get() != 0)
+                Lane::new(self.get() != 0)
             }
             #[inline(always)]
             fn from_bool(x: bool) -> Self {
-                On::new(x as $int)
+                Lane::new(x as $int)
             }
             #[inline(always)]
             fn from_i64(x: i64) -> Self {
-                On::new(x as $int)
+                Lane::new(x as $int)
             }
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
-                On::new(x as $int)
+                Lane::new(x as $int)
             }
             #[inline(always)]
             fn from_complex(re: f64, _: f64) -> Self {
@@ -109,57 +109,57 @@ macro_rules! integer {
         operator!($int: BitXor::bitxor = |a, b| a ^ b);
         operator!($int: Not::not = |a| !a);
 
-        impl<I: Isa> Num for On<$int, I> {}
-        impl<I: Isa> Bits for On<$int, I> {}
+        impl<I: Isa> Num for Lane<$int, I> {}
+        impl<I: Isa> Bits for Lane<$int, I> {}
 
-        impl<I: Isa> Shift for On<$int, I> {
+        impl<I: Isa> Shift for Lane<$int, I> {
             #[inline(always)]
             fn shift_left(self, amount: Self) -> Self {
                 // As an unsigned number a negative amount is too large, too.
                 let amount = amount.get() as i64 as u64;
                 let inside = amount < $int::BITS as u64;
                 let shifted = self.get().wrapping_shl(amount as u32);
-                On::new(if inside { shifted } else { 0 })
+                Lane::new(if inside { shifted } else { 0 })
             }
             #[inline(always)]
             fn shift_right(self, amount: Self) -> Self {
                 let amount = amount.get() as i64 as u64;
                 let inside = amount < $int::BITS as u64;
                 let shifted = self.get().wrapping_shr(amount as u32);
-                On::new(if inside { shifted } else { $sign!(self.get()) })
+                Lane::new(if inside { shifted } else { $sign!(self.get()) })
             }
         }
 
-        impl<I: Isa> Magnitude for On<$int, I> {
+        impl<I: Isa> Magnitude for Lane<$int, I> {
             #[inline(always)]
             fn abs(self) -> Self {
-                On::new($abs!(self.get()))
+                Lane::new($abs!(self.get()))
             }
         }
 
-        impl<I: Isa> Equal for On<$int, I> {
+        impl<I: Isa> Equal for Lane<$int, I> {
             #[inline(always)]
             fn eq(self, other: Self) -> Self::Mask {
-                On::new(self.get() == other.get())
+                Lane::new(self.get() == other.get())
             }
             #[inline(always)]
             fn ne(self, other: Self) -> Self::Mask {
-                On::new(self.get() != other.get())
+                Lane::new(self.get() != other.get())
             }
         }
 
-        impl<I: Isa> Ordered for On<$int, I> {
+        impl<I: Isa> Ordered for Lane<$int, I> {
             #[inline(always)]
             fn lt(self, other: Self) -> Self::Mask {
-                On::new(self.get() < other.get())
+                Lane::new(self.get() < other.get())
             }
             #[inline(always)]
             fn le(self, other: Self) -> Self::Mask {
-                On::new(self.get() <= other.get())
+                Lane::new(self.get() <= other.get())
             }
         }
 
-        impl<I: Isa> Power for On<$int, I> {
+        impl<I: Isa> Power for Lane<$int, I> {
             #[inline(always)]
             fn pow(self, exponent: Self) -> Self {
                 let (base, exponent) = (self.get(), exponent.get() as i64);
@@ -186,12 +186,12 @@ macro_rules! integer {
                 // The reciprocal of the product, cut: 1 and -1 are their own.
                 let unit = (base == 1) | (base == (0 as $int).wrapping_sub(1)) & ($int::MIN != 0);
                 let reciprocal = if unit & (exponent & 1 == 1) { base } else { unit as $int };
-                On::new(if exponent < 0 { reciprocal } else { product })
+                Lane::new(if exponent < 0 { reciprocal } else { product })
             }
             #[inline(always)]
             fn pow_number(self, exponent: Self) -> Self {
                 // The exponent is the same for the whole loop, so this is no branch in it.
-                On::new(match exponent.get() {
+                Lane::new(match exponent.get() {
                     2 => self.get().wrapping_mul(self.get()),
                     3 => self.get().wrapping_mul(self.get()).wrapping_mul(self.get()),
                     _ => return self.pow(exponent),
@@ -199,34 +199,34 @@ macro_rules! integer {
             }
         }
 
-        impl<I: Isa> RoundedDivision for On<$int, I> {
+        impl<I: Isa> RoundedDivision for Lane<$int, I> {
             #[inline(always)]
             fn div_trunc(self, divisor: Self) -> Self {
                 let (a, b) = (self.get(), divisor.get());
                 let safe = if b == 0 { 1 } else { b };
-                On::new(if b == 0 { 0 } else { $quotient!(a, safe, $int) })
+                Lane::new(if b == 0 { 0 } else { $quotient!(a, safe, $int) })
             }
             #[inline(always)]
             fn div_floor(self, divisor: Self) -> Self {
                 let (quotient, rest) = (self.div_trunc(divisor).get(), self.rem_trunc(divisor).get());
-                On::new($floor!(quotient, rest, divisor.get()))
+                Lane::new($floor!(quotient, rest, divisor.get()))
             }
             #[inline(always)]
             fn rem_trunc(self, divisor: Self) -> Self {
                 let (a, b) = (self.get(), divisor.get());
                 let safe = if b == 0 { 1 } else { b };
-                On::new(if b == 0 { 0 } else { a.wrapping_sub($quotient!(a, safe, $int).wrapping_mul(b)) })
+                Lane::new(if b == 0 { 0 } else { a.wrapping_sub($quotient!(a, safe, $int).wrapping_mul(b)) })
             }
             #[inline(always)]
             fn rem_floor(self, divisor: Self) -> Self {
                 let (rest, b) = (self.rem_trunc(divisor).get(), divisor.get());
                 // As much below zero as the quotient that is rounded down is below the other.
                 let down = (0 as $int).wrapping_sub($floor!((0 as $int), rest, b));
-                On::new(rest.wrapping_add(down.wrapping_mul(b)))
+                Lane::new(rest.wrapping_add(down.wrapping_mul(b)))
             }
             #[inline(always)]
             fn faults(divisor: Self) -> Self::Mask {
-                On::new(divisor.get() == 0)
+                Lane::new(divisor.get() == 0)
             }
         }
     )+};
@@ -250,7 +250,7 @@ mod tests {
         ($int:ident, $numbers:expr) => {{
             let numbers: Vec<$int> = $numbers;
             for (&a, &b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))).filter(|(_, b)| **b != 0) {
-                let (x, y) = (On::<$int, Portable>::new(a), On::new(b));
+                let (x, y) = (Lane::<$int, Portable>::new(a), Lane::new(b));
                 assert_eq!(x.div_trunc(y).get(), a.wrapping_div(b), "{a} / {b}");
                 assert_eq!(x.rem_trunc(y).get(), a.wrapping_rem(b), "{a} % {b}");
             }
@@ -265,7 +265,7 @@ mod tests {
                 let mixed = |i: u64| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 50)) as $int;
                 let pairs = (0..20_000).map(|i| (mixed(i), mixed(i ^ 0xAAAA)));
                 for (base, exponent) in pairs.filter(|(_, e)| *e >= 0 as $int) {
-                    let got = On::<$int, crate::isa::Avx2>::new(base).pow(On::new(exponent)).get();
+                    let got = Lane::<$int, crate::isa::Avx2>::new(base).pow(Lane::new(exponent)).get();
                     assert_eq!(got, base.wrapping_pow(exponent as u32), "{base} to the power of {exponent}");
                 }
             )+};

@@ -8,9 +8,9 @@
 //! digits; with those that are here the expansion is good to 10⁻¹⁷ where it is used.
 
 use crate::isa::Isa;
-use crate::on::erfc::erfc_f64;
-use crate::on::exp::exp_f64;
-use crate::on::horner::{fma_f64, horner};
+use crate::scalar::erfc::erfc_f64;
+use crate::scalar::exp::exp_f64;
+use crate::scalar::horner::{fma_f64, horner};
 use std::f64::consts::TAU;
 
 /// The least `a`.

@@ -5,8 +5,8 @@
 //! Formulas are written over [`Number`], which float64 is, too: its digits are enough for a float32.
 
 use crate::isa::Portable;
-use crate::on::log::{log_f64, reduced_f64};
-use crate::on::pair::{fast_sum_f64, sum_f64};
+use crate::scalar::log::{log_f64, reduced_f64};
+use crate::scalar::pair::{fast_sum_f64, sum_f64};
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// What the formulas compute with.

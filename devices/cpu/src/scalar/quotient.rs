@@ -5,7 +5,7 @@
 //! float32 that is not an integer rounds to one there. A quotient of float64 may round up to an integer; the rest,
 //! which a fused product gives exactly, then has the other sign, and one divisor corrects it.
 
-use super::On;
+use super::Lane;
 use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::Isa;
 use half::{bf16, f16};
@@ -92,47 +92,47 @@ macro_rules! down {
 
 macro_rules! quotients {
     ($($element:ident: $repr:ident, $round:ident, $is_small:ident, $rest:ident;)+) => {$(
-        impl<I: Isa> RoundedDivision for On<$element, I> {
+        impl<I: Isa> RoundedDivision for Lane<$element, I> {
             #[inline(always)]
             fn div_trunc(self, divisor: Self) -> Self {
-                On::new($round(self.get() / divisor.get()).trunc())
+                Lane::new($round(self.get() / divisor.get()).trunc())
             }
             #[inline(always)]
             fn div_floor(self, divisor: Self) -> Self {
                 let (a, b) = (self.get(), divisor.get());
-                On::new(floored!(a, b, a % b, $round, $repr))
+                Lane::new(floored!(a, b, a % b, $round, $repr))
             }
             #[inline(always)]
             fn rem_trunc(self, divisor: Self) -> Self {
                 let (a, b) = (self.get(), divisor.get());
                 // One unit below the dividend: a quotient that only rounding takes out of range still has a rest.
                 let quotient = a * (1.0 - $repr::EPSILON) / b;
-                On::new(if quotient.is_finite() { a % b } else { $repr::NAN })
+                Lane::new(if quotient.is_finite() { a % b } else { $repr::NAN })
             }
             #[inline(always)]
             fn rem_floor(self, divisor: Self) -> Self {
-                On::new(down!(self.rem_trunc(divisor).get(), divisor.get()))
+                Lane::new(down!(self.rem_trunc(divisor).get(), divisor.get()))
             }
             #[inline(always)]
             fn has_small_quotient(self, divisor: Self) -> Self::Mask {
-                On::new($is_small(I::FMA, self.get(), divisor.get()))
+                Lane::new($is_small(I::FMA, self.get(), divisor.get()))
             }
             #[inline(always)]
             fn div_floor_small(self, divisor: Self) -> Self {
                 let (a, b) = (self.get(), divisor.get());
-                On::new(floored!(a, b, $rest(I::FMA, a, b), $round, $repr))
+                Lane::new(floored!(a, b, $rest(I::FMA, a, b), $round, $repr))
             }
             #[inline(always)]
             fn rem_trunc_small(self, divisor: Self) -> Self {
-                On::new($rest(I::FMA, self.get(), divisor.get()))
+                Lane::new($rest(I::FMA, self.get(), divisor.get()))
             }
             #[inline(always)]
             fn rem_floor_small(self, divisor: Self) -> Self {
-                On::new(down!(self.rem_trunc_small(divisor).get(), divisor.get()))
+                Lane::new(down!(self.rem_trunc_small(divisor).get(), divisor.get()))
             }
             #[inline(always)]
             fn faults(_: Self) -> Self::Mask {
-                On::new(false)
+                Lane::new(false)
             }
         }
     )+};

@@ -2,9 +2,9 @@
 //! that loops over them vectorise. Only for levels with fused products; the parts of a float32 are plain float64, with
 //! shorter polynomials.
 
-use crate::on::horner::horner;
-use crate::on::log::{reduced_f64, reduced_normal};
-use crate::on::pair::fast_sum_f64;
+use crate::scalar::horner::horner;
+use crate::scalar::log::{reduced_f64, reduced_normal};
+use crate::scalar::pair::fast_sum_f64;
 use std::f64::consts::PI;
 
 /// A head and a tail.
