@@ -1,4 +1,4 @@
-//! Declarations as data: what [`native!`](crate::native!) makes of a row, for those who register, print or count
+//! Declarations as data: what `native!` makes of a row, for those who register, print or count
 //! operators. Owns no kernel.
 
 use monomorph_core::dispatch::{AliasKey, Calls, KernelFunction};

@@ -1,4 +1,4 @@
-//! Declarations of operators, [`native!`](crate::native!), and what becomes of them: data ([`Declaration`]), kernels
+//! Declarations of operators, `native!`, and what becomes of them: data ([`Declaration`]), kernels
 //! for calls by name and through typed handles ([`structured_kernels`] and its neighbours), definitions in a library
 //! ([`define`], [`add`]).
 //!
