@@ -117,10 +117,7 @@ fn composed_function(named: &Named<'_>, path: &syn::Path) -> TokenStream {
     let reads = named.args.iter().map(|arg| {
         let name = &arg.rust;
         let marker = match arg.marker(core) {
-            Some(marker) if arg.is_tensor() => {
-                let _ = marker;
-                quote!(#table::WholeArg)
-            }
+            Some(_) if arg.is_tensor() => quote!(#table::WholeArg),
             Some(_) if arg.is_optional_tensor() => quote!(#table::MaybeWholeArg),
             marker => marker.unwrap_or_default(),
         };
