@@ -61,8 +61,8 @@ mod reference {
     use monomorph_core::DType;
     use std::ops::Add;
 
-    /// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes in,
-    /// by more than rounding.
+    /// What a truncated quotient leaves over; NaN where the quotient overflows the precision that the dtype computes
+    /// in, by more than rounding.
     pub(super) fn truncated_rest(dtype: DType, a: f64, b: f64) -> f64 {
         let has_quotient = match dtype {
             DType::F64 => (a * (1.0 - f64::EPSILON) / b).is_finite(),

@@ -23,8 +23,7 @@ where
     A: UnboxedSignature,
     O: for<'t> Operator<'t, D, A::Values<'t>>,
 {
-    let kernel = Kernel::<D, A>::of::<O>(declaration);
-    declaration.overloads().map(|(kind, _)| kernel.form(kind)).collect()
+    Kernel::<D, A>::of::<O>(declaration).forms()
 }
 
 /// The same for operators with arguments that typed handles cannot pass, such as `Tensor?[]`: they are called by name.
@@ -34,8 +33,7 @@ where
     A: Signature,
     O: for<'t> Operator<'t, D, A::Values<'t>>,
 {
-    let kernel = Kernel::<D, A>::of::<O>(declaration);
-    declaration.overloads().map(|(kind, _)| kernel.boxed(kind)).collect()
+    Kernel::<D, A>::of::<O>(declaration).boxed_forms()
 }
 
 /// An operator as a function whose outputs are chosen at run time.
@@ -62,6 +60,11 @@ impl<D: Device, A: Signature> Clone for Kernel<D, A> {
 impl<D: Device, A: Signature> Copy for Kernel<D, A> {}
 
 impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
+    /// The kernels of all forms. Not generic over the operator, of which there are many.
+    fn forms(self) -> Vec<KernelFunction> {
+        self.declaration.overloads().map(|(kind, _)| self.form(kind)).collect()
+    }
+
     /// The kernel of a form, with the door of typed handles where there is one.
     fn form(self, kind: FormKind) -> KernelFunction {
         match (kind, self.declaration.results) {
@@ -84,6 +87,11 @@ impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
 impl<D: Device, A: Signature> Kernel<D, A> {
     fn of<O: for<'t> Operator<'t, D, A::Values<'t>>>(declaration: &'static Declaration) -> Kernel<D, A> {
         Kernel { entry: entry::<O, D, A>, declaration }
+    }
+
+    /// The kernels of all forms for calls by name alone.
+    fn boxed_forms(self) -> Vec<KernelFunction> {
+        self.declaration.overloads().map(|(kind, _)| self.boxed(kind)).collect()
     }
 
     /// The kernel of a form for calls by name alone.
