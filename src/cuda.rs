@@ -36,7 +36,7 @@ pub fn register(dispatcher: &Dispatcher) -> Result<Library> {
     library.backend::<Cuda>("Cuda")?;
     selection::register_memory::<Cuda>(&mut library)?;
     library.all_or_none(|library| {
-        let kernels = DeviceKernels::new::<Cuda>(monomorph_ops::structured_kernels::<Cuda>());
+        let kernels = DeviceKernels::new::<Cuda>(monomorph_ops::common_kernels::<Cuda>());
         table::add(library, &monomorph_ops::entries(), kernels, Forms::All)
     })?;
     Ok(library)

@@ -1,5 +1,5 @@
-//! Operators of other crates: declarations like those of the tree, for a caller's own formulas. Owns the devices that they are registered
-//! for; what a declaration is, is `monomorph_ops`'s.
+//! Operators of other crates: declarations like those of the tree, for a caller's own formulas. Owns the devices that
+//! they are registered for; what a declaration is, is `monomorph_ops`'s.
 
 /// Declares operators: each gives functions and methods for its forms, meta functions in a module `meta`, and an entry
 /// that `register` puts in a [`Library`](crate::Library). Kernels are compiled in the calling crate.
@@ -37,12 +37,12 @@
 /// pub fn axpy<D>(..) -> Result<Tensor<D>>         // for each device that executes `Pointwise<Axpy>`
 /// pub trait axpy<D> { fn axpy(&self, ..) .. }     // implemented for Tensor<D>
 /// pub mod meta { pub fn axpy<D>(..) -> Result<Tensor<Meta>> }
-/// pub fn register(library: &mut Library) -> Result<()>    // `my::axpy`, `my::axpy_`, `my::axpy.out` on the CPU and meta
+/// pub fn register(library: &mut Library) -> Result<()>    // `my::axpy`, `my::axpy_`, `my::axpy.out`
 /// ```
 ///
-/// so a module has at most one `operators!`. A declaration whose arguments are not those of its formula does not compile. Devices of other
-/// crates that execute all of the operators stand in front, as in `operators! { [Arena] family: .. }`: `register` brings their kernels
-/// along.
+/// so a module has at most one `operators!`. A declaration whose arguments are not those of its formula does not
+/// compile. Devices of other crates that execute all of the operators stand in front, as in `operators! { [Arena]
+/// family: .. }`: `register` brings their kernels along.
 #[macro_export]
 macro_rules! operators {
     ([$($device:path),* $(,)?] $($declarations:tt)*) => {
@@ -57,8 +57,9 @@ macro_rules! operators {
             pub use super::native::meta::*;
         }
 
-        #[doc = "Defines every form of these operators that has a name, with kernels for the CPU and for meta tensors. An error if \
-            the library is of another namespace or one of them is defined already; then none is."]
+        #[doc = "Defines every form of these operators that has a name, with kernels for the CPU and for meta tensors."]
+        #[doc = ""]
+        #[doc = "An error if the library is of another namespace or one of them is defined already; then none is."]
         pub fn register(library: &mut $crate::Library) -> $crate::Result<()> {
             let mut kernels = Vec::new();
             $crate::__operator_kernels! { kernels $crate::Cpu, $crate::Meta $(, $device)* }

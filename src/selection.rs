@@ -22,7 +22,7 @@ pub fn register_all(library: &mut Library) -> Result<()> {
 }
 
 /// Every kernel of a device: of each operator those of its kind.
-fn all_kernels<D: monomorph_ops::Kernels + Fills>() -> DeviceKernels {
+fn all_kernels<D: monomorph_ops::AllKernels + Fills>() -> DeviceKernels {
     let either = |(structured, functions): (Vec<KernelFunction>, Vec<KernelFunction>)| {
         if structured.is_empty() { functions } else { structured }
     };

@@ -39,9 +39,10 @@ pub use tensor::{
     Access, AnyTensor, Data, DataMut, Replacement, Storage, Tensor, TensorMut, TensorRef, observe, overwrite,
 };
 pub use value::{
-    Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, IValue, IntArg, IntList,
-    IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, SharedTensor,
-    Stack, StorageArg, StrArg, TensorArg, TensorsArg, annotations,
+    Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IValue, IntArg,
+    IntList, IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg,
+    OptionalTensors, OptionalTensorsArg, ScalarArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg, TensorsArg,
+    annotations,
 };
 // What loom checks by itself.
 #[doc(hidden)]

@@ -1,66 +1,41 @@
 //! What each operator of monomorph *is*: schema, meta function and formula. Never names a device.
 #![forbid(unsafe_code)]
 
-#[doc(hidden)]
-pub mod across;
-pub mod activation;
-pub mod airy;
 pub mod algebra;
-pub mod arange;
-pub mod arithmetic;
-pub mod bessel;
-pub mod bitwise;
-pub mod blend;
-pub mod clamp;
-pub mod classification;
-pub mod comparison;
-pub mod complex_view;
 pub mod composite;
-pub mod copies;
-pub mod exponential;
-pub mod extrema;
-pub mod factory;
-pub mod fill;
-pub mod float_power;
-pub mod frequencies;
-pub mod gamma;
-mod generate;
-pub mod hyperbolic;
-pub mod incomplete_gamma;
-pub mod join;
-pub mod logarithmic;
-pub mod logic;
-pub mod logistic;
-pub mod matrix_factories;
-pub mod modified_bessel;
-pub mod neighbours;
-pub mod new_factories;
-pub mod nonzero;
-pub mod normal;
-pub mod orthogonal;
-pub mod parts;
-pub mod piecewise;
-pub mod pointwise;
-pub mod polar;
-pub mod power;
-pub mod rearrange;
+pub mod elementwise;
+pub mod factories;
+#[cfg(feature = "record")]
 pub mod record;
-pub mod reduce;
-pub mod remainder;
-pub mod resize;
-pub mod rounding;
-pub mod scatter;
-pub mod selection;
-pub mod sign;
-pub mod spaced;
+pub mod reductions;
+pub mod special;
 pub mod table;
-pub mod trigonometric;
-pub mod upsample;
-pub mod view;
-pub mod windows;
+pub mod templates;
+pub mod views;
+
+// The modules of families and templates under short paths.
+#[doc(hidden)]
+pub use composite::{nonzero, typed_join as join};
+#[doc(hidden)]
+pub use elementwise::*;
+#[doc(hidden)]
+pub use factories::*;
+#[doc(hidden)]
+pub use special::*;
+pub use templates::{pointwise, reduce, scan, upsample};
+#[doc(hidden)]
+pub use views::*;
 
 #[doc(hidden)]
 pub use monomorph_core as core;
+
+/// Expands to nothing: the record of a formula, which tests compare it with, exists where the feature `record` of this
+/// crate is on. Whatever uses the macro needs no `cfg`.
+#[cfg(not(feature = "record"))]
+#[macro_export]
+macro_rules! record {
+    ($($record:tt)*) => {};
+}
 
 /// The templates of the tree: their kernels are in the device's own table, and not compiled where they are called.
 pub mod prebuilt {
@@ -73,8 +48,8 @@ pub mod prebuilt {
 /// The operator of an in-tree formula: its kernel comes from the device's own table.
 pub type Op<F> = pointwise::Pointwise<F, pointwise::Prebuilt>;
 
-// Families of operators that compute; then those whose operators need of a device its memory and its copy: their functions ask for no more
-// than `Fills`.
+// Families of operators that compute; those whose operators need of a device its memory and its copy, so that their
+// functions ask for no more than `Fills`; those of templates that not every device has.
 monomorph_macros::families! { [crate]
     arithmetic: Arithmetic,
     exponential: Exponential,
@@ -105,13 +80,13 @@ monomorph_macros::families! { [crate]
     remainder: Remainder,
     neighbours: Neighbours,
     classification: Classification,
-    reduce::sum: Sum,
-    reduce::mean: Mean,
-    reduce::amax: Amax,
-    reduce::amin: Amin,
-    reduce::any: Any,
-    reduce::argmax: Argmax,
-    reduce::aminmax: Aminmax,
+    reductions::sum: Sum,
+    reductions::mean: Mean,
+    reductions::amax: Amax,
+    reductions::amin: Amin,
+    reductions::any: Any,
+    reductions::argmax: Argmax,
+    reductions::aminmax: Aminmax,
     upsample: Upsample,
     float_power: FloatPower,
     nonzero: Nonzero,
@@ -133,8 +108,10 @@ monomorph_macros::families! { [crate]
     parts: Parts,
     composite::shape: CompositeShape,
     composite::join: CompositeJoin,
+    partial;
+    scan: Scans,
 }
-pub use kernels::Kernels;
+pub use kernels::{AllKernels, Kernels};
 
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {

@@ -36,6 +36,7 @@
 //!
 //! White space between tokens is free; what is printed has PyTorch's spacing, and defaults as they were written.
 //! The rules that hold across arguments are listed in `rules.rs`.
+#![forbid(unsafe_code)]
 
 mod error;
 mod literal;

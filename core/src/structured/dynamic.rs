@@ -80,18 +80,25 @@ impl<'a, D: Device> OutputSink<'a, D> for Dynamic<'a, D> {
     where
         D: Executes<Op>,
     {
+        self.with_state(Op::OUTPUTS, &mut |state| Op::Home::run::<Op, D>(inputs, state))
+    }
+}
+
+impl<D: Device> Dynamic<'_, D> {
+    /// Calls `run` with the state of a sink of `count` outputs. Not generic over the operator: one body for a device.
+    fn with_state(self, count: usize, run: &mut dyn FnMut(&mut SinkState<'_>) -> Result<()>) -> Result<()> {
         let (mut one, mut many): ([Slot<'_>; 1], Vec<Slot<'_>>);
-        let slots: &mut [Slot<'_>] = if Op::OUTPUTS == 1 {
+        let slots: &mut [Slot<'_>] = if count == 1 {
             one = [self.outputs.single().ok_or_else(other_outputs)?];
             &mut one
         } else {
             many = self.outputs.all();
             &mut many
         };
-        if slots.len() != Op::OUTPUTS {
+        if slots.len() != count {
             return Err(other_outputs());
         }
-        Op::Home::run::<Op, D>(inputs, &mut SinkState::new(self.form, D::MEMORY.is_none(), slots))
+        run(&mut SinkState::new(self.form, D::MEMORY.is_none(), slots))
     }
 }
 

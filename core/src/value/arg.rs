@@ -188,6 +188,65 @@ impl ArgType for TensorsArg {
     shortens! {}
 }
 
+/// The tensors of a `Tensor?[]` argument, some of which may be absent.
+#[derive(Clone, Copy, Debug)]
+pub enum OptionalTensors<'t> {
+    /// None is absent.
+    All(&'t [AnyTensor]),
+    /// Each is there or not.
+    Some(&'t [Option<AnyTensor>]),
+}
+
+impl<'t> OptionalTensors<'t> {
+    /// How many there are, absent ones included.
+    pub fn len(&self) -> usize {
+        match self {
+            OptionalTensors::All(list) => list.len(),
+            OptionalTensors::Some(list) => list.len(),
+        }
+    }
+
+    /// True if the list is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Tensor `i`; `None` if it is absent, or there are not as many.
+    pub fn get(&self, i: usize) -> Option<&'t AnyTensor> {
+        match self {
+            OptionalTensors::All(list) => list.get(i),
+            OptionalTensors::Some(list) => list.get(i)?.as_ref(),
+        }
+    }
+}
+
+/// `Tensor?[]`.
+pub struct OptionalTensorsArg;
+impl ArgType for OptionalTensorsArg {
+    type Value<'t> = OptionalTensors<'t>;
+    fn get(value: &IValue) -> Option<OptionalTensors<'_>> {
+        match value {
+            IValue::OptionalTensors(list) => Some(OptionalTensors::Some(list)),
+            other => TensorsArg::get(other).map(OptionalTensors::All),
+        }
+    }
+    shortens! {}
+}
+
+/// A source of random numbers: there is none yet, so `Generator?` is always `None`.
+#[derive(Clone, Copy, Debug)]
+pub enum NoGenerator {}
+
+/// `Generator`.
+pub struct GeneratorArg;
+impl ArgType for GeneratorArg {
+    type Value<'t> = NoGenerator;
+    fn get(_: &IValue) -> Option<NoGenerator> {
+        None
+    }
+    shortens! {}
+}
+
 /// `str`.
 pub struct StrArg;
 impl ArgType for StrArg {

@@ -17,8 +17,9 @@ mod shared;
 mod stack;
 
 pub use arg::{
-    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, IntArg, IntList, IntoArg, IntsArg,
-    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
+    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IntArg, IntList, IntoArg,
+    IntsArg, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg,
+    ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
 };
 pub(crate) use defaults::default_value;
 pub use ivalue::{IValue, ItemList};

@@ -13,7 +13,7 @@ use crate::element::{CpuElement, load, store};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 use crate::isa::{Entry, Isa, Level, Portable};
-use crate::on::Compute;
+use crate::scalar::Compute;
 use monomorph_core::{DType, with_element};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;

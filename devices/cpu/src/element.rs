@@ -14,7 +14,7 @@
 use crate::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::half_runs;
 use crate::isa::{Isa, Level};
-use crate::on::Compute;
+use crate::scalar::Compute;
 use half::{bf16, f16};
 use monomorph_core::{BoolByte, Complex, Element};
 

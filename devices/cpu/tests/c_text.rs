@@ -10,7 +10,7 @@ use half::{bf16, f16};
 use missing::skip;
 use monomorph_cpu::half_bits::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use monomorph_cpu::isa::Portable;
-use monomorph_cpu::on::{Compute, On};
+use monomorph_cpu::scalar::{Compute, Lane};
 use monomorph_ops::algebra::sym::{self, Sym};
 use monomorph_ops::algebra::{
     Bits, Cartesian, Coordinate, Equal, Exponential, Gamma, Gaussian, Hyperbolic, IncompleteGamma, Logarithm,
@@ -22,7 +22,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-type Cpu<C> = On<C, Portable>;
+type Cpu<C> = Lane<C, Portable>;
 
 /// An element in memory: its bytes, its register, values worth trying.
 trait Stored: Compute + sym::Compute {

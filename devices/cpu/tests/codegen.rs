@@ -11,7 +11,7 @@ mod missing;
 use missing::skip;
 use monomorph_cpu::half_bits::{f16_to_f32, f32_to_f16};
 use monomorph_cpu::isa::{Isa, Kernel, Level};
-use monomorph_cpu::on::On;
+use monomorph_cpu::scalar::Lane;
 use monomorph_ops::algebra::{Exponential, Ordered};
 use std::process::Command;
 
@@ -26,7 +26,7 @@ impl<I: Isa> Kernel<I> for Add<'_> {
     #[inline(always)]
     fn run(self, _: I) {
         for ((&a, &b), y) in self.0.iter().zip(self.1).zip(self.2) {
-            *y = (On::<f32, I>::new(a) + On::new(b)).get();
+            *y = (Lane::<f32, I>::new(a) + Lane::new(b)).get();
         }
     }
 }
@@ -37,7 +37,7 @@ impl<I: Isa> Kernel<I> for Exp<'_> {
     #[inline(always)]
     fn run(self, _: I) {
         for (&x, y) in self.0.iter().zip(self.1) {
-            *y = On::<f32, I>::new(x).exp().get();
+            *y = Lane::<f32, I>::new(x).exp().get();
         }
     }
 }
@@ -48,7 +48,7 @@ impl<I: Isa> Kernel<I> for ExpDouble<'_> {
     #[inline(always)]
     fn run(self, _: I) {
         for (&x, y) in self.0.iter().zip(self.1) {
-            *y = On::<f64, I>::new(x).exp().get();
+            *y = Lane::<f64, I>::new(x).exp().get();
         }
     }
 }
@@ -59,8 +59,8 @@ impl<I: Isa> Kernel<I> for ClampHalf<'_> {
     #[inline(always)]
     fn run(self, _: I) {
         for (&x, y) in self.0.iter().zip(self.1) {
-            let x = On::<half::f16, I>::new(f16_to_f32(x));
-            *y = f32_to_f16(x.maximum(On::new(-1.0)).minimum(On::new(1.0)).get());
+            let x = Lane::<half::f16, I>::new(f16_to_f32(x));
+            *y = f32_to_f16(x.maximum(Lane::new(-1.0)).minimum(Lane::new(1.0)).get());
         }
     }
 }

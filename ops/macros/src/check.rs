@@ -1,5 +1,5 @@
-//! The rules of declarations that no single option shows. Whether an operator takes the arguments of its schema is left to the compiler,
-//! which says so at the operator's own tokens.
+//! The rules of declarations that no single option shows. Whether an operator takes the arguments of its schema is
+//! left to the compiler, which says so at the operator's own tokens.
 
 use crate::declaration::{Definition, Family, FormKind, Func, NamedForm, Row};
 use crate::expand::qualified;
@@ -109,7 +109,8 @@ fn aliases(row: &Row, func: &Func) -> syn::Result<()> {
         let span = func.text.span(place(&func.text.text, arg.name()));
         if alias.is_write() && !schema.is_inplace() && !schema.is_out() {
             let message = format!(
-                "argument `{}` is marked as written; accepted is `Tensor`: `inplace` and `out` mark what their forms write",
+                "argument `{}` is marked as written; accepted is `Tensor`: `inplace` and `out` mark what their forms \
+                 write",
                 arg.name()
             );
             return Err(Error::new(span, message));
@@ -124,8 +125,8 @@ fn aliases(row: &Row, func: &Func) -> syn::Result<()> {
     }
     let shares = schema.returns().iter().any(|result| result.ty().alias().is_some());
     if is_view && !shares && !row.is_silent_view && !schema.is_out() {
-        let message = "a view says whose storage it shares; accepted are `Tensor(a) self` with `Tensor(a)`, `Tensor(a -> *) self` with \
-            `Tensor(a)[]`, and the option `silent_view: true` for schemas that keep quiet";
+        let message = "a view says whose storage it shares; accepted are `Tensor(a) self` with `Tensor(a)`, \
+            `Tensor(a -> *) self` with `Tensor(a)[]`, and the option `silent_view: true` for schemas that keep quiet";
         return Err(Error::new(func.text.span(0), message));
     }
     if row.is_silent_view && shares {

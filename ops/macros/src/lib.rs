@@ -1,8 +1,8 @@
 //! Declarations of operators in the words of PyTorch's native_functions.yaml, and what follows from them.
 //!
-//! Three parts, each of which is tested without a compiler: [`parse`] reads tokens into declarations, [`check`] holds them against the
-//! rules and against PyTorch's list, [`expand`] writes what they stand for. Nothing that is written is read by another macro, but for one
-//! list of kernels a family.
+//! Three parts, each of which is tested without a compiler: `parse` reads tokens into declarations, `check` holds
+//! them against the rules and against PyTorch's list, `expand` writes what they stand for. Nothing that is written
+//! is read by another macro, but for one list of kernels a family.
 #![forbid(unsafe_code)]
 
 mod check;

@@ -187,8 +187,8 @@ impl Options {
                 return Err(syn::Error::new(to.span(), message));
             }
             (None, None) => {
-                let message = "the operator has no definition; accepted is one of structured, operator, view, views, kernel, \
-                    composite, redirect";
+                let message = "the operator has no definition; accepted is one of structured, operator, view, views, \
+                    kernel, composite, redirect";
                 return Err(syn::Error::new(span, message));
             }
         };
@@ -250,6 +250,8 @@ pub(crate) struct Families {
     pub(crate) families: Vec<(syn::Path, Ident)>,
     /// How many of them come before those that need of a device its memory and its copy.
     pub(crate) computing: usize,
+    /// How many of them every device has to execute that executes the table.
+    pub(crate) common: usize,
 }
 
 impl Parse for Families {
@@ -258,18 +260,20 @@ impl Parse for Families {
         bracketed!(root in input);
         let root = root.parse()?;
         let mut families = Vec::new();
-        let mut computing = None;
+        let (mut computing, mut common) = (None, None);
         while !input.is_empty() {
-            let module = input.parse()?;
+            let module: syn::Path = input.parse()?;
             if input.peek(Token![;]) {
                 input.parse::<Token![;]>()?;
-                computing = Some(families.len());
+                let section = if module.is_ident("partial") { &mut common } else { &mut computing };
+                *section = Some(families.len());
                 continue;
             }
             input.parse::<Token![:]>()?;
             families.push((module, input.parse()?));
             input.parse::<Option<Token![,]>>()?;
         }
-        Ok(Families { root, computing: computing.unwrap_or(families.len()), families })
+        let common = common.unwrap_or(families.len());
+        Ok(Families { root, computing: computing.unwrap_or(common), common, families })
     }
 }

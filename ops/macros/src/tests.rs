@@ -24,8 +24,8 @@ fn refusal(rows: &str) -> String {
     }
 }
 
-const ADD: &str = "func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor, inplace: add_.Tensor, out: add.out, \
-    variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;";
+const ADD: &str = "func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor, \
+    inplace: add_.Tensor, out: add.out, variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;";
 
 #[test]
 fn a_structured_operator_has_all_typed_forms() {

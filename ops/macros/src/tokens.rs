@@ -1,5 +1,5 @@
-//! Schemas stand in declarations as tokens, so that an error points at the argument. Owns the text that a run of tokens is, and which
-//! token each place of it came from.
+//! Schemas stand in declarations as tokens, so that an error points at the argument. Owns the text that a run of
+//! tokens is, and which token each place of it came from.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::parse::ParseStream;

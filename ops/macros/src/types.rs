@@ -1,4 +1,5 @@
-//! Schema types as Rust types: the marker that reads an argument, the parameter of a typed function, and how one becomes the other's value.
+//! Schema types as Rust types: the marker that reads an argument, the parameter of a typed function, and how one
+//! becomes the other's value.
 
 use monomorph_schema::{Argument, Base, Literal, Wrap};
 use proc_macro2::{Span, TokenStream};
@@ -38,6 +39,13 @@ impl<'a> Arg<'a> {
     /// True for a tensor that is neither optional nor in a list.
     pub(crate) fn is_tensor(&self) -> bool {
         self.kind == Kind::Tensor
+    }
+
+    /// True if typed handles can pass such an argument.
+    pub(crate) fn is_unboxed(&self) -> bool {
+        let ty = self.declared.ty();
+        let optionals = matches!(ty.wraps(), [Wrap::Optional, Wrap::List(_)]);
+        !optionals && !matches!(ty.base(), Base::Generator | Base::Storage)
     }
 
     /// True for a tensor that may be absent.

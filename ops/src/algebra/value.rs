@@ -6,7 +6,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 /// One element, as a formula sees it: a number, a lane vector, a node of a graph.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no value of the algebra",
-    note = "formulas compute on `On<C, Isa>` or `Sym<C>`, where `C` is one of the twelve element types"
+    note = "formulas compute on `Lane<C, Isa>` or `Sym<C>`, where `C` is one of the twelve element types"
 )]
 pub trait Value: Copy + 'static {
     /// The type of a comparison's result. It varies because a lane vector compares into a lane mask, a graph node into

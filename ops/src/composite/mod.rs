@@ -22,8 +22,10 @@ pub mod callees;
 #[doc(hidden)]
 pub mod derived;
 pub mod join;
+pub mod nonzero;
 pub mod scatter;
 pub mod shape;
+pub mod typed_join;
 
 use monomorph_core::dispatch::Calls;
 use monomorph_core::structured::Operand;

@@ -1,4 +1,5 @@
-//! Declarations as data: what [`native!`](crate::native!) makes of a row, for those who register, print or count operators. Owns no kernel.
+//! Declarations as data: what `native!` makes of a row, for those who register, print or count
+//! operators. Owns no kernel.
 
 use monomorph_core::dispatch::{AliasKey, Calls, KernelFunction};
 use monomorph_core::{Device, Result, Stack};
@@ -120,7 +121,8 @@ pub const fn name(text: &str) -> u64 {
 /// A name that is declared.
 #[diagnostic::on_unimplemented(
     message = "no operator of this name is declared",
-    note = "the name is that of the functional overload, such as `add.Tensor` or `relu`; it brings the in-place and out= forms along"
+    note = "the name is that of the functional overload, such as `add.Tensor` or `relu`; it brings the in-place and \
+        out= forms along"
 )]
 pub trait Declared {
     /// What was declared.
@@ -139,7 +141,8 @@ pub trait Declared {
         `register_memory`, or kernel by kernel with `Library::kernel`"
 )]
 pub trait RunsOn<D: Device>: Declared {
-    /// The kernels of the device: one for each form with a name, in the order of the declaration; none if the operator is composed.
+    /// The kernels of the device: one for each form with a name, in the order of the declaration; none if the
+    /// operator is composed.
     fn kernels() -> Vec<KernelFunction>;
 }
 

@@ -1,5 +1,6 @@
-//! Kernels of what is no structured operator: views, functions written over any device, and the forms that follow from them. What varies
-//! with the operator is a function that reads its arguments and calls; the forms around it are compiled once for a device.
+//! Kernels of what is no structured operator: views, functions written over any device, and the forms that follow
+//! from them. What varies with the operator is a function that reads its arguments and calls; the forms around it are
+//! compiled once for a device.
 
 use super::declaration::{Declaration, FormKind};
 use super::outputs::{copy_into, write_out, write_outs, written_list};
@@ -28,7 +29,8 @@ pub type View = fn(&Geometry, &mut Reader<'_>) -> Result<Geometry>;
 /// The views that an operator gives of a geometry.
 pub type Views = fn(&Geometry, &mut Reader<'_>) -> Result<Vec<Geometry>>;
 
-/// The kernel of a function that returns its results: of the only form of a declaration, or of that and the out= form made of it.
+/// The kernel of a function that returns its results: of the only form of a declaration, or of that and the out= form
+/// made of it.
 pub fn functional_kernels<D: Device>(declaration: &'static Declaration, f: Functional) -> Vec<KernelFunction> {
     let form = |(kind, _)| match kind {
         FormKind::Functional => KernelFunction::stack(functional::<D>(declaration, f)),

@@ -1,5 +1,6 @@
-//! Declarations of operators, [`native!`](crate::native!), and what becomes of them: data ([`Declaration`]), kernels for calls by name and
-//! through typed handles ([`structured_kernels`] and its neighbours), definitions in a library ([`define`], [`add`]).
+//! Declarations of operators, `native!`, and what becomes of them: data ([`Declaration`]), kernels
+//! for calls by name and through typed handles ([`structured_kernels`] and its neighbours), definitions in a library
+//! ([`define`], [`add`]).
 //!
 //! ```text
 //! native! {
@@ -20,22 +21,29 @@
 //! | `inplace`, `out` | names of the forms whose schemas follow from it |
 //! | `autogen` | an out= form that is made of the functional one: compute, resize, copy |
 //! | `out_apart` | the same for a composite whose output must lie apart from its inputs |
-//! | `copy`, `copy_out`, `copy_into` | the forms of a view that copy it; `copy_into` keeps the sizes and dtypes of its outputs |
+//! | `copy`, `copy_out` | the forms of a view that copy it |
+//! | `copy_into` | a `copy_out` that keeps the sizes and dtypes of its outputs |
 //! | `variants` | typed forms: `function`, `method` |
-//! | `name`, `full` | the Rust name where it is another; that of a second function, which also takes keyword arguments with defaults |
-//! | `structured` | a [`StructuredOp`](monomorph_core::structured::StructuredOp), whose kernels devices have; without `func`, one that others use |
-//! | `operator` | an [`Operator`](monomorph_core::structured::Operator) that chooses between structured ones |
+//! | `name` | the Rust name where it is another |
+//! | `full` | the Rust name of a function that also takes keyword arguments with defaults |
+//! | `structured` | a [`StructuredOp`], whose kernels devices have; without `func`, one that others use |
+//! | `operator` | an [`Operator`] that chooses between structured ones |
 //! | `view`, `views` | a function from a geometry to a geometry, or to several |
 //! | `kernel` | a function over any device; `else self`: where it returns `None`, the first argument is the result |
-//! | `composite` | `implicit`, `explicit` or `nonfunctional`, and a function that [calls other operators](crate::composite) |
+//! | `composite` | `implicit`, `explicit` or `nonfunctional`, and a function of [other operators](crate::composite) |
 //! | `redirect` | another operator's name; typed calls go to `operator` beside it |
 //! | `otherwise` | a composition for the devices that have no kernel |
 //! | `silent_view` | `true` where a result may share storage with an argument and PyTorch's schema does not say so |
-//! | `across` | `copying` or `moving`: called by name also for tensors of [several devices](crate::across) |
+//! | `across` | `copying` or `moving`: called by name also for tensors of [several devices](across) |
 //!
-//! A family is a trait: the devices that execute all its structured operators. Functions that are written over any device need that trait,
-//! or what stands behind `functions:`.
+//! A family is a trait: the devices that execute all its structured operators. Functions that are written over any
+//! device need that trait, or what stands behind `functions:`.
+//!
+//! [`StructuredOp`]: monomorph_core::structured::StructuredOp
+//! [`Operator`]: monomorph_core::structured::Operator
 
+#[doc(hidden)]
+pub mod across;
 mod declaration;
 mod functions;
 mod outputs;
@@ -44,7 +52,6 @@ mod signature;
 mod stack;
 mod structured;
 
-pub use crate::across;
 pub use declaration::{Composed, Composition, Declaration, Declared, Form, FormKind, Parameter, Row, RunsOn, name};
 pub use functions::{
     Functional, Inplace, IntoResults, Out, Returned, View, Views, composed, copied, copied_parts, functional,
@@ -55,7 +62,7 @@ pub use outputs::{copy_into, resize, write_out, write_outs};
 pub use register::{DeviceKernels, Entry, Forms, add, define};
 pub use signature::{Signature, UnboxedSignature};
 pub use stack::{Reader, finish};
-pub use structured::kernels as structured_kernels;
+pub use structured::{boxed_kernels, kernels as structured_kernels};
 
 pub use crate::composite::{MaybeWhole as MaybeWholeArg, Whole as WholeArg};
 

@@ -1,5 +1,5 @@
-//! Declarations in a library: a definition for each form that has a name, with its kernels. Owns which form gets which kernel; kernels are
-//! made elsewhere.
+//! Declarations in a library: a definition for each form that has a name, with its kernels. Owns which form gets
+//! which kernel; kernels are made elsewhere.
 
 use super::declaration::{Composed, Composition, Declaration, Declared, FormKind, RunsOn};
 use crate::composite::derived;

@@ -1,11 +1,12 @@
-//! The argument types of a declaration as one Rust type: a tuple of [`ArgType`]s. Owns the ways from a boxed and from an unboxed call to
-//! the values that operators take, so that both are compiled once for each list of types and not for each operator.
+//! The argument types of a declaration as one Rust type: a tuple of [`ArgType`]s. Owns the ways from a boxed and from
+//! an unboxed call to the values that operators take, so that both are compiled once for each list of types and not
+//! for each operator.
 
 use super::stack::Reader;
 use monomorph_core::dispatch::tensors::Written;
 use monomorph_core::dispatch::{CanonicalList, Unboxed};
 use monomorph_core::structured::Operand;
-use monomorph_core::{AnyTensor, Result};
+use monomorph_core::{AnyTensor, ArgType, Result};
 
 /// A list of argument types.
 pub trait Signature: 'static {
@@ -50,7 +51,7 @@ pub trait UnboxedSignature: Signature {
 
 macro_rules! signatures {
     ($($First:ident $first:ident $($T:ident $t:ident)*;)*) => {$(
-        impl<$First: Unboxed + 'static, $($T: Unboxed + 'static),*> Signature for ($First, $($T,)*) {
+        impl<$First: ArgType + 'static, $($T: ArgType + 'static),*> Signature for ($First, $($T,)*) {
             type Values<'t> = ($First::Value<'t>, $($T::Value<'t>,)*);
 
             fn read<'t>(reader: &mut Reader<'t>, first: Option<Operand<'t>>) -> Result<Self::Values<'t>> {
@@ -59,9 +60,9 @@ macro_rules! signatures {
                         reader.skip();
                         value
                     }
-                    None => reader.next::<$First>()?,
+                    None => reader.read::<$First>()?,
                 };
-                Ok(($first, $(reader.next::<$T>()?,)*))
+                Ok(($first, $(reader.read::<$T>()?,)*))
             }
         }
 

@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next argument as a `T`.
-    pub fn next<T: ArgType>(&mut self) -> Result<T::Value<'a>> {
+    pub fn read<T: ArgType>(&mut self) -> Result<T::Value<'a>> {
         let value = self.take();
         T::get(value).ok_or_else(|| self.mismatch(value))
     }
@@ -113,7 +113,8 @@ pub fn finish(stack: &mut Stack, count: usize, results: impl IntoIterator<Item =
     stack.extend(results);
 }
 
-/// Leaves the first of the last `count` values, a tensor or a number, as the result of the call that they were the arguments of.
+/// Leaves the first of the last `count` values, a tensor or a number, as the result of the call that they were the
+/// arguments of.
 pub(super) fn keep_first<D: Device>(stack: &mut Stack, count: usize) -> Result<()> {
     stack.truncate(stack.len() + 1 - count);
     let first = stack.last_mut().filter(|value| !matches!(value, IValue::Tensor(_)));

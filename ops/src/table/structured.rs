@@ -1,5 +1,6 @@
-//! Kernels of structured operators for calls by name and through typed handles. An operator is compiled once for a device: one function
-//! from arguments and a [`Dynamic`] sink to `Result<()>`. What is around it, the forms, is compiled once for a list of argument types.
+//! Kernels of structured operators for calls by name and through typed handles. An operator is compiled once for a
+//! device: one function from arguments and a [`Dynamic`] sink to `Result<()>`. What is around it, the forms, is
+//! compiled once for a list of argument types.
 
 use super::declaration::{Declaration, FormKind};
 use super::outputs::write_out;
@@ -22,15 +23,27 @@ where
     A: UnboxedSignature,
     O: for<'t> Operator<'t, D, A::Values<'t>>,
 {
-    fn entry<'t, O, D, A>(values: A::Values<'t>, sink: Dynamic<'t, D>) -> Result<()>
-    where
-        D: Device,
-        A: Signature,
-        O: for<'s> Operator<'s, D, A::Values<'s>>,
-    {
-        O::call(values, sink)
-    }
-    Kernel::<D, A> { entry: entry::<O, D, A>, declaration }.forms()
+    Kernel::<D, A>::of::<O>(declaration).forms()
+}
+
+/// The same for operators with arguments that typed handles cannot pass, such as `Tensor?[]`: they are called by name.
+pub fn boxed_kernels<O, D, A>(declaration: &'static Declaration) -> Vec<KernelFunction>
+where
+    D: Device,
+    A: Signature,
+    O: for<'t> Operator<'t, D, A::Values<'t>>,
+{
+    Kernel::<D, A>::of::<O>(declaration).boxed_forms()
+}
+
+/// An operator as a function whose outputs are chosen at run time.
+fn entry<'t, O, D, A>(values: A::Values<'t>, sink: Dynamic<'t, D>) -> Result<()>
+where
+    D: Device,
+    A: Signature,
+    O: for<'s> Operator<'s, D, A::Values<'s>>,
+{
+    O::call(values, sink)
 }
 
 /// An operator on a device, whatever the form.
@@ -47,27 +60,47 @@ impl<D: Device, A: Signature> Clone for Kernel<D, A> {
 impl<D: Device, A: Signature> Copy for Kernel<D, A> {}
 
 impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
+    /// The kernels of all forms. Not generic over the operator, of which there are many.
     fn forms(self) -> Vec<KernelFunction> {
         self.declaration.overloads().map(|(kind, _)| self.form(kind)).collect()
     }
 
+    /// The kernel of a form, with the door of typed handles where there is one.
     fn form(self, kind: FormKind) -> KernelFunction {
         match (kind, self.declaration.results) {
             (FormKind::Functional, 1) => {
-                KernelFunction::with_stack(Functional::<D, A, AnyTensor>(self, PhantomData), move |stack| {
-                    self.functional(stack)
-                })
+                let door = Functional::<D, A, AnyTensor>(self, PhantomData);
+                KernelFunction::with_stack(door, move |stack| self.functional(stack))
             }
-            (FormKind::Functional, 2) => KernelFunction::with_stack(
-                Functional::<D, A, (AnyTensor, AnyTensor)>(self, PhantomData),
-                move |stack| self.functional(stack),
-            ),
-            (FormKind::Functional, _) => KernelFunction::stack(move |stack| self.functional(stack)),
+            (FormKind::Functional, 2) => {
+                let door = Functional::<D, A, (AnyTensor, AnyTensor)>(self, PhantomData);
+                KernelFunction::with_stack(door, move |stack| self.functional(stack))
+            }
             (FormKind::Inplace, _) => KernelFunction::with_stack(Inplace(self), move |stack| self.inplace(stack)),
             (FormKind::Out, 1) => KernelFunction::with_stack(Out(self), move |stack| self.out(stack)),
             (FormKind::Out, 2) => KernelFunction::with_stack(PairOut(self), move |stack| self.out(stack)),
-            (FormKind::Out, _) => KernelFunction::stack(move |stack| self.out(stack)),
-            (_, _) => KernelFunction::stack(move |stack| self.autogen(stack)),
+            _ => self.boxed(kind),
+        }
+    }
+}
+
+impl<D: Device, A: Signature> Kernel<D, A> {
+    fn of<O: for<'t> Operator<'t, D, A::Values<'t>>>(declaration: &'static Declaration) -> Kernel<D, A> {
+        Kernel { entry: entry::<O, D, A>, declaration }
+    }
+
+    /// The kernels of all forms for calls by name alone.
+    fn boxed_forms(self) -> Vec<KernelFunction> {
+        self.declaration.overloads().map(|(kind, _)| self.boxed(kind)).collect()
+    }
+
+    /// The kernel of a form for calls by name alone.
+    fn boxed(self, kind: FormKind) -> KernelFunction {
+        match kind {
+            FormKind::Functional => KernelFunction::stack(move |stack| self.functional(stack)),
+            FormKind::Inplace => KernelFunction::stack(move |stack| self.inplace(stack)),
+            FormKind::Out => KernelFunction::stack(move |stack| self.out(stack)),
+            _ => KernelFunction::stack(move |stack| self.autogen(stack)),
         }
     }
 
@@ -136,7 +169,7 @@ fn lent<D: Device>(values: &mut [monomorph_core::IValue]) -> Result<SmallVec<[&m
 }
 
 /// The tensor of a typed call, if it is on `D`.
-fn on<'t, D: Device>(tensor: &'t mut AnyTensor) -> Result<&'t mut Tensor<D>> {
+fn on<D: Device>(tensor: &mut AnyTensor) -> Result<&mut Tensor<D>> {
     if tensor.device().kind != D::KIND {
         return Err(device_error::<D>(tensor, "out"));
     }

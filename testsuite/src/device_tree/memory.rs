@@ -5,7 +5,7 @@ use crate::layout::plain;
 use monomorph::core::{Element, Kind, with_element};
 use monomorph::{AnyTensor, Cpu, DType, Device, ErrorKind, Tensor};
 
-type On<S> = Tensor<<S as Subject>::Device>;
+type Lane<S> = Tensor<<S as Subject>::Device>;
 
 /// Elements of every dtype arrive on every device and come back, as slices, bytes and tensors.
 pub fn contents_arrive<S: Subject>() -> Verdict {
@@ -16,7 +16,7 @@ pub fn contents_arrive<S: Subject>() -> Verdict {
             with_element!(dtype, T => {
                 let values = plain(dtype, 37, &mut crate::layout::Random::new(u64::from(index) + 1));
                 let data: Vec<T> = values.into_iter().map(T::from_scalar).collect();
-                let there = On::<S>::from_slice_on(index, &data, &[37])?;
+                let there = Lane::<S>::from_slice_on(index, &data, &[37])?;
                 same(&there.device(), &device::<S>(index), "the device")?;
                 same(&there.to_vec::<T>()?, &data, &what)?;
                 same(&there.version(), &0, "first contents are no write, so the version")?;
@@ -24,7 +24,7 @@ pub fn contents_arrive<S: Subject>() -> Verdict {
                 same(&there.storage_to_vec()?, &here.storage_to_vec()?, &format!("bytes of {what}"))?;
                 same(&Tensor::<Cpu>::from_any(there.as_any(), 0)?.to_vec::<T>()?, &data,
                     &format!("{what} on the CPU"))?;
-                let again = On::<S>::from_any(here.as_any(), index)?;
+                let again = Lane::<S>::from_any(here.as_any(), index)?;
                 same(&again.to_vec::<T>()?, &data, &format!("{what} from the CPU"))?;
                 let last = there.view_as(geometry(dtype, &[], &[], 36)?)?;
                 same(&vec![last.item()?], &vec![data[36].to_scalar()], &format!("the last element of {what}"))?;
@@ -32,7 +32,7 @@ pub fn contents_arrive<S: Subject>() -> Verdict {
         }
     }
     let bytes: Vec<u8> = (0..=255).collect();
-    let stored = On::<S>::from_storage(&bytes, geometry(DType::U8, &[5, 3], &[40, 2], 7)?)?;
+    let stored = Lane::<S>::from_storage(&bytes, geometry(DType::U8, &[5, 3], &[40, 2], 7)?)?;
     let want: Vec<u8> = (0..5).flat_map(|i| (0..3).map(move |j| 7 + 40 * i + 2 * j)).collect();
     same(&stored.to_vec::<u8>()?, &want, "strided elements of a storage")?;
     same(&stored.storage_to_vec()?, &bytes, "the storage")?;
@@ -44,12 +44,12 @@ pub fn contents_arrive<S: Subject>() -> Verdict {
 pub fn empty_tensors_have_no_memory<S: Subject>() -> Verdict {
     let balance = Balance::begin::<S>();
     for sizes in [&[0][..], &[2, 0, 3], &[0, 0]] {
-        let mut empty = On::<S>::zeros_contiguous(DType::F32, sizes)?;
+        let mut empty = Lane::<S>::zeros_contiguous(DType::F32, sizes)?;
         same(&empty.to_vec::<f32>()?, &Vec::new(), "an empty tensor")?;
         same(&empty.storage_to_vec()?, &Vec::new(), "its storage")?;
-        let other = On::<S>::from_slice::<f32>(&[], sizes)?;
+        let other = Lane::<S>::from_slice::<f32>(&[], sizes)?;
         empty.copy_from(&other)?;
-        same(&On::<S>::from_any(empty.as_any(), 0)?.sizes(), &sizes, "sizes of an empty tensor that was moved")?;
+        same(&Lane::<S>::from_any(empty.as_any(), 0)?.sizes(), &sizes, "sizes of an empty tensor that was moved")?;
         empty.grow_to(geometry(DType::F32, &[3], &[1], 0)?)?;
         same(&empty.to_vec::<f32>()?, &vec![0.0; 3], "an empty tensor that grew")?;
     }
@@ -60,7 +60,7 @@ pub fn empty_tensors_have_no_memory<S: Subject>() -> Verdict {
 pub fn impossible_sizes_are_errors<S: Subject>() -> Verdict {
     let balance = Balance::begin::<S>();
     for sizes in [&[1 << 58][..], &[i64::MAX / 16], &[1 << 30, 1 << 29], &[i64::MAX, 2]] {
-        let error = refused(On::<S>::zeros_contiguous(DType::F64, sizes), &format!("a tensor of {sizes:?}"))?;
+        let error = refused(Lane::<S>::zeros_contiguous(DType::F64, sizes), &format!("a tensor of {sizes:?}"))?;
         let accepted = matches!(error.kind(), ErrorKind::Allocation { .. } | ErrorKind::SizeOverflow { .. });
         ensure(accepted, || format!("a tensor of {sizes:?}: another error: {error}"))?;
     }
@@ -75,9 +75,9 @@ pub fn impossible_sizes_are_errors<S: Subject>() -> Verdict {
 pub fn zeroed_memory_is_zero<S: Subject>() -> Verdict {
     for n in [1, 3, 17, 64, 1000, 300_000] {
         for _ in 0..2 {
-            let mut tensor = On::<S>::zeros_contiguous(DType::U8, &[n])?;
+            let mut tensor = Lane::<S>::zeros_contiguous(DType::U8, &[n])?;
             ensure(tensor.to_vec::<u8>()?.iter().all(|&byte| byte == 0), || format!("{n} bytes are not all zero"))?;
-            tensor.copy_from(&On::<S>::from_slice(&vec![0xAAu8; n as usize], &[n])?)?;
+            tensor.copy_from(&Lane::<S>::from_slice(&vec![0xAAu8; n as usize], &[n])?)?;
         }
         let mut grown = ramp::<S::Device>(0, DType::U8, &[1])?;
         grown.grow_to(geometry(DType::U8, &[n + 1], &[1], 0)?)?;
@@ -89,9 +89,10 @@ pub fn zeroed_memory_is_zero<S: Subject>() -> Verdict {
 
 /// Writing one block changes no other, whatever was freed in between.
 pub fn blocks_lie_apart<S: Subject>() -> Verdict {
-    let make =
-        |n: i64| -> Result<(i64, On<S>), Failure> { Ok((n, On::<S>::from_slice(&vec![n as u8; n as usize], &[n])?)) };
-    let intact = |blocks: &[(i64, On<S>)]| -> Verdict {
+    let make = |n: i64| -> Result<(i64, Lane<S>), Failure> {
+        Ok((n, Lane::<S>::from_slice(&vec![n as u8; n as usize], &[n])?))
+    };
+    let intact = |blocks: &[(i64, Lane<S>)]| -> Verdict {
         for (n, block) in blocks {
             ensure(block.to_vec::<u8>()? == vec![*n as u8; *n as usize], || format!("a block of {n} bytes changed"))?;
         }
@@ -137,7 +138,7 @@ pub fn memory_is_given_back<S: Subject>() -> Verdict {
         let mut a = ramp::<S::Device>(0, DType::F32, &[n])?;
         a.grow_to(geometry(DType::F32, &[n + 1], &[1], 0)?)?;
         let _ = a.view_as(geometry(DType::F32, &[n + 2], &[1], 0)?);
-        let _ = On::<S>::from_any(a.as_any(), 0)?;
+        let _ = Lane::<S>::from_any(a.as_any(), 0)?;
     }
     balance.check::<S>("fifty storages that grew and were moved")
 }
@@ -149,8 +150,8 @@ pub fn threads_share_the_device<S: Subject>() -> Verdict {
     let work = |worker: i64, send: std::sync::mpsc::Sender<(i64, AnyTensor)>| -> Verdict {
         for round in 0..40 {
             let n = worker * 40 + round + 1;
-            let tensor = On::<S>::from_slice(&vec![n; n as usize], &[n])?;
-            let mut copy = On::<S>::zeros_contiguous(DType::F64, &[n])?;
+            let tensor = Lane::<S>::from_slice(&vec![n; n as usize], &[n])?;
+            let mut copy = Lane::<S>::zeros_contiguous(DType::F64, &[n])?;
             copy.copy_from(&tensor)?;
             same(&copy.to_vec::<f64>()?, &vec![n as f64; n as usize], "a copy made by one of four threads")?;
             let _ = send.send((n, copy.into_any()));
@@ -190,12 +191,12 @@ pub fn devices_of_a_kind_lie_apart<S: Subject>() -> Verdict {
         same(&tensor.to_vec::<i64>()?, &(1..=i as i64 + 2).collect(), "elements on a device of several")?;
     }
     if let [first, second, ..] = &mut tensors[..] {
-        let moved = On::<S>::from_any(second.as_any(), 0)?;
+        let moved = Lane::<S>::from_any(second.as_any(), 0)?;
         same(&(moved.device(), moved.to_vec::<i64>()?), &(device::<S>(0), second.to_vec::<i64>()?), "moved")?;
         let error = refused(first.copy_from(second), "a copy between devices")?;
         ensure(matches!(error.kind(), ErrorKind::DeviceMismatch { .. }), || format!("another error: {error}"))?;
     }
-    let none = On::<S>::zeroed(DType::F32, &[2], &[1], u8::MAX);
+    let none = Lane::<S>::zeroed(DType::F32, &[2], &[1], u8::MAX);
     ensure(<S::Device as Device>::KIND.0 == 0 || none.is_err(), || "there is a device number 255".to_owned())?;
     let complex = ramp::<S::Device>(0, DType::C64, &[2])?;
     ensure(complex.dtype().kind() == Kind::Complex, || "a complex tensor".to_owned())

@@ -10,7 +10,7 @@ pub use pair::Pair;
 use functions::{LN_2, LN_10};
 
 use monomorph_cpu::isa::{Isa, Kernel, Level};
-use monomorph_cpu::on::On;
+use monomorph_cpu::scalar::Lane;
 use monomorph_ops::algebra::{Exponential, Gaussian, Hyperbolic, Logarithm, Root, Trigonometric};
 use monomorph_ops::record::{error_function, error_function_complement, inverse_error_function, normal_probability};
 
@@ -255,7 +255,7 @@ macro_rules! run {
                 match self.function {
                     $(Function::$name => {
                         for (y, &x) in self.y.iter_mut().zip(self.x) {
-                            *y = On::<$float, I>::new(x).$method().get();
+                            *y = Lane::<$float, I>::new(x).$method().get();
                         }
                     })*
                 }

@@ -11,13 +11,13 @@ use monomorph::pointwise::{
 };
 use monomorph::{Cpu, DType, Device, Meta, Scalar, Tensor};
 use monomorph_cpu::isa::Portable;
-use monomorph_cpu::on::On;
+use monomorph_cpu::scalar::Lane;
 use monomorph_testsuite::formulas::formulas;
 use monomorph_testsuite::layout::Random;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-type Float = On<f64, Portable>;
+type Float = Lane<f64, Portable>;
 
 /// What is known of one formula at one point.
 type Slope = fn(x: &[f64], params: &[Scalar], variable: usize) -> [f64; 2];
@@ -33,7 +33,7 @@ impl<const N: usize> FromValues for Same<N> {
 }
 impl FromValues for MaskAndTwo {
     fn from_values(x: &[f64]) -> (<Float as Value>::Mask, [Float; 2]) {
-        (On::new(true), std::array::from_fn(|i| Float::new(x[i])))
+        (Lane::new(true), std::array::from_fn(|i| Float::new(x[i])))
     }
 }
 

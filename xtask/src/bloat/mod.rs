@@ -18,7 +18,7 @@ use symbols::{Part, Symbol};
 const REBUILD_BAR: f64 = 15.0;
 
 /// The formula that a rebuild is behind a change of, as it is and changed.
-const CHANGED: (&str, &str, &str) = ("ops/src/gamma.rs", "a.trigamma()\n", "a.trigamma() + a\n");
+const CHANGED: (&str, &str, &str) = ("ops/src/special/gamma.rs", "a.trigamma()\n", "a.trigamma() + a\n");
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Options {

@@ -19,8 +19,8 @@ use super::operands::{LoadOperands, StoreOutput};
 use super::row_layout::RowLayout;
 use crate::cache_lines::prefetch_run;
 use crate::isa::{Isa, Kernel, Portable};
-use crate::on::On;
 use crate::processor::Vendor;
+use crate::scalar::Lane;
 use monomorph_core::each;
 use monomorph_ops::pointwise::{Map, Operands, Params, PointwiseFn};
 
@@ -55,24 +55,24 @@ pub(super) unsafe fn bool_kernel<F, I>(
 ) -> bool
 where
     I: Isa,
-    F: Map<On<bool, Portable>>,
-    F::Operands: LoadOperands<On<bool, Portable>>,
-    F::Out: StoreOutput<On<bool, Portable>>,
+    F: Map<Lane<bool, Portable>>,
+    F::Operands: LoadOperands<Lane<bool, Portable>>,
+    F::Out: StoreOutput<Lane<bool, Portable>>,
 {
-    const { assert!(<F::Out as StoreOutput<On<bool, Portable>>>::SIZE == 1, "a formula on bools gives bools") };
+    const { assert!(<F::Out as StoreOutput<Lane<bool, Portable>>>::SIZE == 1, "a formula on bools gives bools") };
     let domain = [DOMAIN[0].as_ptr(), DOMAIN[1].as_ptr()];
     let domain = domain[domain.len() - F::Operands::COUNT..].as_ptr();
     // SAFETY: `params` points to the formula's parameters (K4).
-    let params = unsafe { &*params.cast::<F::Params>() }.bind::<On<bool, Portable>>();
+    let params = unsafe { &*params.cast::<F::Params>() }.bind::<Lane<bool, Portable>>();
     // SAFETY: `domain` points to a pointer for each of the `COUNT` operands.
-    let domain = unsafe { <F::Operands as LoadOperands<On<bool, Portable>>>::pointers(domain) };
+    let domain = unsafe { <F::Operands as LoadOperands<Lane<bool, Portable>>>::pointers(domain) };
     let mut table = [0; 4];
     for i in 0..1 << F::Operands::COUNT {
         // SAFETY: `i < 4`, and the domain of an operand has four bytes, which are bools.
-        let x = unsafe { <F::Operands as LoadOperands<On<bool, Portable>>>::load::<false>(domain, i) };
+        let x = unsafe { <F::Operands as LoadOperands<Lane<bool, Portable>>>::load::<false>(domain, i) };
         let y = F::eval(x, params);
         // SAFETY: `i < 4`, and the table has four elements of one byte (asserted above).
-        unsafe { <F::Out as StoreOutput<On<bool, Portable>>>::store::<false>(table.as_mut_ptr(), i, y, true) };
+        unsafe { <F::Out as StoreOutput<Lane<bool, Portable>>>::store::<false>(table.as_mut_ptr(), i, y, true) };
     }
     let rows = if let Traversal::Rows(rows) = traversal { rows } else { &SINGLE_ROW };
     if F::Operands::COUNT == 2 {

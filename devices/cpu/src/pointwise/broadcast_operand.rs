@@ -9,7 +9,7 @@ use super::operands::{LoadOperands, StoreOutput};
 use super::row_layout::RowLayout;
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
-use crate::on::On;
+use crate::scalar::Lane;
 use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, PointwiseFn};
@@ -24,11 +24,11 @@ impl<F, T, C, I, const BROADCAST: usize> Kernel<I> for BroadcastOperand<'_, F, T
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
     type Home = F;
     type Output = bool;
@@ -43,23 +43,23 @@ where
             return true;
         }
         // SAFETY: `params` points to the formula's parameters (K4).
-        let params = unsafe { &*params }.bind::<On<C, I>>();
+        let params = unsafe { &*params }.bind::<Lane<C, I>>();
         // SAFETY: `ins` points to a pointer for each operand (K2).
-        let mut ins = unsafe { <F::Operands as LoadOperands<On<C, I>>>::pointers(ins) };
+        let mut ins = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::pointers(ins) };
         for _ in 0..*count {
             // SAFETY: a row has at least one element of each operand, the broadcast one included (K6; `n > 0`).
-            let first = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, 0) };
-            let others = <F::Operands as LoadOperands<On<C, I>>>::without(ins, BROADCAST);
+            let first = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, 0) };
+            let others = <F::Operands as LoadOperands<Lane<C, I>>>::without(ins, BROADCAST);
             for i in 0..n {
                 // SAFETY: `others` points to the operand that is not broadcast only, whose row has `n` elements (K2,
                 // K6).
-                let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(others, i) };
-                let x = <F::Operands as LoadOperands<On<C, I>>>::with_operand_of(x, &first, BROADCAST);
+                let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(others, i) };
+                let x = <F::Operands as LoadOperands<Lane<C, I>>>::with_operand_of(x, &first, BROADCAST);
                 // SAFETY: the row of the output has `n` writable elements (K2, K6).
-                unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<false>(out, i, F::eval(x, params), T::EXACT) };
+                unsafe { <F::Out as StoreOutput<Lane<C, I>>>::store::<false>(out, i, F::eval(x, params), T::EXACT) };
             }
             out = out.wrapping_offset(*out_stride);
-            ins = <F::Operands as LoadOperands<On<C, I>>>::advanced(ins, in_strides);
+            ins = <F::Operands as LoadOperands<Lane<C, I>>>::advanced(ins, in_strides);
         }
         true
     }

@@ -11,7 +11,7 @@ use super::bool_kernel;
 use super::kernel_fn::{FormulaKernel, KernelFn};
 use super::operands::{LoadOperands, StoreOutput};
 use crate::isa::{Avx2, Avx512, Level, Portable};
-use crate::on::On;
+use crate::scalar::Lane;
 use crate::tuning::{FastPaths, Tuning, TuningValues};
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
 use monomorph_ops::pointwise::{
@@ -44,18 +44,18 @@ macro_rules! classes {
     ($($member:ident $class:ty: $($dtype:ident $element:ty),*;)*) => {$(
         impl<F, T> ClassKernels<F, T, $class> for $member
         where
-            F: PointwiseFn $(+ Map<On<$element, Portable>> + Map<On<$element, Avx2>> + Map<On<$element, Avx512>>)*,
+            F: PointwiseFn $(+ Map<Lane<$element, Portable>> + Map<Lane<$element, Avx2>> + Map<Lane<$element, Avx512>>)*,
             T: $(
-                FastPaths<On<$element, Portable>, F> + FastPaths<On<$element, Avx2>, F> +
-                FastPaths<On<$element, Avx512>, F> +
+                FastPaths<Lane<$element, Portable>, F> + FastPaths<Lane<$element, Avx2>, F> +
+                FastPaths<Lane<$element, Avx512>, F> +
             )* Tuning,
             F::Operands: $(
-                LoadOperands<On<$element, Portable>> + LoadOperands<On<$element, Avx2>> +
-                LoadOperands<On<$element, Avx512>> +
+                LoadOperands<Lane<$element, Portable>> + LoadOperands<Lane<$element, Avx2>> +
+                LoadOperands<Lane<$element, Avx512>> +
             )*,
             F::Out: $(
-                StoreOutput<On<$element, Portable>> + StoreOutput<On<$element, Avx2>> +
-                StoreOutput<On<$element, Avx512>> +
+                StoreOutput<Lane<$element, Portable>> + StoreOutput<Lane<$element, Avx2>> +
+                StoreOutput<Lane<$element, Avx512>> +
             )*,
         {
             #[inline]
@@ -100,9 +100,9 @@ struct GenericLoop;
 impl<F: PointwiseFn, T> ClassKernels<F, T, BoolClass> for Yes
 where
     GenericLoop: ClassKernels<F, T, BoolClass>,
-    F: Map<On<bool, Portable>>,
-    F::Operands: LoadOperands<On<bool, Portable>>,
-    F::Out: StoreOutput<On<bool, Portable>>,
+    F: Map<Lane<bool, Portable>>,
+    F::Operands: LoadOperands<Lane<bool, Portable>>,
+    F::Out: StoreOutput<Lane<bool, Portable>>,
 {
     #[inline]
     fn kernel(dtype: DType, level: Level) -> Option<KernelFn> {

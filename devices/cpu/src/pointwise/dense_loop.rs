@@ -18,8 +18,8 @@ use super::row_layout::{RowLayout, RowMode};
 use crate::cache_lines::prefetch_run;
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
-use crate::on::On;
 use crate::processor::Vendor;
+use crate::scalar::Lane;
 use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, ParamsOf, PointwiseFn};
@@ -52,11 +52,11 @@ impl<F, T, C, I> Kernel<I> for DenseLoop<'_, F, T, C>
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
     type Home = F;
     type Output = bool;
@@ -65,9 +65,9 @@ where
     fn run(self, _: I) -> bool {
         let DenseLoop { mut out, ins, n, params, rows, .. } = self;
         // SAFETY: `params` points to the formula's parameters (K4).
-        let params = unsafe { &*params }.bind::<On<C, I>>();
+        let params = unsafe { &*params }.bind::<Lane<C, I>>();
         // SAFETY: `ins` points to a pointer for each operand (K2).
-        let mut ins = unsafe { <F::Operands as LoadOperands<On<C, I>>>::pointers(ins) };
+        let mut ins = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::pointers(ins) };
         let mut row = 1;
         loop {
             // SAFETY: `n` elements of each operand are in bounds in this row (K2), and inputs are the output or apart
@@ -81,7 +81,7 @@ where
                 {
                     row += 1;
                     out = out.wrapping_offset(strides[0]);
-                    ins = <F::Operands as LoadOperands<On<C, I>>>::advanced(ins, &strides[1..]);
+                    ins = <F::Operands as LoadOperands<Lane<C, I>>>::advanced(ins, &strides[1..]);
                 }
                 _ => return true,
             }
@@ -99,25 +99,25 @@ unsafe fn dense_run<F, T, C, I>(
     out: *mut u8,
     mut ins: InputPointers<F, C, I>,
     n: usize,
-    params: ParamsOf<F, On<C, I>>,
+    params: ParamsOf<F, Lane<C, I>>,
 ) -> bool
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
-    let same_size = size_of::<C::Stored>() == <F::Out as StoreOutput<On<C, I>>>::SIZE;
-    let first = <F::Operands as LoadOperands<On<C, I>>>::first_value(&mut ins);
+    let same_size = size_of::<C::Stored>() == <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
+    let first = <F::Operands as LoadOperands<Lane<C, I>>>::first_value(&mut ins);
     // A loop of its own for calls in place pays only where the plain loop is vectorised: elsewhere it would compile the
     // formula a second time and run no faster.
     let in_masked_blocks = const { T::PARTIAL || T::STEPS > 0 };
     let in_place =
         !T::ELEMENTWISE_ONLY && !in_masked_blocks && same_size && first.is_some_and(|first| std::ptr::eq(*first, out));
-    let out_size = <F::Out as StoreOutput<On<C, I>>>::SIZE;
+    let out_size = <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
     // Operands that are converted (float16, bfloat16) take longer to compute than to move, so their stores don't wait.
     let prefetches =
         T::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && n * out_size > OUTPUT_PREFETCH_MIN;
@@ -166,7 +166,7 @@ where
         // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that happen to
         // be equal would fail its overlap check and run one element at a time. Converted runs are read whole before
         // they are written and need no such help.
-        match <F::Operands as LoadOperands<On<C, I>>>::first_value(&mut ins) {
+        match <F::Operands as LoadOperands<Lane<C, I>>>::first_value(&mut ins) {
             Some(first) if in_place && !converts_in_runs::<C, I>() => {
                 *first = out;
                 // SAFETY: the range is part of `0..n`: in bounds (K2), inputs are the output or apart from it (K3).

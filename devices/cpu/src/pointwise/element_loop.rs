@@ -17,7 +17,7 @@ use super::operand_base::MAX_OPERANDS;
 use super::operands::{InputPointers, LoadOperands, StoreOutput};
 use crate::element::CpuElement;
 use crate::isa::Isa;
-use crate::on::On;
+use crate::scalar::Lane;
 use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Operands, ParamsOf};
@@ -49,15 +49,15 @@ pub(super) unsafe fn loop_over_range<F, T, C, I>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     range: Range<usize>,
-    params: ParamsOf<F, On<C, I>>,
+    params: ParamsOf<F, Lane<C, I>>,
 ) where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
     if converts_in_runs::<C, I>() {
         // SAFETY: the caller promises K2 and K3 for the range.
@@ -79,28 +79,28 @@ pub(super) unsafe fn loop_over<F, T, C, I, const WIDE: bool, const USUAL: bool>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     range: Range<usize>,
-    params: ParamsOf<F, On<C, I>>,
+    params: ParamsOf<F, Lane<C, I>>,
 ) where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
     let mut range = range;
     // A formula that is not light gains little by pairs, and would need twice the registers.
     let paired = const {
-        T::LIGHT && <F::Operands as LoadOperands<On<C, I>>>::PAIRED && <F::Out as StoreOutput<On<C, I>>>::PAIRED
+        T::LIGHT && <F::Operands as LoadOperands<Lane<C, I>>>::PAIRED && <F::Out as StoreOutput<Lane<C, I>>>::PAIRED
     };
     if paired && !WIDE && range.start.is_multiple_of(2) {
         for i in range.start / 2..range.end / 2 {
             // SAFETY: `2 * i + 1 < range.end`, so both elements of each operand are in bounds and initialised (K2).
-            let [a, b] = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load_pair(ins, i) };
+            let [a, b] = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load_pair(ins, i) };
             let pair = [F::eval(a, params), F::eval(b, params)];
             // SAFETY: `2 * i + 1 < range.end`, so both elements of the output are writable (K2).
-            unsafe { <F::Out as StoreOutput<On<C, I>>>::store_pair(out, i, pair, T::EXACT) };
+            unsafe { <F::Out as StoreOutput<Lane<C, I>>>::store_pair(out, i, pair, T::EXACT) };
         }
         if range.end.is_multiple_of(2) {
             return;
@@ -109,10 +109,10 @@ pub(super) unsafe fn loop_over<F, T, C, I, const WIDE: bool, const USUAL: bool>(
     }
     for i in range {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
-        let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<WIDE>(ins, i) };
+        let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<WIDE>(ins, i) };
         let y = if T::USUAL && USUAL { T::eval_usual(x, params) } else { F::eval(x, params) };
         // SAFETY: `i` is in the range, so element `i` of the output is writable (K2).
-        unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<WIDE>(out, i, y, T::EXACT) };
+        unsafe { <F::Out as StoreOutput<Lane<C, I>>>::store::<WIDE>(out, i, y, T::EXACT) };
     }
 }
 
@@ -126,15 +126,15 @@ unsafe fn loop_over_converted_runs<F, T, C, I>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     range: Range<usize>,
-    params: ParamsOf<F, On<C, I>>,
+    params: ParamsOf<F, Lane<C, I>>,
 ) where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
     let mut start = range.start;
     while range.end - start >= CONVERSION_RUN {
@@ -159,20 +159,20 @@ unsafe fn converted_run<F, T, C, I>(
     ins: InputPointers<F, C, I>,
     start: usize,
     n: usize,
-    params: ParamsOf<F, On<C, I>>,
+    params: ParamsOf<F, Lane<C, I>>,
 ) where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
     const { assert!(F::Operands::COUNT < MAX_OPERANDS, "there is a buffer for every operand") };
-    let out_size = <F::Out as StoreOutput<On<C, I>>>::SIZE;
+    let out_size = <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
     // An output of another dtype than the computed one (a mask) is written directly, as it is stored.
-    let wide_out = <F::Out as StoreOutput<On<C, I>>>::WIDE_SIZE != out_size;
+    let wide_out = <F::Out as StoreOutput<Lane<C, I>>>::WIDE_SIZE != out_size;
     let mut buffers = [const { WideBuffer(MaybeUninit::uninit()) }; MAX_OPERANDS];
     let [result, operands @ ..] = &mut buffers;
     let mut free = operands.iter_mut();
@@ -184,10 +184,10 @@ unsafe fn converted_run<F, T, C, I>(
         // * R1: `n` elements from `start` on are initialised (K2); a buffer holds `CONVERSION_RUN >= n` widened ones;
         // * R2: the buffer is a local of its own;
         // * the frame is that of level `I`, which the host has (K1).
-        unsafe { <On<C, I> as LoadStore>::widen_run(from, to, n) };
+        unsafe { <Lane<C, I> as LoadStore>::widen_run(from, to, n) };
         to.cast_const()
     };
-    let ins = <F::Operands as LoadOperands<On<C, I>>>::map_values(ins, start, widened);
+    let ins = <F::Operands as LoadOperands<Lane<C, I>>>::map_values(ins, start, widened);
     let to = out.wrapping_add(start * out_size);
     if wide_out {
         let result = result.0.as_mut_ptr().cast::<u8>();
@@ -196,7 +196,7 @@ unsafe fn converted_run<F, T, C, I>(
         unsafe { loop_over::<F, T, C, I, true, true>(result, ins, 0..n, params) };
         // SAFETY: R1: `n` results were just stored in the buffer, `n` elements of the output are writable from `start`
         // on (K2); R2: the buffer is a local; the host has level `I` (K1).
-        unsafe { <F::Out as StoreOutput<On<C, I>>>::narrow_run(result, to, n) };
+        unsafe { <F::Out as StoreOutput<Lane<C, I>>>::narrow_run(result, to, n) };
     } else {
         // SAFETY: K2: the buffers, aligned for any wide element, were just filled with `n` of them, and `n` elements of
         // the output are writable from `start` on: bools, whose wide elements are bytes like the stored ones. K3: the
@@ -215,14 +215,14 @@ pub(super) unsafe fn any_fault<F, C, I>(ins: InputPointers<F, C, I>, range: Rang
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    F::Operands: LoadOperands<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    F::Operands: LoadOperands<Lane<C, I>>,
 {
     let mut any = false;
     for i in range {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
-        let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
+        let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, i) };
         any |= F::fault(x).get();
     }
     any
@@ -238,15 +238,15 @@ pub(super) unsafe fn all_usual<F, T, C, I>(ins: InputPointers<F, C, I>, range: R
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
 {
     let mut all = true;
     for i in range {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
-        let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
+        let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, i) };
         all &= T::is_usual(x).get();
     }
     all

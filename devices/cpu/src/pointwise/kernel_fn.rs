@@ -30,7 +30,7 @@ use super::operands::{LoadOperands, StoreOutput};
 use super::row_layout::{RowLayout, RowMode, compiles_broadcast, has_plain_light_loop};
 use crate::element::CpuElement;
 use crate::isa::{Isa, Level};
-use crate::on::On;
+use crate::scalar::Lane;
 use crate::tuning::{FastPaths, TuningValues};
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, PointwiseFn};
@@ -72,11 +72,11 @@ pub(super) trait FormulaKernel: PointwiseFn {
     where
         C: CpuElement,
         I: Isa,
-        On<C, I>: Value<Mask = On<bool, I>>,
-        Self: Map<On<C, I>>,
-        T: FastPaths<On<C, I>, Self>,
-        Self::Operands: LoadOperands<On<C, I>>,
-        Self::Out: StoreOutput<On<C, I>>;
+        Lane<C, I>: Value<Mask = Lane<bool, I>>,
+        Self: Map<Lane<C, I>>,
+        T: FastPaths<Lane<C, I>, Self>,
+        Self::Operands: LoadOperands<Lane<C, I>>,
+        Self::Out: StoreOutput<Lane<C, I>>;
 }
 
 /// Whether kernels at the level have a loop with non-temporal stores. The portable level does without: other
@@ -97,11 +97,11 @@ impl<F: PointwiseFn> FormulaKernel for F {
     where
         C: CpuElement,
         I: Isa,
-        On<C, I>: Value<Mask = On<bool, I>>,
-        F: Map<On<C, I>>,
-        T: FastPaths<On<C, I>, F>,
-        F::Operands: LoadOperands<On<C, I>>,
-        F::Out: StoreOutput<On<C, I>>,
+        Lane<C, I>: Value<Mask = Lane<bool, I>>,
+        F: Map<Lane<C, I>>,
+        T: FastPaths<Lane<C, I>, F>,
+        F::Operands: LoadOperands<Lane<C, I>>,
+        F::Out: StoreOutput<Lane<C, I>>,
     {
         // SAFETY: the host has the level `I` that this kernel was chosen for (K1).
         let isa = unsafe { I::assume() };

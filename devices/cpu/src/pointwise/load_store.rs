@@ -1,4 +1,4 @@
-//! One value between a register and memory, for the loops: [`LoadStore`] of [`On`], which knows its element type and
+//! One value between a register and memory, for the loops: [`LoadStore`] of [`Lane`], which knows its element type and
 //! level.
 //!
 //! An element is *wide* if it lies in a buffer as a register holds it (float16 as float32). Loops over converted runs
@@ -6,7 +6,7 @@
 
 use crate::element::{self, CpuElement};
 use crate::isa::Isa;
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 
 /// A value that can be loaded from and stored to one element of memory: of its dtype, or, `WIDE`, as a register holds
@@ -63,16 +63,16 @@ pub trait LoadStore: Value {
     unsafe fn narrow_run(from: *const u8, to: *mut u8, n: usize);
 }
 
-impl<C: CpuElement, I: Isa> LoadStore for On<C, I>
+impl<C: CpuElement, I: Isa> LoadStore for Lane<C, I>
 where
-    On<C, I>: Value,
+    Lane<C, I>: Value,
 {
     const SIZE: usize = size_of::<C::Stored>();
     const WIDE_SIZE: usize = size_of::<C::Repr>();
 
     #[inline(always)]
     unsafe fn load<const WIDE: bool>(from: *const u8, i: usize) -> Self {
-        On::new(if WIDE {
+        Lane::new(if WIDE {
             // SAFETY: the caller promises that wide element `i`, a `C::Repr`, is in bounds, aligned and initialised.
             unsafe { from.cast::<C::Repr>().wrapping_add(i).read() }
         } else {
@@ -98,7 +98,7 @@ where
     unsafe fn load_pair(from: *const u8, i: usize) -> [Self; 2] {
         // SAFETY: the caller promises that elements `2 * i` and `2 * i + 1` are in bounds and initialised.
         let [a, b] = unsafe { C::load_pair(from, i) };
-        [On::new(a), On::new(b)]
+        [Lane::new(a), Lane::new(b)]
     }
 
     #[inline(always)]

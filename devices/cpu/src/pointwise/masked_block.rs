@@ -20,7 +20,7 @@ use super::element_loop::{all_usual, loop_over};
 use super::operands::{InputPointers, LoadOperands, StoreOutput};
 use crate::element::CpuElement;
 use crate::isa::Isa;
-use crate::on::On;
+use crate::scalar::Lane;
 use crate::staging::StageBuffer;
 use crate::tuning::FastPaths;
 use monomorph_core::each;
@@ -42,17 +42,17 @@ pub(super) unsafe fn loop_over_masked_blocks<F, T, C, I>(
     out: *mut u8,
     ins: InputPointers<F, C, I>,
     n: usize,
-    params: ParamsOf<F, On<C, I>>,
+    params: ParamsOf<F, Lane<C, I>>,
 ) where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
-    let size = <F::Out as StoreOutput<On<C, I>>>::SIZE;
+    let size = <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
     let mut block = StageBuffer::<{ BLOCK * size_of::<u128>() }>::NEW;
     let block = block.data();
     // Which elements of the block have no result yet.
@@ -81,7 +81,7 @@ pub(super) unsafe fn loop_over_masked_blocks<F, T, C, I>(
             let mut any = false;
             for ((((i, left), a), b), c) in range.clone().zip(&mut left).zip(a).zip(b).zip(c) {
                 // SAFETY: `i` is below `n`, so element `i` of each operand is in bounds and initialised (K2).
-                let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
+                let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, i) };
                 let (y, done) = if T::STEPS > 0 {
                     // SAFETY: `iterate_block` initialised a state for every element of the range.
                     T::finish(each(|k| unsafe { [a, b, c][k].assume_init() }), x, params)
@@ -89,7 +89,7 @@ pub(super) unsafe fn loop_over_masked_blocks<F, T, C, I>(
                     T::eval_partial(x, params)
                 };
                 // SAFETY: `i - start < BLOCK`, so the element is within the block, which is a local.
-                unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<false>(to, i, y, false) };
+                unsafe { <F::Out as StoreOutput<Lane<C, I>>>::store::<false>(to, i, y, false) };
                 *left = !done.get();
                 any |= *left;
             }
@@ -97,11 +97,11 @@ pub(super) unsafe fn loop_over_masked_blocks<F, T, C, I>(
                 any = false;
                 for (i, left) in range.clone().zip(&mut left) {
                     // SAFETY: `i` is below `n`, so element `i` of each operand is in bounds and initialised (K2).
-                    let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
+                    let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, i) };
                     let (y, done) = T::eval_partial(x, params);
                     if *left & done.get() {
                         // SAFETY: `i - start < BLOCK`, so the element is within the block, which is a local.
-                        unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<false>(to, i, y, false) };
+                        unsafe { <F::Out as StoreOutput<Lane<C, I>>>::store::<false>(to, i, y, false) };
                     }
                     *left &= !done.get();
                     any |= *left;
@@ -109,9 +109,9 @@ pub(super) unsafe fn loop_over_masked_blocks<F, T, C, I>(
             }
             for (i, _) in range.zip(&left).filter(|(_, left)| any && **left) {
                 // SAFETY: `i` is below `n`, so element `i` of each operand is in bounds and initialised (K2).
-                let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
+                let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, i) };
                 // SAFETY: `i - start < BLOCK`, so the element is within the block, which is a local.
-                unsafe { <F::Out as StoreOutput<On<C, I>>>::store::<false>(to, i, F::eval(x, params), false) };
+                unsafe { <F::Out as StoreOutput<Lane<C, I>>>::store::<false>(to, i, F::eval(x, params), false) };
             }
         }
         // SAFETY: `start + count <= n` elements of the output are writable (K2); the block's `count` elements were just
@@ -130,15 +130,15 @@ unsafe fn partial_pays<F, T, C, I>(ins: InputPointers<F, C, I>, range: Range<usi
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
 {
     let (all, mut may_hold) = (range.len() as u32, 0);
     for i in range {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
-        let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
+        let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, i) };
         may_hold += u32::from(T::may_hold(x).get());
     }
     2 * may_hold > all
@@ -152,22 +152,22 @@ where
 /// K2 for the inputs of the range, which has at most [`BLOCK`] elements.
 #[inline(always)]
 unsafe fn iterate_block<F, T, C, I>(
-    states: &mut [[MaybeUninit<On<C, I>>; BLOCK]; 3],
+    states: &mut [[MaybeUninit<Lane<C, I>>; BLOCK]; 3],
     ins: InputPointers<F, C, I>,
     range: Range<usize>,
-    params: ParamsOf<F, On<C, I>>,
+    params: ParamsOf<F, Lane<C, I>>,
 ) where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
 {
     let [a, b, c] = states;
     for (((i, a), b), c) in range.clone().zip(&mut *a).zip(&mut *b).zip(&mut *c) {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
-        let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
+        let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, i) };
         let state = T::start(x, params);
         [*a, *b, *c] = each(|k| MaybeUninit::new(state[k]));
     }
@@ -176,11 +176,11 @@ unsafe fn iterate_block<F, T, C, I>(
         for (((i, a), b), c) in range.clone().zip(&mut *a).zip(&mut *b).zip(&mut *c) {
             // SAFETY: the loop above initialised the state of every element of the range.
             let mut state = each(|k| unsafe { [&*a, b, c][k].assume_init() });
-            let mut follows = On::new(false);
+            let mut follows = Lane::new(false);
             for k in first..first + T::STEPS {
                 // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
-                let x = unsafe { <F::Operands as LoadOperands<On<C, I>>>::load::<false>(ins, i) };
-                (state, follows) = T::step(On::<C, I>::from_i64(k), state, x, params);
+                let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, i) };
+                (state, follows) = T::step(Lane::<C, I>::from_i64(k), state, x, params);
             }
             any |= follows.get();
             [*a, *b, *c] = each(|k| MaybeUninit::new(state[k]));

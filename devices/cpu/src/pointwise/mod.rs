@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! which kernel: of a formula, its tuning, a dtype and a level
-//!   formula ── Map<On<C, I>> ─► FormulaKernel     one function for each (`kernel_fn.rs`), and its loops over
+//!   formula ── Map<Lane<C, I>> ─► FormulaKernel     one function for each (`kernel_fn.rs`), and its loops over
 //!                                                 dense runs (`dense_loop.rs`, `element_loop.rs`, `masked_block.rs`),
 //!                                                 rows with a broadcast operand (`broadcast_operand.rs`),
 //!                                                 outputs too large for caches (`non_temporal.rs`)

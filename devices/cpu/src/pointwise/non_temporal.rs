@@ -15,7 +15,7 @@ use super::operands::{LoadOperands, StoreOutput};
 use crate::cache_lines::{CACHE_LINE, copy_non_temporal};
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
-use crate::on::On;
+use crate::scalar::Lane;
 use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, PointwiseFn};
@@ -46,11 +46,11 @@ impl<F, T, C, I> Kernel<I> for NonTemporalLoop<'_, F, T, C>
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Map<On<C, I>>,
-    T: FastPaths<On<C, I>, F>,
-    F::Operands: LoadOperands<On<C, I>>,
-    F::Out: StoreOutput<On<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Map<Lane<C, I>>,
+    T: FastPaths<Lane<C, I>, F>,
+    F::Operands: LoadOperands<Lane<C, I>>,
+    F::Out: StoreOutput<Lane<C, I>>,
 {
     type Home = F;
     type Output = bool;
@@ -59,12 +59,12 @@ where
     fn run(self, _: I) -> bool {
         let DenseLoop { out, ins, n, params, .. } = self.0;
         // SAFETY: `params` points to the formula's parameters (K4).
-        let params = unsafe { &*params }.bind::<On<C, I>>();
+        let params = unsafe { &*params }.bind::<Lane<C, I>>();
         // SAFETY: `ins` points to a pointer for each operand (K2).
-        let ins = unsafe { <F::Operands as LoadOperands<On<C, I>>>::pointers(ins) };
-        let size = <F::Out as StoreOutput<On<C, I>>>::SIZE;
+        let ins = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::pointers(ins) };
+        let size = <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
         let from = |start: usize| {
-            <F::Operands as LoadOperands<On<C, I>>>::map_values(
+            <F::Operands as LoadOperands<Lane<C, I>>>::map_values(
                 ins,
                 start,
                 #[inline(always)]
@@ -73,7 +73,7 @@ where
         };
         let until_line = out.align_offset(CACHE_LINE);
         let head = if until_line.is_multiple_of(size) { n.min(until_line / size) } else { n };
-        let per_block = const { BLOCK_BYTES / <F::Out as StoreOutput<On<C, I>>>::SIZE };
+        let per_block = const { BLOCK_BYTES / <F::Out as StoreOutput<Lane<C, I>>>::SIZE };
         let tail = head + (n - head) / per_block * per_block;
         for ends in [0..head, tail..n] {
             let to = out.wrapping_add(ends.start * size);

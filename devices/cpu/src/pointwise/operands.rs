@@ -6,7 +6,7 @@
 //! holds it (float16 as float32).
 
 use super::load_store::LoadStore;
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_core::each;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{
@@ -251,7 +251,7 @@ unsafe impl<V: LoadStore, A: LoadOperands<V>, B: Fed> LoadOperands<V> for Joined
 }
 
 /// The pointers to the inputs of a formula, in a kernel on `C` at level `I`.
-pub(super) type InputPointers<F, C, I> = <<F as PointwiseFn>::Operands as LoadOperands<On<C, I>>>::Pointers;
+pub(super) type InputPointers<F, C, I> = <<F as PointwiseFn>::Operands as LoadOperands<Lane<C, I>>>::Pointers;
 
 /// The output of a formula that computes on `V`.
 ///

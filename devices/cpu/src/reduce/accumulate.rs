@@ -7,7 +7,7 @@ use super::registers::accumulate_in_registers;
 use super::rows::{GROUP_ROWS, RowGroup, RowGroups, dense_lanes};
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
 
@@ -23,8 +23,8 @@ pub(super) unsafe fn accumulate<F, C, I>(lanes: Lanes, rows: &RowGroups)
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     // SAFETY: the host has the level (A1).
     let isa = unsafe { I::assume() };
@@ -35,8 +35,8 @@ impl<F, C, I> Kernel<I> for LaneKernel<F, C, RowGroups>
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     type Home = F;
     type Output = ();

@@ -1,5 +1,5 @@
-//! The kernels of a fold, class by class of a domain: the CPU's counterpart of the symbolic classes in the operator crate. Which
-//! kernels, those of reductions or of scans, is a type.
+//! The kernels of a fold, class by class of a domain: the CPU's counterpart of the symbolic classes in the operator
+//! crate. Which kernels, those of reductions or of scans, is a type.
 
 use crate::isa::{Avx2, Avx512, Level, Portable};
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};

@@ -11,7 +11,7 @@ use super::results::StoreResults;
 use super::rows::RowGroups;
 use crate::element::CpuElement;
 use crate::isa::{Isa, Portable};
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{Fold, Identity};
 
@@ -37,9 +37,9 @@ impl<F, C, I> KernelsOn<F, C, I> for FoldKernels
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    On<C, Portable>: Value<Mask = On<bool, Portable>>,
-    F: Fold<On<C, I>, On<i64, I>> + Fold<On<C, Portable>, On<i64, Portable>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    Lane<C, Portable>: Value<Mask = Lane<bool, Portable>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>> + Fold<Lane<C, Portable>, Lane<i64, Portable>>,
     F::Accumulator: AccumulatorAt<C, I> + AccumulatorAt<C, Portable>,
     F::Results: StoreResults<C, Portable>,
 {
@@ -72,14 +72,14 @@ where
 unsafe fn finish<F, C>(lanes: Lanes, n: usize, count: i64, outs: [*mut u8; 2])
 where
     C: CpuElement,
-    On<C, Portable>: Value<Mask = On<bool, Portable>>,
-    F: Fold<On<C, Portable>, On<i64, Portable>, Accumulator: AccumulatorAt<C, Portable>>,
+    Lane<C, Portable>: Value<Mask = Lane<bool, Portable>>,
+    F: Fold<Lane<C, Portable>, Lane<i64, Portable>, Accumulator: AccumulatorAt<C, Portable>>,
     F::Results: StoreResults<C, Portable>,
 {
     for j in 0..n {
         // SAFETY: lane `j < n` is in bounds and holds an accumulator, of parts of these types (A2).
         let acc = unsafe { lanes.get::<Acc<F, C, Portable>>(j) };
-        let result = F::finish(acc, On::new(count));
+        let result = F::finish(acc, Lane::new(count));
         // SAFETY: each run has an element `j < n` of the dtype that `result_dtype` names for these results, which
         // nobody else uses: the caller's promise.
         unsafe { <F::Results as StoreResults<C, Portable>>::store_results(result, outs, j) };
@@ -95,10 +95,10 @@ where
 unsafe fn identity<F, C>(lanes: Lanes)
 where
     C: CpuElement,
-    On<C, Portable>: Value<Mask = On<bool, Portable>>,
-    F: Fold<On<C, Portable>, On<i64, Portable>, Accumulator: AccumulatorAt<C, Portable>>,
+    Lane<C, Portable>: Value<Mask = Lane<bool, Portable>>,
+    F: Fold<Lane<C, Portable>, Lane<i64, Portable>, Accumulator: AccumulatorAt<C, Portable>>,
 {
-    let acc = <F as Fold<On<C, Portable>, On<i64, Portable>>>::identity();
+    let acc = <F as Fold<Lane<C, Portable>, Lane<i64, Portable>>>::identity();
     if let Some(acc) = F::Identity::optional::<Acc<F, C, Portable>>(acc) {
         // SAFETY: lane 0 is in bounds, aligned, and nobody else uses it (A2).
         unsafe { lanes.set(0, acc) };

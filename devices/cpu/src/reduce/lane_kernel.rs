@@ -5,7 +5,7 @@ use super::lanes::Lanes;
 use super::parts::{Acc, AccumulatorAt, First, Parts, Second};
 use crate::element::CpuElement;
 use crate::isa::Isa;
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
 use std::marker::PhantomData;
@@ -38,8 +38,8 @@ pub(super) unsafe fn merge_each<F, C, I>(
 ) where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     if fresh {
         for (j, (first, second)) in first.iter_mut().zip(second).enumerate() {

@@ -8,7 +8,7 @@ use super::registers::reduce_registers;
 use super::rows::dense_lanes;
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
 
@@ -24,8 +24,8 @@ pub(super) unsafe fn merge<F, C, I>(lanes: Lanes, other: Lanes, n: usize)
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     // SAFETY: the host has the level (A1).
     let isa = unsafe { I::assume() };
@@ -36,8 +36,8 @@ impl<F, C, I> Kernel<I> for LaneKernel<F, C, Other>
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     type Home = F;
     type Output = ();
@@ -69,8 +69,8 @@ pub(super) unsafe fn reduce_lanes<F, C, I>(lanes: Lanes, n: usize, unit: usize)
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     // SAFETY: the host has the level (A1).
     let isa = unsafe { I::assume() };
@@ -81,8 +81,8 @@ impl<F, C, I> Kernel<I> for LaneKernel<F, C, Halves>
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     type Home = F;
     type Output = ();

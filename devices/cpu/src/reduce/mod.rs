@@ -46,7 +46,7 @@
 //!
 //! ```compile_fail,E0053
 //! use monomorph_cpu::isa::Avx2;
-//! use monomorph_cpu::on::On;
+//! use monomorph_cpu::scalar::Lane;
 //! use monomorph_ops::pointwise::{Common, Reals};
 //! use monomorph_ops::reduce::*;
 //!
@@ -59,15 +59,15 @@
 //!     type Identity = NoIdentity;
 //!     type Results = Common;
 //! }
-//! impl Fold<On<f32, Avx2>, On<i64, Avx2>> for Last {
-//!     fn one(_: On<f32, Avx2>, at: On<i64, Avx2>) -> On<i64, Avx2> {
+//! impl Fold<Lane<f32, Avx2>, Lane<i64, Avx2>> for Last {
+//!     fn one(_: Lane<f32, Avx2>, at: Lane<i64, Avx2>) -> Lane<i64, Avx2> {
 //!         at
 //!     }
-//!     fn merge(_: On<i64, Avx2>, b: On<i64, Avx2>) -> On<i64, Avx2> {
+//!     fn merge(_: Lane<i64, Avx2>, b: Lane<i64, Avx2>) -> Lane<i64, Avx2> {
 //!         b
 //!     }
-//!     fn finish(_: On<i64, Avx2>, _: On<i64, Avx2>) -> On<f32, Avx2> {
-//!         On::new(0.0)
+//!     fn finish(_: Lane<i64, Avx2>, _: Lane<i64, Avx2>) -> Lane<f32, Avx2> {
+//!         Lane::new(0.0)
 //!     }
 //!     fn identity() {}
 //! }
@@ -76,7 +76,7 @@
 mod accumulate;
 mod call;
 mod chunks;
-mod classes;
+pub(crate) mod classes;
 mod driver;
 mod fold_kernels;
 mod identity_fill;

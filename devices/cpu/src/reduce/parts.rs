@@ -4,7 +4,7 @@
 
 use crate::element::CpuElement;
 use crate::isa::{Isa, Portable};
-use crate::on::{Compute, On};
+use crate::scalar::{Compute, Lane};
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::{AccumulatorOf, AccumulatorOn, ReduceFn};
 
@@ -24,7 +24,7 @@ pub trait Parts: Copy + 'static {
     fn join(first: Self::First, second: Self::Second) -> Self;
 }
 
-impl<E: Compute, I: Isa> Parts for On<E, I> {
+impl<E: Compute, I: Isa> Parts for Lane<E, I> {
     type First = E::Repr;
     type Second = ();
     #[inline(always)]
@@ -33,11 +33,11 @@ impl<E: Compute, I: Isa> Parts for On<E, I> {
     }
     #[inline(always)]
     fn join(first: E::Repr, (): ()) -> Self {
-        On::new(first)
+        Lane::new(first)
     }
 }
 
-impl<A: Compute, B: Compute, I: Isa> Parts for (On<A, I>, On<B, I>) {
+impl<A: Compute, B: Compute, I: Isa> Parts for (Lane<A, I>, Lane<B, I>) {
     type First = A::Repr;
     type Second = B::Repr;
     #[inline(always)]
@@ -46,7 +46,7 @@ impl<A: Compute, B: Compute, I: Isa> Parts for (On<A, I>, On<B, I>) {
     }
     #[inline(always)]
     fn join(first: A::Repr, second: B::Repr) -> Self {
-        (On::new(first), On::new(second))
+        (Lane::new(first), Lane::new(second))
     }
 }
 
@@ -60,8 +60,8 @@ pub trait LaneParts<C> {
 
 impl<A, C: CpuElement> LaneParts<C> for A
 where
-    On<C, Portable>: Value<Mask = On<bool, Portable>>,
-    A: AccumulatorOn<On<C, Portable>, On<i64, Portable>, Of: Parts>,
+    Lane<C, Portable>: Value<Mask = Lane<bool, Portable>>,
+    A: AccumulatorOn<Lane<C, Portable>, Lane<i64, Portable>, Of: Parts>,
 {
     type First = <A::Of as Parts>::First;
     type Second = <A::Of as Parts>::Second;
@@ -71,29 +71,29 @@ where
 pub trait AccumulatorAt<C: CpuElement, I: Isa>:
     LaneParts<C>
     + AccumulatorOn<
-        On<C, I>,
-        On<i64, I>,
+        Lane<C, I>,
+        Lane<i64, I>,
         Of: Parts<First = <Self as LaneParts<C>>::First, Second = <Self as LaneParts<C>>::Second>,
     >
 where
-    On<C, I>: Value<Mask = On<bool, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
 {
 }
 
 impl<A, C: CpuElement, I: Isa> AccumulatorAt<C, I> for A
 where
-    On<C, I>: Value<Mask = On<bool, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
     A: LaneParts<C>
         + AccumulatorOn<
-            On<C, I>,
-            On<i64, I>,
+            Lane<C, I>,
+            Lane<i64, I>,
             Of: Parts<First = <A as LaneParts<C>>::First, Second = <A as LaneParts<C>>::Second>,
         >,
 {
 }
 
 /// An accumulator of fold `F`.
-pub(super) type Acc<F, C, I> = AccumulatorOf<F, On<C, I>, On<i64, I>>;
+pub(super) type Acc<F, C, I> = AccumulatorOf<F, Lane<C, I>, Lane<i64, I>>;
 /// The elements of the first run of lanes.
 pub(super) type First<F, C> = <<F as ReduceFn>::Accumulator as LaneParts<C>>::First;
 /// The elements of the second run of lanes.

@@ -8,7 +8,7 @@ use super::rows::{GROUP_ROWS, ROW_BYTES, RowGroup, RowGroups, dense_lanes};
 use crate::cache_lines::prefetch_run;
 use crate::element::CpuElement;
 use crate::isa::Isa;
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
 use std::mem::MaybeUninit;
@@ -55,8 +55,8 @@ pub(super) unsafe fn accumulate_in_registers<F, C, I>(lanes: Lanes, rows: &RowGr
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
     let [start, per_row, per_group, per_lane] = rows.index;
@@ -121,8 +121,8 @@ pub(super) unsafe fn reduce_registers<F, C, I>(lanes: Lanes)
 where
     C: CpuElement,
     I: Isa,
-    On<C, I>: Value<Mask = On<bool, I>>,
-    F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
     let mut registers = RegisterLanes::<Acc<F, C, I>>::new();

@@ -2,7 +2,7 @@
 
 use crate::element::{CpuElement, store};
 use crate::isa::Isa;
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_core::DType;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Common, Truth};
@@ -11,22 +11,22 @@ use monomorph_ops::reduce::{Index, ResultKind, Results, Two};
 /// How the results of a fold on `C` at level `I` are stored.
 pub trait StoreResults<C: CpuElement, I: Isa>: Results
 where
-    On<C, I>: Value<Mask = On<bool, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
 {
     /// Stores the results as element `i` of dense runs.
     ///
     /// # Safety
     ///
     /// Each run has an element `i` of the dtype that [`result_dtype`] names, which nobody else uses.
-    unsafe fn store_results(result: Self::Of<On<C, I>, On<i64, I>>, outs: [*mut u8; 2], i: usize);
+    unsafe fn store_results(result: Self::Of<Lane<C, I>, Lane<i64, I>>, outs: [*mut u8; 2], i: usize);
 }
 
 impl<C: CpuElement, I: Isa> StoreResults<C, I> for Common
 where
-    On<C, I>: Value<Mask = On<bool, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
 {
     #[inline(always)]
-    unsafe fn store_results(result: On<C, I>, outs: [*mut u8; 2], i: usize) {
+    unsafe fn store_results(result: Lane<C, I>, outs: [*mut u8; 2], i: usize) {
         // SAFETY: the run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.
         unsafe { store::<C>(outs[0], i, result.get()) };
     }
@@ -34,10 +34,10 @@ where
 
 impl<C: CpuElement, I: Isa> StoreResults<C, I> for Truth
 where
-    On<C, I>: Value<Mask = On<bool, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
 {
     #[inline(always)]
-    unsafe fn store_results(result: On<bool, I>, outs: [*mut u8; 2], i: usize) {
+    unsafe fn store_results(result: Lane<bool, I>, outs: [*mut u8; 2], i: usize) {
         // SAFETY: the run has an element `i` of bool, which nobody else uses, by the caller's promise.
         unsafe { store::<bool>(outs[0], i, result.get()) };
     }
@@ -45,10 +45,10 @@ where
 
 impl<C: CpuElement, I: Isa> StoreResults<C, I> for Index
 where
-    On<C, I>: Value<Mask = On<bool, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
 {
     #[inline(always)]
-    unsafe fn store_results(result: On<i64, I>, outs: [*mut u8; 2], i: usize) {
+    unsafe fn store_results(result: Lane<i64, I>, outs: [*mut u8; 2], i: usize) {
         // SAFETY: the run has an element `i` of int64, which nobody else uses, by the caller's promise.
         unsafe { store::<i64>(outs[0], i, result.get()) };
     }
@@ -56,10 +56,10 @@ where
 
 impl<C: CpuElement, I: Isa> StoreResults<C, I> for Two
 where
-    On<C, I>: Value<Mask = On<bool, I>>,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
 {
     #[inline(always)]
-    unsafe fn store_results((first, second): (On<C, I>, On<C, I>), outs: [*mut u8; 2], i: usize) {
+    unsafe fn store_results((first, second): (Lane<C, I>, Lane<C, I>), outs: [*mut u8; 2], i: usize) {
         // SAFETY: the first run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.
         unsafe { store::<C>(outs[0], i, first.get()) };
         // SAFETY: the second run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.

@@ -5,7 +5,7 @@ use super::parts::{Acc, AccumulatorAt};
 use crate::cache_lines::prefetch_run;
 use crate::element::{CpuElement, load};
 use crate::isa::Isa;
-use crate::on::On;
+use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::reduce::Fold;
 
@@ -95,12 +95,12 @@ impl RowGroup {
     ///
     /// A3 for the element.
     #[inline(always)]
-    pub(super) unsafe fn element<C: CpuElement, I: Isa>(&self, k: usize, j: usize) -> (On<C, I>, On<i64, I>) {
+    pub(super) unsafe fn element<C: CpuElement, I: Isa>(&self, k: usize, j: usize) -> (Lane<C, I>, Lane<i64, I>) {
         let row = self.at.wrapping_offset(self.stride.wrapping_mul(k as isize));
         // SAFETY: row `k` has an initialised element `j` (A3).
         let x = unsafe { load::<C>(row, j) };
         let index = self.start.wrapping_add(self.per_row.wrapping_mul(k as i64));
-        (On::new(x), On::new(index.wrapping_add(self.per_lane.wrapping_mul(j as i64))))
+        (Lane::new(x), Lane::new(index.wrapping_add(self.per_lane.wrapping_mul(j as i64))))
     }
 
     /// The accumulator of element `j` of rows `k` to `k + 3`.
@@ -113,8 +113,8 @@ impl RowGroup {
     where
         C: CpuElement,
         I: Isa,
-        On<C, I>: Value<Mask = On<bool, I>>,
-        F: Fold<On<C, I>, On<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+        Lane<C, I>: Value<Mask = Lane<bool, I>>,
+        F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
     {
         // SAFETY: A3 for element `j` of row `k`, by the caller's promise.
         let (a, at_a) = unsafe { self.element::<C, I>(k, j) };

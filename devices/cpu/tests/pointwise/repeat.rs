@@ -1,7 +1,7 @@
 //! Loops whose number of steps the data tell, on values and on dual numbers.
 
 use monomorph_cpu::isa::{Avx2, Isa, Portable};
-use monomorph_cpu::on::On;
+use monomorph_cpu::scalar::Lane;
 use monomorph_ops::algebra::{Dual, Equal, Num, Repeat, Value};
 
 /// xⁿ, and how many steps it took; it ends early where it leaves 100.
@@ -20,8 +20,8 @@ fn powers<I: Isa>() {
         (2.0, f64::INFINITY, [128.0, 7.0]),
         (2.0, 1e300, [128.0, 7.0]),
     ] {
-        assert_eq!(power(On::<f64, I>::new(x), On::new(n)).map(On::get), want, "{x}, {n}");
-        let single = power(On::<f32, I>::new(x as f32), On::new(n as f32));
+        assert_eq!(power(Lane::<f64, I>::new(x), Lane::new(n)).map(Lane::get), want, "{x}, {n}");
+        let single = power(Lane::<f32, I>::new(x as f32), Lane::new(n as f32));
         assert_eq!(single.map(|y| f64::from(y.get())), want, "{x}, {n} in float32");
     }
 }
@@ -36,7 +36,7 @@ fn the_data_tell_the_number_of_steps() {
 
 #[test]
 fn slopes_go_through_the_steps() {
-    type F = On<f64, Portable>;
+    type F = Lane<f64, Portable>;
     let at = |x: f64, n: f64| power(Dual::variable(F::new(x)), Dual::constant(F::new(n)))[0];
     for n in 0..6 {
         let slope = at(1.5, f64::from(n)).slope.get();

@@ -77,8 +77,8 @@ fn kernels(family: &Family) -> Vec<&syn::Type> {
     all
 }
 
-/// The macro that calls another with each kernel, from whatever crate: the one expansion that another reads. In front it is given the
-/// path of the family's module.
+/// The macro that calls another with each kernel, from whatever crate: the one expansion that another reads. In front
+/// it is given the path of the family's module.
 pub(super) fn kernel_list(family: &Family) -> TokenStream {
     // Kernels of users' crates are compiled where they are called.
     if !family.is_in_tree() {
@@ -178,9 +178,12 @@ fn snake(name: &str) -> String {
 /// Everything that all families of a crate have together.
 pub(crate) fn families(families: &Families) -> TokenStream {
     let root = &families.root;
+    let kernels = quote!(Vec<Vec<#root::core::dispatch::KernelFunction>>);
     let modules: Vec<_> = families.families.iter().map(|(module, _)| module).collect();
-    let memory = &modules[families.computing..];
+    let memory = &modules[families.computing..families.common];
+    let (common, partial) = modules.split_at(families.common);
     let names: Vec<_> = families.families.iter().map(|(_, name)| name).collect();
+    let (common_names, partial_names) = names.split_at(families.common);
     let snakes: Vec<_> = names.iter().map(|name| format_ident!("{}", snake(&name.to_string()))).collect();
     let lists: Vec<_> = names.iter().map(|name| format_ident!("__{}_kernels", snake(&name.to_string()))).collect();
     quote! {
@@ -189,8 +192,12 @@ pub(crate) fn families(families: &Families) -> TokenStream {
             #(pub use #root::#modules::native::family::#names;)*
 
             /// A device that executes every operator of the table.
-            pub trait Kernels: #(#names +)* {}
-            impl<D: #(#names +)*> Kernels for D {}
+            pub trait Kernels: #(#common_names +)* {}
+            impl<D: #(#common_names +)*> Kernels for D {}
+
+            /// A device that executes the operators of templates, too, which not every device has.
+            pub trait AllKernels: Kernels #(+ #partial_names)* {}
+            impl<D: Kernels #(+ #partial_names)*> AllKernels for D {}
         }
 
         /// The typed forms of every declaration: functions, and method traits of the same name.
@@ -213,12 +220,19 @@ pub(crate) fn families(families: &Families) -> TokenStream {
         }
 
         /// The kernels of structured operators on a device, in the order of [`entries`]; none for other operators.
-        pub fn structured_kernels<D: Kernels + #root::fill::Fills>() -> Vec<Vec<#root::core::dispatch::KernelFunction>> {
+        pub fn structured_kernels<D: AllKernels + #root::fill::Fills>() -> #kernels {
             [#(#root::#modules::native::structured_kernels::<D>()),*].into_iter().flatten().collect()
         }
 
+        /// The same on a device that has no kernels of templates that not every device has.
+        pub fn common_kernels<D: Kernels + #root::fill::Fills>() -> #kernels {
+            let none = [#(#root::#partial::native::entries().len()),*].into_iter().sum();
+            let common = [#(#root::#common::native::structured_kernels::<D>()),*].into_iter().flatten();
+            common.chain(std::iter::repeat_n(Vec::new(), none)).collect()
+        }
+
         /// The kernels of views and functions on a device, in the order of [`entries`]; none for other operators.
-        pub fn function_kernels<D: Kernels + #root::fill::Fills>() -> Vec<Vec<#root::core::dispatch::KernelFunction>> {
+        pub fn function_kernels<D: AllKernels + #root::fill::Fills>() -> #kernels {
             [#(#root::#modules::native::function_kernels::<D>()),*].into_iter().flatten().collect()
         }
 
@@ -228,12 +242,12 @@ pub(crate) fn families(families: &Families) -> TokenStream {
         }
 
         /// Their views and functions on a device, in the order of [`memory_entries`].
-        pub fn memory_kernels<D: #root::fill::Fills>() -> Vec<Vec<#root::core::dispatch::KernelFunction>> {
+        pub fn memory_kernels<D: #root::fill::Fills>() -> #kernels {
             [#(#root::#memory::native::function_kernels::<D>()),*].into_iter().flatten().collect()
         }
 
-        /// Calls `$callback! { .. }` for every kernel of the table: how a device compiles its kernels. `every` gives the operator,
-        /// `Pointwise` or `Reduce` what the template is given, with its name.
+        /// Calls `$callback! { .. }` for every kernel of the table: how a device compiles its kernels. `every` gives
+        /// the operator, `Pointwise` or `Reduce` what the template is given, with its name.
         #[macro_export]
         macro_rules! for_each_kernel {
             ($template:ident $callback:ident) => { #( $crate::#lists! { [$crate::#modules] $template $callback } )* };

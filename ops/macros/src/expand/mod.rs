@@ -43,7 +43,8 @@ pub(crate) fn family(family: &Family) -> TokenStream {
     }
 }
 
-/// What stands for a family that was refused: nothing but the error, and the names that others look for, so that it is the only error.
+/// What stands for a family that was refused: nothing but the error, and the names that others look for, so that it
+/// is the only error.
 pub(crate) fn refused(input: TokenStream, error: &TokenStream) -> TokenStream {
     let root = match input.into_iter().next() {
         Some(TokenTree::Group(group)) => group.stream(),

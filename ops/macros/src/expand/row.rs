@@ -117,14 +117,11 @@ fn composed_function(named: &Named<'_>, path: &syn::Path) -> TokenStream {
     let reads = named.args.iter().map(|arg| {
         let name = &arg.rust;
         let marker = match arg.marker(core) {
-            Some(marker) if arg.is_tensor() => {
-                let _ = marker;
-                quote!(#table::WholeArg)
-            }
+            Some(_) if arg.is_tensor() => quote!(#table::WholeArg),
             Some(_) if arg.is_optional_tensor() => quote!(#table::MaybeWholeArg),
             marker => marker.unwrap_or_default(),
         };
-        quote!(let #name = reader.next::<#marker>()?;)
+        quote!(let #name = reader.read::<#marker>()?;)
     });
     let names = named.args.iter().map(|arg| &arg.rust);
     let key = named.key();
@@ -161,7 +158,9 @@ fn runs_on(family: &Family, named: &Named<'_>) -> TokenStream {
         Definition::Structured(ty) | Definition::Operator(ty) => {
             let (values, signature) = (named.values(&quote!('t)), named.signature());
             let bounds = quote!(#ty: for<'t> #core::structured::Operator<'t, D, #values>,);
-            (bounds, quote!(#table::structured_kernels::<#ty, D, #signature>(#declaration)))
+            let is_unboxed = named.args.iter().all(|arg| arg.is_unboxed());
+            let kernels = if is_unboxed { quote!(structured_kernels) } else { quote!(boxed_kernels) };
+            (bounds, quote!(#table::#kernels::<#ty, D, #signature>(#declaration)))
         }
         Definition::View(path) => {
             let call = call_view(named, path);
@@ -200,7 +199,7 @@ fn call_view(named: &Named<'_>, path: &syn::Path) -> TokenStream {
     let core = &named.core;
     let reads = named.args.iter().skip(1).map(|arg| {
         let marker = arg.marker(core);
-        quote!(reader.next::<#marker>()?)
+        quote!(reader.read::<#marker>()?)
     });
     quote_spanned!(at(path.span())=> |geometry, reader| #path(geometry, #(#reads),*))
 }
@@ -215,7 +214,7 @@ fn function_kernels(named: &Named<'_>, path: &syn::Path, or_self: bool, declarat
             let (name, marker) = (&arg.rust, arg.marker(core));
             match arg.is_tensor() {
                 true => quote!(let #name = &*reader.tensor::<D>()?;),
-                false => quote!(let #name = reader.next::<#marker>()?;),
+                false => quote!(let #name = reader.read::<#marker>()?;),
             }
         })
         .collect();
@@ -227,7 +226,11 @@ fn function_kernels(named: &Named<'_>, path: &syn::Path, or_self: bool, declarat
     if named.schema.is_out() {
         let outs: Vec<Ident> = (0..named.schema.out_args().len()).map(|i| format_ident!("out{i}")).collect();
         let count = outs.len();
-        let call = quote_spanned!(at(path.span())=> |reader, [#(#outs),*]| { #(#reads)* #path(#(#names,)* #(#outs),*)?; Ok(()) });
+        let call = quote_spanned! {at(path.span())=> |reader, [#(#outs),*]| {
+            #(#reads)*
+            #path(#(#names,)* #(#outs),*)?;
+            Ok(())
+        }};
         return quote!(#table::out_kernels::<D, #count>(#declaration, #call));
     }
     let result = result_type(named, or_self);

@@ -169,8 +169,8 @@ fn out(named: &Named<'_>, name: &Ident, is_short: bool) -> TokenStream {
     let output = named.each_result(&quote!(&'t mut #core::Tensor<D>));
     let (array, result) = (named.array(), named.tuple(&quote!(outputs)));
     let docs = named.docs(
-        " into tensors of the caller, which are resized where needed. Errors are those of its meta function, and leave every \
-         argument as it was.",
+        " into tensors of the caller, which are resized where needed. Errors are those of its meta function, and leave \
+         every argument as it was.",
     );
     let comma = if params.is_empty() { quote!() } else { quote!(,) };
     quote_spanned! {named.span=>
@@ -241,8 +241,8 @@ fn prepared_function(named: &Named<'_>) -> TokenStream {
     let (params, args, values) = (named.parameter_list(false, 0), named.arguments(false, 0), named.values(&quote!('t)));
     let (outs, array) = (named.each_result(&quote!(&'t mut #core::Tensor<D>)), named.array());
     let docs = named.docs(
-        " checked once and kept: `run` then writes the output anew from the present contents of the operands, with no check and \
-         no allocation.",
+        " checked once and kept: `run` then writes the output anew from the present contents of the operands, with no \
+         check and no allocation.",
     );
     quote_spanned! {named.span=>
         #docs
@@ -328,7 +328,7 @@ fn method(
     let see = format!("See the function [`{name}`](fn@{name}).");
     let bounds = if bound.is_empty() { quote!() } else { quote!(where #lives #bound) };
     quote_spanned! {named.span=>
-        #[allow(non_camel_case_types, reason = "a method trait has the name of its function, so that one `use` brings both")]
+        #[allow(non_camel_case_types, reason = "one `use` brings a function and its method")]
         #[doc = #what]
         pub trait #name<D: #core::Device> {
             #[doc = #see]

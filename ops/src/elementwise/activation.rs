@@ -1,0 +1,512 @@
+//! Smooth activations of neural networks and their backwards: gelu, silu, mish, softplus, elu and its kin, glu, and the
+//! backwards of sigmoid and tanh.
+
+use crate::algebra::{Dual, Exponential, Gaussian, Hyperbolic, Logarithm, Real as HasReal, Signum, TrueDivision};
+use crate::factory::empty_like;
+use crate::kernels::Activation;
+use crate::piecewise::check_wide;
+use crate::pointwise::{Check, Common, FloatComplex, Map, Numbers, Reals, Rule, Same, pointwise, run};
+use crate::prebuilt::Pointwise;
+use crate::record;
+use crate::table::native;
+use crate::view::narrow;
+use monomorph_core::strides::{broadcast_sizes, wrap_dim};
+use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
+use monomorph_core::{DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
+
+pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
+impl<V: Gaussian> Map<V> for GeluFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.gelu()
+    }
+}
+
+pointwise! { GeluTanhFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
+impl<V: Gaussian> Map<V> for GeluTanhFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.gelu_tanh()
+    }
+}
+
+pointwise! { GeluBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY, check = check_gelu_backward }
+impl<V: HasReal> Map<V> for GeluBackwardFn
+where
+    Dual<V>: Gaussian,
+{
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], (): ()) -> V {
+        grad * Dual::variable(a).gelu().slope
+    }
+}
+
+pointwise! { GeluTanhBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY }
+impl<V: HasReal> Map<V> for GeluTanhBackwardFn
+where
+    Dual<V>: Gaussian,
+{
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], (): ()) -> V {
+        grad * Dual::variable(a).gelu_tanh().slope
+    }
+}
+
+/// 1 + e^-x, the reciprocal of the logistic function: off by two units more than that, and in half the time.
+#[inline(always)]
+fn logistic_below<V: Exponential>(x: V) -> V {
+    V::one() + (-x).exp()
+}
+
+pointwise! { SiluFn "silu": FloatComplex, Same<1>; () => Common; Rule::UNARY }
+impl<V: Exponential + TrueDivision> Map<V> for SiluFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a / logistic_below(a)
+    }
+}
+
+pointwise! { SiluBackwardFn "silu_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
+impl<V: Exponential + TrueDivision> Map<V> for SiluBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], (): ()) -> V {
+        let part = V::one() / logistic_below(a);
+        grad * part * (V::one() + a * (V::one() - part))
+    }
+}
+
+pointwise! { MishFn "mish": Reals, Same<1>; () => Common; Rule::UNARY }
+impl<V: HasReal + Exponential> Map<V> for MishFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a * tanh_softplus(a)[0]
+    }
+}
+
+pointwise! { MishBackwardFn "mish_backward": Reals, Same<2>; () => Common; Rule::BINARY.with_dtype_of_second() }
+impl<V: HasReal + Exponential + Hyperbolic> Map<V> for MishBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], (): ()) -> V {
+        let [part, rest] = tanh_softplus(a);
+        grad * (part + a * a.sigmoid() * (rest * (V::one() + part)))
+    }
+}
+
+pointwise! { SigmoidBackwardFn "sigmoid_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
+impl<V: Signum> Map<V> for SigmoidBackwardFn {
+    #[inline(always)]
+    fn eval([grad, part]: [V; 2], (): ()) -> V {
+        // In this order, so that no product overflows where the gradient is zero.
+        grad * (V::one() - part).conj() * part.conj()
+    }
+}
+
+pointwise! { TanhBackwardFn "tanh_backward": FloatComplex, Same<2>; () => Common; Rule::BINARY }
+impl<V: Signum> Map<V> for TanhBackwardFn {
+    #[inline(always)]
+    fn eval([grad, tanh]: [V; 2], (): ()) -> V {
+        grad * (V::one() - tanh * tanh).conj()
+    }
+}
+
+pointwise! { SoftplusFn "softplus": Reals, Same<1>; Numbers<2> => Common; Rule::UNARY, check = check_wide }
+impl<V: HasReal + Exponential + Logarithm> Map<V> for SoftplusFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], [beta, threshold]: [V; 2]) -> V {
+        let scaled = a * beta;
+        // log(e^s + 1) from the larger of the two, so that nothing overflows; what the sum loses is made up for.
+        let small = (-scaled.abs()).exp();
+        let sum = small + V::one();
+        let rest = sum.log() + (small - (sum - V::one())) / sum;
+        V::select(scaled.gt(threshold), a, (scaled.maximum(V::zero()) + rest) / beta)
+    }
+}
+
+pointwise! { EluFn "elu": Reals, Same<1>; Numbers<3> => Common; Rule::UNARY, check = check_wide }
+impl<V: HasReal + Exponential> Map<V> for EluFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], [alpha, scale, input_scale]: [V; 3]) -> V {
+        let scaled = a * input_scale;
+        V::select(a.ge(V::zero()), a * scale, scaled.expm1() * (alpha * scale))
+    }
+}
+
+pointwise! {
+    SoftplusBackwardFn "softplus_backward": Reals, Same<2>; Numbers<2> => Common; Rule::BINARY, check = check_wide
+}
+impl<V: HasReal + Exponential> Map<V> for SoftplusBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], [beta, threshold]: [V; 2]) -> V {
+        let scaled = a * beta;
+        // grad e^s / (1 + e^s), of which nothing overflows.
+        let small = (-scaled.abs()).exp();
+        let part = V::select(scaled.lt(V::zero()), small, V::one()) / (V::one() + small);
+        V::select(scaled.gt(threshold), grad, grad * part)
+    }
+}
+
+pointwise! { EluBackwardFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide }
+impl<V: HasReal + Exponential> Map<V> for EluBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
+        let below = grad * input_scale * (alpha * scale) * (a * input_scale).exp();
+        V::select(a.gt(V::zero()), grad * scale, below)
+    }
+}
+
+pointwise! {
+    EluBackwardOfResultFn "elu_backward": Reals, Same<2>; Numbers<3> => Common; Rule::BINARY, check = check_wide
+}
+impl<V: HasReal> Map<V> for EluBackwardOfResultFn {
+    #[inline(always)]
+    fn eval([grad, y]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
+        let below = grad * input_scale * (y + alpha * scale);
+        V::select(y.gt(V::zero()), grad * scale, below)
+    }
+}
+
+pointwise! { GluFn "glu": Reals, Same<2>; () => Common; Rule::BINARY }
+impl<V: HasReal + Hyperbolic> Map<V> for GluFn {
+    #[inline(always)]
+    fn eval([a, gate]: [V; 2], (): ()) -> V {
+        a * gate.sigmoid()
+    }
+}
+
+pointwise! { GluGateBackwardFn "glu_backward": Reals, Same<3>; () => Common; Rule::TERNARY }
+impl<V: HasReal + Hyperbolic> Map<V> for GluGateBackwardFn {
+    #[inline(always)]
+    fn eval([grad, a, gate]: [V; 3], (): ()) -> V {
+        let part = gate.sigmoid();
+        (V::one() - part) * part * grad * a
+    }
+}
+
+/// tanh(log(1 + e^a)), and what it lacks of 1: with n = e^a (e^a + 2), n / (n + 2) and 2 / (n + 2).
+#[inline(always)]
+fn tanh_softplus<V: HasReal + Exponential>(a: V) -> [V; 2] {
+    let two = V::from_i64(2);
+    // From there on nothing is lacking.
+    let power = a.minimum(V::from_i64(20)).exp();
+    let n = power * (power + two);
+    let far = a.gt(V::from_i64(20));
+    [V::select(far, V::one(), n / (n + two)), V::select(far, V::zero(), two / (n + two))]
+}
+
+/// `gelu`, exact or approximated.
+pub struct Gelu;
+
+impl<'t, D: Activation, A: Into<Operand<'t>>> Operator<'t, D, (A, &'t str)> for Gelu {
+    fn call<S: ValueSink<'t, D>>((a, approximate): (A, &'t str), sink: S) -> Result<S::Value> {
+        match approximate {
+            "none" => run::<GeluFn, D, _, S>((a,), sink),
+            "tanh" => run::<GeluTanhFn, D, _, S>((a,), sink),
+            other => Err(unknown_approximation(other).of("gelu")),
+        }
+    }
+}
+
+#[cold]
+fn unknown_approximation(got: &str) -> Error {
+    let accepted = "\"none\" (exact) and \"tanh\" (the approximation)";
+    Error::new(ErrorKind::UnknownOption { arg: "approximate", got: got.to_owned(), accepted })
+}
+
+/// PyTorch's exact backward of more than one element that lie row-major, float32 or bfloat16, is oneDNN's: it
+/// broadcasts nothing, and takes few dtypes beside.
+fn check_gelu_backward(call: &Check<'_, '_>) -> Result<()> {
+    let [grad, a] = call.operands else { return Ok(()) };
+    let halves: &[DType] = match a.dtype() {
+        Some(DType::F32) => &[DType::F16, DType::BF16],
+        Some(DType::BF16) => &[DType::BF16],
+        _ => return Ok(()),
+    };
+    if !a.geometry().is_some_and(|a| a.is_contiguous() && a.numel() > 1) {
+        return Ok(());
+    }
+    let float = |dtype: DType| dtype == DType::F32 || halves.contains(&dtype);
+    let byte = |dtype: DType| matches!(dtype, DType::I8 | DType::U8);
+    let of_grad = grad.dtype().filter(|&dtype| !float(dtype) && !byte(dtype));
+    if let Some(got) = of_grad.or(call.out.filter(|&dtype| !float(dtype))) {
+        let what = "where self is float32 or bfloat16 and contiguous, an operand has dtype";
+        let accepted = "int8, uint8, bfloat16, float32 and, if self is not bfloat16, float16; a result must be a float";
+        return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
+    }
+    if grad.sizes() != a.sizes() {
+        let rule = "grad_output and self must have the same sizes where self is float32 or bfloat16; expand them";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    Ok(())
+}
+
+/// `gelu_backward`, of either.
+pub struct GeluBackward;
+
+impl<'t, D: Activation> Operator<'t, D, (Operand<'t>, Operand<'t>, &'t str)> for GeluBackward {
+    fn call<S: ValueSink<'t, D>>(
+        (grad, a, approximate): (Operand<'t>, Operand<'t>, &'t str),
+        sink: S,
+    ) -> Result<S::Value> {
+        match approximate {
+            "none" => run::<GeluBackwardFn, D, _, S>((grad, a), sink),
+            "tanh" => run::<GeluTanhBackwardFn, D, _, S>((grad, a), sink),
+            other => Err(unknown_approximation(other).of("gelu_backward")),
+        }
+    }
+}
+
+/// `celu`: `elu` that is smooth whatever alpha.
+pub struct Celu;
+
+impl<'t, D: Activation> Operator<'t, D, (Operand<'t>, Scalar)> for Celu {
+    fn call<S: ValueSink<'t, D>>((a, alpha): (Operand<'t>, Scalar), sink: S) -> Result<S::Value> {
+        if alpha.to_f64() == 0.0 {
+            return Err(Error::new(ErrorKind::ArgumentRule { rule: "argument alpha must not be 0" }).of("celu"));
+        }
+        run::<EluFn, D, _, S>((a, alpha, Scalar::Int(1), Scalar::Float(1.0 / alpha.to_f64())), sink)
+    }
+}
+
+/// `selu`: `elu` whose numbers keep mean and variance (G. Klambauer et al., *Self-Normalizing Neural Networks*, 2017).
+pub struct Selu;
+
+impl<'t, D: Activation> Operator<'t, D, (Operand<'t>,)> for Selu {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        let [alpha, scale] = [1.673_263_242_354_377_2, 1.050_700_987_355_480_5].map(Scalar::Float);
+        run::<EluFn, D, _, S>((a, alpha, scale, Scalar::Int(1)), sink)
+    }
+}
+
+/// `elu_backward`, by the input or by the result, which tells the slope unless alpha is negative.
+pub struct EluBackward;
+
+type EluBackwardArgs<'t> = (Operand<'t>, Scalar, Scalar, Scalar, bool, Operand<'t>);
+impl<'t, D: Activation> Operator<'t, D, EluBackwardArgs<'t>> for EluBackward {
+    fn call<S: ValueSink<'t, D>>(
+        (grad, alpha, scale, input_scale, is_result, a): EluBackwardArgs<'t>,
+        sink: S,
+    ) -> Result<S::Value> {
+        if !is_result {
+            return run::<EluBackwardFn, D, _, S>((grad, a, alpha, scale, input_scale), sink);
+        }
+        if alpha.to_f64() < 0.0 {
+            let rule = "with a negative alpha the result does not tell the input; give the input";
+            return Err(Error::new(ErrorKind::ArgumentRule { rule }).of("elu_backward"));
+        }
+        run::<EluBackwardOfResultFn, D, _, S>((grad, a, alpha, scale, input_scale), sink)
+    }
+}
+
+/// Both halves of a tensor along a dimension.
+fn halves<D: Device>(this: &Tensor<D>, dim: i64) -> Result<[Tensor<D>; 2]> {
+    if this.ndim() == 0 {
+        let accepted = "1 or more; glu halves one of them";
+        return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted }.into());
+    }
+    let place = wrap_dim(dim, this.ndim(), "dim")?;
+    let size = this.sizes()[place];
+    if size % 2 != 0 {
+        let rule = "the dimension must have an even size to be halved";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    let half = |start| this.view_as(narrow(this.geometry(), dim, start, size / 2)?);
+    Ok([half(0)?, half(size / 2)?])
+}
+
+/// `glu`: the first half of a dimension, times the sigmoid of the second.
+pub fn glu<D: Activation>(this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
+    let _span = observe::operator("glu", [this.geometry()]);
+    let [a, gate] = halves(this, dim).map_err(|e| e.of("glu"))?;
+    let [out] = run::<GluFn, D, _, _>((&a, &gate), Functional::<D, 1>::default())?;
+    Ok(out)
+}
+
+/// `glu.out`.
+pub fn glu_out<D: Activation>(this: &Tensor<D>, dim: i64, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("glu", [this.geometry(), out.geometry()]);
+    let [a, gate] = halves(this, dim).map_err(|e| e.of("glu"))?;
+    run::<GluFn, D, _, _>((&a, &gate), Out([out])).map(drop)
+}
+
+/// `glu_backward`.
+pub fn glu_backward<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
+    let _span = observe::operator("glu_backward", [grad.geometry(), this.geometry()]);
+    glu_backward_in(grad, this, dim, false)
+}
+
+/// `glu_backward.grad_input`.
+pub fn glu_backward_out<D: Activation>(
+    grad: &Tensor<D>,
+    this: &Tensor<D>,
+    dim: i64,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("glu_backward", [grad.geometry(), this.geometry(), out.geometry()]);
+    let same = out.storage_id() == this.storage_id() && out.geometry().same_elements(this.geometry());
+    let result = glu_backward_in(grad, this, dim, same)?;
+    crate::table::write_out(&result, out).map_err(|e| e.of("glu_backward"))
+}
+
+/// Both halves of the input, of whose dtype the gradient is to be, and which it is not to exceed.
+fn check_glu_backward<D: Device>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<[Tensor<D>; 2]> {
+    let halves = halves(this, dim)?;
+    if grad.dtype() != this.dtype() {
+        let rule = "grad_output and self must have one dtype; cast one of them";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    let want = halves[0].sizes();
+    let broadcast = broadcast_sizes(grad.sizes(), want)?;
+    if broadcast.as_slice() != want {
+        return Err(ErrorKind::OutputSize { index: 0, got: want.to_vec(), want: broadcast.to_vec() }.into());
+    }
+    Ok(halves)
+}
+
+/// The gradient times the sigmoid of the second half, and the gradient by that half, side by side. Where
+/// the result is to replace the input, PyTorch has written the sigmoid over the first half before it reads it.
+fn glu_backward_in<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64, replaces: bool) -> Result<Tensor<D>> {
+    let [mut a, gate] = check_glu_backward(grad, this, dim).map_err(|e| e.of("glu_backward"))?;
+    if replaces {
+        [a] = run::<GluFn, D, _, _>((Scalar::Int(1), &gate), Functional::<D, 1>::default())?;
+    }
+    let out = empty_like(this, None, None, None, None, Some(MemoryFormat::Contiguous))?;
+    let [mut by_a, mut by_gate] = halves(&out, dim)?;
+    run::<GluFn, D, _, _>((grad, &gate), Out([&mut by_a]))?;
+    run::<GluGateBackwardFn, D, _, _>((grad, &a, &gate), Out([&mut by_gate]))?;
+    Ok(out)
+}
+
+record! { GeluFn "gelu: x none", Any within 64: float |[a], []| a * record::normal_probability(a) }
+record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
+    let scaled = 1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a);
+    let small = (-scaled.abs()).exp();
+    if scaled < 0.0 { a * (small / (1.0 + small)) } else { a / (1.0 + small) }
+} }
+
+record! { GeluBackwardFn "gelu_backward: x x none", Tame within 4096: float |[g, a], []|
+g * (record::normal_probability(a) + a * (-0.5 * a * a).exp() / (2.0 * std::f64::consts::PI).sqrt()) }
+record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Tame within 65536: float |[g, a], []| {
+    let s = reference::logistic(1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a));
+    g * (s + a * s * (1.0 - s) * 1.595_769_121_605_730_8 * (1.0 + 3.0 * 0.044_715 * a * a))
+} }
+// Where e^-x is infinite, silu is zero, as PyTorch's is.
+record! { SiluFn "silu: x", Any within 64 or 3e-37:
+float |[a], []| a * reference::logistic(a), complex |[a], []| a * reference::c_logistic(a) }
+record! { SiluBackwardFn "silu_backward: x x", Tame within 4096:
+float |[g, a], []| g * reference::logistic(a) * (1.0 + a * (1.0 - reference::logistic(a))),
+complex |[g, a], []| g * reference::c_logistic(a) * (1.0 + a * (1.0 - reference::c_logistic(a))) }
+record! { MishFn "mish: x", Any within 64: float |[a], []| a * a.exp().ln_1p().tanh() }
+record! { MishBackwardFn "mish_backward: x x", Tame within 4096: float |[g, a], []| {
+    let t = a.exp().ln_1p().tanh();
+    g * (t + a * reference::logistic(a) * (1.0 - t * t))
+} }
+record! { SigmoidBackwardFn "sigmoid_backward: x x", Small within 1:
+float |[g, y], []| g * (1.0 - y) * y, complex |[g, y], []| g * (1.0 - y).conj() * y.conj() }
+record! { TanhBackwardFn "tanh_backward: x x", Small within 1:
+float |[g, y], []| g * (1.0 - y * y), complex |[g, y], []| g * (1.0 - y * y).conj() }
+record! { SoftplusFn "softplus: x p p", Tame within 64: float |[a], [b, t]|
+if a * b > t { a } else { ((a * b).max(0.0) + (-(a * b).abs()).exp().ln_1p()) / b } }
+record! { EluFn "elu: x p p p", Tame within 1024: float |[a], [alpha, scale, unit]|
+if a > 0.0 { a * scale } else { (a * unit).exp_m1() * (alpha * scale) } }
+record! { SoftplusBackwardFn "softplus_backward: x x p p", Tame within 16:
+float |[g, a], [b, t]| if a * b > t { g } else { g * reference::logistic(a * b) } }
+record! { EluBackwardFn "elu_backward: x p p p False x", Tame within 64: float |[g, a], [alpha, scale, unit]|
+if a > 0.0 { g * scale } else { g * unit * (alpha * scale) * (a * unit).exp() } }
+record! { EluBackwardOfResultFn "-: x x p p p", Small within 0: float |[g, y], [alpha, scale, unit]|
+if y > 0.0 { g * scale } else { g * unit * (y + alpha * scale) } }
+record! { GluFn "-: x x", Tame within 64: float |[a, b], []| a * reference::logistic(b) }
+record! { GluGateBackwardFn "-: x x x", Tame within 256:
+float |[g, a, b], []| (1.0 - reference::logistic(b)) * reference::logistic(b) * g * a }
+
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::Complex64;
+
+    /// 1 / (1 + e^-x).
+    pub(super) fn logistic(x: f64) -> f64 {
+        let small = (-x.abs()).exp();
+        if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
+    }
+
+    pub(super) fn c_logistic(z: Complex64) -> Complex64 {
+        1.0 / (1.0 + (-z).exp())
+    }
+}
+
+native! {
+    family: Activation;
+
+    func: gelu(Tensor self, *, str approximate="none") -> Tensor,
+    inplace: gelu_, out: gelu.out, variants: function, method, full: gelu_approximate, operator: Gelu;
+
+    func: gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor,
+    out: gelu_backward.grad_input, variants: function, full: gelu_backward_approximate, operator: GeluBackward;
+
+    func: silu(Tensor self) -> Tensor,
+    inplace: silu_, out: silu.out, variants: function, method, structured: Pointwise<SiluFn>;
+
+    func: silu_backward(Tensor grad_output, Tensor self) -> Tensor,
+    out: silu_backward.grad_input, variants: function, structured: Pointwise<SiluBackwardFn>;
+
+    func: mish(Tensor self) -> Tensor,
+    inplace: mish_, out: mish.out, variants: function, method, structured: Pointwise<MishFn>;
+
+    func: mish_backward(Tensor grad_output, Tensor self) -> Tensor,
+    variants: function, structured: Pointwise<MishBackwardFn>;
+
+    func: sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor,
+    out: sigmoid_backward.grad_input, variants: function, structured: Pointwise<SigmoidBackwardFn>;
+
+    func: tanh_backward(Tensor grad_output, Tensor output) -> Tensor,
+    out: tanh_backward.grad_input, variants: function, structured: Pointwise<TanhBackwardFn>;
+
+    func: softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor,
+    out: softplus.out, variants: function, method, structured: Pointwise<SoftplusFn>,
+    otherwise: explicit crate::composite::arithmetic::softplus;
+
+    func: elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor,
+    inplace: elu_, out: elu.out, variants: function, method, structured: Pointwise<EluFn>;
+
+    func: celu(Tensor self, Scalar alpha=1.0) -> Tensor,
+    inplace: celu_, autogen: celu.out, variants: function, method, operator: Celu;
+
+    func: selu(Tensor self) -> Tensor,
+    inplace: selu_, variants: function, method, operator: Selu;
+
+    func: softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor,
+    out: softplus_backward.grad_input, variants: function, structured: Pointwise<SoftplusBackwardFn>;
+
+    func: elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result,
+        Tensor self_or_result) -> Tensor,
+    out: elu_backward.grad_input, variants: function, operator: EluBackward;
+
+    func: glu(Tensor self, int dim=-1) -> Tensor,
+    variants: function, kernel: glu;
+
+    func: glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!),
+    variants: function, kernel: glu_out;
+
+    func: glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor,
+    variants: function, kernel: glu_backward;
+
+    func: glu_backward.grad_input(Tensor grad_output, Tensor self, int dim, *,
+        Tensor(a!) grad_input) -> Tensor(a!),
+    variants: function, kernel: glu_backward_out;
+
+    structured: Pointwise<GeluBackwardFn>;
+
+    structured: Pointwise<GeluTanhBackwardFn>;
+
+    structured: Pointwise<EluBackwardFn>;
+
+    structured: Pointwise<EluBackwardOfResultFn>;
+
+    structured: Pointwise<GluFn>;
+
+    structured: Pointwise<GluGateBackwardFn>;
+
+    structured: Pointwise<GeluFn>;
+
+    structured: Pointwise<GeluTanhFn>;
+}

@@ -1,0 +1,302 @@
+//! Arithmetic: add, sub, rsub, mul, div with its rounding modes, neg, abs, under these names and the longer ones;
+//! degrees and radians.
+
+use crate::algebra::{Magnitude as HasMagnitude, Num, RoundedDivision, TrueDivision};
+use crate::kernels::Arithmetic;
+use crate::pointwise::{
+    AllDTypes, Check, Common, FloatComplex, Magnitude, Map, Number, Numeric, Real, Rule, Same, pointwise, run,
+};
+use crate::prebuilt::Pointwise;
+use crate::record;
+use crate::table::native;
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
+
+pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha }
+impl<V: Num> Map<V> for AddFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], alpha: V) -> V {
+        a.add_scaled(alpha, b)
+    }
+}
+
+pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub }
+impl<V: Num> Map<V> for SubFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], alpha: V) -> V {
+        a.add_scaled(-alpha, b)
+    }
+}
+
+pointwise! { MulFn "mul": AllDTypes, Same<2>; () => Common; Rule::BINARY.with_wide_scalar() }
+impl<V: Num> Map<V> for MulFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a * b
+    }
+}
+
+pointwise! { DivFn "div": FloatComplex, Same<2>; () => Common; Rule::BINARY_FLOAT.with_wide_scalar() }
+impl<V: TrueDivision> Map<V> for DivFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a / b
+    }
+}
+
+pointwise! { DivTruncFn "div": Real, Same<2>; () => Common; Rule::BINARY, fault = ErrorKind::DivisionByZero }
+impl<V: RoundedDivision> Map<V> for DivTruncFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.div_trunc(b)
+    }
+    #[inline(always)]
+    fn fault([_, b]: [V; 2]) -> V::Mask {
+        V::faults(b)
+    }
+}
+
+pointwise! {
+    DivFloorFn "div": Real, Same<2>; () => Common; Rule::BINARY.with_wide_scalar(), fault = ErrorKind::DivisionByZero
+}
+impl<V: RoundedDivision> Map<V> for DivFloorFn {
+    #[inline(always)]
+    fn eval([a, b]: [V; 2], (): ()) -> V {
+        a.div_floor(b)
+    }
+    #[inline(always)]
+    fn fault([_, b]: [V; 2]) -> V::Mask {
+        V::faults(b)
+    }
+}
+
+pointwise! { NegFn "neg": Numeric, Same<1>; () => Common; Rule::UNARY }
+impl<V: Num> Map<V> for NegFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        -a
+    }
+}
+
+pointwise! { AbsFn "abs": Numeric, Same<1>; () => Magnitude; Rule::UNARY }
+impl<V: HasMagnitude> Map<V> for AbsFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V::Re {
+        a.abs()
+    }
+}
+
+/// The factor of the second operand must be a number of the common dtype's kind or a lower one.
+fn check_alpha(call: &Check<'_, '_>) -> Result<()> {
+    let [alpha] = call.params else { return Ok(()) };
+    let rule = match alpha {
+        // What it is unless it is given: it fits every dtype.
+        Scalar::Int(1) => return Ok(()),
+        Scalar::Bool(_) if call.common != DType::Bool => {
+            "argument alpha is a bool, which only a bool result accepts; give 1"
+        }
+        Scalar::Float(_) if call.common.is_integral(true) => {
+            "argument alpha is a float, but the result is integral; give an int"
+        }
+        Scalar::Complex(_) if !call.common.is_complex() => {
+            "argument alpha is complex, but the result is real; give a real number"
+        }
+        _ => return alpha.check_fits(call.common, "alpha"),
+    };
+    Err(ErrorKind::ArgumentRule { rule }.into())
+}
+
+/// No operand of a subtraction may be bool, not even next to another dtype.
+fn check_sub(call: &Check<'_, '_>) -> Result<()> {
+    if call.operands.iter().any(|o| o.dtype() == Some(DType::Bool)) {
+        let accepted = "all dtypes but bool; use logical_xor, or invert a mask with logical_not";
+        return Err(ErrorKind::DTypeNotSupported { what: "an operand has dtype", got: DType::Bool, accepted }.into());
+    }
+    check_alpha(call)
+}
+
+/// `div` with a rounding mode: true division for none, else the quotient rounded to zero or down.
+pub struct DivMode;
+
+impl<'t, D: Arithmetic, A, B> Operator<'t, D, (A, B, Option<&'t str>)> for DivMode
+where
+    A: Into<Operand<'t>>,
+    B: Into<Operand<'t>>,
+{
+    fn call<S: ValueSink<'t, D>>((a, b, mode): (A, B, Option<&'t str>), sink: S) -> Result<S::Value> {
+        match mode {
+            None => run::<DivFn, D, _, S>((a, b), sink),
+            Some("trunc") => run::<DivTruncFn, D, _, S>((a, b), sink),
+            Some("floor") => run::<DivFloorFn, D, _, S>((a, b), sink),
+            Some(other) => {
+                let accepted = "None (true division), \"trunc\" (towards zero) and \"floor\" (down)";
+                let error = ErrorKind::UnknownOption { arg: "rounding_mode", got: other.to_owned(), accepted };
+                Err(Error::new(error).of("div"))
+            }
+        }
+    }
+}
+
+/// `rsub`: `sub` with its operands exchanged.
+pub struct Rsub;
+
+impl<'t, D: Arithmetic, B: Into<Operand<'t>>> Operator<'t, D, (Operand<'t>, B, Scalar)> for Rsub {
+    fn call<S: ValueSink<'t, D>>((a, b, alpha): (Operand<'t>, B, Scalar), sink: S) -> Result<S::Value> {
+        run::<SubFn, D, _, S>((b, a, alpha), sink)
+    }
+}
+
+/// `deg2rad`: a product with the radians of a degree.
+pub struct Deg2rad;
+/// `rad2deg`: a product with the degrees of a radian.
+pub struct Rad2deg;
+
+impl<'t, D: Arithmetic> Operator<'t, D, (Operand<'t>,)> for Deg2rad {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        angle::<D, S>(a, std::f64::consts::PI / 180.0, sink).map_err(|e| e.of("deg2rad"))
+    }
+}
+
+impl<'t, D: Arithmetic> Operator<'t, D, (Operand<'t>,)> for Rad2deg {
+    fn call<S: ValueSink<'t, D>>((a,): (Operand<'t>,), sink: S) -> Result<S::Value> {
+        angle::<D, S>(a, 180.0 / std::f64::consts::PI, sink).map_err(|e| e.of("rad2deg"))
+    }
+}
+
+fn angle<'t, D: Arithmetic, S: ValueSink<'t, D>>(a: Operand<'t>, unit: f64, sink: S) -> Result<S::Value> {
+    if let Some(got) = a.dtype().filter(|dtype| dtype.is_complex()) {
+        let what = "argument self has dtype";
+        return Err(ErrorKind::DTypeNotSupported { what, got, accepted: "bool, integers and floats" }.into());
+    }
+    run::<MulFn, D, _, S>((a, Scalar::Float(unit)), sink)
+}
+
+record! { AddFn "add.Tensor: x x p", Any within 1:
+bool |[a, b], [f]| a | (f & b), int |[a, b], [f]| a.wrapping_add(f.wrapping_mul(b)),
+float |[a, b], [f]| f.mul_add(b, a), complex |[a, b], [f]| a + f * b }
+record! { SubFn "sub.Tensor: x x p", Any within 1:
+int |[a, b], [f]| a.wrapping_sub(f.wrapping_mul(b)),
+float |[a, b], [f]| (-f).mul_add(b, a), complex |[a, b], [f]| a - f * b }
+record! { MulFn "mul.Tensor: x x", Any within 0:
+bool |[a, b], []| a & b, int |[a, b], []| a.wrapping_mul(b),
+float |[a, b], []| a * b, complex |[a, b], []| a * b }
+record! { DivFn "div.Tensor: x x", Any within 4:
+float |[a, b], []| a / b, complex |[a, b], []| if b.norm() == 0.0 { a / 0.0 } else { a / b } }
+record! { DivTruncFn "div.Tensor_mode: x x trunc", Small within 0:
+int |[a, b], []| (b != 0).then(|| a.wrapping_div(b)), float |[a, b], []| (a / b).trunc() }
+record! { DivFloorFn "div.Tensor_mode: x x floor", Small within 0:
+int |[a, b], []| (b != 0).then(|| a.wrapping_div_euclid(b).wrapping_sub((b < 0 && a.wrapping_rem(b) != 0).into())),
+float |[a, b], []| if b == 0.0 { a / b } else { reference::floor_quotient(a, b) } }
+record! { NegFn "neg: x", Any within 0:
+int |[a], []| a.wrapping_neg(), float |[a], []| -a, complex |[a], []| -a }
+record! { AbsFn "abs: x", Any within 1:
+int |[a], []| a.wrapping_abs(), float |[a], []| a.abs(), complex |[a], []| a.norm() }
+
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    /// Python's quotient of floats rounded down.
+    pub(super) fn floor_quotient(a: f64, b: f64) -> f64 {
+        let rest = a % b;
+        let floor = (a - rest) / b - f64::from(u8::from(rest != 0.0 && (rest < 0.0) != (b < 0.0)));
+        if floor == 0.0 { floor.copysign(a / b) } else { floor }
+    }
+}
+
+native! {
+    family: Arithmetic;
+
+    func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+    inplace: add_.Tensor, out: add.out, variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;
+
+    func: add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
+    inplace: add_.Scalar, autogen: add.Scalar_out, structured: Pointwise<AddFn>;
+
+    func: sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+    inplace: sub_.Tensor, out: sub.out, variants: function, method, full: sub_alpha, structured: Pointwise<SubFn>,
+    otherwise: explicit crate::composite::arithmetic::sub;
+
+    func: sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
+    inplace: sub_.Scalar, autogen: sub.Scalar_out, structured: Pointwise<SubFn>;
+
+    func: mul.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: mul_.Tensor, out: mul.out, variants: function, method, structured: Pointwise<MulFn>;
+
+    func: mul.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: mul_.Scalar, autogen: mul.Scalar_out, structured: Pointwise<MulFn>;
+
+    func: div.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: div_.Tensor, out: div.out, variants: function, method, structured: Pointwise<DivFn>;
+
+    func: div.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: div_.Scalar, autogen: div.Scalar_out, structured: Pointwise<DivFn>;
+
+    func: div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor,
+    inplace: div_.Tensor_mode, out: div.out_mode, variants: function, method, name: div_mode, operator: DivMode;
+
+    func: div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor,
+    inplace: div_.Scalar_mode, autogen: div.Scalar_mode_out, operator: DivMode;
+
+    func: neg(Tensor self) -> Tensor,
+    inplace: neg_, out: neg.out, variants: function, method, structured: Pointwise<NegFn>;
+
+    func: abs(Tensor self) -> Tensor,
+    inplace: abs_, out: abs.out, variants: function, method, structured: Pointwise<AbsFn>;
+
+    func: subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+    inplace: subtract_.Tensor, out: subtract.out, variants: function, method, redirect: sub,
+    operator: Pointwise<SubFn>;
+
+    func: subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
+    inplace: subtract_.Scalar, redirect: sub, operator: Pointwise<SubFn>;
+
+    func: rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
+    autogen: rsub.Tensor_out, variants: function, method, operator: Rsub,
+    otherwise: explicit crate::composite::arithmetic::rsub;
+
+    func: rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
+    autogen: rsub.Scalar_out, operator: Rsub, otherwise: explicit crate::composite::arithmetic::rsub_number;
+
+    func: multiply.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: multiply_.Tensor, out: multiply.out, variants: function, method, redirect: mul,
+    operator: Pointwise<MulFn>;
+
+    func: multiply.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: multiply_.Scalar, redirect: mul, operator: Pointwise<MulFn>;
+
+    func: divide.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: divide_.Tensor, out: divide.out, variants: function, method, redirect: div, operator: Pointwise<DivFn>;
+
+    func: divide.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: divide_.Scalar, redirect: div, operator: Pointwise<DivFn>;
+
+    func: true_divide.Tensor(Tensor self, Tensor other) -> Tensor,
+    inplace: true_divide_.Tensor, out: true_divide.out, variants: function, method, redirect: div,
+    operator: Pointwise<DivFn>;
+
+    func: true_divide.Scalar(Tensor self, Scalar other) -> Tensor,
+    inplace: true_divide_.Scalar, redirect: div, operator: Pointwise<DivFn>;
+
+    func: divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor,
+    inplace: divide_.Tensor_mode, out: divide.out_mode, variants: function, method, name: divide_mode,
+    redirect: div, operator: DivMode;
+
+    func: divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor,
+    inplace: divide_.Scalar_mode, redirect: div, operator: DivMode;
+
+    func: negative(Tensor self) -> Tensor,
+    inplace: negative_, out: negative.out, variants: function, method, redirect: neg, operator: Pointwise<NegFn>;
+
+    func: absolute(Tensor self) -> Tensor,
+    inplace: absolute_, out: absolute.out, variants: function, method, redirect: abs, operator: Pointwise<AbsFn>;
+
+    func: deg2rad(Tensor self) -> Tensor,
+    inplace: deg2rad_, out: deg2rad.out, variants: function, method, operator: Deg2rad;
+
+    func: rad2deg(Tensor self) -> Tensor,
+    inplace: rad2deg_, out: rad2deg.out, variants: function, method, operator: Rad2deg;
+
+    structured: Pointwise<DivTruncFn>;
+
+    structured: Pointwise<DivFloorFn>;
+}

@@ -1,0 +1,158 @@
+//! Exponentials and their kin: exp, exp2, expm1, log, tanh, sigmoid, erf, its complement and its inverse.
+
+use crate::algebra::{Exponential, Gaussian, Hyperbolic, Logarithm};
+use crate::pointwise::{Common, FloatComplex, Map, Reals, Rule, Same, pointwise};
+use crate::prebuilt::Pointwise;
+use crate::record;
+use crate::table::native;
+
+pointwise! { ExpFn "exp": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Exponential> Map<V> for ExpFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.exp()
+    }
+}
+
+pointwise! { LogFn "log": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Logarithm> Map<V> for LogFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.log()
+    }
+}
+
+pointwise! { TanhFn "tanh": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Hyperbolic> Map<V> for TanhFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.tanh()
+    }
+}
+
+pointwise! { SigmoidFn "sigmoid": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Hyperbolic> Map<V> for SigmoidFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.sigmoid()
+    }
+}
+
+pointwise! { ErfFn "erf": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Gaussian> Map<V> for ErfFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.erf()
+    }
+}
+
+pointwise! { Exp2Fn "exp2": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Exponential> Map<V> for Exp2Fn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.exp2()
+    }
+}
+
+pointwise! { Expm1Fn "expm1": FloatComplex, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Exponential> Map<V> for Expm1Fn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.expm1()
+    }
+}
+
+pointwise! { ErfcFn "erfc": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Gaussian> Map<V> for ErfcFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.erfc()
+    }
+}
+
+pointwise! { ErfinvFn "erfinv": Reals, Same<1>; () => Common; Rule::UNARY_FLOAT }
+impl<V: Gaussian> Map<V> for ErfinvFn {
+    #[inline(always)]
+    fn eval([a]: [V; 1], (): ()) -> V {
+        a.erfinv()
+    }
+}
+
+record! { ExpFn "exp: x", Any within 2: float |[a], []| a.exp(), complex |[a], []| a.exp() }
+record! { LogFn "log: x", Any within 2: float |[a], []| a.ln(), complex |[a], []| a.ln() }
+record! { TanhFn "tanh: x", Any within 4: float |[a], []| a.tanh(), complex |[a], []| a.tanh() }
+record! { SigmoidFn "sigmoid: x", Any within 4:
+float |[a], []| reference::logistic(a), complex |[a], []| reference::c_logistic(a) }
+record! { ErfFn "erf: x", Any within 64: float |[a], []| record::error_function(a) }
+
+record! {
+    Exp2Fn "exp2: x", Any within 4: float |[a], []| a.exp2(), complex |[a], []| (a * std::f64::consts::LN_2).exp()
+}
+record! { Expm1Fn "expm1: x", Any within 4: float |[a], []| a.exp_m1(), complex |[a], []| a.exp() - 1.0 }
+record! { ErfcFn "erfc: x", Any within 16: float |[a], []| record::error_function_complement(a) }
+record! { ErfinvFn "erfinv: x", Any within 4: float |[a], []| record::inverse_error_function(a) }
+
+/// What the records call.
+#[cfg(feature = "record")]
+mod reference {
+    use monomorph_core::Complex64;
+
+    /// 1 / (1 + e^-x), without overflow.
+    pub(super) fn logistic(x: f64) -> f64 {
+        let small = (-x.abs()).exp();
+        if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
+    }
+
+    pub(super) fn c_logistic(z: Complex64) -> Complex64 {
+        Complex64::new(1.0, 0.0) / ((-z).exp() + 1.0)
+    }
+}
+
+native! {
+    family: Exponential;
+
+    func: exp(Tensor self) -> Tensor,
+    inplace: exp_, out: exp.out, variants: function, method, structured: Pointwise<ExpFn>;
+
+    func: log(Tensor self) -> Tensor,
+    inplace: log_, out: log.out, variants: function, method, structured: Pointwise<LogFn>;
+
+    func: tanh(Tensor self) -> Tensor,
+    inplace: tanh_, out: tanh.out, variants: function, method, structured: Pointwise<TanhFn>;
+
+    func: sigmoid(Tensor self) -> Tensor,
+    inplace: sigmoid_, out: sigmoid.out, variants: function, method, structured: Pointwise<SigmoidFn>;
+
+    func: erf(Tensor self) -> Tensor,
+    inplace: erf_, out: erf.out, variants: function, method, structured: Pointwise<ErfFn>;
+
+    func: exp2(Tensor self) -> Tensor,
+    inplace: exp2_, out: exp2.out, variants: function, method, structured: Pointwise<Exp2Fn>;
+
+    func: expm1(Tensor self) -> Tensor,
+    inplace: expm1_, out: expm1.out, variants: function, method, structured: Pointwise<Expm1Fn>;
+
+    func: erfc(Tensor self) -> Tensor,
+    inplace: erfc_, out: erfc.out, variants: function, method, structured: Pointwise<ErfcFn>;
+
+    func: erfinv(Tensor self) -> Tensor,
+    inplace: erfinv_, out: erfinv.out, variants: function, method, structured: Pointwise<ErfinvFn>;
+
+    func: special_exp2(Tensor self) -> Tensor,
+    out: special_exp2.out, variants: function, method, structured: Pointwise<Exp2Fn>;
+
+    func: special_expm1(Tensor self) -> Tensor,
+    out: special_expm1.out, variants: function, method, structured: Pointwise<Expm1Fn>;
+
+    func: special_erf(Tensor self) -> Tensor,
+    out: special_erf.out, variants: function, method, structured: Pointwise<ErfFn>;
+
+    func: special_erfc(Tensor self) -> Tensor,
+    out: special_erfc.out, variants: function, method, structured: Pointwise<ErfcFn>;
+
+    func: special_erfinv(Tensor self) -> Tensor,
+    out: special_erfinv.out, variants: function, method, structured: Pointwise<ErfinvFn>;
+
+    func: special_expit(Tensor self) -> Tensor,
+    out: special_expit.out, variants: function, method, structured: Pointwise<SigmoidFn>;
+}

@@ -1,0 +1,34 @@
+//! `amin`: the smallest element; NaN, if there is one.
+
+use crate::algebra::{self, Value};
+use crate::pointwise::{Common, Ordered};
+use crate::prebuilt::Reduce;
+use crate::reduce::{Fold, ListedDims, NoIdentity, ReduceRule, Takes};
+use crate::table::native;
+
+crate::reduction! { AminFn "amin": Ordered, Common, NoIdentity => Common; ReduceRule::OWN.of_extremes() }
+impl Takes<ListedDims> for AminFn {}
+
+impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminFn {
+    #[inline(always)]
+    fn one(x: V, _: X) -> V {
+        x
+    }
+    #[inline(always)]
+    fn merge(a: V, b: V) -> V {
+        a.minimum(b)
+    }
+    #[inline(always)]
+    fn finish(acc: V, _: X) -> V {
+        acc
+    }
+    #[inline(always)]
+    fn identity() {}
+}
+
+native! {
+    family: Amin;
+
+    func: amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
+    out: amin.out, variants: function, method, structured: Reduce<AminFn>;
+}

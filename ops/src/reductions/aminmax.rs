@@ -1,0 +1,36 @@
+//! `aminmax`: the smallest and the largest element; NaN is both, if there is one.
+
+use crate::algebra::{self, Value};
+use crate::pointwise::{Common, Ordered};
+use crate::prebuilt::Reduce;
+use crate::reduce::{Fold, NoIdentity, OptionalDim, ReduceRule, Takes, Two};
+use crate::table::native;
+
+crate::reduction! {
+    AminmaxFn "aminmax": Ordered, (Common, Common), NoIdentity => Two; ReduceRule::OWN.with_outputs_apart()
+}
+impl Takes<OptionalDim> for AminmaxFn {}
+
+impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
+    #[inline(always)]
+    fn one(x: V, _: X) -> (V, V) {
+        (x, x)
+    }
+    #[inline(always)]
+    fn merge((min_a, max_a): (V, V), (min_b, max_b): (V, V)) -> (V, V) {
+        (min_a.minimum(min_b), max_a.maximum(max_b))
+    }
+    #[inline(always)]
+    fn finish(acc: (V, V), _: X) -> (V, V) {
+        acc
+    }
+    #[inline(always)]
+    fn identity() {}
+}
+
+native! {
+    family: Aminmax;
+
+    func: aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max),
+    out: aminmax.out, variants: function, method, full: aminmax_dim, structured: Reduce<AminmaxFn>;
+}

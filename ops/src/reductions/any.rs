@@ -1,0 +1,44 @@
+//! `any`: whether an element is true.
+
+use crate::algebra::Value;
+use crate::pointwise::{AllDTypes, Truth};
+use crate::prebuilt::Reduce;
+use crate::reduce::{Dim, Fold, OptionalDims, ReduceRule, Takes, Whole, WithIdentity};
+use crate::table::native;
+
+crate::reduction! { AnyFn "any": AllDTypes, Truth, WithIdentity => Truth; ReduceRule::TRUTH }
+impl Takes<Whole> for AnyFn {}
+impl Takes<Dim> for AnyFn {}
+impl Takes<OptionalDims> for AnyFn {}
+
+impl<V: Value, X: Value<Mask = V::Mask>> Fold<V, X> for AnyFn {
+    #[inline(always)]
+    fn one(x: V, _: X) -> V::Mask {
+        x.truth()
+    }
+    #[inline(always)]
+    fn merge(a: V::Mask, b: V::Mask) -> V::Mask {
+        a | b
+    }
+    #[inline(always)]
+    fn finish(acc: V::Mask, _: X) -> V::Mask {
+        acc
+    }
+    #[inline(always)]
+    fn identity() -> V::Mask {
+        V::Mask::from_bool(false)
+    }
+}
+
+native! {
+    family: Any;
+
+    func: any(Tensor self) -> Tensor,
+    out: any.all_out, variants: function, method, structured: Reduce<AnyFn>;
+
+    func: any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor,
+    out: any.out, variants: function, method, name: any_dim, operator: crate::reduce::Any;
+
+    func: any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor,
+    out: any.dims_out, variants: function, method, name: any_dims, operator: crate::reduce::Any;
+}

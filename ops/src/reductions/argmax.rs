@@ -1,0 +1,38 @@
+//! `argmax`: the index of the first largest element. NaN is larger than anything.
+
+use crate::algebra::Ordered;
+use crate::pointwise::{Common, Real};
+use crate::prebuilt::Reduce;
+use crate::reduce::{Fold, Index, NoIdentity, OptionalDim, ReduceRule, Takes};
+use crate::table::native;
+
+crate::reduction! { ArgmaxFn "argmax": Real, (Common, Index), NoIdentity => Index; ReduceRule::OWN }
+impl Takes<OptionalDim> for ArgmaxFn {}
+
+impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
+    #[inline(always)]
+    fn one(x: V, at: X) -> (V, X) {
+        (x, at)
+    }
+    #[inline(always)]
+    fn merge((a, at_a): (V, X), (b, at_b): (V, X)) -> (V, X) {
+        let (nan_a, nan_b) = (a.ne(a), b.ne(b));
+        let larger = b.gt(a) | (nan_b & !nan_a);
+        let equal = b.eq(a) | (nan_b & nan_a);
+        let takes_b = larger | (equal & at_b.lt(at_a));
+        (V::select(takes_b, b, a), X::select(takes_b, at_b, at_a))
+    }
+    #[inline(always)]
+    fn finish((_, at): (V, X), _: X) -> X {
+        at
+    }
+    #[inline(always)]
+    fn identity() {}
+}
+
+native! {
+    family: Argmax;
+
+    func: argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor,
+    out: argmax.out, variants: function, method, structured: Reduce<ArgmaxFn>;
+}

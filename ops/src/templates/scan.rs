@@ -1,0 +1,182 @@
+//! The scan template: a fold whose every partial result is an element of the output. Owns what scans are, the meta
+//! function that all of them share, and `cumsum` and `cumprod`. Devices may regroup along the dimension (a prefix of
+//! blocks), as folds allow.
+
+use crate::algebra::{Num, Value, Widen};
+use crate::pointwise::{AllDTypes, Common, DomainSet, Numeric};
+use crate::reduce::{Fold, ReduceFn, ReduceRule, SumFn, Widened, WithIdentity};
+use crate::table::native;
+use monomorph_core::overlap::{self, Internal, Place, Shared};
+use monomorph_core::strides::wrap_dim;
+use monomorph_core::structured::{FromArgs, Operand, SinkState, StructuredOp};
+use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Kind, Options, Result};
+use std::marker::PhantomData;
+
+/// A scan: its name, its dtypes, and the fold whose partial results it keeps.
+pub trait ScanFn: Sized + Send + Sync + 'static {
+    /// The name that errors carry.
+    const NAME: &'static str;
+    /// The type of the set of dtypes that it computes in. Varies per operator.
+    type Domain: DomainSet;
+    /// The fold. It has an accumulator of no element, with which each line begins.
+    type Fold: ReduceFn<Results = Common, Identity = WithIdentity>;
+}
+
+/// The operator of scan `F`, its kernel compiled `W`here.
+pub struct Scan<F, W = crate::pointwise::Prebuilt>(PhantomData<fn() -> (F, W)>);
+
+impl<F, W> crate::table::Template for Scan<F, W> {
+    type Body = F;
+}
+
+/// The inputs of a call.
+pub struct ScanInputs<'t> {
+    operand: [Operand<'t>; 1],
+    dim: i64,
+    dtype: Option<DType>,
+}
+
+impl<'t> ScanInputs<'t> {
+    /// The tensor, or a number in place of one.
+    pub fn operand(&self) -> &Operand<'t> {
+        &self.operand[0]
+    }
+}
+
+impl<'t, A: Into<Operand<'t>>> FromArgs<(A, i64, Option<DType>)> for ScanInputs<'t> {
+    fn from_args((operand, dim, dtype): (A, i64, Option<DType>)) -> Result<Self> {
+        Ok(ScanInputs { operand: [operand.into()], dim, dtype })
+    }
+}
+
+/// What a device needs besides the operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ScanPlan {
+    /// The dimension along which elements accumulate; `None` for a tensor without dimensions, which is copied.
+    pub dim: Option<usize>,
+    /// Lines of the output may share memory with each other, so they have to be computed one after another.
+    pub serial: bool,
+    /// The output may overwrite elements of the input that are still to be read, so that is to be copied first.
+    pub copies: bool,
+}
+
+impl<F: ScanFn, W: 'static> StructuredOp for Scan<F, W> {
+    const NAME: &'static str = F::NAME;
+    const OUTPUTS: usize = 1;
+    type Inputs<'t> = ScanInputs<'t>;
+    type Plan = ScanPlan;
+    type Home = F;
+
+    fn operands<'a, 't>(inputs: &'a Self::Inputs<'t>) -> &'a [Operand<'t>] {
+        &inputs.operand
+    }
+
+    fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
+        *plan = plan_call(inputs, sink, (F::Domain::MASK, F::Domain::WORDS))?;
+        Ok(())
+    }
+}
+
+/// The meta function of every scan: the sizes of the input; the dtype that is asked for, that of the caller's output,
+/// or the input's own, where bool and integers become int64.
+fn plan_call(inputs: &ScanInputs<'_>, sink: &mut SinkState<'_>, domain: (u16, &'static str)) -> Result<ScanPlan> {
+    let operand = inputs.operand();
+    let absent = ErrorKind::ArgumentRule { rule: "argument self is absent; a scan needs a tensor" };
+    let input = operand.dtype().ok_or(absent)?;
+    let sizes = operand.sizes();
+    let dim = wrap_dim(inputs.dim, sizes.len(), "dim")?;
+    let own = if input.kind() < Kind::Float { DType::I64 } else { input };
+    let existing = sink.existing(0).map(|out| out.geometry().dtype());
+    let dtype = inputs.dtype.or(existing).unwrap_or(own);
+    let device = operand.tensor().map_or(DeviceId::CPU, |t| t.device());
+    let names = operand.geometry().and_then(Geometry::names).cloned();
+    sink.set_output_raw_strided(0, sizes, None, Options::new(dtype, device), names)?;
+    // One element is itself, and none are none, in every dtype.
+    if sizes.is_empty() || sizes.contains(&0) {
+        return Ok(ScanPlan::default());
+    }
+    let (mask, accepted) = domain;
+    if mask >> dtype as usize & 1 == 0 {
+        return Err(ErrorKind::DTypeNotSupported { what: "the scan computes in dtype", got: dtype, accepted }.into());
+    }
+    let (serial, copies) = check_overlap(operand, input == dtype, sink)?;
+    Ok(ScanPlan { dim: Some(dim), serial, copies })
+}
+
+/// An error if the output reaches an element twice, or shares memory with an input of its dtype otherwise than
+/// element for element. Else whether lines of the output may share memory with each other, and whether it may
+/// overwrite the input.
+fn check_overlap(operand: &Operand<'_>, same_dtype: bool, sink: &SinkState<'_>) -> Result<(bool, bool)> {
+    let (Some(out), Some(written)) = (sink.existing(0), sink.written(0)) else { return Ok((false, false)) };
+    let (sizes, strides) = (written.sizes(), written.strides());
+    let internal = overlap::internal(sizes, strides);
+    if internal == Internal::Yes {
+        let (sizes, strides) = (sizes.to_vec(), strides.to_vec());
+        return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
+    }
+    let serial = internal != Internal::No;
+    let Some(tensor) = operand.tensor().filter(|t| t.storage_id() == out.storage_id()) else {
+        return Ok((serial, false));
+    };
+    let shared = overlap::shared(&Place::of(out, written), &Place::of(tensor, tensor.geometry()));
+    if same_dtype && shared == Shared::Partial {
+        return Err(ErrorKind::PartialOverlap { output: 0, other: "the input".into() }.into());
+    }
+    let same_places = shared == Shared::Full && tensor.geometry().dtype().size() == written.dtype().size();
+    Ok((serial, !same_places))
+}
+
+/// `cumsum`: the fold of `sum`.
+pub struct CumsumFn;
+
+impl ScanFn for CumsumFn {
+    const NAME: &'static str = "cumsum";
+    type Domain = Numeric;
+    type Fold = SumFn;
+}
+
+crate::reduction! {
+    /// Products: bool and integers in int64, wrapping; halves in float32; float32 in float64.
+    ProdFn "prod": AllDTypes, Widened, WithIdentity => Common; ReduceRule::SUM
+}
+
+impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for ProdFn {
+    #[inline(always)]
+    fn one(x: V, _: X) -> V::Wide {
+        x.widen()
+    }
+    #[inline(always)]
+    fn merge(a: V::Wide, b: V::Wide) -> V::Wide {
+        a * b
+    }
+    #[inline(always)]
+    fn finish(acc: V::Wide, _: X) -> V {
+        V::narrow(acc)
+    }
+    #[inline(always)]
+    fn identity() -> V::Wide {
+        V::Wide::one()
+    }
+}
+
+/// `cumprod`: the fold of products.
+pub struct CumprodFn;
+
+impl ScanFn for CumprodFn {
+    const NAME: &'static str = "cumprod";
+    type Domain = Numeric;
+    type Fold = ProdFn;
+}
+
+native! {
+    family: Scans;
+
+    /// The sums of all elements up to each along `dim`.
+    func: cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor,
+    inplace: cumsum_, out: cumsum.out, variants: function, method, full: cumsum_dtype, structured: Scan<CumsumFn>;
+
+    /// The products of all elements up to each along `dim`.
+    func: cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor,
+    inplace: cumprod_, out: cumprod.out, variants: function, method, full: cumprod_dtype,
+    structured: Scan<CumprodFn>;
+}
