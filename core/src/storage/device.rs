@@ -78,7 +78,8 @@ pub struct Strided<'a> {
     pub neg: bool,
 }
 
-/// A device, as a type. The type carries no state: which of several devices of the kind is meant is a [`DeviceId`].
+/// A device, as a type. The type carries no state: which of several devices of the kind is meant is a
+/// [`DeviceId`](crate::DeviceId).
 ///
 /// # Safety
 ///
