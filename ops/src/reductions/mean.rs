@@ -1,4 +1,5 @@
-//! `mean`: the sum, accumulated as [`sum`](crate::reduce::SumFn) does, divided by the number of elements before it is rounded.
+//! `mean`: the sum, accumulated as [`sum`](crate::reduce::SumFn) does, divided by the number of elements before it is
+//! rounded.
 
 use crate::algebra::{FromIndex, Num, TrueDivision, Value, Widen};
 use crate::pointwise::{Common, FloatComplex};

@@ -1,4 +1,5 @@
-//! Templates: what turns a formula, a fold or a scan into an operator in every form. Each is a `StructuredOp` with one meta function.
+//! Templates: what turns a formula, a fold or a scan into an operator in every form. Each is a `StructuredOp` with
+//! one meta function.
 
 pub mod pointwise;
 pub mod reduce;

@@ -1,5 +1,5 @@
-//! Declarations of a crate of its own, over the whole schema language: lists of optional tensors, generators, sized lists, more results than
-//! two, lists of tensors as results, named results; called by name.
+//! Declarations of a crate of its own, over the whole schema language: lists of optional tensors, generators, sized
+//! lists, more results than two, lists of tensors as results, named results; called by name.
 
 use monomorph::core::{NoGenerator, OptionalTensors};
 use monomorph::{AnyTensor, Cpu, Device, Dispatcher, ErrorKind, IValue, Result, Stack, Tensor};
@@ -28,8 +28,8 @@ fn exchanged<D: Device>(this: &Tensor<D>, other: &Tensor<D>) -> Result<(Tensor<D
 monomorph::operators! {
     family: Declared;
 
-    func: mine::first_of(Tensor(a) self, Tensor?[] choices, *, Generator? generator=None) -> Tensor(a),
-    kernel: first_of;
+    func: mine::first_of(Tensor self, Tensor?[] choices, *, Generator? generator=None) -> Tensor,
+    kernel: first_of, silent_view: true;
 
     func: mine::thrice(Tensor(a) self, bool[3] mask=[True, True, True]) -> Tensor(a)[],
     kernel: thrice;

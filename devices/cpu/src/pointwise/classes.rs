@@ -44,7 +44,9 @@ macro_rules! classes {
     ($($member:ident $class:ty: $($dtype:ident $element:ty),*;)*) => {$(
         impl<F, T> ClassKernels<F, T, $class> for $member
         where
-            F: PointwiseFn $(+ Map<Lane<$element, Portable>> + Map<Lane<$element, Avx2>> + Map<Lane<$element, Avx512>>)*,
+            F: PointwiseFn $(
+                + Map<Lane<$element, Portable>> + Map<Lane<$element, Avx2>> + Map<Lane<$element, Avx512>>
+            )*,
             T: $(
                 FastPaths<Lane<$element, Portable>, F> + FastPaths<Lane<$element, Avx2>, F> +
                 FastPaths<Lane<$element, Avx512>, F> +

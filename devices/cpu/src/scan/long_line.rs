@@ -1,4 +1,5 @@
-//! A single long line: cut into segments that are scanned side by side, in chunks of which several threads may have some.
+//! A single long line: cut into segments that are scanned side by side, in chunks of which several threads may have
+//! some.
 
 use super::kernels::{ACCUMULATOR, Pass, Prefix, ScanKernels};
 use super::{Axis, BLOCK, LANES, LaneAccumulators, Place, Ready, Rows, SEGMENT};
