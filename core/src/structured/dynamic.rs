@@ -10,29 +10,34 @@ use super::{Executes, StructuredOp};
 use crate::error::{ErrorKind, Result};
 use crate::storage::Device;
 use crate::tensor::{Raw, Tensor, TensorRef};
-use smallvec::SmallVec;
 use std::marker::PhantomData;
 
-/// New tensors as a call returns them.
-pub type NewTensors<D> = SmallVec<[Tensor<D>; 2]>;
+/// What a call makes of its new tensors. Most calls have one, which is moved as little as can be.
+pub enum Results<R> {
+    /// Of the only one.
+    One(R),
+    /// Of none, or of several.
+    Several(Vec<R>),
+}
 
-/// The outputs of a call: places for new tensors, or the caller's.
+/// The outputs of a call.
+enum Places<'a, D: Device> {
+    /// The only one.
+    One(Place<'a>),
+    /// None, or several.
+    Several(&'a mut (dyn Outputs<D> + 'a)),
+}
+
+/// Several outputs: places for new tensors, or the caller's.
 trait Outputs<D: Device> {
-    /// The only one, if there is no other.
-    fn single(&mut self) -> Option<Slot<'_>>;
-    /// All of them.
-    fn all(&mut self) -> Vec<Slot<'_>>;
+    fn slots(&mut self) -> Vec<Slot<'_>>;
     fn existing(&self, i: usize) -> Option<TensorRef<'_>>;
 }
 
-struct New(SmallVec<[Option<Raw>; 2]>);
+struct New(Vec<Option<Raw>>);
 
 impl<D: Device> Outputs<D> for New {
-    fn single(&mut self) -> Option<Slot<'_>> {
-        if let [place] = &mut self.0[..] { Some(Slot::new(Place::New(place))) } else { None }
-    }
-
-    fn all(&mut self) -> Vec<Slot<'_>> {
+    fn slots(&mut self) -> Vec<Slot<'_>> {
         self.0.iter_mut().map(|place| Slot::new(Place::New(place))).collect()
     }
 
@@ -44,11 +49,7 @@ impl<D: Device> Outputs<D> for New {
 struct Lent<'o, 't, D: Device>(&'o mut [&'t mut Tensor<D>]);
 
 impl<D: Device> Outputs<D> for Lent<'_, '_, D> {
-    fn single(&mut self) -> Option<Slot<'_>> {
-        if let [tensor] = &mut *self.0 { Some(Slot::new(Place::Existing(tensor.raw_mut()))) } else { None }
-    }
-
-    fn all(&mut self) -> Vec<Slot<'_>> {
+    fn slots(&mut self) -> Vec<Slot<'_>> {
         self.0.iter_mut().map(|tensor| Slot::new(Place::Existing(tensor.raw_mut()))).collect()
     }
 
@@ -60,7 +61,7 @@ impl<D: Device> Outputs<D> for Lent<'_, '_, D> {
 /// Outputs whose form and number are known when the program runs.
 pub struct Dynamic<'a, D: Device> {
     form: Form,
-    outputs: &'a mut (dyn Outputs<D> + 'a),
+    outputs: Places<'a, D>,
 }
 
 impl<D: Device> sealed::Sealed for Dynamic<'_, D> {}
@@ -72,7 +73,11 @@ impl<'a, D: Device> OutputSink<'a, D> for Dynamic<'a, D> {
         D: Executes<Op>;
 
     fn existing(&self, i: usize) -> Option<TensorRef<'_>> {
-        self.outputs.existing(i)
+        match &self.outputs {
+            Places::One(Place::Existing(raw)) if i == 0 => Some(raw.as_ref()),
+            Places::One(_) => None,
+            Places::Several(outputs) => outputs.existing(i),
+        }
     }
 
     #[inline]
@@ -80,26 +85,32 @@ impl<'a, D: Device> OutputSink<'a, D> for Dynamic<'a, D> {
     where
         D: Executes<Op>,
     {
-        self.with_state(Op::OUTPUTS, &mut |state| Op::Home::run::<Op, D>(inputs, state))
+        match self.outputs {
+            // Here, without a call by pointer: most operators have one output.
+            Places::One(place) if Op::OUTPUTS == 1 => {
+                let mut slots = [Slot::new(place)];
+                Op::Home::run::<Op, D>(inputs, &mut SinkState::new(self.form, D::MEMORY.is_none(), &mut slots))
+            }
+            Places::One(_) => Err(other_outputs()),
+            Places::Several(outputs) => {
+                with_state(self.form, outputs, Op::OUTPUTS, &mut |state| Op::Home::run::<Op, D>(inputs, state))
+            }
+        }
     }
 }
 
-impl<D: Device> Dynamic<'_, D> {
-    /// Calls `run` with the state of a sink of `count` outputs. Not generic over the operator: one body for a device.
-    fn with_state(self, count: usize, run: &mut dyn FnMut(&mut SinkState<'_>) -> Result<()>) -> Result<()> {
-        let (mut one, mut many): ([Slot<'_>; 1], Vec<Slot<'_>>);
-        let slots: &mut [Slot<'_>] = if count == 1 {
-            one = [self.outputs.single().ok_or_else(other_outputs)?];
-            &mut one
-        } else {
-            many = self.outputs.all();
-            &mut many
-        };
-        if slots.len() != count {
-            return Err(other_outputs());
-        }
-        run(&mut SinkState::new(self.form, D::MEMORY.is_none(), slots))
+/// Calls `run` with the state of a sink of `count` outputs. Not generic over the operator: one body for a device.
+fn with_state<D: Device>(
+    form: Form,
+    outputs: &mut (dyn Outputs<D> + '_),
+    count: usize,
+    run: &mut dyn FnMut(&mut SinkState<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut slots = outputs.slots();
+    if slots.len() != count {
+        return Err(other_outputs());
     }
+    run(&mut SinkState::new(form, D::MEMORY.is_none(), &mut slots))
 }
 
 impl<'a, D: Device> ValueSink<'a, D> for Dynamic<'a, D> {
@@ -119,7 +130,12 @@ impl<'a, D: Device> ValueSink<'a, D> for Dynamic<'a, D> {
         _: &'l L,
         call: impl for<'s> FnOnce(Dynamic<'s, D>, PhantomData<&'s &'l ()>) -> Result<()>,
     ) -> Result<()> {
-        call(Dynamic { form: self.form, outputs: self.outputs }, PhantomData)
+        #[allow(clippy::needless_match, reason = "the trait object is to be lent for a shorter time")]
+        let outputs = match self.outputs {
+            Places::One(place) => Places::One(place),
+            Places::Several(outputs) => Places::Several(outputs),
+        };
+        call(Dynamic { form: self.form, outputs }, PhantomData)
     }
 }
 
@@ -128,19 +144,26 @@ fn other_outputs() -> crate::Error {
     ErrorKind::ArgumentRule { rule: "this call has another number of outputs than the operator" }.into()
 }
 
-/// Calls `f` with a sink for `count` new tensors, and returns them.
+/// Calls `f` with a sink for `count` new tensors, and `each` with each of them.
 ///
 /// # Errors
 ///
 /// Those of `f`; an operator that has another number of outputs, or that returned without writing them.
-pub fn functional<'a, D: Device>(
+#[inline]
+pub fn functional<'a, D: Device, R>(
     count: usize,
     f: impl for<'s> FnOnce(Dynamic<'s, D>, PhantomData<&'s &'a ()>) -> Result<()>,
-) -> Result<NewTensors<D>> {
+    each: impl Fn(Tensor<D>) -> R,
+) -> Result<Results<R>> {
+    let filled = |raw: Option<Raw>| raw.map(|raw| each(Tensor::from_raw(raw))).ok_or_else(other_outputs);
+    if count == 1 {
+        let mut new = None;
+        f(Dynamic { form: Form::Functional, outputs: Places::One(Place::New(&mut new)) }, PhantomData)?;
+        return filled(new).map(Results::One);
+    }
     let mut new = New((0..count).map(|_| None).collect());
-    f(Dynamic { form: Form::Functional, outputs: &mut new }, PhantomData)?;
-    let filled = |raw: Option<Raw>| raw.map(Tensor::from_raw).ok_or_else(other_outputs);
-    new.0.into_iter().map(filled).collect()
+    f(Dynamic { form: Form::Functional, outputs: Places::Several(&mut new) }, PhantomData)?;
+    new.0.into_iter().map(filled).collect::<Result<_>>().map(Results::Several)
 }
 
 /// Calls `f` with a sink for the caller's tensors, which are resized where needed.
@@ -152,7 +175,10 @@ pub fn out<'a, D: Device>(
     outputs: &mut [&mut Tensor<D>],
     f: impl for<'s> FnOnce(Dynamic<'s, D>, PhantomData<&'s &'a ()>) -> Result<()>,
 ) -> Result<()> {
-    f(Dynamic { form: Form::Out, outputs: &mut Lent(outputs) }, PhantomData)
+    if let [output] = outputs {
+        return f(Dynamic { form: Form::Out, outputs: Places::One(Place::Existing(output.raw_mut())) }, PhantomData);
+    }
+    f(Dynamic { form: Form::Out, outputs: Places::Several(&mut Lent(outputs)) }, PhantomData)
 }
 
 /// Calls `f` with `tensor` twice, as [`in_place`] does.
@@ -165,7 +191,8 @@ pub fn inplace<'a, D: Device>(
     f: impl for<'s> FnOnce(TensorRef<'s>, Dynamic<'s, D>, PhantomData<&'s &'a ()>) -> Result<()>,
 ) -> Result<()> {
     in_place(tensor, |input, InPlace(tensor), _| {
-        f(input, Dynamic { form: Form::InPlace, outputs: &mut Lent(&mut [tensor]) }, PhantomData)
+        let outputs = Places::One(Place::Existing(tensor.raw_mut()));
+        f(input, Dynamic { form: Form::InPlace, outputs }, PhantomData)
     })?;
     Ok(())
 }

@@ -92,9 +92,7 @@ pub fn inplace<D: Device>(
         let (first, rest) = arguments(stack, inputs)?.split_at_mut(1);
         check_written(first, 0)?;
         let [this] = written::<D, 1>(first)?;
-        let mut reader = Reader::behind_first(rest, declaration.parameters);
-        reader.skip();
-        f(this, &mut reader)?;
+        f(this, &mut Reader::new(rest, declaration.parameters))?;
         stack.truncate(stack.len() + 1 - inputs);
         Ok(())
     }
@@ -151,9 +149,7 @@ fn inplace_view<D: Device>(declaration: &'static Declaration, view: View, stack:
     let (first, rest) = arguments(stack, inputs)?.split_at_mut(1);
     check_written(first, 0)?;
     let [this] = written::<D, 1>(first)?;
-    let mut reader = Reader::behind_first(rest, declaration.parameters);
-    reader.skip();
-    let geometry = view(this.geometry(), &mut reader)?;
+    let geometry = view(this.geometry(), &mut Reader::new(rest, declaration.parameters))?;
     this.set_view(geometry)?;
     stack.truncate(stack.len() + 1 - inputs);
     Ok(())

@@ -54,12 +54,11 @@ macro_rules! signatures {
         impl<$First: ArgType + 'static, $($T: ArgType + 'static),*> Signature for ($First, $($T,)*) {
             type Values<'t> = ($First::Value<'t>, $($T::Value<'t>,)*);
 
+            // Always: see `BoxedEntry`.
+            #[inline(always)]
             fn read<'t>(reader: &mut Reader<'t>, first: Option<Operand<'t>>) -> Result<Self::Values<'t>> {
                 let $first = match first.and_then($First::from_operand) {
-                    Some(value) => {
-                        reader.skip();
-                        value
-                    }
+                    Some(value) => value,
                     None => reader.read::<$First>()?,
                 };
                 Ok(($first, $(reader.read::<$T>()?,)*))

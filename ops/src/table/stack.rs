@@ -8,30 +8,21 @@ use std::borrow::Cow;
 
 /// Reads boxed arguments one after another.
 pub struct Reader<'a> {
-    args: &'a [IValue],
-    /// How many arguments of the declaration stand in front of `args`.
-    before: usize,
+    /// Those that are left.
+    args: std::slice::Iter<'a, IValue>,
     parameters: &'static [Parameter],
-    position: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of all arguments.
+    /// A reader of arguments, the last of which is that of the last parameter; those before the first are read
+    /// elsewhere.
+    #[inline]
     pub fn new(args: &'a [IValue], parameters: &'static [Parameter]) -> Reader<'a> {
-        Reader { args, before: 0, parameters, position: 0 }
-    }
-
-    /// A reader of the arguments that come after the first, which is written.
-    pub(super) fn behind_first(args: &'a [IValue], parameters: &'static [Parameter]) -> Reader<'a> {
-        Reader { args, before: 1, parameters, position: 0 }
-    }
-
-    /// Leaves out an argument.
-    pub(super) fn skip(&mut self) {
-        self.position += 1;
+        Reader { args: args.iter(), parameters }
     }
 
     /// The next argument as a `T`.
+    #[inline(always)]
     pub fn read<T: ArgType>(&mut self) -> Result<T::Value<'a>> {
         let value = self.take();
         T::get(value).ok_or_else(|| self.mismatch(value))
@@ -43,7 +34,7 @@ impl<'a> Reader<'a> {
         match value {
             IValue::Tensor(t) => match t.downcast_ref::<D>() {
                 Some(t) => Ok(Cow::Borrowed(t)),
-                None => Err(device_error::<D>(t, self.last().name)),
+                None => Err(device_error::<D>(t, self.last().1.name)),
             },
             other => match other.to_scalar() {
                 Some(number) => wrapped_number::<D>(number).map(Cow::Owned),
@@ -52,22 +43,22 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline(always)]
     fn take(&mut self) -> &'a IValue {
-        let place = self.position.checked_sub(self.before);
-        self.position += 1;
-        place.and_then(|i| self.args.get(i)).unwrap_or(&IValue::None)
+        self.args.next().unwrap_or(&IValue::None)
     }
 
-    /// The declaration of the argument that was read last.
-    fn last(&self) -> Parameter {
-        let last = self.position.checked_sub(1).and_then(|i| self.parameters.get(i));
-        last.copied().unwrap_or(Parameter { name: "", ty: "" })
+    /// The position and declaration of the argument that was read last.
+    fn last(&self) -> (usize, Parameter) {
+        let position = self.parameters.len().wrapping_sub(self.args.len() + 1);
+        let parameter = self.parameters.get(position).copied();
+        (position, parameter.unwrap_or(Parameter { name: "", ty: "" }))
     }
 
     #[cold]
     fn mismatch(&self, value: &IValue) -> Error {
-        let Parameter { name, ty } = self.last();
-        kind_error(value, self.position - 1, name, ty)
+        let (position, Parameter { name, ty }) = self.last();
+        kind_error(value, position, name, ty)
     }
 }
 

@@ -7,14 +7,18 @@ use super::outputs::write_out;
 use super::signature::{Signature, UnboxedSignature};
 use super::stack::{Reader, arguments, check_written, device_error, finish, keep_written, written};
 use monomorph_core::dispatch::{CanonicalList, Frame, KernelFn, KernelFunction, Returned};
-use monomorph_core::structured::dynamic::{self, Dynamic, NewTensors};
+use monomorph_core::structured::dynamic::{self, Dynamic, Results};
 use monomorph_core::structured::{Operand, Operator};
-use monomorph_core::{AnyTensor, Device, ErrorKind, Result, Stack, Tensor};
+use monomorph_core::{AnyTensor, Device, ErrorKind, IValue, Result, Stack, Tensor};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// An operator on a device: its arguments, and where its outputs go.
 type Entry<D, A> = for<'t> fn(<A as Signature>::Values<'t>, Dynamic<'t, D>) -> Result<()>;
+
+/// The same with arguments that it reads itself, of which the first may be given: values that another function reads
+/// for it would go through memory twice, and narrow loads of wide stores stall (16 % of a small call).
+type BoxedEntry<D> = for<'t> fn(Reader<'t>, Option<Operand<'t>>, Dynamic<'t, D>) -> Result<()>;
 
 /// The kernels of an operator's forms on device `D`, in the order of the declaration.
 pub fn kernels<O, D, A>(declaration: &'static Declaration) -> Vec<KernelFunction>
@@ -46,9 +50,20 @@ where
     O::call(values, sink)
 }
 
+/// The same with arguments on a stack.
+fn boxed_entry<'t, O, D, A>(mut reader: Reader<'t>, first: Option<Operand<'t>>, sink: Dynamic<'t, D>) -> Result<()>
+where
+    D: Device,
+    A: Signature,
+    O: for<'s> Operator<'s, D, A::Values<'s>>,
+{
+    O::call(A::read(&mut reader, first)?, sink)
+}
+
 /// An operator on a device, whatever the form.
 struct Kernel<D: Device, A: Signature> {
     entry: Entry<D, A>,
+    boxed_entry: BoxedEntry<D>,
     declaration: &'static Declaration,
 }
 
@@ -86,7 +101,7 @@ impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
 
 impl<D: Device, A: Signature> Kernel<D, A> {
     fn of<O: for<'t> Operator<'t, D, A::Values<'t>>>(declaration: &'static Declaration) -> Kernel<D, A> {
-        Kernel { entry: entry::<O, D, A>, declaration }
+        Kernel { entry: entry::<O, D, A>, boxed_entry: boxed_entry::<O, D, A>, declaration }
     }
 
     /// The kernels of all forms for calls by name alone.
@@ -109,17 +124,19 @@ impl<D: Device, A: Signature> Kernel<D, A> {
     }
 
     fn functional(&self, stack: &mut Stack) -> Result<()> {
-        let outputs = self.computed(arguments(stack, self.inputs())?)?;
-        finish(stack, self.inputs(), outputs.into_iter().map(Into::into));
+        match self.computed(arguments(stack, self.inputs())?, IValue::from)? {
+            Results::One(output) => finish(stack, self.inputs(), [output]),
+            Results::Several(outputs) => finish(stack, self.inputs(), outputs),
+        }
         Ok(())
     }
 
-    /// New tensors for arguments where they lie on the stack.
-    fn computed(&self, args: &[monomorph_core::IValue]) -> Result<NewTensors<D>> {
-        dynamic::functional(self.declaration.results, |sink, _| {
-            let mut reader = Reader::new(args, self.declaration.parameters);
-            (self.entry)(A::read(&mut reader, None)?, sink)
-        })
+    /// What `each` makes of the new tensors of a call with arguments where they lie on the stack.
+    #[inline]
+    fn computed<R>(&self, args: &[IValue], each: impl Fn(Tensor<D>) -> R) -> Result<Results<R>> {
+        let Kernel { boxed_entry, declaration, .. } = *self;
+        let parameters = declaration.parameters;
+        dynamic::functional(declaration.results, |sink, _| boxed_entry(Reader::new(args, parameters), None, sink), each)
     }
 
     fn inplace(&self, stack: &mut Stack) -> Result<()> {
@@ -129,8 +146,7 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         let (first, rest) = args.split_at_mut(1);
         let [this] = written::<D, 1>(first)?;
         dynamic::inplace(this, |input, sink, _| {
-            let mut reader = Reader::behind_first(rest, self.declaration.parameters);
-            (self.entry)(A::read(&mut reader, Some(Operand::from(input)))?, sink)
+            (self.boxed_entry)(Reader::new(rest, self.declaration.parameters), Some(Operand::from(input)), sink)
         })?;
         stack.truncate(stack.len() + 1 - self.inputs());
         Ok(())
@@ -142,8 +158,7 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         check_written(outs, inputs)?;
         let mut outs = lent::<D>(outs)?;
         dynamic::out(&mut outs, |sink, _| {
-            let mut reader = Reader::new(inputs_read, self.declaration.parameters);
-            (self.entry)(A::read(&mut reader, None)?, sink)
+            (self.boxed_entry)(Reader::new(inputs_read, self.declaration.parameters), None, sink)
         })?;
         drop(outs);
         keep_written(stack, inputs + results, results);
@@ -154,7 +169,10 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         let (inputs, results) = (self.inputs(), self.declaration.results);
         let (inputs_read, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
         check_written(outs, inputs)?;
-        let computed = self.computed(inputs_read)?;
+        let computed = match self.computed(inputs_read, |output| output)? {
+            Results::One(output) => vec![output],
+            Results::Several(outputs) => outputs,
+        };
         for (result, out) in computed.iter().zip(lent::<D>(outs)?) {
             write_out(result, out)?;
         }
@@ -164,7 +182,7 @@ impl<D: Device, A: Signature> Kernel<D, A> {
 }
 
 /// Values that were checked to be tensors, to be written on `D`.
-fn lent<D: Device>(values: &mut [monomorph_core::IValue]) -> Result<SmallVec<[&mut Tensor<D>; 2]>> {
+fn lent<D: Device>(values: &mut [IValue]) -> Result<SmallVec<[&mut Tensor<D>; 2]>> {
     values.chunks_mut(1).map(|value| written::<D, 1>(value).map(|[tensor]| tensor)).collect()
 }
 
@@ -182,32 +200,34 @@ struct Declared;
 /// The functional form through a typed handle; `R` is what it returns.
 struct Functional<D: Device, A: Signature, R>(Kernel<D, A>, PhantomData<fn() -> R>);
 
-/// Results of one type.
-trait Results: Returned {
-    fn of<D: Device>(tensors: NewTensors<D>) -> Option<Self>;
+/// What a functional form returns through a typed handle.
+trait TypedResults: Returned {
+    fn of(tensors: Results<AnyTensor>) -> Option<Self>;
 }
 
-impl Results for AnyTensor {
-    fn of<D: Device>(tensors: NewTensors<D>) -> Option<AnyTensor> {
-        tensors.into_iter().next().map(Tensor::into_any)
+impl TypedResults for AnyTensor {
+    fn of(tensors: Results<AnyTensor>) -> Option<AnyTensor> {
+        if let Results::One(tensor) = tensors { Some(tensor) } else { None }
     }
 }
 
-impl Results for (AnyTensor, AnyTensor) {
-    fn of<D: Device>(tensors: NewTensors<D>) -> Option<(AnyTensor, AnyTensor)> {
-        let mut tensors = tensors.into_iter().map(Tensor::into_any);
+impl TypedResults for (AnyTensor, AnyTensor) {
+    fn of(tensors: Results<AnyTensor>) -> Option<(AnyTensor, AnyTensor)> {
+        let Results::Several(tensors) = tensors else { return None };
+        let mut tensors = tensors.into_iter();
         Some((tensors.next()?, tensors.next()?))
     }
 }
 
-impl<D: Device, A: UnboxedSignature, R: Results> KernelFn<Declared> for Functional<D, A, R> {
+impl<D: Device, A: UnboxedSignature, R: TypedResults> KernelFn<Declared> for Functional<D, A, R> {
     type Args = A::Functional;
     type Output = R;
 
     fn invoke(&self, _: &Frame<'_>, args: <A::Functional as CanonicalList>::Values<'_>) -> Result<R> {
-        let Kernel { entry, declaration } = self.0;
+        let Kernel { entry, declaration, .. } = self.0;
         let values = A::functional(args);
-        let outputs = dynamic::functional(declaration.results, |sink, _| entry(A::shorten(values), sink))?;
+        let outputs =
+            dynamic::functional(declaration.results, |sink, _| entry(A::shorten(values), sink), Tensor::into_any)?;
         R::of(outputs).ok_or_else(|| ErrorKind::ResultCount { got: 0, want: declaration.results }.into())
     }
 }
