@@ -8,14 +8,14 @@
 //! pub fn rsub(calls: &Calls<'_>, this: &IValue, other: &IValue, alpha: Scalar) -> Result<AnyTensor> {
 //!     calls.tensor("sub.Tensor", [other.clone(), this.clone(), alpha.into()])
 //! }
-//! { [rsub.Tensor] (Tensor self, Tensor other, *, Scalar alpha=1) -> (Tensor) : explicit (rsub) { functional -; } }
+//! func: rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor, composite: explicit rsub;
 //! ```
 //!
 //! Compositions of views and copies are written over [`callees`], and so are typed functions, too, which call no
 //! dispatcher.
 //!
 //! In-place and out= forms follow from it ([`derived`]). A row whose formula some devices have, and a composition
-//! serves on the others, says so among its forms: `or_explicit (composite::arithmetic::sub);`.
+//! serves on the others, says so: `otherwise: explicit crate::composite::arithmetic::sub`.
 
 pub mod arithmetic;
 pub mod callees;
