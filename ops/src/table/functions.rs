@@ -4,7 +4,7 @@
 
 use super::declaration::{Declaration, FormKind};
 use super::outputs::{copy_into, write_out, write_outs, written_list};
-use super::stack::{Reader, arguments, check_written, finish, keep_first, keep_written, written};
+use super::stack::{Reader, arguments, check_written, finish, keep_first, keep_written, split_first, written};
 use crate::copies::clone_tensor;
 use monomorph_core::dispatch::KernelFunction;
 use monomorph_core::{AnyTensor, Device, Geometry, IValue, MemoryFormat, Result, Stack, Tensor, list};
@@ -89,7 +89,7 @@ pub fn inplace<D: Device>(
 ) -> impl Fn(&mut Stack) -> Result<()> + Copy + Send + Sync + 'static {
     move |stack| {
         let inputs = declaration.parameters.len();
-        let (first, rest) = arguments(stack, inputs)?.split_at_mut(1);
+        let (first, rest) = split_first(arguments(stack, inputs)?)?;
         check_written(first, 0)?;
         let [this] = written::<D, 1>(first)?;
         f(this, &mut Reader::new(rest, declaration.parameters))?;
@@ -146,7 +146,7 @@ pub fn view_kernels<D: Device>(declaration: &'static Declaration, view: View) ->
 
 fn inplace_view<D: Device>(declaration: &'static Declaration, view: View, stack: &mut Stack) -> Result<()> {
     let inputs = declaration.parameters.len();
-    let (first, rest) = arguments(stack, inputs)?.split_at_mut(1);
+    let (first, rest) = split_first(arguments(stack, inputs)?)?;
     check_written(first, 0)?;
     let [this] = written::<D, 1>(first)?;
     let geometry = view(this.geometry(), &mut Reader::new(rest, declaration.parameters))?;

@@ -97,6 +97,17 @@ pub(super) fn arguments(stack: &mut Stack, count: usize) -> Result<&mut [IValue]
     }
 }
 
+/// The argument that is written in place, and those behind it.
+///
+/// # Errors
+///
+/// There is none.
+#[inline]
+pub(super) fn split_first(args: &mut [IValue]) -> Result<(&mut [IValue], &mut [IValue])> {
+    let given = args.len();
+    args.split_at_mut_checked(1).ok_or_else(|| ErrorKind::ListLength { arg: "stack", got: given, want: 1 }.into())
+}
+
 /// Replaces the last `count` values of the stack by the results of the call that they were the arguments of.
 #[inline]
 pub fn finish(stack: &mut Stack, count: usize, results: impl IntoIterator<Item = IValue>) {
@@ -165,6 +176,12 @@ mod tests {
         finish(&mut stack, 0, [IValue::None, IValue::None]);
         keep_written(&mut stack, 3, 1);
         assert!(matches!(stack[..], [IValue::Int(7), IValue::None]));
+    }
+
+    #[test]
+    fn nothing_is_written_in_place_where_there_is_no_argument() {
+        assert!(matches!(split_first(&mut []).unwrap_err().kind(), ErrorKind::ListLength { got: 0, want: 1, .. }));
+        assert_eq!(split_first(&mut [IValue::None, IValue::Int(1)]).unwrap().1.len(), 1);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use super::declaration::{Declaration, FormKind};
 use super::outputs::write_out;
 use super::signature::{Signature, UnboxedSignature};
-use super::stack::{Reader, arguments, check_written, device_error, finish, keep_written, written};
+use super::stack::{Reader, arguments, check_written, device_error, finish, keep_written, split_first, written};
 use monomorph_core::dispatch::{CanonicalList, Frame, KernelFn, KernelFunction, Returned};
 use monomorph_core::structured::dynamic::{self, Dynamic, Results};
 use monomorph_core::structured::{Operand, Operator};
@@ -140,10 +140,8 @@ impl<D: Device, A: Signature> Kernel<D, A> {
     }
 
     fn inplace(&self, stack: &mut Stack) -> Result<()> {
-        let (first, _) = arguments(stack, self.inputs())?.split_at_mut(1);
+        let (first, rest) = split_first(arguments(stack, self.inputs())?)?;
         check_written(first, 0)?;
-        let args = arguments(stack, self.inputs())?;
-        let (first, rest) = args.split_at_mut(1);
         let [this] = written::<D, 1>(first)?;
         dynamic::inplace(this, |input, sink, _| {
             (self.boxed_entry)(Reader::new(rest, self.declaration.parameters), Some(Operand::from(input)), sink)
