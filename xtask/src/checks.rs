@@ -69,13 +69,18 @@ fn test_steps(steps: &mut Steps) {
     steps.command("feature cuda", cargo(&["test", "-p", "monomorph", "--features", "cuda", "--test", "cuda"]));
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
-    steps.step("golden cases", || replay(golden.is_dir().then_some(&*golden), true, "no testsuite/golden/cases"));
-    steps.step("recorded cases", || replay(recorded_cases().as_deref(), false, "none beside the workspace"));
+    steps.step("golden cases", || match golden.is_dir() {
+        true => replay(&golden, true),
+        false => missing("no testsuite/golden/cases"),
+    });
+    steps.step("recorded cases", || match recorded_cases() {
+        Some(dir) => replay(&dir, false),
+        None => Outcome::Skipped("none beside the workspace"),
+    });
 }
 
 /// Replays the cases of a directory: few of them in this process, many in workers, where an abort ends one case only.
-fn replay(dir: Option<&Path>, in_process: bool, absent: &'static str) -> Outcome {
-    let Some(dir) = dir else { return missing(absent) };
+fn replay(dir: &Path, in_process: bool) -> Outcome {
     match conformance::replay(dir, in_process) {
         Ok(true) => Outcome::Passed,
         Ok(false) => Outcome::Failed,
@@ -86,7 +91,7 @@ fn replay(dir: Option<&Path>, in_process: bool, absent: &'static str) -> Outcome
     }
 }
 
-/// A step that lacks what it needs is skipped, or fails where the environment variable `CI` is set.
+/// A step that lacks what belongs to the workspace is skipped, or fails where the environment variable `CI` is set.
 fn missing(what: &'static str) -> Outcome {
     if std::env::var_os("CI").is_none() {
         return Outcome::Skipped(what);

@@ -412,7 +412,7 @@ fn compiler() -> Option<&'static str> {
 #[test]
 fn c_text_equals_the_cpu() {
     let Some(compiler) = compiler() else {
-        return skip("this machine has no C compiler (cc, gcc or clang)");
+        return skip("cc", "this machine has no C compiler (cc, gcc or clang)");
     };
     let cases = all_cases();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("c_text_{}", std::process::id()));

@@ -82,7 +82,7 @@ fn frames_hold_vector_code() {
     }
     let binary = std::env::current_exe().unwrap();
     let Ok(output) = Command::new("objdump").args(["-d", "-C", "--no-show-raw-insn"]).arg(&binary).output() else {
-        return skip("this machine has no objdump");
+        return skip("objdump", "this machine has no objdump");
     };
     let listing = String::from_utf8_lossy(&output.stdout);
     // The assembler ends a function with an empty line.

@@ -114,7 +114,7 @@ fn main() -> ExitCode {
     let stand_in = match StandIn::start(&workspace_root().join("target/cuda/stand_in")) {
         Ok(Some(stand_in)) => stand_in,
         Ok(None) if cfg!(target_os = "linux") => {
-            skip("g++ is not found, so there is no stand-in for CUDA's driver");
+            skip("g++", "g++ is not found, so there is no stand-in for CUDA's driver");
             return ExitCode::SUCCESS;
         }
         Ok(None) => {

@@ -96,7 +96,7 @@ fn compiler() -> Option<&'static str> {
 #[test]
 fn c_text_of_every_formula_equals_its_operator() {
     let Some(compiler) = compiler() else {
-        return skip("this machine has no C compiler (cc, gcc or clang)");
+        return skip("cc", "this machine has no C compiler (cc, gcc or clang)");
     };
     let formulas = formulas();
     let cases: Vec<Case> = formulas.iter().flat_map(|f| f.domain().map(move |dtype| case(f, dtype))).collect();

@@ -68,6 +68,6 @@ fn meta_equals_real_on_the_golden_cases() {
 fn meta_equals_real_on_the_full_recording() {
     match recorded_cases() {
         Some(dir) => assert_eq!(replay(&dir), 11_640),
-        None => skip("the full recording is not beside the workspace"),
+        None => skip("recording", "the full recording is not beside the workspace"),
     }
 }

@@ -39,7 +39,7 @@ fn read_and_echo(dir: &Path) -> (usize, usize) {
 fn the_full_recording_is_read_and_agrees_with_itself() {
     match recorded_cases() {
         Some(dir) => assert_eq!(read_and_echo(&dir), (873, 20_833)),
-        None => skip("the full recording is not beside the workspace"),
+        None => skip("recording", "the full recording is not beside the workspace"),
     }
 }
 
@@ -50,7 +50,9 @@ fn the_golden_cases_are_read_and_agree_with_themselves() {
 
 #[test]
 fn every_overload_is_found_by_its_name() {
-    let Some(dir) = recorded_cases() else { return skip("the full recording is not beside the workspace") };
+    let Some(dir) = recorded_cases() else {
+        return skip("recording", "the full recording is not beside the workspace");
+    };
     for base in bases(&dir, &Selection::default()).expect("a directory of cases") {
         let text = std::fs::read_to_string(dir.join(format!("{base}.json"))).expect("a readable file");
         let header = text.lines().next().unwrap_or_default().to_owned() + "]}";

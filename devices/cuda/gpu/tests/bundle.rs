@@ -18,7 +18,7 @@ fn run(program: &Path, driver: &Path, args: &[&str]) -> (bool, String) {
 #[test]
 fn what_it_carries_is_all_that_it_needs() {
     let folder = std::env::temp_dir().join(format!("monomorph-bundle-{}", std::process::id()));
-    let Some(driver) = StandIn::build(&folder).expect("a stand-in") else { return skip("g++ is not found") };
+    let Some(driver) = StandIn::build(&folder).expect("a stand-in") else { return skip("g++", "g++ is not found") };
     let plain = Path::new(env!("CARGO_BIN_EXE_monomorph-gpu"));
     let program = folder.join("monomorph-gpu");
     let text = |path: &Path| path.to_str().expect("text").to_owned();
