@@ -1,5 +1,5 @@
 //! Declarations of operators, `native!`, and what becomes of them: data ([`Declaration`]), kernels
-//! for calls by name and through typed handles ([`structured_kernels`] and its neighbours), definitions in a library
+//! for calls by name and through typed handles ([`Kernel`] and its neighbours), definitions in a library
 //! ([`define`], [`add`]).
 //!
 //! ```text
@@ -62,7 +62,7 @@ pub use outputs::{copy_into, resize, write_out, write_outs};
 pub use register::{DeviceKernels, Entry, Forms, add, define};
 pub use signature::{Signature, UnboxedSignature};
 pub use stack::{Reader, finish};
-pub use structured::{boxed_kernels, kernels as structured_kernels};
+pub use structured::Kernel;
 
 pub use crate::composite::{MaybeWhole as MaybeWholeArg, Whole as WholeArg};
 

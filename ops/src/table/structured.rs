@@ -2,7 +2,7 @@
 //! device: one function from arguments and a [`Dynamic`] sink to `Result<()>`. What is around it, the forms, is
 //! compiled once for a list of argument types.
 
-use super::declaration::{Declaration, FormKind};
+use super::declaration::Declaration;
 use super::outputs::write_out;
 use super::signature::{Signature, UnboxedSignature};
 use super::stack::{Reader, arguments, check_written, device_error, finish, keep_written, split_first, written};
@@ -19,26 +19,6 @@ type Entry<D, A> = for<'t> fn(<A as Signature>::Values<'t>, Dynamic<'t, D>) -> R
 /// The same with arguments that it reads itself, of which the first may be given: values that another function reads
 /// for it would go through memory twice, and narrow loads of wide stores stall (16 % of a small call).
 type BoxedEntry<D> = for<'t> fn(Reader<'t>, Option<Operand<'t>>, Dynamic<'t, D>) -> Result<()>;
-
-/// The kernels of an operator's forms on device `D`, in the order of the declaration.
-pub fn kernels<O, D, A>(declaration: &'static Declaration) -> Vec<KernelFunction>
-where
-    D: Device,
-    A: UnboxedSignature,
-    O: for<'t> Operator<'t, D, A::Values<'t>>,
-{
-    Kernel::<D, A>::of::<O>(declaration).forms()
-}
-
-/// The same for operators with arguments that typed handles cannot pass, such as `Tensor?[]`: they are called by name.
-pub fn boxed_kernels<O, D, A>(declaration: &'static Declaration) -> Vec<KernelFunction>
-where
-    D: Device,
-    A: Signature,
-    O: for<'t> Operator<'t, D, A::Values<'t>>,
-{
-    Kernel::<D, A>::of::<O>(declaration).boxed_forms()
-}
 
 /// An operator as a function whose outputs are chosen at run time.
 fn entry<'t, O, D, A>(values: A::Values<'t>, sink: Dynamic<'t, D>) -> Result<()>
@@ -60,8 +40,9 @@ where
     O::call(A::read(&mut reader, first)?, sink)
 }
 
-/// An operator on a device, whatever the form.
-struct Kernel<D: Device, A: Signature> {
+/// An operator on a device, whatever the form. `native!` asks it for the forms that are declared, so that a program links no
+/// other.
+pub struct Kernel<D: Device, A: Signature> {
     entry: Entry<D, A>,
     boxed_entry: BoxedEntry<D>,
     declaration: &'static Declaration,
@@ -74,49 +55,62 @@ impl<D: Device, A: Signature> Clone for Kernel<D, A> {
 }
 impl<D: Device, A: Signature> Copy for Kernel<D, A> {}
 
+/// Forms with a door for typed handles beside that for calls by name.
 impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
-    /// The kernels of all forms. Not generic over the operator, of which there are many.
-    fn forms(self) -> Vec<KernelFunction> {
-        self.declaration.overloads().map(|(kind, _)| self.form(kind)).collect()
+    /// The functional form with one result.
+    pub fn functional_form(self) -> KernelFunction {
+        let door = Functional::<D, A, AnyTensor>(self, PhantomData);
+        KernelFunction::with_stack(door, move |stack| self.functional(stack))
     }
 
-    /// The kernel of a form, with the door of typed handles where there is one.
-    fn form(self, kind: FormKind) -> KernelFunction {
-        match (kind, self.declaration.results) {
-            (FormKind::Functional, 1) => {
-                let door = Functional::<D, A, AnyTensor>(self, PhantomData);
-                KernelFunction::with_stack(door, move |stack| self.functional(stack))
-            }
-            (FormKind::Functional, 2) => {
-                let door = Functional::<D, A, (AnyTensor, AnyTensor)>(self, PhantomData);
-                KernelFunction::with_stack(door, move |stack| self.functional(stack))
-            }
-            (FormKind::Inplace, _) => KernelFunction::with_stack(Inplace(self), move |stack| self.inplace(stack)),
-            (FormKind::Out, 1) => KernelFunction::with_stack(Out(self), move |stack| self.out(stack)),
-            (FormKind::Out, 2) => KernelFunction::with_stack(PairOut(self), move |stack| self.out(stack)),
-            _ => self.boxed(kind),
-        }
+    /// The functional form with two results.
+    pub fn functional_pair_form(self) -> KernelFunction {
+        let door = Functional::<D, A, (AnyTensor, AnyTensor)>(self, PhantomData);
+        KernelFunction::with_stack(door, move |stack| self.functional(stack))
+    }
+
+    /// The in-place form.
+    pub fn inplace_form(self) -> KernelFunction {
+        KernelFunction::with_stack(Inplace(self), move |stack| self.inplace(stack))
+    }
+
+    /// The out= form with one output.
+    pub fn out_form(self) -> KernelFunction {
+        KernelFunction::with_stack(Out(self), move |stack| self.out(stack))
+    }
+
+    /// The out= form with two outputs.
+    pub fn out_pair_form(self) -> KernelFunction {
+        KernelFunction::with_stack(PairOut(self), move |stack| self.out(stack))
     }
 }
 
+/// Forms for calls by name alone: of operators with arguments that typed handles cannot pass, such as `Tensor?[]`, or with more
+/// than two results.
 impl<D: Device, A: Signature> Kernel<D, A> {
-    fn of<O: for<'t> Operator<'t, D, A::Values<'t>>>(declaration: &'static Declaration) -> Kernel<D, A> {
+    /// The kernel of an operator.
+    pub fn of<O: for<'t> Operator<'t, D, A::Values<'t>>>(declaration: &'static Declaration) -> Kernel<D, A> {
         Kernel { entry: entry::<O, D, A>, boxed_entry: boxed_entry::<O, D, A>, declaration }
     }
 
-    /// The kernels of all forms for calls by name alone.
-    fn boxed_forms(self) -> Vec<KernelFunction> {
-        self.declaration.overloads().map(|(kind, _)| self.boxed(kind)).collect()
+    /// The functional form.
+    pub fn functional_boxed_form(self) -> KernelFunction {
+        KernelFunction::stack(move |stack| self.functional(stack))
     }
 
-    /// The kernel of a form for calls by name alone.
-    fn boxed(self, kind: FormKind) -> KernelFunction {
-        match kind {
-            FormKind::Functional => KernelFunction::stack(move |stack| self.functional(stack)),
-            FormKind::Inplace => KernelFunction::stack(move |stack| self.inplace(stack)),
-            FormKind::Out => KernelFunction::stack(move |stack| self.out(stack)),
-            _ => KernelFunction::stack(move |stack| self.autogen(stack)),
-        }
+    /// The in-place form.
+    pub fn inplace_boxed_form(self) -> KernelFunction {
+        KernelFunction::stack(move |stack| self.inplace(stack))
+    }
+
+    /// The out= form.
+    pub fn out_boxed_form(self) -> KernelFunction {
+        KernelFunction::stack(move |stack| self.out(stack))
+    }
+
+    /// The out= form that is made of the functional one.
+    pub fn autogen_form(self) -> KernelFunction {
+        KernelFunction::stack(move |stack| self.autogen(stack))
     }
 
     fn inputs(&self) -> usize {

@@ -158,9 +158,12 @@ fn runs_on(family: &Family, named: &Named<'_>) -> TokenStream {
         Definition::Structured(ty) | Definition::Operator(ty) => {
             let (values, signature) = (named.values(&quote!('t)), named.signature());
             let bounds = quote!(#ty: for<'t> #core::structured::Operator<'t, D, #values>,);
-            let is_unboxed = named.args.iter().all(|arg| arg.is_unboxed());
-            let kernels = if is_unboxed { quote!(structured_kernels) } else { quote!(boxed_kernels) };
-            (bounds, quote!(#table::#kernels::<#ty, D, #signature>(#declaration)))
+            let forms = named.forms().into_iter().map(|(kind, ..)| form_method(named, kind));
+            let kernels = quote! {
+                let kernel = #table::Kernel::<D, #signature>::of::<#ty>(#declaration);
+                vec![#(kernel.#forms()),*]
+            };
+            (bounds, kernels)
         }
         Definition::View(path) => {
             let call = call_view(named, path);
@@ -186,6 +189,25 @@ fn runs_on(family: &Family, named: &Named<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// What makes the kernel of a structured operator's form.
+fn form_method(named: &Named<'_>, kind: FormKind) -> Ident {
+    let has_door = named.args.iter().all(|arg| arg.is_unboxed());
+    format_ident!(
+        "{}",
+        match (kind, has_door, named.schema.returns().len()) {
+            (FormKind::Functional, true, 1) => "functional_form",
+            (FormKind::Functional, true, 2) => "functional_pair_form",
+            (FormKind::Functional, ..) => "functional_boxed_form",
+            (FormKind::Inplace, true, _) => "inplace_form",
+            (FormKind::Inplace, ..) => "inplace_boxed_form",
+            (FormKind::Out, true, 1) => "out_form",
+            (FormKind::Out, true, 2) => "out_pair_form",
+            (FormKind::Out, ..) => "out_boxed_form",
+            _ => "autogen_form",
+        }
+    )
 }
 
 /// What functions of the family need of a device.
