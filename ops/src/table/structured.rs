@@ -40,8 +40,8 @@ where
     O::call(A::read(&mut reader, first)?, sink)
 }
 
-/// An operator on a device, whatever the form. `native!` asks it for the forms that are declared, so that a program links no
-/// other.
+/// An operator on a device, whatever the form. `native!` asks it for the forms that are declared, so that a program
+/// links no other.
 pub struct Kernel<D: Device, A: Signature> {
     entry: Entry<D, A>,
     boxed_entry: BoxedEntry<D>,
@@ -85,8 +85,8 @@ impl<D: Device, A: UnboxedSignature> Kernel<D, A> {
     }
 }
 
-/// Forms for calls by name alone: of operators with arguments that typed handles cannot pass, such as `Tensor?[]`, or with more
-/// than two results.
+/// Forms for calls by name alone: of operators with arguments that typed handles cannot pass, such as `Tensor?[]`, or
+/// with more than two results.
 impl<D: Device, A: Signature> Kernel<D, A> {
     /// The kernel of an operator.
     pub fn of<O: for<'t> Operator<'t, D, A::Values<'t>>>(declaration: &'static Declaration) -> Kernel<D, A> {
