@@ -50,7 +50,7 @@ cargo xtask COMMAND
       --build            build both engines; nothing is timed
   bloat         bytes and functions of each operator, form and crate
       --json             as JSON
-      --timings          a clean release build, and one behind a change of one formula
+      --timings          a clean release build, and one behind a changed formula (iterate)
       --record           append the totals to the history
   ops           the operator table: rows, forms, schemas, devices
       --json             as JSON

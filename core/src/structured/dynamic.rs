@@ -36,6 +36,17 @@ trait Outputs<D: Device> {
 
 struct New(Vec<Option<Raw>>);
 
+impl New {
+    // Not generic, as the next one: what is, every caller compiles.
+    fn places(count: usize) -> New {
+        New((0..count).map(|_| None).collect())
+    }
+
+    fn filled(self) -> Result<Vec<Raw>> {
+        self.0.into_iter().map(|raw| raw.ok_or_else(other_outputs)).collect()
+    }
+}
+
 impl<D: Device> Outputs<D> for New {
     fn slots(&mut self) -> Vec<Slot<'_>> {
         self.0.iter_mut().map(|place| Slot::new(Place::New(place))).collect()
@@ -155,15 +166,21 @@ pub fn functional<'a, D: Device, R>(
     f: impl for<'s> FnOnce(Dynamic<'s, D>, PhantomData<&'s &'a ()>) -> Result<()>,
     each: impl Fn(Tensor<D>) -> R,
 ) -> Result<Results<R>> {
-    let filled = |raw: Option<Raw>| raw.map(|raw| each(Tensor::from_raw(raw))).ok_or_else(other_outputs);
     if count == 1 {
         let mut new = None;
         f(Dynamic { form: Form::Functional, outputs: Places::One(Place::New(&mut new)) }, PhantomData)?;
-        return filled(new).map(Results::One);
+        return match new {
+            Some(raw) => Ok(Results::One(each(Tensor::from_raw(raw)))),
+            None => Err(other_outputs()),
+        };
     }
-    let mut new = New((0..count).map(|_| None).collect());
+    let mut new = New::places(count);
     f(Dynamic { form: Form::Functional, outputs: Places::Several(&mut new) }, PhantomData)?;
-    new.0.into_iter().map(filled).collect::<Result<_>>().map(Results::Several)
+    let mut results = Vec::with_capacity(count);
+    for raw in new.filled()? {
+        results.push(each(Tensor::from_raw(raw)));
+    }
+    Ok(Results::Several(results))
 }
 
 /// Calls `f` with a sink for the caller's tensors, which are resized where needed.

@@ -10,11 +10,14 @@ use std::mem::MaybeUninit;
 pub fn each<T, const N: usize>(mut f: impl FnMut(usize) -> T) -> [T; N] {
     let mut made = MaybeUninit::<[T; N]>::uninit();
     let first = made.as_mut_ptr().cast::<T>();
-    for k in 0..N {
-        // SAFETY: the array has N places, one behind the other.
+    let mut k = 0;
+    // Not `for`: a range is code that every caller would compile.
+    while k < N {
+        // SAFETY: `k < N`, so place `k` is in the array.
         let place = unsafe { first.add(k) };
-        // SAFETY: as above; nothing was in it.
+        // SAFETY: the place is in the array, aligned as its type, and nothing was in it that had to be dropped.
         unsafe { place.write(f(k)) };
+        k += 1;
     }
     // SAFETY: the loop made all N.
     unsafe { made.assume_init() }

@@ -9,7 +9,7 @@
 //! * R2: the runs do not overlap.
 
 use crate::convert::Convert;
-use crate::element::{CpuElement, load, store};
+use crate::element::{CpuElement, converts_in_runs, load, store};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 use crate::isa::{Entry, Isa, Level, Portable};
@@ -156,11 +156,11 @@ where
     #[inline(always)]
     unsafe fn run(run: Conversion) {
         // What has runs of its own is computed as float32, and converted to it and from it alone (`way`).
-        if const { A::DTYPE as u8 == DType::F32 as u8 } && B::converts_in_runs::<I>() {
+        if const { A::DTYPE as u8 == DType::F32 as u8 && converts_in_runs::<B, I>() } {
             // SAFETY: R1, R2, and the frame is that of the host's level.
             return unsafe { B::narrow_run::<I>(run.from.cast(), run.to, run.n) };
         }
-        if const { B::DTYPE as u8 == DType::F32 as u8 } && A::converts_in_runs::<I>() {
+        if const { B::DTYPE as u8 == DType::F32 as u8 && converts_in_runs::<A, I>() } {
             // SAFETY: as above.
             return unsafe { A::widen_run::<I>(run.from, run.to.cast(), run.n) };
         }

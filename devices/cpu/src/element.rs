@@ -64,12 +64,9 @@ pub trait CpuElement: Element + Compute {
         unsafe { store_narrow::<Self>(to, 2 * i + 1, b, exact) };
     }
 
-    /// True if whole runs are widened and narrowed faster than element by element in the loop that computes: float16,
-    /// by its instruction. The compiler vectorises every other conversion by itself.
-    #[inline(always)]
-    fn converts_in_runs<I: Isa>() -> bool {
-        false
-    }
+    /// The level from which on whole runs are widened and narrowed faster than element by element in the loop that
+    /// computes: float16, by its instruction. The compiler vectorises every other conversion by itself.
+    const CONVERTED_IN_RUNS_FROM: Option<Level> = None;
 
     /// Widens a dense run of `n` elements.
     ///
@@ -169,10 +166,8 @@ impl CpuElement for f16 {
     fn narrow(value: f32) -> f16 {
         f16::from_bits(f32_to_f16(value))
     }
-    #[inline(always)]
-    fn converts_in_runs<I: Isa>() -> bool {
-        I::LEVEL >= Level::Avx2
-    }
+    const CONVERTED_IN_RUNS_FROM: Option<Level> = Some(Level::Avx2);
+
     #[inline(always)]
     unsafe fn widen_run<I: Isa>(from: *const u8, to: *mut f32, n: usize) {
         // SAFETY: H1 and H2 say of these runs what R1 and R2 do; H3: the caller promises that the host has the level.
@@ -182,6 +177,14 @@ impl CpuElement for f16 {
     unsafe fn narrow_run<I: Isa>(from: *const f32, to: *mut u8, n: usize) {
         // SAFETY: H1 and H2 say of these runs what R1 and R2 do; H3: the caller promises that the host has the level.
         unsafe { half_runs::narrow::<I>(from, to.cast(), n) };
+    }
+}
+
+/// Whether runs of these elements are converted as a whole at the level.
+pub(crate) const fn converts_in_runs<C: CpuElement, I: Isa>() -> bool {
+    match C::CONVERTED_IN_RUNS_FROM {
+        Some(level) => I::LEVEL as u8 >= level as u8,
+        None => false,
     }
 }
 

@@ -86,6 +86,14 @@ impl Level {
         Level::ALL.into_iter().filter(|level| level.is_available())
     }
 
+    /// Whether work that one loop can do gets a second, faster one where it is a special case (a call in place, a run
+    /// long enough to keep accumulators in registers, prefetches). Not at the baseline of x86-64: processors without
+    /// AVX2 are too old for what it takes to compile.
+    #[inline(always)]
+    pub(crate) const fn has_special_loops(self) -> bool {
+        !(cfg!(target_arch = "x86_64") && matches!(self, Level::Portable | Level::Sse2))
+    }
+
     /// The best level of the host.
     pub fn detected() -> Level {
         Level::available().last().unwrap_or(Level::Portable)

@@ -100,7 +100,7 @@ fn is_host<D: Device>() -> bool {
 
 /// Writes the elements of a contiguous tensor; none where it has no memory.
 fn fill<D: Device>(out: &mut Tensor<D>, mut element: impl FnMut(usize) -> Scalar) -> Result<()> {
-    if D::MEMORY.is_none() {
+    if const { D::MEMORY.is_none() } {
         return Ok(());
     }
     with_element!(out.dtype(), T => {

@@ -20,7 +20,7 @@ use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
 use crate::processor::Vendor;
 use crate::scalar::Lane;
-use crate::tuning::FastPaths;
+use crate::tuning::{FastPaths, Tuning};
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, ParamsOf, PointwiseFn};
 use std::marker::PhantomData;
@@ -36,6 +36,18 @@ pub(super) const OUTPUT_PREFETCH_CHUNK: usize = 4096;
 /// An output of no more bytes than this is not prefetched: it is a single chunk, whose stores would follow the
 /// prefetches at once. The gain was measured at 64Ki elements (decision 0010).
 pub(super) const OUTPUT_PREFETCH_MIN: usize = 4096;
+
+/// Whether formulas tuned by `T` are computed in masked blocks.
+const fn in_masked_blocks<T: Tuning>() -> bool {
+    T::PARTIAL || T::STEPS > 0
+}
+
+/// Whether calls in place have a loop of their own. It pays only where the plain loop is vectorised: elsewhere it would
+/// compile the formula a second time and run no faster. Converted runs are read whole before they are written and need
+/// no such loop.
+const fn has_in_place_loop<T: Tuning, C: CpuElement, I: Isa>() -> bool {
+    I::LEVEL.has_special_loops() && !T::ELEMENTWISE_ONLY && !in_masked_blocks::<T>() && !converts_in_runs::<C, I>()
+}
 
 /// The operands of a kernel, and the loop over them.
 pub(super) struct DenseLoop<'r, F: PointwiseFn, T, C> {
@@ -112,22 +124,19 @@ where
 {
     let same_size = size_of::<C::Stored>() == <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
     let first = <F::Operands as LoadOperands<Lane<C, I>>>::first_value(&mut ins);
-    // A loop of its own for calls in place pays only where the plain loop is vectorised: elsewhere it would compile the
-    // formula a second time and run no faster.
-    let in_masked_blocks = const { T::PARTIAL || T::STEPS > 0 };
     let in_place =
-        !T::ELEMENTWISE_ONLY && !in_masked_blocks && same_size && first.is_some_and(|first| std::ptr::eq(*first, out));
+        const { has_in_place_loop::<T, C, I>() } && same_size && first.is_some_and(|first| std::ptr::eq(*first, out));
     let out_size = <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
     // Operands that are converted (float16, bfloat16) take longer to compute than to move, so their stores don't wait.
-    let prefetches =
-        T::LIGHT && size_of::<C::Stored>() == size_of::<C::Repr>() && !in_place && n * out_size > OUTPUT_PREFETCH_MIN;
-    let prefetches = prefetches && Vendor::current().needs_output_prefetch();
-    if in_masked_blocks {
-        const {
-            let in_masked_blocks = T::PARTIAL || T::STEPS > 0;
-            assert!(!in_masked_blocks || F::FAULT.is_none(), "a formula in masked blocks has no faults")
-        };
-        if I::FMA {
+    let may_prefetch = const { I::LEVEL.has_special_loops() && T::LIGHT };
+    let prefetches = may_prefetch
+        && size_of::<C::Stored>() == size_of::<C::Repr>()
+        && !in_place
+        && n * out_size > OUTPUT_PREFETCH_MIN
+        && Vendor::current().needs_output_prefetch();
+    if const { in_masked_blocks::<T>() } {
+        const { assert!(!in_masked_blocks::<T>() || F::FAULT.is_none(), "a formula in masked blocks has no faults") };
+        if const { I::FMA } {
             // SAFETY: `n` elements of each operand are in bounds (K2), inputs are the output or apart from it (K3).
             unsafe { loop_over_masked_blocks::<F, T, C, I>(out, ins, n, params) };
         } else {
@@ -152,11 +161,11 @@ where
             prefetch_run(out.wrapping_add(start * out_size), range.len() * out_size);
         }
         // SAFETY: the range is part of `0..n`, so its elements of all inputs are in bounds and initialised (K2).
-        if F::FAULT.is_some() && unsafe { any_fault::<F, C, I>(ins, range.clone()) } {
+        if const { F::FAULT.is_some() } && unsafe { any_fault::<F, C, I>(ins, range.clone()) } {
             return false;
         }
         // SAFETY: the range is part of `0..n`, so its elements of all inputs are in bounds and initialised (K2).
-        if T::USUAL && !unsafe { all_usual::<F, T, C, I>(ins, range.clone()) } {
+        if const { T::USUAL } && !unsafe { all_usual::<F, T, C, I>(ins, range.clone()) } {
             // Rare, so one loop serves calls in place too; the compiler's overlap check sends those element by element.
             // SAFETY: the range is part of `0..n`: in bounds (K2), inputs are the output or apart from it (K3).
             unsafe { loop_over::<F, T, C, I, false, false>(out, ins, range, params) };
@@ -164,10 +173,9 @@ where
         }
         let mut ins = ins;
         // Reading through `out` itself tells the compiler that this operand is the output. Two pointers that happen to
-        // be equal would fail its overlap check and run one element at a time. Converted runs are read whole before
-        // they are written and need no such help.
+        // be equal would fail its overlap check and run one element at a time.
         match <F::Operands as LoadOperands<Lane<C, I>>>::first_value(&mut ins) {
-            Some(first) if in_place && !converts_in_runs::<C, I>() => {
+            Some(first) if const { has_in_place_loop::<T, C, I>() } && in_place => {
                 *first = out;
                 // SAFETY: the range is part of `0..n`: in bounds (K2), inputs are the output or apart from it (K3).
                 unsafe { loop_over::<F, T, C, I, false, true>(out, ins, range, params) };

@@ -15,7 +15,7 @@
 use super::load_store::LoadStore;
 use super::operand_base::MAX_OPERANDS;
 use super::operands::{InputPointers, LoadOperands, StoreOutput};
-use crate::element::CpuElement;
+use crate::element::{self, CpuElement};
 use crate::isa::Isa;
 use crate::scalar::Lane;
 use crate::tuning::FastPaths;
@@ -32,10 +32,10 @@ pub(super) const CONVERSION_RUN: usize = 32;
 #[repr(C, align(64))]
 struct WideBuffer(MaybeUninit<[u8; CONVERSION_RUN * size_of::<f32>()]>);
 
-/// Whether elements are converted in runs, for which a buffer has room.
-#[inline(always)]
-pub(super) fn converts_in_runs<C: CpuElement, I: Isa>() -> bool {
-    C::converts_in_runs::<I>() && size_of::<C::Repr>() * CONVERSION_RUN <= size_of::<WideBuffer>()
+/// Whether elements are converted in runs, for which a buffer has room. A constant to all that ask: only elements that
+/// are have the code for it compiled.
+pub(super) const fn converts_in_runs<C: CpuElement, I: Isa>() -> bool {
+    element::converts_in_runs::<C, I>() && size_of::<C::Repr>() * CONVERSION_RUN <= size_of::<WideBuffer>()
 }
 
 /// Computes a range, converting in runs or in the loop as the element type prefers. Operands that are read through
@@ -59,13 +59,18 @@ pub(super) unsafe fn loop_over_range<F, T, C, I>(
     F::Operands: LoadOperands<Lane<C, I>>,
     F::Out: StoreOutput<Lane<C, I>>,
 {
-    if converts_in_runs::<C, I>() {
+    if const { converts_in_runs::<C, I>() } {
         // SAFETY: the caller promises K2 and K3 for the range.
         unsafe { loop_over_converted_runs::<F, T, C, I>(out, ins, range, params) };
     } else {
         // SAFETY: the caller promises K2 and K3 for the range.
         unsafe { loop_over::<F, T, C, I, false, true>(out, ins, range, params) };
     }
+}
+
+/// Whether operands and output are loaded and stored pair by pair.
+const fn in_pairs<V: Value, A: LoadOperands<V>, B: StoreOutput<V>>() -> bool {
+    A::PAIRED && B::PAIRED
 }
 
 /// Computes a range, element by element or pair by pair. `WIDE` operands and outputs lie in buffers as registers hold
@@ -91,10 +96,7 @@ pub(super) unsafe fn loop_over<F, T, C, I, const WIDE: bool, const USUAL: bool>(
 {
     let mut range = range;
     // A formula that is not light gains little by pairs, and would need twice the registers.
-    let paired = const {
-        T::LIGHT && <F::Operands as LoadOperands<Lane<C, I>>>::PAIRED && <F::Out as StoreOutput<Lane<C, I>>>::PAIRED
-    };
-    if paired && !WIDE && range.start.is_multiple_of(2) {
+    if const { !WIDE && T::LIGHT && in_pairs::<Lane<C, I>, F::Operands, F::Out>() } && range.start.is_multiple_of(2) {
         for i in range.start / 2..range.end / 2 {
             // SAFETY: `2 * i + 1 < range.end`, so both elements of each operand are in bounds and initialised (K2).
             let [a, b] = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load_pair(ins, i) };
@@ -110,7 +112,7 @@ pub(super) unsafe fn loop_over<F, T, C, I, const WIDE: bool, const USUAL: bool>(
     for i in range {
         // SAFETY: `i` is in the range, so element `i` of each operand is in bounds and initialised (K2).
         let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<WIDE>(ins, i) };
-        let y = if T::USUAL && USUAL { T::eval_usual(x, params) } else { F::eval(x, params) };
+        let y = if const { T::USUAL && USUAL } { T::eval_usual(x, params) } else { F::eval(x, params) };
         // SAFETY: `i` is in the range, so element `i` of the output is writable (K2).
         unsafe { <F::Out as StoreOutput<Lane<C, I>>>::store::<WIDE>(out, i, y, T::EXACT) };
     }

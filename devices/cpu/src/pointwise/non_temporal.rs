@@ -19,6 +19,7 @@ use crate::scalar::Lane;
 use crate::tuning::FastPaths;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Map, Params, PointwiseFn};
+use std::hint::black_box;
 use std::mem::MaybeUninit;
 
 /// An output of more bytes than this is not expected to stay in the last-level cache until somebody reads it. Smaller
@@ -75,11 +76,10 @@ where
         let head = if until_line.is_multiple_of(size) { n.min(until_line / size) } else { n };
         let per_block = const { BLOCK_BYTES / <F::Out as StoreOutput<Lane<C, I>>>::SIZE };
         let tail = head + (n - head) / per_block * per_block;
-        for ends in [0..head, tail..n] {
-            let to = out.wrapping_add(ends.start * size);
-            // SAFETY: `ends` is part of `0..n`: in bounds (K2), and no input is the output (K5), so the rest is apart
-            // (K3).
-            unsafe { loop_over_range::<F, T, C, I>(to, from(ends.start), 0..ends.len(), params) };
+        // Few elements, so the compiler is kept from making a second vector loop of them: hence one at a time.
+        for i in (0..head).chain(tail..n).map(black_box) {
+            // SAFETY: `i < n`: in bounds (K2), and no input is the output (K5), so the rest is apart (K3).
+            unsafe { loop_over_range::<F, T, C, I>(out.wrapping_add(i * size), from(i), 0..1, params) };
         }
         for start in (head..tail).step_by(per_block) {
             let mut block = StoreBlock(MaybeUninit::uninit());

@@ -99,10 +99,9 @@ pub(super) const fn has_plain_light_loop<F: PointwiseFn>(tuning: &TuningValues) 
     tuning.light && F::FAULT.is_none() && !tuning.usual && !tuning.partial && tuning.steps == 0
 }
 
-/// Whether kernels on the dtype have, at the level, a loop in which an operand is broadcast. Not at levels of old
-/// processors, nor where it gains little: halves are loaded in pairs, bools have a kernel of their own, complex numbers
+/// Whether kernels on the dtype have, at the level, a loop in which an operand is broadcast. Not where it gains
+/// little: halves are loaded in pairs, bools have a kernel of their own, complex numbers
 /// take longer to compute (decision 0010).
 pub(super) const fn compiles_broadcast(dtype: DType, level: Level) -> bool {
-    let is_new = matches!(level, Level::Avx2 | Level::Avx512) || !cfg!(target_arch = "x86_64");
-    is_new && !matches!(dtype, DType::Bool | DType::F16 | DType::BF16 | DType::C64 | DType::C128)
+    level.has_special_loops() && !matches!(dtype, DType::Bool | DType::F16 | DType::BF16 | DType::C64 | DType::C128)
 }

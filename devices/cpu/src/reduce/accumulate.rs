@@ -47,7 +47,10 @@ where
         let [start, per_row, per_group, per_lane] = rows.index;
         let row = const { (dense_lanes(size_of::<C::Stored>()) * size_of::<C::Stored>()) as isize };
         let is_dense = rows.row_stride == row && rows.group_stride == row * GROUP_ROWS as isize;
-        let fits_registers = rows.tall && is_dense && rows.lanes == dense_lanes(size_of::<C::Stored>());
+        let has_special_loops = const { I::LEVEL.has_special_loops() };
+        let fits_registers =
+            has_special_loops && rows.tall && is_dense && rows.lanes == dense_lanes(size_of::<C::Stored>());
+        let prefetch = if has_special_loops { rows.prefetch } else { 0 };
         for output in 0..rows.outputs {
             let first = rows.at.wrapping_offset(rows.output_strides.0.wrapping_mul(output as isize));
             let into = self.lanes.from::<Acc<F, C, I>>(output * rows.output_strides.1);
@@ -63,8 +66,7 @@ where
                 let fresh = rows.fresh && g == 0;
                 let mut done = 0;
                 while done < rows.lanes {
-                    let lanes =
-                        if rows.prefetch == 0 { rows.lanes } else { PREFETCH_BLOCK_LANES.min(rows.lanes - done) };
+                    let lanes = if prefetch == 0 { rows.lanes } else { PREFETCH_BLOCK_LANES.min(rows.lanes - done) };
                     let group = RowGroup {
                         at: at.wrapping_add(done * size_of::<C::Stored>()),
                         stride: rows.row_stride,
@@ -72,9 +74,9 @@ where
                         per_row,
                         per_lane,
                     };
-                    if rows.prefetch != 0 {
+                    if prefetch != 0 {
                         let height = if rows.tall { GROUP_ROWS } else { 1 };
-                        group.prefetch(rows.prefetch, height, lanes * size_of::<C::Stored>());
+                        group.prefetch(prefetch, height, lanes * size_of::<C::Stored>());
                     }
                     // SAFETY: A2 for `lanes` of the `rows.lanes` lanes, from lane `done` on; the slices end before
                     // the next round.

@@ -23,15 +23,16 @@ impl<F, T, K> ClassKernels<F, T, K> for No {
     }
 }
 
-/// Kernels at every level on each `$element`.
+/// Kernels at every level up to `$widest` on each `$element`. AVX-512 is not worth what it takes to compile for narrow
+/// integers and complex numbers, which are rarely reduced.
 macro_rules! classes {
-    ($($class:ty: $($dtype:ident $element:ty),*;)*) => {$(
+    ($($class:ty: $($dtype:ident $element:ty => $widest:ty),*;)*) => {$(
         impl<F, T> ClassKernels<F, T, $class> for Yes
         where
             T: $(
                 KernelsOn<F, $element, Portable>
                 + KernelsOn<F, $element, Avx2>
-                + KernelsOn<F, $element, Avx512>
+                + KernelsOn<F, $element, $widest>
                 +
             )*,
         {
@@ -42,7 +43,7 @@ macro_rules! classes {
                         #[cfg(target_arch = "x86_64")]
                         [
                             <T as KernelsOn<F, $element, Avx2>>::KERNELS,
-                            <T as KernelsOn<F, $element, Avx512>>::KERNELS,
+                            <T as KernelsOn<F, $element, $widest>>::KERNELS,
                         ],
                     )),)*
                     _ => None,
@@ -52,10 +53,10 @@ macro_rules! classes {
     )*};
 }
 classes! {
-    BoolClass: Bool bool;
-    IntClass: U8 u8, I8 i8, I16 i16, I32 i32, I64 i64;
-    RealClass: F16 f16, BF16 bf16, F32 f32, F64 f64;
-    ComplexClass: C64 Complex32, C128 Complex64;
+    BoolClass: Bool bool => Avx512;
+    IntClass: U8 u8 => Avx2, I8 i8 => Avx2, I16 i16 => Avx2, I32 i32 => Avx512, I64 i64 => Avx512;
+    RealClass: F16 f16 => Avx512, BF16 bf16 => Avx512, F32 f32 => Avx512, F64 f64 => Avx512;
+    ComplexClass: C64 Complex32 => Avx2, C128 Complex64 => Avx2;
 }
 
 /// A domain on which fold `F` has kernels `T`.

@@ -91,7 +91,7 @@ where
     fn run(self, _: I) {
         let Halves { mut lanes, unit } = self.task;
         let n = const { dense_lanes(size_of::<C::Stored>()) };
-        if lanes == n && unit == 1 {
+        if const { I::LEVEL.has_special_loops() } && lanes == n && unit == 1 {
             // SAFETY: A2 for the lanes, as many as a dense row has, which hold accumulators.
             return unsafe { reduce_registers::<F, C, I>(self.lanes) };
         }
