@@ -13,7 +13,8 @@ pub fn each<T, const N: usize>(mut f: impl FnMut(usize) -> T) -> [T; N] {
     for k in 0..N {
         // SAFETY: the array has N places, one behind the other.
         let place = unsafe { first.add(k) };
-        // SAFETY: as above; nothing was in it.
+        // SAFETY: `place` is place `k < N` of the array, aligned, and nobody else's; nothing was in it that would be
+        // dropped.
         unsafe { place.write(f(k)) };
     }
     // SAFETY: the loop made all N.

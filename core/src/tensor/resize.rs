@@ -128,7 +128,9 @@ impl<D: Device> Tensor<D> {
     /// [`join_from`](Tensor::join_from) tensors that are known to share no element with this one.
     fn join_apart(&mut self, [re, im]: [&Tensor<D>; 2]) -> Result<()> {
         self.write_from([("real", re), ("imag", im)], |index, sizes, to, parts| {
-            // SAFETY: as above for both parts; the dtypes were checked.
+            // SAFETY: C1: T1 for all three, borrowed meanwhile. The rest `join_from` is to have checked: one device, no
+            // element of `to` shared with a part or known to be reached twice (C2), `to` complex without lazy bits,
+            // parts of its real dtype.
             if unsafe { D::join(index, sizes, &to, &parts) }? {
                 return Ok(());
             }
@@ -138,7 +140,10 @@ impl<D: Device> Tensor<D> {
                 let dtype = to.dtype.to_real();
                 let data = to.data.wrapping_add(k.wrapping_mul(dtype.size()));
                 let to = Strided { data, strides: &strides, dtype, conj: false, neg: false };
-                // SAFETY: as above: a complex element is its two parts, one after the other.
+                // SAFETY: C1: T1 for both sides, borrowed meanwhile: a complex element is its two parts, one after the
+                // other, so either part is in bounds. C2: `join_from` is to have checked that `to` shares no element
+                // with a part; doubled strides are 0 only where those of `to` are, so no more overlap can be proved of
+                // them than of `to`.
                 unsafe { D::copy(index, sizes, to, part) }?;
             }
             Ok(())
@@ -171,7 +176,8 @@ impl<D: Device> Tensor<D> {
             let side = |t: &TensorRef<'_>, data| Side { data, geometry: t.geometry().clone() };
             // SAFETY: the storage is borrowed until the copy is done.
             let to = side(&to, unsafe { to.data() });
-            // SAFETY: as above.
+            // SAFETY: each source's storage is borrowed by `read`, or by `_written` if it is the written one, until the
+            // copy is done; it has data as this tensor's has, since both are on devices of kind `D::KIND` (T2).
             let from = sources.map(|(_, t)| side(&t.as_operand(), unsafe { t.as_operand().data() }));
             let mut strides = strides.iter();
             let from = from.each_ref().map(|side| side.strided(strides.next().map(|s| &s[..])));

@@ -278,7 +278,8 @@ impl Ready {
         f(block);
         if written {
             let output = Tile { inner: tile.lane.output, outer: tile.row.output, ..input };
-            // SAFETY: L1 by C1, L2 as above; the block is filled, and nobody else uses the tile (C2).
+            // SAFETY: L1 by C1; L2: a block has room for BLOCK elements of any dtype, and a tile has no more; the block
+            // is filled, and nobody else uses the tile (C2).
             unsafe { self.store.store(block, at.output, output, scratch) };
         }
     }
