@@ -159,7 +159,8 @@ impl BorrowState {
     pub fn end_read(&self, proof: ReadProof) {
         match proof {
             ReadProof::Counted => drop(self.word.fetch_sub(1, Ordering::Release)),
-            // Of this thread alone, as above. Release: a writer that sees this comes after the read.
+            // `home` is written by this thread alone: an announced read ends on the thread that announced it. Release:
+            // a writer that sees this comes after the read.
             ReadProof::Announced => self.home.store(self.home.load(Ordering::Relaxed) - 1, Ordering::Release),
             ReadProof::Frozen => {}
         }

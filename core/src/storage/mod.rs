@@ -69,7 +69,8 @@ pub(crate) struct Handle(NonNull<Header>);
 
 // SAFETY: a handle is a reference count over a `Sync + Send` header.
 unsafe impl Send for Handle {}
-// SAFETY: as above.
+// SAFETY: a shared handle gives a shared header, which is `Sync`, and clones, which any thread may have since a handle
+// is `Send`.
 unsafe impl Sync for Handle {}
 
 impl Handle {

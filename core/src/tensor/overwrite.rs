@@ -83,7 +83,8 @@ fn write<D: Device>(all: &mut [Replacement<'_, D>], staged: &[Option<Tensor<D>>]
     for one in all.iter() {
         let need = one.geometry.bytes_needed()?;
         let Some(handle) = one.tensor.raw().handle() else { continue };
-        // SAFETY: S3: as above.
+        // SAFETY: S3: the tensor is borrowed by `all` and keeps its handle while the growths live: only its geometry
+        // and the block of its storage are exchanged.
         let header: &Header = unsafe { handle.header_for() };
         if need > header.bytes() {
             // SAFETY: the storage is in `held`, write-borrowed until this function returns.

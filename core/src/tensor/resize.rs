@@ -89,12 +89,15 @@ impl<D: Device> Tensor<D> {
                 return Err(ErrorKind::DeviceMismatch { arg: arg.into(), got, want }.into());
             }
             expand_strides(part.geometry(), &sizes)?;
-            if check_apart(0, arg, &to, &part.as_operand())? != Shared::None {
-                let [re, im] = [parts[0].staged()?, parts[1].staged()?];
-                return self.join_apart([&re, &im]);
-            }
         }
-        self.join_apart(parts)
+        let re = check_apart(0, "real", &to, &parts[0].as_operand())?;
+        let im = check_apart(0, "imag", &to, &parts[1].as_operand())?;
+        if re == Shared::None && im == Shared::None {
+            return self.join_apart(parts);
+        }
+        // The elements of the output read another way, or too hard to tell: they may not be joined directly (C2).
+        let [re, im] = [parts[0].staged()?, parts[1].staged()?];
+        self.join_apart([&re, &im])
     }
 
     /// A complex tensor of these sizes and strides, with copies of two tensors as its real and its imaginary parts.
@@ -128,7 +131,9 @@ impl<D: Device> Tensor<D> {
     /// [`join_from`](Tensor::join_from) tensors that are known to share no element with this one.
     fn join_apart(&mut self, [re, im]: [&Tensor<D>; 2]) -> Result<()> {
         self.write_from([("real", re), ("imag", im)], |index, sizes, to, parts| {
-            // SAFETY: as above for both parts; the dtypes were checked.
+            // SAFETY: C1: T1 for all three, borrowed meanwhile. The rest `join_from` has checked: one device, no
+            // element of `to` shared with a part or known to be reached twice (C2), `to` complex without lazy bits,
+            // parts of its real dtype.
             if unsafe { D::join(index, sizes, &to, &parts) }? {
                 return Ok(());
             }
@@ -138,7 +143,10 @@ impl<D: Device> Tensor<D> {
                 let dtype = to.dtype.to_real();
                 let data = to.data.wrapping_add(k.wrapping_mul(dtype.size()));
                 let to = Strided { data, strides: &strides, dtype, conj: false, neg: false };
-                // SAFETY: as above: a complex element is its two parts, one after the other.
+                // SAFETY: C1: T1 for both sides, borrowed meanwhile: a complex element is its two parts, one after the
+                // other, so either part is in bounds. C2: `join_from` has checked that `to` shares no element
+                // with a part; doubled strides are 0 only where those of `to` are, so no more overlap can be proved of
+                // them than of `to`.
                 unsafe { D::copy(index, sizes, to, part) }?;
             }
             Ok(())
@@ -171,7 +179,8 @@ impl<D: Device> Tensor<D> {
             let side = |t: &TensorRef<'_>, data| Side { data, geometry: t.geometry().clone() };
             // SAFETY: the storage is borrowed until the copy is done.
             let to = side(&to, unsafe { to.data() });
-            // SAFETY: as above.
+            // SAFETY: each source's storage is borrowed by `read`, or by `_written` if it is the written one, until the
+            // copy is done; it has data as this tensor's has, since both are on devices of kind `D::KIND` (T2).
             let from = sources.map(|(_, t)| side(&t.as_operand(), unsafe { t.as_operand().data() }));
             let mut strides = strides.iter();
             let from = from.each_ref().map(|side| side.strided(strides.next().map(|s| &s[..])));

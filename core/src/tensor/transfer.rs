@@ -50,13 +50,14 @@ impl Raw {
     ///
     /// # Safety
     ///
-    /// The caller holds a borrow of `from`, which has as many bytes there, as this tensor's storage has.
+    /// The caller holds a borrow of `from`, a storage of another device, which has as many bytes there, at least one, as
+    /// this tensor's storage has.
     unsafe fn take_first<D: Device>(&self, from: &Header, start: usize, bytes: usize) -> Result<bool> {
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let _held = Held::write(header, true, "self")?;
         // SAFETY: `_held` is a borrow.
         let to = unsafe { header.data() };
-        // SAFETY: passed on.
+        // SAFETY: the caller holds a borrow of `from`, and the pointer is used in this call only.
         let source = unsafe { from.data() }.wrapping_add(start).cast_const();
         // SAFETY: S1 on both sides; the borrows keep others away.
         unsafe { D::across((header.device().index, to), (from.device().index, source), bytes) }
@@ -91,7 +92,8 @@ impl<D: Device> Tensor<D> {
         if !(is_apart && unsafe { moved.raw().take_first::<D>(held.header(), start, bytes) }?) {
             let mut room = room::<u8>(bytes)?;
             if !room.is_empty() {
-                // SAFETY: as above.
+                // SAFETY: `held` is a borrow. T1: the storage has `bytes` bytes from the first element on, and `room`
+                // as many.
                 unsafe { held.header().read(start, &mut room) }?;
             }
             moved.raw().write_first(&room)?;

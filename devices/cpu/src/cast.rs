@@ -157,11 +157,13 @@ where
     unsafe fn run(run: Conversion) {
         // What has runs of its own is computed as float32, and converted to it and from it alone (`way`).
         if const { A::DTYPE as u8 == DType::F32 as u8 && converts_in_runs::<B, I>() } {
-            // SAFETY: R1, R2, and the frame is that of the host's level.
+            // SAFETY: whoever makes a `Conversion` promises R1 and R2 for its runs, here of float32 and of `B`; the
+            // caller of an entry promises that the host has the level `I`.
             return unsafe { B::narrow_run::<I>(run.from.cast(), run.to, run.n) };
         }
         if const { B::DTYPE as u8 == DType::F32 as u8 && converts_in_runs::<A, I>() } {
-            // SAFETY: as above.
+            // SAFETY: whoever makes a `Conversion` promises R1 and R2 for its runs, here of `A` and of float32; the
+            // caller of an entry promises that the host has the level `I`.
             return unsafe { A::widen_run::<I>(run.from, run.to.cast(), run.n) };
         }
         for i in 0..run.n {
@@ -180,22 +182,22 @@ const RUN: usize = 256;
 ///
 /// # Safety
 ///
-/// R1, R2.
+/// R1, R2; `size` is that of a dtype.
 pub(crate) unsafe fn moved(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, size: usize, n: usize) {
     if from_stride == size as isize && to_stride == size as isize {
         // SAFETY: R1, R2; dense runs of `n` elements have `n · size` bytes.
         return unsafe { std::ptr::copy_nonoverlapping(from, to, n * size) };
     }
     match size {
-        // SAFETY: R1, R2, here and below.
+        // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, which is the size of a `u8`.
         1 => unsafe { moved_as::<u8>(from, from_stride, to, to_stride, n) },
-        // SAFETY: as above.
+        // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, which is the size of a `u16`.
         2 => unsafe { moved_as::<u16>(from, from_stride, to, to_stride, n) },
-        // SAFETY: as above.
+        // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, which is the size of a `u32`.
         4 => unsafe { moved_as::<u32>(from, from_stride, to, to_stride, n) },
-        // SAFETY: as above.
+        // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, which is the size of a `u64`.
         8 => unsafe { moved_as::<u64>(from, from_stride, to, to_stride, n) },
-        // SAFETY: as above; no dtype has another size.
+        // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, the size of a dtype: the one that is left is 16.
         _ => unsafe { moved_as::<[u64; 2]>(from, from_stride, to, to_stride, n) },
     }
 }
@@ -206,8 +208,8 @@ pub(crate) unsafe fn moved(from: *const u8, from_stride: isize, to: *mut u8, to_
 #[inline(always)]
 unsafe fn moved_as<T: Copy>(from: *const u8, from_stride: isize, to: *mut u8, to_stride: isize, n: usize) {
     let dense = size_of::<T>() as isize;
-    if from_stride == 0 {
-        // SAFETY: R1: there is a first element.
+    if from_stride == 0 && n > 0 {
+        // SAFETY: R1: `n > 0`, so there is a first element.
         let value = unsafe { from.cast::<T>().read_unaligned() };
         if to_stride == dense {
             for i in 0..n {
@@ -289,7 +291,7 @@ unsafe fn negate(dtype: DType, block: *mut u8, n: usize, which: [bool; 2]) {
                 let at = block.cast::<$t>().wrapping_add(i);
                 // SAFETY: in bounds and initialised, by the caller's promise.
                 let x = unsafe { at.read_unaligned() };
-                // SAFETY: as above.
+                // SAFETY: `i < n`, so element `i` is in bounds, and nobody else uses it, by the caller's promise.
                 unsafe { at.write_unaligned($flip(x)) };
             }
         };
@@ -376,9 +378,9 @@ mod tests {
                 unsafe { cast.run(from.as_ptr(), to.as_mut_ptr(), N) };
                 with_element!(a, A => with_element!(b, B => {
                     for i in 0..N {
-                        // SAFETY: as above.
+                        // SAFETY: `i < N`, and `from` has N * 16 bytes, which hold N elements of any dtype.
                         let x = unsafe { load::<A>(from.as_ptr(), i) };
-                        // SAFETY: as above.
+                        // SAFETY: `i < N`, and `want` has room for N elements of `B`; it is a local.
                         unsafe { store::<B>(want.as_mut_ptr(), i, x.convert()) };
                     }
                 }));

@@ -93,7 +93,9 @@ unsafe fn squares(load: &Stager, store: &Stager, at: &[*mut u8], strides: &[isiz
             unsafe { load.load(place(1, row, col), tile(1, rows), block, scratch) };
             for r in 0..rows {
                 let from = block.wrapping_add(r * cols * load.size());
-                // SAFETY: as above; the block was just filled, and a row of it is a block that is large enough.
+                // SAFETY: L1: the row is a part of the target (C1). L2: a store uses of its block only the elements of
+                // the tile, which are those of this row, and `scratch` is another buffer with room for them. The row
+                // was just loaded, and nobody else uses the target (C1).
                 unsafe { store.store(from, place(0, row + r, col), tile(0, 1), scratch) };
             }
         }
@@ -135,7 +137,9 @@ unsafe fn staged(
         let to = to.wrapping_offset(start as isize * to_stride);
         // SAFETY: L1–L3 by C1, C2 and the choice of `step`.
         unsafe { load.load(from, tile(from_stride), block, scratch) };
-        // SAFETY: as above; the block was just filled.
+        // SAFETY: L1: the tile is a part of the target (C1). L2: `block` and `scratch` are two small blocks, and the
+        // tile has at most `step` elements, which `store` has the capacity for. The block was just filled, and nobody
+        // else uses the target (C1).
         unsafe { store.store(block, to, tile(to_stride), scratch) };
     }
 }
@@ -169,7 +173,8 @@ mod tests {
             let target = side(real.as_mut_ptr().cast(), &dense, DType::F64, false);
             // The real parts: every second float.
             let parts = [2, 2 * rows as i64];
-            // SAFETY: as above; a complex number is two floats.
+            // SAFETY: C1: a complex number is two floats, so the real parts of the source are `rows * cols` floats in
+            // bounds, and the target is a vector of as many elements; C2: they lie apart.
             unsafe { copy(&sizes, target, side(from.as_ptr().cast(), &parts, DType::F32, false)) }.expect("a level");
             for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
                 let want = from[col * rows + row];

@@ -20,12 +20,13 @@ unsafe impl Device for Cpu {
     fn enter(_index: u8) {}
 
     unsafe fn copy(_index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()> {
-        // SAFETY: C1 and C2 are passed on.
+        // SAFETY: the caller promises C1 and C2 for these very arguments.
         unsafe { copy::copy(sizes, to, from) }
     }
 
     unsafe fn join(_index: u8, sizes: &[i64], to: &Strided<'_>, parts: &[Strided<'_>; 2]) -> Result<bool> {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises for these very arguments what `Device::join` asks for, and `join::join` asks for
+        // no more.
         unsafe { join::join(sizes, to, parts) }
     }
 }

@@ -25,13 +25,15 @@ use std::arch::x86_64::*;
 pub(crate) unsafe fn widen<I: Isa>(from: *const u16, to: *mut f32, n: usize) {
     #[cfg(target_arch = "x86_64")]
     match I::LEVEL {
-        // SAFETY: H1–H3 are passed on.
+        // SAFETY: the caller promises H1 and H2 for these very runs; the host has the level (H3), which includes the
+        // features of the function.
         Level::Avx512 => return unsafe { widen_avx512(from, to, n) },
-        // SAFETY: as above.
+        // SAFETY: the caller promises H1 and H2 for these very runs; the host has the level (H3), which includes the
+        // features of the function.
         Level::Avx2 => return unsafe { widen_avx2(from, to, n) },
         Level::Portable | Level::Sse2 => {}
     }
-    // SAFETY: H1, H2.
+    // SAFETY: `0..n` is all of both runs, for which the caller promises H1 and H2.
     unsafe { widen_each(from, to, 0..n) };
 }
 
@@ -44,13 +46,15 @@ pub(crate) unsafe fn widen<I: Isa>(from: *const u16, to: *mut f32, n: usize) {
 pub(crate) unsafe fn narrow<I: Isa>(from: *const f32, to: *mut u16, n: usize) {
     #[cfg(target_arch = "x86_64")]
     match I::LEVEL {
-        // SAFETY: H1–H3 are passed on.
+        // SAFETY: the caller promises H1 and H2 for these very runs; the host has the level (H3), which includes the
+        // features of the function.
         Level::Avx512 => return unsafe { narrow_avx512(from, to, n) },
-        // SAFETY: as above.
+        // SAFETY: the caller promises H1 and H2 for these very runs; the host has the level (H3), which includes the
+        // features of the function.
         Level::Avx2 => return unsafe { narrow_avx2(from, to, n) },
         Level::Portable | Level::Sse2 => {}
     }
-    // SAFETY: H1, H2.
+    // SAFETY: `0..n` is all of both runs, for which the caller promises H1 and H2.
     unsafe { narrow_each(from, to, 0..n) };
 }
 
@@ -60,9 +64,9 @@ pub(crate) unsafe fn narrow<I: Isa>(from: *const f32, to: *mut u16, n: usize) {
 #[inline(always)]
 unsafe fn widen_each(from: *const u16, to: *mut f32, range: std::ops::Range<usize>) {
     for i in range {
-        // SAFETY: H1.
+        // SAFETY: `i` is in the range, so element `i` of the source is in bounds and initialised (H1).
         let x = unsafe { from.wrapping_add(i).read_unaligned() };
-        // SAFETY: H1.
+        // SAFETY: `i` is in the range, so element `i` of the destination is in bounds and nobody else's (H1).
         unsafe { to.wrapping_add(i).write_unaligned(f16_to_f32(x)) };
     }
 }
@@ -73,9 +77,9 @@ unsafe fn widen_each(from: *const u16, to: *mut f32, range: std::ops::Range<usiz
 #[inline(always)]
 unsafe fn narrow_each(from: *const f32, to: *mut u16, range: std::ops::Range<usize>) {
     for i in range {
-        // SAFETY: H1.
+        // SAFETY: `i` is in the range, so element `i` of the source is in bounds and initialised (H1).
         let x = unsafe { from.wrapping_add(i).read_unaligned() };
-        // SAFETY: H1.
+        // SAFETY: `i` is in the range, so element `i` of the destination is in bounds and nobody else's (H1).
         unsafe { to.wrapping_add(i).write_unaligned(f32_to_f16(x)) };
     }
 }
@@ -86,13 +90,13 @@ unsafe fn narrow_each(from: *const f32, to: *mut u16, range: std::ops::Range<usi
 unsafe fn widen_avx2(from: *const u16, to: *mut f32, n: usize) {
     let whole = n - n % 8;
     for i in (0..whole).step_by(8) {
-        // SAFETY: H1: eight elements.
+        // SAFETY: `i + 8 <= n`, so eight elements of the source from `i` on are in bounds and initialised (H1).
         let x = unsafe { _mm_loadu_si128(from.wrapping_add(i).cast()) };
         let y = _mm256_cvtph_ps(x);
-        // SAFETY: as above.
+        // SAFETY: `i + 8 <= n`, so eight elements of the destination from `i` on are in bounds and nobody else's (H1).
         unsafe { _mm256_storeu_ps(to.wrapping_add(i), y) };
     }
-    // SAFETY: H1, H2.
+    // SAFETY: `whole..n` is the end of both runs, for which the caller promises H1 and H2.
     unsafe { widen_each(from, to, whole..n) };
 }
 
@@ -102,13 +106,13 @@ unsafe fn widen_avx2(from: *const u16, to: *mut f32, n: usize) {
 unsafe fn narrow_avx2(from: *const f32, to: *mut u16, n: usize) {
     let whole = n - n % 8;
     for i in (0..whole).step_by(8) {
-        // SAFETY: H1: eight elements.
+        // SAFETY: `i + 8 <= n`, so eight elements of the source from `i` on are in bounds and initialised (H1).
         let x = unsafe { _mm256_loadu_ps(from.wrapping_add(i)) };
         let y = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
-        // SAFETY: as above.
+        // SAFETY: `i + 8 <= n`, so eight elements of the destination from `i` on are in bounds and nobody else's (H1).
         unsafe { _mm_storeu_si128(to.wrapping_add(i).cast(), y) };
     }
-    // SAFETY: H1, H2.
+    // SAFETY: `whole..n` is the end of both runs, for which the caller promises H1 and H2.
     unsafe { narrow_each(from, to, whole..n) };
 }
 
@@ -118,18 +122,21 @@ unsafe fn narrow_avx2(from: *const f32, to: *mut u16, n: usize) {
 unsafe fn widen_avx512(from: *const u16, to: *mut f32, n: usize) {
     let whole = n - n % 16;
     for i in (0..whole).step_by(16) {
-        // SAFETY: H1: sixteen elements.
+        // SAFETY: `i + 16 <= n`, so sixteen elements of the source from `i` on are in bounds and initialised (H1).
         let x = unsafe { _mm256_loadu_si256(from.wrapping_add(i).cast()) };
         let y = _mm512_cvtph_ps(x);
-        // SAFETY: as above.
+        // SAFETY: `i + 16 <= n`, so sixteen elements of the destination from `i` on are in bounds and nobody else's
+        // (H1).
         unsafe { _mm512_storeu_ps(to.wrapping_add(i), y) };
     }
     if whole < n {
         let rest = (1 << (n - whole)) - 1;
-        // SAFETY: H1: the mask keeps to the elements that are left.
+        // SAFETY: the mask keeps to the `n - whole` elements that are left of the source, in bounds and initialised
+        // (H1).
         let x = unsafe { _mm256_maskz_loadu_epi16(rest, from.wrapping_add(whole).cast()) };
         let y = _mm512_cvtph_ps(x);
-        // SAFETY: as above.
+        // SAFETY: the mask keeps to the `n - whole` elements that are left of the destination, in bounds and nobody
+        // else's (H1).
         unsafe { _mm512_mask_storeu_ps(to.wrapping_add(whole), rest, y) };
     }
 }
@@ -140,18 +147,21 @@ unsafe fn widen_avx512(from: *const u16, to: *mut f32, n: usize) {
 unsafe fn narrow_avx512(from: *const f32, to: *mut u16, n: usize) {
     let whole = n - n % 16;
     for i in (0..whole).step_by(16) {
-        // SAFETY: H1: sixteen elements.
+        // SAFETY: `i + 16 <= n`, so sixteen elements of the source from `i` on are in bounds and initialised (H1).
         let x = unsafe { _mm512_loadu_ps(from.wrapping_add(i)) };
         let y = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
-        // SAFETY: as above.
+        // SAFETY: `i + 16 <= n`, so sixteen elements of the destination from `i` on are in bounds and nobody else's
+        // (H1).
         unsafe { _mm256_storeu_si256(to.wrapping_add(i).cast(), y) };
     }
     if whole < n {
         let rest = (1 << (n - whole)) - 1;
-        // SAFETY: H1: the mask keeps to the elements that are left.
+        // SAFETY: the mask keeps to the `n - whole` elements that are left of the source, in bounds and initialised
+        // (H1).
         let x = unsafe { _mm512_maskz_loadu_ps(rest, from.wrapping_add(whole)) };
         let y = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
-        // SAFETY: as above.
+        // SAFETY: the mask keeps to the `n - whole` elements that are left of the destination, in bounds and nobody
+        // else's (H1).
         unsafe { _mm256_mask_storeu_epi16(to.wrapping_add(whole).cast(), rest, y) };
     }
 }
@@ -169,7 +179,8 @@ mod tests {
         type Output = ();
         #[inline(always)]
         fn run(self, _: I) {
-            // SAFETY: H1, H2: two slices of one length; H3: the frame was entered with a token.
+            // SAFETY: H1: the destination is no shorter than the source, whose length is `n`; H2: the destination is
+            // behind a `&mut`; H3: the frame was entered with a token.
             unsafe { widen::<I>(self.0.as_ptr(), self.1.as_mut_ptr(), self.0.len()) };
         }
     }
@@ -179,7 +190,8 @@ mod tests {
         type Output = ();
         #[inline(always)]
         fn run(self, _: I) {
-            // SAFETY: as above.
+            // SAFETY: H1: the destination is no shorter than the source, whose length is `n`; H2: the destination is
+            // behind a `&mut`; H3: the frame was entered with a token.
             unsafe { narrow::<I>(self.0.as_ptr(), self.1.as_mut_ptr(), self.0.len()) };
         }
     }

@@ -75,11 +75,11 @@ impl<T: Copy, I: Isa> Kernel<I> for Joined<T> {
     fn run(self, _: I) {
         let [re, im] = self.parts;
         for i in 0..self.n {
-            // SAFETY: in bounds and initialised, by C1.
+            // SAFETY: `i < n`, so element `i` of the real part is in bounds and initialised, by C1.
             let re = unsafe { re.wrapping_add(i).read_unaligned() };
-            // SAFETY: as above.
+            // SAFETY: `i < n`, so element `i` of the imaginary part is in bounds and initialised, by C1.
             let im = unsafe { im.wrapping_add(i).read_unaligned() };
-            // SAFETY: in bounds, and nobody else's, by C1.
+            // SAFETY: `i < n`, so pair `i` is in bounds, and nobody else's, by C1.
             unsafe { self.to.wrapping_add(i).write_unaligned([re, im]) };
         }
     }

@@ -96,7 +96,8 @@ struct Job<'a>(&'a Ready);
 // SAFETY: threads read the input, which nobody writes, and write different rows of the output, which lie apart: a call
 // that cannot be sure of that is serial.
 unsafe impl Send for Job<'_> {}
-// SAFETY: as above.
+// SAFETY: threads that share a job read the input, which nobody writes, and write different rows of the output, which
+// lie apart: a call that cannot be sure of that is serial.
 unsafe impl Sync for Job<'_> {}
 
 impl Job<'_> {
@@ -112,13 +113,15 @@ impl Job<'_> {
         let size = call.dtype.size();
         let step = call.output_strides[2];
         if call.bits.is_none() && step == size as isize {
-            // SAFETY: passed on: the row of the output is dense.
+            // SAFETY: elements of the input row lie at the offsets (U1, U2). The row of the output is dense, since
+            // `step == size`, and has one element per offset (U2); the caller promises that nobody else uses it.
             return unsafe { pick(from, &call.offsets, to, size) };
         }
         let mut block = StageBlock::NEW;
         let mut to = to;
         for offsets in call.offsets.chunks(STAGE_BLOCK_BYTES / size) {
-            // SAFETY: passed on: the block has room for a chunk.
+            // SAFETY: elements of the input row lie at the offsets (U1, U2). The block is a local, with room for as
+            // many elements as a chunk has offsets at most.
             unsafe { pick(from, offsets, block.data(), size) };
             // SAFETY: the block was just filled.
             unsafe { call.bits.apply(call.dtype, block.data(), offsets.len()) };

@@ -84,6 +84,14 @@ fn what_is_no_complex_tensor_of_such_parts_is_refused() {
     let error = z.join_from([&single, &double]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::DTypeNotSupported { got: DType::F64, .. }), "{error}");
     assert!(z.join_from([&single, &parts(DType::F32, 3)]).is_err());
+    // A part that has to be read first does not keep the other from being checked.
+    let own = z.view_as(Geometry::new(DType::F32, &[4], &[2], 0).unwrap()).unwrap();
+    let bytes = T::from_slice(&[1u8; 4], &[4]).unwrap();
+    for other in [[&own, &bytes], [&bytes, &own], [&own, &double]] {
+        let error = z.join_from(other).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::DTypeNotSupported { .. }), "{error}");
+    }
+    assert!(z.join_from([&own, &parts(DType::F32, 3)]).is_err());
     let mut lazy = z.view_as(z.geometry().clone().with_conj(true)).unwrap();
     assert!(lazy.join_from([&single, &single]).is_err());
     assert_eq!(z.to_vec::<Complex32>().unwrap(), vec![Complex32::default(); 4]);

@@ -48,14 +48,17 @@ pub fn set_blocking(blocking: bool) {
 ///
 /// # Safety
 ///
-/// The argument is that of the kernel's structure, and the stream has waited for who uses the blocks that it reaches.
+/// The argument is that of the kernel's structure. The blocks that the kernel reaches by it are live until it is done,
+/// and the stream has waited for who uses them.
 pub(crate) unsafe fn start(
     stream: &Stream,
     function: &Function,
     blocks: u32,
     argument: &[u8],
 ) -> std::result::Result<(), CudaError> {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises that the argument is that of the kernel's structure, so it has the size that the
+    // kernel takes, that the blocks which the kernel reaches by it live until it is done, and that the stream has waited
+    // for who uses them.
     unsafe { stream.queue().launch(function, blocks, THREADS as u32, argument) }?;
     if is_blocking() {
         stream.queue().synchronize().map_err(|error| error.of(function.name()))?;
@@ -91,7 +94,8 @@ impl Plan {
         let mut bases: SmallVec<[Base; 4]> = SmallVec::new();
         bases.push(Base::At(self.out));
         for source in &self.inputs {
-            // SAFETY: passed on.
+            // SAFETY: the caller promises that memory of the host that operands lie in is there, and that nobody writes
+            // it.
             bases.push(unsafe { source.base() });
         }
         Ok(Launch::new(self.kernel.recorded(), iter, &bases, 0, params)?)
@@ -114,7 +118,7 @@ impl Plan {
             return Ok(false);
         }
         let stream = gpu.stream();
-        // SAFETY: passed on.
+        // SAFETY: the caller promises that memory of the host that operands lie in is there, and that nobody writes it.
         let mut launches = unsafe { self.launches(iter, params) }?;
         let functor = self.kernel.recorded();
         let mut flag = match functor.has_fault() {
@@ -195,12 +199,13 @@ where
         outputs: &Outputs<'_>,
     ) -> Result<Ready> {
         let key = (TypeId::of::<F>(), plan.compute().unwrap_or(DType::F32));
-        // SAFETY: E2 is passed on.
+        // SAFETY: E2: the caller keeps the storages of these very operands borrowed until the result is dropped.
         unsafe { bind(key, functor::<F>, F::Domain::WORDS, inputs.operands(), outputs) }
     }
 
     unsafe fn run(ready: &mut Ready, plan: &PointwisePlan<F::Params>) -> Result<()> {
-        // SAFETY: E2, E3 are passed on.
+        // SAFETY: the caller promises that E2 still holds, and that `plan`, whose iteration this is, is the one that
+        // `ready` was made from (E3).
         let raised = unsafe { launch(&mut ready.0, plan.iter(), plan.params().scalars()) }?;
         match F::FAULT {
             Some(error) if raised => Err(error().into()),

@@ -30,7 +30,8 @@ impl<V: Real + Logarithm> Map<V> for LogitFn {
 }
 
 pointwise! {
-    /// In steps as above: zero where logit is flat, NaN where it is not defined.
+    /// Each step is rounded as PyTorch's is, so that halves have its bits. Zero where logit is flat, NaN where it is
+    /// not defined.
     LogitBackwardFn "logit_backward": Reals, Same<2>; Number => Common; Rule::BINARY.with_stored_numbers(),
         check = check_own
 }

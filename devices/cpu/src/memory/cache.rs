@@ -209,7 +209,8 @@ impl State {
 /// The blocks are ones of [`pages::map`] with these byte counts, and nobody uses them again.
 unsafe fn unmap_all(surplus: Surplus) {
     for (kept, bytes) in surplus {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises that `pages::map` made the block with this byte count, and that nobody uses it
+        // again.
         unsafe { pages::unmap(kept.block, bytes) };
     }
 }
@@ -338,7 +339,8 @@ mod tests {
                             && let Some((block, bytes, mark, ends)) = held.pop_front()
                         {
                             for end in ends {
-                                // SAFETY: as above.
+                                // SAFETY: inside the block, which is this thread's, and written when the block was
+                                // taken.
                                 assert_eq!(unsafe { end.read_unaligned() }, mark);
                             }
                             put(&cache, block, bytes);

@@ -44,7 +44,8 @@ fn map_shared() -> Option<NonNull<u8>> {
 ///
 /// The page is one of [`map_shared`], and is not used again.
 unsafe fn unmap_shared(page: NonNull<u8>) {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises that the page is one of `map_shared`, which gets `shared::PAGE` bytes from `CACHE`,
+    // and that it is not used again.
     unsafe { CACHE.free(page, shared::PAGE) };
 }
 
@@ -86,7 +87,7 @@ unsafe fn free(_index: u8, block: NonNull<u8>, bytes: usize) {
         // SAFETY: M2: the block is one of `allocate`, which took this way for this byte count.
         unsafe { small::free(block, bytes) };
     } else {
-        // SAFETY: as above.
+        // SAFETY: M2: the block is one of `allocate`, which got it from `allocate_large` for this byte count.
         unsafe { free_large(block, bytes) };
     }
 }
@@ -97,10 +98,12 @@ unsafe fn free(_index: u8, block: NonNull<u8>, bytes: usize) {
 #[inline(never)]
 unsafe fn free_large(block: NonNull<u8>, bytes: usize) {
     if bytes < LARGE {
-        // SAFETY: passed on: the block took the same way.
+        // SAFETY: M2: the block is one of `allocate_large`, which got it from `SHARED` for this byte count; it is being
+        // freed, so nobody uses it again.
         unsafe { SHARED.free(block, bytes) };
     } else {
-        // SAFETY: as above.
+        // SAFETY: M2: the block is one of `allocate_large`, which got it from `CACHE` for this byte count; it is being
+        // freed, so nobody uses it again.
         unsafe { CACHE.free(block, bytes) };
     }
 }

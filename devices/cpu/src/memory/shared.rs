@@ -172,7 +172,8 @@ mod tests {
 
     unsafe fn unmap(page: NonNull<u8>) {
         MAPPED.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: passed on.
+        // SAFETY: `Shared` promises that the page is one of `map`, which gets `PAGE` bytes from `pages::map`, and that
+        // it is not used again.
         unsafe { pages::unmap(page, PAGE) };
     }
 
@@ -207,7 +208,7 @@ mod tests {
             held.push((block, bytes, mark));
             if held.len() > 40 {
                 let (block, bytes, mark) = held.swap_remove(round * 31 % held.len());
-                // SAFETY: as above.
+                // SAFETY: the block has so many bytes, initialised, and nobody else uses it before it is freed.
                 let slice = unsafe { std::slice::from_raw_parts(block.as_ptr(), bytes) };
                 assert!(slice.iter().all(|&byte| byte == mark), "somebody else wrote");
                 // SAFETY: the block came from `allocate`, and is not used again.
@@ -217,7 +218,7 @@ mod tests {
         // 40 blocks of at most a MiB: half of that on average, and pages are not left half empty.
         assert!((1..40).contains(&MAPPED.load(Ordering::Relaxed)));
         for (block, bytes, _) in held {
-            // SAFETY: as above.
+            // SAFETY: the block came from `allocate` with this byte count, and is not used again.
             unsafe { shared.free(block, bytes) };
         }
         assert_eq!(MAPPED.load(Ordering::Relaxed), 0);

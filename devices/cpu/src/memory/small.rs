@@ -41,7 +41,7 @@ pub(super) fn allocate(bytes: usize, contents: Contents) -> Option<NonNull<u8>> 
     let block = unsafe { start.add(shift) };
     // SAFETY: `shift` is at least 16, because the allocation is aligned to that, so this byte lies in it.
     let note = unsafe { block.sub(1) };
-    // SAFETY: as above, and the byte is not the block's.
+    // SAFETY: `note` lies in the allocation, which nobody else uses yet, and before the block.
     unsafe { note.write(shift as u8) };
     Some(block)
 }
@@ -57,7 +57,7 @@ pub(super) unsafe fn free(block: NonNull<u8>, bytes: usize) {
     } else {
         // SAFETY: `allocate` left the distance in the byte before the block.
         let note = unsafe { block.sub(1) };
-        // SAFETY: as above.
+        // SAFETY: `note` lies in the allocation, and `allocate` wrote it.
         let shift = unsafe { note.read() };
         // SAFETY: the allocation begins so many bytes before the block.
         unsafe { block.sub(usize::from(shift)) }

@@ -259,7 +259,7 @@ impl Ready {
                     unsafe { (kernels.scan)(pass) };
                 }
             };
-            // SAFETY: C1, C2 for a part of these lines.
+            // SAFETY: C1, C2 for a part of these lines, of at most `BLOCK / lanes` rows.
             unsafe { self.tile(at.along(&self.line, start), &tile, scan, true) };
         }
     }
@@ -268,7 +268,7 @@ impl Ready {
     ///
     /// # Safety
     ///
-    /// The tile is part of the call (C1), and nobody else writes it (C2).
+    /// The tile is part of the call (C1), has at most BLOCK elements, and nobody else writes it (C2).
     unsafe fn tile(&self, at: Place, tile: &Rows, f: impl FnOnce(*mut u8), written: bool) {
         let (mut block, mut scratch) = (Block::NEW, Block::NEW);
         let (block, scratch) = (block.data(), scratch.data());
@@ -278,7 +278,8 @@ impl Ready {
         f(block);
         if written {
             let output = Tile { inner: tile.lane.output, outer: tile.row.output, ..input };
-            // SAFETY: L1 by C1, L2 as above; the block is filled, and nobody else uses the tile (C2).
+            // SAFETY: L1 by C1; L2: a block has room for BLOCK elements of any dtype, and a tile has no more; the block
+            // is filled, and nobody else uses the tile (C2).
             unsafe { self.store.store(block, at.output, output, scratch) };
         }
     }

@@ -25,7 +25,8 @@ macro_rules! handles {
         pub(crate) struct $name(*mut c_void);
         // SAFETY: the pointer is never followed here, and the driver takes its handles from any thread.
         unsafe impl Send for $name {}
-        // SAFETY: as above.
+        // SAFETY: a shared handle gives copies of a pointer that is never followed here, and the driver takes its
+        // handles from any thread.
         unsafe impl Sync for $name {}
         impl $name {
             pub(crate) const NULL: $name = $name(ptr::null_mut());
@@ -86,7 +87,8 @@ macro_rules! functions {
                 #[doc = concat!("`", $symbol, "`.")]
                 #[allow(clippy::too_many_arguments, reason = "as the driver has it")]
                 pub(crate) unsafe fn $name(&self, $($arg: $type),*) -> Result<(), CudaError> {
-                    // SAFETY: D1; D2 is passed on.
+                    // SAFETY: D1: this is the driver's function, with this type; the caller promises D2 for these very
+                    // arguments.
                     let status = unsafe { (self.functions.$name)($($arg),*) };
                     if status == 0 { Ok(()) } else { Err(self.failure($symbol, status)) }
                 }
