@@ -49,6 +49,12 @@ const fn has_in_place_loop<T: Tuning, C: CpuElement, I: Isa>() -> bool {
     I::LEVEL.has_special_loops() && !T::ELEMENTWISE_ONLY && !in_masked_blocks::<T>() && !converts_in_runs::<C, I>()
 }
 
+/// Whether light formulas prefetch their output. Operands that are converted (float16, bfloat16) take longer to compute
+/// than to move, so their stores don't wait.
+const fn may_prefetch<T: Tuning, C: CpuElement, I: Isa>() -> bool {
+    T::LIGHT && I::LEVEL.has_special_loops() && size_of::<C::Stored>() == size_of::<C::Repr>()
+}
+
 /// The operands of a kernel, and the loop over them.
 pub(super) struct DenseLoop<'r, F: PointwiseFn, T, C> {
     pub(super) out: *mut u8,
@@ -87,10 +93,11 @@ where
             if !unsafe { dense_run::<F, T, C, I>(out, ins, n, params) } {
                 return false;
             }
+            if const { matches!(RowMode::of::<F, T>(), RowMode::Single) } {
+                return true;
+            }
             match rows {
-                Some(RowLayout { count, strides, .. })
-                    if const { !matches!(RowMode::of::<F, T>(), RowMode::Single) } && row < *count =>
-                {
+                Some(RowLayout { count, strides, .. }) if row < *count => {
                     row += 1;
                     out = out.wrapping_offset(strides[0]);
                     ins = <F::Operands as LoadOperands<Lane<C, I>>>::advanced(ins, &strides[1..]);
@@ -127,10 +134,7 @@ where
     let in_place =
         const { has_in_place_loop::<T, C, I>() } && same_size && first.is_some_and(|first| std::ptr::eq(*first, out));
     let out_size = <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
-    // Operands that are converted (float16, bfloat16) take longer to compute than to move, so their stores don't wait.
-    let may_prefetch = const { I::LEVEL.has_special_loops() && T::LIGHT };
-    let prefetches = may_prefetch
-        && size_of::<C::Stored>() == size_of::<C::Repr>()
+    let prefetches = const { may_prefetch::<T, C, I>() }
         && !in_place
         && n * out_size > OUTPUT_PREFETCH_MIN
         && Vendor::current().needs_output_prefetch();
@@ -157,7 +161,7 @@ where
         let start = next;
         next = if F::FAULT.is_some() || T::USUAL || prefetches { n.min(start + step) } else { n };
         let range = start..next;
-        if prefetches {
+        if const { may_prefetch::<T, C, I>() } && prefetches {
             prefetch_run(out.wrapping_add(start * out_size), range.len() * out_size);
         }
         // SAFETY: the range is part of `0..n`, so its elements of all inputs are in bounds and initialised (K2).

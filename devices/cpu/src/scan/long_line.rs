@@ -108,7 +108,7 @@ impl Ready {
                 // SAFETY: L1: the tile was loaded; L2: the lanes hold what comes before each segment.
                 unsafe { (kernels.scan)(pass) };
             };
-            // SAFETY: C1, C2 for a part of the chunk, of at most LANES segments.
+            // SAFETY: C1, C2 for a part of the chunk, of at most BLOCK elements.
             unsafe { self.tile(at.along(&self.line, start), &tile, scan, true) };
         }
     }
@@ -132,7 +132,7 @@ impl Ready {
                 // SAFETY: L2: lanes and total hold accumulators.
                 unsafe { (kernels.prefix)(Prefix { totals: lanes.data(), lanes: tile.lanes, carry: total }) };
             };
-            // SAFETY: C1 for a part of the chunk, of at most LANES segments; nothing is written.
+            // SAFETY: C1 for a part of the chunk, of at most BLOCK elements; nothing is written.
             unsafe { self.tile(at.along(&self.line, start), &tile, sum, false) };
         }
     }
