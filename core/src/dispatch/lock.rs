@@ -3,13 +3,13 @@
 //! ever.
 //!
 //! ```text
-//! Held::new ──► HELD + 1 ──► lock         retire(value) ──► HELD = 0? ── yes ──► dropped at once
-//! drop(Held) ─► unlock ──► HELD − 1 ──► 0? drop QUEUE                └── no ───► QUEUE
+//! LockGuard::new ──► HELD + 1 ──► lock         retire(value) ──► HELD = 0? ── yes ──► dropped at once
+//! drop(LockGuard) ─► unlock ──► HELD − 1 ──► 0? drop QUEUE                └── no ───► QUEUE
 //! ```
 //!
 //! No path of registration has to think of it: whatever a user gives (kernels, constructors, their state) is held by
-//! types whose own drop is [`retire`], and every lock is taken through [`Held`]. So a path that is added later obeys,
-//! error paths included.
+//! types whose own drop is [`retire`], and every lock is taken through [`LockGuard`]. So a path that is added later
+//! obeys, error paths included.
 //!
 //! What is dropped meanwhile joins the queue, so a library inside a kernel of a library, and so on, is dropped by one
 //! loop and not by recursion.
@@ -48,34 +48,34 @@ fn set_held(held: usize) {
 }
 
 /// A guard of a lock of dispatch.
-pub struct Held<G> {
+pub struct LockGuard<G> {
     // Fields are dropped in this order: the lock is free before anything of a user's is dropped.
     guard: G,
     _count: Count,
 }
 
-impl<G> Held<G> {
+impl<G> LockGuard<G> {
     /// Takes a lock.
-    pub fn new(lock: impl FnOnce() -> G) -> Held<G> {
+    pub fn new(lock: impl FnOnce() -> G) -> LockGuard<G> {
         let count = Count::new();
-        Held { guard: lock(), _count: count }
+        LockGuard { guard: lock(), _count: count }
     }
 }
 
-impl<G> fmt::Debug for Held<G> {
+impl<G> fmt::Debug for LockGuard<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Held")
+        f.write_str("LockGuard")
     }
 }
 
-impl<G: Deref> Deref for Held<G> {
+impl<G: Deref> Deref for LockGuard<G> {
     type Target = G::Target;
     fn deref(&self) -> &G::Target {
         &self.guard
     }
 }
 
-impl<G: DerefMut> DerefMut for Held<G> {
+impl<G: DerefMut> DerefMut for LockGuard<G> {
     fn deref_mut(&mut self) -> &mut G::Target {
         &mut self.guard
     }

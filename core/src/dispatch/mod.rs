@@ -72,7 +72,7 @@ pub use signature::{CanonicalList, KernelFn, ParameterList, WithFrame};
 
 use crate::error::{Error, ErrorKind, Result, cut};
 use crate::schema::near;
-use lock::Held;
+use lock::LockGuard;
 use operator::{LibraryId, Operator, Shared};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -184,16 +184,16 @@ impl Dispatcher {
         self.edit().shared.name_of(key)
     }
 
-    fn read(&self) -> Held<RwLockReadGuard<'_, HashMap<Box<str>, Arc<Operator>>>> {
-        Held::new(|| self.0.operators.read().unwrap_or_else(PoisonError::into_inner))
+    fn read(&self) -> LockGuard<RwLockReadGuard<'_, HashMap<Box<str>, Arc<Operator>>>> {
+        LockGuard::new(|| self.0.operators.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn write(&self) -> Held<RwLockWriteGuard<'_, HashMap<Box<str>, Arc<Operator>>>> {
-        Held::new(|| self.0.operators.write().unwrap_or_else(PoisonError::into_inner))
+    fn write(&self) -> LockGuard<RwLockWriteGuard<'_, HashMap<Box<str>, Arc<Operator>>>> {
+        LockGuard::new(|| self.0.operators.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn edit(&self) -> Held<MutexGuard<'_, Edit>> {
-        Held::new(|| self.0.edit.lock().unwrap_or_else(PoisonError::into_inner))
+    fn edit(&self) -> LockGuard<MutexGuard<'_, Edit>> {
+        LockGuard::new(|| self.0.edit.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Every operator that can be found.

@@ -4,7 +4,7 @@
 use super::completion;
 use super::kernel::{KernelFunction, KernelKind};
 use super::key::{AliasKey, Backend, DispatchKey, RegistrationKey};
-use super::lock::Held;
+use super::lock::LockGuard;
 use super::published::Published;
 use super::resolve::{Registered, Resolution, Source, resolve};
 use super::set::KeySet;
@@ -220,8 +220,8 @@ impl Operator {
 
     /// The registrations. Whoever changes them holds the dispatcher's lock too, and calls
     /// [`publish`](Operator::publish).
-    pub(super) fn lock(&self) -> Held<MutexGuard<'_, Registrations>> {
-        Held::new(|| self.registrations.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn lock(&self) -> LockGuard<MutexGuard<'_, Registrations>> {
+        LockGuard::new(|| self.registrations.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Makes the table anew, and those of the operators that depend on its kernels. None depends on their tables.

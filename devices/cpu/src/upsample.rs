@@ -76,7 +76,7 @@ unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
         if rows == 0 || ready.offsets.is_empty() {
             return Ok(());
         }
-        let job = Job(ready);
+        let call = SharedCall(ready);
         let together = if ready.serial || !is_parallel(rows * ready.offsets.len(), GRAIN) {
             rows
         } else {
@@ -84,23 +84,23 @@ unsafe impl<W: 'static> Executes<UpsampleNearest1d<W>> for Cpu {
         };
         share(rows.div_ceil(together.max(1)), |piece| {
             // SAFETY: E2, and rows of the output lie apart.
-            (piece * together..rows.min((piece + 1) * together)).for_each(|row| unsafe { job.row(row) });
+            (piece * together..rows.min((piece + 1) * together)).for_each(|row| unsafe { call.row(row) });
         });
         Ok(())
     }
 }
 
 /// A call, shared by the threads that do it.
-struct Job<'a>(&'a Ready);
+struct SharedCall<'a>(&'a Ready);
 
 // SAFETY: threads read the input, which nobody writes, and write different rows of the output, which lie apart: a call
 // that cannot be sure of that is serial.
-unsafe impl Send for Job<'_> {}
-// SAFETY: threads that share a job read the input, which nobody writes, and write different rows of the output, which
+unsafe impl Send for SharedCall<'_> {}
+// SAFETY: threads that share a call read the input, which nobody writes, and write different rows of the output, which
 // lie apart: a call that cannot be sure of that is serial.
-unsafe impl Sync for Job<'_> {}
+unsafe impl Sync for SharedCall<'_> {}
 
-impl Job<'_> {
+impl SharedCall<'_> {
     /// # Safety
     ///
     /// U1, U2; nobody else writes the input, or uses the row of the output.

@@ -13,7 +13,7 @@ use crate::gpu::lock;
 use crate::nearest::{Nearest, nearest_source};
 use crate::nvrtc::Nvrtc;
 use crate::paths;
-use crate::reduce::{Reduction, Stored, Way, reductions_source};
+use crate::reduce::{InputLayout, Reduction, Stored, reductions_source};
 use crate::supply::Supply;
 use monomorph_core::DType;
 use smallvec::SmallVec;
@@ -64,19 +64,19 @@ impl Recorded for Functor {
 }
 
 impl Recorded for Reduction {
-    type Form = Way;
-    const FORMS: usize = Way::ALL.len();
+    type Form = InputLayout;
+    const FORMS: usize = InputLayout::ALL.len();
 
-    fn place(way: Way) -> usize {
-        way as usize
+    fn place(layout: InputLayout) -> usize {
+        layout as usize
     }
-    fn unit(_: Way) -> &'static [Way] {
-        &Way::ALL
+    fn unit(_: InputLayout) -> &'static [InputLayout] {
+        &InputLayout::ALL
     }
-    fn kernel(&self, way: Way) -> String {
-        Reduction::kernel(self, way)
+    fn kernel(&self, layout: InputLayout) -> String {
+        Reduction::kernel(self, layout)
     }
-    fn source(all: &[Reduction], _: &[Way]) -> String {
+    fn source(all: &[Reduction], _: &[InputLayout]) -> String {
         reductions_source(all)
     }
 }

@@ -64,7 +64,7 @@ pub use light::is_light;
 pub use nearest::{Nearest, NearestLaunch, NearestReady, compile_nearest, nearest_source};
 pub use nvrtc::{CompileError, Compiled, Nvrtc};
 pub use paths::Paths;
-pub use reduce::{FoldLaunch, FoldPlan, FoldReady, Reduction, Stored, Way, compile_fold, reductions_source};
+pub use reduce::{FoldLaunch, FoldPlan, FoldReady, InputLayout, Reduction, Stored, compile_fold, reductions_source};
 pub use stream::{Event, Stream, StreamGuard};
 pub use supply::{Supply, unit_key};
 pub use usage::Usage;

@@ -1,6 +1,6 @@
 //! Reductions bound to memory and launched. Owns the memory that blocks share.
 
-use super::Way;
+use super::InputLayout;
 use super::functor::{Reduction, Stored};
 use super::plan::FoldPlan;
 use crate::compile::{FoldKey, Kernel};
@@ -173,7 +173,7 @@ impl FoldReady {
         let Some(kernel) = self.kernel.clone() else { return Ok(()) };
         let stream = gpu.stream();
         let functions =
-            self.plan.launches().iter().map(|launch| gpu.kernels.function(gpu.context(), &kernel, launch.way));
+            self.plan.launches().iter().map(|launch| gpu.kernels.function(gpu.context(), &kernel, launch.layout));
         let functions = functions.collect::<Outcome<SmallVec<[_; 1]>>>()?;
         self.share(gpu, &stream)?;
         let mut uses: SmallVec<[Use; 4]> = SmallVec::new();
@@ -225,7 +225,7 @@ where
             Fold::of::<F>().kernel(&gpu, compute, &stored)
         };
         let kernels: Vec<_> = dtypes.iter().filter_map(kernel).collect();
-        gpu.kernels.ahead(gpu.context(), &kernels, Way::Dense)
+        gpu.kernels.ahead(gpu.context(), &kernels, InputLayout::Dense)
     });
     compiled.map_err(|error| error.on(index))
 }

@@ -36,22 +36,22 @@ impl Stored {
 
 /// Where the elements of one output are: one kernel of each for every reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum InputLayout {
     /// Side by side, in words of 16 bytes.
     Dense,
     /// At any strides.
-    Apart,
+    Strided,
 }
 
-impl Way {
-    /// Every way.
-    pub const ALL: [Way; 2] = [Way::Dense, Way::Apart];
+impl InputLayout {
+    /// Every layout.
+    pub const ALL: [InputLayout; 2] = [InputLayout::Dense, InputLayout::Strided];
 
     /// What the names of its kernels end in.
     pub const fn suffix(self) -> &'static str {
         match self {
-            Way::Dense => "dense",
-            Way::Apart => "apart",
+            InputLayout::Dense => "dense",
+            InputLayout::Strided => "apart",
         }
     }
 }
@@ -84,8 +84,8 @@ impl Reduction {
     }
 
     /// The name of a kernel.
-    pub fn kernel(&self, way: Way) -> String {
-        format!("{}_{}", self.name, way.suffix())
+    pub fn kernel(&self, layout: InputLayout) -> String {
+        format!("{}_{}", self.name, layout.suffix())
     }
 
     /// The dtype that it computes in.
@@ -184,8 +184,8 @@ impl Reduction {
             own = c_suffix(self.compute),
             taken = self.taken(),
         );
-        for way in Way::ALL {
-            let (kernel, elements) = (self.kernel(way), way.suffix());
+        for layout in InputLayout::ALL {
+            let (kernel, elements) = (self.kernel(layout), layout.suffix());
             let _ = writeln!(
                 text,
                 "extern \"C\" __global__ void __launch_bounds__(K_THREADS, 1) {kernel}(const __grid_constant__ \

@@ -1,7 +1,7 @@
 //! Outputs that launches fold together: how many threads and blocks share one, what is split because kernels count with
 //! 31 bits, and the bytes of an argument.
 
-use super::functor::{Reduction, Way};
+use super::functor::{InputLayout, Reduction};
 use crate::launch::{Bytes, DIMS, LaunchError, THREADS};
 use smallvec::SmallVec;
 
@@ -14,38 +14,38 @@ const ROUNDS: u64 = 4;
 
 /// One dimension: its size, and its strides in bytes, of results and input.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Dim {
+pub(super) struct LaunchDim {
     pub(super) size: u64,
     pub(super) strides: SmallVec<[u64; 3]>,
 }
 
 /// Dimensions of more than one element, the fastest first.
-pub(super) type Dims = Vec<Dim>;
+pub(super) type LaunchDims = Vec<LaunchDim>;
 
 /// The outputs of some launches: how they are shared.
-pub(super) struct Group<'a> {
+pub(super) struct LaunchGroup<'a> {
     reduction: &'a Reduction,
-    kept: Dims,
+    kept: LaunchDims,
     pub(super) outputs: u64,
     total: u64,
-    pub(super) way: Way,
+    pub(super) layout: InputLayout,
     adjacent: bool,
 }
 
 /// A part of the elements of every output.
 pub(super) struct Part {
-    pub(super) reduced: Dims,
+    pub(super) reduced: LaunchDims,
     /// The place of the first element, and its bytes in the input.
     pub(super) start: u64,
     pub(super) offset: u64,
 }
 
-pub(super) fn numel(dims: &[Dim]) -> Option<u64> {
+pub(super) fn numel(dims: &[LaunchDim]) -> Option<u64> {
     dims.iter().try_fold(1_u64, |all, dim| all.checked_mul(dim.size))
 }
 
 /// Whether the elements are fewer than a kernel counts, and the bytes of operands `from` on.
-pub(super) fn fits(dims: &[Dim], from: usize, limit: u64) -> bool {
+pub(super) fn fits(dims: &[LaunchDim], from: usize, limit: u64) -> bool {
     let operands = dims.first().map_or(0, |dim| dim.strides.len());
     let reach =
         |k: usize| dims.iter().try_fold(0_u64, |all, dim| all.checked_add(dim.strides[k].checked_mul(dim.size - 1)?));
@@ -55,25 +55,25 @@ pub(super) fn fits(dims: &[Dim], from: usize, limit: u64) -> bool {
 
 /// Both halves along the slowest dimension, and how many of its steps the second begins later: many at once, so that it
 /// is aligned as the first is.
-pub(super) fn halves(dims: &Dims) -> Option<(Dims, Dims, u64)> {
+pub(super) fn halves(dims: &LaunchDims) -> Option<(LaunchDims, LaunchDims, u64)> {
     let (slowest, faster) = dims.split_last()?;
     let half = slowest.size.div_ceil(2);
     let first = if slowest.size > 32 { half.next_multiple_of(16) } else { half };
     let with = |size: u64| {
-        let own = Dim { size, strides: slowest.strides.clone() };
+        let own = LaunchDim { size, strides: slowest.strides.clone() };
         faster.iter().cloned().chain((size > 1).then_some(own)).collect()
     };
     Some((with(first), with(slowest.size - first), first))
 }
 
-impl<'a> Group<'a> {
+impl<'a> LaunchGroup<'a> {
     pub(super) fn new(
         reduction: &'a Reduction,
-        kept: Dims,
-        reduced: &Dims,
+        kept: LaunchDims,
+        reduced: &LaunchDims,
         bases: &[u64],
         total: u64,
-    ) -> Result<Group<'a>, LaunchError> {
+    ) -> Result<LaunchGroup<'a>, LaunchError> {
         let outputs = numel(&kept).ok_or(LaunchError::TooLarge)?;
         let input = reduction.results().len();
         let size = reduction.input().dtype.size() as u64;
@@ -85,23 +85,23 @@ impl<'a> Group<'a> {
             }
             _ => false,
         };
-        let step = |dims: &Dims| dims.iter().map(|dim| dim.strides[input]).min();
+        let step = |dims: &LaunchDims| dims.iter().map(|dim| dim.strides[input]).min();
         // Neighbours should load what lies side by side.
         let adjacent = match (reduced.first(), step(&kept)) {
             (Some(run), Some(step)) => run.strides[input] <= step,
             _ => true,
         };
-        let way = if is_dense { Way::Dense } else { Way::Apart };
-        Ok(Group { reduction, kept, outputs, total, way, adjacent: is_dense || adjacent })
+        let layout = if is_dense { InputLayout::Dense } else { InputLayout::Strided };
+        Ok(LaunchGroup { reduction, kept, outputs, total, layout, adjacent: is_dense || adjacent })
     }
 
     /// Halves the elements of the outputs until a kernel can count them, the first half first.
     pub(super) fn split(&self, part: Part, limit: u64, parts: &mut Vec<Part>) -> Result<(), LaunchError> {
         let input = self.reduction.results().len();
         // Words are counted, and not their bytes.
-        let counts = match self.way {
-            Way::Dense => numel(&part.reduced).is_some_and(|n| n < limit),
-            Way::Apart => fits(&part.reduced, input, limit),
+        let counts = match self.layout {
+            InputLayout::Dense => numel(&part.reduced).is_some_and(|n| n < limit),
+            InputLayout::Strided => fits(&part.reduced, input, limit),
         };
         if counts {
             parts.push(part);
@@ -118,7 +118,7 @@ impl<'a> Group<'a> {
     /// Units that the threads of an output load.
     fn units(&self, part: &Part) -> u64 {
         let count = numel(&part.reduced).unwrap_or(1);
-        if self.way == Way::Dense { count / self.reduction.each() as u64 } else { count }
+        if self.layout == InputLayout::Dense { count / self.reduction.each() as u64 } else { count }
     }
 
     /// Threads of an output in a block.
@@ -158,7 +158,7 @@ impl<'a> Group<'a> {
         for dims in [&self.kept, &part.reduced] {
             (0..DIMS).for_each(|d| bytes.divisor(dims.get(d).map_or(1, |dim| dim.size as u32)));
         }
-        let stride = |dims: &Dims, d: usize, k: usize| dims.get(d).map_or(0, |dim| dim.strides[k] as u32);
+        let stride = |dims: &LaunchDims, d: usize, k: usize| dims.get(d).map_or(0, |dim| dim.strides[k] as u32);
         (0..DIMS).for_each(|d| (0..bases.len()).for_each(|k| bytes.u32(stride(&self.kept, d, k))));
         (0..DIMS).for_each(|d| bytes.u32(stride(&part.reduced, d, input)));
         bytes.whole()

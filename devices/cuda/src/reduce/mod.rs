@@ -12,5 +12,5 @@ mod group;
 mod plan;
 
 pub use execute::{FoldReady, compile_fold};
-pub use functor::{Reduction, Stored, Way, reductions_source};
+pub use functor::{InputLayout, Reduction, Stored, reductions_source};
 pub use plan::{FoldLaunch, FoldPlan};

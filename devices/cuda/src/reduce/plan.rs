@@ -1,8 +1,8 @@
 //! A reduction as launches, one for each group of outputs and part of their elements, and the memory that they share.
 //! Decided by shapes, strides and offsets alone, so that results do not depend on the GPU. Launches nothing.
 
-use super::functor::{Reduction, Way};
-use super::group::{Dim, Dims, Group, Part, fits, halves, numel};
+use super::functor::{InputLayout, Reduction};
+use super::group::{LaunchDim, LaunchDims, LaunchGroup, Part, fits, halves, numel};
 use crate::launch::{DIMS, INDICES, LaunchError, THREADS};
 use monomorph_core::Geometry;
 use monomorph_iter::TensorIter;
@@ -14,7 +14,7 @@ const MOST: u64 = 1 << 40;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoldLaunch {
     /// The kernel.
-    pub way: Way,
+    pub layout: InputLayout,
     /// Blocks of [`THREADS`] threads.
     pub blocks: u32,
     /// The argument of the kernel.
@@ -68,16 +68,17 @@ impl FoldPlan {
         if bases.len() != operands {
             return Err(LaunchError::Count { what: "operands", want: operands, got: bases.len() });
         }
-        let of_iter = |d: usize| Dim {
+        let of_iter = |d: usize| LaunchDim {
             size: iter.shape()[d] as u64,
             strides: (0..operands).map(|k| iter.strides(k)[d] as u64).collect(),
         };
-        let pick = |is_reduced: bool| -> Dims {
+        let pick = |is_reduced: bool| -> LaunchDims {
             let own = (0..iter.ndim()).filter(|&d| iter.shape()[d] > 1 && iter.is_dim_reduced(d) == is_reduced);
             own.map(of_iter).collect()
         };
         let is_empty = iter.numel() == 0;
-        let (kept, reduced) = if is_empty { (outputs_alone(results), Dims::new()) } else { (pick(false), pick(true)) };
+        let (kept, reduced) =
+            if is_empty { (outputs_alone(results), LaunchDims::new()) } else { (pick(false), pick(true)) };
         // Memory may be reached again and again, so the memory of operands is no bound of what is walked.
         if [&kept, &reduced].iter().any(|dims| numel(dims).is_none_or(|n| n > MOST)) {
             return Err(LaunchError::TooLarge);
@@ -130,8 +131,8 @@ impl FoldPlan {
     fn outputs(
         &mut self,
         reduction: &Reduction,
-        kept: Dims,
-        reduced: &Dims,
+        kept: LaunchDims,
+        reduced: &LaunchDims,
         bases: &[u64],
         is_empty: bool,
     ) -> Result<(), LaunchError> {
@@ -143,7 +144,7 @@ impl FoldPlan {
             return self.outputs(reduction, second, reduced, &moved, is_empty);
         }
         let total = if is_empty { 0 } else { numel(reduced).ok_or(LaunchError::TooLarge)? };
-        let group = Group::new(reduction, kept, reduced, bases, total)?;
+        let group = LaunchGroup::new(reduction, kept, reduced, bases, total)?;
         let mut parts = Vec::new();
         group.split(Part { reduced: reduced.clone(), start: 0, offset: 0 }, self.limit, &mut parts)?;
         let across = group.across(&parts[0], is_empty);
@@ -160,7 +161,7 @@ impl FoldPlan {
         let mut before = 0;
         for (part, &shares) in parts.iter().zip(&shares) {
             let arguments = group.argument(part, bases, [across, all, before, shares], is_empty);
-            self.launches.push(FoldLaunch { way: group.way, blocks: (runs * shares) as u32, arguments });
+            self.launches.push(FoldLaunch { layout: group.layout, blocks: (runs * shares) as u32, arguments });
             before += shares;
         }
         Ok(())
@@ -168,9 +169,9 @@ impl FoldPlan {
 }
 
 /// The dimensions of outputs over nothing.
-fn outputs_alone(results: &[Geometry]) -> Dims {
-    let Some(first) = results.first() else { return Dims::new() };
-    let dim = |d: usize| Dim {
+fn outputs_alone(results: &[Geometry]) -> LaunchDims {
+    let Some(first) = results.first() else { return LaunchDims::new() };
+    let dim = |d: usize| LaunchDim {
         size: first.sizes()[d] as u64,
         // The input is not looked at.
         strides: results
@@ -212,7 +213,7 @@ mod tests {
         let n = (1_i64 << 33) + 5;
         let one = plan(&[n], &[1], &[0]);
         let count = |launch: &FoldLaunch| word(launch, 48) >> 32;
-        assert!(one.launches().iter().all(|launch| launch.way == Way::Dense && count(launch) < INDICES));
+        assert!(one.launches().iter().all(|launch| launch.layout == InputLayout::Dense && count(launch) < INDICES));
         let mut start = 0;
         for launch in one.launches() {
             assert_eq!((word(launch, 32), word(launch, 40)), (start, n as u64));
@@ -228,7 +229,9 @@ mod tests {
         assert_eq!(rows.launches().iter().map(outputs).sum::<u64>(), 1 << 20);
         // Columns of too many bytes: parts of all outputs.
         let columns = plan(&[1 << 20, 1 << 12], &[1 << 12, 1], &[0, 1]);
-        assert!(columns.launches().iter().all(|launch| outputs(launch) == 1 << 12 && launch.way == Way::Apart));
+        assert!(
+            columns.launches().iter().all(|launch| outputs(launch) == 1 << 12 && launch.layout == InputLayout::Strided)
+        );
         assert_eq!(columns.launches().iter().map(count).sum::<u64>(), 1 << 20);
         assert!(columns.scratch() > 0 && columns.tickets().len() == 4 * (1 << 12) / THREADS);
     }

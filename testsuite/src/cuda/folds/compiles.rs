@@ -4,7 +4,7 @@
 use super::FoldCase;
 use crate::cuda::Finding;
 use crate::cuda::compiles::{ARCH, in_halves, judge};
-use monomorph_cuda::{CompileError, Nvrtc, Reduction, Usage, Way, reductions_source};
+use monomorph_cuda::{CompileError, InputLayout, Nvrtc, Reduction, Usage, reductions_source};
 
 /// Words that a thread has in flight.
 const FLIGHT: usize = 4;
@@ -28,13 +28,13 @@ pub fn check_text(nvrtc: &Nvrtc, reductions: &[Reduction], text: &str) -> Result
     let compiled = nvrtc.compile(text, ARCH)?;
     let mut findings = Vec::new();
     for reduction in reductions {
-        for way in Way::ALL {
-            let place = reduction.kernel(way);
+        for input in InputLayout::ALL {
+            let place = reduction.kernel(input);
             let usage = Usage::of(&compiled, &place).unwrap_or_default();
             let mut wrong = judge(&usage);
             // Of complex numbers that are taken as real ones, the other half is not loaded.
             let is_whole = !reduction.input().dtype.is_complex() || reduction.compute().is_complex();
-            if way == Way::Dense && is_whole && usage.loads[0] < FLIGHT {
+            if input == InputLayout::Dense && is_whole && usage.loads[0] < FLIGHT {
                 wrong.push(format!("{} loads are of 16 bytes; {FLIGHT} are wanted", usage.loads[0]));
             }
             findings.extend(wrong.into_iter().map(|what| Finding { place: place.clone(), what }));

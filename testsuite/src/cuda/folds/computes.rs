@@ -9,12 +9,12 @@ use crate::cuda::computes::{ended, program_of, reached, run};
 use crate::cuda::{Checked, Finding};
 use crate::layout::values;
 use monomorph::{Cpu, Tensor};
-use monomorph_cuda::{Reduction, Way, reductions_source};
+use monomorph_cuda::{InputLayout, Reduction, reductions_source};
 use std::path::Path;
 
-/// The program that runs the kernels of these reductions, in the order of [`Way::ALL`] each.
+/// The program that runs the kernels of these reductions, in the order of [`InputLayout::ALL`] each.
 pub fn program(reductions: &[Reduction], kernels: &str) -> String {
-    let names = reductions.iter().flat_map(|r| Way::ALL.map(|way| r.kernel(way)));
+    let names = reductions.iter().flat_map(|r| InputLayout::ALL.map(|layout| r.kernel(layout)));
     program_of(names, kernels, include_str!("host.cpp"))
 }
 
@@ -54,8 +54,8 @@ pub fn check_text(cases: &[FoldCase], text: &str, folder: &Path) -> Result<Vec<F
     };
     let mut left = ran.stdout.as_slice();
     for (number, (case, job)) in all.iter().enumerate() {
-        let way = job.launches.first().map_or(Way::Apart, |launch| launch.way);
-        let finding = |what| Finding { place: case.reduction.kernel(way), what: format!("{}: {what}", job.layout) };
+        let layout = job.launches.first().map_or(InputLayout::Strided, |launch| launch.layout);
+        let finding = |what| Finding { place: case.reduction.kernel(layout), what: format!("{}: {what}", job.layout) };
         let bytes: usize = job.storages[..job.results.len()].iter().map(Vec::len).sum();
         let Some((result, rest)) = left.split_at_checked(bytes + 8) else {
             findings.push(finding(ended(&ran)));
@@ -77,8 +77,8 @@ fn feed(fed: &mut Vec<u8>, case: usize, job: &Job) {
     let sizes = |fed: &mut Vec<u8>, all: &[usize]| all.iter().for_each(|&n| fed.extend((n as u64).to_le_bytes()));
     numbers(fed, &[job.launches.len(), job.storages.len(), job.results.len()]);
     for launch in &job.launches {
-        let way = Way::ALL.iter().position(|&way| way == launch.way).unwrap_or(0);
-        numbers(fed, &[case * Way::ALL.len() + way, launch.blocks as usize, launch.arguments.len()]);
+        let layout = InputLayout::ALL.iter().position(|&layout| layout == launch.layout).unwrap_or(0);
+        numbers(fed, &[case * InputLayout::ALL.len() + layout, launch.blocks as usize, launch.arguments.len()]);
         fed.extend(&launch.arguments);
     }
     for storage in &job.storages {

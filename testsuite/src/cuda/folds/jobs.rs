@@ -104,8 +104,8 @@ fn job(case: &FoldCase, layout: &Layout, values: &Values) -> Result<Option<Job>,
         Some((limit, _)) => FoldPlan::counting(reduction, &iter, &bases, empty, limit),
     };
     let plan = plan.map_err(|error| error.to_string())?;
-    let chosen = plan.launches().first().map(|launch| launch.way);
-    if layout.way.is_some_and(|way| chosen.is_some_and(|chosen| way != chosen)) {
+    let chosen = plan.launches().first().map(|launch| launch.layout);
+    if layout.kernel.is_some_and(|kernel| chosen.is_some_and(|chosen| kernel != chosen)) {
         return Err(format!("walked by the {chosen:?} loop"));
     }
     if layout.is_shared != (plan.scratch() > 0) && layout.limit.is_none() {

@@ -2,7 +2,7 @@
 //! layouts.
 
 use super::super::jobs::row_major;
-use monomorph_cuda::Way;
+use monomorph_cuda::InputLayout;
 
 /// How operands lie, and which dims are reduced.
 pub(super) struct Layout {
@@ -13,8 +13,8 @@ pub(super) struct Layout {
     pub(super) input: (Vec<i64>, i64),
     /// Results have every other element of their storage.
     pub(super) is_stepped: bool,
-    /// The way that must be chosen, where the layout leaves no choice.
-    pub(super) way: Option<Way>,
+    /// Which kernel must be chosen, where the layout leaves no choice.
+    pub(super) kernel: Option<InputLayout>,
     /// How many launches there must be, at least, where kernels count to this.
     pub(super) limit: Option<(u64, usize)>,
     /// Blocks share an output.
@@ -28,7 +28,7 @@ fn dense(name: &'static str, sizes: &[i64], dims: &[i64]) -> Layout {
         dims: dims.to_vec(),
         input: (row_major(sizes), 0),
         is_stepped: false,
-        way: None,
+        kernel: None,
         limit: None,
         is_shared: false,
     }
@@ -40,28 +40,50 @@ pub(super) fn layouts(each: i64) -> Vec<Layout> {
     let every_other: Vec<i64> = (0..10).map(|d| 1 << ((d * 3) % 10)).collect();
     let padded = (5 * each + 16) / 16 * 16 + 16;
     vec![
-        Layout { way: Some(Way::Dense), is_shared: true, ..dense("blocks share a dense run", &[shared], &[0]) },
-        Layout { way: Some(Way::Dense), ..dense("a block's dense run", &[130 * each + each.min(2) - 1], &[0]) },
-        Layout { way: (each > 1).then_some(Way::Dense), ..dense("one word", &[each], &[0]) },
-        Layout { way: (each > 1).then_some(Way::Apart), ..dense("less than a word", &[(each - 1).max(1)], &[0]) },
         Layout {
-            way: Some(Way::Dense),
+            kernel: Some(InputLayout::Dense),
+            is_shared: true,
+            ..dense("blocks share a dense run", &[shared], &[0])
+        },
+        Layout {
+            kernel: Some(InputLayout::Dense),
+            ..dense("a block's dense run", &[130 * each + each.min(2) - 1], &[0])
+        },
+        Layout { kernel: (each > 1).then_some(InputLayout::Dense), ..dense("one word", &[each], &[0]) },
+        Layout {
+            kernel: (each > 1).then_some(InputLayout::Strided),
+            ..dense("less than a word", &[(each - 1).max(1)], &[0])
+        },
+        Layout {
+            kernel: Some(InputLayout::Dense),
             input: (vec![padded, 1], 0),
             ..dense("dense rows with gaps", &[37, 5 * each + each.min(3) - 1], &[1])
         },
         Layout { is_stepped: true, ..dense("rows", &[7, 45], &[1]) },
         Layout {
-            way: (each > 1).then_some(Way::Apart),
+            kernel: (each > 1).then_some(InputLayout::Strided),
             input: (vec![1], 1),
             ..dense("not aligned to words", &[300], &[0])
         },
-        Layout { way: Some(Way::Apart), is_shared: true, ..dense("blocks share few columns", &[3001, 3], &[0]) },
-        Layout { way: Some(Way::Apart), is_stepped: true, ..dense("columns", &[9, 300], &[0]) },
-        Layout { way: Some(Way::Apart), ..dense("a dim in the middle", &[5, 6, 7], &[1]) },
-        Layout { way: Some(Way::Apart), ..dense("dims around another", &[5, 6, 7], &[0, 2]) },
+        Layout {
+            kernel: Some(InputLayout::Strided),
+            is_shared: true,
+            ..dense("blocks share few columns", &[3001, 3], &[0])
+        },
+        Layout { kernel: Some(InputLayout::Strided), is_stepped: true, ..dense("columns", &[9, 300], &[0]) },
+        Layout { kernel: Some(InputLayout::Strided), ..dense("a dim in the middle", &[5, 6, 7], &[1]) },
+        Layout { kernel: Some(InputLayout::Strided), ..dense("dims around another", &[5, 6, 7], &[0, 2]) },
         Layout { input: (vec![1, 19], 0), ..dense("all, transposed", &[19, 13], &[0, 1]) },
-        Layout { way: Some(Way::Apart), input: (vec![2], 1), ..dense("every other element", &[700], &[0]) },
-        Layout { way: Some(Way::Apart), input: (vec![0, 1], 0), ..dense("repeated elements", &[40, 3], &[0]) },
+        Layout {
+            kernel: Some(InputLayout::Strided),
+            input: (vec![2], 1),
+            ..dense("every other element", &[700], &[0])
+        },
+        Layout {
+            kernel: Some(InputLayout::Strided),
+            input: (vec![0, 1], 0),
+            ..dense("repeated elements", &[40, 3], &[0])
+        },
         Layout { input: (vec![0, 1], 0), ..dense("repeated outputs", &[5, 33], &[1]) },
         Layout { input: (vec![60, 1, 15, 3], 0), ..dense("channels last", &[2, 3, 4, 5], &[2, 3]) },
         Layout { input: (vec![60, 1, 15, 3], 0), ..dense("channels, the last of memory", &[2, 3, 4, 5], &[1]) },
@@ -74,7 +96,7 @@ pub(super) fn layouts(each: i64) -> Vec<Layout> {
         Layout {
             limit: Some((1 << 10, 2)),
             is_shared: true,
-            way: Some(Way::Apart),
+            kernel: Some(InputLayout::Strided),
             ..dense("halved columns", &[400, 3], &[0])
         },
         Layout { limit: Some((1 << 10, 2)), ..dense("halved outputs", &[400, 3], &[1]) },

@@ -11,7 +11,7 @@ use super::{Checked, Finding};
 use monomorph::ops::algebra::sym::c_suffix;
 use monomorph::ops::reduce::{ReduceFn, SymFold, TypedRule, symbolic};
 use monomorph::{Cpu, DType, Tensor, amax, amin, aminmax_dim, any_dims, argmax, mean_dim_dtype, sum_dim_dtype};
-use monomorph_cuda::{CompileError, Nvrtc, Reduction, Stored, Way, reductions_source};
+use monomorph_cuda::{CompileError, InputLayout, Nvrtc, Reduction, Stored, reductions_source};
 use std::path::Path;
 
 /// What the CPU gives for an input of the dtype that is computed in, along these dims of it, which stay with size 1;
@@ -117,7 +117,7 @@ impl Checked for FoldCase {
         reductions_source(std::slice::from_ref(&self.reduction))
     }
     fn is_of(&self, finding: &Finding) -> bool {
-        Way::ALL.iter().any(|&way| finding.place == self.reduction.kernel(way))
+        InputLayout::ALL.iter().any(|&layout| finding.place == self.reduction.kernel(layout))
             || finding.place.split(", ").any(|name| name == self.name())
     }
     fn compiles(nvrtc: &Nvrtc, cases: &[FoldCase]) -> Result<Vec<Finding>, CompileError> {
