@@ -50,8 +50,8 @@ impl Raw {
     ///
     /// # Safety
     ///
-    /// The caller holds a borrow of `from`, a storage of another device, which has as many bytes there, at least one, as
-    /// this tensor's storage has.
+    /// The caller holds a borrow of `from`, a storage of another device, which has as many bytes there, at least one,
+    /// as this tensor's storage has.
     unsafe fn take_first<D: Device>(&self, from: &Header, start: usize, bytes: usize) -> Result<bool> {
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let _held = Held::write(header, true, "self")?;

@@ -197,7 +197,8 @@ pub(crate) unsafe fn moved(from: *const u8, from_stride: isize, to: *mut u8, to_
         4 => unsafe { moved_as::<u32>(from, from_stride, to, to_stride, n) },
         // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, which is the size of a `u64`.
         8 => unsafe { moved_as::<u64>(from, from_stride, to, to_stride, n) },
-        // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, the size of a dtype: the one that is left is 16.
+        // SAFETY: the caller promises R1 and R2 for elements of `size` bytes, the size of a dtype: the one that is
+        // left is 16.
         _ => unsafe { moved_as::<[u64; 2]>(from, from_stride, to, to_stride, n) },
     }
 }

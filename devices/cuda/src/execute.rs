@@ -57,8 +57,8 @@ pub(crate) unsafe fn start(
     argument: &[u8],
 ) -> std::result::Result<(), CudaError> {
     // SAFETY: the caller promises that the argument is that of the kernel's structure, so it has the size that the
-    // kernel takes, that the blocks which the kernel reaches by it live until it is done, and that the stream has waited
-    // for who uses them.
+    // kernel takes, that the blocks which the kernel reaches by it live until it is done, and that the stream has
+    // waited for who uses them.
     unsafe { stream.queue().launch(function, blocks, THREADS as u32, argument) }?;
     if is_blocking() {
         stream.queue().synchronize().map_err(|error| error.of(function.name()))?;
