@@ -37,7 +37,8 @@ trait Outputs<D: Device> {
 struct New(Vec<Option<Raw>>);
 
 impl New {
-    // Not generic, as the next one: what is, every caller compiles.
+    // These two are functions of their own, and not generic, so that they are compiled once: in `functional`, which is
+    // generic, they would be compiled for every operator.
     fn places(count: usize) -> New {
         New((0..count).map(|_| None).collect())
     }

@@ -11,7 +11,7 @@ pub fn each<T, const N: usize>(mut f: impl FnMut(usize) -> T) -> [T; N] {
     let mut made = MaybeUninit::<[T; N]>::uninit();
     let first = made.as_mut_ptr().cast::<T>();
     let mut k = 0;
-    // Not `for`: a range is code that every caller would compile.
+    // Not `for`, whose range would be code that is compiled for every caller.
     while k < N {
         // SAFETY: `k < N`, so place `k` is in the array.
         let place = unsafe { first.add(k) };

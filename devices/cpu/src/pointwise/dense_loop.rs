@@ -11,12 +11,12 @@
 //!
 //! Each is decided by constants of the formula and its tuning, so a formula's loop contains only what it uses.
 
-use super::element_loop::{all_usual, any_fault, converts_in_runs, loop_over, loop_over_range};
+use super::element_loop::{all_usual, any_fault, loop_over, loop_over_range};
 use super::masked_block::loop_over_masked_blocks;
 use super::operands::{InputPointers, LoadOperands, StoreOutput};
 use super::row_layout::{RowLayout, RowMode};
 use crate::cache_lines::prefetch_run;
-use crate::element::CpuElement;
+use crate::element::{CpuElement, converts_in_runs};
 use crate::isa::{Isa, Kernel};
 use crate::processor::Vendor;
 use crate::scalar::Lane;

@@ -15,7 +15,7 @@
 use super::load_store::LoadStore;
 use super::operand_base::MAX_OPERANDS;
 use super::operands::{InputPointers, LoadOperands, StoreOutput};
-use crate::element::{self, CpuElement};
+use crate::element::{CpuElement, converts_in_runs};
 use crate::isa::Isa;
 use crate::scalar::Lane;
 use crate::tuning::FastPaths;
@@ -31,12 +31,6 @@ pub(super) const CONVERSION_RUN: usize = 32;
 /// A run of one operand, widened to float32.
 #[repr(C, align(64))]
 struct WideBuffer(MaybeUninit<[u8; CONVERSION_RUN * size_of::<f32>()]>);
-
-/// Whether elements are converted in runs, for which a buffer has room. A constant to all that ask: only elements that
-/// are have the code for it compiled.
-pub(super) const fn converts_in_runs<C: CpuElement, I: Isa>() -> bool {
-    element::converts_in_runs::<C, I>() && size_of::<C::Repr>() * CONVERSION_RUN <= size_of::<WideBuffer>()
-}
 
 /// Computes a range, converting in runs or in the loop as the element type prefers. Operands that are read through
 /// pointers other than `out` may lie at `out`, but that is slower.
@@ -172,6 +166,11 @@ unsafe fn converted_run<F, T, C, I>(
     F::Out: StoreOutput<Lane<C, I>>,
 {
     const { assert!(F::Operands::COUNT < MAX_OPERANDS, "there is a buffer for every operand") };
+    // Of elements that are not converted in runs, this function is never called, but its constants are evaluated.
+    const {
+        let has_room = size_of::<C::Repr>() * CONVERSION_RUN <= size_of::<WideBuffer>();
+        assert!(has_room || !converts_in_runs::<C, I>(), "a buffer has room for a run");
+    }
     let out_size = <F::Out as StoreOutput<Lane<C, I>>>::SIZE;
     // An output of another dtype than the computed one (a mask) is written directly, as it is stored.
     let wide_out = <F::Out as StoreOutput<Lane<C, I>>>::WIDE_SIZE != out_size;

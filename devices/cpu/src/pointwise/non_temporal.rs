@@ -76,7 +76,8 @@ where
         let head = if until_line.is_multiple_of(size) { n.min(until_line / size) } else { n };
         let per_block = const { BLOCK_BYTES / <F::Out as StoreOutput<Lane<C, I>>>::SIZE };
         let tail = head + (n - head) / per_block * per_block;
-        // Few elements, so the compiler is kept from making a second vector loop of them: hence one at a time.
+        // Less than a cache line before the blocks and less than a block behind them. Computed one at a time, by an
+        // index that the optimiser cannot see through: it would make a vector loop for them, as long as that of blocks.
         for i in (0..head).chain(tail..n).map(black_box) {
             // SAFETY: `i < n`: in bounds (K2), and no input is the output (K5), so the rest is apart (K3).
             unsafe { loop_over_range::<F, T, C, I>(out.wrapping_add(i * size), from(i), 0..1, params) };
