@@ -12,7 +12,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use loom::thread;
 use monomorph_core::borrow::{self, BorrowState, Home, Refused};
-use monomorph_core::dispatch::lock::{Held, retire};
+use monomorph_core::dispatch::lock::{LockGuard, retire};
 use monomorph_core::dispatch::published::{Published, Reader};
 use std::sync::{Arc, Weak};
 
@@ -640,7 +640,7 @@ impl Drop for Owned {
 impl Drop for User {
     fn drop(&mut self) {
         let Some(table) = self.0.upgrade() else { return };
-        let mut held = Held::new(|| table.lock().unwrap());
+        let mut held = LockGuard::new(|| table.lock().unwrap());
         held.push(Owned(None));
         // Removed under the lock: what it has is dropped later.
         held.remove(0);
@@ -654,10 +654,10 @@ fn what_a_table_loses_is_dropped_after_its_lock() {
     loom::model(|| {
         let table: Arc<Table> = Arc::new(loom::sync::Mutex::new(Vec::new()));
         let register = |table: &Arc<Table>| {
-            let mut held = Held::new(|| table.lock().unwrap());
+            let mut held = LockGuard::new(|| table.lock().unwrap());
             held.push(Owned(Some(User(Arc::downgrade(table)))));
             drop(held);
-            Held::new(|| table.lock().unwrap()).clear();
+            LockGuard::new(|| table.lock().unwrap()).clear();
         };
         let other = {
             let table = table.clone();
