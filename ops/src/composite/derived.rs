@@ -2,16 +2,17 @@
 //! the result is wanted. Owns what is checked in between, so that an error comes before anything is written.
 
 use super::tensor;
+use crate::table::{Composed, FormKind};
 use monomorph_core::dispatch::{Calls, KernelFunction};
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::{AnyTensor, DType, Error, ErrorKind, IValue, MemoryFormat, Result, Stack};
 
-/// A kernel that is made of the functional form, by its name.
-pub trait Derived: Fn(&Calls<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static {}
+/// A kernel's function that calls other operators.
+pub(crate) trait Derived: Fn(&Calls<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static {}
 impl<F: Fn(&Calls<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static> Derived for F {}
 
 /// The kernel of such a function.
-pub fn kernel(f: impl Derived) -> KernelFunction {
+pub(crate) fn kernel(f: impl Derived) -> KernelFunction {
     KernelFunction::composed(f).named("in-tree composition")
 }
 
@@ -41,60 +42,52 @@ fn restrided(calls: &Calls<'_>, t: &AnyTensor, shape: &AnyTensor) -> Result<IVal
     handed(calls, "copy_", &mut copy, [t.clone().into(), false.into()])
 }
 
+/// One form of an operator: the functional one is `f` itself, the others call it by its name. One closure serves every
+/// form, so that what wraps it is compiled once.
+pub(crate) fn form(kind: FormKind, functional: &'static str, f: Composed) -> impl Derived {
+    move |calls, stack| match kind {
+        FormKind::Functional => f(calls, stack),
+        FormKind::Inplace => inplace(calls, functional, stack),
+        FormKind::Autogen => generated_out(calls, functional, stack),
+        // Where the output must lie apart from the inputs, it may not even be one of them.
+        FormKind::OutApart => out(calls, functional, stack, Shared::Full),
+        _ => out(calls, functional, stack, Shared::Partial),
+    }
+}
+
 /// The in-place form.
-pub fn inplace(functional: &str) -> impl Derived + use<> {
-    let functional = functional.to_owned();
-    move |calls, stack| {
-        let result = computed(calls, &functional, stack.clone())?;
-        let this = tensor(&stack[0], "self")?;
-        check_device(&result, this, "self")?;
-        check_cast(result.dtype(), this.dtype())?;
-        if this.sizes() != result.sizes() {
-            let (got, want) = (this.sizes().to_vec(), result.sizes().to_vec());
-            return Err(ErrorKind::InPlace { got, got_dtype: this.dtype(), want, want_dtype: result.dtype() }.into());
-        }
-        check_overlap(0, stack, Shared::Partial)?;
-        let written = handed(calls, "copy_", &mut stack[0], [result.into(), false.into()])?;
-        *stack = vec![written];
-        Ok(())
+fn inplace(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
+    let result = computed(calls, functional, stack.clone())?;
+    let this = tensor(&stack[0], "self")?;
+    check_device(&result, this, "self")?;
+    check_cast(result.dtype(), this.dtype())?;
+    if this.sizes() != result.sizes() {
+        let (got, want) = (this.sizes().to_vec(), result.sizes().to_vec());
+        return Err(ErrorKind::InPlace { got, got_dtype: this.dtype(), want, want_dtype: result.dtype() }.into());
     }
+    check_overlap(0, stack, Shared::Partial)?;
+    let written = handed(calls, "copy_", &mut stack[0], [result.into(), false.into()])?;
+    *stack = vec![written];
+    Ok(())
 }
 
-/// The out= form of an operator whose output may be of any dtype that the result can be cast to. An output of another
-/// size gets the size and the strides of the result.
-pub fn out(functional: &str) -> impl Derived + use<> {
-    let functional = functional.to_owned();
-    move |calls, stack| {
-        let result = computed(calls, &functional, inputs(stack))?;
-        check_device(&result, out_of(stack)?, "out")?;
-        check_cast(result.dtype(), out_of(stack)?.dtype())?;
-        check_overlap(stack.len() - 1, stack, Shared::Partial)?;
-        into_out(calls, stack, result, true)
-    }
-}
-
-/// The same where the output must lie apart from the inputs.
-pub fn outapart(functional: &str) -> impl Derived + use<> {
-    let functional = functional.to_owned();
-    move |calls, stack| {
-        let result = computed(calls, &functional, inputs(stack))?;
-        check_device(&result, out_of(stack)?, "out")?;
-        check_cast(result.dtype(), out_of(stack)?.dtype())?;
-        check_overlap(stack.len() - 1, stack, Shared::Full)?;
-        into_out(calls, stack, result, true)
-    }
+/// The out= form of an operator whose output may be of any dtype that the result can be cast to. It may not overlap an
+/// input in part, nor as much as `refused` says. An output of another size gets the size and the strides of the result.
+fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) -> Result<()> {
+    let result = computed(calls, functional, inputs(stack))?;
+    check_device(&result, out_of(stack)?, "out")?;
+    check_cast(result.dtype(), out_of(stack)?.dtype())?;
+    check_overlap(stack.len() - 1, stack, refused)?;
+    into_out(calls, stack, result, true)
 }
 
 /// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes
 /// contiguous where it has another size.
-pub fn autoout(functional: &str) -> impl Derived + use<> {
-    let functional = functional.to_owned();
-    move |calls, stack| {
-        let result = computed(calls, &functional, inputs(stack))?;
-        check_device(&result, out_of(stack)?, "out")?;
-        check_same(result.dtype(), out_of(stack)?.dtype())?;
-        into_out(calls, stack, result, false)
-    }
+fn generated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
+    let result = computed(calls, functional, inputs(stack))?;
+    check_device(&result, out_of(stack)?, "out")?;
+    check_same(result.dtype(), out_of(stack)?.dtype())?;
+    into_out(calls, stack, result, false)
 }
 
 fn inputs(stack: &Stack) -> Stack {

@@ -80,7 +80,9 @@ fn define_forms(
     for (kind, schema) in entry.declaration.overloads() {
         let mut definition = Definition::parse(schema)?.with_flags(flags);
         match entry.composition {
-            Composition::All(key, f) => definition = definition.dispatch([key], composed(entry.declaration, kind, f)),
+            Composition::All(key, f) => {
+                definition = definition.dispatch([key], derived::kernel(derived::form(kind, entry.declaration.name, f)))
+            }
             Composition::Redirect(to) => {
                 definition =
                     definition.dispatch([AliasKey::CompositeImplicit], redirect(entry.declaration, schema, to));
@@ -127,17 +129,6 @@ fn backend(kind: DeviceKind) -> Result<Backend> {
     Ok(Backend::of(kind).ok_or(DispatchError::NoBackend { kind: kind.0 })?)
 }
 
-/// The kernel of one form of an operator that is composed of others.
-fn composed(declaration: &Declaration, kind: FormKind, f: Composed) -> KernelFunction {
-    match kind {
-        FormKind::Functional => derived::kernel(f),
-        FormKind::Inplace => derived::kernel(derived::inplace(declaration.name)),
-        FormKind::OutApart => derived::kernel(derived::outapart(declaration.name)),
-        FormKind::Autogen => derived::kernel(derived::autoout(declaration.name)),
-        _ => derived::kernel(derived::out(declaration.name)),
-    }
-}
-
 /// The kernel of a form that is another operator under another name: `multiply_.Tensor` is `mul_.Tensor`.
 fn redirect(declaration: &Declaration, schema: &str, to: &str) -> KernelFunction {
     let base = declaration.name.split('.').next().map_or(0, str::len);
@@ -148,14 +139,10 @@ fn redirect(declaration: &Declaration, schema: &str, to: &str) -> KernelFunction
 /// Registers a composition for the devices that have no kernel of an operator, in the forms that follow from it.
 fn otherwise(library: &mut Library, declaration: &Declaration, key: AliasKey, f: Composed) -> Result<()> {
     for (kind, schema) in declaration.overloads() {
-        let kernel = match kind {
-            FormKind::Functional => derived::checked(f),
-            FormKind::Inplace => derived::checked(derived::inplace(declaration.name)),
-            FormKind::Out => derived::checked(derived::out(declaration.name)),
-            FormKind::Autogen => derived::checked(derived::autoout(declaration.name)),
-            _ => continue,
-        };
-        library.kernel(overload(schema), key, kernel)?;
+        if matches!(kind, FormKind::Functional | FormKind::Inplace | FormKind::Out | FormKind::Autogen) {
+            let kernel = derived::checked(derived::form(kind, declaration.name, f));
+            library.kernel(overload(schema), key, kernel)?;
+        }
     }
     Ok(())
 }
