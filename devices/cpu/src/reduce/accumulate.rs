@@ -47,14 +47,12 @@ where
         let [start, per_row, per_group, per_lane] = rows.index;
         let row = const { (dense_lanes(size_of::<C::Stored>()) * size_of::<C::Stored>()) as isize };
         let is_dense = rows.row_stride == row && rows.group_stride == row * GROUP_ROWS as isize;
-        let has_special_loops = const { I::LEVEL.has_special_loops() };
-        let fits_registers =
-            has_special_loops && rows.tall && is_dense && rows.lanes == dense_lanes(size_of::<C::Stored>());
-        let prefetch = if has_special_loops { rows.prefetch } else { 0 };
+        let fits_registers = rows.tall && is_dense && rows.lanes == dense_lanes(size_of::<C::Stored>());
+        let prefetch = if const { I::LEVEL.has_special_loops() } { rows.prefetch } else { 0 };
         for output in 0..rows.outputs {
             let first = rows.at.wrapping_offset(rows.output_strides.0.wrapping_mul(output as isize));
             let into = self.lanes.from::<Acc<F, C, I>>(output * rows.output_strides.1);
-            if fits_registers {
+            if const { I::LEVEL.has_special_loops() } && fits_registers {
                 // SAFETY: A2 for the lanes of this output, as many as a dense row has; A3 for its groups, which lie one
                 // after the other.
                 unsafe { accumulate_in_registers::<F, C, I>(into, rows, first) };
@@ -74,7 +72,7 @@ where
                         per_row,
                         per_lane,
                     };
-                    if prefetch != 0 {
+                    if const { I::LEVEL.has_special_loops() } && prefetch != 0 {
                         let height = if rows.tall { GROUP_ROWS } else { 1 };
                         group.prefetch(prefetch, height, lanes * size_of::<C::Stored>());
                     }
