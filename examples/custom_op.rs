@@ -24,8 +24,8 @@ monomorph::operators! {
 }
 
 fn main() -> Result<()> {
-    let x = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
-    let y = Tensor::<Cpu>::from_slice(&[10i32, 20, 30], &[3])?;
+    let x = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+    let y = Tensor::<Cpu>::from_slice(&[10i32, 20, 30], [3])?;
     let want = [12.0, 24.0, 36.0, 18.0, 30.0, 42.0];
 
     // Functional, as a method and as a function: y is broadcast and promoted.
@@ -35,7 +35,7 @@ fn main() -> Result<()> {
     println!("functional\n{z}");
 
     // out=: the caller's tensor, resized.
-    let mut out = Tensor::<Cpu>::from_slice(&[0.0f64; 0], &[0])?;
+    let mut out = Tensor::<Cpu>::from_slice(&[0.0f64; 0], [0])?;
     axpy_out(&x, &y, 2, &mut out)?;
     assert_eq!(out.to_vec::<f64>()?, want.map(f64::from));
     println!("out=\n{out}");
@@ -70,7 +70,7 @@ fn main() -> Result<()> {
     println!("by name: {}", monomorph::dispatcher().find("my::axpy")?.schema()?);
 
     // Errors are those of every operator.
-    let error = z.axpy(&Tensor::<Cpu>::from_slice(&[1.0f32; 4], &[4])?, 1).unwrap_err();
+    let error = z.axpy(&Tensor::<Cpu>::from_slice(&[1.0f32; 4], [4])?, 1).unwrap_err();
     println!("error: {error}");
     Ok(())
 }

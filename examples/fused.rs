@@ -20,8 +20,8 @@ monomorph::operators! {
 
 fn main() -> Result<()> {
     let numbers: Vec<f32> = (0..1 << 22).map(|i| (i % 1000) as f32 * 1e-3).collect();
-    let a = Tensor::<Cpu>::from_slice(&numbers, &[2048, 2048])?;
-    let row = Tensor::<Cpu>::from_slice(&numbers[..2048], &[2048])?;
+    let a = Tensor::<Cpu>::from_slice(&numbers, [2048, 2048])?;
+    let row = Tensor::<Cpu>::from_slice(&numbers[..2048], [2048])?;
 
     let fused = mul_add_relu(&a, &row, &a, 1)?;
     let turns = relu(&add(&mul(&a, &row)?, &a)?)?;
@@ -29,9 +29,9 @@ fn main() -> Result<()> {
 
     // Other dtypes promote as they do in turn: int32 · float32 is float32, and float64 makes the sum and all behind it
     // that.
-    let integers = Tensor::<Cpu>::from_slice(&[1i32, 2, 3], &[3])?;
+    let integers = Tensor::<Cpu>::from_slice(&[1i32, 2, 3], [3])?;
     let (single, double) =
-        (Tensor::<Cpu>::from_slice(&[0.1f32; 3], &[3])?, Tensor::<Cpu>::from_slice(&[0.1f64; 3], &[3])?);
+        (Tensor::<Cpu>::from_slice(&[0.1f32; 3], [3])?, Tensor::<Cpu>::from_slice(&[0.1f64; 3], [3])?);
     let mixed = mul_add_relu(&integers, &single, &double, 1)?;
     assert_eq!(mixed.to_vec::<f64>()?, relu(&add(&mul(&integers, &single)?, &double)?)?.to_vec::<f64>()?);
     println!("{mixed}");

@@ -38,7 +38,7 @@ fn standardise<D: Kernels>(x: &Tensor<D>) -> Result<Tensor<D>> {
 
 fn main() -> Result<()> {
     let (values, species) = load();
-    let x = Tensor::<Cpu>::from_slice(&values, &[species.len() as i64, 4])?;
+    let x = Tensor::<Cpu>::from_slice(&values, [species.len() as i64, 4])?;
     let z = standardise(&x)?;
 
     println!("Iris, {} flowers. Mean of each standardised feature by species:", species.len());

@@ -10,10 +10,10 @@ fn main() -> Result<()> {
     let mut library = dispatcher.library("aten");
     monomorph::register!(&mut library => "add.Tensor", "mul.Tensor", "relu")?;
 
-    let x = Tensor::<Cpu>::from_slice(&[-1.5f32, 0.5, 2.0], &[3])?;
+    let x = Tensor::<Cpu>::from_slice(&[-1.5f32, 0.5, 2.0], [3])?;
     let mut stack: Stack = vec![x.clone().into(), x.into()];
     dispatcher.call("mul.Tensor", &mut stack)?;
-    stack.push(IValue::from(Tensor::<Cpu>::from_slice(&[-1.0f32], &[1])?));
+    stack.push(IValue::from(Tensor::<Cpu>::from_slice(&[-1.0f32], [1])?));
     dispatcher.call("add.Tensor", &mut stack)?;
     dispatcher.call("relu", &mut stack)?;
     let IValue::Tensor(y) = &stack[0] else { unreachable!("the schema returns a tensor") };

@@ -6,7 +6,7 @@
 //! use monomorph::{Tensor, add, add_};
 //!
 //! # fn main() -> monomorph::Result<()> {
-//! let a = Tensor::<Cuda>::from_slice(&[1.0f32, 2.0, 3.0], &[3])?;
+//! let a = Tensor::<Cuda>::from_slice_on(0, &[1.0f32, 2.0, 3.0], [3])?;
 //! let mut b = a.add(&a)?; // compiled for this GPU by the first call, and kept on disk
 //! b.add_(0.5)?; // behind it, on the same stream
 //! assert_eq!(b.to_vec::<f32>()?, [2.5, 4.5, 6.5]);

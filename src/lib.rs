@@ -8,8 +8,8 @@
 //! use monomorph::{Cpu, Tensor, add, mul_};
 //!
 //! # fn main() -> monomorph::Result<()> {
-//! let a = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
-//! let b = Tensor::<Cpu>::from_slice(&[10i32, 20, 30], &[3])?;
+//! let a = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+//! let b = Tensor::<Cpu>::from_slice(&[10i32, 20, 30], [3])?;
 //! let mut c = a.add(&b)?; // int32 promotes, [3] broadcasts
 //! c.mul_(0.5)?; // in place
 //! assert_eq!(c.to_vec::<f32>()?, [5.5, 11.0, 16.5, 7.0, 12.5, 18.0]);
@@ -28,12 +28,12 @@ pub use monomorph_ops as ops;
 
 pub use monomorph_core::dispatch::{Dispatcher, Library};
 pub use monomorph_core::{
-    AnyTensor, Complex32, Complex64, DType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, MemoryFormat, Meta,
-    Result, Scalar, Stack, Tensor, bf16, f16,
+    AnyTensor, Complex32, Complex64, DType, Device, DeviceId, DimList, Error, ErrorKind, Geometry, IValue,
+    MemoryFormat, Result, Scalar, Sizes, Stack, Tensor, bf16, f16,
 };
 pub use monomorph_cpu::{Cpu, memory};
 pub use monomorph_ops::functions::*;
-pub use monomorph_ops::{Op, algebra, meta, pointwise, prepared};
+pub use monomorph_ops::{Meta, Op, Signs, algebra, meta, pointwise, prepared};
 
 use std::sync::LazyLock;
 
@@ -56,6 +56,27 @@ pub fn dispatcher() -> &'static Dispatcher {
     &IN_TREE.dispatcher
 }
 
+/// A contiguous tensor on the CPU of the elements that stand there, of the dtype of their Rust type: without a suffix a
+/// float is `f64` and an integer `i32`. Rows of different lengths do not compile. Panics where there is no memory, as
+/// `vec!` does.
+///
+/// ```
+/// use monomorph::tensor;
+///
+/// let t = tensor![[1.0f32, 2.0], [3.0, 4.0]];
+/// assert_eq!(t.sizes(), [2, 2]);
+/// ```
+///
+/// ```compile_fail,E0308
+/// let ragged = monomorph::tensor![[1.0f32, 2.0], [3.0]];
+/// ```
+#[macro_export]
+macro_rules! tensor {
+    ($($element:expr),* $(,)?) => {
+        <$crate::Tensor<$crate::Cpu> as ::core::convert::From<_>>::from([$($element),*])
+    };
+}
+
 /// Calls an operator by name, such as `add.Tensor`: takes its arguments off the stack, in schema order, and leaves its
 /// results. Trailing arguments with a default may be missing. On an error the stack is as it was.
 ///
@@ -63,7 +84,7 @@ pub fn dispatcher() -> &'static Dispatcher {
 /// use monomorph::{Cpu, Stack, Tensor};
 ///
 /// # fn main() -> monomorph::Result<()> {
-/// let a = Tensor::<Cpu>::from_slice(&[1i64, 2], &[2])?;
+/// let a = Tensor::<Cpu>::from_slice(&[1i64, 2], [2])?;
 /// let mut stack: Stack = vec![a.clone().into(), a.into()];
 /// monomorph::call("add.Tensor", &mut stack)?;
 /// assert_eq!(stack.len(), 1);

@@ -25,7 +25,7 @@
 /// }
 ///
 /// # fn main() -> monomorph::Result<()> {
-/// let x = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0], &[2])?;
+/// let x = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0], [2])?;
 /// assert_eq!(x.axpy(&x, 3)?.to_vec::<f32>()?, [4.0, 8.0]);
 /// # Ok(())
 /// # }

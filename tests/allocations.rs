@@ -130,7 +130,7 @@ fn every_form_of_every_formula() {
 #[test]
 fn calls_by_name() {
     let is = |count: usize, want: usize| count == want || cfg!(debug_assertions);
-    let [a, b] = [[1.0f32; 16], [2.0; 16]].map(|data| Tensor::<Cpu>::from_slice(&data, &[16]).unwrap());
+    let [a, b] = [[1.0f32; 16], [2.0; 16]].map(|data| Tensor::<Cpu>::from_slice(&data, [16]).unwrap());
     let arguments: Stack = vec![a.clone().into(), b.into(), IValue::Int(1)];
     let mut stack = Stack::with_capacity(4);
     let handle = dispatcher().find("add.Tensor").unwrap();
@@ -171,14 +171,14 @@ fn a_chain_of_one_dtype_allocates_its_result_only() {
 #[test]
 fn the_functions_of_the_facade() {
     let a = transposed(DType::F32, &[2, 3, 2, 3, 2]);
-    let b = Tensor::<Cpu>::from_slice(&[1i32, 2, 3], &[3, 1]).unwrap();
+    let b = Tensor::<Cpu>::from_slice(&[1i32, 2, 3], [3, 1]).unwrap();
     let mut c = add(&a, &b).unwrap();
     assert_eq!(allocations(|| add(&a, &b).unwrap()).0, 1);
     assert_eq!(allocations(|| add(&a, 2.5).unwrap()).0, 1);
     assert_eq!(allocations(|| add_out(&a, &b, &mut c).map(|_| ()).unwrap()).0, 0);
     assert_eq!(allocations(|| c.add_(&b).map(|_| ()).unwrap()).0, 0);
     assert_eq!(allocations(|| meta::add(&a, &b).unwrap()).0, 0);
-    let dense = Tensor::<Cpu>::from_slice(&[1.0f32; 16], &[4, 4]).unwrap();
+    let dense = Tensor::<Cpu>::from_slice(&[1.0f32; 16], [4, 4]).unwrap();
     let turned = dense.transpose(0, 1).unwrap();
     let mut like = add(&dense, &dense).unwrap();
     assert_eq!(allocations(|| add(&dense, &dense).unwrap()).0, 1);

@@ -7,7 +7,7 @@ use monomorph::{Dispatcher, ErrorKind, Tensor, add, selection};
 
 #[test]
 fn without_a_gpu_calls_say_so() {
-    let made = Tensor::<Cuda>::from_slice(&[1.0f32, 2.0], &[2]).and_then(|a| a.add(&a)?.to_vec::<f32>());
+    let made = Tensor::<Cuda>::from_slice_on(0, &[1.0f32, 2.0], [2]).and_then(|a| a.add(&a)?.to_vec::<f32>());
     match device_count() {
         Ok(n) if n > 0 => assert_eq!(made.expect("a sum"), [2.0, 4.0]),
         _ => {

@@ -3,7 +3,7 @@
 use monomorph::{Cpu, ErrorKind, Result, Tensor, prepared};
 
 fn tensor(values: &[f32]) -> Tensor<Cpu> {
-    Tensor::from_slice(values, &[values.len() as i64]).unwrap()
+    Tensor::from_slice(values, [values.len() as i64]).unwrap()
 }
 
 #[test]

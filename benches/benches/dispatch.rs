@@ -6,7 +6,7 @@ use monomorph::{AnyTensor, Cpu, Scalar, Stack, Tensor, add, dispatcher};
 use std::hint::black_box;
 
 fn calls(c: &mut Criterion) {
-    let a = Tensor::<Cpu>::from_slice(&[1.5f32; 16], &[16]).expect("memory");
+    let a = Tensor::<Cpu>::from_slice(&[1.5f32; 16], [16]).expect("memory");
     let want = add(&a, &a).expect("it adds").to_vec::<f32>().expect("float32");
     let handle = dispatcher().find("add.Tensor").expect("in the table");
     let typed = handle.typed::<(&AnyTensor, &AnyTensor, Scalar), AnyTensor>().expect("its signature");

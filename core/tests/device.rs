@@ -133,6 +133,7 @@ unsafe impl<const HOST: bool> Device for Mock<HOST> {
     const KIND: DeviceKind = DeviceKind(16 + HOST as u8);
     const MEMORY: Option<&'static Memory> = Some(if HOST { &NEAR } else { &FAR });
     type Guard = Guard;
+    type Signs = ();
 
     fn enter(index: u8) -> Guard {
         ENTERED.with_borrow_mut(|e| e.push(index));
@@ -449,7 +450,7 @@ fn copies_stay_on_one_device() {
 
 #[test]
 fn the_host_cannot_look_into_far_memory_and_copies_out_of_it() {
-    let mut t = Tensor::<Far>::from_slice_on(1, &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).expect("memory");
+    let mut t = Tensor::<Far>::from_slice_on(1, &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]).expect("memory");
     let refused = ErrorKind::NoHostData { device: far(1) };
     assert_eq!(kind(t.data::<f32>()), refused);
     assert_eq!(kind(t.data_mut::<f32>()), refused);
@@ -458,16 +459,16 @@ fn the_host_cannot_look_into_far_memory_and_copies_out_of_it() {
     assert_eq!(view.to_vec::<f32>(), Ok(vec![2.0, 5.0, 3.0, 6.0]));
     assert_eq!(view.storage_to_vec().expect("bytes").len(), 24);
     assert_eq!(kind(view.to_vec::<f64>()), ErrorKind::ElementType { got: DType::F32, want: DType::F64 });
-    assert_eq!(Tensor::<Far>::from_slice(&[7i64], &[]).and_then(|t| t.item()), Ok(Scalar::Int(7)));
+    assert_eq!(Tensor::<Far>::from_slice_on(0, &[7i64], ()).and_then(|t| t.item()), Ok(Scalar::Int(7)));
     let text = format!("tensor([[1.0, 2.0, 3.0],\n        [4.0, 5.0, 6.0]], dtype=float32, device={})", far(1));
     assert_eq!(t.to_string(), text);
     let bytes = [1u8, 0, 0, 0, 2, 0, 0, 0];
     let stored = Tensor::<Far>::from_storage(&bytes, Geometry::contiguous(DType::I32, &[2]).expect("legal"));
     assert_eq!(stored.and_then(|t| t.to_vec::<i32>()), Ok(vec![1, 2]));
-    assert_eq!(Tensor::<Far>::from_slice::<f32>(&[], &[0]).and_then(|t| t.to_vec::<f32>()), Ok(Vec::new()));
+    assert_eq!(Tensor::<Far>::from_slice_on::<f32>(0, &[], 0).and_then(|t| t.to_vec::<f32>()), Ok(Vec::new()));
     drop(view);
     // Host memory of an out-of-tree device is as good as the CPU's.
-    let near = Tensor::<Near>::from_slice(&[1.5f32, 2.5], &[2]).expect("a tensor");
+    let near = Tensor::<Near>::from_slice_on(0, &[1.5f32, 2.5], [2]).expect("a tensor");
     assert_eq!(near.to_vec::<f32>(), Ok(vec![1.5, 2.5]));
     // Kinds do not mix by type either.
     assert!(near.clone().into_any().downcast::<Far>().is_none());
@@ -478,7 +479,7 @@ fn the_host_cannot_look_into_far_memory_and_copies_out_of_it() {
 
 #[test]
 fn tensors_go_from_one_device_to_another() {
-    let base = Tensor::<Host>::from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).expect("memory");
+    let base = Tensor::<Host>::from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]).expect("memory");
     let to_far = |sizes: &[i64], strides: &[i64], offset| {
         let geometry = Geometry::new(DType::F32, sizes, strides, offset).expect("legal");
         Tensor::<Far>::from_any(base.view_as(geometry).expect("a view").as_any(), 1).expect("a tensor")

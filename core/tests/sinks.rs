@@ -449,7 +449,7 @@ fn the_meta_sink_foresees_functional_calls() {
     for fact in
         facts.iter().filter(|f| f["form"] == "functional" && f["calls"].as_array().is_some_and(|c| c.len() == 1))
     {
-        let input = Tensor::<Host>::from_slice(&[1f32], &[1]).expect("a tensor");
+        let input = Tensor::<Host>::from_slice(&[1f32], [1]).expect("a tensor");
         let ask = Ask::calls(&declarations(fact, DeviceId::CPU)).of(&[Operand::from(&input)]);
         let result = call::<Probe<1>, Meta, _>(&ask, MetaSink::<1>);
         match judge(fact) {
@@ -479,7 +479,7 @@ fn f32s() -> Options {
 }
 
 fn ones() -> Tensor<Host> {
-    Tensor::from_slice(&[1f32; 6], &[2, 3]).expect("a tensor")
+    Tensor::from_slice(&[1f32; 6], [2, 3]).expect("a tensor")
 }
 
 /// Runs declarations that break the contract in every form; each refuses and changes nothing.

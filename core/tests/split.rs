@@ -79,7 +79,7 @@ fn interleaved_parts_are_refused_and_empty_ones_are_not() {
 /// A part of odd bytes is aligned for nothing larger, whichever way it gets its geometry.
 #[test]
 fn parts_are_never_misaligned() {
-    let mut t = Tensor::<Host>::from_slice(&[0u8; 33], &[33]).unwrap();
+    let mut t = Tensor::<Host>::from_slice(&[0u8; 33], [33]).unwrap();
     let (_low, mut high) = t.split_at_mut(0, 1).unwrap();
     let doubles = Geometry::new(DType::F64, &[4], &[1], 0).unwrap();
     assert!(matches!(high.view_as(doubles.clone()).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));

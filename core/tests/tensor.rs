@@ -29,7 +29,7 @@ fn geometry(dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Geomet
 }
 
 fn six() -> T {
-    T::from_slice(&[1f32, 2., 3., 4., 5., 6.], &[2, 3]).expect("a tensor")
+    T::from_slice(&[1f32, 2., 3., 4., 5., 6.], [2, 3]).expect("a tensor")
 }
 
 // ---- construction -------------------------------------------------------------------------------------------------
@@ -108,9 +108,9 @@ fn impossible_geometries_are_refused() {
     assert!(matches!(kind(T::zeros_contiguous(DType::U8, &[i64::MAX, 2])), ErrorKind::SizeOverflow { .. }));
     assert!(matches!(kind(T::zeros_contiguous(DType::U8, &[i64::MAX])), ErrorKind::Allocation { .. }));
     assert!(matches!(kind(T::zeros_contiguous(DType::U8, &[1 << 60])), ErrorKind::Allocation { .. }));
-    assert!(matches!(kind(T::from_slice(&[1u8], &[-1])), ErrorKind::NegativeSize { .. }));
-    assert!(matches!(kind(T::from_slice(&[1u8], &[2])), ErrorKind::ShapeNumel { numel: 1, .. }));
-    assert!(matches!(kind(T::from_slice(&[0u8; 0], &[])), ErrorKind::ShapeNumel { numel: 0, .. }));
+    assert!(matches!(kind(T::from_slice(&[1u8], [-1])), ErrorKind::NegativeSize { .. }));
+    assert!(matches!(kind(T::from_slice(&[1u8], [2])), ErrorKind::ShapeNumel { numel: 1, .. }));
+    assert!(matches!(kind(T::from_slice(&[0u8; 0], ())), ErrorKind::ShapeNumel { numel: 0, .. }));
 }
 
 /// A zero among huge sizes is an empty tensor, whatever the others would come to.
@@ -140,7 +140,7 @@ fn strides_that_cannot_be_counted_are_refused() {
 
 #[test]
 fn tensors_have_at_most_128_dimensions() {
-    let one = T::from_slice(&[7f32], &[]).expect("a tensor");
+    let one = T::from_slice(&[7f32], ()).expect("a tensor");
     let most = vec![1; strides::MAX_DIMS];
     let deep = one.view_as(geometry(DType::F32, &most, &most, 0)).expect("as many as there may be");
     assert!(deep.to_string().starts_with("tensor(..., sizes=[1, 1,"));
@@ -203,7 +203,7 @@ fn the_algebra_is_total() {
 /// An expanded tensor can have more elements than there is memory; asking for all of them is an error, printing is not.
 #[test]
 fn expanded_giants() {
-    let one = T::from_slice(&[7f32], &[]).expect("a tensor");
+    let one = T::from_slice(&[7f32], ()).expect("a tensor");
     let giant = one.view_as(geometry(DType::F32, &[1 << 61], &[0], 0)).expect("a view");
     assert!(matches!(kind(giant.to_vec::<f32>()), ErrorKind::Allocation { .. }));
     assert_eq!(giant.to_string(), "tensor([7.0, 7.0, 7.0, ..., 7.0, 7.0, 7.0], dtype=float32)");
@@ -362,7 +362,7 @@ fn guards_check_dtype_layout_and_bits() {
     assert!(matches!(kind(meta.data::<f32>()), ErrorKind::NoHostData { .. }));
     assert!(matches!(kind(meta.data_mut::<f32>()), ErrorKind::NoHostData { .. }));
     assert!(matches!(kind(meta.storage_to_vec()), ErrorKind::NoHostData { .. }));
-    assert!(matches!(kind(Tensor::<Meta>::from_slice(&[1f32], &[1])), ErrorKind::NoHostData { .. }));
+    assert!(matches!(kind(Tensor::<Meta>::from_slice_on(0, &[1f32], 1)), ErrorKind::NoHostData { .. }));
 }
 
 /// The slice of a guard may go to other threads, and a guard that is dropped in one frees the storage for the others.
@@ -508,7 +508,7 @@ fn bool_bytes() {
 #[test]
 fn values_honour_conj_and_neg() {
     let c = |re, im| Complex::new(re, im);
-    let t = T::from_slice(&[c(1f32, 2.), c(3., -4.)], &[2]).expect("a tensor");
+    let t = T::from_slice(&[c(1f32, 2.), c(3., -4.)], [2]).expect("a tensor");
     let bits = |conj, neg| {
         let g = t.geometry().clone().with_conj(conj).with_neg(neg);
         t.view_as(g).expect("a view").to_vec::<Complex32>()
@@ -519,13 +519,13 @@ fn values_honour_conj_and_neg() {
     assert_eq!(bits(true, true), Ok(vec![c(-1., 2.), c(-3., -4.)]));
     // The conj bit means nothing on real tensors; the neg bit wraps on integers.
     assert!(!geometry(DType::F32, &[1], &[1], 0).with_conj(true).is_conj());
-    let i = T::from_slice(&[i64::MIN, 5], &[2]).expect("a tensor");
+    let i = T::from_slice(&[i64::MIN, 5], [2]).expect("a tensor");
     let neg = i.view_as(i.geometry().clone().with_neg(true)).expect("a view");
     assert_eq!(neg.to_vec::<i64>(), Ok(vec![i64::MIN, -5]));
-    let u = T::from_slice(&[0u8, 1, 200], &[3]).expect("a tensor");
+    let u = T::from_slice(&[0u8, 1, 200], [3]).expect("a tensor");
     let neg = u.view_as(u.geometry().clone().with_neg(true)).expect("a view");
     assert_eq!(neg.to_vec::<u8>(), Ok(vec![0, 255, 56]));
-    let f = T::from_slice(&[0f32, f32::INFINITY], &[2]).expect("a tensor");
+    let f = T::from_slice(&[0f32, f32::INFINITY], [2]).expect("a tensor");
     let neg = f.view_as(f.geometry().clone().with_neg(true)).expect("a view");
     assert!(neg.to_vec::<f32>().expect("data")[0].is_sign_negative());
 }
@@ -534,7 +534,7 @@ fn values_honour_conj_and_neg() {
 /// in part, and through a copy where it is too hard to tell.
 #[test]
 fn copies_within_a_storage() {
-    let base = T::from_slice(&(0..12).map(|i| i as f32).collect::<Vec<_>>(), &[12]).expect("a tensor");
+    let base = T::from_slice(&(0..12).map(|i| i as f32).collect::<Vec<_>>(), [12]).expect("a tensor");
     let view = |sizes: &[i64], strides: &[i64], offset| {
         base.view_as(geometry(DType::F32, sizes, strides, offset)).expect("a view")
     };
@@ -547,7 +547,7 @@ fn copies_within_a_storage() {
     view(&[4], &[2], 2).copy_from(&view(&[4], &[2], 0)).expect("staged");
     assert_eq!(base.to_vec::<f32>(), Ok(vec![0., 1., 0., 3., 2., 5., 4., 7., 6., 9., 10., 11.]));
     // The same elements read another way: conjugated, and as another dtype.
-    let c = T::from_slice(&[Complex::new(1f32, 2.)], &[1]).expect("a tensor");
+    let c = T::from_slice(&[Complex::new(1f32, 2.)], [1]).expect("a tensor");
     let conj = c.view_as(c.geometry().clone().with_conj(true)).expect("a view");
     c.clone().copy_from(&conj).expect("staged");
     assert_eq!(c.to_vec::<Complex32>(), Ok(vec![Complex::new(1., -2.)]));
@@ -556,7 +556,7 @@ fn copies_within_a_storage() {
     assert_eq!(base.to_vec::<f32>().expect("data")[1], 1f32.to_bits() as f32);
     // Broadcasts and conversions, from elsewhere.
     let mut out = T::zeros_contiguous(DType::I16, &[2, 2]).expect("a tensor");
-    out.copy_from(&T::from_slice(&[1.9f64, -3.9], &[2]).expect("a tensor")).expect("a copy");
+    out.copy_from(&T::from_slice(&[1.9f64, -3.9], [2]).expect("a tensor")).expect("a copy");
     assert_eq!(out.to_vec::<i16>(), Ok(vec![1, -3, 1, -3]));
     assert!(matches!(kind(out.copy_from(&six())), ErrorKind::Broadcast { .. }));
     let wide = T::zeros_contiguous(DType::I16, &[3, 2, 2]).expect("a tensor");
@@ -584,15 +584,15 @@ fn every_dtype_prints() {
         let empty = t.view_as(geometry(dtype, &[0, 2], &[2, 1], 0)).expect("a view");
         assert_eq!(empty.to_string(), format!("tensor([], sizes=[0, 2], dtype={dtype})"));
     }
-    let t = T::from_slice(&[1i64, -20, 3, 4], &[2, 2]).expect("a tensor");
+    let t = T::from_slice(&[1i64, -20, 3, 4], [2, 2]).expect("a tensor");
     assert_eq!(t.to_string(), "tensor([[  1, -20],\n        [  3,   4]], dtype=int64)");
-    let specials = T::from_slice(&[f32::NAN, f32::INFINITY, -0.0], &[3]).expect("a tensor");
+    let specials = T::from_slice(&[f32::NAN, f32::INFINITY, -0.0], [3]).expect("a tensor");
     assert_eq!(specials.to_string(), "tensor([ NaN,  inf, -0.0], dtype=float32)");
-    let all = T::from_slice(&(0..1000).collect::<Vec<i32>>(), &[1000]).expect("a tensor");
+    let all = T::from_slice(&(0..1000).collect::<Vec<i32>>(), [1000]).expect("a tensor");
     assert!(!all.to_string().contains("..."));
-    let cut = T::from_slice(&(0..1001).collect::<Vec<i32>>(), &[1001]).expect("a tensor");
+    let cut = T::from_slice(&(0..1001).collect::<Vec<i32>>(), [1001]).expect("a tensor");
     assert_eq!(cut.to_string(), "tensor([   0,    1,    2, ...,  998,  999, 1000], dtype=int32)");
-    let wide = T::from_slice(&(0..1212).collect::<Vec<i32>>(), &[2, 6, 101]).expect("a tensor").to_string();
+    let wide = T::from_slice(&(0..1212).collect::<Vec<i32>>(), [2, 6, 101]).expect("a tensor").to_string();
     assert_eq!(wide.matches("...").count(), 12);
     assert!(wide.contains(" 101, ") && wide.ends_with("1211]]], dtype=int32)"));
     let meta = Tensor::<Meta>::zeros_contiguous(DType::F32, &[2]).expect("a tensor");
@@ -603,7 +603,7 @@ fn every_dtype_prints() {
 #[test]
 fn elements_round_trip() {
     fn check<E: Element>(values: Vec<E>) {
-        let t = T::from_slice(&values, &[values.len() as i64]).expect("a tensor");
+        let t = T::from_slice(&values, [values.len() as i64]).expect("a tensor");
         let back = t.to_vec::<E>().expect("data");
         for (a, b) in values.iter().zip(&back) {
             assert!(a == b || a != a && b != b, "{a:?} {b:?}");

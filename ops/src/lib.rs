@@ -8,6 +8,7 @@ pub mod factories;
 #[cfg(feature = "record")]
 pub mod record;
 pub mod reductions;
+mod signs;
 pub mod special;
 pub mod table;
 pub mod templates;
@@ -36,6 +37,11 @@ pub use monomorph_core as core;
 macro_rules! record {
     ($($record:tt)*) => {};
 }
+
+pub use signs::Signs;
+
+/// The device of tensors without data: sizes, strides and dtype only.
+pub type Meta = monomorph_core::Meta<Signs>;
 
 /// The templates of the tree: their kernels are in the device's own table, and not compiled where they are called.
 pub mod prebuilt {

@@ -34,7 +34,7 @@ impl<V: monomorph::algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for La
 }
 
 fn main() -> monomorph::Result<()> {
-    let mut a = Tensor::<Cpu>::from_slice(&[1.0f32], &[1])?;
+    let mut a = Tensor::<Cpu>::from_slice(&[1.0f32], [1])?;
     let b = a.add(&a)?.larger(&a, 1)?;
     a.add_(&b)?;
     Reduce::<Largest, Here>::call((&a,), Functional::<Cpu, 1>::default())?;

@@ -2,7 +2,7 @@
 use monomorph::{Cpu, Tensor, add_};
 
 fn main() -> monomorph::Result<()> {
-    let mut a = Tensor::<Cpu>::from_slice(&[1.0f32], &[1])?;
+    let mut a = Tensor::<Cpu>::from_slice(&[1.0f32], [1])?;
     a.add_(&a)?;
     Ok(())
 }

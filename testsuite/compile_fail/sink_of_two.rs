@@ -6,7 +6,7 @@ use monomorph::ops::pointwise::PointwiseInputs;
 use monomorph::{Cpu, Tensor};
 
 fn main() -> monomorph::Result<()> {
-    let a = Tensor::<Cpu>::from_slice(&[1.0f32], &[1])?;
+    let a = Tensor::<Cpu>::from_slice(&[1.0f32], [1])?;
     let inputs = PointwiseInputs::<NegFn>::from_lists(&[(&a).into()], &[])?;
     call::<Op<NegFn>, Cpu, _>(&inputs, Functional::<Cpu, 2>::default())?;
     Ok(())

@@ -22,7 +22,7 @@ pub fn elements(dtype: DType) -> Vec<Scalar> {
 pub fn column(dtype: DType, column: impl Iterator<Item = Scalar>) -> Tensor<Cpu> {
     with_element!(dtype, E => {
         let data: Vec<E> = column.map(E::from_scalar).collect();
-        Tensor::from_slice(&data, &[data.len() as i64]).expect("a small tensor")
+        Tensor::from_slice(&data, [data.len() as i64]).expect("a small tensor")
     })
 }
 

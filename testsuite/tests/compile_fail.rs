@@ -72,7 +72,7 @@ fn a_program_holds_no_kernel_of_the_library() {
     };
     let uses = "use monomorph::{Cpu, Tensor, add, exp, eq};
         fn main() -> monomorph::Result<()> {
-            let a = Tensor::<Cpu>::from_slice(&[1.0f32], &[1])?;
+            let a = Tensor::<Cpu>::from_slice(&[1.0f32], [1])?;
             a.add(&a)?.exp()?.eq(&a)?;
             Ok(())
         }";

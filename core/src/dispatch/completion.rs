@@ -71,7 +71,7 @@ pub(super) fn after_meta<D: Device>(
             }
             number if argument.ty().is_tensor() && !argument.ty().is_list() => match number.to_scalar() {
                 Some(number) => with_element!(number.dtype(), T => {
-                    let one = Tensor::<D>::from_slice_on(want.index, &[T::from_scalar(number)], &[])?;
+                    let one = Tensor::<D>::from_slice_on(want.index, &[T::from_scalar(number)], ())?;
                     one.view_as(one.geometry().clone().with_wrapped(true))?.into()
                 }),
                 None => value.clone(),

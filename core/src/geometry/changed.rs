@@ -2,7 +2,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::tags::{Tags, Traits};
-use super::{Geometry, INLINE, Names};
+use super::{Geometry, INLINE, Names, strides};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
 
@@ -20,6 +20,33 @@ impl Geometry {
         let Geometry { sizes, strides, numel, tags, .. } = *self;
         let traits = Traits(tags.traits.0 & Traits::LAYOUT);
         Geometry { sizes, strides, numel, offset: 0, far: None, tags: Tags { dtype, traits, ..tags } }
+    }
+
+    /// One element, as a tensor without dimensions. `index` has one integer for each dimension; negative ones count
+    /// from the end.
+    pub(crate) fn element(&self, index: &[i64]) -> Result<Geometry> {
+        if index.len() != self.ndim() {
+            return Err(ErrorKind::ListLength { arg: "index", got: index.len(), want: self.ndim() }.into());
+        }
+        let mut offset = self.offset;
+        for (dim, (&at, &size)) in index.iter().zip(self.sizes()).enumerate() {
+            let wrapped = if at < 0 { at.wrapping_add(size) } else { at };
+            if !(0..size).contains(&wrapped) {
+                let (low, high) = (size.wrapping_neg(), size.wrapping_sub(1));
+                return Err(ErrorKind::OutOfRange { arg: "index", got: at, low, high }.into());
+            }
+            offset = strides::offset_at(offset, self.strides()[dim], wrapped);
+        }
+        let element = Geometry::new(self.dtype(), &[], &[], offset)?;
+        Ok(element.with_conj(self.is_conj()).with_neg(self.is_neg()))
+    }
+
+    /// One index of the first dimension, which the tensor has and which is longer than that.
+    pub(crate) fn row(&self, index: i64) -> Result<Geometry> {
+        let (sizes, steps) = (self.sizes().get(1..).unwrap_or(&[]), self.strides().get(1..).unwrap_or(&[]));
+        let row = Geometry::new(self.dtype(), sizes, steps, self.offset_at(0, index))?;
+        let names = self.names().map(|names| names.get(1..).unwrap_or(&[]).into());
+        row.with_conj(self.is_conj()).with_neg(self.is_neg()).with_names(names)
     }
 
     /// The same with the conj bit set or cleared. Only a complex tensor can have it.

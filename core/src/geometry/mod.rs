@@ -3,11 +3,13 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 mod changed;
+mod lists;
 mod names;
 pub mod overlap;
 pub mod strides;
 mod tags;
 
+pub use lists::{DimList, Integer, Sizes};
 pub use names::{Names, unify as unify_names};
 
 use crate::dtype::DType;

@@ -4,6 +4,7 @@
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::options::DeviceKind;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 /// What a new block holds.
@@ -83,8 +84,8 @@ pub struct Strided<'a> {
 ///
 /// # Safety
 ///
-/// No other type has this [`KIND`](Device::KIND), [`MEMORY`](Device::MEMORY) keeps M1–M4 and is `None` for [`Meta`]
-/// alone, and `copy` touches nothing but the elements it is given.
+/// No other type has this [`KIND`](Device::KIND) but for [`Meta`]'s, [`MEMORY`](Device::MEMORY) keeps M1–M4 and is
+/// `None` for [`Meta`] alone, and `copy` touches nothing but the elements it is given.
 pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     /// The kind that all devices of this type have.
     const KIND: DeviceKind;
@@ -92,6 +93,8 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     const MEMORY: Option<&'static Memory>;
     /// Restores the device that was current before, when dropped.
     type Guard;
+    /// What `a + b` and the other signs of Rust call between tensors of the device; `()` if there are none.
+    type Signs;
 
     /// Makes device `index` current for the calling thread.
     fn enter(index: u8) -> Self::Guard;
@@ -131,15 +134,37 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     }
 }
 
-/// The device of tensors without data: sizes, strides and dtype only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meta;
+/// What the default device is the default of: see [`DefaultDevice`].
+pub struct Standard;
 
-// SAFETY: there is no memory, and `copy` touches nothing.
-unsafe impl Device for Meta {
+/// The device that is meant where none is named, as in `Tensor::from_slice(&[1.0, 2.0], 2)`: the only `D` that
+/// [`Standard`] implements this with, which is how the compiler finds it. A program that links two such devices has to
+/// name one.
+#[diagnostic::on_unimplemented(
+    message = "`{D}` is not the device that is meant where none is named",
+    label = "made on the CPU",
+    note = "on another device, name it: `Tensor::<{D}>::from_slice_on(0, ..)`"
+)]
+pub trait DefaultDevice<D: Device> {}
+
+/// The device of tensors without data: sizes, strides and dtype only. `S` is what the signs of Rust call between them:
+/// who defines operators gives it, since this crate has none.
+pub struct Meta<S = ()>(PhantomData<fn() -> S>);
+
+impl<S> Clone for Meta<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S> Copy for Meta<S> {}
+
+// SAFETY: there is no memory, and `copy` touches nothing. All types of this kind are `Meta`, and tensors of them
+// differ in nothing.
+unsafe impl<S: 'static> Device for Meta<S> {
     const KIND: DeviceKind = DeviceKind::META;
     const MEMORY: Option<&'static Memory> = None;
     type Guard = ();
+    type Signs = S;
 
     fn enter(_index: u8) {}
 

@@ -2,7 +2,7 @@
 //! taken back. Owns the block that is not in use and frees it.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{Block, Contents, Header, refusal};
+use super::{Block, Contents, Header, Owner, refusal};
 use crate::error::{ErrorKind, Result};
 
 /// How far a growth has come.
@@ -46,7 +46,7 @@ impl Header {
         }
         let data = (self.memory.allocate)(device.index, bytes, Contents::Zeroed)
             .ok_or_else(|| refusal(self.memory, device, bytes))?;
-        Ok(Growth { header: self, other: Block { data, bytes, separate: true }, bytes, stage: Stage::Aside })
+        Ok(Growth { header: self, other: Block { data, bytes, owner: Owner::Device }, bytes, stage: Stage::Aside })
     }
 }
 
@@ -101,9 +101,7 @@ impl Growth<'_> {
 impl Drop for Growth<'_> {
     fn drop(&mut self) {
         self.promise();
-        if self.other.separate {
-            // SAFETY: M2: the block is an allocation of its own, and the storage does not use it.
-            unsafe { (self.header.memory.free)(self.header.device.index, self.other.data, self.other.bytes) };
-        }
+        // SAFETY: the block is this storage's, of its memory functions, and not in use.
+        unsafe { self.other.free(self.header.memory, self.header.device.index) };
     }
 }

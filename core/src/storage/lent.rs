@@ -4,7 +4,7 @@
 use super::borrow::{BorrowState, Home, WriteProof};
 use super::extent::Extent;
 use super::held::borrow_error;
-use super::{Block, Handle, Header};
+use super::{Block, Handle, Header, Owner};
 use crate::error::Result;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Lent {
         let header = Header {
             borrow: BorrowState::new(Home::here()),
             version: AtomicU64::new(whole.version()),
-            extent: Extent::new(Block { data, bytes, separate: false }, bytes),
+            extent: Extent::new(Block { data, bytes, owner: Owner::Other }, bytes),
             memory: whole.memory,
             device: whole.device,
             own_bytes: 0,

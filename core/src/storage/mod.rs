@@ -5,6 +5,7 @@
 //! host devices, one allocation:   [ Header (whole 64-byte lines) | data ....... ]
 //! other devices:                  [ Header ] on the host, data on the device
 //! after growth:                   [ Header | dead .. ]      [ data ............ ]
+//! of a vector:                    [ Header ]                [ its buffer ...... ]
 //! ```
 //!
 //! Invariants:
@@ -22,18 +23,23 @@ mod held;
 mod lent;
 pub mod list;
 
-pub use device::{Contents, Device, Memory, Meta, Reach, Strided};
+pub use device::{Contents, DefaultDevice, Device, Memory, Meta, Reach, Standard, Strided};
 pub(crate) use growth::Growth;
 pub(crate) use held::Held;
 pub(crate) use lent::Lent;
 
+use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::DeviceId;
 use borrow::{BorrowState, Home};
 use extent::Extent;
 use lent::Lease;
+use std::alloc::{Layout, dealloc};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What every block is aligned to (M1).
+const BLOCK_ALIGN: usize = 16;
 
 /// Whole cache lines, so that data begins with a line where the allocation does.
 const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(64);
@@ -42,8 +48,39 @@ const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(64);
 struct Block {
     data: NonNull<u8>,
     bytes: usize,
-    /// True if `data` is an allocation of its own rather than the tail of the header's.
-    separate: bool,
+    owner: Owner,
+}
+
+/// Whose allocation a block is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// Another's: the header's, whose tail it is, or that of a storage that it is a part of. Also of no bytes.
+    Other,
+    /// Its own, made by the device's memory functions.
+    Device,
+    /// Its own, made by a vector that was full: `bytes` bytes with this alignment, of Rust's allocator.
+    Vec { align: u8 },
+}
+
+impl Block {
+    /// Frees the block if it is an allocation of its own.
+    ///
+    /// # Safety
+    ///
+    /// It is live, made by `memory` on device `index` if it is the device's, and nobody uses it any more.
+    unsafe fn free(self, memory: &Memory, index: u8) {
+        match self.owner {
+            Owner::Other => {}
+            // SAFETY: M2: the block is one of `memory` of `bytes` bytes.
+            Owner::Device => unsafe { (memory.free)(index, self.data, self.bytes) },
+            Owner::Vec { align } => {
+                // SAFETY: the vector's buffer had this layout, so it is one.
+                let layout = unsafe { Layout::from_size_align_unchecked(self.bytes, align.into()) };
+                // SAFETY: the buffer was allocated with this layout, and nobody uses it any more.
+                unsafe { dealloc(self.data.as_ptr(), layout) };
+            }
+        }
+    }
 }
 
 /// The shared part of a storage that has data.
@@ -97,7 +134,7 @@ impl Handle {
         let data = unsafe { start.add(HEADER_BYTES) };
         let place = start.cast::<Header>();
         // SAFETY: `start` is aligned to 16 (M1), which covers Header, and has room for it.
-        unsafe { place.write(Header::new(memory, device, Block { data, bytes, separate: false }, own_bytes)) };
+        unsafe { place.write(Header::new(memory, device, Block { data, bytes, owner: Owner::Other }, own_bytes)) };
         Ok(Handle(place))
     }
 
@@ -117,8 +154,64 @@ impl Handle {
         } else {
             (memory.allocate)(device.index, bytes, contents).ok_or_else(|| refusal(memory, device, bytes))?
         };
-        let boxed = Box::new(Header::new(memory, device, Block { data, bytes, separate: bytes != 0 }, 0));
-        Ok(Handle(NonNull::from(Box::leak(boxed))))
+        let owner = if bytes == 0 { Owner::Other } else { Owner::Device };
+        Ok(Handle::boxed(memory, device, Block { data, bytes, owner }))
+    }
+
+    /// A storage whose block is not behind its header.
+    fn boxed(memory: &'static Memory, device: DeviceId, block: Block) -> Handle {
+        Handle(NonNull::from(Box::leak(Box::new(Header::new(memory, device, block, 0)))))
+    }
+
+    /// A storage of `memory`, which the host can reach, that takes a vector's buffer; the vector itself if its buffer
+    /// is not as blocks of memory functions are (M1), or is empty. Spare capacity is given back first.
+    pub(crate) fn from_vec<T: Element>(
+        memory: &'static Memory,
+        device: DeviceId,
+        data: Vec<T>,
+    ) -> std::result::Result<Handle, Vec<T>> {
+        if !memory.reach.is_host() || data.is_empty() || !data.as_ptr().addr().is_multiple_of(BLOCK_ALIGN) {
+            return Err(data);
+        }
+        let full = data.into_boxed_slice();
+        // Giving back what was spare may have moved it.
+        if !full.as_ptr().addr().is_multiple_of(BLOCK_ALIGN) {
+            return Err(full.into_vec());
+        }
+        let bytes = size_of_val(&*full);
+        let data = NonNull::from(Box::leak(full)).cast::<u8>();
+        Ok(Handle::boxed(memory, device, Block { data, bytes, owner: Owner::Vec { align: align_of::<T>() as u8 } }))
+    }
+
+    /// The buffer of the vector that the storage was made from, if it is all of it, of elements of this alignment, and
+    /// this is the only handle; else the handle.
+    pub(crate) fn into_vec<T: Element>(self) -> std::result::Result<Vec<T>, Handle> {
+        // Its bytes may be other than 0 and 1.
+        if T::DTYPE == DType::Bool {
+            return Err(self);
+        }
+        let header = self.header();
+        let unique = header.borrow.is_unique();
+        let Ok(held) = Held::write(header, unique, "self") else { return Err(self) };
+        let mut block = Block { data: NonNull::dangling(), bytes: 0, owner: Owner::Other };
+        // SAFETY: `held` is a write borrow.
+        let present = unsafe { header.extent.block() };
+        let len = present.bytes / size_of::<T>();
+        let fits =
+            present.owner == Owner::Vec { align: align_of::<T>() as u8 } && len * size_of::<T>() == present.bytes;
+        if !unique || !fits {
+            drop(held);
+            return Err(self);
+        }
+        // SAFETY: `held` is a write borrow, and no view relies on the bytes any more: this is the only handle, which is
+        // dropped below.
+        unsafe { header.extent.exchange(&mut block) };
+        drop(held);
+        drop(self);
+        // SAFETY: the buffer of a full vector of `len` elements of this size and alignment, which is initialised
+        // (S1). Of every element type but bool, every bit pattern is a value (`Stored` is the type itself). The block
+        // was taken out of the storage, so that it has one owner.
+        Ok(unsafe { Vec::from_raw_parts(block.data.as_ptr().cast::<T>(), len, len) })
     }
 
     /// The header.
@@ -158,10 +251,8 @@ impl Drop for Handle {
         let (memory, index, own_bytes) = (header.memory, header.device.index, header.own_bytes);
         // SAFETY: this was the last reference, so nobody else reads the block.
         let block = unsafe { header.extent.block() };
-        if block.separate {
-            // SAFETY: M2: `data` is an allocation of its own of `bytes` bytes.
-            unsafe { (memory.free)(index, block.data, block.bytes) };
-        }
+        // SAFETY: the block is this storage's, of its memory functions, and this was the last reference.
+        unsafe { block.free(memory, index) };
         if own_bytes == 0 {
             // SAFETY: `own_bytes == 0` marks a header made by `Box`.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });

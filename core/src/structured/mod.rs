@@ -100,7 +100,7 @@ pub unsafe trait Executes<Op: StructuredOp>: Device {
 }
 
 // SAFETY: nothing is read or written.
-unsafe impl<Op: StructuredOp> Executes<Op> for Meta {
+unsafe impl<S: 'static, Op: StructuredOp> Executes<Op> for Meta<S> {
     type Ready = ();
 
     unsafe fn ready(_: &Op::Plan, _: &Op::Inputs<'_>, _: &Outputs<'_>) -> Result<()> {

@@ -135,12 +135,12 @@ impl<'a, D: Device, const N: usize> OutputSink<'a, D> for Functional<D, N> {
     }
 }
 
-impl<'a, const N: usize> OutputSink<'a, Meta> for MetaSink<N> {
-    type Output<Op: StructuredOp> = [Tensor<Meta>; N];
+impl<'a, S: 'static, const N: usize> OutputSink<'a, Meta<S>> for MetaSink<N> {
+    type Output<Op: StructuredOp> = [Tensor<Meta<S>>; N];
 
     #[inline]
-    fn drive<Op: StructuredOp>(self, inputs: &Op::Inputs<'a>) -> Result<[Tensor<Meta>; N]> {
-        Functional::<Meta, N>::default().drive::<Op>(inputs)
+    fn drive<Op: StructuredOp>(self, inputs: &Op::Inputs<'a>) -> Result<[Tensor<Meta<S>>; N]> {
+        Functional::<Meta<S>, N>::default().drive::<Op>(inputs)
     }
 }
 

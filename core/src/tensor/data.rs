@@ -3,11 +3,11 @@
 
 use super::elements::for_each_element;
 use super::{AnyTensor, Raw, Tensor, transfer};
-use crate::dtype::{Element, Scalar};
+use crate::dtype::{DType, Element, Scalar};
 use crate::error::{ErrorKind, Result};
-use crate::geometry::{Geometry, strides};
+use crate::geometry::{Geometry, Sizes, strides};
 use crate::options::DeviceId;
-use crate::storage::{Contents, Device, Held, list};
+use crate::storage::{Contents, DefaultDevice, Device, Handle, Held, Standard, list};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
@@ -116,6 +116,14 @@ impl Raw {
         Ok(Data { elements, len: self.geometry().numel(), _held: held, element: PhantomData })
     }
 
+    fn bytes(&self) -> Result<Data<'_, u8>> {
+        crate::with_element!(self.geometry().dtype(), T => {
+            let Data { elements, len, _held, .. } = self.data::<T>()?;
+            // `Stored` has no padding and the size of the dtype, so the elements are as many bytes.
+            Ok(Data { elements: elements.cast(), len: len * size_of::<T>(), _held, element: PhantomData })
+        })
+    }
+
     fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
         let data = self.fresh_data_mut()?;
         data._held.header().bump_version();
@@ -135,6 +143,13 @@ impl Raw {
     fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         check_dtype::<T>(self.geometry())?;
         let geometry = self.geometry();
+        if check_slice::<T>(self).is_ok() {
+            let data = self.data::<T>()?;
+            let mut out = list::with_capacity(data.len())?;
+            // Moves bytes for all types but bool, and the compiler sees it.
+            out.extend(data.iter().map(|element| T::load(*element)));
+            return Ok(out);
+        }
         let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
         let held = Held::read(header, "self")?;
         let numel = geometry.numel();
@@ -183,6 +198,16 @@ macro_rules! host_data {
                 }
                 crate::with_element!(self.dtype(), T => Ok(self.to_vec::<T>()?[0].to_scalar()))
             }
+            /// The element at an index of one integer for each dimension; negative ones count from the end.
+            ///
+            /// Errors: another dtype, another number of integers, one out of range.
+            pub fn at<T: Element>(&self, index: impl Into<Sizes>) -> Result<T> {
+                let geometry = self.geometry().element(&index.into())?;
+                self.$raw().view(geometry)?.to_vec::<T>().map(|one| one[0])
+            }
+            /// The bytes of a contiguous tensor of any dtype, borrowed for reading. Errors as for `data`, but for the
+            /// dtype.
+            pub fn as_bytes(&self) -> Result<Data<'_, u8>> { self.$raw().bytes() }
             /// A copy of the whole storage, also of bytes that this tensor does not reach.
             pub fn storage_to_vec(&self) -> Result<Vec<u8>> { self.$raw().bytes_of_storage() }
         }
@@ -200,19 +225,18 @@ impl AnyTensor {
 }
 
 impl<D: Device> Tensor<D> {
-    /// A contiguous tensor of `sizes` with a copy of `data`, on the first device of the kind. An error if the lengths
-    /// disagree, and for the meta device, which has no data.
-    pub fn from_slice<T: Element>(data: &[T], sizes: &[i64]) -> Result<Tensor<D>> {
+    /// A contiguous tensor of `sizes` on the CPU with a copy of `data`; on other devices
+    /// [`from_slice_on`](Tensor::from_slice_on). An error if the lengths disagree.
+    pub fn from_slice<T: Element>(data: &[T], sizes: impl Into<Sizes>) -> Result<Tensor<D>>
+    where
+        Standard: DefaultDevice<D>,
+    {
         Tensor::from_slice_on(0, data, sizes)
     }
 
-    /// [`from_slice`](Tensor::from_slice) on device `index` of the kind.
-    pub fn from_slice_on<T: Element>(index: u8, data: &[T], sizes: &[i64]) -> Result<Tensor<D>> {
-        let numel = strides::numel(sizes)?;
-        if numel != data.len() {
-            return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: data.len() }.into());
-        }
-        let geometry = Geometry::contiguous(T::DTYPE, sizes)?;
+    /// The same on device `index` of the kind. An error for the meta device, too, which has no data.
+    pub fn from_slice_on<T: Element>(index: u8, data: &[T], sizes: impl Into<Sizes>) -> Result<Tensor<D>> {
+        let geometry = check_length::<T>(data.len(), &sizes.into())?;
         let mut tensor = Tensor::<D>::from_raw(Raw::allocate::<D>(geometry, index, Contents::Zeroed)?);
         if !tensor.raw().header().is_some_and(|header| header.is_host()) {
             let mut stored: Vec<T::Stored> = list::with_capacity(data.len())?;
@@ -226,9 +250,53 @@ impl<D: Device> Tensor<D> {
         Ok(tensor)
     }
 
+    /// A contiguous tensor of `sizes` on the CPU that takes the vector's buffer, without a copy unless that is not
+    /// aligned to 16 bytes. An error if the lengths disagree.
+    pub fn from_vec<T: Element>(data: Vec<T>, sizes: impl Into<Sizes>) -> Result<Tensor<D>>
+    where
+        Standard: DefaultDevice<D>,
+    {
+        let sizes = sizes.into();
+        let geometry = check_length::<T>(data.len(), &sizes)?;
+        let device = DeviceId { kind: D::KIND, index: 0 };
+        let memory = D::MEMORY.ok_or(ErrorKind::NoHostData { device })?;
+        match Handle::from_vec(memory, device, data) {
+            Ok(handle) => {
+                let mut raw = Raw::pending(geometry);
+                raw.settle(handle);
+                Ok(Tensor::from_raw(raw))
+            }
+            Err(data) => Tensor::from_slice_on(0, &data, sizes),
+        }
+    }
+
+    /// A contiguous tensor of `sizes` on the CPU with a copy of bytes as they lie in memory, such as those of bfloat16
+    /// in a file. An error if their number is not that of the elements times the bytes of one.
+    pub fn from_bytes(bytes: &[u8], dtype: DType, sizes: impl Into<Sizes>) -> Result<Tensor<D>>
+    where
+        Standard: DefaultDevice<D>,
+    {
+        let sizes = sizes.into();
+        if strides::numel(&sizes)?.checked_mul(dtype.size()) != Some(bytes.len()) {
+            return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: bytes.len() / dtype.size() }.into());
+        }
+        Tensor::from_storage(bytes, Geometry::contiguous(dtype, &sizes)?)
+    }
+
+    /// Every element in row-major order. Takes the buffer of a tensor that was made of a vector, is contiguous and
+    /// shares its storage with no other; copies as [`to_vec`](Tensor::to_vec) does otherwise.
+    pub fn into_vec<T: Element>(mut self) -> Result<Vec<T>> {
+        check_dtype::<T>(self.geometry())?;
+        let whole = self.geometry().offset() == 0
+            && check_slice::<T>(self.raw()).is_ok()
+            && self.numel().checked_mul(size_of::<T>()) == Some(self.storage_bytes());
+        let taken = if whole { self.raw.take_vec() } else { None };
+        taken.map_or_else(|| self.to_vec(), Ok)
+    }
+
     /// A tensor of bytes `storage` seen through `geometry`.
     pub fn from_storage(storage: &[u8], geometry: Geometry) -> Result<Tensor<D>> {
-        let whole = Geometry::new(crate::DType::U8, &[storage.len() as i64], &[1], 0)?;
+        let whole = Geometry::new(DType::U8, &[storage.len() as i64], &[1], 0)?;
         let whole = Tensor::<D>::from_raw(Raw::allocate::<D>(whole, 0, Contents::Zeroed)?);
         if !storage.is_empty() {
             whole.raw().write_first(storage)?;
@@ -237,9 +305,21 @@ impl<D: Device> Tensor<D> {
     }
 }
 
-impl<T: Element, D: Device> TryFrom<Vec<T>> for Tensor<D> {
+/// The geometry of `sizes`, if that has so many elements.
+fn check_length<T: Element>(len: usize, sizes: &[i64]) -> Result<Geometry> {
+    if strides::numel(sizes)? != len {
+        return Err(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel: len }.into());
+    }
+    Geometry::contiguous(T::DTYPE, sizes)
+}
+
+impl<T: Element, D: Device> TryFrom<Vec<T>> for Tensor<D>
+where
+    Standard: DefaultDevice<D>,
+{
     type Error = crate::error::Error;
     fn try_from(data: Vec<T>) -> Result<Tensor<D>> {
-        Tensor::from_slice(&data, &[data.len() as i64])
+        let len = data.len();
+        Tensor::from_vec(data, len)
     }
 }

@@ -5,7 +5,7 @@ mod reference;
 
 pub use reference::TensorRef;
 
-use crate::dtype::DType;
+use crate::dtype::{DType, Element};
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::options::DeviceId;
@@ -97,6 +97,20 @@ impl Raw {
             Some(_) => Store::Data(Handle::allocate::<D>(index, bytes, contents)?),
         };
         Ok(Raw { geometry, store })
+    }
+
+    /// The buffer of the vector that the storage was made from, if this is its only handle; the tensor is left
+    /// without a storage then, and as it was otherwise.
+    pub(super) fn take_vec<T: Element>(&mut self) -> Option<Vec<T>> {
+        let none = Store::Meta(MetaStore { id: 0, bytes: 0, version: 0 });
+        match std::mem::replace(&mut self.store, none) {
+            Store::Data(handle) => match handle.into_vec() {
+                Ok(data) => return Some(data),
+                Err(handle) => self.store = Store::Data(handle),
+            },
+            store => self.store = store,
+        }
+        None
     }
 
     /// The same, moved in parts: each is short enough to be copied by instructions, where the whole would be by a call.

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `ivalue`, `shared` | a value of any schema type; the word by which it holds a tensor |
 //! | `arg` | the Rust types of arguments, and how values are read as them |
+//! | `infix` | the signs of Rust between tensors |
 //! | `defaults` | what stands for an argument that is left out |
 //! | `stack` | the arguments of a boxed call, and its results |
 //! | `annotations` | what a schema promises of a call, held against what the kernel did |
@@ -12,6 +13,7 @@
 pub mod annotations;
 mod arg;
 mod defaults;
+pub mod infix;
 mod ivalue;
 mod shared;
 mod stack;

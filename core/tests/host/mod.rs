@@ -2,7 +2,8 @@
 //! where nobody asked for zeroes, and a copy that goes through scalars. Runs no operator; the tests' own do.
 
 use monomorph_core::{
-    Contents, DType, Device, DeviceKind, Element, Memory, Reach, Result, Scalar, Strided, with_element,
+    Contents, DType, DefaultDevice, Device, DeviceKind, Element, Memory, Reach, Result, Scalar, Standard, Strided,
+    with_element,
 };
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -57,12 +58,15 @@ static MEMORY: Memory = Memory {
     reach: Reach::Host,
 };
 
+impl DefaultDevice<Host> for Standard {}
+
 // SAFETY: no other type of this binary has the kind; the memory functions are those of the system allocator; `copy`
 // follows sizes and strides.
 unsafe impl Device for Host {
     const KIND: DeviceKind = DeviceKind::CPU;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
+    type Signs = ();
 
     fn enter(_: u8) {}
 

@@ -3,12 +3,14 @@
 use crate::copy;
 use crate::join;
 use crate::memory::MEMORY;
-use monomorph_core::{Device, DeviceKind, Memory, Result, Scalar, Strided, Tensor};
+use monomorph_core::{DefaultDevice, Device, DeviceKind, Memory, Result, Scalar, Standard, Strided, Tensor};
 use monomorph_ops::fill::{Fills, fill_by_kernel};
 
 /// The host's processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu;
+
+impl DefaultDevice<Cpu> for Standard {}
 
 // SAFETY: no other type has the kind CPU. `MEMORY` keeps M1 (16-byte aligned blocks of the global allocator, zeroed by
 // it where asked), M2 and M3 (host memory). `copy` touches the elements it is given and nothing else.
@@ -16,6 +18,7 @@ unsafe impl Device for Cpu {
     const KIND: DeviceKind = DeviceKind::CPU;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
+    type Signs = monomorph_ops::Signs;
 
     fn enter(_index: u8) {}
 

@@ -13,8 +13,8 @@ fn view(of: &T, sizes: &[i64], strides: &[i64], offset: i64) -> T {
 fn parts(dtype: DType, n: i64) -> T {
     let values: Vec<f64> = (0..n).map(|i| i as f64 * 0.5 - 3.0).collect();
     match dtype {
-        DType::F32 => T::from_slice(&values.iter().map(|&x| x as f32).collect::<Vec<_>>(), &[n]).unwrap(),
-        _ => T::from_slice(&values, &[n]).unwrap(),
+        DType::F32 => T::from_slice(&values.iter().map(|&x| x as f32).collect::<Vec<_>>(), [n]).unwrap(),
+        _ => T::from_slice(&values, [n]).unwrap(),
     }
 }
 
@@ -67,7 +67,7 @@ fn parts_of_every_layout_are_joined() {
 
 #[test]
 fn parts_that_are_those_of_the_output_are_read_first() {
-    let mut z = T::from_slice(&(0..40).map(|i| Complex32::new(i as f32, -1.0)).collect::<Vec<_>>(), &[40]).unwrap();
+    let mut z = T::from_slice(&(0..40).map(|i| Complex32::new(i as f32, -1.0)).collect::<Vec<_>>(), [40]).unwrap();
     let floats = |z: &T, part| z.view_as(Geometry::new(DType::F32, &[40], &[2], part).unwrap()).unwrap();
     let (re, im) = (floats(&z, 0), floats(&z, 1));
     z.join_from([&im, &re]).unwrap();
@@ -86,7 +86,7 @@ fn what_is_no_complex_tensor_of_such_parts_is_refused() {
     assert!(z.join_from([&single, &parts(DType::F32, 3)]).is_err());
     // A part that has to be read first does not keep the other from being checked.
     let own = z.view_as(Geometry::new(DType::F32, &[4], &[2], 0).unwrap()).unwrap();
-    let bytes = T::from_slice(&[1u8; 4], &[4]).unwrap();
+    let bytes = T::from_slice(&[1u8; 4], [4]).unwrap();
     for other in [[&own, &bytes], [&bytes, &own], [&own, &double]] {
         let error = z.join_from(other).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::DTypeNotSupported { .. }), "{error}");
@@ -104,7 +104,7 @@ fn joined_tensors_are_written_whole() {
         let (re, one) = (parts(dtype, n), parts(dtype, 1));
         for strides in [[1], [3]] {
             let size = 8 * dtype.size() as i64 * n;
-            drop(T::from_slice(&vec![0xa5u8; size as usize], &[size]).unwrap());
+            drop(T::from_slice(&vec![0xa5u8; size as usize], [size]).unwrap());
             for im in [&re, &one] {
                 let joined = T::joined(&[n], &strides, [&re, im]).unwrap();
                 let want = |k: usize| Complex64::new(doubles(&re)[k], doubles(im)[k % im.numel()]);

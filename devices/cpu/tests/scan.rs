@@ -8,7 +8,7 @@ use monomorph_ops::scan::{CumsumFn, Scan};
 /// The bits of the sums of numbers that rounding tells apart.
 fn bits(n: i32) -> Vec<u64> {
     let numbers: Vec<f64> = (0..n).map(|i| f64::from(i % 1000 * 7919 % 1000) * 1e-3 + 1e-9).collect();
-    let x = Tensor::<Cpu>::from_slice(&numbers, &[i64::from(n)]).unwrap();
+    let x = Tensor::<Cpu>::from_slice(&numbers, [i64::from(n)]).unwrap();
     let [sums] = Scan::<CumsumFn>::call((&x, 0, None), Functional::<Cpu, 1>::default()).unwrap();
     sums.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits).collect()
 }

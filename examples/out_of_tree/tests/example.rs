@@ -18,7 +18,7 @@ fn turn() -> MutexGuard<'static, ()> {
 }
 
 fn arena(values: &[f32], sizes: &[i64]) -> Tensor<Arena> {
-    Tensor::from_slice(values, sizes).unwrap()
+    Tensor::from_slice_on(0, values, sizes).unwrap()
 }
 
 /// A dispatcher with the table and the device.
@@ -43,7 +43,7 @@ fn typed_calls_run_on_the_arena_and_give_its_memory_back() {
     {
         let (a, b) = (
             arena(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]),
-            Tensor::<Arena>::from_slice(&[10i32, 20, 30], &[3]).unwrap(),
+            Tensor::<Arena>::from_slice_on(0, &[10i32, 20, 30], [3]).unwrap(),
         );
         let mut c = a.add(&b).unwrap();
         assert_eq!(c.to_vec::<f32>().unwrap(), [11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
@@ -116,7 +116,7 @@ fn one_form_can_be_overridden() {
     let total = |dims: Vec<i64>| named(&dispatcher, "sum.dim_IntList", vec![x.clone().into(), IValue::Ints(dims)]);
     let mut own = dispatcher.library("own");
     let seven = |x: &Tensor<Arena>, _: Option<&[i64]>, _: bool, _: Option<DType>| {
-        Tensor::<Arena>::from_slice_on(x.device().index, &[7.0f32], &[])
+        Tensor::<Arena>::from_slice_on(x.device().index, &[7.0f32], ())
     };
     own.kernel("sum.dim_IntList", backend, KernelFunction::function(seven)).unwrap();
     assert_eq!(total(vec![0]).unwrap().to_vec::<f32>().unwrap(), [7.0]);
@@ -144,7 +144,7 @@ fn its_own_operator_is_one_like_others() {
     let by_name = named(&dispatcher, "arena::axpy", vec![x.clone().into(), y.into(), IValue::Int(3)]).unwrap();
     assert_eq!(by_name.to_vec::<f32>().unwrap(), want);
     // The same formula on the CPU.
-    let [x, y] = [&[1.0f32, 2.0][..], &[10.0, 20.0]].map(|values| Tensor::<Cpu>::from_slice(values, &[2]).unwrap());
+    let [x, y] = [&[1.0f32, 2.0][..], &[10.0, 20.0]].map(|values| Tensor::<Cpu>::from_slice(values, [2]).unwrap());
     let by_name = named(&dispatcher, "arena::axpy", vec![x.into(), y.into(), IValue::Int(3)]).unwrap();
     assert_eq!(by_name.to_vec::<f32>().unwrap(), [13.0, 26.0]);
     let schema = dispatcher.find("arena::axpy").unwrap().schema().unwrap().to_string();
@@ -155,8 +155,8 @@ fn its_own_operator_is_one_like_others() {
 fn zero_dim_cpu_tensors_join_and_others_do_not() {
     let _turn = turn();
     let x = arena(&[1.0, 2.0], &[2]);
-    let one = Tensor::<Cpu>::from_slice(&[1.0f32], &[]).unwrap();
-    let row = Tensor::<Cpu>::from_slice(&[1.0f32, 1.0], &[2]).unwrap();
+    let one = Tensor::<Cpu>::from_slice(&[1.0f32], ()).unwrap();
+    let row = Tensor::<Cpu>::from_slice(&[1.0f32, 1.0], [2]).unwrap();
     type Add = monomorph::Op<monomorph::ops::arithmetic::AddFn>;
     let add = |b: &Tensor<Cpu>| {
         let operands = [Operand::from(&x), Operand::from(b)];
@@ -173,7 +173,7 @@ fn zero_dim_cpu_tensors_join_and_others_do_not() {
 #[test]
 fn a_dtype_that_it_does_not_compute_in_is_an_error() {
     let _turn = turn();
-    let x = Tensor::<Arena>::from_slice(&[true, false], &[2]).unwrap();
+    let x = Tensor::<Arena>::from_slice_on(0, &[true, false], [2]).unwrap();
     let before = usage(0).unwrap().blocks;
     let error = add(&x, &x).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::DTypeNotSupported { got: DType::Bool, .. }), "{error}");

@@ -132,6 +132,7 @@ unsafe impl Device for Faulty {
     const KIND: DeviceKind = DeviceKind(17);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
+    type Signs = monomorph::Signs;
 
     fn enter(_: u8) {}
 

@@ -50,6 +50,18 @@ pub trait Ordered: Equal {
         Self::select(taken, self, other)
     }
 
+    /// The value, or the bound where it is larger; NaN if either is NaN. The bound is the same for all elements.
+    #[inline(always)]
+    fn at_most(self, bound: Self) -> Self {
+        bound.minimum(self)
+    }
+
+    /// The value, or the bound where it is smaller; NaN if either is NaN. The bound is the same for all elements.
+    #[inline(always)]
+    fn at_least(self, bound: Self) -> Self {
+        bound.maximum(self)
+    }
+
     /// The smaller one; if one is NaN, the other. Of equal values it gives `self`.
     #[inline(always)]
     fn fmin(self, other: Self) -> Self {

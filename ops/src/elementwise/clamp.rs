@@ -37,8 +37,7 @@ pointwise! { ClampNumbersFn "clamp": Real, Same<1>; Numbers<2> => Common; Rule::
 impl<V: HasOrder> Map<V> for ClampNumbersFn {
     #[inline(always)]
     fn eval([x]: [V; 1], [low, high]: [V; 2]) -> V {
-        // The number first: whether it is NaN is the same for all elements.
-        high.minimum(low.maximum(x))
+        x.at_least(low).at_most(high)
     }
 }
 
@@ -46,7 +45,7 @@ pointwise! { ClampMinNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NU
 impl<V: HasOrder> Map<V> for ClampMinNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], low: V) -> V {
-        low.maximum(x)
+        x.at_least(low)
     }
 }
 
@@ -54,7 +53,7 @@ pointwise! { ClampMaxNumberFn "clamp": Real, Same<1>; Number => Common; Rule::NU
 impl<V: HasOrder> Map<V> for ClampMaxNumberFn {
     #[inline(always)]
     fn eval([x]: [V; 1], high: V) -> V {
-        high.minimum(x)
+        x.at_most(high)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Filling and copying: fill_, copy_, and the functional forms of both.
 #![deny(clippy::arithmetic_side_effects)]
 
+use crate::Meta;
 use crate::algebra::Value;
 use crate::pointwise::{AllDTypes, Check, Common, Map, Number, PointwiseInputs, Rule, Same, pointwise};
 use crate::prebuilt::Pointwise;
@@ -10,7 +11,7 @@ use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
 use monomorph_core::structured::{Executes, call, in_place};
 use monomorph_core::{
-    DType, Device, Element, Error, ErrorKind, Geometry, Meta, Result, Scalar, Tensor, observe, with_element,
+    DType, Device, Element, Error, ErrorKind, Geometry, Result, Scalar, Tensor, observe, with_element,
 };
 
 pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value }
@@ -60,7 +61,7 @@ pub fn fill_by_copy<D: Device>(this: &mut Tensor<D>, value: Scalar) -> Result<()
         fill_by_kernel(dry, value)?;
     }
     with_element!(this.dtype(), T => {
-        let one = Tensor::<D>::from_slice_on(this.device().index, &[T::from_scalar(value)], &[])?;
+        let one = Tensor::<D>::from_slice_on(this.device().index, &[T::from_scalar(value)], ())?;
         this.view_as(unexpanded(this.geometry())?)?.copy_from(&one)
     })
 }

@@ -135,16 +135,26 @@ pub(super) fn check_written(values: &[IValue], first: usize) -> Result<()> {
     }
 }
 
+/// A value that was checked to be a tensor as one on device `D` to be written.
+#[inline]
+pub(super) fn to_write<D: Device>(value: &mut IValue) -> Result<&mut Tensor<D>> {
+    if let IValue::Tensor(tensor) = value {
+        if tensor.device().kind != D::KIND {
+            return Err(device_error::<D>(tensor, "out"));
+        }
+        if let Some(tensor) = tensor.make_mut().downcast_mut() {
+            return Ok(tensor);
+        }
+    }
+    Err(ErrorKind::ListLength { arg: "out", got: 0, want: 1 }.into())
+}
+
 /// Values that were checked to be tensors as `N` on device `D` to be written.
 #[inline]
 pub(super) fn written<D: Device, const N: usize>(values: &mut [IValue]) -> Result<[&mut Tensor<D>; N]> {
     let mut typed: SmallVec<[&mut Tensor<D>; N]> = SmallVec::new();
     for value in values {
-        let IValue::Tensor(tensor) = value else { continue };
-        if tensor.device().kind != D::KIND {
-            return Err(device_error::<D>(tensor, "out"));
-        }
-        typed.extend(tensor.make_mut().downcast_mut());
+        typed.push(to_write(value)?);
     }
     typed.into_inner().map_err(|short| ErrorKind::ListLength { arg: "out", got: short.len(), want: N }.into())
 }
@@ -159,7 +169,8 @@ pub(super) fn keep_written(stack: &mut Stack, count: usize, written: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use monomorph_core::{DType, Meta};
+    use crate::Meta;
+    use monomorph_core::DType;
 
     fn tensor(sizes: &[i64]) -> Tensor<Meta> {
         Tensor::zeros_contiguous(DType::F32, sizes).unwrap()

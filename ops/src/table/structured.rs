@@ -5,7 +5,9 @@
 use super::declaration::Declaration;
 use super::outputs::write_out;
 use super::signature::{Signature, UnboxedSignature};
-use super::stack::{Reader, arguments, check_written, device_error, finish, keep_written, split_first, written};
+use super::stack::{
+    Reader, arguments, check_written, device_error, finish, keep_written, split_first, to_write, written,
+};
 use monomorph_core::dispatch::{CanonicalList, Frame, KernelFn, KernelFunction, Returned};
 use monomorph_core::structured::dynamic::{self, Dynamic, Results};
 use monomorph_core::structured::{Operand, Operator};
@@ -148,11 +150,15 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         let (inputs, results) = (self.inputs(), self.declaration.results);
         let (inputs_read, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
         check_written(outs, inputs)?;
-        let mut outs = lent::<D>(outs)?;
-        dynamic::out(&mut outs, |sink, _| {
-            (self.boxed_entry)(Reader::new(inputs_read, self.declaration.parameters), None, sink)
-        })?;
-        drop(outs);
+        let write = |outs: &mut [&mut Tensor<D>]| {
+            dynamic::out(outs, |sink, _| {
+                (self.boxed_entry)(Reader::new(inputs_read, self.declaration.parameters), None, sink)
+            })
+        };
+        match outs {
+            [out] => write(&mut [to_write::<D>(out)?])?,
+            outs => write(&mut lent::<D>(outs)?)?,
+        }
         keep_written(stack, inputs + results, results);
         Ok(())
     }
@@ -175,7 +181,11 @@ impl<D: Device, A: Signature> Kernel<D, A> {
 
 /// Values that were checked to be tensors, to be written on `D`.
 fn lent<D: Device>(values: &mut [IValue]) -> Result<SmallVec<[&mut Tensor<D>; 2]>> {
-    values.chunks_mut(1).map(|value| written::<D, 1>(value).map(|[tensor]| tensor)).collect()
+    let mut lent = SmallVec::new();
+    for value in values {
+        lent.push(to_write(value)?);
+    }
+    Ok(lent)
 }
 
 /// The tensor of a typed call, if it is on `D`.

@@ -2,11 +2,12 @@
 //! until somebody reads the elements. Strides and offsets are computed modulo 2⁶⁴, as in `view.rs`.
 #![deny(clippy::arithmetic_side_effects)]
 
+use crate::Meta;
 use crate::copies::clone_tensor;
 use crate::table::native;
 use monomorph_core::overlap::{self, Internal};
 use monomorph_core::strides::Dims;
-use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Meta, Result, Tensor, observe};
+use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Result, Tensor, observe};
 
 fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
     if ok {

@@ -91,6 +91,6 @@ fn clone() -> Result<(), String> {
     refused(call("add.Tensor", [long.clone().into(), long.clone().into()]))?;
     let cpu = long.downcast::<monomorph::Cpu>().ok_or("a CPU tensor")?;
     refused(cpu.to_vec::<f32>())?;
-    let small = monomorph::Tensor::<monomorph::Cpu>::from_slice(&[1.0f32], &[1]).map_err(unexpected)?;
+    let small = monomorph::Tensor::<monomorph::Cpu>::from_slice(&[1.0f32], [1]).map_err(unexpected)?;
     if small.to_vec::<f32>().map_err(unexpected)? == [1.0] { Ok(()) } else { Err("a tensor of one lost it".to_owned()) }
 }

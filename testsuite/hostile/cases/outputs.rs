@@ -109,7 +109,7 @@ fn too_large() -> Result<(), String> {
 
 fn divided_by_zero() -> Result<(), String> {
     let ints =
-        |data: &[i64]| Tensor::<Cpu>::from_slice(data, &[data.len() as i64]).map(Tensor::into_any).map_err(unexpected);
+        |data: &[i64]| Tensor::<Cpu>::from_slice(data, [data.len() as i64]).map(Tensor::into_any).map_err(unexpected);
     let long = ints(&[1; 1000])?;
     let out = ints(&[7])?;
     let handle = out.clone();

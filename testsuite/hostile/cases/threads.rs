@@ -27,7 +27,7 @@ const TIME: Duration = Duration::from_secs(2);
 
 fn ints(n: i64) -> Result<AnyTensor, String> {
     let data = vec![1i64; usize::try_from(n).map_err(|error| error.to_string())?];
-    Tensor::<Cpu>::from_slice(&data, &[n]).map(Tensor::into_any).map_err(unexpected)
+    Tensor::<Cpu>::from_slice(&data, [n]).map(Tensor::into_any).map_err(unexpected)
 }
 
 fn growth_undone() -> Result<(), String> {

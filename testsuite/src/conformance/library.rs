@@ -95,7 +95,7 @@ struct Memory<D: Device> {
 impl<D: Device> Memory<D> {
     fn new(call: &Call<'_>) -> Result<Memory<D>, String> {
         let whole = |bytes: &[u8]| match D::MEMORY {
-            Some(_) => Tensor::<D>::from_slice(bytes, &[bytes.len() as i64]),
+            Some(_) => Tensor::<D>::from_slice_on(0, bytes, bytes.len()),
             None => Tensor::<D>::zeroed(DType::U8, &[bytes.len() as i64], &[1], 0),
         };
         let storages: Result<_, _> = call.buffers.iter().map(|b| whole(b.bytes)).collect();

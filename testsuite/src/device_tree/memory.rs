@@ -16,11 +16,11 @@ pub fn contents_arrive<S: Subject>() -> Verdict {
             with_element!(dtype, T => {
                 let values = plain(dtype, 37, &mut crate::layout::Random::new(u64::from(index) + 1));
                 let data: Vec<T> = values.into_iter().map(T::from_scalar).collect();
-                let there = Lane::<S>::from_slice_on(index, &data, &[37])?;
+                let there = Lane::<S>::from_slice_on(index, &data, [37])?;
                 same(&there.device(), &device::<S>(index), "the device")?;
                 same(&there.to_vec::<T>()?, &data, &what)?;
                 same(&there.version(), &0, "first contents are no write, so the version")?;
-                let here = Tensor::<Cpu>::from_slice(&data, &[37])?;
+                let here = Tensor::<Cpu>::from_slice(&data, [37])?;
                 same(&there.storage_to_vec()?, &here.storage_to_vec()?, &format!("bytes of {what}"))?;
                 same(&Tensor::<Cpu>::from_any(there.as_any(), 0)?.to_vec::<T>()?, &data,
                     &format!("{what} on the CPU"))?;
@@ -47,7 +47,7 @@ pub fn empty_tensors_have_no_memory<S: Subject>() -> Verdict {
         let mut empty = Lane::<S>::zeros_contiguous(DType::F32, sizes)?;
         same(&empty.to_vec::<f32>()?, &Vec::new(), "an empty tensor")?;
         same(&empty.storage_to_vec()?, &Vec::new(), "its storage")?;
-        let other = Lane::<S>::from_slice::<f32>(&[], sizes)?;
+        let other = Lane::<S>::from_slice_on::<f32>(0, &[], sizes)?;
         empty.copy_from(&other)?;
         same(&Lane::<S>::from_any(empty.as_any(), 0)?.sizes(), &sizes, "sizes of an empty tensor that was moved")?;
         empty.grow_to(geometry(DType::F32, &[3], &[1], 0)?)?;
@@ -77,7 +77,7 @@ pub fn zeroed_memory_is_zero<S: Subject>() -> Verdict {
         for _ in 0..2 {
             let mut tensor = Lane::<S>::zeros_contiguous(DType::U8, &[n])?;
             ensure(tensor.to_vec::<u8>()?.iter().all(|&byte| byte == 0), || format!("{n} bytes are not all zero"))?;
-            tensor.copy_from(&Lane::<S>::from_slice(&vec![0xAAu8; n as usize], &[n])?)?;
+            tensor.copy_from(&Lane::<S>::from_slice_on(0, &vec![0xAAu8; n as usize], [n])?)?;
         }
         let mut grown = ramp::<S::Device>(0, DType::U8, &[1])?;
         grown.grow_to(geometry(DType::U8, &[n + 1], &[1], 0)?)?;
@@ -90,7 +90,7 @@ pub fn zeroed_memory_is_zero<S: Subject>() -> Verdict {
 /// Writing one block changes no other, whatever was freed in between.
 pub fn blocks_lie_apart<S: Subject>() -> Verdict {
     let make = |n: i64| -> Result<(i64, Lane<S>), Failure> {
-        Ok((n, Lane::<S>::from_slice(&vec![n as u8; n as usize], &[n])?))
+        Ok((n, Lane::<S>::from_slice_on(0, &vec![n as u8; n as usize], [n])?))
     };
     let intact = |blocks: &[(i64, Lane<S>)]| -> Verdict {
         for (n, block) in blocks {
@@ -150,7 +150,7 @@ pub fn threads_share_the_device<S: Subject>() -> Verdict {
     let work = |worker: i64, send: std::sync::mpsc::Sender<(i64, AnyTensor)>| -> Verdict {
         for round in 0..40 {
             let n = worker * 40 + round + 1;
-            let tensor = Lane::<S>::from_slice(&vec![n; n as usize], &[n])?;
+            let tensor = Lane::<S>::from_slice_on(0, &vec![n; n as usize], [n])?;
             let mut copy = Lane::<S>::zeros_contiguous(DType::F64, &[n])?;
             copy.copy_from(&tensor)?;
             same(&copy.to_vec::<f64>()?, &vec![n as f64; n as usize], "a copy made by one of four threads")?;

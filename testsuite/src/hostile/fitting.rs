@@ -49,8 +49,8 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             "src" if schema.name() == "select_scatter" => ramp(DType::F32, &[3]),
             "src" if schema.name() == "slice_scatter" => ramp(DType::F32, &[3, 2]),
             "src" if schema.name() == "diagonal_scatter" => ramp(DType::F32, &[2]),
-            "start" => Tensor::<Cpu>::from_slice(&[1i64], &[]).unwrap().into_any(),
-            "value" => Tensor::<Cpu>::from_slice(&[2.5f32], &[]).unwrap().into_any(),
+            "start" => Tensor::<Cpu>::from_slice(&[1i64], ()).unwrap().into_any(),
+            "value" => Tensor::<Cpu>::from_slice(&[2.5f32], ()).unwrap().into_any(),
             "out" if ["eq", "lt", "logical_not", "any"].contains(&schema.name()) || TRUTH.contains(&schema.name()) => {
                 ramp(DType::Bool, &[3, 2])
             }

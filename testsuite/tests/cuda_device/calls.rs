@@ -92,7 +92,7 @@ pub(crate) fn fused(stand_in: &StandIn) -> Outcome {
 
 pub(crate) fn printed(_: &StandIn) -> Outcome {
     let print = || -> Result<[String; 2]> {
-        let x = Tensor::<Cuda>::from_slice_on(1, &[1.5f32, -2.0], &[2])?;
+        let x = Tensor::<Cuda>::from_slice_on(1, &[1.5f32, -2.0], [2])?;
         let many = Tensor::<Cuda>::zeroed(DType::I64, &[2000], &[1], 0)?;
         Ok([x.to_string(), many.to_string()])
     };
@@ -107,7 +107,7 @@ pub(crate) fn printed(_: &StandIn) -> Outcome {
 pub(crate) fn uncompiled(stand_in: &StandIn) -> Outcome {
     // What another test compiled is forgotten with the device.
     release(0).map_err(words)?;
-    let x = Tensor::<Cuda>::from_slice(&[1.0f32, 2.0], &[2]).map_err(words)?;
+    let x = Tensor::<Cuda>::from_slice_on(0, &[1.0f32, 2.0], [2]).map_err(words)?;
     stand_in.tell("spoil");
     let error = add(&x, &x).err().ok_or("a text that does not compile")?.to_string();
     let whole = x.to_vec::<f32>().map_err(words)? == [1.0, 2.0];

@@ -26,8 +26,8 @@ pub(crate) fn started() -> Option<ExitCode> {
         if std::env::var_os(CACHED).is_some() {
             stand_in.tell("forbid");
         }
-        let x = Tensor::<Cuda>::from_slice(&[1.5f32, 2.5], &[2]).map_err(words)?;
-        let n = Tensor::<Cuda>::from_slice(&[3i64, -4], &[2]).map_err(words)?;
+        let x = Tensor::<Cuda>::from_slice_on(0, &[1.5f32, 2.5], [2]).map_err(words)?;
+        let n = Tensor::<Cuda>::from_slice_on(0, &[3i64, -4], [2]).map_err(words)?;
         let sums = (add(&x, &x).and_then(|y| y.to_vec::<f32>()), add(&n, &n).and_then(|y| y.to_vec::<i64>()));
         drop((x, n));
         release(0).map_err(|error| error.to_string())?;

@@ -176,7 +176,7 @@ pub(crate) fn outputs(_: &StandIn) -> Outcome {
 pub(crate) fn scenario() -> Result<()> {
     let stream = Stream::new(0)?;
     let ramp: Vec<f32> = (0..40_000).map(|i| (i % 100) as f32).collect();
-    let x = Tensor::<Cuda>::from_slice(&ramp, &[40_000])?;
+    let x = Tensor::<Cuda>::from_slice_on(0, &ramp, [40_000])?;
     let total = {
         let _entered = stream.enter();
         sum(&add(&x, &x)?)?
@@ -204,7 +204,7 @@ pub(crate) fn share(_: &StandIn) -> Outcome {
 
 /// A kernel that fails is named by a blocking call.
 pub(crate) fn named(stand_in: &StandIn) -> Outcome {
-    let x = Tensor::<Cuda>::from_slice(&[1.0f32, 2.0], &[2]).map_err(words)?;
+    let x = Tensor::<Cuda>::from_slice_on(0, &[1.0f32, 2.0], [2]).map_err(words)?;
     sum(&x).map_err(words)?;
     set_blocking(true);
     let mut errors = Vec::new();

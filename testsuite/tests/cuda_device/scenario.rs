@@ -27,7 +27,7 @@ pub(crate) fn transfer() -> Result<()> {
 pub(crate) fn across() -> Result<()> {
     let (here, there) = (Stream::new(0)?, Stream::new(1)?);
     let ramp: Vec<f32> = (0..120).map(|i| i as f32).collect();
-    let a = Tensor::<Cuda>::from_slice(&ramp, &[10, 12])?;
+    let a = Tensor::<Cuda>::from_slice_on(0, &ramp, [10, 12])?;
     let mut doubled = {
         let _entered = here.enter();
         add(&a, &a)?
@@ -60,7 +60,7 @@ pub(crate) fn across() -> Result<()> {
 pub(crate) fn run() -> Result<()> {
     let stream = Stream::new(0)?;
     let ramp: Vec<f32> = (0..100).map(|i| i as f32).collect();
-    let a = Tensor::<Cuda>::from_slice(&ramp, &[10, 10])?;
+    let a = Tensor::<Cuda>::from_slice_on(0, &ramp, [10, 10])?;
     let doubled = {
         let _entered = stream.enter();
         add(&a, &a)?
@@ -81,7 +81,7 @@ pub(crate) fn run() -> Result<()> {
     };
     fill_(&mut c, 1)?;
     drop((a, c));
-    let b = Tensor::<Cuda>::from_slice(&ramp, &[10, 10])?;
+    let b = Tensor::<Cuda>::from_slice_on(0, &ramp, [10, 10])?;
     let sum = {
         let _entered = stream.enter();
         add(&sum, &b)?
@@ -98,7 +98,8 @@ pub(crate) fn run() -> Result<()> {
     assert!(point.is_done()? && stream.is_done()?);
     drop(stream);
 
-    let (x, y) = (Tensor::<Cuda>::from_slice(&[7i32, -7, 9], &[3])?, Tensor::<Cuda>::from_slice(&[2i32, 2, 0], &[3])?);
+    let (x, y) =
+        (Tensor::<Cuda>::from_slice_on(0, &[7i32, -7, 9], [3])?, Tensor::<Cuda>::from_slice_on(0, &[2i32, 2, 0], [3])?);
     let divisors = y.view_as(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
     let few = x.view_as(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
     assert_eq!(floor_divide(&few, &divisors)?.to_vec::<i32>()?, [3, -4]);
@@ -110,7 +111,8 @@ pub(crate) fn run() -> Result<()> {
     }
 
     // A number of the host among the operands, refilled between runs.
-    let (halves, one) = (Tensor::<Cuda>::from_slice(&[0.5f64, 1.5], &[2])?, Tensor::<Cpu>::from_slice(&[1i64], &[])?);
+    let (halves, one) =
+        (Tensor::<Cuda>::from_slice_on(0, &[0.5f64, 1.5], [2])?, Tensor::<Cpu>::from_slice(&[1i64], ())?);
     let mut out = Tensor::<Cuda>::zeroed(DType::F64, &[2], &[1], 0)?;
     {
         let operands = [monomorph::core::structured::Operand::from(&halves), (&one).into()];

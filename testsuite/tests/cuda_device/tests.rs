@@ -117,7 +117,7 @@ pub(crate) fn failing(stand_in: &StandIn, scenario: Scenario, at: u64, code: i32
 }
 
 fn contexts_break(stand_in: &StandIn) -> Outcome {
-    let tensor = Tensor::<Cuda>::from_slice(&[1.0f32, 2.0], &[2]).map_err(words)?;
+    let tensor = Tensor::<Cuda>::from_slice_on(0, &[1.0f32, 2.0], [2]).map_err(words)?;
     // The copy, between two that make the context current.
     stand_in.tell("inject 3 719");
     let first = tensor.to_vec::<f32>().err().ok_or("a call in a context that ends")?.to_string();
@@ -128,10 +128,10 @@ fn contexts_break(stand_in: &StandIn) -> Outcome {
         }
     }
     // The other device goes on.
-    let other = Tensor::<Cuda>::from_slice_on(1, &[3i32], &[1]).map_err(words)?;
+    let other = Tensor::<Cuda>::from_slice_on(1, &[3i32], [1]).map_err(words)?;
     drop((tensor, other));
     release(0).map_err(words)?;
-    let again = Tensor::<Cuda>::from_slice(&[5.0f32], &[1]).map_err(words)?;
+    let again = Tensor::<Cuda>::from_slice_on(0, &[5.0f32], [1]).map_err(words)?;
     if again.to_vec::<f32>().map_err(words)? == [5.0] { Ok(()) } else { Err("another value".to_owned()) }
 }
 
@@ -155,7 +155,7 @@ fn memory_is_short(stand_in: &StandIn) -> Outcome {
 }
 
 fn threads_have_streams(_: &StandIn) -> Outcome {
-    let shared = Tensor::<Cuda>::from_slice(&[1i64, 2, 3], &[3]).map_err(words)?;
+    let shared = Tensor::<Cuda>::from_slice_on(0, &[1i64, 2, 3], [3]).map_err(words)?;
     let work = |number: i64| -> monomorph::Result<Vec<i64>> {
         let stream = Stream::new(0)?;
         let _entered = stream.enter();
@@ -176,7 +176,7 @@ fn threads_have_streams(_: &StandIn) -> Outcome {
 }
 
 fn blocking(stand_in: &StandIn) -> Outcome {
-    let x = Tensor::<Cuda>::from_slice(&[1.0f64, 2.0], &[2]).map_err(words)?;
+    let x = Tensor::<Cuda>::from_slice_on(0, &[1.0f64, 2.0], [2]).map_err(words)?;
     set_blocking(true);
     let _ = add(&x, &x).map_err(words)?;
     let mut errors = Vec::new();
@@ -197,14 +197,14 @@ fn blocking(stand_in: &StandIn) -> Outcome {
 }
 
 fn in_use(_: &StandIn) -> Outcome {
-    let x = Tensor::<Cuda>::from_slice(&[1.0f64], &[1]).map_err(words)?;
+    let x = Tensor::<Cuda>::from_slice_on(0, &[1.0f64], [1]).map_err(words)?;
     let refused = release(0).err().ok_or("a device with a tensor was released")?.to_string();
     drop(x);
     let stream = Stream::new(0).map_err(words)?;
     let held = release(0).err().ok_or("a device with a stream was released")?.to_string();
     // It can be used yet.
     let _entered = stream.enter();
-    let y = Tensor::<Cuda>::from_slice(&[4.0f64], &[1]).map_err(words)?;
+    let y = Tensor::<Cuda>::from_slice_on(0, &[4.0f64], [1]).map_err(words)?;
     let sum = add(&y, &y).map_err(words)?.to_vec::<f64>().map_err(words)?;
     match (refused.contains("tensors"), held.contains("streams"), sum == [8.0]) {
         (true, true, true) => Ok(()),
@@ -215,7 +215,7 @@ fn in_use(_: &StandIn) -> Outcome {
 fn devices(_: &StandIn) -> Outcome {
     let name = device_name(1).map_err(words)?;
     let none = device_name(2).err().ok_or("there is a third device")?.to_string();
-    let lost = Tensor::<Cuda>::from_slice_on(2, &[1.0f32], &[1]).err().ok_or("a tensor on a third device")?.to_string();
+    let lost = Tensor::<Cuda>::from_slice_on(2, &[1.0f32], [1]).err().ok_or("a tensor on a third device")?.to_string();
     let right = device_count().map_err(words)? == 2 && name == "stand-in 1";
     if right && none.contains("the driver has 2") && lost.contains("cuda:2") && lost.contains("the driver has 2") {
         Ok(())

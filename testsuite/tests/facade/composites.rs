@@ -100,7 +100,7 @@ fn a_composition_gives_what_the_kernel_gives() {
     }
     // The errors are the operator's, too.
     let sub = dispatcher.find("sub.Tensor").unwrap();
-    let flags = || IValue::from(Tensor::<Cpu>::from_slice(&[true], &[1]).unwrap());
+    let flags = || IValue::from(Tensor::<Cpu>::from_slice(&[true], [1]).unwrap());
     let error = |keys: Option<KeySet>| {
         let mut stack: Stack = vec![flags(), flags(), 1i64.into()];
         let result = match keys {
@@ -209,7 +209,7 @@ fn offenders_of_every_sort_are_found() {
         test.define(definition.dispatch([AliasKey::CompositeExplicit], kernel)).unwrap();
     }
     let compliance = Compliance::new(&dispatcher).unwrap();
-    let x = Tensor::<Cpu>::from_slice(&[0.0f32; 6], &[2, 3]).unwrap().into_any();
+    let x = Tensor::<Cpu>::from_slice(&[0.0f32; 6], [2, 3]).unwrap().into_any();
     for (i, (sort, _)) in offenders().into_iter().enumerate() {
         let found = compliance.check(&format!("test::offender{i}"), |seed| vec![refilled(&x, seed).into()]);
         let found = found.unwrap_or_else(|error| panic!("{sort}: {error}"));
@@ -236,7 +236,7 @@ fn a_checker_leaves_no_trace() {
     let (dispatcher, _table) = dispatcher();
     let compliance = Compliance::new(&dispatcher).unwrap();
     assert!(Compliance::new(&dispatcher).is_err(), "one at a time");
-    let mut x = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0], &[2]).unwrap();
+    let mut x = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0], [2]).unwrap();
     assert_eq!(compliance.check("square", |_| vec![x.clone().into()]).unwrap(), []);
     assert!(compliance.check("exp", |_| vec![x.clone().into()]).is_err(), "not composed");
     assert!(compliance.check("no_such", |_| vec![]).is_err());

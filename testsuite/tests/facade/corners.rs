@@ -8,7 +8,7 @@ use ops::functions as f;
 /// A tensor with these strides, its elements 1, 2, 3 … in the order of memory.
 fn strided(dtype: DType, sizes: &[i64], strides: &[i64]) -> Tensor<Cpu> {
     let numbers: Vec<f32> = (1..=64u8).map(f32::from).collect();
-    let all = Tensor::<Cpu>::from_slice(&numbers, &[64]).expect("64 numbers");
+    let all = Tensor::<Cpu>::from_slice(&numbers, [64]).expect("64 numbers");
     let all = f::to_dtype(&all, dtype, false, false, None).expect("any dtype is cast to any");
     all.view_as(Geometry::new(dtype, sizes, strides, 0).expect("small strides")).expect("within 64 elements")
 }
@@ -22,7 +22,7 @@ fn results_that_pytorch_makes_like_the_input_keep_strides_that_mean_nothing() {
     for (sizes, strides) in [(&[3, 1, 3], &[3, 9, 1]), (&[0, 3, 1], &[1, 1, 7])] {
         let of = |dtype| strided(dtype, sizes, strides);
         let (real, complex) = (of(DType::F32), of(DType::C64));
-        let weight = Tensor::<Cpu>::from_slice(&[0.5f32], &[1]).expect("one number");
+        let weight = Tensor::<Cpu>::from_slice(&[0.5f32], [1]).expect("one number");
         let made = [
             f::conj_physical(&complex),
             f::nan_to_num(&real, None, None, None),
@@ -60,7 +60,7 @@ fn outputs_that_are_resized_are_laid_out_as_pytorch_does() {
 
 #[test]
 fn halves_are_rounded_to_decimals_in_float32() {
-    let x = Tensor::<Cpu>::from_slice(&[0.450_195_3, 7.0, 36_992.0].map(f16::from_f32), &[3]).expect("three numbers");
+    let x = Tensor::<Cpu>::from_slice(&[0.450_195_3, 7.0, 36_992.0].map(f16::from_f32), [3]).expect("three numbers");
     let rounded = |decimals| f::round_decimals(&x, decimals).and_then(|t| t.to_vec::<f16>()).expect("a float");
     assert_eq!(rounded(1), [0.5, 7.0, 36_992.0].map(f16::from_f32));
     assert_eq!(rounded(5)[1], f16::from_f32(7.0));
@@ -69,20 +69,20 @@ fn halves_are_rounded_to_decimals_in_float32() {
 #[test]
 fn mvlgamma_sums_elements_of_the_dtype() {
     // x - 1 is a bfloat16 only as -1, of which log gamma is infinite.
-    let x = Tensor::<Cpu>::from_slice(&[bf16::from_f32(-1.15e-6)], &[1]).expect("one number");
+    let x = Tensor::<Cpu>::from_slice(&[bf16::from_f32(-1.15e-6)], [1]).expect("one number");
     assert_eq!(f::mvlgamma(&x, 3).and_then(|t| t.to_vec::<bf16>()).expect("a float"), [bf16::INFINITY]);
 }
 
 #[test]
 fn slopes_of_gelu_are_a_half_at_subnormal_numbers() {
-    let x = Tensor::<Cpu>::from_slice(&[-1e-40f32, 0.0, 1e-42], &[3]).expect("three numbers");
-    let grad = Tensor::<Cpu>::from_slice(&[1.0f32; 3], &[3]).expect("three numbers");
+    let x = Tensor::<Cpu>::from_slice(&[-1e-40f32, 0.0, 1e-42], [3]).expect("three numbers");
+    let grad = Tensor::<Cpu>::from_slice(&[1.0f32; 3], [3]).expect("three numbers");
     assert_eq!(f::gelu_backward(&grad, &x).and_then(|t| t.to_vec::<f32>()).expect("floats"), [0.5; 3]);
 }
 
 #[test]
 fn zero_is_on_the_straight_side_of_celu() {
-    let x = Tensor::<Cpu>::from_slice(&[0.0f32, -0.0], &[2]).expect("two numbers");
+    let x = Tensor::<Cpu>::from_slice(&[0.0f32, -0.0], [2]).expect("two numbers");
     assert_eq!(f::celu(&x, f64::INFINITY).and_then(|t| t.to_vec::<f32>()).expect("a float"), [0.0, 0.0]);
 }
 
@@ -125,8 +125,8 @@ fn numbers_that_a_dtype_does_not_hold_are_refused() {
         let error = f::hardtanh(&of(dtype), bound, 1).expect_err("no bound of this kind");
         assert!(matches!(error.kind(), ErrorKind::NumberRange { arg: "min_val", .. }), "{error}");
     }
-    let mask = Tensor::<Cpu>::from_slice(&[true, false], &[2]).expect("two truths");
-    let large = Tensor::<Cpu>::from_slice(&[1000i32], &[]).expect("a number");
+    let mask = Tensor::<Cpu>::from_slice(&[true, false], [2]).expect("two truths");
+    let large = Tensor::<Cpu>::from_slice(&[1000i32], ()).expect("a number");
     let error = f::masked_fill_from(&of(DType::I8), &mask, &large).expect_err("more than an int8");
     assert!(matches!(error.kind(), ErrorKind::NumberRange { arg: "value", .. }), "{error}");
     assert!(f::masked_fill_from(&of(DType::I16), &mask, &large).is_ok());

@@ -39,7 +39,7 @@ monomorph::operators! {
 }
 
 fn tensor(x: f32) -> Tensor<Cpu> {
-    Tensor::<Cpu>::from_slice(&[x], &[1]).unwrap()
+    Tensor::<Cpu>::from_slice(&[x], [1]).unwrap()
 }
 
 fn call(name: &str, mut stack: Stack) -> Result<Vec<f32>> {

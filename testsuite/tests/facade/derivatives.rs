@@ -164,7 +164,7 @@ fn backward<F: PointwiseFn, D: Device + Executes<Pointwise<F>>>(
 #[test]
 fn a_derivative_is_an_operator_in_every_form() {
     let [x, y, grad] = [[-1.5f32, 0.25, 3.0], [2.0, -0.5, 1.0], [1.0, 10.0, -2.0]]
-        .map(|data| Tensor::<Cpu>::from_slice(&data, &[3]).unwrap());
+        .map(|data| Tensor::<Cpu>::from_slice(&data, [3]).unwrap());
     let tanh: Vec<f32> =
         [(-1.5f32, 1.0), (0.25, 10.0), (3.0, -2.0)].map(|(x, g)| g * (1.0 - x.tanh() * x.tanh())).into();
     let got = backward::<Gradient<TanhFn, 0>, Cpu>(&[&x, &grad]).unwrap().to_vec::<f32>().unwrap();
@@ -182,7 +182,7 @@ fn a_derivative_is_an_operator_in_every_form() {
     let shape = |tensor: &Tensor<Cpu>| Tensor::<Meta>::zeros_contiguous(tensor.dtype(), tensor.sizes()).unwrap();
     let meta = backward::<Gradient<MulFn, 1>, Meta>(&[&shape(&x), &shape(&y), &shape(&grad)]).unwrap();
     assert_eq!((meta.dtype(), meta.sizes()), (DType::F32, &[3][..]));
-    let whole = Tensor::<Cpu>::from_slice(&[1i64, 2, 3], &[3]).unwrap();
+    let whole = Tensor::<Cpu>::from_slice(&[1i64, 2, 3], [3]).unwrap();
     let refused = backward::<Gradient<TanhFn, 0>, Cpu>(&[&whole, &whole]).unwrap_err().to_string();
     assert!(refused.contains("tanh") && refused.contains("int64") && refused.contains("floating"), "{refused}");
 }

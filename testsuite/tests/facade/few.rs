@@ -16,7 +16,7 @@ fn integers_are_alike_to_a_formula_that_says_so() {
         let params: Vec<Scalar> = (1..).take(formula.params).map(Scalar::Int).collect();
         let mut results = (i16::MIN..=i16::MAX).step_by(32).map(|start| {
             let run: Vec<i16> = (start..=start.saturating_add(31)).collect();
-            let of = Tensor::<Cpu>::from_slice(&run, &[32]).expect("so many");
+            let of = Tensor::<Cpu>::from_slice(&run, [32]).expect("so many");
             bytes(&(formula.cpu.functional)(&[Operand::from(&of)], &params).expect(formula.path))
         });
         let same = results.next().is_some_and(|first| {
@@ -45,7 +45,7 @@ fn compute(formula: &Formula, places: &[usize], of: &[Tensor<Cpu>; 2]) -> Result
 #[test]
 fn large_calls_give_what_small_ones_do() {
     let bits: Vec<bool> = (0..2 * ROWS * COLS + 5).map(|i| i * i % 7 < 3 && i % 5 != 1).collect();
-    let storage = Tensor::<Cpu>::from_slice(&bits, &[2 * ROWS * COLS + 5]).expect("so many");
+    let storage = Tensor::<Cpu>::from_slice(&bits, [2 * ROWS * COLS + 5]).expect("so many");
     let mut checked = [0; 2];
     for dtype in [DType::Bool, DType::I16] {
         let storage = ops::functions::to_dtype(&storage, dtype, false, true, None).expect("any dtype is cast to any");

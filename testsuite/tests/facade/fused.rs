@@ -106,7 +106,7 @@ fn the_callers_output_takes_what_the_turns_give_it() {
 #[test]
 fn an_output_may_be_any_operand() {
     let numbers: Vec<f32> = (0..30).map(|i| i as f32).collect();
-    let made = || Tensor::<Cpu>::from_slice(&numbers, &[30]).unwrap();
+    let made = || Tensor::<Cpu>::from_slice(&numbers, [30]).unwrap();
     let want: Vec<f32> = numbers.iter().map(|x| x * x + 3.0 * x).collect();
     let mut x = made();
     let same = x.clone();
@@ -117,7 +117,7 @@ fn an_output_may_be_any_operand() {
     let base = made();
     let front = monomorph::narrow(&base, 0, 0, 20).unwrap();
     let mut back = monomorph::narrow(&base, 0, 10, 20).unwrap();
-    let ones = Tensor::<Cpu>::from_slice(&[1.0f32; 20], &[20]).unwrap();
+    let ones = Tensor::<Cpu>::from_slice(&[1.0f32; 20], [20]).unwrap();
     mul_add_out(&front, &ones, &ones, 1, &mut back).unwrap();
     assert_eq!(back.to_vec::<f32>().unwrap(), (1..21).map(|i| i as f32).collect::<Vec<_>>());
 }
@@ -125,7 +125,7 @@ fn an_output_may_be_any_operand() {
 #[test]
 fn halves_are_rounded_between_operators() {
     // 2049 is no float16: rounded to 2048 before 1 is subtracted.
-    let half = |x: f32| Tensor::<Cpu>::from_slice(&[monomorph::f16::from_f32(x)], &[1]).unwrap();
+    let half = |x: f32| Tensor::<Cpu>::from_slice(&[monomorph::f16::from_f32(x)], [1]).unwrap();
     let got = mul_add(&half(683.0), &half(3.0), &half(-1.0), 1).unwrap();
     assert_eq!(got.to_vec::<monomorph::f16>().unwrap(), [monomorph::f16::from_f32(2047.0)]);
     let text = symbolic::<<MulAdd as Chain>::Formula>(DType::F16).unwrap().c_source("chain");
@@ -136,7 +136,7 @@ fn halves_are_rounded_between_operators() {
 
 #[test]
 fn a_chain_has_every_form() {
-    let x = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0], &[3]).unwrap();
+    let x = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0], [3]).unwrap();
     let want = [3.0f32, 8.0, 15.0];
     assert_eq!(x.mul_add(&x, &x, 2).unwrap().to_vec::<f32>().unwrap(), want);
     let dry = meta::mul_add(&x, &x, &x, 2).unwrap();
@@ -157,12 +157,12 @@ fn a_chain_has_every_form() {
     let inputs = PointwiseInputs::<Formula>::from_lists(&[(&x).into(), (&x).into(), (&x).into()], &[2.into()]).unwrap();
     prepare::<Single, Cpu, 1>(&inputs, [&mut out]).unwrap().run().unwrap();
     assert_eq!(out.to_vec::<f32>().unwrap(), want);
-    let wide = Tensor::<Cpu>::from_slice(&[1.0f64; 3], &[3]).unwrap();
+    let wide = Tensor::<Cpu>::from_slice(&[1.0f64; 3], [3]).unwrap();
     let lent = [(&x).into(), (&x).into(), (&wide).into()];
     let inputs = PointwiseInputs::<Formula>::from_lists(&lent, &[2.into()]).unwrap();
     let error = prepare::<Single, Cpu, 1>(&inputs, [&mut out]).err().expect("two dtypes").to_string();
     assert!(error.contains("mul then add") && error.contains("different dtypes"), "{error}");
 
-    let error = mul_add(&x, &x, &Tensor::<Cpu>::from_slice(&[1.0f32; 4], &[4]).unwrap(), 1).unwrap_err().to_string();
+    let error = mul_add(&x, &x, &Tensor::<Cpu>::from_slice(&[1.0f32; 4], [4]).unwrap(), 1).unwrap_err().to_string();
     assert!(error.starts_with("add"), "the operator that refuses is named: {error}");
 }

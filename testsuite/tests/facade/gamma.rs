@@ -16,7 +16,7 @@ fn the_dimension_of_mvlgamma_has_bounds() {
     }
     let most = mvlgamma(&x, MOST_DIMENSIONS).unwrap().to_vec::<f32>().unwrap();
     assert!(most[0].is_finite() && most[0] > 1e12, "{most:?}");
-    let truth = Tensor::<Cpu>::from_slice(&[true], &[1]).unwrap();
+    let truth = Tensor::<Cpu>::from_slice(&[true], [1]).unwrap();
     let refused = mvlgamma(&truth, 0).unwrap_err().to_string();
     assert!(
         refused.contains("self") && refused.contains("bool") && refused.contains("integers and floats"),
@@ -47,7 +47,7 @@ fn orders_of_polygamma_begin_with_digamma() {
     assert_eq!(of(35), [f32::INFINITY; 2]);
     let refused = polygamma(-1, &x).unwrap_err().to_string();
     assert!(refused.contains("polygamma: argument n is -1") && refused.contains("0..="), "{refused}");
-    let whole = Tensor::<Cpu>::from_slice(&[1i64], &[1]).unwrap();
+    let whole = Tensor::<Cpu>::from_slice(&[1i64], [1]).unwrap();
     assert_eq!(polygamma(3, &whole).unwrap().dtype(), DType::F32);
 }
 
@@ -66,7 +66,7 @@ fn an_element_does_not_depend_on_its_neighbours() {
     let positive = (0..300).map(|k| f64::from(k) * 0.031 + 0.01);
     let values: Vec<f64> = positive.chain(special).chain(ordinary).collect();
     for dtype in [DType::F32, DType::F64] {
-        let x = Tensor::<Cpu>::from_slice(&values, &[values.len() as i64]).unwrap();
+        let x = Tensor::<Cpu>::from_slice(&values, [values.len() as i64]).unwrap();
         let x = result("to.dtype", [x.into(), dtype.into()]);
         let degrees = result("floor", [result("abs", [x.clone().into()]).into()]);
         type Arguments = fn(&Tensor<Cpu>, &Tensor<Cpu>) -> Vec<IValue>;

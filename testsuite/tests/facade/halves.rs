@@ -22,7 +22,7 @@ fn halves_go_through_the_loop_of_float32_where_and_only_where_it_is_theirs() {
 /// Every bfloat16 in the order of `factor` times its bits.
 fn every(factor: u16) -> Tensor<Cpu> {
     let all: Vec<bf16> = (0..=u16::MAX).map(|bits| bf16::from_bits(bits.wrapping_mul(factor))).collect();
-    Tensor::from_slice(&all, &[1 << 16]).expect("as many as there are")
+    Tensor::from_slice(&all, [1 << 16]).expect("as many as there are")
 }
 
 fn to(dtype: DType, t: &Tensor<Cpu>) -> Tensor<Cpu> {
@@ -39,7 +39,7 @@ fn what_is_not_rounded_needs_no_rounding() {
     let exact: Vec<_> = formulas().into_iter().filter(|formula| formula.tuning.exact).collect();
     assert!(exact.len() > 10);
     for formula in exact {
-        let mask = Tensor::<Cpu>::from_slice(&[true, false, true, true].repeat(1 << 14), &[1 << 16]).expect("a mask");
+        let mask = Tensor::<Cpu>::from_slice(&[true, false, true, true].repeat(1 << 14), [1 << 16]).expect("a mask");
         let halves: Vec<Tensor<Cpu>> = [1, 25_173, 4_093].into_iter().map(every).collect();
         let singles: Vec<Tensor<Cpu>> = halves.iter().map(|t| to(DType::F32, t)).collect();
         let call = |tensors: &[Tensor<Cpu>]| {

@@ -8,7 +8,7 @@ use monomorph::{
 };
 
 fn tensor(values: &[f32]) -> AnyTensor {
-    Tensor::<Cpu>::from_slice(values, &[values.len() as i64]).unwrap().into_any()
+    Tensor::<Cpu>::from_slice(values, [values.len() as i64]).unwrap().into_any()
 }
 
 fn cpu(t: &AnyTensor) -> &Tensor<Cpu> {
@@ -50,7 +50,7 @@ fn functional_forms_equal_typed_calls() {
     let want = aminmax(cpu(&a)).unwrap();
     assert_eq!((values(&min), values(&max)), (want.0.to_vec().unwrap(), want.1.to_vec().unwrap()));
 
-    let mask = Tensor::<Cpu>::from_slice(&[true, false, true], &[3]).unwrap().into_any();
+    let mask = Tensor::<Cpu>::from_slice(&[true, false, true], [3]).unwrap().into_any();
     let f = find("where.self").typed::<(&AnyTensor, &AnyTensor, &AnyTensor), AnyTensor>().unwrap();
     let want = where_(cpu(&mask), cpu(&a), cpu(&b)).unwrap().to_vec::<f32>().unwrap();
     assert_eq!(values(&f.call((&mask, &a, &b)).unwrap()), want);

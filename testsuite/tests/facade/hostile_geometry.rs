@@ -266,7 +266,7 @@ fn joined_sizes_that_cannot_be_counted_are_refused() {
 /// As many parts as nobody can want are refused before the first is made, at once.
 #[test]
 fn lists_of_parts_are_limited() {
-    let one = Tensor::<Cpu>::from_slice(&[bf16::ONE], &[1]).expect("one number");
+    let one = Tensor::<Cpu>::from_slice(&[bf16::ONE], [1]).expect("one number");
     let wide = f::expand(&one, &[1 << 40]).expect("a view");
     let empty = f::expand(&f::view(&f::narrow(&one, 0, 0, 0).expect("a view"), &[0, 1]).expect("a view"), &[0, HUGE]);
     let empty = empty.expect("a view");
@@ -294,7 +294,7 @@ fn lists_of_parts_are_limited() {
 /// element.
 #[test]
 fn what_there_is_no_room_for_is_an_error() {
-    let mask = f::expand(&Tensor::<Cpu>::from_slice(&[true], &[1]).expect("a truth"), &[1 << 46]).expect("a view");
+    let mask = f::expand(&Tensor::<Cpu>::from_slice(&[true], [1]).expect("a truth"), &[1 << 46]).expect("a view");
     let error = f::where_nonzero(&mask).expect_err("64 TiB");
     assert!(matches!(error.kind(), ErrorKind::Allocation { .. }), "{error}");
     let batch = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0, 3, 2]).expect("nothing");
@@ -327,7 +327,7 @@ fn rows_without_elements_are_not_walked() {
 
 #[test]
 fn dimensions_are_limited_wherever_they_are_made() {
-    let one = Tensor::<Cpu>::from_slice(&[1f32], &[1]).expect("one number");
+    let one = Tensor::<Cpu>::from_slice(&[1f32], [1]).expect("one number");
     let ones = vec![1; 100_000];
     let refused = |result: Result<Tensor<Cpu>>| {
         let error = result.expect_err("too many dimensions");

@@ -1,11 +1,11 @@
 //! Every formula × dtypes × layouts × forms against the naive twin: all forms give the same answer and the same error,
 //! and shapes alone give the same shapes.
 
+use monomorph::core::ErrorKind;
 use monomorph::core::structured::Operand;
-use monomorph::core::{ErrorKind, Meta};
 use monomorph::ops::pointwise::OutputKind;
 use monomorph::ops::record::{Inputs, Within};
-use monomorph::{Cpu, DType, Error, Geometry, Result, Scalar, Tensor};
+use monomorph::{Cpu, DType, Error, Geometry, Meta, Result, Scalar, Tensor};
 use monomorph_testsuite::formulas::{Formula, formulas};
 use monomorph_testsuite::layout::{Layout, Random, convert, mixed, plain, samples, tensor, values};
 use monomorph_testsuite::naive::{self, Arg, Refusal, distance, distance_beyond};

@@ -4,7 +4,7 @@ use monomorph::{Complex64, Cpu, DType, ErrorKind, Scalar, Tensor, expand, pow_sc
 use monomorph_testsuite::layout::{convert, values};
 
 fn exponent() -> Tensor<Cpu> {
-    Tensor::from_slice(&[1.5f32, f32::NAN, -3.0], &[3]).unwrap()
+    Tensor::from_slice(&[1.5f32, f32::NAN, -3.0], [3]).unwrap()
 }
 
 #[test]
@@ -35,6 +35,6 @@ fn other_bases_are_computed_with() {
         let mut expanded = expand(&Tensor::<Cpu>::zeros_contiguous(DType::F32, &[1]).unwrap(), &[3]).unwrap();
         pow_scalar_out(base, &exponent(), &mut expanded).unwrap_err();
     }
-    let powers = pow_scalar(2, &Tensor::<Cpu>::from_slice(&[3i64, 0], &[2]).unwrap()).unwrap();
+    let powers = pow_scalar(2, &Tensor::<Cpu>::from_slice(&[3i64, 0], [2]).unwrap()).unwrap();
     assert_eq!(values(&powers), [Scalar::Int(8), Scalar::Int(1)]);
 }

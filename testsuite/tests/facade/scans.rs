@@ -138,7 +138,7 @@ fn edges_are_pytorchs() {
     let empty = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0]).unwrap();
     assert_eq!(cumsum_dtype(&empty, 0, Some(DType::Bool)).unwrap().dtype(), DType::Bool);
 
-    let three = Tensor::<Cpu>::from_slice(&[1.5f32, 2.0, 3.0], &[3]).unwrap();
+    let three = Tensor::<Cpu>::from_slice(&[1.5f32, 2.0, 3.0], [3]).unwrap();
     let kind = |result: Result<Tensor<Cpu>>| result.map(drop).unwrap_err().kind().clone();
     assert!(matches!(kind(cumsum(&three, 1)), ErrorKind::DimOutOfRange { got: 1, ndim: 1, .. }));
     assert!(matches!(
@@ -152,7 +152,7 @@ fn edges_are_pytorchs() {
     let mut stack = vec![three.clone().into(), IValue::Int(0), DType::F64.into(), int.into()];
     assert!(matches!(call("cumsum.out", &mut stack).unwrap_err().kind(), ErrorKind::OutputDType { .. }));
 
-    let numbers = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0], &[4]).unwrap();
+    let numbers = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0], [4]).unwrap();
     let part = |start, len| monomorph::narrow(&numbers, 0, start, len).unwrap();
     let overlapping = cumsum_out(&part(0, 3), 0, &mut part(1, 3)).map(drop);
     assert!(matches!(overlapping.unwrap_err().kind(), ErrorKind::PartialOverlap { .. }));
@@ -166,7 +166,7 @@ fn edges_are_pytorchs() {
 #[test]
 fn an_input_of_another_dtype_is_read_first() {
     let numbers: Vec<i32> = (1..=64).collect();
-    let x = Tensor::<Cpu>::from_slice(&numbers, &[64]).unwrap();
+    let x = Tensor::<Cpu>::from_slice(&numbers, [64]).unwrap();
     let mut out = monomorph::narrow(&monomorph::view_dtype(&x, DType::F32).unwrap(), 0, 1, 63).unwrap();
     let input = monomorph::narrow(&x, 0, 0, 63).unwrap();
     cumsum_out(&input, 0, &mut out).unwrap();

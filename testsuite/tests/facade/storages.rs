@@ -27,8 +27,8 @@ fn a_tensor_moves_to_the_storage_of_another() {
     assert_eq!(left.to_vec::<f32>().unwrap(), [0.0, 1.0, 2.0], "whoever shared the old storage keeps it");
 
     // In the dtype of the tensor: larger elements make the storage grow, smaller ones do not.
-    let bytes = Tensor::<Cpu>::from_slice(&[1u8, 0, 2, 0], &[4]).unwrap();
-    let mut wide = Tensor::<Cpu>::from_slice(&[0i16], &[1]).unwrap();
+    let bytes = Tensor::<Cpu>::from_slice(&[1u8, 0, 2, 0], [4]).unwrap();
+    let mut wide = Tensor::<Cpu>::from_slice(&[0i16], [1]).unwrap();
     set_tensor_(&mut wide, &bytes).unwrap();
     assert_eq!((wide.to_vec::<i16>().unwrap(), wide.storage_bytes()), (vec![1, 2, 0, 0], 8));
     assert_eq!(bytes.to_vec::<u8>().unwrap(), [1, 0, 2, 0]);
@@ -44,7 +44,7 @@ fn a_tensor_is_set_to_parts_of_a_storage() {
     let mut t = ramp(&[3]);
     set_storage_(&mut t, &source.storage()).unwrap();
     assert_eq!(shape(t.as_any()), (vec![6], vec![1], 0, 24));
-    let mut halves = Tensor::<Cpu>::from_slice(&[0i16], &[1]).unwrap();
+    let mut halves = Tensor::<Cpu>::from_slice(&[0i16], [1]).unwrap();
     set_storage_(&mut halves, &source.storage()).unwrap();
     assert_eq!(halves.sizes(), [12]);
 

@@ -20,7 +20,7 @@ fn boxed(name: &str, mut stack: Vec<IValue>, out: &mut Tensor<Cpu>) -> Result<()
 /// as they were.
 #[test]
 fn outputs_are_written_together_or_not_at_all() {
-    let x = Tensor::<Cpu>::from_slice(&[1f32, -2.0, 3.0], &[3]).expect("three numbers");
+    let x = Tensor::<Cpu>::from_slice(&[1f32, -2.0, 3.0], [3]).expect("three numbers");
     let nothing = |dtype| Tensor::<Cpu>::zeros_contiguous(dtype, &[0]).expect("nothing");
     let state = |t: &Tensor<Cpu>| (t.sizes().to_vec(), t.strides().to_vec(), t.offset());
     for second_is_read in [false, true] {
@@ -45,7 +45,7 @@ fn outputs_are_written_together_or_not_at_all() {
         }
     }
     // An output that overlaps itself.
-    let one = Tensor::<Cpu>::from_slice(&[7i32], &[1]).expect("one number");
+    let one = Tensor::<Cpu>::from_slice(&[7i32], [1]).expect("one number");
     let (mut first, mut second) = (nothing(DType::F32), f::expand(&one, &[3]).expect("a view"));
     let error = f::frexp_out(&x, &mut first, &mut second).expect_err("one element for three");
     assert!(matches!(error.kind(), ErrorKind::InternalOverlap { index: 1, .. }), "{error}");
@@ -66,7 +66,7 @@ fn outputs_are_written_together_or_not_at_all() {
 /// An output that was given other sizes has its own again if it cannot be written.
 #[test]
 fn an_output_that_is_not_written_keeps_its_sizes() {
-    let x = Tensor::<Cpu>::from_slice(&[1f32, -2.0, 3.0], &[3]).expect("three numbers");
+    let x = Tensor::<Cpu>::from_slice(&[1f32, -2.0, 3.0], [3]).expect("three numbers");
     let calls: [(&str, Write); 6] = [
         ("zeros", |_, out| f::zeros_out(&[3], out)),
         ("arange", |_, out| f::arange_out(3, out)),

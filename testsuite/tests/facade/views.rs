@@ -392,7 +392,7 @@ fn copies_of_views_are_contiguous_and_their_own() {
 #[test]
 fn parts_of_complex_numbers() {
     let numbers = [(1.0, 2.0), (-3.0, 4.0)].map(|(re, im)| monomorph::Complex32::new(re, im));
-    let t = Tensor::<Cpu>::from_slice(&numbers, &[2]).unwrap();
+    let t = Tensor::<Cpu>::from_slice(&numbers, [2]).unwrap();
     let conj = monomorph::conj(&t).unwrap();
     assert_eq!(monomorph::imag(&t).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
     assert_eq!(monomorph::imag(&conj).unwrap().to_vec::<f32>().unwrap(), [-2.0, -4.0]);

@@ -156,6 +156,21 @@ macro_rules! float {
                 let larger = if a > b { a } else { b };
                 Lane::new(if a.is_nan() { a } else { larger })
             }
+            // Whether a bound is NaN is asked once for the whole loop, and then one instruction is left for an
+            // element. `bound + bound` is the same NaN as `bound`; with the latter the compiler merges both choices
+            // to a comparison and a blend for each element (1.7 times the time of clamp at AVX2).
+            #[inline(always)]
+            fn at_most(self, bound: Self) -> Self {
+                let (x, bound) = (self.get(), bound.get());
+                let smaller = if bound < x { bound } else { x };
+                Lane::new(if bound.is_nan() { bound + bound } else { smaller })
+            }
+            #[inline(always)]
+            fn at_least(self, bound: Self) -> Self {
+                let (x, bound) = (self.get(), bound.get());
+                let larger = if bound > x { bound } else { x };
+                Lane::new(if bound.is_nan() { bound + bound } else { larger })
+            }
         }
 
         impl<I: Isa> Real for Lane<$element, I> {

@@ -55,7 +55,7 @@ impl Random {
                     E::from_scalar(Scalar::Complex(Complex64::new(re, if dtype.is_complex() { im } else { 0.0 })))
                 })
                 .collect();
-            Tensor::<Cpu>::from_slice(&data, &[elements as i64]).unwrap().view_as(geometry).unwrap()
+            Tensor::<Cpu>::from_slice(&data, [elements as i64]).unwrap().view_as(geometry).unwrap()
         })
     }
 

@@ -6,7 +6,7 @@ use monomorph_cpu::Cpu;
 use monomorph_ops::reduce::{Mean, Sum};
 
 fn sum<T: Element>(data: &[T]) -> T {
-    let t = Tensor::<Cpu>::from_slice(data, &[data.len() as i64]).unwrap();
+    let t = Tensor::<Cpu>::from_slice(data, [data.len() as i64]).unwrap();
     let [sum] = Sum::call((&t, None), Functional::<Cpu, 1>::default()).unwrap();
     sum.to_vec::<T>().unwrap()[0]
 }
@@ -97,7 +97,7 @@ fn error<T: Element>(op: &str, data: &str, n: u64, make: impl Fn(f64) -> T, get:
     };
     let sum = exact(t.iter().map(|&x| get(x)));
     let want = if op == "mean" { sum / n as f64 } else { sum };
-    let t = Tensor::<Cpu>::from_slice(&t, &[n as i64]).unwrap();
+    let t = Tensor::<Cpu>::from_slice(&t, [n as i64]).unwrap();
     let sink = Functional::<Cpu, 1>::default();
     let [got] = if op == "mean" { Mean::call((&t, None), sink) } else { Sum::call((&t, None), sink) }.unwrap();
     let ulp = 2f64.powi(want.abs().log2().floor() as i32 + 1 - bits);
@@ -129,7 +129,7 @@ fn sums_and_means_are_at_least_as_near_as_those_of_pytorch() {
 #[test]
 fn columns_are_as_accurate_as_rows() {
     let (rows, columns) = (1 << 18, 20);
-    let t = Tensor::<Cpu>::from_slice(&vec![0.1f32; rows * columns], &[rows as i64, columns as i64]).unwrap();
+    let t = Tensor::<Cpu>::from_slice(&vec![0.1f32; rows * columns], [rows as i64, columns as i64]).unwrap();
     let [sum] = Sum::call((&t, Some(&[0][..]), false, None), Functional::<Cpu, 1>::default()).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), vec![(rows as f64 * f64::from(0.1f32)) as f32; columns]);
 }

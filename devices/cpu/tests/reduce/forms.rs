@@ -13,7 +13,7 @@ fn functional() -> Functional<Cpu, 1> {
 }
 
 fn six() -> T {
-    Tensor::from_slice(&[1.0f32, -5.0, 2.0, 8.0, 0.0, 8.0], &[2, 3]).unwrap()
+    Tensor::from_slice(&[1.0f32, -5.0, 2.0, 8.0, 0.0, 8.0], [2, 3]).unwrap()
 }
 
 #[test]

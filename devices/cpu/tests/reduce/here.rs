@@ -27,14 +27,14 @@ impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for SumOfSquares {
 
 #[test]
 fn a_fold_of_the_callers_runs() {
-    let t = Tensor::<Cpu>::from_slice(&[1.0f32, -2.0, 3.0], &[3]).unwrap();
+    let t = Tensor::<Cpu>::from_slice(&[1.0f32, -2.0, 3.0], [3]).unwrap();
     let [sum] = <Reduce<SumOfSquares, Here>>::call((&t,), Functional::<Cpu, 1>::default()).unwrap();
     assert_eq!(sum.to_vec::<f32>().unwrap(), [14.0]);
 }
 
 #[test]
 fn a_dtype_outside_of_the_domain_is_refused() {
-    let t = Tensor::<Cpu>::from_slice(&[true], &[1]).unwrap();
+    let t = Tensor::<Cpu>::from_slice(&[true], [1]).unwrap();
     let error = <Reduce<SumOfSquares, Here>>::call((&t,), Functional::<Cpu, 1>::default()).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::DTypeNotSupported { .. }), "{error}");
 }
@@ -43,7 +43,7 @@ fn a_dtype_outside_of_the_domain_is_refused() {
 fn a_formula_in_front_runs_in_groups_and_single_rows() {
     // 3.25 has an exact square: every way through the rows gives the same sum, if the formula comes first in each.
     for n in [7usize, 128, 1000, 20_000, 300_001] {
-        let t = Tensor::<Cpu>::from_slice(&vec![3.25f64; n], &[n as i64]).unwrap();
+        let t = Tensor::<Cpu>::from_slice(&vec![3.25f64; n], [n as i64]).unwrap();
         let [sum] = <Reduce<SumOfSquares, Here>>::call((&t,), Functional::<Cpu, 1>::default()).unwrap();
         assert_eq!(sum.to_vec::<f64>().unwrap(), [3.25 * 3.25 * n as f64], "{n}");
     }

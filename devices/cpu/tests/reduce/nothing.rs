@@ -21,7 +21,7 @@ fn empty(dtype: DType, sizes: &[i64]) -> T {
 
 /// A view of ones of these sizes and strides.
 fn ones(n: usize, sizes: &[i64], strides: &[i64]) -> (T, T) {
-    let all = T::from_slice(&vec![1.0f32; n], &[n as i64]).unwrap();
+    let all = T::from_slice(&vec![1.0f32; n], [n as i64]).unwrap();
     let view = all.view_as(Geometry::new(DType::F32, sizes, strides, 0).unwrap()).unwrap();
     (all, view)
 }
@@ -133,7 +133,7 @@ fn a_rule_from_another_family_writes_what_the_types_say() {
         let [least] = Reduce::<LeastFn, Here>::call((t, dims, false), Functional::<Cpu, 1>::default())?;
         monomorph_core::Result::Ok(least)
     };
-    let t = T::from_slice(&[3.0f64, -2.0, 5.0, 7.0], &[2, 2]).unwrap();
+    let t = T::from_slice(&[3.0f64, -2.0, 5.0, 7.0], [2, 2]).unwrap();
     let least = call(&t, Some(&[1])).unwrap();
     assert_eq!((least.dtype(), least.to_vec::<f64>().unwrap()), (DType::F64, vec![-2.0, 5.0]));
     assert!(matches!(

@@ -171,7 +171,7 @@ fn every_recorded_call_gives_what_pytorch_gave() {
                 let got: Vec<u8> = with_element!(t.dtype(), E => {
                     let values = t.to_vec::<E>().unwrap();
                     values.into_iter().flat_map(|v| {
-                        let one = Tensor::<Cpu>::from_slice(&[v], &[1]).unwrap();
+                        let one = Tensor::<Cpu>::from_slice(&[v], [1]).unwrap();
                         one.storage_to_vec().unwrap()[..t.dtype().size()].to_vec()
                     }).collect()
                 });

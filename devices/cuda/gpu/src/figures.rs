@@ -70,7 +70,7 @@ fn time(calls: u32, on_host: bool, step: &mut dyn FnMut() -> Result<()>) -> Resu
 
 fn ramp(n: i64, dtype: DType) -> Result<T> {
     let numbers: Vec<f32> = (0..n).map(|i| (i % 97) as f32 / 64.0 - 0.5).collect();
-    T::from_any(to_dtype(&Tensor::<Cpu>::from_slice(&numbers, &[n])?, dtype, false, false, None)?.as_any(), 0)
+    T::from_any(to_dtype(&Tensor::<Cpu>::from_slice(&numbers, [n])?, dtype, false, false, None)?.as_any(), 0)
 }
 
 fn zeros(n: i64, dtype: DType) -> Result<T> {

@@ -87,6 +87,8 @@ struct Named<'a> {
     core: TokenStream,
     table: TokenStream,
     /// True in the crate of the machinery; elsewhere rows are types of the caller's crate.
+    /// The device of shapes.
+    meta: TokenStream,
     is_in_tree: bool,
     /// The arguments, without outputs.
     args: Vec<Arg<'a>>,
@@ -99,8 +101,8 @@ impl<'a> Named<'a> {
         let root = &family.root;
         let inputs = func.schema.args().len() - func.schema.out_args().len();
         let args = func.schema.args().take(inputs).map(|arg| Arg::new(arg, span)).collect();
-        let (core, table, is_in_tree) = (quote!(#root::core), quote!(#root::table), family.is_in_tree());
-        Some(Named { row, schema: &func.schema, span, core, table, is_in_tree, args })
+        let (core, table, meta) = (quote!(#root::core), quote!(#root::table), quote!(#root::Meta));
+        Some(Named { row, schema: &func.schema, span, core, table, meta, is_in_tree: family.is_in_tree(), args })
     }
 
     /// The Rust name of the functional form, or of the only one.

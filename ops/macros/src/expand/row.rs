@@ -138,14 +138,14 @@ fn composed_function(named: &Named<'_>, path: &syn::Path) -> TokenStream {
 /// Holds the arguments and results of the row against its operator, with an error at the operator.
 fn agrees(named: &Named<'_>) -> TokenStream {
     let Some(operator) = named.row.definition.operator() else { return TokenStream::new() };
-    let (core, table, results) = (&named.core, &named.table, named.schema.returns().len());
+    let (core, table, meta, results) = (&named.core, &named.table, &named.meta, named.schema.returns().len());
     let values = named.values(&quote!('static));
     let span = operator.span();
     let check = placed(quote!(#table::agrees), span);
     quote_spanned! {at(span)=>
         const _: () = #check(
             #results,
-            <#operator as #core::structured::Operator<'static, #core::Meta, #values>>::OUTPUTS,
+            <#operator as #core::structured::Operator<'static, #meta, #values>>::OUTPUTS,
         );
     }
 }

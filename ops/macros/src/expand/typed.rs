@@ -212,20 +212,21 @@ fn inplace(named: &Named<'_>, name: &Ident, is_short: bool) -> TokenStream {
 
 fn meta_function(named: &Named<'_>, name: &Ident, is_short: bool) -> TokenStream {
     let (core, op, count) = (&named.core, named.operator(), named.schema.returns().len());
+    let meta = &named.meta;
     let (params, args, values) =
         (named.parameter_list(is_short, 0), named.arguments(is_short, 0), named.values(&quote!('t)));
-    let output = named.each_result(&quote!(#core::Tensor<#core::Meta>));
+    let output = named.each_result(&quote!(#core::Tensor<#meta>));
     let result = named.tuple(&quote!(outputs));
     let docs = named.docs(" without data: sizes, strides and dtype of the result, or the error.");
     quote_spanned! {named.span=>
         #docs
         pub fn #name<'t, D: #core::Device>(#params) -> #core::Result<#output>
         where
-            #op: #core::structured::Operator<'t, #core::Meta, #values>,
+            #op: #core::structured::Operator<'t, #meta, #values>,
         {
             let args = (#args);
-            let sink = #core::structured::Functional::<#core::Meta, #count>::default();
-            let outputs = <#op as #core::structured::Operator<'t, #core::Meta, _>>::call(args, sink)?;
+            let sink = #core::structured::Functional::<#meta, #count>::default();
+            let outputs = <#op as #core::structured::Operator<'t, #meta, _>>::call(args, sink)?;
             Ok(#result)
         }
     }

@@ -19,8 +19,9 @@ pub use formula::{AndMembership, Both, Fed, Intersect, Joined, ThenFn};
 use super::formula::{Common, Operands, Params, PointwiseFn};
 use super::op::{self, Here, Pointwise, PointwiseInputs};
 use super::rule::Check;
+use crate::Meta;
 use monomorph_core::structured::{Executes, Functional, Operand, Operator, ValueSink, call};
-use monomorph_core::{DType, Device, Error, ErrorKind, Meta, Result, Scalar, Tensor};
+use monomorph_core::{DType, Device, Error, ErrorKind, Result, Scalar, Tensor};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
