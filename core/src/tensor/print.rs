@@ -147,8 +147,8 @@ fn edge(tensor: &AnyTensor, is_full: bool) -> Option<i64> {
     (tensor.sizes().iter().fold(1, ends) <= MAX_ELEMENTS).then_some(EDGE_ITEMS)
 }
 
-/// Ends an element of dimension `dim` of `ndim`, or a line of a row: what follows begins below it, behind a blank line for
-/// each dimension between `dim` and the rows.
+/// Ends an element of dimension `dim` of `ndim`, or a line of a row: what follows begins below it, behind a blank line
+/// for each dimension between `dim` and the rows.
 fn separate(out: &mut Lines<'_>, ndim: usize, dim: usize) -> Result {
     out.write_char(',')?;
     out.repeat('\n', ndim.saturating_sub(dim + 1).max(1))?;
@@ -249,8 +249,8 @@ fn exact(number: Scalar, dtype: DType) -> String {
 /// ```
 ///
 /// `{:.2}` is PyTorch's printing with `precision=2`. `{:#}` shows all elements, as with `threshold=inf`; only a tensor
-/// of more than a million elements, and more than its storage has, is still cut. No more is read than is shown. A tensor
-/// that is being written is printed as one without data.
+/// of more than a million elements, and more than its storage has, is still cut. No more is read than is shown. A
+/// tensor that is being written is printed as one without data.
 ///
 /// ```
 /// use monomorph_core::{DType, Meta, Tensor};
@@ -265,7 +265,8 @@ impl Display for AnyTensor {
     }
 }
 
-/// The text of [`AnyTensor`]: that of PyTorch, where `{:.2}` is a precision of two digits and `{:#}` shows all elements.
+/// The text of [`AnyTensor`]: that of PyTorch, where `{:.2}` is a precision of two digits and `{:#}` shows all
+/// elements.
 ///
 /// ```
 /// use monomorph_core::{DType, Meta, Tensor};
