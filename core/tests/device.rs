@@ -33,6 +33,9 @@ thread_local! {
     static MADE: Cell<usize> = const { Cell::new(0) };
     static FAIL_AT: Cell<Option<usize>> = const { Cell::new(None) };
     static REFUSAL: Cell<Option<&'static str>> = const { Cell::new(None) };
+    /// Reads and their bytes, and how many more there may be.
+    static READ: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    static READS_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
     static CURRENT: Cell<u8> = const { Cell::new(0) };
     static ENTERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
@@ -99,6 +102,10 @@ unsafe fn write(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result
 }
 
 unsafe fn read(index: u8, to: *mut u8, from: *const u8, bytes: usize) -> Result<()> {
+    let device = DeviceId { kind: DeviceKind(16), index };
+    let left = READS_LEFT.get().checked_sub(1).ok_or(ErrorKind::Device { device, message: "lost".to_owned() })?;
+    READS_LEFT.set(left);
+    READ.set((READ.get().0 + 1, READ.get().1 + bytes));
     // SAFETY: M4, and `within` finds the block.
     unsafe { to.copy_from_nonoverlapping(within(index, from, bytes), bytes) };
     Ok(())
@@ -448,6 +455,34 @@ fn copies_stay_on_one_device() {
     assert_eq!(peek(&a), [1.0, 2.0, 1.0, 2.0]);
 }
 
+/// A tensor that is printed whole comes in one transfer, the ends of a larger one in few; what is lost is left out.
+#[test]
+fn printing_reads_little_of_far_memory() {
+    let reads = |t: &Tensor<Far>, left: usize| {
+        READ.set((0, 0));
+        READS_LEFT.set(left);
+        let text = t.to_string();
+        READS_LEFT.set(usize::MAX);
+        (text, READ.get())
+    };
+    let small = Tensor::<Far>::from_slice_on(0, &[1f64; 1000], [10, 100]).expect("memory");
+    let turned = small.view_as(Geometry::new(DType::F64, &[100, 10], &[1, 100], 0).expect("legal")).expect("a view");
+    assert_eq!(reads(&small, usize::MAX).1, (1, 8000));
+    assert_eq!(reads(&turned, usize::MAX).1, (1, 8000));
+    assert_eq!(reads(&small, 0).0, format!("tensor(..., device='{}', size=(10, 100), dtype=torch.float64)", far(0)));
+    assert_eq!(format!("{small:?}"), format!("Tensor {{ dtype: float64, sizes: [10, 100], device: {} }}", far(0)));
+    // Twice six rows of which both ends are shown.
+    let large = Tensor::<Far>::from_slice_on(0, &vec![1u8; 100 * 40_000], [100, 40_000]).expect("memory");
+    let (text, (transfers, bytes)) = reads(&large, usize::MAX);
+    assert!(text.starts_with("tensor([[1, 1, 1,  ..., 1, 1, 1],"), "{text}");
+    assert!(transfers <= 24 && bytes <= 24 * 16_000, "{transfers} of {bytes}");
+    for left in 0..transfers {
+        let (text, _) = reads(&large, left);
+        assert!(text.contains(if left < transfers / 2 { "tensor(..., " } else { "?" }), "{left}: {text}");
+        assert!(text.split("device").all(|part| !part.starts_with("tensor") || !part.contains('0')), "{left}: {text}");
+    }
+}
+
 #[test]
 fn the_host_cannot_look_into_far_memory_and_copies_out_of_it() {
     let mut t = Tensor::<Far>::from_slice_on(1, &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]).expect("memory");
@@ -460,7 +495,7 @@ fn the_host_cannot_look_into_far_memory_and_copies_out_of_it() {
     assert_eq!(view.storage_to_vec().expect("bytes").len(), 24);
     assert_eq!(kind(view.to_vec::<f64>()), ErrorKind::ElementType { got: DType::F32, want: DType::F64 });
     assert_eq!(Tensor::<Far>::from_slice_on(0, &[7i64], ()).and_then(|t| t.item()), Ok(Scalar::Int(7)));
-    let text = format!("tensor([[1.0, 2.0, 3.0],\n        [4.0, 5.0, 6.0]], dtype=float32, device={})", far(1));
+    let text = format!("tensor([[1., 2., 3.],\n        [4., 5., 6.]], device='{}')", far(1));
     assert_eq!(t.to_string(), text);
     let bytes = [1u8, 0, 0, 0, 2, 0, 0, 0];
     let stored = Tensor::<Far>::from_storage(&bytes, Geometry::contiguous(DType::I32, &[2]).expect("legal"));

@@ -1,4 +1,4 @@
-//! Tensors in safe hands and unsafe ones: views, growth, borrows, freezing, bytes, printing; and the algebra of sizes
+//! Tensors in safe hands and unsafe ones: views, growth, borrows, freezing, bytes; and the algebra of sizes
 //! and dtypes against PyTorch's answers (`testsuite/golden/geometry.json` and `promotion.json`; their formats are
 //! described in `testsuite/record/geometry.py` and `promotion.py`). Whatever a caller passes is an `Err` or right,
 //! never a panic.
@@ -9,7 +9,7 @@ use host::Host;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::{
     AnyTensor, BoolByte, Category, Complex, Complex32, Complex64, DType, Element, ErrorKind, Geometry, MemoryFormat,
-    Meta, Result, ResultType, Scalar, Tensor, bf16, f16, scalar_bytes, strides, with_element,
+    Meta, Result, ResultType, Scalar, Tensor, bf16, f16, strides, with_element,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -143,7 +143,7 @@ fn tensors_have_at_most_128_dimensions() {
     let one = T::from_slice(&[7f32], ()).expect("a tensor");
     let most = vec![1; strides::MAX_DIMS];
     let deep = one.view_as(geometry(DType::F32, &most, &most, 0)).expect("as many as there may be");
-    assert!(deep.to_string().starts_with("tensor(..., sizes=[1, 1,"));
+    assert_eq!(deep.to_vec::<f32>(), Ok(vec![7.]));
     for ndim in [strides::MAX_DIMS + 1, 100_000] {
         let sizes = vec![1; ndim];
         let refused = |error| assert!(matches!(error, ErrorKind::TooManyDims { got, most: 128 } if got == ndim));
@@ -200,16 +200,12 @@ fn the_algebra_is_total() {
     }
 }
 
-/// An expanded tensor can have more elements than there is memory; asking for all of them is an error, printing is not.
+/// An expanded tensor can have more elements than there is memory; asking for all of them is an error.
 #[test]
 fn expanded_giants() {
     let one = T::from_slice(&[7f32], ()).expect("a tensor");
     let giant = one.view_as(geometry(DType::F32, &[1 << 61], &[0], 0)).expect("a view");
     assert!(matches!(kind(giant.to_vec::<f32>()), ErrorKind::Allocation { .. }));
-    assert_eq!(giant.to_string(), "tensor([7.0, 7.0, 7.0, ..., 7.0, 7.0, 7.0], dtype=float32)");
-    let deep = vec![4; 30];
-    let many = one.view_as(geometry(DType::F32, &deep, &[0; 30], 0)).expect("a view");
-    assert!(many.to_string().starts_with("tensor(..., sizes=[4, 4,"));
     assert!(matches!(kind(giant.item()), ErrorKind::ShapeNumel { .. }));
     let mut whole = one.clone();
     whole.copy_from(&one).expect("itself");
@@ -336,7 +332,6 @@ fn guards_exclude_each_other() {
         assert_eq!(kind(t.item()), ErrorKind::ShapeNumel { want: vec![1], numel: 6 });
         assert_eq!(kind(t.storage_to_vec()), refused);
         assert_eq!(kind(t.freeze()), refused);
-        assert!(t.to_string().starts_with("tensor(..., sizes=[2, 3]"));
         let mut target = six();
         let refused = ErrorKind::Borrowed { arg: "src", state: "written" };
         assert_eq!(kind(target.copy_from(&t)), refused);
@@ -496,7 +491,7 @@ fn bool_bytes() {
     for at in [0, 1, 2, 128, 255] {
         let one = t.view_as(geometry(DType::Bool, &[], &[], at)).expect("a view");
         assert_eq!(one.item(), Ok(Scalar::Bool(at != 0)));
-        assert_eq!(one.to_string(), format!("tensor({}, dtype=bool)", at != 0));
+        assert_eq!(one.to_string(), if at == 0 { "tensor(False)" } else { "tensor(True)" });
     }
     // A copy writes 0 or 1.
     let mut copy = T::zeros_contiguous(DType::Bool, &[256]).expect("a tensor");
@@ -562,41 +557,6 @@ fn copies_within_a_storage() {
     let wide = T::zeros_contiguous(DType::I16, &[3, 2, 2]).expect("a tensor");
     assert!(matches!(kind(out.copy_from(&wide)), ErrorKind::OutputSize { .. }));
     assert_eq!(out.version(), 1);
-}
-
-#[test]
-fn every_dtype_prints() {
-    for dtype in DType::ALL {
-        let values: Vec<u8> =
-            [0i64, 1].iter().flat_map(|v| scalar_bytes(Scalar::Int(*v), dtype)[..dtype.size()].to_vec()).collect();
-        let t = T::from_storage(&values, geometry(dtype, &[2], &[1], 0)).expect("a tensor");
-        let cells = match dtype {
-            DType::Bool => "false,  true",
-            d if d.is_complex() => "0.0+0.0j, 1.0+0.0j",
-            d if d.is_floating() => "0.0, 1.0",
-            _ => "0, 1",
-        };
-        assert_eq!(t.to_string(), format!("tensor([{cells}], dtype={dtype})"));
-        assert_eq!(format!("{t:?}"), t.to_string());
-        assert_eq!(t.as_any().to_string(), t.to_string());
-        let zero = t.view_as(geometry(dtype, &[], &[], 1)).expect("a view");
-        assert!(zero.to_string().starts_with("tensor(") && !zero.to_string().contains('['));
-        let empty = t.view_as(geometry(dtype, &[0, 2], &[2, 1], 0)).expect("a view");
-        assert_eq!(empty.to_string(), format!("tensor([], sizes=[0, 2], dtype={dtype})"));
-    }
-    let t = T::from_slice(&[1i64, -20, 3, 4], [2, 2]).expect("a tensor");
-    assert_eq!(t.to_string(), "tensor([[  1, -20],\n        [  3,   4]], dtype=int64)");
-    let specials = T::from_slice(&[f32::NAN, f32::INFINITY, -0.0], [3]).expect("a tensor");
-    assert_eq!(specials.to_string(), "tensor([ NaN,  inf, -0.0], dtype=float32)");
-    let all = T::from_slice(&(0..1000).collect::<Vec<i32>>(), [1000]).expect("a tensor");
-    assert!(!all.to_string().contains("..."));
-    let cut = T::from_slice(&(0..1001).collect::<Vec<i32>>(), [1001]).expect("a tensor");
-    assert_eq!(cut.to_string(), "tensor([   0,    1,    2, ...,  998,  999, 1000], dtype=int32)");
-    let wide = T::from_slice(&(0..1212).collect::<Vec<i32>>(), [2, 6, 101]).expect("a tensor").to_string();
-    assert_eq!(wide.matches("...").count(), 12);
-    assert!(wide.contains(" 101, ") && wide.ends_with("1211]]], dtype=int32)"));
-    let meta = Tensor::<Meta>::zeros_contiguous(DType::F32, &[2]).expect("a tensor");
-    assert_eq!(meta.to_string(), "tensor(..., sizes=[2], dtype=float32, device=meta)");
 }
 
 /// Every value of the 8- and 16-bit dtypes survives a round trip through scalars and storages.

@@ -155,20 +155,8 @@ impl Raw {
         let numel = geometry.numel();
         // An expanded tensor can have more elements than there is memory.
         let mut out = list::with_capacity(numel)?;
-        for_each_element(self, &held, i64::MAX, |value: T| out.push(value))?;
+        for_each_element(self, &held, |value: T| out.push(value))?;
         Ok(out)
-    }
-
-    /// Every element in row-major order as text; of dimensions longer than `2 * edge`, only `edge` at either end.
-    pub(crate) fn to_text(&self, edge: i64) -> Result<Vec<String>> {
-        crate::with_element!(self.geometry().dtype(), T => {
-            check_dtype::<T>(self.geometry())?;
-            let header = self.header().ok_or(ErrorKind::NoHostData { device: self.device() })?;
-            let held = Held::read(header, "self")?;
-            let mut out = Vec::new();
-            for_each_element(self, &held, edge, |value: T| out.push(value.to_scalar().to_string()))?;
-            Ok(out)
-        })
     }
 
     pub(crate) fn bytes_of_storage(&self) -> Result<Vec<u8>> {
