@@ -4,7 +4,8 @@
 #[path = "../../core/tests/observe/notes.rs"]
 mod notes;
 
-use monomorph_core::{DType, Meta, Result, Tensor};
+use monomorph_core::{DType, Result, Tensor};
+use monomorph_ops::Meta;
 use monomorph_ops::functions::*;
 use notes::Notes;
 
