@@ -28,12 +28,12 @@ pub use monomorph_ops as ops;
 
 pub use monomorph_core::dispatch::{Dispatcher, Library};
 pub use monomorph_core::{
-    AnyTensor, Complex32, Complex64, DType, Device, DeviceId, DimList, Error, ErrorKind, Geometry, IValue,
-    MemoryFormat, Result, Scalar, Sizes, Stack, Tensor, bf16, f16,
+    AnyTensor, Complex32, Complex64, DType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, MemoryFormat, Result,
+    Scalar, Sizes, Stack, Tensor, bf16, f16,
 };
 pub use monomorph_cpu::{Cpu, memory};
 pub use monomorph_ops::functions::*;
-pub use monomorph_ops::{Meta, Op, Signs, algebra, meta, pointwise, prepared};
+pub use monomorph_ops::{Meta, Op, StdOps, algebra, meta, pointwise, prepared};
 
 use std::sync::LazyLock;
 

@@ -29,7 +29,7 @@ pub use dtype::{
     BoolByte, Category, DEFAULT_FLOAT, DType, Element, Kind, ResultType, Scalar, scalar_bytes, scalar_from_bytes,
 };
 pub use error::{Error, ErrorKind, Result};
-pub use geometry::{DimList, Geometry, Integer, Names, Sizes, overlap, strides, unify_names};
+pub use geometry::{Geometry, Integer, Names, Sizes, overlap, strides, unify_names};
 pub use half::{bf16, f16};
 pub use monomorph_schema as schema;
 pub use num_complex::{Complex, Complex32, Complex64};
@@ -43,7 +43,7 @@ pub use value::{
     Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IValue, IntArg,
     IntList, IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg,
     OptionalTensors, OptionalTensorsArg, ScalarArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg, TensorsArg,
-    annotations, infix,
+    annotations, std_ops,
 };
 // What loom checks by itself.
 #[doc(hidden)]

@@ -140,7 +140,7 @@ unsafe impl<const HOST: bool> Device for Mock<HOST> {
     const KIND: DeviceKind = DeviceKind(16 + HOST as u8);
     const MEMORY: Option<&'static Memory> = Some(if HOST { &NEAR } else { &FAR });
     type Guard = Guard;
-    type Signs = ();
+    type StdOps = ();
 
     fn enter(index: u8) -> Guard {
         ENTERED.with_borrow_mut(|e| e.push(index));

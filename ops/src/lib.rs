@@ -8,8 +8,8 @@ pub mod factories;
 #[cfg(feature = "record")]
 pub mod record;
 pub mod reductions;
-mod signs;
 pub mod special;
+mod std_ops;
 pub mod table;
 pub mod templates;
 pub mod views;
@@ -38,10 +38,10 @@ macro_rules! record {
     ($($record:tt)*) => {};
 }
 
-pub use signs::Signs;
+pub use std_ops::StdOps;
 
 /// The device of tensors without data: sizes, strides and dtype only.
-pub type Meta = monomorph_core::Meta<Signs>;
+pub type Meta = monomorph_core::Meta<StdOps>;
 
 /// The templates of the tree: their kernels are in the device's own table, and not compiled where they are called.
 pub mod prebuilt {

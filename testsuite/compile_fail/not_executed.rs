@@ -22,7 +22,7 @@ unsafe impl Device for Mock {
     const KIND: DeviceKind = DeviceKind(16);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
-    type Signs = ();
+    type StdOps = ();
     fn enter(_: u8) {}
     unsafe fn copy(_: u8, _: &[i64], _: Strided<'_>, _: Strided<'_>) -> monomorph::Result<()> {
         Ok(())

@@ -44,6 +44,14 @@ impl Error {
         self
     }
 
+    /// Panics with the text of the error: the way out of traits of `std` that return no `Result` (`a += b`, `From`,
+    /// `FromIterator`).
+    #[cold]
+    #[track_caller]
+    pub(crate) fn panic(&self) -> ! {
+        panic!("{self}")
+    }
+
     /// The operator that reported the error; empty if none is known.
     pub fn op(&self) -> &str {
         &self.0.op

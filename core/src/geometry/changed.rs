@@ -1,8 +1,9 @@
 //! Geometries made of others that were checked: with other bits, other names or another dtype.
 #![deny(clippy::arithmetic_side_effects)]
 
+use super::strides::{self, Dims};
 use super::tags::{Tags, Traits};
-use super::{Geometry, INLINE, Names, strides};
+use super::{Geometry, INLINE, Names};
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
 
@@ -22,31 +23,24 @@ impl Geometry {
         Geometry { sizes, strides, numel, offset: 0, far: None, tags: Tags { dtype, traits, ..tags } }
     }
 
-    /// One element, as a tensor without dimensions. `index` has one integer for each dimension; negative ones count
-    /// from the end.
-    pub(crate) fn element(&self, index: &[i64]) -> Result<Geometry> {
-        if index.len() != self.ndim() {
-            return Err(ErrorKind::ListLength { arg: "index", got: index.len(), want: self.ndim() }.into());
+    /// One index of a dimension, which disappears, and with it the names. A negative `dim` or `index` counts from the
+    /// end.
+    pub fn select(&self, dim: i64, index: i64) -> Result<Geometry> {
+        if self.ndim() == 0 {
+            return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted: "1 or more" }.into());
         }
-        let mut offset = self.offset;
-        for (dim, (&at, &size)) in index.iter().zip(self.sizes()).enumerate() {
-            let wrapped = if at < 0 { at.wrapping_add(size) } else { at };
-            if !(0..size).contains(&wrapped) {
-                let (low, high) = (size.wrapping_neg(), size.wrapping_sub(1));
-                return Err(ErrorKind::OutOfRange { arg: "index", got: at, low, high }.into());
-            }
-            offset = strides::offset_at(offset, self.strides()[dim], wrapped);
+        let d = strides::wrap_dim(dim, self.ndim(), "dim")?;
+        let size = self.sizes()[d];
+        let at = if index < 0 { index.wrapping_add(size) } else { index };
+        if !(0..size).contains(&at) {
+            let (low, high) = (size.wrapping_neg(), size.wrapping_sub(1));
+            return Err(ErrorKind::OutOfRange { arg: "index", got: index, low, high }.into());
         }
-        let element = Geometry::new(self.dtype(), &[], &[], offset)?;
-        Ok(element.with_conj(self.is_conj()).with_neg(self.is_neg()))
-    }
-
-    /// One index of the first dimension, which the tensor has and which is longer than that.
-    pub(crate) fn row(&self, index: i64) -> Result<Geometry> {
-        let (sizes, steps) = (self.sizes().get(1..).unwrap_or(&[]), self.strides().get(1..).unwrap_or(&[]));
-        let row = Geometry::new(self.dtype(), sizes, steps, self.offset_at(0, index))?;
-        let names = self.names().map(|names| names.get(1..).unwrap_or(&[]).into());
-        row.with_conj(self.is_conj()).with_neg(self.is_neg()).with_names(names)
+        let (mut sizes, mut steps) = (Dims::from_slice(self.sizes()), Dims::from_slice(self.strides()));
+        sizes.remove(d);
+        steps.remove(d);
+        let selected = Geometry::new(self.dtype(), &sizes, &steps, self.offset_at(d, at))?;
+        Ok(selected.with_conj(self.is_conj()).with_neg(self.is_neg()))
     }
 
     /// The same with the conj bit set or cleared. Only a complex tensor can have it.

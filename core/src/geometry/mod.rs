@@ -3,14 +3,14 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 mod changed;
-mod lists;
 mod names;
 pub mod overlap;
+mod sizes;
 pub mod strides;
 mod tags;
 
-pub use lists::{DimList, Integer, Sizes};
 pub use names::{Names, unify as unify_names};
+pub use sizes::{Integer, Sizes};
 
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};

@@ -93,8 +93,9 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     const MEMORY: Option<&'static Memory>;
     /// Restores the device that was current before, when dropped.
     type Guard;
-    /// What `a + b` and the other signs of Rust call between tensors of the device; `()` if there are none.
-    type Signs;
+    /// What `a + b` and the other operators of Rust compute between tensors of the device: a type that implements
+    /// `BinaryStdOp` and `UnaryStdOp`, or `()` for a device without tensor operators.
+    type StdOps;
 
     /// Makes device `index` current for the calling thread.
     fn enter(index: u8) -> Self::Guard;
@@ -134,21 +135,26 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     }
 }
 
-/// What the default device is the default of: see [`DefaultDevice`].
+/// The implementor of [`DefaultDevice`], by which the compiler finds the device of a call that names none.
 pub struct Standard;
 
-/// The device that is meant where none is named, as in `Tensor::from_slice(&[1.0, 2.0], 2)`: the only `D` that
-/// [`Standard`] implements this with, which is how the compiler finds it. A program that links two such devices has to
-/// name one.
+/// Says that `D` is the device of tensors made by calls that name none, such as `Tensor::from_slice(&[1.0, 2.0], 2)`.
+/// [`Standard`] implements it once in a program, for the CPU, so `Standard: DefaultDevice<D>` tells the compiler which
+/// `D` is meant.
+///
+/// # Safety
+///
+/// The host reaches the memory of `D` ([`Reach::Host`]), and a block of Rust's global allocator that is aligned to 16
+/// is as good to the device as one of its own: its kernels run on it, and `copy` of its [`Memory`] takes it.
 #[diagnostic::on_unimplemented(
-    message = "`{D}` is not the device that is meant where none is named",
-    label = "made on the CPU",
-    note = "on another device, name it: `Tensor::<{D}>::from_slice_on(0, ..)`"
+    message = "`{D}` is not the default device",
+    label = "makes a tensor on the CPU",
+    note = "on another device: `Tensor::<{D}>::from_slice_on(0, ..)`"
 )]
-pub trait DefaultDevice<D: Device> {}
+pub unsafe trait DefaultDevice<D: Device> {}
 
-/// The device of tensors without data: sizes, strides and dtype only. `S` is what the signs of Rust call between them:
-/// who defines operators gives it, since this crate has none.
+/// The device of tensors without data: sizes, strides and dtype only. `S` is its [`StdOps`](Device::StdOps), which the
+/// crate of tensor operators gives.
 pub struct Meta<S = ()>(PhantomData<fn() -> S>);
 
 impl<S> Clone for Meta<S> {
@@ -164,7 +170,7 @@ unsafe impl<S: 'static> Device for Meta<S> {
     const KIND: DeviceKind = DeviceKind::META;
     const MEMORY: Option<&'static Memory> = None;
     type Guard = ();
-    type Signs = S;
+    type StdOps = S;
 
     fn enter(_index: u8) {}
 

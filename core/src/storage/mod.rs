@@ -163,27 +163,24 @@ impl Handle {
         Handle(NonNull::from(Box::leak(Box::new(Header::new(memory, device, block, 0)))))
     }
 
-    /// A storage of `memory`, which the host can reach, that takes a vector's buffer; the vector itself if its buffer
-    /// is not as blocks of memory functions are (M1), or is empty. Spare capacity is given back first.
-    pub(crate) fn from_vec<T: Element>(
-        memory: &'static Memory,
-        device: DeviceId,
-        data: Vec<T>,
-    ) -> std::result::Result<Handle, Vec<T>> {
-        if !memory.reach.is_host() || data.is_empty() || !data.as_ptr().addr().is_multiple_of(BLOCK_ALIGN) {
-            return Err(data);
-        }
+    /// A storage that takes a vector's buffer; the vector itself if its buffer is empty or not aligned as blocks are
+    /// (M1). Spare capacity is given back first.
+    pub(crate) fn from_vec<D: Device, T: Element>(data: Vec<T>) -> std::result::Result<Handle, Vec<T>>
+    where
+        Standard: DefaultDevice<D>,
+    {
+        // May move the elements, so the address is asked for afterwards.
         let full = data.into_boxed_slice();
-        // Giving back what was spare may have moved it.
-        if !full.as_ptr().addr().is_multiple_of(BLOCK_ALIGN) {
+        let (Some(memory), true) = (D::MEMORY, is_block(full.as_ptr().addr(), full.len())) else {
             return Err(full.into_vec());
-        }
+        };
+        let device = DeviceId { kind: D::KIND, index: 0 };
         let bytes = size_of_val(&*full);
         let data = NonNull::from(Box::leak(full)).cast::<u8>();
         Ok(Handle::boxed(memory, device, Block { data, bytes, owner: Owner::Vec { align: align_of::<T>() as u8 } }))
     }
 
-    /// The buffer of the vector that the storage was made from, if it is all of it, of elements of this alignment, and
+    /// The buffer of the vector that the storage was made of, if it is all of it, of elements of this alignment, and
     /// this is the only handle; else the handle.
     pub(crate) fn into_vec<T: Element>(self) -> std::result::Result<Vec<T>, Handle> {
         // Its bytes may be other than 0 and 1.
@@ -233,7 +230,12 @@ impl Handle {
     }
 }
 
-static_assertions::const_assert!(align_of::<Header>() <= 16);
+static_assertions::const_assert!(align_of::<Header>() <= BLOCK_ALIGN);
+
+/// Whether a vector's buffer of `len` elements can be a storage's block.
+fn is_block(address: usize, len: usize) -> bool {
+    len > 0 && address.is_multiple_of(BLOCK_ALIGN)
+}
 
 impl Clone for Handle {
     fn clone(&self) -> Handle {
@@ -372,4 +374,16 @@ fn refusal(memory: &Memory, device: DeviceId, bytes: usize) -> Error {
         Reach::Transfer { refusal, .. } => refusal(device.index),
     };
     told.unwrap_or_else(|| ErrorKind::Allocation { bytes, device }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_block;
+
+    #[test]
+    fn only_aligned_buffers_with_elements_are_blocks() {
+        assert!(is_block(4096, 1) && is_block(4112, 3));
+        assert!(!is_block(4104, 1), "aligned to 8");
+        assert!(!is_block(4096, 0), "a dangling address");
+    }
 }

@@ -190,8 +190,13 @@ macro_rules! host_data {
             ///
             /// Errors: another dtype, another number of integers, one out of range.
             pub fn at<T: Element>(&self, index: impl Into<Sizes>) -> Result<T> {
-                let geometry = self.geometry().element(&index.into())?;
-                self.$raw().view(geometry)?.to_vec::<T>().map(|one| one[0])
+                let index = index.into();
+                if index.len() != self.ndim() {
+                    return Err(ErrorKind::ListLength { arg: "index", got: index.len(), want: self.ndim() }.into());
+                }
+                let whole = self.geometry().clone();
+                let element = index.iter().try_fold(whole, |geometry, &index| geometry.select(0, index))?;
+                self.$raw().view(element)?.to_vec::<T>().map(|one| one[0])
             }
             /// The bytes of a contiguous tensor of any dtype, borrowed for reading. Errors as for `data`, but for the
             /// dtype.
@@ -246,9 +251,7 @@ impl<D: Device> Tensor<D> {
     {
         let sizes = sizes.into();
         let geometry = check_length::<T>(data.len(), &sizes)?;
-        let device = DeviceId { kind: D::KIND, index: 0 };
-        let memory = D::MEMORY.ok_or(ErrorKind::NoHostData { device })?;
-        match Handle::from_vec(memory, device, data) {
+        match Handle::from_vec::<D, T>(data) {
             Ok(handle) => {
                 let mut raw = Raw::pending(geometry);
                 raw.settle(handle);

@@ -5,8 +5,15 @@ use crate::dtype::Element;
 use crate::geometry::Sizes;
 use crate::storage::{DefaultDevice, Device, Standard};
 
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<T: Element> sealed::Sealed for T {}
+impl<A: Nested, const N: usize> sealed::Sealed for [A; N] {}
+
 /// An element, or an array of such. All arrays of one level have one length, because they have one type.
-pub trait Nested {
+pub trait Nested: sealed::Sealed {
     /// The type of the elements.
     type Element: Element;
 
@@ -36,8 +43,9 @@ impl<A: Nested, const N: usize> Nested for [A; N] {
     }
 
     fn elements(self, to: &mut Vec<A::Element>) {
-        for inner in self {
-            inner.elements(to);
+        // Of arrays without elements there may be more than anybody can wait for.
+        if size_of::<A>() > 0 {
+            self.into_iter().for_each(|inner| inner.elements(to));
         }
     }
 }
@@ -53,7 +61,7 @@ where
         A::sizes(&mut sizes);
         let mut elements = Vec::new();
         nested.elements(&mut elements);
-        Tensor::from_vec(elements, Sizes::from(sizes)).unwrap_or_else(|error| panic!("{error}"))
+        Tensor::from_vec(elements, Sizes::from(sizes)).unwrap_or_else(|error| error.panic())
     }
 }
 
@@ -65,6 +73,6 @@ where
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Tensor<D> {
         let elements: Vec<T> = elements.into_iter().collect();
         let len = elements.len();
-        Tensor::from_vec(elements, len).unwrap_or_else(|error| panic!("{error}"))
+        Tensor::from_vec(elements, len).unwrap_or_else(|error| error.panic())
     }
 }

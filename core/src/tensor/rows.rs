@@ -15,7 +15,7 @@ pub struct Rows<'t, D: Device> {
 impl<D: Device> Rows<'_, D> {
     fn row(&self, index: i64) -> Option<Tensor<D>> {
         // A part of a geometry that its storage holds is one, too.
-        let geometry = self.tensor.geometry().row(index).ok()?;
+        let geometry = self.tensor.geometry().select(0, index).ok()?;
         self.tensor.view_as(geometry).ok()
     }
 }

@@ -1,7 +1,9 @@
 //! Argument types of schemas as Rust types: for each, what an operator takes and how a boxed value turns into it.
 
 use super::IValue;
+use super::std_ops::StdOperand;
 use crate::dtype::{DType, Scalar};
+use crate::error::Result;
 use crate::options::{DeviceId, Layout, MemoryFormat};
 use crate::storage::Device;
 use crate::structured::Operand;
@@ -58,6 +60,10 @@ macro_rules! from_numbers {
     ($($t:ty)*) => {$(
         impl<'t, D: Device> IntoArg<'t, D> for $t {
             fn into_arg(self) -> Arg<'t, D> { Arg(Operand::from(Scalar::from(self)), PhantomData) }
+        }
+        impl<D: Device> StdOperand<D> for $t {
+            #[inline]
+            fn lend<R>(self, call: impl FnOnce(Arg<'_, D>) -> Result<R>) -> Result<R> { call(self.into_arg()) }
         }
     )*};
 }

@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `ivalue`, `shared` | a value of any schema type; the word by which it holds a tensor |
 //! | `arg` | the Rust types of arguments, and how values are read as them |
-//! | `infix` | the signs of Rust between tensors |
+//! | `std_ops` | Rust's operators (`+`, `-`, …) between tensors |
 //! | `defaults` | what stands for an argument that is left out |
 //! | `stack` | the arguments of a boxed call, and its results |
 //! | `annotations` | what a schema promises of a call, held against what the kernel did |
@@ -13,10 +13,10 @@
 pub mod annotations;
 mod arg;
 mod defaults;
-pub mod infix;
 mod ivalue;
 mod shared;
 mod stack;
+pub mod std_ops;
 
 pub use arg::{
     Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IntArg, IntList, IntoArg,

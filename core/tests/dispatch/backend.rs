@@ -39,7 +39,7 @@ unsafe impl Device for Mine {
     const KIND: DeviceKind = DeviceKind(16);
     const MEMORY: Option<&'static Memory> = Host::MEMORY;
     type Guard = Left;
-    type Signs = ();
+    type StdOps = ();
 
     fn enter(index: u8) -> Left {
         note(format!("enter {index}"));

@@ -45,7 +45,7 @@ unsafe impl<const KIND: u8> Device for Own<KIND> {
     const KIND: DeviceKind = DeviceKind(KIND);
     const MEMORY: Option<&'static Memory> = Host::MEMORY;
     type Guard = ();
-    type Signs = ();
+    type StdOps = ();
     fn enter(_: u8) {}
     unsafe fn copy(index: u8, sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()> {
         // SAFETY: passed on.

@@ -58,7 +58,8 @@ static MEMORY: Memory = Memory {
     reach: Reach::Host,
 };
 
-impl DefaultDevice<Host> for Standard {}
+// SAFETY: blocks are the host's, and `copy` asks of one no more than its alignment.
+unsafe impl DefaultDevice<Host> for Standard {}
 
 // SAFETY: no other type of this binary has the kind; the memory functions are those of the system allocator; `copy`
 // follows sizes and strides.
@@ -66,7 +67,7 @@ unsafe impl Device for Host {
     const KIND: DeviceKind = DeviceKind::CPU;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
-    type Signs = ();
+    type StdOps = ();
 
     fn enter(_: u8) {}
 

@@ -10,7 +10,8 @@ use monomorph_ops::fill::{Fills, fill_by_kernel};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu;
 
-impl DefaultDevice<Cpu> for Standard {}
+// SAFETY: the device's blocks are the host's, and its kernels and copies ask of one no more than its alignment.
+unsafe impl DefaultDevice<Cpu> for Standard {}
 
 // SAFETY: no other type has the kind CPU. `MEMORY` keeps M1 (16-byte aligned blocks of the global allocator, zeroed by
 // it where asked), M2 and M3 (host memory). `copy` touches the elements it is given and nothing else.
@@ -18,7 +19,7 @@ unsafe impl Device for Cpu {
     const KIND: DeviceKind = DeviceKind::CPU;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
-    type Signs = monomorph_ops::Signs;
+    type StdOps = monomorph_ops::StdOps;
 
     fn enter(_index: u8) {}
 

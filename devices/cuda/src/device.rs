@@ -45,7 +45,7 @@ unsafe impl Device for Cuda {
     const KIND: DeviceKind = DeviceKind::CUDA;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = Guard;
-    type Signs = monomorph_ops::Signs;
+    type StdOps = monomorph_ops::StdOps;
 
     fn enter(index: u8) -> Guard {
         let former = make_current(index);

@@ -40,7 +40,7 @@ unsafe impl Device for Arena {
     const KIND: DeviceKind = DeviceKind(16);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = Guard;
-    type Signs = monomorph::Signs;
+    type StdOps = monomorph::StdOps;
 
     fn enter(index: u8) -> Guard {
         Guard(CURRENT.replace(index))

@@ -132,7 +132,7 @@ unsafe impl Device for Faulty {
     const KIND: DeviceKind = DeviceKind(17);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
-    type Signs = monomorph::Signs;
+    type StdOps = monomorph::StdOps;
 
     fn enter(_: u8) {}
 

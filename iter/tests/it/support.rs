@@ -40,7 +40,7 @@ unsafe impl Device for Host {
     const KIND: DeviceKind = DeviceKind(21);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
-    type Signs = ();
+    type StdOps = ();
     fn enter(_: u8) {}
     unsafe fn copy(_: u8, _: &[i64], _: Strided<'_>, _: Strided<'_>) -> Result<()> {
         Err(ErrorKind::ArgumentRule { rule: "the test device does not copy" }.into())

@@ -135,28 +135,26 @@ pub(super) fn check_written(values: &[IValue], first: usize) -> Result<()> {
     }
 }
 
-/// A value that was checked to be a tensor as one on device `D` to be written.
-#[inline]
-pub(super) fn to_write<D: Device>(value: &mut IValue) -> Result<&mut Tensor<D>> {
-    if let IValue::Tensor(tensor) = value {
-        if tensor.device().kind != D::KIND {
-            return Err(device_error::<D>(tensor, "out"));
-        }
-        if let Some(tensor) = tensor.make_mut().downcast_mut() {
-            return Ok(tensor);
-        }
-    }
-    Err(ErrorKind::ListLength { arg: "out", got: 0, want: 1 }.into())
-}
-
 /// Values that were checked to be tensors as `N` on device `D` to be written.
 #[inline]
 pub(super) fn written<D: Device, const N: usize>(values: &mut [IValue]) -> Result<[&mut Tensor<D>; N]> {
-    let mut typed: SmallVec<[&mut Tensor<D>; N]> = SmallVec::new();
-    for value in values {
-        typed.push(to_write(value)?);
-    }
+    let typed: SmallVec<[&mut Tensor<D>; N]> = all_written(values)?;
     typed.into_inner().map_err(|short| ErrorKind::ListLength { arg: "out", got: short.len(), want: N }.into())
+}
+
+/// The same for a number of values that is known when the program runs. A loop, not `collect`: collecting `Result`s
+/// costs a small call 13 ns of 140.
+#[inline]
+pub(super) fn all_written<D: Device, const N: usize>(values: &mut [IValue]) -> Result<SmallVec<[&mut Tensor<D>; N]>> {
+    let mut typed = SmallVec::new();
+    for value in values {
+        let IValue::Tensor(tensor) = value else { continue };
+        if tensor.device().kind != D::KIND {
+            return Err(device_error::<D>(tensor, "out"));
+        }
+        typed.extend(tensor.make_mut().downcast_mut());
+    }
+    Ok(typed)
 }
 
 /// Leaves of the last `count` values of the stack only the written ones, which are the last `written`.

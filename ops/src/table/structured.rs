@@ -6,13 +6,12 @@ use super::declaration::Declaration;
 use super::outputs::write_out;
 use super::signature::{Signature, UnboxedSignature};
 use super::stack::{
-    Reader, arguments, check_written, device_error, finish, keep_written, split_first, to_write, written,
+    Reader, all_written, arguments, check_written, device_error, finish, keep_written, split_first, written,
 };
 use monomorph_core::dispatch::{CanonicalList, Frame, KernelFn, KernelFunction, Returned};
 use monomorph_core::structured::dynamic::{self, Dynamic, Results};
 use monomorph_core::structured::{Operand, Operator};
 use monomorph_core::{AnyTensor, Device, ErrorKind, IValue, Result, Stack, Tensor};
-use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// An operator on a device: its arguments, and where its outputs go.
@@ -150,15 +149,11 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         let (inputs, results) = (self.inputs(), self.declaration.results);
         let (inputs_read, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
         check_written(outs, inputs)?;
-        let write = |outs: &mut [&mut Tensor<D>]| {
-            dynamic::out(outs, |sink, _| {
-                (self.boxed_entry)(Reader::new(inputs_read, self.declaration.parameters), None, sink)
-            })
-        };
-        match outs {
-            [out] => write(&mut [to_write::<D>(out)?])?,
-            outs => write(&mut lent::<D>(outs)?)?,
-        }
+        let mut outs = all_written::<D, 2>(outs)?;
+        dynamic::out(&mut outs, |sink, _| {
+            (self.boxed_entry)(Reader::new(inputs_read, self.declaration.parameters), None, sink)
+        })?;
+        drop(outs);
         keep_written(stack, inputs + results, results);
         Ok(())
     }
@@ -171,21 +166,12 @@ impl<D: Device, A: Signature> Kernel<D, A> {
             Results::One(output) => vec![output],
             Results::Several(outputs) => outputs,
         };
-        for (result, out) in computed.iter().zip(lent::<D>(outs)?) {
+        for (result, out) in computed.iter().zip(all_written::<D, 2>(outs)?) {
             write_out(result, out)?;
         }
         keep_written(stack, inputs + results, results);
         Ok(())
     }
-}
-
-/// Values that were checked to be tensors, to be written on `D`.
-fn lent<D: Device>(values: &mut [IValue]) -> Result<SmallVec<[&mut Tensor<D>; 2]>> {
-    let mut lent = SmallVec::new();
-    for value in values {
-        lent.push(to_write(value)?);
-    }
-    Ok(lent)
 }
 
 /// The tensor of a typed call, if it is on `D`.

@@ -185,18 +185,7 @@ pub fn unsqueeze(g: &Geometry, dim: i64) -> Result<Geometry> {
 
 /// `select`: one index of a dimension, which disappears.
 pub fn select(g: &Geometry, dim: i64, index: i64) -> Result<Geometry> {
-    if g.ndim() == 0 {
-        return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted: "1 or more" }.into());
-    }
-    let d = strides::wrap_dim(dim, g.ndim(), "dim")?;
-    let size = g.sizes()[d];
-    let at = if index < 0 { index.wrapping_add(size) } else { index };
-    if !(0..size).contains(&at) {
-        let (low, high) = (size.wrapping_neg(), size.wrapping_sub(1));
-        return Err(ErrorKind::OutOfRange { arg: "index", got: index, low, high }.into());
-    }
-    let g = reshaped(g, g.sizes(), g.strides(), g.offset_at(d, at))?;
-    without(&g, |e| e == d)
+    g.select(dim, index)
 }
 
 /// `slice`: indices `start..end` of a dimension in steps; both ends wrap and are clamped.

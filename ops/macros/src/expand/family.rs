@@ -192,8 +192,8 @@ pub(crate) fn families(families: &Families) -> TokenStream {
             #(pub use #root::#modules::native::family::#names;)*
 
             /// A device that executes every operator of the table.
-            pub trait Kernels: #root::core::Device<Signs = #root::Signs> + #(#common_names +)* {}
-            impl<D: #root::core::Device<Signs = #root::Signs> + #(#common_names +)*> Kernels for D {}
+            pub trait Kernels: #root::core::Device<StdOps = #root::StdOps> + #(#common_names +)* {}
+            impl<D: #root::core::Device<StdOps = #root::StdOps> + #(#common_names +)*> Kernels for D {}
 
             /// A device that executes the operators of templates, too, which not every device has.
             pub trait AllKernels: Kernels #(+ #partial_names)* {}

@@ -1,4 +1,4 @@
-//! The signs of Rust between tensors, numbers and results, on the CPU and on shapes.
+//! Rust's operators between tensors, numbers and results, on the CPU and on shapes.
 
 use monomorph::{Cpu, DType, ErrorKind, Meta, Result, Scalar, Tensor, empty, tensor};
 
