@@ -73,6 +73,7 @@ monomorph_macros::families! { [crate]
     incomplete_gamma: IncompleteGamma,
     power: Powers,
     activation: Activation,
+    glu: Glu,
     piecewise: Piecewise,
     comparison: Comparison,
     extrema: Extrema,
@@ -121,7 +122,6 @@ pub use kernels::{AllKernels, Kernels};
 
 /// The typed forms of every row: functions, and method traits of the same name.
 pub mod functions {
-    pub use crate::activation::{glu, glu_backward, glu_backward_out, glu_out};
     pub use crate::arange::{
         arange, arange_out, arange_start, arange_start_out, arange_start_step, range, range_out, range_step,
         range_step_out,
@@ -142,6 +142,7 @@ pub mod functions {
         float_power_scalar, float_power_scalar_out, ldexp, ldexp_, ldexp_out,
     };
     pub use crate::frequencies::{fft_fftfreq, fft_rfftfreq};
+    pub use crate::glu::{glu, glu_backward, glu_backward_out, glu_out};
     pub use crate::join::{
         all_atleast_1d, all_atleast_2d, all_atleast_3d, atleast_1d, atleast_2d, atleast_3d, broadcast_tensors, cat,
         column_stack, concat, concatenate, dstack, ger, hstack, outer, row_stack, stack, type_as, vstack,

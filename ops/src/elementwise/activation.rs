@@ -1,18 +1,16 @@
-//! Smooth activations of neural networks and their backwards: gelu, silu, mish, softplus, elu and its kin, glu, and the
+//! Smooth activations of neural networks and their backwards: gelu, silu, mish, softplus, elu and its kin, and the
 //! backwards of sigmoid and tanh.
 
 use crate::algebra::{Dual, Exponential, Gaussian, Hyperbolic, Logarithm, Real as HasReal, Signum, TrueDivision};
-use crate::factory::empty_like;
 use crate::kernels::Activation;
 use crate::piecewise::check_wide;
 use crate::pointwise::{Check, Common, FloatComplex, Map, Numbers, Reals, Rule, Same, pointwise, run};
 use crate::prebuilt::Pointwise;
 use crate::record;
 use crate::table::native;
-use crate::view::narrow;
-use monomorph_core::strides::{broadcast_sizes, wrap_dim};
-use monomorph_core::structured::{Functional, Operand, Operator, Out, ValueSink};
-use monomorph_core::{DType, Device, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
+use monomorph_core::structured::{Operand, Operator, ValueSink};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
+use std::f64::consts::{FRAC_2_SQRT_PI, SQRT_2};
 
 pointwise! { GeluFn "gelu": Reals, Same<1>; () => Common; Rule::UNARY }
 impl<V: Gaussian> Map<V> for GeluFn {
@@ -41,14 +39,20 @@ where
     }
 }
 
-pointwise! { GeluTanhBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY }
-impl<V: HasReal> Map<V> for GeluTanhBackwardFn
-where
-    Dual<V>: Gaussian,
-{
+pointwise! {
+    /// In PyTorch's steps, not by the dual number: on the negative side 1 - tanh² has lost most of its bits, and a
+    /// large gradient shows which. Where the square overflows the slope is NaN.
+    GeluTanhBackwardFn "gelu_backward": Reals, Same<2>; () => Common; Rule::BINARY
+}
+impl<V: HasReal + Hyperbolic> Map<V> for GeluTanhBackwardFn {
     #[inline(always)]
     fn eval([grad, a]: [V; 2], (): ()) -> V {
-        grad * Dual::variable(a).gelu_tanh().slope
+        let (one, half) = (V::one(), V::from_f64(0.5));
+        let (slope, cube) = (V::from_f64(SQRT_2 * FRAC_2_SQRT_PI * 0.5), V::from_f64(0.044_715));
+        let square = a * a;
+        let tanh = (slope * a.add_scaled(cube, square * a)).tanh();
+        let steepness = slope * one.add_scaled(V::from_i64(3) * cube, square);
+        grad * (half * (one + tanh) + half * a * one.add_scaled(-tanh, tanh) * steepness)
     }
 }
 
@@ -162,23 +166,6 @@ impl<V: HasReal> Map<V> for EluBackwardOfResultFn {
     fn eval([grad, y]: [V; 2], [alpha, scale, input_scale]: [V; 3]) -> V {
         let below = grad * input_scale * (y + alpha * scale);
         V::select(y.gt(V::zero()), grad * scale, below)
-    }
-}
-
-pointwise! { GluFn "glu": Reals, Same<2>; () => Common; Rule::BINARY }
-impl<V: HasReal + Hyperbolic> Map<V> for GluFn {
-    #[inline(always)]
-    fn eval([a, gate]: [V; 2], (): ()) -> V {
-        a * gate.sigmoid()
-    }
-}
-
-pointwise! { GluGateBackwardFn "glu_backward": Reals, Same<3>; () => Common; Rule::TERNARY }
-impl<V: HasReal + Hyperbolic> Map<V> for GluGateBackwardFn {
-    #[inline(always)]
-    fn eval([grad, a, gate]: [V; 3], (): ()) -> V {
-        let part = gate.sigmoid();
-        (V::one() - part) * part * grad * a
     }
 }
 
@@ -297,85 +284,6 @@ impl<'t, D: Activation> Operator<'t, D, EluBackwardArgs<'t>> for EluBackward {
     }
 }
 
-/// Both halves of a tensor along a dimension.
-fn halves<D: Device>(this: &Tensor<D>, dim: i64) -> Result<[Tensor<D>; 2]> {
-    if this.ndim() == 0 {
-        let accepted = "1 or more; glu halves one of them";
-        return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted }.into());
-    }
-    let place = wrap_dim(dim, this.ndim(), "dim")?;
-    let size = this.sizes()[place];
-    if size % 2 != 0 {
-        let rule = "the dimension must have an even size to be halved";
-        return Err(ErrorKind::ArgumentRule { rule }.into());
-    }
-    let half = |start| this.view_as(narrow(this.geometry(), dim, start, size / 2)?);
-    Ok([half(0)?, half(size / 2)?])
-}
-
-/// `glu`: the first half of a dimension, times the sigmoid of the second.
-pub fn glu<D: Activation>(this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
-    let _span = observe::operator("glu", [this.geometry()]);
-    let [a, gate] = halves(this, dim).map_err(|e| e.of("glu"))?;
-    let [out] = run::<GluFn, D, _, _>((&a, &gate), Functional::<D, 1>::default())?;
-    Ok(out)
-}
-
-/// `glu.out`.
-pub fn glu_out<D: Activation>(this: &Tensor<D>, dim: i64, out: &mut Tensor<D>) -> Result<()> {
-    let _span = observe::operator("glu", [this.geometry(), out.geometry()]);
-    let [a, gate] = halves(this, dim).map_err(|e| e.of("glu"))?;
-    run::<GluFn, D, _, _>((&a, &gate), Out([out])).map(drop)
-}
-
-/// `glu_backward`.
-pub fn glu_backward<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<Tensor<D>> {
-    let _span = observe::operator("glu_backward", [grad.geometry(), this.geometry()]);
-    glu_backward_in(grad, this, dim, false)
-}
-
-/// `glu_backward.grad_input`.
-pub fn glu_backward_out<D: Activation>(
-    grad: &Tensor<D>,
-    this: &Tensor<D>,
-    dim: i64,
-    out: &mut Tensor<D>,
-) -> Result<()> {
-    let _span = observe::operator("glu_backward", [grad.geometry(), this.geometry(), out.geometry()]);
-    let same = out.storage_id() == this.storage_id() && out.geometry().same_elements(this.geometry());
-    let result = glu_backward_in(grad, this, dim, same)?;
-    crate::table::write_out(&result, out).map_err(|e| e.of("glu_backward"))
-}
-
-/// Both halves of the input, of whose dtype the gradient is to be, and which it is not to exceed.
-fn check_glu_backward<D: Device>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64) -> Result<[Tensor<D>; 2]> {
-    let halves = halves(this, dim)?;
-    if grad.dtype() != this.dtype() {
-        let rule = "grad_output and self must have one dtype; cast one of them";
-        return Err(ErrorKind::ArgumentRule { rule }.into());
-    }
-    let want = halves[0].sizes();
-    let broadcast = broadcast_sizes(grad.sizes(), want)?;
-    if broadcast.as_slice() != want {
-        return Err(ErrorKind::OutputSize { index: 0, got: want.to_vec(), want: broadcast.to_vec() }.into());
-    }
-    Ok(halves)
-}
-
-/// The gradient times the sigmoid of the second half, and the gradient by that half, side by side. Where
-/// the result is to replace the input, PyTorch has written the sigmoid over the first half before it reads it.
-fn glu_backward_in<D: Activation>(grad: &Tensor<D>, this: &Tensor<D>, dim: i64, replaces: bool) -> Result<Tensor<D>> {
-    let [mut a, gate] = check_glu_backward(grad, this, dim).map_err(|e| e.of("glu_backward"))?;
-    if replaces {
-        [a] = run::<GluFn, D, _, _>((Scalar::Int(1), &gate), Functional::<D, 1>::default())?;
-    }
-    let out = empty_like(this, None, None, None, None, Some(MemoryFormat::Contiguous))?;
-    let [mut by_a, mut by_gate] = halves(&out, dim)?;
-    run::<GluFn, D, _, _>((grad, &gate), Out([&mut by_a]))?;
-    run::<GluGateBackwardFn, D, _, _>((grad, &a, &gate), Out([&mut by_gate]))?;
-    Ok(out)
-}
-
 record! { GeluFn "gelu: x none", Any within 64: float |[a], []| a * record::normal_probability(a) }
 record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
     let scaled = 1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a);
@@ -386,19 +294,19 @@ record! { GeluTanhFn "gelu: x tanh", Any within 1024: float |[a], []| {
 record! { GeluBackwardFn "gelu_backward: x x none", Tame within 4096: float |[g, a], []|
 g * (record::normal_probability(a) + a * (-0.5 * a * a).exp() / (2.0 * std::f64::consts::PI).sqrt()) }
 record! { GeluTanhBackwardFn "gelu_backward: x x tanh", Tame within 65536: float |[g, a], []| {
-    let s = reference::logistic(1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a));
+    let s = record::logistic(1.595_769_121_605_730_8 * (a + 0.044_715 * a * a * a));
     g * (s + a * s * (1.0 - s) * 1.595_769_121_605_730_8 * (1.0 + 3.0 * 0.044_715 * a * a))
 } }
 // Where e^-x is infinite, silu is zero, as PyTorch's is.
 record! { SiluFn "silu: x", Any within 64 or 3e-37:
-float |[a], []| a * reference::logistic(a), complex |[a], []| a * reference::c_logistic(a) }
+float |[a], []| a * record::logistic(a), complex |[a], []| a * record::c_logistic(a) }
 record! { SiluBackwardFn "silu_backward: x x", Tame within 4096:
-float |[g, a], []| g * reference::logistic(a) * (1.0 + a * (1.0 - reference::logistic(a))),
-complex |[g, a], []| g * reference::c_logistic(a) * (1.0 + a * (1.0 - reference::c_logistic(a))) }
+float |[g, a], []| g * record::logistic(a) * (1.0 + a * (1.0 - record::logistic(a))),
+complex |[g, a], []| g * record::c_logistic(a) * (1.0 + a * (1.0 - record::c_logistic(a))) }
 record! { MishFn "mish: x", Any within 64: float |[a], []| a * a.exp().ln_1p().tanh() }
 record! { MishBackwardFn "mish_backward: x x", Tame within 4096: float |[g, a], []| {
     let t = a.exp().ln_1p().tanh();
-    g * (t + a * reference::logistic(a) * (1.0 - t * t))
+    g * (t + a * record::logistic(a) * (1.0 - t * t))
 } }
 record! { SigmoidBackwardFn "sigmoid_backward: x x", Small within 1:
 float |[g, y], []| g * (1.0 - y) * y, complex |[g, y], []| g * (1.0 - y).conj() * y.conj() }
@@ -409,30 +317,11 @@ if a * b > t { a } else { ((a * b).max(0.0) + (-(a * b).abs()).exp().ln_1p()) / 
 record! { EluFn "elu: x p p p", Tame within 1024: float |[a], [alpha, scale, unit]|
 if a > 0.0 { a * scale } else { (a * unit).exp_m1() * (alpha * scale) } }
 record! { SoftplusBackwardFn "softplus_backward: x x p p", Tame within 16:
-float |[g, a], [b, t]| if a * b > t { g } else { g * reference::logistic(a * b) } }
+float |[g, a], [b, t]| if a * b > t { g } else { g * record::logistic(a * b) } }
 record! { EluBackwardFn "elu_backward: x p p p False x", Tame within 64: float |[g, a], [alpha, scale, unit]|
 if a > 0.0 { g * scale } else { g * unit * (alpha * scale) * (a * unit).exp() } }
 record! { EluBackwardOfResultFn "-: x x p p p", Small within 0: float |[g, y], [alpha, scale, unit]|
 if y > 0.0 { g * scale } else { g * unit * (y + alpha * scale) } }
-record! { GluFn "-: x x", Tame within 64: float |[a, b], []| a * reference::logistic(b) }
-record! { GluGateBackwardFn "-: x x x", Tame within 256:
-float |[g, a, b], []| (1.0 - reference::logistic(b)) * reference::logistic(b) * g * a }
-
-/// What the records call.
-#[cfg(feature = "record")]
-mod reference {
-    use monomorph_core::Complex64;
-
-    /// 1 / (1 + e^-x).
-    pub(super) fn logistic(x: f64) -> f64 {
-        let small = (-x.abs()).exp();
-        if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
-    }
-
-    pub(super) fn c_logistic(z: Complex64) -> Complex64 {
-        1.0 / (1.0 + (-z).exp())
-    }
-}
 
 native! {
     family: Activation;
@@ -481,19 +370,6 @@ native! {
         Tensor self_or_result) -> Tensor,
     out: elu_backward.grad_input, variants: function, operator: EluBackward;
 
-    func: glu(Tensor self, int dim=-1) -> Tensor,
-    variants: function, kernel: glu;
-
-    func: glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: glu_out;
-
-    func: glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor,
-    variants: function, kernel: glu_backward;
-
-    func: glu_backward.grad_input(Tensor grad_output, Tensor self, int dim, *,
-        Tensor(a!) grad_input) -> Tensor(a!),
-    variants: function, kernel: glu_backward_out;
-
     structured: Pointwise<GeluBackwardFn>;
 
     structured: Pointwise<GeluTanhBackwardFn>;
@@ -501,10 +377,6 @@ native! {
     structured: Pointwise<EluBackwardFn>;
 
     structured: Pointwise<EluBackwardOfResultFn>;
-
-    structured: Pointwise<GluFn>;
-
-    structured: Pointwise<GluGateBackwardFn>;
 
     structured: Pointwise<GeluFn>;
 

@@ -127,13 +127,16 @@ pub fn isclose<D: Kernels>(
     if rtol == 0.0 && atol == 0.0 {
         return Ok(close);
     }
-    // Integers are compared as floats.
-    let cast = match other.dtype().is_integral(true) {
-        true => functions::to_dtype(other, monomorph_core::DEFAULT_FLOAT, false, false, None)?,
-        false => other.clone(),
+    // Integers are compared as floats: an unsigned difference would wrap, and bools have none. A cast of `other` is
+    // enough for integers, which promote with it.
+    let as_float = |t: &Tensor<D>, cast| match cast {
+        true => functions::to_dtype(t, monomorph_core::DEFAULT_FLOAT, false, false, None),
+        false => Ok(t.clone()),
     };
-    let allowed = functions::add(&functions::abs(&functions::mul(&cast, rtol)?)?, atol)?;
-    let actual = functions::abs(&functions::sub(this, &cast)?)?;
+    let this = as_float(this, this.dtype() == DType::Bool)?;
+    let other = as_float(other, other.dtype().is_integral(true))?;
+    let allowed = functions::add(&functions::abs(&functions::mul(&other, rtol)?)?, atol)?;
+    let actual = functions::abs(&functions::sub(&this, &other)?)?;
     let near = functions::bitwise_and(&functions::isfinite(&actual)?, &functions::le(&actual, &allowed)?)?;
     functions::bitwise_or_(&mut close, &near)?;
     Ok(close)

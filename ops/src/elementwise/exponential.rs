@@ -82,7 +82,7 @@ record! { ExpFn "exp: x", Any within 2: float |[a], []| a.exp(), complex |[a], [
 record! { LogFn "log: x", Any within 2: float |[a], []| a.ln(), complex |[a], []| a.ln() }
 record! { TanhFn "tanh: x", Any within 4: float |[a], []| a.tanh(), complex |[a], []| a.tanh() }
 record! { SigmoidFn "sigmoid: x", Any within 4:
-float |[a], []| reference::logistic(a), complex |[a], []| reference::c_logistic(a) }
+float |[a], []| record::logistic(a), complex |[a], []| record::c_logistic(a) }
 record! { ErfFn "erf: x", Any within 64: float |[a], []| record::error_function(a) }
 
 record! {
@@ -91,22 +91,6 @@ record! {
 record! { Expm1Fn "expm1: x", Any within 4: float |[a], []| a.exp_m1(), complex |[a], []| a.exp() - 1.0 }
 record! { ErfcFn "erfc: x", Any within 16: float |[a], []| record::error_function_complement(a) }
 record! { ErfinvFn "erfinv: x", Any within 4: float |[a], []| record::inverse_error_function(a) }
-
-/// What the records call.
-#[cfg(feature = "record")]
-mod reference {
-    use monomorph_core::Complex64;
-
-    /// 1 / (1 + e^-x), without overflow.
-    pub(super) fn logistic(x: f64) -> f64 {
-        let small = (-x.abs()).exp();
-        if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
-    }
-
-    pub(super) fn c_logistic(z: Complex64) -> Complex64 {
-        Complex64::new(1.0, 0.0) / ((-z).exp() + 1.0)
-    }
-}
 
 native! {
     family: Exponential;

@@ -30,8 +30,9 @@ impl<V: Real + Logarithm> Map<V> for LogitFn {
 }
 
 pointwise! {
-    /// Each step is rounded as PyTorch's is, so that halves have its bits. Zero where logit is flat, NaN where it is
-    /// not defined.
+    /// Each step is rounded as PyTorch's is, so that halves have its bits. Zero where logit is flat and, if there is an
+    /// `eps`, of NaN; NaN where it is not defined. PyTorch's code for single elements takes -0 for 0 and keeps NaN;
+    /// this is its code for whole vectors.
     LogitBackwardFn "logit_backward": Reals, Same<2>; Number => Common; Rule::BINARY.with_stored_numbers(),
         check = check_own
 }
@@ -42,9 +43,9 @@ impl<V: Real> Map<V> for LogitBackwardFn {
         let all = eps.lt(zero);
         let (low, high) = (V::select(all, zero, eps), V::select(all, one, (one - eps).stored()));
         let outside = V::select(all, V::from_f64(f64::NAN), zero);
-        // Of zeros of either sign the sum is the positive one, so that the ends give the gradient times infinity.
-        let slope = grad / ((x + zero) * (one - x).stored()).stored();
-        V::select(x.lt(low) | x.gt(high), outside, slope)
+        // At the ends it is infinite, at -0 with the other sign.
+        let slope = grad / (x * (one - x).stored()).stored();
+        V::select(x.ge(low) & x.le(high), slope, outside)
     }
 }
 
@@ -132,8 +133,7 @@ record! { LogitFn "-: x p", Any within 4: float |[x], [eps]| {
 } }
 record! { LogitBackwardFn "-: x x p", Small within 16: float |[grad, x], [eps]| {
     let (low, high, outside) = if eps < 0.0 { (0.0, 1.0, f64::NAN) } else { (eps, 1.0 - eps, 0.0) };
-    let slope = grad / (x * (1.0 - x));
-    if x < low || x > high { outside } else if x == 0.0 || x == 1.0 { grad * f64::INFINITY } else { slope }
+    if x >= low && x <= high { grad / (x * (1.0 - x)) } else { outside }
 } }
 record! { LogSigmoidBufferFn "-: x", Any within 4: float |[x], []| (-x.abs()).exp() }
 record! { LogSigmoidBackwardFn "-: x x x", Tame within 64: float |[x, buffer, grad], []| {

@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod exponential;
 pub mod extrema;
 pub mod float_power;
+pub mod glu;
 pub mod hyperbolic;
 pub mod logarithmic;
 pub mod logic;

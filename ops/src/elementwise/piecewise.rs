@@ -49,7 +49,8 @@ impl<V: HasOrder> Map<V> for ThresholdFn {
 }
 
 pointwise! {
-    ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY, check = check_wide
+    ThresholdBackwardFn "threshold_backward": Real, Same<2>; Number => Common; Rule::BINARY.over_itself(),
+        check = check_wide
 }
 impl<V: HasOrder> Map<V> for ThresholdBackwardFn {
     #[inline(always)]

@@ -209,6 +209,17 @@ pub fn inverse_error_function(x: f64) -> f64 {
     result.copysign(x)
 }
 
+/// The logistic function, 1 / (1 + e^-x).
+pub fn logistic(x: f64) -> f64 {
+    let small = (-x.abs()).exp();
+    if x < 0.0 { small / (1.0 + small) } else { 1.0 / (1.0 + small) }
+}
+
+/// The same of a complex number.
+pub fn c_logistic(z: Complex64) -> Complex64 {
+    1.0 / (1.0 + (-z).exp())
+}
+
 /// The probability that a normal variable is below `x`; relatively exact on the negative side.
 pub fn normal_probability(x: f64) -> f64 {
     if x.is_nan() {
