@@ -26,7 +26,7 @@ macro_rules! tuned {
 tuned! {
     activation {
         [HALVES_AS_F32] GeluFn GeluTanhFn GeluBackwardFn GeluTanhBackwardFn SiluFn SiluBackwardFn MishFn MishBackwardFn
-            SoftplusFn EluFn SoftplusBackwardFn EluBackwardFn EluBackwardOfResultFn GluFn GluGateBackwardFn;
+            SoftplusFn EluFn SoftplusBackwardFn EluBackwardFn EluBackwardOfResultFn;
         [LIGHT HALVES_AS_F32] SigmoidBackwardFn TanhBackwardFn;
     }
     arithmetic {
@@ -63,6 +63,9 @@ tuned! {
     }
     gamma {
         [PARTIAL RARE] PolygammaFn ZetaFn;
+    }
+    glu {
+        [HALVES_AS_F32] GluFn GluGateBackwardFn;
     }
     hyperbolic {
         [HALVES_AS_F32] SinhFn CoshFn AsinhFn AcoshFn AtanhFn;
