@@ -3,8 +3,9 @@
 //!
 //! `cargo run --release --example custom_op`
 
-use monomorph::core::structured::prepare;
-use monomorph::{Cpu, IValue, Result, Stack, Tensor, clone_tensor};
+use monomorph::crates::core::structured::prepare;
+use monomorph::prelude::*;
+use monomorph::{IValue, Result, Stack};
 
 // The whole operator: alpha · x + y over every dtype but bool.
 use monomorph::algebra::Num;
@@ -41,7 +42,7 @@ fn main() -> Result<()> {
     println!("out=\n{out}");
 
     // In place.
-    let mut w = clone_tensor(&x, None)?;
+    let mut w = x.deep_clone()?;
     w.axpy_(&y, 2)?;
     assert_eq!(w.to_vec::<f32>()?, want);
     println!("in place\n{w}");

@@ -4,8 +4,8 @@
 //! `cargo run --release --example foreign_memory`
 
 use monomorph::Result;
-use monomorph::core::Element;
-use monomorph::iter::foreign::{ForeignView, ForeignViewMut, accumulate, fold, map2};
+use monomorph::crates::core::Element;
+use monomorph::crates::iter::foreign::{ForeignView, ForeignViewMut, accumulate, fold, map2};
 use ndarray::{Array, ArrayView, Dimension, array, s};
 
 /// A view of `owner` as an operand. Its place is an offset into the owner's memory, so the bounds are checked, and a

@@ -3,10 +3,14 @@
 //!
 //! `cargo run --release --example fused`
 
-use monomorph::ops::arithmetic::{AddFn, MulFn};
-use monomorph::ops::piecewise::ReluFn;
+use monomorph::crates::ops::arithmetic::{AddFn, MulFn};
+use monomorph::crates::ops::piecewise::ReluFn;
 use monomorph::pointwise::Then;
-use monomorph::{Cpu, Op, Result, Tensor, add, mul, relu};
+use monomorph::{
+    Cpu, Result, Tensor,
+    crates::ops::Op,
+    ops::{add, mul, relu},
+};
 use std::time::Instant;
 
 // The arguments are the operands of each operator, but those that come from the one before; then their parameters.

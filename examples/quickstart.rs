@@ -3,10 +3,8 @@
 //!
 //! `cargo run --release --example quickstart`
 
-use monomorph::ops::Kernels;
-use monomorph::{
-    Cpu, DType, Meta, Result, Tensor, abs, add, div_, div_out, lt, narrow, select, sub, sum_dim, unsqueeze,
-};
+use monomorph::prelude::*;
+use monomorph::{Result, meta, ops};
 
 const FEATURES: [&str; 4] = ["sepal length", "sepal width", "petal length", "petal width"];
 
@@ -25,45 +23,38 @@ fn load() -> (Vec<f32>, Vec<&'static str>) {
 
 /// Each column minus its mean, over its mean absolute deviation. The same code runs on every device, meta included.
 fn standardise<D: Kernels>(x: &Tensor<D>) -> Result<Tensor<D>> {
-    let rows = x.sizes()[0] as f64;
-    let mut mean = sum_dim(x, Some(&[0][..]), false)?; // [150, 4] -> [4]
-    mean.div_(rows)?;
-    let centred = x.sub(&mean)?; // [4] broadcasts over the rows
+    let centred = (x - x.mean(0)?)?; // [150, 4] -> [4], which broadcasts over the rows
     let mut spread = centred.abs()?;
-    let mut deviation = sum_dim(&spread, Some(&[0][..]), true)?; // [1, 4]
-    deviation.div_(rows)?;
-    div_out(&centred, &deviation, &mut spread)?; // out=: the buffer is reused
+    let deviation = spread.mean(0)?;
+    ops::div_out(&centred, &deviation, &mut spread)?; // out=: the buffer is reused
     Ok(spread)
 }
 
 fn main() -> Result<()> {
     let (values, species) = load();
-    let x = Tensor::<Cpu>::from_slice(&values, [species.len() as i64, 4])?;
+    let x = Tensor::from_vec(values, [species.len(), 4])?;
     let z = standardise(&x)?;
 
     println!("Iris, {} flowers. Mean of each standardised feature by species:", species.len());
     println!("{:>12}  {}", "", FEATURES.map(|f| format!("{f:>12}")).join(" "));
     for (i, name) in ["setosa", "versicolor", "virginica"].iter().enumerate() {
-        let group = z.narrow(0, 50 * i as i64, 50)?; // a view
-        let mut mean = sum_dim(&group, Some(&[0][..]), false)?;
-        mean.div_(50.0)?;
+        let mean = z.i(50 * i..50 * (i + 1))?.mean(0)?; // of a view
         let cells: Vec<String> = mean.to_vec::<f32>()?.iter().map(|v| format!("{v:12.3}")).collect();
         println!("{name:>12}  {}", cells.join(" "));
     }
 
     // In place through a view: the base sees it.
-    let mut petal_width = z.select(1, 3)?;
-    petal_width.div_(2.0)?;
-    let narrow_petals = sum_dim(&select(&z, 1, 3)?.lt(-0.5)?, Some(&[0][..]), false)?;
+    z.i((.., 3))?.div_(2.0)?;
+    let narrow_petals = z.i((.., 3))?.lt(-0.5)?.sum(..)?;
     println!("\nflowers with a halved petal width below -0.5: {narrow_petals}");
 
     // The same code on shapes alone: no data, no kernel.
-    let dry = standardise(&Tensor::<Meta>::zeros_contiguous(DType::F32, &[1_000_000, 4])?)?;
+    let dry = meta::run(standardise, &([1_000_000, 4], F32))?;
     println!("dry run on [1000000, 4]: sizes {:?}, strides {:?}, {}", dry.sizes(), dry.strides(), dry.dtype());
 
     // What a mistake looks like.
-    let labels = z.unsqueeze(0)?.narrow(2, 0, 3)?;
-    match add(&z, &labels) {
+    let labels = z.i((None, .., ..3))?;
+    match &z + &labels {
         Err(error) => println!("error on purpose: {error}"),
         Ok(_) => unreachable!("[150, 4] and [1, 150, 3] do not broadcast"),
     }

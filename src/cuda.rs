@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! use monomorph::cuda::Cuda;
-//! use monomorph::{Tensor, add, add_};
+//! use monomorph::prelude::*;
 //!
 //! # fn main() -> monomorph::Result<()> {
 //! let a = Tensor::<Cuda>::from_slice_on(0, &[1.0f32, 2.0, 3.0], [3])?;

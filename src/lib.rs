@@ -1,39 +1,56 @@
 //! PyTorch's tensor operators for Rust: one definition, every form, exact semantics.
 //!
-//! Operators are functions and methods of the same name: `use monomorph::add` brings both [`add`](fn@add) and its
-//! method. Each has the forms that PyTorch gives it: functional (`add`), in-place (`add_`), out= (`add_out`), shapes
-//! only ([`meta::add`]), prepared ([`prepared::add`]) and boxed by name ([`call`]).
-//!
 //! ```
-//! use monomorph::{Cpu, Tensor, add, mul_};
+//! use monomorph::prelude::*;
 //!
 //! # fn main() -> monomorph::Result<()> {
-//! let a = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
-//! let b = Tensor::<Cpu>::from_slice(&[10i32, 20, 30], [3])?;
-//! let mut c = a.add(&b)?; // int32 promotes, [3] broadcasts
+//! let t = tensor![[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]];
+//! let b = tensor![10i32, 20, 30];
+//! let mut c = (&t + &b)?; // int32 promotes to float32, [3] broadcasts
 //! c.mul_(0.5)?; // in place
-//! assert_eq!(c.to_vec::<f32>()?, [5.5, 11.0, 16.5, 7.0, 12.5, 18.0]);
+//! assert_eq!(c.sum(1)?.to_vec::<f32>()?, [33.0, 37.5]);
+//! assert_eq!(c.sum_with(1, Sum { keepdim: true, ..Default::default() })?.sizes(), [2, 1]);
+//! assert_eq!(c.i((1, 1..))?.to_vec::<f32>()?, [12.5, 18.0]);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! * [`prelude`] brings the types and the methods; every operator is a function in [`ops`], too, under PyTorch's name.
+//! * An operator has the forms that PyTorch gives it: functional (`add`), in-place (`add_`), out= ([`ops::add_out`]),
+//!   shapes only ([`meta::add`], or any form on tensors of [`Meta`]), prepared ([`prepared::add`]), by name ([`call`]).
+//! * Arguments with defaults are left out. The function whose name ends in `_with` takes them as a structure:
+//!   `mean_with(dims, Mean { keepdim: true, ..Default::default() })`; the structures are in [`ops::options`].
+//! * Code over any device asks for [`Kernels`](kernels::Kernels); [`kernels`] has the finer bounds.
+//! * `clone` shares the storage, as in PyTorch: after `let mut y = x.clone()`, `y.add_(1)` changes `x`.
+//!   `x.deep_clone()` has its own.
 
 #[cfg(feature = "cuda")]
 pub mod cuda;
+pub mod meta;
 mod operators;
+pub mod prelude;
 pub mod selection;
-
-pub use monomorph_core as core;
-pub use monomorph_iter as iter;
-pub use monomorph_ops as ops;
 
 pub use monomorph_core::dispatch::{Dispatcher, Library};
 pub use monomorph_core::{
-    AnyTensor, Complex32, Complex64, DType, Device, DeviceId, Error, ErrorKind, Geometry, IValue, MemoryFormat, Result,
-    Scalar, Sizes, Stack, Tensor, bf16, f16,
+    AnyTensor, Complex32, Complex64, DType, Device, DeviceHandle, DeviceId, Dim, Dims, Error, ErrorKind, Geometry,
+    IValue, Index, MemoryFormat, Result, Scalar, Sizes, Stack, Tensor, bf16, f16,
 };
 pub use monomorph_cpu::{Cpu, memory};
-pub use monomorph_ops::functions::*;
-pub use monomorph_ops::{Meta, Op, StdOps, algebra, meta, pointwise, prepared};
+pub use monomorph_ops::{Meta, algebra, kernels, pointwise, prepared};
+
+/// Every operator as a function, under PyTorch's name.
+pub mod ops {
+    pub use monomorph_ops::functions::*;
+    pub use monomorph_ops::options;
+}
+
+/// The crates that this one is made of, for whoever writes kernels, devices or compilers.
+pub mod crates {
+    pub use monomorph_core as core;
+    pub use monomorph_iter as iter;
+    pub use monomorph_ops as ops;
+}
 
 use std::sync::LazyLock;
 
@@ -73,7 +90,7 @@ pub fn dispatcher() -> &'static Dispatcher {
 #[macro_export]
 macro_rules! tensor {
     ($($element:expr),* $(,)?) => {
-        <$crate::Tensor<$crate::Cpu> as ::core::convert::From<_>>::from([$($element),*])
+        <$crate::Tensor<$crate::Cpu> as ::std::convert::From<_>>::from([$($element),*])
     };
 }
 

@@ -35,7 +35,7 @@
 ///
 /// ```text
 /// pub fn axpy<D>(..) -> Result<Tensor<D>>         // for each device that executes `Pointwise<Axpy>`
-/// pub trait axpy<D> { fn axpy(&self, ..) .. }     // implemented for Tensor<D>
+/// pub trait MineMethods<D> { fn axpy(&self, ..) .. }     // implemented for Tensor<D>
 /// pub mod meta { pub fn axpy<D>(..) -> Result<Tensor<Meta>> }
 /// pub fn register(library: &mut Library) -> Result<()>    // `my::axpy`, `my::axpy_`, `my::axpy.out`
 /// ```
@@ -46,10 +46,10 @@
 #[macro_export]
 macro_rules! operators {
     ([$($device:path),* $(,)?] $($declarations:tt)*) => {
-        $crate::ops::table::native_at! { [$crate::ops] $($declarations)* }
+        $crate::crates::ops::table::native_at! { [$crate::crates::ops] $($declarations)* }
 
         #[allow(unused_imports, unreachable_pub, reason = "not every declaration has typed forms")]
-        pub use native::functions::*;
+        pub use native::{functions::*, methods::*};
 
         #[doc = "Shapes only: the functional forms with a meta tensor as their result, for operands of any device."]
         pub mod meta {
@@ -63,7 +63,7 @@ macro_rules! operators {
         pub fn register(library: &mut $crate::Library) -> $crate::Result<()> {
             let mut kernels = Vec::new();
             $crate::__operator_kernels! { kernels $crate::Cpu, $crate::Meta $(, $device)* }
-            library.all_or_none(|library| $crate::ops::table::define(library, &native::entries(), kernels))
+            library.all_or_none(|library| $crate::crates::ops::table::define(library, &native::entries(), kernels))
         }
     };
     ($($declarations:tt)*) => {
@@ -78,6 +78,6 @@ macro_rules! __operator_kernels {
     ($kernels:ident $($device:path),*) => { $(
         let rows = native::structured_kernels::<$device>().into_iter().zip(native::function_kernels::<$device>());
         let rows = rows.map(|(structured, functions)| if structured.is_empty() { functions } else { structured });
-        $kernels.push($crate::ops::table::DeviceKernels::new::<$device>(rows.collect()));
+        $kernels.push($crate::crates::ops::table::DeviceKernels::new::<$device>(rows.collect()));
     )* };
 }

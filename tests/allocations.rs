@@ -1,13 +1,17 @@
 //! How often calls allocate: a meta call of up to five dimensions never, whatever the operator; a functional call once,
 //! for its result, also by name; out=, in-place and prepared calls never.
 
-use monomorph::Op;
-use monomorph::core::dispatch::OperatorHandle;
-use monomorph::core::structured::{Executes, Functional, MetaSink, Operand, Operator, Out, ValueSink, call, prepare};
-use monomorph::ops::arithmetic::{AddFn, MulFn};
+use monomorph::crates::core::dispatch::OperatorHandle;
+use monomorph::crates::core::structured::{
+    Executes, Functional, MetaSink, Operand, Operator, Out, ValueSink, call, prepare,
+};
+use monomorph::crates::ops::Op;
+use monomorph::crates::ops::arithmetic::{AddFn, MulFn};
 use monomorph::pointwise::{DomainSet, Operands, Params, PointwiseFn, PointwiseInputs, Then};
+use monomorph::prelude::{ArithmeticMethods as _, ViewMethods as _};
 use monomorph::{
-    Cpu, DType, Geometry, IValue, Meta, Scalar, Stack, Tensor, add, add_, add_out, dispatcher, meta, permute, transpose,
+    Cpu, DType, Geometry, IValue, Meta, Scalar, Stack, Tensor, dispatcher, meta,
+    ops::{add, add_out},
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -122,7 +126,7 @@ fn every_form_of_every_formula() {
             check::<$formula>($name);
         };
     }
-    monomorph::ops::for_each_kernel! { Pointwise each }
+    monomorph::crates::ops::for_each_kernel! { Pointwise each }
 }
 
 /// By name a call allocates what it does otherwise: its result. Room for the box of a result is what an earlier one
@@ -184,5 +188,5 @@ fn the_functions_of_the_facade() {
     assert_eq!(allocations(|| add(&dense, &dense).unwrap()).0, 1);
     assert_eq!(allocations(|| add(&dense, &turned).unwrap()).0, 1);
     assert_eq!(allocations(|| add_out(&dense, &dense, &mut like).map(|_| ()).unwrap()).0, 0);
-    assert_eq!(allocations(|| a.permute(&[4, 3, 2, 1, 0]).is_err()).0, 0);
+    assert_eq!(allocations(|| a.permute([4, 3, 2, 1, 0]).is_err()).0, 0);
 }

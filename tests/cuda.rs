@@ -1,9 +1,10 @@
 //! The feature `cuda`, on machines with and without a GPU.
 
-use monomorph::core::DeviceKind;
-use monomorph::core::dispatch::{Backend, DispatchKey, Source};
+use monomorph::crates::core::DeviceKind;
+use monomorph::crates::core::dispatch::{Backend, DispatchKey, Source};
 use monomorph::cuda::{Cuda, device_count, register};
-use monomorph::{Dispatcher, ErrorKind, Tensor, add, selection};
+use monomorph::prelude::ArithmeticMethods as _;
+use monomorph::{Dispatcher, ErrorKind, Tensor, selection};
 
 #[test]
 fn without_a_gpu_calls_say_so() {

@@ -1,7 +1,10 @@
 //! Memory of large tensors, as a program sees it: counted, kept for the next result of its size, limited, emptied, and
 //! shared by threads. One test, because the counts are the process's.
 
-use monomorph::{Cpu, DType, Result, Tensor, add, memory, narrow, ne, sum};
+use monomorph::{
+    Cpu, DType, Result, Tensor, memory,
+    ops::{add, narrow, ne, sum},
+};
 
 const MIB: usize = 1 << 20;
 
@@ -11,7 +14,7 @@ fn zeros(bytes: usize) -> Tensor<Cpu> {
 
 /// Whether every element is `value`.
 fn holds(tensor: &Tensor<Cpu>, value: u8) -> bool {
-    let others = sum(&ne(tensor, i64::from(value)).unwrap()).unwrap();
+    let others = sum(&ne(tensor, i64::from(value)).unwrap(), ..).unwrap();
     others.to_vec::<i64>().unwrap() == [0]
 }
 

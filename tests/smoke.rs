@@ -1,5 +1,6 @@
 //! The facade end to end: typed, boxed, by name.
-use monomorph::{Cpu, IValue, Stack, Tensor, add, call, dispatcher};
+use monomorph::prelude::*;
+use monomorph::{IValue, Stack, call, dispatcher};
 
 #[test]
 fn typed_and_boxed_agree() {
@@ -29,7 +30,7 @@ fn a_prepared_call_follows_its_operands() {
     a.data_mut::<f32>().unwrap()[0] = 5.0;
     let mut both = Tensor::<Cpu>::from_slice(&[0.0f32; 1], [1]).unwrap();
     let mut low = both.clone();
-    low = monomorph::clone_tensor(&low, None).unwrap();
+    low = low.deep_clone().unwrap();
     monomorph::prepared::aminmax(&a, None, false, (&mut low, &mut both)).unwrap().run().unwrap();
     assert_eq!((low.to_vec::<f32>().unwrap(), both.to_vec::<f32>().unwrap()), (vec![2.0], vec![5.0]));
 }

@@ -1,6 +1,6 @@
 //! Rust's operators between tensors, numbers and results, on the CPU and on shapes.
 
-use monomorph::{Cpu, DType, ErrorKind, Meta, Result, Scalar, Tensor, empty, tensor};
+use monomorph::{Cpu, DType, ErrorKind, Meta, Result, Scalar, Tensor, tensor};
 
 type T = Tensor<Cpu>;
 
@@ -73,8 +73,8 @@ fn assignment_panics_with_the_text_of_the_error() {
 
 #[test]
 fn shapes_alone() {
-    let a: Tensor<Meta> = empty(&[2, 1], Some(DType::F32), None, None, None, None).unwrap();
-    let b: Tensor<Meta> = empty(&[3], Some(DType::F64), None, None, None, None).unwrap();
+    let a = Tensor::<Meta>::zeros_contiguous(DType::F32, &[2, 1]).unwrap();
+    let b = Tensor::<Meta>::zeros_contiguous(DType::F64, &[3]).unwrap();
     let sum = (&a + &b * 2).unwrap();
     assert_eq!((sum.sizes(), sum.dtype()), (&[2i64, 3][..], DType::F64));
 }

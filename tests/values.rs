@@ -1,6 +1,7 @@
 //! Data into tensors and out again: vectors without a copy, nested arrays, bytes, elements, rows.
 
-use monomorph::{Cpu, DType, ErrorKind, Tensor, bf16, permute, tensor};
+use monomorph::prelude::{ResizeMethods as _, ViewMethods as _};
+use monomorph::{Cpu, DType, ErrorKind, Tensor, bf16, tensor};
 
 type T = Tensor<Cpu>;
 
@@ -21,7 +22,7 @@ fn spare_capacity_other_layouts_and_shared_storages_are_copied_right() {
     let t = Tensor::from_vec(data, [2, 2]).unwrap();
     let shared = t.clone();
     assert_eq!(t.into_vec::<i64>().unwrap(), [1, 2, 3, 4]);
-    assert_eq!(shared.permute(&[1, 0]).unwrap().into_vec::<i64>().unwrap(), [1, 3, 2, 4]);
+    assert_eq!(shared.permute([1, 0]).unwrap().into_vec::<i64>().unwrap(), [1, 3, 2, 4]);
     assert_eq!(shared.into_vec::<i64>().unwrap(), [1, 2, 3, 4]);
     let bools = Tensor::from_vec(vec![true, false], 2).unwrap();
     assert_eq!(bools.into_vec::<bool>().unwrap(), [true, false]);
@@ -41,7 +42,7 @@ fn elements_of_another_type_are_an_error_and_bytes_keep_their_buffer() {
 #[test]
 fn a_tensor_of_a_vector_grows_and_is_written() {
     let mut t = Tensor::from_vec(vec![1.0f32, 2.0], 2).unwrap();
-    monomorph::resize_(&mut t, &[300], None).unwrap();
+    t.resize_(300).unwrap();
     assert_eq!(t.to_vec::<f32>().unwrap()[..3], [1.0, 2.0, 0.0]);
     assert_eq!(t.into_vec::<f32>().unwrap().len(), 300);
 }
@@ -77,7 +78,7 @@ fn elements_by_index() {
     let t = tensor![[1.0f32, 2.0], [3.0, 4.0]];
     assert_eq!(t.at::<f32>([1, 0]), Ok(3.0));
     assert_eq!(t.at::<f32>((-1, -1)), Ok(4.0));
-    assert_eq!(t.permute(&[1, 0]).unwrap().at::<f32>((1, 0)), Ok(2.0));
+    assert_eq!(t.permute([1, 0]).unwrap().at::<f32>((1, 0)), Ok(2.0));
     assert!(matches!(t.at::<f32>([2, 0]).unwrap_err().kind(), ErrorKind::OutOfRange { low: -2, high: 1, .. }));
     assert!(matches!(t.at::<f32>(1).unwrap_err().kind(), ErrorKind::ListLength { got: 1, want: 2, .. }));
     assert!(matches!(t.at::<f64>([0, 0]).unwrap_err().kind(), ErrorKind::ElementType { .. }));

@@ -2,7 +2,7 @@
 //! name.
 
 use criterion::Criterion;
-use monomorph::{AnyTensor, Cpu, Scalar, Stack, Tensor, add, dispatcher};
+use monomorph::{AnyTensor, Cpu, Scalar, Stack, Tensor, dispatcher, ops::add};
 use std::hint::black_box;
 
 fn calls(c: &mut Criterion) {

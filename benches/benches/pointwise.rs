@@ -4,7 +4,10 @@
 #![allow(missing_docs, reason = "criterion's macros make public functions without documentation")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use monomorph::{Cpu, DType, Result, Tensor, add_out, eq_out, exp_out, mul_out, tanh_out, where_out};
+use monomorph::{
+    Cpu, DType, Result, Tensor,
+    ops::{add_out, eq_out, exp_out, mul_out, tanh_out, where_out},
+};
 use monomorph_benches::{Layout, SIDES, group, tensor, values};
 use std::hint::black_box;
 

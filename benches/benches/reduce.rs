@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "criterion's macros make public functions without documentation")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use monomorph::{Cpu, DType, Tensor, sum, sum_dim};
+use monomorph::{Cpu, DType, Dims, Tensor, ops::sum};
 use monomorph_benches::{Data, Layout, SIDES, group, values};
 use std::hint::black_box;
 
@@ -33,10 +33,7 @@ fn reduce(c: &mut Criterion) {
                 let mut group = c.benchmark_group(&name);
                 group.throughput(Throughput::Elements((side * side) as u64));
                 for dim in [None, Some(0), Some(1)] {
-                    let run = |a: &Tensor<Cpu>| match dim {
-                        None => sum(a),
-                        Some(dim) => sum_dim(a, Some(&[dim][..]), false),
-                    };
+                    let run = |a: &Tensor<Cpu>| sum(a, dim.map_or(Dims::from(..), Dims::from));
                     check(&name, &a, dim, &run(&a).expect("valid operands"));
                     let id = dim.map_or("all".to_owned(), |dim| format!("dim {dim}"));
                     group.bench_function(id, |bencher| bencher.iter(|| run(black_box(&a))));

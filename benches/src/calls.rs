@@ -5,11 +5,15 @@
 use crate::fused::relu_mul_add_out;
 use crate::serve::{Task, Work};
 use crate::{Data, Domain, Layout, named, values};
-use monomorph::core::dispatch::OperatorHandle;
+use monomorph::crates::core::dispatch::OperatorHandle;
 use monomorph::{
-    Cpu, DType, IValue, Meta, Stack, Tensor, add, add_, add_out, amax, amin, cos_out, dispatcher, eq_out, erf_out, exp,
-    exp_out, expm1_out, gelu_out, log_out, log1p_out, maximum_out, mean, meta, minimum_out, mul, mul_out, prepared,
-    rsqrt_out, sigmoid_out, sin_out, sqrt_out, sum, sum_dim, tanh_out, where_out,
+    Cpu, DType, IValue, Meta, Stack, Tensor, dispatcher, meta,
+    ops::{
+        add, add_, add_out, amax, amin, cos_out, eq_out, erf_out, exp, exp_out, expm1_out, gelu_out, log_out,
+        log1p_out, maximum_out, mean, minimum_out, mul, mul_out, rsqrt_out, sigmoid_out, sin_out, sqrt_out, sum,
+        tanh_out, where_out,
+    },
+    prepared,
 };
 use std::hint::black_box;
 
@@ -174,12 +178,12 @@ fn functional(work: &Work) -> Ready {
 fn reduction(work: &Work) -> Ready {
     let [a] = operands(work)?;
     match (&*work.op, &*work.form) {
-        ("sum", "all") => returning(move || sum(&a)),
-        ("sum", "dim0") => returning(move || sum_dim(&a, Some(&[0][..]), false)),
-        ("sum", "dim1") => returning(move || sum_dim(&a, Some(&[1][..]), false)),
-        ("mean", "all") => returning(move || mean(&a)),
-        ("amax", "dim1") => returning(move || amax(&a, &[1], false)),
-        ("amin", "dim0") => returning(move || amin(&a, &[0], false)),
+        ("sum", "all") => returning(move || sum(&a, ..)),
+        ("sum", "dim0") => returning(move || sum(&a, 0)),
+        ("sum", "dim1") => returning(move || sum(&a, 1)),
+        ("mean", "all") => returning(move || mean(&a, ..)),
+        ("amax", "dim1") => returning(move || amax(&a, 1)),
+        ("amin", "dim0") => returning(move || amin(&a, 0)),
         (other, form) => Err(format!("{other} has no form {form} here")),
     }
 }

@@ -1,9 +1,9 @@
 //! The fused operator that is timed against its parts: relu(a · b + c). Compiled here, as it would be in a user's
 //! crate.
 
-use monomorph::Op;
-use monomorph::ops::arithmetic::{AddFn, MulFn};
-use monomorph::ops::piecewise::ReluFn;
+use monomorph::crates::ops::Op;
+use monomorph::crates::ops::arithmetic::{AddFn, MulFn};
+use monomorph::crates::ops::piecewise::ReluFn;
 use monomorph::pointwise::Then;
 
 /// Of the arguments a, b, c and the factor of c.

@@ -7,8 +7,11 @@ pub mod fused;
 pub mod named;
 pub mod serve;
 
-use monomorph::core::{Element, with_element};
-use monomorph::{Cpu, DType, Tensor, expand, slice, to_dtype, transpose};
+use monomorph::crates::core::{Element, with_element};
+use monomorph::{
+    Cpu, DType, Tensor,
+    ops::{expand, options::To, slice, to_with, transpose},
+};
 
 /// The sides of the square operands: 1Ki and 64Ki elements.
 pub const SIDES: [i64; 2] = [32, 256];
@@ -117,7 +120,7 @@ impl Data {
         if self.dtype == DType::F32 {
             return floats;
         }
-        to_dtype(&floats, self.dtype, false, true, None).expect("a float becomes any dtype")
+        to_with(&floats, self.dtype, To { copy: true, ..To::default() }).expect("a float becomes any dtype")
     }
 
     /// Number `i`, which every dtype of the class holds exactly: in floats -4 to 4 in 2¹⁶ steps, or in 2⁸ if they are

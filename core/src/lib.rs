@@ -29,20 +29,25 @@ pub use dtype::{
     BoolByte, Category, DEFAULT_FLOAT, DType, Element, Kind, ResultType, Scalar, scalar_bytes, scalar_from_bytes,
 };
 pub use error::{Error, ErrorKind, Result};
-pub use geometry::{Geometry, Integer, Names, Sizes, overlap, strides, unify_names};
+pub use geometry::{
+    By, Dim, Dims, Ellipsis, Geometry, Index, IndexArg, IndexItem, Integer, Names, NewDim, Sizes, overlap, strides,
+    unify_names,
+};
 pub use half::{bf16, f16};
 pub use monomorph_schema as schema;
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use options::{DeviceId, DeviceKind, Layout, MemoryFormat, Options};
-pub use storage::{Contents, DefaultDevice, Device, Memory, Meta, Reach, Standard, Strided, borrow, list};
+pub use storage::{
+    Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided, borrow, list,
+};
 pub use tensor::{
     Access, AnyTensor, Data, DataMut, Nested, Replacement, Rows, Storage, Tensor, TensorMut, TensorRef, observe,
     overwrite,
 };
 pub use value::{
     Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IValue, IntArg,
-    IntList, IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg,
-    OptionalTensors, OptionalTensorsArg, ScalarArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg, TensorsArg,
+    IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors,
+    OptionalTensorsArg, ScalarArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
     annotations, std_ops,
 };
 // What loom checks by itself.

@@ -114,7 +114,7 @@ fn overlapping(views: &[View<'_>], noutputs: usize, shape: &[i64], reduction: bo
         let inner = if reduction {
             // Reduced dimensions reach one element by intention.
             let kept = (0..out.sizes.len()).filter(|&d| out.strides[d] != 0);
-            let (sizes, strides): (crate::Dims, crate::Dims) = kept.map(|d| (out.sizes[d], out.strides[d])).unzip();
+            let (sizes, strides): (crate::DimVec, crate::DimVec) = kept.map(|d| (out.sizes[d], out.strides[d])).unzip();
             internal(&sizes, &strides)
         } else {
             internal(out.sizes, out.strides)
@@ -129,6 +129,6 @@ pub(crate) fn internal(sizes: &[i64], strides: &[i64]) -> Internal {
     if strides.iter().all(|&s| s >= 0) {
         return overlap::internal(sizes, strides);
     }
-    let positive: crate::Dims = strides.iter().map(|s| s.saturating_abs()).collect();
+    let positive: crate::DimVec = strides.iter().map(|s| s.saturating_abs()).collect();
     overlap::internal(sizes, &positive)
 }

@@ -30,4 +30,4 @@ pub use tensor_iter::{Narrowed, Offsets, TensorIter};
 pub use walk::GRAIN;
 
 /// Sizes or strides of one operand, inline up to 6 dimensions.
-pub(crate) type Dims = monomorph_core::strides::Dims;
+pub(crate) type DimVec = monomorph_core::strides::DimVec;

@@ -1,7 +1,7 @@
 //! An operand during planning: its view, what it is to the iteration, and the strides that decide the order of
 //! dimensions.
 
-use crate::Dims;
+use crate::DimVec;
 use crate::config::View;
 use crate::order::broadcast_stride;
 use monomorph_core::overlap::Place;
@@ -58,7 +58,7 @@ impl<'a> Op<'a> {
     }
 
     /// Records the strides of a copy that is not made.
-    pub(crate) fn replace(&mut self, strides: &Dims, store: &mut Replaced) {
+    pub(crate) fn replace(&mut self, strides: &DimVec, store: &mut Replaced) {
         self.replaced = u32::try_from(store.len()).ok();
         store.extend_from_slice(strides);
     }

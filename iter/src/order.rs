@@ -1,6 +1,6 @@
 //! Which dimension is walked first, and how new outputs are laid out. Pure functions over the strides of the operands.
 
-use crate::Dims;
+use crate::DimVec;
 use crate::config::Flags;
 use crate::operand::{Op, Replaced};
 use monomorph_core::{MemoryFormat, strides};
@@ -119,12 +119,12 @@ fn comes_after(ops: &[Op<'_>], store: &Replaced, shape: &[i64], flags: &Flags, a
 }
 
 /// The strides of a new output that is dense in the order of the walk; `None` if that is row-major anyway.
-pub(crate) fn output_strides(perm: &[usize], shape: &[i64]) -> Option<Dims> {
+pub(crate) fn output_strides(perm: &[usize], shape: &[i64]) -> Option<DimVec> {
     let ndim = shape.len();
     if perm.iter().enumerate().all(|(j, &d)| d == ndim - 1 - j) {
         return None;
     }
-    let mut strides = Dims::from_elem(0, ndim);
+    let mut strides = DimVec::from_elem(0, ndim);
     let mut next: i64 = 1;
     for &d in perm {
         strides[d] = next;

@@ -15,7 +15,7 @@
 //!
 //! Nothing here is generic over operator or dtype, and up to 5 dimensions and 4 operands nothing allocates.
 
-use crate::Dims;
+use crate::DimVec;
 use crate::config::{Config, View};
 use crate::fast;
 use crate::finish;
@@ -38,14 +38,14 @@ pub const MAX_ELEMENTS: usize = 1 << 40;
 /// What is decided before the outputs are realised, besides what the iteration itself keeps.
 pub(crate) struct Plan {
     /// The broadcast shape, outermost first.
-    pub(crate) shape: Dims,
+    pub(crate) shape: DimVec,
     pub(crate) fast: FastSetup,
     /// The strides that decided order and layout are those of the operands, not of copies that PyTorch would make.
     pub(crate) real_strides: bool,
     /// No output exists: what is written is reached by nothing else.
     pub(crate) fresh: bool,
     /// The strides of new and resized outputs; none for row-major or `format`.
-    hint: Option<Dims>,
+    hint: Option<DimVec>,
     format: Option<MemoryFormat>,
     /// The device of each output.
     devices: SmallVec<[DeviceId; 4]>,
@@ -103,8 +103,8 @@ pub fn build_in_stages(
     for i in 0..noutputs {
         let options = Options { memory_format: plan.format, ..Options::new(iter.dtype(i), plan.devices[i]) };
         // A reduction keeps outputs of other sizes than the shape.
-        let own: Option<Dims> = match sink.existing(i) {
-            Some(out) if config.flags.is_reduction => Some(Dims::from_slice(out.geometry().sizes())),
+        let own: Option<DimVec> = match sink.existing(i) {
+            Some(out) if config.flags.is_reduction => Some(DimVec::from_slice(out.geometry().sizes())),
             _ => None,
         };
         let sizes = own.as_ref().unwrap_or(&plan.shape);
@@ -204,7 +204,7 @@ fn plan(
     };
     let hint = match fast {
         FastSetup::No => order::output_strides(&iter.perm, &shape),
-        FastSetup::Dense => Some(Dims::from_slice(ops[ops.len() - 1].order_strides(store))),
+        FastSetup::Dense => Some(DimVec::from_slice(ops[ops.len() - 1].order_strides(store))),
         FastSetup::Contiguous | FastSetup::ChannelsLast => None,
     };
     let (hint, fast_format) = match config.outputs_like.and_then(|input| ops.get(noutputs.saturating_add(input))) {
@@ -291,7 +291,7 @@ fn padded(names: Option<Names>, ndim: usize) -> Option<Names> {
 }
 
 struct Shape {
-    shape: Dims,
+    shape: DimVec,
     /// All operands that take part have this very shape.
     same: bool,
     /// No operand that takes part has dimensions.
@@ -300,7 +300,7 @@ struct Shape {
 
 fn broadcast(ops: &Ops<'_>, config: &Config<'_>) -> Result<Shape> {
     if let Some(shape) = config.shape {
-        let shape = Dims::from_slice(shape);
+        let shape = DimVec::from_slice(shape);
         for op in ops.iter().filter(|op| op.defined && !(op.output && config.flags.resize_outputs)) {
             let both = strides::broadcast_sizes(&shape, op.view.sizes)?;
             if both != shape {
@@ -309,14 +309,14 @@ fn broadcast(ops: &Ops<'_>, config: &Config<'_>) -> Result<Shape> {
         }
         return Ok(Shape { shape, same: false, all_scalars: false });
     }
-    let mut shape: Option<Dims> = None;
+    let mut shape: Option<DimVec> = None;
     let mut same = true;
     let mut all_scalars = true;
     for op in ops.iter().filter(|op| op.defined && !(op.output && config.flags.resize_outputs)) {
         let sizes = op.view.sizes;
         all_scalars &= sizes.is_empty();
         match &shape {
-            None => shape = Some(Dims::from_slice(sizes)),
+            None => shape = Some(DimVec::from_slice(sizes)),
             Some(so_far) if so_far.as_slice() == sizes => {}
             Some(so_far) => {
                 same = false;

@@ -4,9 +4,10 @@
 #[path = "../../core/tests/observe/notes.rs"]
 mod notes;
 
-use monomorph_core::{DType, Result, Tensor};
+use monomorph_core::{DType, DeviceHandle, Result, Tensor};
 use monomorph_ops::Meta;
 use monomorph_ops::functions::*;
+use monomorph_ops::methods::{MatrixFactoriesConstructors as _, WindowsConstructors as _};
 use notes::Notes;
 
 /// The operators of the spans of a call, outside ones first.
@@ -25,24 +26,25 @@ fn every_sort_of_typed_function_is_a_span() {
     // Structured, a view, a factory, copies, one in place, one with out=.
     assert_eq!(spans(|| exp(&x).map(drop)), ["exp"]);
     assert_eq!(spans(|| transpose(&x, 0, 1).map(drop)), ["transpose"]);
-    assert_eq!(spans(|| eye::<Meta>(3, None, None, None, None).map(drop))[0], "eye");
-    assert_eq!(spans(|| hann_window::<Meta>(3, None, None, None, None).map(drop))[0], "hann_window");
-    assert_eq!(spans(|| clone_tensor(&x, None).map(drop)), ["clone", "empty_like", "copy_"]);
-    assert_eq!(spans(|| copy_(&mut y, &x, false).map(drop)), ["copy_"]);
-    assert_eq!(spans(|| zeros_out(&[2], &mut y))[0], "zeros");
+    let shapes = DeviceHandle::<Meta>::new(0);
+    assert_eq!(spans(|| shapes.eye(3, None).map(drop))[0], "eye");
+    assert_eq!(spans(|| shapes.hann_window(3).map(drop))[0], "hann_window");
+    assert_eq!(spans(|| deep_clone(&x).map(drop)), ["clone", "empty_like", "copy_"]);
+    assert_eq!(spans(|| copy_(&mut y, &x).map(drop)), ["copy_"]);
+    assert_eq!(spans(|| zeros_out(2, &mut y).map(drop))[0], "zeros");
     // Composed, and its parts.
     assert_eq!(spans(|| outer(&select(&x, 0, 0)?, &select(&x, 0, 1)?).map(drop))[2..], ["outer", "reshape", "mul"]);
-    assert_eq!(spans(|| cat(&[&x, &x], 0).map(drop)), ["cat", "empty"]);
+    assert_eq!(spans(|| cat(&[&x, &x]).map(drop)), ["cat", "empty"]);
 }
 
 #[test]
 fn a_span_has_the_sizes_of_all_tensors() {
     let x = Tensor::<Meta>::zeros_contiguous(DType::I64, &[2, 3]).unwrap();
-    let notes = Notes::of(|| drop(stack(&[&x, &x], 0).unwrap()));
+    let notes = Notes::of(|| drop(stack(&[&x, &x]).unwrap()));
     // What a call is made of lies inside of its span.
     assert!(notes[1].starts_with("operator op=\"empty\"") && notes[2..] == ["end", "end"], "{notes:?}");
     assert_eq!(notes[0], "operator op=\"stack\" sizes=[[2, 3], [2, 3]] dtypes=[\"int64\", \"int64\"]");
-    let mask = to_dtype(&x, DType::Bool, false, false, None).unwrap();
+    let mask = to(&x, DType::Bool).unwrap();
     let notes = Notes::of(|| drop(masked_fill(&x, &mask, 1).unwrap()));
     assert!(notes[0].starts_with("operator op=\"masked_fill\" sizes=[[2, 3], [2, 3]]"), "{}", notes[0]);
 }

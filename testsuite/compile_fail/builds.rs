@@ -1,9 +1,9 @@
 //! The control: what the other cases get wrong, right. It builds, so they fail for their own reasons.
 use monomorph::algebra::Value;
-use monomorph::core::structured::{Functional, Operator};
-use monomorph::ops::reduce::{self, Fold, Here, NoIdentity, Reduce, ReduceRule, Takes, reduction};
+use monomorph::crates::core::structured::{Functional, Operator};
+use monomorph::crates::ops::reduce::{self, Fold, Here, NoIdentity, Reduce, ReduceRule, Takes, reduction};
 use monomorph::pointwise::*;
-use monomorph::{Cpu, Tensor, add, add_};
+use monomorph::prelude::*;
 
 pointwise! { Larger "larger": Ordered, Same<2>; Number => Common; Rule::BINARY }
 impl<V: monomorph::algebra::Ordered> Map<V> for Larger {

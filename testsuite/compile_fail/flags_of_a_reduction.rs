@@ -1,7 +1,8 @@
 //! A reduction that resizes its outputs.
 use monomorph::pointwise::*;
 
-const FLAGS: monomorph::iter::Flags = monomorph::iter::Flags { is_reduction: true, ..monomorph::iter::Flags::UNARY };
+use monomorph::crates::iter::Flags;
+const FLAGS: Flags = Flags { is_reduction: true, ..Flags::UNARY };
 
 pointwise! { Reduces "reduces": Reals, Same<1>; () => Common; Rule { flags: FLAGS, ..Rule::UNARY } }
 impl<V: monomorph::algebra::Real> Map<V> for Reduces {

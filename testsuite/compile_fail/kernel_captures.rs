@@ -1,6 +1,6 @@
 //! A kernel without state that captures a value.
 use monomorph::AnyTensor;
-use monomorph::core::dispatch::KernelFunction;
+use monomorph::crates::core::dispatch::KernelFunction;
 
 fn main() {
     let most = std::env::args().count();

@@ -1,6 +1,6 @@
 //! A kernel that takes a list by value.
 use monomorph::AnyTensor;
-use monomorph::core::dispatch::KernelFunction;
+use monomorph::crates::core::dispatch::KernelFunction;
 
 fn main() {
     let _ = KernelFunction::function(|x: &AnyTensor, dims: Vec<i64>| {

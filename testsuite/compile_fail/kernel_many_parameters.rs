@@ -1,6 +1,6 @@
 //! A kernel of more parameters than kernels have.
 use monomorph::AnyTensor;
-use monomorph::core::dispatch::KernelFunction;
+use monomorph::crates::core::dispatch::KernelFunction;
 
 fn many(x: &AnyTensor, _: i64, _: i64, _: i64, _: i64, _: i64, _: i64, _: i64, _: i64, _: i64, _: i64) -> AnyTensor {
     x.clone()

@@ -1,6 +1,6 @@
 //! A kernel that writes a number.
 use monomorph::AnyTensor;
-use monomorph::core::dispatch::KernelFunction;
+use monomorph::crates::core::dispatch::KernelFunction;
 
 fn next(x: &AnyTensor, n: &mut i64) -> AnyTensor {
     *n += 1;

@@ -1,6 +1,6 @@
 //! A kernel with a parameter of a Rust type that no schema type is passed as.
 use monomorph::AnyTensor;
-use monomorph::core::dispatch::KernelFunction;
+use monomorph::crates::core::dispatch::KernelFunction;
 
 fn scaled(x: &AnyTensor, by: i32) -> AnyTensor {
     let _ = by;

@@ -1,6 +1,6 @@
 //! A kernel that returns what no schema returns.
 use monomorph::AnyTensor;
-use monomorph::core::dispatch::KernelFunction;
+use monomorph::crates::core::dispatch::KernelFunction;
 
 fn name(_: &AnyTensor) -> String {
     String::new()

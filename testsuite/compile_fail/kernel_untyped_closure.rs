@@ -1,5 +1,5 @@
 //! A closure whose parameters are left to be inferred.
-use monomorph::core::dispatch::KernelFunction;
+use monomorph::crates::core::dispatch::KernelFunction;
 
 fn main() {
     let _ = KernelFunction::function(|x| x);

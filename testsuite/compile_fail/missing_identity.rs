@@ -1,6 +1,6 @@
 //! A fold that promises a result of no element, and does not give the accumulator that it is made of.
 use monomorph::algebra::{Ordered, Value};
-use monomorph::ops::reduce::*;
+use monomorph::crates::ops::reduce::*;
 use monomorph::pointwise::{self, Common};
 
 reduction! { Largest "largest": pointwise::Ordered, Common, WithIdentity => Common; ReduceRule::OWN }

@@ -1,5 +1,5 @@
 //! A tensor of another device type among the operands of a typed call.
-use monomorph::{Cpu, Meta, Tensor, add};
+use monomorph::prelude::*;
 
 fn sum(a: &Tensor<Cpu>, shape: &Tensor<Meta>) -> monomorph::Result<Tensor<Cpu>> {
     a.add(shape)

@@ -1,6 +1,6 @@
 //! An operator called on a device that has no kernel for it.
-use monomorph::core::{Contents, DeviceKind, Memory, Reach, Strided};
-use monomorph::{Device, Tensor, add};
+use monomorph::crates::core::{Contents, DeviceKind, Memory, Reach, Strided};
+use monomorph::prelude::*;
 use std::ptr::NonNull;
 
 #[derive(Clone, Copy)]

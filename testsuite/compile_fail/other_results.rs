@@ -1,6 +1,6 @@
 //! A fold that gives two results where its declaration, by which outputs are allocated, says one.
 use monomorph::algebra::{Ordered, Value};
-use monomorph::ops::reduce::*;
+use monomorph::crates::ops::reduce::*;
 use monomorph::pointwise::{self, Common};
 
 reduction! { Largest "largest": pointwise::Ordered, Common, NoIdentity => Common; ReduceRule::OWN }

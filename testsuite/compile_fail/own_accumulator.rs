@@ -1,6 +1,6 @@
 //! A fold that accumulates in a type of its own, which has no room where devices keep accumulators.
 use monomorph::algebra::{Ordered, Value};
-use monomorph::ops::reduce::*;
+use monomorph::crates::ops::reduce::*;
 use monomorph::pointwise::{self, Common};
 
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Results of one's own, by which a device would write what it did not allocate.
 use monomorph::algebra::Value;
-use monomorph::ops::reduce::*;
+use monomorph::crates::ops::reduce::*;
 
 struct Pairs;
 impl Results for Pairs {

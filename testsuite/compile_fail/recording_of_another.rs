@@ -1,5 +1,5 @@
 //! A domain that answers for one's own formula with a recording of another, which a device would compile.
-use monomorph::ops::algebra::sym::Function;
+use monomorph::crates::ops::algebra::sym::Function;
 use monomorph::pointwise::*;
 
 struct Mine;
@@ -13,7 +13,7 @@ impl PointwiseFn for Mine {
 }
 impl SymDomain<Mine> for Reals {
     fn record(dtype: monomorph::DType) -> Option<[Function; 2]> {
-        let other = symbolic::<monomorph::ops::arithmetic::AddFn>(dtype)?;
+        let other = symbolic::<monomorph::crates::ops::arithmetic::AddFn>(dtype)?;
         Some([other.clone(), other])
     }
 }

@@ -1,8 +1,8 @@
 //! A sink of two outputs for an operator of one.
-use monomorph::core::structured::{Functional, call};
-use monomorph::ops::Op;
-use monomorph::ops::arithmetic::NegFn;
-use monomorph::ops::pointwise::PointwiseInputs;
+use monomorph::crates::core::structured::{Functional, call};
+use monomorph::crates::ops::Op;
+use monomorph::crates::ops::arithmetic::NegFn;
+use monomorph::crates::ops::pointwise::PointwiseInputs;
 use monomorph::{Cpu, Tensor};
 
 fn main() -> monomorph::Result<()> {

@@ -1,5 +1,5 @@
 //! A row of a view with fewer arguments than its function.
-use monomorph::core::{Geometry, Result};
+use monomorph::crates::core::{Geometry, Result};
 
 fn same(g: &Geometry, _dim: i64) -> Result<Geometry> {
     Ok(g.clone())

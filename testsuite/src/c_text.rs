@@ -2,9 +2,9 @@
 
 use crate::layout::{convert, samples};
 use crate::naive::{distance, distance_beyond};
-use monomorph::core::with_element;
-use monomorph::ops::algebra::sym::Function;
-use monomorph::ops::record::{Inputs, Within};
+use monomorph::crates::core::with_element;
+use monomorph::crates::ops::algebra::sym::Function;
+use monomorph::crates::ops::record::{Inputs, Within};
 use monomorph::{Complex64, Cpu, DType, Scalar, Tensor};
 use monomorph_core::Element;
 

@@ -1,13 +1,13 @@
 //! Every pointwise formula of the operator table as a value: its rule, its record, its forms as functions over lists.
 //! Owns no expectation; a formula without a record does not compile here.
 
-use monomorph::core::structured::{Executes, Functional, Operand, Out, call, in_place, prepare};
-use monomorph::ops::Op;
-use monomorph::ops::algebra::sym::Function;
-use monomorph::ops::pointwise::{
+use monomorph::crates::core::structured::{Executes, Functional, Operand, Out, call, in_place, prepare};
+use monomorph::crates::ops::Op;
+use monomorph::crates::ops::algebra::sym::Function;
+use monomorph::crates::ops::pointwise::{
     Operands, Params, PointwiseFn, PointwiseInputs, Prebuilt, Rule, SymDomain, rule_of, symbolic, symbolic_fault,
 };
-use monomorph::ops::record::{Record, Recorded};
+use monomorph::crates::ops::record::{Record, Recorded};
 use monomorph::{Cpu, DType, Device, Meta, Result, Scalar, Tensor};
 use monomorph_cpu::pointwise::Kernels;
 use monomorph_cpu::tuning::TuningValues;
@@ -127,7 +127,7 @@ pub fn formulas() -> Vec<Formula> {
             all.push(formula::<$formula>($name));
         };
     }
-    monomorph::ops::for_each_kernel! { Pointwise push }
+    monomorph::crates::ops::for_each_kernel! { Pointwise push }
     all
 }
 

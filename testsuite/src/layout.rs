@@ -1,8 +1,8 @@
 //! Tensors to try operators on: every layout of memory that a tensor can have, and values worth computing with. Owns no
 //! expectation of what an operator makes of them.
 
-use monomorph::core::{Kind, with_element};
-use monomorph::ops::record::Inputs;
+use monomorph::crates::core::{Kind, with_element};
+use monomorph::crates::ops::record::Inputs;
 use monomorph::{Complex64, Cpu, DType, Geometry, Scalar, Tensor};
 use monomorph_core::{Element, strides};
 

@@ -1,9 +1,9 @@
 //! The naive twin of pointwise operators: promotion by the rules, broadcasting by index arithmetic, one element after
 //! another through the record's reference. Owns what a call should give; never calls an operator.
 
-use monomorph::core::{Category, Kind, ResultType};
-use monomorph::ops::pointwise::OutputKind;
-use monomorph::ops::record::Within;
+use monomorph::crates::core::{Category, Kind, ResultType};
+use monomorph::crates::ops::pointwise::OutputKind;
+use monomorph::crates::ops::record::Within;
 use monomorph::{Complex64, Cpu, DType, Scalar, Tensor};
 
 use crate::formulas::Formula;

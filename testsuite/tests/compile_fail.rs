@@ -70,7 +70,7 @@ fn a_program_holds_no_kernel_of_the_library() {
         let kernel = b"monomorph_cpu..pointwise..kernel_fn..FormulaKernel$GT$6kernel";
         bytes.windows(kernel.len()).any(|window| window == kernel)
     };
-    let uses = "use monomorph::{Cpu, Tensor, add, exp, eq};
+    let uses = "use monomorph::prelude::*;
         fn main() -> monomorph::Result<()> {
             let a = Tensor::<Cpu>::from_slice(&[1.0f32], [1])?;
             a.add(&a)?.exp()?.eq(&a)?;

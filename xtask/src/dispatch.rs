@@ -1,6 +1,6 @@
 //! `cargo xtask dispatch`: which kernel of an operator serves which key, and why. Owns the printing, not the rules.
 
-use monomorph::core::dispatch::{Backend, DispatchKey, RegistrationKey, Resolution, Source};
+use monomorph::crates::core::dispatch::{Backend, DispatchKey, RegistrationKey, Resolution, Source};
 use monomorph::dispatcher;
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! The operator table on the terminal, and the lines of a new operator. Owns the printing, not the table.
 
-use monomorph::core::dispatch::{DispatchKey, Resolution, Source};
-use monomorph::ops::table::{Declaration, Form, declarations};
+use monomorph::crates::core::dispatch::{DispatchKey, Resolution, Source};
+use monomorph::crates::ops::table::{Declaration, Form, declarations};
 use serde_json::{Value, json};
 
 /// `cargo xtask ops [--json | --coverage FILE | --support]`: every row with its forms; the closing line counts.
@@ -134,7 +134,7 @@ mod tests {
         let program = format!(
             "mod family {{
                 use monomorph::algebra::Real;
-                use monomorph::ops::record;
+                use monomorph::crates::ops::record;
                 use monomorph::pointwise::*;
                 {formula}
                 monomorph::operators! {{ family: Family; {declaration} }}

@@ -2,7 +2,7 @@
 //! Owns the comparison; the list is recorded by `testsuite/record/schemas.py`, and parsing is tested without PyTorch in
 //! the core.
 
-use monomorph::core::schema::Schema;
+use monomorph::crates::core::schema::Schema;
 use monomorph_testsuite::conformance::workspace_root;
 use std::collections::BTreeSet;
 use std::process::Command;

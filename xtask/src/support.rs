@@ -2,8 +2,8 @@
 //! docs/operators.md. Owns the page; what it says is asked of the operators themselves, by calling them on small
 //! tensors.
 
-use monomorph::core::dispatch::{OperatorHandle, Source};
-use monomorph::core::schema::{Argument, Base, Schema};
+use monomorph::crates::core::dispatch::{OperatorHandle, Source};
+use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::{AnyTensor, Cpu, DType, IValue, Stack, Tensor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -88,7 +88,7 @@ fn has_own_sizes(argument: &Argument) -> bool {
 
 /// A tensor of ones.
 fn ones(sizes: &[i64], dtype: DType) -> Option<AnyTensor> {
-    let tensor: Tensor<Cpu> = monomorph::ones(sizes, Some(dtype), None, None, None).ok()?;
+    let tensor: Tensor<Cpu> = monomorph::ops::ones(sizes, Some(dtype)).ok()?;
     Some(tensor.into_any())
 }
 

@@ -1,7 +1,7 @@
 //! Geometries made of others that were checked: with other bits, other names or another dtype.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::strides::{self, Dims};
+use super::strides::{self, DimVec};
 use super::tags::{Tags, Traits};
 use super::{Geometry, INLINE, Names};
 use crate::dtype::DType;
@@ -36,7 +36,7 @@ impl Geometry {
             let (low, high) = (size.wrapping_neg(), size.wrapping_sub(1));
             return Err(ErrorKind::OutOfRange { arg: "index", got: index, low, high }.into());
         }
-        let (mut sizes, mut steps) = (Dims::from_slice(self.sizes()), Dims::from_slice(self.strides()));
+        let (mut sizes, mut steps) = (DimVec::from_slice(self.sizes()), DimVec::from_slice(self.strides()));
         sizes.remove(d);
         steps.remove(d);
         let selected = Geometry::new(self.dtype(), &sizes, &steps, self.offset_at(d, at))?;

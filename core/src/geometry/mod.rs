@@ -3,14 +3,16 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 mod changed;
+mod index;
 mod names;
 pub mod overlap;
 mod sizes;
 pub mod strides;
 mod tags;
 
+pub use index::{By, Ellipsis, Index, IndexArg, IndexItem, NewDim};
 pub use names::{Names, unify as unify_names};
-pub use sizes::{Integer, Sizes};
+pub use sizes::{Dim, Dims, Integer, Sizes};
 
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};

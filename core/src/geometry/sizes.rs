@@ -1,7 +1,8 @@
-//! Sizes as callers write them: one integer, a tuple, an array, a slice, a vector, an iterator; integers of any type.
+//! Sizes and dimensions as callers write them: one integer, a tuple, an array, a slice, a vector, an iterator; integers
+//! of any type.
 
-use super::strides::Dims;
-use std::ops::Deref;
+use super::strides::{DimVec, MAX_DIMS};
+use std::ops::{Deref, RangeFull};
 
 mod sealed {
     pub trait Sealed {}
@@ -28,7 +29,7 @@ integers! { i32 i64 isize u8 u16 u32 u64 usize }
 
 /// Sizes of a tensor: from `3`, `(2, 3)`, `[2, 3]`, a slice, a vector; `()` for none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sizes(Dims);
+pub struct Sizes(DimVec);
 
 impl Deref for Sizes {
     type Target = [i64];
@@ -43,64 +44,96 @@ impl<T: Integer> FromIterator<T> for Sizes {
     }
 }
 
-impl From<()> for Sizes {
-    fn from((): ()) -> Sizes {
-        std::iter::empty::<i64>().collect()
-    }
-}
+/// Dimensions of a tensor: from `1`, `-1`, `(0, 2)`, `[0, 2]`, a slice, a vector, or `..` for all. Negative ones count
+/// from the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dims(Option<Sizes>);
 
-impl<T: Integer> From<T> for Sizes {
-    fn from(one: T) -> Sizes {
-        std::iter::once(one).collect()
+impl Dims {
+    /// The dimensions that were named; `None` for all.
+    #[inline]
+    pub fn optional(&self) -> Option<&[i64]> {
+        self.0.as_deref()
     }
-}
 
-impl<T: Integer, const N: usize> From<[T; N]> for Sizes {
-    fn from(list: [T; N]) -> Sizes {
-        list.into_iter().collect()
-    }
-}
-
-impl<T: Integer, const N: usize> From<&[T; N]> for Sizes {
-    fn from(list: &[T; N]) -> Sizes {
-        list.iter().copied().collect()
-    }
-}
-
-impl<T: Integer> From<&[T]> for Sizes {
-    fn from(list: &[T]) -> Sizes {
-        list.iter().copied().collect()
-    }
-}
-
-impl<T: Integer> From<Vec<T>> for Sizes {
-    fn from(list: Vec<T>) -> Sizes {
-        list.into_iter().collect()
-    }
-}
-
-impl<T: Integer> From<&Vec<T>> for Sizes {
-    fn from(list: &Vec<T>) -> Sizes {
-        list.iter().copied().collect()
-    }
-}
-
-macro_rules! from_tuples {
-    ($(($($t:ident)*))*) => {$(
-        impl<$($t: Integer),*> From<($($t,)*)> for Sizes {
-            #[allow(non_snake_case, reason = "each value is named like its type")]
-            fn from(($($t,)*): ($($t,)*)) -> Sizes {
-                [$($t.to_i64()),*].into_iter().collect()
+    /// The dimensions that were named, or all of a tensor with `ndim` dimensions.
+    #[inline]
+    pub fn list(&self, ndim: usize) -> &[i64] {
+        const ALL: [i64; MAX_DIMS] = {
+            let mut all = [0; MAX_DIMS];
+            let mut i = 0;
+            while i < MAX_DIMS {
+                all[i] = i as i64;
+                i += 1;
             }
+            all
+        };
+        self.optional().unwrap_or(&ALL[..ndim.min(MAX_DIMS)])
+    }
+}
+
+impl From<RangeFull> for Dims {
+    fn from(_: RangeFull) -> Dims {
+        Dims(None)
+    }
+}
+
+impl From<Option<&[i64]>> for Dims {
+    fn from(list: Option<&[i64]>) -> Dims {
+        Dims(list.map(Sizes::from))
+    }
+}
+
+/// One dimension of a tensor: from `1`, `-1`, or `..` for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim(pub Option<i64>);
+
+impl From<RangeFull> for Dim {
+    fn from(_: RangeFull) -> Dim {
+        Dim(None)
+    }
+}
+
+impl<T: Integer> From<T> for Dim {
+    fn from(dim: T) -> Dim {
+        Dim(Some(dim.to_i64()))
+    }
+}
+
+impl From<Option<i64>> for Dim {
+    fn from(dim: Option<i64>) -> Dim {
+        Dim(dim)
+    }
+}
+
+/// Everything that is a list of integers, for each type of lists.
+macro_rules! from_lists {
+    ($(($($generics:tt)*) $from:ty, |$list:ident| $sizes:expr;)*) => {$(
+        impl<$($generics)*> From<$from> for Sizes {
+            fn from($list: $from) -> Sizes { $sizes }
+        }
+        impl<$($generics)*> From<$from> for Dims {
+            fn from(list: $from) -> Dims { Dims(Some(list.into())) }
         }
     )*};
 }
-from_tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) }
-
-impl From<&Sizes> for Sizes {
-    fn from(sizes: &Sizes) -> Sizes {
-        sizes.clone()
-    }
+from_lists! {
+    () (), |_none| std::iter::empty::<i64>().collect();
+    (T: Integer) T, |one| std::iter::once(one).collect();
+    (T: Integer, const N: usize) [T; N], |list| list.into_iter().collect();
+    (T: Integer, const N: usize) &[T; N], |list| list.iter().copied().collect();
+    (T: Integer) &[T], |list| list.iter().copied().collect();
+    (T: Integer) Vec<T>, |list| list.into_iter().collect();
+    (T: Integer) &Vec<T>, |list| list.iter().copied().collect();
+    () &Sizes, |sizes| sizes.clone();
+    (A: Integer) (A,), |t| [t.0.to_i64()].into_iter().collect();
+    (A: Integer, B: Integer) (A, B), |t| [t.0.to_i64(), t.1.to_i64()].into_iter().collect();
+    (A: Integer, B: Integer, C: Integer) (A, B, C),
+        |t| [t.0.to_i64(), t.1.to_i64(), t.2.to_i64()].into_iter().collect();
+    (A: Integer, B: Integer, C: Integer, D: Integer) (A, B, C, D),
+        |t| [t.0.to_i64(), t.1.to_i64(), t.2.to_i64(), t.3.to_i64()].into_iter().collect();
+    (A: Integer, B: Integer, C: Integer, D: Integer, E: Integer) (A, B, C, D, E),
+        |t| [t.0.to_i64(), t.1.to_i64(), t.2.to_i64(), t.3.to_i64(), t.4.to_i64()].into_iter().collect();
 }
 
 #[cfg(test)]
@@ -123,6 +156,17 @@ mod tests {
         assert_eq!(sizes(()), [0i64; 0]);
         assert_eq!((0..3).map(|i| i * 2).collect::<Sizes>().to_vec(), [0, 2, 4]);
         assert_eq!(sizes([1; 9]).len(), 9);
+    }
+
+    #[test]
+    fn dims_are_lists_or_all() {
+        let dims = |dims: Dims| (dims.optional().map(<[i64]>::to_vec), dims.list(3).to_vec());
+        assert_eq!(dims((..).into()), (None, vec![0, 1, 2]));
+        assert_eq!(dims((-1).into()), (Some(vec![-1]), vec![-1]));
+        assert_eq!(dims((0, 2).into()), (Some(vec![0, 2]), vec![0, 2]));
+        assert_eq!(dims([0i64; 0].into()), (Some(vec![]), vec![]));
+        assert_eq!(Dims::from(..).list(usize::MAX).len(), MAX_DIMS);
+        assert_eq!([Dim::from(..), Dim::from(-1)], [Dim(None), Dim(Some(-1))]);
     }
 
     #[test]

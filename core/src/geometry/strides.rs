@@ -26,7 +26,7 @@ use crate::error::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 
 /// Sizes or strides, inline up to 6 dimensions.
-pub type Dims = SmallVec<[i64; 6]>;
+pub type DimVec = SmallVec<[i64; 6]>;
 
 /// The most dimensions that a tensor may have. Orders of dimensions are found by insertion, in quadratic time, and
 /// masks of them are words; PyTorch has no limit of its own, but refuses more than 64 where an operator names

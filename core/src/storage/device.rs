@@ -3,7 +3,7 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::options::DeviceKind;
+use crate::options::{DeviceId, DeviceKind};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -152,6 +152,37 @@ pub struct Standard;
     note = "on another device: `Tensor::<{D}>::from_slice_on(0, ..)`"
 )]
 pub unsafe trait DefaultDevice<D: Device> {}
+
+/// One device of a kind, such as the second GPU: the methods of factories make tensors on it.
+pub struct DeviceHandle<D> {
+    index: u8,
+    kind: PhantomData<fn() -> D>,
+}
+
+impl<D> Clone for DeviceHandle<D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<D> Copy for DeviceHandle<D> {}
+
+impl<D: Device> DeviceHandle<D> {
+    /// The device of this index. Whether there is one shows where it is used.
+    pub const fn new(index: u8) -> DeviceHandle<D> {
+        DeviceHandle { index, kind: PhantomData }
+    }
+
+    /// Its kind and index.
+    pub fn id(self) -> DeviceId {
+        DeviceId { kind: D::KIND, index: self.index }
+    }
+}
+
+impl<D: Device> std::fmt::Debug for DeviceHandle<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DeviceHandle({})", self.id())
+    }
+}
 
 /// The device of tensors without data: sizes, strides and dtype only. `S` is its [`StdOps`](Device::StdOps), which the
 /// crate of tensor operators gives.

@@ -23,7 +23,7 @@ mod held;
 mod lent;
 pub mod list;
 
-pub use device::{Contents, DefaultDevice, Device, Memory, Meta, Reach, Standard, Strided};
+pub use device::{Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided};
 pub(crate) use growth::Growth;
 pub(crate) use held::Held;
 pub(crate) use lent::Lent;

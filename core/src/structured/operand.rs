@@ -82,6 +82,15 @@ impl<'t> Operand<'t> {
         }
     }
 
+    /// The number, if it is one.
+    #[inline]
+    pub fn number(&self) -> Option<Scalar> {
+        match self {
+            Operand::Number(number) => Some(number.scalar()),
+            _ => None,
+        }
+    }
+
     /// The geometry, if it is a tensor.
     #[inline]
     pub fn geometry(&self) -> Option<&'t Geometry> {

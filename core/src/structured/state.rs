@@ -6,7 +6,7 @@ use super::operand::Operand;
 use super::slot::{Place, Rare, Rares, Slot};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::geometry::strides::{self, Dims};
+use crate::geometry::strides::{self, DimVec};
 use crate::geometry::{Geometry, Names, overlap};
 use crate::options::{DeviceId, MemoryFormat, Options};
 use crate::tensor::{Raw, TensorRef};
@@ -310,7 +310,7 @@ fn resized(
     // a resolved copy, whose strides do not come back.
     let strides = match strides {
         _ if lazy => strides::contiguous_strides(sizes),
-        Some(strides) => Dims::from_slice(strides),
+        Some(strides) => DimVec::from_slice(strides),
         None => strides::strides_for(sizes, options.memory_format.unwrap_or(MemoryFormat::Contiguous))?,
     };
     let geometry = Geometry::new(options.dtype, sizes, &strides, current.offset())?;

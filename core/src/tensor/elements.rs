@@ -138,7 +138,7 @@ fn for_each_offset<E>(
     if sizes.contains(&0) {
         return Ok(());
     }
-    let mut index = strides::Dims::from_elem(0, sizes.len());
+    let mut index = strides::DimVec::from_elem(0, sizes.len());
     let mut offset = 0;
     let mut step = Step { dim: 0, is_cut: false };
     loop {

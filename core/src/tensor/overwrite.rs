@@ -8,7 +8,7 @@ use super::resize::{Side, expand_strides};
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::geometry::overlap::{self, Internal};
-use crate::geometry::strides::Dims;
+use crate::geometry::strides::DimVec;
 use crate::storage::{Device, Growth, Header, Held, list};
 
 /// What one tensor is to become: its geometry, and the tensor whose elements, broadcast and converted, are written to
@@ -134,7 +134,7 @@ fn copy<D: Device>(tensor: &Tensor<D>, elements: &Tensor<D>) -> Result<()> {
         return Ok(());
     }
     let (to, from) = (tensor.as_operand(), elements.as_operand());
-    let sizes = Dims::from_slice(tensor.sizes());
+    let sizes = DimVec::from_slice(tensor.sizes());
     let strides = expand_strides(elements.geometry(), &sizes)?;
     // SAFETY: the caller holds a write borrow of the storage.
     let to = Side { data: unsafe { to.data() }, geometry: to.geometry().clone() };

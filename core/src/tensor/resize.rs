@@ -5,7 +5,7 @@ use super::{AnyTensor, Raw, Tensor, TensorRef, check_apart, check_itself};
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::geometry::overlap::Shared;
-use crate::geometry::strides::{self, Dims};
+use crate::geometry::strides::{self, DimVec};
 use crate::storage::{Device, Held, Strided};
 
 impl Raw {
@@ -56,7 +56,7 @@ impl<D: Device> Tensor<D> {
         if from.device() != to.device() {
             return Err(ErrorKind::DeviceMismatch { arg: "src".into(), got: from.device(), want: to.device() }.into());
         }
-        let sizes = Dims::from_slice(self.sizes());
+        let sizes = DimVec::from_slice(self.sizes());
         expand_strides(from.geometry(), &sizes)?;
         check_itself(0, &to)?;
         if check_apart(0, "src", &to, &from)? != Shared::None {
@@ -72,7 +72,7 @@ impl<D: Device> Tensor<D> {
     /// set, and those of [`copy_from`](Tensor::copy_from).
     pub fn join_from(&mut self, parts: [&Tensor<D>; 2]) -> Result<()> {
         let to = self.as_operand();
-        let (dtype, sizes) = (self.dtype(), Dims::from_slice(self.sizes()));
+        let (dtype, sizes) = (self.dtype(), DimVec::from_slice(self.sizes()));
         if !dtype.is_complex() || self.is_conj() || self.is_neg() {
             let rule = "parts are joined in a complex tensor without conj and neg bits";
             return Err(ErrorKind::ArgumentRule { rule }.into());
@@ -138,7 +138,7 @@ impl<D: Device> Tensor<D> {
                 return Ok(());
             }
             // Offsets of elements do not overflow, counted in bytes (T1).
-            let strides: Dims = to.strides.iter().map(|s| s.wrapping_mul(2)).collect();
+            let strides: DimVec = to.strides.iter().map(|s| s.wrapping_mul(2)).collect();
             for (k, part) in parts.into_iter().enumerate() {
                 let dtype = to.dtype.to_real();
                 let data = to.data.wrapping_add(k.wrapping_mul(dtype.size()));
@@ -160,8 +160,8 @@ impl<D: Device> Tensor<D> {
         write: impl FnOnce(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()>,
     ) -> Result<()> {
         let to = self.as_operand();
-        let sizes = Dims::from_slice(self.sizes());
-        let mut strides: [Dims; N] = std::array::from_fn(|_| Dims::new());
+        let sizes = DimVec::from_slice(self.sizes());
+        let mut strides: [DimVec; N] = std::array::from_fn(|_| DimVec::new());
         for (strides, (_, source)) in strides.iter_mut().zip(sources) {
             *strides = expand_strides(source.geometry(), &sizes)?;
         }
@@ -209,7 +209,7 @@ impl Side {
 }
 
 /// The strides with which a tensor is seen as one of larger sizes: 0 in every broadcast dimension.
-pub(crate) fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<Dims> {
+pub(crate) fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<DimVec> {
     let broadcast = strides::broadcast_sizes(sizes, geometry.sizes())?;
     if broadcast.as_slice() != sizes {
         return Err(ErrorKind::OutputSize { index: 0, got: sizes.to_vec(), want: broadcast.to_vec() }.into());

@@ -8,7 +8,7 @@
 use super::{Raw, Tensor};
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
-use crate::geometry::strides::{self, Dims};
+use crate::geometry::strides::{self, DimVec};
 use crate::storage::{Device, Lent};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -89,7 +89,7 @@ fn halves(g: &Geometry, dim: i64, index: i64) -> Result<[Geometry; 2]> {
         return Err(ErrorKind::OutOfRange { arg: "index", got: index, low: 0, high: size }.into());
     }
     let side = |length: i64, first: i64| -> Result<Geometry> {
-        let mut sizes = Dims::from_slice(g.sizes());
+        let mut sizes = DimVec::from_slice(g.sizes());
         sizes[d] = length;
         // A part without elements may begin anywhere.
         let offset = if length == 0 || g.numel() == 0 { g.offset() } else { g.offset_at(d, first) };

@@ -6,7 +6,7 @@ use super::{AnyTensor, Raw, Tensor};
 use crate::dtype::Element;
 use crate::error::{ErrorKind, Result};
 use crate::geometry::{Geometry, strides};
-use crate::storage::{Contents, Device, Header, Held, list};
+use crate::storage::{Contents, Device, DeviceHandle, Header, Held, list};
 use bytemuck::Zeroable;
 
 /// Zeroes on the host; an error where there is no room, since an expanded or strided tensor can reach any number of
@@ -65,6 +65,15 @@ impl Raw {
 }
 
 impl<D: Device> Tensor<D> {
+    /// The tensor's elements on another device, as [`from_any`](Tensor::from_any) brings them over.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_any`](Tensor::from_any).
+    pub fn to_device<E: Device>(&self, device: DeviceHandle<E>) -> Result<Tensor<E>> {
+        Tensor::from_any(self.as_any(), device.id().index)
+    }
+
     /// The elements of a tensor of any device, on device `index` of `D`, in a storage of their own. Strides are kept
     /// where they are dense, as by a clone. On the meta device there are only sizes, strides and dtype.
     ///

@@ -25,7 +25,7 @@ impl<'t, D: Device> Arg<'t, D> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand of a call on tensors of `{D}`",
     label = "neither a reference to a `Tensor<{D}>` nor a number",
-    note = "all tensors of one call are on one device: bring the others over with `to_device` first"
+    note = "all tensors of one call are on one device: bring the others over with `to_device`, first"
 )]
 pub trait IntoArg<'t, D: Device> {
     /// The argument.
@@ -61,6 +61,9 @@ macro_rules! from_numbers {
         impl<'t, D: Device> IntoArg<'t, D> for $t {
             fn into_arg(self) -> Arg<'t, D> { Arg(Operand::from(Scalar::from(self)), PhantomData) }
         }
+        impl<D: Device> From<$t> for TensorOrNumber<'_, D> {
+            fn from(number: $t) -> Self { TensorOrNumber::Number(number.into()) }
+        }
         impl<D: Device> StdOperand<D> for $t {
             #[inline]
             fn lend<R>(self, call: impl FnOnce(Arg<'_, D>) -> Result<R>) -> Result<R> { call(self.into_arg()) }
@@ -69,25 +72,17 @@ macro_rules! from_numbers {
 }
 from_numbers! { bool u8 i8 i16 i32 i64 f32 f64 Scalar num_complex::Complex32 num_complex::Complex64 }
 
-/// A list of integers of a typed call, such as sizes or dims.
-#[derive(Clone, Copy, Debug)]
-pub struct IntList<'t>(pub &'t [i64]);
-
-impl<'t> From<&'t [i64]> for IntList<'t> {
-    fn from(list: &'t [i64]) -> Self {
-        IntList(list)
-    }
+/// A tensor, or a number in its place.
+pub enum TensorOrNumber<'t, D: Device> {
+    /// A tensor.
+    Tensor(&'t Tensor<D>),
+    /// A number.
+    Number(Scalar),
 }
 
-impl<'t, const N: usize> From<&'t [i64; N]> for IntList<'t> {
-    fn from(list: &'t [i64; N]) -> Self {
-        IntList(list)
-    }
-}
-
-impl<'t> From<&'t Vec<i64>> for IntList<'t> {
-    fn from(list: &'t Vec<i64>) -> Self {
-        IntList(list)
+impl<'t, D: Device> From<&'t Tensor<D>> for TensorOrNumber<'t, D> {
+    fn from(tensor: &'t Tensor<D>) -> Self {
+        TensorOrNumber::Tensor(tensor)
     }
 }
 

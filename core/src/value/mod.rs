@@ -19,9 +19,9 @@ mod stack;
 pub mod std_ops;
 
 pub use arg::{
-    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IntArg, IntList, IntoArg,
-    IntsArg, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg,
-    ScalarArg, StorageArg, StrArg, TensorArg, TensorsArg,
+    Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IntArg, IntoArg, IntsArg,
+    LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg,
+    ScalarArg, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
 };
 pub(crate) use defaults::default_value;
 pub use ivalue::{IValue, ItemList};

@@ -51,7 +51,7 @@ pub trait UnaryStdOp<Op, D: Device> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand beside a tensor of `{D}`",
     label = "neither a tensor of `{D}`, nor the `Result` of one, nor a number",
-    note = "all tensors of one expression are on one device: bring the others over with `to_device` first"
+    note = "all tensors of one expression are on one device: bring the others over with `to_device`, first"
 )]
 pub trait StdOperand<D: Device> {
     /// Calls `call` with the operand as an argument of a tensor operator.

@@ -5,10 +5,10 @@ use crate::device::Arena;
 use crate::memory::arena;
 use crate::scaled::Axpy;
 use crate::walk::{Elements, each};
-use monomorph::core::scalar_from_bytes;
-use monomorph::core::structured::{Executes, Operand, Outputs};
-use monomorph::iter::TensorIter;
-use monomorph::ops::arithmetic::AddFn;
+use monomorph::crates::core::scalar_from_bytes;
+use monomorph::crates::core::structured::{Executes, Operand, Outputs};
+use monomorph::crates::iter::TensorIter;
+use monomorph::crates::ops::arithmetic::AddFn;
 use monomorph::pointwise::{Here, Number, Pointwise, PointwiseInputs, PointwisePlan, Prebuilt};
 use monomorph::{DType, ErrorKind, Result, Scalar};
 

@@ -2,8 +2,8 @@
 
 use crate::memory::{MEMORY, arena};
 use crate::walk::{Elements, byte_strides, each};
-use monomorph::core::{DeviceKind, Memory, Strided};
-use monomorph::ops::fill::Fills;
+use monomorph::crates::core::{DeviceKind, Memory, Strided};
+use monomorph::crates::ops::fill::Fills;
 use monomorph::{Device, ErrorKind, Result};
 use std::cell::Cell;
 
@@ -40,7 +40,7 @@ unsafe impl Device for Arena {
     const KIND: DeviceKind = DeviceKind(16);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = Guard;
-    type StdOps = monomorph::StdOps;
+    type StdOps = monomorph::crates::ops::StdOps;
 
     fn enter(index: u8) -> Guard {
         Guard(CURRENT.replace(index))

@@ -24,9 +24,9 @@ mod walk;
 pub use device::Arena;
 pub use memory::{ARENAS, CAPACITY, Usage, usage};
 pub use negate::zeroed;
-pub use scaled::{axpy, axpy_, axpy_out, meta};
+pub use scaled::{MineMethods, axpy, axpy_, axpy_out, meta};
 
-use monomorph::core::dispatch::Backend;
+use monomorph::crates::core::dispatch::Backend;
 use monomorph::{Device, Dispatcher, Library, Result, register, selection};
 
 /// Registers the device with a dispatcher that has the operator table. Everything is undone when the library is

@@ -5,7 +5,7 @@
 //! address   0x0A00_0000_0000_0000 | arena << 48 | bytes from the start of the arena
 //! ```
 
-use monomorph::core::{Contents, Memory, Reach};
+use monomorph::crates::core::{Contents, Memory, Reach};
 use monomorph::{ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;

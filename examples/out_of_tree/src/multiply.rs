@@ -4,9 +4,9 @@ use crate::add::{COMPUTED, times, unsupported};
 use crate::device::Arena;
 use crate::memory::arena;
 use crate::walk::{Elements, each};
-use monomorph::core::Access;
-use monomorph::core::dispatch::{Backend, KernelFunction};
-use monomorph::iter::{Config, Flags, View, build_over};
+use monomorph::crates::core::Access;
+use monomorph::crates::core::dispatch::{Backend, KernelFunction};
+use monomorph::crates::iter::{Config, Flags, View, build_over};
 use monomorph::{Geometry, Library, Result, Tensor, meta};
 
 fn view(g: &Geometry) -> View<'_> {

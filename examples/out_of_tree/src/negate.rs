@@ -5,11 +5,11 @@ use crate::add::{COMPUTED, unsupported};
 use crate::device::Arena;
 use crate::memory::arena;
 use crate::walk::{Elements, byte_strides, each, negated};
-use monomorph::core::Access;
-use monomorph::core::dispatch::{Backend, KernelFunction};
-use monomorph::ops::fill::unexpanded;
-use monomorph::ops::table::resize;
-use monomorph::{ErrorKind, Library, Result, Scalar, Tensor, empty_like};
+use monomorph::crates::core::Access;
+use monomorph::crates::core::dispatch::{Backend, KernelFunction};
+use monomorph::crates::ops::fill::unexpanded;
+use monomorph::crates::ops::table::resize;
+use monomorph::{ErrorKind, Library, Result, Scalar, Tensor, ops::empty_like};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static ZEROED: AtomicUsize = AtomicUsize::new(0);
@@ -27,7 +27,7 @@ pub(crate) fn register(library: &mut Library, arena: Backend) -> Result<()> {
 }
 
 fn neg(this: &Tensor<Arena>) -> Result<Tensor<Arena>> {
-    let mut out = empty_like(this, None, None, None, None, None)?;
+    let mut out = empty_like(this)?;
     neg_out(this, &mut out)?;
     Ok(out)
 }

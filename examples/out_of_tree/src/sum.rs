@@ -4,8 +4,8 @@ use crate::add::{COMPUTED, plus, unsupported};
 use crate::device::Arena;
 use crate::memory::arena;
 use crate::walk::{Elements, byte_strides, each};
-use monomorph::core::structured::{Executes, Operand, Outputs};
-use monomorph::ops::reduce::{ReduceInputs, ReducePlan, Sum, SumFn};
+use monomorph::crates::core::structured::{Executes, Operand, Outputs};
+use monomorph::crates::ops::reduce::{ReduceInputs, ReducePlan, Sum, SumFn};
 use monomorph::{DType, Geometry, Result, Scalar};
 
 /// A call bound to memory.

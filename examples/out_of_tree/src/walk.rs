@@ -1,8 +1,8 @@
 //! Elements of an arena one after another: where a strided walk goes, and how bytes become numbers. Knows no operator.
 
 use crate::memory::Bytes;
-use monomorph::core::{scalar_bytes, scalar_from_bytes};
-use monomorph::iter::TensorIter;
+use monomorph::crates::core::{scalar_bytes, scalar_from_bytes};
+use monomorph::crates::iter::TensorIter;
 use monomorph::{DType, ErrorKind, Geometry, Result, Scalar};
 
 /// How the elements of a tensor lie in memory.

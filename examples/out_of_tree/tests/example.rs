@@ -1,13 +1,15 @@
 //! What the crate shows: its memory is used and given back, forms come from where they should, and its own operator is
 //! one like others.
 
-use arena_device::{Arena, axpy, axpy_, axpy_out, meta, register, usage, zeroed};
-use monomorph::core::dispatch::{Backend, DispatchKey, KernelFunction, Source};
-use monomorph::core::structured::{Functional, Operand, call, prepare};
+use arena_device::{Arena, MineMethods as _, axpy_out, meta, register, usage, zeroed};
+use monomorph::crates::core::dispatch::{Backend, DispatchKey, KernelFunction, Source};
+use monomorph::crates::core::structured::{Functional, Operand, call, prepare};
 use monomorph::pointwise::PointwiseInputs;
+use monomorph::prelude::ArithmeticMethods as _;
 use monomorph::{
-    AnyTensor, Cpu, DType, Device, Dispatcher, ErrorKind, IValue, Library, Result, Scalar, Stack, Tensor, add, add_,
-    add_out, selection, sum_dim,
+    AnyTensor, Cpu, DType, Device, Dispatcher, ErrorKind, IValue, Library, Result, Scalar, Stack, Tensor,
+    ops::{add, add_out, sum},
+    selection,
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -52,7 +54,7 @@ fn typed_calls_run_on_the_arena_and_give_its_memory_back() {
         add_out(&a, &b, &mut c).unwrap();
         assert_eq!(c.to_vec::<f32>().unwrap()[3..], [14.0, 25.0, 36.0]);
         c.add_(0.5).unwrap();
-        let sums = sum_dim(&c, Some(&[1][..]), false).unwrap();
+        let sums = sum(&c, &[1][..]).unwrap();
         assert_eq!(sums.to_vec::<f32>().unwrap(), [67.5, 76.5]);
         let mut run = monomorph::prepared::add(&a, &a, 1, &mut c).unwrap();
         run.run().unwrap();
@@ -157,7 +159,7 @@ fn zero_dim_cpu_tensors_join_and_others_do_not() {
     let x = arena(&[1.0, 2.0], &[2]);
     let one = Tensor::<Cpu>::from_slice(&[1.0f32], ()).unwrap();
     let row = Tensor::<Cpu>::from_slice(&[1.0f32, 1.0], [2]).unwrap();
-    type Add = monomorph::Op<monomorph::ops::arithmetic::AddFn>;
+    type Add = monomorph::crates::ops::Op<monomorph::crates::ops::arithmetic::AddFn>;
     let add = |b: &Tensor<Cpu>| {
         let operands = [Operand::from(&x), Operand::from(b)];
         let inputs = PointwiseInputs::from_lists(&operands, &[Scalar::Int(2)])?;

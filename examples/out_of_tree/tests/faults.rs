@@ -1,10 +1,14 @@
 //! The tests that any device has to pass find what is wrong with devices that do not: one device, one fault at a time,
 //! and the checks that have to notice it.
 
-use monomorph::core::dispatch::{Backend, KernelFunction};
-use monomorph::core::{Contents, DeviceKind, Memory, Reach, Strided};
-use monomorph::ops::fill::Fills;
-use monomorph::{AnyTensor, Cpu, Device, Dispatcher, Library, Result, Scalar, Tensor, abs, add_alpha, neg, selection};
+use monomorph::crates::core::dispatch::{Backend, KernelFunction};
+use monomorph::crates::core::{Contents, DeviceKind, Memory, Reach, Strided};
+use monomorph::crates::ops::fill::Fills;
+use monomorph::{
+    AnyTensor, Cpu, Device, Dispatcher, Library, Result, Scalar, Tensor,
+    ops::{abs, add_with, neg, options::Add},
+    selection,
+};
 use monomorph_testsuite::device_tree::{Subject, alone, every_check};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -132,7 +136,7 @@ unsafe impl Device for Faulty {
     const KIND: DeviceKind = DeviceKind(17);
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
     type Guard = ();
-    type StdOps = monomorph::StdOps;
+    type StdOps = monomorph::crates::ops::StdOps;
 
     fn enter(_: u8) {}
 
@@ -146,9 +150,10 @@ unsafe impl Device for Faulty {
             from.dtype = to.dtype;
         }
         // Transposed ones only: they reach as far as dense ones.
-        if is(Fault::CopyIgnoresStrides) && monomorph::core::strides::is_non_overlapping_and_dense(&sizes, from.strides)
+        if is(Fault::CopyIgnoresStrides)
+            && monomorph::crates::core::strides::is_non_overlapping_and_dense(&sizes, from.strides)
         {
-            dense = monomorph::core::strides::contiguous_strides(&sizes).to_vec();
+            dense = monomorph::crates::core::strides::contiguous_strides(&sizes).to_vec();
         }
         if is(Fault::CopyIgnoresBits) {
             (from.conj, from.neg) = (false, false);
@@ -225,7 +230,7 @@ fn neg_out(this: &Tensor<Faulty>, out: &mut Tensor<Faulty>) -> Result<()> {
 }
 
 fn add_any_out(a: &AnyTensor, b: &AnyTensor, alpha: Scalar, out: &mut Tensor<Faulty>) -> Result<()> {
-    put(&add_alpha(&here(a)?, &here(b)?, alpha)?, out)
+    put(&add_with(&here(a)?, &here(b)?, Add { alpha, ..Default::default() })?, out)
 }
 
 fn add_out(a: &Tensor<Faulty>, b: &Tensor<Faulty>, alpha: Scalar, out: &mut Tensor<Faulty>) -> Result<()> {

@@ -5,7 +5,7 @@
 //!   the memory that is borrowed for `'a`.
 //! * F2: a mutable view's memory is borrowed by it alone.
 
-use crate::Dims;
+use crate::DimVec;
 use monomorph_core::{BoolByte, Element, Error, ErrorKind, Result, strides};
 use std::marker::PhantomData;
 
@@ -13,8 +13,8 @@ use std::marker::PhantomData;
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) data: *mut u8,
-    pub(super) sizes: Dims,
-    pub(super) strides: Dims,
+    pub(super) sizes: DimVec,
+    pub(super) strides: DimVec,
 }
 
 /// Memory that is only read. `T` is the type of the elements; bool elements are stored as [`BoolByte`].
@@ -39,18 +39,18 @@ unsafe impl<T: Element> Sync for ForeignView<'_, T> {}
 unsafe impl<T: Element> Send for ForeignViewMut<'_, T> {}
 
 /// The geometry as signed numbers, with as many strides as sizes and a number of elements that can be counted.
-fn geometry(sizes: &[usize], strides_in: &[isize]) -> Result<(Dims, Dims)> {
+fn geometry(sizes: &[usize], strides_in: &[isize]) -> Result<(DimVec, DimVec)> {
     if sizes.len() != strides_in.len() {
         return Err(ErrorKind::ListLength { arg: "strides", got: strides_in.len(), want: sizes.len() }.into());
     }
-    let signed: Dims = sizes.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
+    let signed: DimVec = sizes.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
     strides::numel(&signed)?;
     Ok((signed, strides_in.iter().map(|&s| s as i64).collect()))
 }
 
 /// Lowest and highest element reached, relative to the first; `None` if it reaches none, or beyond what can be
 /// addressed.
-fn reach(sizes: &Dims, strides: &Dims) -> Result<Option<(i64, i64)>> {
+fn reach(sizes: &DimVec, strides: &DimVec) -> Result<Option<(i64, i64)>> {
     if sizes.contains(&0) {
         return Ok(None);
     }
@@ -65,7 +65,7 @@ fn reach(sizes: &Dims, strides: &Dims) -> Result<Option<(i64, i64)>> {
 }
 
 /// Checks that a geometry whose first element is number `offset` of `len` stays among them.
-fn check_bounds(sizes: &Dims, strides: &Dims, offset: usize, len: usize, element: usize) -> Result<()> {
+fn check_bounds(sizes: &DimVec, strides: &DimVec, offset: usize, len: usize, element: usize) -> Result<()> {
     let Some((low, high)) = reach(sizes, strides)? else { return Ok(()) };
     let (first, last) = (-i128::from(low), len as i128 - 1 - i128::from(high));
     let accepted = first..=last;

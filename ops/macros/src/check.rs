@@ -7,7 +7,7 @@ use crate::forms;
 use crate::pytorch;
 use crate::types::Arg;
 use monomorph_schema::Schema;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use syn::Error;
 
 /// The first violation, at the token that is wrong.
@@ -46,7 +46,7 @@ fn declaration(row: &Row, func: &Func) -> syn::Result<()> {
     }
     for arg in func.schema.args() {
         let span = at(place(&func.text.text, arg.name()));
-        if Arg::new(arg, span).marker(&TokenStream::new()).is_none() {
+        if Arg::new(arg, row, span).marker(&TokenStream::new()).is_none() {
             let message =
                 format!("argument `{}` has type `{}`, for which there is no Rust type yet", arg.name(), arg.ty());
             return Err(Error::new(span, message));
@@ -56,16 +56,33 @@ fn declaration(row: &Row, func: &Func) -> syn::Result<()> {
     for form in &row.forms {
         form_of(row, func, form)?;
     }
-    if let (Some(full), false) = (&row.full, func.schema.args().any(|arg| Arg::new(arg, Span::call_site()).is_fixed()))
-    {
-        let message = "`full` names a function that takes keyword-only arguments with defaults, but there is none";
-        return Err(Error::new(full.span(), message));
-    }
+    arguments(row, func)?;
     let method_of = func.schema.args().next().filter(|arg| arg.name() == "self" && arg.ty().is_tensor());
     if row.is_method && method_of.is_none() {
         let message =
             "found variant `method`; accepted is `function` alone, since the first argument is not `Tensor self`";
         return Err(Error::new(at(0), message));
+    }
+    Ok(())
+}
+
+/// What options say of arguments: there are such arguments, and it can be said of them.
+fn arguments(row: &Row, func: &Func) -> syn::Result<()> {
+    let schema = &func.schema;
+    let named = |name: &Ident| schema.args().find(|arg| *name == arg.name());
+    let positional = row.positional.iter().map(|name| ("positional", name));
+    let options = row.options.iter().map(|(name, _)| ("options", name));
+    for (option, name) in positional.chain(options).chain(row.numbers.iter().map(|name| ("numbers", name))) {
+        let (is_accepted, accepted) = match (option, named(name)) {
+            (_, None) => (false, "the name of an argument"),
+            ("positional", Some(arg)) => (arg.default().is_some(), "an argument with a default"),
+            ("options", Some(arg)) => (arg.default().is_none(), "an argument without a default"),
+            (_, Some(arg)) => (arg.ty().is_plain_tensor(), "a tensor"),
+        };
+        if !is_accepted {
+            let message = format!("found `{name}` in `{option}`; accepted is {accepted}");
+            return Err(Error::new(name.span(), message));
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a block of declarations says, before anything is made of it.
 
-use monomorph_schema::Schema;
+use monomorph_schema::{Literal, Schema};
 use proc_macro2::{Ident, Span, TokenStream};
 
 /// One block: the operators of a family.
@@ -31,8 +31,14 @@ pub(crate) struct Row {
     pub(crate) is_method: bool,
     /// The Rust name where it is not that of the operator.
     pub(crate) name: Option<Ident>,
-    /// The Rust name of the function that takes arguments with defaults, too.
-    pub(crate) full: Option<Ident>,
+    /// Arguments that are parameters of typed functions although they have defaults.
+    pub(crate) positional: Vec<Ident>,
+    /// Arguments that are options of typed functions although the schema has no default, which is here.
+    pub(crate) options: Vec<(Ident, Literal)>,
+    /// What typed functions call where it is not the definition, and what that needs of a device.
+    pub(crate) typed: Option<(syn::Path, Option<TokenStream>)>,
+    /// Tensors for which numbers may stand in functions over any device.
+    pub(crate) numbers: Vec<Ident>,
     pub(crate) definition: Definition,
     pub(crate) otherwise: Option<(Composite, syn::Path)>,
     pub(crate) across: Option<Ident>,

@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 
 /// Every option, for messages.
-const ALL: [&str; 21] = [
+const ALL: [&str; 24] = [
     "func",
     "inplace",
     "out",
@@ -14,7 +14,10 @@ const ALL: [&str; 21] = [
     "copy_into",
     "variants",
     "name",
-    "full",
+    "positional",
+    "options",
+    "typed",
+    "numbers",
     "structured",
     "operator",
     "view",

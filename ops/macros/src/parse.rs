@@ -3,8 +3,9 @@
 use crate::declaration::{Composite, Definition, Family, FormKind, Func, NamedForm, Row};
 use crate::option;
 use crate::tokens::Text;
-use monomorph_schema::Schema;
+use monomorph_schema::{Literal, Schema};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Token, bracketed};
 
@@ -21,7 +22,7 @@ impl Parse for Family {
                 input.parse::<Token![,]>()?;
                 keyword(input, "functions")?;
                 input.parse::<Token![:]>()?;
-                Some(until_semicolon(input)?)
+                Some(until(input, |input| input.peek(Token![;]))?)
             }
             false => None,
         };
@@ -44,12 +45,34 @@ fn keyword(input: ParseStream<'_>, word: &str) -> syn::Result<()> {
     }
 }
 
-fn until_semicolon(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+fn until(input: ParseStream<'_>, is_end: impl Fn(ParseStream<'_>) -> bool) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
-    while !input.is_empty() && !input.peek(Token![;]) {
+    while !input.is_empty() && !is_end(input) {
         tokens.extend([input.parse::<TokenTree>()?]);
     }
     Ok(tokens)
+}
+
+/// `[a, b]`: arguments by their names.
+fn names(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    let list;
+    bracketed!(list in input);
+    Ok(list.parse_terminated(Ident::parse_any, Token![,])?.into_iter().collect())
+}
+
+/// `a = 1.5`, or `a` alone for an argument that is `None` by default.
+fn option_default(input: ParseStream<'_>) -> syn::Result<(Ident, Literal)> {
+    let name = input.parse()?;
+    if input.parse::<Option<Token![=]>>()?.is_none() {
+        return Ok((name, Literal::None));
+    }
+    let default = match input.parse()? {
+        syn::Lit::Bool(value) => Literal::Bool(value.value),
+        syn::Lit::Int(value) => Literal::Int(value.base10_parse()?),
+        syn::Lit::Float(value) => Literal::Float(value.base10_parse()?),
+        other => return Err(syn::Error::new(other.span(), "accepted is a bool, an int or a float")),
+    };
+    Ok((name, default))
 }
 
 impl Parse for Row {
@@ -88,7 +111,10 @@ struct Options {
     is_function: bool,
     is_method: bool,
     name: Option<Ident>,
-    full: Option<Ident>,
+    positional: Vec<Ident>,
+    options: Vec<(Ident, Literal)>,
+    typed: Option<(syn::Path, Option<TokenStream>)>,
+    numbers: Vec<Ident>,
     definition: Option<Definition>,
     redirect: Option<Ident>,
     otherwise: Option<(Composite, syn::Path)>,
@@ -113,8 +139,28 @@ impl Options {
                 self.name = Some(input.parse()?);
                 return Ok(());
             }
-            "full" => {
-                self.full = Some(input.parse()?);
+            "positional" => {
+                self.positional = names(input)?;
+                return Ok(());
+            }
+            "options" => {
+                let list;
+                bracketed!(list in input);
+                let options = list.parse_terminated(option_default, Token![,])?;
+                self.options = options.into_iter().collect();
+                return Ok(());
+            }
+            "typed" => {
+                let path = input.parse()?;
+                let bound = match input.parse::<Option<Token![for]>>()? {
+                    Some(_) => Some(until(input, |input| input.peek(Token![,]) || input.peek(Token![;]))?),
+                    None => None,
+                };
+                self.typed = Some((path, bound));
+                return Ok(());
+            }
+            "numbers" => {
+                self.numbers = names(input)?;
                 return Ok(());
             }
             "otherwise" => {
@@ -192,19 +238,21 @@ impl Options {
                 return Err(syn::Error::new(span, message));
             }
         };
-        let Options { func, forms, is_function, is_method, name, full, otherwise, across, is_silent_view, .. } = self;
         Ok(Row {
             docs,
-            func,
-            forms,
-            is_function,
-            is_method,
-            name,
-            full,
+            func: self.func,
+            forms: self.forms,
+            is_function: self.is_function,
+            is_method: self.is_method,
+            name: self.name,
+            positional: self.positional,
+            options: self.options,
+            typed: self.typed,
+            numbers: self.numbers,
             definition,
-            otherwise,
-            across,
-            is_silent_view,
+            otherwise: self.otherwise,
+            across: self.across,
+            is_silent_view: self.is_silent_view,
             span,
         })
     }

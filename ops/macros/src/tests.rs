@@ -25,7 +25,7 @@ fn refusal(rows: &str) -> String {
 }
 
 const ADD: &str = "func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor, \
-    inplace: add_.Tensor, out: add.out, variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;";
+    inplace: add_.Tensor, out: add.out, variants: function, method, structured: Pointwise<AddFn>;";
 
 #[test]
 fn a_structured_operator_has_all_typed_forms() {
@@ -34,18 +34,73 @@ fn a_structured_operator_has_all_typed_forms() {
         "pub fn add < 't , D : crate :: core :: Device >",
         "pub fn add_ < 't ,",
         "pub fn add_out < 't ,",
-        "pub fn add_alpha < 't ,",
-        "pub fn add_alpha_ < 't ,",
-        "pub fn add_alpha_out < 't ,",
-        "pub trait add < D : crate :: core :: Device >",
-        "pub trait add_alpha_ <",
+        "pub fn add_with < 't ,",
+        "pub fn add_with_ < 't ,",
+        "pub fn add_out_with < 't ,",
+        "pub trait MineMethods < D : crate :: core :: Device >",
+        "fn add_with < 't > (& 't self , other : impl crate :: core :: IntoArg < 't , D > , options : super ::",
+        "fn add_with_ < 't > (& 't mut self ,",
+        "pub struct Add { # [doc = \"`alpha`, 1 by default.\"] pub alpha : crate :: core :: Scalar ,",
+        "Add { alpha : crate :: core :: Scalar :: from (1i64) , __others : () }",
     ] {
         assert!(text.contains(item), "{item}\n{text}");
     }
     // A function, its meta form and its prepared form; the short one has no `alpha`, and passes the default on.
     assert_eq!(text.matches("pub fn add <").count(), 3);
-    assert!(text.contains("crate :: core :: Scalar :: from (1i64)"));
-    assert!(!text.contains("pub trait add_out"), "outputs are parameters of a function");
+    assert!(!text.contains("fn add_out < 't > ("), "a function whose output is a parameter has no method");
+}
+
+const OPTIONS: &str = "func: my::f(Tensor x, Tensor self, int[] dim, SymInt[] size, *, str? mode, bool keep=False, \
+    Layout? layout=None) -> Tensor, variants: function, positional: [keep], options: [mode], kernel: f;";
+
+/// What a schema requires is a parameter, but what the row makes an option; what has a default is an option, but what
+/// the row makes a parameter; layouts are never asked for.
+#[test]
+fn arguments_are_parameters_or_options() {
+    let text = expansion(OPTIONS);
+    let parameters = "(x : & 't crate :: core :: Tensor < D > , this : & 't crate :: core :: Tensor < D > , dim : impl \
+        Into < crate :: core :: Dims > , size : impl Into < crate :: core :: Sizes > , keep : bool";
+    for item in [
+        &format!("pub fn f < 't , D : crate :: core :: Device > {parameters})"),
+        &format!(
+            "pub fn f_with < 't , D : crate :: core :: Device > {parameters} , options : super :: options :: F < 't >)"
+        ),
+        "pub struct F < 't > { # [doc = \"`mode`, `None` by default.\"] pub mode : Option < & 't str > ,",
+        // The method's receiver is the argument `self`, wherever it stands.
+        "fn f < 't > (& 't self , x : & 't crate :: core :: Tensor < D > , dim :",
+        "(x , self , dim , size , keep)",
+        "(x , this , dim . list (this . ndim ()) , & * size , options . mode , keep , None ,)",
+    ] {
+        assert!(text.contains(item), "{item}\n{text}");
+    }
+}
+
+/// The name says that another row leaves the options out.
+#[test]
+fn a_row_may_be_the_form_with_options_of_another() {
+    let text = expansion(
+        "func: my::round.to(Tensor self, *, int decimals) -> Tensor, inplace: my::round_.to, variants: function, \
+         name: round_with, options: [decimals = 0], operator: Round;",
+    );
+    assert!(text.contains("pub fn round_with <") && text.contains("pub fn round_with_ <") && text.contains("Round {"));
+    assert!(!text.contains("pub fn round <") && !text.contains("pub fn round_ <"), "{text}");
+}
+
+/// A factory makes tensors on the CPU, or is a method of a device.
+#[test]
+fn a_factory_is_a_constructor_of_devices() {
+    let text = expansion(
+        "func: my::zeros(SymInt[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor, variants: function, \
+         positional: [dtype], kernel: zeros;",
+    );
+    for item in [
+        "dtype : impl Into < Option < crate :: core :: DType >>)",
+        "crate :: core :: Standard : crate :: core :: DefaultDevice < D >",
+        "pub trait MineConstructors < D : crate :: core :: Device > : Sized",
+        "(& * size , dtype . into () , Some (self . id ()))",
+    ] {
+        assert!(text.contains(item), "{item}\n{text}");
+    }
 }
 
 #[test]
@@ -137,7 +192,11 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
         ("func: my::f(Tensor self) -> Tensor;", "has no definition"),
         ("func: my::f(Dimname x) -> Tensor, kernel: f;", "argument `x` has type `Dimname`"),
         ("func: my::f(Tensor self) -> Tensor, copy: my::f_copy, operator: F;", "only views have copies"),
-        ("func: my::f(Tensor self) -> Tensor, full: g, operator: F;", "`full` names a function"),
+        ("func: my::f(Tensor self) -> Tensor, options: [x], operator: F;", "found `x` in `options`"),
+        ("func: my::f(int x) -> Tensor, positional: [x], kernel: f;", "accepted is an argument with a default"),
+        ("func: my::f(int x=1) -> Tensor, options: [x = 2], kernel: f;", "accepted is an argument without a default"),
+        ("func: my::f(int x) -> Tensor, numbers: [x], kernel: f;", "found `x` in `numbers`; accepted is a tensor"),
+        ("func: my::f(int x) -> Tensor, options: [x = \"a\"], kernel: f;", "accepted is a bool, an int or a float"),
         ("out: my::f.out, structured: F;", "an operator without `func` has no forms"),
         (
             "func: my::f(Tensor self) -> Tensor, composite: implict f;",

@@ -1,15 +1,17 @@
 //! Schema types as Rust types: the marker that reads an argument, the parameter of a typed function, and how one
 //! becomes the other's value.
 
+use crate::declaration::Row;
 use monomorph_schema::{Argument, Base, Literal, Wrap};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 /// One argument of a declaration in Rust's terms.
 pub(crate) struct Arg<'a> {
     pub(crate) declared: &'a Argument,
     kind: Kind,
-    pub(crate) rust: proc_macro2::Ident,
+    role: Role<'a>,
+    pub(crate) rust: Ident,
 }
 
 /// What an argument is to a typed function.
@@ -17,28 +19,67 @@ pub(crate) struct Arg<'a> {
 enum Kind {
     Tensor,
     OptionalTensor,
+    Tensors,
     Scalar,
-    Ints,
+    /// A list of dimensions, or `..` for all.
+    Dims,
+    /// A dimension, or `..` for all.
+    Dim,
+    Sizes,
     Other,
 }
 
+/// Where a typed function takes an argument from.
+#[derive(Clone, Copy, PartialEq)]
+enum Role<'a> {
+    /// A parameter.
+    Positional,
+    /// A field of the options, which is this unless it is given.
+    Option(&'a Literal),
+    /// Nowhere: always the default. Layouts and page-locked memory are what the device makes of them.
+    Fixed,
+}
+
 impl<'a> Arg<'a> {
-    pub(crate) fn new(declared: &'a Argument, span: Span) -> Arg<'a> {
+    /// `positional` names arguments that are parameters although they have defaults, `options` those that are options
+    /// although they have none.
+    pub(crate) fn new(declared: &'a Argument, row: &'a Row, span: Span) -> Arg<'a> {
         let ty = declared.ty();
+        let name = declared.name();
+        let is_dim = matches!(name, "dim" | "dims" | "source" | "destination");
         let kind = match (ty.base(), ty.wraps()) {
             (Base::Tensor, []) if declared.default().is_some() => Kind::OptionalTensor,
             (Base::Tensor, []) => Kind::Tensor,
             (Base::Tensor, [Wrap::Optional]) => Kind::OptionalTensor,
+            (Base::Tensor, [Wrap::List(_)]) => Kind::Tensors,
             (Base::Scalar, []) => Kind::Scalar,
-            (Base::Int | Base::SymInt, [Wrap::List(_)]) => Kind::Ints,
+            (Base::Int | Base::SymInt, [Wrap::List(_)] | [Wrap::List(_), Wrap::Optional]) if is_dim => Kind::Dims,
+            (Base::Int | Base::SymInt, [Wrap::List(_)]) => Kind::Sizes,
+            (Base::Int | Base::SymInt, [Wrap::Optional]) if is_dim => Kind::Dim,
             _ => Kind::Other,
         };
-        Arg { declared, kind, rust: crate::tokens::parameter(declared.name(), span) }
+        let named = |list: &[Ident]| list.iter().any(|other| other == name);
+        let option = row.options.iter().find(|(other, _)| other == name).map(|(_, default)| default);
+        let role = match (option, declared.default()) {
+            (Some(default), _) => Role::Option(default),
+            (None, None) => Role::Positional,
+            (None, Some(_)) if named(&row.positional) => Role::Positional,
+            (None, Some(_)) if matches!(name, "layout" | "pin_memory") => Role::Fixed,
+            // A factory makes tensors where its type or its method says.
+            (None, Some(_)) if name == "device" && !takes_tensors(row) => Role::Fixed,
+            (None, Some(default)) => Role::Option(default.value()),
+        };
+        Arg { declared, kind, role, rust: crate::tokens::parameter(name, span) }
     }
 
     /// True for a tensor that is neither optional nor in a list.
     pub(crate) fn is_tensor(&self) -> bool {
         self.kind == Kind::Tensor
+    }
+
+    /// True for tensors of whatever kind.
+    pub(crate) fn has_tensors(&self) -> bool {
+        matches!(self.kind, Kind::Tensor | Kind::OptionalTensor | Kind::Tensors)
     }
 
     /// True if typed handles can pass such an argument.
@@ -53,9 +94,14 @@ impl<'a> Arg<'a> {
         self.kind == Kind::OptionalTensor
     }
 
-    /// True for an argument that the short form of a function leaves out: keyword-only, with a default.
-    pub(crate) fn is_fixed(&self) -> bool {
-        self.declared.is_keyword_only() && self.declared.default().is_some()
+    /// True for a parameter of typed functions.
+    pub(crate) fn is_positional(&self) -> bool {
+        self.role == Role::Positional
+    }
+
+    /// True for a field of the options.
+    pub(crate) fn is_option(&self) -> bool {
+        matches!(self.role, Role::Option(_))
     }
 
     /// The `ArgType`; `None` if there is none for the schema type.
@@ -69,7 +115,7 @@ impl<'a> Arg<'a> {
             return Some(one(match (self.kind, wraps) {
                 (Kind::Tensor, _) => "Tensor",
                 (Kind::OptionalTensor, _) => "OptionalTensor",
-                (_, [Wrap::List(_)]) => "Tensors",
+                (Kind::Tensors, _) => "Tensors",
                 (_, [Wrap::Optional, Wrap::List(_)]) => "OptionalTensors",
                 _ => return None,
             }));
@@ -104,28 +150,155 @@ impl<'a> Arg<'a> {
         quote!(<#marker as #core::ArgType>::Value<#lifetime>)
     }
 
-    /// The type of a typed function's parameter.
-    pub(crate) fn parameter_type(&self, core: &TokenStream) -> TokenStream {
-        match self.kind {
-            Kind::Tensor => quote!(impl #core::IntoArg<'t, D>),
-            Kind::OptionalTensor => quote!(Option<&'t #core::Tensor<D>>),
-            Kind::Scalar => quote!(impl Into<#core::Scalar>),
-            Kind::Ints => quote!(impl Into<#core::IntList<'t>>),
-            Kind::Other => self.value_type(core, &quote!('t)),
+    /// The type of a typed function's parameter. Functions over any device take tensors as such, and operators numbers
+    /// in their place.
+    pub(crate) fn parameter_type(&self, core: &TokenStream, callee: Callee<'_>) -> TokenStream {
+        let is_either = |numbers: &[Ident]| numbers.iter().any(|name| *name == self.declared.name());
+        match (self.kind, callee) {
+            (Kind::Tensor, Callee::Function { numbers }) if is_either(numbers) => {
+                quote!(impl Into<#core::TensorOrNumber<'t, D>>)
+            }
+            (Kind::Tensor, Callee::Function { .. } | Callee::View) => quote!(&'t #core::Tensor<D>),
+            (Kind::Tensor, Callee::Operator) => quote!(impl #core::IntoArg<'t, D>),
+            (Kind::OptionalTensor, Callee::Operator) if self.declared.default().is_some() => {
+                quote!(impl #core::IntoArg<'t, D>)
+            }
+            (Kind::OptionalTensor, _) => quote!(Option<&'t #core::Tensor<D>>),
+            (Kind::Tensors, _) => quote!(&[impl ::std::borrow::Borrow<#core::Tensor<D>>]),
+            (Kind::Scalar, _) => quote!(impl Into<#core::Scalar>),
+            (Kind::Dims, _) => quote!(impl Into<#core::Dims>),
+            (Kind::Dim, _) => quote!(impl Into<#core::Dim>),
+            (Kind::Sizes, _) => quote!(impl Into<#core::Sizes>),
+            (Kind::Other, _) if self.is_optional_dtype() => quote!(impl Into<Option<#core::DType>>),
+            (Kind::Other, _) => self.plain_type(core),
         }
     }
 
-    /// The value that a typed function passes on: of its parameter, or the default if it has none.
-    pub(crate) fn value(&self, core: &TokenStream, is_short: bool) -> TokenStream {
+    /// The same for a prepared call, which keeps its arguments.
+    pub(crate) fn prepared_type(&self, core: &TokenStream) -> TokenStream {
+        match self.kind {
+            Kind::Tensor => quote!(impl #core::IntoArg<'t, D>),
+            Kind::Scalar => quote!(impl Into<#core::Scalar>),
+            _ => self.plain_type(core),
+        }
+    }
+
+    /// The value that a prepared call passes on.
+    pub(crate) fn prepared_value(&self) -> TokenStream {
         let name = &self.rust;
-        if let (true, true, Some(default)) = (is_short, self.is_fixed(), self.declared.default()) {
-            return self.literal(core, default.value());
+        match self.kind {
+            Kind::Tensor | Kind::OptionalTensor => quote!(#name.into_arg().operand()),
+            Kind::Scalar => quote!(#name.into()),
+            _ => quote!(#name),
+        }
+    }
+
+    fn is_optional_dtype(&self) -> bool {
+        self.declared.ty().base() == Base::ScalarType && self.declared.ty().is_optional()
+    }
+
+    /// A type with its name in Rust, as people read it in documentation.
+    pub(crate) fn plain_type(&self, core: &TokenStream) -> TokenStream {
+        let (base, wraps) = (self.declared.ty().base(), self.declared.ty().wraps());
+        let one = match base {
+            Base::Tensor => quote!(&'t #core::Tensor<D>),
+            Base::Scalar => quote!(#core::Scalar),
+            Base::Int | Base::SymInt | Base::DeviceIndex => quote!(i64),
+            Base::Float => quote!(f64),
+            Base::Bool | Base::SymBool => quote!(bool),
+            Base::Str => quote!(&'t str),
+            Base::ScalarType => quote!(#core::DType),
+            Base::Layout => quote!(#core::Layout),
+            Base::Device => quote!(#core::DeviceId),
+            Base::MemoryFormat => quote!(#core::MemoryFormat),
+            _ => return self.value_type(core, &quote!('t)),
+        };
+        match wraps {
+            [] => one,
+            [Wrap::Optional] => quote!(Option<#one>),
+            [Wrap::List(_)] => quote!(&'t [#one]),
+            [Wrap::List(_), Wrap::Optional] => quote!(Option<&'t [#one]>),
+            _ => self.value_type(core, &quote!('t)),
+        }
+    }
+
+    /// What a field of the options borrows: nothing, something, or tensors.
+    pub(crate) fn borrows(&self) -> Borrows {
+        let (base, wraps) = (self.declared.ty().base(), self.declared.ty().wraps());
+        match (base, wraps) {
+            (Base::Tensor, _) => Borrows::Tensors,
+            (Base::Str, _) | (_, [Wrap::List(_), ..]) => Borrows::Something,
+            _ => Borrows::Nothing,
+        }
+    }
+
+    /// What a function does with a parameter before it passes it on.
+    pub(crate) fn preamble(&self, core: &TokenStream) -> TokenStream {
+        let name = &self.rust;
+        let ty = match self.kind {
+            _ if !self.is_positional() => return TokenStream::new(),
+            Kind::Dims => quote!(#core::Dims),
+            Kind::Sizes => quote!(#core::Sizes),
+            _ => return TokenStream::new(),
+        };
+        quote!(let #name: #ty = #name.into();)
+    }
+
+    /// The value that a typed function passes on: of its parameter, of its options, or the default if it has none.
+    /// `ndim` is how many dimensions there are.
+    pub(crate) fn value(&self, core: &TokenStream, callee: Callee<'_>, form: Form, ndim: &TokenStream) -> TokenStream {
+        let name = &self.rust;
+        let is_operator = matches!(callee, Callee::Operator);
+        match (self.role, form) {
+            (Role::Option(_), Form::With) if self.has_tensors() && is_operator => {
+                return quote!(#core::IntoArg::<'_, D>::into_arg(options.#name).operand());
+            }
+            (Role::Option(_), Form::With) => return quote!(options.#name),
+            (Role::Option(default), Form::Short) => return self.default_value(core, default, is_operator),
+            (Role::Fixed, _) => return quote!(None),
+            (Role::Positional, _) => {}
         }
         match self.kind {
-            Kind::Tensor | Kind::OptionalTensor => quote!(#core::IntoArg::<'_, D>::into_arg(#name).operand()),
+            Kind::Tensor if callee == Callee::View => quote!(#core::structured::Operand::from(#name)),
+            Kind::Tensor | Kind::OptionalTensor if is_operator => {
+                quote!(#core::IntoArg::<'_, D>::into_arg(#name).operand())
+            }
             Kind::Scalar => quote!(Into::<#core::Scalar>::into(#name)),
-            Kind::Ints => quote!(Into::<#core::IntList<'_>>::into(#name).0),
-            Kind::Other => quote!(#name),
+            Kind::Dims if self.declared.ty().is_optional() => quote!(#name.optional()),
+            Kind::Dims => quote!(#name.list(#ndim)),
+            Kind::Dim => quote!(Into::<#core::Dim>::into(#name).0),
+            Kind::Sizes => quote!(&*#name),
+            Kind::Tensor => match callee {
+                Callee::Function { numbers } if numbers.iter().any(|n| *n == self.declared.name()) => {
+                    quote!(#name.into())
+                }
+                _ => quote!(#name),
+            },
+            Kind::Other if self.is_optional_dtype() => quote!(#name.into()),
+            _ => quote!(#name),
+        }
+    }
+
+    /// The default of a field of the options, as the field has it.
+    pub(crate) fn option_default(&self, core: &TokenStream) -> TokenStream {
+        match self.role {
+            Role::Option(default) => self.default_value(core, default, false),
+            _ => TokenStream::new(),
+        }
+    }
+
+    /// The default as people read it.
+    pub(crate) fn default_text(&self) -> String {
+        match self.role {
+            Role::Option(default) => text_of(default),
+            _ => String::new(),
+        }
+    }
+
+    fn default_value(&self, core: &TokenStream, default: &Literal, is_operator: bool) -> TokenStream {
+        match (self.kind, is_operator) {
+            (Kind::OptionalTensor, false) => quote!(None),
+            _ => self.literal(core, default),
         }
     }
 
@@ -155,6 +328,48 @@ impl<'a> Arg<'a> {
             (_, true) => quote!(Some(#value)),
             _ => value,
         }
+    }
+}
+
+fn takes_tensors(row: &Row) -> bool {
+    row.func.as_ref().is_some_and(|func| func.schema.args().any(|arg| arg.ty().is_tensor()))
+}
+
+/// What a typed function calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Callee<'a> {
+    /// An operator, whose operands are tensors or numbers.
+    Operator,
+    /// A function from a geometry, which other tensors are operands of.
+    View,
+    /// A function over any device; numbers may stand for the tensors that are named.
+    Function { numbers: &'a [Ident] },
+}
+
+/// Which of an operator's two functions: the one that leaves its options out, or the one that takes them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Short,
+    With,
+}
+
+/// What the fields of options borrow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Borrows {
+    Nothing,
+    Something,
+    Tensors,
+}
+
+fn text_of(literal: &Literal) -> String {
+    match literal {
+        Literal::Bool(value) => value.to_string(),
+        Literal::Int(value) => value.to_string(),
+        Literal::Float(value) => format!("{value:?}"),
+        Literal::Str(value) => format!("\"{value}\""),
+        Literal::Name(value) => value.to_string(),
+        Literal::List(items) => format!("[{}]", items.iter().map(text_of).collect::<Vec<_>>().join(", ")),
+        _ => "`None`".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@
 use super::callees::Callees;
 use super::shape::{all_at_least, at_least, each};
 use crate::table::native;
-use monomorph_core::strides::{self, Dims};
+use monomorph_core::strides::{self, DimVec};
 use monomorph_core::{AnyTensor, Category, DType, ErrorKind, MemoryFormat, Result, ResultType, list};
 use std::borrow::Borrow;
 
@@ -24,7 +24,7 @@ fn common_format<'a>(tensors: impl IntoIterator<Item = &'a AnyTensor>) -> Memory
 /// What `cat` gives, and where its parts are in it.
 struct Joined {
     dim: usize,
-    sizes: Dims,
+    sizes: DimVec,
     dtype: DType,
 }
 
@@ -41,10 +41,10 @@ fn joined<'a>(tensors: impl Iterator<Item = &'a AnyTensor> + Clone, dim: i64) ->
     };
     let mut parts = tensors.filter(|t| !is_left_out(t));
     let Some(first) = parts.next() else {
-        return Ok(Joined { dim: 0, sizes: Dims::from_slice(&[0]), dtype });
+        return Ok(Joined { dim: 0, sizes: DimVec::from_slice(&[0]), dtype });
     };
     let dim = strides::wrap_dim(dim, first.ndim(), "dim")?;
-    let mut sizes = Dims::from_slice(first.sizes());
+    let mut sizes = DimVec::from_slice(first.sizes());
     for part in parts {
         let fits = part.ndim() == sizes.len()
             && part.sizes().iter().zip(&sizes).enumerate().all(|(d, (a, b))| d == dim || a == b);
@@ -134,32 +134,33 @@ native! {
     family: CompositeJoin, functions: crate::fill::Fills;
 
     func: cat(Tensor[] tensors, int dim=0) -> Tensor,
-    out_apart: cat.out, variants: function, composite: explicit cat;
+    out_apart: cat.out, variants: function, typed: crate::join::cat, composite: explicit cat;
 
     func: concat(Tensor[] tensors, int dim=0) -> Tensor,
-    out: concat.out, variants: function, redirect: cat;
+    out: concat.out, variants: function, typed: crate::join::concat, redirect: cat;
 
     func: concatenate(Tensor[] tensors, int dim=0) -> Tensor,
-    out: concatenate.out, variants: function, redirect: cat;
+    out: concatenate.out, variants: function, typed: crate::join::concatenate, redirect: cat;
 
     func: stack(Tensor[] tensors, int dim=0) -> Tensor,
-    out_apart: stack.out, variants: function, composite: explicit stack;
+    out_apart: stack.out, variants: function, typed: crate::join::stack, composite: explicit stack;
 
     func: _stack(Tensor[] tensors, int dim=0) -> Tensor,
     out_apart: _stack.out, composite: explicit stack;
 
     func: hstack(Tensor[] tensors) -> Tensor,
-    out_apart: hstack.out, variants: function, composite: implicit hstack;
+    out_apart: hstack.out, variants: function, typed: crate::join::hstack, composite: implicit hstack;
 
     func: vstack(Tensor[] tensors) -> Tensor,
-    out_apart: vstack.out, variants: function, composite: implicit vstack;
+    out_apart: vstack.out, variants: function, typed: crate::join::vstack, composite: implicit vstack;
 
     func: row_stack(Tensor[] tensors) -> Tensor,
-    out: row_stack.out, variants: function, redirect: vstack;
+    out: row_stack.out, variants: function, typed: crate::join::row_stack, redirect: vstack;
 
     func: dstack(Tensor[] tensors) -> Tensor,
-    out_apart: dstack.out, variants: function, composite: implicit dstack;
+    out_apart: dstack.out, variants: function, typed: crate::join::dstack, composite: implicit dstack;
 
     func: column_stack(Tensor[] tensors) -> Tensor,
-    out_apart: column_stack.out, variants: function, composite: implicit column_stack;
+    out_apart: column_stack.out, variants: function, typed: crate::join::column_stack,
+    composite: implicit column_stack;
 }

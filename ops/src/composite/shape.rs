@@ -5,7 +5,7 @@ use super::callees::Callees;
 use super::{operand, tensor};
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
-use monomorph_core::strides::{self, Dims};
+use monomorph_core::strides::{self, DimVec};
 use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result, list};
 use std::borrow::Borrow;
 
@@ -13,7 +13,7 @@ use std::borrow::Borrow;
 pub fn broadcast_tensors<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) -> Result<Vec<C::Tensor>> {
     let mut all = tensors.iter().map(|t| C::any(t.borrow()).sizes());
     let Some(first) = all.next() else { return Ok(Vec::new()) };
-    let sizes = all.try_fold(Dims::from_slice(first), |sizes, t| strides::broadcast_sizes(&sizes, t))?;
+    let sizes = all.try_fold(DimVec::from_slice(first), |sizes, t| strides::broadcast_sizes(&sizes, t))?;
     let expanded = |t: &C::Tensor| match C::any(t).sizes() == sizes.as_slice() {
         true => Ok(t.clone()),
         false => calls.expand(t, &sizes),
@@ -31,19 +31,19 @@ pub(crate) fn each<T: Borrow<A>, A, B>(tensors: &[T], make: impl Fn(&A) -> Resul
 }
 
 /// The sizes of a tensor whose dimensions from `start_dim` to `end_dim` are one; none if it has them already.
-pub(crate) fn flat_sizes(sizes: &[i64], start_dim: i64, end_dim: i64) -> Result<Option<Dims>> {
+pub(crate) fn flat_sizes(sizes: &[i64], start_dim: i64, end_dim: i64) -> Result<Option<DimVec>> {
     let first = strides::wrap_dim(start_dim, sizes.len(), "start_dim")?;
     let last = strides::wrap_dim(end_dim, sizes.len(), "end_dim")?;
     if first > last {
         return Err(ErrorKind::ArgumentRule { rule: "start_dim must not come after end_dim" }.into());
     }
     if sizes.is_empty() {
-        return Ok(Some(Dims::from_slice(&[1])));
+        return Ok(Some(DimVec::from_slice(&[1])));
     }
     if first == last {
         return Ok(None);
     }
-    let mut merged = Dims::from_slice(&sizes[..first]);
+    let mut merged = DimVec::from_slice(&sizes[..first]);
     merged.push(strides::numel(&sizes[first..=last])? as i64);
     merged.extend(sizes.iter().skip(last).skip(1).copied());
     Ok(Some(merged))
@@ -147,32 +147,37 @@ native! {
     family: CompositeShape, functions: crate::fill::Fills;
 
     func: broadcast_tensors(Tensor[] tensors) -> Tensor[],
-    variants: function, composite: implicit broadcast_tensors, silent_view: true;
+    variants: function, typed: crate::join::broadcast_tensors, composite: implicit broadcast_tensors,
+    silent_view: true;
 
     func: atleast_1d(Tensor self) -> Tensor,
-    variants: function, composite: implicit atleast_1d, silent_view: true;
+    variants: function, typed: crate::join::atleast_1d, composite: implicit atleast_1d, silent_view: true;
 
     func: atleast_2d(Tensor self) -> Tensor,
-    variants: function, composite: implicit atleast_2d, silent_view: true;
+    variants: function, typed: crate::join::atleast_2d, composite: implicit atleast_2d, silent_view: true;
 
     func: atleast_3d(Tensor self) -> Tensor,
-    variants: function, composite: implicit atleast_3d, silent_view: true;
+    variants: function, typed: crate::join::atleast_3d, composite: implicit atleast_3d, silent_view: true;
 
     func: atleast_1d.Sequence(Tensor[] tensors) -> Tensor[],
-    variants: function, name: all_atleast_1d, composite: implicit all_atleast_1d, silent_view: true;
+    variants: function, name: all_atleast_1d, typed: crate::join::all_atleast_1d, composite: implicit all_atleast_1d,
+    silent_view: true;
 
     func: atleast_2d.Sequence(Tensor[] tensors) -> Tensor[],
-    variants: function, name: all_atleast_2d, composite: implicit all_atleast_2d, silent_view: true;
+    variants: function, name: all_atleast_2d, typed: crate::join::all_atleast_2d, composite: implicit all_atleast_2d,
+    silent_view: true;
 
     func: atleast_3d.Sequence(Tensor[] tensors) -> Tensor[],
-    variants: function, name: all_atleast_3d, composite: implicit all_atleast_3d, silent_view: true;
+    variants: function, name: all_atleast_3d, typed: crate::join::all_atleast_3d, composite: implicit all_atleast_3d,
+    silent_view: true;
 
     func: outer(Tensor self, Tensor vec2) -> Tensor,
-    out: outer.out, variants: function, composite: implicit outer;
+    out: outer.out, variants: function, typed: crate::join::outer for crate::kernels::Arithmetic,
+    composite: implicit outer;
 
     func: ger(Tensor self, Tensor vec2) -> Tensor,
-    out: ger.out, variants: function, redirect: outer;
+    out: ger.out, variants: function, typed: crate::join::ger for crate::kernels::Arithmetic, redirect: outer;
 
     func: type_as(Tensor self, Tensor other) -> Tensor,
-    variants: function, composite: implicit type_as, silent_view: true;
+    variants: function, typed: crate::join::type_as, composite: implicit type_as, silent_view: true;
 }

@@ -327,10 +327,10 @@ native! {
     family: Activation;
 
     func: gelu(Tensor self, *, str approximate="none") -> Tensor,
-    inplace: gelu_, out: gelu.out, variants: function, method, full: gelu_approximate, operator: Gelu;
+    inplace: gelu_, out: gelu.out, variants: function, method, operator: Gelu;
 
     func: gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor,
-    out: gelu_backward.grad_input, variants: function, full: gelu_backward_approximate, operator: GeluBackward;
+    out: gelu_backward.grad_input, variants: function, operator: GeluBackward;
 
     func: silu(Tensor self) -> Tensor,
     inplace: silu_, out: silu.out, variants: function, method, structured: Pointwise<SiluFn>;

@@ -207,13 +207,13 @@ native! {
     family: Arithmetic;
 
     func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
-    inplace: add_.Tensor, out: add.out, variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;
+    inplace: add_.Tensor, out: add.out, variants: function, method, structured: Pointwise<AddFn>;
 
     func: add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
     inplace: add_.Scalar, autogen: add.Scalar_out, structured: Pointwise<AddFn>;
 
     func: sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
-    inplace: sub_.Tensor, out: sub.out, variants: function, method, full: sub_alpha, structured: Pointwise<SubFn>,
+    inplace: sub_.Tensor, out: sub.out, variants: function, method, structured: Pointwise<SubFn>,
     otherwise: explicit crate::composite::arithmetic::sub;
 
     func: sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
@@ -232,7 +232,8 @@ native! {
     inplace: div_.Scalar, autogen: div.Scalar_out, structured: Pointwise<DivFn>;
 
     func: div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor,
-    inplace: div_.Tensor_mode, out: div.out_mode, variants: function, method, name: div_mode, operator: DivMode;
+    inplace: div_.Tensor_mode, out: div.out_mode, variants: function, method, name: div_with,
+    options: [rounding_mode], operator: DivMode;
 
     func: div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor,
     inplace: div_.Scalar_mode, autogen: div.Scalar_mode_out, operator: DivMode;
@@ -278,8 +279,8 @@ native! {
     inplace: true_divide_.Scalar, redirect: div, operator: Pointwise<DivFn>;
 
     func: divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor,
-    inplace: divide_.Tensor_mode, out: divide.out_mode, variants: function, method, name: divide_mode,
-    redirect: div, operator: DivMode;
+    inplace: divide_.Tensor_mode, out: divide.out_mode, variants: function, method, name: divide_with,
+    options: [rounding_mode], redirect: div, operator: DivMode;
 
     func: divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor,
     inplace: divide_.Scalar_mode, redirect: div, operator: DivMode;

@@ -1,11 +1,12 @@
 //! Sums of a tensor and a part of others: addcmul, addcdiv, lerp.
 
 use crate::algebra::{Magnitude, Num, Ordered as HasOrder, TrueDivision, Value};
-use crate::pointwise::{Check, Common, FloatComplex, Map, Number, Numeric, Rule, Same, pointwise};
+use crate::kernels::Blend;
+use crate::pointwise::{Check, Common, FloatComplex, Map, Number, Numeric, Rule, Same, pointwise, run};
 use crate::prebuilt::Pointwise;
 use crate::record;
 use crate::table::native;
-use monomorph_core::structured::Operand;
+use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, ErrorKind, Result};
 
 pointwise! { AddcmulFn "addcmul": Numeric, Same<3>; Number => Common; Rule::TERNARY, check = check_value }
@@ -99,6 +100,21 @@ complex |[a, b, w], []| reference::c_between(a, b, w) }
 record! { LerpNumberFn "lerp.Scalar: x x p", Small within 64: float |[a, b], [w]| reference::between(a, b, w),
 complex |[a, b], [w]| reference::c_between(a, b, w) }
 
+/// `lerp` by a tensor or by a number.
+pub struct Lerp;
+
+impl<'t, D: Blend> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for Lerp {
+    fn call<S: ValueSink<'t, D>>(
+        (a, end, weight): (Operand<'t>, Operand<'t>, Operand<'t>),
+        sink: S,
+    ) -> Result<S::Value> {
+        match weight {
+            Operand::Number(number) => run::<LerpNumberFn, D, _, S>((a, end, number.scalar()), sink),
+            _ => run::<LerpFn, D, _, S>((a, end, weight), sink),
+        }
+    }
+}
+
 /// What the records call.
 #[cfg(feature = "record")]
 mod reference {
@@ -117,18 +133,18 @@ native! {
     family: Blend;
 
     func: addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor,
-    inplace: addcmul_, out: addcmul.out, variants: function, method, full: addcmul_value,
-    structured: Pointwise<AddcmulFn>, otherwise: explicit crate::composite::arithmetic::addcmul;
+    inplace: addcmul_, out: addcmul.out, variants: function, method, structured: Pointwise<AddcmulFn>,
+    otherwise: explicit crate::composite::arithmetic::addcmul;
 
     func: addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor,
-    inplace: addcdiv_, out: addcdiv.out, variants: function, method, full: addcdiv_value,
-    structured: Pointwise<AddcdivFn>, otherwise: explicit crate::composite::arithmetic::addcdiv;
+    inplace: addcdiv_, out: addcdiv.out, variants: function, method, structured: Pointwise<AddcdivFn>,
+    otherwise: explicit crate::composite::arithmetic::addcdiv;
 
     func: lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor,
-    inplace: lerp_.Tensor, out: lerp.Tensor_out, variants: function, method, name: lerp_tensor,
+    inplace: lerp_.Tensor, out: lerp.Tensor_out, variants: function, method, typed: Lerp,
     structured: Pointwise<LerpFn>, otherwise: explicit crate::composite::arithmetic::lerp;
 
     func: lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor,
-    inplace: lerp_.Scalar, out: lerp.Scalar_out, variants: function, method, structured: Pointwise<LerpNumberFn>,
+    inplace: lerp_.Scalar, out: lerp.Scalar_out, structured: Pointwise<LerpNumberFn>,
     otherwise: explicit crate::composite::arithmetic::lerp_number;
 }

@@ -130,6 +130,36 @@ impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> fo
     }
 }
 
+/// `clamp` by bounds of either kind: by the overload for numbers, unless one of them is a tensor.
+pub struct ClampEither;
+/// `clamp_min` by a bound of either kind.
+pub struct ClampMinEither;
+/// `clamp_max` by a bound of either kind.
+pub struct ClampMaxEither;
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>, Operand<'t>)> for ClampEither {
+    fn call<S: ValueSink<'t, D>>((x, low, high): (Operand<'t>, Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        match (low, high) {
+            (Operand::Tensor(_), _) | (_, Operand::Tensor(_)) => {
+                <Clamp as Operator<'t, D, _>>::call((x, low, high), sink)
+            }
+            _ => <Clamp as Operator<'t, D, _>>::call((x, low.number(), high.number()), sink),
+        }
+    }
+}
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>)> for ClampMinEither {
+    fn call<S: ValueSink<'t, D>>((x, low): (Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        <ClampEither as Operator<'t, D, _>>::call((x, low, Operand::Absent), sink)
+    }
+}
+
+impl<'t, D: Kernels> Operator<'t, D, (Operand<'t>, Operand<'t>)> for ClampMaxEither {
+    fn call<S: ValueSink<'t, D>>((x, high): (Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        <ClampEither as Operator<'t, D, _>>::call((x, Operand::Absent, high), sink)
+    }
+}
+
 /// `clamp_min`.
 pub struct ClampMin;
 /// `clamp_max`.
@@ -216,30 +246,31 @@ native! {
     family: Clamp;
 
     func: clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor,
-    inplace: clamp_, out: clamp.out, variants: function, method, operator: Clamp;
+    inplace: clamp_, out: clamp.out, operator: Clamp;
 
     func: clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor,
-    inplace: clamp_.Tensor, out: clamp.Tensor_out, variants: function, method, name: clamp_tensor, operator: Clamp;
+    inplace: clamp_.Tensor, out: clamp.Tensor_out, variants: function, method, name: clamp, positional: [min, max],
+    typed: ClampEither, operator: Clamp;
 
     func: clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor,
-    inplace: clip_, out: clip.out, variants: function, method, redirect: clamp, operator: Clamp;
+    inplace: clip_, out: clip.out, redirect: clamp, operator: Clamp;
 
     func: clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor,
-    inplace: clip_.Tensor, out: clip.Tensor_out, variants: function, method, name: clip_tensor, redirect: clamp,
-    operator: Clamp;
+    inplace: clip_.Tensor, out: clip.Tensor_out, variants: function, method, name: clip, positional: [min, max],
+    typed: ClampEither, redirect: clamp, operator: Clamp;
 
     func: clamp_min(Tensor self, Scalar min) -> Tensor,
-    inplace: clamp_min_, out: clamp_min.out, variants: function, method, operator: ClampMin;
+    inplace: clamp_min_, out: clamp_min.out, operator: ClampMin;
 
     func: clamp_min.Tensor(Tensor self, Tensor min) -> Tensor,
-    inplace: clamp_min_.Tensor, out: clamp_min.Tensor_out, variants: function, method, name: clamp_min_tensor,
+    inplace: clamp_min_.Tensor, out: clamp_min.Tensor_out, variants: function, method, typed: ClampMinEither,
     operator: ClampMin;
 
     func: clamp_max(Tensor self, Scalar max) -> Tensor,
-    inplace: clamp_max_, out: clamp_max.out, variants: function, method, operator: ClampMax;
+    inplace: clamp_max_, out: clamp_max.out, operator: ClampMax;
 
     func: clamp_max.Tensor(Tensor self, Tensor max) -> Tensor,
-    inplace: clamp_max_.Tensor, out: clamp_max.Tensor_out, variants: function, method, name: clamp_max_tensor,
+    inplace: clamp_max_.Tensor, out: clamp_max.Tensor_out, variants: function, method, typed: ClampMaxEither,
     operator: ClampMax;
 
     func: hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor,

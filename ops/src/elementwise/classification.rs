@@ -130,7 +130,7 @@ pub fn isclose<D: Kernels>(
     // Integers are compared as floats: an unsigned difference would wrap, and bools have none. A cast of `other` is
     // enough for integers, which promote with it.
     let as_float = |t: &Tensor<D>, cast| match cast {
-        true => functions::to_dtype(t, monomorph_core::DEFAULT_FLOAT, false, false, None),
+        true => crate::copies::to_dtype(t, monomorph_core::DEFAULT_FLOAT, false, false, None),
         false => Ok(t.clone()),
     };
     let this = as_float(this, this.dtype() == DType::Bool)?;

@@ -5,7 +5,7 @@ use crate::functions;
 use crate::kernels::Arithmetic;
 use crate::power::{Powered, pow_scalar, pow_scalar_out};
 use crate::table::native;
-use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
+use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, TensorOrNumber, observe};
 
 /// A device with powers and products.
 pub trait FloatPowers: Powered + Arithmetic + crate::kernels::Powers {}
@@ -63,10 +63,10 @@ pub fn float_power_number<D: FloatPowers>(this: &Tensor<D>, exponent: impl Into<
     let dtype = widest([this.dtype(), exponent.dtype()]);
     let mut base = wide(this, dtype)?;
     if this.dtype() == dtype {
-        return functions::pow_number(&base, number(exponent, dtype));
+        return functions::pow(&base, number(exponent, dtype));
     }
     // Nobody else has it, and the power has its strides.
-    functions::pow_number_(&mut base, number(exponent, dtype))?;
+    functions::pow_(&mut base, number(exponent, dtype))?;
     Ok(base)
 }
 
@@ -80,7 +80,7 @@ pub fn float_power_number_out<D: FloatPowers>(
     let exponent = exponent.into();
     let dtype = widest([this.dtype(), exponent.dtype()]);
     check_written(out.dtype(), dtype)?;
-    functions::pow_number_out(&wide(this, dtype)?, number(exponent, dtype), out).map(drop)
+    functions::pow_out(&wide(this, dtype)?, number(exponent, dtype), out).map(drop)
 }
 
 /// `float_power_.Scalar`.
@@ -92,8 +92,39 @@ pub fn float_power_number_<D: FloatPowers>(
     let exponent = exponent.into();
     let dtype = widest([this.dtype(), exponent.dtype()]);
     check_written(this.dtype(), dtype)?;
-    functions::pow_number_(&mut *this, number(exponent, dtype))?;
+    functions::pow_(&mut *this, number(exponent, dtype))?;
     Ok(this)
+}
+
+/// `float_power` by a tensor or by a number.
+pub fn float_power_of<D: FloatPowers>(this: &Tensor<D>, exponent: TensorOrNumber<'_, D>) -> Result<Tensor<D>> {
+    match exponent {
+        TensorOrNumber::Tensor(exponent) => float_power(this, exponent),
+        TensorOrNumber::Number(exponent) => float_power_number(this, exponent),
+    }
+}
+
+/// `float_power.out` by a tensor or by a number.
+pub fn float_power_of_out<D: FloatPowers>(
+    this: &Tensor<D>,
+    exponent: TensorOrNumber<'_, D>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    match exponent {
+        TensorOrNumber::Tensor(exponent) => float_power_out(this, exponent, out),
+        TensorOrNumber::Number(exponent) => float_power_number_out(this, exponent, out),
+    }
+}
+
+/// `float_power_` by a tensor or by a number.
+pub fn float_power_of_<'a, D: FloatPowers>(
+    this: &'a mut Tensor<D>,
+    exponent: TensorOrNumber<'_, D>,
+) -> Result<&'a mut Tensor<D>> {
+    match exponent {
+        TensorOrNumber::Tensor(exponent) => float_power_(this, exponent),
+        TensorOrNumber::Number(exponent) => float_power_number_(this, exponent),
+    }
 }
 
 /// `float_power.Scalar`.
@@ -141,28 +172,29 @@ native! {
     family: FloatPower, functions: FloatPowers;
 
     func: float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor,
-    variants: function, kernel: float_power;
+    variants: function, numbers: [exponent], typed: float_power_of, kernel: float_power;
 
     func: float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: float_power_out;
+    variants: function, name: float_power_out, numbers: [exponent], typed: float_power_of_out,
+    kernel: float_power_out;
 
     func: float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!),
-    variants: function, kernel: float_power_;
+    variants: function, numbers: [exponent], typed: float_power_of_, kernel: float_power_;
 
     func: float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor,
-    variants: function, name: float_power_number, kernel: float_power_number;
+    kernel: float_power_number;
 
     func: float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, name: float_power_number_out, kernel: float_power_number_out;
+    kernel: float_power_number_out;
 
     func: float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!),
-    variants: function, name: float_power_number_, kernel: float_power_number_;
+    kernel: float_power_number_;
 
     func: float_power.Scalar(Scalar self, Tensor exponent) -> Tensor,
-    variants: function, name: float_power_scalar, kernel: float_power_scalar;
+    kernel: float_power_scalar;
 
     func: float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, name: float_power_scalar_out, kernel: float_power_scalar_out;
+    kernel: float_power_scalar_out;
 
     func: ldexp.Tensor(Tensor self, Tensor other) -> Tensor,
     variants: function, kernel: ldexp;

@@ -318,8 +318,7 @@ native! {
     out: leaky_relu_backward.grad_input, variants: function, operator: LeakyReluBackward;
 
     func: threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor,
-    inplace: threshold_, out: threshold.out, variants: function, method, name: threshold_with,
-    structured: Pointwise<ThresholdFn>;
+    inplace: threshold_, out: threshold.out, variants: function, method, structured: Pointwise<ThresholdFn>;
 
     func: threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor,
     out: threshold_backward.grad_input, variants: function, operator: ThresholdBackward;

@@ -168,6 +168,18 @@ impl<'t, D: Powers> Operator<'t, D, (Operand<'t>,)> for Square {
     }
 }
 
+/// `pow` of tensors, or of a tensor and a number on either side.
+pub struct Pow;
+
+impl<'t, D: Powers> Operator<'t, D, (Operand<'t>, Operand<'t>)> for Pow {
+    fn call<S: ValueSink<'t, D>>((a, exponent): (Operand<'t>, Operand<'t>), sink: S) -> Result<S::Value> {
+        match exponent {
+            Operand::Number(number) => <PowNumber as Operator<'t, D, _>>::call((a, number.scalar()), sink),
+            _ => run::<PowFn, D, _, S>((a, exponent), sink),
+        }
+    }
+}
+
 /// A device that computes powers, and fills.
 pub trait Powered: Fills + Executes<Pointwise<PowFn>> {}
 impl<D: Fills + Executes<Pointwise<PowFn>>> Powered for D {}
@@ -272,11 +284,11 @@ native! {
     inplace: hypot_, out: hypot.out, variants: function, method, structured: Pointwise<HypotFn>;
 
     func: pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor,
-    inplace: pow_.Tensor, out: pow.Tensor_Tensor_out, variants: function, method, structured: Pointwise<PowFn>;
+    inplace: pow_.Tensor, out: pow.Tensor_Tensor_out, variants: function, method, typed: Pow,
+    structured: Pointwise<PowFn>;
 
     func: pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor,
-    inplace: pow_.Scalar, out: pow.Tensor_Scalar_out, variants: function, method, name: pow_number,
-    operator: PowNumber;
+    inplace: pow_.Scalar, out: pow.Tensor_Scalar_out, operator: PowNumber;
 
     structured: Pointwise<PowNumberFn>;
 
@@ -297,8 +309,8 @@ native! {
     structured: Pointwise<PowMinusTwoFn>;
 
     func: pow.Scalar(Scalar self, Tensor exponent) -> Tensor,
-    variants: function, name: pow_scalar, kernel: pow_scalar;
+    kernel: pow_scalar;
 
     func: pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, name: pow_scalar_out, kernel: pow_scalar_out;
+    kernel: pow_scalar_out;
 }

@@ -109,8 +109,8 @@ native! {
     inplace: fix_, out: fix.out, variants: function, method, structured: Pointwise<TruncFn>;
 
     func: round.decimals(Tensor self, *, int decimals) -> Tensor,
-    inplace: round_.decimals, out: round.decimals_out, variants: function, method, name: round_decimals,
-    operator: RoundDecimals;
+    inplace: round_.decimals, out: round.decimals_out, variants: function, method, name: round_with,
+    options: [decimals = 0], operator: RoundDecimals;
 
     func: special_round(Tensor self, *, int decimals=0) -> Tensor,
     out: special_round.out, operator: RoundDecimals;

@@ -10,7 +10,7 @@ use crate::table::native;
 use crate::view::expand;
 use monomorph_core::strides::broadcast_sizes;
 use monomorph_core::structured::{Operand, in_place};
-use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, observe};
+use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Scalar, Tensor, TensorOrNumber, observe};
 
 pointwise! { WhereFn "where": AllDTypes, MaskAndTwo; () => Common; Rule::PROMOTE_EXACT, check = check_condition }
 impl<V: Value> Map<V> for WhereFn {
@@ -104,6 +104,30 @@ pub fn masked_fill_from<D: Selection>(this: &Tensor<D>, mask: &Tensor<D>, value:
     Ok(out)
 }
 
+/// `masked_fill` with a number or a tensor without dimensions.
+pub fn masked_fill_of<D: Selection>(
+    this: &Tensor<D>,
+    mask: &Tensor<D>,
+    value: TensorOrNumber<'_, D>,
+) -> Result<Tensor<D>> {
+    match value {
+        TensorOrNumber::Tensor(value) => masked_fill_from(this, mask, value),
+        TensorOrNumber::Number(value) => masked_fill(this, mask, value),
+    }
+}
+
+/// `masked_fill_` with a number or a tensor without dimensions.
+pub fn masked_fill_of_<'a, D: Selection>(
+    this: &'a mut Tensor<D>,
+    mask: &Tensor<D>,
+    value: TensorOrNumber<'_, D>,
+) -> Result<&'a mut Tensor<D>> {
+    match value {
+        TensorOrNumber::Tensor(value) => masked_fill_from_(this, mask, value),
+        TensorOrNumber::Number(value) => masked_fill_(this, mask, value),
+    }
+}
+
 fn broadcast_copy<D: Selection>(this: &Tensor<D>, mask: &Tensor<D>) -> Result<Tensor<D>> {
     let copy = || {
         let sizes = broadcast_sizes(this.sizes(), mask.sizes())?;
@@ -133,16 +157,17 @@ native! {
     family: Selection;
 
     func: masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor,
-    autogen: masked_fill.Scalar_out, variants: function, kernel: masked_fill;
+    autogen: masked_fill.Scalar_out, kernel: masked_fill;
 
     func: masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!),
-    variants: function, kernel: masked_fill_;
+    kernel: masked_fill_;
 
     func: masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor,
-    autogen: masked_fill.Tensor_out, variants: function, name: masked_fill_from, kernel: masked_fill_from;
+    autogen: masked_fill.Tensor_out, variants: function, numbers: [value], typed: masked_fill_of,
+    kernel: masked_fill_from;
 
     func: masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!),
-    variants: function, name: masked_fill_from_, kernel: masked_fill_from_;
+    variants: function, numbers: [value], typed: masked_fill_of_, kernel: masked_fill_from_;
 
     structured: Pointwise<MaskedFillFn>;
 

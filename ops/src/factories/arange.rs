@@ -2,7 +2,7 @@
 
 use crate::generate::{Options, Pattern};
 use crate::table::native;
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::DimVec;
 use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
 /// The errors of a range that has no sense, in this dtype.
@@ -46,11 +46,11 @@ impl Range {
 }
 
 impl Pattern for Range {
-    fn sizes(&self, dtype: DType) -> Result<Dims> {
+    fn sizes(&self, dtype: DType) -> Result<DimVec> {
         let Range { start, end, step, inclusive } = *self;
         checked(start, end, step, dtype)?;
         let n = if inclusive { counted(start, end, step, dtype)? } else { length(start, end, step)? };
-        Ok(Dims::from_slice(&[n]))
+        Ok(DimVec::from_slice(&[n]))
     }
 
     /// By their place, computed in int64 for integers and in float64 for floats.
@@ -225,33 +225,33 @@ native! {
 
     func: arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: arange;
+    kernel: arange;
 
     func: arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: arange_start, kernel: arange_start;
+    kernel: arange_start;
 
     func: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: arange_start_step, kernel: arange_start_step;
+    variants: function, name: arange, options: [start = 0], kernel: arange_start_step;
 
     func: arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: arange_out;
+    kernel: arange_out;
 
     func: arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, name: arange_start_out, kernel: arange_start_out;
+    variants: function, name: arange_out, options: [start = 0], kernel: arange_start_out;
 
     func: range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: range_step, kernel: range_step;
+    variants: function, name: range, kernel: range_step;
 
     func: range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: range;
+    kernel: range;
 
     func: range.out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, name: range_step_out, kernel: range_step_out;
+    variants: function, name: range_out, kernel: range_step_out;
 
     func: range.out_(Scalar start, Scalar end, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: range_out;
+    kernel: range_out;
 }

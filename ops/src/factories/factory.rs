@@ -271,28 +271,28 @@ native! {
 
     func: empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
-    variants: function, kernel: empty;
+    variants: function, positional: [dtype], kernel: empty;
 
     func: empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: empty_out;
 
     func: empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: empty_strided;
+    variants: function, positional: [dtype], kernel: empty_strided;
 
     func: empty_strided.out(SymInt[] size, SymInt[] stride, *, Tensor(a!) out) -> Tensor(a!),
     kernel: empty_strided_out;
 
     func: zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: zeros;
+    variants: function, positional: [dtype], kernel: zeros;
 
     func: zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: zeros_out;
 
     func: ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: ones;
+    variants: function, positional: [dtype], kernel: ones;
 
     func: ones.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: ones_out;

@@ -8,10 +8,10 @@ use crate::prebuilt::Pointwise;
 use crate::record;
 use crate::table::native;
 use monomorph_core::overlap::{self, Internal};
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::DimVec;
 use monomorph_core::structured::{Executes, call, in_place};
 use monomorph_core::{
-    DType, Device, Element, Error, ErrorKind, Geometry, Result, Scalar, Tensor, observe, with_element,
+    DType, Device, Element, Error, ErrorKind, Geometry, Result, Scalar, Tensor, TensorOrNumber, observe, with_element,
 };
 
 pointwise! { FillFn "fill_": AllDTypes, Same<0>; Number => Common; Rule::NULLARY, check = check_value }
@@ -50,7 +50,7 @@ pub fn fill_by_kernel<D: Executes<Pointwise<FillFn>>>(this: &mut Tensor<D>, valu
 /// The geometry that reaches every element of `g` once where that is expanded: what a fill of it has to write.
 pub fn unexpanded(g: &Geometry) -> Result<Geometry> {
     let size = |(&size, &stride): (&i64, &i64)| if stride == 0 { size.min(1) } else { size };
-    let sizes: Dims = g.sizes().iter().zip(g.strides()).map(size).collect();
+    let sizes: DimVec = g.sizes().iter().zip(g.strides()).map(size).collect();
     Ok(Geometry::new(g.dtype(), &sizes, g.strides(), g.offset())?.with_conj(g.is_conj()).with_neg(g.is_neg()))
 }
 
@@ -119,6 +119,22 @@ pub fn fill_from<D: Device>(this: &Tensor<D>, value: &Tensor<D>) -> Result<Tenso
     Ok(out)
 }
 
+/// `fill` with a number or a tensor without dimensions.
+pub fn fill_of<D: Fills>(this: &Tensor<D>, value: TensorOrNumber<'_, D>) -> Result<Tensor<D>> {
+    match value {
+        TensorOrNumber::Tensor(value) => fill_from(this, value),
+        TensorOrNumber::Number(value) => fill(this, value),
+    }
+}
+
+/// `fill_` with a number or a tensor without dimensions.
+pub fn fill_of_<'a, D: Fills>(this: &'a mut Tensor<D>, value: TensorOrNumber<'_, D>) -> Result<&'a mut Tensor<D>> {
+    match value {
+        TensorOrNumber::Tensor(value) => fill_from_(this, value),
+        TensorOrNumber::Number(value) => fill_(this, value),
+    }
+}
+
 /// `copy`: a tensor with the sizes, strides, offset and dtype of `this` and the elements of `source`.
 pub fn copy<D: Device>(this: &Tensor<D>, source: &Tensor<D>, non_blocking: bool) -> Result<Tensor<D>> {
     let _span = observe::operator("copy", [this.geometry(), source.geometry()]);
@@ -166,16 +182,16 @@ native! {
     family: Fill, functions: Fills;
 
     func: fill.Scalar(Tensor self, Scalar value) -> Tensor,
-    autogen: fill.Scalar_out, variants: function, kernel: fill;
+    autogen: fill.Scalar_out, kernel: fill;
 
     func: fill.Tensor(Tensor self, Tensor value) -> Tensor,
-    autogen: fill.Tensor_out, variants: function, name: fill_from, kernel: fill_from;
+    autogen: fill.Tensor_out, variants: function, numbers: [value], typed: fill_of, kernel: fill_from;
 
     func: fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!),
-    variants: function, kernel: fill_;
+    kernel: fill_;
 
     func: fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!),
-    variants: function, name: fill_from_, kernel: fill_from_;
+    variants: function, numbers: [value], typed: fill_of_, kernel: fill_from_;
 
     func: copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor,
     autogen: copy.out, variants: function, kernel: copy, across: copying;

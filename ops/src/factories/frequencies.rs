@@ -3,7 +3,7 @@
 use crate::generate::{Options, Pattern};
 use crate::table::native;
 use crate::windows::floating;
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::DimVec;
 use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
 /// The frequencies of a transform of `n` samples at distance `d`: of a real signal those from 0 on, else also the
@@ -28,14 +28,14 @@ impl Frequencies {
 }
 
 impl Pattern for Frequencies {
-    fn sizes(&self, dtype: DType) -> Result<Dims> {
+    fn sizes(&self, dtype: DType) -> Result<DimVec> {
         floating(dtype)?;
         let count = if self.real { self.n / 2 + 1 } else { self.n };
         if count < 0 {
             let low = if self.real { -3 } else { 0 };
             return Err(ErrorKind::OutOfRange { arg: "n", got: self.n, low, high: i64::MAX }.into());
         }
-        Ok(Dims::from_slice(&[count]))
+        Ok(DimVec::from_slice(&[count]))
     }
 
     fn elements(self, _: DType) -> impl FnMut(usize) -> Scalar {

@@ -3,7 +3,7 @@
 
 use crate::factory::empty;
 use crate::table::{resized, write_out};
-use monomorph_core::strides::{self, Dims};
+use monomorph_core::strides::{self, DimVec};
 use monomorph_core::{DType, Device, DeviceId, Element, Error, ErrorKind, Result, Scalar, Tensor, list, with_element};
 
 /// The options that all factories have.
@@ -17,7 +17,7 @@ pub(crate) struct Options {
 /// What a factory is asked for, but for the dtype.
 pub(crate) trait Pattern: Sized {
     /// The sizes, after the checks of a call in this dtype.
-    fn sizes(&self, dtype: DType) -> Result<Dims>;
+    fn sizes(&self, dtype: DType) -> Result<DimVec>;
 
     /// The elements in this dtype, asked for once each in row-major order.
     fn elements(self, dtype: DType) -> impl FnMut(usize) -> Scalar;
@@ -65,9 +65,9 @@ pub(crate) trait Pattern: Sized {
 pub(crate) struct ConstantPattern<'a>(pub(crate) &'a [i64], pub(crate) Scalar);
 
 impl Pattern for ConstantPattern<'_> {
-    fn sizes(&self, dtype: DType) -> Result<Dims> {
+    fn sizes(&self, dtype: DType) -> Result<DimVec> {
         self.1.check_fits(dtype, "fill_value")?;
-        Ok(Dims::from_slice(self.0))
+        Ok(DimVec::from_slice(self.0))
     }
 
     fn elements(self, _: DType) -> impl FnMut(usize) -> Scalar {

@@ -2,17 +2,17 @@
 
 use crate::generate::{Options, Pattern, not_negative};
 use crate::table::native;
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::DimVec;
 use monomorph_core::{DEFAULT_FLOAT, DType, Device, DeviceId, ErrorKind, Layout, Result, Scalar, Tensor, observe};
 
 /// An identity of rows and columns.
 struct Identity(i64, i64);
 
 impl Pattern for Identity {
-    fn sizes(&self, _: DType) -> Result<Dims> {
+    fn sizes(&self, _: DType) -> Result<DimVec> {
         not_negative("n", self.0)?;
         not_negative("m", self.1)?;
-        Ok(Dims::from_slice(&[self.0, self.1]))
+        Ok(DimVec::from_slice(&[self.0, self.1]))
     }
 
     fn elements(self, _: DType) -> impl FnMut(usize) -> Scalar {
@@ -105,7 +105,7 @@ impl Triangle {
 }
 
 impl Pattern for Triangle {
-    fn sizes(&self, dtype: DType) -> Result<Dims> {
+    fn sizes(&self, dtype: DType) -> Result<DimVec> {
         not_negative("row", self.rows)?;
         not_negative("col", self.columns)?;
         if !matches!(dtype, DType::I32 | DType::I64) {
@@ -113,7 +113,7 @@ impl Pattern for Triangle {
             return Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into());
         }
         let overflow = || ErrorKind::SizeOverflow { sizes: vec![self.rows, self.columns], strides: Vec::new() };
-        Ok(Dims::from_slice(&[2, self.count().ok_or_else(overflow)?]))
+        Ok(DimVec::from_slice(&[2, self.count().ok_or_else(overflow)?]))
     }
 
     /// The rows of all elements and then their columns.
@@ -183,11 +183,11 @@ native! {
 
     func: eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: eye;
+    variants: function, positional: [dtype], kernel: eye;
 
     func: eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, name: eye_m, kernel: eye_m;
+    variants: function, name: eye_m, positional: [dtype], kernel: eye_m;
 
     func: eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: eye_out;

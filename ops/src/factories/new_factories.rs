@@ -5,7 +5,7 @@ use crate::factory::{empty, empty_strided, full};
 use crate::fill::Fills;
 use crate::generate::{ConstantPattern, Pattern};
 use crate::table::native;
-use monomorph_core::strides::{self, Dims};
+use monomorph_core::strides::{self, DimVec};
 use monomorph_core::{
     DEFAULT_FLOAT, DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Scalar, Tensor, observe,
 };
@@ -95,14 +95,14 @@ pub fn empty_permuted<D: Device>(
     make().map_err(|e: Error| e.of("empty_permuted"))
 }
 
-fn permuted_strides(size: &[i64], physical_layout: &[i64]) -> Result<Dims> {
+fn permuted_strides(size: &[i64], physical_layout: &[i64]) -> Result<DimVec> {
     let arg = "physical_layout";
     if size.len() != physical_layout.len() {
         return Err(ErrorKind::ListLength { arg, got: physical_layout.len(), want: size.len() }.into());
     }
     strides::check_ndim(size.len())?;
     strides::numel(size)?;
-    let mut physical = Dims::new();
+    let mut physical = DimVec::new();
     for (i, &dim) in physical_layout.iter().enumerate() {
         let Some(&length) = usize::try_from(dim).ok().and_then(|d| size.get(d)) else {
             let high = (size.len() as i64).wrapping_sub(1);
@@ -113,7 +113,7 @@ fn permuted_strides(size: &[i64], physical_layout: &[i64]) -> Result<Dims> {
         }
         physical.push(length);
     }
-    let mut strides = Dims::from_elem(0, size.len());
+    let mut strides = DimVec::from_elem(0, size.len());
     for (&dim, &stride) in physical_layout.iter().zip(&strides::strides_for(&physical, MemoryFormat::Contiguous)?) {
         strides[dim as usize] = stride;
     }
@@ -205,7 +205,7 @@ native! {
 
     func: empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: empty_permuted;
+    variants: function, positional: [dtype], kernel: empty_permuted;
 
     func: empty_permuted.out(SymInt[] size, int[] physical_layout, *, Tensor(a!) out) -> Tensor(a!),
     kernel: empty_permuted_out;

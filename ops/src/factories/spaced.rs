@@ -3,7 +3,7 @@
 
 use crate::generate::{Options, Pattern, not_negative};
 use crate::table::native;
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::DimVec;
 use monomorph_core::{
     Complex64, DEFAULT_FLOAT, DType, Device, DeviceId, Element, Error, ErrorKind, Layout, Result, Scalar, Tensor,
     observe, with_element,
@@ -40,7 +40,7 @@ impl Spaced {
 }
 
 impl Pattern for Spaced {
-    fn sizes(&self, dtype: DType) -> Result<Dims> {
+    fn sizes(&self, dtype: DType) -> Result<DimVec> {
         not_negative("steps", self.steps)?;
         // PyTorch fills a single element, which in half precision overflows to infinity.
         if self.steps == 1 && !matches!(dtype, DType::F16 | DType::BF16) {
@@ -54,7 +54,7 @@ impl Pattern for Spaced {
             self.start.check_fits(dtype, "start")?;
             self.end.check_fits(dtype, "end")?;
         }
-        Ok(Dims::from_slice(&[self.steps]))
+        Ok(DimVec::from_slice(&[self.steps]))
     }
 
     /// Both ends are met exactly: the second half counts from the end.
@@ -180,27 +180,27 @@ native! {
 
     func: linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: linspace;
+    kernel: linspace;
 
     func: linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: linspace;
+    kernel: linspace;
 
     func: linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: linspace;
+    kernel: linspace;
 
     func: linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: linspace_out;
 
     func: linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: linspace_out;
+    kernel: linspace_out;
 
     func: linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: linspace_out;
+    kernel: linspace_out;
 
     func: linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: linspace_out;
+    kernel: linspace_out;
 
     func: logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
@@ -208,28 +208,28 @@ native! {
 
     func: logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: logspace;
+    kernel: logspace;
 
     func: logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: logspace;
+    kernel: logspace;
 
     func: logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: logspace;
+    kernel: logspace;
 
     func: logspace.out(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: logspace_out;
 
     func: logspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, float base=10.0, *,
         Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: logspace_out;
+    kernel: logspace_out;
 
     func: logspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, float base=10.0, *,
         Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: logspace_out;
+    kernel: logspace_out;
 
     func: logspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, float base=10.0, *,
         Tensor(a!) out) -> Tensor(a!),
-    variants: function, kernel: logspace_out;
+    kernel: logspace_out;
 }

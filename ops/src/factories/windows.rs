@@ -3,7 +3,7 @@
 
 use crate::generate::{Options, Pattern, not_negative};
 use crate::table::native;
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::DimVec;
 use monomorph_core::{
     DEFAULT_FLOAT, DType, Device, DeviceId, Element, ErrorKind, Layout, Result, Scalar, Tensor, observe, with_element,
 };
@@ -100,13 +100,13 @@ struct Window {
 }
 
 impl Pattern for Window {
-    fn sizes(&self, dtype: DType) -> Result<Dims> {
+    fn sizes(&self, dtype: DType) -> Result<DimVec> {
         // Of a window that is computed the elements are real; PyTorch makes the others in complex dtypes, too.
         if !(dtype.is_complex() && self.length <= 1) {
             floating(dtype)?;
         }
         not_negative("window_length", self.length)?;
-        Ok(Dims::from_slice(&[self.length]))
+        Ok(DimVec::from_slice(&[self.length]))
     }
 
     /// A periodic window is a symmetric one that is longer by one element, without that.
@@ -186,77 +186,77 @@ native! {
 
     func: bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: bartlett_window;
+    kernel: bartlett_window;
 
     func: bartlett_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
     kernel: bartlett_window_out;
 
     func: bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: bartlett_window_periodic, kernel: bartlett_window_periodic;
+    variants: function, name: bartlett_window, options: [periodic = true], kernel: bartlett_window_periodic;
 
     func: bartlett_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
     kernel: bartlett_window_periodic_out;
 
     func: blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: blackman_window;
+    kernel: blackman_window;
 
     func: blackman_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
     kernel: blackman_window_out;
 
     func: blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: blackman_window_periodic, kernel: blackman_window_periodic;
+    variants: function, name: blackman_window, options: [periodic = true], kernel: blackman_window_periodic;
 
     func: blackman_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
     kernel: blackman_window_periodic_out;
 
     func: hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: hann_window;
+    kernel: hann_window;
 
     func: hann_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
     kernel: hann_window_out;
 
     func: hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: hann_window_periodic, kernel: hann_window_periodic;
+    variants: function, name: hann_window, options: [periodic = true], kernel: hann_window_periodic;
 
     func: hann_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
     kernel: hann_window_periodic_out;
 
     func: hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: hamming_window;
+    kernel: hamming_window;
 
     func: hamming_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
     kernel: hamming_window_out;
 
     func: hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: hamming_window_periodic, kernel: hamming_window_periodic;
+    kernel: hamming_window_periodic;
 
     func: hamming_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
     kernel: hamming_window_periodic_out;
 
     func: kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
-    variants: function, kernel: kaiser_window;
+    kernel: kaiser_window;
 
     func: kaiser_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
     kernel: kaiser_window_out;
 
     func: kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: kaiser_window_periodic, kernel: kaiser_window_periodic;
+    kernel: kaiser_window_periodic;
 
     func: kaiser_window.periodic_out(int window_length, bool periodic, *, Tensor(a!) out) -> Tensor(a!),
     kernel: kaiser_window_periodic_out;
 
     func: hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: hamming_window_alpha, kernel: hamming_window_alpha;
+    kernel: hamming_window_alpha;
 
     func: hamming_window.periodic_alpha_out(int window_length, bool periodic, float alpha, *,
         Tensor(a!) out) -> Tensor(a!),
@@ -264,7 +264,8 @@ native! {
 
     func: hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *,
         ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: hamming_window_alpha_beta, kernel: hamming_window_alpha_beta;
+    variants: function, name: hamming_window, options: [periodic = true, alpha = 0.54, beta = 0.46],
+    kernel: hamming_window_alpha_beta;
 
     func: hamming_window.periodic_alpha_beta_out(int window_length, bool periodic, float alpha, float beta, *,
         Tensor(a!) out) -> Tensor(a!),
@@ -272,7 +273,7 @@ native! {
 
     func: kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
-    variants: function, name: kaiser_window_beta, kernel: kaiser_window_beta;
+    variants: function, name: kaiser_window, options: [periodic = true, beta = 12.0], kernel: kaiser_window_beta;
 
     func: kaiser_window.beta_out(int window_length, bool periodic, float beta, *, Tensor(a!) out) -> Tensor(a!),
     kernel: kaiser_window_beta_out;

@@ -30,5 +30,5 @@ native! {
     family: Amax;
 
     func: amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
-    out: amax.out, variants: function, method, structured: Reduce<AmaxFn>;
+    out: amax.out, variants: function, method, positional: [dim], structured: Reduce<AmaxFn>;
 }

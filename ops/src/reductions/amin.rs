@@ -30,5 +30,5 @@ native! {
     family: Amin;
 
     func: amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
-    out: amin.out, variants: function, method, structured: Reduce<AminFn>;
+    out: amin.out, variants: function, method, positional: [dim], structured: Reduce<AminFn>;
 }

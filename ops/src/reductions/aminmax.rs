@@ -32,5 +32,5 @@ native! {
     family: Aminmax;
 
     func: aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max),
-    out: aminmax.out, variants: function, method, full: aminmax_dim, structured: Reduce<AminmaxFn>;
+    out: aminmax.out, variants: function, method, positional: [dim], structured: Reduce<AminmaxFn>;
 }

@@ -34,11 +34,11 @@ native! {
     family: Any;
 
     func: any(Tensor self) -> Tensor,
-    out: any.all_out, variants: function, method, structured: Reduce<AnyFn>;
+    out: any.all_out, structured: Reduce<AnyFn>;
 
     func: any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor,
-    out: any.out, variants: function, method, name: any_dim, operator: crate::reduce::Any;
+    out: any.out, structured: Reduce<AnyFn>;
 
     func: any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor,
-    out: any.dims_out, variants: function, method, name: any_dims, operator: crate::reduce::Any;
+    out: any.dims_out, variants: function, method, name: any, positional: [dim], structured: Reduce<AnyFn>;
 }

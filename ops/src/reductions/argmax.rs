@@ -34,5 +34,5 @@ native! {
     family: Argmax;
 
     func: argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor,
-    out: argmax.out, variants: function, method, structured: Reduce<ArgmaxFn>;
+    out: argmax.out, variants: function, method, positional: [dim], structured: Reduce<ArgmaxFn>;
 }

@@ -39,8 +39,8 @@ native! {
     family: Mean;
 
     func: mean(Tensor self, *, ScalarType? dtype=None) -> Tensor,
-    out: mean.dtype_out, variants: function, method, full: mean_dtype, structured: Reduce<MeanFn>;
+    out: mean.dtype_out, structured: Reduce<MeanFn>;
 
     func: mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor,
-    out: mean.out, variants: function, method, name: mean_dim, full: mean_dim_dtype, operator: crate::reduce::Mean;
+    out: mean.out, variants: function, method, structured: Reduce<MeanFn>;
 }

@@ -38,9 +38,8 @@ native! {
     family: Sum;
 
     func: sum(Tensor self, *, ScalarType? dtype=None) -> Tensor,
-    autogen: sum.out, variants: function, method, full: sum_dtype, structured: Reduce<SumFn>;
+    autogen: sum.out, structured: Reduce<SumFn>;
 
     func: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor,
-    out: sum.IntList_out, variants: function, method, name: sum_dim, full: sum_dim_dtype,
-    operator: crate::reduce::Sum;
+    out: sum.IntList_out, variants: function, method, structured: Reduce<SumFn>;
 }

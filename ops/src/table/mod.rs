@@ -8,7 +8,7 @@
 //!
 //!     /// Adds `other`, scaled by `alpha`.
 //!     func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
-//!     inplace: add_.Tensor, out: add.out, variants: function, method, full: add_alpha, structured: Pointwise<AddFn>;
+//!     inplace: add_.Tensor, out: add.out, variants: function, method, structured: Pointwise<AddFn>;
 //!
 //!     func: select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a),
 //!     copy: select_copy.int, copy_out: select_copy.int_out, variants: function, method, view: select;
@@ -23,9 +23,12 @@
 //! | `out_apart` | the same for a composite whose output must lie apart from its inputs |
 //! | `copy`, `copy_out` | the forms of a view that copy it |
 //! | `copy_into` | a `copy_out` that keeps the sizes and dtypes of its outputs |
-//! | `variants` | typed forms: `function`, `method` |
-//! | `name` | the Rust name where it is another |
-//! | `full` | the Rust name of a function that also takes keyword arguments with defaults |
+//! | `variants` | PyTorch's variants, `function`, `method`: it has typed forms. Without it, it is called by name only |
+//! | `name` | the Rust name where it is another; one that ends in `_with` says that another row leaves the options out |
+//! | `positional` | `[dim]`: arguments that are parameters of typed functions although they have defaults |
+//! | `options` | `[decimals = 0]`: arguments that are options of typed functions although they have none |
+//! | `typed` | what typed functions call if not the definition: an [`Operator`]; a function, `for` a bound |
+//! | `numbers` | `[value]`: tensors of a function for which numbers may stand in typed calls |
 //! | `structured` | a [`StructuredOp`], whose kernels devices have; without `func`, one that others use |
 //! | `operator` | an [`Operator`] that chooses between structured ones |
 //! | `view`, `views` | a function from a geometry to a geometry, or to several |
@@ -35,6 +38,10 @@
 //! | `otherwise` | a composition for the devices that have no kernel |
 //! | `silent_view` | `true` where a result may share storage with an argument and PyTorch's schema does not say so |
 //! | `across` | `copying` or `moving`: called by name also for tensors of [several devices](across) |
+//!
+//! Of each form there are a function and, where an argument is `self`, a method: `add`, which leaves out what has a
+//! default, and `add_with`, which takes it as a structure, `Add`. Layouts and page-locked memory are no arguments; a
+//! function that makes tensors of nothing makes them on the CPU, and is a method of a `DeviceHandle`.
 //!
 //! A family is a trait: the devices that execute all its structured operators. Functions that are written over any
 //! device need that trait, or what stands behind `functions:`.

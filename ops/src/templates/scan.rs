@@ -173,10 +173,9 @@ native! {
 
     /// The sums of all elements up to each along `dim`.
     func: cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor,
-    inplace: cumsum_, out: cumsum.out, variants: function, method, full: cumsum_dtype, structured: Scan<CumsumFn>;
+    inplace: cumsum_, out: cumsum.out, variants: function, method, structured: Scan<CumsumFn>;
 
     /// The products of all elements up to each along `dim`.
     func: cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor,
-    inplace: cumprod_, out: cumprod.out, variants: function, method, full: cumprod_dtype,
-    structured: Scan<CumprodFn>;
+    inplace: cumprod_, out: cumprod.out, variants: function, method, structured: Scan<CumprodFn>;
 }

@@ -6,7 +6,7 @@ use crate::Meta;
 use crate::copies::clone_tensor;
 use crate::table::native;
 use monomorph_core::overlap::{self, Internal};
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::DimVec;
 use monomorph_core::{DType, Device, Error, ErrorKind, Geometry, Kind, Result, Tensor, observe};
 
 fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
@@ -18,7 +18,7 @@ fn accepts(g: &Geometry, accepted: &'static str, ok: bool) -> Result<()> {
 
 /// One part of each complex element: `part` is 0 for the real one.
 pub(crate) fn component(g: &Geometry, part: i64, neg: bool) -> Result<Geometry> {
-    let strides: Dims = g.strides().iter().map(|stride| stride.wrapping_mul(2)).collect();
+    let strides: DimVec = g.strides().iter().map(|stride| stride.wrapping_mul(2)).collect();
     let offset = g.offset().wrapping_mul(2).wrapping_add(part);
     let geometry = Geometry::new(g.dtype().to_real(), g.sizes(), &strides, offset)?;
     Ok(geometry.with_neg(neg))
@@ -43,7 +43,7 @@ pub fn view_as_real(g: &Geometry) -> Result<Geometry> {
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
     let parts = component(g, 0, g.is_neg())?;
-    let (mut sizes, mut strides) = (Dims::from_slice(parts.sizes()), Dims::from_slice(parts.strides()));
+    let (mut sizes, mut strides) = (DimVec::from_slice(parts.sizes()), DimVec::from_slice(parts.strides()));
     sizes.push(2);
     strides.push(1);
     Ok(Geometry::new(parts.dtype(), &sizes, &strides, parts.offset())?.with_neg(g.is_neg()))
@@ -62,7 +62,7 @@ pub fn view_as_complex(g: &Geometry) -> Result<Geometry> {
     if lead.iter().any(|s| s % 2 != 0) || g.offset() % 2 != 0 {
         return rule("strides and offset must be multiples of 2 to be viewed as complex");
     }
-    let strides: Dims = lead.iter().map(|s| s / 2).collect();
+    let strides: DimVec = lead.iter().map(|s| s / 2).collect();
     Ok(Geometry::new(g.dtype().to_complex(), sizes, &strides, g.offset() / 2)?.with_neg(g.is_neg()))
 }
 

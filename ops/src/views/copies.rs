@@ -7,7 +7,9 @@ use crate::factory::{device_index, empty_like};
 use crate::fill::copy_;
 use crate::table::native;
 use monomorph_core::strides;
-use monomorph_core::{DType, Device, DeviceId, Error, ErrorKind, Layout, MemoryFormat, Result, Tensor, observe};
+use monomorph_core::{
+    DType, Device, DeviceId, Element, Error, ErrorKind, Layout, MemoryFormat, Result, Tensor, observe,
+};
 
 /// `clone`: a copy with its own storage, its elements resolved; in `preserve_format` unless another is given.
 pub fn clone_tensor<D: Device>(this: &Tensor<D>, memory_format: Option<MemoryFormat>) -> Result<Tensor<D>> {
@@ -197,6 +199,22 @@ pub fn to_dtype<D: Device>(
     to(this, Some(dtype), None, None, None, non_blocking, copy, memory_format)
 }
 
+/// A dtype named by its Rust type, as a method of tensors.
+pub trait CastMethods<D: Device> {
+    /// The tensor in the dtype of a Rust type, as `to` gives it: itself, if it has that dtype.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device's memory.
+    fn cast<T: Element>(&self) -> Result<Tensor<D>>;
+}
+
+impl<D: Device> CastMethods<D> for Tensor<D> {
+    fn cast<T: Element>(&self) -> Result<Tensor<D>> {
+        to_dtype(self, T::DTYPE, false, false, None)
+    }
+}
+
 /// `to.other`: to the dtype and device of another tensor.
 pub fn to_other<D: Device>(
     this: &Tensor<D>,
@@ -213,7 +231,7 @@ native! {
     family: Copies, functions: crate::fill::Fills;
 
     func: clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor,
-    autogen: clone.out, variants: function, name: clone_tensor, kernel: clone_tensor;
+    autogen: clone.out, variants: function, name: deep_clone, kernel: clone_tensor;
 
     func: contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a),
     variants: function, kernel: made_contiguous else self;
@@ -221,19 +239,19 @@ native! {
     func: to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None, bool non_blocking=False, bool copy=False,
         MemoryFormat? memory_format=None) -> Tensor(a),
-    variants: function, kernel: to, across: moving;
+    kernel: to, across: moving;
 
     func: to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False,
         MemoryFormat? memory_format=None) -> Tensor(a),
-    variants: function, name: to_device, kernel: to_device, across: moving;
+    kernel: to_device, across: moving;
 
     func: to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
         MemoryFormat? memory_format=None) -> Tensor(a),
-    variants: function, name: to_dtype, kernel: to_dtype;
+    variants: function, kernel: to_dtype;
 
     func: to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False,
         MemoryFormat? memory_format=None) -> Tensor(a),
-    variants: function, name: to_other, kernel: to_other, across: moving;
+    kernel: to_other, across: moving;
 
     func: _to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor,
@@ -253,17 +271,17 @@ native! {
     autogen: view_copy.out, variants: function, kernel: view_copy;
 
     func: reshape_as(Tensor(a) self, Tensor other) -> Tensor(a),
-    variants: function, composite: implicit crate::composite::shape::reshape_as;
+    variants: function, typed: reshape_as, composite: implicit crate::composite::shape::reshape_as;
 
     func: ravel(Tensor(a) self) -> Tensor(a),
-    variants: function, composite: implicit crate::composite::shape::ravel;
+    variants: function, typed: ravel, composite: implicit crate::composite::shape::ravel;
 
     func: flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a),
-    variants: function, composite: implicit crate::composite::shape::flatten;
+    variants: function, typed: flatten, composite: implicit crate::composite::shape::flatten;
 
     func: linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a),
     variants: function, kernel: linalg_diagonal;
 
     func: narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a),
-    variants: function, name: narrow_from, kernel: narrow_from;
+    kernel: narrow_from;
 }

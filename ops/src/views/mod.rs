@@ -2,6 +2,7 @@
 
 pub mod complex_view;
 pub mod copies;
+pub mod indexing;
 pub mod parts;
 pub mod rearrange;
 pub mod resize;

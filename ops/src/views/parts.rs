@@ -222,7 +222,7 @@ native! {
     copy: split_copy.Tensor, copy_into: split_copy.Tensor_out, variants: function, method, views: split;
 
     func: split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[],
-    variants: function, method, name: split_sizes, views: split_with_sizes;
+    views: split_with_sizes;
 
     func: split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[],
     copy: split_with_sizes_copy, copy_out: split_with_sizes_copy.out, variants: function, method,
@@ -239,7 +239,7 @@ native! {
 
     func: tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections,
         int dim=0) -> Tensor(a)[],
-    variants: function, name: tensor_split_from, kernel: tensor_split_from;
+    kernel: tensor_split_from;
 
     func: unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[],
     variants: function, kernel: unsafe_split, silent_view: true;
@@ -275,5 +275,6 @@ native! {
     variants: function, method, name: dsplit_indices, views: dsplit_indices;
 
     func: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[],
-    copy: unbind_copy.int, copy_out: unbind_copy.int_out, variants: function, method, views: unbind;
+    copy: unbind_copy.int, copy_out: unbind_copy.int_out, variants: function, method, positional: [dim],
+    views: unbind;
 }

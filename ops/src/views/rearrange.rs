@@ -4,7 +4,7 @@
 
 use crate::table::native;
 use crate::view::{expand, is_in, reshaped, transpose, view, windows};
-use monomorph_core::strides::{self, Dims};
+use monomorph_core::strides::{self, DimVec};
 use monomorph_core::structured::Operand;
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use smallvec::SmallVec;
@@ -20,7 +20,7 @@ pub fn t(g: &Geometry) -> Result<Geometry> {
 
 /// `numpy_T`: the dimensions in reverse order.
 pub fn numpy_t(g: &Geometry) -> Result<Geometry> {
-    let reversed = |of: &[i64]| -> Dims { of.iter().rev().copied().collect() };
+    let reversed = |of: &[i64]| -> DimVec { of.iter().rev().copied().collect() };
     reshaped(g, &reversed(g.sizes()), &reversed(g.strides()), g.offset())
 }
 
@@ -64,7 +64,7 @@ pub fn movedim(g: &Geometry, source: &[i64], destination: &[i64]) -> Result<Geom
     }
     let mut others = (0..g.ndim()).filter(|&d| !is_in(moved, d));
     let order: SmallVec<[usize; 8]> = order.into_iter().filter_map(|d| d.or_else(|| others.next())).collect();
-    let pick = |of: &[i64]| -> Dims { order.iter().map(|&d| of[d]).collect() };
+    let pick = |of: &[i64]| -> DimVec { order.iter().map(|&d| of[d]).collect() };
     reshaped(g, &pick(g.sizes()), &pick(g.strides()), g.offset())
 }
 
@@ -91,7 +91,7 @@ pub fn diagonal(g: &Geometry, offset: i64, dim1: i64, dim2: i64) -> Result<Geome
         _ if offset >= 0 => g.offset_at(b, offset),
         _ => g.offset_at(a, offset.wrapping_neg()),
     };
-    let kept = |of: &[i64]| -> Dims { (0..g.ndim()).filter(|&d| d != a && d != b).map(|d| of[d]).collect() };
+    let kept = |of: &[i64]| -> DimVec { (0..g.ndim()).filter(|&d| d != a && d != b).map(|d| of[d]).collect() };
     let (mut sizes, mut new) = (kept(g.sizes()), kept(g.strides()));
     sizes.push(length);
     new.push(g.strides()[a].wrapping_add(g.strides()[b]));
@@ -111,7 +111,7 @@ pub fn unfold(g: &Geometry, dimension: i64, size: i64, step: i64) -> Result<Geom
     if step <= 0 {
         return Err(ErrorKind::OutOfRange { arg: "step", got: step, low: 1, high: i64::MAX }.into());
     }
-    let (mut sizes, mut new) = (Dims::from_slice(g.sizes()), Dims::from_slice(g.strides()));
+    let (mut sizes, mut new) = (DimVec::from_slice(g.sizes()), DimVec::from_slice(g.strides()));
     if g.ndim() > 0 {
         sizes[d] = windows(length, size, step);
         new[d] = stride.wrapping_mul(step);
@@ -131,7 +131,7 @@ pub fn unflatten(g: &Geometry, dim: i64, sizes: &[i64]) -> Result<Geometry> {
     }
     let d = strides::wrap_dim(dim, g.ndim(), "dim")?;
     let parts = strides::infer_size(sizes, g.sizes()[d] as usize)?;
-    let mut all = Dims::from_slice(&g.sizes()[..d]);
+    let mut all = DimVec::from_slice(&g.sizes()[..d]);
     all.extend(parts);
     all.extend(g.sizes().iter().skip(d).skip(1).copied());
     view(g, &all)
@@ -212,13 +212,13 @@ native! {
     variants: function, method, view: movedim;
 
     func: movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a),
-    variants: function, method, name: movedim_int, view: movedim_int;
+    view: movedim_int;
 
     func: moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a),
     variants: function, method, view: movedim;
 
     func: moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a),
-    variants: function, method, name: moveaxis_int, view: movedim_int;
+    view: movedim_int;
 
     func: diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a),
     copy: diagonal_copy, copy_out: diagonal_copy.out, variants: function, method, view: diagonal;

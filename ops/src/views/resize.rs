@@ -207,33 +207,32 @@ native! {
     variants: function, kernel: resize_as_;
 
     func: set(Tensor self) -> Tensor,
-    autogen: set.out, variants: function, kernel: set;
+    autogen: set.out, kernel: set;
 
     func: set_(Tensor(a!) self) -> Tensor(a!),
-    variants: function, kernel: set_;
+    kernel: set_;
 
     func: set.source_Tensor(Tensor self, Tensor source) -> Tensor,
-    autogen: set.source_Tensor_out, variants: function, name: set_tensor, kernel: set_tensor;
+    autogen: set.source_Tensor_out, kernel: set_tensor;
 
     func: set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!),
-    variants: function, name: set_tensor_, kernel: set_tensor_;
+    variants: function, name: set_, kernel: set_tensor_;
 
     func: set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, SymInt[] size,
         SymInt[] stride=[]) -> Tensor(a!),
-    variants: function, name: set_tensor_offset_, kernel: set_tensor_offset_;
+    kernel: set_tensor_offset_;
 
     func: set.source_Storage(Tensor self, Storage source) -> Tensor,
-    autogen: set.source_Storage_out, variants: function, name: set_storage, kernel: set_storage;
+    autogen: set.source_Storage_out, kernel: set_storage;
 
     func: set_.source_Storage(Tensor(a!) self, Storage source) -> Tensor(a!),
-    variants: function, name: set_storage_, kernel: set_storage_;
+    kernel: set_storage_;
 
     func: set.source_Storage_storage_offset(Tensor self, Storage source, SymInt storage_offset, SymInt[] size,
         SymInt[] stride=[]) -> Tensor,
-    autogen: set.source_Storage_storage_offset_out, variants: function, name: set_storage_offset,
-    kernel: set_storage_offset;
+    autogen: set.source_Storage_storage_offset_out, kernel: set_storage_offset;
 
     func: set_.source_Storage_storage_offset(Tensor(a!) self, Storage source, SymInt storage_offset, SymInt[] size,
         SymInt[] stride=[]) -> Tensor(a!),
-    variants: function, name: set_storage_offset_, kernel: set_storage_offset_;
+    kernel: set_storage_offset_;
 }

@@ -5,7 +5,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::table::native;
-use monomorph_core::strides::{self, Dims};
+use monomorph_core::strides::{self, DimVec};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
 use smallvec::SmallVec;
 
@@ -44,8 +44,8 @@ pub fn view_dtype(g: &Geometry, dtype: DType) -> Result<Geometry> {
     if g.strides().last() != Some(&1) {
         return rule("the last dimension must have stride 1 to be viewed as a dtype of another size");
     }
-    let mut sizes = Dims::from_slice(g.sizes());
-    let mut new_strides = Dims::from_slice(g.strides());
+    let mut sizes = DimVec::from_slice(g.sizes());
+    let mut new_strides = DimVec::from_slice(g.strides());
     let last = lead.len();
     let lead = &mut new_strides[..last];
     // Elements of one dtype in one of the other: the sizes of dtypes are powers of two.
@@ -78,7 +78,7 @@ pub fn permute(g: &Geometry, dims: &[i64]) -> Result<Geometry> {
         return Err(ErrorKind::ListLength { arg: "dims", got: dims.len(), want: g.ndim() }.into());
     }
     let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, dims.len());
-    let (mut sizes, mut new) = (Dims::new(), Dims::new());
+    let (mut sizes, mut new) = (DimVec::new(), DimVec::new());
     for &dim in dims {
         let d = strides::wrap_dim(dim, g.ndim(), "dims")?;
         if std::mem::replace(&mut seen[d], true) {
@@ -94,7 +94,7 @@ pub fn permute(g: &Geometry, dims: &[i64]) -> Result<Geometry> {
 pub fn transpose(g: &Geometry, dim0: i64, dim1: i64) -> Result<Geometry> {
     let a = strides::wrap_dim(dim0, g.ndim(), "dim0")?;
     let b = strides::wrap_dim(dim1, g.ndim(), "dim1")?;
-    let (mut sizes, mut new) = (Dims::from_slice(g.sizes()), Dims::from_slice(g.strides()));
+    let (mut sizes, mut new) = (DimVec::from_slice(g.sizes()), DimVec::from_slice(g.strides()));
     if a != b {
         sizes.swap(a, b);
         new.swap(a, b);
@@ -108,8 +108,8 @@ pub fn expand(g: &Geometry, size: &[i64], _implicit: bool) -> Result<Geometry> {
         return Err(ErrorKind::ListLength { arg: "size", got: size.len(), want: g.ndim() }.into());
     };
     strides::check_ndim(size.len())?;
-    let mut sizes: Dims = Dims::from_elem(0, size.len());
-    let mut new: Dims = Dims::from_elem(0, size.len());
+    let mut sizes: DimVec = DimVec::from_elem(0, size.len());
+    let mut new: DimVec = DimVec::from_elem(0, size.len());
     // The size and stride of the next dimension; a tensor without dimensions has no next one around which to make a new
     // one.
     let mut next = None;
@@ -159,8 +159,8 @@ pub(crate) fn is_in(mask: u64, d: usize) -> bool {
 
 fn without(g: &Geometry, drop: impl Fn(usize) -> bool) -> Result<Geometry> {
     let kept = || (0..g.ndim()).filter(|&d| !drop(d));
-    let sizes: Dims = kept().map(|d| g.sizes()[d]).collect();
-    let new: Dims = kept().map(|d| g.strides()[d]).collect();
+    let sizes: DimVec = kept().map(|d| g.sizes()[d]).collect();
+    let new: DimVec = kept().map(|d| g.strides()[d]).collect();
     reshaped(g, &sizes, &new, g.offset())
 }
 
@@ -177,7 +177,7 @@ pub fn unsqueeze(g: &Geometry, dim: i64) -> Result<Geometry> {
         (Some(size), Some(&stride)) => size.wrapping_mul(stride),
         _ => 1,
     };
-    let (mut sizes, mut new) = (Dims::from_slice(g.sizes()), Dims::from_slice(g.strides()));
+    let (mut sizes, mut new) = (DimVec::from_slice(g.sizes()), DimVec::from_slice(g.strides()));
     sizes.insert(d, 1);
     new.insert(d, stride);
     reshaped(g, &sizes, &new, g.offset())
@@ -201,7 +201,7 @@ pub fn slice(g: &Geometry, dim: i64, start: Option<i64>, end: Option<i64>, step:
     let wrap = |i: i64| if i < 0 { i.wrapping_add(size) } else { i };
     let start = wrap(start.unwrap_or(0)).clamp(0, size);
     let end = wrap(end.unwrap_or(i64::MAX)).clamp(start, size);
-    let (mut sizes, mut new) = (Dims::from_slice(g.sizes()), Dims::from_slice(g.strides()));
+    let (mut sizes, mut new) = (DimVec::from_slice(g.sizes()), DimVec::from_slice(g.strides()));
     // At least 0, as `end` is clamped from below by `start`.
     sizes[d] = windows(end.wrapping_sub(start), 1, step);
     // A step so large that one element is left may make any stride, which nothing walks.
@@ -258,7 +258,7 @@ native! {
     variants: function, method, view: view;
 
     func: view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a),
-    copy: view_copy.dtype, copy_out: view_copy.dtype_out, variants: function, method, name: view_dtype,
+    copy: view_copy.dtype, copy_out: view_copy.dtype_out, variants: function, method, name: view_as_type,
     view: view_dtype;
 
     func: permute(Tensor(a) self, int[] dims) -> Tensor(a),
@@ -272,15 +272,14 @@ native! {
     copy: expand_copy, copy_out: expand_copy.out, variants: function, method, view: expand;
 
     func: squeeze(Tensor(a) self) -> Tensor(a),
-    inplace: squeeze_, copy: squeeze_copy, copy_out: squeeze_copy.out, variants: function, method, view: squeeze;
+    inplace: squeeze_, copy: squeeze_copy, copy_out: squeeze_copy.out, view: squeeze;
 
     func: squeeze.dim(Tensor(a) self, int dim) -> Tensor(a),
-    inplace: squeeze_.dim, copy: squeeze_copy.dim, copy_out: squeeze_copy.dim_out, variants: function, method,
-    name: squeeze_dim, view: squeeze_dim;
+    inplace: squeeze_.dim, copy: squeeze_copy.dim, copy_out: squeeze_copy.dim_out, view: squeeze_dim;
 
     func: squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a),
     inplace: squeeze_.dims, copy: squeeze_copy.dims, copy_out: squeeze_copy.dims_out, variants: function, method,
-    name: squeeze_dims, view: squeeze_dims;
+    view: squeeze_dims;
 
     func: unsqueeze(Tensor(a) self, int dim) -> Tensor(a),
     inplace: unsqueeze_, copy: unsqueeze_copy, copy_out: unsqueeze_copy.out, variants: function, method,
@@ -291,7 +290,8 @@ native! {
 
     func: slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None,
         SymInt step=1) -> Tensor(a),
-    copy: slice_copy.Tensor, copy_out: slice_copy.Tensor_out, variants: function, method, view: slice;
+    copy: slice_copy.Tensor, copy_out: slice_copy.Tensor_out, variants: function, method,
+    positional: [dim, start, end, step], view: slice;
 
     func: narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a),
     copy: narrow_copy, copy_out: narrow_copy.out, variants: function, method, view: narrow;

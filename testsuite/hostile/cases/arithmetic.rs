@@ -2,8 +2,8 @@
 //! may panic nor a release build reach beyond a storage.
 
 use super::{Case, call, case, empty, in_bounds, ramp, refused, total, unexpected};
-use monomorph::iter::foreign::{ForeignView, ForeignViewMut, map1};
-use monomorph::iter::{Config, DimCounter, Flags, View, build_over};
+use monomorph::crates::iter::foreign::{ForeignView, ForeignViewMut, map1};
+use monomorph::crates::iter::{Config, DimCounter, Flags, View, build_over};
 use monomorph::{AnyTensor, Cpu, DType, Geometry, IValue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,7 +1,7 @@
 //! Kernels and libraries that lie, panic, or call the dispatcher where it is at work.
 
 use super::{Case, case, gone, ramp, refused, unexpected};
-use monomorph::core::dispatch::{AliasKey, Definition, DispatchKey, KernelFunction, OperatorHandle};
+use monomorph::crates::core::dispatch::{AliasKey, Definition, DispatchKey, KernelFunction, OperatorHandle};
 use monomorph::{Dispatcher, IValue, Library, Stack};
 
 pub(super) const CASES: &[Case] = &[

@@ -1,8 +1,8 @@
 //! Recursion that a caller decides the depth of: over operators that lead to themselves, and over data.
 
 use super::{Case, case, ramp, refused, unexpected};
-use monomorph::core::dispatch::{AliasKey, Definition, DispatchKey, KernelFunction};
-use monomorph::core::schema::Schema;
+use monomorph::crates::core::dispatch::{AliasKey, Definition, DispatchKey, KernelFunction};
+use monomorph::crates::core::schema::Schema;
 use monomorph::{Dispatcher, IValue, Result, Stack};
 
 pub(super) const CASES: &[Case] = &[

@@ -1,7 +1,7 @@
 //! Several threads at one storage, and panics of a caller's closures on threads of the library.
 
 use super::{Case, call, case, in_bounds, unexpected};
-use monomorph::iter::foreign::{ForeignView, ForeignViewMut, fold, map1};
+use monomorph::crates::iter::foreign::{ForeignView, ForeignViewMut, fold, map1};
 use monomorph::{AnyTensor, Cpu, DType, Geometry, Tensor};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

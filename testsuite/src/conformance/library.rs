@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use monomorph::core::schema::Base;
-use monomorph::core::{DeviceKind, Layout};
+use monomorph::crates::core::schema::Base;
+use monomorph::crates::core::{DeviceKind, Layout};
 use monomorph::{
     AnyTensor, Complex64, Cpu, DType, Device, DeviceId, Dispatcher, Error, Geometry, IValue, MemoryFormat, Meta,
     Scalar, Stack, Tensor,

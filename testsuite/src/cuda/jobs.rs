@@ -4,8 +4,8 @@
 use super::{Case, Checked, Subject};
 use crate::c_text::{numbers, rows, within};
 use crate::layout::tensor;
-use monomorph::core::structured::Operand;
-use monomorph::ops::record::Within;
+use monomorph::crates::core::structured::Operand;
+use monomorph::crates::ops::record::Within;
 use monomorph::{Cpu, DType, Geometry, Scalar, Tensor};
 use monomorph_cuda::{Base, Form, Functor, Launch};
 use monomorph_iter::{Config, Flags, TensorIter, View, build_over};

@@ -11,12 +11,15 @@ mod jobs;
 pub mod nearest;
 
 use crate::formulas::{Formula, formulas};
-use monomorph::ops::algebra::sym::{Function, c_suffix};
-use monomorph::ops::arithmetic::{AddFn, DivFn, MulFn, NegFn};
-use monomorph::ops::comparison::LtFn;
-use monomorph::ops::exponential::ExpFn;
-use monomorph::ops::pointwise::{PointwiseFn, SymDomain, ThenFn, symbolic};
-use monomorph::{Cpu, DType, Scalar, Tensor, add_alpha, div, exp, lt, mul, neg};
+use monomorph::crates::ops::algebra::sym::{Function, c_suffix};
+use monomorph::crates::ops::arithmetic::{AddFn, DivFn, MulFn, NegFn};
+use monomorph::crates::ops::comparison::LtFn;
+use monomorph::crates::ops::exponential::ExpFn;
+use monomorph::crates::ops::pointwise::{PointwiseFn, SymDomain, ThenFn, symbolic};
+use monomorph::{
+    Cpu, DType, Scalar, Tensor,
+    ops::{add_with, div, exp, lt, mul, neg, options::Add},
+};
 use monomorph_cuda::{CompileError, Functor, Nvrtc};
 use std::path::Path;
 use std::sync::Arc;
@@ -128,9 +131,11 @@ pub fn cases() -> Vec<Case> {
             cases.push(Case { functor, ..case });
         }
     }
-    cases.extend(chain::<ThenFn<MulFn, AddFn>>("MulThenAdd", |x, p| add_alpha(&mul(&x[0], &x[1])?, &x[2], p[0])));
+    cases.extend(chain::<ThenFn<MulFn, AddFn>>("MulThenAdd", |x, p| {
+        add_with(&mul(&x[0], &x[1])?, &x[2], Add { alpha: p[0], ..Add::default() })
+    }));
     cases.extend(chain::<ThenFn<ThenFn<MulFn, AddFn>, NegFn>>("MulThenAddThenNeg", |x, p| {
-        neg(&add_alpha(&mul(&x[0], &x[1])?, &x[2], p[0])?)
+        neg(&add_with(&mul(&x[0], &x[1])?, &x[2], Add { alpha: p[0], ..Add::default() })?)
     }));
     cases.extend(chain::<ThenFn<DivFn, LtFn>>("DivThenLt", |x, _| lt(&div(&x[0], &x[1])?, &x[2])));
     cases.extend(chain::<ThenFn<MulFn, ExpFn>>("MulThenExp", |x, _| exp(&mul(&x[0], &x[1])?)));

@@ -2,7 +2,7 @@
 
 use super::{Subject, Verdict, ensure, geometry, placed, ramp, refused, same, values};
 use crate::layout::{Layout, Random, plain, samples, tensor};
-use monomorph::ops::record::Inputs;
+use monomorph::crates::ops::record::Inputs;
 use monomorph::{Cpu, DType, ErrorKind, Geometry, Tensor};
 
 /// A view reads and writes its base; geometries are those that the CPU reads.

@@ -2,7 +2,7 @@
 
 use super::{Balance, Failure, Subject, Verdict, device, ensure, geometry, ramp, refused, same, values};
 use crate::layout::plain;
-use monomorph::core::{Element, Kind, with_element};
+use monomorph::crates::core::{Element, Kind, with_element};
 use monomorph::{AnyTensor, Cpu, DType, Device, ErrorKind, Tensor};
 
 type Lane<S> = Tensor<<S as Subject>::Device>;

@@ -27,8 +27,8 @@ mod moves;
 mod operators;
 mod refusals;
 
-use monomorph::core::dispatch::{DispatchKey, OperatorHandle, Source};
-use monomorph::core::with_element;
+use monomorph::crates::core::dispatch::{DispatchKey, OperatorHandle, Source};
+use monomorph::crates::core::with_element;
 use monomorph::{AnyTensor, Cpu, DType, Device, DeviceId, Dispatcher, Geometry, Library, Stack, Tensor, selection};
 use std::fmt::Debug;
 use std::sync::{Mutex, PoisonError};
@@ -208,9 +208,9 @@ impl Registered {
     }
 }
 
-fn backend<S: Subject>() -> Result<monomorph::core::dispatch::Backend, Failure> {
+fn backend<S: Subject>() -> Result<monomorph::crates::core::dispatch::Backend, Failure> {
     let kind = <S::Device as Device>::KIND;
-    monomorph::core::dispatch::Backend::of(kind).ok_or_else(|| Failure(format!("{kind:?} has no dispatch key")))
+    monomorph::crates::core::dispatch::Backend::of(kind).ok_or_else(|| Failure(format!("{kind:?} has no dispatch key")))
 }
 
 fn device<S: Subject>(index: u8) -> DeviceId {

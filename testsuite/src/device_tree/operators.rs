@@ -4,7 +4,7 @@
 use super::{Failure, Registered, Subject, Verdict, device, ensure, ramp, result, same, values};
 use crate::conformance::library::OnDevice;
 use crate::conformance::{self, CaseFile, Selection, bases, golden_cases};
-use monomorph::core::dispatch::{DispatchError, OperatorHandle};
+use monomorph::crates::core::dispatch::{DispatchError, OperatorHandle};
 use monomorph::{AnyTensor, DType, Error, ErrorKind, IValue, Scalar, Stack};
 use std::collections::BTreeMap;
 

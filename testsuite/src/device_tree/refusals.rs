@@ -1,8 +1,10 @@
 //! Checks of what a device has to refuse, and of registration: clear errors, nothing changed, everything undone.
 
 use super::{Balance, Failure, Registered, Subject, Verdict, backend, ensure, ramp, refused, same};
-use monomorph::core::dispatch::{Definition, DispatchError, DispatchKey, KernelFunction, OperatorHandle, Source};
-use monomorph::core::schema::{Argument, Base};
+use monomorph::crates::core::dispatch::{
+    Definition, DispatchError, DispatchKey, KernelFunction, OperatorHandle, Source,
+};
+use monomorph::crates::core::schema::{Argument, Base};
 use monomorph::{AnyTensor, Cpu, DType, ErrorKind, IValue, Meta, Stack, Tensor};
 
 /// True for an operator whose first two arguments, and no others without a default, are tensors.

@@ -5,9 +5,9 @@ use super::extremes::{every_kind, extremes};
 use super::fitting::fitting_stack;
 use super::options::Class;
 use super::tensors::{HUGE, Maker};
-use monomorph::core::Layout as StridedLayout;
-use monomorph::core::schema::{Argument, Base, Schema};
-use monomorph::core::{DeviceKind, Scalar};
+use monomorph::crates::core::Layout as StridedLayout;
+use monomorph::crates::core::schema::{Argument, Base, Schema};
+use monomorph::crates::core::{DeviceKind, Scalar};
 use monomorph::{AnyTensor, Complex64, DType, DeviceId, IValue, MemoryFormat, Stack};
 
 const NUMBERS: [f64; 12] =

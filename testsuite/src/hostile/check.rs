@@ -1,8 +1,8 @@
 //! What has to hold after a call, whoever made it. Owns the checks; computes every extent anew, in 128 bits, and asks
 //! the library for nothing but the numbers.
 
-use monomorph::core::schema::{Base, Schema};
-use monomorph::core::with_element;
+use monomorph::crates::core::schema::{Base, Schema};
+use monomorph::crates::core::with_element;
 use monomorph::{AnyTensor, DType, ErrorKind, Geometry, IValue};
 
 /// Storages above this are not copied for comparison, tensors above this many elements not read.

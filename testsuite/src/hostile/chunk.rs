@@ -7,7 +7,7 @@ use super::describe;
 use super::options::Options;
 use super::tensors::Maker;
 use crate::layout::Random;
-use monomorph::core::dispatch::OperatorHandle;
+use monomorph::crates::core::dispatch::OperatorHandle;
 use monomorph::{AnyTensor, Cpu, DType, Geometry, IValue, Stack, Tensor, dispatcher};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Single values at the edges: one of every kind, and the extreme ones of each schema type. Owns no tensor geometry.
 
 use super::fitting::ramp;
-use monomorph::core::Layout as StridedLayout;
-use monomorph::core::schema::{Argument, Base};
+use monomorph::crates::core::Layout as StridedLayout;
+use monomorph::crates::core::schema::{Argument, Base};
 use monomorph::{Complex64, DType, DeviceId, IValue, MemoryFormat, Meta, Scalar, Tensor};
 
 /// One value of every kind.

@@ -1,8 +1,8 @@
 //! Arguments with which an overload returns: what hostile arguments are made from, one change at a time, so that every
 //! operator is attacked behind its first checks. Owns what suits which operator; changes nothing.
 
-use monomorph::core::schema::{Argument, Base, Schema};
-use monomorph::core::with_element;
+use monomorph::crates::core::schema::{Argument, Base, Schema};
+use monomorph::crates::core::with_element;
 use monomorph::{AnyTensor, Cpu, DType, DeviceId, IValue, MemoryFormat, Scalar, Stack, Tensor};
 use monomorph_core::Element;
 

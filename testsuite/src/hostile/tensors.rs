@@ -6,7 +6,7 @@
 
 use super::options::Class;
 use crate::layout::Random;
-use monomorph::core::with_element;
+use monomorph::crates::core::with_element;
 use monomorph::{AnyTensor, Cpu, DType, Geometry, Meta, Scalar, Tensor};
 use monomorph_core::{Element, strides};
 
@@ -192,7 +192,7 @@ impl<'r> Maker<'r> {
             let value = Scalar::Int(self.random.below(7) as i64 - 1);
             with_element!(dtype, E => {
                 let number = E::from_scalar(value).to_scalar();
-                contents.extend(&monomorph::core::scalar_bytes(number, dtype)[..size]);
+                contents.extend(&monomorph::crates::core::scalar_bytes(number, dtype)[..size]);
             });
         }
         contents.truncate(bytes);

@@ -2,9 +2,9 @@
 //! compilers that are none for the call.
 
 use crate::{Outcome, scenario};
-use monomorph::ops::arithmetic::{AddFn, MulFn, NegFn};
+use monomorph::crates::ops::arithmetic::{AddFn, MulFn, NegFn};
 use monomorph::pointwise::Then;
-use monomorph::{Cpu, DType, Op, Result, Tensor, add};
+use monomorph::{Cpu, DType, Result, Tensor, crates::ops::Op, ops::add};
 use monomorph_cuda::{Cuda, Stream, release};
 use monomorph_testsuite::cuda::fake::StandIn;
 use monomorph_testsuite::layout::{Layout, tensor};

@@ -2,7 +2,7 @@
 //! program again.
 
 use crate::Outcome;
-use monomorph::{Tensor, add};
+use monomorph::{Tensor, ops::add};
 use monomorph_cuda::{Cuda, release};
 use monomorph_testsuite::cuda::fake::StandIn;
 use std::path::{Path, PathBuf};

@@ -2,11 +2,15 @@
 //! are tried on by themselves is in the test suite's `cuda::folds`.
 
 use crate::Outcome;
-use monomorph::core::with_element;
-use monomorph::ops::reduce::{AmaxFn, AminFn, AminmaxFn, AnyFn, ArgmaxFn, MeanFn, SumFn};
+use monomorph::crates::core::with_element;
+use monomorph::crates::ops::reduce::{AmaxFn, AminFn, AminmaxFn, AnyFn, ArgmaxFn, MeanFn, SumFn};
 use monomorph::{
-    Cpu, DType, Device, ErrorKind, Geometry, Result, Scalar, Tensor, add, amax, aminmax_dim, aminmax_dim_out, any,
-    any_dims, argmax, mean_dim, prepared, sum, sum_dim, sum_dim_dtype, sum_dim_out,
+    Cpu, DType, Device, ErrorKind, Geometry, Result, Scalar, Tensor,
+    ops::{
+        add, amax_with, aminmax, aminmax_out_with, aminmax_with, any, any_with, argmax, argmax_with, mean_with,
+        options::*, sum, sum_out, sum_with,
+    },
+    prepared,
 };
 use monomorph_cuda::{Cuda, Stream, compile_fold, live_blocks, set_blocking};
 use monomorph_testsuite::cuda::fake::StandIn;
@@ -118,15 +122,23 @@ pub(crate) fn agree(_: &StandIn) -> Outcome {
                 for keepdim in [false, true] {
                     let place = |op: &str| format!("{op} of {dtype} {sizes:?} {strides:?} along {dims:?}");
                     let x = (&there, &here);
-                    both!(place("sum"), x, |x| vec![sum_dim(x, list, keepdim)?])?;
-                    both!(place("mean"), x, |x| vec![mean_dim(x, list, keepdim)?])?;
-                    both!(place("amax"), x, |x| vec![amax(x, list.unwrap_or(&[]), keepdim)?])?;
-                    both!(place("any"), x, |x| vec![any_dims(x, list, keepdim)?])?;
+                    both!(place("sum"), x, |x| vec![sum_with(x, list, Sum { keepdim, ..Default::default() })?])?;
+                    both!(place("mean"), x, |x| vec![mean_with(x, list, Mean { keepdim, ..Default::default() })?])?;
+                    both!(place("amax"), x, |x| vec![amax_with(
+                        x,
+                        list.unwrap_or(&[]),
+                        Amax { keepdim, ..Default::default() }
+                    )?])?;
+                    both!(place("any"), x, |x| vec![any_with(x, list, Any { keepdim, ..Default::default() })?])?;
                     let (None | Some([_])) = list else { continue };
                     let dim = list.map(|list| list[0]);
-                    both!(place("argmax"), x, |x| vec![argmax(x, dim, keepdim)?])?;
+                    both!(place("argmax"), x, |x| vec![argmax_with(
+                        x,
+                        dim,
+                        Argmax { keepdim, ..Default::default() }
+                    )?])?;
                     both!(place("aminmax"), x, |x| {
-                        let (min, max) = aminmax_dim(x, dim, keepdim)?;
+                        let (min, max) = aminmax_with(x, dim, Aminmax { keepdim, ..Default::default() })?;
                         vec![min, max]
                     })?;
                 }
@@ -143,8 +155,8 @@ pub(crate) fn outputs(_: &StandIn) -> Outcome {
         for (out, stride) in [(DType::F32, 3), (DType::F64, 1), (DType::I16, 2)] {
             let mut on_device = Tensor::<Cuda>::zeroed(out, &[5], &[stride], 0)?;
             let mut on_cpu = Tensor::<Cpu>::zeroed(out, &[5], &[stride], 0)?;
-            let told = sum_dim_out(&there, Some(&[1][..]), false, &mut on_device).err().map(|e| e.kind().clone());
-            let want = sum_dim_out(&here, Some(&[1][..]), false, &mut on_cpu).err().map(|e| e.kind().clone());
+            let told = sum_out(&there, 1, &mut on_device).err().map(|e| e.kind().clone());
+            let want = sum_out(&here, 1, &mut on_cpu).err().map(|e| e.kind().clone());
             if told != want || on_device.storage_to_vec()? != on_cpu.storage_to_vec()? {
                 return Ok(Err(format!("sum into {out}: {told:?}, the CPU says {want:?}")));
             }
@@ -152,18 +164,18 @@ pub(crate) fn outputs(_: &StandIn) -> Outcome {
         let mut results = [0, 1].map(|_| Tensor::<Cuda>::zeroed(DType::F32, &[0], &[1], 0)).into_iter();
         let (Some(min), Some(max)) = (results.next(), results.next()) else { return Ok(Err("no outputs".into())) };
         let (mut min, mut max) = (min?, max?);
-        aminmax_dim_out(&there, Some(0), true, (&mut min, &mut max))?;
-        let (want_min, want_max) = aminmax_dim(&here, Some(0), true)?;
+        aminmax_out_with(&there, Some(0), Aminmax { keepdim: true, ..Default::default() }, (&mut min, &mut max))?;
+        let (want_min, want_max) = aminmax_with(&here, Some(0), Aminmax { keepdim: true, ..Default::default() })?;
         let right = (elements(&min)?, elements(&max)?) == (elements(&want_min)?, elements(&want_max)?);
         // A dtype that is asked for, and bits that are resolved on the way.
-        let asked = sum_dim_dtype(&there, None, false, Some(DType::I32))?;
-        let want = sum_dim_dtype(&here, None, false, Some(DType::I32))?;
+        let asked = sum_with(&there, .., Sum { dtype: Some(DType::I32), ..Default::default() })?;
+        let want = sum_with(&here, .., Sum { dtype: Some(DType::I32), ..Default::default() })?;
         let (z, z_here) = input(DType::C64, &[9, 9], &[9, 1], 0)?;
         let turned = |g: &Geometry| g.clone().with_conj(true);
-        let conj = sum(&z.view_as(turned(z.geometry()))?)?;
-        let want_conj = sum(&z_here.view_as(turned(z_here.geometry()))?)?;
+        let conj = sum(&z.view_as(turned(z.geometry()))?, ..)?;
+        let want_conj = sum(&z_here.view_as(turned(z_here.geometry()))?, ..)?;
         let agrees = right && elements(&asked)? == elements(&want)? && elements(&conj)? == elements(&want_conj)?;
-        let refused = aminmax_dim(&Tensor::<Cuda>::zeroed(DType::F32, &[0, 2], &[2, 1], 0)?, Some(0), false).err();
+        let refused = aminmax(&Tensor::<Cuda>::zeroed(DType::F32, &[0, 2], &[2, 1], 0)?, Some(0)).err();
         match refused.map(|error| error.kind().clone()) {
             Some(ErrorKind::EmptyReduction { dim: 0 }) if agrees => Ok(Ok(())),
             other => Ok(Err(format!("{agrees}, over nothing {other:?}"))),
@@ -179,21 +191,21 @@ pub(crate) fn scenario() -> Result<()> {
     let x = Tensor::<Cuda>::from_slice_on(0, &ramp, [40_000])?;
     let total = {
         let _entered = stream.enter();
-        sum(&add(&x, &x)?)?
+        sum(&add(&x, &x)?, ..)?
     };
     assert_eq!(total.to_vec::<f32>()?, [3_960_000.0]);
     let mut out = Tensor::<Cuda>::zeroed(DType::F32, &[], &[], 0)?;
     {
-        let mut call = prepared::sum(&x, None, &mut out)?;
+        let mut call = prepared::sum(&x, None, false, None, &mut out)?;
         call.run()?;
         call.run()?;
         let _entered = stream.enter();
         call.run()?;
     }
     assert_eq!(out.to_vec::<f32>()?, [1_980_000.0]);
-    assert_eq!(any(&x)?.to_vec::<bool>()?, [true]);
+    assert_eq!(any(&x, ..)?.to_vec::<bool>()?, [true]);
     let _entered = stream.enter();
-    assert_eq!(argmax(&x, None, false)?.to_vec::<i64>()?, [99]);
+    assert_eq!(argmax(&x, ..)?.to_vec::<i64>()?, [99]);
     Ok(())
 }
 
@@ -205,17 +217,17 @@ pub(crate) fn share(_: &StandIn) -> Outcome {
 /// A kernel that fails is named by a blocking call.
 pub(crate) fn named(stand_in: &StandIn) -> Outcome {
     let x = Tensor::<Cuda>::from_slice_on(0, &[1.0f32, 2.0], [2]).map_err(words)?;
-    sum(&x).map_err(words)?;
+    sum(&x, ..).map_err(words)?;
     set_blocking(true);
     let mut errors = Vec::new();
     for at in 1..20 {
         stand_in.tell(&format!("inject {at} 1"));
-        errors.extend(sum(&x).err().map(words));
+        errors.extend(sum(&x, ..).err().map(words));
     }
     stand_in.tell("inject 0 0");
     set_blocking(false);
     // Errors of drops are told by the next call.
-    let _ = sum(&x);
+    let _ = sum(&x, ..);
     let name = "r_sum_f32_to_f32_of_f32_apart: ";
     let missed = ["cuLaunchKernel", "cuStreamSynchronize"]
         .into_iter()

@@ -2,8 +2,10 @@
 //! dtypes and numbers, a prepared call, division that may have no result.
 
 use monomorph::{
-    Cpu, DType, ErrorKind, Geometry, Result, Tensor, add, add_, div_mode, fill_, floor_divide, mul, prepared,
-    upsample_nearest1d,
+    Cpu, DType, ErrorKind, Geometry, Result, Tensor,
+    ops::{add, div_with, fill_, floor_divide, mul, options::Div, upsample_nearest1d},
+    prelude::ArithmeticMethods as _,
+    prepared,
 };
 use monomorph_cuda::{Cuda, Event, Stream};
 
@@ -47,7 +49,7 @@ pub(crate) fn across() -> Result<()> {
     here.wait_for(&Event::record(&there)?)?;
     let rows = {
         let _entered = here.enter();
-        upsample_nearest1d(&back.view_as(Geometry::new(DType::F32, &[2, 5, 12], &[60, 12, 1], 0)?)?, &[3], None)?
+        upsample_nearest1d(&back.view_as(Geometry::new(DType::F32, &[2, 5, 12], &[60, 12, 1], 0)?)?, 3)?
     };
     let want: Vec<f32> = (0..10).flat_map(|i| [0, 4, 8].map(|k| 4.0 * (12 * i + k) as f32)).collect();
     assert_eq!(rows.to_vec::<f32>()?, want);
@@ -103,7 +105,7 @@ pub(crate) fn run() -> Result<()> {
     let divisors = y.view_as(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
     let few = x.view_as(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
     assert_eq!(floor_divide(&few, &divisors)?.to_vec::<i32>()?, [3, -4]);
-    let faulty = div_mode(&x, &y, Some("floor")).map(|_| ());
+    let faulty = div_with(&x, &y, Div { rounding_mode: Some("floor"), ..Div::default() }).map(|_| ());
     match faulty {
         Err(error) if *error.kind() == ErrorKind::DivisionByZero => {}
         Err(error) => return Err(error),
@@ -115,10 +117,10 @@ pub(crate) fn run() -> Result<()> {
         (Tensor::<Cuda>::from_slice_on(0, &[0.5f64, 1.5], [2])?, Tensor::<Cpu>::from_slice(&[1i64], ())?);
     let mut out = Tensor::<Cuda>::zeroed(DType::F64, &[2], &[1], 0)?;
     {
-        let operands = [monomorph::core::structured::Operand::from(&halves), (&one).into()];
+        let operands = [monomorph::crates::core::structured::Operand::from(&halves), (&one).into()];
         let inputs = monomorph::pointwise::PointwiseInputs::from_lists(&operands, &[2.into()])?;
-        type Add = monomorph::Op<monomorph::ops::arithmetic::AddFn>;
-        let mut call = monomorph::core::structured::prepare::<Add, Cuda, 1>(&inputs, [&mut out])?;
+        type Add = monomorph::crates::ops::Op<monomorph::crates::ops::arithmetic::AddFn>;
+        let mut call = monomorph::crates::core::structured::prepare::<Add, Cuda, 1>(&inputs, [&mut out])?;
         call.run()?;
         call.input_mut::<i64>(1)?[0] = 10;
         call.run()?;

@@ -2,9 +2,9 @@
 //! memory, streams of threads.
 
 use crate::{Outcome, calls, processes, reductions, release_all, scenario, settled};
-use monomorph::core::DeviceKind;
-use monomorph::ops::{arithmetic, comparison, exponential, fill, selection};
-use monomorph::{DType, DeviceId, ErrorKind, Tensor, add};
+use monomorph::crates::core::DeviceKind;
+use monomorph::crates::ops::{arithmetic, comparison, exponential, fill, selection};
+use monomorph::{DType, DeviceId, ErrorKind, Tensor, ops::add};
 use monomorph_cuda::{
     Cuda, Stream, compile, compile_copies, compile_nearest, device_count, device_name, live_blocks, release,
     set_blocking, trim,

@@ -1,10 +1,10 @@
 //! Outputs that share memory with an operand: the same elements are computed in place, part of them is an error, and
 //! neither depends on the layout or on how many elements there are.
 
-use monomorph::core::ErrorKind;
-use monomorph::core::structured::Operand;
-use monomorph::ops::pointwise::OutputKind;
-use monomorph::ops::record::Inputs;
+use monomorph::crates::core::ErrorKind;
+use monomorph::crates::core::structured::Operand;
+use monomorph::crates::ops::pointwise::OutputKind;
+use monomorph::crates::ops::record::Inputs;
 use monomorph::{Cpu, DType, Geometry, Tensor};
 use monomorph_testsuite::formulas::{Formula, formulas};
 use monomorph_testsuite::layout::{Layout, Random, convert, mixed, tensor, values};

@@ -1,6 +1,6 @@
 //! Calls by name for the tests of this folder: argument lists from records, and the other forms of an overload.
 
-use monomorph::core::dispatch::OperatorHandle;
+use monomorph::crates::core::dispatch::OperatorHandle;
 use monomorph::{IValue, Result, Scalar, Stack, dispatcher};
 use monomorph_testsuite::formulas::Formula;
 use monomorph_testsuite::naive::Arg;

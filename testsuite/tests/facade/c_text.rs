@@ -2,8 +2,8 @@
 //! C compiler, run on values of every kind, and compared with what the operator gives on the CPU. Bits must be equal,
 //! except where the C library has an exponential, a logarithm or another function of its own.
 
-use monomorph::ops::algebra::sym::{self, Function};
-use monomorph::ops::record::Within;
+use monomorph::crates::ops::algebra::sym::{self, Function};
+use monomorph::crates::ops::record::Within;
 use monomorph::{Cpu, DType, Geometry, Scalar, Tensor};
 use monomorph_testsuite::c_text::{column, numbers, part_distance, rows, within};
 use monomorph_testsuite::formulas::{Formula, formulas};

@@ -2,7 +2,7 @@
 //! changes a tensor's sizes or storage, or makes a tensor from options is in the table, or its operator is left out
 //! here by name, with the reason.
 
-use monomorph::core::schema::{Alias, Schema};
+use monomorph::crates::core::schema::{Alias, Schema};
 use monomorph::dispatcher;
 use monomorph_testsuite::conformance::workspace_root;
 use std::collections::BTreeSet;

@@ -1,11 +1,11 @@
 //! Composed operators: each does nothing but call operators, on whatever device; one that does more is found out; and
 //! what they give where a device has a kernel of its own is what that kernel gives.
 
-use monomorph::core::dispatch::compliance::{Breach, Compliance};
-use monomorph::core::dispatch::{
+use monomorph::crates::core::dispatch::compliance::{Breach, Compliance};
+use monomorph::crates::core::dispatch::{
     AliasKey, Calls, Definition, DispatchKey, KernelFunction, KeySet, OperatorHandle, RegistrationKey, Source,
 };
-use monomorph::core::with_element;
+use monomorph::crates::core::with_element;
 use monomorph::{
     AnyTensor, Cpu, DType, Dispatcher, ErrorKind, Geometry, IValue, Library, Result, Scalar, Stack, Tensor, selection,
 };
@@ -139,7 +139,7 @@ fn offenders() -> Vec<(&'static str, Composed)> {
             left(stack, result)
         }),
         ("kernel of one device", |_, stack| {
-            let result = monomorph::exp(cpu(stack)?)?;
+            let result = monomorph::ops::exp(cpu(stack)?)?;
             left(stack, result)
         }),
         ("factory of one device", |_, stack| {

@@ -1,15 +1,16 @@
 //! Calls at the edge of the rules, answered as PyTorch answers them: what one operator allocates, converts or refuses
 //! unlike its family.
 
-use monomorph::core::ErrorKind;
-use monomorph::{Cpu, DType, Geometry, Scalar, Tensor, bf16, f16, ops};
+use monomorph::crates::core::ErrorKind;
+use monomorph::ops::options::*;
+use monomorph::{Cpu, DType, Geometry, Scalar, Tensor, bf16, crates::ops, f16};
 use ops::functions as f;
 
 /// A tensor with these strides, its elements 1, 2, 3 … in the order of memory.
 fn strided(dtype: DType, sizes: &[i64], strides: &[i64]) -> Tensor<Cpu> {
     let numbers: Vec<f32> = (1..=64u8).map(f32::from).collect();
     let all = Tensor::<Cpu>::from_slice(&numbers, [64]).expect("64 numbers");
-    let all = f::to_dtype(&all, dtype, false, false, None).expect("any dtype is cast to any");
+    let all = f::to(&all, dtype).expect("any dtype is cast to any");
     all.view_as(Geometry::new(dtype, sizes, strides, 0).expect("small strides")).expect("within 64 elements")
 }
 
@@ -25,7 +26,7 @@ fn results_that_pytorch_makes_like_the_input_keep_strides_that_mean_nothing() {
         let weight = Tensor::<Cpu>::from_slice(&[0.5f32], [1]).expect("one number");
         let made = [
             f::conj_physical(&complex),
-            f::nan_to_num(&real, None, None, None),
+            f::nan_to_num(&real),
             f::isinf(&of(DType::I64)),
             f::isfinite(&of(DType::Bool)),
             f::prelu(&real, &weight),
@@ -61,7 +62,9 @@ fn outputs_that_are_resized_are_laid_out_as_pytorch_does() {
 #[test]
 fn halves_are_rounded_to_decimals_in_float32() {
     let x = Tensor::<Cpu>::from_slice(&[0.450_195_3, 7.0, 36_992.0].map(f16::from_f32), [3]).expect("three numbers");
-    let rounded = |decimals| f::round_decimals(&x, decimals).and_then(|t| t.to_vec::<f16>()).expect("a float");
+    let rounded = |decimals| {
+        f::round_with(&x, Round { decimals, ..Default::default() }).and_then(|t| t.to_vec::<f16>()).expect("a float")
+    };
     assert_eq!(rounded(1), [0.5, 7.0, 36_992.0].map(f16::from_f32));
     assert_eq!(rounded(5)[1], f16::from_f32(7.0));
 }
@@ -83,7 +86,12 @@ fn slopes_of_gelu_are_a_half_at_subnormal_numbers() {
 #[test]
 fn zero_is_on_the_straight_side_of_celu() {
     let x = Tensor::<Cpu>::from_slice(&[0.0f32, -0.0], [2]).expect("two numbers");
-    assert_eq!(f::celu(&x, f64::INFINITY).and_then(|t| t.to_vec::<f32>()).expect("a float"), [0.0, 0.0]);
+    assert_eq!(
+        f::celu_with(&x, Celu { alpha: f64::INFINITY.into(), ..Default::default() })
+            .and_then(|t| t.to_vec::<f32>())
+            .expect("a float"),
+        [0.0, 0.0]
+    );
 }
 
 #[test]
@@ -110,7 +118,7 @@ fn backwards_accept_what_pytorch_accepts() {
     assert!(f::glu_backward(&of(DType::F32, 2), &of(DType::F32, 4), 0).is_ok());
     assert!(f::glu_backward(&of(DType::F64, 2), &of(DType::F32, 4), 0).is_err());
     assert!(f::glu_backward(&of(DType::F32, 2), &of(DType::F32, 2), 0).is_err());
-    let error = f::glu_backward_out(&of(DType::F32, 2), &of(DType::F32, 4), 0, &mut empty(DType::F64));
+    let error = f::glu_backward_out(&of(DType::F32, 2), &of(DType::F32, 4), 0, &mut empty(DType::F64)).map(drop);
     assert!(matches!(error.expect_err("no cast").kind(), ErrorKind::OutputDType { .. }));
 
     let inside = f::softshrink_backward(&of(DType::F32, 2), &of(DType::F32, 2), -1.0).expect("any number");
@@ -122,14 +130,15 @@ fn numbers_that_a_dtype_does_not_hold_are_refused() {
     let of = |dtype| strided(dtype, &[2], &[1]);
     let imaginary = Scalar::from(monomorph::Complex64::new(0.0, 1.0));
     for (dtype, bound) in [(DType::F32, imaginary), (DType::I32, imaginary), (DType::I32, f64::INFINITY.into())] {
-        let error = f::hardtanh(&of(dtype), bound, 1).expect_err("no bound of this kind");
+        let error = f::hardtanh_with(&of(dtype), Hardtanh { min_val: bound, ..Default::default() })
+            .expect_err("no bound of this kind");
         assert!(matches!(error.kind(), ErrorKind::NumberRange { arg: "min_val", .. }), "{error}");
     }
     let mask = Tensor::<Cpu>::from_slice(&[true, false], [2]).expect("two truths");
     let large = Tensor::<Cpu>::from_slice(&[1000i32], ()).expect("a number");
-    let error = f::masked_fill_from(&of(DType::I8), &mask, &large).expect_err("more than an int8");
+    let error = f::masked_fill(&of(DType::I8), &mask, &large).expect_err("more than an int8");
     assert!(matches!(error.kind(), ErrorKind::NumberRange { arg: "value", .. }), "{error}");
-    assert!(f::masked_fill_from(&of(DType::I16), &mask, &large).is_ok());
+    assert!(f::masked_fill(&of(DType::I16), &mask, &large).is_ok());
     for half in [DType::F16, DType::BF16] {
         let error = f::mul(&of(half), imaginary).expect_err("complex32");
         assert!(matches!(error.kind(), ErrorKind::ArgumentRule { .. }), "{error}");
@@ -141,7 +150,7 @@ fn numbers_that_a_dtype_does_not_hold_are_refused() {
 fn a_result_that_is_cast_is_not_copied_into_an_output_that_overlaps_itself() {
     let x = strided(DType::I64, &[3, 3], &[3, 1]);
     let expanded = |dtype| strided(dtype, &[3, 3], &[0, 1]);
-    assert!(f::threshold_with_out(&x, 4, 0, &mut expanded(DType::I64)).is_ok());
-    let error = f::threshold_with_out(&x, 4, 0, &mut expanded(DType::F32)).expect_err("a copy");
+    assert!(f::threshold_out(&x, 4, 0, &mut expanded(DType::I64)).is_ok());
+    let error = f::threshold_out(&x, 4, 0, &mut expanded(DType::F32)).expect_err("a copy");
     assert!(matches!(error.kind(), ErrorKind::InternalOverlap { .. }), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Declarations of a crate of its own, over the whole schema language: lists of optional tensors, generators, sized
 //! lists, more results than two, lists of tensors as results, named results; called by name.
 
-use monomorph::core::{NoGenerator, OptionalTensors};
+use monomorph::crates::core::{NoGenerator, OptionalTensors};
 use monomorph::{AnyTensor, Cpu, Device, Dispatcher, ErrorKind, IValue, Result, Stack, Tensor};
 
 /// The first of `choices` that is there, or `this`.

@@ -2,9 +2,9 @@
 //! float64; and the operator that comes of it, in its forms.
 
 use monomorph::algebra::{Dual, Value};
-use monomorph::core::structured::{Executes, Functional, Out, call};
-use monomorph::ops::arithmetic::MulFn;
-use monomorph::ops::exponential::TanhFn;
+use monomorph::crates::core::structured::{Executes, Functional, Out, call};
+use monomorph::crates::ops::arithmetic::MulFn;
+use monomorph::crates::ops::exponential::TanhFn;
 use monomorph::pointwise::{
     Gradient, LiftOperands, LiftParams, LoweredOutput, Map, MaskAndTwo, Operands, OutOf, OutputKind, Params, Pointwise,
     PointwiseFn, PointwiseInputs, Same,
@@ -97,7 +97,7 @@ fn every_formula_has_the_derivative_that_its_values_show() {
             slopes.insert($name, (&Probe::<$formula>(PhantomData)).slope());
         };
     }
-    monomorph::ops::for_each_kernel! { Pointwise push }
+    monomorph::crates::ops::for_each_kernel! { Pointwise push }
     let mut random = Random::new(11);
     for formula in formulas().into_iter().filter(|formula| formula.operands > 0) {
         let name = formula.path.rsplit("::").next().unwrap().trim();

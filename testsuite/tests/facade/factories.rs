@@ -1,12 +1,13 @@
 //! Factories against what they are said to make: values, strides, dtypes; and the copies that make one tensor of
 //! another.
 
-use monomorph::core::DeviceId;
-use monomorph::{Cpu, DType, MemoryFormat, Meta, Scalar, Tensor};
+use monomorph::ops::options::*;
+use monomorph::prelude::FactoryConstructors as _;
+use monomorph::{Cpu, DType, DeviceHandle, MemoryFormat, Meta, Scalar, Tensor};
 use monomorph_testsuite::layout::{Layout, convert, samples, tensor, values};
 use monomorph_testsuite::naive::each_index;
 
-use monomorph::ops::record::Inputs;
+use monomorph::crates::ops::record::Inputs;
 
 const SIZES: [&[i64]; 6] = [&[], &[0], &[5], &[2, 3], &[2, 0, 3], &[2, 3, 2, 2]];
 
@@ -32,28 +33,30 @@ fn constants_of_every_dtype_and_size() {
                 assert_eq!(values(&t).len() as i64, sizes.iter().product::<i64>());
             };
             let (zero, one, two) = (Scalar::Int(0), Scalar::Int(1), Scalar::Int(2));
-            filled(monomorph::zeros(sizes, Some(dtype), None, None, None).unwrap(), zero);
-            filled(monomorph::ones(sizes, Some(dtype), None, None, None).unwrap(), one);
-            filled(monomorph::full(sizes, 2, Some(dtype), None, None, None).unwrap(), two);
-            filled(monomorph::empty(sizes, Some(dtype), None, None, None, None).unwrap(), zero);
+            filled(monomorph::ops::zeros(sizes, Some(dtype)).unwrap(), zero);
+            filled(monomorph::ops::ones(sizes, Some(dtype)).unwrap(), one);
+            filled(
+                monomorph::ops::full_with(sizes, 2, Full { dtype: Some(dtype), ..Default::default() }).unwrap(),
+                two,
+            );
+            filled(monomorph::ops::empty(sizes, Some(dtype)).unwrap(), zero);
             let mut out = Tensor::<Cpu>::zeros_contiguous(dtype, &[1]).unwrap();
-            monomorph::ones_out(sizes, &mut out).unwrap();
+            monomorph::ops::ones_out(sizes, &mut out).unwrap();
             filled(out, one);
-            let dry = monomorph::ones::<Meta>(sizes, Some(dtype), None, None, None).unwrap();
+            let dry = DeviceHandle::<Meta>::new(0).ones(sizes, Some(dtype)).unwrap();
             assert_eq!((dry.sizes(), dry.dtype()), (sizes, dtype));
         }
     }
-    let t = monomorph::full::<Cpu>(&[2], 2.5, None, None, None, None).unwrap();
+    let t = monomorph::ops::full([2], 2.5).unwrap();
     assert_eq!((t.dtype(), values(&t)), (DType::F32, vec![Scalar::Float(2.5); 2]));
-    assert_eq!(monomorph::full::<Cpu>(&[], true, None, None, None, None).unwrap().dtype(), DType::Bool);
-    assert_eq!(monomorph::full::<Cpu>(&[], 7, None, None, None, None).unwrap().dtype(), DType::I64);
-    assert_eq!(monomorph::scalar_tensor::<Cpu>(7, None, None, None, None).unwrap().dtype(), DType::F32);
+    assert_eq!(monomorph::ops::full((), true).unwrap().dtype(), DType::Bool);
+    assert_eq!(monomorph::ops::full((), 7).unwrap().dtype(), DType::I64);
+    assert_eq!(monomorph::ops::scalar_tensor(7).unwrap().dtype(), DType::F32);
     for wrong in [&[-1][..], &[2, -3], &[i64::MAX, 2], &[i64::MAX], &[i64::MIN]] {
-        assert!(monomorph::empty::<Cpu>(wrong, None, None, None, None, None).is_err(), "{wrong:?}");
-        assert!(monomorph::full::<Cpu>(wrong, 1, None, None, None, None).is_err(), "{wrong:?}");
+        assert!(monomorph::ops::empty(wrong, None).is_err(), "{wrong:?}");
+        assert!(monomorph::ops::full(wrong, 1).is_err(), "{wrong:?}");
     }
-    assert!(monomorph::full::<Cpu>(&[2], 1e300, Some(DType::F16), None, None, None).is_err());
-    assert!(monomorph::empty::<Cpu>(&[2], None, None, Some(DeviceId::META), None, None).is_err());
+    assert!(monomorph::ops::full_with([2], 1e300, Full { dtype: Some(DType::F16), ..Default::default() }).is_err());
 }
 
 #[test]
@@ -62,33 +65,44 @@ fn formats_and_likes() {
         for sizes in SIZES {
             let numbers = samples(DType::I16, Inputs::Any);
             let t = tensor(layout.geometry(DType::I16, sizes), &numbers);
-            let like = monomorph::ones_like(&t, Some(DType::F64), None, None, None, None).unwrap();
+            let like =
+                monomorph::ops::ones_like_with(&t, OnesLike { dtype: Some(DType::F64), ..Default::default() }).unwrap();
             assert_eq!((like.sizes(), like.dtype()), (sizes, DType::F64));
             assert!(values(&like).iter().all(|&v| v == Scalar::Float(1.0)));
-            let copy = monomorph::clone_tensor(&t, None).unwrap();
+            let copy = monomorph::ops::deep_clone(&t).unwrap();
             assert_eq!(values(&copy), values(&t), "{layout:?} {sizes:?}");
             assert_ne!(copy.storage_id(), t.storage_id());
             if !matches!(layout, Layout::Stepped | Layout::Expanded) {
                 assert_eq!(copy.strides(), t.strides(), "preserve_format keeps dense strides");
             }
-            let row_major = monomorph::contiguous(&t, MemoryFormat::Contiguous).unwrap();
+            let row_major = monomorph::ops::contiguous(&t).unwrap();
             assert!(row_major.is_contiguous());
             assert_eq!(values(&row_major), values(&t));
             assert_eq!(row_major.storage_id() == t.storage_id(), t.is_contiguous());
             for dtype in [DType::I16, DType::F32, DType::Bool, DType::C64] {
-                let to = monomorph::to_dtype(&t, dtype, false, false, None).unwrap();
+                let to = monomorph::ops::to(&t, dtype).unwrap();
                 let want: Vec<Scalar> = values(&t).into_iter().map(|v| convert(v, dtype)).collect();
                 assert_eq!(values(&to), want, "{layout:?} to {dtype}");
                 assert_eq!(to.storage_id() == t.storage_id(), dtype == DType::I16);
-                let copied = monomorph::to_dtype(&t, dtype, false, true, None).unwrap();
+                let copied = monomorph::ops::to_with(&t, dtype, To { copy: true, ..Default::default() }).unwrap();
                 assert_ne!(copied.storage_id(), t.storage_id(), "copy=True copies");
             }
             if sizes.len() == 4 {
-                let nhwc = monomorph::contiguous(&t, MemoryFormat::ChannelsLast).unwrap();
+                let nhwc = monomorph::ops::contiguous_with(
+                    &t,
+                    Contiguous { memory_format: MemoryFormat::ChannelsLast, ..Default::default() },
+                )
+                .unwrap();
                 assert_eq!(nhwc.strides(), channels_last(sizes), "{layout:?}");
                 assert_eq!(values(&nhwc), values(&t));
             } else {
-                assert!(monomorph::contiguous(&t, MemoryFormat::ChannelsLast).is_err());
+                assert!(
+                    monomorph::ops::contiguous_with(
+                        &t,
+                        Contiguous { memory_format: MemoryFormat::ChannelsLast, ..Default::default() }
+                    )
+                    .is_err()
+                );
             }
         }
     }
@@ -106,8 +120,10 @@ fn ranges_count_as_a_loop_does() {
                     continue;
                 }
                 let args = [start, end, step].map(|x| number(x, int));
-                let made =
-                    monomorph::arange_start_step::<Cpu>(args[0], args[1], args[2], Some(dtype), None, None, None);
+                let made = monomorph::ops::arange_with(
+                    args[1],
+                    Arange { start: args[0], step: args[2], dtype: Some(dtype), ..Default::default() },
+                );
                 let away = (step > 0.0 && end < start) || (step < 0.0 && end > start);
                 if away {
                     assert!(made.is_err(), "{args:?}");
@@ -123,10 +139,10 @@ fn ranges_count_as_a_loop_does() {
             }
         }
     }
-    assert!(monomorph::arange_start_step::<Cpu>(0, 5, 0, None, None, None, None).is_err());
-    assert!(monomorph::arange::<Cpu>(f64::NAN, None, None, None, None).is_err());
-    assert!(monomorph::arange::<Cpu>(f64::INFINITY, None, None, None, None).is_err());
-    assert!(monomorph::arange::<Cpu>(i64::MAX, None, None, None, None).is_err());
+    assert!(monomorph::ops::arange_with(5, Arange { step: 0.into(), ..Default::default() }).is_err());
+    assert!(monomorph::ops::arange(f64::NAN).is_err());
+    assert!(monomorph::ops::arange(f64::INFINITY).is_err());
+    assert!(monomorph::ops::arange(i64::MAX).is_err());
 }
 
 #[test]
@@ -135,7 +151,7 @@ fn indices_of_true_elements_are_those_of_a_loop() {
         for sizes in SIZES {
             let numbers = [1, 0, 0, 1, 1, 0, 1].map(Scalar::Int);
             let t = tensor(layout.geometry(DType::Bool, sizes), &numbers);
-            let found = monomorph::where_nonzero(&t).unwrap();
+            let found = monomorph::ops::where_nonzero(&t).unwrap();
             let truth = values(&t);
             let (mut want, mut k) = (vec![Vec::new(); sizes.len().max(1)], 0);
             each_index(sizes, |index| {

@@ -1,8 +1,8 @@
 //! Operands that take few values: what a formula makes of bools, and of integers that it does not tell apart.
 
-use monomorph::core::MemoryFormat;
-use monomorph::core::structured::Operand;
-use monomorph::{Cpu, DType, Geometry, Result, Scalar, Tensor, ops};
+use monomorph::crates::core::MemoryFormat;
+use monomorph::crates::core::structured::Operand;
+use monomorph::{Cpu, DType, Geometry, Result, Scalar, Tensor, crates::ops};
 use monomorph_testsuite::formulas::{Formula, formulas};
 
 /// Both ways: every int16 has the same result, or not, as the formula says. In runs too short to be worth asking first.
@@ -48,7 +48,7 @@ fn large_calls_give_what_small_ones_do() {
     let storage = Tensor::<Cpu>::from_slice(&bits, [2 * ROWS * COLS + 5]).expect("so many");
     let mut checked = [0; 2];
     for dtype in [DType::Bool, DType::I16] {
-        let storage = ops::functions::to_dtype(&storage, dtype, false, true, None).expect("any dtype is cast to any");
+        let storage = ops::copies::to_dtype(&storage, dtype, false, true, None).expect("any dtype is cast to any");
         // Dense, transposed, with gaps, one row for all, one column for all.
         for strides in [[COLS, 1], [1, ROWS], [2 * COLS, 2], [0, 1], [1, 0]] {
             let view = |sizes: &[i64], at: i64| {
@@ -79,6 +79,6 @@ fn large_calls_give_what_small_ones_do() {
 }
 
 fn bytes(t: &Tensor<Cpu>) -> Vec<u8> {
-    let copy = ops::functions::to_dtype(t, t.dtype(), false, true, Some(MemoryFormat::Contiguous));
+    let copy = ops::copies::to_dtype(t, t.dtype(), false, true, Some(MemoryFormat::Contiguous));
     copy.and_then(|t| t.storage_to_vec()).expect("a tensor of the host")
 }

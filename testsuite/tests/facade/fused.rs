@@ -1,14 +1,18 @@
 //! Chains of pointwise operators against the same operators one after another: the same bits, strides, dtypes and
 //! errors, whatever the operands.
 
-use monomorph::ops::Op;
-use monomorph::ops::arithmetic::{AddFn, DivFn, MulFn, NegFn};
-use monomorph::ops::comparison::LtFn;
-use monomorph::ops::exponential::ExpFn;
-use monomorph::ops::pointwise::{Chain, PointwiseInputs, Then, symbolic};
-use monomorph::ops::record::Inputs;
-use monomorph::{Cpu, DType, IValue, Result, Scalar, Stack, Tensor, div, exp, lt, mul, neg};
-use monomorph::{add_alpha, add_alpha_out};
+use monomorph::crates::ops::Op;
+use monomorph::crates::ops::arithmetic::{AddFn, DivFn, MulFn, NegFn};
+use monomorph::crates::ops::comparison::LtFn;
+use monomorph::crates::ops::exponential::ExpFn;
+use monomorph::crates::ops::pointwise::{Chain, PointwiseInputs, Then, symbolic};
+use monomorph::crates::ops::record::Inputs;
+use monomorph::ops::options::*;
+use monomorph::ops::{add_out_with, add_with};
+use monomorph::{
+    Cpu, DType, IValue, Result, Scalar, Stack, Tensor,
+    ops::{div, exp, lt, mul, neg},
+};
 use monomorph_core::structured::prepare;
 use monomorph_testsuite::layout::{Layout, Random, mixed, tensor};
 
@@ -59,7 +63,7 @@ fn chains_equal_their_operators_in_turn() {
         let [a, b, c] = [dtype, second, third].map(|dtype| operand(&mut random, dtype));
         let alpha = random.pick(&[Scalar::Int(1), Scalar::Int(-3), Scalar::Float(0.1)]);
         let what = format!("{a:?}\n{b:?}\n{c:?}\n{alpha:?}");
-        let turns = || add_alpha(&mul(&a, &b)?, &c, alpha);
+        let turns = || add_with(&mul(&a, &b)?, &c, Add { alpha, ..Default::default() });
         let pairs = [
             (mul_add(&a, &b, &c, alpha), turns()),
             (mul_add_neg(&a, &b, &c, alpha), turns().and_then(|t| neg(&t))),
@@ -93,11 +97,12 @@ fn the_callers_output_takes_what_the_turns_give_it() {
             (told(&result), told(&Ok(t)))
         };
         let got = into(&|t| mul_add_out(&a, &b, &c, 2, t).map(drop));
-        let want = into(&|t| add_alpha_out(&mul(&a, &b)?, &c, 2, t).map(drop));
+        let want =
+            into(&|t| add_out_with(&mul(&a, &b)?, &c, Add { alpha: 2.into(), ..Default::default() }, t).map(drop));
         assert_eq!(got, want, "{what}");
         fine += u32::from(want.0.is_ok());
         let got = into(&|t| div_lt_out(&a, &b, &c, t).map(drop));
-        let want = into(&|t| monomorph::lt_out(&div(&a, &b)?, &c, t).map(drop));
+        let want = into(&|t| monomorph::ops::lt_out(&div(&a, &b)?, &c, t).map(drop));
         assert_eq!(got, want, "{what}");
     }
     assert!(fine > 500, "{fine}");
@@ -115,8 +120,8 @@ fn an_output_may_be_any_operand() {
 
     // The second half of the storage as output, all but its end as operand: in turn, it is read before it is written.
     let base = made();
-    let front = monomorph::narrow(&base, 0, 0, 20).unwrap();
-    let mut back = monomorph::narrow(&base, 0, 10, 20).unwrap();
+    let front = monomorph::ops::narrow(&base, 0, 0, 20).unwrap();
+    let mut back = monomorph::ops::narrow(&base, 0, 10, 20).unwrap();
     let ones = Tensor::<Cpu>::from_slice(&[1.0f32; 20], [20]).unwrap();
     mul_add_out(&front, &ones, &ones, 1, &mut back).unwrap();
     assert_eq!(back.to_vec::<f32>().unwrap(), (1..21).map(|i| i as f32).collect::<Vec<_>>());
@@ -152,7 +157,7 @@ fn a_chain_has_every_form() {
 
     // Prepared, a chain is one formula: it refuses operands for which it is not.
     type Formula = <MulAdd as Chain>::Formula;
-    type Single = monomorph::ops::pointwise::Pointwise<Formula>;
+    type Single = monomorph::crates::ops::pointwise::Pointwise<Formula>;
     let mut out = x.mul_add(&x, &x, 0).unwrap();
     let inputs = PointwiseInputs::<Formula>::from_lists(&[(&x).into(), (&x).into(), (&x).into()], &[2.into()]).unwrap();
     prepare::<Single, Cpu, 1>(&inputs, [&mut out]).unwrap().run().unwrap();

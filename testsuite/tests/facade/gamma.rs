@@ -1,7 +1,10 @@
 //! What the gamma family refuses, and what the dimensions and orders of its calls are.
 
-use monomorph::ops::gamma::MOST_DIMENSIONS;
-use monomorph::{Cpu, DType, IValue, Stack, Tensor, call, digamma, mvlgamma, polygamma, t};
+use monomorph::crates::ops::gamma::MOST_DIMENSIONS;
+use monomorph::{
+    Cpu, DType, IValue, Stack, Tensor, call,
+    ops::{digamma, mvlgamma, polygamma, t},
+};
 
 fn tensor(data: &[f32], sizes: &[i64]) -> Tensor<Cpu> {
     Tensor::from_slice(data, sizes).unwrap()

@@ -1,7 +1,7 @@
 //! What formulas say of float16 and bfloat16.
 
-use monomorph::core::structured::Operand;
-use monomorph::{Cpu, DType, Tensor, bf16, ops};
+use monomorph::crates::core::structured::Operand;
+use monomorph::{Cpu, DType, Tensor, bf16, crates::ops};
 use monomorph_testsuite::formulas::formulas;
 
 #[test]
@@ -26,7 +26,7 @@ fn every(factor: u16) -> Tensor<Cpu> {
 }
 
 fn to(dtype: DType, t: &Tensor<Cpu>) -> Tensor<Cpu> {
-    ops::functions::to_dtype(t, dtype, false, false, None).expect("any dtype is cast to any")
+    ops::copies::to_dtype(t, dtype, false, false, None).expect("any dtype is cast to any")
 }
 
 fn bits(t: &Tensor<Cpu>) -> Vec<u16> {

@@ -1,10 +1,11 @@
 //! Operators of the table through handles of the dispatcher: unboxed calls equal typed ones, in every form and for
 //! every kind of parameter, on the CPU and on meta tensors.
 
-use monomorph::core::dispatch::{DispatchKey, KernelFunction};
+use monomorph::crates::core::dispatch::{DispatchKey, KernelFunction};
+use monomorph::ops::options::*;
 use monomorph::{
-    AnyTensor, Cpu, DType, DeviceId, Dispatcher, IValue, Result, Scalar, Stack, Tensor, add, amax, aminmax, dispatcher,
-    div_mode, exp, sum_dim, where_,
+    AnyTensor, Cpu, DType, DeviceId, Dispatcher, IValue, Result, Scalar, Stack, Tensor, dispatcher,
+    ops::{add, amax, aminmax, div_with, exp, sum, where_},
 };
 
 fn tensor(values: &[f32]) -> AnyTensor {
@@ -29,7 +30,10 @@ fn functional_forms_equal_typed_calls() {
 
     let f = find("div.Tensor_mode").typed::<(&AnyTensor, &AnyTensor, Option<&str>), AnyTensor>().unwrap();
     for mode in [None, Some("floor"), Some("trunc")] {
-        let want = div_mode(cpu(&a), cpu(&b), mode).unwrap().to_vec::<f32>().unwrap();
+        let want = div_with(cpu(&a), cpu(&b), Div { rounding_mode: mode, ..Default::default() })
+            .unwrap()
+            .to_vec::<f32>()
+            .unwrap();
         assert_eq!(values(&f.call((&a, &b, mode)).unwrap()), want);
     }
 
@@ -37,17 +41,14 @@ fn functional_forms_equal_typed_calls() {
     let got = f.call((&a, Some(&[0]), true, Some(DType::F64))).unwrap();
     assert_eq!((got.sizes(), got.dtype()), (&[1][..], DType::F64));
     assert_eq!(cpu(&got).to_vec::<f64>().unwrap(), [6.5]);
-    assert_eq!(
-        values(&f.call((&a, None, false, None)).unwrap()),
-        sum_dim(cpu(&a), None, false).unwrap().to_vec::<f32>().unwrap()
-    );
+    assert_eq!(values(&f.call((&a, None, false, None)).unwrap()), sum(cpu(&a), ..).unwrap().to_vec::<f32>().unwrap());
 
     let f = find("amax").typed::<(&AnyTensor, &[i64], bool), AnyTensor>().unwrap();
-    assert_eq!(values(&f.call((&a, &[], false)).unwrap()), amax(cpu(&a), &[], false).unwrap().to_vec::<f32>().unwrap());
+    assert_eq!(values(&f.call((&a, &[], false)).unwrap()), amax(cpu(&a), ..).unwrap().to_vec::<f32>().unwrap());
 
     let f = find("aminmax").typed::<(&AnyTensor, Option<i64>, bool), (AnyTensor, AnyTensor)>().unwrap();
     let (min, max) = f.call((&a, None, false)).unwrap();
-    let want = aminmax(cpu(&a)).unwrap();
+    let want = aminmax(cpu(&a), ..).unwrap();
     assert_eq!((values(&min), values(&max)), (want.0.to_vec().unwrap(), want.1.to_vec().unwrap()));
 
     let mask = Tensor::<Cpu>::from_slice(&[true, false, true], [3]).unwrap().into_any();
@@ -86,7 +87,7 @@ fn forms_without_a_door_of_their_own_are_called_through_the_boxed_one() {
     f.call((&mut x, 0, 1)).unwrap();
     assert_eq!((x.strides(), values(&x)), (&[1, 2][..], vec![1.0, 3.0, 2.0, 4.0]), "the caller's tensor is the view");
     type Factory<'a> =
-        (&'a [i64], Scalar, Option<DType>, Option<monomorph::core::Layout>, Option<DeviceId>, Option<bool>);
+        (&'a [i64], Scalar, Option<DType>, Option<monomorph::crates::core::Layout>, Option<DeviceId>, Option<bool>);
     let f = dispatcher().find("full").unwrap().typed::<Factory<'_>, AnyTensor>().unwrap();
     assert_eq!(values(&f.call((&[2], Scalar::Float(1.5), None, None, None, None)).unwrap()), [1.5, 1.5]);
     let meta = f.call((&[2], Scalar::Float(1.5), None, None, Some(DeviceId::META), None)).unwrap();
@@ -106,7 +107,7 @@ fn meta_tensors_and_errors_are_those_of_typed_calls() {
 
 #[test]
 fn a_library_puts_a_kernel_over_one_of_the_table_and_takes_it_back() {
-    fn negated(frame: &monomorph::core::dispatch::Frame<'_>, stack: &mut Stack) -> Result<()> {
+    fn negated(frame: &monomorph::crates::core::dispatch::Frame<'_>, stack: &mut Stack) -> Result<()> {
         // The kernel below is out of reach of its own key, so it asks for another operator.
         let input = stack.pop().unwrap_or_default();
         let mut inner: Stack = vec![input];

@@ -2,8 +2,9 @@
 //! panics (tests are built with overflow checks), and what is returned lies in its storage. Where PyTorch has an
 //! answer, its strides and offset.
 
-use monomorph::core::{ErrorKind, strides};
-use monomorph::{Cpu, DType, Geometry, Meta, Result, Tensor, bf16, ops};
+use monomorph::crates::core::{ErrorKind, strides};
+use monomorph::ops::options::*;
+use monomorph::{Cpu, DType, Geometry, Meta, Result, Tensor, bf16, crates::ops};
 use ops::functions as f;
 
 const HUGE: i64 = 1 << 62;
@@ -86,16 +87,16 @@ fn with_dim(t: &Tensor<Cpu>, dim: i64) {
         one("unfold", f::unfold(t, dim, n, 1));
         one("unfold", f::unfold(t, dim, 1, n));
         one("unfold", f::unfold(t, dim, 0, n));
-        one("unflatten", f::unflatten(t, dim, &[n, -1]));
+        one("unflatten", f::unflatten(t, dim, [n, -1]));
         // Millions of parts are accepted, and take their time.
         if n != 1 << 40 {
-            many("split", f::split(t, n, dim));
+            many("split", f::split_with(t, n, Split { dim, ..Default::default() }));
         }
-        many("split_sizes", f::split_sizes(t, &[n, 1], dim));
-        many("tensor_split", f::tensor_split_indices(t, &[n, 2], dim));
+        many("split_sizes", f::split_with_sizes_with(t, [n, 1], SplitWithSizes { dim, ..Default::default() }));
+        many("tensor_split", f::tensor_split_indices_with(t, [n, 2], TensorSplitIndices { dim, ..Default::default() }));
         if n < 1 << 31 {
-            many("chunk", f::chunk(t, n, dim));
-            many("tensor_split", f::tensor_split(t, n, dim));
+            many("chunk", f::chunk_with(t, n, Chunk { dim, ..Default::default() }));
+            many("tensor_split", f::tensor_split_with(t, n, TensorSplit { dim, ..Default::default() }));
         }
         let mut split = t.clone();
         if let Ok((a, b)) = split.split_at_mut(dim, n) {
@@ -104,13 +105,13 @@ fn with_dim(t: &Tensor<Cpu>, dim: i64) {
     }
     many("unbind", f::unbind(t, dim));
     one("unsqueeze", f::unsqueeze(t, dim));
-    one("squeeze", f::squeeze_dim(t, dim));
+    one("squeeze", f::squeeze(t, dim));
     for other in [-2, -1, 0, 1, 2] {
         one("transpose", f::transpose(t, dim, other));
-        one("movedim", f::movedim_int(t, dim, other));
-        one("flatten", f::flatten(t, dim, other));
+        one("movedim", f::movedim(t, dim, other));
+        one("flatten", f::flatten_with(t, Flatten { start_dim: dim, end_dim: other, ..Default::default() }));
         for n in NUMBERS {
-            one("diagonal", f::diagonal(t, n, dim, other));
+            one("diagonal", f::diagonal_with(t, Diagonal { offset: n, dim1: dim, dim2: other, ..Default::default() }));
         }
     }
 }
@@ -128,21 +129,24 @@ fn views_by_sizes_are_total() {
     for t in tensors(DType::F32) {
         for a in NUMBERS {
             for b in NUMBERS {
-                one("view", f::view(&t, &[a, b]));
-                one("view", f::view(&t, &[0, a, b]));
-                one("view", f::view(&t, &[a, 0, b]));
-                one("expand", f::expand(&t, &[a, b]));
-                one("expand", f::expand(&t, &[1, a, b]));
-                one("expand", f::expand(&t, &[a, b, 0]));
-                one("as_strided", f::as_strided(&t, &[a, 0], &[b, a], Some(b)));
-                one("as_strided", f::as_strided(&t, &[a, 1], &[b, a], None));
-                one("reshape", f::reshape(&t, &[0, a, b]));
+                one("view", f::view(&t, [a, b]));
+                one("view", f::view(&t, [0, a, b]));
+                one("view", f::view(&t, [a, 0, b]));
+                one("expand", f::expand(&t, [a, b]));
+                one("expand", f::expand(&t, [1, a, b]));
+                one("expand", f::expand(&t, [a, b, 0]));
+                one(
+                    "as_strided",
+                    f::as_strided_with(&t, [a, 0], [b, a], AsStrided { storage_offset: Some(b), ..Default::default() }),
+                );
+                one("as_strided", f::as_strided(&t, [a, 1], [b, a]));
+                one("reshape", f::reshape(&t, [0, a, b]));
             }
         }
         one("t", f::t(&t));
         one("mt", f::mt(&t));
         one("numpy_t", f::numpy_t(&t));
-        one("squeeze", f::squeeze(&t));
+        one("squeeze", f::squeeze(&t, ..));
         one("atleast_3d", f::atleast_3d(&t));
         one("view_as", f::view_as(&t, &t));
     }
@@ -153,7 +157,7 @@ fn views_as_another_dtype_are_total() {
     for from in [DType::U8, DType::F16, DType::F32, DType::C64, DType::C128] {
         for t in tensors(from) {
             for to in [DType::Bool, DType::I16, DType::F32, DType::F64, DType::C128] {
-                one("view_dtype", f::view_dtype(&t, to));
+                one("view_dtype", f::view_as_type(&t, to));
             }
             one("real", f::real(&t));
             one("imag", f::imag(&t));
@@ -170,22 +174,22 @@ fn calls_are_total() {
         one("neg", f::neg(&t));
         one("add", f::add(&t, &t));
         one("add", f::add(&t, 1));
-        one("clone", f::clone_tensor(&t, None));
-        one("contiguous", f::contiguous(&t, monomorph::MemoryFormat::Contiguous));
-        one("to", f::to_dtype(&t, DType::F64, false, false, None));
-        one("cat", f::cat(&[&t, &t, &t], 0));
-        one("cat", f::cat(&[&t, &t, &t], -1));
-        one("stack", f::stack(&[&t, &t, &t], 0));
-        one("stack", f::stack(&[&t, &t], -1));
-        one("empty_like", f::empty_like(&t, None, None, None, None, None));
+        one("clone", f::deep_clone(&t));
+        one("contiguous", f::contiguous(&t));
+        one("to", f::to(&t, DType::F64));
+        one("cat", f::cat(&[&t, &t, &t]));
+        one("cat", f::cat_with(&[&t, &t, &t], Cat { dim: -1, ..Default::default() }));
+        one("stack", f::stack(&[&t, &t, &t]));
+        one("stack", f::stack_with(&[&t, &t], StackOptions { dim: -1, ..Default::default() }));
+        one("empty_like", f::empty_like(&t));
         many("where", f::where_nonzero(&t));
         many("broadcast_tensors", f::broadcast_tensors(&[&t, &storage()]));
         one("from_any", Tensor::<Cpu>::from_any(t.as_any(), 0));
         let _ = (t.to_vec::<f32>(), t.to_string(), Tensor::<Meta>::from_any(t.as_any(), 0));
         let mut written = t.clone();
-        let _ = (f::fill_(&mut written, 2).map(drop), f::copy_(&mut written, &t, false).map(drop));
+        let _ = (f::fill_(&mut written, 2).map(drop), f::copy_(&mut written, &t).map(drop));
         for n in [0, 1, 3, 1 << 44, HUGE, i64::MAX] {
-            one("upsample", f::upsample_nearest1d(&t, &[n], None));
+            one("upsample", f::upsample_nearest1d(&t, [n]));
             one("upsample", f::upsample_nearest1d_vec(&t, None, Some(&[n as f64])));
         }
     }
@@ -196,13 +200,18 @@ fn tensors_that_change_their_sizes_are_total() {
     for t in tensors(DType::F32) {
         for a in [0, 1, 3, 1 << 44, HUGE, i64::MAX, -1, i64::MIN] {
             for b in [0, 1, 1 << 44, HUGE, i64::MAX, -1, i64::MIN] {
-                let mut own = f::clone_tensor(&t, None).unwrap_or_else(|_| storage());
-                let _ = f::resize_(&mut own, &[0, a, b], None).map(|t| inside("resize_", [&*t]));
-                let _ = f::resize_(&mut own, &[a, 0, b, 2], Some(monomorph::MemoryFormat::ChannelsLast)).map(drop);
+                let mut own = f::deep_clone(&t).unwrap_or_else(|_| storage());
+                let _ = f::resize_(&mut own, [0, a, b]).map(|t| inside("resize_", [&*t]));
+                let _ = f::resize_with_(
+                    &mut own,
+                    [a, 0, b, 2],
+                    Resize { memory_format: Some(monomorph::MemoryFormat::ChannelsLast), ..Default::default() },
+                )
+                .map(drop);
                 let source = own.storage();
-                let _ = f::set_storage_offset_(&mut own, &source, b, &[a, 0], &[b, a]).map(drop);
-                let _ = f::set_storage_offset_(&mut own, &source, b, &[0, a], &[]).map(drop);
-                let _ = f::set_tensor_offset_(&mut own, &t, a, &[0, b], &[a, b]).map(drop);
+                let _ = ops::resize::set_storage_offset_(&mut own, &source, b, &[a, 0], &[b, a]).map(drop);
+                let _ = ops::resize::set_storage_offset_(&mut own, &source, b, &[0, a], &[]).map(drop);
+                let _ = ops::resize::set_tensor_offset_(&mut own, &t, a, &[0, b], &[a, b]).map(drop);
                 inside("set_", [&own]);
             }
         }
@@ -230,19 +239,22 @@ fn strides_and_offsets_that_reach_nothing_are_pytorchs() {
     assert_eq!(view_of(wide, |t| f::narrow(t, 1, 2, 2)), None);
     assert_eq!(view_of(wide, |t| f::slice(t, 1, None, None, 3)), None);
     assert_eq!(view_of(wide, |t| f::slice(t, 1, None, None, 4)), all(&[0, 2], &[1, 0], 0));
-    assert_eq!(view_of((&[0, 5], &[HUGE, HUGE], 0), |t| f::diagonal(t, 0, 0, 1)), None);
-    assert_eq!(view_of(wide, |t| f::diagonal(t, 3, 0, 1)), all(&[0], &[HUGE + 1], 0));
+    assert_eq!(view_of((&[0, 5], &[HUGE, HUGE], 0), f::diagonal), None);
+    assert_eq!(
+        view_of(wide, |t| f::diagonal_with(t, Diagonal { offset: 3, ..Default::default() })),
+        all(&[0], &[HUGE + 1], 0)
+    );
     assert_eq!(view_of(wide, |t| f::unfold(t, 1, 2, 3)), None);
     assert_eq!(view_of(wide, |t| f::unsqueeze(t, 1)), all(&[0, 1, 5], &[1, HUGE, HUGE], 0));
     assert_eq!(view_of((&[0, 4], &[1, HUGE], 0), |t| f::unsqueeze(t, 1)), all(&[0, 1, 4], &[1, 0, HUGE], 0));
     let most = (&[0, 3][..], &[1, i64::MAX][..], 0);
     assert_eq!(view_of(most, |t| f::unsqueeze(t, 1)), all(&[0, 1, 3], &[1, i64::MAX - 2, i64::MAX], 0));
     let rows = (&[3, 0][..], &[i64::MAX, 1][..], 0);
-    let grown = |t: &Tensor<Cpu>| f::expand(t, &[1, 3, 0]);
+    let grown = |t: &Tensor<Cpu>| f::expand(t, [1, 3, 0]);
     assert_eq!(view_of(rows, grown), all(&[1, 3, 0], &[i64::MAX - 2, i64::MAX, 1], 0));
-    assert_eq!(view_of((&[0], &[1], 0), |t| f::view(t, &[0, HUGE, 4])), all(&[0, HUGE, 4], &[0, 4, 1], 0));
-    assert_eq!(view_of((&[0], &[1], 0), |t| f::view(t, &[0, HUGE, 2])), None);
-    assert_eq!(view_of((&[0, 1], &[HUGE, 1], 0), |t| f::view_dtype(t, DType::U8)), all(&[0, 4], &[0, 1], 0));
+    assert_eq!(view_of((&[0], &[1], 0), |t| f::view(t, [0, HUGE, 4])), all(&[0, HUGE, 4], &[0, 4, 1], 0));
+    assert_eq!(view_of((&[0], &[1], 0), |t| f::view(t, [0, HUGE, 2])), None);
+    assert_eq!(view_of((&[0, 1], &[HUGE, 1], 0), |t| f::view_as_type(t, DType::U8)), all(&[0, 4], &[0, 1], 0));
     let row = (&[2, 4][..], &[4, 1][..], 0);
     assert_eq!(view_of(row, |t| f::slice(t, 0, None, None, HUGE)), all(&[1, 4], &[0, 1], 0));
     assert_eq!(view_of(row, |t| f::unfold(t, 0, 2, HUGE)), all(&[1, 4, 2], &[0, 1, 4], 0));
@@ -256,10 +268,16 @@ fn strides_and_offsets_that_reach_nothing_are_pytorchs() {
 #[test]
 fn joined_sizes_that_cannot_be_counted_are_refused() {
     let t = over(&storage(), DType::F32, &[HUGE, 0], &[1, 1], 0).expect("nothing in it");
-    let error = f::cat(&[&t, &t, &t], 0).expect_err("PyTorch's, too");
+    let error = f::cat(&[&t, &t, &t]).expect_err("PyTorch's, too");
     assert!(matches!(error.kind(), ErrorKind::SizeOverflow { .. }), "{error}");
-    assert_eq!(f::cat(&[&t, &t, &t], 1).map(|t| t.sizes().to_vec()), Ok(vec![HUGE, 0]));
-    let error = f::flatten(&over(&storage(), DType::F32, &[HUGE, 8, 0], &[1, 1, 1], 0).expect("nothing"), 0, 1);
+    assert_eq!(
+        f::cat_with(&[&t, &t, &t], Cat { dim: 1, ..Default::default() }).map(|t| t.sizes().to_vec()),
+        Ok(vec![HUGE, 0])
+    );
+    let error = f::flatten_with(
+        &over(&storage(), DType::F32, &[HUGE, 8, 0], &[1, 1, 1], 0).expect("nothing"),
+        Flatten { end_dim: 1, ..Default::default() },
+    );
     assert!(matches!(error.expect_err("PyTorch's, too").kind(), ErrorKind::SizeOverflow { .. }));
 }
 
@@ -267,41 +285,41 @@ fn joined_sizes_that_cannot_be_counted_are_refused() {
 #[test]
 fn lists_of_parts_are_limited() {
     let one = Tensor::<Cpu>::from_slice(&[bf16::ONE], [1]).expect("one number");
-    let wide = f::expand(&one, &[1 << 40]).expect("a view");
-    let empty = f::expand(&f::view(&f::narrow(&one, 0, 0, 0).expect("a view"), &[0, 1]).expect("a view"), &[0, HUGE]);
+    let wide = f::expand(&one, [1i64 << 40]).expect("a view");
+    let empty = f::expand(&f::view(&f::narrow(&one, 0, 0, 0).expect("a view"), [0, 1]).expect("a view"), [0, HUGE]);
     let empty = empty.expect("a view");
     let calls: [(&str, Result<Vec<Tensor<Cpu>>>); 11] = [
         ("unbind", f::unbind(&wide, 0)),
-        ("split", f::split(&wide, 1, 0)),
-        ("split", f::split(&wide, 1 << 10, 0)),
-        ("chunk", f::chunk(&wide, 1 << 39, 0)),
-        ("tensor_split", f::tensor_split(&wide, 1 << 40, 0)),
+        ("split", f::split(&wide, 1)),
+        ("split", f::split(&wide, 1 << 10)),
+        ("chunk", f::chunk(&wide, 1 << 39)),
+        ("tensor_split", f::tensor_split(&wide, 1 << 40)),
         ("hsplit", f::hsplit(&wide, 1 << 40)),
         ("unbind_copy", f::unbind_copy(&wide, 0)),
-        ("unsafe_split", f::unsafe_split(&wide, 1, 0)),
-        ("unsafe_chunk", f::unsafe_chunk(&empty, i64::MAX, 0)),
+        ("unsafe_split", f::unsafe_split(&wide, 1)),
+        ("unsafe_chunk", f::unsafe_chunk(&empty, i64::MAX)),
         ("unbind", f::unbind(&empty, 1)),
-        ("chunk", f::chunk(&empty, i64::MAX, 0)),
+        ("chunk", f::chunk(&empty, i64::MAX)),
     ];
     for (call, result) in calls {
         let error = result.expect_err(call);
         assert!(matches!(error.kind(), ErrorKind::OutOfRange { high: 0x100_0000, .. }), "{call}: {error}");
     }
-    assert_eq!(f::unbind(&f::expand(&one, &[1 << 10]).expect("a view"), 0).expect("few").len(), 1 << 10);
+    assert_eq!(f::unbind(&f::expand(&one, [1 << 10]).expect("a view"), 0).expect("few").len(), 1 << 10);
 }
 
 /// Lists of one entry per element or column are made of what there is room for, and of nothing where there is no
 /// element.
 #[test]
 fn what_there_is_no_room_for_is_an_error() {
-    let mask = f::expand(&Tensor::<Cpu>::from_slice(&[true], [1]).expect("a truth"), &[1 << 46]).expect("a view");
+    let mask = f::expand(&Tensor::<Cpu>::from_slice(&[true], [1]).expect("a truth"), [1i64 << 46]).expect("a view");
     let error = f::where_nonzero(&mask).expect_err("64 TiB");
     assert!(matches!(error.kind(), ErrorKind::Allocation { .. }), "{error}");
     let batch = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0, 3, 2]).expect("nothing");
-    let wide = f::upsample_nearest1d(&batch, &[1 << 44], None).expect("nothing to be written");
+    let wide = f::upsample_nearest1d(&batch, [1i64 << 44]).expect("nothing to be written");
     assert_eq!(wide.sizes(), [0, 3, 1 << 44]);
     let one = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[1, 1, 2]).expect("two");
-    let error = f::upsample_nearest1d(&one, &[1 << 46], None).expect_err("256 TiB");
+    let error = f::upsample_nearest1d(&one, [1i64 << 46]).expect_err("256 TiB");
     assert!(matches!(error.kind(), ErrorKind::Allocation { .. }), "{error}");
 }
 
@@ -310,19 +328,30 @@ fn what_there_is_no_room_for_is_an_error() {
 fn rows_without_elements_are_not_walked() {
     let numbers = |t: Result<Tensor<Cpu>>| t.and_then(|t| t.to_vec::<i64>());
     let (rows, at) = (HUGE, HUGE - 2);
-    assert_eq!(numbers(f::tril_indices(rows, 1, 2 - rows, None, None, None, None)), Ok(vec![at, at + 1, 0, 0]));
-    assert_eq!(numbers(f::tril_indices(rows, 2, 1 - rows, None, None, None, None)), Ok(vec![rows - 1, 0]));
-    assert_eq!(numbers(f::triu_indices(rows, 2, 0, None, None, None, None)), Ok(vec![0, 0, 1, 0, 1, 1]));
-    assert_eq!(numbers(f::triu_indices(rows, rows, rows - 1, None, None, None, None)), Ok(vec![0, rows - 1]));
+    assert_eq!(
+        numbers(f::tril_indices_with(rows, 1, TrilIndices { offset: 2 - rows, ..Default::default() })),
+        Ok(vec![at, at + 1, 0, 0])
+    );
+    assert_eq!(
+        numbers(f::tril_indices_with(rows, 2, TrilIndices { offset: 1 - rows, ..Default::default() })),
+        Ok(vec![rows - 1, 0])
+    );
+    assert_eq!(numbers(f::triu_indices(rows, 2)), Ok(vec![0, 0, 1, 0, 1, 1]));
+    assert_eq!(
+        numbers(f::triu_indices_with(rows, rows, TriuIndices { offset: rows - 1, ..Default::default() })),
+        Ok(vec![0, rows - 1])
+    );
     for offset in [i64::MIN, i64::MAX] {
         for (rows, columns) in [(0, rows), (rows, 0), (rows, 1), (i64::MAX, 1)] {
-            let _ = f::triu_indices::<Cpu>(rows, columns, offset.max(0), None, None, None, None)
-                .map(|t| t.sizes().to_vec());
-            let _ = f::tril_indices::<Cpu>(rows, columns, offset.min(0), None, None, None, None)
-                .map(|t| t.sizes().to_vec());
+            let _ =
+                f::triu_indices_with::<Cpu>(rows, columns, TriuIndices { offset: offset.max(0), ..Default::default() })
+                    .map(|t| t.sizes().to_vec());
+            let _ =
+                f::tril_indices_with::<Cpu>(rows, columns, TrilIndices { offset: offset.min(0), ..Default::default() })
+                    .map(|t| t.sizes().to_vec());
         }
     }
-    assert_eq!(f::eye_m::<Cpu>(rows, 0, None, None, None, None).map(|t| t.numel()), Ok(0));
+    assert_eq!(f::eye_m::<Cpu>(rows, 0, None).map(|t| t.numel()), Ok(0));
 }
 
 #[test]
@@ -336,15 +365,15 @@ fn dimensions_are_limited_wherever_they_are_made() {
     refused(f::view(&one, &ones));
     refused(f::reshape(&one, &ones));
     refused(f::expand(&one, &ones));
-    refused(f::as_strided(&one, &ones, &ones, None));
+    refused(f::as_strided(&one, &ones, &ones));
     refused(f::unflatten(&one, 0, &ones));
-    refused(f::zeros(&ones, None, None, None, None));
-    refused(f::empty_strided(&ones, &ones, None, None, None, None));
-    refused(f::empty_permuted(&ones, &(0..100_000).collect::<Vec<_>>(), None, None, None, None));
-    refused(f::resize(&one, &ones, None));
+    refused(f::zeros(&ones, None));
+    refused(f::empty_strided(&ones, &ones, None));
+    refused(f::empty_permuted(&ones, (0..100_000).collect::<Vec<_>>(), None));
+    refused(f::resize(&one, &ones));
     let most = f::view(&one, &ones[..strides::MAX_DIMS]).expect("as many as there may be");
     refused(f::unsqueeze(&most, 0));
     refused(f::unfold(&most, 0, 1, 1));
-    refused(f::stack(&[&most, &most], 0));
+    refused(f::stack(&[&most, &most]));
     assert_eq!(f::add(&most, &most).map(|t| t.ndim()), Ok(strides::MAX_DIMS));
 }

@@ -1,8 +1,10 @@
 //! Typed forms of composed operators give what the operators give by name: values, dtypes, strides, storages, errors;
 //! and call no dispatcher.
 
-use monomorph::core::with_element;
-use monomorph::*;
+use monomorph::crates::core::with_element;
+use monomorph::ops::{options::*, *};
+use monomorph::prelude::RearrangeMethods as _;
+use monomorph::{Cpu, DType, Geometry, IValue, MemoryFormat, Meta, Result, Stack, Tensor};
 use monomorph_testsuite::layout::{Random, plain};
 
 type T = Tensor<Cpu>;
@@ -24,7 +26,7 @@ fn lists() -> Vec<Vec<T>> {
         let geometry = Geometry::new(
             DType::F32,
             sizes,
-            &monomorph::core::strides::strides_for(sizes, MemoryFormat::ChannelsLast).unwrap(),
+            &monomorph::crates::core::strides::strides_for(sizes, MemoryFormat::ChannelsLast).unwrap(),
             0,
         );
         x.view_as(geometry.unwrap()).unwrap()
@@ -52,7 +54,7 @@ fn seen(tensors: &[T]) -> Vec<String> {
 }
 
 fn by_name(name: &str, mut stack: Stack) -> Result<Vec<T>> {
-    call(name, &mut stack)?;
+    monomorph::call(name, &mut stack)?;
     let tensors = stack.iter().flat_map(IValue::tensors);
     Ok(tensors.map(|t| t.downcast_ref::<Cpu>().expect("on the CPU").clone()).collect())
 }
@@ -72,10 +74,10 @@ type OfList = fn(&[T], i64) -> Result<Vec<T>>;
 fn functions_of_lists_equal_calls_by_name() {
     let one = |t: Result<T>| t.map(|t| vec![t]);
     let along: [(&str, OfList); 4] = [
-        ("cat", |l, d| cat(l, d).map(|t| vec![t])),
-        ("concat", |l, d| concat(l, d).map(|t| vec![t])),
-        ("concatenate", |l, d| concatenate(l, d).map(|t| vec![t])),
-        ("stack", |l, d| stack(l, d).map(|t| vec![t])),
+        ("cat", |l, dim| cat_with(l, Cat { dim, ..Cat::default() }).map(|t| vec![t])),
+        ("concat", |l, dim| concat_with(l, Concat { dim, ..Concat::default() }).map(|t| vec![t])),
+        ("concatenate", |l, dim| concatenate_with(l, Concatenate { dim, ..Concatenate::default() }).map(|t| vec![t])),
+        ("stack", |l, dim| stack_with(l, StackOptions { dim, ..StackOptions::default() }).map(|t| vec![t])),
     ];
     for list in lists() {
         let boxed = || IValue::Tensors(list.iter().map(|t| t.clone().into_any()).collect());
@@ -96,9 +98,9 @@ fn functions_of_lists_equal_calls_by_name() {
     }
     // References do as well, and a meta tensor is one like others.
     let (a, b) = (filled(DType::F32, &[2], 1), filled(DType::F32, &[1], 2));
-    assert_eq!(cat(&[&a, &b], 0).unwrap().to_vec::<f32>().unwrap().len(), 3);
+    assert_eq!(cat(&[&a, &b]).unwrap().to_vec::<f32>().unwrap().len(), 3);
     let meta = Tensor::<Meta>::zeros_contiguous(DType::F32, &[2]).unwrap();
-    assert_eq!(stack(&[&meta, &meta], 0).unwrap().sizes(), [2, 2]);
+    assert_eq!(stack(&[&meta, &meta]).unwrap().sizes(), [2, 2]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Meta equals real for every recorded call: replayed with meta tensors of the same geometry it has the same sizes,
 //! strides, offsets and dtypes, or is an error as well.
 
-use monomorph::core::ErrorKind;
+use monomorph::crates::core::ErrorKind;
 use monomorph::{DType, IValue, Stack, dispatcher};
 use monomorph_testsuite::conformance::library::{arguments, meta_arguments, overloads};
 use monomorph_testsuite::conformance::{Call, CaseFile, Selection, bases, golden_cases, recorded_cases};

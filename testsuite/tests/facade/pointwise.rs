@@ -1,11 +1,11 @@
 //! Every formula × dtypes × layouts × forms against the naive twin: all forms give the same answer and the same error,
 //! and shapes alone give the same shapes.
 
-use monomorph::core::ErrorKind;
-use monomorph::core::overlap::{self, Internal};
-use monomorph::core::structured::Operand;
-use monomorph::ops::pointwise::OutputKind;
-use monomorph::ops::record::{Inputs, Within};
+use monomorph::crates::core::ErrorKind;
+use monomorph::crates::core::overlap::{self, Internal};
+use monomorph::crates::core::structured::Operand;
+use monomorph::crates::ops::pointwise::OutputKind;
+use monomorph::crates::ops::record::{Inputs, Within};
 use monomorph::{Cpu, DType, Error, Geometry, Meta, Result, Scalar, Tensor};
 use monomorph_testsuite::formulas::{Formula, formulas};
 use monomorph_testsuite::layout::{Layout, Random, convert, mixed, plain, samples, tensor, values};

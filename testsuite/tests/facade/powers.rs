@@ -1,6 +1,10 @@
 //! Powers of a number: the base 1 is a constant, whatever the exponent holds and the output is.
 
-use monomorph::{Complex64, Cpu, DType, ErrorKind, Scalar, Tensor, expand, pow_scalar, pow_scalar_out};
+use monomorph::{
+    Complex64, Cpu, DType, ErrorKind, Scalar, Tensor,
+    crates::ops::power::{pow_scalar, pow_scalar_out},
+    ops::expand,
+};
 use monomorph_testsuite::layout::{convert, values};
 
 fn exponent() -> Tensor<Cpu> {
@@ -20,7 +24,7 @@ fn one_is_one_to_any_power() {
             pow_scalar_out(one, &exponent(), &mut out).unwrap();
             assert_eq!((out.sizes(), values(&out)), (&[3][..], vec![convert(Scalar::Int(1), dtype); 3]));
         }
-        let mut expanded = expand(&Tensor::<Cpu>::zeros_contiguous(DType::F32, &[1]).unwrap(), &[3]).unwrap();
+        let mut expanded = expand(&Tensor::<Cpu>::zeros_contiguous(DType::F32, &[1]).unwrap(), [3]).unwrap();
         pow_scalar_out(one, &exponent(), &mut expanded).unwrap();
         assert_eq!((values(&expanded), expanded.strides()), (vec![Scalar::Float(1.0); 3], &[0][..]));
     }
@@ -32,7 +36,7 @@ fn other_bases_are_computed_with() {
         let mut integers = Tensor::<Cpu>::zeros_contiguous(DType::I32, &[3]).unwrap();
         let error = pow_scalar_out(base, &exponent(), &mut integers).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Cast { from: DType::F32, to: DType::I32 }), "{error}");
-        let mut expanded = expand(&Tensor::<Cpu>::zeros_contiguous(DType::F32, &[1]).unwrap(), &[3]).unwrap();
+        let mut expanded = expand(&Tensor::<Cpu>::zeros_contiguous(DType::F32, &[1]).unwrap(), [3]).unwrap();
         pow_scalar_out(base, &exponent(), &mut expanded).unwrap_err();
     }
     let powers = pow_scalar(2, &Tensor::<Cpu>::from_slice(&[3i64, 0], [2]).unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! Reductions by name against loops over indices: values, sizes and dtypes over dtypes × layouts × dimensions, the out=
 //! form and the form without data besides.
 
-use monomorph::core::Kind;
+use monomorph::crates::core::Kind;
 use monomorph::{AnyTensor, Cpu, DType, IValue, Meta, Result, Scalar, Tensor, call};
 use monomorph_testsuite::layout::{Layout, Random, convert, plain, tensor, values};
 use monomorph_testsuite::naive::each_index;

@@ -1,8 +1,8 @@
 //! The operator table by name: its schemas are PyTorch's, it has every overload that was recorded, and no argument list
 //! that does not fit makes a call panic or change anything.
 
-use monomorph::core::ErrorKind;
-use monomorph::core::dispatch::OperatorHandle;
+use monomorph::crates::core::ErrorKind;
+use monomorph::crates::core::dispatch::OperatorHandle;
 use monomorph::{IValue, Stack, dispatcher};
 use monomorph_testsuite::conformance::{CaseFile, Selection, bases, golden_cases, workspace_root};
 use monomorph_testsuite::hostile::{describe, every_kind, extremes, fitting_stack};

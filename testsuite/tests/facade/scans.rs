@@ -1,10 +1,11 @@
 //! Scans against loops over indices: values, sizes, strides and dtypes over dtypes × layouts × dimensions, in every
 //! form; long lines, which are cut into segments; the errors and edges of PyTorch.
 
-use monomorph::core::Kind;
+use monomorph::crates::core::Kind;
+use monomorph::ops::options::*;
 use monomorph::{
-    Cpu, DType, ErrorKind, IValue, Result, Scalar, Tensor, call, cumprod_dtype, cumsum, cumsum_, cumsum_dtype,
-    cumsum_out,
+    Cpu, DType, ErrorKind, IValue, Result, Scalar, Tensor, call,
+    ops::{cumprod_with, cumsum, cumsum_, cumsum_out, cumsum_with},
 };
 use monomorph_testsuite::layout::{Layout, Random, convert, plain, tensor, values};
 use monomorph_testsuite::naive::each_index;
@@ -12,7 +13,7 @@ use monomorph_testsuite::naive::each_index;
 /// The partial results of `step` along `dim`, in row-major order of the elements.
 fn naive(t: &Tensor<Cpu>, dim: usize, dtype: DType, step: fn(Scalar, Scalar) -> Scalar) -> Vec<Scalar> {
     let all: Vec<Scalar> = values(t).into_iter().map(|v| convert(v, dtype)).collect();
-    let strides = monomorph::core::strides::contiguous_strides(t.sizes());
+    let strides = monomorph::crates::core::strides::contiguous_strides(t.sizes());
     // Halves accumulate in float32, float32 in float64, and all others in themselves.
     let wide = match dtype {
         DType::F16 | DType::BF16 => DType::F32,
@@ -48,12 +49,12 @@ fn mul(a: Scalar, b: Scalar) -> Scalar {
 type Typed = for<'t> fn(&'t Tensor<Cpu>, i64, Option<DType>) -> Result<Tensor<Cpu>>;
 type Step = fn(Scalar, Scalar) -> Scalar;
 const SCANS: [(&str, Typed, Step); 2] = [
-    ("cumsum", |x, dim, dtype| cumsum_dtype(x, dim, dtype), add),
-    ("cumprod", |x, dim, dtype| cumprod_dtype(x, dim, dtype), mul),
+    ("cumsum", |x, dim, dtype| cumsum_with(x, dim, Cumsum { dtype, ..Default::default() }), add),
+    ("cumprod", |x, dim, dtype| cumprod_with(x, dim, Cumprod { dtype, ..Default::default() }), mul),
 ];
 
 fn row_major(t: &Tensor<Cpu>) -> bool {
-    t.strides() == &monomorph::core::strides::contiguous_strides(t.sizes())[..]
+    t.strides() == &monomorph::crates::core::strides::contiguous_strides(t.sizes())[..]
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn long_lines() {
                     Layout::Contiguous.geometry(dtype, &[lines, n]),
                     &plain(dtype, (lines * n) as usize, &mut random),
                 );
-                for x in [x.clone(), monomorph::transpose(&x, 0, 1).unwrap()] {
+                for x in [x.clone(), monomorph::ops::transpose(&x, 0, 1).unwrap()] {
                     let dim = usize::from(x.sizes()[1] == n);
                     let got = cumsum(&x, dim as i64).unwrap();
                     assert!(values(&got) == naive(&x, dim, got.dtype(), add), "{lines} lines of {n} {dtype}");
@@ -133,16 +134,19 @@ fn edges_are_pytorchs() {
     let one = |dtype| tensor(Layout::Contiguous.geometry(dtype, &[]), &[Scalar::Int(1)]);
     let got = cumsum(&one(DType::Bool), 0).unwrap();
     assert_eq!((got.dtype(), values(&got)), (DType::I64, vec![Scalar::Int(1)]));
-    let got = cumsum_dtype(&one(DType::F32), -1, Some(DType::Bool)).unwrap();
+    let got = cumsum_with(&one(DType::F32), -1, Cumsum { dtype: Some(DType::Bool), ..Default::default() }).unwrap();
     assert_eq!((got.dtype(), values(&got)), (DType::Bool, vec![Scalar::Bool(true)]));
     let empty = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0]).unwrap();
-    assert_eq!(cumsum_dtype(&empty, 0, Some(DType::Bool)).unwrap().dtype(), DType::Bool);
+    assert_eq!(
+        cumsum_with(&empty, 0, Cumsum { dtype: Some(DType::Bool), ..Default::default() }).unwrap().dtype(),
+        DType::Bool
+    );
 
     let three = Tensor::<Cpu>::from_slice(&[1.5f32, 2.0, 3.0], [3]).unwrap();
     let kind = |result: Result<Tensor<Cpu>>| result.map(drop).unwrap_err().kind().clone();
     assert!(matches!(kind(cumsum(&three, 1)), ErrorKind::DimOutOfRange { got: 1, ndim: 1, .. }));
     assert!(matches!(
-        kind(cumsum_dtype(&three, 0, Some(DType::Bool))),
+        kind(cumsum_with(&three, 0, Cumsum { dtype: Some(DType::Bool), ..Default::default() })),
         ErrorKind::DTypeNotSupported { got: DType::Bool, .. }
     ));
     // The caller's output says the dtype, unless the caller does.
@@ -153,11 +157,11 @@ fn edges_are_pytorchs() {
     assert!(matches!(call("cumsum.out", &mut stack).unwrap_err().kind(), ErrorKind::OutputDType { .. }));
 
     let numbers = Tensor::<Cpu>::from_slice(&[1.0f32, 2.0, 3.0, 4.0], [4]).unwrap();
-    let part = |start, len| monomorph::narrow(&numbers, 0, start, len).unwrap();
+    let part = |start, len| monomorph::ops::narrow(&numbers, 0, start, len).unwrap();
     let overlapping = cumsum_out(&part(0, 3), 0, &mut part(1, 3)).map(drop);
     assert!(matches!(overlapping.unwrap_err().kind(), ErrorKind::PartialOverlap { .. }));
     assert_eq!(numbers.to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
-    let mut one_place = monomorph::expand(&part(0, 1), &[3]).unwrap();
+    let mut one_place = monomorph::ops::expand(&part(0, 1), [3]).unwrap();
     let repeated = cumsum_out(&three, 0, &mut one_place).map(drop);
     assert!(matches!(repeated.unwrap_err().kind(), ErrorKind::InternalOverlap { .. }));
 }
@@ -167,8 +171,8 @@ fn edges_are_pytorchs() {
 fn an_input_of_another_dtype_is_read_first() {
     let numbers: Vec<i32> = (1..=64).collect();
     let x = Tensor::<Cpu>::from_slice(&numbers, [64]).unwrap();
-    let mut out = monomorph::narrow(&monomorph::view_dtype(&x, DType::F32).unwrap(), 0, 1, 63).unwrap();
-    let input = monomorph::narrow(&x, 0, 0, 63).unwrap();
+    let mut out = monomorph::ops::narrow(&monomorph::ops::view_as_type(&x, DType::F32).unwrap(), 0, 1, 63).unwrap();
+    let input = monomorph::ops::narrow(&x, 0, 0, 63).unwrap();
     cumsum_out(&input, 0, &mut out).unwrap();
     let want: Vec<f32> = (1..=63).map(|n| (n * (n + 1) / 2) as f32).collect();
     assert_eq!(out.to_vec::<f32>().unwrap(), want);

@@ -1,7 +1,7 @@
 //! Every operator that is written by hand begins with its span: what a generated function does by itself, an author
 //! must not forget. What spans tell is asked where they are compiled in (`ops/tests/observe.rs`).
 
-use monomorph::ops::table::declarations;
+use monomorph::crates::ops::table::declarations;
 use monomorph_testsuite::conformance::workspace_root;
 
 /// The first line of a function's body.

@@ -1,9 +1,11 @@
 //! Tensors that are given other sizes or another storage, and lists of outputs. What is expected was seen in PyTorch.
 
-use monomorph::core::ErrorKind;
+use monomorph::crates::core::ErrorKind;
 use monomorph::{
-    AnyTensor, Cpu, DType, Geometry, IValue, MemoryFormat, Meta, Stack, Tensor, call, resize_, resize_as_, set_,
-    set_storage_, set_storage_offset_, set_tensor_, set_tensor_offset_,
+    AnyTensor, Cpu, DType, Geometry, IValue, MemoryFormat, Meta, Stack, Tensor, call,
+    crates::ops::resize::{
+        resize_, resize_as_, set_, set_storage_, set_storage_offset_, set_tensor_, set_tensor_offset_,
+    },
 };
 
 fn ramp(sizes: &[i64]) -> Tensor<Cpu> {
@@ -18,7 +20,7 @@ fn shape(t: &AnyTensor) -> (Vec<i64>, Vec<i64>, i64, usize) {
 
 #[test]
 fn a_tensor_moves_to_the_storage_of_another() {
-    let source = monomorph::transpose(&ramp(&[2, 3]), 0, 1).unwrap();
+    let source = monomorph::ops::transpose(&ramp(&[2, 3]), 0, 1).unwrap();
     let mut t = ramp(&[3]);
     let left = t.clone();
     set_tensor_(&mut t, &source).unwrap();
@@ -53,7 +55,7 @@ fn a_tensor_is_set_to_parts_of_a_storage() {
     set_tensor_offset_(&mut t, &source, 1, &[2, 2], &[1, 3]).unwrap();
     assert_eq!(t.to_vec::<f32>().unwrap(), [1.0, 4.0, 2.0, 5.0]);
     // A part of a tensor counts from its own offset on.
-    let part = monomorph::narrow(&source, 0, 2, 4).unwrap();
+    let part = monomorph::ops::narrow(&source, 0, 2, 4).unwrap();
     set_tensor_offset_(&mut t, &part, 1, &[2], &[]).unwrap();
     assert_eq!(t.to_vec::<f32>().unwrap(), [3.0, 4.0]);
 
@@ -63,7 +65,7 @@ fn a_tensor_is_set_to_parts_of_a_storage() {
     assert_eq!(source.to_vec::<f32>().unwrap(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
 
     let before = shape(t.as_any());
-    let stepped = monomorph::slice(&source, 0, None, None, 2).unwrap();
+    let stepped = monomorph::ops::slice(&source, 0, None, None, 2).unwrap();
     assert!(set_tensor_offset_(&mut t, &stepped, 0, &[1], &[]).is_err());
     for (offset, size, stride) in
         [(-1, &[2][..], &[1][..]), (0, &[-1], &[1]), (0, &[2], &[-1]), (0, &[2, 2], &[1]), (i64::MAX, &[1], &[1])]
@@ -102,7 +104,7 @@ fn functional_forms_copy() {
 
 #[test]
 fn resizing_keeps_strides_only_where_sizes_stay() {
-    let turned = || monomorph::transpose(&ramp(&[2, 3]), 0, 1).unwrap();
+    let turned = || monomorph::ops::transpose(&ramp(&[2, 3]), 0, 1).unwrap();
     let resized = |mut t: Tensor<Cpu>, size: &[i64], format| {
         resize_(&mut t, size, format).unwrap();
         shape(t.as_any())
@@ -113,7 +115,7 @@ fn resizing_keeps_strides_only_where_sizes_stay() {
     assert_eq!(resized(turned(), &[3, 2], contiguous), (vec![3, 2], vec![2, 1], 0, 24));
     assert_eq!(resized(turned(), &[2, 2], None), (vec![2, 2], vec![2, 1], 0, 24));
     assert_eq!(
-        resized(monomorph::select(&ramp(&[2, 3]), 0, 1).unwrap(), &[3, 2], None),
+        resized(monomorph::ops::select(&ramp(&[2, 3]), 0, 1).unwrap(), &[3, 2], None),
         (vec![3, 2], vec![2, 1], 3, 36)
     );
     assert_eq!(resized(ramp(&[3]), &[1, 2, 3, 4], last), (vec![1, 2, 3, 4], vec![24, 1, 8, 2], 0, 96));
@@ -125,7 +127,8 @@ fn resizing_keeps_strides_only_where_sizes_stay() {
     }
     assert_eq!(shape(t.as_any()), (vec![3], vec![1], 0, 12));
 
-    let template = monomorph::contiguous(&ramp(&[1, 2, 3, 4]), MemoryFormat::ChannelsLast).unwrap();
+    let template =
+        monomorph::crates::ops::copies::contiguous(&ramp(&[1, 2, 3, 4]), MemoryFormat::ChannelsLast).unwrap();
     resize_as_(&mut t, &template, None).unwrap();
     assert_eq!(t.strides(), [24, 12, 4, 1]);
     resize_as_(&mut t, &template, Some(MemoryFormat::Preserve)).unwrap();

@@ -1,10 +1,8 @@
 //! Views against a naive model that knows no strides: a list of storage offsets, one for each index in row-major order.
 //! And the operators that may be views: reshape, contiguous, to.
 
+use monomorph::ops::{options::*, *};
 use monomorph::{AnyTensor, Cpu, DType, IValue, Meta, Tensor, call};
-use monomorph::{
-    chunk, dsplit_indices, hsplit, split, split_with_sizes, tensor_split, tensor_split_indices, unbind, vsplit,
-};
 use monomorph_testsuite::layout::{Layout, Random, tensor, values};
 use monomorph_testsuite::naive::each_index;
 
@@ -355,37 +353,53 @@ fn check_parts(t: &Tensor<Cpu>, dim: i64, parts: monomorph::Result<Vec<Tensor<Cp
 fn parts_are_slices() {
     let numbers: Vec<_> = (0..70).map(monomorph::Scalar::Int).collect();
     let t = tensor(Layout::Transposed.geometry(DType::I64, &[2, 7, 4]), &numbers);
-    check_parts(&t, 1, split(&t, 3, 1), &[(0, 3), (3, 6), (6, 7)]);
-    check_parts(&t, -2, split_with_sizes(&t, &[0, 5, 2], -2), &[(0, 0), (0, 5), (5, 7)]);
-    check_parts(&t, 1, chunk(&t, 5, 1), &[(0, 2), (2, 4), (4, 6), (6, 7)]);
-    check_parts(&t, 1, tensor_split(&t, 3, 1), &[(0, 3), (3, 5), (5, 7)]);
-    check_parts(&t, 1, tensor_split_indices(&t, &[2, 1, 9, -3], 1), &[(0, 2), (2, 1), (1, 9), (9, -3), (-3, 7)]);
+    check_parts(&t, 1, split_with(&t, 3, Split { dim: 1, ..Default::default() }), &[(0, 3), (3, 6), (6, 7)]);
+    check_parts(
+        &t,
+        -2,
+        split_with_sizes_with(&t, [0, 5, 2], SplitWithSizes { dim: -2, ..Default::default() }),
+        &[(0, 0), (0, 5), (5, 7)],
+    );
+    check_parts(&t, 1, chunk_with(&t, 5, Chunk { dim: 1, ..Default::default() }), &[(0, 2), (2, 4), (4, 6), (6, 7)]);
+    check_parts(
+        &t,
+        1,
+        tensor_split_with(&t, 3, TensorSplit { dim: 1, ..Default::default() }),
+        &[(0, 3), (3, 5), (5, 7)],
+    );
+    check_parts(
+        &t,
+        1,
+        tensor_split_indices_with(&t, [2, 1, 9, -3], TensorSplitIndices { dim: 1, ..Default::default() }),
+        &[(0, 2), (2, 1), (1, 9), (9, -3), (-3, 7)],
+    );
     check_parts(&t, 1, hsplit(&t, 7), &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7)]);
     check_parts(&t, 0, vsplit(&t, 2), &[(0, 1), (1, 2)]);
-    check_parts(&t, 2, dsplit_indices(&t, &[1]), &[(0, 1), (1, 4)]);
+    check_parts(&t, 2, dsplit_indices(&t, [1]), &[(0, 1), (1, 4)]);
     let rows = unbind(&t, 0).unwrap();
-    assert_eq!(values(&rows[1]), values(&monomorph::select(&t, 0, 1).unwrap()));
+    assert_eq!(values(&rows[1]), values(&monomorph::ops::select(&t, 0, 1).unwrap()));
 
     // Nothing is shared out, but as often as was asked for.
     let none = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0]).unwrap();
-    assert_eq!(chunk(&none, 3, 0).unwrap().len(), 3);
-    assert!(chunk(&none, i64::MAX, 0).is_err() && chunk(&t, 0, 0).is_err() && split(&t, 0, 0).is_err());
-    assert!(split_with_sizes(&t, &[i64::MAX, i64::MAX], 0).is_err() && hsplit(&t, 2).is_err());
-    assert_eq!(split(&t, i64::MAX, 0).unwrap().len(), 1);
+    assert_eq!(chunk(&none, 3).unwrap().len(), 3);
+    assert!(chunk(&none, i64::MAX).is_err() && chunk(&t, 0).is_err() && split(&t, 0).is_err());
+    assert!(split_with_sizes(&t, [i64::MAX, i64::MAX]).is_err() && hsplit(&t, 2).is_err());
+    assert_eq!(split(&t, i64::MAX).unwrap().len(), 1);
 }
 
 #[test]
 fn copies_of_views_are_contiguous_and_their_own() {
     let numbers: Vec<_> = (0..70).map(monomorph::Scalar::Int).collect();
     let t = tensor(Layout::Stepped.geometry(DType::I32, &[3, 4]), &numbers);
-    let (view, copy) = (monomorph::transpose(&t, 0, 1).unwrap(), monomorph::transpose_copy(&t, 0, 1).unwrap());
+    let (view, copy) =
+        (monomorph::ops::transpose(&t, 0, 1).unwrap(), monomorph::ops::transpose_copy(&t, 0, 1).unwrap());
     assert_eq!((values(&copy), copy.sizes()), (values(&view), view.sizes()));
     assert!(copy.is_contiguous() && copy.storage_id() != t.storage_id());
     let mut stack = vec![t.clone().into(), IValue::Int(1), IValue::Int(0), IValue::Int(1), copy.into()];
     call("diagonal_copy.out", &mut stack).unwrap();
     let [IValue::Tensor(out)] = &stack[..] else { panic!("one result") };
     assert_eq!(out.sizes(), [3]);
-    let parts = monomorph::unbind_copy(&t, 1).unwrap();
+    let parts = monomorph::ops::unbind_copy(&t, 1).unwrap();
     assert!(parts.len() == 4 && parts.iter().all(|part| part.storage_id() != t.storage_id()));
 }
 
@@ -393,14 +407,14 @@ fn copies_of_views_are_contiguous_and_their_own() {
 fn parts_of_complex_numbers() {
     let numbers = [(1.0, 2.0), (-3.0, 4.0)].map(|(re, im)| monomorph::Complex32::new(re, im));
     let t = Tensor::<Cpu>::from_slice(&numbers, [2]).unwrap();
-    let conj = monomorph::conj(&t).unwrap();
-    assert_eq!(monomorph::imag(&t).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
-    assert_eq!(monomorph::imag(&conj).unwrap().to_vec::<f32>().unwrap(), [-2.0, -4.0]);
-    assert_eq!(monomorph::real(&conj).unwrap().to_vec::<f32>().unwrap(), [1.0, -3.0]);
-    assert!(monomorph::view_as_real(&conj).is_err());
-    let pairs = monomorph::view_as_real(&monomorph::resolve_conj(&conj).unwrap()).unwrap();
+    let conj = monomorph::ops::conj(&t).unwrap();
+    assert_eq!(monomorph::ops::imag(&t).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
+    assert_eq!(monomorph::ops::imag(&conj).unwrap().to_vec::<f32>().unwrap(), [-2.0, -4.0]);
+    assert_eq!(monomorph::ops::real(&conj).unwrap().to_vec::<f32>().unwrap(), [1.0, -3.0]);
+    assert!(monomorph::ops::view_as_real(&conj).is_err());
+    let pairs = monomorph::ops::view_as_real(&monomorph::ops::resolve_conj(&conj).unwrap()).unwrap();
     assert_eq!(pairs.to_vec::<f32>().unwrap(), [1.0, -2.0, -3.0, -4.0]);
-    let back = monomorph::view_as_complex(&pairs).unwrap();
+    let back = monomorph::ops::view_as_complex(&pairs).unwrap();
     assert_eq!(back.to_vec::<monomorph::Complex32>().unwrap(), numbers.map(|z| z.conj()));
     assert_eq!(back.storage_id(), pairs.storage_id());
 }
@@ -421,7 +435,7 @@ fn reshape_keeps_the_elements_and_copies_only_where_it_must() {
                 if random.one_in(2) {
                     shape.insert(0, 1);
                 }
-                let out = monomorph::reshape(&t, &shape).unwrap();
+                let out = monomorph::ops::reshape(&t, &shape).unwrap();
                 assert_eq!(out.sizes(), shape);
                 assert_eq!(values(&out), values(&t), "{layout:?} {sizes:?} -> {shape:?}");
                 let model = Model { sizes: shape.clone(), offsets: Model::of(t.as_any()).offsets };
@@ -431,9 +445,9 @@ fn reshape_keeps_the_elements_and_copies_only_where_it_must() {
                     "{layout:?} {sizes:?} -> {shape:?}"
                 );
             }
-            assert!(monomorph::reshape(&t, &[7, 11]).is_err());
+            assert!(monomorph::ops::reshape(&t, [7, 11]).is_err());
         }
     }
     let t = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[2, 3]).unwrap();
-    assert!(monomorph::reshape(&t, &[-1, -1]).is_err() && monomorph::reshape(&t, &[-2, 3]).is_err());
+    assert!(monomorph::ops::reshape(&t, [-1, -1]).is_err() && monomorph::ops::reshape(&t, [-2, 3]).is_err());
 }

@@ -8,11 +8,11 @@
 //! ```
 
 use super::cells::{Cell, Group};
-use monomorph::core::IValue;
-use monomorph::core::dispatch::OperatorHandle;
-use monomorph::core::schema::{Argument, Base, Literal, Schema};
-use monomorph::ops::table::{FormKind, declarations};
-use monomorph::{Cpu, DType, Stack, dispatcher, ones};
+use monomorph::crates::core::IValue;
+use monomorph::crates::core::dispatch::OperatorHandle;
+use monomorph::crates::core::schema::{Argument, Base, Literal, Schema};
+use monomorph::crates::ops::table::{FormKind, declarations};
+use monomorph::{Cpu, DType, Stack, dispatcher, ops::ones};
 
 const DTYPES: [DType; 5] = [DType::F32, DType::F64, DType::BF16, DType::I32, DType::Bool];
 const LAYOUTS: [(&str, i64); 4] =
@@ -149,7 +149,7 @@ fn domain(name: &str, dtype: DType) -> &'static str {
 fn runs(handle: &OperatorHandle, words: &[Word], dtype: DType, out: Option<DType>) -> bool {
     let sizes = [3, 2];
     // One is in every domain, and can be divided by.
-    let tensor = |dtype| ones::<Cpu>(&sizes, Some(dtype), None, None, None).ok().map(IValue::from);
+    let tensor = |dtype| ones::<Cpu>(&sizes, Some(dtype)).ok().map(IValue::from);
     let value = |word: &Word| match word {
         Word::Operand("b") => tensor(DType::Bool),
         Word::Operand(_) => tensor(dtype),

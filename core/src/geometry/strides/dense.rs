@@ -2,15 +2,15 @@
 //! of them a tensor has.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{Dims, MAX_DIMS, is_non_overlapping_and_dense, overflow};
+use super::{DimVec, MAX_DIMS, is_non_overlapping_and_dense, overflow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::MemoryFormat;
 use smallvec::SmallVec;
 
 /// Row-major strides. A size of 0 counts as 1, as in PyTorch. Modulo 2⁶⁴, which matters to a tensor without elements
 /// only: [`strides_for`] refuses such sizes.
-pub fn contiguous_strides(sizes: &[i64]) -> Dims {
-    let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
+pub fn contiguous_strides(sizes: &[i64]) -> DimVec {
+    let mut strides: DimVec = SmallVec::from_elem(1, sizes.len());
     let mut running: i64 = 1;
     for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
         *stride = running;
@@ -20,8 +20,8 @@ pub fn contiguous_strides(sizes: &[i64]) -> Dims {
 }
 
 /// [`contiguous_strides`], exact; `None` if one does not fit.
-fn exact_contiguous_strides(sizes: &[i64]) -> Option<Dims> {
-    let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
+fn exact_contiguous_strides(sizes: &[i64]) -> Option<DimVec> {
+    let mut strides: DimVec = SmallVec::from_elem(1, sizes.len());
     let mut running = Some(1i64);
     for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
         *stride = running?;
@@ -32,8 +32,8 @@ fn exact_contiguous_strides(sizes: &[i64]) -> Option<Dims> {
 
 /// Strides that make the dimensions dense in the given order, the first in `order` being the innermost; `None` if one
 /// does not fit. A size of 0 makes the strides behind it 0, as in PyTorch's channels-last formats.
-fn dense_in_order(sizes: &[i64], order: &[usize]) -> Option<Dims> {
-    let mut strides: Dims = SmallVec::from_elem(0, sizes.len());
+fn dense_in_order(sizes: &[i64], order: &[usize]) -> Option<DimVec> {
+    let mut strides: DimVec = SmallVec::from_elem(0, sizes.len());
     let mut running = Some(1i64);
     for &d in order {
         strides[d] = running?;
@@ -47,7 +47,7 @@ const CHANNELS_LAST_3D: [usize; 5] = [1, 4, 3, 2, 0];
 
 /// The strides of a new tensor in `format`; Preserve counts as Contiguous here. Channels-last formats need 4 or 5
 /// dimensions. An error if a stride does not fit an `i64`, also where there are no elements.
-pub fn strides_for(sizes: &[i64], format: MemoryFormat) -> Result<Dims> {
+pub fn strides_for(sizes: &[i64], format: MemoryFormat) -> Result<DimVec> {
     let exact = match format {
         MemoryFormat::Contiguous | MemoryFormat::Preserve => exact_contiguous_strides(sizes),
         MemoryFormat::ChannelsLast if sizes.len() == 4 => dense_in_order(sizes, &CHANNELS_LAST),
@@ -141,9 +141,9 @@ pub fn suggest_format(sizes: &[i64], strides: &[i64]) -> MemoryFormat {
 /// The strides of a new dense tensor in the order of the source's dimensions, for `preserve_format`: the source's own
 /// strides if it is non-overlapping and dense, else dense strides in the order of its strides. Of what no tensor can
 /// have, the contiguous ones.
-pub fn preserve_strides(sizes: &[i64], strides: &[i64]) -> Dims {
+pub fn preserve_strides(sizes: &[i64], strides: &[i64]) -> DimVec {
     if is_non_overlapping_and_dense(sizes, strides) {
-        return Dims::from_slice(strides);
+        return DimVec::from_slice(strides);
     }
     if sizes.len() != strides.len() || sizes.len() > MAX_DIMS {
         return contiguous_strides(sizes);

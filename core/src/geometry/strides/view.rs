@@ -1,15 +1,15 @@
 //! The sizes and strides of views: broadcast, and of other sizes over the same elements.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{Dims, check_ndim, contiguous_strides};
+use super::{DimVec, check_ndim, contiguous_strides};
 use crate::error::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 
 /// Sizes that both broadcast to.
-pub fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<Dims> {
+pub fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<DimVec> {
     let n = a.len().max(b.len());
     check_ndim(n)?;
-    let mut out: Dims = SmallVec::from_elem(1, n);
+    let mut out: DimVec = SmallVec::from_elem(1, n);
     let lead = |sizes: &[i64]| n.saturating_sub(sizes.len());
     let (lead_a, lead_b) = (lead(a), lead(b));
     for d in 0..n {
@@ -38,7 +38,7 @@ pub fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<Dims> {
 /// Both must have the same number of elements.
 ///
 /// Dimensions that are contiguous with each other form chunks; each chunk must be exactly covered by new dimensions.
-pub fn view_strides(sizes: &[i64], strides: &[i64], want: &[i64]) -> Option<Dims> {
+pub fn view_strides(sizes: &[i64], strides: &[i64], want: &[i64]) -> Option<DimVec> {
     if sizes.len() != strides.len() {
         return None;
     }
@@ -46,9 +46,9 @@ pub fn view_strides(sizes: &[i64], strides: &[i64], want: &[i64]) -> Option<Dims
         return Some(SmallVec::from_elem(1, want.len()));
     }
     if sizes.contains(&0) {
-        return Some(if sizes == want { Dims::from_slice(strides) } else { contiguous_strides(want) });
+        return Some(if sizes == want { DimVec::from_slice(strides) } else { contiguous_strides(want) });
     }
-    let mut out: Dims = SmallVec::from_elem(0, want.len());
+    let mut out: DimVec = SmallVec::from_elem(0, want.len());
     // The dimensions of the view that are still to be given a stride, the last first.
     let mut left = out.iter_mut().zip(want).rev().peekable();
     let mut dims = sizes.iter().zip(strides).rev().peekable();
@@ -80,10 +80,10 @@ pub fn view_strides(sizes: &[i64], strides: &[i64], want: &[i64]) -> Option<Dims
 }
 
 /// Replaces one -1 in `sizes` by what the number of elements leaves for it.
-pub fn infer_size(sizes: &[i64], numel: usize) -> Result<Dims> {
+pub fn infer_size(sizes: &[i64], numel: usize) -> Result<DimVec> {
     check_ndim(sizes.len())?;
     let bad = || Error::new(ErrorKind::ShapeNumel { want: sizes.to_vec(), numel });
-    let mut out = Dims::from_slice(sizes);
+    let mut out = DimVec::from_slice(sizes);
     let mut inferred = None;
     let mut product: i64 = 1;
     for (d, &s) in sizes.iter().enumerate() {

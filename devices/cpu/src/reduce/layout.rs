@@ -58,7 +58,7 @@ pub(super) struct Dim {
 }
 
 /// Dimensions, innermost first.
-pub(super) type Dims = SmallVec<[Dim; 2]>;
+pub(super) type DimVec = SmallVec<[Dim; 2]>;
 
 /// Which elements lie next to each other in lanes; drawn in `mod.rs`.
 #[derive(Clone, Copy, Debug)]
@@ -76,9 +76,9 @@ pub(super) enum Vectorization {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     /// The reduced dimensions.
-    pub(super) reduced: Dims,
+    pub(super) reduced: DimVec,
     /// The kept dimensions but that of the lanes.
-    pub(super) kept: Dims,
+    pub(super) kept: DimVec,
     pub(super) vectorization: Vectorization,
     /// Rows are read where they lie; otherwise they are staged.
     pub(super) in_place: bool,
@@ -107,8 +107,8 @@ impl Layout {
             Dim { size: iter.shape()[d], input: iter.strides(input)[d], outs: [out(0), out(1)] }
         };
         let pick = |reduced| (0..iter.ndim()).filter(|&d| iter.is_dim_reduced(d) == reduced).map(dim).collect();
-        let (reduced, mut kept): (Dims, Dims) = (pick(true), pick(false));
-        let numel = |dims: &Dims| dims.iter().fold(1_usize, |all, d| all.saturating_mul(d.size));
+        let (reduced, mut kept): (DimVec, DimVec) = (pick(true), pick(false));
+        let numel = |dims: &DimVec| dims.iter().fold(1_usize, |all, d| all.saturating_mul(d.size));
         let count = numel(&reduced);
         let bytes = iter.numel().saturating_mul(iter.dtype(input).size());
         let prefetches_rows = bytes > PREFETCH_MIN_BYTES && Vendor::current().needs_row_prefetch();
@@ -228,7 +228,7 @@ fn row_lanes_for(count: usize, width: usize, lanes: usize) -> usize {
 
 /// The kept dimension along which lanes are, where that is better than lanes of elements of one output: a dense one, or
 /// the longest where an output has so few elements that a row of them would be mostly empty.
-fn outer_dim(kept: &Dims, is_dense: impl Fn(&Dim) -> bool, count: usize) -> Option<usize> {
+fn outer_dim(kept: &DimVec, is_dense: impl Fn(&Dim) -> bool, count: usize) -> Option<usize> {
     let dense = kept.iter().position(|d| is_dense(d) && d.size >= MIN_OUTER_LANES);
     let longest = || (0..kept.len()).max_by_key(|&d| kept[d].size).filter(|&d| kept[d].size > 1);
     dense.or_else(|| longest().filter(|&d| count < MIN_INNER_RUN || kept[d].size >= MIN_OUTER_LANES))

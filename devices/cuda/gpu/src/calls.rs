@@ -1,7 +1,10 @@
 //! The calls that are timed against PyTorch on the same GPU. The protocol is that of every engine, the operands are the
 //! CPU's, moved.
 
-use monomorph::{DType, Tensor, add, add_out, amax, exp_out, gelu_out, mean, mul_out, sum, sum_dim, tanh_out};
+use monomorph::{
+    DType, Tensor,
+    ops::{add, add_out, amax, exp_out, gelu_out, mean, mul_out, sum, tanh_out},
+};
 use monomorph_benches::serve::{self, Task, Work};
 use monomorph_benches::{Data, values};
 use monomorph_cuda::{Cuda, device_name, synchronize};
@@ -96,23 +99,23 @@ fn prepare(work: &Work) -> Ready {
         }
         ("sum", "all") => {
             let a = one()?;
-            returning(move || sum(&a))
+            returning(move || sum(&a, ..))
         }
         ("mean", "all") => {
             let a = one()?;
-            returning(move || mean(&a))
+            returning(move || mean(&a, ..))
         }
         ("sum", "dim0") => {
             let a = one()?;
-            returning(move || sum_dim(&a, Some(&[0][..]), false))
+            returning(move || sum(&a, 0))
         }
         ("sum", "dim1") => {
             let a = one()?;
-            returning(move || sum_dim(&a, Some(&[1][..]), false))
+            returning(move || sum(&a, 1))
         }
         ("amax", "dim1") => {
             let a = one()?;
-            returning(move || amax(&a, &[1], false))
+            returning(move || amax(&a, 1))
         }
         (op, form) => Err(format!("{op} has no form {form} here")),
     }

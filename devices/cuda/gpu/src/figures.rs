@@ -1,12 +1,13 @@
 //! What the device is held to where there is one: bandwidth against that of a copy in the same run, the host's time for
 //! a launch, and a fused chain against its parts. Owns the figures and their bars.
 
-use monomorph::ops::arithmetic::{AbsFn, MulFn, NegFn};
-use monomorph::ops::exponential::ExpFn;
+use monomorph::crates::ops::arithmetic::{AbsFn, MulFn, NegFn};
+use monomorph::crates::ops::exponential::ExpFn;
 use monomorph::pointwise::Then;
 use monomorph::{
-    Cpu, DType, Op, Result, Tensor, abs_out, add_out, amax_out, any, argmax, exp_out, lt_out, mean, mul_out, neg_out,
-    sum, to_dtype,
+    Cpu, DType, Result, Tensor,
+    crates::ops::Op,
+    ops::{abs_out, add_out, amax_out, any, argmax, exp_out, lt_out, mean, mul_out, neg_out, sum, to},
 };
 use monomorph_cuda::{Cuda, synchronize};
 use monomorph_testsuite::cuda::{POINTWISE_SHARE, REDUCTION_SHARE};
@@ -70,7 +71,7 @@ fn time(calls: u32, on_host: bool, step: &mut dyn FnMut() -> Result<()>) -> Resu
 
 fn ramp(n: i64, dtype: DType) -> Result<T> {
     let numbers: Vec<f32> = (0..n).map(|i| (i % 97) as f32 / 64.0 - 0.5).collect();
-    T::from_any(to_dtype(&Tensor::<Cpu>::from_slice(&numbers, [n])?, dtype, false, false, None)?.as_any(), 0)
+    T::from_any(to(&Tensor::<Cpu>::from_slice(&numbers, [n])?, dtype)?.as_any(), 0)
 }
 
 fn zeros(n: i64, dtype: DType) -> Result<T> {
@@ -109,12 +110,12 @@ fn bandwidths(n: i64, figures: &mut Vec<Figure>) -> Result<()> {
             rate(format!("exp {dtype}"), 2 * bytes, POINTWISE_SHARE, &mut || exp_out(&a, &mut out).map(drop))?;
         }
         let mut one = zeros(1, dtype)?.view_as(monomorph::Geometry::new(dtype, &[], &[], 0)?)?;
-        rate(format!("sum {dtype}"), bytes, REDUCTION_SHARE, &mut || sum(&a).map(drop))?;
-        rate(format!("amax {dtype}"), bytes, REDUCTION_SHARE, &mut || amax_out(&a, &[], false, &mut one).map(drop))?;
-        rate(format!("argmax {dtype}"), bytes, REDUCTION_SHARE, &mut || argmax(&a, None, false).map(drop))?;
-        rate(format!("any {dtype}"), bytes, REDUCTION_SHARE, &mut || any(&a).map(drop))?;
+        rate(format!("sum {dtype}"), bytes, REDUCTION_SHARE, &mut || sum(&a, ..).map(drop))?;
+        rate(format!("amax {dtype}"), bytes, REDUCTION_SHARE, &mut || amax_out(&a, .., &mut one).map(drop))?;
+        rate(format!("argmax {dtype}"), bytes, REDUCTION_SHARE, &mut || argmax(&a, ..).map(drop))?;
+        rate(format!("any {dtype}"), bytes, REDUCTION_SHARE, &mut || any(&a, ..).map(drop))?;
         if dtype.is_floating() {
-            rate(format!("mean {dtype}"), bytes, REDUCTION_SHARE, &mut || mean(&a).map(drop))?;
+            rate(format!("mean {dtype}"), bytes, REDUCTION_SHARE, &mut || mean(&a, ..).map(drop))?;
         }
     }
     Ok(())

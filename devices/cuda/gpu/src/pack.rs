@@ -3,7 +3,7 @@
 
 use crate::archive::{self, Entry};
 use crate::{figures, tests};
-use monomorph::ops::pointwise::{PointwiseFn, SymDomain};
+use monomorph::crates::ops::pointwise::{PointwiseFn, SymDomain};
 use monomorph_cuda::{Form, Functor, Nearest, Nvrtc, copy_functors, functors, nearest_source, source_of, unit_key};
 use monomorph_testsuite::conformance::golden_cases;
 use monomorph_testsuite::cuda::compiles::ARCH;
@@ -76,7 +76,7 @@ fn table() -> Vec<Functor> {
             push::<$formula>(&mut all);
         };
     }
-    monomorph::ops::for_each_kernel! { Pointwise each }
+    monomorph::crates::ops::for_each_kernel! { Pointwise each }
     all
 }
 
@@ -201,7 +201,7 @@ fn files() -> Result<Vec<Entry>, String> {
 #[cfg(test)]
 mod tests_of_units {
     use super::*;
-    use monomorph::ops::arithmetic::{DivFloorFn, DivFn};
+    use monomorph::crates::ops::arithmetic::{DivFloorFn, DivFn};
 
     #[test]
     fn kernels_of_a_unit_have_names_of_their_own() {

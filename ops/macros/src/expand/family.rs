@@ -185,6 +185,15 @@ pub(crate) fn families(families: &Families) -> TokenStream {
     let names: Vec<_> = families.families.iter().map(|(_, name)| name).collect();
     let (common_names, partial_names) = names.split_at(families.common);
     let snakes: Vec<_> = names.iter().map(|name| format_ident!("{}", snake(&name.to_string()))).collect();
+    let typed = ["functions", "methods", "options", "meta", "prepared"].map(|kind| {
+        let (name, kind) = (format_ident!("typed_{kind}"), format_ident!("{kind}"));
+        quote! {
+            #[allow(unused_imports, reason = "not every family has items of each kind")]
+            mod #name {
+                #(pub use #root::#modules::native::#kind::*;)*
+            }
+        }
+    });
     let lists: Vec<_> = names.iter().map(|name| format_ident!("__{}_kernels", snake(&name.to_string()))).collect();
     quote! {
         /// The bounds of code that is generic over the device: the operators of a family run on it.
@@ -192,27 +201,16 @@ pub(crate) fn families(families: &Families) -> TokenStream {
             #(pub use #root::#modules::native::family::#names;)*
 
             /// A device that executes every operator of the table.
-            pub trait Kernels: #root::core::Device<StdOps = #root::StdOps> + #(#common_names +)* {}
-            impl<D: #root::core::Device<StdOps = #root::StdOps> + #(#common_names +)*> Kernels for D {}
+            pub trait Kernels: #root::fill::Fills<StdOps = #root::StdOps> + #(#common_names +)* {}
+            impl<D: #root::fill::Fills<StdOps = #root::StdOps> + #(#common_names +)*> Kernels for D {}
 
             /// A device that executes the operators of templates, too, which not every device has.
             pub trait AllKernels: Kernels #(+ #partial_names)* {}
             impl<D: Kernels #(+ #partial_names)*> AllKernels for D {}
         }
 
-        /// The typed forms of every declaration: functions, and method traits of the same name.
-        #[allow(unused_imports, reason = "not every family has items of each kind")]
-        mod typed_functions {
-            #(pub use #root::#modules::native::functions::*;)*
-        }
-        #[allow(unused_imports, reason = "not every family has items of each kind")]
-        mod typed_meta {
-            #(pub use #root::#modules::native::meta::*;)*
-        }
-        #[allow(unused_imports, reason = "not every family has items of each kind")]
-        mod typed_prepared {
-            #(pub use #root::#modules::native::prepared::*;)*
-        }
+        /// The typed forms of every declaration.
+        #(#typed)*
 
         /// Every declaration, in the order of the families.
         pub fn entries() -> Vec<#root::table::Entry> {

@@ -1,6 +1,9 @@
 //! Writes what declarations stand for: one function for each thing that is generated.
 
 mod family;
+mod item;
+mod names;
+mod options;
 mod row;
 mod typed;
 
@@ -15,7 +18,7 @@ pub(crate) use family::families;
 
 /// Everything that follows from a family.
 pub(crate) fn family(family: &Family) -> TokenStream {
-    let typed = typed::module(family);
+    let typed = typed::modules(family);
     let rows = family.rows.iter().filter_map(|row| Some(row::row(family, &Named::of(family, row)?)));
     let items = family::items(family);
     let local = match family.is_in_tree() {
@@ -56,6 +59,8 @@ pub(crate) fn refused(input: TokenStream, error: &TokenStream) -> TokenStream {
         #[allow(missing_docs, reason = "what was to be here was refused")]
         pub mod native {
             pub mod functions {}
+            pub mod methods {}
+            pub mod options {}
             pub mod meta {}
             pub mod prepared {}
             pub fn entries() -> Vec<#root::table::Entry> { Vec::new() }
@@ -100,22 +105,9 @@ impl<'a> Named<'a> {
         let span = at(func.text.span(0));
         let root = &family.root;
         let inputs = func.schema.args().len() - func.schema.out_args().len();
-        let args = func.schema.args().take(inputs).map(|arg| Arg::new(arg, span)).collect();
+        let args = func.schema.args().take(inputs).map(|arg| Arg::new(arg, row, span)).collect();
         let (core, table, meta) = (quote!(#root::core), quote!(#root::table), quote!(#root::Meta));
         Some(Named { row, schema: &func.schema, span, core, table, meta, is_in_tree: family.is_in_tree(), args })
-    }
-
-    /// The Rust name of the functional form, or of the only one.
-    fn rust_name(&self) -> Option<Ident> {
-        if !self.row.is_function {
-            return None;
-        }
-        Some(self.row.name.clone().unwrap_or_else(|| {
-            let name = self.schema.name();
-            let plain =
-                if self.schema.is_out() { format!("{name}_out") } else { name.trim_start_matches('_').to_owned() };
-            crate::tokens::parameter(&plain, self.span)
-        }))
     }
 
     /// The row's place among types.
@@ -124,9 +116,9 @@ impl<'a> Named<'a> {
         if self.is_in_tree { quote!(#table::Row<#hash>) } else { quote!(LocalRow<#hash>) }
     }
 
-    /// A name for the function of a view: typed functions have names of their own that may be the same.
-    fn view_alias(&self) -> Ident {
-        format_ident!("__view_{}", qualified(self.schema).replace(['.', ':'], "_"), span = self.span)
+    /// A name for the function that typed functions call: theirs may be the same.
+    fn callee_alias(&self) -> Ident {
+        format_ident!("__call_{}", qualified(self.schema).replace(['.', ':'], "_"), span = self.span)
     }
 
     /// The markers of the arguments as a tuple type.
@@ -141,36 +133,21 @@ impl<'a> Named<'a> {
         quote!((#(#values,)*))
     }
 
-    /// Kinds, schemas and Rust names of all forms with a name.
-    fn forms(&self) -> Vec<(FormKind, String, Option<Ident>)> {
-        let own = match () {
+    /// Kinds and schemas of all forms, its own first.
+    fn forms(&self) -> Vec<(FormKind, String)> {
+        let others =
+            self.row.forms.iter().map(|form| (form.kind, forms::text(self.schema, form.kind, &form.overload.text)));
+        std::iter::once((self.own_form(), self.schema.to_string())).chain(others).collect()
+    }
+
+    /// The form that the schema of the row is of.
+    fn own_form(&self) -> FormKind {
+        match () {
             () if self.schema.is_out() => FormKind::Out,
             () if self.schema.is_inplace() => FormKind::Inplace,
             () => FormKind::Functional,
-        };
-        let name = self.rust_name();
-        let mut all = vec![(own, self.schema.to_string(), name.clone())];
-        for form in &self.row.forms {
-            let typed = self.row.definition.operator().is_some() || form.kind != FormKind::Out;
-            let rust = name.as_ref().filter(|_| typed).and_then(|name| form_name(name, form.kind, &form.overload.text));
-            all.push((form.kind, forms::text(self.schema, form.kind, &form.overload.text), rust));
         }
-        all
     }
-}
-
-/// The Rust name of a form; `None` for one that is called by name only.
-fn form_name(name: &Ident, kind: FormKind, overload: &str) -> Option<Ident> {
-    let text = name.to_string();
-    let stem = text.trim_end_matches('_');
-    Some(match kind {
-        FormKind::Inplace => format_ident!("{text}_"),
-        FormKind::Out => format_ident!("{stem}_out"),
-        // PyTorch's own name of it, where that is one of Rust, too.
-        FormKind::Copy if overload.starts_with('_') => format_ident!("{}", overload.trim_start_matches('_')),
-        FormKind::Copy => format_ident!("{stem}_copy"),
-        _ => return None,
-    })
 }
 
 /// The name by which an operator is looked up.

@@ -2,6 +2,7 @@
 
 use super::{Named, at, placed};
 use crate::declaration::{Definition, Family, FormKind};
+use crate::types::Form;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -10,15 +11,12 @@ use syn::spanned::Spanned;
 pub(super) fn row(family: &Family, named: &Named<'_>) -> TokenStream {
     let declared = declared(named);
     let agrees = agrees(named);
-    let view = match &named.row.definition {
-        Definition::View(path) | Definition::Views(path) => {
-            let alias = named.view_alias();
-            quote!(#[allow(unused_imports, reason = "used by typed forms")] use #path as #alias;)
-        }
-        _ => TokenStream::new(),
-    };
+    let callee = named.callee().map(|(path, _)| {
+        let alias = named.callee_alias();
+        quote!(#[allow(unused_imports, reason = "used by typed forms")] use #path as #alias;)
+    });
     let runs = runs_on(family, named);
-    quote!(#declared #agrees #view #runs)
+    quote!(#declared #agrees #callee #runs)
 }
 
 /// The declaration as data.
@@ -33,18 +31,21 @@ fn declared(named: &Named<'_>) -> TokenStream {
         let (name, ty) = (arg.declared.name(), base_text(&arg.declared.ty().to_string()));
         quote!(#table::Parameter { name: #name, ty: #ty })
     });
-    let mut forms: Vec<TokenStream> =
-        named.forms().iter().map(|(kind, schema, rust)| form(table, *kind, Some(schema), rust.as_ref())).collect();
-    if let Some(full) = &named.row.full {
-        for (kind, _, _) in named.forms() {
-            let rust = match kind {
-                FormKind::Functional => Some(full.clone()),
-                FormKind::Inplace | FormKind::Out => super::form_name(full, kind, ""),
-                _ => None,
-            };
-            forms.extend(rust.map(|rust| form(table, kind, None, Some(&rust))));
-        }
-    }
+    let functions = named.functions();
+    let named_so = |kind: FormKind, form: Form| {
+        functions.iter().find(|(k, f, _)| (*k, *f) == (kind, form)).map(|(_, _, name)| name)
+    };
+    let mut forms: Vec<TokenStream> = named
+        .forms()
+        .iter()
+        .map(|(kind, schema)| self::form(table, *kind, Some(schema), named_so(*kind, Form::Short)))
+        .collect();
+    forms.extend(
+        functions
+            .iter()
+            .filter(|(_, form, _)| *form == Form::With)
+            .map(|(kind, _, name)| self::form(table, *kind, None, Some(name))),
+    );
     let composition = composition(named);
     quote! {
         impl #table::Declared for #key {
@@ -158,7 +159,7 @@ fn runs_on(family: &Family, named: &Named<'_>) -> TokenStream {
         Definition::Structured(ty) | Definition::Operator(ty) => {
             let (values, signature) = (named.values(&quote!('t)), named.signature());
             let bounds = quote!(#ty: for<'t> #core::structured::Operator<'t, D, #values>,);
-            let forms = named.forms().into_iter().map(|(kind, ..)| form_method(named, kind));
+            let forms = named.forms().into_iter().map(|(kind, _)| form_method(named, kind));
             let kernels = quote! {
                 let kernel = #table::Kernel::<D, #signature>::of::<#ty>(#declaration);
                 vec![#(kernel.#forms()),*]

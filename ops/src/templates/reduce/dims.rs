@@ -1,7 +1,7 @@
-//! Dims of a reduction: wrapped, checked, and the shape that remains.
+//! DimVec of a reduction: wrapped, checked, and the shape that remains.
 
 use super::rule::TypedRule;
-use monomorph_core::strides::Dims;
+use monomorph_core::strides::DimVec;
 use monomorph_core::{ErrorKind, Geometry, Names, Result};
 use smallvec::SmallVec;
 
@@ -55,7 +55,7 @@ pub(super) fn check_not_empty(dims: Option<&[i64]>, mask: &Mask, sizes: &[i64]) 
 }
 
 /// The sizes of the result.
-pub(super) fn result_sizes(sizes: &[i64], mask: &Mask, keepdim: bool) -> Dims {
+pub(super) fn result_sizes(sizes: &[i64], mask: &Mask, keepdim: bool) -> DimVec {
     let kept = sizes.iter().zip(mask).filter(|&(_, &reduced)| keepdim || !reduced);
     kept.map(|(&size, &reduced)| if reduced { 1 } else { size }).collect()
 }
@@ -67,7 +67,7 @@ pub(super) fn result_names(geometry: Option<&Geometry>, mask: &Mask, keepdim: bo
 }
 
 /// The sizes and strides of an output with the reduced dimensions put back: size 1, stride 0.
-pub(super) fn with_reduced(output: &Geometry, mask: &Mask, keepdim: bool) -> (Dims, Dims) {
+pub(super) fn with_reduced(output: &Geometry, mask: &Mask, keepdim: bool) -> (DimVec, DimVec) {
     let mut kept = output.sizes().iter().zip(output.strides());
     let mut put = |&reduced: &bool| {
         let own = if keepdim || !reduced { kept.next() } else { None };

@@ -4,7 +4,7 @@ use super::super::jobs::{BEFORE, converted, row_major};
 use super::FoldCase;
 use super::layouts::{Layout, layouts};
 use crate::layout::{samples, tensor};
-use monomorph::ops::record::{Inputs, Within};
+use monomorph::crates::ops::record::{Inputs, Within};
 use monomorph::{Cpu, DType, Geometry, Scalar, Tensor};
 use monomorph_cuda::{FoldLaunch, FoldPlan, Stored};
 use monomorph_iter::{Config, Flags, TensorIter, View, build_over};

@@ -8,9 +8,12 @@ mod jobs;
 mod layouts;
 
 use super::{Checked, Finding};
-use monomorph::ops::algebra::sym::c_suffix;
-use monomorph::ops::reduce::{ReduceFn, SymFold, TypedRule, symbolic};
-use monomorph::{Cpu, DType, Tensor, amax, amin, aminmax_dim, any_dims, argmax, mean_dim_dtype, sum_dim_dtype};
+use monomorph::crates::ops::algebra::sym::c_suffix;
+use monomorph::crates::ops::reduce::{ReduceFn, SymFold, TypedRule, symbolic};
+use monomorph::{
+    Cpu, DType, Tensor,
+    ops::{amax_with, amin_with, aminmax_with, any_with, argmax_with, mean_with, options::*, sum_with},
+};
 use monomorph_cuda::{CompileError, InputLayout, Nvrtc, Reduction, Stored, reductions_source};
 use std::path::Path;
 
@@ -48,15 +51,27 @@ fn one_or_all(x: &Tensor<Cpu>, dims: &[i64]) -> Option<Option<i64>> {
     }
 }
 
-/// The operator of each fold. A fold that is not here is found by a test.
+/// The operator of each fold, with the dims kept. A fold that is not here is found by a test.
 const CALLS: [(&str, OnCpu); 7] = [
-    ("SumFn", |x, dims| Some(sum_dim_dtype(x, Some(dims), true, Some(x.dtype())).map(|y| vec![y]))),
-    ("MeanFn", |x, dims| Some(mean_dim_dtype(x, Some(dims), true, Some(x.dtype())).map(|y| vec![y]))),
-    ("AmaxFn", |x, dims| Some(amax(x, dims, true).map(|y| vec![y]))),
-    ("AminFn", |x, dims| Some(amin(x, dims, true).map(|y| vec![y]))),
-    ("AnyFn", |x, dims| Some(any_dims(x, Some(dims), true).map(|y| vec![y]))),
-    ("ArgmaxFn", |x, dims| one_or_all(x, dims).map(|dim| argmax(x, dim, true).map(|y| vec![y]))),
-    ("AminmaxFn", |x, dims| one_or_all(x, dims).map(|dim| aminmax_dim(x, dim, true).map(|(a, b)| vec![a, b]))),
+    ("SumFn", |x, dims| {
+        let options = Sum { keepdim: true, dtype: Some(x.dtype()), ..Default::default() };
+        Some(sum_with(x, dims, options).map(|y| vec![y]))
+    }),
+    ("MeanFn", |x, dims| {
+        let options = Mean { keepdim: true, dtype: Some(x.dtype()), ..Default::default() };
+        Some(mean_with(x, dims, options).map(|y| vec![y]))
+    }),
+    ("AmaxFn", |x, dims| Some(amax_with(x, dims, Amax { keepdim: true, ..Default::default() }).map(|y| vec![y]))),
+    ("AminFn", |x, dims| Some(amin_with(x, dims, Amin { keepdim: true, ..Default::default() }).map(|y| vec![y]))),
+    ("AnyFn", |x, dims| Some(any_with(x, dims, Any { keepdim: true, ..Default::default() }).map(|y| vec![y]))),
+    ("ArgmaxFn", |x, dims| {
+        let options = Argmax { keepdim: true, ..Default::default() };
+        one_or_all(x, dims).map(|dim| argmax_with(x, dim, options).map(|y| vec![y]))
+    }),
+    ("AminmaxFn", |x, dims| {
+        let options = Aminmax { keepdim: true, ..Default::default() };
+        one_or_all(x, dims).map(|dim| aminmax_with(x, dim, options).map(|(a, b)| vec![a, b]))
+    }),
 ];
 
 /// Operands of other dtypes than those of the fold, conjugated and negated by turns.
@@ -102,7 +117,7 @@ pub fn cases() -> Vec<FoldCase> {
             push::<$fold>($name, &mut cases);
         };
     }
-    monomorph::ops::for_each_kernel! { Reduce each }
+    monomorph::crates::ops::for_each_kernel! { Reduce each }
     cases
 }
 
@@ -140,7 +155,7 @@ mod tests {
                 folds.push($name);
             };
         }
-        monomorph::ops::for_each_kernel! { Reduce each }
+        monomorph::crates::ops::for_each_kernel! { Reduce each }
         let cases = cases();
         for path in folds {
             let name = path.rsplit("::").next().unwrap().trim();

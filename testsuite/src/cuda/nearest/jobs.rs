@@ -2,8 +2,11 @@
 
 use super::super::jobs::BEFORE;
 use crate::layout::tensor;
-use monomorph::ops::upsample::UpsamplePlan;
-use monomorph::{Cpu, DType, Geometry, Scalar, Tensor, upsample_nearest1d_out};
+use monomorph::crates::ops::upsample::UpsamplePlan;
+use monomorph::{
+    Cpu, DType, Geometry, Scalar, Tensor,
+    ops::{options::UpsampleNearest1d, upsample_nearest1d_out_with},
+};
 use monomorph_cuda::{Nearest, NearestLaunch};
 
 /// The launches of a call, and what they should leave in the output's storage.
@@ -96,8 +99,9 @@ fn job(kernel: Nearest, layout: &Layout) -> Result<Job, String> {
     let values: Vec<Scalar> = (0..241).map(|i| Scalar::Int((i * 7 + i / 5) % 251)).collect();
     let x = tensor(input.clone().with_neg(false), &values).view_as(input.clone()).map_err(words)?;
     let before = vec![BEFORE; output.bytes_needed().map_err(words)?];
+    let options = UpsampleNearest1d { scales: layout.scale, ..Default::default() };
     let mut out = Tensor::<Cpu>::from_storage(&before, output.clone()).map_err(words)?;
-    upsample_nearest1d_out(&x, &[to], layout.scale, &mut out).map_err(words)?;
+    upsample_nearest1d_out_with(&x, to, options, &mut out).map_err(words)?;
     let plan = UpsamplePlan::new(dtype, from, to, layout.scale, false);
     let at = |g: &Geometry| g.offset() as u64 * dtype.size() as u64;
     let sides = [(&output, at(&output)), (&input, at(&input))];

@@ -1,0 +1,120 @@
+//! One typed function, and the method that calls it.
+
+use super::{Named, options};
+use crate::types::{Callee, Form};
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+
+/// A typed function before it is written down.
+pub(super) struct Item<'n> {
+    pub(super) named: &'n Named<'n>,
+    pub(super) name: Ident,
+    pub(super) form: Form,
+    pub(super) callee: Callee<'n>,
+    /// How the function takes the tensor `self`, where that is not as the other tensors.
+    pub(super) this: Option<TokenStream>,
+    /// The type of the parameter `out`, if there is one.
+    pub(super) out: Option<TokenStream>,
+    pub(super) output: TokenStream,
+    /// What it needs of the device and of the operator.
+    pub(super) bound: TokenStream,
+    pub(super) body: TokenStream,
+    /// What it does, as a sentence.
+    pub(super) does: &'static str,
+}
+
+impl Item<'_> {
+    /// `name: type` of each parameter but, for a method, the receiver.
+    fn parameters(&self, is_method: bool) -> TokenStream {
+        let core = &self.named.core;
+        let each = self.named.args.iter().filter(|arg| arg.is_positional() && !(is_method && arg.rust == "this"));
+        let mut all: Vec<TokenStream> = each
+            .map(|arg| {
+                let name = &arg.rust;
+                let ty = match &self.this {
+                    Some(ty) if name == "this" => ty.clone(),
+                    _ => arg.parameter_type(core, self.callee),
+                };
+                quote!(#name: #ty)
+            })
+            .collect();
+        if self.form == Form::With {
+            let ty = options::parameter_type(self.named);
+            all.push(quote!(options: #ty));
+        }
+        all.extend(self.out.as_ref().map(|ty| quote!(out: #ty)));
+        quote!(#(#all),*)
+    }
+
+    /// Sizes and dims as operators take them.
+    fn preamble(&self) -> TokenStream {
+        self.named.args.iter().map(|arg| arg.preamble(&self.named.core)).collect()
+    }
+
+    /// The function.
+    pub(super) fn function(&self) -> TokenStream {
+        let Item { named, name, output, bound, body, .. } = self;
+        let (core, params, preamble, docs) = (&named.core, self.parameters(false), self.preamble(), self.docs());
+        quote_spanned! {named.span=>
+            #docs
+            #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]
+            pub fn #name<'t, D: #core::Device>(#params) -> #core::Result<#output>
+            where
+                #bound
+            {
+                #preamble
+                #body
+            }
+        }
+    }
+
+    /// Declaration and body of the method; `None` for a function without a tensor `self`, and where outputs are
+    /// parameters.
+    pub(super) fn method(&self) -> Option<(TokenStream, TokenStream)> {
+        let Item { named, name, output, bound, .. } = self;
+        let is_this = |arg: &crate::types::Arg<'_>| arg.rust == "this" && arg.is_tensor();
+        if self.out.is_some() || !named.args.iter().any(is_this) {
+            return None;
+        }
+        let is_mut = self.this.as_ref().is_some_and(|ty| ty.to_string().contains("mut"));
+        let receiver = if is_mut { quote!(&'t mut self) } else { quote!(&'t self) };
+        let (core, params) = (&named.core, self.parameters(true));
+        let passed = named.args.iter().filter(|arg| arg.is_positional()).map(|arg| match is_this(arg) {
+            true => quote!(self),
+            false => {
+                let name = &arg.rust;
+                quote!(#name)
+            }
+        });
+        let options = (self.form == Form::With).then(|| quote!(options));
+        let passed: Vec<TokenStream> = passed.chain(options).collect();
+        let docs = self.docs();
+        let signature = quote_spanned! {named.span=>
+            #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]
+            fn #name<'t>(#receiver, #params) -> #core::Result<#output> where D: 't, #bound
+        };
+        let body = quote_spanned!(named.span=> super::functions::#name(#(#passed),*));
+        Some((quote!(#docs #signature;), quote!(#signature { #body })))
+    }
+
+    /// What is written about the operator, then about the form, then the schema.
+    fn docs(&self) -> TokenStream {
+        let docs = &self.named.row.docs;
+        let name = super::qualified(self.named.schema);
+        let schema = format!("`{}`", self.named.schema);
+        let mut lines = Vec::new();
+        if docs.is_empty() {
+            lines.push(format!("`{name}`: {}", self.does));
+        } else {
+            lines.extend(["".to_owned(), format!("This function {}", self.does)]);
+        }
+        if self.form == Form::With {
+            lines.push(match self.named.options_name() {
+                Some(options) => format!("Options: [`{options}`](super::options::{options})."),
+                None => String::new(),
+            });
+        }
+        lines.extend(["".to_owned(), schema]);
+        quote!(#(#docs)* #(#[doc = #lines])*)
+    }
+}
