@@ -24,7 +24,7 @@
 //! | `copy`, `copy_out` | the forms of a view that copy it |
 //! | `copy_into` | a `copy_out` that keeps the sizes and dtypes of its outputs |
 //! | `variants` | PyTorch's variants, `function`, `method`: it has typed forms. Without it, it is called by name only |
-//! | `name` | the Rust name where it is another; one that ends in `_with` says that another row leaves the options out |
+//! | `typed` | what typed functions call in its place: an [`Operator`], or a function, `for` a bound |
 //! | `positional` | `[dim]`: arguments that are parameters of typed functions although they have defaults |
 //! | `options` | `[decimals = 0]`: arguments that are options of typed functions although they have none |
 //! | `typed` | what typed functions call if not the definition: an [`Operator`]; a function, `for` a bound |
