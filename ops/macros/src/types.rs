@@ -146,8 +146,10 @@ impl<'a> Arg<'a> {
 
     /// The type of the value in an operator, for a call of this lifetime.
     pub(crate) fn value_type(&self, core: &TokenStream, lifetime: &TokenStream) -> TokenStream {
-        let marker = self.marker(core).unwrap_or_default();
-        quote!(<#marker as #core::ArgType>::Value<#lifetime>)
+        match self.kind {
+            Kind::Tensor | Kind::OptionalTensor => quote!(#core::structured::Operand<#lifetime>),
+            _ => self.named_type(core, lifetime),
+        }
     }
 
     /// The type of a typed function's parameter. Functions over any device take tensors as such, and operators numbers
@@ -197,28 +199,37 @@ impl<'a> Arg<'a> {
         self.declared.ty().base() == Base::ScalarType && self.declared.ty().is_optional()
     }
 
-    /// A type with its name in Rust, as people read it in documentation.
+    /// The type with its name in Rust, for a parameter or a field.
     pub(crate) fn plain_type(&self, core: &TokenStream) -> TokenStream {
+        self.named_type(core, &quote!('t))
+    }
+
+    /// The type as people read it in documentation, rather than as the one that a marker stands for.
+    fn named_type(&self, core: &TokenStream, lifetime: &TokenStream) -> TokenStream {
+        let marker = || {
+            let marker = self.marker(core).unwrap_or_default();
+            quote!(<#marker as #core::ArgType>::Value<#lifetime>)
+        };
         let (base, wraps) = (self.declared.ty().base(), self.declared.ty().wraps());
         let one = match base {
-            Base::Tensor => quote!(&'t #core::Tensor<D>),
+            Base::Tensor => quote!(&#lifetime #core::Tensor<D>),
             Base::Scalar => quote!(#core::Scalar),
             Base::Int | Base::SymInt | Base::DeviceIndex => quote!(i64),
             Base::Float => quote!(f64),
             Base::Bool | Base::SymBool => quote!(bool),
-            Base::Str => quote!(&'t str),
+            Base::Str => quote!(&#lifetime str),
             Base::ScalarType => quote!(#core::DType),
             Base::Layout => quote!(#core::Layout),
             Base::Device => quote!(#core::DeviceId),
             Base::MemoryFormat => quote!(#core::MemoryFormat),
-            _ => return self.value_type(core, &quote!('t)),
+            _ => return marker(),
         };
         match wraps {
             [] => one,
             [Wrap::Optional] => quote!(Option<#one>),
-            [Wrap::List(_)] => quote!(&'t [#one]),
-            [Wrap::List(_), Wrap::Optional] => quote!(Option<&'t [#one]>),
-            _ => self.value_type(core, &quote!('t)),
+            [Wrap::List(_)] => quote!(&#lifetime [#one]),
+            [Wrap::List(_), Wrap::Optional] => quote!(Option<&#lifetime [#one]>),
+            _ => marker(),
         }
     }
 

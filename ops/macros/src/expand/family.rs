@@ -143,7 +143,7 @@ impl Kernel {
 }
 
 /// The first type that a template is given.
-fn argument(ty: &syn::Type) -> Option<TokenStream> {
+pub(super) fn argument(ty: &syn::Type) -> Option<TokenStream> {
     let syn::Type::Path(path) = ty else { return None };
     match &path.path.segments.last()?.arguments {
         syn::PathArguments::AngleBracketed(args) => args.args.first().map(ToTokens::to_token_stream),

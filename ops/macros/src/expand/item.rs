@@ -1,6 +1,6 @@
 //! One typed function, and the method that calls it.
 
-use super::{Named, options};
+use super::{Named, docs, options};
 use crate::types::{Callee, Form};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -19,8 +19,10 @@ pub(super) struct Item<'n> {
     /// What it needs of the device and of the operator.
     pub(super) bound: TokenStream,
     pub(super) body: TokenStream,
-    /// What it does, as a sentence.
+    /// What this form does, as the end of a sentence.
     pub(super) does: &'static str,
+    /// When it is an error.
+    pub(super) errors: &'static str,
 }
 
 impl Item<'_> {
@@ -54,7 +56,8 @@ impl Item<'_> {
     /// The function.
     pub(super) fn function(&self) -> TokenStream {
         let Item { named, name, output, bound, body, .. } = self;
-        let (core, params, preamble, docs) = (&named.core, self.parameters(false), self.preamble(), self.docs());
+        let (core, params, preamble, docs) =
+            (&named.core, self.parameters(false), self.preamble(), docs::function(self));
         quote_spanned! {named.span=>
             #docs
             #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]
@@ -88,33 +91,12 @@ impl Item<'_> {
         });
         let options = (self.form == Form::With).then(|| quote!(options));
         let passed: Vec<TokenStream> = passed.chain(options).collect();
-        let docs = self.docs();
+        let docs = docs::method(self);
         let signature = quote_spanned! {named.span=>
             #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]
             fn #name<'t>(#receiver, #params) -> #core::Result<#output> where D: 't, #bound
         };
         let body = quote_spanned!(named.span=> super::functions::#name(#(#passed),*));
         Some((quote!(#docs #signature;), quote!(#signature { #body })))
-    }
-
-    /// What is written about the operator, then about the form, then the schema.
-    fn docs(&self) -> TokenStream {
-        let docs = &self.named.row.docs;
-        let name = super::qualified(self.named.schema);
-        let schema = format!("`{}`", self.named.schema);
-        let mut lines = Vec::new();
-        if docs.is_empty() {
-            lines.push(format!("`{name}`: {}", self.does));
-        } else {
-            lines.extend(["".to_owned(), format!("This function {}", self.does)]);
-        }
-        if self.form == Form::With {
-            lines.push(match self.named.options_name() {
-                Some(options) => format!("Options: [`{options}`](super::options::{options})."),
-                None => String::new(),
-            });
-        }
-        lines.extend(["".to_owned(), schema]);
-        quote!(#(#docs)* #(#[doc = #lines])*)
     }
 }

@@ -1,5 +1,6 @@
 //! Writes what declarations stand for: one function for each thing that is generated.
 
+mod docs;
 mod family;
 mod item;
 mod names;

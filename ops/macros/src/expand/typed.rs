@@ -7,6 +7,16 @@ use crate::types::{Arg, Callee, Form};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
+/// What the errors of each sort of function are, for its page.
+const OPERANDS: &str = "Sizes that do not broadcast, dtypes or values that the operator does not take, memory that \
+    cannot be had. The message names the argument, what it is and what is accepted.";
+const OUTPUTS: &str = "Those of the functional form; an output whose dtype cannot hold the result, that overlaps an \
+    operand in part, or that is being read elsewhere. Then every argument is as it was.";
+const ARGUMENTS: &str = "An argument that is not as described: the message names it, what it is and what is accepted. \
+    Then every argument is as it was.";
+const VIEWS: &str = "A dimension, an index or a size that the tensor does not have, or a view that its strides do not \
+    allow.";
+
 /// The modules of typed forms.
 pub(super) fn modules(family: &Family) -> TokenStream {
     let (mut functions, mut meta, mut prepared) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
@@ -98,6 +108,12 @@ impl Named<'_> {
         Some(self.row.typed.as_ref().map_or_else(|| quote!(#own), |(path, _)| quote!(#path)))
     }
 
+    /// Whether there is a prepared call of it.
+    pub(super) fn has_prepared(&self) -> bool {
+        let has_forms = self.row.forms.iter().any(|form| form.kind != FormKind::Functional);
+        has_forms && matches!(self.row.definition, Definition::Structured(_))
+    }
+
     /// The function that typed functions call, if it is one, and whether its `None` stands for `self`.
     pub(super) fn callee(&self) -> Option<(&syn::Path, bool)> {
         match (&self.row.typed, &self.row.definition) {
@@ -182,7 +198,8 @@ fn functional<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ide
             let outputs = <#op as #core::structured::Operator<'_, D, _>>::call((#args), sink)?;
             Ok(#result)
         },
-        does: "returns new tensors. Errors are those of its meta function.",
+        does: "returns new tensors",
+        errors: OPERANDS,
     }
 }
 
@@ -208,8 +225,8 @@ fn out<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ident) -> 
             <#op as #core::structured::Operator<'_, D, _>>::call((#args), sink)?;
             Ok(#results)
         },
-        does: "writes into tensors of the caller, which are resized where needed. Errors are those of its meta \
-               function, and leave every argument as it was.",
+        does: "writes into tensors of the caller, which are resized where needed, and returns them",
+        errors: OUTPUTS,
     }
 }
 
@@ -233,8 +250,8 @@ fn inplace<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ident)
                 <#op as #core::structured::Operator<'_, D, _>>::call(args, sink)
             })
         },
-        does: "writes to its first argument. Errors are those of its meta function, and leave every argument as it \
-               was.",
+        does: "writes to its first argument, and returns it",
+        errors: OUTPUTS,
     }
 }
 
@@ -280,7 +297,12 @@ fn function<'n>(family: &Family, named: &'n Named<'n>, form: Form, name: &Ident)
         output,
         bound: quote!(D: #bound, #standard),
         body,
-        does: "errors if an argument is not as described.",
+        does: match named.own_form() {
+            FormKind::Inplace => "writes to its first argument, and returns it",
+            FormKind::Out => "writes into tensors of the caller, which are resized where needed, and returns them",
+            _ => "returns new tensors",
+        },
+        errors: ARGUMENTS,
     })
 }
 
@@ -322,11 +344,12 @@ fn view<'n>(named: &'n Named<'n>, form: Form, name: &Ident, made: &TokenStream) 
                 .map_err(|e| e.of(#text))
         },
         does: match &*made_text {
-            "shared" => "returns a view that shares the storage. Errors if there is no such view.",
-            "copied" => "returns a contiguous copy of this view. Errors if there is no such view.",
-            "shared_parts" => "returns views that share the storage. Errors if there are none such.",
-            _ => "returns contiguous copies of these views. Errors if there are none such.",
+            "shared" => "returns a view, which shares the storage",
+            "copied" => "returns a contiguous copy of this view",
+            "shared_parts" => "returns views, which share the storage",
+            _ => "returns contiguous copies of these views",
         },
+        errors: VIEWS,
     }
 }
 
@@ -353,7 +376,8 @@ fn inplace_view<'n>(named: &'n Named<'n>, form: Form, name: &Ident) -> Item<'n> 
             geometry.and_then(|geometry| this.set_view(geometry)).map_err(|e| e.of(#operator))?;
             Ok(this)
         },
-        does: "changes sizes and strides of the tensor itself, not its data.",
+        does: "changes sizes and strides of the tensor itself, not its data",
+        errors: VIEWS,
     }
 }
 
@@ -377,15 +401,17 @@ fn meta_function(named: &Named<'_>, op: &TokenStream, form: Form, name: &Ident) 
             let outputs = <#op as #core::structured::Operator<'_, #meta, _>>::call((#args), sink)?;
             Ok(#result)
         },
-        does: "returns sizes, strides and dtype of the result, without data, or the error.",
+        does: "returns sizes, strides and dtype of the result, without data",
+        errors: OPERANDS,
     };
     item.function()
 }
 
 /// Of structured operators that have an out= form, with all arguments.
 fn prepared_function(named: &Named<'_>) -> TokenStream {
-    let has_forms = named.row.forms.iter().any(|form| form.kind != FormKind::Functional);
-    let (Definition::Structured(op), Some(name), true) = (&named.row.definition, named.rust_name(), has_forms) else {
+    let (Definition::Structured(op), Some(name), true) =
+        (&named.row.definition, named.rust_name(), named.has_prepared())
+    else {
         return TokenStream::new();
     };
     let (core, count, names) = (&named.core, named.schema.returns().len(), named.result_names());

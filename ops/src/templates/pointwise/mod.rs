@@ -56,6 +56,11 @@ macro_rules! pointwise {
         $(, check = $check:expr)? $(, fault = $fault:expr)?) => {
         $(#[$doc])*
         #[doc = concat!("The formula of `", $text, "`.")]
+        #[doc = ""]
+        #[doc = concat!("Operands: `", stringify!($operands), "` of the dtypes `", stringify!($domain), "`;")]
+        #[doc = concat!("numbers: `", stringify!($params), "`; result: `", stringify!($out), "`;")]
+        #[doc = concat!("promotion: `", stringify!($rule), "`.")]
+        #[doc = "The words are those of the module `pointwise`."]
         pub struct $name;
         impl $crate::pointwise::PointwiseFn for $name {
             const NAME: &'static str = $text;
