@@ -29,12 +29,20 @@ pub enum Layout {
     Transposed,
     /// Every operand is each second element of its rows.
     Stepped,
+    /// Of three dimensions: the first operand has size 1 in the second of them, the last in the first.
+    Pairwise,
 }
 
 impl Layout {
     /// Every layout.
-    pub const ALL: [Layout; 5] =
-        [Layout::Contiguous, Layout::RowBroadcast, Layout::ColumnBroadcast, Layout::Transposed, Layout::Stepped];
+    pub const ALL: [Layout; 6] = [
+        Layout::Contiguous,
+        Layout::RowBroadcast,
+        Layout::ColumnBroadcast,
+        Layout::Transposed,
+        Layout::Stepped,
+        Layout::Pairwise,
+    ];
 
     /// The layout in the name of a group.
     pub const fn name(self) -> &'static str {
@@ -44,6 +52,7 @@ impl Layout {
             Layout::ColumnBroadcast => "column-broadcast",
             Layout::Transposed => "transposed",
             Layout::Stepped => "stepped",
+            Layout::Pairwise => "pairwise",
         }
     }
 
@@ -52,7 +61,8 @@ impl Layout {
         Layout::ALL.into_iter().find(|layout| layout.name() == name)
     }
 
-    /// Operand `index` of `count` of a call whose result has `sizes`: two dimensions, unless the layout is contiguous.
+    /// Operand `index` of `count` of a call whose result has `sizes`: two dimensions, or three of a pairwise layout,
+    /// unless the layout is contiguous.
     /// An only operand that is broadcast is expanded.
     ///
     /// # Errors
@@ -61,6 +71,10 @@ impl Layout {
         let seed = index as u32;
         let (is_last, is_only) = (index + 1 == count, count == 1);
         let dense = |sizes: &[i64]| data.tensor(sizes, seed);
+        if let (Layout::Pairwise, &[n, k, d]) = (self, sizes) {
+            let own: &[i64] = if is_last { &[1, k, d] } else { &[n, 1, d] };
+            return Ok(dense(own));
+        }
         let (&[rows, columns], false) = (sizes, self == Layout::Contiguous) else { return Ok(dense(sizes)) };
         let broadcast = |small: Tensor<Cpu>| if is_only { expand(&small, sizes) } else { Ok(small) };
         match self {

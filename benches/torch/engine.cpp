@@ -87,6 +87,10 @@ Tensor operand(const Work& work, uint32_t index, uint32_t count, Domain domain) 
     auto make = [&](at::IntArrayRef sizes) { return dense(domain, work.dtype, sizes, index); };
     if (work.layout == "contiguous") return make(work.sizes);
     const int64_t rows = work.sizes.at(0), columns = work.sizes.at(1);
+    if (work.layout == "pairwise") {
+        const int64_t depth = work.sizes.at(2);
+        return index + 1 == count ? make({1, columns, depth}) : make({rows, 1, depth});
+    }
     auto broadcast = [&](const Tensor& small) { return count == 1 ? small.expand(work.sizes) : small; };
     if (work.layout == "stepped") return make({rows, 2 * columns}).slice(1, 0, 2 * columns, 2);
     if (index + 1 < count) return make(work.sizes);

@@ -1,12 +1,12 @@
-//! DimCounter: a position in a shape, moved in two-dimensional steps through a range of element numbers. Knows no
-//! memory.
+//! DimCounter: a position in a shape, moved in steps of up to three dimensions through a range of element numbers.
+//! Knows no memory.
 //! Total: shapes and ranges may be any, and a counter only moves by steps of its own.
 #![deny(clippy::arithmetic_side_effects)]
 
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Walks the element numbers of a range in steps of at most two dimensions. Dimension 0 is the innermost.
+/// Walks the element numbers of a range in steps of at most three dimensions. Dimension 0 is the innermost.
 #[derive(Clone, Debug)]
 pub struct DimCounter<'a> {
     shape: &'a [usize],
@@ -72,18 +72,38 @@ impl<'a> DimCounter<'a> {
         }
     }
 
+    /// The largest step from here that stays in one plane, or covers whole planes: elements, rows, planes.
+    #[inline]
+    pub fn max_3d_step(&self) -> [usize; 3] {
+        let [cols, rows] = self.max_2d_step();
+        let (&[row, plane, planes, ..], &[_, _, at, ..]) = (self.shape, &self.values[..]) else {
+            return [cols, rows, 1];
+        };
+        // A step of as many elements and rows as there are begins where a plane does.
+        if [cols, rows] != [row, plane] {
+            return [cols, rows, 1];
+        }
+        let left = self.end.wrapping_sub(self.offset);
+        [cols, rows, left.checked_div(cols.saturating_mul(rows)).unwrap_or(0).min(planes.wrapping_sub(at))]
+    }
+
     /// Moves on by [`max_2d_step`](DimCounter::max_2d_step).
     #[inline]
     pub fn advance(&mut self) {
-        self.increment(self.max_2d_step());
+        let [cols, rows] = self.max_2d_step();
+        self.increment([cols, rows, 1]);
     }
 
-    /// Moves on by a step that [`max_2d_step`](DimCounter::max_2d_step) gave.
+    /// Moves on by a step that [`max_3d_step`](DimCounter::max_3d_step) gave.
     #[inline]
-    pub(crate) fn increment(&mut self, step: [usize; 2]) {
+    pub(crate) fn increment(&mut self, step: [usize; 3]) {
         // Up to the end of the range, since the step is one within it.
-        self.offset = self.offset.saturating_add(step[0].saturating_mul(step[1]));
-        let (first, mut carry) = if step[1] == 1 { (0, step[0]) } else { (1, step[1]) };
+        self.offset = self.offset.saturating_add(step[0].saturating_mul(step[1]).saturating_mul(step[2]));
+        let (first, mut carry) = match step {
+            [cols, 1, 1] => (0, cols),
+            [_, rows, 1] => (1, rows),
+            [_, _, planes] => (2, planes),
+        };
         for (value, &size) in self.values.iter_mut().zip(self.shape).skip(first) {
             // A step ends at the end of a row or a plane, if not within it.
             *value = value.wrapping_add(carry);

@@ -1,8 +1,8 @@
-//! The walk: hands the elements of an iteration to a loop, two dimensions at a time. Decides where to split between
-//! threads, never what an element means.
+//! The walk: hands the elements of an iteration to a loop, two or three dimensions at a time. Decides where to split
+//! between threads, never what an element means.
 //!
-//! The loop gets one pointer per operand, `2 · noperands` strides in bytes (those of the inner dimension, then those of
-//! the outer), and the two sizes.
+//! The loop gets one pointer per operand, `noperands` strides in bytes for each dimension, the innermost first, and the
+//! sizes.
 
 use crate::counter::DimCounter;
 use crate::share::{is_parallel, pieces, share};
@@ -50,11 +50,24 @@ impl TensorIter {
     where
         F: Fn(&[*mut u8], &[isize], usize, usize) + Sync,
     {
+        // SAFETY: W1 and W2 are this function's own preconditions.
+        unsafe { self.for_each_slab(base, grain, |at, strides, sizes| each_plane(at, strides, sizes, &f)) };
+    }
+
+    /// The same, with `f` called for slabs of several planes: elements in a row, rows in a plane, planes.
+    ///
+    /// # Safety
+    ///
+    /// W1 and W2 of [`for_each`](TensorIter::for_each).
+    pub unsafe fn for_each_slab<F>(&self, base: &[*mut u8], grain: usize, f: F)
+    where
+        F: Fn(&[*mut u8], &[isize], [usize; 3]) + Sync,
+    {
         debug_assert_eq!(base.len(), self.noperands());
         let reduced = self.reduction && self.num_reduce_dims() > 0;
         if self.serial || reduced || !is_parallel(self.numel, grain) {
             // SAFETY: W1 and W2 are this function's own preconditions, for all elements.
-            return unsafe { self.serial_for_each(base, 0..self.numel, f) };
+            return unsafe { self.serial_for_each_slab(base, 0..self.numel, f) };
         }
         let bases = Bases::new(base);
         let chunk = self.chunk(grain);
@@ -62,7 +75,7 @@ impl TensorIter {
             let range = i * chunk..((i + 1) * chunk).min(self.numel);
             // SAFETY: W1 for the range, which is within that of the caller's promise; W2: nobody outside of this call
             // uses the operands, and different ranges write different elements, which no other range reads (I4).
-            unsafe { self.serial_for_each(bases.get(), range, &f) };
+            unsafe { self.serial_for_each_slab(bases.get(), range, &f) };
         });
     }
 
@@ -84,6 +97,19 @@ impl TensorIter {
     where
         F: FnMut(&[*mut u8], &[isize], usize, usize),
     {
+        // SAFETY: W1 and W2 are this function's own preconditions.
+        unsafe { self.serial_for_each_slab(base, range, |at, strides, sizes| each_plane(at, strides, sizes, &mut f)) };
+    }
+
+    /// Calls `f` for the slabs of `range` on this thread, in order.
+    ///
+    /// # Safety
+    ///
+    /// W1 and W2 of [`for_each`](TensorIter::for_each), for the elements of the range.
+    unsafe fn serial_for_each_slab<F>(&self, base: &[*mut u8], range: Range<usize>, mut f: F)
+    where
+        F: FnMut(&[*mut u8], &[isize], [usize; 3]),
+    {
         let range = range.start..range.end.min(self.numel);
         if range.is_empty() {
             return;
@@ -91,23 +117,23 @@ impl TensorIter {
         let strides = self.loop_strides();
         if self.shape.len() <= 1 {
             let pointers = self.pointers(base, &[range.start]);
-            return f(&pointers, &strides, range.len(), 1);
+            return f(&pointers, &strides, [range.len(), 1, 1]);
         }
         let mut counter = DimCounter::new(&self.shape, range);
         while !counter.is_done() {
             let pointers = self.pointers(base, counter.values());
-            let step = counter.max_2d_step();
-            f(&pointers, &strides, step[0], step[1]);
+            let step = counter.max_3d_step();
+            f(&pointers, &strides, step);
             counter.increment(step);
         }
     }
 
-    /// The strides of the inner dimension, then those of the outer; 0 where there is no such dimension.
-    fn loop_strides(&self) -> SmallVec<[isize; 8]> {
+    /// The strides of the three innermost dimensions, the innermost first; 0 where there is no such dimension.
+    fn loop_strides(&self) -> SmallVec<[isize; 12]> {
         let ndim = self.ndim();
         let n = self.noperands();
-        let mut out = SmallVec::from_elem(0, 2 * n);
-        for d in 0..ndim.min(2) {
+        let mut out = SmallVec::from_elem(0, 3 * n);
+        for d in 0..ndim.min(3) {
             for k in 0..n {
                 out[d * n + k] = self.strides[k * ndim + d];
             }
@@ -127,5 +153,26 @@ impl TensorIter {
             *pointer = pointer.wrapping_offset(offset);
         }
         out
+    }
+}
+
+/// Calls `f` for each plane of a slab.
+#[inline]
+fn each_plane(
+    at: &[*mut u8],
+    strides: &[isize],
+    [cols, rows, planes]: [usize; 3],
+    mut f: impl FnMut(&[*mut u8], &[isize], usize, usize),
+) {
+    let (strides, steps) = strides.split_at(2 * at.len());
+    if planes == 1 {
+        return f(at, strides, cols, rows);
+    }
+    let mut pointers: Pointers = SmallVec::from_slice(at);
+    for _ in 0..planes {
+        f(&pointers, strides, cols, rows);
+        for (pointer, &step) in pointers.iter_mut().zip(steps) {
+            *pointer = pointer.wrapping_offset(step);
+        }
     }
 }

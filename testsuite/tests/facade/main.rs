@@ -22,6 +22,7 @@ mod powers;
 mod reductions;
 mod registry;
 mod scans;
+mod slabs;
 mod spans;
 mod storages;
 mod unwritable_outputs;

@@ -177,6 +177,9 @@ const GRID_DTYPES: [&str; 8] = ["float32", "float64", "bfloat16", "float16", "in
 const GRID_LAYOUTS: [&str; 5] = ["contiguous", "row-broadcast", "column-broadcast", "transposed", "stepped"];
 const GRID_SIDES: [i64; 2] = [32, 256];
 const GRID_BAR: f64 = 0.9;
+/// Every row of one matrix with every row of another, as for distances between points: planes of few elements.
+const PAIRWISE: &[i64] = &[1024, 16, 16];
+const PAIRWISE_OPS: [&str; 2] = ["add", "mul"];
 
 /// A cell of float32 that is held to no bar.
 fn unbarred(op: &'static str, layout: &'static str, sizes: &[i64], form: &'static str) -> Cell {
@@ -206,22 +209,26 @@ pub(crate) fn all() -> Vec<Cell> {
     let mut cells: Vec<Cell> = FIGURES.iter().map(figure).collect();
     cells.extend(SMALL.iter().map(|&(op, layout, sizes, form)| unbarred(op, layout, sizes, form)));
     cells.extend(MORE.iter().map(|&(op, sizes, form)| unbarred(op, "contiguous", sizes, form)));
+    let grid = |op: &str, dtype, layout, sizes: &[i64]| Cell {
+        group: Group::Grid,
+        op: op.to_owned(),
+        dtype,
+        layout,
+        sizes: sizes.to_vec(),
+        form: "out".to_owned(),
+        threads: 1,
+        bar: Some(GRID_BAR),
+        bar_avx2: Some(GRID_BAR),
+    };
     for op in GRID_OPS {
         for dtype in GRID_DTYPES {
             for layout in GRID_LAYOUTS {
-                cells.extend(GRID_SIDES.map(|side| Cell {
-                    group: Group::Grid,
-                    op: op.to_owned(),
-                    dtype,
-                    layout,
-                    sizes: vec![side, side],
-                    form: "out".to_owned(),
-                    threads: 1,
-                    bar: Some(GRID_BAR),
-                    bar_avx2: Some(GRID_BAR),
-                }));
+                cells.extend(GRID_SIDES.map(|side| grid(op, dtype, layout, &[side, side])));
             }
         }
+    }
+    for op in PAIRWISE_OPS {
+        cells.extend(GRID_DTYPES.map(|dtype| grid(op, dtype, "pairwise", PAIRWISE)));
     }
     cells
 }
@@ -247,8 +254,8 @@ mod tests {
     #[test]
     fn a_filter_is_a_part_of_group_and_name() {
         let count = |filter: &str| all().iter().filter(|cell| cell.passes(filter)).count();
-        assert_eq!(count("grid/"), 400);
-        assert_eq!(count("figures/"), all().len() - 400 - SMALL.len() - MORE.len());
+        assert_eq!(count("grid/"), 416);
+        assert_eq!(count("figures/"), all().len() - 416 - SMALL.len() - MORE.len());
         assert_eq!(count("figures/exp/"), 3);
         assert_eq!(count("/2 threads"), 3);
         assert_eq!(count("nothing"), 0);

@@ -11,6 +11,7 @@ use super::kernel_spec::KernelSpec;
 use super::operand_base::{MAX_OPERANDS, OperandBase};
 use super::planes::PlaneLoop;
 use super::row_layout::RowMode;
+use super::slabs::Slab;
 use crate::staging::Stager;
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
@@ -115,14 +116,16 @@ impl Driver {
                 let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(OperandBase::pointer).collect();
                 let planes =
                     PlaneLoop::new(self.kernel, self.first_value, self.light, self.row_mode, iter, stagers, params);
-                let plane = |at: &[*mut u8], strides: &[isize], cols: usize, rows: usize| {
-                    // SAFETY: PL1: `for_each` hands out planes of the operands, by W1 and W2 below; D1 and D2 are this
-                    // driver's; K4: the caller promises it.
-                    unsafe { planes.plane(at, strides, cols, rows) };
+                let slab = |at: &[*mut u8], strides: &[isize], sizes: [usize; 3]| {
+                    let (inner, others) = strides.split_at(at.len());
+                    let (outer, step) = others.split_at(at.len());
+                    // SAFETY: PL1: `for_each_slab` hands out planes of the operands, by W1 and W2 below; D1 and D2 are
+                    // this driver's; K4: the caller promises it.
+                    unsafe { planes.slab(&Slab { at, strides: [inner, outer, step], sizes }) };
                 };
                 // SAFETY: W1: the bases are those of the operands that `iter` was planned for (D1); W2: the caller
                 // promises that nobody else writes inputs or uses the output.
-                unsafe { iter.for_each(&bases, GRAIN, plane) };
+                unsafe { iter.for_each_slab(&bases, GRAIN, slab) };
                 !planes.fault.into_inner()
             }
         }

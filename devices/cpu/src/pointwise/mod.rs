@@ -16,7 +16,8 @@
 //!   call ────────────────────► RowsCall           rows that the kernel takes: one call (`rows_call.rs`)
 //!   call ────────────────────► StagedCall         small: operands staged whole, one call (`staged_call.rs`)
 //!   call ────────────────────► Driver             everything else (`driver.rs`)
-//!   Driver ── for_each ──────► PlaneLoop          rows, tiles, staging (`planes.rs`), transposes (`plane_squares.rs`)
+//!   Driver ── for_each_slab ─► PlaneLoop          small planes together (`slabs.rs`); rows, tiles, staging
+//!                                                 (`planes.rs`), transposes (`plane_squares.rs`)
 //! ```
 //!
 //! Only the kernels are generic, over a formula and how it is tuned ([`Tuning`](crate::tuning::Tuning)). They are
@@ -44,6 +45,7 @@ mod plane_squares;
 mod planes;
 mod row_layout;
 mod rows_call;
+mod slabs;
 mod small_domain;
 mod staged_call;
 

@@ -37,19 +37,19 @@ pub(super) struct PlaneLoop<'d> {
     pub(super) kernel: KernelFn,
     pub(super) stagers: &'d [Stager],
     /// The operand that the kernel compares with its output.
-    first_value: usize,
+    pub(super) first_value: usize,
     /// Elements must be computed one by one, in order.
-    serial: bool,
+    pub(super) serial: bool,
     /// An element takes longer to move than to compute.
-    light: bool,
+    pub(super) light: bool,
     /// The rows that the kernel takes (K6).
     row_mode: RowMode,
     /// The output is too large for any cache.
-    non_temporal: bool,
+    pub(super) non_temporal: bool,
     /// Bit `k` is set if operand `k` is staged whatever its strides: it is converted, conjugated or negated.
-    always_staged: u32,
+    pub(super) always_staged: u32,
     /// Elements that a staging block holds of every operand.
-    capacity: usize,
+    pub(super) capacity: usize,
     pub(super) params: *const (),
     /// Set by the first thread that finds operands without a result; all others then stop.
     pub(super) fault: AtomicBool,
@@ -86,17 +86,16 @@ impl<'d> PlaneLoop<'d> {
         }
     }
 
-    /// Computes a plane: `rows` rows of `cols` elements. `strides` are those within a row, then those from row to row.
+    /// Computes a plane: `rows` rows of `cols` elements; `inner` strides within a row, `outer` ones from row to row.
     ///
     /// # Safety
     ///
-    /// * PL1 of [`Plane`] for `at`, `strides`, `cols` and `rows`.
+    /// * PL1 of [`Plane`] for these.
     /// * D1 and D2 of the driver; K4 for the parameters.
-    pub(super) unsafe fn plane(&self, at: &[*mut u8], strides: &[isize], cols: usize, rows: usize) {
+    pub(super) unsafe fn plane(&self, at: &[*mut u8], inner: &[isize], outer: &[isize], cols: usize, rows: usize) {
         if self.fault.load(Ordering::Relaxed) {
             return;
         }
-        let (inner, outer) = strides.split_at(self.stagers.len());
         let mut staged = self.always_staged;
         for (k, stager) in self.stagers.iter().enumerate() {
             let dense = inner[k] == stager.size() as isize;
@@ -215,7 +214,7 @@ impl<'d> PlaneLoop<'d> {
     ///
     /// K1 to K4 and K6 of `kernel_fn.rs`.
     #[inline]
-    unsafe fn call_kernel(
+    pub(super) unsafe fn call_kernel(
         &self,
         out: *mut u8,
         ins: &[*const u8; MAX_OPERANDS],
