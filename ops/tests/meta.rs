@@ -19,7 +19,7 @@ fn forms_of_add_agree_on_shape_and_dtype() {
     add_out(&a, &b, &mut out).unwrap();
     assert_eq!((out.sizes(), out.dtype()), (&[2i64, 3][..], DType::F64));
     let error = tensor(DType::I32, &[3]).add_(&b).unwrap_err();
-    assert_eq!(error.op(), "add");
+    assert_eq!(error.op(), "add_");
     println!("{error}");
     let error = add(&a, &tensor(DType::F32, &[4])).unwrap_err();
     println!("{error}");

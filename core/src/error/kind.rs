@@ -66,8 +66,8 @@ pub enum ErrorKind {
     },
     /// A result that may not be cast to the dtype it has to be written to.
     #[error(
-        "result dtype {from} cannot be cast to the output dtype {to}; cast the inputs with .to(..) or give an output \
-            of dtype {from}"
+        "result dtype {from} cannot be cast to the output dtype {to}; cast the inputs with .to({to:?}) or give an \
+         output of dtype {from}"
     )]
     Cast {
         /// The dtype of the result.
@@ -96,7 +96,10 @@ pub enum ErrorKind {
         want: DType,
     },
     /// Tensors of two devices in one call.
-    #[error("argument {arg} is on {got}; the call runs on {want}, and all tensors must be there; move it with .to(..)")]
+    #[error(
+        "argument {arg} is on {got}; the call runs on {want}, and all tensors must be there; move it with \
+         .to_device(..)"
+    )]
     DeviceMismatch {
         /// The argument, by position or name.
         arg: Cow<'static, str>,
@@ -380,8 +383,14 @@ pub enum ErrorKind {
         /// The strides.
         strides: Vec<i64>,
     },
+    /// A tensor of other than one element, where its only one is asked for.
+    #[error("the tensor has {numel} elements; accepted is one: take it with .at(..), or a part with .i(..)")]
+    OneElement {
+        /// How many it has.
+        numel: usize,
+    },
     /// A tensor whose dtype is not the one that the caller's type has.
-    #[error("the tensor has dtype {got}; the element type asked for is {want}")]
+    #[error("the tensor has dtype {got}, the element type asked for is {want}; convert it first with .to({want:?})")]
     ElementType {
         /// The dtype of the tensor.
         got: DType,

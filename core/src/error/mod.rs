@@ -44,6 +44,14 @@ impl Error {
         self
     }
 
+    /// The error as reported by the function `op` that was called, whichever operator found it.
+    #[cold]
+    #[must_use]
+    pub fn called(mut self, op: &'static str) -> Error {
+        self.0.op = Cow::Borrowed(op);
+        self
+    }
+
     /// Panics with the text of the error: the way out of traits of `std` that return no `Result` (`a += b`, `From`,
     /// `FromIterator`).
     #[cold]

@@ -4,7 +4,7 @@
 use super::elements::for_each_element;
 use super::{AnyTensor, Raw, Tensor, transfer};
 use crate::dtype::{DType, Element, Scalar};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::geometry::{Geometry, Sizes, strides};
 use crate::options::DeviceId;
 use crate::storage::{Contents, DefaultDevice, Device, Handle, Held, Standard, list};
@@ -174,15 +174,17 @@ macro_rules! host_data {
             ///
             /// Errors: another dtype, not contiguous (or a conj or neg bit), data that the host cannot reach, or a
             /// storage that is being written.
-            pub fn data<T: Element>(&self) -> Result<Data<'_, T>> { self.$raw().data() }
+            pub fn data<T: Element>(&self) -> Result<Data<'_, T>> { self.$raw().data().map_err(|e| e.of("data")) }
             /// The elements of a contiguous tensor of element type `T`, borrowed for writing. Errors as for `data`.
-            pub fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> { self.$raw_mut().data_mut() }
+            pub fn data_mut<T: Element>(&mut self) -> Result<DataMut<'_, T>> {
+                self.$raw_mut().data_mut().map_err(|e| e.of("data_mut"))
+            }
             /// A copy of every element in row-major order, whatever the strides; conj and neg bits are applied.
-            pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> { self.$raw().to_vec() }
+            pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> { self.$raw().to_vec().map_err(|e| e.of("to_vec")) }
             /// The only element, as a number of its kind. An error unless there is exactly one.
             pub fn item(&self) -> Result<Scalar> {
                 if self.numel() != 1 {
-                    return Err(ErrorKind::ShapeNumel { want: vec![1], numel: self.numel() }.into());
+                    return Err(Error::new(ErrorKind::OneElement { numel: self.numel() }).of("item"));
                 }
                 crate::with_element!(self.dtype(), T => Ok(self.to_vec::<T>()?[0].to_scalar()))
             }
@@ -191,12 +193,15 @@ macro_rules! host_data {
             /// Errors: another dtype, another number of integers, one out of range.
             pub fn at<T: Element>(&self, index: impl Into<Sizes>) -> Result<T> {
                 let index = index.into();
-                if index.len() != self.ndim() {
-                    return Err(ErrorKind::ListLength { arg: "index", got: index.len(), want: self.ndim() }.into());
-                }
-                let whole = self.geometry().clone();
-                let element = index.iter().try_fold(whole, |geometry, &index| geometry.select(0, index))?;
-                self.$raw().view(element)?.to_vec::<T>().map(|one| one[0])
+                let element = || {
+                    if index.len() != self.ndim() {
+                        return Err(ErrorKind::ListLength { arg: "index", got: index.len(), want: self.ndim() }.into());
+                    }
+                    let whole = self.geometry().clone();
+                    let element = index.iter().try_fold(whole, |geometry, &index| geometry.select(0, index))?;
+                    self.$raw().view(element)?.to_vec::<T>().map(|one| one[0])
+                };
+                element().map_err(|e: Error| e.of("at"))
             }
             /// The bytes of a contiguous tensor of any dtype, borrowed for reading. Errors as for `data`, but for the
             /// dtype.
@@ -229,7 +234,7 @@ impl<D: Device> Tensor<D> {
 
     /// The same on device `index` of the kind. An error for the meta device, too, which has no data.
     pub fn from_slice_on<T: Element>(index: u8, data: &[T], sizes: impl Into<Sizes>) -> Result<Tensor<D>> {
-        let geometry = check_length::<T>(data.len(), &sizes.into())?;
+        let geometry = check_length::<T>(data.len(), &sizes.into()).map_err(|e| e.of("from_slice"))?;
         let mut tensor = Tensor::<D>::from_raw(Raw::allocate::<D>(geometry, index, Contents::Zeroed)?);
         if !tensor.raw().header().is_some_and(|header| header.is_host()) {
             let mut stored: Vec<T::Stored> = list::with_capacity(data.len())?;
@@ -250,7 +255,7 @@ impl<D: Device> Tensor<D> {
         Standard: DefaultDevice<D>,
     {
         let sizes = sizes.into();
-        let geometry = check_length::<T>(data.len(), &sizes)?;
+        let geometry = check_length::<T>(data.len(), &sizes).map_err(|e| e.of("from_vec"))?;
         match Handle::from_vec::<D, T>(data) {
             Ok(handle) => {
                 let mut raw = Raw::pending(geometry);
@@ -277,7 +282,7 @@ impl<D: Device> Tensor<D> {
     /// Every element in row-major order. Takes the buffer of a tensor that was made of a vector, is contiguous and
     /// shares its storage with no other; copies as [`to_vec`](Tensor::to_vec) does otherwise.
     pub fn into_vec<T: Element>(mut self) -> Result<Vec<T>> {
-        check_dtype::<T>(self.geometry())?;
+        check_dtype::<T>(self.geometry()).map_err(|e| e.of("into_vec"))?;
         let whole = self.geometry().offset() == 0
             && check_slice::<T>(self.raw()).is_ok()
             && self.numel().checked_mul(size_of::<T>()) == Some(self.storage_bytes());

@@ -1,5 +1,6 @@
 //! The facade against naive twins: every form of every operator of the table.
 
+mod advice;
 mod aliasing;
 mod boxed;
 mod c_text;

@@ -141,6 +141,13 @@ impl<'a> Named<'a> {
         std::iter::once((self.own_form(), self.schema.to_string())).chain(others).collect()
     }
 
+    /// The name of a form's operator, without its overload: what errors report.
+    fn called(&self, kind: FormKind) -> String {
+        let schema = self.forms().into_iter().find(|(other, _)| *other == kind).map(|(_, schema)| schema);
+        let name = schema.unwrap_or_else(|| qualified(self.schema));
+        name.split(['.', '(']).next().unwrap_or_default().to_owned()
+    }
+
     /// The form that the schema of the row is of.
     fn own_form(&self) -> FormKind {
         match () {

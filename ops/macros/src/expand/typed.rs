@@ -183,6 +183,13 @@ fn functional<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ide
     let (receiver, args, values) =
         (named.receiver(), named.passed(Callee::Operator, form, 0), named.values(&quote!('s)));
     let result = named.tuple(&quote!(outputs));
+    let called = named.called(FormKind::Functional);
+    // An operator reports its own name; nothing is done to the result of one that is called by it, because that would
+    // copy a tensor.
+    let renamed = match &named.row.definition {
+        Definition::Redirect(..) => quote!(.map_err(|e| e.called(#called))),
+        _ => TokenStream::new(),
+    };
     Item {
         named,
         name: name.clone(),
@@ -195,7 +202,7 @@ fn functional<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ide
         body: quote! {
             #receiver
             let sink = #core::structured::Functional::<D, #count>::default();
-            let outputs = <#op as #core::structured::Operator<'_, D, _>>::call((#args), sink)?;
+            let outputs = <#op as #core::structured::Operator<'_, D, _>>::call((#args), sink)#renamed?;
             Ok(#result)
         },
         does: "returns new tensors",
@@ -209,6 +216,7 @@ fn out<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ident) -> 
         (named.receiver(), named.passed(Callee::Operator, form, 0), named.values(&quote!('s)));
     let output = named.each_result(&quote!(&'t mut #core::Tensor<D>));
     let (names, results) = (named.result_names(), named.results());
+    let called = named.called(FormKind::Out);
     Item {
         named,
         name: name.clone(),
@@ -222,7 +230,7 @@ fn out<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ident) -> 
             #receiver
             let #results = out;
             let sink = #core::structured::Out([#(&mut *#names),*]);
-            <#op as #core::structured::Operator<'_, D, _>>::call((#args), sink)?;
+            <#op as #core::structured::Operator<'_, D, _>>::call((#args), sink).map_err(|e| e.called(#called))?;
             Ok(#results)
         },
         does: "writes into tensors of the caller, which are resized where needed, and returns them",
@@ -233,6 +241,7 @@ fn out<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ident) -> 
 fn inplace<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ident) -> Item<'n> {
     let core = &named.core;
     let (args, values) = (named.passed(Callee::Operator, form, 1), named.values(&quote!('s)));
+    let called = named.called(FormKind::Inplace);
     Item {
         named,
         name: name.clone(),
@@ -249,6 +258,7 @@ fn inplace<'n>(named: &'n Named<'n>, op: &TokenStream, form: Form, name: &Ident)
                 let args = (#core::structured::Operand::from(input), #args);
                 <#op as #core::structured::Operator<'_, D, _>>::call(args, sink)
             })
+            .map_err(|e| e.called(#called))
         },
         does: "writes to its first argument, and returns it",
         errors: OUTPUTS,
@@ -261,17 +271,19 @@ fn function<'n>(family: &Family, named: &'n Named<'n>, form: Form, name: &Ident)
     let callee = Callee::Function { numbers: &named.row.numbers };
     let args = named.passed(callee, form, 0);
     let (path, or_self, bound) = callable(family, named)?;
+    let called = named.called(named.own_form());
+    let renamed = quote!(.map_err(|e| e.called(#called)));
     let (this, out, output, body) = match named.own_form() {
         FormKind::Inplace => {
             let output = quote!(&'t mut #core::Tensor<D>);
-            (Some(output.clone()), None, output, quote!(#path(#args)?; Ok(this)))
+            (Some(output.clone()), None, output, quote!(#path(#args)#renamed?; Ok(this)))
         }
         FormKind::Out => {
             let (outs, results) = (named.result_names(), named.results());
             let output = named.each_result(&quote!(&'t mut #core::Tensor<D>));
             let body = quote! {
                 let #results = out;
-                #path(#args #(&mut *#outs),*)?;
+                #path(#args #(&mut *#outs),*)#renamed?;
                 Ok(#results)
             };
             (None, Some(output.clone()), output, body)
@@ -279,9 +291,9 @@ fn function<'n>(family: &Family, named: &'n Named<'n>, form: Form, name: &Ident)
         _ => {
             let tensor = quote!(#core::Tensor<D>);
             let (output, body) = match named.schema.returns() {
-                [one] if one.ty().is_list() => (quote!(Vec<#tensor>), quote!(#path(#args))),
-                [_] if or_self => (tensor, quote!(Ok(#path(#args)?.unwrap_or_else(|| this.clone())))),
-                _ => (named.each_result(&tensor), quote!(#path(#args))),
+                [one] if one.ty().is_list() => (quote!(Vec<#tensor>), quote!(#path(#args)#renamed)),
+                [_] if or_self => (tensor, quote!(Ok(#path(#args)#renamed?.unwrap_or_else(|| this.clone())))),
+                _ => (named.each_result(&tensor), quote!(#path(#args)#renamed)),
             };
             (None, None, output, body)
         }
