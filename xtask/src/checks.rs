@@ -16,9 +16,8 @@ const ISA_TESTS: [&[&str]; 2] = [
     &["-p", "monomorph-testsuite", "--test", "facade", "--test", "oracle"],
 ];
 
-/// Models that loom checks: what of, and the folder and the name of the package that has them as its test `loom`.
-const LOOM: [(&str, &str, &str); 2] =
-    [("borrow states (loom)", "core", "monomorph-core"), ("shared work (loom)", "iter", "monomorph-iter")];
+/// Packages with models that loom checks, borrow states and shared work, as their tests `loom`: folder and name.
+const LOOM: [(&str, &str); 2] = [("core", "monomorph-core"), ("iter", "monomorph-iter")];
 
 /// `cargo` with these arguments, in the workspace.
 pub(crate) fn cargo(args: &[&str]) -> Command {
@@ -56,20 +55,21 @@ pub(crate) fn ci() -> bool {
 fn test_steps(steps: &mut Steps) {
     steps.command("tests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches"]));
     test_at_each_isa(steps);
-    for (what, folder, package) in LOOM {
-        if !workspace_root().join(folder).join("tests/loom.rs").is_file() {
-            steps.step(what, || missing("no tests/loom.rs"));
-            continue;
-        }
-        let mut loom = cargo(&["test", "-p", package, "--release", "--test", "loom*", "--target-dir", "target/loom"]);
+    if LOOM.iter().all(|(folder, _)| workspace_root().join(folder).join("tests/loom.rs").is_file()) {
+        let packages = LOOM.map(|(_, package)| ["-p", package]).concat();
+        let mut loom = cargo(&["test", "--release", "--test", "loom*", "--target-dir", "target/loom"]);
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
-        loom.env("RUSTFLAGS", format!("{flags} --cfg loom"));
-        steps.command(what, loom);
+        loom.args(packages).env("RUSTFLAGS", format!("{flags} --cfg loom"));
+        steps.command("models (loom)", loom);
+    } else {
+        steps.step("models (loom)", || missing("no tests/loom.rs"));
     }
-    let observed = |package, test| cargo(&["test", "-p", package, "--features", "tracing", "--test", test, "span"]);
-    steps.command("spans of dispatched calls", observed("monomorph-core", "device"));
-    steps.command("spans of typed calls", observed("monomorph-ops", "observe"));
-    steps.command("feature cuda", cargo(&["test", "-p", "monomorph", "--features", "cuda", "--test", "cuda"]));
+    let observed = ["-p", "monomorph-core", "-p", "monomorph-ops", "--test", "device", "--test", "observe"];
+    let tracing = ["--features", "monomorph-core/tracing,monomorph-ops/tracing", "span"];
+    steps.command("spans", cargo(&[&["test"], &observed[..], &tracing[..]].concat()));
+    // With the features of the tests above, so that nothing is compiled once more.
+    let cuda = ["-p", "monomorph", "--features", "cuda,monomorph-ops/record", "--test", "cuda"];
+    steps.command("feature cuda", cargo(&[&["test"], &cuda[..]].concat()));
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
     steps.step("golden cases", || match golden.is_dir() {

@@ -105,7 +105,8 @@ impl Library {
         self.register(name, keys, kernel, false)
     }
 
-    /// Registers a kernel over another, which is back when this library is dropped.
+    /// Registers a kernel over another, which is back when this library is dropped. It serves calls by name and through
+    /// handles; typed functions and methods are compiled for the kernels of their device and do not see it.
     pub fn replace(&mut self, name: &str, key: impl Into<RegistrationKey>, kernel: KernelFunction) -> Result<()> {
         self.register(name, &[key.into()], kernel, true)
     }
