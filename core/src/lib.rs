@@ -40,6 +40,8 @@ pub use options::{DeviceId, DeviceKind, Layout, MemoryFormat, Options};
 pub use storage::{
     Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided, borrow, list,
 };
+#[cfg(feature = "ndarray")]
+pub use tensor::NdarrayData;
 pub use tensor::{
     Access, AnyTensor, Data, DataMut, Nested, Replacement, Rows, Storage, Tensor, TensorMut, TensorRef, observe,
     overwrite,

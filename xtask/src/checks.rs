@@ -53,6 +53,7 @@ pub(crate) fn ci() -> bool {
 }
 
 fn test_steps(steps: &mut Steps) {
+    // With every feature of the facade: the test suite asks for them.
     steps.command("tests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches"]));
     test_at_each_isa(steps);
     if LOOM.iter().all(|(folder, _)| workspace_root().join(folder).join("tests/loom.rs").is_file()) {
@@ -67,9 +68,6 @@ fn test_steps(steps: &mut Steps) {
     let observed = ["-p", "monomorph-core", "-p", "monomorph-ops", "--test", "device", "--test", "observe"];
     let tracing = ["--features", "monomorph-core/tracing,monomorph-ops/tracing", "span"];
     steps.command("spans", cargo(&[&["test"], &observed[..], &tracing[..]].concat()));
-    // With the features of the tests above, so that nothing is compiled once more.
-    let cuda = ["-p", "monomorph", "--features", "cuda,monomorph-ops/record", "--test", "cuda"];
-    steps.command("feature cuda", cargo(&[&["test"], &cuda[..]].concat()));
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
     steps.step("golden cases", || match golden.is_dir() {

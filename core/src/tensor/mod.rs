@@ -10,6 +10,8 @@ mod access;
 mod apart;
 mod data;
 mod elements;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod nested;
 pub mod observe;
 mod overwrite;
@@ -24,6 +26,8 @@ mod transfer;
 pub use access::Access;
 pub(crate) use apart::{check_apart, check_itself};
 pub use data::{Data, DataMut};
+#[cfg(feature = "ndarray")]
+pub use ndarray::NdarrayData;
 pub use nested::Nested;
 pub use overwrite::{Replacement, overwrite};
 pub(crate) use raw::Raw;
