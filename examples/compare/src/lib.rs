@@ -1,0 +1,111 @@
+//! What the three programs share: inputs, agreement of answers, interleaved timing and the table. Owns no computation
+//! that is compared.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Any library's error.
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+/// What a program's `main` gives.
+pub type Outcome = Result<(), Failure>;
+
+/// One library's version of a program: from the input, which is shared, to its answer as numbers.
+pub struct Contender<'c> {
+    /// The library.
+    pub library: &'static str,
+    /// The function in the source file.
+    pub function: &'static str,
+    /// Runs it.
+    pub run: Box<dyn FnMut() -> Result<Vec<f32>, Failure> + 'c>,
+    /// How long it took, without what reads the answer out.
+    pub timed: Box<dyn FnMut() -> Result<(), Failure> + 'c>,
+}
+
+impl<'c> Contender<'c> {
+    /// `function` computes, `read` makes numbers of what it computed.
+    pub fn new<T: 'c, E: Into<Failure>, F: Into<Failure>>(
+        library: &'static str,
+        function: &'static str,
+        compute: impl Fn() -> Result<T, E> + Copy + 'c,
+        read: impl Fn(T) -> Result<Vec<f32>, F> + 'c,
+    ) -> Self {
+        let run = move || read(compute().map_err(Into::into)?).map_err(Into::into);
+        let timed = move || {
+            black_box(compute().map_err(Into::into)?);
+            Ok(())
+        };
+        Contender { library, function, run: Box::new(run), timed: Box::new(timed) }
+    }
+}
+
+/// Uniform numbers in [0, 1), the same in every run (xorshift64*: S. Vigna, 2016).
+pub fn uniform(seed: u64) -> impl FnMut() -> f32 {
+    let mut state = seed.max(1);
+    move || {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1u32 << 24) as f32
+    }
+}
+
+/// The source lines of a function: those from `fn name` to the brace that closes it in the first column which are
+/// neither blank nor a comment alone.
+pub fn source_lines(source: &str, name: &str) -> usize {
+    let (head, end) = (format!("fn {name}("), "}");
+    let body = source.lines().skip_while(|line| !line.starts_with(&head));
+    let mut count = 0;
+    for line in body {
+        count += usize::from(!line.trim().is_empty() && !line.trim_start().starts_with("//"));
+        if line == end {
+            break;
+        }
+    }
+    count
+}
+
+/// Checks that all give the first one's answer, times them in turns, and prints a table.
+///
+/// # Errors
+///
+/// Those of the programs, and answers that differ by more than `tolerance`, absolutely.
+pub fn compare(title: &str, source: &str, tolerance: f32, mut all: Vec<Contender<'_>>) -> Result<(), Failure> {
+    const RUNS: usize = 9;
+    let mut answers = Vec::new();
+    for contender in &mut all {
+        answers.push((contender.run)()?);
+    }
+    for (contender, answer) in all.iter().zip(&answers).skip(1) {
+        let pairs = answers[0].iter().zip(answer);
+        let worst = pairs
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, |worst: f32, d| if d > worst || d.is_nan() { d } else { worst });
+        if answer.len() != answers[0].len() || worst.is_nan() || worst > tolerance {
+            return Err(format!("{}: off by {worst}, {tolerance} is allowed", contender.library).into());
+        }
+    }
+    let mut times = vec![Vec::new(); all.len()];
+    for _ in 0..RUNS {
+        for (contender, times) in all.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            (contender.timed)()?;
+            times.push(start.elapsed());
+        }
+    }
+    let medians: Vec<Duration> = times
+        .iter_mut()
+        .map(|times| {
+            times.sort();
+            times[RUNS / 2]
+        })
+        .collect();
+    println!("{title}\n{:12} {:>5} {:>10} {:>12}", "", "lines", "ms", "times ours");
+    for (contender, median) in all.iter().zip(&medians) {
+        let ratio = median.as_secs_f64() / medians[0].as_secs_f64();
+        let lines = source_lines(source, contender.function);
+        println!("{:12} {lines:5} {:10.2} {ratio:12.2}", contender.library, median.as_secs_f64() * 1e3);
+    }
+    Ok(())
+}
