@@ -3,7 +3,7 @@
 
 use std::error::Error;
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Any library's error.
 pub type Failure = Box<dyn Error + Send + Sync>;
@@ -74,6 +74,7 @@ pub fn source_lines(source: &str, name: &str) -> usize {
 /// Those of the programs, and answers that differ by more than `tolerance`, absolutely.
 pub fn compare(title: &str, source: &str, tolerance: f32, mut all: Vec<Contender<'_>>) -> Result<(), Failure> {
     const RUNS: usize = 15;
+    const WARM_UP: Duration = Duration::from_millis(60);
     let mut answers = Vec::new();
     for contender in &mut all {
         answers.push((contender.run)()?);
@@ -90,8 +91,12 @@ pub fn compare(title: &str, source: &str, tolerance: f32, mut all: Vec<Contender
     let mut times = vec![Vec::new(); all.len()];
     for _ in 0..RUNS {
         for (contender, times) in all.iter_mut().zip(&mut times) {
-            // What the others left in the caches is not charged to whom it is the turn of.
+            // What the others left in the caches is not charged to whom it is the turn of: it takes some calls to go.
+            let turn = Instant::now();
             (contender.timed)()?;
+            while turn.elapsed() < WARM_UP {
+                (contender.timed)()?;
+            }
             let start = Instant::now();
             (contender.timed)()?;
             times.push(start.elapsed());
