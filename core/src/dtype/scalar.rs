@@ -113,6 +113,20 @@ from_numbers! {
     Complex as Complex64: Complex64;
 }
 
+/// A count or an index. One that no tensor can have becomes the largest `i64`.
+impl From<usize> for Scalar {
+    fn from(count: usize) -> Scalar {
+        Scalar::Int(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+}
+
+/// A difference of counts.
+impl From<isize> for Scalar {
+    fn from(difference: isize) -> Scalar {
+        Scalar::Int(difference as i64)
+    }
+}
+
 impl From<num_complex::Complex32> for Scalar {
     fn from(c: num_complex::Complex32) -> Scalar {
         Scalar::Complex(Complex64::new(f64::from(c.re), f64::from(c.im)))

@@ -70,7 +70,9 @@ macro_rules! from_numbers {
         }
     )*};
 }
-from_numbers! { bool u8 i8 i16 i32 i64 f32 f64 Scalar num_complex::Complex32 num_complex::Complex64 }
+from_numbers! {
+    bool u8 i8 u16 i16 u32 i32 i64 usize isize f32 f64 Scalar num_complex::Complex32 num_complex::Complex64
+}
 
 /// A tensor, or a number in its place.
 pub enum TensorOrNumber<'t, D: Device> {

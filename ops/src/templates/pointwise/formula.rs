@@ -2,6 +2,7 @@
 
 use super::rule::Rule;
 use crate::algebra::Value;
+use super::fused::Joined;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{ErrorKind, Result, Scalar};
 
@@ -241,7 +242,7 @@ macro_rules! from_args {
             fn from_args(
                 ($($operand,)* $($param,)*): ($($operand,)* $(from_args!(@type $param),)*),
             ) -> Result<Self> {
-                Ok(super::op::Arguments { operands: [$($operand.into()),*], params: $make })
+                Ok(super::op::Arguments { operands: [$($operand.into()),*].into(), params: $make })
             }
         }
     )*};
@@ -260,4 +261,11 @@ from_args! {
     Same<3>, (): (A B C;) => ();
     Same<3>, Number: (A B C; p) => Number(p);
     MaskAndTwo, (): (A B C;) => ();
+    // A gradient behind the operands of its formula.
+    Joined<Same<1>, Same<2>>, (): (A B;) => ();
+    Joined<Same<1>, Same<2>>, Number: (A B; p) => Number(p);
+    Joined<Same<1>, Same<2>>, Numbers<2>: (A B; p q) => Numbers([p, q]);
+    Joined<Same<2>, Same<2>>, (): (A B C;) => ();
+    Joined<Same<2>, Same<2>>, Number: (A B C; p) => Number(p);
+    Joined<Same<3>, Same<2>>, (): (A B C E;) => ();
 }

@@ -151,6 +151,15 @@ impl<'t> AsRef<[Operand<'t>]> for OperandVec<'t> {
     }
 }
 
+impl<'t, const N: usize> From<[Operand<'t>; N]> for OperandVec<'t> {
+    fn from(from: [Operand<'t>; N]) -> OperandVec<'t> {
+        const { assert!(N <= MAX_OPERANDS, "a formula has at most so many operands") };
+        let mut operands = [Operand::Absent; MAX_OPERANDS];
+        operands[..N].copy_from_slice(&from);
+        OperandVec { operands, count: N }
+    }
+}
+
 impl<'t> TryFrom<&[Operand<'t>]> for OperandVec<'t> {
     type Error = ();
 
