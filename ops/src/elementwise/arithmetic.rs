@@ -206,12 +206,37 @@ mod reference {
 native! {
     family: Arithmetic;
 
+    /// Adds `other`, scaled by `alpha`, elementwise: `self + alpha · other`.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. A number promotes only where it is of a
+    /// higher kind than the tensor: an int32 tensor and `1` stay int32, an int32 tensor and `0.5` give float32. For
+    /// bool the sum is the logical or. Integers wrap.
+    ///
+    /// `alpha` must be of the kind of the result or a lower one: a float `alpha` for integers is an error.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 2.0];
+    /// assert_eq!(x.add(&tensor![10, 20])?.to_vec::<f32>()?, [11.0, 22.0]);
+    /// assert_eq!(x.add_with(1, Add { alpha: 0.5.into(), ..Default::default() })?.to_vec::<f32>()?, [1.5, 2.5]);
+    /// assert_eq!((&x + 1)?.to_vec::<f32>()?, [2.0, 3.0]);
+    /// ```
     func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
     inplace: add_.Tensor, out: add.out, variants: function, method, structured: Pointwise<AddFn>;
 
     func: add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
     inplace: add_.Scalar, autogen: add.Scalar_out, structured: Pointwise<AddFn>;
 
+    /// Subtracts `other`, scaled by `alpha`, elementwise: `self - alpha · other`.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. Integers wrap. No operand may be bool:
+    /// use [`logical_xor`](super::functions::logical_xor), or [`logical_not`](super::functions::logical_not) to invert
+    /// a mask.
+    ///
+    /// ```
+    /// let x = tensor![5, 7];
+    /// assert_eq!(x.sub(&tensor![1, 2])?.to_vec::<i32>()?, [4, 5]);
+    /// assert_eq!(x.sub_with(1, Sub { alpha: 2.into(), ..Default::default() })?.to_vec::<i32>()?, [3, 5]);
+    /// ```
     func: sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
     inplace: sub_.Tensor, out: sub.out, variants: function, method, structured: Pointwise<SubFn>,
     otherwise: explicit crate::composite::arithmetic::sub;
@@ -219,18 +244,54 @@ native! {
     func: sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
     inplace: sub_.Scalar, autogen: sub.Scalar_out, structured: Pointwise<SubFn>;
 
+    /// Multiplies by `other` elementwise: `self · other`.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. For bool the product is the logical and.
+    /// Integers wrap.
+    ///
+    /// ```
+    /// let x = tensor![[1.0f32, 2.0], [3.0, 4.0]];
+    /// assert_eq!(x.mul(&tensor![10, 100])?.to_vec::<f32>()?, [10.0, 200.0, 30.0, 400.0]);
+    /// assert_eq!((2 * &x)?.to_vec::<f32>()?, [2.0, 4.0, 6.0, 8.0]);
+    /// ```
     func: mul.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: mul_.Tensor, out: mul.out, variants: function, method, structured: Pointwise<MulFn>;
 
     func: mul.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: mul_.Scalar, autogen: mul.Scalar_out, structured: Pointwise<MulFn>;
 
+    /// Divides by `other` elementwise: `self / other`, the true quotient.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to, float32 where that is bool or an integer.
+    /// A division by zero gives an infinity or NaN. Quotients that are rounded are those of `div_with` and
+    /// [`floor_divide`](super::functions::floor_divide).
+    ///
+    /// ```
+    /// let x = tensor![1, 2];
+    /// assert_eq!(x.div(2)?.to_vec::<f32>()?, [0.5, 1.0]);
+    /// assert_eq!((1.0 / &x)?.to_vec::<f32>()?, [1.0, 0.5]);
+    /// ```
     func: div.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: div_.Tensor, out: div.out, variants: function, method, structured: Pointwise<DivFn>;
 
     func: div.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: div_.Scalar, autogen: div.Scalar_out, structured: Pointwise<DivFn>;
 
+    /// Divides by `other` elementwise and rounds the quotient as `rounding_mode` says.
+    ///
+    /// * `None` is the true quotient, as that of [`div`](super::functions::div).
+    /// * `Some("trunc")` rounds towards zero, as the division of integers in Rust does. It keeps integers.
+    /// * `Some("floor")` rounds down, as `//` in Python does. It keeps integers.
+    ///
+    /// An integer division by zero is an error.
+    ///
+    /// ```
+    /// let x = tensor![7, -7];
+    /// let down = Div { rounding_mode: Some("floor"), ..Default::default() };
+    /// assert_eq!(x.div_with(2, down)?.to_vec::<i32>()?, [3, -4]);
+    /// let to_zero = Div { rounding_mode: Some("trunc"), ..Default::default() };
+    /// assert_eq!(x.div_with(2, to_zero)?.to_vec::<i32>()?, [3, -3]);
+    /// ```
     func: div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor,
     inplace: div_.Tensor_mode, out: div.out_mode, variants: function, method, name: div_with,
     options: [rounding_mode], operator: DivMode;
@@ -238,12 +299,32 @@ native! {
     func: div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor,
     inplace: div_.Scalar_mode, autogen: div.Scalar_mode_out, operator: DivMode;
 
+    /// Negates elementwise: `-self`.
+    ///
+    /// The dtype stays. Integers wrap, so that the smallest int8 stays -128 and uint8 counts from 256. Bool is an
+    /// error: use [`logical_not`](super::functions::logical_not).
+    ///
+    /// ```
+    /// assert_eq!(tensor![1.5f32, -2.0].neg()?.to_vec::<f32>()?, [-1.5, 2.0]);
+    /// assert_eq!((-&tensor![1u8])?.to_vec::<u8>()?, [255]);
+    /// ```
     func: neg(Tensor self) -> Tensor,
     inplace: neg_, out: neg.out, variants: function, method, structured: Pointwise<NegFn>;
 
+    /// Takes the absolute value elementwise: `|self|`.
+    ///
+    /// Complex numbers give the real dtype of their parts; all other dtypes stay. The smallest integer of a dtype wraps
+    /// to itself. Bool is an error.
+    ///
+    /// ```
+    /// assert_eq!(tensor![-1.5f32, 2.0].abs()?.to_vec::<f32>()?, [1.5, 2.0]);
+    /// let z = tensor![monomorph::Complex32::new(3.0, 4.0)];
+    /// assert_eq!(z.abs()?.to_vec::<f32>()?, [5.0]);
+    /// ```
     func: abs(Tensor self) -> Tensor,
     inplace: abs_, out: abs.out, variants: function, method, structured: Pointwise<AbsFn>;
 
+    /// [`sub`](super::functions::sub) under another name.
     func: subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
     inplace: subtract_.Tensor, out: subtract.out, variants: function, method, redirect: sub,
     operator: Pointwise<SubFn>;
@@ -251,6 +332,14 @@ native! {
     func: subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
     inplace: subtract_.Scalar, redirect: sub, operator: Pointwise<SubFn>;
 
+    /// Subtracts `self`, scaled by `alpha`, from `other`, elementwise: `other - alpha · self`.
+    ///
+    /// It is [`sub`](super::functions::sub) with its operands exchanged.
+    ///
+    /// ```
+    /// let x = tensor![1, 2];
+    /// assert_eq!(x.rsub(10)?.to_vec::<i32>()?, [9, 8]);
+    /// ```
     func: rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
     autogen: rsub.Tensor_out, variants: function, method, operator: Rsub,
     otherwise: explicit crate::composite::arithmetic::rsub;
@@ -258,6 +347,7 @@ native! {
     func: rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor,
     autogen: rsub.Scalar_out, operator: Rsub, otherwise: explicit crate::composite::arithmetic::rsub_number;
 
+    /// [`mul`](super::functions::mul) under another name.
     func: multiply.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: multiply_.Tensor, out: multiply.out, variants: function, method, redirect: mul,
     operator: Pointwise<MulFn>;
@@ -265,12 +355,14 @@ native! {
     func: multiply.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: multiply_.Scalar, redirect: mul, operator: Pointwise<MulFn>;
 
+    /// [`div`](super::functions::div) under another name.
     func: divide.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: divide_.Tensor, out: divide.out, variants: function, method, redirect: div, operator: Pointwise<DivFn>;
 
     func: divide.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: divide_.Scalar, redirect: div, operator: Pointwise<DivFn>;
 
+    /// [`div`](super::functions::div) under another name.
     func: true_divide.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: true_divide_.Tensor, out: true_divide.out, variants: function, method, redirect: div,
     operator: Pointwise<DivFn>;
@@ -278,6 +370,7 @@ native! {
     func: true_divide.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: true_divide_.Scalar, redirect: div, operator: Pointwise<DivFn>;
 
+    /// [`div_with`](super::functions::div_with) under another name.
     func: divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor,
     inplace: divide_.Tensor_mode, out: divide.out_mode, variants: function, method, name: divide_with,
     options: [rounding_mode], redirect: div, operator: DivMode;
@@ -285,15 +378,33 @@ native! {
     func: divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor,
     inplace: divide_.Scalar_mode, redirect: div, operator: DivMode;
 
+    /// [`neg`](super::functions::neg) under another name.
     func: negative(Tensor self) -> Tensor,
     inplace: negative_, out: negative.out, variants: function, method, redirect: neg, operator: Pointwise<NegFn>;
 
+    /// [`abs`](super::functions::abs) under another name.
     func: absolute(Tensor self) -> Tensor,
     inplace: absolute_, out: absolute.out, variants: function, method, redirect: abs, operator: Pointwise<AbsFn>;
 
+    /// Converts degrees to radians elementwise: `self · π / 180`.
+    ///
+    /// Integers and bool give float32. Complex numbers are an error.
+    ///
+    /// ```
+    /// use std::f32::consts::PI;
+    /// assert_eq!(tensor![180.0f32, 90.0].deg2rad()?.to_vec::<f32>()?, [PI, PI / 2.0]);
+    /// ```
     func: deg2rad(Tensor self) -> Tensor,
     inplace: deg2rad_, out: deg2rad.out, variants: function, method, operator: Deg2rad;
 
+    /// Converts radians to degrees elementwise: `self · 180 / π`.
+    ///
+    /// Integers and bool give float32. Complex numbers are an error.
+    ///
+    /// ```
+    /// use std::f32::consts::PI;
+    /// assert_eq!(tensor![PI].rad2deg()?.to_vec::<f32>()?, [180.0]);
+    /// ```
     func: rad2deg(Tensor self) -> Tensor,
     inplace: rad2deg_, out: rad2deg.out, variants: function, method, operator: Rad2deg;
 

@@ -29,6 +29,16 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AmaxFn {
 native! {
     family: Amax;
 
+    /// The largest element along the dimensions `dim`; `..` is all of them.
+    ///
+    /// The dimensions go, or become 1 with `keepdim`. The dtype stays. NaN is larger than everything. Of no elements
+    /// there is no largest: a reduced dimension of size 0 is an error. Complex numbers are an error, too.
+    ///
+    /// ```
+    /// let x = tensor![[1, 5], [7, 2]];
+    /// assert_eq!(x.amax(1)?.to_vec::<i32>()?, [5, 7]);
+    /// assert_eq!(x.amax(..)?.at::<i32>(())?, 7);
+    /// ```
     func: amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
     out: amax.out, variants: function, method, positional: [dim], structured: Reduce<AmaxFn>;
 }

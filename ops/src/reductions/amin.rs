@@ -29,6 +29,16 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminFn {
 native! {
     family: Amin;
 
+    /// The smallest element along the dimensions `dim`; `..` is all of them.
+    ///
+    /// The dimensions go, or become 1 with `keepdim`. The dtype stays. NaN is smaller than everything. Of no elements
+    /// there is no smallest: a reduced dimension of size 0 is an error. Complex numbers are an error, too.
+    ///
+    /// ```
+    /// let x = tensor![[1, 5], [7, 2]];
+    /// assert_eq!(x.amin(1)?.to_vec::<i32>()?, [1, 2]);
+    /// assert_eq!(x.amin(..)?.at::<i32>(())?, 1);
+    /// ```
     func: amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor,
     out: amin.out, variants: function, method, positional: [dim], structured: Reduce<AminFn>;
 }

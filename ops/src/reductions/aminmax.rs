@@ -31,6 +31,18 @@ impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
 native! {
     family: Aminmax;
 
+    /// The smallest and the largest element along the dimension `dim`, or of all elements with `..`.
+    ///
+    /// It gives the pair of [`amin`](super::functions::amin) and [`amax`](super::functions::amax) in one pass. The
+    /// dimension goes, or becomes 1 with `keepdim`. NaN is both, if there is one. A reduced dimension of size 0 is an
+    /// error, and so are complex numbers.
+    ///
+    /// ```
+    /// let x = tensor![[1, 5], [7, 2]];
+    /// let (low, high) = x.aminmax(1)?;
+    /// assert_eq!(low.to_vec::<i32>()?, [1, 2]);
+    /// assert_eq!(high.to_vec::<i32>()?, [5, 7]);
+    /// ```
     func: aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max),
     out: aminmax.out, variants: function, method, positional: [dim], structured: Reduce<AminmaxFn>;
 }

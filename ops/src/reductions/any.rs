@@ -39,6 +39,16 @@ native! {
     func: any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor,
     out: any.out, structured: Reduce<AnyFn>;
 
+    /// Whether any element along the dimensions `dim` is true; `..` is all of them.
+    ///
+    /// What is not 0 is true, NaN included. The dimensions go, or become 1 with `keepdim`. The result is bool, but
+    /// uint8 for uint8. Of no elements it is false.
+    ///
+    /// ```
+    /// let x = tensor![[0, 0], [0, 2]];
+    /// assert_eq!(x.any(1)?.to_vec::<bool>()?, [false, true]);
+    /// assert!(x.any(..)?.at::<bool>(())?);
+    /// ```
     func: any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor,
     out: any.dims_out, variants: function, method, name: any, positional: [dim], structured: Reduce<AnyFn>;
 }

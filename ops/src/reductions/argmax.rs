@@ -33,6 +33,16 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
 native! {
     family: Argmax;
 
+    /// The index of the largest element along the dimension `dim`, or in the flattened tensor with `..`.
+    ///
+    /// Of equal elements it is the first one; NaN is larger than everything. The result is int64. The dimension goes,
+    /// or becomes 1 with `keepdim`. A reduced dimension of size 0 is an error, and so are bool and complex numbers.
+    ///
+    /// ```
+    /// let x = tensor![[1.0f32, 5.0], [7.0, 7.0]];
+    /// assert_eq!(x.argmax(1)?.to_vec::<i64>()?, [1, 0]);
+    /// assert_eq!(x.argmax(..)?.at::<i64>(())?, 2);
+    /// ```
     func: argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor,
     out: argmax.out, variants: function, method, positional: [dim], structured: Reduce<ArgmaxFn>;
 }

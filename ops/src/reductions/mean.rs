@@ -41,6 +41,18 @@ native! {
     func: mean(Tensor self, *, ScalarType? dtype=None) -> Tensor,
     out: mean.dtype_out, structured: Reduce<MeanFn>;
 
+    /// The mean of the elements along the dimensions `dim`; `..` is all of them.
+    ///
+    /// The dimensions go, or become 1 with `keepdim`. The dtype stays. Bool and integers are an error unless the option
+    /// `dtype`, which converts the elements first, is a float or complex one. The mean of no elements is NaN.
+    ///
+    /// ```
+    /// let x = tensor![[1.0f32, 2.0], [3.0, 5.0]];
+    /// assert_eq!(x.mean(0)?.to_vec::<f32>()?, [2.0, 3.5]);
+    /// let counts = tensor![1, 2];
+    /// let in_f64 = Mean { dtype: Some(F64), ..Default::default() };
+    /// assert_eq!(counts.mean_with(.., in_f64)?.at::<f64>(())?, 1.5);
+    /// ```
     func: mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor,
     out: mean.out, variants: function, method, structured: Reduce<MeanFn>;
 }

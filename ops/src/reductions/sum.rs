@@ -40,6 +40,18 @@ native! {
     func: sum(Tensor self, *, ScalarType? dtype=None) -> Tensor,
     autogen: sum.out, structured: Reduce<SumFn>;
 
+    /// Adds the elements along the dimensions `dim`; `..` is all of them.
+    ///
+    /// The dimensions go, or become 1 with `keepdim`. Bool and integers give int64, which wraps; other dtypes stay, and
+    /// are accumulated in a wider one. The option `dtype` converts the elements first and is the dtype of the result.
+    /// The sum of no elements is 0; NaN makes NaN.
+    ///
+    /// ```
+    /// let x = tensor![[1.0f32, 2.0], [3.0, 4.0]];
+    /// assert_eq!(x.sum(1)?.to_vec::<f32>()?, [3.0, 7.0]);
+    /// assert_eq!(x.sum(..)?.at::<f32>(())?, 10.0);
+    /// assert_eq!(x.sum_with(1, Sum { keepdim: true, ..Default::default() })?.sizes(), [2, 1]);
+    /// ```
     func: sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor,
     out: sum.IntList_out, variants: function, method, structured: Reduce<SumFn>;
 }

@@ -7,6 +7,10 @@
 //!     family: Arithmetic;
 //!
 //!     /// Adds `other`, scaled by `alpha`.
+//!     ///
+//!     /// ```
+//!     /// assert_eq!(tensor![1, 2].add(10)?.to_vec::<i32>()?, [11, 12]);
+//!     /// ```
 //!     func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor,
 //!     inplace: add_.Tensor, out: add.out, variants: function, method, structured: Pointwise<AddFn>;
 //!
@@ -14,6 +18,9 @@
 //!     copy: select_copy.int, copy_out: select_copy.int_out, variants: function, method, view: select;
 //! }
 //! ```
+//!
+//! What stands in front of a row is its page: a sentence, what else a caller has to know, and an example, which
+//! stands in the facade crate's `prelude` and in a function that returns its `Result`. It runs as a doctest.
 //!
 //! | option | says |
 //! | --- | --- |

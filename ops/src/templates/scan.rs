@@ -171,11 +171,27 @@ impl ScanFn for CumprodFn {
 native! {
     family: Scans;
 
-    /// The sums of all elements up to each along `dim`.
+    /// Sums of all elements up to each along the dimension `dim`.
+    ///
+    /// The sizes stay. Bool and integers give int64, which wraps; other dtypes stay. The option `dtype` converts the
+    /// elements first and is the dtype of the result. From the first NaN on, all is NaN.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2, 3], [4, 5, 6]];
+    /// assert_eq!(x.cumsum(1)?.to_vec::<i64>()?, [1, 3, 6, 4, 9, 15]);
+    /// ```
     func: cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor,
     inplace: cumsum_, out: cumsum.out, variants: function, method, structured: Scan<CumsumFn>;
 
-    /// The products of all elements up to each along `dim`.
+    /// Products of all elements up to each along the dimension `dim`.
+    ///
+    /// The sizes stay. Bool and integers give int64, which wraps; other dtypes stay. The option `dtype` converts the
+    /// elements first and is the dtype of the result. From the first NaN on, all is NaN.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 2.0, 3.0, 4.0];
+    /// assert_eq!(x.cumprod(0)?.to_vec::<f32>()?, [1.0, 2.0, 6.0, 24.0]);
+    /// ```
     func: cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor,
     inplace: cumprod_, out: cumprod.out, variants: function, method, structured: Scan<CumprodFn>;
 }

@@ -1,5 +1,18 @@
 //! The pages of typed functions: what the row's author wrote, the form, options, errors, the other forms, the schema,
 //! and the name of PyTorch's page.
+//!
+//! A row of the tree writes no more of an example than the lines that a reader is to see:
+//!
+//! ```text
+//! /// Adds `other`, scaled by `alpha`.
+//! ///
+//! /// ```
+//! /// assert_eq!(tensor![1, 2].add(10)?.to_vec::<i32>()?, [11, 12]);
+//! /// ```
+//! ```
+//!
+//! What the facade crate needs around them stands in front and behind: the imports, which are shown, and a `main` that
+//! returns errors, which is hidden.
 
 use super::item::Item;
 use super::{Named, qualified};
@@ -12,7 +25,11 @@ use quote::quote;
 pub(super) fn function(item: &Item<'_>) -> TokenStream {
     let named = item.named;
     let is_first = named.functions().first().is_some_and(|(_, _, name)| *name == item.name);
-    let written = if is_first { written(named) } else { first_paragraph(named) };
+    let written = match is_first {
+        true if named.is_in_tree => programs(written(named)),
+        true => written(named),
+        false => first_paragraph(named),
+    };
     let mut lines = vec![String::new(), format!("This form {}.", item.does)];
     if item.form == Form::With {
         lines.extend(named.options_name().map(|name| format!("Its options are [`{name}`](super::options::{name}).")));
@@ -43,13 +60,37 @@ fn written(named: &Named<'_>) -> Vec<String> {
         .iter()
         .filter_map(|attribute| match &attribute.meta {
             syn::Meta::NameValue(pair) => match &pair.value {
-                syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+                syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
+                    let text = text.value();
+                    Some(text.strip_prefix(' ').map(str::to_owned).unwrap_or(text))
+                }
                 _ => None,
             },
             _ => None,
         })
         .collect();
     if lines.is_empty() { vec![format!("`{}`.", qualified(named.schema))] } else { lines }
+}
+
+/// The examples among `lines` as programs.
+fn programs(lines: Vec<String>) -> Vec<String> {
+    let has_functions = lines.iter().any(|line| line.contains("ops::"));
+    let imports = if has_functions { "use monomorph::{ops, prelude::*};" } else { "use monomorph::prelude::*;" };
+    let (mut all, mut is_open, mut is_example) = (Vec::with_capacity(lines.len()), false, false);
+    for line in lines {
+        let is_fence = line.starts_with("```");
+        if is_fence && is_example {
+            all.extend(["# Ok(())".to_owned(), "# }".to_owned()]);
+        }
+        let opens_example = is_fence && !is_open && line == "```";
+        all.push(line);
+        if opens_example {
+            all.extend([imports.to_owned(), "# fn main() -> monomorph::Result<()> {".to_owned()]);
+        }
+        is_open ^= is_fence;
+        is_example = if is_fence { opens_example } else { is_example };
+    }
+    all
 }
 
 fn first_paragraph(named: &Named<'_>) -> Vec<String> {
