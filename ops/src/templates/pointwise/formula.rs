@@ -1,8 +1,8 @@
 //! What a formula is made of: its operands, parameters and output, as types over a value of the algebra.
 
+use super::fused::Joined;
 use super::rule::Rule;
 use crate::algebra::Value;
-use super::fused::Joined;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{ErrorKind, Result, Scalar};
 
