@@ -1,5 +1,6 @@
 //! A moving mean and a moving range, largest less smallest, over windows of 64 of 2²⁰ samples. A window of 64 is made
-//! of smaller ones: where a library has views of windows, of eight by eight; where it has none, of two by two, six times.
+//! of smaller ones: where a library has views of windows, of eight by eight; where it has none, of two by two, six
+//! times.
 
 use candle_core::{Device::Cpu as CANDLE_CPU, Tensor as Candle};
 use compare::{Contender, Failure, Outcome, compare, uniform};
