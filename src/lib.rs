@@ -205,6 +205,7 @@ pub fn dispatcher() -> &'static Dispatcher {
     }
     static IN_TREE: LazyLock<InTree> = LazyLock::new(|| {
         let dispatcher = Dispatcher::new();
+        dispatcher.set_feature_of(monomorph_ops::feature_of);
         let mut table = dispatcher.library("aten");
         match selection::register_all(&mut table) {
             Ok(()) => InTree { dispatcher, _table: table },

@@ -5,9 +5,11 @@ pub mod algebra;
 pub mod composite;
 pub mod elementwise;
 pub mod factories;
+mod left_out;
 #[cfg(feature = "record")]
 pub mod record;
 pub mod reductions;
+#[cfg(feature = "special")]
 pub mod special;
 mod std_ops;
 pub mod table;
@@ -21,6 +23,7 @@ pub use composite::{nonzero, typed_join as join};
 pub use elementwise::*;
 #[doc(hidden)]
 pub use factories::*;
+#[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
 pub use templates::{pointwise, reduce, scan, upsample};
@@ -38,6 +41,7 @@ macro_rules! record {
     ($($record:tt)*) => {};
 }
 
+pub use left_out::feature_of;
 pub use std_ops::StdOps;
 
 /// The device of tensors without data: sizes, strides and dtype only.
@@ -62,14 +66,21 @@ monomorph_macros::families! { [crate]
     logarithmic: Logarithmic,
     trigonometric: Trigonometric,
     hyperbolic: Hyperbolic,
+    #[feature = "special"]
     bessel: Bessel,
+    #[feature = "special"]
     modified_bessel: ModifiedBessel,
+    #[feature = "special"]
     normal: Normal,
+    #[feature = "special"]
     airy: Airy,
+    #[feature = "special"]
     orthogonal: Orthogonal,
     logistic: Logistic,
     polar: Polar,
+    #[feature = "special"]
     gamma: Gamma,
+    #[feature = "special"]
     incomplete_gamma: IncompleteGamma,
     power: Powers,
     activation: Activation,

@@ -12,7 +12,7 @@ use crate::{conformance, cuda, elsewhere, memory, selective};
 /// Tests whose answers depend on the instruction set: those of the CPU's loops, and those that compare numbers. The
 /// feature is one that the test suite has: without it the kernels would be built once more.
 const ISA_TESTS: [&[&str]; 2] = [
-    &["-p", "monomorph-cpu", "--features", "monomorph-ops/record"],
+    &["-p", "monomorph-cpu", "--features", "monomorph-ops/record,special"],
     &["-p", "monomorph-testsuite", "--test", "facade", "--test", "oracle"],
 ];
 
@@ -40,6 +40,16 @@ pub(crate) fn ci() -> bool {
     steps.command("lints", cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]));
     // The workspace has the records of formulas, because the test suite asks for them; the product has none.
     steps.command("lints without records", cargo(&["clippy", "-p", "monomorph-ops", "--", "-D", "warnings"]));
+    // What default features add is absent without them, and nothing else is.
+    let bare = ["-p", "monomorph", "--no-default-features"];
+    steps.command(
+        "lints without features",
+        cargo(&[&["clippy"], &bare[..], &["--all-targets", "--", "-D", "warnings"]].concat()),
+    );
+    steps.command(
+        "tests without features",
+        cargo(&[&["test"], &bare[..], &["--test", "features", "--test", "programs", "--test", "errors"]].concat()),
+    );
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-Dwarnings");
     steps.command("documentation", doc);

@@ -75,7 +75,7 @@ use crate::schema::near;
 use lock::LockGuard;
 use operator::{LibraryId, Operator, Shared};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Operators by name. Clones are the same dispatcher.
 #[derive(Clone, Default)]
@@ -85,7 +85,12 @@ pub struct Dispatcher(Arc<Inner>);
 struct Inner {
     operators: RwLock<HashMap<Box<str>, Arc<Operator>>>,
     edit: Mutex<Edit>,
+    /// Which feature of the program's crates has an operator that is not there.
+    feature_of: OnceLock<FeatureOf>,
 }
+
+/// The feature that has an operator of this name, if one has.
+pub type FeatureOf = fn(&str) -> Option<&'static str>;
 
 /// What registration changes, under one lock: registrations are rare, and their order is what counts.
 #[derive(Default)]
@@ -126,6 +131,11 @@ impl Dispatcher {
         Dispatcher::default()
     }
 
+    /// Lets the error about an operator that is not there say which feature of a crate has it. The first call counts.
+    pub fn set_feature_of(&self, feature_of: FeatureOf) {
+        let _ = self.0.feature_of.set(feature_of);
+    }
+
     /// A library whose operators are of this namespace; `aten` is looked up without it.
     pub fn library(&self, namespace: &str) -> Library {
         let mut edit = self.edit();
@@ -137,7 +147,7 @@ impl Dispatcher {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::UnknownOperator`] with near names.
+    /// [`ErrorKind::UnknownOperator`] with near names; [`DispatchError::LeftOut`] for one that a feature has.
     pub fn find(&self, name: &str) -> Result<OperatorHandle> {
         let bare = name.strip_prefix("aten::").unwrap_or(name);
         // The lock ends here: asked for again with a writer waiting in between, it would never come.
@@ -218,6 +228,9 @@ impl Dispatcher {
 
     #[cold]
     fn unknown(&self, name: &str) -> Error {
+        if let Some(feature) = self.0.feature_of.get().and_then(|feature_of| feature_of(name)) {
+            return Error::from(ErrorKind::Dispatch(DispatchError::LeftOut { feature })).of(cut(name).into_owned());
+        }
         let operators = self.read();
         let near = near::near_names(name, operators.keys().map(|k| &**k));
         let near = near.into_iter().map(str::to_owned).collect();

@@ -28,6 +28,12 @@ pub enum DispatchError {
     /// An operator that has kernels or had a definition, and has none now.
     #[error("the operator has no definition: its library is gone, or has not been loaded")]
     NotDefined,
+    /// An operator that this build leaves out.
+    #[error("this build has no such operator: the feature `{feature}` has it")]
+    LeftOut {
+        /// The feature.
+        feature: &'static str,
+    },
     /// A second definition.
     #[error("already defined by library {by}; overload names are unique")]
     AlreadyDefined {

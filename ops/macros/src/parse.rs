@@ -302,6 +302,22 @@ pub(crate) struct Families {
     pub(crate) common: usize,
 }
 
+/// `#[feature = "special"]` in front of a family: whether the feature is on.
+fn feature(input: ParseStream<'_>) -> syn::Result<bool> {
+    let mut is_wanted = true;
+    for attribute in input.call(Attribute::parse_outer)? {
+        is_wanted &= match attribute.meta.require_name_value()? {
+            pair if pair.path.is_ident("feature") && is_text(&pair.value, "special") => cfg!(feature = "special"),
+            pair => return Err(syn::Error::new_spanned(pair, "accepted is `feature = \"special\"`")),
+        };
+    }
+    Ok(is_wanted)
+}
+
+fn is_text(value: &syn::Expr, text: &str) -> bool {
+    matches!(value, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(found), .. }) if found.value() == text)
+}
+
 impl Parse for Families {
     fn parse(input: ParseStream<'_>) -> syn::Result<Families> {
         let root;
@@ -310,6 +326,7 @@ impl Parse for Families {
         let mut families = Vec::new();
         let (mut computing, mut common) = (None, None);
         while !input.is_empty() {
+            let is_wanted = feature(input)?;
             let module: syn::Path = input.parse()?;
             if input.peek(Token![;]) {
                 input.parse::<Token![;]>()?;
@@ -318,7 +335,10 @@ impl Parse for Families {
                 continue;
             }
             input.parse::<Token![:]>()?;
-            families.push((module, input.parse()?));
+            let name = input.parse()?;
+            if is_wanted {
+                families.push((module, name));
+            }
             input.parse::<Option<Token![,]>>()?;
         }
         let common = common.unwrap_or(families.len());

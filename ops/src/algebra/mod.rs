@@ -63,6 +63,7 @@ mod logarithm;
 mod magnitude;
 mod num;
 mod order;
+#[cfg(feature = "special")]
 mod polynomial;
 mod power;
 mod real;
@@ -91,6 +92,7 @@ pub use logarithm::{Logarithm, log_of_sum, real_log_sum_exp};
 pub use magnitude::Magnitude;
 pub use num::Num;
 pub use order::{Equal, Ordered};
+#[cfg(feature = "special")]
 pub(crate) use polynomial::{chebyshev, polynomial};
 pub use power::Power;
 pub use real::Real;

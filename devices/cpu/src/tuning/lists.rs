@@ -61,9 +61,6 @@ tuned! {
     fill {
         [LIGHT] FillFn;
     }
-    gamma {
-        [PARTIAL RARE] PolygammaFn ZetaFn;
-    }
     glu {
         [HALVES_AS_F32] GluFn GluGateBackwardFn;
     }
@@ -80,15 +77,8 @@ tuned! {
     logistic {
         [HALVES_AS_F32] LogSigmoidBufferFn LogSigmoidBackwardFn;
     }
-    modified_bessel {
-        [HALVES_AS_F32] I0Fn I0eFn I1Fn I1eFn;
-    }
     neighbours {
         [HALVES_AS_F32] MantissaFn ExponentFn;
-    }
-    normal {
-        [HALVES_AS_F32] NdtrFn;
-        [PARTIAL RARE] ErfcxFn LogNdtrFn;
     }
     piecewise {
         [LIGHT EXACT] ReluFn;
@@ -120,5 +110,19 @@ tuned! {
     }
     trigonometric {
         [HALVES_AS_F32] AsinFn AcosFn AtanFn Atan2Fn AngleFn;
+    }
+}
+
+#[cfg(feature = "special")]
+tuned! {
+    gamma {
+        [PARTIAL RARE] PolygammaFn ZetaFn;
+    }
+    modified_bessel {
+        [HALVES_AS_F32] I0Fn I0eFn I1Fn I1eFn;
+    }
+    normal {
+        [HALVES_AS_F32] NdtrFn;
+        [PARTIAL RARE] ErfcxFn LogNdtrFn;
     }
 }

@@ -12,11 +12,14 @@
 //! formula without an entry is computed by plain loops at every dtype and level: no result depends on a tuning that is
 //! true.
 
+#[cfg(feature = "special")]
 mod bessel;
 mod chosen;
 mod division;
+#[cfg(feature = "special")]
 mod gamma;
 mod lists;
+#[cfg(feature = "special")]
 mod orthogonal;
 mod polar;
 mod trigonometric;

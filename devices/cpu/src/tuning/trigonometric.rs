@@ -7,6 +7,7 @@ use std::f64::consts::PI;
 
 /// Sine and cosine of an angle that is near.
 #[inline(always)]
+#[cfg(feature = "special")]
 pub(super) fn waves_near<V: Trigonometric>(angle: V) -> (V, V) {
     (angle.sin_near(), angle.cos_near())
 }

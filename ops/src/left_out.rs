@@ -1,0 +1,32 @@
+//! Which operators a feature has, for the error about one that is not in this build.
+
+/// Operators of the feature `special` without their overloads and without the polynomials, which their names tell.
+const SPECIAL: &str = "digamma i0 igamma igammac lgamma mvlgamma polygamma special_airy_ai special_bessel_j0 \
+    special_bessel_j1 special_bessel_y0 special_bessel_y1 special_digamma special_erfcx special_gammainc \
+    special_gammaincc special_gammaln special_i0 special_i0e special_i1 special_i1e special_log_ndtr \
+    special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1 \
+    special_multigammaln special_ndtr special_ndtri special_polygamma special_psi special_scaled_modified_bessel_k0 \
+    special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_zeta";
+
+/// The feature of the facade that has an operator, if it is one that may be left out.
+pub fn feature_of(name: &str) -> Option<&'static str> {
+    let base = name.split('.').next().unwrap_or(name).trim_end_matches('_');
+    let is_special = base.contains("_polynomial_") || SPECIAL.split_whitespace().any(|special| special == base);
+    is_special.then_some("special")
+}
+
+#[cfg(all(test, feature = "special"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_features_have_the_operators_that_are_said() {
+        for declaration in crate::table::declarations() {
+            let is_special = declaration.module.contains("::special::");
+            let names = declaration.forms.iter().filter_map(|form| form.schema);
+            for name in names.filter_map(|schema| schema.split('(').next()) {
+                assert_eq!(feature_of(name) == Some("special"), is_special, "{name}");
+            }
+        }
+    }
+}
