@@ -12,7 +12,10 @@ use crate::table::native;
 use monomorph_core::structured::{Operand, Operator, ValueSink};
 use monomorph_core::{DType, Error, ErrorKind, Result, Scalar};
 
-pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; Rule::BINARY, check = check_alpha }
+/// Two operands that promote, and a factor that is rounded as an element is: of halves PyTorch takes `alpha` as one.
+const SCALED: Rule = Rule::BINARY.with_stored_numbers();
+
+pointwise! { AddFn "add": AllDTypes, Same<2>; Number => Common; SCALED, check = check_alpha }
 impl<V: Num> Map<V> for AddFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
@@ -20,7 +23,7 @@ impl<V: Num> Map<V> for AddFn {
     }
 }
 
-pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; Rule::BINARY, check = check_sub }
+pointwise! { SubFn "sub": Numeric, Same<2>; Number => Common; SCALED, check = check_sub }
 impl<V: Num> Map<V> for SubFn {
     #[inline(always)]
     fn eval([a, b]: [V; 2], alpha: V) -> V {
@@ -171,12 +174,12 @@ fn angle<'t, D: Arithmetic, S: ValueSink<'t, D>>(a: Operand<'t>, unit: f64, sink
     run::<MulFn, D, _, S>((a, Scalar::Float(unit)), sink)
 }
 
-record! { AddFn "add.Tensor: x x p", Any within 1:
+record! { AddFn "add.Tensor: x x p", Any within 1, of dtype:
 bool |[a, b], [f]| a | (f & b), int |[a, b], [f]| a.wrapping_add(f.wrapping_mul(b)),
-float |[a, b], [f]| f.mul_add(b, a), complex |[a, b], [f]| a + f * b }
-record! { SubFn "sub.Tensor: x x p", Any within 1:
+float |[a, b], [f]| reference::factor(dtype, f).mul_add(b, a), complex |[a, b], [f]| a + f * b }
+record! { SubFn "sub.Tensor: x x p", Any within 1, of dtype:
 int |[a, b], [f]| a.wrapping_sub(f.wrapping_mul(b)),
-float |[a, b], [f]| (-f).mul_add(b, a), complex |[a, b], [f]| a - f * b }
+float |[a, b], [f]| (-reference::factor(dtype, f)).mul_add(b, a), complex |[a, b], [f]| a - f * b }
 record! { MulFn "mul.Tensor: x x", Any within 0:
 bool |[a, b], []| a & b, int |[a, b], []| a.wrapping_mul(b),
 float |[a, b], []| a * b, complex |[a, b], []| a * b }
@@ -195,6 +198,17 @@ int |[a], []| a.wrapping_abs(), float |[a], []| a.abs(), complex |[a], []| a.nor
 /// What the records call.
 #[cfg(feature = "record")]
 mod reference {
+    use crate::pointwise::stored;
+    use monomorph_core::{DType, Scalar};
+
+    /// `alpha`, which float16 and bfloat16 round.
+    pub(super) fn factor(dtype: DType, alpha: f64) -> f64 {
+        match dtype {
+            DType::F16 | DType::BF16 => stored(Scalar::Float(alpha), dtype).to_f64(),
+            _ => alpha,
+        }
+    }
+
     /// Python's quotient of floats rounded down.
     pub(super) fn floor_quotient(a: f64, b: f64) -> f64 {
         let rest = a % b;

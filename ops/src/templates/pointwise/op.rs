@@ -395,7 +395,8 @@ pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scal
     let wide = F::RULE.wide_scalar && widened(compute, operands) != compute;
     let check = Check { operands, params, common: compute, out: None, form: Form::Functional };
     let refused = F::RULE.check.is_some_and(|check_call| check_call(&check).is_err());
-    let stored = F::RULE.stored_numbers && is_half(compute);
+    let is_rounded = |&number: &Scalar| stored(number, compute).to_f64() != number.to_f64();
+    let stored = F::RULE.stored_numbers && is_half(compute) && params.iter().any(is_rounded);
     let cast = F::RULE.dtype_of_second && operands.get(1).is_some_and(|second| second.dtype() != Some(compute));
     (!wide && !stored && !cast && F::FAULT.is_none() && !refused).then_some(compute)
 }
