@@ -335,10 +335,8 @@ native! {
     func: broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a),
     variants: function, method, view: broadcast_to;
 
-    /// Views the storage from the tensor's offset on with sizes and strides as they are given.
-    ///
-    /// It is what [`reshape`](super::functions::reshape) makes of strides that it has computed:
-    /// [`as_strided`](super::functions::as_strided) under another name.
+    /// [`as_strided`](super::functions::as_strided) under another name, for strides that
+    /// [`reshape`](super::functions::reshape) has computed.
     func: _reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a),
     copy: _reshape_alias_copy, copy_out: _reshape_alias_copy.out, variants: function, method, view: reshape_alias;
 
@@ -373,7 +371,7 @@ native! {
     inplace: detach_, copy: detach_copy, copy_out: detach_copy.out, variants: function, method,
     view: crate::view::alias;
 
-    /// A second tensor of the same storage: [`alias`](super::functions::alias) for a tensor that was just made.
+    /// [`alias`](super::functions::alias) of a tensor that was just made.
     func: lift_fresh(Tensor(a) self) -> Tensor(a),
     copy: lift_fresh_copy, copy_out: lift_fresh_copy.out, variants: function, method, view: crate::view::alias;
 
