@@ -2,12 +2,14 @@
 //! clippy's.
 
 mod layers;
+mod pages;
 mod tokens;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use layers::check_layers;
+pub use pages::check_pages;
 
 /// A rule of the house.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +33,8 @@ pub enum Rule {
     Direction,
     /// A layer of a crate imports only from those before it.
     Layer,
+    /// An operator that has typed forms has a page, with an example.
+    Page,
     /// A decision page has all its parts.
     Decision,
 }
@@ -92,6 +96,7 @@ pub fn check(root: &Path) -> std::io::Result<Vec<Violation>> {
         match extension {
             Some("rs") => {
                 violations.extend(check_source(name, &text));
+                violations.extend(check_pages(name, &text));
                 sources.push((name.to_path_buf(), text));
             }
             Some("md") => violations.extend(check_decision(name, &text)),

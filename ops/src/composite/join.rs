@@ -133,33 +133,82 @@ pub fn column_stack<C: Callees, T: Borrow<C::Tensor>>(calls: &C, tensors: &[T]) 
 native! {
     family: CompositeJoin, functions: crate::fill::Fills;
 
+    /// Joins tensors along the dimension `dim`, the first by default.
+    ///
+    /// The other sizes must agree; a tensor of the sizes `[0]` is left out. The result has the dtype that all promote
+    /// to. No tensors, and tensors of no dimensions, are an error: [`stack`](super::functions::stack) makes a new
+    /// dimension.
+    ///
+    /// ```
+    /// let (x, y) = (tensor![[1, 2]], tensor![[3, 4], [5, 6]]);
+    /// assert_eq!(ops::cat(&[&x, &y])?.to_vec::<i32>()?, [1, 2, 3, 4, 5, 6]);
+    /// let columns = ops::cat_with(&[&x, &x], Cat { dim: 1, ..Default::default() })?;
+    /// assert_eq!(columns.sizes(), [1, 4]);
+    /// ```
     func: cat(Tensor[] tensors, int dim=0) -> Tensor,
     out_apart: cat.out, variants: function, typed: crate::join::cat, composite: explicit cat;
 
+    /// [`cat`](super::functions::cat) under another name.
     func: concat(Tensor[] tensors, int dim=0) -> Tensor,
     out: concat.out, variants: function, typed: crate::join::concat, redirect: cat;
 
+    /// [`cat`](super::functions::cat) under another name.
     func: concatenate(Tensor[] tensors, int dim=0) -> Tensor,
     out: concatenate.out, variants: function, typed: crate::join::concatenate, redirect: cat;
 
+    /// Joins tensors of the same sizes along a new dimension `dim`, the first by default.
+    ///
+    /// The result has the dtype that all promote to. No tensors are an error.
+    ///
+    /// ```
+    /// let (x, y) = (tensor![1, 2], tensor![3, 4]);
+    /// assert_eq!(ops::stack(&[&x, &y])?.to_vec::<i32>()?, [1, 2, 3, 4]);
+    /// let columns = ops::stack_with(&[&x, &y], StackOptions { dim: 1, ..Default::default() })?;
+    /// assert_eq!(columns.to_vec::<i32>()?, [1, 3, 2, 4]);
+    /// ```
     func: stack(Tensor[] tensors, int dim=0) -> Tensor,
     out_apart: stack.out, variants: function, typed: crate::join::stack, composite: explicit stack;
 
     func: _stack(Tensor[] tensors, int dim=0) -> Tensor,
     out_apart: _stack.out, composite: explicit stack;
 
+    /// Joins tensors along the second dimension, along the first where they have one only.
+    ///
+    /// ```
+    /// let (x, y) = (tensor![[1], [2]], tensor![[3], [4]]);
+    /// assert_eq!(ops::hstack(&[&x, &y])?.to_vec::<i32>()?, [1, 3, 2, 4]);
+    /// ```
     func: hstack(Tensor[] tensors) -> Tensor,
     out_apart: hstack.out, variants: function, typed: crate::join::hstack, composite: implicit hstack;
 
+    /// Joins tensors along the first dimension; one of one dimension becomes a row.
+    ///
+    /// ```
+    /// let (x, y) = (tensor![1, 2], tensor![3, 4]);
+    /// assert_eq!(ops::vstack(&[&x, &y])?.sizes(), [2, 2]);
+    /// ```
     func: vstack(Tensor[] tensors) -> Tensor,
     out_apart: vstack.out, variants: function, typed: crate::join::vstack, composite: implicit vstack;
 
+    /// [`vstack`](super::functions::vstack) under another name.
     func: row_stack(Tensor[] tensors) -> Tensor,
     out: row_stack.out, variants: function, typed: crate::join::row_stack, redirect: vstack;
 
+    /// Joins tensors along the third dimension, after [`atleast_3d`](super::functions::atleast_3d).
+    ///
+    /// ```
+    /// let (x, y) = (tensor![1, 2], tensor![3, 4]);
+    /// assert_eq!(ops::dstack(&[&x, &y])?.sizes(), [1, 2, 2]);
+    /// ```
     func: dstack(Tensor[] tensors) -> Tensor,
     out_apart: dstack.out, variants: function, typed: crate::join::dstack, composite: implicit dstack;
 
+    /// Joins tensors along the second dimension; one of at most one dimension becomes a column.
+    ///
+    /// ```
+    /// let (x, y) = (tensor![1, 2], tensor![3, 4]);
+    /// assert_eq!(ops::column_stack(&[&x, &y])?.to_vec::<i32>()?, [1, 3, 2, 4]);
+    /// ```
     func: column_stack(Tensor[] tensors) -> Tensor,
     out_apart: column_stack.out, variants: function, typed: crate::join::column_stack,
     composite: implicit column_stack;

@@ -38,6 +38,14 @@ pub fn where_nonzero<D: Device>(condition: &Tensor<D>) -> Result<Vec<Tensor<D>>>
 native! {
     family: Nonzero;
 
+    /// The indices of the elements that are not 0: one int64 tensor for each dimension.
+    ///
+    /// ```
+    /// let x = tensor![[0, 7], [8, 0]];
+    /// let at = ops::where_nonzero(&x)?;
+    /// assert_eq!(at[0].to_vec::<i64>()?, [0, 1]);
+    /// assert_eq!(at[1].to_vec::<i64>()?, [1, 0]);
+    /// ```
     func: where(Tensor condition) -> Tensor[],
     variants: function, name: where_nonzero, kernel: where_nonzero;
 }

@@ -146,38 +146,94 @@ pub fn type_as(calls: &Calls<'_>, this: &IValue, other: &IValue) -> Result<AnyTe
 native! {
     family: CompositeShape, functions: crate::fill::Fills;
 
+    /// Expands tensors to the sizes that they broadcast to, as views.
+    ///
+    /// ```
+    /// let (x, y) = (tensor![[1], [2]], tensor![1, 2, 3]);
+    /// let all = ops::broadcast_tensors(&[&x, &y])?;
+    /// assert_eq!(all[0].to_vec::<i32>()?, [1, 1, 1, 2, 2, 2]);
+    /// ```
     func: broadcast_tensors(Tensor[] tensors) -> Tensor[],
     variants: function, typed: crate::join::broadcast_tensors, composite: implicit broadcast_tensors,
     silent_view: true;
 
+    /// Gives a tensor of no dimensions one of size 1; others stay.
+    ///
+    /// ```
+    /// assert_eq!(ops::scalar_tensor(2)?.atleast_1d()?.sizes(), [1]);
+    /// ```
     func: atleast_1d(Tensor self) -> Tensor,
     variants: function, typed: crate::join::atleast_1d, composite: implicit atleast_1d, silent_view: true;
 
+    /// Gives a tensor of fewer than two dimensions new ones of size 1 in front; others stay.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].atleast_2d()?.sizes(), [1, 2]);
+    /// ```
     func: atleast_2d(Tensor self) -> Tensor,
     variants: function, typed: crate::join::atleast_2d, composite: implicit atleast_2d, silent_view: true;
 
+    /// Gives a tensor of fewer than three dimensions new ones of size 1; others stay.
+    ///
+    /// A vector becomes `[1, n, 1]`, a matrix `[m, n, 1]`.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].atleast_3d()?.sizes(), [1, 2, 1]);
+    /// ```
     func: atleast_3d(Tensor self) -> Tensor,
     variants: function, typed: crate::join::atleast_3d, composite: implicit atleast_3d, silent_view: true;
 
+    /// [`atleast_1d`](super::functions::atleast_1d) of each tensor.
+    ///
+    /// ```
+    /// let all = ops::all_atleast_1d(&[ops::scalar_tensor(2)?, ops::ones(3, F32)?])?;
+    /// assert_eq!(all[0].sizes(), [1]);
+    /// ```
     func: atleast_1d.Sequence(Tensor[] tensors) -> Tensor[],
     variants: function, name: all_atleast_1d, typed: crate::join::all_atleast_1d, composite: implicit all_atleast_1d,
     silent_view: true;
 
+    /// [`atleast_2d`](super::functions::atleast_2d) of each tensor.
+    ///
+    /// ```
+    /// let all = ops::all_atleast_2d(&[tensor![1, 2], tensor![3]])?;
+    /// assert_eq!(all[0].sizes(), [1, 2]);
+    /// ```
     func: atleast_2d.Sequence(Tensor[] tensors) -> Tensor[],
     variants: function, name: all_atleast_2d, typed: crate::join::all_atleast_2d, composite: implicit all_atleast_2d,
     silent_view: true;
 
+    /// [`atleast_3d`](super::functions::atleast_3d) of each tensor.
+    ///
+    /// ```
+    /// let all = ops::all_atleast_3d(&[tensor![1, 2], tensor![3]])?;
+    /// assert_eq!(all[0].sizes(), [1, 2, 1]);
+    /// ```
     func: atleast_3d.Sequence(Tensor[] tensors) -> Tensor[],
     variants: function, name: all_atleast_3d, typed: crate::join::all_atleast_3d, composite: implicit all_atleast_3d,
     silent_view: true;
 
+    /// The outer product of two vectors: `self[i] · vec2[j]`.
+    ///
+    /// The sizes are `[n, m]`, the dtype is the one that both promote to.
+    ///
+    /// ```
+    /// let (x, y) = (tensor![1, 2], tensor![3, 4, 5]);
+    /// assert_eq!(x.outer(&y)?.to_vec::<i32>()?, [3, 4, 5, 6, 8, 10]);
+    /// ```
     func: outer(Tensor self, Tensor vec2) -> Tensor,
     out: outer.out, variants: function, typed: crate::join::outer for crate::kernels::Arithmetic,
     composite: implicit outer;
 
+    /// [`outer`](super::functions::outer) under another name.
     func: ger(Tensor self, Tensor vec2) -> Tensor,
     out: ger.out, variants: function, typed: crate::join::ger for crate::kernels::Arithmetic, redirect: outer;
 
+    /// Converts to the dtype of `other`; a tensor that has it is itself.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].type_as(&tensor![0.5f32])?.dtype(), F32);
+    /// ```
     func: type_as(Tensor self, Tensor other) -> Tensor,
     variants: function, typed: crate::join::type_as, composite: implicit type_as, silent_view: true;
 }

@@ -326,46 +326,158 @@ if y > 0.0 { g * scale } else { g * unit * (y + alpha * scale) } }
 native! {
     family: Activation;
 
+    /// The Gaussian error linear unit elementwise: `self · Φ(self)`, with the distribution function Φ of the normal
+    /// distribution.
+    ///
+    /// The option `approximate` is `"none"` or `"tanh"`, which uses `Φ(x) ≈ (1 + tanh(sqrt(2 / π) · (x + 0.044715 x³)))
+    /// / 2`. Floats only.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 10.0];
+    /// assert_eq!(x.gelu()?.to_vec::<f32>()?, [0.0, 10.0]);
+    /// let by_tanh = Gelu { approximate: "tanh", ..Default::default() };
+    /// assert_eq!(x.gelu_with(by_tanh)?.to_vec::<f32>()?, [0.0, 10.0]);
+    /// ```
     func: gelu(Tensor self, *, str approximate="none") -> Tensor,
     inplace: gelu_, out: gelu.out, variants: function, method, operator: Gelu;
 
+    /// The gradient of [`gelu`](super::functions::gelu) at `self`: `grad_output` times its derivative, elementwise.
+    ///
+    /// Where `self` is float32 or bfloat16, both must have the same sizes.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 20.0];
+    /// assert_eq!(ops::gelu_backward(&tensor![2.0f32, 2.0], &x)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// ```
     func: gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor,
     out: gelu_backward.grad_input, variants: function, operator: GeluBackward;
 
+    /// The sigmoid linear unit elementwise: `self · sigmoid(self)`, also called swish.
+    ///
+    /// Floats and complex numbers only.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 100.0];
+    /// assert_eq!(x.silu()?.to_vec::<f32>()?, [0.0, 100.0]);
+    /// ```
     func: silu(Tensor self) -> Tensor,
     inplace: silu_, out: silu.out, variants: function, method, structured: Pointwise<SiluFn>;
 
+    /// The gradient of [`silu`](super::functions::silu) at `self`: `grad_output` times its derivative, elementwise.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 100.0];
+    /// assert_eq!(ops::silu_backward(&tensor![2.0f32], &x)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// ```
     func: silu_backward(Tensor grad_output, Tensor self) -> Tensor,
     out: silu_backward.grad_input, variants: function, structured: Pointwise<SiluBackwardFn>;
 
+    /// The Mish function elementwise: `self · tanh(softplus(self))`.
+    ///
+    /// Floats only.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 100.0];
+    /// assert_eq!(x.mish()?.to_vec::<f32>()?, [0.0, 100.0]);
+    /// ```
     func: mish(Tensor self) -> Tensor,
     inplace: mish_, out: mish.out, variants: function, method, structured: Pointwise<MishFn>;
 
+    /// The gradient of [`mish`](super::functions::mish) at `self`: `grad_output` times its derivative, elementwise.
+    ///
+    /// ```
+    /// let x = tensor![100.0f32];
+    /// assert_eq!(ops::mish_backward(&tensor![2.0f32], &x)?.to_vec::<f32>()?, [2.0]);
+    /// ```
     func: mish_backward(Tensor grad_output, Tensor self) -> Tensor,
     variants: function, structured: Pointwise<MishBackwardFn>;
 
+    /// The gradient of [`sigmoid`](super::functions::sigmoid) from its result: `grad_output · output · (1 - output)`,
+    /// elementwise.
+    ///
+    /// ```
+    /// let y = tensor![0.5f32, 1.0];
+    /// assert_eq!(ops::sigmoid_backward(&tensor![2.0f32], &y)?.to_vec::<f32>()?, [0.5, 0.0]);
+    /// ```
     func: sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor,
     out: sigmoid_backward.grad_input, variants: function, structured: Pointwise<SigmoidBackwardFn>;
 
+    /// The gradient of [`tanh`](super::functions::tanh) from its result: `grad_output · (1 - output²)`, elementwise.
+    ///
+    /// ```
+    /// let y = tensor![0.5f32, 1.0];
+    /// assert_eq!(ops::tanh_backward(&tensor![2.0f32], &y)?.to_vec::<f32>()?, [1.5, 0.0]);
+    /// ```
     func: tanh_backward(Tensor grad_output, Tensor output) -> Tensor,
     out: tanh_backward.grad_input, variants: function, structured: Pointwise<TanhBackwardFn>;
 
+    /// The softplus function elementwise: `log(1 + e^(beta · self)) / beta`.
+    ///
+    /// Where `beta · self` is more than `threshold`, 20 by default, it is `self`. Floats only.
+    ///
+    /// ```
+    /// let x = tensor![-1000.0f32, 1000.0];
+    /// assert_eq!(x.softplus()?.to_vec::<f32>()?, [0.0, 1000.0]);
+    /// ```
     func: softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor,
     out: softplus.out, variants: function, method, structured: Pointwise<SoftplusFn>,
     otherwise: explicit crate::composite::arithmetic::softplus;
 
+    /// The exponential linear unit elementwise: `scale · self` where that is positive, else a curve towards `-scale ·
+    /// alpha`.
+    ///
+    /// The curve is `scale · alpha · (e^(input_scale · self) - 1)`. Floats only.
+    ///
+    /// ```
+    /// let x = tensor![-1000.0f32, 2.0];
+    /// assert_eq!(x.elu()?.to_vec::<f32>()?, [-1.0, 2.0]);
+    /// ```
     func: elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor,
     inplace: elu_, out: elu.out, variants: function, method, structured: Pointwise<EluFn>;
 
+    /// The continuously differentiable exponential linear unit, elementwise.
+    ///
+    /// It is `self` where that is positive, else `alpha · (e^(self / alpha) - 1)`. An `alpha` of 0 is an error. Floats
+    /// only.
+    ///
+    /// ```
+    /// let x = tensor![-1000.0f32, 2.0];
+    /// assert_eq!(x.celu_with(Celu { alpha: 2.into(), ..Default::default() })?.to_vec::<f32>()?, [-2.0, 2.0]);
+    /// ```
     func: celu(Tensor self, Scalar alpha=1.0) -> Tensor,
     inplace: celu_, autogen: celu.out, variants: function, method, operator: Celu;
 
+    /// The scaled exponential linear unit, elementwise: [`elu`](super::functions::elu) with the constants that keep
+    /// mean 0 and variance 1.
+    ///
+    /// These are `alpha` ≈ 1.6733 and `scale` ≈ 1.0507. Floats only.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 1.0];
+    /// assert_eq!(x.selu()?.to_vec::<f32>()?, [0.0, 1.050701]);
+    /// ```
     func: selu(Tensor self) -> Tensor,
     inplace: selu_, variants: function, method, operator: Selu;
 
+    /// The gradient of [`softplus`](super::functions::softplus) at `self`: `grad_output · sigmoid(beta · self)`,
+    /// elementwise.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 100.0];
+    /// let grad = ops::softplus_backward(&tensor![2.0f32], &x, 1, 20)?;
+    /// assert_eq!(grad.to_vec::<f32>()?, [1.0, 2.0]);
+    /// ```
     func: softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor,
     out: softplus_backward.grad_input, variants: function, structured: Pointwise<SoftplusBackwardFn>;
 
+    /// The gradient of [`elu`](super::functions::elu) at `self`, or from its result with `is_result`: `grad_output`
+    /// times its derivative, elementwise.
+    ///
+    /// ```
+    /// let x = tensor![-1000.0f32, 2.0];
+    /// let grad = ops::elu_backward(&tensor![3.0f32], 1, 1, 1, false, &x)?;
+    /// assert_eq!(grad.to_vec::<f32>()?, [0.0, 3.0]);
+    /// ```
     func: elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result,
         Tensor self_or_result) -> Tensor,
     out: elu_backward.grad_input, variants: function, operator: EluBackward;

@@ -80,6 +80,14 @@ mod reference {
 native! {
     family: Bitwise;
 
+    /// The bitwise and of `self` and `other`, elementwise; for bool the logical one.
+    ///
+    /// Bool and integers only. The operands broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// let x = tensor![0b1100, 0b1010];
+    /// assert_eq!(x.bitwise_and(0b0110)?.to_vec::<i32>()?, [0b0100, 0b0010]);
+    /// ```
     func: bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: bitwise_and_.Tensor, out: bitwise_and.Tensor_out, variants: function, method,
     structured: Pointwise<BitwiseAndFn>;
@@ -96,6 +104,14 @@ native! {
     func: __and__.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: __iand__.Scalar, structured: Pointwise<BitwiseAndFn>;
 
+    /// The bitwise or of `self` and `other`, elementwise; for bool the logical one.
+    ///
+    /// Bool and integers only. The operands broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// let x = tensor![0b1100, 0b1010];
+    /// assert_eq!(x.bitwise_or(0b0110)?.to_vec::<i32>()?, [0b1110, 0b1110]);
+    /// ```
     func: bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: bitwise_or_.Tensor, out: bitwise_or.Tensor_out, variants: function, method,
     structured: Pointwise<BitwiseOrFn>;
@@ -112,6 +128,14 @@ native! {
     func: __or__.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: __ior__.Scalar, structured: Pointwise<BitwiseOrFn>;
 
+    /// The bitwise exclusive or of `self` and `other`, elementwise; for bool the logical one.
+    ///
+    /// Bool and integers only. The operands broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// let x = tensor![0b1100, 0b1010];
+    /// assert_eq!(x.bitwise_xor(0b0110)?.to_vec::<i32>()?, [0b1010, 0b1100]);
+    /// ```
     func: bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: bitwise_xor_.Tensor, out: bitwise_xor.Tensor_out, variants: function, method,
     structured: Pointwise<BitwiseXorFn>;
@@ -128,9 +152,26 @@ native! {
     func: __xor__.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: __ixor__.Scalar, structured: Pointwise<BitwiseXorFn>;
 
+    /// Inverts each bit; for bool the truth.
+    ///
+    /// Bool and integers only. The dtype stays.
+    ///
+    /// ```
+    /// let x = tensor![0, 5];
+    /// assert_eq!(x.bitwise_not()?.to_vec::<i32>()?, [-1, -6]);
+    /// ```
     func: bitwise_not(Tensor self) -> Tensor,
     inplace: bitwise_not_, out: bitwise_not.out, variants: function, method, structured: Pointwise<BitwiseNotFn>;
 
+    /// Shifts the bits of `self` to the left by `other`, elementwise.
+    ///
+    /// Integers only. Shifts that are negative, or at least as far as the dtype is wide, give 0. The operands
+    /// broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// let x = tensor![1, 3];
+    /// assert_eq!(x.bitwise_left_shift(&tensor![4, 40])?.to_vec::<i32>()?, [16, 0]);
+    /// ```
     func: bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: bitwise_left_shift_.Tensor, out: bitwise_left_shift.Tensor_out, variants: function, method,
     structured: Pointwise<LeftShiftFn>;
@@ -148,6 +189,15 @@ native! {
     func: __lshift__.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: __ilshift__.Scalar, autogen: __lshift__.Scalar_out, structured: Pointwise<LeftShiftFn>;
 
+    /// Shifts the bits of `self` to the right by `other`, elementwise, with its sign.
+    ///
+    /// Integers only. Shifts that are negative, or at least as far as the dtype is wide, give 0, or -1 for negative
+    /// numbers. The operands broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// let x = tensor![16, -16];
+    /// assert_eq!(x.bitwise_right_shift(&tensor![2, 40])?.to_vec::<i32>()?, [4, -1]);
+    /// ```
     func: bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: bitwise_right_shift_.Tensor, out: bitwise_right_shift.Tensor_out, variants: function, method,
     structured: Pointwise<RightShiftFn>;

@@ -132,14 +132,39 @@ mod reference {
 native! {
     family: Blend;
 
+    /// Adds a product, scaled by `value`, elementwise: `self + value · tensor1 · tensor2`.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 2.0];
+    /// assert_eq!(x.addcmul(&tensor![3.0f32], &tensor![10.0f32])?.to_vec::<f32>()?, [31.0, 32.0]);
+    /// ```
     func: addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor,
     inplace: addcmul_, out: addcmul.out, variants: function, method, structured: Pointwise<AddcmulFn>,
     otherwise: explicit crate::composite::arithmetic::addcmul;
 
+    /// Adds a quotient, scaled by `value`, elementwise: `self + value · tensor1 / tensor2`.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. A quotient of two integers is an error:
+    /// convert one to a float.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 2.0];
+    /// assert_eq!(x.addcdiv(&tensor![3.0f32], &tensor![2.0f32])?.to_vec::<f32>()?, [2.5, 3.5]);
+    /// ```
     func: addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor,
     inplace: addcdiv_, out: addcdiv.out, variants: function, method, structured: Pointwise<AddcdivFn>,
     otherwise: explicit crate::composite::arithmetic::addcdiv;
 
+    /// Interpolates linearly from `self` to `end`, elementwise: `self + weight · (end - self)`.
+    ///
+    /// `weight` is a number or a tensor. Tensors broadcast and have the same dtype, a float or complex one.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 10.0];
+    /// assert_eq!(x.lerp(&tensor![10.0f32, 20.0], 0.25)?.to_vec::<f32>()?, [2.5, 12.5]);
+    /// ```
     func: lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor,
     inplace: lerp_.Tensor, out: lerp.Tensor_out, variants: function, method, typed: Lerp,
     structured: Pointwise<LerpFn>, otherwise: explicit crate::composite::arithmetic::lerp;

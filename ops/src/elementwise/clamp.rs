@@ -248,6 +248,17 @@ native! {
     func: clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor,
     inplace: clamp_, out: clamp.out, operator: Clamp;
 
+    /// Limits elementwise: what is less than `min` becomes `min`, and what is then more than `max` becomes `max`.
+    ///
+    /// Either bound is a number, a tensor that broadcasts, or `None`; without any it is an error. Where `min` is more
+    /// than `max`, the result is `max`. NaN stays, and a bound that is NaN makes NaN. The result has the dtype that all
+    /// promote to. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-1.0f32, 0.5, 3.0];
+    /// assert_eq!(x.clamp(0, 1)?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+    /// assert_eq!(x.clamp(None, &tensor![0, 0, 9])?.to_vec::<f32>()?, [-1.0, 0.0, 3.0]);
+    /// ```
     func: clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor,
     inplace: clamp_.Tensor, out: clamp.Tensor_out, variants: function, method, name: clamp, positional: [min, max],
     typed: ClampEither, operator: Clamp;
@@ -255,6 +266,7 @@ native! {
     func: clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor,
     inplace: clip_, out: clip.out, redirect: clamp, operator: Clamp;
 
+    /// [`clamp`](super::functions::clamp) under another name.
     func: clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor,
     inplace: clip_.Tensor, out: clip.Tensor_out, variants: function, method, name: clip, positional: [min, max],
     typed: ClampEither, redirect: clamp, operator: Clamp;
@@ -262,6 +274,13 @@ native! {
     func: clamp_min(Tensor self, Scalar min) -> Tensor,
     inplace: clamp_min_, out: clamp_min.out, operator: ClampMin;
 
+    /// Limits elementwise from below: what is less than `min`, a number or a tensor, becomes `min`.
+    ///
+    /// NaN stays. The result has the dtype that both promote to. Complex numbers are an error.
+    ///
+    /// ```
+    /// assert_eq!(tensor![-1, 2].clamp_min(0)?.to_vec::<i32>()?, [0, 2]);
+    /// ```
     func: clamp_min.Tensor(Tensor self, Tensor min) -> Tensor,
     inplace: clamp_min_.Tensor, out: clamp_min.Tensor_out, variants: function, method, typed: ClampMinEither,
     operator: ClampMin;
@@ -269,13 +288,37 @@ native! {
     func: clamp_max(Tensor self, Scalar max) -> Tensor,
     inplace: clamp_max_, out: clamp_max.out, operator: ClampMax;
 
+    /// Limits elementwise from above: what is more than `max`, a number or a tensor, becomes `max`.
+    ///
+    /// NaN stays. The result has the dtype that both promote to. Complex numbers are an error.
+    ///
+    /// ```
+    /// assert_eq!(tensor![-1, 2].clamp_max(0)?.to_vec::<i32>()?, [-1, 0]);
+    /// ```
     func: clamp_max.Tensor(Tensor self, Tensor max) -> Tensor,
     inplace: clamp_max_.Tensor, out: clamp_max.Tensor_out, variants: function, method, typed: ClampMaxEither,
     operator: ClampMax;
 
+    /// Limits to `min_val` and `max_val`, -1 and 1 by default, elementwise.
+    ///
+    /// It is [`clamp`](super::functions::clamp) in the dtype of the tensor: numbers do not promote. Bool and complex
+    /// numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-3.0f32, 0.5, 3.0];
+    /// assert_eq!(x.hardtanh()?.to_vec::<f32>()?, [-1.0, 0.5, 1.0]);
+    /// ```
     func: hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor,
     inplace: hardtanh_, out: hardtanh.out, variants: function, method, operator: Hardtanh;
 
+    /// Limits to 0 and 6 elementwise.
+    ///
+    /// The dtype stays. Bool and complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-3.0f32, 0.5, 9.0];
+    /// assert_eq!(x.relu6()?.to_vec::<f32>()?, [0.0, 0.5, 6.0]);
+    /// ```
     func: relu6(Tensor self) -> Tensor,
     inplace: relu6_, variants: function, method, operator: Relu6;
 

@@ -190,27 +190,95 @@ mod reference {
 native! {
     family: Classification, functions: crate::Kernels + crate::fill::Fills;
 
+    /// Whether each element is NaN.
+    ///
+    /// The result is bool, and false for integers. A complex number is NaN where a part of it is.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, f32::NAN];
+    /// assert_eq!(x.isnan()?.to_vec::<bool>()?, [false, true]);
+    /// ```
     func: isnan(Tensor self) -> Tensor,
     autogen: isnan.out, variants: function, method, operator: Isnan;
 
+    /// Whether each element is infinite.
+    ///
+    /// The result is bool, and false for integers. A complex number is infinite where a part of it is.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, f32::INFINITY];
+    /// assert_eq!(x.isinf()?.to_vec::<bool>()?, [false, true]);
+    /// ```
     func: isinf(Tensor self) -> Tensor,
     autogen: isinf.out, variants: function, method, structured: Pointwise<IsinfFn>;
 
+    /// Whether each element is finite, which neither infinities nor NaN are.
+    ///
+    /// The result is bool, and true for integers.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, f32::INFINITY, f32::NAN];
+    /// assert_eq!(x.isfinite()?.to_vec::<bool>()?, [true, false, false]);
+    /// ```
     func: isfinite(Tensor self) -> Tensor,
     variants: function, method, structured: Pointwise<IsfiniteFn>;
 
+    /// Whether each element is ∞.
+    ///
+    /// The result is bool. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, f32::INFINITY];
+    /// assert_eq!(x.isposinf()?.to_vec::<bool>()?, [false, true]);
+    /// ```
     func: isposinf(Tensor self) -> Tensor,
     out: isposinf.out, variants: function, method, structured: Pointwise<IsposinfFn>;
 
+    /// Whether each element is -∞.
+    ///
+    /// The result is bool. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-f32::INFINITY, f32::INFINITY];
+    /// assert_eq!(x.isneginf()?.to_vec::<bool>()?, [true, false]);
+    /// ```
     func: isneginf(Tensor self) -> Tensor,
     out: isneginf.out, variants: function, method, structured: Pointwise<IsneginfFn>;
 
+    /// Whether each element is real: the imaginary part is 0.
+    ///
+    /// The result is bool, and true for real dtypes.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = tensor![Complex32::new(1.0, 0.0), Complex32::new(0.0, 1.0)];
+    /// assert_eq!(z.isreal()?.to_vec::<bool>()?, [true, false]);
+    /// ```
     func: isreal(Tensor self) -> Tensor,
     variants: function, kernel: isreal;
 
+    /// Whether elements are close: `|self - other| ≤ atol + rtol · |other|`, elementwise.
+    ///
+    /// The operands broadcast and have the same dtype; the result is bool. Equal infinities are close. NaN is close to
+    /// NaN only with `equal_nan`.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 2.0];
+    /// assert_eq!(x.isclose(&tensor![1.000001f32, 2.1])?.to_vec::<bool>()?, [true, false]);
+    /// ```
     func: isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor,
     variants: function, kernel: isclose;
 
+    /// Replaces NaN by `nan`, 0 by default, and infinities by `posinf` and `neginf`, elementwise.
+    ///
+    /// By default these are the largest and the smallest finite number of the dtype, which stays.
+    ///
+    /// ```
+    /// let x = tensor![f32::NAN, f32::INFINITY];
+    /// assert_eq!(x.nan_to_num()?.to_vec::<f32>()?, [0.0, f32::MAX]);
+    /// let to_9 = NanToNum { posinf: Some(9.0), ..Default::default() };
+    /// assert_eq!(x.nan_to_num_with(to_9)?.to_vec::<f32>()?, [0.0, 9.0]);
+    /// ```
     func: nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor,
     inplace: nan_to_num_, out: nan_to_num.out, variants: function, method, operator: NanToNum;
 

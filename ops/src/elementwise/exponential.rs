@@ -95,48 +95,125 @@ record! { ErfinvFn "erfinv: x", Any within 4: float |[a], []| record::inverse_er
 native! {
     family: Exponential;
 
+    /// The exponential elementwise: `e^self`.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0, 1].exp()?.to_vec::<f32>()?, [1.0, std::f32::consts::E]);
+    /// ```
     func: exp(Tensor self) -> Tensor,
     inplace: exp_, out: exp.out, variants: function, method, structured: Pointwise<ExpFn>;
 
+    /// The natural logarithm elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is -∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 0.0];
+    /// assert_eq!(x.log()?.to_vec::<f32>()?, [0.0, -f32::INFINITY]);
+    /// ```
     func: log(Tensor self) -> Tensor,
     inplace: log_, out: log.out, variants: function, method, structured: Pointwise<LogFn>;
 
+    /// The hyperbolic tangent elementwise.
+    ///
+    /// Integers and bool give float32. The result is from -1 to 1.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, f32::INFINITY];
+    /// assert_eq!(x.tanh()?.to_vec::<f32>()?, [0.0, 1.0]);
+    /// ```
     func: tanh(Tensor self) -> Tensor,
     inplace: tanh_, out: tanh.out, variants: function, method, structured: Pointwise<TanhFn>;
 
+    /// The logistic function elementwise: `1 / (1 + e^-self)`.
+    ///
+    /// Integers and bool give float32. The result is from 0 to 1.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, f32::INFINITY];
+    /// assert_eq!(x.sigmoid()?.to_vec::<f32>()?, [0.5, 1.0]);
+    /// ```
     func: sigmoid(Tensor self) -> Tensor,
     inplace: sigmoid_, out: sigmoid.out, variants: function, method, structured: Pointwise<SigmoidFn>;
 
+    /// The error function elementwise: `2 / sqrt(π) · ∫ e^-t² dt` from 0 to `self`.
+    ///
+    /// Integers and bool give float32. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, f32::INFINITY];
+    /// assert_eq!(x.erf()?.to_vec::<f32>()?, [0.0, 1.0]);
+    /// ```
     func: erf(Tensor self) -> Tensor,
     inplace: erf_, out: erf.out, variants: function, method, structured: Pointwise<ErfFn>;
 
+    /// Two to the power of each element: `2^self`.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![3, -1];
+    /// assert_eq!(x.exp2()?.to_vec::<f32>()?, [8.0, 0.5]);
+    /// ```
     func: exp2(Tensor self) -> Tensor,
     inplace: exp2_, out: exp2.out, variants: function, method, structured: Pointwise<Exp2Fn>;
 
+    /// The exponential less 1, elementwise: `e^self - 1`, exact near 0.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 1e-10];
+    /// assert_eq!(x.expm1()?.to_vec::<f32>()?, [0.0, 1.0e-10]);
+    /// ```
     func: expm1(Tensor self) -> Tensor,
     inplace: expm1_, out: expm1.out, variants: function, method, structured: Pointwise<Expm1Fn>;
 
+    /// The complement of the error function elementwise: `1 - erf(self)`, exact where that is near 0.
+    ///
+    /// Integers and bool give float32. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, f32::INFINITY];
+    /// assert_eq!(x.erfc()?.to_vec::<f32>()?, [1.0, 0.0]);
+    /// ```
     func: erfc(Tensor self) -> Tensor,
     inplace: erfc_, out: erfc.out, variants: function, method, structured: Pointwise<ErfcFn>;
 
+    /// The inverse of the error function elementwise: the number whose [`erf`](super::functions::erf) is `self`.
+    ///
+    /// Integers and bool give float32. Of 1 it is infinite, beyond -1 and 1 NaN. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 1.0];
+    /// assert_eq!(x.erfinv()?.to_vec::<f32>()?, [0.0, f32::INFINITY]);
+    /// ```
     func: erfinv(Tensor self) -> Tensor,
     inplace: erfinv_, out: erfinv.out, variants: function, method, structured: Pointwise<ErfinvFn>;
 
+    /// [`exp2`](super::functions::exp2) under another name.
     func: special_exp2(Tensor self) -> Tensor,
     out: special_exp2.out, variants: function, method, structured: Pointwise<Exp2Fn>;
 
+    /// [`expm1`](super::functions::expm1) under another name.
     func: special_expm1(Tensor self) -> Tensor,
     out: special_expm1.out, variants: function, method, structured: Pointwise<Expm1Fn>;
 
+    /// [`erf`](super::functions::erf) under another name.
     func: special_erf(Tensor self) -> Tensor,
     out: special_erf.out, variants: function, method, structured: Pointwise<ErfFn>;
 
+    /// [`erfc`](super::functions::erfc) under another name.
     func: special_erfc(Tensor self) -> Tensor,
     out: special_erfc.out, variants: function, method, structured: Pointwise<ErfcFn>;
 
+    /// [`erfinv`](super::functions::erfinv) under another name.
     func: special_erfinv(Tensor self) -> Tensor,
     out: special_erfinv.out, variants: function, method, structured: Pointwise<ErfinvFn>;
 
+    /// [`sigmoid`](super::functions::sigmoid) under another name.
     func: special_expit(Tensor self) -> Tensor,
     out: special_expit.out, variants: function, method, structured: Pointwise<SigmoidFn>;
 }

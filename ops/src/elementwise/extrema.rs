@@ -51,21 +51,55 @@ bool |[a, b], []| a & b, int |[a, b], []| a.min(b), float |[a, b], []| a.min(b) 
 native! {
     family: Extrema;
 
+    /// The larger of `self` and `other`, elementwise; NaN where either is NaN.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. Complex numbers have no order and are an
+    /// error. [`fmax`](super::functions::fmax) passes NaN over.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 5.0];
+    /// assert_eq!(x.maximum(&tensor![3, 4])?.to_vec::<f32>()?, [3.0, 5.0]);
+    /// ```
     func: maximum(Tensor self, Tensor other) -> Tensor,
     out: maximum.out, variants: function, method, structured: Pointwise<MaximumFn>;
 
     func: max.other(Tensor self, Tensor other) -> Tensor,
     out: max.out, structured: Pointwise<MaximumFn>;
 
+    /// The smaller of `self` and `other`, elementwise; NaN where either is NaN.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. Complex numbers have no order and are an
+    /// error. [`fmin`](super::functions::fmin) passes NaN over.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 5.0];
+    /// assert_eq!(x.minimum(&tensor![3, 4])?.to_vec::<f32>()?, [1.0, 4.0]);
+    /// ```
     func: minimum(Tensor self, Tensor other) -> Tensor,
     out: minimum.out, variants: function, method, structured: Pointwise<MinimumFn>;
 
     func: min.other(Tensor self, Tensor other) -> Tensor,
     out: min.out, structured: Pointwise<MinimumFn>;
 
+    /// The larger of `self` and `other`, elementwise; where one is NaN, the other.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, f32::NAN];
+    /// assert_eq!(x.fmax(&tensor![3, 4])?.to_vec::<f32>()?, [3.0, 4.0]);
+    /// ```
     func: fmax(Tensor self, Tensor other) -> Tensor,
     out: fmax.out, variants: function, method, structured: Pointwise<FmaxFn>;
 
+    /// The smaller of `self` and `other`, elementwise; where one is NaN, the other.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, f32::NAN];
+    /// assert_eq!(x.fmin(&tensor![3, 4])?.to_vec::<f32>()?, [1.0, 4.0]);
+    /// ```
     func: fmin(Tensor self, Tensor other) -> Tensor,
     out: fmin.out, variants: function, method, structured: Pointwise<FminFn>;
 }

@@ -171,13 +171,21 @@ pub fn ldexp_<'a, D: FloatPowers>(this: &'a mut Tensor<D>, other: &Tensor<D>) ->
 native! {
     family: FloatPower, functions: FloatPowers;
 
+    /// Raises to the power `exponent`, a number or a tensor, elementwise in float64, or complex128.
+    ///
+    /// ```
+    /// let x = tensor![2, 3];
+    /// assert_eq!(x.float_power(-1)?.to_vec::<f64>()?, [0.5, 0.3333333333333333]);
+    /// ```
     func: float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor,
     variants: function, numbers: [exponent], typed: float_power_of, kernel: float_power;
 
+    /// [`float_power`](super::functions::float_power) into `out`.
     func: float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, name: float_power_out, numbers: [exponent], typed: float_power_of_out,
     kernel: float_power_out;
 
+    /// [`float_power`](super::functions::float_power) in place, of a tensor of float64 or complex128.
     func: float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!),
     variants: function, numbers: [exponent], typed: float_power_of_, kernel: float_power_;
 
@@ -196,12 +204,22 @@ native! {
     func: float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!),
     kernel: float_power_scalar_out;
 
+    /// Multiplies by a power of two elementwise: `self · 2^other`.
+    ///
+    /// The operands broadcast; integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![1.5f32, 3.0];
+    /// assert_eq!(x.ldexp(&tensor![1, 2])?.to_vec::<f32>()?, [3.0, 12.0]);
+    /// ```
     func: ldexp.Tensor(Tensor self, Tensor other) -> Tensor,
     variants: function, kernel: ldexp;
 
+    /// [`ldexp`](super::functions::ldexp) into `out`.
     func: ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: ldexp_out;
 
+    /// [`ldexp`](super::functions::ldexp) in place.
     func: ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!),
     variants: function, kernel: ldexp_;
 }

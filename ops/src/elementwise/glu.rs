@@ -156,15 +156,32 @@ float |[s, a, g], []| (1.0 - s) * s * a * g }
 native! {
     family: Glu, functions: crate::kernels::Glu + crate::kernels::Arithmetic;
 
+    /// The gated linear unit: the first half of the dimension `dim` times the [`sigmoid`](super::functions::sigmoid) of
+    /// the second one.
+    ///
+    /// `dim` is the last one by default; its size must be even, and is halved. Floats only.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 2.0, 0.0, f32::INFINITY];
+    /// assert_eq!(x.glu()?.to_vec::<f32>()?, [0.5, 2.0]);
+    /// ```
     func: glu(Tensor self, int dim=-1) -> Tensor,
     variants: function, kernel: glu;
 
+    /// [`glu`](super::functions::glu) into `out`.
     func: glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: glu_out;
 
+    /// The gradient of [`glu`](super::functions::glu) at `self`, which has its sizes.
+    ///
+    /// ```
+    /// let x = tensor![4.0f32, 0.0];
+    /// assert_eq!(ops::glu_backward(&tensor![2.0f32], &x, 0)?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// ```
     func: glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor,
     variants: function, kernel: glu_backward;
 
+    /// [`glu_backward`](super::functions::glu_backward) into `grad_input`.
     func: glu_backward.grad_input(Tensor grad_output, Tensor self, int dim, *,
         Tensor(a!) grad_input) -> Tensor(a!),
     variants: function, kernel: glu_backward_out;

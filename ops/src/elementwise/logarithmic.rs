@@ -130,24 +130,73 @@ mod reference {
 native! {
     family: Logarithmic;
 
+    /// The logarithm to the base 2 elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is -∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![1, 8];
+    /// assert_eq!(x.log2()?.to_vec::<f32>()?, [0.0, 3.0]);
+    /// ```
     func: log2(Tensor self) -> Tensor,
     inplace: log2_, out: log2.out, variants: function, method, structured: Pointwise<Log2Fn>;
 
+    /// The logarithm to the base 10 elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is -∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![1, 100];
+    /// assert_eq!(x.log10()?.to_vec::<f32>()?, [0.0, 2.0]);
+    /// ```
     func: log10(Tensor self) -> Tensor,
     inplace: log10_, out: log10.out, variants: function, method, structured: Pointwise<Log10Fn>;
 
+    /// The natural logarithm of 1 more, elementwise: `log(1 + self)`, exact near 0.
+    ///
+    /// Integers and bool give float32. Of -1 it is -∞, of smaller numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 1e-10];
+    /// assert_eq!(x.log1p()?.to_vec::<f32>()?, [0.0, 1.0e-10]);
+    /// ```
     func: log1p(Tensor self) -> Tensor,
     inplace: log1p_, out: log1p.out, variants: function, method, structured: Pointwise<Log1pFn>;
 
+    /// [`log1p`](super::functions::log1p) under another name.
     func: special_log1p(Tensor self) -> Tensor,
     out: special_log1p.out, variants: function, method, structured: Pointwise<Log1pFn>;
 
+    /// The logarithm of a sum of exponentials elementwise: `log(e^self + e^other)` without overflow on the way.
+    ///
+    /// The operands broadcast and promote to a float dtype; integers are an error.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 1000.0];
+    /// assert_eq!(x.logaddexp(f32::NEG_INFINITY)?.to_vec::<f32>()?, [0.0, 1000.0]);
+    /// ```
     func: logaddexp(Tensor self, Tensor other) -> Tensor,
     out: logaddexp.out, variants: function, method, structured: Pointwise<LogaddexpFn>;
 
+    /// The logarithm of a sum of powers of two elementwise: `log2(2^self + 2^other)` without overflow on the way.
+    ///
+    /// The operands broadcast and promote to a float dtype; integers are an error.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 1000.0];
+    /// assert_eq!(x.logaddexp2(&x)?.to_vec::<f32>()?, [1.0, 1001.0]);
+    /// ```
     func: logaddexp2(Tensor self, Tensor other) -> Tensor,
     out: logaddexp2.out, variants: function, method, structured: Pointwise<Logaddexp2Fn>;
 
+    /// The product of `self` and the logarithm of `other`, elementwise: `self · log(other)`, and 0 where `self` is 0.
+    ///
+    /// NaN in `other` stays NaN. The operands broadcast; integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 2.0];
+    /// assert_eq!(x.xlogy(&tensor![0.0f32, 1.0])?.to_vec::<f32>()?, [0.0, 0.0]);
+    /// ```
     func: xlogy.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: xlogy_.Tensor, out: xlogy.OutTensor, variants: function, method, structured: Pointwise<XlogyFn>;
 
@@ -157,6 +206,7 @@ native! {
     func: xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor,
     inplace: xlogy_.Scalar_Other, out: xlogy.OutScalar_Other, structured: Pointwise<XlogyFn>;
 
+    /// [`xlogy`](super::functions::xlogy) under another name.
     func: special_xlogy(Tensor self, Tensor other) -> Tensor,
     out: special_xlogy.out, variants: function, method, structured: Pointwise<XlogyFn>;
 
@@ -166,6 +216,15 @@ native! {
     func: special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor,
     out: special_xlogy.other_scalar_out, structured: Pointwise<XlogyFn>;
 
+    /// The product of `self` and the logarithm of 1 more than `other`: `self · log(1 + other)`, and 0 where `self` is
+    /// 0.
+    ///
+    /// NaN in `other` stays NaN. The operands broadcast; integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 2.0];
+    /// assert_eq!(x.special_xlog1py(&tensor![-1.0f32, 0.0])?.to_vec::<f32>()?, [0.0, 0.0]);
+    /// ```
     func: special_xlog1py(Tensor self, Tensor other) -> Tensor,
     out: special_xlog1py.out, variants: function, method, structured: Pointwise<Xlog1pyFn>;
 
@@ -175,9 +234,25 @@ native! {
     func: special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor,
     out: special_xlog1py.other_scalar_out, structured: Pointwise<Xlog1pyFn>;
 
+    /// The logarithm of the logistic function elementwise: `-log(1 + e^-self)`, without overflow on the way.
+    ///
+    /// Floats only.
+    ///
+    /// ```
+    /// let x = tensor![-1000.0f32, 1000.0];
+    /// assert_eq!(x.log_sigmoid()?.to_vec::<f32>()?, [-1000.0, 0.0]);
+    /// ```
     func: log_sigmoid(Tensor self) -> Tensor,
     out: log_sigmoid.out, variants: function, method, structured: Pointwise<LogSigmoidFn>;
 
+    /// The entropy of each element: `-self · log(self)`, 0 of 0, -∞ of negative numbers.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 1.0, -1.0];
+    /// assert_eq!(x.special_entr()?.to_vec::<f32>()?, [0.0, -0.0, -f32::INFINITY]);
+    /// ```
     func: special_entr(Tensor self) -> Tensor,
     out: special_entr.out, variants: function, method, structured: Pointwise<EntrFn>;
 }

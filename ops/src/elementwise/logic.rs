@@ -55,16 +55,48 @@ complex |[a, b], []| (a != Complex64::ZERO) ^ (b != Complex64::ZERO) }
 native! {
     family: Logic;
 
+    /// Whether each element is 0.
+    ///
+    /// The result is bool.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 2.0];
+    /// assert_eq!(x.logical_not()?.to_vec::<bool>()?, [true, false]);
+    /// ```
     func: logical_not(Tensor self) -> Tensor,
     inplace: logical_not_, out: logical_not.out, variants: function, method, structured: Pointwise<LogicalNotFn>,
     otherwise: explicit crate::composite::arithmetic::logical_not;
 
+    /// Whether both elements are not 0, elementwise.
+    ///
+    /// The operands broadcast, may have different dtypes, and are true where they are not 0. The result is bool.
+    ///
+    /// ```
+    /// let x = tensor![0, 2];
+    /// assert_eq!(x.logical_and(&tensor![1.5f32, 1.5])?.to_vec::<bool>()?, [false, true]);
+    /// ```
     func: logical_and(Tensor self, Tensor other) -> Tensor,
     inplace: logical_and_, out: logical_and.out, variants: function, method, structured: Pointwise<LogicalAndFn>;
 
+    /// Whether at least one of two elements is not 0, elementwise.
+    ///
+    /// The operands broadcast, may have different dtypes, and are true where they are not 0. The result is bool.
+    ///
+    /// ```
+    /// let x = tensor![0, 2];
+    /// assert_eq!(x.logical_or(&tensor![0, 0])?.to_vec::<bool>()?, [false, true]);
+    /// ```
     func: logical_or(Tensor self, Tensor other) -> Tensor,
     inplace: logical_or_, out: logical_or.out, variants: function, method, structured: Pointwise<LogicalOrFn>;
 
+    /// Whether exactly one of two elements is not 0, elementwise.
+    ///
+    /// The operands broadcast, may have different dtypes, and are true where they are not 0. The result is bool.
+    ///
+    /// ```
+    /// let x = tensor![0, 2];
+    /// assert_eq!(x.logical_xor(&tensor![1, 1])?.to_vec::<bool>()?, [true, false]);
+    /// ```
     func: logical_xor(Tensor self, Tensor other) -> Tensor,
     inplace: logical_xor_, out: logical_xor.out, variants: function, method, structured: Pointwise<LogicalXorFn>;
 }

@@ -144,22 +144,54 @@ record! { LogSigmoidBackwardFn "-: x x x", Tame within 64: float |[x, buffer, gr
 native! {
     family: Logistic, functions: crate::kernels::Logistic + crate::kernels::Logarithmic;
 
+    /// The logarithm of the odds, elementwise: `log(self / (1 - self))`, the inverse of
+    /// [`sigmoid`](super::functions::sigmoid).
+    ///
+    /// With the option `eps`, what is not from `eps` to `1 - eps` is limited to that; without it, beyond 0 and 1 it is
+    /// NaN. Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.5f32, 1.0];
+    /// assert_eq!(x.logit()?.to_vec::<f32>()?, [0.0, f32::INFINITY]);
+    /// ```
     func: logit(Tensor self, float? eps=None) -> Tensor,
     inplace: logit_, out: logit.out, variants: function, method, operator: Logit;
 
+    /// [`logit`](super::functions::logit) under another name.
     func: special_logit(Tensor self, float? eps=None) -> Tensor,
     out: special_logit.out, variants: function, method, operator: Logit;
 
+    /// The gradient of [`logit`](super::functions::logit) at `self`: `grad_output / (self · (1 - self))`, elementwise.
+    ///
+    /// ```
+    /// let x = tensor![0.5f32];
+    /// assert_eq!(ops::logit_backward(&tensor![2.0f32], &x)?.to_vec::<f32>()?, [8.0]);
+    /// ```
     func: logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor,
     out: logit_backward.grad_input, variants: function, operator: LogitBackward;
 
+    /// [`log_sigmoid`](super::functions::log_sigmoid), and the buffer that its gradient takes.
+    ///
+    /// ```
+    /// let (y, _) = tensor![1000.0f32].log_sigmoid_forward()?;
+    /// assert_eq!(y.to_vec::<f32>()?, [0.0]);
+    /// ```
     func: log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer),
     variants: function, kernel: log_sigmoid_forward;
 
+    /// [`log_sigmoid_forward`](super::functions::log_sigmoid_forward) into `output` and `buffer`.
     func: log_sigmoid_forward.output(Tensor self, *, Tensor(a!) output, Tensor(b!) buffer) -> (Tensor(a!),
         Tensor(b!)),
     variants: function, kernel: log_sigmoid_forward_out;
 
+    /// The gradient of [`log_sigmoid`](super::functions::log_sigmoid) at `self`: `grad_output · sigmoid(-self)`,
+    /// elementwise.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32];
+    /// let (_, buffer) = x.log_sigmoid_forward()?;
+    /// assert_eq!(ops::log_sigmoid_backward(&tensor![2.0f32], &x, &buffer)?.to_vec::<f32>()?, [1.0]);
+    /// ```
     func: log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor,
     out: log_sigmoid_backward.grad_input, variants: function, operator: LogSigmoidBackward;
 

@@ -107,12 +107,29 @@ mod reference {
 native! {
     family: Neighbours;
 
+    /// The float next to `self` in the direction of `other`, elementwise.
+    ///
+    /// Floats only. The operands broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1.0f32].nextafter(2.0)?.to_vec::<f32>()?, [1.0 + f32::EPSILON]);
+    /// ```
     func: nextafter(Tensor self, Tensor other) -> Tensor,
     inplace: nextafter_, out: nextafter.out, variants: function, method, structured: Pointwise<NextafterFn>;
 
+    /// Splits floats into a mantissa, whose absolute value is from 0.5 up to 1, and an int32 exponent: `mantissa ·
+    /// 2^exponent`.
+    ///
+    /// Floats only.
+    ///
+    /// ```
+    /// let (mantissa, exponent) = tensor![6.0f32].frexp()?;
+    /// assert_eq!((mantissa.to_vec::<f32>()?, exponent.to_vec::<i32>()?), (vec![0.75], vec![3]));
+    /// ```
     func: frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent),
     variants: function, kernel: frexp;
 
+    /// [`frexp`](super::functions::frexp) into `mantissa` and `exponent`.
     func: frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa,
         Tensor(b!) exponent),
     variants: function, kernel: frexp_out;

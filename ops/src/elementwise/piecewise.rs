@@ -306,53 +306,177 @@ mod reference {
 native! {
     family: Piecewise, functions: crate::Kernels;
 
+    /// The rectified linear unit elementwise: `self` where it is positive, else 0.
+    ///
+    /// The dtype stays; NaN stays NaN. Bool and complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-1.0f32, 2.0];
+    /// assert_eq!(x.relu()?.to_vec::<f32>()?, [0.0, 2.0]);
+    /// ```
     func: relu(Tensor self) -> Tensor,
     inplace: relu_, autogen: relu.out, variants: function, method, structured: Pointwise<ReluFn>,
     otherwise: explicit crate::composite::arithmetic::relu;
 
+    /// The leaky rectified linear unit elementwise: `self` where it is positive, else `negative_slope · self`.
+    ///
+    /// Floats only.
+    ///
+    /// ```
+    /// let x = tensor![-4.0f32, 2.0];
+    /// let slope = LeakyRelu { negative_slope: 0.25.into(), ..Default::default() };
+    /// assert_eq!(x.leaky_relu_with(slope)?.to_vec::<f32>()?, [-1.0, 2.0]);
+    /// ```
     func: leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor,
     inplace: leaky_relu_, out: leaky_relu.out, variants: function, method, structured: Pointwise<LeakyReluFn>;
 
+    /// The gradient of [`leaky_relu`](super::functions::leaky_relu) at `self`: `grad_output` where that is positive,
+    /// else `negative_slope · grad_output`.
+    ///
+    /// With `self_is_result` it is told the result in place of `self`; then the slope must not be negative.
+    ///
+    /// ```
+    /// let x = tensor![-4.0f32, 2.0];
+    /// let grad = ops::leaky_relu_backward(&tensor![8.0f32], &x, 0.25, false)?;
+    /// assert_eq!(grad.to_vec::<f32>()?, [2.0, 8.0]);
+    /// ```
     func: leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope,
         bool self_is_result) -> Tensor,
     out: leaky_relu_backward.grad_input, variants: function, operator: LeakyReluBackward;
 
+    /// Replaces what is not more than `threshold` by `value`, elementwise.
+    ///
+    /// The dtype stays; NaN stays NaN.
+    ///
+    /// ```
+    /// let x = tensor![1, 3];
+    /// assert_eq!(x.threshold(2, 9)?.to_vec::<i32>()?, [9, 3]);
+    /// ```
     func: threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor,
     inplace: threshold_, out: threshold.out, variants: function, method, structured: Pointwise<ThresholdFn>;
 
+    /// The gradient of [`threshold`](super::functions::threshold) at `self`: `grad_output` where that is more than
+    /// `threshold`, else 0.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 3.0];
+    /// assert_eq!(ops::threshold_backward(&tensor![8.0f32], &x, 2)?.to_vec::<f32>()?, [0.0, 8.0]);
+    /// ```
     func: threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor,
     out: threshold_backward.grad_input, variants: function, operator: ThresholdBackward;
 
+    /// The gradient of [`hardtanh`](super::functions::hardtanh) at `self`: `grad_output` strictly between the bounds,
+    /// else 0.
+    ///
+    /// ```
+    /// let x = tensor![0.5f32, 3.0];
+    /// assert_eq!(ops::hardtanh_backward(&tensor![8.0f32], &x, -1, 1)?.to_vec::<f32>()?, [8.0, 0.0]);
+    /// ```
     func: hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor,
     out: hardtanh_backward.grad_input, variants: function, structured: Pointwise<HardtanhBackwardFn>;
 
+    /// A piecewise linear sigmoid elementwise: `(self + 3) / 6`, from 0 to 1.
+    ///
+    /// Floats only.
+    ///
+    /// ```
+    /// let x = tensor![-5.0f32, 0.0, 5.0];
+    /// assert_eq!(x.hardsigmoid()?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+    /// ```
     func: hardsigmoid(Tensor self) -> Tensor,
     inplace: hardsigmoid_, out: hardsigmoid.out, variants: function, method, structured: Pointwise<HardsigmoidFn>;
 
+    /// The gradient of [`hardsigmoid`](super::functions::hardsigmoid) at `self`: `grad_output / 6` strictly between -3
+    /// and 3, else 0.
+    ///
+    /// ```
+    /// let x = tensor![-5.0f32, 0.0];
+    /// assert_eq!(ops::hardsigmoid_backward(&tensor![12.0f32], &x)?.to_vec::<f32>()?, [0.0, 2.0]);
+    /// ```
     func: hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor,
     out: hardsigmoid_backward.grad_input, variants: function, structured: Pointwise<HardsigmoidBackwardFn>;
 
+    /// The hard swish function elementwise: `self · hardsigmoid(self)`.
+    ///
+    /// Floats only.
+    ///
+    /// ```
+    /// let x = tensor![-5.0f32, 0.0, 5.0];
+    /// assert_eq!(x.hardswish()?.to_vec::<f32>()?, [-0.0, 0.0, 5.0]);
+    /// ```
     func: hardswish(Tensor self) -> Tensor,
     inplace: hardswish_, out: hardswish.out, variants: function, method, structured: Pointwise<HardswishFn>;
 
+    /// The gradient of [`hardswish`](super::functions::hardswish) at `self`: `grad_output` times its derivative,
+    /// elementwise.
+    ///
+    /// ```
+    /// let x = tensor![-5.0f32, 5.0];
+    /// assert_eq!(ops::hardswish_backward(&tensor![2.0f32], &x)?.to_vec::<f32>()?, [0.0, 2.0]);
+    /// ```
     func: hardswish_backward(Tensor grad_output, Tensor self) -> Tensor,
     autogen: hardswish_backward.out, variants: function, structured: Pointwise<HardswishBackwardFn>;
 
+    /// Replaces what is from `-lambd` to `lambd` by 0, elementwise.
+    ///
+    /// Floats only.
+    ///
+    /// ```
+    /// let x = tensor![-1.0f32, 0.25, 0.75];
+    /// assert_eq!(x.hardshrink()?.to_vec::<f32>()?, [-1.0, 0.0, 0.75]);
+    /// ```
     func: hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor,
     out: hardshrink.out, variants: function, method, structured: Pointwise<HardshrinkFn>;
 
+    /// The gradient of [`hardshrink`](super::functions::hardshrink) at `self`: `grad_out` outside of the interval, else
+    /// 0.
+    ///
+    /// ```
+    /// let x = tensor![-1.0f32, 0.25];
+    /// assert_eq!(ops::hardshrink_backward(&tensor![2.0f32], &x, 0.5)?.to_vec::<f32>()?, [2.0, 0.0]);
+    /// ```
     func: hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor,
     out: hardshrink_backward.grad_input, variants: function, structured: Pointwise<HardshrinkBackwardFn>;
 
+    /// Moves each element by `lambd` towards 0, and to 0 what is nearer than that.
+    ///
+    /// `lambd` must not be negative. Floats only.
+    ///
+    /// ```
+    /// let x = tensor![-1.0f32, 0.25, 0.75];
+    /// assert_eq!(x.softshrink()?.to_vec::<f32>()?, [-0.5, 0.0, 0.25]);
+    /// ```
     func: softshrink(Tensor self, Scalar lambd=0.5) -> Tensor,
     out: softshrink.out, variants: function, method, structured: Pointwise<SoftshrinkFn>;
 
+    /// The gradient of [`softshrink`](super::functions::softshrink) at `self`: `grad_output` outside of the interval,
+    /// else 0.
+    ///
+    /// ```
+    /// let x = tensor![-1.0f32, 0.25];
+    /// assert_eq!(ops::softshrink_backward(&tensor![2.0f32], &x, 0.5)?.to_vec::<f32>()?, [2.0, 0.0]);
+    /// ```
     func: softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor,
     out: softshrink_backward.grad_input, variants: function, operator: SoftshrinkBackward;
 
+    /// The rectified linear unit with a slope for each element: [`prelu`](super::functions::prelu) of a `weight` that
+    /// broadcasts.
+    ///
+    /// ```
+    /// let x = tensor![-4.0f32, 2.0];
+    /// assert_eq!(x.prelu_kernel(&tensor![0.25f32])?.to_vec::<f32>()?, [-1.0, 2.0]);
+    /// ```
     func: _prelu_kernel(Tensor self, Tensor weight) -> Tensor,
     variants: function, method, structured: Pointwise<PreluFn>;
 
+    /// The gradients of [`prelu_kernel`](super::functions::prelu_kernel) with respect to `self` and `weight`,
+    /// elementwise.
+    ///
+    /// ```
+    /// let x = tensor![-4.0f32, 2.0];
+    /// let (grad, _) = ops::prelu_kernel_backward(&tensor![8.0f32, 8.0], &x, &tensor![0.25f32])?;
+    /// assert_eq!(grad.to_vec::<f32>()?, [2.0, 8.0]);
+    /// ```
     func: _prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor),
     variants: function, kernel: prelu_kernel_backward;
 
@@ -360,6 +484,15 @@ native! {
 
     structured: Pointwise<PreluWeightBackwardFn>;
 
+    /// The rectified linear unit with a learnt slope: `self` where it is positive, else `weight · self`.
+    ///
+    /// `weight` has one element, or one for each index of the second dimension, the channels. Floats only, of the same
+    /// dtype.
+    ///
+    /// ```
+    /// let x = tensor![[-4.0f32, -4.0], [2.0, 2.0]];
+    /// assert_eq!(x.prelu(&tensor![0.25f32, 0.5])?.to_vec::<f32>()?, [-1.0, -2.0, 2.0, 2.0]);
+    /// ```
     func: prelu(Tensor self, Tensor weight) -> Tensor,
     variants: function, kernel: prelu;
 

@@ -57,9 +57,20 @@ record! { PolarImFn "-: x x", Tame within 4: float |[length, angle], []| length 
 native! {
     family: Polar;
 
+    /// Makes complex numbers of their absolute values and angles in radians, elementwise.
+    ///
+    /// Both have the same dtype, float32 or float64, and broadcast. [`complex`](super::functions::complex) takes the
+    /// real and the imaginary part.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = ops::polar(&tensor![2.0f32], &tensor![0.0f32])?;
+    /// assert_eq!(z.to_vec::<Complex32>()?, [Complex32::new(2.0, 0.0)]);
+    /// ```
     func: polar(Tensor abs, Tensor angle) -> Tensor,
     variants: function, kernel: polar;
 
+    /// [`polar`](super::functions::polar) into `out`.
     func: polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: polar_out;
 

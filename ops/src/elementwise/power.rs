@@ -267,22 +267,73 @@ mod reference {
 native! {
     family: Powers, functions: Powered;
 
+    /// The square root elementwise.
+    ///
+    /// Integers and bool give float32. Of negative numbers it is NaN.
+    ///
+    /// ```
+    /// let x = tensor![1, 4];
+    /// assert_eq!(x.sqrt()?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// ```
     func: sqrt(Tensor self) -> Tensor,
     inplace: sqrt_, out: sqrt.out, variants: function, method, structured: Pointwise<SqrtFn>;
 
+    /// The reciprocal of the square root elementwise: `1 / sqrt(self)`.
+    ///
+    /// Integers and bool give float32. Of 0 it is infinite, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![1, 4];
+    /// assert_eq!(x.rsqrt()?.to_vec::<f32>()?, [1.0, 0.5]);
+    /// ```
     func: rsqrt(Tensor self) -> Tensor,
     inplace: rsqrt_, out: rsqrt.out, variants: function, method, structured: Pointwise<RsqrtFn>;
 
+    /// The reciprocal elementwise: `1 / self`.
+    ///
+    /// Integers and bool give float32. Of 0 it is infinite.
+    ///
+    /// ```
+    /// let x = tensor![2, 4];
+    /// assert_eq!(x.reciprocal()?.to_vec::<f32>()?, [0.5, 0.25]);
+    /// ```
     func: reciprocal(Tensor self) -> Tensor,
     inplace: reciprocal_, out: reciprocal.out, variants: function, method, structured: Pointwise<ReciprocalFn>;
 
+    /// The square elementwise: `self · self`.
+    ///
+    /// The dtype stays, but bool gives int64. Integers wrap.
+    ///
+    /// ```
+    /// let x = tensor![-3, 4];
+    /// assert_eq!(x.square()?.to_vec::<i32>()?, [9, 16]);
+    /// ```
     func: square(Tensor self) -> Tensor,
     inplace: square_, out: square.out, variants: function, method, operator: Square,
     otherwise: implicit crate::composite::arithmetic::square;
 
+    /// The length of the hypotenuse elementwise: `sqrt(self² + other²)` without overflow on the way.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to, which is a float.
+    ///
+    /// ```
+    /// let x = tensor![3.0f32, 5.0];
+    /// assert_eq!(x.hypot(&tensor![4.0f32, 12.0])?.to_vec::<f32>()?, [5.0, 13.0]);
+    /// ```
     func: hypot(Tensor self, Tensor other) -> Tensor,
     inplace: hypot_, out: hypot.out, variants: function, method, structured: Pointwise<HypotFn>;
 
+    /// Raises to the power `exponent` elementwise.
+    ///
+    /// Either operand may be a number. They broadcast; the result has the dtype that they promote to. A negative number
+    /// as the exponent of integers is an error. Negative floats to a power that is no integer are NaN.
+    /// [`float_power`](super::functions::float_power) computes in float64.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 4.0, 9.0];
+    /// assert_eq!(x.pow(0.5)?.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    /// assert_eq!(ops::pow(2, &tensor![3, 4])?.to_vec::<i32>()?, [8, 16]);
+    /// ```
     func: pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor,
     inplace: pow_.Tensor, out: pow.Tensor_Tensor_out, variants: function, method, typed: Pow,
     structured: Pointwise<PowFn>;

@@ -108,6 +108,15 @@ mod reference {
 native! {
     family: Remainder, functions: crate::kernels::Remainder + crate::kernels::Arithmetic;
 
+    /// The remainder of a division that rounds down, elementwise: it has the sign of `other`, as `%` in Python.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. An integer division by zero is an error;
+    /// for floats it gives NaN. Operands that promote to bool or to a complex dtype are an error.
+    ///
+    /// ```
+    /// let x = tensor![7, -7];
+    /// assert_eq!(x.remainder(3)?.to_vec::<i32>()?, [1, 2]);
+    /// ```
     func: remainder.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: remainder_.Tensor, out: remainder.Tensor_out, variants: function, method,
     structured: Pointwise<RemainderFn>;
@@ -115,6 +124,15 @@ native! {
     func: remainder.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: remainder_.Scalar, out: remainder.Scalar_out, structured: Pointwise<RemainderFn>;
 
+    /// The remainder of a division that rounds towards zero, elementwise: it has the sign of `self`, as `%` in Rust.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. An integer division by zero is an error;
+    /// for floats it gives NaN. Operands that promote to bool or to a complex dtype are an error.
+    ///
+    /// ```
+    /// let x = tensor![7, -7];
+    /// assert_eq!(x.fmod(3)?.to_vec::<i32>()?, [1, -1]);
+    /// ```
     func: fmod.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: fmod_.Tensor, out: fmod.Tensor_out, variants: function, method, structured: Pointwise<FmodFn>;
 
@@ -124,6 +142,15 @@ native! {
     func: remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor,
     autogen: remainder.Scalar_Tensor_out, structured: Pointwise<RemainderFn>;
 
+    /// Divides by `other` elementwise and rounds down, as `//` in Python.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to. An integer division by zero is an error,
+    /// and so are operands that promote to bool or to a complex dtype.
+    ///
+    /// ```
+    /// let x = tensor![7, -7];
+    /// assert_eq!(x.floor_divide(2)?.to_vec::<i32>()?, [3, -4]);
+    /// ```
     func: floor_divide(Tensor self, Tensor other) -> Tensor,
     inplace: floor_divide_.Tensor, out: floor_divide.out, variants: function, method,
     operator: Pointwise<crate::arithmetic::DivFloorFn>;
@@ -132,9 +159,25 @@ native! {
     inplace: floor_divide_.Scalar, autogen: floor_divide.Scalar_out,
     operator: Pointwise<crate::arithmetic::DivFloorFn>;
 
+    /// The greatest common divisor of `self` and `other`, elementwise; it is never negative.
+    ///
+    /// Integers only. The operands broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// let x = tensor![12, -4];
+    /// assert_eq!(x.gcd(&tensor![18, 6])?.to_vec::<i32>()?, [6, 2]);
+    /// ```
     func: gcd(Tensor self, Tensor other) -> Tensor,
     inplace: gcd_, out: gcd.out, variants: function, method, structured: Pointwise<GcdFn>;
 
+    /// The least common multiple of `self` and `other`, elementwise; it is never negative.
+    ///
+    /// Integers only. The operands broadcast; the result has the dtype that they promote to.
+    ///
+    /// ```
+    /// let x = tensor![12, -4];
+    /// assert_eq!(x.lcm(&tensor![18, 6])?.to_vec::<i32>()?, [36, 12]);
+    /// ```
     func: lcm(Tensor self, Tensor other) -> Tensor,
     inplace: lcm_, out: lcm.out, variants: function, method, structured: Pointwise<LcmFn>;
 }

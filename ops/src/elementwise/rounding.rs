@@ -90,24 +90,74 @@ record! { FracFn "frac: x", Any within 0: float |[a], []| a - a.trunc() }
 native! {
     family: Rounding;
 
+    /// Rounds up to integers elementwise.
+    ///
+    /// The dtype stays; integers are themselves. Bool and complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-1.5f32, 0.2];
+    /// assert_eq!(x.ceil()?.to_vec::<f32>()?, [-1.0, 1.0]);
+    /// ```
     func: ceil(Tensor self) -> Tensor,
     inplace: ceil_, out: ceil.out, variants: function, method, structured: Pointwise<CeilFn>;
 
+    /// Rounds down to integers elementwise.
+    ///
+    /// The dtype stays; integers are themselves. Bool and complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-1.5f32, 0.2];
+    /// assert_eq!(x.floor()?.to_vec::<f32>()?, [-2.0, 0.0]);
+    /// ```
     func: floor(Tensor self) -> Tensor,
     inplace: floor_, out: floor.out, variants: function, method, structured: Pointwise<FloorFn>;
 
+    /// Rounds towards zero to integers elementwise.
+    ///
+    /// The dtype stays; integers are themselves. Bool and complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-1.5f32, 1.5];
+    /// assert_eq!(x.trunc()?.to_vec::<f32>()?, [-1.0, 1.0]);
+    /// ```
     func: trunc(Tensor self) -> Tensor,
     inplace: trunc_, out: trunc.out, variants: function, method, structured: Pointwise<TruncFn>;
 
+    /// Rounds to the nearest integers elementwise; halves go to the even one.
+    ///
+    /// The dtype stays; integers are themselves. Bool and complex numbers are an error. `round_with` keeps decimals.
+    ///
+    /// ```
+    /// let x = tensor![0.5f32, 1.5, 2.6];
+    /// assert_eq!(x.round()?.to_vec::<f32>()?, [0.0, 2.0, 3.0]);
+    /// ```
     func: round(Tensor self) -> Tensor,
     inplace: round_, out: round.out, variants: function, method, structured: Pointwise<RoundFn>;
 
+    /// The part behind the point, elementwise: `self - trunc(self)`, which has the sign of `self`.
+    ///
+    /// Only floats have one; other dtypes are an error.
+    ///
+    /// ```
+    /// let x = tensor![-1.5f32, 2.25];
+    /// assert_eq!(x.frac()?.to_vec::<f32>()?, [-0.5, 0.25]);
+    /// ```
     func: frac(Tensor self) -> Tensor,
     inplace: frac_, out: frac.out, variants: function, method, structured: Pointwise<FracFn>;
 
+    /// [`trunc`](super::functions::trunc) under another name.
     func: fix(Tensor self) -> Tensor,
     inplace: fix_, out: fix.out, variants: function, method, structured: Pointwise<TruncFn>;
 
+    /// Rounds to `decimals` places behind the point elementwise; halves go to the even digit.
+    ///
+    /// Negative `decimals` round in front of the point. The elements are scaled by a power of ten, rounded and scaled
+    /// back. Floats only.
+    ///
+    /// ```
+    /// let x = tensor![1.25f32, 17.5];
+    /// assert_eq!(x.round_with(Round { decimals: 1, ..Default::default() })?.to_vec::<f32>()?, [1.2, 17.5]);
+    /// ```
     func: round.decimals(Tensor self, *, int decimals) -> Tensor,
     inplace: round_.decimals, out: round.decimals_out, variants: function, method, name: round_with,
     options: [decimals = 0], operator: RoundDecimals;

@@ -162,15 +162,42 @@ native! {
     func: masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!),
     kernel: masked_fill_;
 
+    /// A copy in which the elements where `mask` is true are `value`.
+    ///
+    /// `mask` is bool; it and the tensor broadcast. The dtype is that of the tensor. `value` is a number or a tensor of
+    /// no dimensions.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, -2.0, 3.0];
+    /// assert_eq!(x.masked_fill(&x.lt(0)?, 0)?.to_vec::<f32>()?, [1.0, 0.0, 3.0]);
+    /// ```
     func: masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor,
     autogen: masked_fill.Tensor_out, variants: function, numbers: [value], typed: masked_fill_of,
     kernel: masked_fill_from;
 
+    /// Writes `value` in place to the elements where `mask` is true.
+    ///
+    /// `mask` is bool and broadcasts to the tensor. `value` is a number or a tensor of no dimensions.
+    ///
+    /// ```
+    /// let mut x = tensor![1.0f32, -2.0, 3.0];
+    /// x.masked_fill_(&tensor![true, false, false], 9)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [9.0, -2.0, 3.0]);
+    /// ```
     func: masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!),
     variants: function, numbers: [value], typed: masked_fill_of_, kernel: masked_fill_from_;
 
     structured: Pointwise<MaskedFillFn>;
 
+    /// Chooses elementwise: `self` where `condition` is true, `other` where it is false.
+    ///
+    /// All three broadcast. `condition` is bool or uint8; the result has the dtype that the others promote to.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, -2.0, 3.0];
+    /// assert_eq!(x.where_(&x.gt(0)?, 0)?.to_vec::<f32>()?, [1.0, 0.0, 3.0]);
+    /// assert_eq!(ops::where_(&x.gt(0)?, &x, &tensor![9])?.to_vec::<f32>()?, [1.0, 9.0, 3.0]);
+    /// ```
     func: where.self(Tensor condition, Tensor self, Tensor other) -> Tensor,
     out: where.self_out, variants: function, name: where_, structured: Pointwise<WhereFn>;
 

@@ -103,33 +103,83 @@ float |[a, b], []| if a == 0.0 { b } else { f64::from(u8::from(a > 0.0)) } }
 native! {
     family: Sign, functions: crate::Kernels;
 
+    /// The sign elementwise: -1, 0 or 1; of a complex number, the one of absolute value 1 in its direction.
+    ///
+    /// The dtype stays. Of 0 it is 0.
+    ///
+    /// ```
+    /// let x = tensor![-2.5f32, 0.0, 3.0];
+    /// assert_eq!(x.sgn()?.to_vec::<f32>()?, [-1.0, 0.0, 1.0]);
+    /// ```
     func: sgn(Tensor self) -> Tensor,
     inplace: sgn_, out: sgn.out, variants: function, method, structured: Pointwise<SgnFn>;
 
+    /// The sign elementwise: -1, 0 or 1.
+    ///
+    /// The dtype stays. Complex numbers are an error: use [`sgn`](super::functions::sgn).
+    ///
+    /// ```
+    /// let x = tensor![-2, 0, 3];
+    /// assert_eq!(x.sign()?.to_vec::<i32>()?, [-1, 0, 1]);
+    /// ```
     func: sign(Tensor self) -> Tensor,
     inplace: sign_, out: sign.out, variants: function, method, operator: Sign;
 
+    /// Whether the sign bit is set, elementwise: that of -0, too.
+    ///
+    /// The result is bool. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-2.5f32, -0.0, 0.0];
+    /// assert_eq!(x.signbit()?.to_vec::<bool>()?, [true, true, false]);
+    /// ```
     func: signbit(Tensor self) -> Tensor,
     out: signbit.out, variants: function, method, structured: Pointwise<SignbitFn>;
 
+    /// The absolute value of `self` with the sign of `other`, elementwise.
+    ///
+    /// The operands broadcast; the result has the dtype that they promote to, float32 where that is bool or an integer.
+    /// The sign of 0 and -0 counts. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, -2.0];
+    /// assert_eq!(x.copysign(-0.0)?.to_vec::<f32>()?, [-1.0, -2.0]);
+    /// ```
     func: copysign.Tensor(Tensor self, Tensor other) -> Tensor,
     inplace: copysign_.Tensor, out: copysign.out, variants: function, method, structured: Pointwise<CopysignFn>;
 
     func: copysign.Scalar(Tensor self, Scalar other) -> Tensor,
     inplace: copysign_.Scalar, out: copysign.Scalar_out, structured: Pointwise<CopysignFn>;
 
+    /// The step function elementwise: 0 where `self` is negative, 1 where it is positive, `values` where it is 0.
+    ///
+    /// The operands broadcast and have the same dtype. NaN counts as negative. Complex numbers are an error.
+    ///
+    /// ```
+    /// let x = tensor![-1.0f32, 0.0, 2.0];
+    /// assert_eq!(x.heaviside(&tensor![0.5f32])?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+    /// ```
     func: heaviside(Tensor self, Tensor values) -> Tensor,
     inplace: heaviside_, out: heaviside.out, variants: function, method, structured: Pointwise<HeavisideFn>;
 
     func: _conj_physical(Tensor self) -> Tensor,
     autogen: _conj_physical.out, structured: Pointwise<ConjFn>;
 
+    /// The conjugate of complex numbers, computed at once; a real tensor is itself.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = tensor![Complex32::new(1.0, 2.0)];
+    /// assert_eq!(z.conj_physical()?.to_vec::<Complex32>()?, [Complex32::new(1.0, -2.0)]);
+    /// ```
     func: conj_physical(Tensor self) -> Tensor,
     variants: function, kernel: conjugate else self, silent_view: true;
 
+    /// [`conj_physical`](super::functions::conj_physical) in place.
     func: conj_physical_(Tensor(a!) self) -> Tensor(a!),
     variants: function, kernel: conj_physical_;
 
+    /// [`conj_physical`](super::functions::conj_physical) into `out`.
     func: conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, structured: Pointwise<ConjFn>;
 }

@@ -129,45 +129,117 @@ mod reference {
 native! {
     family: Trigonometric;
 
+    /// The sine elementwise, of angles in radians.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, -0.0];
+    /// assert_eq!(x.sin()?.to_vec::<f32>()?, [0.0, -0.0]);
+    /// ```
     func: sin(Tensor self) -> Tensor,
     inplace: sin_, out: sin.out, variants: function, method, structured: Pointwise<SinFn>;
 
+    /// The cosine elementwise, of angles in radians.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0.0, std::f64::consts::PI].cos()?.to_vec::<f64>()?, [1.0, -1.0]);
+    /// ```
     func: cos(Tensor self) -> Tensor,
     inplace: cos_, out: cos.out, variants: function, method, structured: Pointwise<CosFn>;
 
+    /// The tangent elementwise, of angles in radians.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, -0.0];
+    /// assert_eq!(x.tan()?.to_vec::<f32>()?, [0.0, -0.0]);
+    /// ```
     func: tan(Tensor self) -> Tensor,
     inplace: tan_, out: tan.out, variants: function, method, structured: Pointwise<TanFn>;
 
+    /// The inverse of the sine elementwise: from -π/2 to π/2.
+    ///
+    /// Integers and bool give float32. Beyond -1 and 1 it is NaN.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0, 1].asin()?.to_vec::<f32>()?, [0.0, std::f32::consts::FRAC_PI_2]);
+    /// ```
     func: asin(Tensor self) -> Tensor,
     inplace: asin_, out: asin.out, variants: function, method, structured: Pointwise<AsinFn>;
 
+    /// The inverse of the cosine elementwise: from 0 to π.
+    ///
+    /// Integers and bool give float32. Beyond -1 and 1 it is NaN.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, -1].acos()?.to_vec::<f32>()?, [0.0, std::f32::consts::PI]);
+    /// ```
     func: acos(Tensor self) -> Tensor,
     inplace: acos_, out: acos.out, variants: function, method, structured: Pointwise<AcosFn>;
 
+    /// The inverse of the tangent elementwise: from -π/2 to π/2.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.0, 1.0];
+    /// assert_eq!(x.atan()?.to_vec::<f64>()?, [0.0, std::f64::consts::FRAC_PI_4]);
+    /// ```
     func: atan(Tensor self) -> Tensor,
     inplace: atan_, out: atan.out, variants: function, method, structured: Pointwise<AtanFn>;
 
+    /// [`asin`](super::functions::asin) under another name.
     func: arcsin(Tensor self) -> Tensor,
     inplace: arcsin_, out: arcsin.out, variants: function, method, structured: Pointwise<AsinFn>;
 
+    /// [`acos`](super::functions::acos) under another name.
     func: arccos(Tensor self) -> Tensor,
     inplace: arccos_, out: arccos.out, variants: function, method, structured: Pointwise<AcosFn>;
 
+    /// [`atan`](super::functions::atan) under another name.
     func: arctan(Tensor self) -> Tensor,
     inplace: arctan_, out: arctan.out, variants: function, method, structured: Pointwise<AtanFn>;
 
+    /// The angle of the point whose ordinate is `self` and whose abscissa is `other`, elementwise: from -π to π.
+    ///
+    /// The operands broadcast; integers and bool give float32. Complex numbers are an error.
+    ///
+    /// ```
+    /// let (y, x) = (tensor![0.0f32, 1.0], tensor![-1.0f32, 0.0]);
+    /// assert_eq!(y.atan2(&x)?.to_vec::<f32>()?, [std::f32::consts::PI, std::f32::consts::FRAC_PI_2]);
+    /// ```
     func: atan2(Tensor self, Tensor other) -> Tensor,
     inplace: atan2_, out: atan2.out, variants: function, method, structured: Pointwise<Atan2Fn>;
 
+    /// [`atan2`](super::functions::atan2) under another name.
     func: arctan2(Tensor self, Tensor other) -> Tensor,
     inplace: arctan2_, out: arctan2.out, variants: function, method, structured: Pointwise<Atan2Fn>;
 
+    /// The angle of complex numbers in radians, elementwise; of real ones 0, or π where they are negative.
+    ///
+    /// Complex numbers give the dtype of their parts, integers and bool float32. NaN stays.
+    ///
+    /// ```
+    /// assert_eq!(tensor![2.0f32, -2.0].angle()?.to_vec::<f32>()?, [0.0, std::f32::consts::PI]);
+    /// ```
     func: angle(Tensor self) -> Tensor,
     out: angle.out, variants: function, method, structured: Pointwise<AngleFn>;
 
+    /// The normalised cardinal sine elementwise: `sin(π · self) / (π · self)`, 1 of 0.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].sinc()?.to_vec::<f32>()?, [1.0]);
+    /// ```
     func: sinc(Tensor self) -> Tensor,
     inplace: sinc_, out: sinc.out, variants: function, method, structured: Pointwise<SincFn>;
 
+    /// [`sinc`](super::functions::sinc) under another name.
     func: special_sinc(Tensor self) -> Tensor,
     out: special_sinc.out, variants: function, method, structured: Pointwise<SincFn>;
 }

@@ -231,6 +231,16 @@ native! {
         Device? device=None, bool? pin_memory=None) -> Tensor,
     kernel: arange_start;
 
+    /// The numbers from `start`, 0 by default, up to, but without, `end`, each `step` more than the one before it.
+    ///
+    /// There are `ceil((end - start) / step)` of them. Without the option `dtype`, integers give int64 and a float
+    /// among the three gives float32. A step of 0, or one away from `end`, is an error.
+    ///
+    /// ```
+    /// assert_eq!(ops::arange(3)?.to_vec::<i64>()?, [0, 1, 2]);
+    /// let by_halves = Arange { start: 1.into(), step: 0.5.into(), ..Default::default() };
+    /// assert_eq!(ops::arange_with(2, by_halves)?.to_vec::<f32>()?, [1.0, 1.5]);
+    /// ```
     func: arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, name: arange, options: [start = 0], kernel: arange_start_step;
@@ -238,9 +248,18 @@ native! {
     func: arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!),
     kernel: arange_out;
 
+    /// [`arange`](super::functions::arange) into `out`.
     func: arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, name: arange_out, options: [start = 0], kernel: arange_start_out;
 
+    /// The numbers from `start` up to `end`, which is included, each `step` more than the one before it.
+    ///
+    /// There are `floor((end - start) / step) + 1` of them, float32 unless the option `dtype` says another one.
+    /// [`arange`](super::functions::arange) leaves `end` out.
+    ///
+    /// ```
+    /// assert_eq!(ops::range(1, 3)?.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    /// ```
     func: range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, name: range, kernel: range_step;
@@ -249,6 +268,7 @@ native! {
         bool? pin_memory=None) -> Tensor,
     kernel: range;
 
+    /// [`range`](super::functions::range) into `out`.
     func: range.out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, name: range_out, kernel: range_step_out;
 

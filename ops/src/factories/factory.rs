@@ -269,13 +269,29 @@ pub fn ones_like_out<D: Fills>(
 native! {
     family: Factory, functions: crate::fill::Fills;
 
+    /// A tensor of the sizes `size`, whose elements are not defined.
+    ///
+    /// The dtype is float32 for `None`.
+    ///
+    /// ```
+    /// assert_eq!(ops::empty((2, 3), None)?.sizes(), [2, 3]);
+    /// ```
     func: empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
     variants: function, positional: [dtype], kernel: empty;
 
+    /// [`empty`](super::functions::empty) into `out`.
     func: empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: empty_out;
 
+    /// A tensor of the sizes `size` and the strides `stride`, whose elements are not defined.
+    ///
+    /// The dtype is float32 for `None`.
+    ///
+    /// ```
+    /// let x = ops::empty_strided((2, 3), (1, 2), F32)?;
+    /// assert_eq!(x.strides(), [1, 2]);
+    /// ```
     func: empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, positional: [dtype], kernel: empty_strided;
@@ -283,27 +299,61 @@ native! {
     func: empty_strided.out(SymInt[] size, SymInt[] stride, *, Tensor(a!) out) -> Tensor(a!),
     kernel: empty_strided_out;
 
+    /// A tensor of the sizes `size` that is 0 everywhere.
+    ///
+    /// The dtype is float32 for `None`. A negative size is an error.
+    ///
+    /// ```
+    /// let x = ops::zeros((2, 3), I64)?;
+    /// assert_eq!(x.to_vec::<i64>()?, [0; 6]);
+    /// ```
     func: zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
     variants: function, positional: [dtype], kernel: zeros;
 
+    /// [`zeros`](super::functions::zeros) into `out`.
     func: zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: zeros_out;
 
+    /// A tensor of the sizes `size` that is 1 everywhere.
+    ///
+    /// The dtype is float32 for `None`. A negative size is an error.
+    ///
+    /// ```
+    /// assert_eq!(ops::ones(3, None)?.to_vec::<f32>()?, [1.0; 3]);
+    /// ```
     func: ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
     variants: function, positional: [dtype], kernel: ones;
 
+    /// [`ones`](super::functions::ones) into `out`.
     func: ones.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: ones_out;
 
+    /// A tensor of the sizes `size` that is `fill_value` everywhere.
+    ///
+    /// Without the option `dtype`, a float gives float32, an integer int64, a bool bool, a complex number complex64.
+    ///
+    /// ```
+    /// assert_eq!(ops::full((2, 2), 2.5)?.to_vec::<f32>()?, [2.5; 4]);
+    /// assert_eq!(ops::full(2, 7)?.dtype(), I64);
+    /// ```
     func: full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: full;
 
+    /// [`full`](super::functions::full) into `out`.
     func: full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: full_out;
 
+    /// A tensor of no dimensions that is the number `s`.
+    ///
+    /// The dtype is float32 unless the option `dtype` says another one, for integers, too.
+    ///
+    /// ```
+    /// let x = ops::scalar_tensor(2)?;
+    /// assert_eq!((x.ndim(), x.dtype()), (0, F32));
+    /// ```
     func: scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
     variants: function, kernel: scalar_tensor;
@@ -311,6 +361,13 @@ native! {
     func: scalar_tensor.out(Scalar s, *, Tensor(a!) out) -> Tensor(a!),
     kernel: scalar_tensor_out;
 
+    /// A tensor of the sizes and the dtype of `self`, whose elements are not defined.
+    ///
+    /// The strides are those of [`deep_clone`](super::functions::deep_clone). The option `dtype` says another one.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[1, 2]].empty_like()?.sizes(), [1, 2]);
+    /// ```
     func: empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
     variants: function, kernel: empty_like;
@@ -318,6 +375,16 @@ native! {
     func: empty_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
     kernel: zeros_like_out;
 
+    /// A tensor of the sizes and the dtype of `self` that is 0 everywhere.
+    ///
+    /// The option `dtype` says another one.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2]];
+    /// assert_eq!(x.zeros_like()?.to_vec::<i32>()?, [0, 0]);
+    /// let y = x.zeros_like_with(ZerosLike { dtype: Some(F32), ..Default::default() })?;
+    /// assert_eq!(y.dtype(), F32);
+    /// ```
     func: zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
     variants: function, kernel: zeros_like;
@@ -325,6 +392,13 @@ native! {
     func: zeros_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
     kernel: zeros_like_out;
 
+    /// A tensor of the sizes and the dtype of `self` that is 1 everywhere.
+    ///
+    /// The option `dtype` says another one.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[3, 4]].ones_like()?.to_vec::<i32>()?, [1, 1]);
+    /// ```
     func: ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
     variants: function, kernel: ones_like;
@@ -332,6 +406,13 @@ native! {
     func: ones_like.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!),
     kernel: ones_like_out;
 
+    /// A tensor of the sizes and the dtype of `self` that is `fill_value` everywhere.
+    ///
+    /// The number is converted to the dtype, which the option `dtype` changes.
+    ///
+    /// ```
+    /// assert_eq!(tensor![3, 4].full_like(7)?.to_vec::<i32>()?, [7, 7]);
+    /// ```
     func: full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor,
     variants: function, kernel: full_like;

@@ -184,24 +184,63 @@ native! {
     func: fill.Scalar(Tensor self, Scalar value) -> Tensor,
     autogen: fill.Scalar_out, kernel: fill;
 
+    /// A copy in which all elements are `value`, a number or a tensor of no dimensions.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].fill(7)?.to_vec::<i32>()?, [7, 7]);
+    /// ```
     func: fill.Tensor(Tensor self, Tensor value) -> Tensor,
     autogen: fill.Tensor_out, variants: function, numbers: [value], typed: fill_of, kernel: fill_from;
 
     func: fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!),
     kernel: fill_;
 
+    /// Writes `value`, a number or a tensor of no dimensions, to all elements in place.
+    ///
+    /// The number is converted to the dtype of the tensor.
+    ///
+    /// ```
+    /// let mut x = tensor![1, 2];
+    /// x.fill_(7)?;
+    /// assert_eq!(x.to_vec::<i32>()?, [7, 7]);
+    /// ```
     func: fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!),
     variants: function, numbers: [value], typed: fill_of_, kernel: fill_from_;
 
+    /// The elements of `src`, broadcast to the sizes and converted to the dtype of `self`.
+    ///
+    /// ```
+    /// let x = ops::zeros((2, 2), F32)?;
+    /// assert_eq!(x.copy(&tensor![1, 2])?.to_vec::<f32>()?, [1.0, 2.0, 1.0, 2.0]);
+    /// ```
     func: copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor,
     autogen: copy.out, variants: function, kernel: copy, across: copying;
 
+    /// Copies the elements of `src` in place, broadcast to the sizes and converted to the dtype of `self`.
+    ///
+    /// ```
+    /// let mut x = ops::zeros((2, 2), F32)?;
+    /// x.copy_(&tensor![1, 2])?;
+    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0, 1.0, 2.0]);
+    /// ```
     func: copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!),
     variants: function, kernel: copy_, across: copying;
 
+    /// A copy in which all elements are 0.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].zero()?.to_vec::<i32>()?, [0, 0]);
+    /// ```
     func: zero(Tensor self) -> Tensor,
     autogen: zero.out, variants: function, kernel: zero;
 
+    /// Writes 0 to all elements in place.
+    ///
+    /// ```
+    /// let mut x = tensor![1, 2];
+    /// x.zero_()?;
+    /// assert_eq!(x.to_vec::<i32>()?, [0, 0]);
+    /// ```
     func: zero_(Tensor(a!) self) -> Tensor(a!),
     variants: function, kernel: zero_;
 

@@ -89,6 +89,15 @@ pub fn fft_rfftfreq_out<D: Device>(n: i64, d: f64, out: &mut Tensor<D>) -> Resul
 native! {
     family: Frequencies, functions: crate::fill::Fills;
 
+    /// The frequencies of a discrete Fourier transform of `n` samples that are `d` apart, in cycles for each unit of
+    /// `d`.
+    ///
+    /// The positive ones stand first: `[0, 1, …, (n - 1) / 2, -(n / 2), …, -1] / (d · n)`, with quotients rounded down.
+    /// The dtype is float32 unless the option `dtype` says another one.
+    ///
+    /// ```
+    /// assert_eq!(ops::fft_fftfreq(4)?.to_vec::<f32>()?, [0.0, 0.25, -0.5, -0.25]);
+    /// ```
     func: fft_fftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
     variants: function, kernel: fft_fftfreq;
@@ -96,6 +105,14 @@ native! {
     func: fft_fftfreq.out(int n, float d=1.0, *, Tensor(a!) out) -> Tensor(a!),
     kernel: fft_fftfreq_out;
 
+    /// The frequencies of a discrete Fourier transform of `n` real samples that are `d` apart: those that are not
+    /// negative.
+    ///
+    /// They are `[0, 1, …, n / 2] / (d · n)`. The dtype is float32 unless the option `dtype` says another one.
+    ///
+    /// ```
+    /// assert_eq!(ops::fft_rfftfreq(4)?.to_vec::<f32>()?, [0.0, 0.25, 0.5]);
+    /// ```
     func: fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
     variants: function, kernel: fft_rfftfreq;

@@ -181,20 +181,44 @@ pub fn triu_indices_out<D: Device>(row: i64, col: i64, offset: i64, out: &mut Te
 native! {
     family: MatrixFactories, functions: crate::fill::Fills;
 
+    /// The identity matrix of `n` rows and columns.
+    ///
+    /// The dtype is float32 for `None`. [`eye_m`](super::functions::eye_m) has another number of columns.
+    ///
+    /// ```
+    /// assert_eq!(ops::eye(2, None)?.to_vec::<f32>()?, [1.0, 0.0, 0.0, 1.0]);
+    /// ```
     func: eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
     variants: function, positional: [dtype], kernel: eye;
 
+    /// The matrix of `n` rows and `m` columns that is 1 on the main diagonal and 0 elsewhere.
+    ///
+    /// The dtype is float32 for `None`.
+    ///
+    /// ```
+    /// assert_eq!(ops::eye_m(2, 3, I64)?.to_vec::<i64>()?, [1, 0, 0, 0, 1, 0]);
+    /// ```
     func: eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
     variants: function, name: eye_m, positional: [dtype], kernel: eye_m;
 
+    /// [`eye`](super::functions::eye) into `out`.
     func: eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: eye_out;
 
+    /// [`eye_m`](super::functions::eye_m) into `out`.
     func: eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, name: eye_m_out, kernel: eye_m_out;
 
+    /// The rows and columns of the lower triangle of a matrix of `row` rows and `col` columns, row by row.
+    ///
+    /// The sizes are `[2, n]`. The triangle includes the diagonal `offset`, the main one by default. The dtype is int64
+    /// unless the option `dtype` says int32.
+    ///
+    /// ```
+    /// assert_eq!(ops::tril_indices(2, 2)?.to_vec::<i64>()?, [0, 1, 1, 0, 0, 1]);
+    /// ```
     func: tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: tril_indices;
@@ -202,6 +226,14 @@ native! {
     func: tril_indices.out(int row, int col, int offset=0, *, Tensor(a!) out) -> Tensor(a!),
     kernel: tril_indices_out;
 
+    /// The rows and columns of the upper triangle of a matrix of `row` rows and `col` columns, row by row.
+    ///
+    /// The sizes are `[2, n]`. The triangle includes the diagonal `offset`, the main one by default. The dtype is int64
+    /// unless the option `dtype` says int32.
+    ///
+    /// ```
+    /// assert_eq!(ops::triu_indices(2, 2)?.to_vec::<i64>()?, [0, 0, 1, 0, 1, 1]);
+    /// ```
     func: triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: triu_indices;

@@ -168,6 +168,11 @@ fn new_full_of<D: Device>(size: &[i64], value: Scalar, out: &mut Tensor<D>) -> R
 native! {
     family: NewFactories, functions: crate::fill::Fills;
 
+    /// A tensor of the sizes `size`, with the dtype and device of `self`, whose elements are not defined.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].new_empty(3)?.dtype(), I32);
+    /// ```
     func: new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: new_empty;
@@ -175,6 +180,12 @@ native! {
     func: new_empty.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
     kernel: new_zeros_out;
 
+    /// A tensor of the sizes `size` and strides `stride`, with the dtype and device of `self`, whose elements are not
+    /// defined.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].new_empty_strided((2, 3), (1, 2))?.strides(), [1, 2]);
+    /// ```
     func: new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: new_empty_strided;
@@ -182,6 +193,11 @@ native! {
     func: new_empty_strided.out(Tensor self, SymInt[] size, SymInt[] stride, *, Tensor(a!) out) -> Tensor(a!),
     kernel: new_empty_strided_out;
 
+    /// A tensor of the sizes `size` that is `fill_value` everywhere, with the dtype and device of `self`.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].new_full(3, 7)?.to_vec::<i32>()?, [7; 3]);
+    /// ```
     func: new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: new_full;
@@ -189,6 +205,11 @@ native! {
     func: new_full.out(Tensor self, SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!),
     kernel: new_full_out;
 
+    /// A tensor of the sizes `size` that is 0 everywhere, with the dtype and device of `self`.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].new_zeros(3)?.to_vec::<i32>()?, [0; 3]);
+    /// ```
     func: new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: new_zeros;
@@ -196,6 +217,11 @@ native! {
     func: new_zeros.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
     kernel: new_zeros_out;
 
+    /// A tensor of the sizes `size` that is 1 everywhere, with the dtype and device of `self`.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2].new_ones(3)?.to_vec::<i32>()?, [1; 3]);
+    /// ```
     func: new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor,
     variants: function, kernel: new_ones;
@@ -203,6 +229,15 @@ native! {
     func: new_ones.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!),
     kernel: new_ones_out;
 
+    /// A tensor of the sizes `size`, whose elements are not defined and whose dimensions lie in memory as
+    /// `physical_layout` lists them, the outermost first.
+    ///
+    /// The dtype is float32 for `None`.
+    ///
+    /// ```
+    /// let x = ops::empty_permuted((2, 3, 5), (0, 2, 1), F32)?;
+    /// assert_eq!(x.strides(), [15, 1, 3]);
+    /// ```
     func: empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, positional: [dtype], kernel: empty_permuted;

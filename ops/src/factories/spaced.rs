@@ -174,6 +174,13 @@ pub fn logspace_out<D: Device>(
 native! {
     family: Spaced, functions: crate::fill::Fills;
 
+    /// `steps` numbers from `start` to `end`, which is included, the same distance apart.
+    ///
+    /// The dtype is float32 unless the option `dtype` says another one; a complex end gives complex64.
+    ///
+    /// ```
+    /// assert_eq!(ops::linspace(0, 1, 5)?.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// ```
     func: linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: linspace;
@@ -190,6 +197,7 @@ native! {
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     kernel: linspace;
 
+    /// [`linspace`](super::functions::linspace) into `out`.
     func: linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: linspace_out;
 
@@ -202,6 +210,15 @@ native! {
     func: linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!),
     kernel: linspace_out;
 
+    /// `steps` powers of `base`, 10 by default, whose exponents are those of [`linspace`](super::functions::linspace)
+    /// from `start` to `end`.
+    ///
+    /// The dtype is float32 unless the option `dtype` says another one; a complex end gives complex64.
+    ///
+    /// ```
+    /// let powers = ops::logspace_with(0, 3, 4, Logspace { base: 2.0, ..Default::default() })?;
+    /// assert_eq!(powers.to_vec::<f32>()?, [1.0, 2.0, 4.0, 8.0]);
+    /// ```
     func: logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, kernel: logspace;
@@ -218,6 +235,7 @@ native! {
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     kernel: logspace;
 
+    /// [`logspace`](super::functions::logspace) into `out`.
     func: logspace.out(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: logspace_out;
 

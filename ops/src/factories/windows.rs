@@ -191,6 +191,14 @@ native! {
     func: bartlett_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
     kernel: bartlett_window_out;
 
+    /// The Bartlett window of `window_length` samples: a triangle.
+    ///
+    /// It is `1 - |2n / (N - 1) - 1|`, where N is the length and, for a window that is `periodic`, as it is by default,
+    /// one more. The dtype is float32 unless the option `dtype` says another float.
+    ///
+    /// ```
+    /// assert_eq!(ops::bartlett_window(4)?.to_vec::<f32>()?, [0.0, 0.5, 1.0, 0.5]);
+    /// ```
     func: bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, name: bartlett_window, options: [periodic = true], kernel: bartlett_window_periodic;
@@ -205,6 +213,15 @@ native! {
     func: blackman_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
     kernel: blackman_window_out;
 
+    /// The Blackman window of `window_length` samples.
+    ///
+    /// It is `0.42 - 0.5 cos(2πn / (N - 1)) + 0.08 cos(4πn / (N - 1))`, where N is the length and, for a window that is
+    /// `periodic`, as it is by default, one more. The dtype is float32 unless the option `dtype` says another float.
+    ///
+    /// ```
+    /// let window = ops::blackman_window(4)?;
+    /// assert!(window.at::<f32>(0)?.abs() < 1e-6 && (window.at::<f32>(2)? - 1.0).abs() < 1e-6);
+    /// ```
     func: blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, name: blackman_window, options: [periodic = true], kernel: blackman_window_periodic;
@@ -219,6 +236,16 @@ native! {
     func: hann_window.out(int window_length, *, Tensor(a!) out) -> Tensor(a!),
     kernel: hann_window_out;
 
+    /// The Hann window of `window_length` samples.
+    ///
+    /// It is `0.5 - 0.5 cos(2πn / (N - 1))`, where N is the length and, for a window that is `periodic`, as it is by
+    /// default, one more. The dtype is float32 unless the option `dtype` says another float.
+    ///
+    /// ```
+    /// assert_eq!(ops::hann_window(4)?.to_vec::<f32>()?, [0.0, 0.5, 1.0, 0.5]);
+    /// let symmetric = HannWindow { periodic: false, ..Default::default() };
+    /// assert_eq!(ops::hann_window_with(3, symmetric)?.to_vec::<f32>()?, [0.0, 1.0, 0.0]);
+    /// ```
     func: hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None,
         Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, name: hann_window, options: [periodic = true], kernel: hann_window_periodic;
@@ -262,6 +289,15 @@ native! {
         Tensor(a!) out) -> Tensor(a!),
     kernel: hamming_window_alpha_out;
 
+    /// The Hamming window of `window_length` samples.
+    ///
+    /// It is `alpha - beta cos(2πn / (N - 1))`, where N is the length and, for a window that is `periodic`, as it is by
+    /// default, one more. The dtype is float32 unless the option `dtype` says another float.
+    ///
+    /// ```
+    /// let window = ops::hamming_window(4)?;
+    /// assert!((window.at::<f32>(0)? - 0.08).abs() < 1e-6 && (window.at::<f32>(2)? - 1.0).abs() < 1e-6);
+    /// ```
     func: hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *,
         ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, name: hamming_window, options: [periodic = true, alpha = 0.54, beta = 0.46],
@@ -271,6 +307,15 @@ native! {
         Tensor(a!) out) -> Tensor(a!),
     kernel: hamming_window_alpha_beta_out;
 
+    /// The Kaiser window of `window_length` samples and the shape `beta`.
+    ///
+    /// It is `I₀(beta · sqrt(1 - (2n / (N - 1) - 1)²)) / I₀(beta)`, where N is the length and, for a window that is
+    /// `periodic`, as it is by default, one more. The dtype is float32 unless the option `dtype` says another float.
+    ///
+    /// ```
+    /// let flat = KaiserWindow { beta: 0.0, ..Default::default() };
+    /// assert_eq!(ops::kaiser_window_with(3, flat)?.to_vec::<f32>()?, [1.0; 3]);
+    /// ```
     func: kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor,
     variants: function, name: kaiser_window, options: [periodic = true, beta = 12.0], kernel: kaiser_window_beta;

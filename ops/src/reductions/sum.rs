@@ -43,8 +43,8 @@ native! {
     /// Adds the elements along the dimensions `dim`; `..` is all of them.
     ///
     /// The dimensions go, or become 1 with `keepdim`. Bool and integers give int64, which wraps; other dtypes stay, and
-    /// are accumulated in a wider one. The option `dtype` converts the elements first and is the dtype of the result.
-    /// The sum of no elements is 0; NaN makes NaN.
+    /// those narrower than float64 are accumulated in a wider one. The option `dtype` converts the elements first and
+    /// is the dtype of the result. The sum of no elements is 0; NaN makes NaN.
     ///
     /// ```
     /// let x = tensor![[1.0f32, 2.0], [3.0, 4.0]];

@@ -178,37 +178,122 @@ pub fn neg_resolved<D: Device>(this: &Tensor<D>) -> Result<Option<Tensor<D>>> {
 native! {
     family: ComplexView, functions: crate::fill::Fills;
 
+    /// The real parts of complex numbers, as a view; a real tensor is itself.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = tensor![Complex32::new(1.0, 2.0), Complex32::new(3.0, 4.0)];
+    /// assert_eq!(z.real()?.to_vec::<f32>()?, [1.0, 3.0]);
+    /// ```
     func: real(Tensor(a) self) -> Tensor(a),
     variants: function, method, view: real;
 
+    /// The imaginary parts of complex numbers, as a view; a real tensor is an error.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = tensor![Complex32::new(1.0, 2.0), Complex32::new(3.0, 4.0)];
+    /// z.imag()?.fill_(0)?;
+    /// assert_eq!(z.to_vec::<Complex32>()?, [Complex32::new(1.0, 0.0), Complex32::new(3.0, 0.0)]);
+    /// ```
     func: imag(Tensor(a) self) -> Tensor(a),
     variants: function, method, view: imag;
 
+    /// Makes complex numbers of their real and imaginary parts, elementwise.
+    ///
+    /// Both have the same dtype, float32 or float64, and broadcast. [`polar`](super::functions::polar) takes the
+    /// absolute value and the angle.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = ops::complex(&tensor![1.0f32, 3.0], &tensor![2.0f32, 4.0])?;
+    /// assert_eq!(z.to_vec::<Complex32>()?, [Complex32::new(1.0, 2.0), Complex32::new(3.0, 4.0)]);
+    /// ```
     func: complex(Tensor real, Tensor imag) -> Tensor,
     variants: function, kernel: complex;
 
+    /// [`complex`](super::functions::complex) into `out`.
     func: complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: complex_out;
 
+    /// Views complex numbers as pairs of their real and imaginary parts, in a new last dimension of size 2.
+    ///
+    /// A conjugate that is not yet computed is an error: use [`resolve_conj`](super::functions::resolve_conj) first.
+    ///
+    /// ```
+    /// let z = tensor![monomorph::Complex32::new(1.0, 2.0)];
+    /// assert_eq!(z.view_as_real()?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// assert_eq!(z.view_as_real()?.sizes(), [1, 2]);
+    /// ```
     func: view_as_real(Tensor(a) self) -> Tensor(a),
     copy: view_as_real_copy, copy_out: view_as_real_copy.out, variants: function, method, view: view_as_real;
 
+    /// Views the pairs of the last dimension, which has size 2, as complex numbers.
+    ///
+    /// The last stride must be 1, the other strides and the offset even.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = tensor![[1.0f32, 2.0], [3.0, 4.0]].view_as_complex()?;
+    /// assert_eq!(z.to_vec::<Complex32>()?, [Complex32::new(1.0, 2.0), Complex32::new(3.0, 4.0)]);
+    /// ```
     func: view_as_complex(Tensor(a) self) -> Tensor(a),
     copy: view_as_complex_copy, copy_out: view_as_complex_copy.out, variants: function, method,
     view: view_as_complex;
 
+    /// The conjugate of complex numbers, as a view that computes it where it is read.
+    ///
+    /// [`conj`](super::functions::conj) does the same and takes real tensors, too.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = tensor![Complex32::new(1.0, 2.0)];
+    /// assert!(z.conj_view()?.is_conj());
+    /// assert_eq!(z.conj_view()?.to_vec::<Complex32>()?, [Complex32::new(1.0, -2.0)]);
+    /// ```
     func: _conj(Tensor(a) self) -> Tensor(a),
     copy: _conj_copy, copy_out: _conj_copy.out, variants: function, method, name: conj_view, view: conj_view;
 
+    /// The conjugate of complex numbers, as a view that computes it where it is read; a real tensor is itself.
+    ///
+    /// [`resolve_conj`](super::functions::resolve_conj) computes it, and
+    /// [`conj_physical`](super::functions::conj_physical) does so at once.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = tensor![Complex32::new(1.0, 2.0)];
+    /// assert_eq!(z.conj()?.to_vec::<Complex32>()?, [Complex32::new(1.0, -2.0)]);
+    /// ```
     func: conj(Tensor(a) self) -> Tensor(a),
     variants: function, method, view: conj;
 
+    /// The negative, as a view that computes it where it is read.
+    ///
+    /// [`resolve_neg`](super::functions::resolve_neg) computes it.
+    ///
+    /// ```
+    /// let x = tensor![1, 2].neg_view()?;
+    /// assert!(x.is_neg());
+    /// assert_eq!(x.to_vec::<i32>()?, [-1, -2]);
+    /// ```
     func: _neg_view(Tensor(a) self) -> Tensor(a),
     copy: _neg_view_copy, copy_out: _neg_view_copy.out, variants: function, method, view: neg_view;
 
+    /// Computes the conjugate of a tensor that is one as a view; other tensors are themselves.
+    ///
+    /// ```
+    /// let z = tensor![monomorph::Complex32::new(1.0, 2.0)].conj()?;
+    /// assert!(z.is_conj() && !z.resolve_conj()?.is_conj());
+    /// ```
     func: resolve_conj(Tensor(a) self) -> Tensor(a),
     variants: function, kernel: conj_resolved else self;
 
+    /// Computes the negative of a tensor that is one as a view; other tensors are themselves.
+    ///
+    /// ```
+    /// let x = tensor![1, 2].neg_view()?;
+    /// assert!(x.is_neg() && !x.resolve_neg()?.is_neg());
+    /// ```
     func: resolve_neg(Tensor(a) self) -> Tensor(a),
     variants: function, kernel: neg_resolved else self;
 }

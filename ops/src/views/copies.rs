@@ -230,9 +230,27 @@ pub fn to_other<D: Device>(
 native! {
     family: Copies, functions: crate::fill::Fills;
 
+    /// Copies the elements into a storage of its own, where `clone` shares it.
+    ///
+    /// The strides stay where the tensor has no gaps and does not overlap; `memory_format` says others.
+    ///
+    /// ```
+    /// let x = tensor![1, 2];
+    /// let mut y = x.deep_clone()?;
+    /// y.add_(10)?;
+    /// assert_eq!((x.to_vec::<i32>()?, y.to_vec::<i32>()?), (vec![1, 2], vec![11, 12]));
+    /// ```
     func: clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor,
     autogen: clone.out, variants: function, name: deep_clone, kernel: clone_tensor;
 
+    /// The tensor in contiguous memory: itself if it is, a copy if not.
+    ///
+    /// `memory_format` asks for another order of the dimensions.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2], [3, 4]].t()?;
+    /// assert!(!x.is_contiguous() && x.contiguous()?.is_contiguous());
+    /// ```
     func: contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a),
     variants: function, kernel: made_contiguous else self;
 
@@ -245,6 +263,15 @@ native! {
         MemoryFormat? memory_format=None) -> Tensor(a),
     kernel: to_device, across: moving;
 
+    /// Converts to a dtype; a tensor that has it is itself, unless `copy` is set.
+    ///
+    /// Floats are cut towards zero for integers, and what is not 0 is true for bool. `cast::<T>()` takes a Rust type.
+    ///
+    /// ```
+    /// let x = tensor![1.9f32, -1.9];
+    /// assert_eq!(x.to(I64)?.to_vec::<i64>()?, [1, -1]);
+    /// assert_eq!(x.to(Bool)?.to_vec::<bool>()?, [true, true]);
+    /// ```
     func: to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False,
         MemoryFormat? memory_format=None) -> Tensor(a),
     variants: function, kernel: to_dtype;
@@ -253,6 +280,13 @@ native! {
         MemoryFormat? memory_format=None) -> Tensor(a),
     kernel: to_other, across: moving;
 
+    /// Copies, and converts to the option `dtype` where there is one.
+    ///
+    /// ```
+    /// let x = tensor![1, 2];
+    /// let y = x.to_copy_with(ToCopy { dtype: Some(F32), ..Default::default() })?;
+    /// assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0]);
+    /// ```
     func: _to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor,
     variants: function, kernel: to_copy, across: moving;
@@ -264,21 +298,64 @@ native! {
     func: _reshape_copy(Tensor self, SymInt[] size) -> Tensor,
     kernel: view_copy;
 
+    /// The elements in other sizes, in the same order; one size may be -1 and follows from the others.
+    ///
+    /// The result is a view where strides allow it ([`view`](super::functions::view)), else a copy.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2, 3], [4, 5, 6]];
+    /// assert_eq!(x.reshape(-1)?.to_vec::<i32>()?, [1, 2, 3, 4, 5, 6]);
+    /// assert_eq!(x.t()?.reshape((2, 3))?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// ```
     func: reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a),
     variants: function, kernel: reshape;
 
+    /// Copies the elements into a contiguous tensor of other sizes, as [`view`](super::functions::view) views them.
+    ///
+    /// ```
+    /// let x = tensor![1, 2, 3, 4];
+    /// assert_eq!(x.view_copy((2, -1))?.sizes(), [2, 2]);
+    /// ```
     func: view_copy(Tensor self, SymInt[] size) -> Tensor,
     autogen: view_copy.out, variants: function, kernel: view_copy;
 
+    /// The elements in the sizes of `other`, as [`reshape`](super::functions::reshape).
+    ///
+    /// ```
+    /// let x = tensor![1, 2, 3, 4];
+    /// assert_eq!(x.reshape_as(&tensor![[0, 0], [0, 0]])?.sizes(), [2, 2]);
+    /// ```
     func: reshape_as(Tensor(a) self, Tensor other) -> Tensor(a),
     variants: function, typed: reshape_as, composite: implicit crate::composite::shape::reshape_as;
 
+    /// The elements in one dimension and contiguous: a view where the tensor is contiguous, else a copy.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[1, 2], [3, 4]].ravel()?.to_vec::<i32>()?, [1, 2, 3, 4]);
+    /// ```
     func: ravel(Tensor(a) self) -> Tensor(a),
     variants: function, typed: ravel, composite: implicit crate::composite::shape::ravel;
 
+    /// Joins the dimensions from `start_dim` to `end_dim`, all of them by default, to one.
+    ///
+    /// The result is a view where strides allow it, else a copy. A tensor without dimensions gets one.
+    ///
+    /// ```
+    /// let x = ops::zeros((2, 3, 5), F32)?;
+    /// assert_eq!(x.flatten()?.sizes(), [30]);
+    /// let from_1 = Flatten { start_dim: 1, ..Default::default() };
+    /// assert_eq!(x.flatten_with(from_1)?.sizes(), [2, 15]);
+    /// ```
     func: flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a),
     variants: function, typed: flatten, composite: implicit crate::composite::shape::flatten;
 
+    /// The diagonal of each matrix of a batch, which [`diagonal`](super::functions::diagonal) takes of the first two
+    /// dimensions unless it is told others.
+    ///
+    /// ```
+    /// let x = ops::zeros((5, 2, 3), F32)?;
+    /// assert_eq!(ops::linalg_diagonal(&x)?.sizes(), [5, 2]);
+    /// ```
     func: linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a),
     variants: function, kernel: linalg_diagonal;
 

@@ -218,22 +218,69 @@ pub fn unsafe_chunk<D: Device>(this: &Tensor<D>, chunks: i64, dim: i64) -> Resul
 native! {
     family: Parts, functions: crate::fill::Fills;
 
+    /// Splits the dimension `dim` into parts of `split_size` indices, the last of which may be smaller.
+    ///
+    /// The parts are views. `split_size` may be 0 only where the dimension has size 0.
+    ///
+    /// ```
+    /// let x = tensor![0, 1, 2, 3, 4];
+    /// let parts = x.split(2)?;
+    /// assert_eq!(parts.len(), 3);
+    /// assert_eq!(parts[2].to_vec::<i32>()?, [4]);
+    /// ```
     func: split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[],
     copy: split_copy.Tensor, copy_into: split_copy.Tensor_out, variants: function, method, views: split;
 
     func: split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[],
     views: split_with_sizes;
 
+    /// Splits the dimension `dim` into parts of the sizes `split_sizes`, whose sum is its size.
+    ///
+    /// The parts are views.
+    ///
+    /// ```
+    /// let x = tensor![0, 1, 2, 3, 4];
+    /// let parts = x.split_with_sizes([1, 4])?;
+    /// assert_eq!(parts[1].to_vec::<i32>()?, [1, 2, 3, 4]);
+    /// ```
     func: split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[],
     copy: split_with_sizes_copy, copy_out: split_with_sizes_copy.out, variants: function, method,
     views: split_with_sizes;
 
+    /// Splits the dimension `dim` into at most `chunks` parts of the same size, the last of which may be smaller.
+    ///
+    /// The size of a part is that of the dimension divided by `chunks`, rounded up, so that there may be fewer parts
+    /// than `chunks`; [`tensor_split`](super::functions::tensor_split) gives as many as it is asked for. The parts are
+    /// views.
+    ///
+    /// ```
+    /// let x = ops::arange(5)?;
+    /// assert_eq!(x.chunk(4)?.len(), 3);
+    /// assert_eq!(x.chunk(2)?[1].to_vec::<i64>()?, [3, 4]);
+    /// ```
     func: chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[],
     variants: function, method, views: chunk;
 
+    /// Splits the dimension `dim` into `sections` parts whose sizes differ by at most 1, the larger ones first.
+    ///
+    /// The parts are views.
+    ///
+    /// ```
+    /// let parts = ops::arange(5)?.tensor_split(3)?;
+    /// assert_eq!(parts.iter().map(|part| part.sizes()[0]).collect::<Vec<_>>(), [2, 2, 1]);
+    /// ```
     func: tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[],
     variants: function, method, views: tensor_split;
 
+    /// Splits the dimension `dim` in front of each of the indices `indices`.
+    ///
+    /// There is a part more than there are indices; those that do not ascend, or lie beyond the end, give empty parts.
+    /// The parts are views.
+    ///
+    /// ```
+    /// let parts = ops::arange(5)?.tensor_split_indices([1, 3])?;
+    /// assert_eq!(parts[1].to_vec::<i64>()?, [1, 2]);
+    /// ```
     func: tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[],
     variants: function, method, name: tensor_split_indices, views: tensor_split_indices;
 
@@ -241,39 +288,112 @@ native! {
         int dim=0) -> Tensor(a)[],
     kernel: tensor_split_from;
 
+    /// Splits as [`split`](super::functions::split) does, for whoever promises to write to no part while another one is
+    /// in use.
+    ///
+    /// ```
+    /// assert_eq!(ops::unsafe_split(&tensor![0, 1, 2], 2)?.len(), 2);
+    /// ```
     func: unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[],
     variants: function, kernel: unsafe_split, silent_view: true;
 
     func: unsafe_split.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> (),
     views: split;
 
+    /// Splits as [`split_with_sizes`](super::functions::split_with_sizes) does, for whoever promises to write to no
+    /// part while another one is in use.
+    ///
+    /// ```
+    /// assert_eq!(ops::unsafe_split_with_sizes(&tensor![0, 1, 2], [1, 2])?.len(), 2);
+    /// ```
     func: unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[],
     variants: function, kernel: unsafe_split_with_sizes, silent_view: true;
 
     func: unsafe_split_with_sizes.out(Tensor self, SymInt[] split_sizes, int dim=0, *, Tensor(a!)[] out) -> (),
     views: split_with_sizes;
 
+    /// Splits as [`chunk`](super::functions::chunk) does, for whoever promises to write to no part while another one is
+    /// in use.
+    ///
+    /// ```
+    /// assert_eq!(ops::unsafe_chunk(&tensor![0, 1, 2], 2)?.len(), 2);
+    /// ```
     func: unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[],
     variants: function, kernel: unsafe_chunk, silent_view: true;
 
+    /// Splits the second dimension into `sections` parts of the same size, the first dimension of a tensor that has one
+    /// only.
+    ///
+    /// `sections` must divide the size. The parts are views.
+    ///
+    /// ```
+    /// let parts = tensor![[1, 2], [3, 4]].hsplit(2)?;
+    /// assert_eq!(parts[0].to_vec::<i32>()?, [1, 3]);
+    /// ```
     func: hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[],
     variants: function, method, views: hsplit;
 
+    /// Splits the second dimension in front of each of the indices, the first dimension of a tensor that has one only.
+    ///
+    /// The parts are views, as those of [`tensor_split_indices`](super::functions::tensor_split_indices).
+    ///
+    /// ```
+    /// let parts = tensor![1, 2, 3].hsplit_indices([1])?;
+    /// assert_eq!(parts[1].to_vec::<i32>()?, [2, 3]);
+    /// ```
     func: hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[],
     variants: function, method, name: hsplit_indices, views: hsplit_indices;
 
+    /// Splits the first dimension into `sections` parts of the same size; there must be a second one.
+    ///
+    /// `sections` must divide the size. The parts are views.
+    ///
+    /// ```
+    /// let parts = tensor![[1, 2], [3, 4]].vsplit(2)?;
+    /// assert_eq!(parts[0].to_vec::<i32>()?, [1, 2]);
+    /// ```
     func: vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[],
     variants: function, method, views: vsplit;
 
+    /// Splits the first dimension in front of each of the indices; there must be a second one.
+    ///
+    /// The parts are views, as those of [`tensor_split_indices`](super::functions::tensor_split_indices).
+    ///
+    /// ```
+    /// let parts = tensor![[1, 2], [3, 4], [5, 6]].vsplit_indices([1])?;
+    /// assert_eq!(parts[1].sizes(), [2, 2]);
+    /// ```
     func: vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[],
     variants: function, method, name: vsplit_indices, views: vsplit_indices;
 
+    /// Splits the third dimension into `sections` parts of the same size.
+    ///
+    /// `sections` must divide the size. The parts are views.
+    ///
+    /// ```
+    /// let parts = ops::zeros((2, 3, 4), F32)?.dsplit(2)?;
+    /// assert_eq!(parts[0].sizes(), [2, 3, 2]);
+    /// ```
     func: dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[],
     variants: function, method, views: dsplit;
 
+    /// Splits the third dimension in front of each of the indices.
+    ///
+    /// The parts are views, as those of [`tensor_split_indices`](super::functions::tensor_split_indices).
+    ///
+    /// ```
+    /// let parts = ops::zeros((2, 3, 4), F32)?.dsplit_indices([1])?;
+    /// assert_eq!(parts[1].sizes(), [2, 3, 3]);
+    /// ```
     func: dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[],
     variants: function, method, name: dsplit_indices, views: dsplit_indices;
 
+    /// Takes the dimension `dim` apart: a view for each of its indices, without that dimension.
+    ///
+    /// ```
+    /// let rows = tensor![[1, 2], [3, 4]].unbind(0)?;
+    /// assert_eq!(rows[1].to_vec::<i32>()?, [3, 4]);
+    /// ```
     func: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[],
     copy: unbind_copy.int, copy_out: unbind_copy.int_out, variants: function, method, positional: [dim],
     views: unbind;

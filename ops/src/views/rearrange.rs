@@ -184,77 +184,202 @@ pub fn positive(g: &Geometry) -> Result<Geometry> {
 native! {
     family: Rearrange, functions: crate::fill::Fills;
 
+    /// Transposes a matrix; a tensor of fewer dimensions stays as it is.
+    ///
+    /// More than two dimensions are an error: use [`mt`](super::functions::mt) or
+    /// [`transpose`](super::functions::transpose). The result shares the storage.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2, 3], [4, 5, 6]];
+    /// assert_eq!(x.t()?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// ```
     func: t(Tensor(a) self) -> Tensor(a),
     inplace: t_, copy: t_copy, copy_out: t_copy.out, variants: function, method, view: t;
 
+    /// Reverses the dimensions, as `T` of a tensor does in PyTorch.
+    ///
+    /// The result shares the storage.
+    ///
+    /// ```
+    /// assert_eq!(ops::zeros((2, 3, 5), F32)?.numpy_t()?.sizes(), [5, 3, 2]);
+    /// ```
     func: numpy_T(Tensor(a) self) -> Tensor(a),
     variants: function, method, name: numpy_t, view: numpy_t;
 
+    /// Exchanges the last two dimensions, so that each matrix of a batch is transposed.
+    ///
+    /// A tensor of one dimension is an error. The result shares the storage.
+    ///
+    /// ```
+    /// assert_eq!(ops::zeros((2, 3, 5), F32)?.mt()?.sizes(), [2, 5, 3]);
+    /// ```
     func: mT(Tensor(a) self) -> Tensor(a),
     variants: function, method, name: mt, view: matrices_t;
 
+    /// [`adjoint`](super::functions::adjoint) under another name.
     func: mH(Tensor(a) self) -> Tensor(a),
     variants: function, method, name: mh, view: adjoint;
 
+    /// Exchanges the last two dimensions and conjugates complex numbers.
+    ///
+    /// A tensor of one dimension is an error. The result shares the storage; the conjugate is computed where it is
+    /// read.
+    ///
+    /// ```
+    /// use monomorph::Complex32;
+    /// let z = tensor![[Complex32::new(1.0, 2.0), Complex32::new(3.0, 4.0)]];
+    /// assert_eq!(z.adjoint()?.sizes(), [2, 1]);
+    /// assert_eq!(z.adjoint()?.at::<Complex32>((1, 0))?, Complex32::new(3.0, -4.0));
+    /// ```
     func: adjoint(Tensor(a) self) -> Tensor(a),
     variants: function, method, view: adjoint;
 
+    /// Transposes a matrix and conjugates complex numbers.
+    ///
+    /// It is [`adjoint`](super::functions::adjoint), which also takes batches. The result shares the storage. Tensors
+    /// of one dimension and of more than two are an error.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[1, 2], [3, 4]].matrix_h()?.to_vec::<i32>()?, [1, 3, 2, 4]);
+    /// ```
     func: matrix_H(Tensor(a) self) -> Tensor(a),
     variants: function, method, name: matrix_h, view: matrix_h;
 
+    /// [`transpose`](super::functions::transpose) under another name.
     func: swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a),
     inplace: swapaxes_, variants: function, method, view: crate::view::transpose;
 
+    /// [`transpose`](super::functions::transpose) under another name.
     func: swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a),
     inplace: swapdims_, variants: function, method, view: crate::view::transpose;
 
+    /// Moves the dimensions `source` to the places `destination`; the others keep their order.
+    ///
+    /// The result shares the storage.
+    ///
+    /// ```
+    /// let x = ops::zeros((2, 3, 5), F32)?;
+    /// assert_eq!(x.movedim(0, -1)?.sizes(), [3, 5, 2]);
+    /// assert_eq!(x.movedim((0, 1), (1, 2))?.sizes(), [5, 2, 3]);
+    /// ```
     func: movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a),
     variants: function, method, view: movedim;
 
     func: movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a),
     view: movedim_int;
 
+    /// [`movedim`](super::functions::movedim) under another name.
     func: moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a),
     variants: function, method, view: movedim;
 
     func: moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a),
     view: movedim_int;
 
+    /// The diagonal of the dimensions `dim1` and `dim2`, as a last dimension in place of both.
+    ///
+    /// A positive `offset` is above the main diagonal, a negative one below; outside of the matrix the diagonal is
+    /// empty. The result shares the storage.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2, 3], [4, 5, 6]];
+    /// assert_eq!(x.diagonal()?.to_vec::<i32>()?, [1, 5]);
+    /// let above = Diagonal { offset: 1, ..Default::default() };
+    /// assert_eq!(x.diagonal_with(above)?.to_vec::<i32>()?, [2, 6]);
+    /// ```
     func: diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a),
     copy: diagonal_copy, copy_out: diagonal_copy.out, variants: function, method, view: diagonal;
 
+    /// Windows of `size` indices of `dimension`, each `step` behind the one before it.
+    ///
+    /// The dimension becomes that of the windows, and what is in a window is a new last dimension. The result shares
+    /// the storage, and windows may overlap. A `size` beyond the dimension is an error.
+    ///
+    /// ```
+    /// let x = tensor![1, 2, 3, 4, 5];
+    /// let windows = x.unfold(0, 3, 2)?;
+    /// assert_eq!(windows.sizes(), [2, 3]);
+    /// assert_eq!(windows.to_vec::<i32>()?, [1, 2, 3, 3, 4, 5]);
+    /// ```
     func: unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a),
     copy: unfold_copy, copy_out: unfold_copy.out, variants: function, method, view: unfold;
 
+    /// Splits the dimension `dim` into dimensions of the sizes `sizes`, one of which may be -1.
+    ///
+    /// The result shares the storage.
+    ///
+    /// ```
+    /// assert_eq!(ops::arange(12)?.unflatten(0, (3, -1))?.sizes(), [3, 4]);
+    /// ```
     func: unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a),
     variants: function, method, view: unflatten;
 
+    /// Broadcasts to the sizes of `other` without a copy, as [`expand`](super::functions::expand).
+    ///
+    /// ```
+    /// let x = tensor![1, 2];
+    /// assert_eq!(x.expand_as(&ops::zeros((3, 2), F32)?)?.sizes(), [3, 2]);
+    /// ```
     func: expand_as(Tensor(a) self, Tensor other) -> Tensor(a),
     variants: function, method, view: expand_as;
 
+    /// Views the elements in the sizes of `other`, as [`view`](super::functions::view).
+    ///
+    /// ```
+    /// let x = tensor![1, 2, 3, 4];
+    /// assert_eq!(ops::view_as(&x, &tensor![[0, 0], [0, 0]])?.sizes(), [2, 2]);
+    /// ```
     func: view_as(Tensor(a) self, Tensor other) -> Tensor(a),
     variants: function, method, view: view_as;
 
+    /// [`expand`](super::functions::expand) under another name.
     func: broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a),
     variants: function, method, view: broadcast_to;
 
+    /// [`as_strided`](super::functions::as_strided) under another name, for strides that
+    /// [`reshape`](super::functions::reshape) has computed.
     func: _reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a),
     copy: _reshape_alias_copy, copy_out: _reshape_alias_copy.out, variants: function, method, view: reshape_alias;
 
+    /// Views the elements in other sizes, as [`view`](super::functions::view), for a tensor that nobody else uses.
+    ///
+    /// ```
+    /// assert_eq!(tensor![1, 2, 3, 4].unsafe_view((2, 2))?.sizes(), [2, 2]);
+    /// ```
     func: _unsafe_view(Tensor self, SymInt[] size) -> Tensor,
     copy_out: _unsafe_view.out, variants: function, method, view: crate::view::view, silent_view: true;
 
+    /// The tensor that `self` is a slice of: a view of the storage with the sizes and strides of `src`.
+    ///
+    /// ```
+    /// let x = tensor![0, 1, 2, 3];
+    /// let part = x.slice(0, Some(1), Some(3), 1)?;
+    /// let all = part.slice_inverse_with(&x, SliceInverse { start: Some(1), end: Some(3), ..Default::default() })?;
+    /// assert_eq!(all.sizes(), [4]);
+    /// ```
     func: slice_inverse(Tensor(a) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None,
         SymInt step=1) -> Tensor(a),
     variants: function, method, view: slice_inverse;
 
+    /// A second tensor of the same storage; there is no gradient that it could be detached from.
+    ///
+    /// ```
+    /// let x = tensor![1, 2];
+    /// x.detach()?.fill_(3)?;
+    /// assert_eq!(x.to_vec::<i32>()?, [3, 3]);
+    /// ```
     func: detach(Tensor(a) self) -> Tensor(a),
     inplace: detach_, copy: detach_copy, copy_out: detach_copy.out, variants: function, method,
     view: crate::view::alias;
 
+    /// [`alias`](super::functions::alias) of a tensor that was just made.
     func: lift_fresh(Tensor(a) self) -> Tensor(a),
     copy: lift_fresh_copy, copy_out: lift_fresh_copy.out, variants: function, method, view: crate::view::alias;
 
+    /// The tensor itself, as a view; bool is an error.
+    ///
+    /// ```
+    /// assert_eq!(tensor![-1, 2].positive()?.to_vec::<i32>()?, [-1, 2]);
+    /// ```
     func: positive(Tensor(a) self) -> Tensor(a),
     variants: function, method, view: positive;
 }

@@ -194,15 +194,46 @@ pub fn set_storage_offset<D: Device>(
 native! {
     family: Resize, functions: crate::fill::Fills;
 
+    /// A copy with other sizes: the elements in their order in memory, as many as there are.
+    ///
+    /// Where there are more than before, those behind the last are not defined.
+    ///
+    /// ```
+    /// let x = tensor![1, 2, 3, 4];
+    /// assert_eq!(x.resize((1, 3))?.to_vec::<i32>()?, [1, 2, 3]);
+    /// ```
     func: resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor,
     autogen: resize.out, variants: function, kernel: resize;
 
+    /// Gives the tensor other sizes in place, and a larger storage where it needs one.
+    ///
+    /// The result is contiguous, or as `memory_format` says. Elements keep their places in the storage; new ones are
+    /// not defined.
+    ///
+    /// ```
+    /// let mut x = tensor![1, 2, 3, 4];
+    /// x.resize_((1, 3))?;
+    /// assert_eq!((x.sizes(), x.to_vec::<i32>()?), (&[1, 3][..], vec![1, 2, 3]));
+    /// ```
     func: resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!),
     variants: function, kernel: resize_;
 
+    /// A copy with the sizes of `the_template`, as [`resize`](super::functions::resize).
+    ///
+    /// ```
+    /// let x = tensor![1, 2, 3, 4];
+    /// assert_eq!(x.resize_as(&tensor![[0.0], [0.0]])?.sizes(), [2, 1]);
+    /// ```
     func: resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor,
     autogen: resize_as.out, variants: function, kernel: resize_as;
 
+    /// Gives the tensor the sizes of `the_template` in place, as [`resize_`](super::functions::resize_).
+    ///
+    /// ```
+    /// let mut x = tensor![1, 2, 3, 4];
+    /// x.resize_as_(&tensor![[0.0], [0.0]])?;
+    /// assert_eq!(x.sizes(), [2, 1]);
+    /// ```
     func: resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!),
     variants: function, kernel: resize_as_;
 
@@ -215,6 +246,13 @@ native! {
     func: set.source_Tensor(Tensor self, Tensor source) -> Tensor,
     autogen: set.source_Tensor_out, kernel: set_tensor;
 
+    /// Makes the tensor a view of the storage of `source`, with its sizes and strides; both have the same dtype.
+    ///
+    /// ```
+    /// let (mut x, y) = (tensor![1, 2, 3], tensor![7, 8]);
+    /// x.set_(&y)?;
+    /// assert_eq!(x.to_vec::<i32>()?, [7, 8]);
+    /// ```
     func: set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!),
     variants: function, name: set_, kernel: set_tensor_;
 

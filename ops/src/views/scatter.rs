@@ -70,19 +70,49 @@ pub fn as_strided_scatter<D: Device>(
 native! {
     family: Scatter, functions: crate::fill::Fills;
 
+    /// A copy in which `src` is at the index `index` of the dimension `dim`.
+    ///
+    /// It is what writing to [`select`](super::functions::select) in place makes of a copy; `src` has the sizes of that
+    /// view.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2], [3, 4]];
+    /// assert_eq!(x.select_scatter(&tensor![8, 9], 0, 1)?.to_vec::<i32>()?, [1, 2, 8, 9]);
+    /// ```
     func: select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor,
     autogen: select_scatter.out, variants: function, kernel: select_scatter,
     otherwise: nonfunctional crate::composite::scatter::select_scatter;
 
+    /// A copy in which `src` is at the indices of the dimension `dim` that [`slice`](super::functions::slice) takes.
+    ///
+    /// ```
+    /// let x = tensor![0, 1, 2, 3];
+    /// let place = SliceScatter { start: Some(1), end: Some(3), ..Default::default() };
+    /// let src = tensor![8, 9];
+    /// assert_eq!(x.slice_scatter_with(&src, place)?.to_vec::<i32>()?, [0, 8, 9, 3]);
+    /// ```
     func: slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None,
         SymInt step=1) -> Tensor,
     autogen: slice_scatter.out, variants: function, kernel: slice_scatter,
     otherwise: nonfunctional crate::composite::scatter::slice_scatter;
 
+    /// A copy in which `src` is on the diagonal that [`diagonal`](super::functions::diagonal) takes.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2], [3, 4]];
+    /// let src = tensor![8, 9];
+    /// assert_eq!(x.diagonal_scatter(&src)?.to_vec::<i32>()?, [8, 2, 3, 9]);
+    /// ```
     func: diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor,
     autogen: diagonal_scatter.out, variants: function, kernel: diagonal_scatter,
     otherwise: nonfunctional crate::composite::scatter::diagonal_scatter;
 
+    /// A copy in which `src` is at the elements that [`as_strided`](super::functions::as_strided) takes.
+    ///
+    /// ```
+    /// let (x, src) = (tensor![0, 1, 2, 3], tensor![8, 9]);
+    /// assert_eq!(x.as_strided_scatter(&src, 2, 2)?.to_vec::<i32>()?, [8, 1, 9, 3]);
+    /// ```
     func: as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride,
         SymInt? storage_offset=None) -> Tensor,
     autogen: as_strided_scatter.out, variants: function, kernel: as_strided_scatter;

@@ -254,20 +254,70 @@ pub fn alias(g: &Geometry) -> Result<Geometry> {
 native! {
     family: View, functions: crate::fill::Fills;
 
+    /// Views the elements in other sizes, in the same order; one size may be -1 and follows from the others.
+    ///
+    /// The result shares the storage. The number of elements must stay, and each dimension of the new sizes must lie in
+    /// dimensions of the tensor that are contiguous to one another; [`reshape`](super::functions::reshape) copies where
+    /// they are not.
+    ///
+    /// ```
+    /// let x = tensor![1, 2, 3, 4, 5, 6];
+    /// let y = x.view((2, -1))?;
+    /// assert_eq!(y.sizes(), [2, 3]);
+    /// y.i((0, 0))?.fill_(7)?;
+    /// assert_eq!(x.at::<i32>(0)?, 7);
+    /// ```
     func: view(Tensor(a) self, SymInt[] size) -> Tensor(a),
     variants: function, method, view: view;
 
+    /// Views the bytes of the elements in another dtype.
+    ///
+    /// The result shares the storage. A smaller element multiplies the last size, a larger one divides it; then the
+    /// last stride must be 1, and the sizes, strides and offset must divide.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, -2.0];
+    /// assert_eq!(x.view_as_type(I32)?.to_vec::<i32>()?, [1065353216, -1073741824]);
+    /// assert_eq!(x.view_as_type(U8)?.sizes(), [8]);
+    /// ```
     func: view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a),
     copy: view_copy.dtype, copy_out: view_copy.dtype_out, variants: function, method, name: view_as_type,
     view: view_dtype;
 
+    /// Views the dimensions in the order `dims`, which names each of them once.
+    ///
+    /// The result shares the storage.
+    ///
+    /// ```
+    /// let x = ops::zeros((2, 3, 5), F32)?;
+    /// assert_eq!(x.permute((2, 0, -2))?.sizes(), [5, 2, 3]);
+    /// ```
     func: permute(Tensor(a) self, int[] dims) -> Tensor(a),
     copy: permute_copy, copy_out: permute_copy.out, variants: function, method, view: permute;
 
+    /// Exchanges the dimensions `dim0` and `dim1`.
+    ///
+    /// The result shares the storage.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2, 3], [4, 5, 6]];
+    /// assert_eq!(x.transpose(0, 1)?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+    /// ```
     func: transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a),
     inplace: transpose_, copy: transpose_copy.int, copy_out: transpose_copy.int_out, variants: function, method,
     view: transpose;
 
+    /// Broadcasts to the sizes `size` without a copy; -1 keeps a size.
+    ///
+    /// Only dimensions of size 1 grow, and new ones stand in front. The result shares the storage, with stride 0 where
+    /// it grew, so that most operators refuse to write to it in place.
+    ///
+    /// ```
+    /// let x = tensor![[1], [2]];
+    /// let y = x.expand((2, 3))?;
+    /// assert_eq!(y.to_vec::<i32>()?, [1, 1, 1, 2, 2, 2]);
+    /// assert_eq!(y.strides(), [1, 0]);
+    /// ```
     func: expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a),
     copy: expand_copy, copy_out: expand_copy.out, variants: function, method, view: expand;
 
@@ -277,29 +327,91 @@ native! {
     func: squeeze.dim(Tensor(a) self, int dim) -> Tensor(a),
     inplace: squeeze_.dim, copy: squeeze_copy.dim, copy_out: squeeze_copy.dim_out, view: squeeze_dim;
 
+    /// Removes the dimensions `dim` that have size 1; `..` is all of them.
+    ///
+    /// Dimensions of other sizes stay and are no error. The result shares the storage.
+    ///
+    /// ```
+    /// let x = ops::zeros((1, 2, 1), F32)?;
+    /// assert_eq!(x.squeeze(..)?.sizes(), [2]);
+    /// assert_eq!(x.squeeze((0, 1))?.sizes(), [2, 1]);
+    /// ```
     func: squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a),
     inplace: squeeze_.dims, copy: squeeze_copy.dims, copy_out: squeeze_copy.dims_out, variants: function, method,
     view: squeeze_dims;
 
+    /// Inserts a dimension of size 1 at `dim`, which is from `-ndim - 1` to `ndim`.
+    ///
+    /// The result shares the storage.
+    ///
+    /// ```
+    /// let x = tensor![1, 2];
+    /// assert_eq!(x.unsqueeze(0)?.sizes(), [1, 2]);
+    /// assert_eq!(x.unsqueeze(-1)?.sizes(), [2, 1]);
+    /// ```
     func: unsqueeze(Tensor(a) self, int dim) -> Tensor(a),
     inplace: unsqueeze_, copy: unsqueeze_copy, copy_out: unsqueeze_copy.out, variants: function, method,
     view: unsqueeze;
 
+    /// Selects the index `index` of the dimension `dim`, which goes.
+    ///
+    /// A negative index counts from the end; one out of range is an error. The result shares the storage.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2, 3], [4, 5, 6]];
+    /// assert_eq!(x.select(0, 1)?.to_vec::<i32>()?, [4, 5, 6]);
+    /// assert_eq!(x.select(1, -1)?.to_vec::<i32>()?, [3, 6]);
+    /// ```
     func: select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a),
     copy: select_copy.int, copy_out: select_copy.int_out, variants: function, method, view: select;
 
+    /// Takes every `step`-th index of the dimension `dim` from `start` up to, but without, `end`.
+    ///
+    /// `None` is the first or the last. Negative ends count from the end, and ends outside of the dimension are cut to
+    /// it, so that the result may be empty; `i` makes that an error. `step` is at least 1. The result shares the
+    /// storage.
+    ///
+    /// ```
+    /// let x = tensor![0, 1, 2, 3, 4];
+    /// assert_eq!(x.slice(0, Some(1), None, 2)?.to_vec::<i32>()?, [1, 3]);
+    /// assert_eq!(x.slice(0, Some(-2), Some(100), 1)?.to_vec::<i32>()?, [3, 4]);
+    /// ```
     func: slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None,
         SymInt step=1) -> Tensor(a),
     copy: slice_copy.Tensor, copy_out: slice_copy.Tensor_out, variants: function, method,
     positional: [dim, start, end, step], view: slice;
 
+    /// Takes `length` indices of the dimension `dim` from `start` on.
+    ///
+    /// A negative `start` counts from the end. Indices beyond the end are an error. The result shares the storage.
+    ///
+    /// ```
+    /// let x = tensor![0, 1, 2, 3, 4];
+    /// assert_eq!(x.narrow(0, 1, 3)?.to_vec::<i32>()?, [1, 2, 3]);
+    /// ```
     func: narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a),
     copy: narrow_copy, copy_out: narrow_copy.out, variants: function, method, view: narrow;
 
+    /// Views the storage with sizes and strides as they are given, in elements.
+    ///
+    /// The offset is that of the tensor unless `storage_offset` says another one. Strides must not be negative, and
+    /// what they reach must lie in the storage. The result shares it.
+    ///
+    /// ```
+    /// let x = tensor![1, 2, 3, 4];
+    /// assert_eq!(x.as_strided((2, 3), (1, 1))?.to_vec::<i32>()?, [1, 2, 3, 2, 3, 4]);
+    /// ```
     func: as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a),
     inplace: as_strided_, copy: as_strided_copy, copy_out: as_strided_copy.out, variants: function, method,
     view: as_strided;
 
+    /// A second tensor of the same storage, sizes and strides.
+    ///
+    /// ```
+    /// let x = tensor![1, 2];
+    /// x.alias()?.fill_(3)?;
+    /// assert_eq!(x.to_vec::<i32>()?, [3, 3]);
+    /// ```
     func: alias(Tensor(a) self) -> Tensor(a),
     copy: alias_copy, copy_out: alias_copy.out, variants: function, method, view: alias;
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use monomorph_testsuite::conformance::workspace_root;
 use monomorph_testsuite::tidy::{
-    MAX_COLUMNS, MAX_LINES, Rule, Violation, check, check_decision, check_layers, check_manifest, check_source,
+    MAX_COLUMNS, MAX_LINES, Rule, Violation, check, check_decision, check_layers, check_manifest, check_pages,
+    check_source,
 };
 
 #[test]
@@ -162,6 +163,43 @@ fn a_crate_has_its_layers_and_no_others() {
 }
 
 #[test]
+fn operators_with_typed_forms_have_pages() {
+    let pages = |file: &str, page: &str, variants: &str| {
+        let row =
+            format!("    func: add.Tensor(Tensor self,\n        Tensor other) -> Tensor,\n    {variants}view: add;\n");
+        let text = format!("//! A.\n\nnative! {{\n    family: A;\n\n{page}{row}}}\n");
+        let found = check_pages(Path::new(file), &text);
+        assert!(found.iter().all(|one| one.rule == Rule::Page && one.file == Path::new(file)), "{found:?}");
+        found.into_iter().map(|one| (one.line, one.message)).collect::<Vec<_>>()
+    };
+    let (file, variants) = ("ops/src/elementwise/a.rs", "out: add.out, variants: function, method, ");
+    let example = "    ///\n    /// ```\n    /// x.add(1)?;\n    /// ```\n";
+    let link = "    /// [`add`](super::functions::add) under another name";
+    for (page, line, message) in [
+        (String::new(), 6, "no page: say in a sentence what it computes, and show it"),
+        (example.to_owned(), 10, "no page: say in a sentence what it computes, and show it"),
+        (
+            format!("    /// Adds\n{example}"),
+            11,
+            "a page whose first paragraph is no sentence: end it with a full stop",
+        ),
+        (format!("{link}\n"), 7, "a page whose first paragraph is no sentence: end it with a full stop"),
+        (
+            "    /// Adds. See [`sub`](super::functions::sub).\n".to_owned(),
+            7,
+            "a page without an example: add a code block, or open with a link to the operator that has one",
+        ),
+    ] {
+        assert_eq!(pages(file, &page, variants), [(line, format!("the row add.Tensor has {message}"))], "{page}");
+        assert_eq!(pages(file, &page, ""), [], "by name only: {page}");
+        assert_eq!(pages("ops/src/special/a.rs", &page, variants), [], "{page}");
+    }
+    for page in [format!("    /// Adds\n    /// elementwise.\n{example}"), format!("{link}.\n")] {
+        assert_eq!(pages(file, &page, variants), [], "{page}");
+    }
+}
+
+#[test]
 fn decisions_have_four_parts() {
     let page = "# 1\n## Context\n## Choice\n## Rejected\n## Consequence\n";
     let decision = |text: &str| check_decision(Path::new("docs/decisions/0001-a.md"), text);
@@ -184,10 +222,11 @@ fn a_whole_workspace_is_walked() {
     write("ops/src/lib.rs", "//! A.\n");
     write("ops/Cargo.toml", "[package]\nname = \"monomorph-ops\"\n[dependencies]\nmonomorph = \"1\"\n");
     write("docs/decisions/0001-a.md", "# 1\n## Context\n## Choice\n## Rejected\n");
+    write("ops/src/views/a.rs", "//! A.\nnative! {\n    func: a() -> Tensor,\n    variants: function, view: a;\n}\n");
     write("target/built.rs", "");
     write(".hidden/a.rs", "");
     let found: Vec<_> =
         check(&root).expect("a readable workspace").into_iter().map(|violation| violation.rule).collect();
     std::fs::remove_dir_all(&root).expect("a removable directory");
-    assert_eq!(found, [Rule::Decision, Rule::Direction, Rule::ForbidUnsafe]);
+    assert_eq!(found, [Rule::Decision, Rule::Direction, Rule::ForbidUnsafe, Rule::Page]);
 }

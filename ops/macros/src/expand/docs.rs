@@ -46,6 +46,17 @@ pub(super) fn function(item: &Item<'_>) -> TokenStream {
 
 /// The page of a method: the sentence, and where the rest is.
 pub(super) fn method(item: &Item<'_>) -> TokenStream {
+    elsewhere(item)
+}
+
+/// The page of a meta function, which is that of a method and its errors.
+pub(super) fn meta(item: &Item<'_>) -> TokenStream {
+    let (page, errors) = (elsewhere(item), item.errors);
+    quote!(#page #[doc = ""] #[doc = "# Errors"] #[doc = ""] #[doc = #errors])
+}
+
+/// The sentence, and where the rest is.
+fn elsewhere(item: &Item<'_>) -> TokenStream {
     let lines = first_paragraph(item.named);
     let name = &item.name;
     let does = format!("This form {}: see [`{name}`](super::functions::{name}).", item.does);

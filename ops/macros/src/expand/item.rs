@@ -55,9 +55,13 @@ impl Item<'_> {
 
     /// The function.
     pub(super) fn function(&self) -> TokenStream {
+        self.documented(&docs::function(self))
+    }
+
+    /// The function with a page of its own.
+    pub(super) fn documented(&self, docs: &TokenStream) -> TokenStream {
         let Item { named, name, output, bound, body, .. } = self;
-        let (core, params, preamble, docs) =
-            (&named.core, self.parameters(false), self.preamble(), docs::function(self));
+        let (core, params, preamble) = (&named.core, self.parameters(false), self.preamble());
         quote_spanned! {named.span=>
             #docs
             #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]

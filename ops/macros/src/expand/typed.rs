@@ -416,7 +416,7 @@ fn meta_function(named: &Named<'_>, op: &TokenStream, form: Form, name: &Ident) 
         does: "returns sizes, strides and dtype of the result, without data",
         errors: OPERANDS,
     };
-    item.function()
+    item.documented(&super::docs::meta(&item))
 }
 
 /// Of structured operators that have an out= form, with all arguments.
