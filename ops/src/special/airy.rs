@@ -137,6 +137,14 @@ record! { AiryAiFn "special_airy_ai: x", Tame within 64 or 1e-6: float |[x], []|
 native! {
     family: Airy;
 
+    /// The Airy function Ai, elementwise.
+    ///
+    /// Integers and bool give float32. Far from 0 on the positive side it is 0.
+    ///
+    /// ```
+    /// let x = tensor![1000.0f32];
+    /// assert_eq!(ops::special_airy_ai(&x)?.to_vec::<f32>()?, [0.0]);
+    /// ```
     func: special_airy_ai(Tensor x) -> Tensor,
     out: special_airy_ai.out, variants: function, structured: Pointwise<AiryAiFn>;
 }

@@ -223,18 +223,55 @@ mod reference {
 native! {
     family: Bessel;
 
+    /// The Bessel function of the first kind and the order 0, elementwise.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].special_bessel_j0()?.to_vec::<f32>()?, [1.0]);
+    /// ```
     func: special_bessel_j0(Tensor self) -> Tensor,
     out: special_bessel_j0.out, variants: function, method, structured: Pointwise<J0Fn>;
 
+    /// The Bessel function of the first kind and the order 1, elementwise.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].special_bessel_j1()?.to_vec::<f32>()?, [0.0]);
+    /// ```
     func: special_bessel_j1(Tensor self) -> Tensor,
     out: special_bessel_j1.out, variants: function, method, structured: Pointwise<J1Fn>;
 
+    /// The Bessel function of the second kind and the order 0, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is -∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32];
+    /// assert_eq!(x.special_bessel_y0()?.to_vec::<f32>()?, [-f32::INFINITY]);
+    /// ```
     func: special_bessel_y0(Tensor self) -> Tensor,
     out: special_bessel_y0.out, variants: function, method, structured: Pointwise<Y0Fn>;
 
+    /// The Bessel function of the second kind and the order 1, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is -∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32];
+    /// assert_eq!(x.special_bessel_y1()?.to_vec::<f32>()?, [-f32::INFINITY]);
+    /// ```
     func: special_bessel_y1(Tensor self) -> Tensor,
     out: special_bessel_y1.out, variants: function, method, structured: Pointwise<Y1Fn>;
 
+    /// The spherical Bessel function of the first kind and the order 0, elementwise: `sin(x) / x`, 1 of 0.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(ops::special_spherical_bessel_j0(&tensor![0])?.to_vec::<f32>()?, [1.0]);
+    /// ```
     func: special_spherical_bessel_j0(Tensor x) -> Tensor,
     out: special_spherical_bessel_j0.out, variants: function, structured: Pointwise<SphericalJ0Fn>;
 }

@@ -150,36 +150,83 @@ mod reference {
 native! {
     family: Gamma;
 
+    /// The logarithm of the absolute value of the gamma function, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 and the negative integers it is ∞.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 2.0, 0.0];
+    /// assert_eq!(x.lgamma()?.to_vec::<f32>()?, [0.0, 0.0, f32::INFINITY]);
+    /// ```
     func: lgamma(Tensor self) -> Tensor,
     inplace: lgamma_, out: lgamma.out, variants: function, method, structured: Pointwise<LgammaFn>;
 
+    /// [`lgamma`](super::functions::lgamma) under another name.
     func: special_gammaln(Tensor self) -> Tensor,
     out: special_gammaln.out, variants: function, method, structured: Pointwise<LgammaFn>;
 
+    /// The derivative of the logarithm of the gamma function, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is -∞, of the negative integers NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, -0.0];
+    /// assert_eq!(x.digamma()?.to_vec::<f32>()?, [-f32::INFINITY, f32::INFINITY]);
+    /// ```
     func: digamma(Tensor self) -> Tensor,
     inplace: digamma_, out: digamma.out, variants: function, method, structured: Pointwise<DigammaFn>;
 
+    /// [`digamma`](super::functions::digamma) under another name.
     func: special_digamma(Tensor self) -> Tensor,
     out: special_digamma.out, variants: function, method, structured: Pointwise<DigammaFn>;
 
+    /// [`digamma`](super::functions::digamma) under another name.
     func: special_psi(Tensor self) -> Tensor,
     out: special_psi.out, variants: function, method, structured: Pointwise<DigammaFn>;
 
+    /// The derivative of the order `n` of [`digamma`](super::functions::digamma), elementwise; of the order 0, that
+    /// itself.
+    ///
+    /// Integers and bool give float32. A negative `n` is an error.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32];
+    /// assert_eq!(ops::polygamma(1, &x)?.to_vec::<f32>()?, [f32::INFINITY]);
+    /// ```
     func: polygamma(int n, Tensor self) -> Tensor,
     out: polygamma.out, variants: function, operator: Polygamma;
 
+    /// [`polygamma`](super::functions::polygamma) in place.
     func: polygamma_(Tensor(a!) self, int n) -> Tensor(a!),
     variants: function, method, operator: PolygammaInPlace;
 
+    /// [`polygamma`](super::functions::polygamma) under another name.
     func: special_polygamma(int n, Tensor self) -> Tensor,
     out: special_polygamma.out, variants: function, operator: Polygamma;
 
+    /// The logarithm of the multivariate gamma function of dimension `p`, elementwise.
+    ///
+    /// Integers give float32. Bool is an error, and so is a `p` of less than 1.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32, 2.0];
+    /// assert_eq!(x.mvlgamma(1)?.to_vec::<f32>()?, [0.0, 0.0]);
+    /// ```
     func: mvlgamma(Tensor self, int p) -> Tensor,
     inplace: mvlgamma_, out: mvlgamma.out, variants: function, method, operator: Mvlgamma;
 
+    /// [`mvlgamma`](super::functions::mvlgamma) under another name.
     func: special_multigammaln(Tensor self, int p) -> Tensor,
     out: special_multigammaln.out, variants: function, method, operator: Mvlgamma;
 
+    /// The Hurwitz zeta function elementwise: the sum of `1 / (k + other)^self` over all `k` from 0 on.
+    ///
+    /// The operands broadcast; integers and bool give float32. Where `self` is 1 it is ∞, below that NaN.
+    ///
+    /// ```
+    /// let x = tensor![1.0f32];
+    /// assert_eq!(x.special_zeta(2)?.to_vec::<f32>()?, [f32::INFINITY]);
+    /// ```
     func: special_zeta(Tensor self, Tensor other) -> Tensor,
     out: special_zeta.out, variants: function, method, structured: Pointwise<ZetaFn>;
 

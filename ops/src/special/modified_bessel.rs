@@ -287,36 +287,115 @@ mod reference {
 native! {
     family: ModifiedBessel;
 
+    /// The modified Bessel function of the first kind and the order 0, elementwise.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].i0()?.to_vec::<f32>()?, [1.0]);
+    /// ```
     func: i0(Tensor self) -> Tensor,
     inplace: i0_, out: i0.out, variants: function, method, structured: Pointwise<I0Fn>;
 
+    /// [`i0`](super::functions::i0) under another name.
     func: special_i0(Tensor self) -> Tensor,
     out: special_i0.out, variants: function, method, structured: Pointwise<I0Fn>;
 
+    /// The modified Bessel function of the first kind and the order 0, scaled: `e^-|self| · i0(self)`, elementwise.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].special_i0e()?.to_vec::<f32>()?, [1.0]);
+    /// ```
     func: special_i0e(Tensor self) -> Tensor,
     out: special_i0e.out, variants: function, method, structured: Pointwise<I0eFn>;
 
+    /// The modified Bessel function of the first kind and the order 1, elementwise.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].special_i1()?.to_vec::<f32>()?, [0.0]);
+    /// ```
     func: special_i1(Tensor self) -> Tensor,
     out: special_i1.out, variants: function, method, structured: Pointwise<I1Fn>;
 
+    /// The modified Bessel function of the first kind and the order 1, scaled: `e^-|self| · i1(self)`, elementwise.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].special_i1e()?.to_vec::<f32>()?, [0.0]);
+    /// ```
     func: special_i1e(Tensor self) -> Tensor,
     out: special_i1e.out, variants: function, method, structured: Pointwise<I1eFn>;
 
+    /// The modified Bessel function of the first kind and the order 0, elementwise; [`i0`](super::functions::i0) takes
+    /// halves, too.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].special_modified_bessel_i0()?.to_vec::<f32>()?, [1.0]);
+    /// ```
     func: special_modified_bessel_i0(Tensor self) -> Tensor,
     out: special_modified_bessel_i0.out, variants: function, method, structured: Pointwise<ModifiedI0Fn>;
 
+    /// The modified Bessel function of the first kind and the order 1, elementwise;
+    /// [`special_i1`](super::functions::special_i1) takes halves, too.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0].special_modified_bessel_i1()?.to_vec::<f32>()?, [0.0]);
+    /// ```
     func: special_modified_bessel_i1(Tensor self) -> Tensor,
     out: special_modified_bessel_i1.out, variants: function, method, structured: Pointwise<ModifiedI1Fn>;
 
+    /// The modified Bessel function of the second kind and the order 0, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is ∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32];
+    /// assert_eq!(x.special_modified_bessel_k0()?.to_vec::<f32>()?, [f32::INFINITY]);
+    /// ```
     func: special_modified_bessel_k0(Tensor self) -> Tensor,
     out: special_modified_bessel_k0.out, variants: function, method, structured: Pointwise<ModifiedK0Fn>;
 
+    /// The modified Bessel function of the second kind and the order 1, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is ∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32];
+    /// assert_eq!(x.special_modified_bessel_k1()?.to_vec::<f32>()?, [f32::INFINITY]);
+    /// ```
     func: special_modified_bessel_k1(Tensor self) -> Tensor,
     out: special_modified_bessel_k1.out, variants: function, method, structured: Pointwise<ModifiedK1Fn>;
 
+    /// The modified Bessel function of the second kind and the order 0, scaled by `e^x`, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is ∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32];
+    /// let y = ops::special_scaled_modified_bessel_k0(&x)?;
+    /// assert_eq!(y.to_vec::<f32>()?, [f32::INFINITY]);
+    /// ```
     func: special_scaled_modified_bessel_k0(Tensor x) -> Tensor,
     out: special_scaled_modified_bessel_k0.out, variants: function, structured: Pointwise<ScaledK0Fn>;
 
+    /// The modified Bessel function of the second kind and the order 1, scaled by `e^x`, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is ∞, of negative numbers NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32];
+    /// let y = ops::special_scaled_modified_bessel_k1(&x)?;
+    /// assert_eq!(y.to_vec::<f32>()?, [f32::INFINITY]);
+    /// ```
     func: special_scaled_modified_bessel_k1(Tensor x) -> Tensor,
     out: special_scaled_modified_bessel_k1.out, variants: function, structured: Pointwise<ScaledK1Fn>;
 }

@@ -159,15 +159,47 @@ mod reference {
 native! {
     family: Normal;
 
+    /// The distribution function of the normal distribution, elementwise: `(1 + erf(self / sqrt(2))) / 2`.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, f32::INFINITY];
+    /// assert_eq!(x.special_ndtr()?.to_vec::<f32>()?, [0.5, 1.0]);
+    /// ```
     func: special_ndtr(Tensor self) -> Tensor,
     out: special_ndtr.out, variants: function, method, structured: Pointwise<NdtrFn>;
 
+    /// The inverse of the distribution function of the normal distribution, elementwise.
+    ///
+    /// Integers and bool give float32. Of 0 it is -∞, of 1 ∞, beyond them NaN.
+    ///
+    /// ```
+    /// let x = tensor![0.0f32, 1.0];
+    /// assert_eq!(x.special_ndtri()?.to_vec::<f32>()?, [-f32::INFINITY, f32::INFINITY]);
+    /// ```
     func: special_ndtri(Tensor self) -> Tensor,
     out: special_ndtri.out, variants: function, method, structured: Pointwise<NdtriFn>;
 
+    /// The logarithm of the distribution function of the normal distribution, elementwise, exact far below 0.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![f32::INFINITY];
+    /// assert_eq!(x.special_log_ndtr()?.to_vec::<f32>()?, [-0.0]);
+    /// ```
     func: special_log_ndtr(Tensor self) -> Tensor,
     out: special_log_ndtr.out, variants: function, method, structured: Pointwise<LogNdtrFn>;
 
+    /// The complement of the error function, scaled: `e^(self²) · erfc(self)`, elementwise.
+    ///
+    /// Integers and bool give float32.
+    ///
+    /// ```
+    /// let x = tensor![f32::INFINITY];
+    /// assert_eq!(x.special_erfcx()?.to_vec::<f32>()?, [0.0]);
+    /// ```
     func: special_erfcx(Tensor self) -> Tensor,
     out: special_erfcx.out, variants: function, method, structured: Pointwise<ErfcxFn>;
 }

@@ -292,10 +292,11 @@ polynomials! {
 
 /// Three operators for each polynomial: of tensors, and of a number in place of either.
 macro_rules! polynomials {
-    ($($name:ident $formula:ident;)*) => {
+    ($($(#[doc = $page:tt])* $name:ident $formula:ident;)*) => {
         native! {
             family: Orthogonal;
             $(
+                $(#[doc = $page])*
                 func: $name(Tensor x, Tensor n) -> Tensor,
                 out: $name.out, variants: function, structured: Pointwise<$formula>;
 
@@ -309,16 +310,116 @@ macro_rules! polynomials {
     };
 }
 polynomials! {
+    /// The Chebyshev polynomial of the first kind of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_chebyshev_polynomial_t(&x, 2)?.to_vec::<f32>()?, [7.0, 17.0]);
+    /// ```
     special_chebyshev_polynomial_t ChebyshevTFn;
+    /// The Chebyshev polynomial of the second kind of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_chebyshev_polynomial_u(&x, 2)?.to_vec::<f32>()?, [15.0, 35.0]);
+    /// ```
     special_chebyshev_polynomial_u ChebyshevUFn;
+    /// The Chebyshev polynomial of the third kind of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_chebyshev_polynomial_v(&x, 2)?.to_vec::<f32>()?, [11.0, 29.0]);
+    /// ```
     special_chebyshev_polynomial_v ChebyshevVFn;
+    /// The Chebyshev polynomial of the fourth kind of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_chebyshev_polynomial_w(&x, 2)?.to_vec::<f32>()?, [19.0, 41.0]);
+    /// ```
     special_chebyshev_polynomial_w ChebyshevWFn;
+    /// The shifted Chebyshev polynomial of the first kind of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0. It is the
+    /// polynomial that is not shifted at `2x - 1`.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_shifted_chebyshev_polynomial_t(&x, 2)?.to_vec::<f32>()?, [17.0, 49.0]);
+    /// ```
     special_shifted_chebyshev_polynomial_t ShiftedChebyshevTFn;
+    /// The shifted Chebyshev polynomial of the second kind of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0. It is the
+    /// polynomial that is not shifted at `2x - 1`.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_shifted_chebyshev_polynomial_u(&x, 2)?.to_vec::<f32>()?, [35.0, 99.0]);
+    /// ```
     special_shifted_chebyshev_polynomial_u ShiftedChebyshevUFn;
+    /// The shifted Chebyshev polynomial of the third kind of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0. It is the
+    /// polynomial that is not shifted at `2x - 1`.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_shifted_chebyshev_polynomial_v(&x, 2)?.to_vec::<f32>()?, [29.0, 89.0]);
+    /// ```
     special_shifted_chebyshev_polynomial_v ShiftedChebyshevVFn;
+    /// The shifted Chebyshev polynomial of the fourth kind of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0. It is the
+    /// polynomial that is not shifted at `2x - 1`.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_shifted_chebyshev_polynomial_w(&x, 2)?.to_vec::<f32>()?, [41.0, 109.0]);
+    /// ```
     special_shifted_chebyshev_polynomial_w ShiftedChebyshevWFn;
+    /// The physicists' Hermite polynomial of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_hermite_polynomial_h(&x, 2)?.to_vec::<f32>()?, [14.0, 34.0]);
+    /// ```
     special_hermite_polynomial_h HermiteHFn;
+    /// The probabilists' Hermite polynomial of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_hermite_polynomial_he(&x, 2)?.to_vec::<f32>()?, [3.0, 8.0]);
+    /// ```
     special_hermite_polynomial_he HermiteHeFn;
+    /// The Laguerre polynomial of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_laguerre_polynomial_l(&x, 2)?.to_vec::<f32>()?, [-1.0, -0.5]);
+    /// ```
     special_laguerre_polynomial_l LaguerreLFn;
+    /// The Legendre polynomial of the degree `n` at `x`, elementwise.
+    ///
+    /// The operands broadcast; integers and bool give float32. Of a negative degree it is 0.
+    ///
+    /// ```
+    /// let x = tensor![2.0f32, 3.0];
+    /// assert_eq!(ops::special_legendre_polynomial_p(&x, 2)?.to_vec::<f32>()?, [5.5, 13.0]);
+    /// ```
     special_legendre_polynomial_p LegendrePFn;
 }

@@ -195,9 +195,26 @@ fn sizes_and_scale(
 native! {
     family: Upsample;
 
+    /// Resizes the last dimension to `output_size` by the nearest element.
+    ///
+    /// The tensor is `[batch, channels, width]`. The option `scales` is the factor of which the size was computed.
+    ///
+    /// ```
+    /// let x = tensor![[[1.0f32, 2.0]]];
+    /// assert_eq!(x.upsample_nearest1d(4)?.to_vec::<f32>()?, [1.0, 1.0, 2.0, 2.0]);
+    /// ```
     func: upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor,
     out: upsample_nearest1d.out, variants: function, method, structured: UpsampleNearest1d;
 
+    /// Resizes the last dimension by the nearest element, to `output_size` or by `scale_factors`; exactly one is given.
+    ///
+    /// The tensor is `[batch, channels, width]`.
+    ///
+    /// ```
+    /// let x = tensor![[[1.0f32, 2.0]]];
+    /// let y = ops::upsample_nearest1d_vec(&x, None, Some(&[2.0]))?;
+    /// assert_eq!(y.to_vec::<f32>()?, [1.0, 1.0, 2.0, 2.0]);
+    /// ```
     func: upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor,
     variants: function, name: upsample_nearest1d_vec, operator: UpsampleNearest1dVec;
 }
