@@ -20,7 +20,7 @@ const WITH_PAGES: [&str; 6] = [
 /// Checks the pages of a file; `file` is its path relative to the workspace.
 ///
 /// The first paragraph ends with a full stop. An example is there, unless the page starts with a link to the operator
-/// that has one: "[`mul`](super::functions::mul) under another name."
+/// that has one, as in `mul under another name`.
 pub fn check_pages(file: &Path, text: &str) -> Vec<Violation> {
     if !WITH_PAGES.iter().any(|part| file.starts_with(part)) {
         return Vec::new();
