@@ -12,7 +12,7 @@ use crate::{conformance, cuda, elsewhere, memory, selective};
 /// Tests whose answers depend on the instruction set: those of the CPU's loops, and those that compare numbers. The
 /// feature is one that the test suite has: without it the kernels would be built once more.
 const ISA_TESTS: [&[&str]; 2] = [
-    &["-p", "monomorph-cpu", "--features", "monomorph-ops/record,special"],
+    &["-p", "monomorph-cpu", "--features", "monomorph-ops/record,special,monomorph-core/ndarray"],
     &["-p", "monomorph-testsuite", "--test", "facade", "--test", "oracle"],
 ];
 
