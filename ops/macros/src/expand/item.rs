@@ -25,7 +25,24 @@ pub(super) struct Item<'n> {
     pub(super) errors: &'static str,
 }
 
-impl Item<'_> {
+impl<'n> Item<'n> {
+    /// One that takes all tensors alike, writes none, and needs nothing of the device. What it gives is not said yet.
+    pub(super) fn new(named: &'n Named<'n>, form: Form, name: &Ident, callee: Callee<'n>) -> Item<'n> {
+        Item {
+            named,
+            name: name.clone(),
+            form,
+            callee,
+            this: None,
+            out: None,
+            output: TokenStream::new(),
+            bound: TokenStream::new(),
+            body: TokenStream::new(),
+            does: "",
+            errors: "",
+        }
+    }
+
     /// `name: type` of each parameter but, for a method, the receiver.
     fn parameters(&self, is_method: bool) -> TokenStream {
         let core = &self.named.core;

@@ -2,11 +2,14 @@
 
 mod docs;
 mod family;
+mod function_forms;
 mod item;
 mod names;
+mod operator_forms;
 mod options;
 mod row;
 mod typed;
+mod view_forms;
 
 use crate::declaration::{Family, FormKind, Row};
 use crate::forms;
