@@ -34,7 +34,7 @@ fn spare_capacity_other_layouts_and_shared_storages_are_copied_right() {
 fn elements_of_another_type_are_an_error_and_bytes_keep_their_buffer() {
     let t = Tensor::from_vec(vec![1u8; 64], 64).unwrap();
     assert!(matches!(t.clone().into_vec::<i8>().unwrap_err().kind(), ErrorKind::ElementType { .. }));
-    let halves = t.view_as(monomorph::Geometry::contiguous(DType::F32, &[16]).unwrap()).unwrap();
+    let halves = t.with_geometry(monomorph::Geometry::contiguous(DType::F32, &[16]).unwrap()).unwrap();
     drop(t);
     assert_eq!(halves.into_vec::<f32>().unwrap()[0].to_bits(), 0x0101_0101);
 }

@@ -135,7 +135,7 @@ fn shared_storage_is_declared() {
     // A view of the storage is as good as the tensor; one that is shared with a declared argument is declared.
     let view: Kernel = |args| {
         let IValue::Tensor(t) = &args[0] else { panic!("a tensor") };
-        Ok(vec![t.view_as(Geometry::new(DType::F32, &[], &[], 1)?)?.into()])
+        Ok(vec![t.with_geometry(Geometry::new(DType::F32, &[], &[], 1)?)?.into()])
     };
     let offence = ErrorKind::UndeclaredAlias { result: 0, arg: "a".into() };
     assert_eq!(found("f(Tensor a, Tensor b) -> Tensor", two(), view), Some(offence));

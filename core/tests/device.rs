@@ -192,7 +192,7 @@ fn tensor<D: Device>(sizes: &[i64], index: u8) -> Tensor<D> {
 fn peek<const HOST: bool>(t: &Tensor<Mock<HOST>>) -> Vec<f64> {
     let index = t.device().index;
     let whole =
-        t.view_as(Geometry::new(DType::F32, t.sizes(), t.strides(), t.offset()).expect("legal")).expect("a view");
+        t.with_geometry(Geometry::new(DType::F32, t.sizes(), t.strides(), t.offset()).expect("legal")).expect("a view");
     let mut near = tensor::<Host>(t.sizes(), 0);
     // SAFETY: nobody else borrows the storage in these tests.
     let data = real(index, unsafe { whole.as_operand().data() });
@@ -398,8 +398,8 @@ fn starved<const HOST: bool>() {
     let grow = |[a, _]: &mut [Tensor<Mock<HOST>>; 2]| a.grow_to(Geometry::new(DType::F32, &[99], &[1], 0)?);
     assert_eq!(starve(fresh, seen, grow), 1);
     let staged = |[a, _]: &mut [Tensor<Mock<HOST>>; 2]| {
-        let source = a.view_as(Geometry::new(DType::F32, &[2], &[2], 0)?)?;
-        a.view_as(Geometry::new(DType::F32, &[2], &[2], 2)?)?.copy_from(&source)
+        let source = a.with_geometry(Geometry::new(DType::F32, &[2], &[2], 0)?)?;
+        a.with_geometry(Geometry::new(DType::F32, &[2], &[2], 2)?)?.copy_from(&source)
     };
     assert_eq!(starve(fresh, seen, staged), 1);
 }
@@ -434,7 +434,7 @@ fn failed_bindings_leak_nothing() {
 fn growth_moves_the_bytes_of_a_far_storage() {
     let mut t = tensor::<Far>(&[2, 3], 1);
     call::<Plain, Far, _>(&Ask::calls(&[Call::raw(&[2, 3], on(far(1)))]), Out([&mut t])).expect("a result");
-    let view = t.view_as(Geometry::new(DType::F32, &[3], &[1], 3).expect("legal")).expect("a view");
+    let view = t.with_geometry(Geometry::new(DType::F32, &[3], &[1], 3).expect("legal")).expect("a view");
     t.grow_to(Geometry::new(DType::F32, &[8], &[1], 0).expect("legal")).expect("memory");
     assert_eq!(peek(&t), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0, 0.0]);
     assert_eq!(peek(&view), [4.0, 5.0, 6.0]);
@@ -466,7 +466,8 @@ fn printing_reads_little_of_far_memory() {
         (text, READ.get())
     };
     let small = Tensor::<Far>::from_slice_on(0, &[1f64; 1000], [10, 100]).expect("memory");
-    let turned = small.view_as(Geometry::new(DType::F64, &[100, 10], &[1, 100], 0).expect("legal")).expect("a view");
+    let turned =
+        small.with_geometry(Geometry::new(DType::F64, &[100, 10], &[1, 100], 0).expect("legal")).expect("a view");
     assert_eq!(reads(&small, usize::MAX).1, (1, 8000));
     assert_eq!(reads(&turned, usize::MAX).1, (1, 8000));
     assert_eq!(reads(&small, 0).0, format!("tensor(..., device='{}', size=(10, 100), dtype=torch.float64)", far(0)));
@@ -490,7 +491,7 @@ fn the_host_cannot_look_into_far_memory_and_copies_out_of_it() {
     assert_eq!(kind(t.data::<f32>()), refused);
     assert_eq!(kind(t.data_mut::<f32>()), refused);
     assert_eq!((t.device(), peek(&t), t.version()), (far(1), counting(6), 0));
-    let view = t.view_as(Geometry::new(DType::F32, &[2, 2], &[1, 3], 1).expect("legal")).expect("a view");
+    let view = t.with_geometry(Geometry::new(DType::F32, &[2, 2], &[1, 3], 1).expect("legal")).expect("a view");
     assert_eq!(view.to_vec::<f32>(), Ok(vec![2.0, 5.0, 3.0, 6.0]));
     assert_eq!(view.storage_to_vec().expect("bytes").len(), 24);
     assert_eq!(kind(view.to_vec::<f64>()), ErrorKind::ElementType { got: DType::F32, want: DType::F64 });
@@ -517,7 +518,7 @@ fn tensors_go_from_one_device_to_another() {
     let base = Tensor::<Host>::from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]).expect("memory");
     let to_far = |sizes: &[i64], strides: &[i64], offset| {
         let geometry = Geometry::new(DType::F32, sizes, strides, offset).expect("legal");
-        Tensor::<Far>::from_any(base.view_as(geometry).expect("a view").as_any(), 1).expect("a tensor")
+        Tensor::<Far>::from_any(base.with_geometry(geometry).expect("a view").as_any(), 1).expect("a tensor")
     };
     let turned = to_far(&[3, 2], &[1, 3], 0);
     assert_eq!((turned.strides(), turned.device()), (&[1, 3][..], far(1)), "dense strides stay");
@@ -528,7 +529,7 @@ fn tensors_go_from_one_device_to_another() {
     let expanded = to_far(&[2, 2], &[0, 1], 4);
     assert_eq!((expanded.storage_bytes(), peek(&expanded)), (16, vec![5.0, 6.0, 5.0, 6.0]));
     assert_eq!(to_far(&[0, 3], &[3, 1], 0).sizes(), [0, 3]);
-    let negated = turned.view_as(turned.geometry().clone().with_neg(true)).expect("a view");
+    let negated = turned.with_geometry(turned.geometry().clone().with_neg(true)).expect("a view");
     let back = Tensor::<Host>::from_any(negated.as_any(), 0).expect("a tensor");
     assert!(!back.is_neg());
     assert_eq!(back.to_vec::<f32>(), Ok(vec![-1.0, -4.0, -2.0, -5.0, -3.0, -6.0]));

@@ -62,14 +62,14 @@ fn a_view_cannot_reach_into_a_growth_that_may_be_taken_back() {
     let (mut out, view) = shared();
     let other = view.clone();
     KERNEL.set(Box::new(move || {
-        let error = other.view_as(long()).expect_err("the storage is not as long as that yet");
+        let error = other.with_geometry(long()).expect_err("the storage is not as long as that yet");
         assert!(matches!(error.kind(), ErrorKind::OutOfStorage { have: 4, .. }), "{error}");
         Err(ErrorKind::DivisionByZero.into())
     }));
     let failed = call::<Grows, Host, _>(&(), Out([&mut out])).map(|_| ());
     assert!(failed.is_err_and(|error| *error.kind() == ErrorKind::DivisionByZero));
     assert_eq!((out.sizes(), out.storage_bytes(), view.storage_bytes()), (&[1][..], 4, 4));
-    assert!(view.view_as(long()).is_err());
+    assert!(view.with_geometry(long()).is_err());
     assert_eq!(view.to_vec::<f32>(), Ok(vec![0.0]));
 }
 
@@ -79,7 +79,7 @@ fn a_growth_is_everybodys_once_the_operator_has_succeeded() {
     KERNEL.set(Box::new(|| Ok(())));
     call::<Grows, Host, _>(&(), Out([&mut out])).map(|_| ()).expect("it succeeds");
     assert_eq!((out.sizes(), out.storage_bytes()), (&[50_000][..], 200_000));
-    let long = view.view_as(long()).expect("as long as the storage");
+    let long = view.with_geometry(long()).expect("as long as the storage");
     assert_eq!(long.to_vec::<f32>().expect("data").len(), 50_000);
 }
 

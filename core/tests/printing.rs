@@ -109,7 +109,10 @@ fn notations() {
     assert_eq!(text(&[f32::NAN, f32::NEG_INFINITY, 2.0]), "tensor([nan, -inf, 2.])");
     assert_eq!(text(&[f32::NAN, f32::INFINITY, 0.5, -0.0]), "tensor([   nan,    inf, 0.5000, -0.0000])");
     assert_eq!(text(&[f32::NAN, 1e-5]), "tensor([       nan, 1.0000e-05])");
-    assert_eq!(floats(&[-0.0]).view_as(geometry(DType::F32, &[], &[], 0)).expect("a view").to_string(), "tensor(-0.)");
+    assert_eq!(
+        floats(&[-0.0]).with_geometry(geometry(DType::F32, &[], &[], 0)).expect("a view").to_string(),
+        "tensor(-0.)"
+    );
 }
 
 #[test]
@@ -133,7 +136,7 @@ fn lines_and_suffixes() {
 #[test]
 fn deep_tensors() {
     let one = floats(&[7.0]);
-    let deep = one.view_as(geometry(DType::F32, &[1; 128], &[1; 128], 0)).expect("a view");
+    let deep = one.with_geometry(geometry(DType::F32, &[1; 128], &[1; 128], 0)).expect("a view");
     assert_eq!(deep.to_string(), format!("tensor({}7.{})", "[".repeat(128), "]".repeat(128)));
 }
 
@@ -141,14 +144,14 @@ fn deep_tensors() {
 #[test]
 fn giants() {
     let one = floats(&[7.0]);
-    let giant = one.view_as(geometry(DType::F32, &[1 << 61], &[0], 0)).expect("a view");
+    let giant = one.with_geometry(geometry(DType::F32, &[1 << 61], &[0], 0)).expect("a view");
     assert_eq!(giant.to_string(), "tensor([7., 7., 7.,  ..., 7., 7., 7.])");
     assert_eq!(format!("{giant:#}"), giant.to_string());
     assert_eq!(
         format!("{giant:?}"),
         format!("Tensor {{ dtype: float32, sizes: [{}], strides: [0], device: cpu }}", 1u64 << 61)
     );
-    let many = one.view_as(geometry(DType::F32, &[4; 30], &[0; 30], 0)).expect("a view");
+    let many = one.with_geometry(geometry(DType::F32, &[4; 30], &[0; 30], 0)).expect("a view");
     assert_eq!(
         many.to_string(),
         format!("tensor(..., size=({}4))", "4, ".repeat(29)).replace("..., size", "...,\n       size")
@@ -177,7 +180,7 @@ fn names_are_shown() {
     let named = |sizes: &[i64], names: &[Option<&str>]| {
         let names = names.iter().map(|name| name.map(Arc::from)).collect();
         let g = Geometry::contiguous(DType::F32, sizes).and_then(|g| g.with_names(Some(names))).expect("legal");
-        floats(&[1.0, 2.0]).view_as(g).expect("a view").to_string()
+        floats(&[1.0, 2.0]).with_geometry(g).expect("a view").to_string()
     };
     assert_eq!(named(&[2], &[Some("N")]), "tensor([1., 2.], names=('N',))");
     assert_eq!(named(&[1, 2], &[None, Some("C")]), "tensor([[1., 2.]], names=(None, 'C'))");
@@ -190,7 +193,7 @@ fn debug_is_one_line() {
     assert_eq!(format!("{t:?}"), line);
     assert_eq!(format!("{t:#?}"), line);
     assert_eq!(format!("{:?}", t.as_any()), line);
-    let stepped = t.view_as(geometry(DType::F32, &[2], &[5], 0)).expect("a view");
+    let stepped = t.with_geometry(geometry(DType::F32, &[2], &[5], 0)).expect("a view");
     let line = "Tensor { dtype: float32, sizes: [2], strides: [5], device: cpu, values: [1.0, 2.5] }";
     assert_eq!(format!("{stepped:?}"), line);
     let complex = T::from_slice(&[Complex32::new(0.1, -0.2)], ()).expect("a tensor");

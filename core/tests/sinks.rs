@@ -84,7 +84,7 @@ impl Place for Meta {
     fn given(fact: &Value) -> Tensor<Meta> {
         let length = fact["storage"].as_i64().expect("a length");
         let whole = Tensor::<Meta>::zeroed(dtype(fact), &[length], &[1], 0).expect("a storage");
-        whole.view_as(geometry(fact)).expect("a given tensor")
+        whole.with_geometry(geometry(fact)).expect("a given tensor")
     }
 
     fn bytes(_: &Tensor<Meta>) -> Vec<u8> {
@@ -656,7 +656,7 @@ fn two_outputs_grow_one_storage() {
 #[test]
 fn growth_keeps_the_other_views() {
     let mut out = ones();
-    let view = out.view_as(Geometry::new(DType::F32, &[3], &[1], 3).expect("legal")).expect("a view");
+    let view = out.with_geometry(Geometry::new(DType::F32, &[3], &[1], 3).expect("legal")).expect("a view");
     let ask = Ask::calls(&[Call::raw(&[100], f32s()).contiguous()]).of(&[Operand::from(&view)]);
     call::<Probe<1>, Host, _>(&ask, Out([&mut out])).expect("a result");
     assert_eq!(view.to_vec::<f32>(), Ok(vec![4.0, 5.0, 6.0]));
@@ -668,7 +668,7 @@ fn growth_keeps_the_other_views() {
 #[test]
 fn empty_outputs_begin_anywhere() {
     let none = Geometry::new(DType::F32, &[0, 3], &[3, 1], i64::MAX).expect("legal");
-    let mut out = ones().view_as(none).expect("an empty view");
+    let mut out = ones().with_geometry(none).expect("an empty view");
     let input = out.clone();
     let ask = Ask::calls(&[Call::raw(&[0, 3], f32s()).contiguous()]).of(&[Operand::from(&input)]);
     call::<Probe<1>, Host, _>(&ask, Out([&mut out])).expect("nothing to write");
@@ -792,7 +792,7 @@ fn a_lent_reference_in_another_call_conflicts_with_the_write() {
 fn proxies_honour_the_bits_of_the_output() {
     let whole = Tensor::<Host>::zeros_contiguous(DType::C64, &[2, 3]).expect("a tensor");
     let geometry = whole.geometry().clone().with_conj(true).with_neg(true);
-    let mut out = whole.view_as(geometry).expect("a view");
+    let mut out = whole.with_geometry(geometry).expect("a view");
     let c64 = Options::new(DType::C64, DeviceId::CPU);
     let ask = Ask::calls(&[Call::raw(&[2, 3], c64).strided(&[1, 2])]);
     call::<Probe<1>, Host, _>(&ask, Out([&mut out])).expect("a result");

@@ -55,11 +55,11 @@ fn parts_reach_no_byte_of_each_other() {
     let mut t = tensor(&[4, 4]);
     let (mut low, high) = t.split_at_mut(0, 1).unwrap();
     let wide = |offset| Geometry::new(DType::I32, &[4], &[1], offset).unwrap();
-    assert!(matches!(low.view_as(wide(1)).unwrap_err().kind(), ErrorKind::OutOfStorage { .. }));
-    assert!(matches!(high.view_as(wide(9)).unwrap_err().kind(), ErrorKind::OutOfStorage { .. }));
+    assert!(matches!(low.with_geometry(wide(1)).unwrap_err().kind(), ErrorKind::OutOfStorage { .. }));
+    assert!(matches!(high.with_geometry(wide(9)).unwrap_err().kind(), ErrorKind::OutOfStorage { .. }));
     // Four bytes of alignment are all that a part is sure to have.
     let doubles = Geometry::new(DType::F64, &[2], &[1], 0).unwrap();
-    assert!(matches!(high.view_as(doubles).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
+    assert!(matches!(high.with_geometry(doubles).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
     assert!(matches!(low.grow_to(wide(1)).unwrap_err().kind(), ErrorKind::Borrowed { state: "split", .. }));
 }
 
@@ -82,7 +82,7 @@ fn parts_are_never_misaligned() {
     let mut t = Tensor::<Host>::from_slice(&[0u8; 33], [33]).unwrap();
     let (_low, mut high) = t.split_at_mut(0, 1).unwrap();
     let doubles = Geometry::new(DType::F64, &[4], &[1], 0).unwrap();
-    assert!(matches!(high.view_as(doubles.clone()).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
+    assert!(matches!(high.with_geometry(doubles.clone()).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
     assert!(matches!(high.set_view(doubles.clone()).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
     assert!(matches!(high.grow_to(doubles).unwrap_err().kind(), ErrorKind::ArgumentRule { .. }));
     assert_eq!((high.dtype(), high.sizes()), (DType::U8, &[32i64][..]));

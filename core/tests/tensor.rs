@@ -37,7 +37,8 @@ fn six() -> T {
 #[test]
 fn views_stay_inside_their_storage() {
     let t = six();
-    let view = |sizes: &[i64], strides: &[i64], offset| t.view_as(Geometry::new(DType::F32, sizes, strides, offset)?);
+    let view =
+        |sizes: &[i64], strides: &[i64], offset| t.with_geometry(Geometry::new(DType::F32, sizes, strides, offset)?);
     assert_eq!(view(&[6], &[1], 0).expect("all of it").to_vec::<f32>(), Ok(vec![1., 2., 3., 4., 5., 6.]));
     assert_eq!(view(&[1], &[9], 5).expect("the last").to_vec::<f32>(), Ok(vec![6.]));
     for (sizes, strides, offset) in [
@@ -52,13 +53,19 @@ fn views_stay_inside_their_storage() {
         assert!(matches!(error, ErrorKind::OutOfStorage { have: 24, .. }), "{error:?}");
     }
     // Another dtype counts in its own elements.
-    assert_eq!(t.view_as(geometry(DType::F64, &[3], &[1], 0)).map(|v| v.numel()), Ok(3));
-    assert!(matches!(kind(t.view_as(geometry(DType::F64, &[3], &[1], 1))), ErrorKind::OutOfStorage { need: 32, .. }));
-    assert!(matches!(kind(t.view_as(geometry(DType::C128, &[2], &[1], 0))), ErrorKind::OutOfStorage { need: 32, .. }));
+    assert_eq!(t.with_geometry(geometry(DType::F64, &[3], &[1], 0)).map(|v| v.numel()), Ok(3));
+    assert!(matches!(
+        kind(t.with_geometry(geometry(DType::F64, &[3], &[1], 1))),
+        ErrorKind::OutOfStorage { need: 32, .. }
+    ));
+    assert!(matches!(
+        kind(t.with_geometry(geometry(DType::C128, &[2], &[1], 0))),
+        ErrorKind::OutOfStorage { need: 32, .. }
+    ));
     // Nothing is reached by an empty view, wherever it begins.
     for offset in [0, 6, 7, i64::MAX] {
         for dtype in DType::ALL {
-            let empty = t.view_as(geometry(dtype, &[0, 3], &[5, 7], offset)).expect("an empty view");
+            let empty = t.with_geometry(geometry(dtype, &[0, 3], &[5, 7], offset)).expect("an empty view");
             assert_eq!(empty.storage_bytes(), 24);
             let rows = T::zeros_contiguous(DType::F32, &[0, 3]).expect("a tensor");
             empty.clone().copy_from(&rows).expect("nothing to copy");
@@ -74,9 +81,12 @@ fn views_stay_inside_their_storage() {
     let mut set = t.clone();
     assert!(matches!(kind(set.set_view(geometry(DType::F32, &[7], &[1], 0))), ErrorKind::OutOfStorage { .. }));
     assert_eq!(set.sizes(), [2, 3]);
-    assert!(matches!(kind(t.as_any().view_as(geometry(DType::U8, &[25], &[1], 0))), ErrorKind::OutOfStorage { .. }));
+    assert!(matches!(
+        kind(t.as_any().with_geometry(geometry(DType::U8, &[25], &[1], 0))),
+        ErrorKind::OutOfStorage { .. }
+    ));
     let meta = Tensor::<Meta>::zeros_contiguous(DType::F32, &[6]).expect("a tensor");
-    assert!(matches!(kind(meta.view_as(geometry(DType::F32, &[7], &[1], 0))), ErrorKind::OutOfStorage { .. }));
+    assert!(matches!(kind(meta.with_geometry(geometry(DType::F32, &[7], &[1], 0))), ErrorKind::OutOfStorage { .. }));
 }
 
 #[test]
@@ -142,7 +152,7 @@ fn strides_that_cannot_be_counted_are_refused() {
 fn tensors_have_at_most_128_dimensions() {
     let one = T::from_slice(&[7f32], ()).expect("a tensor");
     let most = vec![1; strides::MAX_DIMS];
-    let deep = one.view_as(geometry(DType::F32, &most, &most, 0)).expect("as many as there may be");
+    let deep = one.with_geometry(geometry(DType::F32, &most, &most, 0)).expect("as many as there may be");
     assert_eq!(deep.to_vec::<f32>(), Ok(vec![7.]));
     for ndim in [strides::MAX_DIMS + 1, 100_000] {
         let sizes = vec![1; ndim];
@@ -204,7 +214,7 @@ fn the_algebra_is_total() {
 #[test]
 fn expanded_giants() {
     let one = T::from_slice(&[7f32], ()).expect("a tensor");
-    let giant = one.view_as(geometry(DType::F32, &[1 << 61], &[0], 0)).expect("a view");
+    let giant = one.with_geometry(geometry(DType::F32, &[1 << 61], &[0], 0)).expect("a view");
     assert!(matches!(kind(giant.to_vec::<f32>()), ErrorKind::Allocation { .. }));
     assert!(matches!(kind(giant.item()), ErrorKind::OneElement { .. }));
     let mut whole = one.clone();
@@ -244,7 +254,7 @@ fn uninitialised_memory_is_never_visible() {
 #[test]
 fn growth_keeps_other_views() {
     let mut t = six();
-    let row = t.view_as(geometry(DType::F32, &[3], &[1], 3)).expect("a view");
+    let row = t.with_geometry(geometry(DType::F32, &[3], &[1], 3)).expect("a view");
     let other = t.clone();
     t.grow_to(geometry(DType::F32, &[4, 3], &[3, 1], 0)).expect("memory");
     assert_eq!(t.to_vec::<f32>(), Ok(vec![1., 2., 3., 4., 5., 6., 0., 0., 0., 0., 0., 0.]));
@@ -449,7 +459,7 @@ fn forgotten_guards_heal() {
 #[test]
 fn drop_order() {
     let t = six();
-    let view = t.view_as(geometry(DType::F32, &[2], &[3], 1)).expect("a view");
+    let view = t.with_geometry(geometry(DType::F32, &[2], &[3], 1)).expect("a view");
     let any = t.clone().into_any();
     drop(t);
     assert_eq!(view.to_vec::<f32>(), Ok(vec![2., 5.]));
@@ -489,7 +499,7 @@ fn bool_bytes() {
     let lent: &[BoolByte] = &data;
     assert!(lent.iter().zip(&want).all(|(b, w)| b.get() == *w && *b == BoolByte::from(*w)));
     for at in [0, 1, 2, 128, 255] {
-        let one = t.view_as(geometry(DType::Bool, &[], &[], at)).expect("a view");
+        let one = t.with_geometry(geometry(DType::Bool, &[], &[], at)).expect("a view");
         assert_eq!(one.item(), Ok(Scalar::Bool(at != 0)));
         assert_eq!(one.to_string(), if at == 0 { "tensor(False)" } else { "tensor(True)" });
     }
@@ -506,7 +516,7 @@ fn values_honour_conj_and_neg() {
     let t = T::from_slice(&[c(1f32, 2.), c(3., -4.)], [2]).expect("a tensor");
     let bits = |conj, neg| {
         let g = t.geometry().clone().with_conj(conj).with_neg(neg);
-        t.view_as(g).expect("a view").to_vec::<Complex32>()
+        t.with_geometry(g).expect("a view").to_vec::<Complex32>()
     };
     assert_eq!(bits(false, false), Ok(vec![c(1., 2.), c(3., -4.)]));
     assert_eq!(bits(true, false), Ok(vec![c(1., -2.), c(3., 4.)]));
@@ -515,13 +525,13 @@ fn values_honour_conj_and_neg() {
     // The conj bit means nothing on real tensors; the neg bit wraps on integers.
     assert!(!geometry(DType::F32, &[1], &[1], 0).with_conj(true).is_conj());
     let i = T::from_slice(&[i64::MIN, 5], [2]).expect("a tensor");
-    let neg = i.view_as(i.geometry().clone().with_neg(true)).expect("a view");
+    let neg = i.with_geometry(i.geometry().clone().with_neg(true)).expect("a view");
     assert_eq!(neg.to_vec::<i64>(), Ok(vec![i64::MIN, -5]));
     let u = T::from_slice(&[0u8, 1, 200], [3]).expect("a tensor");
-    let neg = u.view_as(u.geometry().clone().with_neg(true)).expect("a view");
+    let neg = u.with_geometry(u.geometry().clone().with_neg(true)).expect("a view");
     assert_eq!(neg.to_vec::<u8>(), Ok(vec![0, 255, 56]));
     let f = T::from_slice(&[0f32, f32::INFINITY], [2]).expect("a tensor");
-    let neg = f.view_as(f.geometry().clone().with_neg(true)).expect("a view");
+    let neg = f.with_geometry(f.geometry().clone().with_neg(true)).expect("a view");
     assert!(neg.to_vec::<f32>().expect("data")[0].is_sign_negative());
 }
 
@@ -531,7 +541,7 @@ fn values_honour_conj_and_neg() {
 fn copies_within_a_storage() {
     let base = T::from_slice(&(0..12).map(|i| i as f32).collect::<Vec<_>>(), [12]).expect("a tensor");
     let view = |sizes: &[i64], strides: &[i64], offset| {
-        base.view_as(geometry(DType::F32, sizes, strides, offset)).expect("a view")
+        base.with_geometry(geometry(DType::F32, sizes, strides, offset)).expect("a view")
     };
     assert!(matches!(kind(view(&[4], &[1], 0).copy_from(&view(&[4], &[1], 2))), ErrorKind::PartialOverlap { .. }));
     assert!(matches!(
@@ -543,10 +553,10 @@ fn copies_within_a_storage() {
     assert_eq!(base.to_vec::<f32>(), Ok(vec![0., 1., 0., 3., 2., 5., 4., 7., 6., 9., 10., 11.]));
     // The same elements read another way: conjugated, and as another dtype.
     let c = T::from_slice(&[Complex::new(1f32, 2.)], [1]).expect("a tensor");
-    let conj = c.view_as(c.geometry().clone().with_conj(true)).expect("a view");
+    let conj = c.with_geometry(c.geometry().clone().with_conj(true)).expect("a view");
     c.clone().copy_from(&conj).expect("staged");
     assert_eq!(c.to_vec::<Complex32>(), Ok(vec![Complex::new(1., -2.)]));
-    let bits = base.view_as(geometry(DType::I32, &[2], &[1], 1)).expect("a view");
+    let bits = base.with_geometry(geometry(DType::I32, &[2], &[1], 1)).expect("a view");
     view(&[2], &[1], 1).copy_from(&bits).expect("staged");
     assert_eq!(base.to_vec::<f32>().expect("data")[1], 1f32.to_bits() as f32);
     // Broadcasts and conversions, from elsewhere.
@@ -815,7 +825,7 @@ proptest! {
             let _ = (geometry.is_contiguous(), strides::suggest_format(&sizes, &strides));
             let _ = overlap::internal(&sizes, &strides);
             let _ = strides::preserve_strides(&sizes, &strides);
-            if let Ok(view) = base.view_as(geometry) {
+            if let Ok(view) = base.with_geometry(geometry) {
                 let text = view.to_string();
                 prop_assert!(text.starts_with("tensor("));
                 if view.numel() < 1000 {

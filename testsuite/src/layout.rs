@@ -80,7 +80,7 @@ pub fn tensor(geometry: Geometry, values: &[Scalar]) -> Tensor<Cpu> {
     with_element!(dtype, E => {
         let data: Vec<E> = values.iter().cycle().take(elements).map(|&v| E::from_scalar(v)).collect();
         let whole = Tensor::<Cpu>::from_slice(&data, [elements as i64]).expect("a small tensor");
-        whole.view_as(geometry).expect("a view of the storage")
+        whole.with_geometry(geometry).expect("a view of the storage")
     })
 }
 

@@ -12,7 +12,12 @@ use crate::{conformance, cuda, elsewhere, memory, selective};
 /// Tests whose answers depend on the instruction set: those of the CPU's loops, and those that compare numbers. The
 /// feature is one that the test suite has: without it the kernels would be built once more.
 const ISA_TESTS: [&[&str]; 2] = [
-    &["-p", "monomorph-cpu", "--features", "monomorph-ops/record,special,monomorph-core/ndarray"],
+    &[
+        "-p",
+        "monomorph-cpu",
+        "--features",
+        "monomorph-ops/record,special,monomorph-core/ndarray,monomorph-core/tracing",
+    ],
     &["-p", "monomorph-testsuite", "--test", "facade", "--test", "oracle"],
 ];
 
@@ -75,9 +80,6 @@ fn test_steps(steps: &mut Steps) {
     } else {
         steps.step("models (loom)", || missing("no tests/loom.rs"));
     }
-    let observed = ["-p", "monomorph-core", "-p", "monomorph-ops", "--test", "device", "--test", "observe"];
-    let tracing = ["--features", "monomorph-core/tracing,monomorph-ops/tracing", "span"];
-    steps.command("spans", cargo(&[&["test"], &observed[..], &tracing[..]].concat()));
     steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
     let golden = golden_cases();
     steps.step("golden cases", || match golden.is_dir() {

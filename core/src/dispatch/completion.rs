@@ -72,7 +72,7 @@ pub(super) fn after_meta<D: Device>(
             number if argument.ty().is_tensor() && !argument.ty().is_list() => match number.to_scalar() {
                 Some(number) => with_element!(number.dtype(), T => {
                     let one = Tensor::<D>::from_slice_on(want.index, &[T::from_scalar(number)], ())?;
-                    one.view_as(one.geometry().clone().with_wrapped(true))?.into()
+                    one.with_geometry(one.geometry().clone().with_wrapped(true))?.into()
                 }),
                 None => value.clone(),
             },
@@ -123,7 +123,7 @@ impl OnMeta {
 
     fn tensor(&mut self, tensor: &AnyTensor) -> AnyTensor {
         let known = self.seen.get(&tensor.storage_id());
-        if let Some(shared) = known.and_then(|first| first.view_as(tensor.geometry().clone()).ok()) {
+        if let Some(shared) = known.and_then(|first| first.with_geometry(tensor.geometry().clone()).ok()) {
             return shared;
         }
         let first = tensor.to_meta();

@@ -297,7 +297,7 @@ impl<D: Device> Tensor<D> {
         if !storage.is_empty() {
             whole.raw().write_first(storage)?;
         }
-        whole.view_as(geometry)
+        whole.with_geometry(geometry)
     }
 }
 

@@ -98,7 +98,7 @@ impl<D: Device> Tensor<D> {
 
     /// Another geometry over the same storage; an error if it reaches outside. Offset counts from the start of the
     /// storage, in elements of the new dtype.
-    pub fn view_as(&self, geometry: Geometry) -> Result<Tensor<D>> {
+    pub fn with_geometry(&self, geometry: Geometry) -> Result<Tensor<D>> {
         Ok(Tensor::from_raw(self.raw.view(geometry)?))
     }
 
@@ -169,7 +169,7 @@ impl AnyTensor {
     }
 
     /// Another geometry over the same storage; an error if it reaches outside.
-    pub fn view_as(&self, geometry: Geometry) -> Result<AnyTensor> {
+    pub fn with_geometry(&self, geometry: Geometry) -> Result<AnyTensor> {
         Ok(AnyTensor(self.0.view(geometry)?))
     }
 }

@@ -28,7 +28,7 @@ where
         let (buffer, offset) = array.into_raw_vec_and_offset();
         let len = buffer.len();
         let geometry = Geometry::new(T::DTYPE, &sizes, &strides, offset.unwrap_or(0) as i64)?;
-        Tensor::from_vec(buffer, len)?.view_as(geometry)
+        Tensor::from_vec(buffer, len)?.with_geometry(geometry)
     }
 }
 

@@ -16,7 +16,7 @@ impl<D: Device> Rows<'_, D> {
     fn row(&self, index: i64) -> Option<Tensor<D>> {
         // A part of a geometry that its storage holds is one, too.
         let geometry = self.tensor.geometry().select(0, index).ok()?;
-        self.tensor.view_as(geometry).ok()
+        self.tensor.with_geometry(geometry).ok()
     }
 }
 

@@ -7,7 +7,7 @@ use monomorph_cpu::Cpu;
 type T = Tensor<Cpu>;
 
 fn view(of: &T, sizes: &[i64], strides: &[i64], offset: i64) -> T {
-    of.view_as(Geometry::new(of.dtype(), sizes, strides, offset).unwrap()).unwrap()
+    of.with_geometry(Geometry::new(of.dtype(), sizes, strides, offset).unwrap()).unwrap()
 }
 
 fn parts(dtype: DType, n: i64) -> T {
@@ -46,7 +46,7 @@ fn parts_of_every_layout_are_joined() {
                     for out in [[cols, 1], [cols + 2, 1], [1, rows.max(1)], [3 * cols, 3]] {
                         let sizes = [rows, cols];
                         let (re, im) = (view(&storage, &sizes, re, 0), view(&storage, &sizes, im, 5));
-                        let re = re.view_as(re.geometry().clone().with_neg(k == 1)).unwrap();
+                        let re = re.with_geometry(re.geometry().clone().with_neg(k == 1)).unwrap();
                         let mut to = T::zeroed(dtype.to_complex(), &sizes, &out, 0).unwrap();
                         to.join_from([&re, &im]).unwrap();
                         let want: Vec<Complex64> =
@@ -68,7 +68,7 @@ fn parts_of_every_layout_are_joined() {
 #[test]
 fn parts_that_are_those_of_the_output_are_read_first() {
     let mut z = T::from_slice(&(0..40).map(|i| Complex32::new(i as f32, -1.0)).collect::<Vec<_>>(), [40]).unwrap();
-    let floats = |z: &T, part| z.view_as(Geometry::new(DType::F32, &[40], &[2], part).unwrap()).unwrap();
+    let floats = |z: &T, part| z.with_geometry(Geometry::new(DType::F32, &[40], &[2], part).unwrap()).unwrap();
     let (re, im) = (floats(&z, 0), floats(&z, 1));
     z.join_from([&im, &re]).unwrap();
     let want: Vec<Complex32> = (0..40).map(|i| Complex32::new(-1.0, i as f32)).collect();
@@ -85,14 +85,14 @@ fn what_is_no_complex_tensor_of_such_parts_is_refused() {
     assert!(matches!(error.kind(), ErrorKind::DTypeNotSupported { got: DType::F64, .. }), "{error}");
     assert!(z.join_from([&single, &parts(DType::F32, 3)]).is_err());
     // A part that has to be read first does not keep the other from being checked.
-    let own = z.view_as(Geometry::new(DType::F32, &[4], &[2], 0).unwrap()).unwrap();
+    let own = z.with_geometry(Geometry::new(DType::F32, &[4], &[2], 0).unwrap()).unwrap();
     let bytes = T::from_slice(&[1u8; 4], [4]).unwrap();
     for other in [[&own, &bytes], [&bytes, &own], [&own, &double]] {
         let error = z.join_from(other).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::DTypeNotSupported { .. }), "{error}");
     }
     assert!(z.join_from([&own, &parts(DType::F32, 3)]).is_err());
-    let mut lazy = z.view_as(z.geometry().clone().with_conj(true)).unwrap();
+    let mut lazy = z.with_geometry(z.geometry().clone().with_conj(true)).unwrap();
     assert!(lazy.join_from([&single, &single]).is_err());
     assert_eq!(z.to_vec::<Complex32>().unwrap(), vec![Complex32::default(); 4]);
 }

@@ -60,7 +60,7 @@ fn neg_(this: &mut Tensor<Arena>) -> Result<()> {
 fn zero_(this: &mut Tensor<Arena>) -> Result<()> {
     ZEROED.fetch_add(1, Ordering::Relaxed);
     // An expanded tensor is filled as any other: each element once.
-    let mut once = this.view_as(unexpanded(this.geometry())?)?;
+    let mut once = this.with_geometry(unexpanded(this.geometry())?)?;
     let access = Access::new([], [&mut once])?;
     let (geometry, at) = access.output::<0>();
     let mut arena = arena(Arena::current()).ok_or_else(|| unsupported(None))?;

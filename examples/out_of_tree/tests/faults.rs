@@ -214,7 +214,7 @@ impl Subject for Planted {
 
 fn here(tensor: &AnyTensor) -> Result<Tensor<Cpu>> {
     let moved = Tensor::<Cpu>::from_any(tensor, 0)?;
-    moved.view_as(moved.geometry().clone().with_wrapped(tensor.geometry().is_wrapped()))
+    moved.with_geometry(moved.geometry().clone().with_wrapped(tensor.geometry().is_wrapped()))
 }
 
 fn put(result: &Tensor<Cpu>, out: &mut Tensor<Faulty>) -> Result<()> {

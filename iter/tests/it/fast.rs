@@ -179,10 +179,10 @@ fn config(rng: &mut Rng) -> Config<'static> {
 
 fn make<D: Device>(spec: &Spec, whole: &Tensor<D>) -> Tensor<D> {
     if spec.shared {
-        return whole.view_as(spec.geometry.clone()).unwrap();
+        return whole.with_geometry(spec.geometry.clone()).unwrap();
     }
     let bytes = [spec.geometry.bytes_needed().unwrap() as i64];
-    Tensor::<D>::zeroed(DType::U8, &bytes, &[1], 0).unwrap().view_as(spec.geometry.clone()).unwrap()
+    Tensor::<D>::zeroed(DType::U8, &bytes, &[1], 0).unwrap().with_geometry(spec.geometry.clone()).unwrap()
 }
 
 /// What a call came to: the output's geometry, as text because names are in it, and the plan.

@@ -39,7 +39,7 @@ fn allocations(f: impl FnOnce()) -> usize {
 fn tensor(dtype: DType, sizes: &[i64], strides: &[i64]) -> Tensor<Meta> {
     let geometry = Geometry::new(dtype, sizes, strides, 0).unwrap();
     let bytes = geometry.bytes_needed().unwrap() as i64;
-    Tensor::<Meta>::zeros_contiguous(DType::U8, &[bytes]).unwrap().view_as(geometry).unwrap()
+    Tensor::<Meta>::zeros_contiguous(DType::U8, &[bytes]).unwrap().with_geometry(geometry).unwrap()
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn numbers_are_true() {
 
     let x = Tensor::<Meta>::zeros_contiguous(DType::F32, &[3, 4]).unwrap();
     let y = Tensor::<Meta>::zeros_contiguous(DType::I64, &[4, 3]).unwrap();
-    let yt = y.view_as(monomorph_core::Geometry::new(DType::I64, &[3, 4], &[1, 3], 0).unwrap()).unwrap();
+    let yt = y.with_geometry(monomorph_core::Geometry::new(DType::I64, &[3, 4], &[1, 3], 0).unwrap()).unwrap();
     let arguments = Arguments { preset: Preset::Binary, operands: vec![(&x).into(), (&yt).into()] };
     let out = crate::support::meta_call(&arguments).unwrap();
     holds(format!("out      sizes {:?}  strides {:?}  {}", out.sizes(), out.strides(), out.dtype()));

@@ -55,7 +55,7 @@ fn realise(operands: &Value) -> Vec<Recorded> {
             Some("i") => Recorded::Number(Scalar::Int(3)),
             Some("f") => Recorded::Number(Scalar::Float(2.5)),
             Some(_) => Recorded::Number(Scalar::Complex(Complex::new(1.0, 2.0))),
-            None => Recorded::Tensor(whole[&op[0].as_i64().unwrap()].view_as(geometry(op)).unwrap()),
+            None => Recorded::Tensor(whole[&op[0].as_i64().unwrap()].with_geometry(geometry(op)).unwrap()),
         })
         .collect()
 }

@@ -136,7 +136,7 @@ fn shape_and_names_of_outputs() {
     let names = |list: &[Option<&str>]| Some(list.iter().map(|n| n.map(Into::into)).collect::<Vec<_>>().into());
     fn named<D: Device>(sizes: &[i64], names: Option<monomorph_core::Names>) -> Tensor<D> {
         let t = Tensor::<D>::zeros_contiguous(F, sizes).unwrap();
-        t.view_as(t.geometry().clone().with_names(names).unwrap()).unwrap()
+        t.with_geometry(t.geometry().clone().with_names(names).unwrap()).unwrap()
     }
     let a = named::<Meta>(&[2, 3], names(&[None, Some("c")]));
     let b = named::<Meta>(&[4, 1, 1], None);

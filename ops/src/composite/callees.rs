@@ -95,7 +95,7 @@ impl<D> Typed<D> {
 }
 
 fn viewed<D: Device>(t: &Tensor<D>, view: impl FnOnce(&Geometry) -> Result<Geometry>) -> Result<Tensor<D>> {
-    t.view_as(view(t.geometry())?)
+    t.with_geometry(view(t.geometry())?)
 }
 
 impl<D: Device> Callees for Typed<D> {

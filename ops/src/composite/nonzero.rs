@@ -29,7 +29,7 @@ pub fn where_nonzero<D: Device>(condition: &Tensor<D>) -> Result<Vec<Tensor<D>>>
         }
         let n = found.len() as i64;
         let all = Tensor::<D>::from_slice_on(0, &indices, indices.len())?;
-        let run = |d: i64| all.view_as(Geometry::new(DType::I64, &[n], &[1], d.wrapping_mul(n))?);
+        let run = |d: i64| all.with_geometry(Geometry::new(DType::I64, &[n], &[1], d.wrapping_mul(n))?);
         (0..sizes.len() as i64).map(run).collect::<Result<Vec<_>>>()
     };
     make().map_err(|e: Error| e.of("where"))

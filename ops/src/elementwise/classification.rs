@@ -103,7 +103,7 @@ impl<'t, D: Classification + Sign> Operator<'t, D, (Operand<'t>, Replacement, Re
 pub fn isreal<D: Kernels + Fills>(this: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("isreal", [this.geometry()]);
     if this.dtype().is_complex() {
-        return functions::eq(&this.view_as(complex_view::imag(this.geometry())?)?, 0);
+        return functions::eq(&this.with_geometry(complex_view::imag(this.geometry())?)?, 0);
     }
     ones_like(this, Some(DType::Bool), None, None, None, None).map_err(|e| e.of("isreal"))
 }

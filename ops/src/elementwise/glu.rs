@@ -42,7 +42,7 @@ fn halves<D: Device>(this: &Tensor<D>, dim: i64) -> Result<[Tensor<D>; 2]> {
         let rule = "the dimension must have an even size to be halved";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
-    let half = |start| this.view_as(narrow(this.geometry(), dim, start, size / 2)?);
+    let half = |start| this.with_geometry(narrow(this.geometry(), dim, start, size / 2)?);
     Ok([half(0)?, half(size / 2)?])
 }
 

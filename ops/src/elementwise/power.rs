@@ -143,7 +143,7 @@ pub fn pow_scalar<D: Powered>(base: impl Into<Scalar>, exponent: &Tensor<D>) -> 
         let mut out = Tensor::zeroed(dtype, exponent.sizes(), &strides, exponent.device().index)?;
         fill_(&mut out, 1)?;
         let names = exponent.names().cloned();
-        out.view_as(out.geometry().clone().with_names(names)?)
+        out.with_geometry(out.geometry().clone().with_names(names)?)
     };
     make().map_err(|e: Error| e.of("pow"))
 }

@@ -131,7 +131,7 @@ pub fn masked_fill_of_<'a, D: Selection>(
 fn broadcast_copy<D: Selection>(this: &Tensor<D>, mask: &Tensor<D>) -> Result<Tensor<D>> {
     let copy = || {
         let sizes = broadcast_sizes(this.sizes(), mask.sizes())?;
-        clone_tensor(&this.view_as(expand(this.geometry(), &sizes, false)?)?, Some(MemoryFormat::Contiguous))
+        clone_tensor(&this.with_geometry(expand(this.geometry(), &sizes, false)?)?, Some(MemoryFormat::Contiguous))
     };
     copy().map_err(|e: Error| e.of("masked_fill"))
 }

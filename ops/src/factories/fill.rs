@@ -62,7 +62,7 @@ pub fn fill_by_copy<D: Device>(this: &mut Tensor<D>, value: Scalar) -> Result<()
     }
     with_element!(this.dtype(), T => {
         let one = Tensor::<D>::from_slice_on(this.device().index, &[T::from_scalar(value)], ())?;
-        this.view_as(unexpanded(this.geometry())?)?.copy_from(&one)
+        this.with_geometry(unexpanded(this.geometry())?)?.copy_from(&one)
     })
 }
 
@@ -151,10 +151,10 @@ pub(crate) fn clone_with_strides<D: Device>(this: &Tensor<D>) -> Result<Tensor<D
         return crate::copies::clone_tensor(this, None);
     }
     let elements = elements_in(this.storage_bytes(), this.dtype());
-    let whole = this.view_as(Geometry::new(this.dtype(), &[elements], &[1], 0)?)?;
+    let whole = this.with_geometry(Geometry::new(this.dtype(), &[elements], &[1], 0)?)?;
     let mut out = Tensor::zeroed(this.dtype(), &[elements], &[1], this.device().index)?;
     out.copy_from(&whole)?;
-    out.view_as(this.geometry().clone().with_wrapped(false))
+    out.with_geometry(this.geometry().clone().with_wrapped(false))
 }
 
 /// How many elements of a dtype so many bytes hold.

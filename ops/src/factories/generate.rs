@@ -89,7 +89,7 @@ fn write_sequence<D: Device>(values: &Tensor<D>, out: &mut Tensor<D>) -> Result<
     if out.numel() != values.numel() {
         return resized(out, values.sizes(), |out| out.copy_from(values));
     }
-    let values = values.view_as(crate::view::view(values.geometry(), out.sizes())?)?;
+    let values = values.with_geometry(crate::view::view(values.geometry(), out.sizes())?)?;
     out.copy_from(&values)
 }
 

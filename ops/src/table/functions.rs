@@ -211,12 +211,12 @@ fn stack_kernel<R: IntoResults>(
 
 /// A view of this geometry.
 pub fn shared<D: Device>(this: &Tensor<D>, geometry: Geometry) -> Result<Tensor<D>> {
-    this.view_as(geometry)
+    this.with_geometry(geometry)
 }
 
 /// A contiguous copy of a view of this geometry.
 pub fn copied<D: Device>(this: &Tensor<D>, geometry: Geometry) -> Result<Tensor<D>> {
-    clone_tensor(&this.view_as(geometry)?, Some(MemoryFormat::Contiguous))
+    clone_tensor(&this.with_geometry(geometry)?, Some(MemoryFormat::Contiguous))
 }
 
 /// A view of each geometry.

@@ -68,7 +68,7 @@ fn wrapped_number<D: Device>(number: monomorph_core::Scalar) -> Result<Tensor<D>
     let geometry = Geometry::new(number.dtype(), &[], &[], 0)?.with_wrapped(true);
     match D::MEMORY {
         Some(_) => Tensor::from_storage(&bytes[..number.dtype().size()], geometry),
-        None => Tensor::<D>::zeroed(number.dtype(), &[], &[], 0)?.view_as(geometry),
+        None => Tensor::<D>::zeroed(number.dtype(), &[], &[], 0)?.with_geometry(geometry),
     }
 }
 

@@ -132,7 +132,7 @@ pub(crate) fn write_complex<D: Device>(
 
 /// The real and the imaginary parts of a complex tensor.
 pub(crate) fn parts<D: Device>(of: &Tensor<D>) -> Result<[Tensor<D>; 2]> {
-    Ok([of.view_as(component(of.geometry(), 0, false)?)?, of.view_as(component(of.geometry(), 1, false)?)?])
+    Ok([of.with_geometry(component(of.geometry(), 0, false)?)?, of.with_geometry(component(of.geometry(), 1, false)?)?])
 }
 
 const PARTS: [&str; 2] = ["argument real has dtype", "argument imag has dtype"];

@@ -50,10 +50,10 @@ pub fn reshape<D: Device>(this: &Tensor<D>, shape: &[i64]) -> Result<Tensor<D>> 
     let make = || {
         let sizes = strides::infer_size(shape, this.numel())?;
         match crate::view::view(this.geometry(), &sizes) {
-            Ok(geometry) => this.view_as(geometry),
+            Ok(geometry) => this.with_geometry(geometry),
             Err(_) => {
                 let copy = clone_tensor(this, Some(MemoryFormat::Contiguous))?;
-                copy.view_as(crate::view::view(copy.geometry(), &sizes)?)
+                copy.with_geometry(crate::view::view(copy.geometry(), &sizes)?)
             }
         }
     };
@@ -83,7 +83,7 @@ pub fn flatten<D: Device>(this: &Tensor<D>, start_dim: i64, end_dim: i64) -> Res
 pub fn linalg_diagonal<D: Device>(a: &Tensor<D>, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor<D>> {
     let _span = observe::operator("linalg_diagonal", [a.geometry()]);
     let view = crate::rearrange::diagonal(a.geometry(), offset, dim1, dim2);
-    view.and_then(|geometry| a.view_as(geometry)).map_err(|e| e.of("linalg_diagonal"))
+    view.and_then(|geometry| a.with_geometry(geometry)).map_err(|e| e.of("linalg_diagonal"))
 }
 
 /// `view_copy`: a contiguous copy with other sizes, also where there is no such view.
@@ -102,7 +102,7 @@ pub fn narrow_from<D: Device>(this: &Tensor<D>, dim: i64, start: &Tensor<D>, len
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
         let start = start.item()?.to_i64();
-        this.view_as(crate::view::narrow(this.geometry(), dim, start, length)?)
+        this.with_geometry(crate::view::narrow(this.geometry(), dim, start, length)?)
     };
     make().map_err(|e: Error| e.of("narrow"))
 }

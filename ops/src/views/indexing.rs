@@ -24,7 +24,7 @@ impl<D: Device> IndexMethods<D> for Tensor<D> {
     fn i(&self, index: impl Into<Index>) -> Result<Tensor<D>> {
         let _span = observe::operator("index", [self.geometry()]);
         let view = indexed(self.geometry(), &index.into());
-        view.and_then(|geometry| self.view_as(geometry)).map_err(|e| e.of("index"))
+        view.and_then(|geometry| self.with_geometry(geometry)).map_err(|e| e.of("index"))
     }
 }
 

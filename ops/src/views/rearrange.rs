@@ -326,7 +326,7 @@ native! {
     ///
     /// ```
     /// let x = tensor![1, 2, 3, 4];
-    /// assert_eq!(ops::view_as(&x, &tensor![[0, 0], [0, 0]])?.sizes(), [2, 2]);
+    /// assert_eq!(x.view_as(&tensor![[0, 0], [0, 0]])?.sizes(), [2, 2]);
     /// ```
     func: view_as(Tensor(a) self, Tensor other) -> Tensor(a),
     variants: function, method, view: view_as;

@@ -14,7 +14,7 @@ fn scattered<D: Device>(
     view: impl FnOnce(&Geometry) -> Result<Geometry>,
 ) -> Result<Tensor<D>> {
     let out = clone_with_strides(this)?;
-    let mut part = out.view_as(view(out.geometry())?)?;
+    let mut part = out.with_geometry(view(out.geometry())?)?;
     if part.sizes() != src.sizes() {
         return Err(ErrorKind::OutputSize { index: 0, got: src.sizes().to_vec(), want: part.sizes().to_vec() }.into());
     }

@@ -98,7 +98,7 @@ fn empty(sizes: &[i64], strides: &[i64], offset: i64) -> AnyTensor {
 fn meta(dtype: DType, sizes: &[i64]) -> AnyTensor {
     let one = Tensor::<Meta>::zeroed(dtype, &[1], &[1], 0).expect("one element");
     let geometry = Geometry::new(dtype, sizes, &vec![0; sizes.len()], 0).expect("strides of 0 reach one element");
-    one.view_as(geometry).expect("one element").into_any()
+    one.with_geometry(geometry).expect("one element").into_any()
 }
 
 /// 1, 2, 3, ...

@@ -40,7 +40,7 @@ fn growth_undone() -> Result<(), String> {
         let view = std::thread::scope(|scope| {
             let maker = scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
-                    if let Ok(view) = seen.view_as(wanted.clone()) {
+                    if let Ok(view) = seen.with_geometry(wanted.clone()) {
                         return Some(view);
                     }
                 }
@@ -79,7 +79,7 @@ fn growth_while_viewed() -> Result<(), String> {
                             _ => {
                                 let bytes = own.storage_bytes() as i64;
                                 let geometry = Geometry::new(DType::I64, &[bytes / 8], &[1], 0).map_err(unexpected)?;
-                                let view = own.view_as(geometry).map_err(unexpected)?;
+                                let view = own.with_geometry(geometry).map_err(unexpected)?;
                                 in_bounds(&view)?;
                                 let _ = view.to_vec::<i64>();
                                 in_bounds(&view)?;

@@ -35,7 +35,7 @@ fn fill() -> Result<(), String> {
     let wide = expanded(DType::F32, &[1 << 31, 1 << 29]);
     let mut stack: Stack = vec![wide.clone().into(), IValue::Int(2)];
     monomorph::call("fill_.Scalar", &mut stack).map_err(unexpected)?;
-    let one = wide.view_as(Geometry::new(DType::F32, &[1], &[1], 0).map_err(unexpected)?).map_err(unexpected)?;
+    let one = wide.with_geometry(Geometry::new(DType::F32, &[1], &[1], 0).map_err(unexpected)?).map_err(unexpected)?;
     match one.to_vec::<f32>() {
         Ok(values) if values == [2.0] => Ok(()),
         other => Err(format!("the place holds {other:?}")),

@@ -108,7 +108,7 @@ impl<D: Device> Memory<D> {
         let geometry = Geometry::new(spec.dtype, &sizes, &strides, spec.offset as i64).map_err(|e| e.to_string())?;
         let geometry = geometry.with_conj(spec.conj).with_neg(spec.neg);
         let storage = call.buffer_of(spec).ok_or("an argument has no storage")?;
-        Ok(self.storages[storage].view_as(geometry).map_err(|e| e.to_string())?.into_any())
+        Ok(self.storages[storage].with_geometry(geometry).map_err(|e| e.to_string())?.into_any())
     }
 
     fn argument(&self, call: &Call<'_>, value: &Value) -> Result<IValue, String> {

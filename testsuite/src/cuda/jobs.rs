@@ -284,7 +284,7 @@ fn job(
     let column = |k: usize| -> Vec<Scalar> { rows.iter().map(|row| row[k - 1].cast(dtypes[k])).collect() };
     let stored = |k: usize| {
         let plain = geometries[k].clone().with_conj(false).with_neg(false);
-        tensor(plain, &column(k)).view_as(geometries[k].clone()).map_err(words)
+        tensor(plain, &column(k)).with_geometry(geometries[k].clone()).map_err(words)
     };
     let lying = (1..dtypes.len()).map(stored).collect::<Result<Vec<_>, _>>()?;
     let own = functor.function().inputs();

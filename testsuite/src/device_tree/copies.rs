@@ -20,7 +20,7 @@ pub fn views_share_memory<S: Subject>() -> Verdict {
     ];
     for (sizes, strides, offset) in cases {
         let g = geometry(DType::F32, sizes, strides, offset)?;
-        let (there, want) = (base.view_as(g.clone())?, here.view_as(g)?);
+        let (there, want) = (base.with_geometry(g.clone())?, here.with_geometry(g)?);
         same(
             &there.to_vec::<f32>()?,
             &want.to_vec::<f32>()?,
@@ -28,14 +28,14 @@ pub fn views_share_memory<S: Subject>() -> Verdict {
         )?;
         same(&there.storage_id(), &base.storage_id(), "the storage of a view")?;
     }
-    let mut column = base.view_as(geometry(DType::F32, &[4], &[6], 2)?)?;
+    let mut column = base.with_geometry(geometry(DType::F32, &[4], &[6], 2)?)?;
     column.copy_from(&ramp::<S::Device>(0, DType::F32, &[4])?)?;
     let written: Vec<f32> = base.to_vec::<f32>()?.into_iter().skip(2).step_by(6).collect();
     same(&written, &vec![1.0, 2.0, 3.0, 4.0], "a column that was written through a view")?;
     same(&(base.version(), column.version()), &(1, 1), "versions behind one write")?;
     base.copy_from(&here_on::<S>(&here)?)?;
     same(&column.to_vec::<f32>()?, &vec![3.0, 9.0, 15.0, 21.0], "a view behind a write of its base")?;
-    refused(base.view_as(geometry(DType::F32, &[25], &[1], 0)?), "a view beyond the storage")?;
+    refused(base.with_geometry(geometry(DType::F32, &[25], &[1], 0)?), "a view beyond the storage")?;
     Ok(())
 }
 
@@ -83,7 +83,7 @@ pub fn copies_convert_every_dtype<S: Subject>() -> Verdict {
         if !to.is_complex() || !from.is_complex() {
             continue;
         }
-        let bit = |t: &Tensor<Cpu>, conj, neg| t.view_as(t.geometry().clone().with_conj(conj).with_neg(neg));
+        let bit = |t: &Tensor<Cpu>, conj, neg| t.with_geometry(t.geometry().clone().with_conj(conj).with_neg(neg));
         for k in 0..16 {
             let on = |i: i32| k >> i & 1 == 1;
             let (a, b) = (bit(&target, on(0), on(1))?, bit(&source, on(2), on(3))?);
@@ -99,7 +99,7 @@ pub fn overlapping_copies_are_errors<S: Subject>() -> Verdict {
     let base = ramp::<S::Device>(0, DType::F32, &[12])?;
     let before = values(base.as_any())?;
     let view = |sizes: &[i64], strides: &[i64], offset| -> monomorph::Result<Tensor<S::Device>> {
-        base.view_as(Geometry::new(DType::F32, sizes, strides, offset)?)
+        base.with_geometry(Geometry::new(DType::F32, sizes, strides, offset)?)
     };
     let mut expanded = view(&[3, 2], &[0, 1], 0)?;
     let error =

@@ -26,7 +26,7 @@ pub fn contents_arrive<S: Subject>() -> Verdict {
                     &format!("{what} on the CPU"))?;
                 let again = Lane::<S>::from_any(here.as_any(), index)?;
                 same(&again.to_vec::<T>()?, &data, &format!("{what} from the CPU"))?;
-                let last = there.view_as(geometry(dtype, &[], &[], 36)?)?;
+                let last = there.with_geometry(geometry(dtype, &[], &[], 36)?)?;
                 same(&vec![last.item()?], &vec![data[36].to_scalar()], &format!("the last element of {what}"))?;
             });
         }
@@ -110,7 +110,7 @@ pub fn blocks_lie_apart<S: Subject>() -> Verdict {
 /// A storage that grows keeps its bytes, for every tensor over it.
 pub fn growth_keeps_contents<S: Subject>() -> Verdict {
     let mut tensor = ramp::<S::Device>(S::DEVICES - 1, DType::I32, &[2, 3])?;
-    let view = tensor.view_as(geometry(DType::I32, &[3], &[1], 3)?)?;
+    let view = tensor.with_geometry(geometry(DType::I32, &[3], &[1], 3)?)?;
     for n in [7, 100, 5000] {
         tensor.grow_to(geometry(DType::I32, &[n], &[1], 0)?)?;
         let mut want: Vec<i32> = (1..=6).collect();
@@ -126,7 +126,7 @@ pub fn memory_is_given_back<S: Subject>() -> Verdict {
     let balance = Balance::begin::<S>();
     let tensor = ramp::<S::Device>(0, DType::F32, &[4, 4])?;
     let (clone, any) = (tensor.clone(), tensor.clone().into_any());
-    let view = any.view_as(geometry(DType::F32, &[4], &[4], 1)?)?;
+    let view = any.with_geometry(geometry(DType::F32, &[4], &[4], 1)?)?;
     if let (Some(before), Some(now)) = (balance.0, S::live_blocks()) {
         same(&now, &(before + 1), "live blocks with one storage")?;
     }
@@ -137,7 +137,7 @@ pub fn memory_is_given_back<S: Subject>() -> Verdict {
     for n in 0..50 {
         let mut a = ramp::<S::Device>(0, DType::F32, &[n])?;
         a.grow_to(geometry(DType::F32, &[n + 1], &[1], 0)?)?;
-        let _ = a.view_as(geometry(DType::F32, &[n + 2], &[1], 0)?);
+        let _ = a.with_geometry(geometry(DType::F32, &[n + 2], &[1], 0)?);
         let _ = Lane::<S>::from_any(a.as_any(), 0)?;
     }
     balance.check::<S>("fifty storages that grew and were moved")

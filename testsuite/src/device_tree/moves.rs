@@ -60,7 +60,7 @@ pub fn tensors_move_between_devices<S: Subject>() -> Verdict {
     for (to, from) in places::<S>().into_iter().flat_map(|to| places::<S>().into_iter().map(move |from| (to, from))) {
         let base = at::<S>(from, DType::F32, &[3, 2])?;
         // Transposed: its strides are kept.
-        let source = base.view_as(geometry(DType::F32, &[2, 3], &[1, 2], 0)?)?;
+        let source = base.with_geometry(geometry(DType::F32, &[2, 3], &[1, 2], 0)?)?;
         let other = at::<S>(to, DType::F32, &[1])?;
         let (this, device) = (|| IValue::from(source.clone()), || IValue::Device(to));
         let forms: [(&str, Stack); 5] = [

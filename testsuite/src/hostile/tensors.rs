@@ -121,11 +121,11 @@ impl<'r> Maker<'r> {
         let walkable = !(WALKABLE..UNWALKABLE).contains(&geometry_numel(&geometry));
         if bytes > MAX_BYTES || !walkable || self.random.one_in(16) {
             let whole = Tensor::<Meta>::zeroed(DType::U8, &[i64::try_from(bytes).ok()?], &[1], 0).ok()?;
-            return Some(whole.view_as(geometry).ok()?.into_any());
+            return Some(whole.with_geometry(geometry).ok()?.into_any());
         }
         if self.hostile(Class::Aliases, 6)
             && let Some(other) = self.known()
-            && let Ok(view) = other.view_as(geometry.clone())
+            && let Ok(view) = other.with_geometry(geometry.clone())
         {
             return Some(view);
         }

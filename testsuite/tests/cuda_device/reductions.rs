@@ -172,8 +172,8 @@ pub(crate) fn outputs(_: &StandIn) -> Outcome {
         let want = sum_with(&here, .., Sum { dtype: Some(DType::I32), ..Default::default() })?;
         let (z, z_here) = input(DType::C64, &[9, 9], &[9, 1], 0)?;
         let turned = |g: &Geometry| g.clone().with_conj(true);
-        let conj = sum(&z.view_as(turned(z.geometry()))?, ..)?;
-        let want_conj = sum(&z_here.view_as(turned(z_here.geometry()))?, ..)?;
+        let conj = sum(&z.with_geometry(turned(z.geometry()))?, ..)?;
+        let want_conj = sum(&z_here.with_geometry(turned(z_here.geometry()))?, ..)?;
         let agrees = right && elements(&asked)? == elements(&want)? && elements(&conj)? == elements(&want_conj)?;
         let refused = aminmax(&Tensor::<Cuda>::zeroed(DType::F32, &[0, 2], &[2, 1], 0)?, Some(0)).err();
         match refused.map(|error| error.kind().clone()) {

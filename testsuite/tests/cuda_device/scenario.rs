@@ -44,12 +44,12 @@ pub(crate) fn across() -> Result<()> {
     let back = Tensor::<Cuda>::from_any(sum.as_any(), 0)?;
     drop((sum, far));
     // A column, with what lies between its elements.
-    let column = back.view_as(Geometry::new(DType::F32, &[10], &[12], 3)?)?;
+    let column = back.with_geometry(Geometry::new(DType::F32, &[10], &[12], 3)?)?;
     let moved = Tensor::<Cuda>::from_any(column.as_any(), 1)?;
     here.wait_for(&Event::record(&there)?)?;
     let rows = {
         let _entered = here.enter();
-        upsample_nearest1d(&back.view_as(Geometry::new(DType::F32, &[2, 5, 12], &[60, 12, 1], 0)?)?, 3)?
+        upsample_nearest1d(&back.with_geometry(Geometry::new(DType::F32, &[2, 5, 12], &[60, 12, 1], 0)?)?, 3)?
     };
     let want: Vec<f32> = (0..10).flat_map(|i| [0, 4, 8].map(|k| 4.0 * (12 * i + k) as f32)).collect();
     assert_eq!(rows.to_vec::<f32>()?, want);
@@ -90,7 +90,7 @@ pub(crate) fn run() -> Result<()> {
     };
     drop(b);
     let point = Event::record(&stream)?;
-    let column = sum.view_as(Geometry::new(DType::F32, &[10], &[10], 3)?)?;
+    let column = sum.with_geometry(Geometry::new(DType::F32, &[10], &[10], 3)?)?;
     let mut converted = Tensor::<Cuda>::zeroed(DType::I16, &[10], &[2], 0)?;
     converted.copy_from(&column)?;
     let want: Vec<i16> =
@@ -102,8 +102,8 @@ pub(crate) fn run() -> Result<()> {
 
     let (x, y) =
         (Tensor::<Cuda>::from_slice_on(0, &[7i32, -7, 9], [3])?, Tensor::<Cuda>::from_slice_on(0, &[2i32, 2, 0], [3])?);
-    let divisors = y.view_as(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
-    let few = x.view_as(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
+    let divisors = y.with_geometry(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
+    let few = x.with_geometry(Geometry::new(DType::I32, &[2], &[1], 0)?)?;
     assert_eq!(floor_divide(&few, &divisors)?.to_vec::<i32>()?, [3, -4]);
     let faulty = div_with(&x, &y, Div { rounding_mode: Some("floor"), ..Div::default() }).map(|_| ());
     match faulty {

@@ -73,7 +73,7 @@ fn an_output_may_be_an_operand_and_may_not_overlap_one() {
 fn shifted(formula: &Formula, given: &[Tensor<Cpu>], alias: usize, params: &[monomorph::Scalar], what: &str) -> bool {
     let g = given[alias].geometry();
     let Ok(moved) = Geometry::new(g.dtype(), g.sizes(), g.strides(), g.offset() + 1) else { return false };
-    let mut out = given[alias].view_as(moved).expect("two spare elements");
+    let mut out = given[alias].with_geometry(moved).expect("two spare elements");
     let before = out.storage_to_vec().unwrap();
     let lent: Vec<Operand<'_>> = given.iter().map(Into::into).collect();
     let dense = monomorph_core::strides::is_non_overlapping_and_dense(g.sizes(), g.strides());

@@ -148,7 +148,7 @@ fn offenders() -> Vec<(&'static str, Composed)> {
         }),
         ("view behind", |calls, stack| {
             let t = stack[0].as_tensor().expect("a tensor");
-            let flat = t.view_as(Geometry::contiguous(t.dtype(), &[t.numel() as i64])?)?;
+            let flat = t.with_geometry(Geometry::contiguous(t.dtype(), &[t.numel() as i64])?)?;
             let result = calls.tensor("exp", [flat.into()])?;
             left(stack, result)
         }),

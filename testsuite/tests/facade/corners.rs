@@ -11,7 +11,7 @@ fn strided(dtype: DType, sizes: &[i64], strides: &[i64]) -> Tensor<Cpu> {
     let numbers: Vec<f32> = (1..=64u8).map(f32::from).collect();
     let all = Tensor::<Cpu>::from_slice(&numbers, [64]).expect("64 numbers");
     let all = f::to(&all, dtype).expect("any dtype is cast to any");
-    all.view_as(Geometry::new(dtype, sizes, strides, 0).expect("small strides")).expect("within 64 elements")
+    all.with_geometry(Geometry::new(dtype, sizes, strides, 0).expect("small strides")).expect("within 64 elements")
 }
 
 fn empty(dtype: DType) -> Tensor<Cpu> {

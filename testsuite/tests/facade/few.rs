@@ -53,7 +53,9 @@ fn large_calls_give_what_small_ones_do() {
         for strides in [[COLS, 1], [1, ROWS], [2 * COLS, 2], [0, 1], [1, 0]] {
             let view = |sizes: &[i64], at: i64| {
                 [at, at + 5].map(|at| {
-                    storage.view_as(Geometry::new(dtype, sizes, &strides, at).expect("in bounds")).expect("in bounds")
+                    storage
+                        .with_geometry(Geometry::new(dtype, sizes, &strides, at).expect("in bounds"))
+                        .expect("in bounds")
                 })
             };
             let whole = view(&[ROWS, COLS], 0);
@@ -66,7 +68,7 @@ fn large_calls_give_what_small_ones_do() {
                         let geometry = all.geometry();
                         let at = geometry.offset() + row * geometry.strides()[0];
                         let of = Geometry::new(all.dtype(), &[1, COLS], geometry.strides(), at).expect("in bounds");
-                        let of = all.view_as(of).expect("in bounds");
+                        let of = all.with_geometry(of).expect("in bounds");
                         let same = bytes(&of) == bytes(&one);
                         assert!(same, "{} of {dtype} by {strides:?} at {places:?}: {of} but {one}", formula.path);
                         checked[places.len() - 1] += 1;

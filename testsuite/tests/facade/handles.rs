@@ -81,8 +81,9 @@ fn in_place_and_out_forms_write_what_they_are_given() {
 
 #[test]
 fn forms_without_a_door_of_their_own_are_called_through_the_boxed_one() {
-    let mut x =
-        tensor(&[1.0, 2.0, 3.0, 4.0]).view_as(monomorph::Geometry::contiguous(DType::F32, &[2, 2]).unwrap()).unwrap();
+    let mut x = tensor(&[1.0, 2.0, 3.0, 4.0])
+        .with_geometry(monomorph::Geometry::contiguous(DType::F32, &[2, 2]).unwrap())
+        .unwrap();
     let f = dispatcher().find("transpose_").unwrap().typed::<(&mut AnyTensor, i64, i64), ()>().unwrap();
     f.call((&mut x, 0, 1)).unwrap();
     assert_eq!((x.strides(), values(&x)), (&[1, 2][..], vec![1.0, 3.0, 2.0, 4.0]), "the caller's tensor is the view");

@@ -17,7 +17,7 @@ const PLACES: [i64; 5] = [0, 1, 1 << 31, HUGE, i64::MAX];
 
 /// A tensor over `storage` with any of these, if there is one.
 fn over(storage: &Tensor<Cpu>, dtype: DType, sizes: &[i64], strides: &[i64], offset: i64) -> Option<Tensor<Cpu>> {
-    storage.view_as(Geometry::new(dtype, sizes, strides, offset).ok()?).ok()
+    storage.with_geometry(Geometry::new(dtype, sizes, strides, offset).ok()?).ok()
 }
 
 fn storage() -> Tensor<Cpu> {

@@ -29,7 +29,7 @@ fn lists() -> Vec<Vec<T>> {
             &monomorph::crates::core::strides::strides_for(sizes, MemoryFormat::ChannelsLast).unwrap(),
             0,
         );
-        x.view_as(geometry.unwrap()).unwrap()
+        x.with_geometry(geometry.unwrap()).unwrap()
     };
     vec![
         vec![],

@@ -115,7 +115,7 @@ fn operand(arg: &Arg) -> Operand<'_> {
 fn meta_like(t: &Tensor<Cpu>) -> Tensor<Meta> {
     let bytes = t.storage_bytes() as i64;
     let whole = Tensor::<Meta>::zeroed(DType::U8, &[bytes], &[1], 0).unwrap();
-    whole.view_as(t.geometry().clone()).unwrap()
+    whole.with_geometry(t.geometry().clone()).unwrap()
 }
 
 /// An operand without data.
@@ -354,7 +354,7 @@ impl<'a> Trial<'a> {
         };
         let empty = Tensor::<Cpu>::zeros_contiguous(dtype, &[0]).unwrap();
         for form in [Form::Out, Form::Prepared] {
-            let out = self.into(form, empty.view_as(empty.geometry().clone()).unwrap(), result);
+            let out = self.into(form, empty.with_geometry(empty.geometry().clone()).unwrap(), result);
             match (result, out) {
                 // A new output has the strides that a new tensor would have.
                 (Ok(t), Ok(out)) => {
@@ -512,7 +512,7 @@ fn filling_writes_every_element_and_no_gap() {
                 (fill.cpu.in_place)(&[], &[value], &mut t).unwrap();
                 let what = format!("{dtype} {layout:?} {sizes:?} {value}");
                 assert_same_values(&what, &t, &vec![want; t.numel()], Within::EXACT);
-                let all = t.view_as(Geometry::new(dtype, &[whole as i64], &[1], 0).unwrap()).unwrap();
+                let all = t.with_geometry(Geometry::new(dtype, &[whole as i64], &[1], 0).unwrap()).unwrap();
                 let untouched = values(&all).iter().filter(|&&v| distance(dtype, v, background) == 0).count();
                 if distance(dtype, want, background) > 0 && !(layout == Layout::Expanded && sizes.len() == 1) {
                     assert_eq!(untouched, whole - reached, "{what}: a gap was written");

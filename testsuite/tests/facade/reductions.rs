@@ -56,7 +56,7 @@ fn forms(name: &str, out_name: &str, t: &Tensor<Cpu>, args: &[IValue]) -> Option
     };
     let real = run(name, with(t.clone().into(), Vec::new()));
     let whole = Tensor::<Meta>::zeroed(DType::U8, &[t.storage_bytes() as i64], &[1], 0).unwrap();
-    let twin = whole.view_as(t.geometry().clone()).unwrap();
+    let twin = whole.with_geometry(t.geometry().clone()).unwrap();
     let dry = run(name, with(twin.into(), Vec::new()));
     match (&real, &dry) {
         (Ok(real), Ok(dry)) => {

@@ -174,7 +174,8 @@ fn parts_are_copied_into_a_list() {
     let outs = [zeros(DType::F32, &[1, 4]), zeros(DType::I64, &[2, 4])];
     assert!(run("split_with_sizes_copy.out", vec![vec![1, 2].into(), 0i64.into()], &outs).is_err());
     assert_eq!(outs[0].to_vec::<f32>().unwrap(), [0.0; 4], "nothing was written");
-    let expanded = zeros(DType::F32, &[1]).view_as(Geometry::new(DType::F32, &[2, 4], &[0, 0], 0).unwrap()).unwrap();
+    let expanded =
+        zeros(DType::F32, &[1]).with_geometry(Geometry::new(DType::F32, &[2, 4], &[0, 0], 0).unwrap()).unwrap();
     let outs = [zeros(DType::F32, &[1, 4]), expanded];
     assert!(run("split_with_sizes_copy.out", vec![vec![1, 2].into(), 0i64.into()], &outs).is_err());
     assert_eq!(outs[0].to_vec::<f32>().unwrap(), [0.0; 4], "nothing was written");

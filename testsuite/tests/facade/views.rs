@@ -311,7 +311,7 @@ fn chains_of_views_reach_the_elements_that_the_model_names() {
         let mut real = tensor(geometry.clone(), &zero).into_any();
         let bytes = real.storage_bytes() as i64;
         let mut dry =
-            Tensor::<Meta>::zeroed(DType::U8, &[bytes], &[1], 0).unwrap().view_as(geometry).unwrap().into_any();
+            Tensor::<Meta>::zeroed(DType::U8, &[bytes], &[1], 0).unwrap().with_geometry(geometry).unwrap().into_any();
         for _ in 0..5 {
             let model = Model::of(&real);
             let (name, args, want) = step(&model, &mut random);

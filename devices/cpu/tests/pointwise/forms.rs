@@ -103,7 +103,7 @@ fn a_mask_may_be_the_output() {
 #[test]
 fn bool_bytes_count_by_being_nonzero() {
     let bytes = tensor(&[0u8, 1, 2, 255], &[4]);
-    let mask = bytes.view_as(Geometry::new(DType::Bool, &[4], &[1], 0).unwrap()).unwrap();
+    let mask = bytes.with_geometry(Geometry::new(DType::Bool, &[4], &[1], 0).unwrap()).unwrap();
     let (a, b) = (tensor(&[1i32; 4], &[4]), tensor(&[0i32; 4], &[4]));
     let chosen = apply_tuned::<Choose, _>((&mask, &a, &b)).unwrap();
     assert_eq!(chosen.to_vec::<i32>().unwrap(), [0, 1, 1, 1]);
@@ -214,12 +214,12 @@ fn empty_and_zero_dim_tensors() {
 fn bits_are_resolved_on_load_and_set_on_store() {
     let z = [Complex32::new(1.0, 2.0), Complex32::new(3.0, -4.0)];
     let t = tensor(&z, &[2]);
-    let conj = t.view_as(t.geometry().clone().with_conj(true)).unwrap();
+    let conj = t.with_geometry(t.geometry().clone().with_conj(true)).unwrap();
     let sum = axpy(&conj, &t, 1).unwrap();
     assert_eq!(sum.to_vec::<Complex32>().unwrap(), [Complex32::new(2.0, 0.0), Complex32::new(6.0, 0.0)]);
 
     let storage = tensor(&[0.0f32; 2], &[2]);
-    let mut out = storage.view_as(storage.geometry().clone().with_neg(true)).unwrap();
+    let mut out = storage.with_geometry(storage.geometry().clone().with_neg(true)).unwrap();
     axpy_out(&tensor(&[1.0f32, 2.0], &[2]), &tensor(&[1.0f32, 1.0], &[2]), 1, &mut out).unwrap();
     assert_eq!(floats(&out), [2.0, 3.0]);
     assert_eq!(floats(&storage), [-2.0, -3.0]);
@@ -230,7 +230,7 @@ fn memory_that_may_overlap_is_walked_one_element_after_the_other() {
     // Rows of 3 with a stride of 2: nobody can prove that indices are distinct, and they are not.
     let n = 20_000i64;
     let mut storage = tensor(&vec![0i64; 2 * n as usize + 1], &[2 * n + 1]);
-    let mut out = storage.view_as(Geometry::new(DType::I64, &[n, 3], &[2, 1], 0).unwrap()).unwrap();
+    let mut out = storage.with_geometry(Geometry::new(DType::I64, &[n, 3], &[2, 1], 0).unwrap()).unwrap();
     let a: Vec<i64> = (0..3 * n).collect();
     axpy_out(&tensor(&a, &[n, 3]), Operand::from(Scalar::Int(0)), 1, &mut out).unwrap();
     drop(out);
@@ -243,7 +243,7 @@ fn memory_that_may_overlap_is_walked_one_element_after_the_other() {
     // x[1:] = x[:-1] + x[1:] through interleaved views: strided views of one storage are too hard to tell apart.
     let mut x = tensor(&vec![1i64; 64], &[64]);
     let view = |start| Geometry::new(DType::I64, &[31], &[2], start).unwrap();
-    let (from, mut to) = (x.view_as(view(0)).unwrap(), x.view_as(view(2)).unwrap());
+    let (from, mut to) = (x.with_geometry(view(0)).unwrap(), x.with_geometry(view(2)).unwrap());
     axpy_out(&from, Operand::from(Scalar::Int(1)), 1, &mut to).unwrap();
     drop((from, to));
     let got = x.data_mut::<i64>().unwrap().to_vec();
@@ -254,7 +254,7 @@ fn memory_that_may_overlap_is_walked_one_element_after_the_other() {
 #[test]
 fn partial_overlap_is_refused() {
     let x = tensor(&[1.0f32, 2.0, 3.0], &[3]);
-    let view = |start| x.view_as(Geometry::new(DType::F32, &[2], &[1], start).unwrap()).unwrap();
+    let view = |start| x.with_geometry(Geometry::new(DType::F32, &[2], &[1], start).unwrap()).unwrap();
     let (from, mut to) = (view(0), view(1));
     let error = axpy_out(&from, &from, 1, &mut to).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::PartialOverlap { .. }), "{error}");
@@ -267,15 +267,15 @@ fn sizes_beyond_memory_are_errors() {
         assert!(Tensor::<Cpu>::zeros_contiguous(DType::F32, &[n]).is_err());
         let one = tensor(&[1.0f32], &[1]);
         let Ok(wide) = Geometry::new(DType::F32, &[n], &[0], 0) else { continue };
-        let wide = one.view_as(wide).unwrap();
+        let wide = one.with_geometry(wide).unwrap();
         let error = axpy(&wide, &one, 1).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::TooManyElements { .. }), "{n}: {error}");
         // As many as are computed, but more than there is memory.
-        let wide = one.view_as(Geometry::new(DType::F32, &[1 << 40], &[0], 0).unwrap()).unwrap();
+        let wide = one.with_geometry(Geometry::new(DType::F32, &[1 << 40], &[0], 0).unwrap()).unwrap();
         let error = axpy(&wide, &one, 1).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Allocation { .. }), "{n}: {error}");
-        let row = one.view_as(Geometry::new(DType::F32, &[n, 1], &[0, 0], 0).unwrap()).unwrap();
-        let column = one.view_as(Geometry::new(DType::F32, &[1, n], &[0, 0], 0).unwrap()).unwrap();
+        let row = one.with_geometry(Geometry::new(DType::F32, &[n, 1], &[0, 0], 0).unwrap()).unwrap();
+        let column = one.with_geometry(Geometry::new(DType::F32, &[1, n], &[0, 0], 0).unwrap()).unwrap();
         let error = axpy(&row, &column, 1).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::SizeOverflow { .. }), "{n}: {error}");
     }
@@ -286,7 +286,7 @@ fn large_calls_run_on_every_layout() {
     let n = 300i64;
     let data: Vec<f32> = (0..n * n).map(|i| i as f32).collect();
     let a = tensor(&data, &[n, n]);
-    let t = a.view_as(Geometry::new(DType::F32, &[n, n], &[1, n], 0).unwrap()).unwrap();
+    let t = a.with_geometry(Geometry::new(DType::F32, &[n, n], &[1, n], 0).unwrap()).unwrap();
     let row = tensor(&data[..n as usize], &[n]);
     let naive = |f: &dyn Fn(i64, i64) -> f32| (0..n * n).map(|i| f(i / n, i % n)).collect::<Vec<_>>();
     assert_eq!(floats(&axpy(&a, &a, 1).unwrap()), naive(&|i, j| 2.0 * (i * n + j) as f32));

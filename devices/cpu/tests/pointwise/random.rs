@@ -55,7 +55,7 @@ impl Random {
                     E::from_scalar(Scalar::Complex(Complex64::new(re, if dtype.is_complex() { im } else { 0.0 })))
                 })
                 .collect();
-            Tensor::<Cpu>::from_slice(&data, [elements as i64]).unwrap().view_as(geometry).unwrap()
+            Tensor::<Cpu>::from_slice(&data, [elements as i64]).unwrap().with_geometry(geometry).unwrap()
         })
     }
 
@@ -108,7 +108,7 @@ fn broadcast(t: &T, sizes: &[i64]) -> Vec<Scalar> {
     let strides = |d: usize| if d < missing || t.sizes()[d - missing] == 1 { 0 } else { t.strides()[d - missing] };
     let strides: Vec<i64> = (0..sizes.len()).map(strides).collect();
     let geometry = Geometry::new(t.dtype(), sizes, &strides, t.offset()).unwrap();
-    numbers(&t.view_as(geometry.with_conj(t.is_conj()).with_neg(t.is_neg())).unwrap())
+    numbers(&t.with_geometry(geometry.with_conj(t.is_conj()).with_neg(t.is_neg())).unwrap())
 }
 
 fn same(a: Scalar, b: Scalar) -> bool {

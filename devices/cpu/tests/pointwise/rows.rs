@@ -10,7 +10,7 @@ use monomorph_ops::pointwise::{Pointwise, PointwiseInputs};
 
 fn expanded(row: &T, sizes: &[i64]) -> T {
     let strides: Vec<i64> = (0..sizes.len()).map(|d| i64::from(d + 1 == sizes.len())).collect();
-    row.view_as(Geometry::new(row.dtype(), sizes, &strides, 0).unwrap()).unwrap()
+    row.with_geometry(Geometry::new(row.dtype(), sizes, &strides, 0).unwrap()).unwrap()
 }
 
 /// Few and many columns, planes and stacks of them, outputs of every order and with gaps, casts on both sides.
@@ -78,7 +78,7 @@ fn broadcast_columns() {
         // Every second element of a row is not broadcast.
         let twice: Vec<i32> = (0..2 * (rows * cols) as i32).collect();
         let stepped = Geometry::new(DType::I32, &[rows, cols], &[2 * cols, 2], 0).unwrap();
-        let stepped = tensor(&twice, &[rows, 2 * cols]).view_as(stepped).unwrap();
+        let stepped = tensor(&twice, &[rows, 2 * cols]).with_geometry(stepped).unwrap();
         let want: Vec<i32> = matrix.iter().enumerate().map(|(i, x)| x - 2 * i as i32).collect();
         assert_eq!(apply_tuned::<Minus, _>((&a, &stepped)).unwrap().to_vec::<i32>().unwrap(), want, "{name} stepped");
         // There is no other operand that would be a dense run.
@@ -116,7 +116,7 @@ fn dense_rows() {
         let wide = tensor(&all, &[rows, cols + 5]);
         let part = |step: i64, offset: i64| {
             let geometry = Geometry::new(DType::I32, &[rows, cols], &[step, 1], offset).unwrap();
-            wide.view_as(geometry).unwrap()
+            wide.with_geometry(geometry).unwrap()
         };
         let at = |i: usize| all[i / cols as usize * (cols as usize + 5) + i % cols as usize];
         let row: Vec<i32> = (0..cols as i32).map(|i| 5 - 2 * i).collect();
@@ -141,7 +141,7 @@ fn dense_rows() {
         let truths: Vec<bool> = all.iter().map(|x| x % 3 == 0).collect();
         let bools = tensor(&truths, &[rows, cols + 5]);
         let geometry = Geometry::new(DType::Bool, &[rows, cols], &[cols + 5, 1], 2).unwrap();
-        let bools = bools.view_as(geometry).unwrap();
+        let bools = bools.with_geometry(geometry).unwrap();
         let flags = expanded(&tensor(&truths[..cols as usize], &[cols]), &[rows, cols]);
         let less: Vec<bool> = (0..n)
             .map(|i| {
@@ -154,7 +154,7 @@ fn dense_rows() {
             "{name} of bools"
         );
         // The output has gaps, and is an operand.
-        let mut this = tensor(&all, &[rows, cols + 5]).view_as(part(cols + 5, 0).geometry().clone()).unwrap();
+        let mut this = tensor(&all, &[rows, cols + 5]).with_geometry(part(cols + 5, 0).geometry().clone()).unwrap();
         let alias = this.clone();
         let inputs = PointwiseInputs::<Minus>::new((&alias, &one)).unwrap();
         call::<Pointwise<Minus, Tuned>, Cpu, _>(&inputs, Out([&mut this])).unwrap();

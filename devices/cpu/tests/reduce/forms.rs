@@ -68,7 +68,8 @@ fn lazy_bits_of_inputs_and_outputs_count() {
     assert_eq!(index.to_vec::<i64>().unwrap(), [0]);
     let [min, max] = Aminmax::call((&lazy, None, false), Functional::<Cpu, 2>::default()).unwrap();
     assert_eq!((min.to_vec::<f32>().unwrap(), max.to_vec::<f32>().unwrap()), (vec![-7.0], vec![-1.0]));
-    let rows = lazy.view_as(Geometry::new(DType::F32, &[1, 1, 3], &[3, 3, 1], 0).unwrap().with_neg(true)).unwrap();
+    let rows =
+        lazy.with_geometry(Geometry::new(DType::F32, &[1, 1, 3], &[3, 3, 1], 0).unwrap().with_neg(true)).unwrap();
     let [up] = UpsampleNearest1dVec::call((&rows, None, Some(&[2.0][..])), functional()).unwrap();
     assert_eq!(up.to_vec::<f32>().unwrap(), [-1.0, -1.0, -7.0, -7.0, -3.0, -3.0]);
 
@@ -84,7 +85,7 @@ fn lazy_bits_of_inputs_and_outputs_count() {
 fn names_of_kept_dimensions_stay() {
     let t = six();
     let names = Some([Some("rows".into()), Some("columns".into())].into());
-    let t = t.view_as(t.geometry().clone().with_names(names).unwrap()).unwrap();
+    let t = t.with_geometry(t.geometry().clone().with_names(names).unwrap()).unwrap();
     let names = |t: &T| t.names().map(|n| n.iter().map(|n| n.as_deref().map(str::to_owned)).collect::<Vec<_>>());
     let [sum] = Sum::call((&t, Some(&[0][..]), false, None), functional()).unwrap();
     assert_eq!(names(&sum), Some(vec![Some("columns".to_owned())]));
@@ -104,9 +105,9 @@ fn a_number_is_reduced_as_a_tensor_without_dimensions() {
 fn outputs_may_lie_in_the_input_where_pytorch_lets_them() {
     // The result is unspecified; that it is one, and nothing breaks, is the point.
     let t = six();
-    let mut first = t.view_as(Geometry::new(DType::F32, &[3], &[1], 0).unwrap()).unwrap();
+    let mut first = t.with_geometry(Geometry::new(DType::F32, &[3], &[1], 0).unwrap()).unwrap();
     Sum::call((&t, Some(&[0][..]), false, None), Out([&mut first])).unwrap();
-    let mut second = t.view_as(Geometry::new(DType::F32, &[3], &[1], 3).unwrap()).unwrap();
+    let mut second = t.with_geometry(Geometry::new(DType::F32, &[3], &[1], 3).unwrap()).unwrap();
     let error = Aminmax::call((&t, Some(0), false), Out([&mut first, &mut second])).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::Overlap { output: 0, .. }), "{error}");
     let mut apart = T::zeros_contiguous(DType::F32, &[3]).unwrap();

@@ -16,13 +16,13 @@ type T = Tensor<Cpu>;
 fn empty(dtype: DType, sizes: &[i64]) -> T {
     let strides = vec![1; sizes.len()];
     let own = T::zeros_contiguous(dtype, &[0]).unwrap();
-    own.view_as(Geometry::new(dtype, sizes, &strides, 0).unwrap()).unwrap()
+    own.with_geometry(Geometry::new(dtype, sizes, &strides, 0).unwrap()).unwrap()
 }
 
 /// A view of ones of these sizes and strides.
 fn ones(n: usize, sizes: &[i64], strides: &[i64]) -> (T, T) {
     let all = T::from_slice(&vec![1.0f32; n], [n as i64]).unwrap();
-    let view = all.view_as(Geometry::new(DType::F32, sizes, strides, 0).unwrap()).unwrap();
+    let view = all.with_geometry(Geometry::new(DType::F32, sizes, strides, 0).unwrap()).unwrap();
     (all, view)
 }
 

@@ -109,7 +109,7 @@ fn bandwidths(n: i64, figures: &mut Vec<Figure>) -> Result<()> {
         if dtype.is_floating() && dtype != DType::F64 {
             rate(format!("exp {dtype}"), 2 * bytes, POINTWISE_SHARE, &mut || exp_out(&a, &mut out).map(drop))?;
         }
-        let mut one = zeros(1, dtype)?.view_as(monomorph::Geometry::new(dtype, &[], &[], 0)?)?;
+        let mut one = zeros(1, dtype)?.with_geometry(monomorph::Geometry::new(dtype, &[], &[], 0)?)?;
         rate(format!("sum {dtype}"), bytes, REDUCTION_SHARE, &mut || sum(&a, ..).map(drop))?;
         rate(format!("amax {dtype}"), bytes, REDUCTION_SHARE, &mut || amax_out(&a, .., &mut one).map(drop))?;
         rate(format!("argmax {dtype}"), bytes, REDUCTION_SHARE, &mut || argmax(&a, ..).map(drop))?;

@@ -78,7 +78,7 @@ fn job(case: &FoldCase, layout: &Layout, values: &Values) -> Result<Option<Job>,
     let reduction = &case.reduction;
     let own = geometry(reduction.input(), &layout.sizes, &layout.input.0, layout.input.1)?;
     let plain = own.clone().with_conj(false).with_neg(false);
-    let input = tensor(plain, &values.values).view_as(own.clone()).map_err(words)?;
+    let input = tensor(plain, &values.values).with_geometry(own.clone()).map_err(words)?;
     let Some(want) = (case.on_cpu)(&converted(&input, case.dtype)?, &layout.dims) else { return Ok(None) };
     let is_empty = layout.sizes.contains(&0);
     let want = match want {

@@ -97,7 +97,7 @@ fn job(kernel: Nearest, layout: &Layout) -> Result<Job, String> {
     let input = geometry(dtype, [n, c, from], &layout.input, layout.neg[0])?;
     let output = geometry(dtype, [n, c, to], &layout.output, layout.neg[1])?;
     let values: Vec<Scalar> = (0..241).map(|i| Scalar::Int((i * 7 + i / 5) % 251)).collect();
-    let x = tensor(input.clone().with_neg(false), &values).view_as(input.clone()).map_err(words)?;
+    let x = tensor(input.clone().with_neg(false), &values).with_geometry(input.clone()).map_err(words)?;
     let before = vec![BEFORE; output.bytes_needed().map_err(words)?];
     let options = UpsampleNearest1d { scales: layout.scale, ..Default::default() };
     let mut out = Tensor::<Cpu>::from_storage(&before, output.clone()).map_err(words)?;
