@@ -4,9 +4,6 @@
 //! runs out.
 
 mod host;
-#[cfg(feature = "tracing")]
-#[path = "observe/mod.rs"]
-mod observe;
 mod probe;
 
 use host::Host;

@@ -9,17 +9,10 @@ use monomorph_testsuite::tidy;
 use crate::steps::{Outcome, Steps};
 use crate::{conformance, cuda, elsewhere, memory, selective};
 
-/// Tests whose answers depend on the instruction set: those of the CPU's loops, and those that compare numbers. The
-/// feature is one that the test suite has: without it the kernels would be built once more.
-const ISA_TESTS: [&[&str]; 2] = [
-    &[
-        "-p",
-        "monomorph-cpu",
-        "--features",
-        "monomorph-ops/record,special,monomorph-core/ndarray,monomorph-core/tracing",
-    ],
-    &["-p", "monomorph-testsuite", "--test", "facade", "--test", "oracle"],
-];
+/// Folder of the CPU's tests; their answers depend on the instruction set.
+const CPU_TESTS: &str = "devices/cpu/tests";
+/// Those of the test suite whose answers do: they compare numbers.
+const NUMERIC_TESTS: [&str; 2] = ["facade", "oracle"];
 
 /// Packages with models that loom checks, borrow states and shared work, as their tests `loom`: folder and name.
 const LOOM: [(&str, &str); 2] = [("core", "monomorph-core"), ("iter", "monomorph-iter")];
@@ -114,15 +107,19 @@ fn missing(what: &'static str) -> Outcome {
 }
 
 /// Repeats the tests that depend on it at every instruction set below the one that the first run used, the best. Left
-/// out is SSE2, whose code is that of the portable level.
+/// out is SSE2, whose code is that of the portable level. One command for both packages: by itself, that of the kernels
+/// would be built once more, with fewer features than the test suite asks for.
 fn test_at_each_isa(steps: &mut Steps) {
+    let files = std::fs::read_dir(workspace_root().join(CPU_TESTS)).expect("the CPU has tests").flatten();
+    let cpu_tests: Vec<String> = files.filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned())).collect();
     let levels = isa_levels();
     for level in levels[..levels.len() - 1].iter().filter(|level| **level != "sse2") {
-        for tests in ISA_TESTS {
-            let mut command = cargo(&["test"]);
-            command.args(tests).env("MONOMORPH_ISA", level);
-            steps.command(&format!("tests of {} at {level}", tests[1]), command);
+        let mut command = cargo(&["test", "-p", "monomorph-cpu", "-p", "monomorph-testsuite", "--lib"]);
+        for name in cpu_tests.iter().map(String::as_str).chain(NUMERIC_TESTS) {
+            command.args(["--test", name]);
         }
+        command.env("MONOMORPH_ISA", level);
+        steps.command(&format!("tests of numbers at {level}"), command);
     }
 }
 

@@ -1,13 +1,19 @@
-//! What a subscriber sees of operator calls, with the feature `tracing`.
+//! What a subscriber sees of operator calls, with the feature `tracing`. In a program of its own: where only one
+//! subscriber is alive, `tracing` asks that of the thread that comes first to a span whether anybody wants it, so that
+//! a thread without one, of another test, would switch it off for all.
+#![cfg(feature = "tracing")]
 
+mod host;
+#[path = "observe/notes.rs"]
 mod notes;
+mod probe;
 
-use crate::host::Host;
-use crate::probe::{Ask, Call, Probe};
+use host::Host;
 use monomorph_core::dispatch::{Definition, DispatchKey, Dispatcher, KernelFunction, Library};
 use monomorph_core::structured::{Functional, Operand, call};
 use monomorph_core::{AnyTensor, DType, DeviceId, Options, Stack, Tensor};
 use notes::Notes;
+use probe::{Ask, Call, Probe};
 
 const SPAN: &str = "operator op=\"t::f\" sizes=[[2, 3]] dtypes=[\"float32\"]";
 
