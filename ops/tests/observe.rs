@@ -45,6 +45,9 @@ fn a_span_has_the_sizes_of_all_tensors() {
     // What a call is made of lies inside of its span.
     assert!(notes[1].starts_with("operator op=\"empty\"") && notes[2..] == ["end", "end"], "{notes:?}");
     assert_eq!(notes[0], "operator op=\"stack\" sizes=[[2, 3], [2, 3]] dtypes=[\"int64\", \"int64\"]");
+    // Of a structured operator; what is absent has none.
+    let notes = Notes::of(|| drop(clamp(&x, None, &x).unwrap()));
+    assert_eq!(notes, ["operator op=\"clamp\" sizes=[[2, 3], [2, 3]] dtypes=[\"int64\", \"int64\"]", "end"]);
     let mask = Tensor::<Meta>::zeros_contiguous(DType::Bool, &[2, 3]).unwrap();
     let notes = Notes::of(|| drop(masked_fill(&x, &mask, 1).unwrap()));
     assert!(notes[0].starts_with("operator op=\"masked_fill\" sizes=[[2, 3], [2, 3]]"), "{}", notes[0]);
