@@ -1,6 +1,7 @@
 //! What a feature leaves out is absent, and the error by name says which feature has it. Run with the default features
 //! and with none.
 
+use monomorph::ops::{stack, zeros};
 use monomorph::prelude::*;
 use monomorph::{Stack, call, dispatcher};
 
@@ -18,6 +19,35 @@ fn special_functions_are_there_or_told_of() {
     }
     let error = dispatcher().find("special_bessel_j9").map(|_| ()).expect_err("nobody has it");
     assert!(error.to_string().contains("there is no operator"), "{error}");
+}
+
+/// Tensors of these dtypes exist in every build; kernels on them do where the feature is on.
+#[test]
+fn dtypes_are_computed_with_or_told_of() -> monomorph::Result<()> {
+    for (dtype, feature, is_on) in [
+        (DType::F16, "halves", cfg!(feature = "halves")),
+        (DType::BF16, "halves", cfg!(feature = "halves")),
+        (DType::C64, "complex", cfg!(feature = "complex")),
+        (DType::C128, "complex", cfg!(feature = "complex")),
+    ] {
+        let x = tensor![0.5f32, 2.0].to(dtype)?;
+        assert_eq!(zeros(2, dtype)?.dtype(), dtype);
+        assert_eq!(x.to(F32)?.to_vec::<f32>()?, [0.5, 2.0], "made and converted back");
+        assert_eq!(stack(&[&x, &x])?.sizes(), [2, 2], "moved");
+        // A formula of several instructions, a light one, a reduction, a scan, a selection.
+        let calls = [x.exp(), &x + &x, x.sum(..), x.cumsum(0), x.where_(&x.ne(0.0).unwrap_or(tensor![true]), &x)];
+        for (k, called) in calls.into_iter().enumerate() {
+            match (is_on, called) {
+                (true, called) => assert!(called.is_ok(), "{dtype} {k}: {called:?}"),
+                (false, Ok(_)) => panic!("{dtype} {k}: there is no kernel"),
+                (false, Err(error)) => {
+                    let text = format!("this build has no kernels on {dtype}: the feature `{feature}` has them");
+                    assert!(error.to_string().ends_with(&text), "{error}");
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What is left compiles and runs without the others.

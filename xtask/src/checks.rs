@@ -48,6 +48,10 @@ pub(crate) fn ci() -> bool {
         "tests without features",
         cargo(&[&["test"], &bare[..], &["--test", "features", "--test", "programs", "--test", "errors"]].concat()),
     );
+    for feature in ["complex", "halves", "special"] {
+        let check = ["check", "-p", "monomorph", "--lib", "--no-default-features", "--features", feature];
+        steps.command(&format!("feature {feature} alone"), cargo(&check));
+    }
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-Dwarnings");
     steps.command("documentation", doc);

@@ -1,6 +1,7 @@
 //! What can go wrong between a name and a kernel.
 
 use super::{Error, ErrorKind};
+use crate::dtype::DType;
 use std::borrow::Cow;
 
 /// Text of a user's as a message shows it: names and schemas may be of any length, and nobody reads further than this.
@@ -31,6 +32,14 @@ pub enum DispatchError {
     /// An operator that this build leaves out.
     #[error("this build has no such operator: the feature `{feature}` has it")]
     LeftOut {
+        /// The feature.
+        feature: &'static str,
+    },
+    /// Kernels on a dtype that this build leaves out.
+    #[error("this build has no kernels on {dtype}: the feature `{feature}` has them")]
+    DTypeLeftOut {
+        /// The dtype.
+        dtype: DType,
         /// The feature.
         feature: &'static str,
     },

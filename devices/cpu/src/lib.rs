@@ -10,6 +10,7 @@ pub mod half_bits;
 mod half_runs;
 pub mod isa;
 mod join;
+mod left_out;
 pub mod memory;
 pub mod pointwise;
 mod processor;

@@ -22,9 +22,10 @@ use super::rows_call::RowsCall;
 use super::small_domain::SmallDomainTable;
 use super::staged_call::StagedCall;
 use crate::device::Cpu;
+use crate::left_out::{left_out, no_kernel};
 use crate::tuning::TuningValues;
 use monomorph_core::structured::{Executes, Operand, Outputs};
-use monomorph_core::{DType, ErrorKind, Result};
+use monomorph_core::{DType, Result};
 use monomorph_iter::TensorIter;
 use monomorph_ops::pointwise::{
     DomainSet, Operands, OutputKind, Outputs as _, Pointwise, PointwiseInputs, PointwisePlan, Walk,
@@ -127,10 +128,10 @@ unsafe fn bind(
 ) -> Result<Ready> {
     let level = crate::level()?;
     let common = compute.unwrap_or(DType::F32);
-    let what = "no kernel is compiled for";
-    let none = || ErrorKind::DTypeNotSupported { what, got: common, accepted: formula.domain };
     let compute = if computes_as_f32(formula.tuning, common) { DType::F32 } else { common };
-    let kernel = lookup(compute, level).ok_or_else(none)?;
+    // What would be computed as float32 is left out along with the rest.
+    let kernel = lookup(compute, level).filter(|_| left_out(common).is_none());
+    let kernel = kernel.ok_or_else(|| no_kernel(common, formula.domain))?;
     let row_mode = formula.row_mode.restricted_to(compute, level);
     let spec = KernelSpec {
         kernel,

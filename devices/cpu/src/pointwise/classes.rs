@@ -11,6 +11,7 @@ use super::bool_kernel;
 use super::kernel_fn::{FormulaKernel, KernelFn};
 use super::operands::{LoadOperands, StoreOutput};
 use crate::isa::{Avx2, Avx512, Level, Portable};
+use crate::left_out::left_out;
 use crate::scalar::Lane;
 use crate::tuning::{FastPaths, Tuning, TuningValues};
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
@@ -23,6 +24,11 @@ use monomorph_ops::pointwise::{
 #[inline]
 pub(super) const fn computes_as_f32(tuning: &TuningValues, dtype: DType) -> bool {
     tuning.halves_as_f32 && (matches!(dtype, DType::F16) || matches!(dtype, DType::BF16) && !tuning.light)
+}
+
+/// False for a dtype that this build has no kernels on, or that is computed as another.
+const fn has_kernel(tuning: &TuningValues, dtype: DType) -> bool {
+    left_out(dtype).is_none() && !computes_as_f32(tuning, dtype)
 }
 
 /// The kernels of formula `F`, tuned by `T`, on class `K` of dtypes. Implemented by the answers to whether the domain
@@ -64,7 +70,7 @@ macro_rules! classes {
             fn kernel(dtype: DType, level: Level) -> Option<KernelFn> {
                 match dtype {
                     // Decided by constants, so that a kernel which is not offered is not compiled.
-                    $(DType::$dtype => if const { computes_as_f32(&TuningValues::of::<T>(), DType::$dtype) } {
+                    $(DType::$dtype => if const { !has_kernel(&TuningValues::of::<T>(), DType::$dtype) } {
                         None
                     } else if const { T::ELEMENTWISE_ONLY } {
                         Some(<F as FormulaKernel>::kernel::<T, $element, Portable>)

@@ -9,6 +9,7 @@ use super::output::OutputStagers;
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::isa::Level;
+use crate::left_out::no_kernel;
 use crate::pointwise::OperandBase;
 use crate::staging::Stager;
 use monomorph_core::structured::{Executes, Operand, Outputs};
@@ -86,9 +87,7 @@ unsafe fn bind(
     }
     let level = crate::level()?;
     let compute = plan.compute().unwrap_or(iter.common_dtype());
-    let none =
-        || ErrorKind::DTypeNotSupported { what: "no kernel is compiled for", got: compute, accepted: rule.words() };
-    let kernels = lookup(compute, level).ok_or_else(none)?;
+    let kernels = lookup(compute, level).ok_or_else(|| no_kernel(compute, rule.words()))?;
     let output = OutputStagers::new(iter, kinds, compute, level);
     let mut outs = [std::ptr::null_mut(); 2];
     for (k, out) in outs.iter_mut().enumerate().take(kinds.len()) {

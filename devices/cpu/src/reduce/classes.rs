@@ -2,6 +2,7 @@
 //! crate. Which kernels, those of reductions or of scans, is a type.
 
 use crate::isa::{Avx2, Avx512, Level, Portable};
+use crate::left_out::left_out;
 use monomorph_core::{Complex32, Complex64, DType, Kind, bf16, f16};
 use monomorph_ops::pointwise::{BoolClass, ComplexClass, DomainSet, Exact, IntClass, Membership, No, RealClass, Yes};
 
@@ -38,14 +39,19 @@ macro_rules! classes {
         {
             fn kernels(dtype: DType, level: Level) -> Option<T> {
                 match dtype {
-                    $(DType::$dtype => Some(level.choose(
-                        <T as KernelsOn<F, $element, Portable>>::KERNELS,
-                        #[cfg(target_arch = "x86_64")]
-                        [
-                            <T as KernelsOn<F, $element, Avx2>>::KERNELS,
-                            <T as KernelsOn<F, $element, $widest>>::KERNELS,
-                        ],
-                    )),)*
+                    // Decided by constants, so that kernels that are left out are not compiled.
+                    $(DType::$dtype => if const { left_out(DType::$dtype).is_some() } {
+                        None
+                    } else {
+                        Some(level.choose(
+                            <T as KernelsOn<F, $element, Portable>>::KERNELS,
+                            #[cfg(target_arch = "x86_64")]
+                            [
+                                <T as KernelsOn<F, $element, Avx2>>::KERNELS,
+                                <T as KernelsOn<F, $element, $widest>>::KERNELS,
+                            ],
+                        ))
+                    },)*
                     _ => None,
                 }
             }

@@ -20,6 +20,7 @@ pub use kernels::{Kernels, ScanKernels};
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::isa::Level;
+use crate::left_out::no_kernel;
 use crate::staging::{StageBuffer, Stager, Tile};
 use kernels::{ACCUMULATOR, Pass};
 use monomorph_core::structured::{Executes, Operand, Outputs};
@@ -91,7 +92,11 @@ unsafe impl<F: Kernels<W>, W: 'static> Executes<Scan<F, W>> for Cpu {
     unsafe fn ready(plan: &ScanPlan, inputs: &ScanInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
         let level = crate::level()?;
         let out = outputs.geometry(0);
-        let kernels = plan.dim.and_then(|_| F::lookup(out.dtype(), level));
+        let kernels = match plan.dim {
+            // Meta has made sure of the domain.
+            Some(_) => Some(F::lookup(out.dtype(), level).ok_or_else(|| no_kernel(out.dtype(), "others"))?),
+            None => None,
+        };
         let mut own: Vec<u128> = Vec::new();
         let (data, dtype, bits, strides) = match inputs.operand() {
             Operand::Tensor(tensor) => {
