@@ -1,13 +1,9 @@
-//! The commands that check the workspace as a whole: test, ci, tidy, msrv.
+//! The commands that check the workspace as a whole: test, ci, msrv.
 
-use std::path::Path;
+use crate::{elsewhere, memory, tools};
 use std::process::Command;
-
-use monomorph_testsuite::conformance::{golden_cases, recorded_cases, workspace_root};
-use monomorph_testsuite::tidy;
-
-use crate::steps::{Outcome, Steps};
-use crate::{conformance, cuda, elsewhere, memory, selective};
+use xtask::steps::{Outcome, Steps};
+use xtask::{cargo, workspace_root};
 
 /// Folder of the CPU's tests; their answers depend on the instruction set.
 const CPU_TESTS: &str = "devices/cpu/tests";
@@ -16,13 +12,6 @@ const NUMERIC_TESTS: [&str; 2] = ["facade", "oracle"];
 
 /// Packages with models that loom checks, borrow states and shared work, as their tests `loom`: folder and name.
 const LOOM: [(&str, &str); 2] = [("core", "monomorph-core"), ("iter", "monomorph-iter")];
-
-/// `cargo` with these arguments, in the workspace.
-pub(crate) fn cargo(args: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(args).current_dir(workspace_root());
-    command
-}
 
 /// All tests.
 pub(crate) fn test() -> bool {
@@ -59,8 +48,7 @@ pub(crate) fn ci() -> bool {
     test_steps(&mut steps);
     memory::hostile_steps(&mut steps);
     elsewhere::steps(&mut steps);
-    selective::steps(&mut steps);
-    cuda::steps(&mut steps);
+    steps.command("selection and CUDA", tools(&[], "ci-steps"));
     steps.finish()
 }
 
@@ -77,28 +65,8 @@ fn test_steps(steps: &mut Steps) {
     } else {
         steps.step("models (loom)", || missing("no tests/loom.rs"));
     }
-    steps.step("tidy", || if tidy() { Outcome::Passed } else { Outcome::Failed });
-    let golden = golden_cases();
-    steps.step("golden cases", || match golden.is_dir() {
-        true => replay(&golden, true),
-        false => missing("no testsuite/golden/cases"),
-    });
-    steps.step("recorded cases", || match recorded_cases() {
-        Some(dir) => replay(&dir, false),
-        None => Outcome::Skipped("none beside the workspace"),
-    });
-}
-
-/// Replays the cases of a directory: few of them in this process, many in workers, where an abort ends one case only.
-fn replay(dir: &Path, in_process: bool) -> Outcome {
-    match conformance::replay(dir, in_process) {
-        Ok(true) => Outcome::Passed,
-        Ok(false) => Outcome::Failed,
-        Err(problem) => {
-            eprintln!("{problem}");
-            Outcome::Failed
-        }
-    }
+    // In the profile of the tests, with which it shares what is built.
+    steps.command("recorded cases", tools(&[], "test-steps"));
 }
 
 /// A step that lacks what belongs to the workspace is skipped, or fails where the environment variable `CI` is set.
@@ -144,21 +112,6 @@ fn isa_levels() -> Vec<&'static str> {
     #[cfg(not(target_arch = "x86_64"))]
     {
         vec!["portable"]
-    }
-}
-
-/// The house rules; prints every violation.
-pub(crate) fn tidy() -> bool {
-    match tidy::check(&workspace_root()) {
-        Ok(violations) => {
-            violations.iter().for_each(|violation| println!("{violation}"));
-            println!("{} violations", violations.len());
-            violations.is_empty()
-        }
-        Err(error) => {
-            eprintln!("the workspace cannot be read: {error}");
-            false
-        }
     }
 }
 

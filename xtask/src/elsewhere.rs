@@ -1,11 +1,10 @@
 //! Checks that leave the workspace: the out-of-tree crate as its copy in another place, and the crates for a target
 //! without an operating system. Owns the copy and the choice of target; what is built is the crates'.
 
-use crate::checks::cargo;
-use crate::steps::{Outcome, Steps};
-use monomorph_testsuite::conformance::workspace_root;
 use std::path::Path;
 use std::process::Command;
+use xtask::steps::{Outcome, Steps};
+use xtask::{cargo, workspace_root};
 
 /// The crate that users copy.
 const COPIED: &str = "examples/out_of_tree";

@@ -1,24 +1,13 @@
-//! Drives every check of the workspace: `cargo xtask help` lists the commands. Owns the command line; the commands are
-//! in the modules, and what they check is in the crates.
+//! Drives every check of the workspace: `cargo xtask help` lists the commands. Owns the command line and the checks that
+//! run other programs, and builds in a second; what needs the library is in the package `monomorph-tools`.
 #![forbid(unsafe_code)]
 
-mod bench;
-mod bloat;
 mod checks;
-mod conformance;
-mod coverage;
-mod cuda;
-mod dispatch;
 mod elsewhere;
 mod memory;
-mod ops;
-mod schemas;
-mod selective;
-mod steps;
-mod support;
-mod ulp;
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
+use xtask::cargo;
 
 const HELP: &str = "\
 cargo xtask COMMAND
@@ -84,40 +73,41 @@ cargo xtask COMMAND
   help          this text
 ";
 
+/// The commands of `monomorph-tools`.
+const TOOLS: [&str; 13] = [
+    "conformance",
+    "bench",
+    "bloat",
+    "ops",
+    "dispatch",
+    "new-op",
+    "cuda",
+    "cuda-setup",
+    "cuda-bundle",
+    "schemas",
+    "selective",
+    "ulp",
+    "tidy",
+];
+
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let command = args.next();
     let rest: Vec<String> = args.collect();
     let outcome = match command.as_deref() {
-        Some("conformance") => conformance::run(rest),
-        Some(conformance::WORKER) => conformance::work(rest),
-        Some("bench") => bench::run(&rest),
-        Some("bloat") => bloat::run(&rest),
-        Some("ops") => ops::print(&rest),
-        Some("dispatch") => dispatch::print(&rest),
-        Some("new-op") => ops::new_op(&rest),
-        Some("cuda") => cuda::run(&rest),
-        Some("schemas") => schemas::run(&rest),
-        Some("ulp") => ulp::run(&rest),
+        Some(command) if TOOLS.contains(&command) => tool(command, &rest),
         Some("fuzz") => memory::fuzz(&rest),
         Some("help" | "--help" | "-h") | None => {
             print!("{HELP}");
             Ok(true)
         }
-        Some(
-            command @ ("test" | "ci" | "tidy" | "msrv" | "asan" | "valgrind" | "selective" | "cuda-setup"
-            | "cuda-bundle"),
-        ) => match rest.first() {
+        Some(command @ ("test" | "ci" | "msrv" | "asan" | "valgrind")) => match rest.first() {
             Some(extra) => Err(format!("{command} takes no arguments, got {extra}")),
             None => match command {
                 "test" => Ok(checks::test()),
                 "ci" => Ok(checks::ci()),
                 "asan" => memory::asan(),
-                "cuda-setup" => cuda::install(),
-                "cuda-bundle" => cuda::bundle(),
-                "selective" => Ok(selective::run()),
                 "valgrind" => memory::valgrind(),
-                "tidy" => Ok(checks::tidy()),
                 _ => checks::msrv(),
             },
         },
@@ -129,6 +119,36 @@ fn main() -> ExitCode {
         Err(problem) => {
             eprintln!("xtask: {problem}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs a command that needs the library, optimised.
+fn tool(name: &str, args: &[String]) -> Result<bool, String> {
+    let mut command = tools(&["--release"], name);
+    let status = command.args(args).status().map_err(|error| format!("cargo: {error}"))?;
+    match status.code() {
+        // It has said what is wrong with its arguments.
+        Some(code @ 2..) => std::process::exit(code),
+        _ => Ok(status.success()),
+    }
+}
+
+/// A command of `monomorph-tools`, built by cargo with these flags.
+fn tools(flags: &[&str], name: &str) -> Command {
+    let mut command = cargo(&["run", "--quiet", "--package", "monomorph-tools"]);
+    command.args(flags).args(["--", name]);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_the_help() {
+        for name in TOOLS {
+            assert!(HELP.contains(&format!("\n  {name} ")), "{name}");
         }
     }
 }

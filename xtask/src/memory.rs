@@ -1,10 +1,9 @@
 //! The commands that look for memory errors and crashes: fuzz, asan, valgrind. They take long, so `test` and `ci` leave
 //! them out, but for the few iterations that the fuzz tests make by themselves.
 
-use crate::checks::cargo;
-use crate::steps::{Outcome, Steps};
-use monomorph_testsuite::conformance::workspace_root;
 use std::process::Command;
+use xtask::steps::{Outcome, Steps};
+use xtask::{cargo, workspace_root};
 
 /// Packages whose tests run code that is unsafe.
 const PACKAGES: [&str; 5] = ["monomorph-core", "monomorph-iter", "monomorph-cpu", "monomorph", "monomorph-testsuite"];

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 /// What became of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
+    /// It did what it should.
     Passed,
+    /// It did not.
     Failed,
     /// There was nothing to do, for the reason given.
     Skipped(&'static str),
@@ -14,13 +16,13 @@ pub(crate) enum Outcome {
 
 /// The steps so far. All run, also behind a failure, so that one run shows everything that is wrong.
 #[derive(Default)]
-pub(crate) struct Steps {
+pub struct Steps {
     done: Vec<(String, Outcome, Duration)>,
 }
 
 impl Steps {
     /// Runs one step.
-    pub(crate) fn step(&mut self, name: &str, run: impl FnOnce() -> Outcome) {
+    pub fn step(&mut self, name: &str, run: impl FnOnce() -> Outcome) {
         println!("\n== {name}");
         let start = Instant::now();
         let outcome = run();
@@ -29,7 +31,7 @@ impl Steps {
     }
 
     /// Runs a program as a step: it passes if the program ends with success.
-    pub(crate) fn command(&mut self, name: &str, mut command: Command) {
+    pub fn command(&mut self, name: &str, mut command: Command) {
         self.step(name, || match command.status() {
             Ok(status) if status.success() => Outcome::Passed,
             Ok(_) => Outcome::Failed,
@@ -41,7 +43,7 @@ impl Steps {
     }
 
     /// Prints the summary. True if no step failed.
-    pub(crate) fn finish(self) -> bool {
+    pub fn finish(self) -> bool {
         println!("\n== summary");
         for step in &self.done {
             println!("{}", line(step));

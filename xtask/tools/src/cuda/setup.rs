@@ -1,9 +1,9 @@
 //! Where NVIDIA's run-time compiler is, and how it gets there. Owns the folder; the library is loaded by
 //! `monomorph-cuda`.
 
-use monomorph_testsuite::conformance::workspace_root;
 use std::path::PathBuf;
 use std::process::Command;
+use xtask::workspace_root;
 
 /// What is installed: machine code of this compiler is what the kernels are judged by.
 const WHEEL: &str = "nvidia-cuda-nvrtc==13.0.*";

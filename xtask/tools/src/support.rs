@@ -235,7 +235,7 @@ operator can be prepared. Made by `cargo xtask ops --support`; a test holds it t
 mod tests {
     #[test]
     fn the_page_says_what_the_operators_do() {
-        let path = monomorph_testsuite::conformance::workspace_root().join("docs/operators.md");
+        let path = xtask::workspace_root().join("docs/operators.md");
         let written = std::fs::read_to_string(&path).unwrap_or_default();
         let page = super::page();
         let changed = page.lines().zip(written.lines()).find(|(now, then)| now != then);

@@ -3,11 +3,11 @@
 
 use super::cells::{Cell, Group};
 use super::measure::{Outcome, Timing};
-use monomorph_testsuite::conformance::workspace_root;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
+use xtask::workspace_root;
 
 /// What must be the same for two runs to be compared, and the rest that is told about one.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,6 @@
 pub(crate) mod symbols;
 
 use crate::bench::{commit, machine, today};
-use crate::checks::cargo;
-use monomorph_testsuite::conformance::workspace_root;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -13,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 use symbols::{Part, Symbol};
+use xtask::cargo;
+use xtask::workspace_root;
 
 /// A rebuild behind a change of one formula may take as many seconds.
 const REBUILD_BAR: f64 = 15.0;

@@ -5,11 +5,11 @@ use super::cells::{Cell, Group};
 use super::engine::Engine;
 use super::measure::{Outcome, measure};
 use super::report;
-use crate::checks::cargo;
-use monomorph_testsuite::conformance::workspace_root;
 use monomorph_testsuite::cuda::{POINTWISE_SHARE, REDUCTION_SHARE};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use xtask::cargo;
+use xtask::workspace_root;
 
 /// What every cell is asked for, as theirs / ours.
 const RATIO: f64 = 0.95;

@@ -3,12 +3,12 @@
 
 use super::Everything;
 use monomorph_cuda::source;
-use monomorph_testsuite::conformance::workspace_root;
 use monomorph_testsuite::cuda::Checked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use xtask::workspace_root;
 
 /// The committed list: a fingerprint of what all kernels share, and one of each formula.
 const COMMITTED: &str = "devices/cuda/checked.txt";

@@ -6,10 +6,8 @@ mod ledger;
 mod options;
 mod setup;
 
-use crate::steps::{Outcome, Steps};
 use ledger::Ledger;
 use monomorph_cuda::Nvrtc;
-use monomorph_testsuite::conformance::workspace_root;
 use monomorph_testsuite::cuda::folds::{self, FoldCase};
 use monomorph_testsuite::cuda::nearest::{self, NearestCase};
 use monomorph_testsuite::cuda::{Case, Checked, Finding, cases, compiles, computes, faults};
@@ -18,6 +16,8 @@ use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use xtask::steps::{Outcome, Steps};
+use xtask::workspace_root;
 
 pub(crate) use bundle::bundle;
 pub(crate) use setup::{install, library};

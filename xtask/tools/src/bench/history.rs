@@ -2,9 +2,9 @@
 //! what has become slower.
 
 use super::run::{Header, Run};
-use monomorph_testsuite::conformance::workspace_root;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use xtask::workspace_root;
 
 /// A ratio may fall by this much of the stored one before it counts.
 const SLACK: f64 = 0.1;

@@ -1,11 +1,11 @@
 //! The engine of an installed PyTorch: finds it through a Python interpreter and builds `benches/torch/engine.cpp`
 //! against it, once per version and source. Nothing else of the workspace needs PyTorch or a C++ compiler.
 
-use monomorph_testsuite::conformance::workspace_root;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use xtask::workspace_root;
 
 /// The variable that names the interpreter.
 const PYTHON: &str = "MONOMORPH_PYTHON";

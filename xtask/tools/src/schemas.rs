@@ -3,9 +3,9 @@
 //! the core.
 
 use monomorph::crates::core::schema::Schema;
-use monomorph_testsuite::conformance::workspace_root;
 use std::collections::BTreeSet;
 use std::process::Command;
+use xtask::workspace_root;
 
 /// How many entries native_functions.yaml has, and how many schemas come of them.
 const ENTRIES: usize = 2590;

@@ -13,18 +13,18 @@ mod report;
 mod run;
 mod torch;
 
-use crate::checks::cargo;
 use cells::Cell;
 use engine::Engine;
 use history::Baseline;
 use measure::{Outcome, measure};
-use monomorph_testsuite::conformance::workspace_root;
 use options::{Options, Rival};
 use run::{Header, Run, key};
 pub(crate) use run::{commit, machine, today};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use xtask::cargo;
+use xtask::workspace_root;
 
 /// Runs the command. False where a check fails or answers differ.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {

@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_file_that_is_no_program_is_an_error() {
         assert!(read(Path::new("/nowhere at all")).is_err());
-        assert!(read(&monomorph_testsuite::conformance::workspace_root().join("Cargo.toml")).is_err());
+        assert!(read(&xtask::workspace_root().join("Cargo.toml")).is_err());
     }
 
     #[test]

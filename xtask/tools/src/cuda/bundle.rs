@@ -2,9 +2,9 @@
 //! figures. Owns where it is made and how large it may be.
 
 use super::setup;
-use crate::checks::cargo;
-use monomorph_testsuite::conformance::workspace_root;
 use std::process::Command;
+use xtask::cargo;
+use xtask::workspace_root;
 
 /// The program, and where machine code is kept between runs.
 const PROGRAM: &str = "target/cuda/monomorph-gpu";

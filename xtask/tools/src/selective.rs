@@ -5,13 +5,13 @@
 //! copy.
 
 use crate::bloat::symbols::{self, Symbol};
-use crate::checks::cargo;
-use crate::steps::{Outcome, Steps};
-use monomorph_testsuite::conformance::workspace_root;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use xtask::cargo;
+use xtask::steps::{Outcome, Steps};
+use xtask::workspace_root;
 
 /// A stripped program may have as many bytes. Tiles of small planes and the names that errors report brought it from
 /// 992 kB to 1,004.
