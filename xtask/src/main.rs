@@ -1,5 +1,5 @@
-//! Drives every check of the workspace: `cargo xtask help` lists the commands. Owns the command line and the checks that
-//! run other programs, and builds in a second; what needs the library is in the package `monomorph-tools`.
+//! Drives every check of the workspace: `cargo xtask help` lists the commands. Owns the command line and the checks
+//! that run other programs, and builds in a second; what needs the library is in the package `monomorph-tools`.
 #![forbid(unsafe_code)]
 
 mod checks;
