@@ -11,12 +11,18 @@ fn error<T>(result: Result<T>) -> Error {
 fn errors_name_what_was_called() {
     let x = tensor![1.0f32, 2.0, 3.0, 4.0];
     let mut n = tensor![1, 2, 3, 4];
-    let named: [(&str, Error); 18] = [
+    let mut bools = tensor![true, false];
+    let named: [(&str, Error); 23] = [
         ("add", error(x.add(&tensor![1, 2]))),
         ("add_", error(n.add_(&x).map(|_| ()))),
         ("add", error(ops::add_out(&x, &x, &mut n))),
         ("exp_", error(n.exp_().map(|_| ()))),
         ("multiply", error(x.multiply(&tensor![1, 2]))),
+        ("relu6", error(bools.relu6())),
+        ("relu6_", error(bools.relu6_().map(|_| ()))),
+        ("celu", error(bools.celu())),
+        ("selu", error(bools.selu())),
+        ("floor_divide", error(x.floor_divide(&tensor![1, 2]))),
         ("zeros", error(ops::zeros([-1], F32))),
         ("ones", error(ops::ones([-1], F32))),
         ("full", error(ops::full([-1], 1))),

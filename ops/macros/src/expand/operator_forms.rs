@@ -27,11 +27,10 @@ pub(super) fn functional<'n>(
         (named.receiver(), named.passed(Callee::Operator, form, 0), named.values(&quote!('s)));
     let result = named.tuple(&quote!(outputs));
     let called = named.called(FormKind::Functional);
-    // An operator reports its own name; nothing is done to the result of one that is called by it, because that would
-    // copy a tensor.
+    // A structured operator reports its own name: nothing is done to its result, because that would copy a tensor.
     let renamed = match &named.row.definition {
-        Definition::Redirect(..) => quote!(.map_err(|e| e.called(#called))),
-        _ => TokenStream::new(),
+        Definition::Structured(..) => TokenStream::new(),
+        _ => quote!(.map_err(|e| e.called(#called))),
     };
     Item {
         output: named.each_result(&quote!(#core::Tensor<#device>)),
