@@ -5,6 +5,14 @@ use monomorph::{Cpu, DType, ErrorKind, Tensor, bf16, tensor};
 
 type T = Tensor<Cpu>;
 
+/// What the pages promise to those who share tensors among threads, whatever they are tensors of.
+const _: fn() = || {
+    fn shared<X: Send + Sync>() {}
+    shared::<T>();
+    shared::<Tensor<monomorph::Meta>>();
+    shared::<monomorph::AnyTensor>();
+};
+
 #[test]
 fn a_vector_comes_and_goes_without_a_copy() {
     let data: Vec<f32> = (0..1000).map(|i| i as f32).collect();

@@ -49,6 +49,10 @@ use std::marker::PhantomData;
 pub struct AnyTensor(pub(crate) Raw);
 
 /// A tensor on a device of type `D`. A clone or a view shares its storage.
+///
+/// A tensor is `Send` and `Sync` where its device is, as the CPU is: threads may call operators on tensors that share a
+/// storage. Reads go side by side; a call that would write what another is reading or writing is an `Err` of the one
+/// that came later, never a race.
 #[repr(transparent)]
 pub struct Tensor<D: Device> {
     raw: Raw,
