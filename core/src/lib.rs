@@ -49,8 +49,8 @@ pub use tensor::{
 pub use value::{
     Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IValue, IntArg,
     IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors,
-    OptionalTensorsArg, ScalarArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
-    annotations, std_ops,
+    OptionalTensorsArg, ScalarArg, ScalarsArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg, TensorOrNumber,
+    TensorsArg, annotations, std_ops,
 };
 // What loom checks by itself.
 #[doc(hidden)]

@@ -108,6 +108,7 @@ monomorph_macros::families! { [crate]
     upsample: Upsample,
     float_power: FloatPower,
     nonzero: Nonzero,
+    composite::equality: Equality,
     memory;
     fill: Fill,
     copies: Copies,
@@ -126,6 +127,12 @@ monomorph_macros::families! { [crate]
     parts: Parts,
     composite::shape: CompositeShape,
     composite::join: CompositeJoin,
+    composite::queries: Queries,
+    composite::flip: Flips,
+    composite::repeat: Repeats,
+    composite::pad: Pads,
+    composite::diagonal: Diagonals,
+    composite::foreach: Foreach,
     partial;
     scan: Scans,
 }

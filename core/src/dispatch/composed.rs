@@ -2,8 +2,11 @@
 //! Owns how such a kernel calls, and the one sort that calls a single operator under another name; what a kernel is
 //! composed of is its author's.
 
+use super::completion::OnMeta;
 use super::handle::OperatorHandle;
 use super::kernel::Frame;
+use super::key::DispatchKey;
+use super::set::{KeyGuard, KeySet};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tensor::AnyTensor;
 use crate::value::{IValue, Stack};
@@ -96,6 +99,44 @@ impl<'a> Calls<'a> {
             IValue::Tensors(list) => Ok(list),
             other => Err(unexpected(name, other.kind_name(), "Tensor[]")),
         }
+    }
+
+    /// Says what a call would be refused for, without making it: what the operator's meta kernel finds in these
+    /// arguments, tensors on other devices than the first is, and a written one that is frozen. For kernels that write
+    /// several tensors one after another and must not stop halfway. What depends on contents, and what others borrow
+    /// meanwhile, is found by the call alone.
+    ///
+    /// # Errors
+    ///
+    /// That of the call.
+    pub fn rehearse(&self, name: &str, arguments: &[IValue]) -> Result<()> {
+        let kept = self.known.handle(name, self.frame)?;
+        let found = if kept.is_some() { None } else { Some(self.frame.dispatcher().find(name)?) };
+        let Some(handle) = kept.or(found.as_ref()) else { return Ok(()) };
+        self.rehearsed(handle, arguments).map_err(|e| e.of(name.to_owned()))
+    }
+
+    fn rehearsed(&self, handle: &OperatorHandle, arguments: &[IValue]) -> Result<()> {
+        let Some(want) = arguments.iter().flat_map(IValue::tensors).next().map(AnyTensor::device) else {
+            return Ok(());
+        };
+        // Meta tensors take any other along, and a number that is a tensor on the CPU is taken along by any.
+        let fits = |t: &AnyTensor| want.is_meta() || t.device() == want || t.device().is_cpu() && t.ndim() == 0;
+        let shared = |t: &AnyTensor| t.0.header().is_some_and(|header| !header.borrow().is_unique());
+        for (argument, value) in handle.schema()?.args().zip(arguments) {
+            if let Some(other) = value.tensors().find(|t| !fits(t)) {
+                let (arg, got) = (argument.name().to_owned().into(), other.device());
+                return Err(ErrorKind::DeviceMismatch { arg, got, want }.into());
+            }
+            if argument.is_mutable() && value.tensors().any(|t| t.is_frozen() && shared(t)) {
+                return Err(ErrorKind::Frozen.into());
+            }
+        }
+        let mut dry = OnMeta::default();
+        let mut shapes: Stack = arguments.iter().map(|value| dry.value(value)).collect();
+        // No call of the kernel: whoever traces its calls does not see it.
+        let _untraced = KeyGuard::exclude(DispatchKey::TRACER);
+        handle.redispatch(KeySet::of(DispatchKey::META), &mut shapes)
     }
 
     fn result<const N: usize>(&self, name: &str, arguments: [IValue; N]) -> Result<IValue> {

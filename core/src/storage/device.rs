@@ -91,6 +91,9 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     const KIND: DeviceKind;
     /// The memory functions; `None` for a device without data.
     const MEMORY: Option<&'static Memory>;
+    /// True if [`copy`](Device::copy) takes strides below zero in `from`: a tensor whose elements are reversed is then
+    /// one copy, and else one for each place of the dimension.
+    const REVERSES: bool = false;
     /// Restores the device that was current before, when dropped.
     type Guard;
     /// What `a + b` and the other operators of Rust compute between tensors of the device: a type that implements
@@ -105,7 +108,8 @@ pub unsafe trait Device: Sized + Copy + Send + Sync + 'static {
     /// # Safety
     ///
     /// * C1: every element of both sides is in bounds of one live block of the device, and no other thread writes
-    ///   either block or reads `to`.
+    ///   either block or reads `to`. Strides of `from` are below zero only where the device [says](Device::REVERSES)
+    ///   that it takes them, those of `to` never.
     /// * C2: the two sides share no element unless they are equal in every respect. `to` has no internal overlap that
     ///   [`overlap::internal`](crate::overlap::internal) can prove; where it can prove nothing, the implementation must
     ///   not write from two threads.

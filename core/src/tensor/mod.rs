@@ -18,6 +18,7 @@ mod overwrite;
 mod print;
 mod raw;
 mod resize;
+mod reverse;
 mod rows;
 mod set;
 mod split;

@@ -154,7 +154,7 @@ impl<D: Device> Tensor<D> {
     }
 
     /// Borrows everything while `write` writes the elements, of which there are some, from sources that broadcast.
-    fn write_from<const N: usize>(
+    pub(super) fn write_from<const N: usize>(
         &mut self,
         sources: [(&'static str, &Tensor<D>); N],
         write: impl FnOnce(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()>,

@@ -307,6 +307,20 @@ impl ArgType for StorageArg {
     shortens! {}
 }
 
+/// `Scalar[]`.
+pub struct ScalarsArg;
+impl ArgType for ScalarsArg {
+    type Value<'t> = &'t [Scalar];
+    fn get(value: &IValue) -> Option<&[Scalar]> {
+        match value {
+            IValue::Scalars(list) => Some(list),
+            IValue::List(list) if list.is_empty() => Some(&[]),
+            _ => None,
+        }
+    }
+    shortens! {}
+}
+
 /// `float[]`.
 pub struct FloatsArg;
 impl ArgType for FloatsArg {

@@ -21,7 +21,7 @@ pub mod std_ops;
 pub use arg::{
     Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IntArg, IntoArg, IntsArg,
     LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg,
-    ScalarArg, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
+    ScalarArg, ScalarsArg, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
 };
 pub(crate) use defaults::default_value;
 pub use ivalue::{IValue, ItemList};

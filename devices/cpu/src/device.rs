@@ -18,6 +18,7 @@ unsafe impl DefaultDevice<Cpu> for Standard {}
 unsafe impl Device for Cpu {
     const KIND: DeviceKind = DeviceKind::CPU;
     const MEMORY: Option<&'static Memory> = Some(&MEMORY);
+    const REVERSES: bool = true;
     type Guard = ();
     type StdOps = monomorph_ops::StdOps;
 

@@ -5,8 +5,8 @@ use crate::declaration::{Definition, Family, FormKind, Func, NamedForm, Row};
 use crate::expand::qualified;
 use crate::forms;
 use crate::pytorch;
-use crate::types::Arg;
-use monomorph_schema::Schema;
+use crate::types::{Arg, plain_result};
+use monomorph_schema::{Schema, Type};
 use proc_macro2::{Ident, TokenStream};
 use syn::Error;
 
@@ -53,6 +53,7 @@ fn declaration(row: &Row, func: &Func) -> syn::Result<()> {
         }
     }
     aliases(row, func)?;
+    each(row, func)?;
     for form in &row.forms {
         form_of(row, func, form)?;
     }
@@ -64,6 +65,18 @@ fn declaration(row: &Row, func: &Func) -> syn::Result<()> {
         return Err(Error::new(at(0), message));
     }
     Ok(())
+}
+
+/// An operator for each item of lists: there are lists, and so are the results.
+fn each(row: &Row, func: &Func) -> syn::Result<()> {
+    let Definition::Each(operator) = &row.definition else { return Ok(()) };
+    let is_list = |ty: &Type| ty.is_tensor() && ty.is_list();
+    let lists = func.schema.args().any(|arg| is_list(arg.ty()));
+    if lists && func.schema.returns().iter().all(|result| is_list(result.ty())) {
+        return Ok(());
+    }
+    let message = "found `each`; accepted is it where an argument is `Tensor[]` and the result is `Tensor[]`, or none";
+    Err(Error::new(operator.span(0), message))
 }
 
 /// What options say of arguments: there are such arguments, and it can be said of them.
@@ -100,8 +113,17 @@ fn aliases(row: &Row, func: &Func) -> syn::Result<()> {
     let is_view = matches!(row.definition, Definition::View(_) | Definition::Views(_));
     let computes = matches!(row.definition, Definition::Structured(_) | Definition::Operator(_));
     for result in schema.returns() {
-        if !result.ty().is_tensor() {
-            let message = format!("found a result of type `{}`; accepted are `Tensor` and `Tensor[]`", result.ty());
+        let is_function = matches!(
+            row.definition,
+            Definition::Kernel(..) | Definition::Composite(..) | Definition::Composed(..) | Definition::Redirect(..)
+        );
+        let is_plain = is_function && plain_result(&TokenStream::new(), result.ty()).is_some();
+        if !result.ty().is_tensor() && !is_plain {
+            let message = format!(
+                "found a result of type `{}`; accepted are `Tensor` and `Tensor[]`, and of functions `bool`, `int`, \
+                 `float`, `Scalar` and `ScalarType`",
+                result.ty()
+            );
             return Err(Error::new(func.text.span(last_place(&func.text.text, &result.ty().to_string())), message));
         }
         let Some(alias) = result.ty().alias().filter(|alias| !alias.is_write()) else { continue };
@@ -176,9 +198,12 @@ fn form_of(row: &Row, func: &Func, form: &NamedForm) -> syn::Result<()> {
         let message = "other forms follow from the functional one; accepted is a schema that writes no argument";
         return Err(Error::new(func.text.span(0), message));
     }
-    let first = func.schema.args().next().is_some_and(|arg| arg.name() == "self" && arg.ty().is_plain_tensor());
+    let of_lists = matches!(row.definition, Definition::Each(_));
+    let is_written = |ty: &Type| if of_lists { ty.is_tensor() && ty.is_list() } else { ty.is_plain_tensor() };
+    let first = func.schema.args().next().is_some_and(|arg| arg.name() == "self" && is_written(arg.ty()));
     if form.kind == FormKind::Inplace && !first {
-        let message = "an in-place form writes the first argument; accepted is it where that is `Tensor self`";
+        let message = "an in-place form writes the first argument; accepted is it where that is `Tensor self`, or \
+            `Tensor[] self` beside `each`";
         return Err(Error::new(span, message));
     }
     let text = forms::text(&func.schema, form.kind, &form.overload.text);

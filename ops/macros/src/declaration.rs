@@ -99,6 +99,10 @@ pub(crate) enum Definition {
     Kernel(syn::Path, bool),
     /// A function that calls other operators.
     Composite(Composite, syn::Path),
+    /// A function over the callees of a composition, which is the typed function, too, and what that needs of a device.
+    Composed(Composite, syn::Path, Option<TokenStream>),
+    /// An operator that is called for each item of the lists among the arguments.
+    Each(crate::tokens::Text),
     /// Another operator's name.
     Redirect(Ident, Option<syn::Type>),
 }
@@ -138,6 +142,8 @@ impl Definition {
             Definition::Views(_) => "views",
             Definition::Kernel(..) => "kernel",
             Definition::Composite(..) => "composite",
+            Definition::Composed(..) => "composed",
+            Definition::Each(_) => "each",
             Definition::Redirect(..) => "redirect",
         }
     }

@@ -8,10 +8,12 @@ pub(crate) fn text(func: &Schema, kind: FormKind, name: &str) -> String {
     match kind {
         FormKind::Functional => func.to_string(),
         FormKind::Inplace => {
-            let first = |arg: &Argument| {
-                if arg.name() == "self" { "Tensor(a!) self".to_owned() } else { arg.to_string() }
+            let (written, result) = match returns_list(func) {
+                true => ("Tensor(a!)[] self", "()"),
+                false => ("Tensor(a!) self", "Tensor(a!)"),
             };
-            format!("{name}({}) -> Tensor(a!)", arguments(func, first))
+            let first = |arg: &Argument| if arg.name() == "self" { written.to_owned() } else { arg.to_string() };
+            format!("{name}({}) -> {result}", arguments(func, first))
         }
         FormKind::Copy => {
             let result = if returns_list(func) { "Tensor[]" } else { "Tensor" };
@@ -107,6 +109,15 @@ mod tests {
             derived(frexp, FormKind::Out, "frexp.Tensor_out"),
             "frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> \
              (Tensor(a!) mantissa, Tensor(b!) exponent)"
+        );
+        let each = "_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]";
+        assert_eq!(
+            derived(each, FormKind::Inplace, "_foreach_add_.List"),
+            "_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()"
+        );
+        assert_eq!(
+            derived(each, FormKind::Autogen, "_foreach_add.List_out"),
+            "_foreach_add.List_out(Tensor[] self, Tensor[] other, *, Scalar alpha=1, Tensor(a!)[] out) -> ()"
         );
         let two = "topk_like(Tensor self) -> (Tensor, Tensor)";
         assert_eq!(

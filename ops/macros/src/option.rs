@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 
 /// Every option, for messages.
-const ALL: [&str; 24] = [
+const ALL: [&str; 26] = [
     "func",
     "inplace",
     "out",
@@ -25,6 +25,8 @@ const ALL: [&str; 24] = [
     "kernel",
     "composite",
     "redirect",
+    "composed",
+    "each",
     "otherwise",
     "across",
     "silent_view",

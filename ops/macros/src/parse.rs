@@ -151,12 +151,7 @@ impl Options {
                 return Ok(());
             }
             "typed" => {
-                let path = input.parse()?;
-                let bound = match input.parse::<Option<Token![for]>>()? {
-                    Some(_) => Some(until(input, |input| input.peek(Token![,]) || input.peek(Token![;]))?),
-                    None => None,
-                };
-                self.typed = Some((path, bound));
+                self.typed = Some((input.parse()?, bound(input)?));
                 return Ok(());
             }
             "numbers" => {
@@ -185,6 +180,8 @@ impl Options {
             "views" => Definition::Views(input.parse()?),
             "kernel" => Definition::Kernel(input.parse()?, or_self(input)?),
             "composite" => Definition::Composite(composite(input)?, input.parse()?),
+            "composed" => Definition::Composed(composite(input)?, input.parse()?, bound(input)?),
+            "each" => Definition::Each(Text::parse(input)?),
             _ => return Err(option::unknown(name)),
         };
         if let Some(other) = &self.definition {
@@ -234,7 +231,7 @@ impl Options {
             }
             (None, None) => {
                 let message = "the operator has no definition; accepted is one of structured, operator, view, views, \
-                    kernel, composite, redirect";
+                    kernel, composite, composed, each, redirect";
                 return Err(syn::Error::new(span, message));
             }
         };
@@ -255,6 +252,14 @@ impl Options {
             is_silent_view: self.is_silent_view,
             span,
         })
+    }
+}
+
+/// `for Bound` behind a function over any device: what it needs of the device.
+fn bound(input: ParseStream<'_>) -> syn::Result<Option<TokenStream>> {
+    match input.parse::<Option<Token![for]>>()? {
+        Some(_) => until(input, |input| input.peek(Token![,]) || input.peek(Token![;])).map(Some),
+        None => Ok(None),
     }
 }
 

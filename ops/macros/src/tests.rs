@@ -160,6 +160,30 @@ fn compositions_and_redirections() {
     assert!(text.contains("Composition :: Redirect (\"mul\")") && text.contains("pub fn multiply <"), "{text}");
 }
 
+/// The forms over lists follow from those of the operator that is called for each item, whose row must be there.
+#[test]
+fn operators_over_lists_are_another_operator_for_each_item() {
+    let text = expansion(
+        "func: _foreach_pow.Scalar(Tensor[] self, Scalar exponent) -> Tensor[], inplace: _foreach_pow_.Scalar, \
+         autogen: _foreach_pow.Scalar_out, each: pow.Tensor_Scalar;",
+    );
+    let row = format!("crate :: table :: Row < {}u64 >", crate::expand::hash("pow.Tensor_Scalar"));
+    for item in [
+        format!("Composition :: Each (< {row} as crate :: table :: Declared > :: DECLARATION)"),
+        "\"_foreach_pow_.Scalar(Tensor(a!)[] self, Scalar exponent) -> ()\"".to_owned(),
+        "kind : \"each\" , definition : \"pow.Tensor_Scalar\"".to_owned(),
+    ] {
+        assert!(text.contains(&item), "{item}\n{text}");
+    }
+    // In another crate the operator may be one of the tree or of that crate.
+    let local = |each: &str| {
+        let rows = format!("func: my::all(Tensor[] self, Scalar[] by) -> Tensor[], each: {each};");
+        expanded(tokens(&format!("[::monomorph::ops] family: Mine; {rows}"))).unwrap().to_string()
+    };
+    assert!(local("add.Scalar").contains("Each (< :: monomorph :: ops :: table :: Row <"));
+    assert!(local("my::axpy").contains("Each (< LocalRow <"));
+}
+
 /// In other crates rows are types of that crate, and no list is exported.
 #[test]
 fn another_crate_has_types_of_its_own() {
@@ -198,6 +222,9 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
         ("func: my::f(int x) -> Tensor, numbers: [x], kernel: f;", "found `x` in `numbers`; accepted is a tensor"),
         ("func: my::f(int x) -> Tensor, options: [x = \"a\"], kernel: f;", "accepted is a bool, an int or a float"),
         ("out: my::f.out, structured: F;", "an operator without `func` has no forms"),
+        ("func: my::f(Tensor self) -> Tensor[], each: abs;", "accepted is it where an argument is `Tensor[]`"),
+        ("func: my::f(Tensor[] self) -> Tensor, each: abs;", "and the result is `Tensor[]`, or none"),
+        ("func: my::f(Tensor[] x) -> Tensor[], inplace: my::f_, each: abs;", "or `Tensor[] self` beside `each`"),
         (
             "func: my::f(Tensor self) -> Tensor, composite: implict f;",
             "accepted are implicit, explicit and nonfunctional",

@@ -2,7 +2,7 @@
 //! becomes the other's value.
 
 use crate::declaration::Row;
-use monomorph_schema::{Argument, Base, Literal, Wrap};
+use monomorph_schema::{Argument, Base, Literal, Type, Wrap};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -86,7 +86,8 @@ impl<'a> Arg<'a> {
     pub(crate) fn is_unboxed(&self) -> bool {
         let ty = self.declared.ty();
         let optionals = matches!(ty.wraps(), [Wrap::Optional, Wrap::List(_)]);
-        !optionals && !matches!(ty.base(), Base::Generator | Base::Storage)
+        let numbers = ty.base() == Base::Scalar && ty.is_list();
+        !optionals && !numbers && !matches!(ty.base(), Base::Generator | Base::Storage)
     }
 
     /// True for a tensor that may be absent.
@@ -121,7 +122,7 @@ impl<'a> Arg<'a> {
             }));
         }
         let (name, list) = match base {
-            Base::Scalar => ("Scalar", None),
+            Base::Scalar => ("Scalar", Some("Scalars")),
             Base::Int | Base::SymInt | Base::DeviceIndex => ("Int", Some("Ints")),
             Base::Float => ("Float", Some("Floats")),
             Base::Bool | Base::SymBool => ("Bool", Some("Bools")),
@@ -340,6 +341,21 @@ impl<'a> Arg<'a> {
             _ => value,
         }
     }
+}
+
+/// The Rust type of a result that is no tensor; `None` for those that there is none for.
+pub(crate) fn plain_result(core: &TokenStream, ty: &Type) -> Option<TokenStream> {
+    if !ty.wraps().is_empty() {
+        return None;
+    }
+    Some(match ty.base() {
+        Base::Bool | Base::SymBool => quote!(bool),
+        Base::Int | Base::SymInt => quote!(i64),
+        Base::Float => quote!(f64),
+        Base::Scalar => quote!(#core::Scalar),
+        Base::ScalarType => quote!(#core::DType),
+        _ => return None,
+    })
 }
 
 fn takes_tensors(row: &Row) -> bool {

@@ -3,11 +3,12 @@
 //! `join.rs` and `shape.rs`.
 
 use super::IValue;
-use crate::copies::reshape;
+use crate::copies::{clone_tensor, reshape};
 use crate::factory::empty;
+use crate::fill::Fills;
 use crate::view;
 use monomorph_core::dispatch::Calls;
-use monomorph_core::{AnyTensor, DType, Device, DeviceId, Geometry, MemoryFormat, Result, Tensor};
+use monomorph_core::{AnyTensor, DType, Device, DeviceId, Geometry, MemoryFormat, Result, Scalar, Tensor};
 use std::marker::PhantomData;
 
 /// What a composition calls. Written over this, it is a composed kernel for all devices and a typed function, and both
@@ -34,6 +35,21 @@ pub trait Callees {
     /// `unsqueeze`.
     fn unsqueeze(&self, t: &Self::Tensor, dim: usize) -> Result<Self::Tensor>;
 
+    /// `transpose.int`.
+    fn transpose(&self, t: &Self::Tensor, dim0: usize, dim1: usize) -> Result<Self::Tensor>;
+
+    /// `select.int`.
+    fn select(&self, t: &Self::Tensor, dim: usize, index: i64) -> Result<Self::Tensor>;
+
+    /// `diagonal`.
+    fn diagonal(&self, t: &Self::Tensor, offset: i64, dim1: usize, dim2: usize) -> Result<Self::Tensor>;
+
+    /// `clone` in a format.
+    fn cloned(&self, t: &Self::Tensor, format: MemoryFormat) -> Result<Self::Tensor>;
+
+    /// `flip`.
+    fn flip(&self, t: &Self::Tensor, dims: &[i64]) -> Result<Self::Tensor>;
+
     /// `expand`.
     fn expand(&self, t: &Self::Tensor, sizes: &[i64]) -> Result<Self::Tensor>;
 
@@ -42,6 +58,32 @@ pub trait Callees {
 
     /// `cat`.
     fn cat(&self, tensors: Vec<Self::Tensor>, dim: usize) -> Result<Self::Tensor>;
+}
+
+/// The same with tensors of one number, which a device needs to know how to fill.
+pub trait Fillers: Callees {
+    /// `fill_.Scalar`: writes one number to all elements of `place`, which is a view of something or a new tensor.
+    fn fill(&self, place: Self::Tensor, value: Scalar) -> Result<()>;
+
+    /// A contiguous tensor of one number, like `t` but for the sizes.
+    fn full_like(&self, t: &Self::Tensor, sizes: &[i64], value: Scalar) -> Result<Self::Tensor> {
+        let (dtype, device) = (Self::any(t).dtype(), Self::any(t).device());
+        let full = self.empty(sizes, dtype, device, MemoryFormat::Contiguous)?;
+        self.fill(full.clone(), value)?;
+        Ok(full)
+    }
+}
+
+impl Fillers for Calls<'_> {
+    fn fill(&self, place: AnyTensor, value: Scalar) -> Result<()> {
+        self.tensor("fill_.Scalar", [place.into(), value.into()]).map(drop)
+    }
+}
+
+impl<D: Fills> Fillers for Typed<D> {
+    fn fill(&self, mut place: Tensor<D>, value: Scalar) -> Result<()> {
+        crate::fill::fill_(&mut place, value).map(drop)
+    }
 }
 
 impl Callees for Calls<'_> {
@@ -73,6 +115,26 @@ impl Callees for Calls<'_> {
         self.tensor("unsqueeze", [t.clone().into(), (dim as i64).into()])
     }
 
+    fn transpose(&self, t: &AnyTensor, dim0: usize, dim1: usize) -> Result<AnyTensor> {
+        self.tensor("transpose.int", [t.clone().into(), (dim0 as i64).into(), (dim1 as i64).into()])
+    }
+
+    fn select(&self, t: &AnyTensor, dim: usize, index: i64) -> Result<AnyTensor> {
+        self.tensor("select.int", [t.clone().into(), (dim as i64).into(), index.into()])
+    }
+
+    fn diagonal(&self, t: &AnyTensor, offset: i64, dim1: usize, dim2: usize) -> Result<AnyTensor> {
+        self.tensor("diagonal", [t.clone().into(), offset.into(), (dim1 as i64).into(), (dim2 as i64).into()])
+    }
+
+    fn cloned(&self, t: &AnyTensor, format: MemoryFormat) -> Result<AnyTensor> {
+        self.tensor("clone", [t.clone().into(), format.into()])
+    }
+
+    fn flip(&self, t: &AnyTensor, dims: &[i64]) -> Result<AnyTensor> {
+        self.tensor("flip", [t.clone().into(), IValue::Ints(dims.to_vec())])
+    }
+
     fn expand(&self, t: &AnyTensor, sizes: &[i64]) -> Result<AnyTensor> {
         self.tensor("expand", [t.clone().into(), IValue::Ints(sizes.to_vec()), false.into()])
     }
@@ -88,10 +150,11 @@ impl Callees for Calls<'_> {
 
 /// The typed functions of a device.
 #[derive(Debug)]
-pub(crate) struct Typed<D>(PhantomData<D>);
+pub struct Typed<D>(PhantomData<D>);
 
 impl<D> Typed<D> {
-    pub(crate) const CALLEES: Typed<D> = Typed(PhantomData);
+    /// They have no state.
+    pub const CALLEES: Typed<D> = Typed(PhantomData);
 }
 
 fn viewed<D: Device>(t: &Tensor<D>, view: impl FnOnce(&Geometry) -> Result<Geometry>) -> Result<Tensor<D>> {
@@ -123,6 +186,26 @@ impl<D: Device> Callees for Typed<D> {
 
     fn unsqueeze(&self, t: &Tensor<D>, dim: usize) -> Result<Tensor<D>> {
         viewed(t, |g| view::unsqueeze(g, dim as i64))
+    }
+
+    fn transpose(&self, t: &Tensor<D>, dim0: usize, dim1: usize) -> Result<Tensor<D>> {
+        viewed(t, |g| view::transpose(g, dim0 as i64, dim1 as i64))
+    }
+
+    fn select(&self, t: &Tensor<D>, dim: usize, index: i64) -> Result<Tensor<D>> {
+        viewed(t, |g| view::select(g, dim as i64, index))
+    }
+
+    fn diagonal(&self, t: &Tensor<D>, offset: i64, dim1: usize, dim2: usize) -> Result<Tensor<D>> {
+        viewed(t, |g| crate::rearrange::diagonal(g, offset, dim1 as i64, dim2 as i64))
+    }
+
+    fn cloned(&self, t: &Tensor<D>, format: MemoryFormat) -> Result<Tensor<D>> {
+        clone_tensor(t, Some(format))
+    }
+
+    fn flip(&self, t: &Tensor<D>, dims: &[i64]) -> Result<Tensor<D>> {
+        super::flip::flip(t, dims)
     }
 
     fn expand(&self, t: &Tensor<D>, sizes: &[i64]) -> Result<Tensor<D>> {

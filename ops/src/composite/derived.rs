@@ -85,9 +85,15 @@ fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) 
 /// contiguous where it has another size.
 fn generated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
     let result = computed(calls, functional, inputs(stack))?;
-    check_device(&result, out_of(stack)?, "out")?;
-    check_same(result.dtype(), out_of(stack)?.dtype())?;
+    check_generated(0, &result, out_of(stack)?)?;
     into_out(calls, stack, result, false)
+}
+
+/// What an output has to agree with the result in, in an out= form that PyTorch generates.
+pub(super) fn check_generated(index: usize, result: &AnyTensor, out: &AnyTensor) -> Result<()> {
+    check_device(result, out, "out")?;
+    let (got, want) = (out.dtype(), result.dtype());
+    if got == want { Ok(()) } else { Err(ErrorKind::OutputDType { index, got, want }.into()) }
 }
 
 fn inputs(stack: &Stack) -> Stack {
@@ -116,7 +122,8 @@ fn into_out(calls: &Calls<'_>, stack: &mut Stack, result: AnyTensor, strided: bo
     Ok(())
 }
 
-fn written_to(calls: &Calls<'_>, out: &mut IValue, result: AnyTensor, strided: bool) -> Result<IValue> {
+/// Resizes an output and copies the result to it; gives the output.
+pub(super) fn written_to(calls: &Calls<'_>, out: &mut IValue, result: AnyTensor, strided: bool) -> Result<IValue> {
     if tensor(out, "out")?.sizes() != result.sizes() {
         let sizes = || IValue::Ints(result.sizes().to_vec());
         *out = handed(calls, "resize_", out, [sizes(), None::<MemoryFormat>.into()])?;
@@ -158,7 +165,12 @@ fn computed(calls: &Calls<'_>, functional: &str, mut arguments: Stack) -> Result
 
 /// Calls an operator that writes its first argument and returns it. The argument is moved there and, on an error, back:
 /// a handle more would make it a shared one.
-fn handed<const N: usize>(calls: &Calls<'_>, name: &str, this: &mut IValue, others: [IValue; N]) -> Result<IValue> {
+pub(super) fn handed(
+    calls: &Calls<'_>,
+    name: &str,
+    this: &mut IValue,
+    others: impl IntoIterator<Item = IValue>,
+) -> Result<IValue> {
     let mut stack: Stack = vec![std::mem::take(this)];
     stack.extend(others);
     let called = calls.call(name, &mut stack);
@@ -175,10 +187,6 @@ fn handed<const N: usize>(calls: &Calls<'_>, name: &str, this: &mut IValue, othe
 fn check_device(result: &AnyTensor, written: &AnyTensor, arg: &'static str) -> Result<()> {
     let (got, want) = (written.device(), result.device());
     if got == want { Ok(()) } else { Err(ErrorKind::DeviceMismatch { arg: arg.into(), got, want }.into()) }
-}
-
-fn check_same(result: DType, out: DType) -> Result<()> {
-    if result == out { Ok(()) } else { Err(ErrorKind::OutputDType { index: 0, got: out, want: result }.into()) }
 }
 
 fn check_cast(from: DType, to: DType) -> Result<()> {

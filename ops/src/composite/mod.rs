@@ -21,8 +21,17 @@ pub mod arithmetic;
 pub mod callees;
 #[doc(hidden)]
 pub mod derived;
+pub mod diagonal;
+#[doc(hidden)]
+pub mod each;
+pub mod equality;
+pub mod flip;
+pub mod foreach;
 pub mod join;
 pub mod nonzero;
+pub mod pad;
+pub mod queries;
+pub mod repeat;
 pub mod scatter;
 pub mod shape;
 pub mod typed_join;
@@ -41,6 +50,20 @@ impl ArgType for Whole {
         TensorArg::get(value).map(|_| value)
     }
     fn shorten<'s, 'long: 's>(value: &'long IValue) -> &'s IValue {
+        value
+    }
+}
+
+/// `Tensor`, where no number may stand for one.
+#[derive(Debug)]
+pub struct PlainTensor;
+
+impl ArgType for PlainTensor {
+    type Value<'t> = &'t AnyTensor;
+    fn get(value: &IValue) -> Option<&AnyTensor> {
+        value.as_tensor()
+    }
+    fn shorten<'s, 'long: 's>(value: &'long AnyTensor) -> &'s AnyTensor {
         value
     }
 }

@@ -161,6 +161,9 @@ native! {
     func: lgamma(Tensor self) -> Tensor,
     inplace: lgamma_, out: lgamma.out, variants: function, method, structured: Pointwise<LgammaFn>;
 
+    func: _foreach_lgamma(Tensor[] self) -> Tensor[],
+    inplace: _foreach_lgamma_, autogen: _foreach_lgamma.out, each: lgamma;
+
     /// [`lgamma`](super::functions::lgamma) under another name.
     func: special_gammaln(Tensor self) -> Tensor,
     out: special_gammaln.out, variants: function, method, structured: Pointwise<LgammaFn>;

@@ -12,7 +12,7 @@ pub struct Declaration {
     pub name: &'static str,
     /// The module that declares it, with `::native` behind.
     pub module: &'static str,
-    /// How it is defined: `structured`, `operator`, `view`, `views`, `kernel`, `composite` or `redirect`.
+    /// How it is defined: `structured`, `operator`, `view`, `views`, `kernel`, `composite`, `composed`, `each` or `redirect`.
     pub kind: &'static str,
     /// Its definition: the path of a type or function, or another operator's name.
     pub definition: &'static str,
@@ -158,6 +158,8 @@ pub enum Composition {
     All(AliasKey, Composed),
     /// The forms of devices that have no kernels of their own.
     Otherwise(AliasKey, Composed),
+    /// The forms of another operator, for each item of the lists among the arguments.
+    Each(&'static Declaration),
     /// All forms are those of another operator.
     Redirect(&'static str),
 }

@@ -7,7 +7,7 @@ use super::outputs::{copy_into, write_out, write_outs, written_list};
 use super::stack::{Reader, arguments, check_written, finish, keep_first, keep_written, split_first, written};
 use crate::copies::clone_tensor;
 use monomorph_core::dispatch::KernelFunction;
-use monomorph_core::{AnyTensor, Device, Geometry, IValue, MemoryFormat, Result, Stack, Tensor, list};
+use monomorph_core::{AnyTensor, DType, Device, Geometry, IValue, MemoryFormat, Result, Scalar, Stack, Tensor, list};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
@@ -258,6 +258,18 @@ impl<D: Device> IntoResults for Option<Tensor<D>> {
         self.and_then(IntoResults::into_results)
     }
 }
+
+/// Results that are no tensors.
+macro_rules! plain_results {
+    ($($t:ty)*) => {$(
+        impl IntoResults for $t {
+            fn into_results(self) -> Returned {
+                Some(smallvec![IValue::from(self)])
+            }
+        }
+    )*};
+}
+plain_results! { bool i64 f64 Scalar DType }
 
 impl IntoResults for AnyTensor {
     fn into_results(self) -> Returned {

@@ -41,6 +41,8 @@
 //! | `view`, `views` | a function from a geometry to a geometry, or to several |
 //! | `kernel` | a function over any device; `else self`: where it returns `None`, the first argument is the result |
 //! | `composite` | `implicit`, `explicit` or `nonfunctional`, and a function of [other operators](crate::composite) |
+//! | `composed` | the same over [`Callees`](crate::composite::callees::Callees): also the typed function, `for` a bound |
+//! | `each` | an operator that is called for each item of the `Tensor[]` and `Scalar[]` among the arguments |
 //! | `redirect` | another operator's name; typed calls go to `operator` beside it |
 //! | `otherwise` | a composition for the devices that have no kernel |
 //! | `silent_view` | `true` where a result may share storage with an argument and PyTorch's schema does not say so |
@@ -78,7 +80,8 @@ pub use signature::{Signature, UnboxedSignature};
 pub use stack::{Reader, finish};
 pub use structured::Kernel;
 
-pub use crate::composite::{MaybeWhole as MaybeWholeArg, Whole as WholeArg};
+pub use crate::composite::callees::Typed;
+pub use crate::composite::{MaybeWhole as MaybeWholeArg, PlainTensor as PlainTensorArg, Whole as WholeArg};
 
 /// Checks the number of results of a declaration, at compile time.
 pub const fn agrees(returns: usize, outputs: usize) {

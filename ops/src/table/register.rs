@@ -2,7 +2,7 @@
 //! which kernel; kernels are made elsewhere.
 
 use super::declaration::{Composed, Composition, Declaration, Declared, FormKind, RunsOn};
-use crate::composite::derived;
+use crate::composite::{derived, each};
 use monomorph_core::dispatch::{AliasKey, Backend, Definition, DispatchError, Flags, KernelFunction, Library};
 use monomorph_core::{Device, DeviceKind, Result};
 
@@ -82,6 +82,10 @@ fn define_forms(
         match entry.composition {
             Composition::All(key, f) => {
                 definition = definition.dispatch([key], derived::kernel(derived::form(kind, entry.declaration.name, f)))
+            }
+            Composition::Each(operator) => {
+                let form = each::form(kind, entry.declaration, operator);
+                definition = definition.dispatch([AliasKey::CompositeExplicit], derived::kernel(form));
             }
             Composition::Redirect(to) => {
                 definition =

@@ -65,6 +65,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
             _ => ramp(if bits { DType::I32 } else { DType::F32 }, &[3, 2]),
         }),
         (Base::Scalar, false) => IValue::Int(2),
+        (Base::Scalar, true) => IValue::Scalars(vec![Scalar::Int(2), Scalar::Float(0.5)]),
         (Base::Int | Base::SymInt, false) => IValue::Int(i64::from(arg.name() != "dim2")),
         (Base::Int | Base::SymInt, true) => IValue::Ints(match arg.name() {
             "size" | "shape" => vec![3, 2],

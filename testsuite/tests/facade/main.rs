@@ -11,6 +11,7 @@ mod declared;
 mod derivatives;
 mod factories;
 mod few;
+mod foreach;
 mod fused;
 mod gamma;
 mod halves;

@@ -2,8 +2,8 @@
 
 use super::item::Item;
 use super::{Named, options, row::functions_on};
-use crate::declaration::{Family, FormKind};
-use crate::types::{Arg, Callee, Form};
+use crate::declaration::{Definition, Family, FormKind};
+use crate::types::{Arg, Callee, Form, plain_result};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
@@ -16,6 +16,13 @@ pub(super) fn function<'n>(family: &Family, named: &'n Named<'n>, form: Form, na
     let core = &named.core;
     let callee = Callee::Function { numbers: &named.row.numbers };
     let args = named.passed(callee, form, 0);
+    let args = match &named.row.definition {
+        Definition::Composed(..) if named.row.typed.is_none() => {
+            let table = &named.table;
+            quote!(&#table::Typed::<D>::CALLEES, #args)
+        }
+        _ => args,
+    };
     let (path, or_self, bound) = callable(family, named)?;
     let called = named.called(named.own_form());
     let renamed = quote!(.map_err(|e| e.called(#called)));
@@ -37,6 +44,9 @@ pub(super) fn function<'n>(family: &Family, named: &'n Named<'n>, form: Form, na
         _ => {
             let tensor = quote!(#core::Tensor<D>);
             let (output, body) = match named.schema.returns() {
+                [one] if !one.ty().is_tensor() => {
+                    (plain_result(core, one.ty()).unwrap_or_default(), quote!(#path(#args)#renamed))
+                }
                 [one] if one.ty().is_list() => (quote!(Vec<#tensor>), quote!(#path(#args)#renamed)),
                 [_] if or_self => (tensor, quote!(Ok(#path(#args)#renamed?.unwrap_or_else(|| this.clone())))),
                 _ => (named.each_result(&tensor), quote!(#path(#args)#renamed)),
@@ -44,6 +54,8 @@ pub(super) fn function<'n>(family: &Family, named: &'n Named<'n>, form: Form, na
             (None, None, output, body)
         }
     };
+    let span = span_of(named);
+    let body = quote!(#span #body);
     let standard = is_factory(named).then(|| quote!(#core::Standard: #core::DefaultDevice<D>,));
     Some(Item {
         this,
@@ -54,6 +66,7 @@ pub(super) fn function<'n>(family: &Family, named: &'n Named<'n>, form: Form, na
         does: match named.own_form() {
             FormKind::Inplace => "writes to its first argument, and returns it",
             FormKind::Out => "writes into tensors of the caller, which are resized where needed, and returns them",
+            _ if named.schema.returns().iter().any(|result| !result.ty().is_tensor()) => "returns the value",
             _ => "returns new tensors",
         },
         errors: ARGUMENTS,
@@ -65,8 +78,30 @@ pub(super) fn function<'n>(family: &Family, named: &'n Named<'n>, form: Form, na
 /// a device.
 fn callable(family: &Family, named: &Named<'_>) -> Option<(Ident, bool, TokenStream)> {
     let (_, or_self) = named.callee()?;
-    let bound = named.row.typed.as_ref().and_then(|(_, bound)| bound.clone());
+    let bound = match (&named.row.typed, &named.row.definition) {
+        (Some((_, bound)), _) | (None, Definition::Composed(_, _, bound)) => bound.clone(),
+        _ => None,
+    };
     Some((named.callee_alias(), or_self, bound.unwrap_or_else(|| functions_on(family))))
+}
+
+/// The span of a typed call of a composition; other functions open theirs themselves.
+fn span_of(named: &Named<'_>) -> TokenStream {
+    if !matches!(named.row.definition, Definition::Composed(..)) || named.row.typed.is_some() {
+        return TokenStream::new();
+    }
+    let (core, called) = (&named.core, named.called(named.own_form()));
+    let each = named.args.iter().filter(|arg| arg.is_positional()).map(|arg| {
+        let name = &arg.rust;
+        match arg {
+            _ if arg.is_tensor() => quote!(each(#name.geometry());),
+            _ if arg.has_tensors() && !arg.is_optional_tensor() => {
+                quote!(#name.iter().for_each(|t| each(::std::borrow::Borrow::<#core::Tensor<D>>::borrow(t).geometry()));)
+            }
+            _ => TokenStream::new(),
+        }
+    });
+    quote!(let _span = #core::observe::enter(#called, |each| { #(#each)* });)
 }
 
 /// True for a function that makes tensors of nothing on a device that it chooses.

@@ -170,7 +170,7 @@ pub(crate) fn qualified(schema: &Schema) -> String {
 }
 
 /// The hash of a name, as `monomorph_ops::table::name` computes it (64-bit FNV-1a).
-fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

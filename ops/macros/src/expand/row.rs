@@ -86,7 +86,9 @@ fn text_of(definition: &Definition) -> String {
         Definition::View(path)
         | Definition::Views(path)
         | Definition::Kernel(path, _)
-        | Definition::Composite(_, path) => path.to_token_stream().to_string(),
+        | Definition::Composite(_, path)
+        | Definition::Composed(_, path, _) => path.to_token_stream().to_string(),
+        Definition::Each(operator) => operator.text.clone(),
         Definition::Redirect(to, _) => to.to_string(),
     };
     text.replace(' ', "")
@@ -101,7 +103,13 @@ fn composition(named: &Named<'_>) -> TokenStream {
         quote!(#table::Composition::#variant(#core::dispatch::AliasKey::#key, #function))
     };
     let value = match (&named.row.definition, &named.row.otherwise) {
-        (Definition::Composite(composite, path), _) => composed("All", *composite, path),
+        (Definition::Composite(composite, path) | Definition::Composed(composite, path, _), _) => {
+            composed("All", *composite, path)
+        }
+        (Definition::Each(operator), _) => {
+            let row = row_of(named, operator);
+            quote!(#table::Composition::Each(<#row as #table::Declared>::DECLARATION))
+        }
         (Definition::Redirect(to, _), _) => {
             let to = to.to_string();
             quote!(#table::Composition::Redirect(#to))
@@ -112,12 +120,25 @@ fn composition(named: &Named<'_>) -> TokenStream {
     quote!(fn composition() -> #table::Composition { #value })
 }
 
-/// A composed function over the stack. Tensors stay boxed, since numbers may stand for them.
+/// The row of another operator, so that one that is not declared is an error at its name.
+fn row_of(named: &Named<'_>, operator: &crate::tokens::Text) -> TokenStream {
+    let (table, hash) = (&named.table, super::hash(&operator.text));
+    match named.is_in_tree || !operator.text.contains("::") {
+        true => quote_spanned!(at(operator.span(0))=> #table::Row<#hash>),
+        false => quote_spanned!(at(operator.span(0))=> LocalRow<#hash>),
+    }
+}
+
+/// A composed function over the stack. Tensors stay boxed, since numbers may stand for them, but for functions that
+/// are typed ones, too.
 fn composed_function(named: &Named<'_>, path: &syn::Path) -> TokenStream {
     let (core, table) = (&named.core, &named.table);
+    let is_typed = matches!(named.row.definition, Definition::Composed(..));
     let reads = named.args.iter().map(|arg| {
         let name = &arg.rust;
         let marker = match arg.marker(core) {
+            Some(_) if is_typed && arg.is_tensor() => quote!(#table::PlainTensorArg),
+            Some(_) if is_typed && arg.is_optional_tensor() => quote!(#core::Optional<#table::PlainTensorArg>),
             Some(_) if arg.is_tensor() => quote!(#table::WholeArg),
             Some(_) if arg.is_optional_tensor() => quote!(#table::MaybeWholeArg),
             marker => marker.unwrap_or_default(),
@@ -178,7 +199,9 @@ fn runs_on(family: &Family, named: &Named<'_>) -> TokenStream {
             let on = functions_on(family);
             (quote!(D: #on,), function_kernels(named, path, *or_self, &declaration))
         }
-        Definition::Composite(..) | Definition::Redirect(..) => (TokenStream::new(), quote!(Vec::new())),
+        Definition::Composite(..) | Definition::Composed(..) | Definition::Each(_) | Definition::Redirect(..) => {
+            (TokenStream::new(), quote!(Vec::new()))
+        }
     };
     quote! {
         impl<D: #core::Device> #table::RunsOn<D> for #key
@@ -289,6 +312,7 @@ fn result_type(named: &Named<'_>, or_self: bool) -> TokenStream {
     let core = &named.core;
     let tensor = quote!(#core::Tensor<D>);
     match named.schema.returns() {
+        [one] if !one.ty().is_tensor() => crate::types::plain_result(core, one.ty()).unwrap_or(tensor),
         [one] if one.ty().is_list() => quote!(Vec<#tensor>),
         [_] if or_self => quote!(Option<#tensor>),
         [_] => tensor,

@@ -115,6 +115,7 @@ impl Named<'_> {
             (_, definition) if definition.operator().is_some() => None,
             (Some((path, _)), _) => Some((path, false)),
             (None, Definition::Kernel(path, or_self)) => Some((path, *or_self)),
+            (None, Definition::Composed(_, path, _)) if self.row.is_function => Some((path, false)),
             _ => None,
         }
     }
