@@ -42,8 +42,8 @@ fn restrided(calls: &Calls<'_>, t: &AnyTensor, shape: &AnyTensor) -> Result<IVal
     handed(calls, "copy_", &mut copy, [t.clone().into(), false.into()])
 }
 
-/// One form of an operator: the functional one is `f` itself, the others call it by its name. One closure serves every
-/// form, so that what wraps it is compiled once.
+/// One form of an operator: the one that is declared, mostly the functional one, is `f` itself, the others call it by
+/// its name. One closure serves every form, so that what wraps it is compiled once.
 pub(crate) fn form(kind: FormKind, functional: &'static str, f: Composed) -> impl Derived {
     move |calls, stack| match kind {
         FormKind::Functional => f(calls, stack),

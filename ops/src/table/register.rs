@@ -81,7 +81,10 @@ fn define_forms(
         let mut definition = Definition::parse(schema)?.with_flags(flags);
         match entry.composition {
             Composition::All(key, f) => {
-                definition = definition.dispatch([key], derived::kernel(derived::form(kind, entry.declaration.name, f)))
+                let name = entry.declaration.name;
+                // The function is of the form that is declared; the others follow from it.
+                let kind = if overload(schema) == name { FormKind::Functional } else { kind };
+                definition = definition.dispatch([key], derived::kernel(derived::form(kind, name, f)));
             }
             Composition::Each(operator) => {
                 let form = each::form(kind, entry.declaration, operator);

@@ -208,7 +208,26 @@ fn output(value: &IValue) -> GotValue {
         IValue::Float(f) => GotValue::Plain(Value::Float(*f)),
         IValue::Complex(c) => GotValue::Plain(Value::Complex(c.re, c.im)),
         IValue::Ints(list) => GotValue::Plain(Value::Ints(list.clone())),
+        IValue::DType(dtype) => GotValue::Plain(Value::Int(scalar_type(*dtype))),
         _ => GotValue::Plain(Value::None),
+    }
+}
+
+/// The number by which PyTorch knows a dtype (`c10/core/ScalarType.h`), which is what a call by name returns there.
+fn scalar_type(dtype: DType) -> i64 {
+    match dtype {
+        DType::U8 => 0,
+        DType::I8 => 1,
+        DType::I16 => 2,
+        DType::I32 => 3,
+        DType::I64 => 4,
+        DType::F16 => 5,
+        DType::F32 => 6,
+        DType::F64 => 7,
+        DType::C64 => 9,
+        DType::C128 => 10,
+        DType::Bool => 11,
+        DType::BF16 => 15,
     }
 }
 

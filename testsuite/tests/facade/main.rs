@@ -21,6 +21,7 @@ mod joined;
 mod meta;
 mod pointwise;
 mod powers;
+mod rearranged;
 mod reductions;
 mod registry;
 mod scans;
