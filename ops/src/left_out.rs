@@ -1,9 +1,9 @@
 //! Which operators a feature has, for the error about one that is not in this build.
 
 /// Operators of the feature `special` without their overloads and without the polynomials, which their names tell.
-const SPECIAL: &str = "_foreach_lgamma digamma i0 igamma igammac lgamma mvlgamma polygamma special_airy_ai special_bessel_j0 \
-    special_bessel_j1 special_bessel_y0 special_bessel_y1 special_digamma special_erfcx special_gammainc \
-    special_gammaincc special_gammaln special_i0 special_i0e special_i1 special_i1e special_log_ndtr \
+const SPECIAL: &str = "_foreach_lgamma digamma i0 igamma igammac lgamma mvlgamma polygamma special_airy_ai \
+    special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_digamma special_erfcx \
+    special_gammainc special_gammaincc special_gammaln special_i0 special_i0e special_i1 special_i1e special_log_ndtr \
     special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1 \
     special_multigammaln special_ndtr special_ndtri special_polygamma special_psi special_scaled_modified_bessel_k0 \
     special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_zeta";

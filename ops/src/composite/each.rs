@@ -53,10 +53,16 @@ struct Items<'a> {
 impl<'a> Items<'a> {
     /// # Errors
     ///
-    /// No list, an empty one, or lists of several lengths.
+    /// No list, an empty one, lists of several lengths, a tensor beside them that is not one number.
     fn of(declaration: &Declaration, stack: &'a [IValue]) -> Result<Items<'a>> {
         let mut count = None;
         for (position, (parameter, value)) in declaration.parameters.iter().zip(stack).enumerate() {
+            // A tensor beside lists is one number for all items, as a `Scalar` is.
+            if let ("Tensor", Some(got)) = (parameter.ty, value.as_tensor().map(AnyTensor::ndim))
+                && got != 0
+            {
+                return Err(ErrorKind::DimCount { arg: parameter.name, got, accepted: "0" }.into());
+            }
             if !matches!(parameter.ty, "Tensor[]" | "Scalar[]") {
                 continue;
             }

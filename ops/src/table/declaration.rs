@@ -12,7 +12,8 @@ pub struct Declaration {
     pub name: &'static str,
     /// The module that declares it, with `::native` behind.
     pub module: &'static str,
-    /// How it is defined: `structured`, `operator`, `view`, `views`, `kernel`, `composite`, `composed`, `each` or `redirect`.
+    /// How it is defined: `structured`, `operator`, `view`, `views`, `kernel`, `composite`, `composed`, `each` or
+    /// `redirect`.
     pub kind: &'static str,
     /// Its definition: the path of a type or function, or another operator's name.
     pub definition: &'static str,

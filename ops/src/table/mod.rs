@@ -41,7 +41,7 @@
 //! | `view`, `views` | a function from a geometry to a geometry, or to several |
 //! | `kernel` | a function over any device; `else self`: where it returns `None`, the first argument is the result |
 //! | `composite` | `implicit`, `explicit` or `nonfunctional`, and a function of [other operators](crate::composite) |
-//! | `composed` | the same over [`Callees`](crate::composite::callees::Callees): also the typed function, `for` a bound |
+//! | `composed` | the same over [`Callees`](crate::composite::callees): also the typed function, `for` a bound |
 //! | `each` | an operator that is called for each item of the `Tensor[]` and `Scalar[]` among the arguments |
 //! | `redirect` | another operator's name; typed calls go to `operator` beside it |
 //! | `otherwise` | a composition for the devices that have no kernel |

@@ -96,7 +96,8 @@ fn span_of(named: &Named<'_>) -> TokenStream {
         match arg {
             _ if arg.is_tensor() => quote!(each(#name.geometry());),
             _ if arg.has_tensors() && !arg.is_optional_tensor() => {
-                quote!(#name.iter().for_each(|t| each(::std::borrow::Borrow::<#core::Tensor<D>>::borrow(t).geometry()));)
+                let geometry = quote!(::std::borrow::Borrow::<#core::Tensor<D>>::borrow(t).geometry());
+                quote!(#name.iter().for_each(|t| each(#geometry));)
             }
             _ => TokenStream::new(),
         }
