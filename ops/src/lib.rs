@@ -131,6 +131,7 @@ monomorph_macros::families! { [crate]
     composite::flip: Flips,
     composite::repeat: Repeats,
     composite::pad: Pads,
+    composite::edges: Borders,
     composite::diagonal: Diagonals,
     composite::foreach: Foreach,
     partial;

@@ -67,6 +67,7 @@ pub(crate) enum FormKind {
     Out,
     Autogen,
     OutApart,
+    OutRestrided,
     Copy,
     CopyOut,
     CopyInto,
@@ -74,11 +75,12 @@ pub(crate) enum FormKind {
 
 impl FormKind {
     /// The options of a declaration that name a form.
-    pub(crate) const OPTIONS: [(&'static str, FormKind); 7] = [
+    pub(crate) const OPTIONS: [(&'static str, FormKind); 8] = [
         ("inplace", FormKind::Inplace),
         ("out", FormKind::Out),
         ("autogen", FormKind::Autogen),
         ("out_apart", FormKind::OutApart),
+        ("out_restrided", FormKind::OutRestrided),
         ("copy", FormKind::Copy),
         ("copy_out", FormKind::CopyOut),
         ("copy_into", FormKind::CopyInto),

@@ -25,7 +25,7 @@ pub(crate) fn text(func: &Schema, kind: FormKind, name: &str) -> String {
         FormKind::CopyOut | FormKind::CopyInto => {
             format!("{name}({}) -> Tensor(a!)", with_outs(func, &["Tensor(a!) out".to_owned()]))
         }
-        FormKind::Out | FormKind::Autogen | FormKind::OutApart => out(func, name),
+        FormKind::Out | FormKind::Autogen | FormKind::OutApart | FormKind::OutRestrided => out(func, name),
     }
 }
 

@@ -3,12 +3,13 @@
 use proc_macro2::Ident;
 
 /// Every option, for messages.
-const ALL: [&str; 26] = [
+const ALL: [&str; 27] = [
     "func",
     "inplace",
     "out",
     "autogen",
     "out_apart",
+    "out_restrided",
     "copy",
     "copy_out",
     "copy_into",

@@ -5,7 +5,7 @@ use super::tensor;
 use crate::table::{Composed, FormKind};
 use monomorph_core::dispatch::{Calls, KernelFunction};
 use monomorph_core::overlap::{self, Internal, Place, Shared};
-use monomorph_core::{AnyTensor, DType, Error, ErrorKind, IValue, MemoryFormat, Result, Stack};
+use monomorph_core::{AnyTensor, DType, Error, ErrorKind, IValue, MemoryFormat, Result, Stack, strides};
 
 /// A kernel's function that calls other operators.
 pub(crate) trait Derived: Fn(&Calls<'_>, &mut Stack) -> Result<()> + Send + Sync + 'static {}
@@ -51,6 +51,7 @@ pub(crate) fn form(kind: FormKind, functional: &'static str, f: Composed) -> imp
         FormKind::Autogen => generated_out(calls, functional, stack),
         // Where the output must lie apart from the inputs, it may not even be one of them.
         FormKind::OutApart => out(calls, functional, stack, Shared::Full),
+        FormKind::OutRestrided => restrided_out(calls, functional, stack),
         _ => out(calls, functional, stack, Shared::Partial),
     }
 }
@@ -78,7 +79,7 @@ fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) 
     check_device(&result, out_of(stack)?, "out")?;
     check_cast(result.dtype(), out_of(stack)?.dtype())?;
     check_overlap(stack.len() - 1, stack, refused)?;
-    into_out(calls, stack, result, true)
+    into_out(calls, stack, result, Layout::Result)
 }
 
 /// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes
@@ -86,7 +87,15 @@ fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) 
 fn generated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
     let result = computed(calls, functional, inputs(stack))?;
     check_generated(0, &result, out_of(stack)?)?;
-    into_out(calls, stack, result, false)
+    into_out(calls, stack, result, Layout::Contiguous)
+}
+
+/// The out= form of an operator that gives the output the layout of the result, whatever it had, as PyTorch's `resize_`
+/// does where a memory format is named.
+fn restrided_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
+    let result = computed(calls, functional, inputs(stack))?;
+    check_generated(0, &result, out_of(stack)?)?;
+    into_out(calls, stack, result, Layout::Suggested)
 }
 
 /// What an output has to agree with the result in, in an out= form that PyTorch generates.
@@ -104,11 +113,22 @@ fn out_of(stack: &Stack) -> Result<&AnyTensor> {
     tensor(&stack[stack.len() - 1], "out")
 }
 
+/// What layout an output gets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Where it has other sizes, a contiguous one.
+    Contiguous,
+    /// Where it has other sizes, that of the result.
+    Result,
+    /// The memory format that the result suggests.
+    Suggested,
+}
+
 /// Resizes the output, the last value of the stack, and copies the result to it.
-fn into_out(calls: &Calls<'_>, stack: &mut Stack, result: AnyTensor, strided: bool) -> Result<()> {
+fn into_out(calls: &Calls<'_>, stack: &mut Stack, result: AnyTensor, layout: Layout) -> Result<()> {
     let before = out_of(stack)?.geometry().clone();
     let last = stack.len() - 1;
-    let done = written_to(calls, &mut stack[last], result, strided);
+    let done = written_to(calls, &mut stack[last], result, layout);
     match done {
         Ok(written) => *stack = vec![written],
         Err(error) => {
@@ -123,11 +143,17 @@ fn into_out(calls: &Calls<'_>, stack: &mut Stack, result: AnyTensor, strided: bo
 }
 
 /// Resizes an output and copies the result to it; gives the output.
-pub(super) fn written_to(calls: &Calls<'_>, out: &mut IValue, result: AnyTensor, strided: bool) -> Result<IValue> {
-    if tensor(out, "out")?.sizes() != result.sizes() {
-        let sizes = || IValue::Ints(result.sizes().to_vec());
+pub(super) fn written_to(calls: &Calls<'_>, out: &mut IValue, result: AnyTensor, layout: Layout) -> Result<IValue> {
+    let sizes = || IValue::Ints(result.sizes().to_vec());
+    if layout == Layout::Suggested {
+        let format = strides::suggest_format(result.sizes(), result.strides());
+        *out = handed(calls, "resize_", out, [sizes(), format.into()])?;
+    } else if tensor(out, "out")?.sizes() != result.sizes() {
         *out = handed(calls, "resize_", out, [sizes(), None::<MemoryFormat>.into()])?;
-        if strided && !result.is_contiguous() && overlap::internal(result.sizes(), result.strides()) == Internal::No {
+        if layout == Layout::Result
+            && !result.is_contiguous()
+            && overlap::internal(result.sizes(), result.strides()) == Internal::No
+        {
             let strides = IValue::Ints(result.strides().to_vec());
             *out = handed(calls, "as_strided_", out, [sizes(), strides, IValue::None])?;
         }

@@ -55,8 +55,8 @@ pub fn triu<C: Fillers>(calls: &C, this: &C::Tensor, diagonal: i64) -> Result<C:
     triangle(calls, this, |row, columns| (diagonal.saturating_add(row).clamp(0, columns), columns))
 }
 
-/// A copy of the columns that `part` names for each row, zeros elsewhere. Rows that have the same columns, whole ones in
-/// a tall matrix, are copied at once.
+/// A copy of the columns that `part` names for each row, zeros elsewhere. Rows that have the same columns, whole ones
+/// in a tall matrix, are copied at once.
 fn triangle<C: Fillers>(calls: &C, this: &C::Tensor, part: impl Fn(i64, i64) -> (i64, i64)) -> Result<C::Tensor> {
     let t = C::any(this);
     let &[.., rows, columns] = t.sizes() else {
@@ -227,8 +227,8 @@ native! {
 
     /// The lower triangle of matrices, a copy with 0 above a diagonal.
     ///
-    /// The diagonal is part of it, and lies `diagonal` above the main one, 0 unless options say otherwise. Dimensions in
-    /// front of the last two are a batch.
+    /// The diagonal is part of it, and lies `diagonal` above the main one, 0 unless options say otherwise. Dimensions
+    /// in front of the last two are a batch.
     ///
     /// ```
     /// assert_eq!(tensor![[1, 2], [3, 4]].tril()?.to_vec::<i32>()?, [1, 0, 3, 4]);
@@ -238,8 +238,8 @@ native! {
 
     /// The upper triangle of matrices, a copy with 0 below a diagonal.
     ///
-    /// The diagonal is part of it, and lies `diagonal` above the main one, 0 unless options say otherwise. Dimensions in
-    /// front of the last two are a batch.
+    /// The diagonal is part of it, and lies `diagonal` above the main one, 0 unless options say otherwise. Dimensions
+    /// in front of the last two are a batch.
     ///
     /// ```
     /// assert_eq!(tensor![[1, 2], [3, 4]].triu()?.to_vec::<i32>()?, [1, 2, 0, 4]);

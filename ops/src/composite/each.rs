@@ -168,7 +168,7 @@ fn out(calls: &Calls<'_>, declaration: &'static Declaration, stack: &mut Stack) 
             }
         }
         outs.iter_mut().zip(results).try_for_each(|(out, result)| {
-            *out = derived::written_to(calls, out, result, false)?;
+            *out = derived::written_to(calls, out, result, derived::Layout::Contiguous)?;
             Ok(())
         })
     })

@@ -18,12 +18,14 @@
 //! serves on the others, says so: `otherwise: explicit crate::composite::arithmetic::sub`.
 
 pub mod arithmetic;
+mod border;
 pub mod callees;
 #[doc(hidden)]
 pub mod derived;
 pub mod diagonal;
 #[doc(hidden)]
 pub mod each;
+pub mod edges;
 pub mod equality;
 pub mod flip;
 pub mod foreach;

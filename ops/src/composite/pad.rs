@@ -9,7 +9,7 @@ use monomorph_core::strides::{self, DimVec};
 use monomorph_core::{AnyTensor, Category, DType, DeviceId, ErrorKind, MemoryFormat, Result, ResultType, Scalar, list};
 use std::borrow::Borrow;
 
-fn overflow(sizes: &[i64]) -> ErrorKind {
+pub(super) fn overflow(sizes: &[i64]) -> ErrorKind {
     ErrorKind::SizeOverflow { sizes: sizes.to_vec(), strides: Vec::new() }
 }
 
@@ -33,7 +33,13 @@ pub fn constant_pad_nd<C: Fillers>(calls: &C, this: &C::Tensor, pad: &[i64], val
         let padded = size.checked_add(front).and_then(|size| size.checked_add(behind));
         sizes[d] = padded.ok_or_else(|| overflow(t.sizes()))?;
         if length < 0 || sizes[d] < 0 {
-            return Err(ErrorKind::OutOfRange { arg: "pad", got: front.min(behind), low: -size, high: i64::MAX }.into());
+            return Err(ErrorKind::OutOfRange {
+                arg: "pad",
+                got: front.min(behind),
+                low: size.saturating_neg(),
+                high: i64::MAX,
+            }
+            .into());
         }
         if (start, length) != (0, size) {
             inner = calls.narrow(&inner, d, start, length)?;

@@ -6,7 +6,7 @@ use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::structured::Operand;
 use monomorph_core::{
-    AnyTensor, Category, DType, DeviceId, ErrorKind, IValue, MemoryFormat, Result, ResultType, Scalar, list, strides,
+    AnyTensor, Category, DType, ErrorKind, IValue, MemoryFormat, Result, ResultType, Scalar, list, strides,
 };
 
 type Asked<'a, 'c> = &'a Calls<'c>;
@@ -99,17 +99,18 @@ fn dimension(t: &AnyTensor, dim: i64) -> Result<usize> {
 
 /// `_shape_as_tensor`: the sizes as an int64 tensor on the CPU.
 pub fn shape_as_tensor(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
+    // The default device is the CPU; named, it would be that of tensors on it.
     let sizes = tensor(this, "self")?.sizes();
+    let options = || [DType::I64.into(), IValue::None, IValue::None, IValue::None];
+    if sizes.is_empty() {
+        let [dtype, layout, device, pin_memory] = options();
+        let size = IValue::Ints(vec![0]);
+        return calls.tensor("empty.memory_format", [size, dtype, layout, device, pin_memory, IValue::None]);
+    }
     let one = |size: i64| {
-        let options = [DType::I64.into(), IValue::None, DeviceId::CPU.into(), IValue::None];
-        let [dtype, layout, device, pin_memory] = options;
+        let [dtype, layout, device, pin_memory] = options();
         calls.tensor("full", [IValue::Ints(vec![1]), size.into(), dtype, layout, device, pin_memory])
     };
-    if sizes.is_empty() {
-        let options = [DType::I64.into(), IValue::None, DeviceId::CPU.into(), IValue::None, IValue::None];
-        let [dtype, layout, device, pin_memory, format] = options;
-        return calls.tensor("empty.memory_format", [IValue::Ints(vec![0]), dtype, layout, device, pin_memory, format]);
-    }
     let mut all = list::with_capacity(sizes.len())?;
     for &size in sizes {
         all.push(one(size)?);

@@ -67,6 +67,8 @@ pub enum FormKind {
     Autogen,
     /// The same, where the output must lie apart from the inputs.
     OutApart,
+    /// The same, where the output must have the dtype of the result and gets its layout, also where the sizes agree.
+    OutRestrided,
     /// A contiguous copy of a view.
     Copy,
     /// The out= form of that.
@@ -83,6 +85,7 @@ impl fmt::Display for FormKind {
             FormKind::Out => "out",
             FormKind::Autogen => "autogen",
             FormKind::OutApart => "out_apart",
+            FormKind::OutRestrided => "out_restrided",
             FormKind::Copy => "copy",
             FormKind::CopyOut => "copy_out",
             FormKind::CopyInto => "copy_into",

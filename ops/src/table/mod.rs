@@ -28,6 +28,7 @@
 //! | `inplace`, `out` | names of the forms whose schemas follow from it |
 //! | `autogen` | an out= form that is made of the functional one: compute, resize, copy |
 //! | `out_apart` | the same for a composite whose output must lie apart from its inputs |
+//! | `out_restrided` | the same for one whose output must have the dtype of the result and gets its layout |
 //! | `copy`, `copy_out` | the forms of a view that copy it |
 //! | `copy_into` | a `copy_out` that keeps the sizes and dtypes of its outputs |
 //! | `variants` | PyTorch's variants, `function`, `method`: it has typed forms. Without it, it is called by name only |

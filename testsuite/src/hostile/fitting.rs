@@ -1,6 +1,7 @@
 //! Arguments with which an overload returns: what hostile arguments are made from, one change at a time, so that every
 //! operator is attacked behind its first checks. Owns what suits which operator; changes nothing.
 
+use super::suited::suited;
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::with_element;
 use monomorph::{AnyTensor, Cpu, DType, DeviceId, IValue, MemoryFormat, Scalar, Stack, Tensor};
@@ -23,6 +24,9 @@ const TRUTH: [&str; 5] = ["signbit", "isnan", "isinf", "isposinf", "isneginf"];
 
 /// A value that suits the argument, so that the call with all of them returns.
 fn fitting(schema: &Schema, arg: &Argument) -> IValue {
+    if let Some(value) = suited(schema.name(), arg.name()) {
+        return value;
+    }
     let bits = ["bitwise", "__", "gcd", "lcm"].iter().any(|start| schema.name().starts_with(start));
     let needed = schema.name().starts_with("cl") && arg.name() == "min" || arg.name() == "output_size";
     if arg.ty().is_optional() && !needed {

@@ -20,6 +20,7 @@ mod driver;
 mod extremes;
 mod fitting;
 mod options;
+mod suited;
 mod tensors;
 
 pub use children::{End, Limits, Ran, run};

@@ -9,6 +9,7 @@ mod composites;
 mod corners;
 mod declared;
 mod derivatives;
+mod edges;
 mod factories;
 mod few;
 mod foreach;

@@ -1,0 +1,215 @@
+//! Tensors continued beyond their edges: reflection_pad, replication_pad, circular padding, their gradients, and pad,
+//! which chooses. How a border is made is in `border.rs`.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::border::{Beyond, Padding, continued, folded, padded_by};
+use super::callees::{Callees, Fillers};
+use super::pad::{constant_pad_nd, overflow};
+use crate::table::native;
+use monomorph_core::dispatch::Calls;
+use monomorph_core::{AnyTensor, ErrorKind, IValue, Result};
+
+/// `_pad_circular`: beyond the last dimensions, those behind the first two, they start again.
+pub fn pad_circular<C: Callees>(calls: &C, this: &C::Tensor, pad: &[i64]) -> Result<C::Tensor> {
+    let t = C::any(this);
+    let want = t.ndim().saturating_sub(2).saturating_mul(2);
+    if pad.len() != want {
+        return Err(ErrorKind::ListLength { arg: "pad", got: pad.len(), want }.into());
+    }
+    let paddings = Padding::all(t.sizes(), pad);
+    for p in &paddings {
+        let high = p.size;
+        if let Some(got) = [p.front, p.behind].into_iter().find(|&by| by > high) {
+            return Err(ErrorKind::OutOfRange { arg: "pad", got, low: i64::MIN, high }.into());
+        }
+        let got = p.padded().ok_or_else(|| overflow(t.sizes()))?;
+        if got < 0 {
+            return Err(ErrorKind::OutOfRange { arg: "padded size", got, low: 0, high: i64::MAX }.into());
+        }
+    }
+    // What is cut off is not seen at the other end either.
+    let (mut inside, mut added) = (this.clone(), Vec::with_capacity(paddings.len()));
+    for p in paddings {
+        let (start, behind) = (p.front.min(0).saturating_neg(), p.behind.min(0));
+        let size = p.size.saturating_sub(start).saturating_add(behind);
+        inside = calls.narrow(&inside, p.dim, start, size)?;
+        added.push(Padding { size, ..p.added() });
+    }
+    continued(calls, &inside, &added, Beyond::Other)
+}
+
+/// `pad`: continued in the way that `mode` names.
+pub fn pad<C: Fillers>(calls: &C, this: &C::Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result<C::Tensor> {
+    if mode == "constant" {
+        return constant_pad_nd(calls, this, pad, value.unwrap_or(0.0).into());
+    }
+    if value.is_some_and(|value| value != 0.0) {
+        let rule = "argument value is given and mode is not constant; accepted is a value beside the mode constant";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    let beyond = match mode {
+        "reflect" => Beyond::Reflection,
+        "replicate" => Beyond::Edge,
+        "circular" => Beyond::Other,
+        got => {
+            let accepted = "constant, reflect, replicate and circular";
+            return Err(ErrorKind::UnknownOption { arg: "mode", got: got.into(), accepted }.into());
+        }
+    };
+    let ndim = C::any(this).ndim();
+    let count = pad.len() / 2;
+    if pad.len() & 1 == 1 || !(1..=3).contains(&count) || !matches!(ndim.saturating_sub(count), 1 | 2) {
+        let rule = "argument pad has two numbers for each of the last 1 to 3 dimensions; accepted is that it has them for \
+            all but the first, or all but the first two";
+        return Err(ErrorKind::ArgumentRule { rule }.into());
+    }
+    match (beyond, count) {
+        (Beyond::Other, _) => pad_circular(calls, this, pad),
+        (_, 1) => padded_by::<C, 1>(calls, this, pad, beyond),
+        (_, 2) => padded_by::<C, 2>(calls, this, pad, beyond),
+        _ => padded_by::<C, 3>(calls, this, pad, beyond),
+    }
+}
+
+/// The operators over the last dimensions, and their gradients.
+macro_rules! over_the_last {
+    ($($dims:literal: $name:ident, $backward:ident, $beyond:ident;)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`.")]
+        pub fn $name<C: Callees>(calls: &C, this: &C::Tensor, padding: &[i64]) -> Result<C::Tensor> {
+            padded_by::<C, $dims>(calls, this, padding, Beyond::$beyond)
+        }
+
+        #[doc = concat!("`", stringify!($backward), "`.")]
+        pub fn $backward(calls: &Calls<'_>, grad: &IValue, this: &IValue, padding: &[i64]) -> Result<AnyTensor> {
+            folded::<$dims>(calls, grad, this, padding, Beyond::$beyond)
+        }
+    )*};
+}
+over_the_last! {
+    1: reflection_pad1d, reflection_pad1d_backward, Reflection;
+    2: reflection_pad2d, reflection_pad2d_backward, Reflection;
+    3: reflection_pad3d, reflection_pad3d_backward, Reflection;
+    1: replication_pad1d, replication_pad1d_backward, Edge;
+    2: replication_pad2d, replication_pad2d_backward, Edge;
+    3: replication_pad3d, replication_pad3d_backward, Edge;
+}
+
+native! {
+    family: Borders, functions: crate::fill::Fills;
+
+    /// The tensor continued beyond its edges, in the way that `mode` names.
+    ///
+    /// `pad` has two numbers for each dimension that is padded, from the last one on: how many elements are added in
+    /// front and behind; negative numbers cut elements off. `constant` (unless options say otherwise) has a border of
+    /// `value`, 0 without one, as [`constant_pad_nd`](super::functions::constant_pad_nd) has; `reflect`, `replicate`
+    /// and `circular` continue the last one to three dimensions, behind one of channels and maybe one of a batch.
+    ///
+    /// ```
+    /// let x = tensor![[1, 2, 3]];
+    /// let with = |mode: &str| x.pad_with((2, 1), Pad { mode, ..Default::default() })?.to_vec::<i32>();
+    /// assert_eq!(with("constant")?, [0, 0, 1, 2, 3, 0]);
+    /// assert_eq!(with("reflect")?, [3, 2, 1, 2, 3, 2]);
+    /// assert_eq!(with("replicate")?, [1, 1, 1, 2, 3, 3]);
+    /// ```
+    func: pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor,
+    variants: function, composed: implicit pad;
+
+    func: _pad_circular(Tensor self, SymInt[] pad) -> Tensor,
+    composed: implicit pad_circular;
+
+    /// The tensor continued beyond its last dimension as in mirrors at the edges.
+    ///
+    /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
+    /// front and behind; negative numbers cut elements off. A reflection is shorter than the dimension. In front of
+    /// them is a dimension of channels and maybe one of a batch. All dtypes but bool.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[1, 2, 3]].reflection_pad1d((2, 1))?.to_vec::<i32>()?, [3, 2, 1, 2, 3, 2]);
+    /// ```
+    func: reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor,
+    autogen: reflection_pad1d.out, variants: function, composed: explicit reflection_pad1d;
+
+    func: reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor,
+    autogen: reflection_pad1d_backward.grad_input,
+    composite: explicit reflection_pad1d_backward;
+
+    /// The tensor continued beyond its last two dimensions as in mirrors at the edges.
+    ///
+    /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
+    /// front and behind; negative numbers cut elements off. A reflection is shorter than the dimension. In front of
+    /// them is a dimension of channels and maybe one of a batch. All dtypes but bool.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[[1, 2, 3]]].reflection_pad2d((2, 1, 0, 0))?.to_vec::<i32>()?, [3, 2, 1, 2, 3, 2]);
+    /// ```
+    func: reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor,
+    out_restrided: reflection_pad2d.out, variants: function, composed: explicit reflection_pad2d;
+
+    func: reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor,
+    out_restrided: reflection_pad2d_backward.grad_input,
+    composite: explicit reflection_pad2d_backward;
+
+    /// The tensor continued beyond its last three dimensions as in mirrors at the edges.
+    ///
+    /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
+    /// front and behind; negative numbers cut elements off. A reflection is shorter than the dimension. In front of
+    /// them is a dimension of channels and maybe one of a batch. All dtypes but bool.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[[[1, 2, 3]]]].reflection_pad3d((2, 1, 0, 0, 0, 0))?.to_vec::<i32>()?, [3, 2, 1, 2, 3, 2]);
+    /// ```
+    func: reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor,
+    out_restrided: reflection_pad3d.out, variants: function, composed: explicit reflection_pad3d;
+
+    func: reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor,
+    out_restrided: reflection_pad3d_backward.grad_input,
+    composite: explicit reflection_pad3d_backward;
+
+    /// The tensor whose elements at the edges of its last dimension go on.
+    ///
+    /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
+    /// front and behind; negative numbers cut elements off. In front of them is a dimension of channels and maybe one
+    /// of a batch. All dtypes but bool.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[1, 2, 3]].replication_pad1d((2, 1))?.to_vec::<i32>()?, [1, 1, 1, 2, 3, 3]);
+    /// ```
+    func: replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor,
+    autogen: replication_pad1d.out, variants: function, composed: explicit replication_pad1d;
+
+    func: replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor,
+    autogen: replication_pad1d_backward.grad_input,
+    composite: explicit replication_pad1d_backward;
+
+    /// The tensor whose elements at the edges of its last two dimensions go on.
+    ///
+    /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
+    /// front and behind; negative numbers cut elements off. In front of them is a dimension of channels and maybe one
+    /// of a batch. All dtypes but bool.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[[1, 2, 3]]].replication_pad2d((2, 1, 0, 0))?.to_vec::<i32>()?, [1, 1, 1, 2, 3, 3]);
+    /// ```
+    func: replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor,
+    out_restrided: replication_pad2d.out, variants: function, composed: explicit replication_pad2d;
+
+    func: replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor,
+    out_restrided: replication_pad2d_backward.grad_input,
+    composite: explicit replication_pad2d_backward;
+
+    /// The tensor whose elements at the edges of its last three dimensions go on.
+    ///
+    /// `padding` has two numbers for each of these dimensions, from the last one on: how many elements are added in
+    /// front and behind; negative numbers cut elements off. In front of them is a dimension of channels and maybe one
+    /// of a batch. All dtypes but bool.
+    ///
+    /// ```
+    /// assert_eq!(tensor![[[[1, 2, 3]]]].replication_pad3d((2, 1, 0, 0, 0, 0))?.to_vec::<i32>()?, [1, 1, 1, 2, 3, 3]);
+    /// ```
+    func: replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor,
+    out_restrided: replication_pad3d.out, variants: function, composed: explicit replication_pad3d;
+
+    func: replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor,
+    out_restrided: replication_pad3d_backward.grad_input,
+    composite: explicit replication_pad3d_backward;
+}
