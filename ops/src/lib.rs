@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{pointwise, reduce, scan, upsample};
+pub use templates::{index, pointwise, reduce, scan, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -135,6 +135,8 @@ monomorph_macros::families! { [crate]
     composite::foreach: Foreach,
     partial;
     scan: Scans,
+    index::select: Selects,
+    index::embedding: Embeddings,
 }
 pub use kernels::{AllKernels, Kernels};
 

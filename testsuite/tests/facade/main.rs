@@ -17,6 +17,7 @@ mod gamma;
 mod halves;
 mod handles;
 mod hostile_geometry;
+mod indexing;
 mod joined;
 mod meta;
 mod pointwise;
