@@ -137,6 +137,8 @@ monomorph_macros::families! { [crate]
     scan: Scans,
     index::select: Selects,
     index::embedding: Embeddings,
+    index::scatter: Scatters,
+    index::slices: IndexedSlices,
 }
 pub use kernels::{AllKernels, Kernels};
 

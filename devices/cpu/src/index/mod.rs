@@ -5,17 +5,20 @@
 //! with the output.
 
 mod kernels;
+mod lookup;
 mod placed;
+mod scatter;
 mod walk;
 
 use crate::device::Cpu;
-use kernels::{Computed, Loops, computing, moving};
+use kernels::{Loops, moving};
+use lookup::Lookup;
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, ErrorKind, Result, Scalar, scalar_bytes};
-use monomorph_ops::index::{Combine, IndexFn, IndexInputs, IndexPlan, Indexed, Indexes, Start, Transfer, Written};
+use monomorph_ops::index::{IndexFn, IndexInputs, IndexPlan, Indexed, Indexes, Transfer};
 use placed::{Argument, Own, Placed};
 use smallvec::SmallVec;
-use walk::{Lookup, Walk, WalkAxis};
+use walk::{Walk, WalkAxis};
 
 /// A call bound to memory. P1 for its tensors.
 pub struct Ready {
@@ -121,7 +124,7 @@ impl Ready {
             // SAFETY: E2, E3.
             Transfer::Gather => unsafe { self.gather(plan, &mut copies) },
             // SAFETY: E2, E3.
-            Transfer::Scatter { .. } => unsafe { self.scatter(plan, &mut copies) },
+            Transfer::Scatter(how) => unsafe { self.scatter(plan, how, &mut copies) },
         }
     }
 
@@ -178,125 +181,6 @@ impl Ready {
         unsafe { written.copy_to(&self.output) }
     }
 
-    /// # Safety
-    ///
-    /// E2, E3.
-    unsafe fn scatter(&self, plan: &IndexPlan, copies: &mut Copies) -> Result<()> {
-        let Transfer::Scatter { start, values, scale, combine, include_self } = plan.transfer else { return Ok(()) };
-        let whole = plan.indices.iter().any(|index| index.of == Indexes::Elements);
-        let dtype = self.output.dtype;
-        let mut number = Own::new();
-        let values = match values {
-            Written::Number(value) => Placed::number(value, dtype, &mut number),
-            Written::Operand(i) => match self.operands.get(i) {
-                Some(Argument::Number(value)) => Placed::number(*value, dtype, &mut number),
-                // SAFETY: P1, E2.
-                _ => unsafe { self.suited(self.tensor(i)?, dtype, false, copies) }?,
-            },
-        };
-        let to = self.writable(whole, copies)?;
-        // SAFETY: P1, E2; a tensor in place of the output is ours.
-        unsafe { self.begin(start, &to, copies) }?;
-        let computed = match combine {
-            Combine::Replace => None,
-            Combine::Add | Combine::Mean if scale.is_some() => Some(Computed::AddScaled),
-            Combine::Add | Combine::Mean => Some(Computed::Add),
-            Combine::Multiply => Some(Computed::Multiply),
-            Combine::Min => Some(Computed::Min),
-            Combine::Max => Some(Computed::Max),
-        };
-        let loops = computed.map_or(moving(dtype.size(), false), |computed| computing(computed, dtype));
-        let set = moving(dtype.size(), false);
-        if !include_self {
-            let mut own = Own::new();
-            let identity = Placed::number(identity(combine, dtype), dtype, &mut own);
-            // SAFETY: E2, E3: as below, with one value for all points.
-            unsafe { self.walk(plan, &to, &identity, None, set, copies) }?;
-        }
-        // SAFETY: E2, E3: the plan is of these tensors, or of copies with their sizes.
-        unsafe { self.walk(plan, &to, &values, scale, loops, copies) }?;
-        if combine == Combine::Mean {
-            // SAFETY: E2, E3.
-            unsafe { self.divide_by_counts(plan, &to, include_self, copies) }?;
-        }
-        // SAFETY: a tensor in place of the output lies apart from it, and both are ours.
-        unsafe { self.deliver(&to) }
-    }
-
-    /// Gives the base of a scatter its first elements.
-    ///
-    /// # Safety
-    ///
-    /// P1, E2; `to` is the output or a tensor of ours with its sizes.
-    unsafe fn begin(&self, start: Start, to: &Placed, copies: &mut Copies) -> Result<()> {
-        let this = match start {
-            Start::Zeros => {
-                let mut own = Own::new();
-                let mut zero = Placed::number(Scalar::Int(0), to.dtype, &mut own);
-                (zero.sizes, zero.strides) = (to.sizes.clone(), to.sizes.iter().map(|_| 0).collect());
-                // SAFETY: one element for all, of ours.
-                return unsafe { zero.copy_to(to) };
-            }
-            Start::This => self.tensor(0)?,
-        };
-        if this.is(to) {
-            return Ok(());
-        }
-        let this = match this.may_share(to) {
-            // SAFETY: P1, E2.
-            true => copies.keep(unsafe { this.copied(to.dtype) }?),
-            false => this.clone(),
-        };
-        // SAFETY: P1; they lie apart, and `to` is ours to write.
-        unsafe { this.copy_to(to) }
-    }
-
-    /// Divides each element by the number of values that met there, which is counted in the dtype, as PyTorch does.
-    ///
-    /// # Safety
-    ///
-    /// E2, E3.
-    unsafe fn divide_by_counts(
-        &self,
-        plan: &IndexPlan,
-        to: &Placed,
-        include_self: bool,
-        copies: &mut Copies,
-    ) -> Result<()> {
-        let dtype = to.dtype;
-        let counts = copies.keep(to.zeroed(dtype)?);
-        let mut own = Own::new();
-        let one = Placed::number(Scalar::Int(1), dtype, &mut own);
-        if include_self {
-            let mut ones = one.clone();
-            (ones.sizes, ones.strides) = (to.sizes.clone(), to.sizes.iter().map(|_| 0).collect());
-            // SAFETY: one element for all; the counts are ours.
-            unsafe { ones.copy_to(&counts) }?;
-        }
-        // SAFETY: E2, E3: counts have the sizes of the base.
-        unsafe { self.walk(plan, &counts, &one, None, computing(Computed::Add, dtype), copies) }?;
-        let axes = (0..to.sizes.len()).map(|d| WalkAxis {
-            size: to.sizes[d] as usize,
-            base: to.step(d),
-            values: counts.step(d),
-            index: SmallVec::new(),
-            apart: !plan.serial,
-        });
-        let (base, values) = (to.data, counts.data);
-        let mut walk = Walk {
-            axes: axes.collect(),
-            lookups: SmallVec::new(),
-            base,
-            values,
-            scale: std::ptr::null(),
-            size: dtype.size(),
-        };
-        walk.coalesce();
-        // SAFETY: W1: the dimensions of two tensors of the same sizes.
-        unsafe { walk.run(computing(Computed::Divide, dtype), !plan.serial) };
-        Ok(())
-    }
-
     /// Walks the plan. An error if an index is out of range.
     ///
     /// # Safety
@@ -317,10 +201,13 @@ impl Ready {
         }
         let mut lookups = self.lookups(plan, base)?;
         for lookup in &mut lookups {
-            if lookup.tensor.may_share(&self.output) {
+            if lookup.tensor.may_share(&self.output) || plan.flat && !lookup.tensor.is_contiguous() {
                 // SAFETY: P1, E2.
                 let copy = copies.keep(unsafe { lookup.tensor.copied(lookup.tensor.dtype) }?);
                 (lookup.data, lookup.tensor) = (copy.data, copy);
+            }
+            if plan.flat {
+                lookup.tensor = lookup.tensor.flattened();
             }
         }
         let gathers = plan.transfer == Transfer::Gather;
@@ -335,7 +222,8 @@ impl Ready {
             // A dimension of the base that nothing else steps in, so that its elements lie apart.
             let owns =
                 |dim: usize| plan.axes.iter().filter(|a| a.base.is_some_and(|step| step.dim == dim)).count() == 1;
-            let apart = gathers || !plan.serial && axis.base.is_some_and(|step| owns(step.dim));
+            let chosen = |dim: usize| plan.indices.iter().any(|index| index.of == Indexes::Dim(dim));
+            let apart = gathers || !plan.serial && axis.base.is_some_and(|s| owns(s.dim) && !chosen(s.dim));
             WalkAxis {
                 size: axis.size as usize,
                 base: step(base, axis.base),
@@ -363,23 +251,4 @@ impl Ready {
 fn scale_bytes(scale: Scalar, dtype: DType) -> [u8; 16] {
     let register = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
     scalar_bytes(scale, register)
-}
-
-/// What changes nothing it is combined with.
-fn identity(combine: Combine, dtype: DType) -> Scalar {
-    let ends = |dtype: DType| match dtype {
-        DType::Bool => (Scalar::Bool(false), Scalar::Bool(true)),
-        DType::U8 => (Scalar::Int(0), Scalar::Int(u8::MAX.into())),
-        DType::I8 => (Scalar::Int(i8::MIN.into()), Scalar::Int(i8::MAX.into())),
-        DType::I16 => (Scalar::Int(i16::MIN.into()), Scalar::Int(i16::MAX.into())),
-        DType::I32 => (Scalar::Int(i32::MIN.into()), Scalar::Int(i32::MAX.into())),
-        DType::I64 => (Scalar::Int(i64::MIN), Scalar::Int(i64::MAX)),
-        _ => (Scalar::Float(f64::NEG_INFINITY), Scalar::Float(f64::INFINITY)),
-    };
-    match combine {
-        Combine::Multiply => Scalar::Int(1),
-        Combine::Min => ends(dtype).1,
-        Combine::Max => ends(dtype).0,
-        Combine::Replace | Combine::Add | Combine::Mean => Scalar::Int(0),
-    }
 }

@@ -87,6 +87,15 @@ impl Placed {
         is_contiguous(&self.sizes, &self.strides)
     }
 
+    /// A contiguous tensor as one dimension; a number stays one.
+    pub(super) fn flattened(&self) -> Placed {
+        if self.sizes.is_empty() {
+            return self.clone();
+        }
+        let (sizes, strides) = (DimVec::from_slice(&[self.numel() as i64]), DimVec::from_slice(&[1]));
+        Placed { sizes, strides, ..self.clone() }
+    }
+
     pub(super) fn numel(&self) -> usize {
         self.sizes.iter().map(|&size| size as usize).product()
     }

@@ -79,6 +79,12 @@ impl<'t> IndexInputs<'t> {
         self.operand(i).dtype().ok_or_else(|| ErrorKind::ArgumentRule { rule }.into())
     }
 
+    /// An error if tensor `i` has another dtype than the first.
+    pub(super) fn check_dtype(&self, arg: &'static str, i: usize) -> Result<()> {
+        let (want, got) = (self.dtype(0)?, self.dtype(i)?);
+        if got == want { Ok(()) } else { Err(ErrorKind::DTypeMismatch { arg, got, want }.into()) }
+    }
+
     /// Declares the output: sizes, in the dtype of the first tensor.
     pub(super) fn declare(&self, sink: &mut SinkState<'_>, sizes: &[i64], hint: Option<&[i64]>) -> Result<()> {
         self.declare_as(sink, sizes, hint, self.dtype(0)?)

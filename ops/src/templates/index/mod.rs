@@ -14,7 +14,9 @@
 pub mod embedding;
 mod inputs;
 mod overlap;
+pub mod scatter;
 pub mod select;
+pub mod slices;
 
 pub use inputs::IndexInputs;
 
@@ -147,6 +149,30 @@ pub enum Written {
     Number(Scalar),
 }
 
+/// What a scatter does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Scatter {
+    /// What the base begins with.
+    pub start: Start,
+    /// The values.
+    pub values: Written,
+    /// What values are multiplied by.
+    pub scale: Option<Scalar>,
+    /// How they are written.
+    pub combine: Combine,
+    /// Whether elements that are written count as values themselves.
+    pub include_self: bool,
+    /// Halves are combined in float32, and rounded once.
+    pub wide: bool,
+}
+
+impl Scatter {
+    /// Values that are combined with the elements of the first operand.
+    pub(super) fn of(values: Written, combine: Combine) -> Scatter {
+        Scatter { start: Start::This, values, scale: None, combine, include_self: true, wide: false }
+    }
+}
+
 /// Which way elements go.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Transfer {
@@ -156,18 +182,7 @@ pub enum Transfer {
     /// From the first operand, the base, to the output, the values.
     Gather,
     /// To the output, the base.
-    Scatter {
-        /// What it begins with.
-        start: Start,
-        /// The values.
-        values: Written,
-        /// What values are multiplied by.
-        scale: Option<Scalar>,
-        /// How they are written.
-        combine: Combine,
-        /// Whether elements that are written count as values themselves.
-        include_self: bool,
-    },
+    Scatter(Scatter),
 }
 
 /// What a device needs besides operands.
@@ -183,6 +198,8 @@ pub struct IndexPlan {
     pub fresh: bool,
     /// The output may reach an element twice, so that it is written by one thread.
     pub serial: bool,
+    /// Values and indices are read as one dimension, in row-major order.
+    pub flat: bool,
 }
 
 impl IndexPlan {

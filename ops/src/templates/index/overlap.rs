@@ -14,12 +14,24 @@ pub(super) fn check(
     apart: &[usize],
     in_step: &[usize],
 ) -> Result<bool> {
-    let (Some(out), Some(written)) = (sink.existing(0), sink.written(0)) else { return Ok(false) };
-    let internal = overlap::internal(written.sizes(), written.strides());
-    if internal == Internal::Yes {
+    if let Some(written) = sink.written(0).filter(|_| sink.existing(0).is_some())
+        && overlap::internal(written.sizes(), written.strides()) == Internal::Yes
+    {
         let (sizes, strides) = (written.sizes().to_vec(), written.strides().to_vec());
         return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
     }
+    check_apart(inputs, sink, apart, in_step)
+}
+
+/// The same for an output that may reach an element twice.
+pub(super) fn check_apart(
+    inputs: &IndexInputs<'_>,
+    sink: &SinkState<'_>,
+    apart: &[usize],
+    in_step: &[usize],
+) -> Result<bool> {
+    let (Some(out), Some(written)) = (sink.existing(0), sink.written(0)) else { return Ok(false) };
+    let internal = overlap::internal(written.sizes(), written.strides());
     let place = Place::of(out, written);
     let shared = |i: usize| {
         let tensor = inputs.operand(i).tensor();

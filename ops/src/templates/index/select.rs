@@ -19,7 +19,7 @@ pub(super) fn gathered(
 ) -> IndexPlan {
     let fresh = sink.form() == Form::Functional;
     let indices = [index].into_iter().collect();
-    IndexPlan { transfer: Transfer::Gather, axes: axes.collect(), indices, fresh, serial }
+    IndexPlan { transfer: Transfer::Gather, axes: axes.collect(), indices, fresh, serial, flat: false }
 }
 
 /// What an index in dimension `dim` of a tensor of `ndim` dimensions chooses: the element, if there are none.
@@ -35,7 +35,7 @@ pub(super) fn slice_axes(sizes: &[i64], dim: usize, n: i64) -> impl Iterator<Ite
         false => Axis { size, base: along(d), values: along(d) },
     });
     // Without dimensions there is one slice, the only element.
-    let only = sizes.is_empty().then_some(Axis { size: n, base: None, values: None });
+    let only = sizes.is_empty().then_some(Axis { size: n, base: None, values: along(0) });
     sliced.chain(only)
 }
 

@@ -1,6 +1,7 @@
 //! Index operators against loops over coordinates: every dtype × layout of base and indices, every form, hostile
 //! indices. Here is the twin that all of them share.
 
+mod scatter;
 mod select;
 
 use monomorph::crates::core::strides::contiguous_strides;
@@ -38,7 +39,7 @@ impl Elements {
 /// The elements `at` every coordinate of these sizes.
 pub fn each(sizes: &[i64], mut at: impl FnMut(&[usize]) -> Scalar) -> Vec<Scalar> {
     let mut all = Vec::new();
-    each_index(sizes, |index| all.push(at(index)));
+    each_index(sizes, |index| all.push(at(&index.iter().map(|&i| i as usize).collect::<Vec<_>>())));
     all
 }
 
