@@ -139,6 +139,11 @@ monomorph_macros::families! { [crate]
     index::embedding: Embeddings,
     index::scatter: Scatters,
     index::slices: IndexedSlices,
+    index::nonzero: CoordinatesOf,
+    index::put: AdvancedIndexing,
+    index::masked: Masked,
+    index::repeats: RepeatedSlices,
+    index::unfold: Unfolds,
 }
 pub use kernels::{AllKernels, Kernels};
 

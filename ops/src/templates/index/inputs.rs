@@ -33,6 +33,12 @@ impl<'t> IndexInputs<'t> {
         self
     }
 
+    /// The same with a list of integers.
+    pub fn with_sizes(mut self, sizes: &'t [i64]) -> IndexInputs<'t> {
+        self.sizes = sizes;
+        self
+    }
+
     /// The tensors, absent ones included.
     pub fn operands(&self) -> &[Operand<'t>] {
         &self.operands

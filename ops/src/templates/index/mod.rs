@@ -11,12 +11,18 @@
 //! An operator is a function from its arguments to a plan ([`IndexFn`]): which dimensions step where, and which rule
 //! combines. Devices run plans; none of them knows an operator. Every index is checked before anything is written.
 
+pub mod advanced;
 pub mod embedding;
 mod inputs;
+pub mod masked;
+pub mod nonzero;
 mod overlap;
+pub mod put;
+pub mod repeats;
 pub mod scatter;
 pub mod select;
 pub mod slices;
+pub mod unfold;
 
 pub use inputs::IndexInputs;
 

@@ -1,6 +1,8 @@
 //! Index operators against loops over coordinates: every dtype × layout of base and indices, every form, hostile
 //! indices. Here is the twin that all of them share.
 
+mod advanced;
+mod masked;
 mod scatter;
 mod select;
 
