@@ -144,6 +144,8 @@ monomorph_macros::families! { [crate]
     index::masked: Masked,
     index::repeats: RepeatedSlices,
     index::unfold: Unfolds,
+    index::bags: Bags,
+    index::segments: Segments,
 }
 pub use kernels::{AllKernels, Kernels};
 

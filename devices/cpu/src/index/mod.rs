@@ -4,6 +4,7 @@
 //! Tensors that do not suit the loops are copied first: those with lazy bits, of another dtype, or that may share memory
 //! with the output.
 
+mod arithmetic;
 mod coordinates;
 mod kernels;
 mod lookup;

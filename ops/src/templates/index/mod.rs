@@ -12,6 +12,7 @@
 //! combines. Devices run plans; none of them knows an operator. Every index is checked before anything is written.
 
 pub mod advanced;
+pub mod bags;
 pub mod embedding;
 mod inputs;
 pub mod masked;
@@ -20,6 +21,7 @@ mod overlap;
 pub mod put;
 pub mod repeats;
 pub mod scatter;
+pub mod segments;
 pub mod select;
 pub mod slices;
 pub mod unfold;

@@ -2,7 +2,10 @@
 //! indices. Here is the twin that all of them share.
 
 mod advanced;
+mod bags;
+mod fuzz;
 mod masked;
+mod refused;
 mod scatter;
 mod select;
 
