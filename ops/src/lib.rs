@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{pointwise, reduce, scan, upsample};
+pub use templates::{index, pointwise, reduce, scan, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -136,6 +136,17 @@ monomorph_macros::families! { [crate]
     composite::foreach: Foreach,
     partial;
     scan: Scans,
+    index::select: Selects,
+    index::embedding: Embeddings,
+    index::scatter: Scatters,
+    index::slices: IndexedSlices,
+    index::nonzero: CoordinatesOf,
+    index::put: AdvancedIndexing,
+    index::masked: Masked,
+    index::repeats: RepeatedSlices,
+    index::unfold: Unfolds,
+    index::bags: Bags,
+    index::segments: Segments,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -295,6 +295,30 @@ pub enum ErrorKind {
         /// The highest accepted.
         high: i64,
     },
+    /// An index, among the elements of a tensor, that what it indexes does not have.
+    #[error("argument {arg} has the index {got} for {}; {}", indexed(*dim, *size), accepted_indices(*low, *size))]
+    IndexOutOfRange {
+        /// Which argument.
+        arg: &'static str,
+        /// The index.
+        got: i64,
+        /// The dimension that it indexes; `None` for all elements in row-major order.
+        dim: Option<usize>,
+        /// The size of the dimension, or the number of elements.
+        size: i64,
+        /// The lowest index that is accepted.
+        low: i64,
+    },
+    /// A mask among indices whose sizes are not those of what it indexes.
+    #[error("argument {arg} has a mask of sizes {got:?}; accepted is {want:?}, the sizes of what it indexes")]
+    MaskSizes {
+        /// Which argument.
+        arg: &'static str,
+        /// The sizes of the mask.
+        got: Vec<i64>,
+        /// The sizes that it indexes.
+        want: Vec<i64>,
+    },
     /// A reduction without an identity over no element.
     #[error(
         "dimension {dim} has size 0 and the reduction has no identity; reduce a dimension with at least one element"
@@ -509,6 +533,20 @@ pub enum ErrorKind {
         /// What it did.
         rule: &'static str,
     },
+}
+
+fn indexed(dim: Option<usize>, size: i64) -> String {
+    match dim {
+        Some(dim) => format!("dimension {dim}, whose size is {size}"),
+        None => format!("a tensor of {size} elements"),
+    }
+}
+
+fn accepted_indices(low: i64, size: i64) -> String {
+    match size {
+        0 => "no index is accepted".to_owned(),
+        _ => format!("{low}..={} is accepted", size.saturating_sub(1)),
+    }
 }
 
 fn near_list(near: &[String]) -> String {

@@ -8,6 +8,7 @@ mod device;
 mod element;
 pub mod half_bits;
 mod half_runs;
+mod index;
 pub mod isa;
 mod join;
 mod left_out;

@@ -18,6 +18,7 @@ mod gamma;
 mod halves;
 mod handles;
 mod hostile_geometry;
+mod indexing;
 mod joined;
 mod meta;
 mod pointwise;

@@ -1,0 +1,159 @@
+//! Tensors of indices: turned into places in the base block by block, and checked on the way or all at once.
+
+use super::kernels::BLOCK;
+use super::placed::Placed;
+use monomorph_core::{DType, ErrorKind, Result};
+use monomorph_ops::index::IndexRange;
+
+/// A tensor of indices, and what they mean.
+#[derive(Clone)]
+pub(super) struct Lookup {
+    pub(super) data: *const u8,
+    pub(super) tensor: Placed,
+    /// What indices are below.
+    pub(super) size: i64,
+    pub(super) range: IndexRange,
+    /// Bytes in the base from one index to the next.
+    pub(super) step: isize,
+    pub(super) arg: &'static str,
+    pub(super) dim: Option<usize>,
+}
+
+impl Lookup {
+    /// The lowest index in range.
+    fn low(&self) -> i64 {
+        match self.range {
+            IndexRange::FromStart => 0,
+            IndexRange::FromBothEnds => -self.size,
+            // Of size 0 none is.
+            IndexRange::Modulo => {
+                if self.size == 0 {
+                    0
+                } else {
+                    i64::MIN
+                }
+            }
+        }
+    }
+
+    /// True if indices are int64, not int32.
+    fn is_wide(&self) -> bool {
+        self.tensor.dtype == DType::I64
+    }
+
+    /// Writes, or adds, the places of `places.len()` indices; false if one is out of range.
+    ///
+    /// # Safety
+    ///
+    /// Index `i` lies `i * step` bytes from `from`, in bounds and initialised.
+    pub(super) unsafe fn place(&self, from: *const u8, step: isize, places: &mut [isize], adds: bool) -> bool {
+        match (self.is_wide(), adds) {
+            // SAFETY: the caller's promise; the tensor is of int64.
+            (true, false) => unsafe { self.place_as::<i64, false>(from, step, places) },
+            // SAFETY: the caller's promise; the tensor is of int64.
+            (true, true) => unsafe { self.place_as::<i64, true>(from, step, places) },
+            // SAFETY: the caller's promise; the tensor is of int32.
+            (false, false) => unsafe { self.place_as::<i32, false>(from, step, places) },
+            // SAFETY: the caller's promise; the tensor is of int32.
+            (false, true) => unsafe { self.place_as::<i32, true>(from, step, places) },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`place`](Lookup::place), for indices of type `T`.
+    #[inline(always)]
+    unsafe fn place_as<T: Copy + Into<i64>, const ADDS: bool>(
+        &self,
+        from: *const u8,
+        step: isize,
+        places: &mut [isize],
+    ) -> bool {
+        let (low, size, base) = (self.low(), self.size, self.step as i64);
+        let span = size.wrapping_sub(low) as u64;
+        let modulo = self.range == IndexRange::Modulo;
+        let mut bad = modulo && size == 0;
+        let mut each = |place: &mut isize, index: i64| {
+            let from_start = match modulo {
+                // `bad` says so if the size is 0.
+                true => index.checked_rem_euclid(size).unwrap_or(0),
+                false => {
+                    bad |= index.wrapping_sub(low) as u64 >= span;
+                    index.wrapping_add(index >> 63 & size)
+                }
+            };
+            let at = from_start.wrapping_mul(base) as isize;
+            *place = if ADDS { place.wrapping_add(at) } else { at };
+        };
+        if step == size_of::<T>() as isize {
+            for (i, place) in places.iter_mut().enumerate() {
+                // SAFETY: index `i`, which is dense, is in bounds.
+                each(place, unsafe { from.cast::<T>().wrapping_add(i).read_unaligned() }.into());
+            }
+        } else {
+            for (i, place) in places.iter_mut().enumerate() {
+                let at = from.wrapping_offset(i as isize * step).cast::<T>();
+                // SAFETY: index `i` is in bounds.
+                each(place, unsafe { at.read_unaligned() }.into());
+            }
+        }
+        !bad
+    }
+
+    /// Looks at every index; an error names the first that is out of range.
+    ///
+    /// # Safety
+    ///
+    /// P1; nobody writes the tensor.
+    pub(super) unsafe fn check(&self) -> Result<()> {
+        let tensor = &self.tensor;
+        let (n, numel) = (tensor.sizes.last().map_or(1, |&n| n as usize), tensor.numel());
+        if numel == 0 {
+            return Ok(());
+        }
+        let step = tensor.sizes.len().checked_sub(1).map_or(0, |last| tensor.step(last));
+        let mut places = [0_isize; BLOCK];
+        // One run where all lie side by side.
+        let (n, step) = if tensor.is_contiguous() { (numel, tensor.dtype.size() as isize) } else { (n, step) };
+        for row in 0..numel / n {
+            let (mut at, mut left) = (self.data, row);
+            for d in (0..tensor.sizes.len().saturating_sub(1)).rev().filter(|_| n != numel) {
+                let size = tensor.sizes[d] as usize;
+                at = at.wrapping_offset((left % size) as isize * tensor.step(d));
+                left /= size;
+            }
+            for start in (0..n).step_by(BLOCK) {
+                let from = at.wrapping_offset(start as isize * step);
+                let places = &mut places[..BLOCK.min(n - start)];
+                // SAFETY: indices of one row, which the tensor has (P1).
+                if !unsafe { self.place(from, step, places, false) } {
+                    let ok = |i: &usize| {
+                        let at = from.wrapping_offset(*i as isize * step);
+                        // SAFETY: one of them.
+                        unsafe { self.place(at, step, &mut [0], false) }
+                    };
+                    let first = (0..places.len()).find(|i| !ok(i)).unwrap_or(0);
+                    // SAFETY: one of them.
+                    return Err(unsafe { self.error(from.wrapping_offset(first as isize * step)) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// There is an index.
+    #[cold]
+    unsafe fn error(&self, at: *const u8) -> monomorph_core::Error {
+        let got = match self.is_wide() {
+            // SAFETY: an int64 (the caller's promise).
+            true => unsafe { at.cast::<i64>().read_unaligned() },
+            // SAFETY: an int32 (the caller's promise).
+            false => unsafe { at.cast::<i32>().read_unaligned() }.into(),
+        };
+        let Lookup { arg, dim, size, .. } = *self;
+        let low = self.low();
+        ErrorKind::IndexOutOfRange { arg, got, dim, size, low }.into()
+    }
+}

@@ -1,0 +1,163 @@
+//! Tensors of a call as they lie in memory, and copies of those that do not suit the loops.
+
+use crate::cast::Bits;
+use monomorph_core::strides::{DimVec, contiguous_strides, is_contiguous, numel};
+use monomorph_core::structured::{Operand, Outputs};
+use monomorph_core::{DType, Result, Strided, list, scalar_bytes};
+
+/// A tensor, or a number in its place.
+///
+/// Invariant: P1: while the call lives, `data` is the first of elements of `dtype` with these sizes and strides, in
+/// bounds.
+#[derive(Clone)]
+pub(super) struct Placed {
+    pub(super) data: *mut u8,
+    pub(super) dtype: DType,
+    pub(super) sizes: DimVec,
+    /// In elements.
+    pub(super) strides: DimVec,
+    conj: bool,
+    neg: bool,
+}
+
+/// Memory of our own, aligned for any dtype.
+pub(super) type Own = Vec<u128>;
+
+/// An operand of a call.
+pub(super) enum Argument {
+    Tensor(Placed),
+    Number(monomorph_core::Scalar),
+    Absent,
+}
+
+impl Argument {
+    /// # Safety
+    ///
+    /// The operand's storage is borrowed as long as the result lives.
+    pub(super) unsafe fn of(operand: &Operand<'_>) -> Argument {
+        match operand {
+            Operand::Tensor(tensor) => {
+                let g = tensor.geometry();
+                // SAFETY: the caller's promise.
+                let data = unsafe { tensor.data() };
+                Argument::Tensor(Placed {
+                    data,
+                    dtype: g.dtype(),
+                    sizes: g.sizes().into(),
+                    strides: g.strides().into(),
+                    conj: g.is_conj(),
+                    neg: g.is_neg(),
+                })
+            }
+            Operand::Number(number) => Argument::Number(number.scalar()),
+            Operand::Absent => Argument::Absent,
+        }
+    }
+
+    pub(super) fn tensor(&self) -> Option<&Placed> {
+        if let Argument::Tensor(placed) = self { Some(placed) } else { None }
+    }
+}
+
+impl Placed {
+    pub(super) fn output(outputs: &Outputs<'_>) -> Placed {
+        let (g, data) = (outputs.geometry(0), outputs.data(0));
+        let (sizes, strides) = (g.sizes().into(), g.strides().into());
+        Placed { data, dtype: g.dtype(), sizes, strides, conj: g.is_conj(), neg: g.is_neg() }
+    }
+
+    /// A number of this dtype, the first in `own`.
+    pub(super) fn number(number: monomorph_core::Scalar, dtype: DType, own: &mut Own) -> Placed {
+        own.clear();
+        own.push(u128::from_ne_bytes(scalar_bytes(number, dtype)));
+        let (sizes, strides) = (DimVec::new(), DimVec::new());
+        Placed { data: own.as_mut_ptr().cast(), dtype, sizes, strides, conj: false, neg: false }
+    }
+
+    fn bits(&self) -> Bits {
+        Bits::of(self.dtype, self.conj, self.neg)
+    }
+
+    /// True if its elements are its values.
+    pub(super) fn is_plain(&self) -> bool {
+        self.bits().is_none()
+    }
+
+    pub(super) fn is_contiguous(&self) -> bool {
+        is_contiguous(&self.sizes, &self.strides)
+    }
+
+    /// A contiguous tensor as one dimension; a number stays one.
+    pub(super) fn flattened(&self) -> Placed {
+        if self.sizes.is_empty() {
+            return self.clone();
+        }
+        let (sizes, strides) = (DimVec::from_slice(&[self.numel() as i64]), DimVec::from_slice(&[1]));
+        Placed { sizes, strides, ..self.clone() }
+    }
+
+    pub(super) fn numel(&self) -> usize {
+        self.sizes.iter().map(|&size| size as usize).product()
+    }
+
+    /// Bytes from one element of a dimension to the next; modulo 2^64, which is exact where there are two.
+    pub(super) fn step(&self, dim: usize) -> isize {
+        (self.strides[dim] as isize).wrapping_mul(self.dtype.size() as isize)
+    }
+
+    /// The same elements in the same order.
+    pub(super) fn is(&self, other: &Placed) -> bool {
+        let bits = (self.conj, self.neg) == (other.conj, other.neg);
+        self.data == other.data && self.strides == other.strides && self.sizes == other.sizes && bits
+    }
+
+    /// True if some byte may be in both.
+    pub(super) fn may_share(&self, other: &Placed) -> bool {
+        let ends = |t: &Placed| {
+            let last: isize = t.sizes.iter().enumerate().map(|(d, &n)| (n as isize - 1).wrapping_mul(t.step(d))).sum();
+            (t.data as usize, (t.data as usize).wrapping_add_signed(last) + t.dtype.size())
+        };
+        if self.numel() == 0 || other.numel() == 0 {
+            return false;
+        }
+        let ((a, a_end), (b, b_end)) = (ends(self), ends(other));
+        a < b_end && b < a_end
+    }
+
+    fn strided(&self) -> Strided<'_> {
+        Strided { data: self.data, strides: &self.strides, dtype: self.dtype, conj: self.conj, neg: self.neg }
+    }
+
+    /// Copies all elements to `to`, which has the same sizes.
+    ///
+    /// # Safety
+    ///
+    /// P1 for both; they share no memory; nobody else writes `self`, or uses `to`.
+    pub(super) unsafe fn copy_to(&self, to: &Placed) -> Result<()> {
+        // SAFETY: C1: P1 and the caller's promise that the sizes are equal; C2: they share nothing.
+        unsafe { crate::copy::copy(&self.sizes, to.strided(), self.strided()) }
+    }
+
+    /// A contiguous tensor of these sizes in memory of its own, all zero.
+    pub(super) fn zeroed(&self, dtype: DType) -> Result<(Own, Placed)> {
+        let words = (numel(&self.sizes)? * dtype.size()).div_ceil(size_of::<u128>());
+        let mut own = list::with_capacity(words)?;
+        own.resize(words, 0_u128);
+        let strides = contiguous_strides(&self.sizes);
+        let sizes = self.sizes.clone();
+        let placed = Placed { data: own.as_mut_ptr().cast(), dtype, sizes, strides, conj: false, neg: false };
+        Ok((own, placed))
+    }
+
+    /// A contiguous copy without lazy bits, in memory of its own.
+    ///
+    /// # Safety
+    ///
+    /// P1; nobody writes it meanwhile.
+    pub(super) unsafe fn copied(&self, dtype: DType) -> Result<(Own, Placed)> {
+        let (own, placed) = self.zeroed(dtype)?;
+        // SAFETY: the copy has these sizes, and memory that nobody else knows.
+        unsafe { self.copy_to(&placed) }?;
+        Ok((own, placed))
+    }
+}
