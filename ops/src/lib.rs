@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{pointwise, reduce, scan, upsample};
+pub use templates::{group, order, pointwise, quantile, reduce, scan, search, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -135,6 +135,11 @@ monomorph_macros::families! { [crate]
     composite::foreach: Foreach,
     partial;
     scan: Scans,
+    order: Orders,
+    search: Searches,
+    group: Grouped,
+    quantile: Quantiles,
+    order::derived: Sorted,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -289,6 +289,12 @@ impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>) {
     }
 }
 
+impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>, Tensor<D>) {
+    fn into_results(self) -> Returned {
+        Some(smallvec![self.0.into(), self.1.into(), self.2.into()])
+    }
+}
+
 impl<D: Device> IntoResults for Vec<Tensor<D>> {
     fn into_results(self) -> Returned {
         Some(smallvec![IValue::Tensors(AnyTensor::list(self))])

@@ -9,7 +9,8 @@ use monomorph_testsuite::naive::each_index;
 const DTYPES: [DType; 6] = [DType::Bool, DType::I8, DType::BF16, DType::F32, DType::I64, DType::C128];
 
 /// Sizes on both sides of what is copied in squares and in runs.
-const SIZES: [&[i64]; 9] = [&[1], &[7], &[0, 3], &[3, 4], &[70, 67], &[2, 3, 4], &[5, 1, 6], &[2, 17, 33], &[2, 3, 2, 5]];
+const SIZES: [&[i64]; 9] =
+    [&[1], &[7], &[0, 3], &[3, 4], &[70, 67], &[2, 3, 4], &[5, 1, 6], &[2, 17, 33], &[2, 3, 2, 5]];
 
 fn called(name: &str, mut stack: Stack) -> Result<AnyTensor> {
     call(name, &mut stack)?;
@@ -40,7 +41,9 @@ fn check(
                 _ => Scalar::Int(0),
             };
             let mut want = Vec::new();
-            each_index(&sizes_of(sizes), |index| want.push(source(index, sizes).map_or(zero, |from| all[place(&from)])));
+            each_index(&sizes_of(sizes), |index| {
+                want.push(source(index, sizes).map_or(zero, |from| all[place(&from)]))
+            });
             let mut stack: Stack = vec![t.into()];
             stack.extend(rest.iter().cloned());
             let got = called(name, stack).unwrap_or_else(|e| panic!("{name} of {sizes:?} {layout:?}: {e}"));
@@ -105,9 +108,7 @@ fn rolls_and_turns() {
     let from = |i: i64, j: i64, index: &[i64]| Some([&[i, j], &index[2..]].concat());
     check("rot90", plane(1), turned, |index, sizes| from(index[1], sizes[1] - 1 - index[0], index));
     check("rot90", plane(-1), turned, |index, sizes| from(sizes[0] - 1 - index[1], index[0], index));
-    check("rot90", plane(6), same, |index, sizes| {
-        from(sizes[0] - 1 - index[0], sizes[1] - 1 - index[1], index)
-    });
+    check("rot90", plane(6), same, |index, sizes| from(sizes[0] - 1 - index[0], sizes[1] - 1 - index[1], index));
     check("rot90", plane(4), same, |index, _| Some(index.to_vec()));
 }
 
@@ -132,10 +133,15 @@ fn triangles_and_diagonals() {
             let side = last + offset.abs();
             [others, &[side, side]].concat()
         };
-        check("diag_embed", |_| Some(vec![offset.into(), (-2).into(), (-1).into()]), square, |index, _| {
-            let [others @ .., row, column] = index else { panic!("a matrix") };
-            (column - row == offset).then(|| [others, &[*row.min(column)]].concat())
-        });
+        check(
+            "diag_embed",
+            |_| Some(vec![offset.into(), (-2).into(), (-1).into()]),
+            square,
+            |index, _| {
+                let [others @ .., row, column] = index else { panic!("a matrix") };
+                (column - row == offset).then(|| [others, &[*row.min(column)]].concat())
+            },
+        );
     }
 }
 
