@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{group, order, pointwise, quantile, reduce, scan, search, upsample};
+pub use templates::{bins, group, order, pointwise, quantile, reduce, scan, search, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -140,6 +140,8 @@ monomorph_macros::families! { [crate]
     group: Grouped,
     quantile: Quantiles,
     order::derived: Sorted,
+    bins::counts: Bincounts,
+    bins::histograms: Histograms,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -4,7 +4,7 @@ use crate::dense::{Dense, Plain, Target};
 use crate::device::Cpu;
 use crate::order::key::{Item, Keys, Word};
 use crate::order::{select, sort};
-use monomorph_core::structured::{Executes, Operand, Outputs};
+use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, Result, list};
 use monomorph_ops::group::{GroupInputs, GroupPlan, Grouping, Groups};
 
@@ -20,13 +20,11 @@ pub struct Ready {
 unsafe impl Executes<Groups> for Cpu {
     type Ready = Ready;
 
-    unsafe fn ready(_: &GroupPlan, inputs: &GroupInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
+    unsafe fn ready(plan: &GroupPlan, inputs: &GroupInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
         let dtype = inputs.operand().dtype().unwrap_or(DType::F32);
-        let operand: &Operand<'_> = inputs.operand();
-        // SAFETY: E2: the operand is borrowed as long as the result lives; outputs are new tensors or the caller's, and
-        // then the input is copied.
-        let matrix = unsafe { Dense::new(operand, dtype, true) }?;
-        // SAFETY: E2; outputs are new tensors, since the operator has no out= form.
+        // SAFETY: E2: the operand is borrowed as long as the result lives.
+        let matrix = unsafe { Dense::new(inputs.operand(), dtype, plan.copies) }?;
+        // SAFETY: E2, and an input that shares memory with one was copied; each is written before the next.
         let outputs = [0, 1, 2, 3].map(|i| unsafe { Target::new(outputs, i) });
         Ok(Ready { matrix, dtype, outputs })
     }
@@ -94,7 +92,7 @@ struct Rows<'a, U> {
 impl<'a, U: Word> Rows<'a, U> {
     fn new(elements: &'a [U], columns: usize, of: Keys<U>) -> Result<Self> {
         let mut keys = list::with_capacity(elements.len())?;
-        of.each(elements, |_, key| keys.push(key));
+        of.extend(elements, &mut keys, |key, _| key);
         Ok(Rows { elements, columns, of, keys })
     }
 

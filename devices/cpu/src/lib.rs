@@ -1,5 +1,6 @@
 //! How the operators of monomorph run on the CPU.
 
+mod bins;
 mod cache_lines;
 mod cast;
 mod convert;

@@ -111,7 +111,7 @@ impl Ready {
 fn fill<U: Word>(made: &mut Vec<U>, keys: &Keys<U>, sequence: &[U], sorter: &[i64], question: Question) {
     made.clear();
     match sorter {
-        [] => keys.each(sequence, |_, key| made.push(key)),
+        [] => keys.extend(sequence, made, |key, _| key),
         sorter => made.extend(sorter.iter().map(|&i| keys.key(sequence[i as usize]))),
     }
     if let Question::Member { .. } = question {

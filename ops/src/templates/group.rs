@@ -5,6 +5,7 @@
 
 use crate::copies::{clone_tensor, contiguous, reshape};
 use crate::kernels::AllKernels;
+use crate::order::check_overlap;
 use crate::pointwise::{DomainSet, Ordered};
 use crate::table::native;
 use crate::{rearrange, view};
@@ -59,6 +60,8 @@ pub struct GroupPlan {
     pub rows: usize,
     /// Elements of a row.
     pub columns: usize,
+    /// An output may overwrite the input, so that is to be copied first.
+    pub copies: bool,
 }
 
 impl StructuredOp for Groups {
@@ -86,7 +89,8 @@ impl StructuredOp for Groups {
         for (i, size) in [(1, only_if(inputs.wants[0])), (2, only_if(inputs.wants[1])), (3, 1)] {
             sink.set_output_contiguous(i, &[size], Options::new(DType::I64, device), None)?;
         }
-        *plan = GroupPlan { grouping: inputs.grouping, rows: rows as usize, columns: columns as usize };
+        let (_, copies) = check_overlap(&inputs.operand, sink, false)?;
+        *plan = GroupPlan { grouping: inputs.grouping, rows: rows as usize, columns: columns as usize, copies };
         Ok(())
     }
 }

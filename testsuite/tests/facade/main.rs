@@ -19,6 +19,7 @@ mod handles;
 mod hostile_geometry;
 mod joined;
 mod meta;
+mod ordered;
 mod pointwise;
 mod powers;
 mod rearranged;

@@ -126,13 +126,25 @@ impl<U: Word> Keys<U> {
 
     /// Calls `f` with the key of each element in turn, in a loop for each meaning of bits.
     #[inline(always)]
-    pub(crate) fn each(&self, row: &[U], mut f: impl FnMut(usize, U)) {
+    pub(crate) fn each(&self, row: &[U], mut f: impl FnMut(U)) {
         let mask = self.mask;
         match self.class {
-            Class::Bool => row.iter().enumerate().for_each(|(i, x)| f(i, x.truth().flip(mask))),
-            Class::Unsigned => row.iter().enumerate().for_each(|(i, x)| f(i, x.flip(mask))),
-            Class::Signed => row.iter().enumerate().for_each(|(i, x)| f(i, x.signed().flip(mask))),
-            Class::Float(infinity) => row.iter().enumerate().for_each(|(i, x)| f(i, x.float(infinity).flip(mask))),
+            Class::Bool => row.iter().for_each(|x| f(x.truth().flip(mask))),
+            Class::Unsigned => row.iter().for_each(|x| f(x.flip(mask))),
+            Class::Signed => row.iter().for_each(|x| f(x.signed().flip(mask))),
+            Class::Float(infinity) => row.iter().for_each(|x| f(x.float(infinity).flip(mask))),
+        }
+    }
+
+    /// Appends what `f` makes of the key of each element and its index.
+    #[inline(always)]
+    pub(crate) fn extend<T>(&self, row: &[U], list: &mut Vec<T>, f: impl Fn(U, usize) -> T) {
+        let (mask, row) = (self.mask, row.iter().enumerate());
+        match self.class {
+            Class::Bool => list.extend(row.map(|(i, x)| f(x.truth().flip(mask), i))),
+            Class::Unsigned => list.extend(row.map(|(i, x)| f(x.flip(mask), i))),
+            Class::Signed => list.extend(row.map(|(i, x)| f(x.signed().flip(mask), i))),
+            Class::Float(infinity) => list.extend(row.map(|(i, x)| f(x.float(infinity).flip(mask), i))),
         }
     }
 

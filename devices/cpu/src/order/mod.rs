@@ -17,7 +17,7 @@ use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result, Strided, list, strides};
 use monomorph_iter::{GRAIN, is_parallel, share};
 use monomorph_ops::order::{Order, OrderFn, OrderInputs, OrderPlan};
-use row::RowWork;
+use row::{Row, RowWork};
 use std::sync::Mutex;
 
 /// A dimension: its size, and bytes from one element to the next in the input and in both outputs.
@@ -201,10 +201,11 @@ impl Ready {
         let failed = Mutex::new(None);
         share(rows.div_ceil(together), |piece| {
             let work = || {
-                let mut work = RowWork::<U, I>::new(plan.task, self.parts[0].dtype, n, self.results)?;
+                let mut work = RowWork::<U, I>::new(plan.task, self.parts[0].dtype, n)?;
+                let mut staged = Staged { row: Vec::new(), values: Vec::new(), indices: Vec::new() };
                 for row in piece * together..rows.min((piece + 1) * together) {
                     // SAFETY: O1, O2 for a row that no other piece has.
-                    unsafe { self.one(&mut work, self.at(row)) }?;
+                    unsafe { self.one(&mut work, &mut staged, self.at(row)) }?;
                 }
                 Ok(())
             };
@@ -230,30 +231,91 @@ impl Ready {
 
     /// # Safety
     ///
-    /// O1, O2 for the row that begins there, which nobody else writes; `work` is for such rows.
-    unsafe fn one<U: Word, I: Item>(&self, work: &mut RowWork<U, I>, at: [isize; 3]) -> Result<()> {
+    /// O1, O2 for the row that begins there, which nobody else writes; the elements have the width of `U`.
+    unsafe fn one<U: Word, I: Item>(
+        &self,
+        work: &mut RowWork<U, I>,
+        staged: &mut Staged<U>,
+        at: [isize; 3],
+    ) -> Result<()> {
         let [input, values, indices] = self.parts;
         let [from, to, to_index] = [0, 1, 2].map(|i| self.parts[i].data.wrapping_offset(at[i]));
         let [step, to_step, to_index_step] = self.row.steps;
-        let (size, n) = (size_of::<U>(), self.row.size);
-        let row = work.row.as_mut_ptr().cast::<u8>();
-        // SAFETY: R1: `n` elements of the row are in bounds (O1), and `work` has room for as many; R2: it is ours.
-        unsafe { moved(from, step, row, size as isize, size, n) };
-        // SAFETY: the row was just filled.
-        unsafe { input.bits.apply(input.dtype, row, n) };
-        work.answer()?;
-        let m = self.results;
-        let found = work.values.as_mut_ptr().cast::<u8>();
-        // SAFETY: `work` has `m` values, which are ours.
-        unsafe { values.bits.apply(values.dtype, found, m) };
-        // SAFETY: R1: there are `m` results in the row of the output (O1), which nobody else writes; R2: `work` is ours.
-        unsafe { moved(found, size as isize, to, to_step, size, m) };
-        let found = work.indices.as_mut_ptr().cast::<u8>();
-        // SAFETY: `work` has `m` indices, which are ours.
-        unsafe { indices.bits.apply(indices.dtype, found, m) };
-        let size = size_of::<i64>();
-        // SAFETY: as for the values; the second output is of int64 (E1).
-        unsafe { moved(found, size as isize, to_index, to_index_step, size, m) };
+        let (n, m) = (self.row.size, self.results);
+        // SAFETY: `n` initialised elements of the row are in bounds (O1), which nobody writes (O2).
+        let elements = match unsafe { dense(from.cast(), step, n, input.bits) } {
+            Some(elements) => elements,
+            None => {
+                let row = room(&mut staged.row, n)?;
+                // SAFETY: R1: `n` elements of the row are in bounds (O1), and there is room for as many; R2: it is ours.
+                unsafe { moved(from, step, row.cast(), size_of::<U>() as isize, size_of::<U>(), n) };
+                // SAFETY: the row was just filled.
+                unsafe { input.bits.apply(input.dtype, row.cast(), n) };
+                // SAFETY: as many elements were just written.
+                unsafe { staged.row.set_len(n) };
+                &staged.row
+            }
+        };
+        // Rows that may share memory with each other are not written where they are, but one after another.
+        let is_direct = |data: *mut u8, step: isize, part: &Part| {
+            let size = part.dtype.size();
+            !self.serial && (step == size as isize || m == 1) && part.bits.is_none() && data.addr() % size == 0
+        };
+        let (direct, direct_index) = (is_direct(to, to_step, &values), is_direct(to_index, to_index_step, &indices));
+        let at_values: *mut U = if direct { to.cast() } else { room(&mut staged.values, m)? };
+        let at_indices: *mut i64 = if direct_index { to_index.cast() } else { room(&mut staged.indices, m)? };
+        let row = Row {
+            elements,
+            // SAFETY: there are `m` aligned elements, in the row of the output (O1), which nobody else uses (O2), or in
+            // memory of our own; they need not be initialised.
+            values: unsafe { std::slice::from_raw_parts_mut(at_values.cast(), m) },
+            // SAFETY: as for the values; the second output is of int64 (E1).
+            indices: unsafe { std::slice::from_raw_parts_mut(at_indices.cast(), m) },
+        };
+        work.answer(row)?;
+        if !direct {
+            // SAFETY: all `m` values were written, and are ours.
+            unsafe { values.bits.apply(values.dtype, at_values.cast(), m) };
+            // SAFETY: R1: there are `m` results in the row of the output (O1), which nobody else writes; R2: they come
+            // from memory of our own.
+            unsafe { moved(at_values.cast(), size_of::<U>() as isize, to, to_step, size_of::<U>(), m) };
+        }
+        if !direct_index {
+            let size = size_of::<i64>();
+            // SAFETY: all `m` indices were written, and are ours.
+            unsafe { indices.bits.apply(indices.dtype, at_indices.cast(), m) };
+            // SAFETY: as for the values.
+            unsafe { moved(at_indices.cast(), size as isize, to_index, to_index_step, size, m) };
+        }
         Ok(())
     }
+}
+
+/// Dense copies of what does not lie so: a row, and its results.
+struct Staged<U> {
+    row: Vec<U>,
+    values: Vec<U>,
+    indices: Vec<i64>,
+}
+
+/// Room for `n` elements at the start of a list, which has none then.
+fn room<T>(list: &mut Vec<T>, n: usize) -> Result<*mut T> {
+    list.clear();
+    if list.capacity() < n {
+        *list = list::with_capacity(n)?;
+    }
+    Ok(list.as_mut_ptr())
+}
+
+/// The elements of a row where they lie, if they lie one after another and as values.
+///
+/// # Safety
+///
+/// `n` initialised elements with this stride in bytes are there, and nobody writes them as long as the result lives.
+unsafe fn dense<'a, U: Word>(from: *const U, step: isize, n: usize, bits: Bits) -> Option<&'a [U]> {
+    if (step != size_of::<U>() as isize && n != 1) || !bits.is_none() || !from.is_aligned() {
+        return None;
+    }
+    // SAFETY: `n` aligned elements one after another, by the caller's promise; any bits are a `U`.
+    Some(unsafe { std::slice::from_raw_parts(from, n) })
 }

@@ -154,7 +154,13 @@ fn plan_call(
     // A tensor without dimensions is a row of one element.
     let wrapped = wrap_dim(dim, sizes.len(), "dim")?;
     let size = sizes.get(wrapped).copied().unwrap_or(1);
-    let task = checked(ask, wrapped, size)?;
+    let mut task = checked(ask, wrapped, size)?;
+    if let Task::Top { k, .. } = &mut task
+        && sizes.is_empty()
+    {
+        // There is no dimension that would be 0, so the element is the result even of none.
+        *k = 1;
+    }
     if domain.checked_shr(dtype as u32).is_none_or(|bits| bits & 1 == 0) {
         return Err(ErrorKind::DTypeNotSupported { what: "argument self has dtype", got: dtype, accepted }.into());
     }
