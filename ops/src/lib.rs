@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{index, pointwise, reduce, scan, upsample};
+pub use templates::{bins, group, index, order, pointwise, quantile, reduce, scan, search, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -147,6 +147,13 @@ monomorph_macros::families! { [crate]
     index::unfold: Unfolds,
     index::bags: Bags,
     index::segments: Segments,
+    order: Orders,
+    search: Searches,
+    group: Grouped,
+    quantile: Quantiles,
+    order::derived: Sorted,
+    bins::counts: Bincounts,
+    bins::histograms: Histograms,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -1,11 +1,14 @@
 //! How the operators of monomorph run on the CPU.
 
+mod bins;
 mod cache_lines;
 mod cast;
 mod convert;
 mod copy;
+mod dense;
 mod device;
 mod element;
+mod group;
 pub mod half_bits;
 mod half_runs;
 mod index;
@@ -13,12 +16,15 @@ pub mod isa;
 mod join;
 mod left_out;
 pub mod memory;
+mod order;
 pub mod pointwise;
 mod processor;
+mod quantile;
 pub mod reduce;
 mod row_copy;
 pub mod scalar;
 pub mod scan;
+mod search;
 mod staging;
 mod stride2;
 mod tile_copy;

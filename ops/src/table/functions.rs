@@ -63,6 +63,13 @@ pub(super) fn autogen<D: Device>(
     move |stack| {
         let (inputs, results) = (declaration.parameters.len(), declaration.results);
         let (args, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
+        if matches!(outs, [IValue::Tensors(_) | IValue::List(_)]) {
+            let returned = f(&mut Reader::new(args, declaration.parameters))?.unwrap_or_default();
+            let results = returned.iter().flat_map(IValue::tensors).filter_map(AnyTensor::downcast_ref::<D>);
+            write_outs(&results.cloned().collect::<Vec<_>>(), &mut written_list::<D>(&mut outs[0], inputs)?)?;
+            keep_written(stack, inputs + 1, 0);
+            return Ok(());
+        }
         check_written(outs, inputs)?;
         let returned = f(&mut Reader::new(args, declaration.parameters))?;
         let returned = returned.unwrap_or_else(|| args.first().cloned().into_iter().collect());
@@ -283,6 +290,12 @@ impl IntoResults for Vec<AnyTensor> {
     }
 }
 
+impl IntoResults for (AnyTensor, Vec<AnyTensor>) {
+    fn into_results(self) -> Returned {
+        Some(smallvec![self.0.into(), self.1.into()])
+    }
+}
+
 impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>) {
     fn into_results(self) -> Returned {
         Some(smallvec![self.0.into(), self.1.into()])
@@ -292,6 +305,12 @@ impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>) {
 impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>) {
     fn into_results(self) -> Returned {
         Some(smallvec![self.0.into(), self.1.into(), self.2.into(), self.3.into()])
+    }
+}
+
+impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>, Tensor<D>) {
+    fn into_results(self) -> Returned {
+        Some(smallvec![self.0.into(), self.1.into(), self.2.into()])
     }
 }
 

@@ -43,6 +43,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The next argument as a tensor on `D` that may be absent.
+    pub fn optional_tensor<D: Device>(&mut self) -> Result<Option<Cow<'a, Tensor<D>>>> {
+        match self.args.as_slice().first() {
+            None | Some(IValue::None) => {
+                self.take();
+                Ok(None)
+            }
+            _ => self.tensor::<D>().map(Some),
+        }
+    }
+
     #[inline(always)]
     fn take(&mut self) -> &'a IValue {
         self.args.next().unwrap_or(&IValue::None)

@@ -1,8 +1,13 @@
 //! Templates: what turns a formula, a fold or a scan into an operator in every form. Each is a `StructuredOp` with
 //! one meta function.
 
+pub mod bins;
+pub mod group;
 pub mod index;
+pub mod order;
 pub mod pointwise;
+pub mod quantile;
 pub mod reduce;
 pub mod scan;
+pub mod search;
 pub mod upsample;

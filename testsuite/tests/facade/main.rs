@@ -21,6 +21,7 @@ mod hostile_geometry;
 mod indexing;
 mod joined;
 mod meta;
+mod ordered;
 mod pointwise;
 mod powers;
 mod rearranged;

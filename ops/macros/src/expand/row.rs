@@ -258,9 +258,15 @@ fn function_kernels(named: &Named<'_>, path: &syn::Path, or_self: bool, declarat
     let reads: Vec<TokenStream> = args()
         .map(|arg| {
             let (name, marker) = (&arg.rust, arg.marker(core));
-            match arg.is_tensor() {
-                true => quote!(let #name = &*reader.tensor::<D>()?;),
-                false => quote!(let #name = reader.read::<#marker>()?;),
+            if arg.is_tensor() {
+                quote!(let #name = &*reader.tensor::<D>()?;)
+            } else if arg.is_optional_tensor() {
+                quote! {
+                    let #name = reader.optional_tensor::<D>()?;
+                    let #name = #name.as_deref();
+                }
+            } else {
+                quote!(let #name = reader.read::<#marker>()?;)
             }
         })
         .collect();

@@ -1,0 +1,251 @@
+//! Counting into bins on the CPU.
+//!
+//! Sums are in the dtype of the points and in their order, so that they are PyTorch's to the bit: halves are computed in
+//! float32 and rounded after each step. Where points have no weights, what is counted are integers, and a sum of ones
+//! stops where the dtype has no next integer.
+
+use crate::dense::{Dense, Plain, Target};
+use crate::device::Cpu;
+use crate::half_bits;
+use monomorph_core::structured::{Executes, Outputs};
+use monomorph_core::{DType, Result, list};
+use monomorph_ops::bins::{BinInputs, BinPlan, Bins, CountInputs, CountPlan, Counts, Finding};
+use num_traits::Float;
+
+/// Tables that counts are spread over, so that equal numbers one after another do not wait for each other.
+const TABLES: usize = 4;
+
+/// Results of at most so many elements have that many tables, which stay in the second-level cache.
+const SPREAD: usize = 1 << 13;
+
+/// A call bound to memory: points, weights and edges.
+#[derive(Debug)]
+pub struct Ready {
+    inputs: [Dense; 3],
+    dtype: DType,
+    output: Target,
+}
+
+// SAFETY: every element of the inputs is in bounds, and every one of the output is written: a `Target` writes all.
+unsafe impl Executes<Bins> for Cpu {
+    type Ready = Ready;
+
+    unsafe fn ready(plan: &BinPlan, inputs: &BinInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
+        let dtype = outputs.geometry(0).dtype();
+        // Halves are computed in float32.
+        let wide = if dtype.size() == 2 { DType::F32 } else { dtype };
+        let [points, weights, edges] = inputs.operands();
+        // SAFETY: E2: the operands are borrowed as long as the result lives.
+        let dense = |operand| unsafe { Dense::new(operand, wide, plan.copies) };
+        let inputs = [dense(points)?, dense(weights)?, dense(edges)?];
+        // SAFETY: E2, and inputs that share memory with it were copied.
+        let output = unsafe { Target::new(outputs, 0) };
+        Ok(Ready { inputs, dtype, output })
+    }
+
+    unsafe fn run(ready: &mut Ready, plan: &BinPlan) -> Result<()> {
+        let Ready { inputs, dtype, output } = ready;
+        match dtype {
+            DType::F64 => {
+                let sums = histogram(inputs, plan, &|x: f64| x, 1 << 53)?;
+                output.write(|out: &mut [f64]| {
+                    out.copy_from_slice(&sums);
+                    Ok(())
+                })
+            }
+            DType::F32 => {
+                let sums = histogram(inputs, plan, &|x: f32| x, 1 << 24)?;
+                output.write(|out: &mut [f32]| {
+                    out.copy_from_slice(&sums);
+                    Ok(())
+                })
+            }
+            DType::F16 => halves(inputs, plan, output, (half_bits::f16_to_f32, half_bits::f32_to_f16), 1 << 11),
+            _ => halves(inputs, plan, output, (half_bits::bf16_to_f32, half_bits::f32_to_bf16), 1 << 8),
+        }
+    }
+}
+
+/// A half as a float32, and rounded to one.
+type Half = (fn(u16) -> f32, fn(f32) -> u16);
+
+/// The same in a half, which has integers up to `most`.
+fn halves(inputs: &[Dense; 3], plan: &BinPlan, output: &mut Target, (widen, narrow): Half, most: u64) -> Result<()> {
+    let sums = histogram(inputs, plan, &|x: f32| widen(narrow(x)), most)?;
+    output.write(|out: &mut [u16]| {
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = narrow(sum));
+        Ok(())
+    })
+}
+
+/// The edges of the bins of one coordinate.
+struct Edges<'a, T> {
+    edges: &'a [T],
+    first: T,
+    last: T,
+    count: T,
+}
+
+/// The sums of all bins. `round` rounds to the dtype, of which `most` is the last integer that ones add up to.
+fn histogram<T: Float + Plain + Default>(
+    [points, weights, edges]: &[Dense; 3],
+    plan: &BinPlan,
+    round: &impl Fn(T) -> T,
+    most: u64,
+) -> Result<Vec<T>> {
+    let (points, weights) = (points.elements::<T>(), weights.elements::<T>());
+    let mut rest = edges.elements::<T>();
+    let mut all = Vec::new();
+    for &count in &plan.counts {
+        let (edges, behind) = rest.split_at((count + 1).min(rest.len()));
+        rest = behind;
+        let (Some(&first), Some(&last)) = (edges.first(), edges.last()) else { continue };
+        all.push(Edges { edges, first, last, count: round(T::from(count).unwrap_or_else(T::infinity)) });
+    }
+    let bins = plan.counts.iter().product::<usize>();
+    let bin_of = |point: &[T]| {
+        let mut bin = 0;
+        for (&x, edges) in point.iter().zip(&all) {
+            bin = bin * (edges.edges.len() - 1) + edges.find(x, plan.finding, round)?;
+        }
+        Some(bin)
+    };
+    // Of no coordinates there are no points.
+    let points = points.chunks(plan.counts.len().max(1));
+    let mut sums: Vec<T> = list::with_capacity(bins)?;
+    if plan.is_weighted {
+        sums.resize(bins, T::zero());
+        for (point, &weight) in points.zip(weights) {
+            if let Some(bin) = bin_of(point) {
+                sums[bin] = round(sums[bin] + weight);
+            }
+        }
+        return Ok(sums);
+    }
+    let mut counts: Vec<u64> = list::with_capacity(bins)?;
+    counts.resize(bins, 0);
+    points.filter_map(bin_of).for_each(|bin| counts[bin] += 1);
+    sums.extend(counts.iter().map(|&count| T::from(count.min(most)).unwrap_or_else(T::infinity)));
+    Ok(sums)
+}
+
+impl<T: Float> Edges<'_, T> {
+    /// The bin of an element; NaN and what is outside of all bins have none.
+    #[inline(always)]
+    fn find(&self, x: T, finding: Finding, round: &impl Fn(T) -> T) -> Option<usize> {
+        if !(x >= self.first && x <= self.last) {
+            return None;
+        }
+        let end = self.edges.len();
+        let bin = match finding {
+            Finding::Search => upper_bound(self.edges, x).wrapping_sub(1),
+            Finding::Division => self.divided(x, round),
+            Finding::Corrected => {
+                let bin = self.divided(x, round);
+                let start = bin.saturating_sub(1).min(end);
+                let beside = &self.edges[start..(bin + 2).clamp(start, end)];
+                (start + upper_bound(beside, x)).wrapping_sub(1)
+            }
+        };
+        // The last bin has both of its edges. Edges in no order may give no bin.
+        (bin < end).then(|| bin.min(end - 2))
+    }
+
+    fn divided(&self, x: T, round: &impl Fn(T) -> T) -> usize {
+        let part = round(round(x - self.first) * self.count);
+        round(part / round(self.last - self.first)).to_usize().unwrap_or(0).min(self.edges.len() - 1)
+    }
+}
+
+/// The first place whose element is above `x`, as `std::upper_bound` of C++ finds it, also where edges are in no order.
+fn upper_bound<T: Float>(edges: &[T], x: T) -> usize {
+    let (mut first, mut length) = (0, edges.len());
+    while length > 0 {
+        let half = length / 2;
+        if x < edges[first + half] {
+            length = half;
+        } else {
+            first += half + 1;
+            length -= half + 1;
+        }
+    }
+    first
+}
+
+/// A call of `bincount` bound to memory: numbers and weights.
+#[derive(Debug)]
+pub struct ReadyCounts {
+    inputs: [Dense; 2],
+    dtype: DType,
+    output: Target,
+}
+
+// SAFETY: every element of the inputs is in bounds, and every one of the output is written: a `Target` writes all.
+unsafe impl Executes<Counts> for Cpu {
+    type Ready = ReadyCounts;
+
+    unsafe fn ready(plan: &CountPlan, inputs: &CountInputs<'_>, outputs: &Outputs<'_>) -> Result<ReadyCounts> {
+        let dtype = outputs.geometry(0).dtype();
+        let [numbers, weights] = inputs.operands();
+        // SAFETY: E2: the operands are borrowed as long as the result lives.
+        let dense = |operand, dtype| unsafe { Dense::new(operand, dtype, plan.copies) };
+        let inputs = [dense(numbers, DType::I64)?, dense(weights, dtype)?];
+        // SAFETY: E2, and inputs that share memory with it were copied.
+        let output = unsafe { Target::new(outputs, 0) };
+        Ok(ReadyCounts { inputs, dtype, output })
+    }
+
+    unsafe fn run(ready: &mut ReadyCounts, _: &CountPlan) -> Result<()> {
+        let ReadyCounts { inputs: [numbers, weights], dtype, output } = ready;
+        let numbers = numbers.elements::<i64>();
+        match dtype {
+            DType::I64 => output.write(|out: &mut [i64]| count(numbers, out)),
+            DType::F32 => output.write(|out: &mut [f32]| {
+                add_up(numbers, weights.elements(), out);
+                Ok(())
+            }),
+            _ => output.write(|out: &mut [f64]| {
+                add_up(numbers, weights.elements(), out);
+                Ok(())
+            }),
+        }
+    }
+}
+
+/// Numbers that another thread changed since they were checked are passed over.
+fn add_up<T: Float>(numbers: &[i64], weights: &[T], out: &mut [T]) {
+    for (&number, &weight) in numbers.iter().zip(weights) {
+        if let Some(sum) = out.get_mut(number as usize) {
+            *sum = *sum + weight;
+        }
+    }
+}
+
+fn count(numbers: &[i64], out: &mut [i64]) -> Result<()> {
+    let size = out.len();
+    if size > SPREAD || numbers.len() < size {
+        for &number in numbers {
+            if let Some(count) = out.get_mut(number as usize) {
+                *count += 1;
+            }
+        }
+        return Ok(());
+    }
+    let mut tables: Vec<u64> = list::with_capacity(size * TABLES)?;
+    tables.resize(size * TABLES, 0);
+    let (a, rest) = tables.split_at_mut(size);
+    let (b, rest) = rest.split_at_mut(size);
+    let (c, d) = rest.split_at_mut(size);
+    let mut tables = [a, b, c, d];
+    for numbers in numbers.chunks(TABLES) {
+        for (&number, table) in numbers.iter().zip(&mut tables) {
+            if let Some(count) = table.get_mut(number as usize) {
+                *count += 1;
+            }
+        }
+    }
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = tables.iter().map(|table| table[i] as i64).sum();
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Operands as dense runs of one dtype, for kernels that reach elements by number: searches, bins, groups. An input that
+//! lies so already is read where it lies, any other is copied; outputs are row-major, which meta functions ask for.
+
+use crate::cast::Bits;
+use monomorph_core::structured::{Operand, Outputs};
+use monomorph_core::{DType, Result, Strided, list, scalar_bytes, strides};
+
+/// A type of the elements of dense runs: plain integers and floats, of which any bytes are values.
+///
+/// # Safety
+///
+/// Every pattern of bits is a value, and none are padding.
+pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
+macro_rules! plain {
+    ($($t:ty)*) => {$(
+        // SAFETY: integers and floats are values whatever their bits.
+        unsafe impl Plain for $t {}
+    )*};
+}
+plain! { u8 u16 u32 u64 i64 i32 f32 f64 }
+
+/// An input.
+///
+/// Invariant: `data` are `n` initialised elements of `size` bytes, aligned to that, which nobody writes meanwhile.
+#[derive(Debug)]
+pub(crate) struct Dense {
+    data: *const u8,
+    n: usize,
+    size: usize,
+    _own: Vec<u128>,
+}
+
+// SAFETY: it is read only.
+unsafe impl Send for Dense {}
+// SAFETY: it is read only.
+unsafe impl Sync for Dense {}
+
+impl Dense {
+    /// The elements of an operand in a dtype, in a copy if `copies`; none of an absent one.
+    ///
+    /// # Safety
+    ///
+    /// The operand is initialised, and stays borrowed as long as the result lives.
+    pub(crate) unsafe fn new(operand: &Operand<'_>, dtype: DType, copies: bool) -> Result<Dense> {
+        let size = dtype.size();
+        match operand {
+            Operand::Absent => Ok(Dense { data: std::ptr::null(), n: 0, size, _own: Vec::new() }),
+            Operand::Number(number) => {
+                let own = vec![u128::from_ne_bytes(scalar_bytes(number.scalar(), dtype))];
+                Ok(Dense { data: own.as_ptr().cast(), n: 1, size, _own: own })
+            }
+            Operand::Tensor(tensor) => {
+                let g = tensor.geometry();
+                let n = g.numel();
+                // SAFETY: the storage is borrowed: the caller's promise.
+                let data = unsafe { tensor.data() }.cast_const();
+                let is_plain = g.dtype() == dtype && dtype != DType::Bool && !g.is_conj() && !g.is_neg();
+                if n == 0 || is_plain && !copies && g.is_contiguous() && data.addr() % size == 0 {
+                    return Ok(Dense { data, n, size, _own: Vec::new() });
+                }
+                let words = n.saturating_mul(size).div_ceil(size_of::<u128>());
+                let mut own = list::with_capacity(words)?;
+                own.resize(words, 0_u128);
+                let dense = strides::contiguous_strides(g.sizes());
+                let to = Strided { data: own.as_mut_ptr().cast(), strides: &dense, dtype, conj: false, neg: false };
+                let (conj, neg) = (g.is_conj(), g.is_neg());
+                let from = Strided { data: data.cast_mut(), strides: g.strides(), dtype: g.dtype(), conj, neg };
+                // SAFETY: C1 and C2 of `Device::copy`: the operand is in bounds and initialised (the caller's promise),
+                // and the target is memory of our own with room for all elements.
+                unsafe { crate::copy::copy(g.sizes(), to, from) }?;
+                Ok(Dense { data: own.as_ptr().cast(), n, size, _own: own })
+            }
+        }
+    }
+
+    /// The elements as a type of their width; none where the width is another.
+    pub(crate) fn elements<T: Plain>(&self) -> &[T] {
+        if self.n == 0 || self.size != size_of::<T>() {
+            return &[];
+        }
+        // SAFETY: `n` initialised and aligned elements of this width, which nobody writes meanwhile (the invariant);
+        // their bits are values of `T`.
+        unsafe { std::slice::from_raw_parts(self.data.cast(), self.n) }
+    }
+}
+
+/// A row-major output.
+///
+/// Invariant: `data` are `n` elements of `dtype`, aligned, which nobody else uses.
+#[derive(Debug)]
+pub(crate) struct Target {
+    data: *mut u8,
+    n: usize,
+    dtype: DType,
+    bits: Bits,
+}
+
+// SAFETY: whoever has the only reference writes it.
+unsafe impl Send for Target {}
+
+impl Target {
+    /// An output, which meta declared to be contiguous.
+    ///
+    /// # Safety
+    ///
+    /// Its storage stays borrowed as long as the result lives, which alone uses it.
+    pub(crate) unsafe fn new(outputs: &Outputs<'_>, i: usize) -> Target {
+        let g = outputs.geometry(i);
+        let n = if g.is_contiguous() { g.numel() } else { 0 };
+        Target { data: outputs.data(i), n, dtype: g.dtype(), bits: Bits::of(g.dtype(), g.is_conj(), g.is_neg()) }
+    }
+
+    /// Has `write` write every element, which are zeros first.
+    pub(crate) fn write<T: Plain + Default>(&mut self, write: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
+        if self.n == 0 || self.dtype.size() != size_of::<T>() {
+            return write(&mut []);
+        }
+        // SAFETY: there is room for `n` elements of this width (the invariant), of which zero bytes are values.
+        unsafe { self.data.write_bytes(0, self.n * size_of::<T>()) };
+        // SAFETY: `n` aligned elements that were just initialised, and that nobody else uses (the invariant).
+        let elements = unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.n) };
+        write(elements)?;
+        // SAFETY: the elements are initialised, and nobody else uses them.
+        unsafe { self.bits.apply(self.dtype, self.data, self.n) };
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! Groups of equal rows on the CPU: rows are put in order by their keys, equal ones are next to each other then.
+
+use crate::dense::{Dense, Plain, Target};
+use crate::device::Cpu;
+use crate::order::key::{Item, Keys, Word};
+use crate::order::{select, sort};
+use monomorph_core::structured::{Executes, Outputs};
+use monomorph_core::{DType, Result, list};
+use monomorph_ops::group::{GroupInputs, GroupPlan, Grouping, Groups};
+
+/// A call bound to memory: the matrix and the four outputs.
+#[derive(Debug)]
+pub struct Ready {
+    matrix: Dense,
+    dtype: DType,
+    outputs: [Target; 4],
+}
+
+// SAFETY: every element of the input is in bounds, and every one of the outputs is written: a `Target` writes all.
+unsafe impl Executes<Groups> for Cpu {
+    type Ready = Ready;
+
+    unsafe fn ready(plan: &GroupPlan, inputs: &GroupInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
+        let dtype = inputs.operand().dtype().unwrap_or(DType::F32);
+        // SAFETY: E2: the operand is borrowed as long as the result lives.
+        let matrix = unsafe { Dense::new(inputs.operand(), dtype, plan.copies) }?;
+        // SAFETY: E2, and an input that shares memory with one was copied; each is written before the next.
+        let outputs = [0, 1, 2, 3].map(|i| unsafe { Target::new(outputs, i) });
+        Ok(Ready { matrix, dtype, outputs })
+    }
+
+    unsafe fn run(ready: &mut Ready, plan: &GroupPlan) -> Result<()> {
+        match ready.dtype.size() {
+            1 => ready.run::<u8, u64>(plan),
+            2 => ready.run::<u16, u64>(plan),
+            4 => ready.run::<u32, u64>(plan),
+            _ => ready.run::<u64, u128>(plan),
+        }
+    }
+}
+
+impl Ready {
+    fn run<U: Word + Plain, I: Item>(&mut self, plan: &GroupPlan) -> Result<()> {
+        let rows = Rows::new(self.matrix.elements::<U>(), plan.columns, Keys::new(self.dtype, false))?;
+        let order = rows.in_order::<I>(plan)?;
+        let [values, inverse, counts, number] = &mut self.outputs;
+        let mut groups = 0;
+        // The number of the group of each row in order.
+        let mut members: Vec<i64> = list::with_capacity(order.len())?;
+        for (i, &row) in order.iter().enumerate() {
+            groups += i64::from(i == 0 || !rows.are_equal(order[i - 1] as usize, row as usize));
+            members.push(groups - 1);
+        }
+        values.write(|values: &mut [U]| {
+            let mut values = values.chunks_mut(plan.columns.max(1));
+            for (i, &row) in order.iter().enumerate() {
+                if (i == 0 || members[i - 1] != members[i])
+                    && let Some(value) = values.next()
+                {
+                    value.copy_from_slice(rows.row(row as usize));
+                }
+            }
+            Ok(())
+        })?;
+        inverse.write(|inverse: &mut [i64]| {
+            if !inverse.is_empty() {
+                order.iter().zip(&members).for_each(|(&row, &group)| inverse[row as usize] = group);
+            }
+            Ok(())
+        })?;
+        counts.write(|counts: &mut [i64]| {
+            if !counts.is_empty() {
+                members.iter().for_each(|&group| counts[group as usize] += 1);
+            }
+            Ok(())
+        })?;
+        number.write(|number: &mut [i64]| {
+            number.fill(groups);
+            Ok(())
+        })
+    }
+}
+
+/// The rows of a matrix and their keys.
+struct Rows<'a, U> {
+    elements: &'a [U],
+    columns: usize,
+    of: Keys<U>,
+    keys: Vec<U>,
+}
+
+impl<'a, U: Word> Rows<'a, U> {
+    fn new(elements: &'a [U], columns: usize, of: Keys<U>) -> Result<Self> {
+        let mut keys = list::with_capacity(elements.len())?;
+        of.extend(elements, &mut keys, |key, _| key);
+        Ok(Rows { elements, columns, of, keys })
+    }
+
+    fn row(&self, row: usize) -> &'a [U] {
+        &self.elements[row * self.columns..][..self.columns]
+    }
+
+    fn keys(&self, row: usize) -> &[U] {
+        &self.keys[row * self.columns..][..self.columns]
+    }
+
+    /// NaN is not equal to itself.
+    fn are_equal(&self, a: usize, b: usize) -> bool {
+        let nan = self.of.nan();
+        self.keys(a).iter().zip(self.keys(b)).all(|(&a, &b)| a == b && Some(a) != nan)
+    }
+
+    /// Lexicographic order, to which NaN does not matter, as in PyTorch.
+    fn is_less(&self, a: usize, b: usize) -> bool {
+        let nan = self.of.nan();
+        let mut differing = self.keys(a).iter().zip(self.keys(b)).filter(|&(&a, &b)| a != b);
+        differing.find(|&(&a, &b)| Some(a) != nan && Some(b) != nan).is_some_and(|(a, b)| a < b)
+    }
+
+    /// The numbers of the rows in the order that groups have.
+    fn in_order<I: Item>(&self, plan: &GroupPlan) -> Result<Vec<i64>> {
+        let rows = plan.rows;
+        let mut order: Vec<i64> = list::with_capacity(rows)?;
+        match plan.grouping {
+            Grouping::Sorted if rows <= I::MOST => {
+                let mut items: Vec<I> = list::with_capacity(rows)?;
+                items.extend(self.keys.iter().enumerate().map(|(i, key)| I::new(key.wide(), i)));
+                sort::sort(&mut items, &mut Vec::new())?;
+                order.extend(items.iter().map(|item| item.index() as i64));
+            }
+            Grouping::Sorted | Grouping::SortedRows => {
+                order.extend(0..rows as i64);
+                select::sort(&mut order, &|a, b| self.is_less(a as usize, b as usize));
+            }
+            Grouping::Consecutive => order.extend(0..rows as i64),
+        }
+        Ok(order)
+    }
+}

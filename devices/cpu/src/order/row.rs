@@ -1,0 +1,191 @@
+//! What is asked of a row, answered on dense memory: the values and the indices of its results.
+
+use super::key::{Item, Keys, Word};
+use super::{select, sort};
+use monomorph_core::{DType, Result, list};
+use monomorph_ops::order::Task;
+use std::mem::MaybeUninit;
+
+/// The memory that rows are worked on in, and the order of their elements.
+pub(super) struct RowWork<U, I> {
+    task: Task,
+    keys: Keys<U>,
+    items: Vec<I>,
+    spare: Vec<I>,
+}
+
+/// A row and where its results go, all of which are written.
+pub(super) struct Row<'a, U> {
+    /// The elements, as they lie in memory.
+    pub(super) elements: &'a [U],
+    /// The values of the results.
+    pub(super) values: &'a mut [MaybeUninit<U>],
+    /// The indices that they have in the row.
+    pub(super) indices: &'a mut [MaybeUninit<i64>],
+}
+
+/// Elements that are compared with the threshold of a heap at a time.
+const BLOCK: usize = 64;
+
+/// A row beyond this is sorted by PyTorch with equal elements in an order of its own, and up to it by insertion.
+const INSERTION: usize = 16;
+
+impl<U: Word, I: Item> RowWork<U, I> {
+    /// For rows of `n` elements.
+    pub(super) fn new(task: Task, dtype: DType, n: usize) -> Result<Self> {
+        let descending = match task {
+            Task::Sort { descending } => descending,
+            Task::Top { largest, .. } => largest,
+            _ => false,
+        };
+        let keys = Keys::new(dtype, descending);
+        Ok(RowWork { task, keys, items: list::with_capacity(n)?, spare: Vec::new() })
+    }
+
+    /// Answers for the row.
+    pub(super) fn answer(&mut self, row: Row<'_, U>) -> Result<()> {
+        match self.task {
+            Task::Sort { .. } => {
+                self.itemize(&row);
+                sort::sort(&mut self.items, &mut self.spare)?;
+                self.take(row);
+            }
+            Task::Top { k, .. } if k.saturating_mul(64) <= row.elements.len() => {
+                self.heap_of_first(row.elements, k);
+                self.take(row);
+            }
+            Task::Top { k, sorted, .. } => {
+                self.itemize(&row);
+                // The last of them is in its place then.
+                if let Some(last) = k.checked_sub(1) {
+                    select::nth_element(&mut self.items, last, &less);
+                    if sorted {
+                        select::sort(&mut self.items[..last], &less);
+                    }
+                }
+                self.take(row);
+            }
+            Task::Kth { below } => {
+                self.itemize(&row);
+                select::quick_select(&mut self.items, below, &less);
+                self.take_one(row, below);
+            }
+            Task::Median { skips_nan } => self.median(row, skips_nan),
+            Task::Mode => self.mode(row),
+        }
+        Ok(())
+    }
+
+    fn itemize(&mut self, row: &Row<'_, U>) {
+        self.items.clear();
+        self.keys.extend(row.elements, &mut self.items, |key, i| I::new(key.wide(), i));
+    }
+
+    /// The first items are the results.
+    fn take(&self, row: Row<'_, U>) {
+        for (index, item) in row.indices.iter_mut().zip(&self.items) {
+            index.write(item.index() as i64);
+        }
+        if self.keys.is_exact(row.elements) {
+            for (value, item) in row.values.iter_mut().zip(&self.items) {
+                value.write(self.keys.element(U::of(item.key())));
+            }
+        } else {
+            for (value, item) in row.values.iter_mut().zip(&self.items) {
+                value.write(row.elements[item.index()]);
+            }
+        }
+    }
+
+    /// The item at a place is the result.
+    fn take_one(&self, row: Row<'_, U>, place: usize) {
+        row.one(self.items[place].index());
+    }
+
+    /// The first `k` items in order, as a partial sort finds them. What it leaves behind them is no result, so only the
+    /// heap is ever made.
+    fn heap_of_first(&mut self, row: &[U], k: usize) {
+        self.items.clear();
+        if k == 0 {
+            return;
+        }
+        let (keys, items) = (self.keys, &mut self.items);
+        let (first, rest) = row.split_at(k);
+        keys.extend(first, items, |key, i| I::new(key.wide(), i));
+        select::make_heap(items, &less);
+        let mut threshold = U::of(items[0].key());
+        let mut start = k;
+        for block in rest.chunks(BLOCK) {
+            // One comparison for all: hardly any block has an element that enters.
+            let mut enters = false;
+            keys.each(block, |key| enters |= key < threshold);
+            if enters {
+                for (i, &x) in block.iter().enumerate() {
+                    let key = keys.key(x);
+                    if key < threshold {
+                        select::replace_top(items, I::new(key.wide(), start + i), &less);
+                        threshold = U::of(items[0].key());
+                    }
+                }
+            }
+            start += block.len();
+        }
+        select::sort_heap(items, &less);
+    }
+
+    fn median(&mut self, row: Row<'_, U>, skips_nan: bool) {
+        let nan = self.keys.nan();
+        let is_nan = |x: &U| Some(self.keys.key(*x)) == nan;
+        let mut count = row.elements.len();
+        if nan.is_some() {
+            if !skips_nan && let Some(place) = row.elements.iter().position(is_nan) {
+                return row.one(place);
+            }
+            count -= row.elements.iter().filter(|x| is_nan(x)).count();
+        }
+        let middle = count.saturating_sub(1) / 2;
+        self.itemize(&row);
+        // Of equal elements the first ones come first.
+        self.items.select_nth_unstable(middle);
+        self.take_one(row, middle);
+    }
+
+    fn mode(&mut self, row: Row<'_, U>) {
+        self.itemize(&row);
+        let nan = self.keys.nan().map(U::wide);
+        let is_nan = |item: I| Some(item.key()) == nan;
+        // NaN is less than nothing there, and nothing is less than it.
+        let by_value = |a: I, b: I| less(a, b) && !is_nan(b);
+        match self.items.len() {
+            ..=INSERTION => select::insertion_sort(&mut self.items, &by_value),
+            _ => select::sort(&mut self.items, &less),
+        }
+        let (mut best, mut last, mut start) = (0, 0, 0);
+        for (i, item) in self.items.iter().enumerate() {
+            let ends = self.items.get(i + 1).is_none_or(|next| next.key() != item.key() || is_nan(*item));
+            if ends {
+                if i + 1 - start > best {
+                    (best, last) = (i + 1 - start, i);
+                }
+                start = i + 1;
+            }
+        }
+        self.take_one(row, last);
+    }
+}
+
+impl<U: Copy> Row<'_, U> {
+    /// The element with this index is the only result.
+    fn one(self, index: usize) {
+        for (value, to) in self.values.iter_mut().zip(self.indices) {
+            value.write(self.elements[index]);
+            to.write(index as i64);
+        }
+    }
+}
+
+/// The order of keys alone: equal ones are equal, whatever their indices.
+#[inline(always)]
+fn less<I: Item>(a: I, b: I) -> bool {
+    a.key() < b.key()
+}
