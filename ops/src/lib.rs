@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{pointwise, reduce, scan, upsample};
+pub use templates::{pointwise, reduce, running, scan, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -105,6 +105,10 @@ monomorph_macros::families! { [crate]
     reductions::any: Any,
     reductions::argmax: Argmax,
     reductions::aminmax: Aminmax,
+    reductions::all: All,
+    reductions::argmin: Argmin,
+    reductions::prod: Prod,
+    reductions::nansum: Nansum,
     upsample: Upsample,
     float_power: FloatPower,
     nonzero: Nonzero,
@@ -133,8 +137,15 @@ monomorph_macros::families! { [crate]
     composite::pad: Pads,
     composite::diagonal: Diagonals,
     composite::foreach: Foreach,
+    composite::sums: Sums,
+    composite::differences: Differences,
+    composite::matrix_norms: MatrixNorms,
     partial;
     scan: Scans,
+    reductions::log_sum_exp: LogSumExp,
+    running: Runnings,
+    reductions::variance: Variance,
+    reductions::norm: Norms,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -16,6 +16,7 @@ pub mod pointwise;
 mod processor;
 pub mod reduce;
 mod row_copy;
+mod running;
 pub mod scalar;
 pub mod scan;
 mod staging;

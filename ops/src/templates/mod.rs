@@ -3,5 +3,6 @@
 
 pub mod pointwise;
 pub mod reduce;
+pub mod running;
 pub mod scan;
 pub mod upsample;
