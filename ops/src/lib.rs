@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{bins, group, index, order, pointwise, quantile, reduce, scan, search, upsample};
+pub use templates::{bins, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -105,6 +105,10 @@ monomorph_macros::families! { [crate]
     reductions::any: Any,
     reductions::argmax: Argmax,
     reductions::aminmax: Aminmax,
+    reductions::all: All,
+    reductions::argmin: Argmin,
+    reductions::prod: Prod,
+    reductions::nansum: Nansum,
     upsample: Upsample,
     float_power: FloatPower,
     nonzero: Nonzero,
@@ -134,6 +138,9 @@ monomorph_macros::families! { [crate]
     composite::edges: Borders,
     composite::diagonal: Diagonals,
     composite::foreach: Foreach,
+    composite::sums: Sums,
+    composite::differences: Differences,
+    composite::matrix_norms: MatrixNorms,
     partial;
     scan: Scans,
     index::select: Selects,
@@ -154,6 +161,10 @@ monomorph_macros::families! { [crate]
     order::derived: Sorted,
     bins::counts: Bincounts,
     bins::histograms: Histograms,
+    reductions::log_sum_exp: LogSumExp,
+    running: Runnings,
+    reductions::variance: Variance,
+    reductions::norm: Norms,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -36,6 +36,7 @@
 //! | [`IncompleteGamma`] | floats | the shares of the gamma function's integral below and above a value |
 //! | [`Power`] | all | powers of elements and of numbers |
 //! | [`Cartesian`] | complex | parts |
+//! | [`Components`] | floats, complex | one real component, or two |
 //! | [`Widen`] | all | a type to accumulate in, with more precision where there is one |
 //! | [`FromIndex`] | floats, complex | the value of a count |
 //! | [`Repeat`] | floats | loops whose number of steps the data tell |
@@ -49,6 +50,7 @@ mod bits;
 mod cartesian;
 mod classify;
 pub mod complex;
+mod components;
 mod division;
 mod divisor;
 mod dual;
@@ -79,6 +81,7 @@ mod widen;
 pub use bits::{Bits, Shift};
 pub use cartesian::Cartesian;
 pub use classify::Classify;
+pub use components::{Components, squared};
 pub use division::{RoundedDivision, TrueDivision};
 pub use divisor::Divisor;
 pub use dual::Dual;

@@ -85,6 +85,9 @@ fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) 
 /// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes
 /// contiguous where it has another size.
 fn generated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
+    if let Some(IValue::Tensors(_)) = stack.last() {
+        return super::each::out(calls, functional, stack.len().saturating_sub(1), stack);
+    }
     let result = computed(calls, functional, inputs(stack))?;
     check_generated(0, &result, out_of(stack)?)?;
     into_out(calls, stack, result, Layout::Contiguous)

@@ -40,7 +40,7 @@ pub(crate) fn form(kind: FormKind, declaration: &'static Declaration, of: &'stat
                 })
             })
         }
-        _ => out(calls, declaration, stack),
+        _ => out(calls, declaration.name, declaration.parameters.len(), stack),
     }
 }
 
@@ -138,11 +138,11 @@ fn write(stack: &mut Stack, place: usize, work: impl FnOnce(&mut [IValue]) -> Re
     }
 }
 
-/// The out= form: the results of the functional one are copied to outputs, which have their dtypes and get their sizes.
-fn out(calls: &Calls<'_>, declaration: &'static Declaration, stack: &mut Stack) -> Result<()> {
-    let place = declaration.parameters.len();
+/// The out= form of an operator that returns a list: the results of the functional one are copied to the outputs, a list
+/// behind `place` arguments, which have their dtypes and get their sizes.
+pub(super) fn out(calls: &Calls<'_>, functional: &str, place: usize, stack: &mut Stack) -> Result<()> {
     let mut inputs = stack[..place.min(stack.len())].to_vec();
-    calls.call(declaration.name, &mut inputs)?;
+    calls.call(functional, &mut inputs)?;
     let Some(IValue::Tensors(results)) = inputs.pop() else {
         return Err(ErrorKind::ResultCount { got: 0, want: 1 }.into());
     };

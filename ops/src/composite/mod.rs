@@ -23,6 +23,7 @@ pub mod callees;
 #[doc(hidden)]
 pub mod derived;
 pub mod diagonal;
+pub mod differences;
 #[doc(hidden)]
 pub mod each;
 pub mod edges;
@@ -30,12 +31,15 @@ pub mod equality;
 pub mod flip;
 pub mod foreach;
 pub mod join;
+pub mod matrix_norms;
 pub mod nonzero;
 pub mod pad;
 pub mod queries;
 pub mod repeat;
 pub mod scatter;
 pub mod shape;
+mod steps;
+pub mod sums;
 pub mod typed_join;
 
 use monomorph_core::dispatch::Calls;

@@ -3,13 +3,15 @@
 use crate::algebra::{self, Value};
 use crate::pointwise::{Common, Ordered};
 use crate::prebuilt::Reduce;
-use crate::reduce::{Fold, NoIdentity, OptionalDim, ReduceRule, Takes, Two};
+use crate::reduce::{Dim, Fold, NoIdentity, OptionalDim, ReduceRule, Takes, Two, Whole};
 use crate::table::native;
 
 crate::reduction! {
     AminmaxFn "aminmax": Ordered, (Common, Common), NoIdentity => Two; ReduceRule::OWN.with_outputs_apart()
 }
 impl Takes<OptionalDim> for AminmaxFn {}
+impl Takes<Whole> for AminmaxFn {}
+impl Takes<Dim> for AminmaxFn {}
 
 impl<V: algebra::Ordered, X: Value<Mask = V::Mask>> Fold<V, X> for AminmaxFn {
     #[inline(always)]
@@ -45,4 +47,10 @@ native! {
     /// ```
     func: aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max),
     out: aminmax.out, variants: function, method, positional: [dim], structured: Reduce<AminmaxFn>;
+
+    func: _aminmax(Tensor self) -> (Tensor, Tensor),
+    autogen: _aminmax.out, structured: Reduce<AminmaxFn>;
+
+    func: _aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor),
+    autogen: _aminmax.dim_out, structured: Reduce<AminmaxFn>;
 }

@@ -1,9 +1,16 @@
 //! Reductions, a fold a file.
 
+pub mod all;
 pub mod amax;
 pub mod amin;
 pub mod aminmax;
 pub mod any;
 pub mod argmax;
+pub mod argmin;
+pub mod log_sum_exp;
 pub mod mean;
+pub mod nansum;
+pub mod norm;
+pub mod prod;
 pub mod sum;
+pub mod variance;

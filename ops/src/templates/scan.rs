@@ -2,9 +2,8 @@
 //! function that all of them share, and `cumsum` and `cumprod`. Devices may regroup along the dimension (a prefix of
 //! blocks), as folds allow.
 
-use crate::algebra::{Num, Value, Widen};
-use crate::pointwise::{AllDTypes, Common, DomainSet, Numeric};
-use crate::reduce::{Fold, ReduceFn, ReduceRule, SumFn, Widened, WithIdentity};
+use crate::pointwise::{Common, DomainSet, Numeric};
+use crate::reduce::{ProdFn, ReduceFn, SumFn, WithIdentity};
 use crate::table::native;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::strides::wrap_dim;
@@ -40,6 +39,19 @@ impl<'t> ScanInputs<'t> {
     /// The tensor, or a number in place of one.
     pub fn operand(&self) -> &Operand<'t> {
         &self.operand[0]
+    }
+}
+
+/// A scan of fractional numbers in their own dtype.
+impl<'t, A: Into<Operand<'t>>> FromArgs<(A, i64)> for ScanInputs<'t> {
+    fn from_args((operand, dim): (A, i64)) -> Result<Self> {
+        let operand = operand.into();
+        let dtype = operand.dtype();
+        if let Some(got) = dtype.filter(|dtype| dtype.is_integral(true)) {
+            let (what, accepted) = ("argument self has dtype", "floating and complex dtypes");
+            return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
+        }
+        Ok(ScanInputs { operand: [operand], dim, dtype })
     }
 }
 
@@ -99,20 +111,25 @@ fn plan_call(inputs: &ScanInputs<'_>, sink: &mut SinkState<'_>, domain: (u16, &'
     if mask >> dtype as usize & 1 == 0 {
         return Err(ErrorKind::DTypeNotSupported { what: "the scan computes in dtype", got: dtype, accepted }.into());
     }
-    let (serial, copies) = check_overlap(operand, input == dtype, sink)?;
+    let (serial, copies) = check_overlap(operand, input == dtype, sink, 0)?;
     Ok(ScanPlan { dim: Some(dim), serial, copies })
 }
 
 /// An error if the output reaches an element twice, or shares memory with an input of its dtype otherwise than
 /// element for element. Else whether lines of the output may share memory with each other, and whether it may
 /// overwrite the input.
-fn check_overlap(operand: &Operand<'_>, same_dtype: bool, sink: &SinkState<'_>) -> Result<(bool, bool)> {
-    let (Some(out), Some(written)) = (sink.existing(0), sink.written(0)) else { return Ok((false, false)) };
+pub(super) fn check_overlap(
+    operand: &Operand<'_>,
+    same_dtype: bool,
+    sink: &SinkState<'_>,
+    index: usize,
+) -> Result<(bool, bool)> {
+    let (Some(out), Some(written)) = (sink.existing(index), sink.written(index)) else { return Ok((false, false)) };
     let (sizes, strides) = (written.sizes(), written.strides());
     let internal = overlap::internal(sizes, strides);
     if internal == Internal::Yes {
         let (sizes, strides) = (sizes.to_vec(), strides.to_vec());
-        return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
+        return Err(ErrorKind::InternalOverlap { index, sizes, strides }.into());
     }
     let serial = internal != Internal::No;
     let Some(tensor) = operand.tensor().filter(|t| t.storage_id() == out.storage_id()) else {
@@ -120,7 +137,7 @@ fn check_overlap(operand: &Operand<'_>, same_dtype: bool, sink: &SinkState<'_>) 
     };
     let shared = overlap::shared(&Place::of(out, written), &Place::of(tensor, tensor.geometry()));
     if same_dtype && shared == Shared::Partial {
-        return Err(ErrorKind::PartialOverlap { output: 0, other: "the input".into() }.into());
+        return Err(ErrorKind::PartialOverlap { output: index, other: "the input".into() }.into());
     }
     let same_places = shared == Shared::Full && tensor.geometry().dtype().size() == written.dtype().size();
     Ok((serial, !same_places))
@@ -133,30 +150,6 @@ impl ScanFn for CumsumFn {
     const NAME: &'static str = "cumsum";
     type Domain = Numeric;
     type Fold = SumFn;
-}
-
-crate::reduction! {
-    /// Products: bool and integers in int64, wrapping; halves in float32; float32 in float64.
-    ProdFn "prod": AllDTypes, Widened, WithIdentity => Common; ReduceRule::SUM
-}
-
-impl<V: Widen, X: Value<Mask = V::Mask>> Fold<V, X> for ProdFn {
-    #[inline(always)]
-    fn one(x: V, _: X) -> V::Wide {
-        x.widen()
-    }
-    #[inline(always)]
-    fn merge(a: V::Wide, b: V::Wide) -> V::Wide {
-        a * b
-    }
-    #[inline(always)]
-    fn finish(acc: V::Wide, _: X) -> V {
-        V::narrow(acc)
-    }
-    #[inline(always)]
-    fn identity() -> V::Wide {
-        V::Wide::one()
-    }
 }
 
 /// `cumprod`: the fold of products.

@@ -81,14 +81,14 @@ where
                     let (first, second) = unsafe { into.from::<Acc<F, C, I>>(done).of::<Acc<F, C, I>>(lanes) };
                     if rows.tall {
                         // SAFETY: A3: each of the GROUP_ROWS rows has an element for every lane.
-                        let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+                        let half = |k, j| unsafe { group.four::<F, C, I>(k, j, rows.numbers) };
                         // SAFETY: unless this is the first group of fresh lanes, they hold accumulators (A2).
                         unsafe { merge_each::<F, C, I>(first, second, fresh, |j| F::merge(half(0, j), half(4, j))) };
                     } else {
                         let one = |j| {
                             // SAFETY: A3: the row has an element for every lane.
                             let (x, at) = unsafe { group.element::<C, I>(0, j) };
-                            F::one(x, at)
+                            F::one_by(x, at, rows.numbers)
                         };
                         // SAFETY: unless this is the first group of fresh lanes, they hold accumulators (A2).
                         unsafe { merge_each::<F, C, I>(first, second, fresh, one) };

@@ -14,7 +14,7 @@ use crate::pointwise::OperandBase;
 use crate::staging::Stager;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, ErrorKind, Geometry, Result};
-use monomorph_ops::reduce::{Reduce, ReduceInputs, ReducePlan, TypedRule};
+use monomorph_ops::reduce::{Numbers, Reduce, ReduceInputs, ReducePlan, TypedRule};
 use smallvec::SmallVec;
 
 /// A reduction bound to memory: pointers, layout, kernels. It may be moved between runs.
@@ -56,7 +56,7 @@ where
     #[inline]
     unsafe fn ready(plan: &ReducePlan, inputs: &ReduceInputs<'_, F>, outputs: &Outputs<'_>) -> Result<Ready> {
         // SAFETY: E1 and E2 are the caller's promise; `lookup` gives the kernels of this fold, whose rule this is.
-        unsafe { bind(plan, F::lookup, const { &TypedRule::of::<F>() }, inputs.operand(), outputs) }
+        unsafe { bind(plan, F::lookup, const { &TypedRule::of::<F>() }, (inputs.operand(), inputs.numbers()), outputs) }
     }
 
     #[inline]
@@ -76,10 +76,11 @@ unsafe fn bind(
     plan: &ReducePlan,
     lookup: fn(DType, Level) -> Option<FoldKernels>,
     rule: &'static TypedRule,
-    operand: &Operand<'_>,
+    (operand, numbers): (&Operand<'_>, Option<Numbers>),
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
     let (iter, kinds) = (plan.iter(), rule.results());
+    let numbers = numbers.unwrap_or_default();
     // Without elements there is no layout: the sizes of the others need not have a product. And meta lets a dtype
     // outside of the domain pass where there is no result either.
     if iter.numel() == 0 && outputs.geometry(0).numel() == 0 {
@@ -95,7 +96,7 @@ unsafe fn bind(
     }
     if iter.numel() == 0 {
         let written: SmallVec<[&Geometry; 2]> = (0..kinds.len()).map(|k| outputs.geometry(k)).collect();
-        return Ok(Ready(Action::IdentityFill(IdentityFill::new(kernels, output, outs, &written)?)));
+        return Ok(Ready(Action::IdentityFill(IdentityFill::new(kernels, output, numbers, outs, &written)?)));
     }
     let input = match operand {
         // SAFETY: the storage stays borrowed until the result is dropped (E2).
@@ -114,7 +115,7 @@ unsafe fn bind(
     );
     let layout = Layout::new(iter, &stager, kernels.parts, rule.is_indexed());
     let serial = iter.must_be_serial();
-    Ok(Ready(Action::Fold { driver: Driver { layout, kernels, stager, output, outs, serial }, input }))
+    Ok(Ready(Action::Fold { driver: Driver { layout, kernels, stager, output, outs, serial, numbers }, input }))
 }
 
 impl Ready {

@@ -9,6 +9,7 @@ use super::row_accumulator::RowAccumulator;
 use super::rows::{GROUP_ROWS, RowGroups};
 use super::runs::Runs;
 use crate::staging::{STAGE_BLOCK_BYTES, StageBlock, StageBuffer, Stager, Tile};
+use monomorph_ops::reduce::Numbers;
 use std::ops::Range;
 
 /// Room for a group of rows, which are staged together because a kernel accumulates them in one pass.
@@ -27,6 +28,8 @@ pub(super) struct Chunks<'a> {
     pub(super) layout: &'a Layout,
     pub(super) kernels: &'a FoldKernels,
     pub(super) stager: &'a Stager,
+    /// What the fold is told besides the elements.
+    pub(super) numbers: Numbers,
 }
 
 impl Chunks<'_> {
@@ -73,6 +76,7 @@ impl Chunks<'_> {
             prefetch: self.layout.prefetch,
             outputs: width,
             output_strides: (dim.input, row),
+            numbers: self.numbers,
         };
         let [start, per_row, _, per_lane] = whole.index;
         let end = RowGroups {
@@ -140,7 +144,7 @@ impl Chunks<'_> {
         let lanes = Lanes { first: first.data(), second: second.data() };
         let (row, unit) = (self.layout.row_lanes(), self.layout.task_lanes());
         let prefetch = if self.layout.in_place { self.layout.prefetch } else { 0 };
-        let mut accumulator = RowAccumulator::new(self.kernels, lanes, row, self.stager.size(), prefetch);
+        let mut accumulator = RowAccumulator::new(self.kernels, lanes, row, self.stager.size(), prefetch, self.numbers);
         if let (true, [dim]) = (self.layout.in_place, &self.layout.reduced[..]) {
             let x = at.wrapping_offset(dim.input.wrapping_mul(range.start as isize));
             // SAFETY: H1, H2: a layout in place has dense runs of what the kernels take.
@@ -213,6 +217,7 @@ impl Chunks<'_> {
                 prefetch: if prefetches { stride.wrapping_mul(GROUP_ROWS as isize) } else { 0 },
                 outputs: 1,
                 output_strides: (0, 0),
+                numbers: self.numbers,
             };
             for part in row.repeated(rows) {
                 // SAFETY: A1 by H2, A2 by the caller's promise, A3: the rows are in place (H1) or were just staged.

@@ -11,6 +11,7 @@ use super::output::OutputStagers;
 use super::parts::PART;
 use crate::staging::Stager;
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
+use monomorph_ops::reduce::Numbers;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -58,6 +59,8 @@ pub(super) struct Driver {
     pub(super) outs: [*mut u8; 2],
     /// Whether operands overlap in a way that was not analysed, which only one thread may then work on.
     pub(super) serial: bool,
+    /// What the fold is told besides the elements.
+    pub(super) numbers: Numbers,
 }
 
 /// One run of a driver, shared by the threads that do it.
@@ -182,7 +185,7 @@ impl TaskRunner<'_> {
     /// As for [`Driver::run`]; the lanes hold the accumulators of all its elements.
     unsafe fn store_results(&self, task: &Task, lanes: Lanes) {
         let outs = [0, 1].map(|k| self.driver.outs[k].wrapping_offset(task.outs[k]));
-        let count = self.driver.layout.count as i64;
+        let count = (self.driver.layout.count as i64, self.driver.numbers);
         // SAFETY: A1 by R2; A2 by the caller's promise; the kernels give what `output` stores (R2); from `outs` on
         // there are the task's outputs (R1), which no other task has.
         unsafe { self.driver.output.store(&self.driver.kernels, lanes, task.lanes, count, outs, task.strides) };
@@ -200,7 +203,7 @@ impl TaskRunner<'_> {
         if chunks.len() <= 1 {
             let elements =
                 chunks.start * layout.chunk_elements()..layout.count.min(chunks.end * layout.chunk_elements());
-            let chunks = Chunks { layout, kernels: &driver.kernels, stager: &driver.stager };
+            let chunks = Chunks { layout, kernels: &driver.kernels, stager: &driver.stager, numbers: driver.numbers };
             let at = self.input.wrapping_offset(task.input);
             // SAFETY: H1 by R1, as the input is borrowed, H2 by R2; `into` has room for the lanes of the task, which
             // nobody else uses, and a chunk has an element.

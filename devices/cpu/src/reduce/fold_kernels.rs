@@ -13,7 +13,7 @@ use crate::element::CpuElement;
 use crate::isa::{Isa, Portable};
 use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::reduce::{Fold, Identity};
+use monomorph_ops::reduce::{Fold, Identity, Numbers};
 
 /// The kernels of one fold, on one dtype, at one level. Unsafe to call by A1 to A3 of `lanes.rs`; only this crate does.
 #[derive(Clone, Copy)]
@@ -27,8 +27,8 @@ pub struct FoldKernels {
     /// The horizontal reduction: merges lanes `0..n`, of which every `unit`-th is of the same output, into lanes
     /// `0..unit`.
     pub(super) reduce_lanes: unsafe fn(Lanes, usize, usize),
-    /// Stores the results of lanes `0..n`, each of so many elements, to dense runs.
-    pub(super) finish: unsafe fn(Lanes, usize, i64, [*mut u8; 2]),
+    /// Stores the results of lanes `0..n`, each of so many elements, to dense runs; the fold is told the numbers.
+    pub(super) finish: unsafe fn(Lanes, usize, (i64, Numbers), [*mut u8; 2]),
     /// Sets lane 0 to the fold's identity, the accumulator of no element, if it has one.
     pub(super) identity: Option<unsafe fn(Lanes)>,
 }
@@ -69,7 +69,7 @@ where
 ///
 /// A2 for `n` lanes, which hold accumulators; each run of the results has `n` elements of the dtype that `result_dtype`
 /// names, which nobody else uses.
-unsafe fn finish<F, C>(lanes: Lanes, n: usize, count: i64, outs: [*mut u8; 2])
+unsafe fn finish<F, C>(lanes: Lanes, n: usize, (count, numbers): (i64, Numbers), outs: [*mut u8; 2])
 where
     C: CpuElement,
     Lane<C, Portable>: Value<Mask = Lane<bool, Portable>>,
@@ -79,7 +79,7 @@ where
     for j in 0..n {
         // SAFETY: lane `j < n` is in bounds and holds an accumulator, of parts of these types (A2).
         let acc = unsafe { lanes.get::<Acc<F, C, Portable>>(j) };
-        let result = F::finish(acc, Lane::new(count));
+        let result = F::finish_by(acc, Lane::new(count), numbers);
         // SAFETY: each run has an element `j < n` of the dtype that `result_dtype` names for these results, which
         // nobody else uses: the caller's promise.
         unsafe { <F::Results as StoreResults<C, Portable>>::store_results(result, outs, j) };

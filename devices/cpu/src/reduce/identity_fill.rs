@@ -5,6 +5,7 @@ use super::lanes::Lanes;
 use super::output::OutputStagers;
 use crate::staging::StageBlock;
 use monomorph_core::{ErrorKind, Geometry, Result};
+use monomorph_ops::reduce::Numbers;
 use smallvec::SmallVec;
 
 /// The most elements that are filled. An output may reach the same memory again and again, so the size of its storage
@@ -23,6 +24,7 @@ pub(super) struct IdentityFill {
     kernels: FoldKernels,
     identity: unsafe fn(Lanes),
     output: OutputStagers,
+    numbers: Numbers,
     outs: [*mut u8; 2],
     /// The dimensions whose elements lie at different places, innermost first.
     dims: SmallVec<[OutputDim; 4]>,
@@ -39,6 +41,7 @@ impl IdentityFill {
     pub(super) fn new(
         kernels: FoldKernels,
         output: OutputStagers,
+        numbers: Numbers,
         outs: [*mut u8; 2],
         outputs: &[&Geometry],
     ) -> Result<IdentityFill> {
@@ -62,7 +65,7 @@ impl IdentityFill {
             let rule = "an output of a reduction over nothing has more than 2^40 elements; give a smaller one";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         };
-        Ok(IdentityFill { kernels, identity, output, outs, dims, count })
+        Ok(IdentityFill { kernels, identity, output, numbers, outs, dims, count })
     }
 
     /// Writes the result to every element.
@@ -86,7 +89,7 @@ impl IdentityFill {
             }
             // SAFETY: A1 by F2; lane 0 holds an accumulator of this fold (F2); `output` is for the results of `kernels`
             // (F2); from `outs` on there is one element of each output (F1), which nobody else uses.
-            unsafe { self.output.store(&self.kernels, lanes, 1, 0, outs, [0; 2]) };
+            unsafe { self.output.store(&self.kernels, lanes, 1, (0, self.numbers), outs, [0; 2]) };
         }
     }
 }
@@ -106,7 +109,7 @@ mod tests {
         let geometry = Geometry::new(DType::F32, &[3], &[1], 0).unwrap();
         let fill = |kernels: Option<FoldKernels>| {
             let output = OutputStagers::new(&TensorIter::default(), &[], DType::F32, Level::Portable);
-            IdentityFill::new(kernels.unwrap(), output, [std::ptr::null_mut(); 2], &[&geometry])
+            IdentityFill::new(kernels.unwrap(), output, [0.0; 2], [std::ptr::null_mut(); 2], &[&geometry])
         };
         let error = fill(here::<AmaxFn>(DType::F32, Level::Portable)).err().unwrap();
         assert_eq!(*error.kind(), ErrorKind::EmptyInput);

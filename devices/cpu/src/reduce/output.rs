@@ -11,7 +11,7 @@ use crate::isa::Level;
 use crate::staging::{STAGE_BLOCK_BYTES, StageBlock, Stager, Tile};
 use monomorph_core::DType;
 use monomorph_iter::TensorIter;
-use monomorph_ops::reduce::ResultKind;
+use monomorph_ops::reduce::{Numbers, ResultKind};
 use smallvec::SmallVec;
 
 /// One stager per output, which converts the results that the kernels give to what the output holds.
@@ -27,7 +27,7 @@ impl OutputStagers {
         OutputStagers(kinds.iter().enumerate().map(store).collect())
     }
 
-    /// Stores the results of `n` lanes, each of `count` elements.
+    /// Stores the results of `n` lanes, each of `count` elements, of a fold that is told the numbers.
     ///
     /// # Safety
     ///
@@ -38,7 +38,7 @@ impl OutputStagers {
         kernels: &FoldKernels,
         lanes: Lanes,
         n: usize,
-        count: i64,
+        count: (i64, Numbers),
         outs: [*mut u8; 2],
         strides: [isize; 2],
     ) {

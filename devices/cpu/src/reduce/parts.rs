@@ -12,7 +12,7 @@ use monomorph_ops::reduce::{AccumulatorOf, AccumulatorOn, ReduceFn};
 /// has room for so many bytes for each part of each lane.
 pub(super) const PART: usize = size_of::<u128>();
 
-/// One accumulator: a value of the algebra, or two.
+/// One accumulator: a value of the algebra, two, or three, of which the last two are the second part.
 pub trait Parts: Copy + 'static {
     /// The type of the first part.
     type First: Copy + 'static;
@@ -47,6 +47,19 @@ impl<A: Compute, B: Compute, I: Isa> Parts for (Lane<A, I>, Lane<B, I>) {
     #[inline(always)]
     fn join(first: A::Repr, second: B::Repr) -> Self {
         (Lane::new(first), Lane::new(second))
+    }
+}
+
+impl<A: Compute, B: Compute, C: Compute, I: Isa> Parts for (Lane<A, I>, Lane<B, I>, Lane<C, I>) {
+    type First = A::Repr;
+    type Second = (B::Repr, C::Repr);
+    #[inline(always)]
+    fn split(self) -> (A::Repr, (B::Repr, C::Repr)) {
+        (self.0.get(), (self.1.get(), self.2.get()))
+    }
+    #[inline(always)]
+    fn join(first: A::Repr, (second, third): (B::Repr, C::Repr)) -> Self {
+        (Lane::new(first), Lane::new(second), Lane::new(third))
     }
 }
 

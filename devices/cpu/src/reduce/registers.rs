@@ -76,7 +76,7 @@ where
             if rows.fresh {
                 let group = group(0);
                 // SAFETY: A3: the rows of the first group have an element for every lane.
-                let half = |k| unsafe { group.four::<F, C, I>(k, j) };
+                let half = |k| unsafe { group.four::<F, C, I>(k, j, rows.numbers) };
                 F::merge(half(0), half(4))
             } else {
                 // SAFETY: lane `j` is one of the row's, and holds an accumulator since the rows are not its first (A2).
@@ -91,7 +91,7 @@ where
                 prefetch_run(group.at.wrapping_offset(ahead), GROUP_ROWS * row);
             }
             // SAFETY: A3: the rows of every group have an element for every lane.
-            let half = |k, j| unsafe { group.four::<F, C, I>(k, j) };
+            let half = |k, j| unsafe { group.four::<F, C, I>(k, j, rows.numbers) };
             let (firsts, seconds) = (&mut registers.firsts[..n], &mut registers.seconds[..n]);
             // SAFETY: accumulators `0..n` were set in the loop above.
             unsafe { merge_each::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };

@@ -6,7 +6,7 @@ use crate::scalar::Lane;
 use monomorph_core::DType;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Common, Truth};
-use monomorph_ops::reduce::{Index, ResultKind, Results, Two};
+use monomorph_ops::reduce::{Index, Real, RealAndCommon, ResultKind, Results, Two};
 
 /// How the results of a fold on `C` at level `I` are stored.
 pub trait StoreResults<C: CpuElement, I: Isa>: Results
@@ -29,6 +29,49 @@ where
     unsafe fn store_results(result: Lane<C, I>, outs: [*mut u8; 2], i: usize) {
         // SAFETY: the run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.
         unsafe { store::<C>(outs[0], i, result.get()) };
+    }
+}
+
+/// A value that is stored as an element of its own dtype: the real part of another.
+pub trait StoreLane {
+    /// Stores it as element `i` of a dense run.
+    ///
+    /// # Safety
+    ///
+    /// The run has an element `i` of the dtype of the value, which nobody else uses.
+    unsafe fn store_lane(self, out: *mut u8, i: usize);
+}
+
+impl<E: CpuElement, I: Isa> StoreLane for Lane<E, I> {
+    #[inline(always)]
+    unsafe fn store_lane(self, out: *mut u8, i: usize) {
+        // SAFETY: the run has an element `i` of dtype `E`, which nobody else uses, by the caller's promise.
+        unsafe { store::<E>(out, i, self.get()) };
+    }
+}
+
+impl<C: CpuElement, I: Isa> StoreResults<C, I> for Real
+where
+    Lane<C, I>: Value<Mask = Lane<bool, I>, Re: StoreLane>,
+{
+    #[inline(always)]
+    unsafe fn store_results(result: <Lane<C, I> as Value>::Re, outs: [*mut u8; 2], i: usize) {
+        // SAFETY: the run has an element `i` of the real dtype of `C`, which nobody else uses, by the caller's promise.
+        unsafe { result.store_lane(outs[0], i) };
+    }
+}
+
+impl<C: CpuElement, I: Isa> StoreResults<C, I> for RealAndCommon
+where
+    Lane<C, I>: Value<Mask = Lane<bool, I>, Re: StoreLane>,
+{
+    #[inline(always)]
+    unsafe fn store_results((real, common): (<Lane<C, I> as Value>::Re, Lane<C, I>), outs: [*mut u8; 2], i: usize) {
+        // SAFETY: the first run has an element `i` of the real dtype of `C`, which nobody else uses, by the caller's
+        // promise.
+        unsafe { real.store_lane(outs[0], i) };
+        // SAFETY: the second run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.
+        unsafe { store::<C>(outs[1], i, common.get()) };
     }
 }
 
@@ -71,6 +114,7 @@ where
 pub(super) fn result_dtype(kind: ResultKind, compute: DType) -> DType {
     match kind {
         ResultKind::Common => compute,
+        ResultKind::Real => compute.to_real(),
         ResultKind::Truth => DType::Bool,
         ResultKind::Index => DType::I64,
     }

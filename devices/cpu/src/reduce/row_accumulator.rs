@@ -4,6 +4,7 @@
 use super::fold_kernels::FoldKernels;
 use super::lanes::Lanes;
 use super::rows::RowGroups;
+use monomorph_ops::reduce::Numbers;
 use std::ops::Range;
 
 /// A row of lanes that is being filled.
@@ -18,12 +19,21 @@ pub(super) struct RowAccumulator<'a> {
     size: usize,
     /// [`RowGroups::prefetch`] of whole rows.
     prefetch: isize,
+    /// [`RowGroups::numbers`].
+    numbers: Numbers,
 }
 
 impl<'a> RowAccumulator<'a> {
     /// A row of `row` lanes that hold nothing yet, for elements of `size` bytes.
-    pub(super) fn new(kernels: &'a FoldKernels, lanes: Lanes, row: usize, size: usize, prefetch: isize) -> Self {
-        RowAccumulator { kernels, lanes, row, filled: 0, size, prefetch }
+    pub(super) fn new(
+        kernels: &'a FoldKernels,
+        lanes: Lanes,
+        row: usize,
+        size: usize,
+        prefetch: isize,
+        numbers: Numbers,
+    ) -> Self {
+        RowAccumulator { kernels, lanes, row, filled: 0, size, prefetch, numbers }
     }
 
     /// How many lanes hold an accumulator.
@@ -75,6 +85,7 @@ impl<'a> RowAccumulator<'a> {
             prefetch: 0,
             outputs: 1,
             output_strides: (0, 0),
+            numbers: self.numbers,
         }
     }
 

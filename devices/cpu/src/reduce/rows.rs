@@ -7,7 +7,7 @@ use crate::element::{CpuElement, load};
 use crate::isa::Isa;
 use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::reduce::Fold;
+use monomorph_ops::reduce::{Fold, Numbers};
 
 /// Rows of a group: two times the four that a fold merges before it widens them ([`Fold::four`]).
 pub(super) const GROUP_ROWS: usize = 8;
@@ -50,6 +50,8 @@ pub(super) struct RowGroups {
     pub(super) outputs: usize,
     /// From one output to the next: bytes between first elements, and lanes between first lanes.
     pub(super) output_strides: (isize, usize),
+    /// What the fold is told besides the elements.
+    pub(super) numbers: Numbers,
 }
 
 /// One group of rows, or a single row.
@@ -109,7 +111,7 @@ impl RowGroup {
     ///
     /// A3 for the elements.
     #[inline(always)]
-    pub(super) unsafe fn four<F, C, I>(&self, k: usize, j: usize) -> Acc<F, C, I>
+    pub(super) unsafe fn four<F, C, I>(&self, k: usize, j: usize, numbers: Numbers) -> Acc<F, C, I>
     where
         C: CpuElement,
         I: Isa,
@@ -124,7 +126,7 @@ impl RowGroup {
         let (c, at_c) = unsafe { self.element::<C, I>(k + 2, j) };
         // SAFETY: A3 for element `j` of row `k + 3`, by the caller's promise.
         let (d, at_d) = unsafe { self.element::<C, I>(k + 3, j) };
-        F::four([a, b, c, d], [at_a, at_b, at_c, at_d])
+        F::four_by([a, b, c, d], [at_a, at_b, at_c, at_d], numbers)
     }
 
     /// Prefetches `bytes` bytes of each row, `ahead` bytes behind its first element.

@@ -10,6 +10,7 @@ mod arc;
 mod bool;
 mod complex;
 mod complex_functions;
+mod components;
 mod discrete;
 mod erf;
 mod erfc;

@@ -4,8 +4,8 @@ use super::element::{Bitwise, Floating, Fractional, Integer, Ordering, Paired, Q
 use super::graph::{Literal, Op, Operand, apply};
 use super::{Compute, Sym};
 use crate::algebra::{
-    Bits, Cartesian, Equal, FromIndex, Gaussian, Magnitude, Mask, Num, Ordered, Power, Real, Root, RoundedDivision,
-    Shift, TrueDivision, Value, Widen,
+    Bits, Cartesian, Components, Equal, FromIndex, Gaussian, Magnitude, Mask, Num, Ordered, Power, Real, Root,
+    RoundedDivision, Shift, TrueDivision, Value, Widen,
 };
 use monomorph_core::DType;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
@@ -221,6 +221,25 @@ impl<C: Paired> Cartesian for Sym<C> {
     }
     fn im(self) -> Self::Re {
         self.unary(Op::Im)
+    }
+}
+
+impl<C: Compute> Components for Sym<C> {
+    // Of the dtype, so that the text of a real value has no zeros.
+    const ARE_TWO: bool = C::DTYPE.is_complex();
+
+    fn scaled(self, factor: Self::Re) -> Self {
+        if const { Self::ARE_TWO } {
+            let [re, im] = self.components();
+            return apply(Op::Make, C::DTYPE, [(re * factor).into(), (im * factor).into()]);
+        }
+        self * factor.retyped()
+    }
+    fn components(self) -> [Self::Re; 2] {
+        if const { Self::ARE_TWO } {
+            return [self.unary(Op::Re), self.unary(Op::Im)];
+        }
+        [self.retyped(), Self::Re::from_bool(false)]
     }
 }
 

@@ -14,12 +14,15 @@ use sealed::Sealed;
 /// A fold accumulates in the wider type that elements are summed in: float64 for float32; see [`Widen`].
 pub struct Widened;
 
-/// What a fold accumulates in: [`Common`], [`Widened`], [`Truth`], [`Index`], or a pair of these. Devices keep the
-/// parts of many accumulators in separate arrays, which vectorise where an array of pairs does not.
+/// The real part of what elements are summed in: float64 for float32 and complex64.
+pub struct WidenedReal;
+
+/// What a fold accumulates in: [`Common`], [`Widened`], [`WidenedReal`], [`Truth`], [`Index`], or two or three of these.
+/// Devices keep the parts of many accumulators in separate arrays, which vectorise where an array of tuples does not.
 #[diagnostic::on_unimplemented(
     message = "a fold does not accumulate in `{Self}`",
     label = "no accumulator",
-    note = "accumulators are `Common`, `Widened`, `Truth`, `Index`, and pairs `(A, B)` of these"
+    note = "accumulators are `Common`, `Widened`, `WidenedReal`, `Truth`, `Index`, and `(A, B)` or `(A, B, C)` of these"
 )]
 pub trait Accumulator: Sealed + 'static {
     /// Whether a part of it is the index of an element.
@@ -31,10 +34,10 @@ pub trait Accumulator: Sealed + 'static {
     message = "a fold does not accumulate in `{Self}` of `{V}`",
     label = "no accumulator of these elements",
     note = "`Widened` needs elements that widen: `V: Widen`",
-    note = "accumulators are `Common`, `Widened`, `Truth`, `Index`, and pairs `(A, B)` of these"
+    note = "accumulators are `Common`, `Widened`, `WidenedReal`, `Truth`, `Index`, and `(A, B)` or `(A, B, C)` of these"
 )]
 pub trait AccumulatorOn<V: Value, X: Value<Mask = V::Mask>>: Accumulator {
-    /// The type of one accumulator: a value, or a pair of values. It varies with the dtype and the device.
+    /// The type of one accumulator: a value, or two or three. It varies with the dtype and the device.
     type Of: Copy + 'static;
 }
 
@@ -48,6 +51,12 @@ impl Sealed for Widened {}
 impl Accumulator for Widened {}
 impl<V: Widen, X: Value<Mask = V::Mask>> AccumulatorOn<V, X> for Widened {
     type Of = V::Wide;
+}
+
+impl Sealed for WidenedReal {}
+impl Accumulator for WidenedReal {}
+impl<V: Widen, X: Value<Mask = V::Mask>> AccumulatorOn<V, X> for WidenedReal {
+    type Of = <V::Wide as Value>::Re;
 }
 
 impl Sealed for Truth {}
@@ -76,6 +85,21 @@ where
     B: AccumulatorOn<V, X, Of: Value>,
 {
     type Of = (A::Of, B::Of);
+}
+
+impl<A: Accumulator, B: Accumulator, C: Accumulator> Sealed for (A, B, C) {}
+impl<A: Accumulator, B: Accumulator, C: Accumulator> Accumulator for (A, B, C) {
+    const HOLDS_INDEX: bool = A::HOLDS_INDEX || B::HOLDS_INDEX || C::HOLDS_INDEX;
+}
+impl<V, X, A, B, C> AccumulatorOn<V, X> for (A, B, C)
+where
+    V: Value,
+    X: Value<Mask = V::Mask>,
+    A: AccumulatorOn<V, X, Of: Value>,
+    B: AccumulatorOn<V, X, Of: Value>,
+    C: AccumulatorOn<V, X, Of: Value>,
+{
+    type Of = (A::Of, B::Of, C::Of);
 }
 
 /// Whether a fold has an identity, the accumulator of no element: [`WithIdentity`] or [`NoIdentity`].

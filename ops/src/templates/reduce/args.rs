@@ -1,6 +1,7 @@
 //! Arguments: the inputs of a reduction, made from the arguments of a schema. Which schemas a reduction has is said by
 //! [`Takes`], so that a row with other arguments is a compile error.
 
+use super::fold::Numbers;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{DType, Result};
 use std::marker::PhantomData;
@@ -19,6 +20,9 @@ pub struct OptionalDims;
 pub struct ListedDims;
 /// `(Tensor self, int[]? dim, bool keepdim, *, ScalarType? dtype)`.
 pub struct DimsDtype;
+
+/// `(Tensor self, int dim, bool keepdim, *, ScalarType? dtype)`.
+pub struct DimDtype;
 
 /// Reductions that have a schema with the arguments `S`: [`Whole`], [`Dim`], ….
 #[diagnostic::on_unimplemented(
@@ -64,16 +68,38 @@ pub(super) struct Call<'t> {
     pub(super) dtype: Option<DType>,
     /// Without a dtype that is asked for, an existing output decides.
     pub(super) dtype_from_out: bool,
+    /// What the fold is told besides the elements, if it asks for it.
+    pub(super) numbers: Option<Numbers>,
 }
 
 impl<'t> Call<'t> {
-    const ALL: Call<'t> = Call { dims: Dims::All, keepdim: false, dtype: None, dtype_from_out: false };
+    const ALL: Call<'t> = Call { dims: Dims::All, keepdim: false, dtype: None, dtype_from_out: false, numbers: None };
 }
 
 impl<F> ReduceInputs<'_, F> {
     /// The operand that is reduced.
     pub fn operand(&self) -> &Operand<'_> {
         &self.operand[0]
+    }
+
+    /// What the fold is told besides the elements: [`Fold::one_by`](super::Fold::one_by). `None` for most folds, which
+    /// ignore it.
+    pub fn numbers(&self) -> Option<Numbers> {
+        self.call.numbers
+    }
+}
+
+impl<'t, F> ReduceInputs<'t, F> {
+    /// The inputs of a call whose fold is told numbers, for operators that choose the fold by them. Without `dtype` the
+    /// input has its own, or that of an existing output if that `decides`.
+    pub(crate) fn told(
+        operand: Operand<'t>,
+        (dims, keepdim): (Dims<'t>, bool),
+        (dtype, decides): (Option<DType>, bool),
+        numbers: Numbers,
+    ) -> Self {
+        let call = Call { dims, keepdim, dtype, dtype_from_out: decides, numbers: Some(numbers) };
+        ReduceInputs { operand: [operand], call, fold: PhantomData }
     }
 }
 
@@ -97,5 +123,7 @@ overloads! {
         Call { dims: dims.map_or(Dims::All, Dims::List), keepdim, ..Call::ALL };
     ListedDims: (dims: &'t [i64], keepdim: bool) => Call { dims: Dims::List(dims), keepdim, ..Call::ALL };
     DimsDtype: (dims: Option<&'t [i64]>, keepdim: bool, dtype: Option<DType>) =>
-        Call { dims: dims.map_or(Dims::All, Dims::List), keepdim, dtype, dtype_from_out: true };
+        Call { dims: dims.map_or(Dims::All, Dims::List), keepdim, dtype, dtype_from_out: true, ..Call::ALL };
+    DimDtype: (dim: i64, keepdim: bool, dtype: Option<DType>) =>
+        Call { dims: Dims::One(dim), keepdim, dtype, dtype_from_out: true, ..Call::ALL };
 }

@@ -34,6 +34,9 @@ pub type AccumulatorOf<F, V, X> = <<F as ReduceFn>::Accumulator as AccumulatorOn
 /// The identity of a fold: an accumulator, or `()` if it has none.
 pub type IdentityOf<F, V, X> = <<F as ReduceFn>::Identity as Identity>::Of<AccumulatorOf<F, V, X>>;
 
+/// What a fold is told besides the elements: the order of a norm, what is subtracted from a count.
+pub type Numbers = [f64; 2];
+
 /// The fold, for every value of the algebra that has the functions it needs. `V` is an element; `X` is an int64 that
 /// counts elements, from 0, in row-major order.
 ///
@@ -59,6 +62,25 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: Accumu
         Self::merge(Self::merge(Self::one(a, i), Self::one(b, j)), Self::merge(Self::one(c, k), Self::one(d, l)))
     }
 
+    /// The accumulator of one element, of a fold that is told numbers besides: the order of a norm. A device calls
+    /// this, [`four_by`](Fold::four_by) and [`finish_by`](Fold::finish_by); most folds ignore the numbers.
+    #[inline(always)]
+    fn one_by(x: V, at: X, _numbers: Numbers) -> AccumulatorOf<Self, V, X> {
+        Self::one(x, at)
+    }
+
+    /// The accumulator of four elements, as [`one_by`](Fold::one_by).
+    #[inline(always)]
+    fn four_by(x: [V; 4], at: [X; 4], _numbers: Numbers) -> AccumulatorOf<Self, V, X> {
+        Self::four(x, at)
+    }
+
+    /// The results of the accumulator of `count` elements, as [`one_by`](Fold::one_by).
+    #[inline(always)]
+    fn finish_by(acc: AccumulatorOf<Self, V, X>, count: X, _numbers: Numbers) -> ResultsOf<Self, V, X> {
+        Self::finish(acc, count)
+    }
+
     /// The results of the accumulator of `count` elements.
     fn finish(acc: AccumulatorOf<Self, V, X>, count: X) -> ResultsOf<Self, V, X>;
 
@@ -72,6 +94,8 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: Accumu
 pub enum ResultKind {
     /// The dtype that the fold computes in.
     Common,
+    /// The real dtype of the one that the fold computes in: float32 for complex64.
+    Real,
     /// A truth value: bool, or uint8 where PyTorch keeps it so.
     Truth,
     /// int64.
@@ -94,6 +118,22 @@ impl Results for Common {
 impl Results for Truth {
     const KINDS: &'static [ResultKind] = &[ResultKind::Truth];
     type Of<V: Value, X: Value<Mask = V::Mask>> = V::Mask;
+}
+
+/// One output of the real dtype of the one that the fold computes in.
+pub struct Real;
+impl Sealed for Real {}
+impl Results for Real {
+    const KINDS: &'static [ResultKind] = &[ResultKind::Real];
+    type Of<V: Value, X: Value<Mask = V::Mask>> = V::Re;
+}
+
+/// Two outputs: one of the real dtype of the one that the fold computes in, one of that itself.
+pub struct RealAndCommon;
+impl Sealed for RealAndCommon {}
+impl Results for RealAndCommon {
+    const KINDS: &'static [ResultKind] = &[ResultKind::Real, ResultKind::Common];
+    type Of<V: Value, X: Value<Mask = V::Mask>> = (V::Re, V);
 }
 
 /// The index of an element, as an output of int64 or as a part of an accumulator.

@@ -39,16 +39,26 @@ mod rule;
 mod trace;
 
 pub use crate::pointwise::{Here, Prebuilt};
+pub use crate::reductions::all::AllFn;
 pub use crate::reductions::amax::AmaxFn;
 pub use crate::reductions::amin::AminFn;
 pub use crate::reductions::aminmax::AminmaxFn;
 pub use crate::reductions::any::AnyFn;
 pub use crate::reductions::argmax::ArgmaxFn;
+pub use crate::reductions::argmin::ArgminFn;
 pub use crate::reductions::mean::MeanFn;
+pub use crate::reductions::nansum::NansumFn;
+pub use crate::reductions::norm::{NormMaxFn, NormMinFn, NormOneFn, NormPowerFn, NormTwoFn};
+pub use crate::reductions::prod::ProdFn;
 pub use crate::reductions::sum::SumFn;
-pub use accumulator::{Accumulator, AccumulatorOn, Identity, NoIdentity, Widened, WithIdentity};
-pub use args::{Dim, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype};
-pub use fold::{AccumulatorOf, Fold, IdentityOf, Index, ReduceFn, ResultKind, Results, ResultsOf, Two};
+pub use crate::reductions::variance::{VarianceFn, VarianceMeanFn};
+pub use accumulator::{Accumulator, AccumulatorOn, Identity, NoIdentity, Widened, WidenedReal, WithIdentity};
+pub use args::{
+    Dim, DimDtype, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype,
+};
+pub use fold::{
+    AccumulatorOf, Fold, IdentityOf, Index, Numbers, Real, RealAndCommon, ReduceFn, ResultKind, Results, ResultsOf, Two,
+};
 pub use op::{Reduce, ReducePlan};
 pub use rule::{ReduceRule, TypedRule};
 pub use trace::{Recording, SymFold, covered, symbolic};

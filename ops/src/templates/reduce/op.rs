@@ -3,7 +3,7 @@
 
 use super::args::{Call, ReduceInputs};
 use super::dims::{self, Mask};
-use super::fold::{ReduceFn, Results};
+use super::fold::{ReduceFn, ResultKind, Results};
 use super::rule::TypedRule;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::structured::{Operand, SinkState, StructuredOp};
@@ -72,6 +72,7 @@ fn plan_call(
     if rule.rule.fractional {
         check_fractional(rule, input, call, out(sink, 0))?;
     }
+    check_cast(rule, input, call, out(sink, 0))?;
     let compute = rule.compute(input, numel, asked, out(sink, 0));
     if !rule.rule.domain_last {
         rule.check_domain(compute)?;
@@ -112,11 +113,25 @@ fn plan_call(
     Ok(())
 }
 
+/// An error if a reduction would compute in the dtype of an output that its input may not be cast to. The parts of
+/// complex numbers may be cast to what is real.
+fn check_cast(rule: &TypedRule, input: DType, call: &Call<'_>, out: Option<DType>) -> Result<()> {
+    let from = if rule.results[0] == ResultKind::Real { input.to_real() } else { input };
+    match out {
+        Some(to) if rule.rule.casts_safely && call.dtype.is_none() && !from.can_cast(to) => {
+            Err(ErrorKind::Cast { from, to }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// An error if a reduction of fractional numbers is given others and not told what to make of them, or if a whole one
 /// is given an output that its input may not be cast to.
 fn check_fractional(rule: &TypedRule, input: DType, call: &Call<'_>, out: Option<DType>) -> Result<()> {
     match out {
-        Some(to) if !call.dtype_from_out && !input.can_cast(to) => Err(ErrorKind::Cast { from: input, to }.into()),
+        Some(to) if !(call.dtype_from_out || rule.rule.casts_safely || input.can_cast(to)) => {
+            Err(ErrorKind::Cast { from: input, to }.into())
+        }
         _ if call.dtype.is_none() => rule.check_domain(input),
         _ => Ok(()),
     }

@@ -23,6 +23,8 @@ pub struct ReduceRule {
     /// Without a dtype that is asked for, the input's own must be in the domain, and whole reductions, too, compute
     /// in the dtype of the caller's output, if the input may be cast to it.
     pub(super) fractional: bool,
+    /// Without a dtype that is asked for, the caller's output must be one that the input may be cast to.
+    pub(super) casts_safely: bool,
     /// The dtype is checked last, and not at all in a reduction over no element. Without effect where there is an
     /// identity.
     pub(super) domain_last: bool,
@@ -41,6 +43,7 @@ impl ReduceRule {
         apart: false,
         outputs_first: false,
         fractional: false,
+        casts_safely: false,
         domain_last: false,
         rewrites: false,
         indexed: false,
@@ -49,6 +52,9 @@ impl ReduceRule {
     pub const SUM: ReduceRule = ReduceRule { integers_to_int64: true, ..ReduceRule::OWN };
     /// A fold of fractional numbers in the dtype of the input; the caller may ask for another.
     pub const MEAN: ReduceRule = ReduceRule { fractional: true, rewrites: true, ..ReduceRule::OWN };
+    /// A fold of fractional numbers in the dtype of the input, or in that of the caller's output if the input may be
+    /// cast to it.
+    pub const VARIANCE: ReduceRule = ReduceRule { fractional: true, ..ReduceRule::OWN }.with_safe_casts();
     /// A truth value: an empty list of dims means none.
     pub const TRUTH: ReduceRule =
         ReduceRule { empty_list_is_all: false, always_limited: true, outputs_first: true, ..ReduceRule::OWN };
@@ -62,6 +68,11 @@ impl ReduceRule {
     /// or the fold has an identity.
     pub const fn of_extremes(self) -> ReduceRule {
         ReduceRule { outputs_first: true, domain_last: true, ..self }
+    }
+
+    /// The rule of a fold that computes in the dtype of the caller's output only if the input may be cast to it.
+    pub const fn with_safe_casts(self) -> ReduceRule {
+        ReduceRule { casts_safely: true, ..self }
     }
 
     /// The rule of a fold that looks at indices without keeping one in its accumulator: elements have to be numbered in
@@ -119,6 +130,8 @@ impl TypedRule {
     /// asked for, and that of the caller's output.
     pub(super) fn compute(&self, input: DType, numel: usize, asked: Option<DType>, out: Option<DType>) -> DType {
         match asked {
+            // The real part of the result is asked for, or that of a complex one.
+            Some(dtype) if self.results.first() == Some(&ResultKind::Real) && input.is_complex() => dtype.to_complex(),
             Some(dtype) => dtype,
             None if self.rule.integers_to_int64 && input.kind() < Kind::Float => DType::I64,
             // A truth value that is written as uint8 is that of the element cast to uint8, unless there is but one
@@ -133,6 +146,7 @@ impl TypedRule {
     pub(super) fn result(&self, i: usize, compute: DType, out: Option<DType>) -> DType {
         match self.results[i] {
             ResultKind::Common => compute,
+            ResultKind::Real => compute.to_real(),
             ResultKind::Index => DType::I64,
             // uint8 was PyTorch's truth value before bool was: uint8 in gives uint8 out, and such an output is
             // accepted.

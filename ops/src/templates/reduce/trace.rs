@@ -1,7 +1,7 @@
 //! Folds over symbolic values: the check that a fold exists on every dtype of its domain, and its text.
 
 use super::accumulator::{AccumulatorOn, Identity};
-use super::fold::{Fold, Index, ReduceFn, Results, Two};
+use super::fold::{Fold, Index, Real, RealAndCommon, ReduceFn, Results, Two};
 use crate::algebra::Value;
 use crate::algebra::sym::{Compute, Function, Sym, Tracer, trace};
 use crate::pointwise::{
@@ -9,7 +9,7 @@ use crate::pointwise::{
 };
 use monomorph_core::{Complex32, Complex64, DType, bf16, f16};
 
-/// A fold on one dtype as recorded functions. An accumulator is one value or two, side by side among inputs and
+/// A fold on one dtype as recorded functions. An accumulator is one value, two or three, side by side among inputs and
 /// outputs; indices and counts are int64.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recording {
@@ -72,6 +72,17 @@ impl<A: Compute, B: Compute> SymParts for (Sym<A>, Sym<B>) {
     }
 }
 
+impl<A: Compute, B: Compute, C: Compute> SymParts for (Sym<A>, Sym<B>, Sym<C>) {
+    fn input(t: &mut Tracer) -> Self {
+        (t.input::<A>(), t.input::<B>(), t.input::<C>())
+    }
+    fn output(self, t: &mut Tracer) {
+        t.output(self.0);
+        t.output(self.1);
+        t.output(self.2);
+    }
+}
+
 /// Results of a recording of a fold on `C`.
 pub trait SymResults<C: Compute>: Results {
     /// Declares the outputs.
@@ -93,6 +104,19 @@ impl<C: Compute> SymResults<C> for Truth {
 impl<C: Compute> SymResults<C> for Index {
     fn output(t: &mut Tracer, result: Sym<i64>) {
         t.output(result);
+    }
+}
+
+impl<C: Compute> SymResults<C> for Real {
+    fn output(t: &mut Tracer, result: Sym<C::Re>) {
+        t.output(result);
+    }
+}
+
+impl<C: Compute> SymResults<C> for RealAndCommon {
+    fn output(t: &mut Tracer, (real, common): (Sym<C::Re>, Sym<C>)) {
+        t.output(real);
+        t.output(common);
     }
 }
 

@@ -1,0 +1,272 @@
+//! What is composed of norms of vectors: norms of matrices, linalg_norm, dist, renorm. Refuses the orders that need
+//! singular values.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::callees::Callees;
+use super::steps::Steps;
+use super::tensor;
+use crate::table::native;
+use monomorph_core::dispatch::Calls;
+use monomorph_core::strides::wrap_dim;
+use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Result, Scalar};
+
+/// An order that is a real number.
+fn real(order: Scalar) -> Result<f64> {
+    match order {
+        Scalar::Complex(_) => {
+            Err(ErrorKind::ArgumentRule { rule: "found a complex number; the order of a norm is real" }.into())
+        }
+        order => Ok(order.to_f64()),
+    }
+}
+
+fn rule(rule: &'static str) -> monomorph_core::Error {
+    ErrorKind::ArgumentRule { rule }.into()
+}
+
+/// The singular value decomposition that some orders need.
+fn needs_singular_values() -> monomorph_core::Error {
+    rule(
+        "a norm of this order needs a singular value decomposition, which the library has not; accepted are the orders \
+         'fro', 1, -1, inf and -inf",
+    )
+}
+
+/// The dimensions of matrices: two, and not the same.
+fn matrix_dims(this: &AnyTensor, dims: &[i64]) -> Result<[usize; 2]> {
+    if this.ndim() < 2 {
+        return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "2 or more" }.into());
+    }
+    let &[rows, columns] = dims else {
+        return Err(ErrorKind::ListLength { arg: "dim", got: dims.len(), want: 2 }.into());
+    };
+    let (rows, columns) = (wrap_dim(rows, this.ndim(), "dim")?, wrap_dim(columns, this.ndim(), "dim")?);
+    if rows == columns {
+        return Err(ErrorKind::DimRepeated { arg: "dim", dim: rows }.into());
+    }
+    Ok([rows, columns])
+}
+
+/// `linalg_matrix_norm`: the largest or smallest sum of absolute values of a column or a row.
+pub fn matrix_norm(
+    calls: &Calls<'_>,
+    this: &IValue,
+    order: Scalar,
+    dims: &[i64],
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<AnyTensor> {
+    let this = tensor(this, "self")?;
+    let order = real(order)?;
+    let [rows, columns] = match order.abs() {
+        1.0 => matrix_dims(this, dims)?,
+        f64::INFINITY => {
+            let [rows, columns] = matrix_dims(this, dims)?;
+            [columns, rows]
+        }
+        2.0 => {
+            matrix_dims(this, dims)?;
+            return Err(needs_singular_values());
+        }
+        _ => return Err(rule("argument ord is none of 1, -1, 2, -2, inf and -inf")),
+    };
+    let sums = calls.norm(this.clone(), Scalar::Int(1), Some(&[rows as i64]), keepdim, dtype)?;
+    let left = if !keepdim && rows < columns { columns.saturating_sub(1) } else { columns } as i64;
+    match (this.sizes()[columns], order > 0.0) {
+        // The largest of no sums is 0.
+        (0, true) => calls.sum(sums, &[left], keepdim),
+        (_, true) => calls.reduced("amax", sums, &[left], keepdim),
+        (_, false) => calls.reduced("amin", sums, &[left], keepdim),
+    }
+}
+
+/// `linalg_matrix_norm.str_ord`: the root of the sum of squares, for `fro`.
+pub fn matrix_norm_by_name(
+    calls: &Calls<'_>,
+    this: &IValue,
+    order: &str,
+    dims: &[i64],
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<AnyTensor> {
+    let this = tensor(this, "self")?;
+    if !matches!(order, "fro" | "nuc") {
+        return Err(rule("argument ord is neither 'fro' nor 'nuc'"));
+    }
+    let dims = matrix_dims(this, dims)?.map(|dim| dim as i64);
+    if order == "nuc" {
+        return Err(needs_singular_values());
+    }
+    calls.norm(this.clone(), Scalar::Int(2), Some(&dims), keepdim, dtype)
+}
+
+/// What `linalg_norm` takes as dimensions: one or two, or those of a vector or a matrix.
+fn check_dims(this: &AnyTensor, dims: Option<&[i64]>, has_order: bool) -> Result<()> {
+    match dims {
+        Some(dims) if !matches!(dims.len(), 1 | 2) => {
+            Err(rule("argument dim names neither one dimension nor two; accepted is a vector's or a matrix's"))
+        }
+        None if has_order && !matches!(this.ndim(), 1 | 2) => {
+            let accepted = "1 and 2 where ord is given and dim is not";
+            Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `linalg_norm`: of matrices where an order is given and there are two dimensions, else of vectors.
+pub fn linalg_norm(
+    calls: &Calls<'_>,
+    this: &IValue,
+    order: Option<Scalar>,
+    dims: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<AnyTensor> {
+    let t = tensor(this, "self")?;
+    check_dims(t, dims, order.is_some())?;
+    match order {
+        Some(order) if dims.map_or(t.ndim(), <[i64]>::len) == 2 => {
+            matrix_norm(calls, this, order, dims.unwrap_or(&[0, 1]), keepdim, dtype)
+        }
+        order => calls.norm(t.clone(), order.unwrap_or(Scalar::Int(2)), dims, keepdim, dtype),
+    }
+}
+
+/// `linalg_norm.ord_str`: of matrices.
+pub fn linalg_norm_by_name(
+    calls: &Calls<'_>,
+    this: &IValue,
+    order: &str,
+    dims: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<AnyTensor> {
+    check_dims(tensor(this, "self")?, dims, true)?;
+    matrix_norm_by_name(calls, this, order, dims.unwrap_or(&[0, 1]), keepdim, dtype)
+}
+
+/// `dist`: the norm of the difference.
+pub fn dist(calls: &Calls<'_>, this: &IValue, other: &IValue, order: Scalar) -> Result<AnyTensor> {
+    let difference = calls.sub(this.clone(), other.clone())?;
+    calls.norm(difference, order, None, false, None)
+}
+
+/// `renorm`: each slice along `dim` scaled down where its norm is above `maxnorm`. The norm is that of a wider dtype.
+pub fn renorm(calls: &Calls<'_>, this: &IValue, order: Scalar, dim: i64, maxnorm: Scalar) -> Result<AnyTensor> {
+    let this = tensor(this, "self")?;
+    let number = real(order)?;
+    if number.is_nan() || number <= 0.0 {
+        return Err(rule("argument p is the order of a norm; accepted are numbers above 0"));
+    }
+    let most = match maxnorm {
+        Scalar::Complex(_) => return Err(rule("argument maxnorm is complex; accepted is a real number")),
+        most if most.to_f64() < 0.0 => return Err(rule("argument maxnorm is below 0; accepted is 0 or more")),
+        most => most.to_f64(),
+    };
+    if this.ndim() < 2 {
+        return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "2 or more" }.into());
+    }
+    let dim = wrap_dim(dim, this.ndim(), "dim")?;
+    let others: Vec<i64> = (0..this.ndim()).filter(|&d| d != dim).map(|d| d as i64).collect();
+    let wide = match this.dtype() {
+        DType::F16 | DType::BF16 => DType::F32,
+        DType::F32 => DType::F64,
+        DType::C64 => DType::C128,
+        dtype => dtype,
+    };
+    let norm = calls.norm(this.clone(), order, Some(&others), true, Some(wide))?;
+    let above = calls.binary("gt.Scalar", norm.clone(), most)?;
+    let factor = calls.div(calls.mul(calls.unary("reciprocal", calls.add(norm, 1e-7)?)?, most)?, 1.0)?;
+    let factor = calls.tensor("where.self", [above.into(), factor.into(), Scalar::Float(1.0).into()])?;
+    let factor = calls.cast(factor, this.dtype())?;
+    let result = calls.mul(this.clone(), factor)?;
+    if result.is_contiguous() { Ok(result) } else { calls.cloned(&result, MemoryFormat::Contiguous) }
+}
+
+/// `linalg_cross`: the vector product along a dimension of size 3.
+pub fn linalg_cross(calls: &Calls<'_>, this: &IValue, other: &IValue, dim: i64) -> Result<AnyTensor> {
+    let (a, b) = (tensor(this, "self")?, tensor(other, "other")?);
+    if a.ndim() != b.ndim() || a.ndim() == 0 {
+        let accepted = "1 or more, as many as self has";
+        return Err(ErrorKind::DimCount { arg: "other", got: b.ndim(), accepted }.into());
+    }
+    let d = wrap_dim(dim, a.ndim(), "dim")?;
+    for (arg, t) in [("self", a), ("other", b)] {
+        if t.sizes()[d] != 3 {
+            return Err(ErrorKind::UnequalSizes { arg, got: vec![t.sizes()[d]], want: vec![3] }.into());
+        }
+    }
+    if a.dtype() != b.dtype() {
+        return Err(rule("self and other are of two dtypes; convert one"));
+    }
+    if a.dtype() == DType::Bool {
+        let accepted = "all dtypes but bool";
+        return Err(ErrorKind::DTypeNotSupported { what: "argument self has dtype", got: DType::Bool, accepted }.into());
+    }
+    let turned = |t: &AnyTensor, by: i64| {
+        let head = calls.narrow(t, d, by, 3_i64.saturating_sub(by))?;
+        Callees::cat(calls, vec![head, calls.narrow(t, d, 0, by)?], d)
+    };
+    let product = |i, j| calls.mul(turned(a, i)?, turned(b, j)?);
+    let result = calls.sub(product(1, 2)?, product(2, 1)?)?;
+    if result.is_contiguous() { Ok(result) } else { calls.cloned(&result, MemoryFormat::Contiguous) }
+}
+
+/// `cross`: along the first dimension of size 3 where none is named.
+pub fn cross(calls: &Calls<'_>, this: &IValue, other: &IValue, dim: Option<i64>) -> Result<AnyTensor> {
+    let first = || tensor(this, "self").map(|t| t.sizes().iter().position(|&size| size == 3));
+    let dim = match dim {
+        Some(dim) => dim,
+        None => first()?.ok_or_else(|| rule("argument self has no dimension of size 3"))? as i64,
+    };
+    linalg_cross(calls, this, other, dim)
+}
+
+/// `_foreach_norm.Scalar`: the norm of each tensor.
+pub fn foreach_norm(
+    calls: &Calls<'_>,
+    tensors: &[AnyTensor],
+    order: Scalar,
+    dtype: Option<DType>,
+) -> Result<Vec<AnyTensor>> {
+    if tensors.is_empty() {
+        return Err(rule("the list is empty; give at least one tensor"));
+    }
+    super::shape::each(tensors, |t: &AnyTensor| calls.norm(t.clone(), order, None, false, dtype))
+}
+
+native! {
+    family: MatrixNorms, functions: crate::fill::Fills;
+
+    func: linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None)
+        -> Tensor,
+    autogen: linalg_matrix_norm.out, composite: implicit matrix_norm;
+
+    func: linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2,-1], bool keepdim=False, *,
+        ScalarType? dtype=None) -> Tensor,
+    autogen: linalg_matrix_norm.str_ord_out, composite: implicit matrix_norm_by_name;
+
+    func: linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
+        -> Tensor,
+    autogen: linalg_norm.out, composite: implicit linalg_norm;
+
+    func: linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None)
+        -> Tensor,
+    autogen: linalg_norm.ord_str_out, composite: implicit linalg_norm_by_name;
+
+    func: dist(Tensor self, Tensor other, Scalar p=2) -> Tensor,
+    autogen: dist.out, composite: explicit dist;
+
+    func: renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor,
+    inplace: renorm_, autogen: renorm.out, composite: explicit renorm;
+
+    func: linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor,
+    autogen: linalg_cross.out, composite: explicit linalg_cross;
+
+    func: cross(Tensor self, Tensor other, int? dim=None) -> Tensor,
+    autogen: cross.out, composite: implicit cross;
+
+    func: _foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[],
+    autogen: _foreach_norm.Scalar_out, composite: explicit foreach_norm;
+}
