@@ -82,6 +82,7 @@ impl<'n> Item<'n> {
         quote_spanned! {named.span=>
             #docs
             #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]
+            #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
             pub fn #name<'t, D: #core::Device>(#params) -> #core::Result<#output>
             where
                 #bound
@@ -115,6 +116,7 @@ impl<'n> Item<'n> {
         let docs = docs::method(self);
         let signature = quote_spanned! {named.span=>
             #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]
+            #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
             fn #name<'t>(#receiver, #params) -> #core::Result<#output> where D: 't, #bound
         };
         let body = quote_spanned!(named.span=> super::functions::#name(#(#passed),*));

@@ -170,13 +170,16 @@ fn made<D: AllKernels>(like: &Tensor<D>, list: &[f64], sizes: &[i64]) -> Result<
 pub fn segment_reduce<D: AllKernels>(
     data: &Tensor<D>,
     reduce: &str,
-    lengths: Operand<'_>,
-    indices: Operand<'_>,
-    offsets: Operand<'_>,
+    lengths: Option<&Tensor<D>>,
+    indices: Option<&Tensor<D>>,
+    offsets: Option<&Tensor<D>>,
     axis: i64,
     unchecked: bool,
     initial: Option<Scalar>,
 ) -> Result<Tensor<D>> {
+    let lengths = super::bags::given(lengths);
+    let indices = super::bags::given(indices);
+    let offsets = super::bags::given(offsets);
     let _span = observe::operator("segment_reduce", [data.geometry()]);
     let make = || {
         let reduction = Reduction::of(reduce)?;
@@ -202,24 +205,6 @@ pub fn segment_reduce<D: AllKernels>(
     make().map_err(|e: Error| e.called("segment_reduce"))
 }
 
-/// `segment_reduce` with typed lengths.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn segment_reduce_typed<D: AllKernels>(
-    data: &Tensor<D>,
-    reduce: &str,
-    lengths: Option<&Tensor<D>>,
-    indices: Option<&Tensor<D>>,
-    offsets: Option<&Tensor<D>>,
-    axis: i64,
-    unchecked: bool,
-    initial: Option<Scalar>,
-) -> Result<Tensor<D>> {
-    fn given<'t, D: AllKernels>(t: Option<&'t Tensor<D>>) -> Operand<'t> {
-        t.map_or(Operand::Absent, Operand::from)
-    }
-    segment_reduce(data, reduce, given(lengths), given(indices), given(offsets), axis, unchecked, initial)
-}
-
 /// `_segment_reduce_backward`.
 #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn segment_reduce_backward<D: AllKernels>(
@@ -227,11 +212,13 @@ pub fn segment_reduce_backward<D: AllKernels>(
     output: &Tensor<D>,
     data: &Tensor<D>,
     reduce: &str,
-    lengths: Operand<'_>,
-    offsets: Operand<'_>,
+    lengths: Option<&Tensor<D>>,
+    offsets: Option<&Tensor<D>>,
     axis: i64,
     initial: Option<Scalar>,
 ) -> Result<Tensor<D>> {
+    let lengths = super::bags::given(lengths);
+    let offsets = super::bags::given(offsets);
     let _span = observe::operator("_segment_reduce_backward", [grad.geometry(), output.geometry(), data.geometry()]);
     let make = || {
         let reduction = Reduction::of(reduce)?;
@@ -296,7 +283,7 @@ native! {
     /// ```
     func: segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None,
         int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor,
-    autogen: segment_reduce.out, variants: function, typed: segment_reduce_typed for crate::kernels::AllKernels,
+    autogen: segment_reduce.out, variants: function,
     kernel: segment_reduce;
 
     func: _segment_reduce_backward(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None,

@@ -4,7 +4,6 @@ use super::{bags_of, cast, check_ndim, check_rows, entries, host_ints, scaled, s
 use crate::copies::reshape;
 use crate::functions::{index_add_, index_copy_, index_select, masked_fill, mul, new_zeros, scatter_add_, sum};
 use crate::kernels::AllKernels;
-use monomorph_core::structured::Operand;
 use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, observe};
 
 /// How often each row is named.
@@ -103,9 +102,10 @@ pub fn embedding_bag_backward<D: AllKernels>(
     scale_grad_by_freq: bool,
     mode: i64,
     sparse: bool,
-    per_sample_weights: Operand<'_>,
+    per_sample_weights: Option<&Tensor<D>>,
     padding_idx: i64,
 ) -> Result<Tensor<D>> {
+    let per_sample_weights = super::given(per_sample_weights);
     let _span = observe::operator("_embedding_bag_backward", [grad.geometry(), indices.geometry()]);
     let make = || {
         if sparse {

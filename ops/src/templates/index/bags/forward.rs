@@ -81,10 +81,11 @@ pub fn forward<D: AllKernels>(
     _scale_grad_by_freq: bool,
     mode: i64,
     _sparse: bool,
-    per_sample_weights: Operand<'_>,
+    per_sample_weights: Option<&Tensor<D>>,
     include_last_offset: bool,
     padding_idx: i64,
 ) -> Result<Folded<D>> {
+    let per_sample_weights = given(per_sample_weights);
     let _span = observe::operator("embedding_bag", [weight.geometry(), indices.geometry(), offsets.geometry()]);
     let make = || {
         check(weight, indices, offsets, mode, per_sample_weights)?;
@@ -209,7 +210,7 @@ pub fn embedding_bag<D: AllKernels>(
     scale: bool,
     mode: i64,
     sparse: bool,
-    per_sample_weights: Operand<'_>,
+    per_sample_weights: Option<&Tensor<D>>,
     include_last_offset: bool,
 ) -> Result<Folded<D>> {
     forward(weight, indices, offsets, scale, mode, sparse, per_sample_weights, include_last_offset, -1)
@@ -224,7 +225,7 @@ pub fn embedding_bag_padded<D: AllKernels>(
     scale: bool,
     mode: i64,
     sparse: bool,
-    per_sample_weights: Operand<'_>,
+    per_sample_weights: Option<&Tensor<D>>,
     include_last_offset: bool,
     padding_idx: Option<i64>,
 ) -> Result<Folded<D>> {
@@ -240,38 +241,6 @@ pub fn embedding_bag_padded<D: AllKernels>(
     forward(weight, indices, offsets, scale, mode, sparse, per_sample_weights, include_last_offset, padding)
 }
 
-fn given<'t, D: AllKernels>(t: Option<&'t Tensor<D>>) -> Operand<'t> {
+pub(in crate::templates::index) fn given<'t, D: AllKernels>(t: Option<&'t Tensor<D>>) -> Operand<'t> {
     t.map_or(Operand::Absent, Operand::from)
-}
-
-/// `embedding_bag` with typed weights.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn embedding_bag_typed<D: AllKernels>(
-    weight: &Tensor<D>,
-    indices: &Tensor<D>,
-    offsets: &Tensor<D>,
-    scale: bool,
-    mode: i64,
-    sparse: bool,
-    per_sample_weights: Option<&Tensor<D>>,
-    include_last_offset: bool,
-) -> Result<Folded<D>> {
-    embedding_bag(weight, indices, offsets, scale, mode, sparse, given(per_sample_weights), include_last_offset)
-}
-
-/// `embedding_bag.padding_idx` with typed weights.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn embedding_bag_padded_typed<D: AllKernels>(
-    weight: &Tensor<D>,
-    indices: &Tensor<D>,
-    offsets: &Tensor<D>,
-    scale: bool,
-    mode: i64,
-    sparse: bool,
-    per_sample_weights: Option<&Tensor<D>>,
-    include_last_offset: bool,
-    padding_idx: Option<i64>,
-) -> Result<Folded<D>> {
-    let weights = given(per_sample_weights);
-    embedding_bag_padded(weight, indices, offsets, scale, mode, sparse, weights, include_last_offset, padding_idx)
 }

@@ -6,7 +6,8 @@ mod forward;
 mod renorm;
 
 pub use backward::{embedding_bag_backward, embedding_dense_backward, per_sample_weights_backward};
-pub use forward::{embedding_bag, embedding_bag_padded, embedding_bag_padded_typed, embedding_bag_typed, forward};
+pub(super) use forward::given;
+pub use forward::{embedding_bag, embedding_bag_padded, forward};
 pub use renorm::{embedding_renorm, embedding_renorm_};
 
 use super::select::IndexSelectFn;
@@ -103,7 +104,7 @@ native! {
     func: embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0,
         bool sparse=False, Tensor? per_sample_weights=None,
         bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor),
-    variants: function, typed: embedding_bag_typed for crate::kernels::AllKernels, kernel: embedding_bag;
+    variants: function, kernel: embedding_bag;
 
     /// [`embedding_bag`](super::functions::embedding_bag) in which the index `padding_idx` counts as none.
     ///
@@ -116,7 +117,7 @@ native! {
     func: embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode,
         bool sparse, Tensor? per_sample_weights, bool include_last_offset,
         int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor),
-    variants: function, name: embedding_bag_padded, typed: embedding_bag_padded_typed for crate::kernels::AllKernels,
+    variants: function, name: embedding_bag_padded,
     kernel: embedding_bag_padded;
 
     func: _embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size,
