@@ -139,13 +139,14 @@ monomorph_macros::families! { [crate]
     composite::foreach: Foreach,
     composite::sums: Sums,
     composite::differences: Differences,
+    composite::integrals: Integrals,
     composite::matrix_norms: MatrixNorms,
     partial;
     scan: Scans,
     reductions::log_sum_exp: LogSumExp,
     running: Runnings,
     reductions::variance: Variance,
-    reductions::norm: Norms,
+    reductions::vector_norm: Norms,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -28,6 +28,7 @@ pub mod each;
 pub mod equality;
 pub mod flip;
 pub mod foreach;
+pub mod integrals;
 pub mod join;
 pub mod matrix_norms;
 pub mod nonzero;

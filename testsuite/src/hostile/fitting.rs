@@ -25,6 +25,9 @@ const TRUTH: [&str; 5] = ["signbit", "isnan", "isinf", "isposinf", "isneginf"];
 fn fitting(schema: &Schema, arg: &Argument) -> IValue {
     let bits = ["bitwise", "__", "gcd", "lcm"].iter().any(|start| schema.name().starts_with(start));
     let needed = schema.name().starts_with("cl") && arg.name() == "min" || arg.name() == "output_size";
+    if let Some(value) = super::fitting_folds::fitting(schema, arg) {
+        return value;
+    }
     if arg.ty().is_optional() && !needed {
         return IValue::None;
     }
