@@ -140,6 +140,7 @@ monomorph_macros::families! { [crate]
     composite::foreach: Foreach,
     composite::sums: Sums,
     composite::differences: Differences,
+    composite::integrals: Integrals,
     composite::matrix_norms: MatrixNorms,
     partial;
     scan: Scans,
@@ -164,7 +165,7 @@ monomorph_macros::families! { [crate]
     reductions::log_sum_exp: LogSumExp,
     running: Runnings,
     reductions::variance: Variance,
-    reductions::norm: Norms,
+    reductions::vector_norm: Norms,
 }
 pub use kernels::{AllKernels, Kernels};
 

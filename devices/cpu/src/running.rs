@@ -28,8 +28,8 @@ type Loop = unsafe fn(Pass);
 /// Invariants of whoever calls a loop:
 /// * P1: `block` has `rows * lanes` initialised elements of the loop's dtype, dense, and `indices` room for as many
 ///   int64.
-/// * P2: `values` and `at` have room for `lanes` elements of the dtype and int64, and hold the last row's extremes unless
-///   this tile is the `first`; nobody else uses any of the four.
+/// * P2: `values` and `at` have room for `lanes` elements of the dtype and int64, and hold the last row's extremes
+///   unless this tile is the `first`; nobody else uses any of the four.
 struct Pass {
     block: *mut u8,
     indices: *mut i64,
@@ -265,21 +265,24 @@ impl Ready {
             let rows = most.min(self.line.size - start);
             let Place(memory) = at.along(&self.line, start);
             let tile = |k: usize| Tile { cols: lanes, rows, inner: self.side.bytes[k], outer: self.line.bytes[k] };
-            // SAFETY: L1, L3 by C1 and C2; L2: a block has room for BLOCK elements of any dtype, and a tile has no more.
+            // SAFETY: L1, L3 by C1 and C2; L2: a block has room for BLOCK elements of any dtype, and a tile has no
+            // more.
             unsafe { load.load(memory[0], tile(0), block, scratch) };
             match self.kernel {
                 Some(kernel) => {
                     let (values, indices, at) = (values.data(), index_block.cast(), best.as_mut_ptr());
-                    // SAFETY: P1: the tile was loaded, and a block has room for BLOCK int64; P2: both have room for LANES
-                    // lanes, and hold the row before this tile unless it is the first; all are ours.
+                    // SAFETY: P1: the tile was loaded, and a block has room for BLOCK int64; P2: both have room for
+                    // LANES lanes, and hold the row before this tile unless it is the first; all are ours.
                     unsafe { kernel(Pass { block, indices, rows, lanes, values, at, start }) };
                 }
                 // SAFETY: a tensor without dimensions has one element, whose index is 0; the block has room for it.
                 None => unsafe { index_block.cast::<i64>().write(0) },
             }
-            // SAFETY: L1 by C1; L2: the block is filled, has room for BLOCK elements, and nobody else uses the tile (C2).
+            // SAFETY: L1 by C1; L2: the block is filled, has room for BLOCK elements, and nobody else uses the tile
+            // (C2).
             unsafe { store_values.store(block, memory[1], tile(1), scratch) };
-            // SAFETY: L1 by C1; L2: the block is filled, has room for BLOCK elements, and nobody else uses the tile (C2).
+            // SAFETY: L1 by C1; L2: the block is filled, has room for BLOCK elements, and nobody else uses the tile
+            // (C2).
             unsafe { store_indices.store(index_block, memory[2], tile(2), scratch) };
         }
     }

@@ -1,4 +1,4 @@
-//! Differences of neighbours and what is made of them: diff, gradient, and integrals by the trapezoid rule.
+//! Differences of neighbours and what is made of them: diff, gradient.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::callees::Callees;
@@ -6,7 +6,7 @@ use super::steps::Steps;
 use super::tensor;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
-use monomorph_core::strides::{DimVec, wrap_dim};
+use monomorph_core::strides::wrap_dim;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Result, Scalar, list};
 
 const END: i64 = i64::MAX;
@@ -240,123 +240,6 @@ pub fn gradient_at(
     Ok(made)
 }
 
-/// The samples of an integral and the dimension along which they lie.
-fn samples<'a>(y: &'a IValue, x: Option<&AnyTensor>, dim: i64) -> Result<(&'a AnyTensor, usize)> {
-    let y = tensor(y, "y")?;
-    if y.ndim() == 0 {
-        return Err(ErrorKind::DimCount { arg: "y", got: 0, accepted: "1 or more" }.into());
-    }
-    let dim = wrap_dim(dim, y.ndim(), "dim")?;
-    if y.dtype() == DType::Bool || x.is_some_and(|x| x.dtype() == DType::Bool) {
-        let what = "an argument has dtype";
-        return Err(ErrorKind::DTypeNotSupported { what, got: DType::Bool, accepted: "all dtypes but bool" }.into());
-    }
-    Ok((y, dim))
-}
-
-/// The real number that a distance is.
-fn distance(dx: Scalar) -> Result<f64> {
-    match dx {
-        Scalar::Complex(_) | Scalar::Bool(_) => {
-            Err(ErrorKind::ArgumentRule { rule: "argument dx is complex or bool; accepted is a real number" }.into())
-        }
-        dx => Ok(dx.to_f64()),
-    }
-}
-
-/// The distances of neighbouring points, with the dimensions of the samples.
-fn distances(calls: &Calls<'_>, y: &AnyTensor, x: &AnyTensor, dim: usize) -> Result<AnyTensor> {
-    let mut sizes = DimVec::from_elem(1, y.ndim());
-    let x = match x.ndim() {
-        1 => {
-            let (got, want) = (x.sizes()[0], y.sizes()[dim]);
-            if got != want {
-                return Err(ErrorKind::UnequalSizes { arg: "x", got: vec![got], want: vec![want] }.into());
-            }
-            sizes[dim] = got;
-            calls.view(x, &sizes)?
-        }
-        ndim if ndim < y.ndim() => {
-            let given = sizes.len().saturating_sub(ndim);
-            sizes[given..].copy_from_slice(x.sizes());
-            calls.view(x, &sizes)?
-        }
-        _ => x.clone(),
-    };
-    calls.sub(calls.slice(&x, dim as i64, 1, END)?, calls.slice(&x, dim as i64, 0, -1)?)
-}
-
-/// The sums of neighbours.
-fn pairs(calls: &Calls<'_>, y: &AnyTensor, dim: usize) -> Result<AnyTensor> {
-    calls.add(calls.slice(y, dim as i64, 0, -1)?, calls.slice(y, dim as i64, 1, END)?)
-}
-
-/// Zeros without the dimension, the integral of no samples.
-fn no_integral(calls: &Calls<'_>, y: &AnyTensor, dim: usize) -> Result<AnyTensor> {
-    let mut sizes = y.sizes().to_vec();
-    sizes.remove(dim);
-    let options = [y.dtype().into(), IValue::None, y.device().into(), IValue::None];
-    let [dtype, layout, device, pin_memory] = options;
-    calls.tensor("zeros", [IValue::Ints(sizes), dtype, layout, device, pin_memory])
-}
-
-/// `trapezoid.x`.
-pub fn trapezoid(calls: &Calls<'_>, y: &IValue, x: &IValue, dim: i64) -> Result<AnyTensor> {
-    let points = tensor(x, "x")?;
-    let (y, dim) = match samples(y, Some(points), dim) {
-        // Of no samples the dtypes do not matter.
-        Err(_) if tensor(y, "y").is_ok_and(|y| y.numel() == 0) => samples_of_nothing(y, dim)?,
-        other => other?,
-    };
-    if y.sizes()[dim] == 0 {
-        return no_integral(calls, y, dim);
-    }
-    let areas = calls.mul(pairs(calls, y, dim)?, distances(calls, y, points, dim)?)?;
-    calls.div(calls.sum(areas, &[dim as i64], false)?, 2.0)
-}
-
-/// The samples, whatever their dtype.
-fn samples_of_nothing(y: &IValue, dim: i64) -> Result<(&AnyTensor, usize)> {
-    let y = tensor(y, "y")?;
-    let dim = wrap_dim(dim, y.ndim(), "dim")?;
-    if y.sizes().get(dim) == Some(&0) { Ok((y, dim)) } else { samples(&IValue::None, None, 0) }
-}
-
-/// `trapezoid.dx`.
-pub fn trapezoid_by_step(calls: &Calls<'_>, y: &IValue, dx: Scalar, dim: i64) -> Result<AnyTensor> {
-    let (y, dim) = samples(y, None, dim)?;
-    if y.sizes()[dim] == 0 {
-        return no_integral(calls, y, dim);
-    }
-    let ends = calls.add(calls.at(y, dim as i64, 0)?, calls.at(y, dim as i64, -1)?)?;
-    let area = calls.sub(calls.sum(y.clone(), &[dim as i64], false)?, calls.mul(ends, 0.5)?)?;
-    calls.mul(area, distance(dx)?)
-}
-
-/// `trapz.dx`.
-pub fn trapz_by_step(calls: &Calls<'_>, y: &IValue, dx: f64, dim: i64) -> Result<AnyTensor> {
-    trapezoid_by_step(calls, y, Scalar::Float(dx), dim)
-}
-
-fn cumulated(calls: &Calls<'_>, areas: AnyTensor, dim: usize) -> Result<AnyTensor> {
-    calls.tensor("cumsum", [areas.into(), (dim as i64).into(), IValue::None])
-}
-
-/// `cumulative_trapezoid.x`.
-pub fn cumulative_trapezoid(calls: &Calls<'_>, y: &IValue, x: &IValue, dim: i64) -> Result<AnyTensor> {
-    let points = tensor(x, "x")?;
-    let (y, dim) = samples(y, Some(points), dim)?;
-    let areas = calls.mul(pairs(calls, y, dim)?, distances(calls, y, points, dim)?)?;
-    calls.div(cumulated(calls, areas, dim)?, 2.0)
-}
-
-/// `cumulative_trapezoid.dx`.
-pub fn cumulative_trapezoid_by_step(calls: &Calls<'_>, y: &IValue, dx: Scalar, dim: i64) -> Result<AnyTensor> {
-    let (y, dim) = samples(y, None, dim)?;
-    let areas = calls.mul(pairs(calls, y, dim)?, distance(dx)? / 2.0)?;
-    cumulated(calls, areas, dim)
-}
-
 native! {
     family: Differences, functions: crate::fill::Fills;
 
@@ -377,22 +260,4 @@ native! {
 
     func: gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[],
     composite: implicit gradient_at;
-
-    func: trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor,
-    composite: implicit trapezoid;
-
-    func: trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor,
-    composite: implicit trapezoid_by_step;
-
-    func: trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor,
-    composite: implicit trapezoid;
-
-    func: trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor,
-    composite: implicit trapz_by_step;
-
-    func: cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor,
-    composite: implicit cumulative_trapezoid;
-
-    func: cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor,
-    composite: implicit cumulative_trapezoid_by_step;
 }

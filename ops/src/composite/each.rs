@@ -138,8 +138,8 @@ fn write(stack: &mut Stack, place: usize, work: impl FnOnce(&mut [IValue]) -> Re
     }
 }
 
-/// The out= form of an operator that returns a list: the results of the functional one are copied to the outputs, a list
-/// behind `place` arguments, which have their dtypes and get their sizes.
+/// The out= form of an operator that returns a list: the results of the functional one are copied to the outputs, a
+/// list behind `place` arguments, which have their dtypes and get their sizes.
 pub(super) fn out(calls: &Calls<'_>, functional: &str, place: usize, stack: &mut Stack) -> Result<()> {
     let mut inputs = stack[..place.min(stack.len())].to_vec();
     calls.call(functional, &mut inputs)?;

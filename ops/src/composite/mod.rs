@@ -30,6 +30,7 @@ pub mod edges;
 pub mod equality;
 pub mod flip;
 pub mod foreach;
+pub mod integrals;
 pub mod join;
 pub mod matrix_norms;
 pub mod nonzero;

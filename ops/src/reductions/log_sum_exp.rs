@@ -5,11 +5,15 @@ use crate::algebra::{Components, Equal, Exponential, Logarithm, Num, Ordered, Va
 use crate::pointwise::Common;
 use crate::pointwise::FloatComplex;
 use crate::reduce::{AccumulatorOf, Fold, ReduceRule, Widened, WidenedReal, WithIdentity};
-use crate::scan::{Scan, ScanFn};
+use crate::scan::{Scan, ScanFn, ScanInputs};
 use crate::table::native;
+use monomorph_core::structured::{Executes, FromArgs, Operand, Operator, ValueSink, call};
+use monomorph_core::{Device, Result};
 
 crate::reduction! {
-    /// The largest exponent, of complex numbers the largest real part, and the sum of exponentials divided by that of it.
+    /// The largest exponent, and the sum of exponentials divided by that of it. Of complex numbers the largest real
+    /// part, and the logarithm itself: its imaginary part is that of the largest exponent and what the others turn it
+    /// by, as PyTorch has it, and not reduced to one turn.
     LogSumExpFn "logcumsumexp": FloatComplex, (WidenedReal, Widened), WithIdentity => Common; ReduceRule::OWN
 }
 
@@ -25,10 +29,7 @@ where
         if const { !V::Wide::ARE_TWO } {
             return (re, V::Wide::one());
         }
-        // The difference of infinities would be NaN.
-        let infinity = Value::from_f64(f64::INFINITY);
-        let finite = Value::select(re.lt(infinity) & re.gt(-infinity), re, Value::from_bool(false));
-        (finite, (x - V::Wide::one().scaled(finite)).exp())
+        (re, x)
     }
     #[inline(always)]
     fn merge(
@@ -41,15 +42,27 @@ where
         let way = Value::select(most_a.eq(most_b), Value::from_bool(false), least - most);
         let larger = Value::select(a_is_more, sum_a, sum_b);
         let smaller: V::Wide = Value::select(a_is_more, sum_b, sum_a);
+        if const { V::Wide::ARE_TWO } {
+            // Both are logarithms. Equal real parts may be infinite, and nothing is left of the smaller one then.
+            let infinity: <V::Wide as Value>::Re = Value::from_f64(f64::INFINITY);
+            let infinite = most_a.eq(most_b) & (most.eq(infinity) | most.eq(-infinity));
+            let rest = Value::select(infinite, Value::from_bool(false), (smaller - larger).exp());
+            return (most, larger + rest.log1p());
+        }
         (most, larger + smaller.scaled(way.exp()))
     }
     #[inline(always)]
     fn finish((most, sum): AccumulatorOf<Self, V, X>, _: X) -> V {
+        if const { V::Wide::ARE_TWO } {
+            return V::narrow(sum);
+        }
         V::narrow(sum.log() + V::Wide::one().scaled(most))
     }
     #[inline(always)]
     fn identity() -> AccumulatorOf<Self, V, X> {
-        (Value::from_f64(f64::NEG_INFINITY), Value::from_bool(false))
+        let low = f64::NEG_INFINITY;
+        let none = if const { V::Wide::ARE_TWO } { V::Wide::from_complex(low, 0.0) } else { Value::from_bool(false) };
+        (Value::from_f64(low), none)
     }
 }
 
@@ -60,6 +73,16 @@ impl ScanFn for LogcumsumexpFn {
     const NAME: &'static str = "logcumsumexp";
     type Domain = FloatComplex;
     type Fold = LogSumExpFn;
+}
+
+/// `logcumsumexp`: in the dtype of its input, which an output must have; `_logcumsumexp` computes in that of an output.
+pub struct Logcumsumexp;
+
+impl<'t, D: Device + Executes<Scan<LogcumsumexpFn>>> Operator<'t, D, (Operand<'t>, i64)> for Logcumsumexp {
+    fn call<S: ValueSink<'t, D>>((x, dim): (Operand<'t>, i64), sink: S) -> Result<S::Value> {
+        let inputs = ScanInputs::from_args((x, dim))?.in_own_dtype();
+        call::<Scan<LogcumsumexpFn>, D, S>(&inputs, sink).map(S::value::<Scan<LogcumsumexpFn>>)
+    }
 }
 
 native! {
@@ -75,7 +98,7 @@ native! {
     /// assert_eq!(x.logcumsumexp(0)?.to_vec::<f32>()?, [1000.0, 1000.0 + 2.0f32.ln()]);
     /// ```
     func: logcumsumexp(Tensor self, int dim) -> Tensor,
-    out: logcumsumexp.out, variants: function, method, structured: Scan<LogcumsumexpFn>;
+    out: logcumsumexp.out, variants: function, method, operator: Logcumsumexp;
 
     func: _logcumsumexp(Tensor self, int dim) -> Tensor,
     out: _logcumsumexp.out, structured: Scan<LogcumsumexpFn>;

@@ -14,3 +14,4 @@ pub mod norm;
 pub mod prod;
 pub mod sum;
 pub mod variance;
+pub mod vector_norm;

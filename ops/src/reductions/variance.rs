@@ -1,6 +1,6 @@
-//! Variances and standard deviations, alone or with the mean: the mean and the sum of squared deviations from it, merged
-//! pairwise, so that nothing cancels where the mean is large (T. F. Chan, G. H. Golub, R. J. LeVeque, *Updating formulae
-//! and a pairwise algorithm for computing sample variances*, Stanford report STAN-CS-79-773, 1979).
+//! Variances and standard deviations, alone or with the mean: the mean and the sum of squared deviations from it,
+//! merged pairwise, so that nothing cancels where the mean is large (T. F. Chan, G. H. Golub, R. J. LeVeque, *Updating
+//! formulae and a pairwise algorithm for computing sample variances*, Stanford report STAN-CS-79-773, 1979).
 //!
 //! Of complex numbers it is the variance of the real parts plus that of the imaginary ones.
 
@@ -90,7 +90,7 @@ macro_rules! folds_of_moments {
                 let nothing = count.eq(Value::from_bool(false));
                 let ($variance, $mean) = (
                     V::Re::narrow(spread(squares, count, numbers)),
-                    V::narrow(Value::select(nothing, V::Wide::from_f64(f64::NAN), mean)),
+                    V::narrow(Value::select(nothing, V::Wide::from_complex(f64::NAN, f64::NAN), mean)),
                 );
                 $finish
             }
@@ -159,7 +159,7 @@ where
         (x, dims, correction, keepdim): (Operand<'t>, Option<&'t [i64]>, Option<Scalar>, bool),
         sink: S,
     ) -> Result<S::Value> {
-        let less = correction.map_or(Ok(1.0), super::norm::real)?;
+        let less = correction.map_or(Ok(1.0), super::vector_norm::real)?;
         Self::run((x, dims.map_or(Dims::All, Dims::List), keepdim), less, sink)
     }
 }
@@ -179,8 +179,8 @@ native! {
 
     /// The variance of the elements along the dimensions `dim`; `..` is all of them.
     ///
-    /// The squared deviations from the mean are added and divided by their number less the option `correction`, which is
-    /// 1. The dimensions go, or become 1 with `keepdim`. The dtype stays, but that of complex numbers becomes real.
+    /// The squared deviations from the mean are added and divided by their number less the option `correction`, which
+    /// is 1. The dimensions go, or become 1 with `keepdim`. The dtype stays, but that of complex numbers becomes real.
     /// Integers and bool are an error. The variance of no elements is NaN.
     ///
     /// ```
@@ -237,7 +237,8 @@ native! {
     func: std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor),
     operator: Spread<VarianceMeanFn, true>;
 
-    /// The standard deviation and the mean of the elements along the dimensions `dim`, in one pass; `..` is all of them.
+    /// The standard deviation and the mean of the elements along the dimensions `dim`, in one pass; `..` is all of
+    /// them.
     ///
     /// The first is [`std`](super::functions::std), the second [`mean`](super::functions::mean).
     ///

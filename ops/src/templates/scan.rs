@@ -40,18 +40,22 @@ impl<'t> ScanInputs<'t> {
     pub fn operand(&self) -> &Operand<'t> {
         &self.operand[0]
     }
+
+    /// The same, computed in the dtype of the input.
+    pub(crate) fn in_own_dtype(self) -> Self {
+        ScanInputs { dtype: self.operand[0].dtype(), ..self }
+    }
 }
 
-/// A scan of fractional numbers in their own dtype.
+/// A scan of fractional numbers in their own dtype, or in that of the output.
 impl<'t, A: Into<Operand<'t>>> FromArgs<(A, i64)> for ScanInputs<'t> {
     fn from_args((operand, dim): (A, i64)) -> Result<Self> {
         let operand = operand.into();
-        let dtype = operand.dtype();
-        if let Some(got) = dtype.filter(|dtype| dtype.is_integral(true)) {
+        if let Some(got) = operand.dtype().filter(|dtype| dtype.is_integral(true)) {
             let (what, accepted) = ("argument self has dtype", "floating and complex dtypes");
             return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
         }
-        Ok(ScanInputs { operand: [operand], dim, dtype })
+        Ok(ScanInputs { operand: [operand], dim, dtype: None })
     }
 }
 

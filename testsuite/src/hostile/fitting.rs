@@ -29,6 +29,9 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
     }
     let bits = ["bitwise", "__", "gcd", "lcm"].iter().any(|start| schema.name().starts_with(start));
     let needed = schema.name().starts_with("cl") && arg.name() == "min" || arg.name() == "output_size";
+    if let Some(value) = super::fitting_folds::fitting(schema, arg) {
+        return value;
+    }
     if arg.ty().is_optional() && !needed {
         return IValue::None;
     }

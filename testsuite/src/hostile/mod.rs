@@ -19,6 +19,7 @@ mod describe;
 mod driver;
 mod extremes;
 mod fitting;
+mod fitting_folds;
 mod options;
 mod suited;
 mod tensors;

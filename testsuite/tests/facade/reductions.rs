@@ -6,17 +6,17 @@ use monomorph::{AnyTensor, Cpu, DType, IValue, Meta, Result, Scalar, Tensor, cal
 use monomorph_testsuite::layout::{Layout, Random, convert, plain, tensor, values};
 use monomorph_testsuite::naive::each_index;
 
-fn run(name: &str, mut stack: Vec<IValue>) -> Result<Vec<AnyTensor>> {
+pub(crate) fn run(name: &str, mut stack: Vec<IValue>) -> Result<Vec<AnyTensor>> {
     call(name, &mut stack)?;
     Ok(stack.iter().flat_map(IValue::tensors).cloned().collect())
 }
 
-fn numbers(t: &AnyTensor) -> Vec<Scalar> {
+pub(crate) fn numbers(t: &AnyTensor) -> Vec<Scalar> {
     values(t.downcast_ref::<Cpu>().expect("a tensor on the CPU"))
 }
 
 /// The elements that go into each element of a result, in row-major order of both.
-fn groups(t: &Tensor<Cpu>, dims: &[usize]) -> Vec<Vec<Scalar>> {
+pub(crate) fn groups(t: &Tensor<Cpu>, dims: &[usize]) -> Vec<Vec<Scalar>> {
     let kept: Vec<usize> = (0..t.ndim()).filter(|d| !dims.contains(d)).collect();
     let count: i64 = kept.iter().map(|&d| t.sizes()[d]).product();
     let mut groups = vec![Vec::new(); count as usize];
@@ -30,7 +30,7 @@ fn groups(t: &Tensor<Cpu>, dims: &[usize]) -> Vec<Vec<Scalar>> {
 }
 
 /// Equal, where NaN equals NaN.
-fn alike(a: &[Scalar], b: &[Scalar]) -> bool {
+pub(crate) fn alike(a: &[Scalar], b: &[Scalar]) -> bool {
     let nan = |v: &Scalar| v.to_complex().is_nan();
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b || nan(a) && nan(b))
 }
@@ -49,7 +49,7 @@ fn argmax(group: &[Scalar]) -> usize {
 }
 
 /// The overload on a tensor and on its twin without data, and its out= form: the same result, or the same error.
-fn forms(name: &str, out_name: &str, t: &Tensor<Cpu>, args: &[IValue]) -> Option<Vec<AnyTensor>> {
+pub(crate) fn forms(name: &str, out_name: &str, t: &Tensor<Cpu>, args: &[IValue]) -> Option<Vec<AnyTensor>> {
     let what = format!("{name}{args:?} of {:?}", t.geometry());
     let with = |this: IValue, outs: Vec<IValue>| -> Vec<IValue> {
         std::iter::once(this).chain(args.iter().cloned()).chain(outs).collect()

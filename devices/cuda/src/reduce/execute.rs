@@ -101,8 +101,8 @@ where
 
     unsafe fn ready(plan: &ReducePlan, inputs: &ReduceInputs<'_, F>, outputs: &Outputs<'_>) -> Result<FoldReady> {
         if inputs.numbers().is_some() {
-            let rule = "kernels of CUDA are not told the order of a norm or the correction of a variance; copy the input \
-                        to the CPU";
+            let rule = "kernels of CUDA are not told the order of a norm or the correction of a variance; copy the \
+                        input to the CPU";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
         // SAFETY: E1 and E2 are the caller's promise; the rule is that of the fold.

@@ -17,8 +17,9 @@ pub struct Widened;
 /// The real part of what elements are summed in: float64 for float32 and complex64.
 pub struct WidenedReal;
 
-/// What a fold accumulates in: [`Common`], [`Widened`], [`WidenedReal`], [`Truth`], [`Index`], or two or three of these.
-/// Devices keep the parts of many accumulators in separate arrays, which vectorise where an array of tuples does not.
+/// What a fold accumulates in: [`Common`], [`Widened`], [`WidenedReal`], [`Truth`], [`Index`], or two or three of
+/// these. Devices keep the parts of many accumulators in separate arrays, which vectorise where an array of tuples does
+/// not.
 #[diagnostic::on_unimplemented(
     message = "a fold does not accumulate in `{Self}`",
     label = "no accumulator",
