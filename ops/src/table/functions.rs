@@ -4,7 +4,9 @@
 
 use super::declaration::{Declaration, FormKind};
 use super::outputs::{copy_into, write_out, write_outs, written_list};
-use super::stack::{Reader, arguments, check_written, finish, keep_first, keep_written, split_first, written};
+use super::stack::{
+    Reader, all_written, arguments, check_written, finish, keep_first, keep_written, split_first, written,
+};
 use crate::copies::clone_tensor;
 use monomorph_core::dispatch::KernelFunction;
 use monomorph_core::{AnyTensor, DType, Device, Geometry, IValue, MemoryFormat, Result, Scalar, Stack, Tensor, list};
@@ -73,12 +75,14 @@ pub(super) fn autogen<D: Device>(
         check_written(outs, inputs)?;
         let returned = f(&mut Reader::new(args, declaration.parameters))?;
         let returned = returned.unwrap_or_else(|| args.first().cloned().into_iter().collect());
-        for (result, out) in returned.into_iter().zip(outs.chunks_mut(1)) {
-            let [out] = written::<D, 1>(out)?;
-            if let Some(result) = result.as_tensor().and_then(AnyTensor::downcast_ref) {
-                write_out(result, out)?;
-            }
+        let made = returned.iter().filter_map(IValue::as_tensor).filter_map(AnyTensor::downcast_ref::<D>);
+        let mut outs = all_written::<D, 2>(outs)?;
+        match &mut outs[..] {
+            [out] => made.take(1).try_for_each(|result| write_out(result, out))?,
+            // What one of several would refuse is found before any is written.
+            outs => write_outs(&made.cloned().collect::<Vec<_>>(), outs)?,
         }
+        drop(outs);
         keep_written(stack, inputs + results, results);
         Ok(())
     }

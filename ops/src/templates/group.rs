@@ -160,21 +160,17 @@ fn along<D: AllKernels>(this: &Tensor<D>, dim: i64, grouping: Grouping) -> Resul
     Ok((values, inverse, counts))
 }
 
-/// A function under the name of its operator.
-fn named<D: AllKernels, R>(name: &'static str, this: &Tensor<D>, make: impl FnOnce() -> Result<R>) -> Result<R> {
-    let _span = observe::operator(name, [this.geometry()]);
-    make().map_err(|e: Error| e.of(name))
-}
-
 /// `_unique`: each element once, in ascending order whatever `sorted` says, as in PyTorch on the CPU.
 pub fn unique<D: AllKernels>(this: &Tensor<D>, _sorted: bool, inverse: bool) -> Result<(Tensor<D>, Tensor<D>)> {
-    let (values, inverse, _) = named("_unique", this, || flat(this, Grouping::Sorted, inverse, false))?;
+    let _span = observe::operator("_unique", [this.geometry()]);
+    let (values, inverse, _) = flat(this, Grouping::Sorted, inverse, false).map_err(|e: Error| e.of("_unique"))?;
     Ok((values, inverse))
 }
 
 /// `_unique2`: the same with the number of times that each is there.
 pub fn unique2<D: AllKernels>(this: &Tensor<D>, _sorted: bool, inverse: bool, counts: bool) -> Result<Three<D>> {
-    named("_unique2", this, || flat(this, Grouping::Sorted, inverse, counts))
+    let _span = observe::operator("_unique2", [this.geometry()]);
+    flat(this, Grouping::Sorted, inverse, counts).map_err(|e: Error| e.of("_unique2"))
 }
 
 /// `unique_dim`: each slice once, in lexicographic order.
@@ -185,7 +181,8 @@ pub fn unique_dim<D: AllKernels>(
     _inverse: bool,
     _counts: bool,
 ) -> Result<Three<D>> {
-    named("unique_dim", this, || along(this, dim, Grouping::SortedRows))
+    let _span = observe::operator("unique_dim", [this.geometry()]);
+    along(this, dim, Grouping::SortedRows).map_err(|e: Error| e.of("unique_dim"))
 }
 
 /// `unique_consecutive`: of equal elements one after another the first, or of slices along a dimension.
@@ -195,10 +192,12 @@ pub fn unique_consecutive<D: AllKernels>(
     counts: bool,
     dim: Option<i64>,
 ) -> Result<Three<D>> {
-    named("unique_consecutive", this, || match dim {
+    let _span = observe::operator("unique_consecutive", [this.geometry()]);
+    let groups = match dim {
         Some(dim) if dim != 0 || this.ndim() != 1 => along(this, dim, Grouping::Consecutive),
         _ => flat(this, Grouping::Consecutive, inverse, counts),
-    })
+    };
+    groups.map_err(|e: Error| e.of("unique_consecutive"))
 }
 
 /// `unique_dim_consecutive`: of equal slices one after another the first.
@@ -208,7 +207,8 @@ pub fn unique_dim_consecutive<D: AllKernels>(
     _inverse: bool,
     _counts: bool,
 ) -> Result<Three<D>> {
-    named("unique_dim_consecutive", this, || along(this, dim, Grouping::Consecutive))
+    let _span = observe::operator("unique_dim_consecutive", [this.geometry()]);
+    along(this, dim, Grouping::Consecutive).map_err(|e: Error| e.of("unique_dim_consecutive"))
 }
 
 native! {

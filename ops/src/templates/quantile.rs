@@ -183,7 +183,6 @@ fn at_fractions<D: AllKernels>(
     dims: (Option<i64>, bool),
     interpolation: &str,
 ) -> Result<Tensor<D>> {
-    let _span = observe::operator(name, [this.geometry(), q.geometry()]);
     compute(this, q, dims, interpolation, name == "nanquantile").map_err(|e: Error| e.of(name))
 }
 
@@ -218,6 +217,7 @@ pub fn quantile<D: AllKernels>(
     keepdim: bool,
     interpolation: &str,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("quantile", [this.geometry(), q.geometry()]);
     at_fractions("quantile", this, q, (dim, keepdim), interpolation)
 }
 
@@ -229,6 +229,7 @@ pub fn quantile_number<D: AllKernels>(
     keepdim: bool,
     interpolation: &str,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("quantile", [this.geometry()]);
     at_fraction("quantile", this, q, (dim, keepdim), interpolation)
 }
 
@@ -240,6 +241,7 @@ pub fn nanquantile<D: AllKernels>(
     keepdim: bool,
     interpolation: &str,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("nanquantile", [this.geometry(), q.geometry()]);
     at_fractions("nanquantile", this, q, (dim, keepdim), interpolation)
 }
 
@@ -251,6 +253,7 @@ pub fn nanquantile_number<D: AllKernels>(
     keepdim: bool,
     interpolation: &str,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("nanquantile", [this.geometry()]);
     at_fraction("nanquantile", this, q, (dim, keepdim), interpolation)
 }
 

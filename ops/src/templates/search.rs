@@ -244,9 +244,9 @@ native! {
     ///
     /// ```
     /// let sequence = tensor![1, 3, 5, 7, 9];
-    /// assert_eq!(sequence.searchsorted(&tensor![3, 6, 9])?.to_vec::<i64>()?, [1, 3, 4]);
+    /// assert_eq!(ops::searchsorted(&sequence, &tensor![3, 6, 9])?.to_vec::<i64>()?, [1, 3, 4]);
     /// let right = Searchsorted { right: true, ..Default::default() };
-    /// assert_eq!(sequence.searchsorted_with(&tensor![3, 6, 9], right)?.to_vec::<i64>()?, [2, 3, 5]);
+    /// assert_eq!(ops::searchsorted_with(&sequence, &tensor![3, 6, 9], right)?.to_vec::<i64>()?, [2, 3, 5]);
     /// ```
     func: searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False,
         str? side=None, Tensor? sorter=None) -> Tensor,

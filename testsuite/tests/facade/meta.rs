@@ -19,12 +19,16 @@ const DATA_DEPENDENT: [&str; 7] = [
     "allclose",
 ];
 
+/// Operators of which every form is so: the number of results is that of different elements, or the largest one.
+const COUNTED: [&str; 6] =
+    ["_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive", "bincount"];
+
 /// Factories that are so in the overloads that take their bounds from tensors.
 const BOUNDED: [&str; 2] = ["linspace", "logspace"];
 
 fn depends_on_data(op: &str) -> bool {
     let bounded = op.split_once('.').is_some_and(|(name, form)| BOUNDED.contains(&name) && form.contains("Tensor"));
-    bounded || DATA_DEPENDENT.contains(&op)
+    bounded || DATA_DEPENDENT.contains(&op) || op.split('.').next().is_some_and(|name| COUNTED.contains(&name))
 }
 
 type Shape = (Vec<i64>, Vec<i64>, i64, DType);

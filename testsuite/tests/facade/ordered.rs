@@ -182,9 +182,9 @@ fn selection_has_the_sizes_and_errors_of_pytorch() {
     assert_eq!((values.sizes(), indices.to_vec::<i64>().unwrap()), (&[2, 1][..], vec![2, 0]));
     assert_eq!(x.topk_with(1, Topk { dim: 0, ..Default::default() }).unwrap().0.sizes(), [1, 3]);
     assert_eq!(tensor![[1, 2, 3]].kthvalue(2).unwrap().0.sizes(), [1]);
-    let scalar = tensor!(3.0f32);
-    assert_eq!(scalar.sort(0).unwrap().1.sizes(), [0i64; 0]);
-    assert_eq!(scalar.kthvalue(1).unwrap().0.item().unwrap(), 3.0.into());
+    assert_eq!(point().sort(0).unwrap().1.sizes(), [0i64; 0]);
+    assert_eq!(point().kthvalue(1).unwrap().0.item().unwrap(), 0.0.into());
+    assert_eq!(point().topk(0).unwrap().1.sizes(), [0i64; 0]);
     assert!(matches!(x.topk(4).unwrap_err().kind(), ErrorKind::OutOfRange { arg: "k", got: 4, low: 0, high: 3 }));
     assert!(matches!(x.kthvalue(0).unwrap_err().kind(), ErrorKind::OutOfRange { arg: "k", .. }));
     assert!(matches!(x.topk(-1).unwrap_err().kind(), ErrorKind::OutOfRange { .. }));
@@ -271,8 +271,13 @@ fn groups_are_those_of_a_set() {
     assert_eq!((got.numel(), places.to_vec::<i64>().unwrap()), (3, vec![0, 1, 2, 2]));
     let empty = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0, 3]).unwrap();
     assert_eq!(empty.unique_with(all()).unwrap().1.sizes(), [0, 3]);
-    assert!(empty.unique_dim(1).is_err() && tensor!(1).unique_dim(0).is_err());
+    assert!(empty.unique_dim(1).is_err() && point().unique_dim(0).is_err());
     assert!(x_meta().unique().is_err());
+}
+
+/// A tensor without dimensions.
+fn point() -> Tensor<Cpu> {
+    Tensor::zeros_contiguous(DType::F32, &[]).unwrap()
 }
 
 fn x_meta() -> Tensor<monomorph::Meta> {
@@ -292,11 +297,12 @@ fn searches_count_what_comes_before() {
             }
             for right in [false, true] {
                 let options = Searchsorted { right, ..Default::default() };
-                let got = sequences.searchsorted_with(&x, options).unwrap();
+                let got = ops::searchsorted_with(&sequences, &x, options).unwrap();
                 for ((sequence, x), got) in rows(&sequences, 1).iter().zip(rows(&x, 1)).zip(ints(&got, 1)) {
                     for (x, got) in x.iter().zip(got) {
                         let before = |s: &&Scalar| order(s, x).is_lt() || right && order(s, x).is_eq();
-                        assert_eq!(got, sequence.iter().filter(before).count() as i64);
+                        let want = sequence.iter().filter(before).count() as i64;
+                        assert_eq!(got, want, "{x:?} in {sequence:?} of {:?}, right {right}", sequences.geometry());
                     }
                 }
             }
@@ -311,13 +317,16 @@ fn searches_count_what_comes_before() {
     fn by(sorter: &Tensor<Cpu>) -> Searchsorted<'_, Cpu> {
         Searchsorted { sorter: Some(sorter), ..Default::default() }
     }
-    assert_eq!(x.searchsorted_with(&tensor![2.0f32, 4.0], by(&sorter)).unwrap().to_vec::<i64>().unwrap(), [1, 2]);
+    assert_eq!(
+        ops::searchsorted_with(&x, &tensor![2.0f32, 4.0], by(&sorter)).unwrap().to_vec::<i64>().unwrap(),
+        [1, 2]
+    );
     for bad in [tensor![1i64, 2, 3], tensor![1i64, 2, -1]] {
-        let error = x.searchsorted_with(&tensor![2.0f32], by(&bad)).unwrap_err();
+        let error = ops::searchsorted_with(&x, &tensor![2.0f32], by(&bad)).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::ArgumentRule { .. }));
     }
     let nan = tensor![1.0f32, 2.0, f32::NAN];
-    assert_eq!(nan.searchsorted(&tensor![1.5f32, 5.0]).unwrap().to_vec::<i64>().unwrap(), [1, 3]);
+    assert_eq!(ops::searchsorted(&nan, &tensor![1.5f32, 5.0]).unwrap().to_vec::<i64>().unwrap(), [1, 3]);
     assert_eq!(tensor![1, 5].bucketize(&tensor![1.5f32]).unwrap().to_vec::<i64>().unwrap(), [0, 1]);
     assert!(tensor![1].bucketize(&tensor![[1]]).is_err());
 }

@@ -35,8 +35,11 @@ fn check_counts(counts: &[i64]) -> Result<()> {
     }
 }
 
-/// The smallest and the largest element of a column.
+/// The smallest and the largest element of a column; of shapes alone any numbers will do.
 fn extrema<D: AllKernels>(points: &Tensor<D>, column: usize) -> Result<[f64; 2]> {
+    if D::MEMORY.is_none() {
+        return Ok([0.0, 1.0]);
+    }
     let column = points.with_geometry(points.geometry().select(1, column as i64)?)?;
     let (least, most) = aminmax(&column, ..)?;
     Ok([least.item()?.to_f64(), most.item()?.to_f64()])
@@ -143,7 +146,7 @@ fn counted<D: AllKernels>(
     let inputs = BinInputs::from_args((points.into(), weights, (&joined).into(), counts, finding))?;
     let [mut hist] = call::<Bins, D, _>(&inputs, Functional::default())?;
     if density {
-        hist = div(&hist, sum(&hist, ..)?.item()?)?;
+        hist = div(&hist, &sum(&hist, ..)?)?;
         for (coordinate, edges) in edges.iter().enumerate() {
             let part = |start| edges.with_geometry(view::narrow(edges.geometry(), 0, start, edges.numel() as i64 - 1)?);
             let lengths = sub(&part(1)?, &part(0)?)?;
@@ -155,15 +158,10 @@ fn counted<D: AllKernels>(
     Ok(hist)
 }
 
-/// A function under the name of its operator.
-fn named<D: AllKernels, R>(name: &'static str, this: &Tensor<D>, make: impl FnOnce() -> Result<R>) -> Result<R> {
-    let _span = observe::operator(name, [this.geometry()]);
-    make().map_err(|e: Error| e.of(name))
-}
-
 /// `histc`: bins of one width from `min` to `max`; where both are equal, from the smallest to the largest element.
 pub fn histc<D: AllKernels>(this: &Tensor<D>, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor<D>> {
-    named("histc", this, || {
+    let _span = observe::operator("histc", [this.geometry()]);
+    let make = || {
         check_dtype(this.dtype(), true)?;
         check_counts(&[bins])?;
         if [min, max].iter().any(|end| matches!(end, Scalar::Complex(c) if c.im != 0.0)) {
@@ -186,7 +184,8 @@ pub fn histc<D: AllKernels>(this: &Tensor<D>, bins: i64, min: Scalar, max: Scala
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
         counted(&points, None, &[even_edges(this, [low, high], bins)?], Finding::Division, false)
-    })
+    };
+    make().map_err(|e: Error| e.of("histc"))
 }
 
 type Two<D> = (Tensor<D>, Tensor<D>);
@@ -199,13 +198,15 @@ pub fn histogram<D: AllKernels>(
     weight: Option<&Tensor<D>>,
     density: bool,
 ) -> Result<Two<D>> {
-    named("histogram", this, || {
+    let _span = observe::operator("histogram", [this.geometry()]);
+    let make = || {
         let points = reshape(this, &[this.numel() as i64, 1])?;
         let weights = flat_weights(this, weight)?;
         let edges = edges_of_counts(this, &points, &[bins], range)?;
         let hist = counted(&points, weights.as_ref(), &edges, Finding::Corrected, density)?;
         Ok((hist, edges.into_iter().next().unwrap_or(points)))
-    })
+    };
+    make().map_err(|e: Error| e.of("histogram"))
 }
 
 /// Weights of the elements of a tensor, in their order.
@@ -221,7 +222,8 @@ pub fn histogram_between<D: AllKernels>(
     weight: Option<&Tensor<D>>,
     density: bool,
 ) -> Result<Two<D>> {
-    named("histogram", this, || {
+    let _span = observe::operator("histogram", [this.geometry()]);
+    let make = || {
         check_dtype(this.dtype(), true)?;
         let points = reshape(this, &[this.numel() as i64, 1])?;
         let weights = flat_weights(this, weight)?;
@@ -230,7 +232,8 @@ pub fn histogram_between<D: AllKernels>(
         let hist = counted(&points, weights.as_ref(), &edges, Finding::Search, density)?;
         let [edges] = edges;
         Ok((hist, edges))
-    })
+    };
+    make().map_err(|e: Error| e.of("histogram"))
 }
 
 /// `_histogramdd_bin_edges`: the edges of each coordinate.
@@ -241,7 +244,8 @@ pub fn bin_edges<D: AllKernels>(
     _weight: Option<&Tensor<D>>,
     _density: bool,
 ) -> Result<Vec<Tensor<D>>> {
-    named("histogramdd", this, || edges_of_counts(this, &points(this)?, bins, range))
+    let _span = observe::operator("histogramdd", [this.geometry()]);
+    points(this).and_then(|points| edges_of_counts(this, &points, bins, range)).map_err(|e: Error| e.of("histogramdd"))
 }
 
 /// Counts of points between edges, with the weights of points.
@@ -265,11 +269,13 @@ pub fn from_bin_counts<D: AllKernels>(
     weight: Option<&Tensor<D>>,
     density: bool,
 ) -> Result<Tensor<D>> {
-    named("histogramdd", this, || {
+    let _span = observe::operator("histogramdd", [this.geometry()]);
+    let make = || {
         let points = points(this)?;
         let edges = edges_of_counts(this, &points, bins, range)?;
         of_points(this, &points, &edges, weight, (Finding::Corrected, density))
-    })
+    };
+    make().map_err(|e: Error| e.of("histogramdd"))
 }
 
 /// `_histogramdd_from_bin_tensors`: the counts of points between edges.
@@ -279,7 +285,8 @@ pub fn from_bin_tensors<D: AllKernels>(
     weight: Option<&Tensor<D>>,
     density: bool,
 ) -> Result<Tensor<D>> {
-    named("histogramdd", this, || {
+    let _span = observe::operator("histogramdd", [this.geometry()]);
+    let make = || {
         check_dtype(this.dtype(), true)?;
         let points = points(this)?;
         let mut edges = list::with_capacity(bins.len())?;
@@ -289,7 +296,8 @@ pub fn from_bin_tensors<D: AllKernels>(
         }
         check_edges(&points, &edges)?;
         of_points(this, &points, &edges, weight, (Finding::Search, density))
-    })
+    };
+    make().map_err(|e: Error| e.of("histogramdd"))
 }
 
 /// `histogramdd` with so many bins: the counts, and the edges of each coordinate.

@@ -28,12 +28,14 @@ fn unsized_tensor<D: AllKernels>(this: &Tensor<D>, dtype: DType) -> Result<Tenso
 
 /// `argsort`: the indices of the elements in order.
 pub fn argsort<D: AllKernels>(this: &Tensor<D>, dim: i64, descending: bool) -> Result<Tensor<D>> {
+    let _span = observe::operator("argsort", [this.geometry()]);
     let [_, indices] = sorted(this, dim, descending).map_err(|e| e.of("argsort"))?;
     Ok(indices)
 }
 
 /// `argsort.stable`: the same; sorting is always stable.
 pub fn argsort_stable<D: AllKernels>(this: &Tensor<D>, _stable: bool, dim: i64, descending: bool) -> Result<Tensor<D>> {
+    let _span = observe::operator("argsort", [this.geometry()]);
     argsort(this, dim, descending)
 }
 
@@ -45,18 +47,21 @@ pub fn argsort_stable_out<D: AllKernels>(
     descending: bool,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("argsort", [this.geometry()]);
     let mut values = unsized_tensor(this, this.dtype())?;
     sorted_to(this, dim, descending, [&mut values, out]).map_err(|e| e.of("argsort"))
 }
 
 /// `msort`: the elements in order along the first dimension.
 pub fn msort<D: AllKernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("msort", [this.geometry()]);
     let [values, _] = sorted(this, 0, false).map_err(|e| e.of("msort"))?;
     Ok(values)
 }
 
 /// `msort.out`.
 pub fn msort_out<D: AllKernels>(this: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    let _span = observe::operator("msort", [this.geometry()]);
     let mut indices = unsized_tensor(this, DType::I64)?;
     sorted_to(this, 0, false, [out, &mut indices]).map_err(|e| e.of("msort"))
 }
@@ -106,6 +111,9 @@ pub fn combinations<D: AllKernels>(this: &Tensor<D>, r: i64, with_replacement: b
             return unsized_tensor(this, this.dtype());
         }
         let (count, places) = choices(this.numel(), length, with_replacement)?;
+        if D::MEMORY.is_none() {
+            return Tensor::zeros_contiguous(this.dtype(), &[count as i64, r]);
+        }
         with_element!(this.dtype(), T => {
             let elements = this.to_vec::<T>()?;
             let mut chosen = list::with_capacity(places.len())?;
