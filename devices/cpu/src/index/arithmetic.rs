@@ -1,5 +1,5 @@
-//! What combines a value with an element: sums, products, quotients, minima and maxima of registers, as PyTorch has them
-//! for integers, NaN and bool.
+//! What combines a value with an element: sums, products, quotients, minima and maxima of registers, as PyTorch has
+//! them for integers, NaN and bool.
 
 use monomorph_core::Complex;
 

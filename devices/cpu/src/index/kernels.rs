@@ -1,5 +1,5 @@
-//! The innermost loops: elements at a block of places, and a row at one place. Bytes are moved by the size of an element;
-//! only what computes is compiled for each dtype.
+//! The innermost loops: elements at a block of places, and a row at one place. Bytes are moved by the size of an
+//! element; only what computes is compiled for each dtype.
 
 use super::arithmetic::Arithmetic;
 use crate::element::{CpuElement, load, store};

@@ -1,8 +1,8 @@
-//! Index plans on the CPU. Whatever the operator, its call is a walk ([`walk`]) with one pair of loops ([`kernels`]), or
-//! a few walks one after the other where values are averaged.
+//! Index plans on the CPU. Whatever the operator, its call is a walk ([`walk`]) with one pair of loops ([`kernels`]),
+//! or a few walks one after the other where values are averaged.
 //!
-//! Tensors that do not suit the loops are copied first: those with lazy bits, of another dtype, or that may share memory
-//! with the output.
+//! Tensors that do not suit the loops are copied first: those with lazy bits, of another dtype, or that may share
+//! memory with the output.
 
 mod arithmetic;
 mod coordinates;
@@ -30,9 +30,9 @@ pub struct Ready {
     checked: bool,
 }
 
-// SAFETY: the walk of a plan reads elements of the operands and writes those of the output that its steps lead to, which
-// meta functions keep within the sizes; indices are checked on the way. A gather writes all of its output, a scatter
-// begins with a copy or with zeros.
+// SAFETY: the walk of a plan reads elements of the operands and writes those of the output that its steps lead to,
+// which meta functions keep within the sizes; indices are checked on the way. A gather writes all of its output, a
+// scatter begins with a copy or with zeros.
 unsafe impl<F: IndexFn> Executes<Indexed<F>> for Cpu {
     type Ready = Ready;
 
@@ -187,8 +187,8 @@ impl Ready {
     ///
     /// # Safety
     ///
-    /// E2, E3; `base` and `values` have the dimensions that the plan steps in, or no dimensions and one element for all
-    /// points; one of them is written by the loops, and ours.
+    /// E2, E3; `base` and `values` have the dimensions that the plan steps in, or no dimensions and one element for
+    /// all points; one of them is written by the loops, and ours.
     unsafe fn walk(
         &self,
         plan: &IndexPlan,

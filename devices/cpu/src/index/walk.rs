@@ -41,8 +41,8 @@ pub(super) struct Walk {
 /// A walk, shared by the threads that do it.
 struct SharedWalk<'a>(&'a Walk);
 
-// SAFETY: threads walk parts that write different elements: `part` cuts an axis of a gather, whose values lie apart, or
-// one along which a scatter's elements do.
+// SAFETY: threads walk parts that write different elements: `part` cuts an axis of a gather, whose values lie apart,
+// or one along which a scatter's elements do.
 unsafe impl Sync for SharedWalk<'_> {}
 
 impl SharedWalk<'_> {

@@ -1,9 +1,9 @@
-//! Several tensors of indices at once, as in `x[i, :, j]`: `index` and `index_put`. Owns how masks become indices, where
-//! the indexed dimensions go, and the plans; what all other operators of the kind are made of is in `put.rs`.
+//! Several tensors of indices at once, as in `x[i, :, j]`: `index` and `index_put`. Owns how masks become indices,
+//! where the indexed dimensions go, and the plans; what all other operators of the kind are made of is in `put.rs`.
 //!
 //! ```text
-//!   self  [a, b, c, d]    indices  None, [i, j], None, None    result  [a, i, j, c, d]   beside each other: in their place
-//!                                  [i, j], None, [i, j], None          [i, j, b, d]      apart: in front
+//!   self [a, b, c, d]   indices  None, [i, j], None, None     result [a, i, j, c, d]   beside each other: in place
+//!                                [i, j], None, [i, j], None          [i, j, b, d]      apart: in front
 //! ```
 
 use super::nonzero::nonzero;

@@ -1,5 +1,5 @@
-//! Elements where a mask holds, packed or written: `masked_select`, `masked_scatter`. The mask becomes the places of its
-//! true elements, which `take` reads and `put` writes.
+//! Elements where a mask holds, packed or written: `masked_select`, `masked_scatter`. The mask becomes the places of
+//! its true elements, which `take` reads and `put` writes.
 
 use super::nonzero::places;
 use super::scatter::PutFn;
@@ -150,8 +150,8 @@ native! {
 
     /// The elements at which the mask holds, in row-major order, as one dimension.
     ///
-    /// Tensor and mask, which is bool, are broadcast. How many elements there are depends on the data, so a meta tensor
-    /// is an error.
+    /// Tensor and mask, which is bool, are broadcast. How many elements there are depends on the data, so a meta
+    /// tensor is an error.
     ///
     /// ```
     /// let x = tensor![[1, 2], [3, 4]];

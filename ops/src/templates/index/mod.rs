@@ -1,9 +1,10 @@
-//! The index template: elements moved between a tensor that is indexed, the *base*, and one that is walked in step with
-//! the indices, the *values*. Owns the plan, which says where each dimension of the walk steps, and the operator that
-//! every plan makes.
+//! The index template: elements moved between a tensor that is indexed, the *base*, and one that is walked in step
+//! with the indices, the *values*. Owns the plan, which says where each dimension of the walk steps, and the operator
+//! that every plan makes.
 //!
 //! ```text
-//!   for each point p of the walk:      at(p) = p · base steps + Σ index_k[p] · base stride of the dimension it indexes
+//!   for each point p of the walk:      at(p) = p · base steps + Σ index_k[p] · base stride of the dimension it
+//! indexes
 //!     gather:   values[p] = base[at(p)]                        the output is the values
 //!     scatter:  base[at(p)] = combine(base[at(p)], values[p])  the output is the base, a copy of self first
 //! ```

@@ -1,5 +1,5 @@
-//! Coordinates of the elements that are not 0: `nonzero` and what follows from it. The number of rows is found by a sum
-//! first; then one pass over the mask writes the coordinates.
+//! Coordinates of the elements that are not 0: `nonzero` and what follows from it. The number of rows is found by a
+//! sum first; then one pass over the mask writes the coordinates.
 
 use super::overlap;
 use crate::copies::reshape;
@@ -26,8 +26,8 @@ pub struct CoordinatesPlan {
     pub fill: i64,
 }
 
-/// The coordinates of the true elements of a mask in row-major order, one in each row of an int64 matrix: as many as the
-/// matrix has rows.
+/// The coordinates of the true elements of a mask in row-major order, one in each row of an int64 matrix: as many as
+/// the matrix has rows.
 pub struct Coordinates;
 
 impl StructuredOp for Coordinates {
@@ -171,8 +171,8 @@ native! {
 
     /// The coordinates of the elements that are not 0, one in each row, in row-major order.
     ///
-    /// The result is an int64 matrix with a column for each dimension. NaN is not 0. How many rows there are depends on
-    /// the data, so a meta tensor is an error.
+    /// The result is an int64 matrix with a column for each dimension. NaN is not 0. How many rows there are depends
+    /// on the data, so a meta tensor is an error.
     ///
     /// ```
     /// let x = tensor![[0, 7], [8, 9]];

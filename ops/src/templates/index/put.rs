@@ -1,5 +1,5 @@
-//! `index`, `index_put` and their unsafe relatives, over any device: masks are turned into indices, then one call moves
-//! the elements.
+//! `index`, `index_put` and their unsafe relatives, over any device: masks are turned into indices, then one call
+//! moves the elements.
 
 use super::advanced::{AdvancedIndexFn, AdvancedPutFn, Chosen, check_mask, chosen};
 use super::{IndexInputs, Indexed};
@@ -222,11 +222,12 @@ native! {
     structured: Indexed<AdvancedIndexFn>;
     structured: Indexed<AdvancedPutFn>;
 
-    /// The elements that tensors of indices choose, one for each dimension; where there is none, the dimension is whole.
+    /// The elements that tensors of indices choose, one for each dimension; where there is none, the dimension is
+    /// whole.
     ///
     /// Indices, int64 or int32, broadcast; negative ones count from the end. A mask, bool or uint8, is as good as the
-    /// coordinates of its true elements, and has the sizes of the dimensions that it indexes. If the dimensions that are
-    /// indexed are beside each other, those of the indices stand in their place, else in front.
+    /// coordinates of its true elements, and has the sizes of the dimensions that it indexes. If the dimensions that
+    /// are indexed are beside each other, those of the indices stand in their place, else in front.
     ///
     /// ```
     /// # use monomorph::crates::core::OptionalTensors;
@@ -241,11 +242,12 @@ native! {
     func: index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!),
     variants: function, kernel: index_out;
 
-    /// A copy in which `values` stand where [`index`](super::functions::index) reads; with `accumulate` they are added.
+    /// A copy in which `values` stand where [`index`](super::functions::index) reads; with `accumulate` they are
+    /// added.
     ///
-    /// `values` broadcast to the sizes of what is indexed, and have the tensor's dtype; where a single mask chooses, one
-    /// number of any dtype may be written. Where indices name an element twice the last value stays, or all are added.
-    /// An index out of range is an error, which leaves all as it was.
+    /// `values` broadcast to the sizes of what is indexed, and have the tensor's dtype; where a single mask chooses,
+    /// one number of any dtype may be written. Where indices name an element twice the last value stays, or all are
+    /// added. An index out of range is an error, which leaves all as it was.
     ///
     /// ```
     /// # use monomorph::crates::core::OptionalTensors;

@@ -198,12 +198,12 @@ impl IndexFn for PutFn {
 native! {
     family: Scatters;
 
-    /// Writes elements: that of `src` at the place of an index to the place in the dimension `dim` that the index names,
-    /// and the place of the index in the others.
+    /// Writes elements: that of `src` at the place of an index to the place in the dimension `dim` that the index
+    /// names, and the place of the index in the others.
     ///
-    /// `src` is a tensor of the tensor's dtype, in all dimensions as long as `index` or longer, or a number. Indices are
-    /// int32 or int64, from 0 on. Where several name one place, the last one stays. An index that the dimension does not
-    /// have is an error, which leaves all as it was.
+    /// `src` is a tensor of the tensor's dtype, in all dimensions as long as `index` or longer, or a number. Indices
+    /// are int32 or int64, from 0 on. Where several name one place, the last one stays. An index that the dimension
+    /// does not have is an error, which leaves all as it was.
     ///
     /// ```
     /// let x = tensor![[1, 2], [3, 4]];
@@ -234,11 +234,11 @@ native! {
     func: scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor,
     inplace: scatter_add_, out: scatter_add.out, variants: function, method, structured: Indexed<ScatterAddFn>;
 
-    /// Combines elements, where [`scatter`](super::functions::scatter) writes them, by `sum`, `prod`, `mean`, `amax` or
-    /// `amin`.
+    /// Combines elements, where [`scatter`](super::functions::scatter) writes them, by `sum`, `prod`, `mean`, `amax`
+    /// or `amin`.
     ///
-    /// Without `include_self` elements that are written do not count as values themselves. Means of integers are rounded
-    /// down. `mean` takes all dtypes but bool, `amax` and `amin` all but complex ones.
+    /// Without `include_self` elements that are written do not count as values themselves. Means of integers are
+    /// rounded down. `mean` takes all dtypes but bool, `amax` and `amin` all but complex ones.
     ///
     /// ```
     /// let (x, index) = (tensor![1.0f32, 9.0], tensor![0i64, 0]);

@@ -1,5 +1,5 @@
-//! Runs of a dimension folded to one element each: `segment_reduce` and its gradient. Runs are found on the host, where
-//! they are folded in float64, too: the operator is for few and short ones.
+//! Runs of a dimension folded to one element each: `segment_reduce` and its gradient. Runs are found on the host,
+//! where they are folded in float64, too: the operator is for few and short ones.
 
 use super::bags::{entries, host_ints};
 use crate::copies::to_dtype;
@@ -147,13 +147,8 @@ impl Runs {
 }
 
 fn check_dtype<D: AllKernels>(data: &Tensor<D>) -> Result<()> {
-    match data.dtype() {
-        dtype if dtype.is_floating() => Ok(()),
-        got => {
-            let (what, accepted) = ("argument data has dtype", "floating dtypes");
-            Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into())
-        }
-    }
+    let (what, got, accepted) = ("argument data has dtype", data.dtype(), "floating dtypes");
+    if got.is_floating() { Ok(()) } else { Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into()) }
 }
 
 fn host<D: AllKernels>(t: &Tensor<D>) -> Result<Vec<f64>> {
@@ -272,9 +267,9 @@ native! {
 
     /// Folds runs of the dimension `axis`, one after the other, by `sum`, `mean`, `max`, `min` or `prod`.
     ///
-    /// Either `lengths` says how long each run is, or `offsets` where each begins and the last ends: int64 or int32, a row
-    /// for each row of the dimensions before `axis`. A run without an element is `initial`, or what changes nothing; its
-    /// mean is NaN. Dtypes are floating.
+    /// Either `lengths` says how long each run is, or `offsets` where each begins and the last ends: int64 or int32,
+    /// a row for each row of the dimensions before `axis`. A run without an element is `initial`, or what changes
+    /// nothing; its mean is NaN. Dtypes are floating.
     ///
     /// ```
     /// let (x, lengths) = (tensor![1.0f32, 2.0, 3.0], tensor![2i64, 1]);

@@ -27,8 +27,8 @@ pub(super) fn indexed(dim: usize, ndim: usize) -> Indexes {
     if ndim == 0 { Indexes::Elements } else { Indexes::Dim(dim) }
 }
 
-/// The axes of a walk over whole slices: `dim` of the sliced tensor, where there is one, is stepped through by an index
-/// of `n` entries, which is a dimension of the other tensor.
+/// The axes of a walk over whole slices: `dim` of the sliced tensor, where there is one, is stepped through by an
+/// index of `n` entries, which is a dimension of the other tensor.
 pub(super) fn slice_axes(sizes: &[i64], dim: usize, n: i64) -> impl Iterator<Item = Axis> + Clone {
     let sliced = sizes.iter().enumerate().map(move |(d, &size)| match d == dim {
         true => Axis { size: n, base: None, values: along(d) },
@@ -231,8 +231,8 @@ native! {
 
     /// The slices of the dimension `dim` that a vector of indices names, in its order.
     ///
-    /// The result has the dtype and the sizes of the tensor, but for `dim`, which gets one entry for each index. Indices
-    /// are int32 or int64, from 0 on; one that the dimension does not have is an error.
+    /// The result has the dtype and the sizes of the tensor, but for `dim`, which gets one entry for each index.
+    /// Indices are int32 or int64, from 0 on; one that the dimension does not have is an error.
     ///
     /// ```
     /// let x = tensor![[1, 2], [3, 4], [5, 6]];
@@ -244,7 +244,8 @@ native! {
     /// For each index the element at that place of the dimension `dim`, and at the place of the index in the others.
     ///
     /// The result has the sizes of `index`, which in dimensions other than `dim` are at most those of the tensor, and
-    /// the tensor's dtype. Indices are int32 or int64, from 0 on. `sparse_grad` is about gradients and changes nothing.
+    /// the tensor's dtype. Indices are int32 or int64, from 0 on. `sparse_grad` is about gradients and changes
+    /// nothing.
     ///
     /// ```
     /// let x = tensor![[1, 2], [3, 4]];
@@ -264,7 +265,8 @@ native! {
     func: take(Tensor self, Tensor index) -> Tensor,
     out: take.out, variants: function, method, structured: Indexed<TakeFn>;
 
-    /// What [`gather`](super::functions::gather) gives of tensor and indices after they are broadcast, but along `dim`.
+    /// What [`gather`](super::functions::gather) gives of tensor and indices after they are broadcast, but along
+    /// `dim`.
     ///
     /// Indices are int64, and taken modulo the size. Without `dim` both are read as one dimension. It undoes what
     /// orders the elements of a dimension: indices come from a sort along `dim`.

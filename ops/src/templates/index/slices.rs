@@ -220,8 +220,8 @@ native! {
 
     /// Adds slices: slice `i` of `source`, times `alpha`, to the slice of the dimension `dim` that index `i` names.
     ///
-    /// Where an index is there twice, both slices are added. Indices are int32 or int64, from 0 on, and `source` has the
-    /// dtype of the tensor. An index that the dimension does not have is an error, which leaves all as it was.
+    /// Where an index is there twice, both slices are added. Indices are int32 or int64, from 0 on, and `source` has
+    /// the dtype of the tensor. An index that the dimension does not have is an error, which leaves all as it was.
     ///
     /// ```
     /// let x = tensor![[1, 2], [3, 4]];
@@ -233,8 +233,8 @@ native! {
 
     /// Writes slices: slice `i` of `source` in place of the slice of the dimension `dim` that index `i` names.
     ///
-    /// Where an index is there twice, the last slice stays. Indices are int64, from 0 on, and `source` has the dtype of
-    /// the tensor. An index that the dimension does not have is an error, which leaves all as it was.
+    /// Where an index is there twice, the last slice stays. Indices are int64, from 0 on, and `source` has the dtype
+    /// of the tensor. An index that the dimension does not have is an error, which leaves all as it was.
     ///
     /// ```
     /// let x = tensor![[1, 2], [3, 4]];
@@ -248,8 +248,8 @@ native! {
 
     /// Writes a number to the slices of the dimension `dim` that a vector of indices names.
     ///
-    /// The number may be a tensor without dimensions. Indices are int64; negative ones count from the end. An index that
-    /// the dimension does not have is an error, which leaves all as it was.
+    /// The number may be a tensor without dimensions. Indices are int64; negative ones count from the end. An index
+    /// that the dimension does not have is an error, which leaves all as it was.
     ///
     /// ```
     /// let x = tensor![[1, 2], [3, 4]];
@@ -262,9 +262,9 @@ native! {
     /// Combines slices: slice `i` of `source` with the slice of the dimension `dim` that index `i` names, by `prod`,
     /// `mean`, `amax` or `amin`.
     ///
-    /// Without `include_self` elements that are written do not count as values themselves. Means of integers are rounded
-    /// down. Indices are int32 or int64, from 0 on, and `source` has the dtype of the tensor. An index that the dimension
-    /// does not have is an error, which leaves all as it was.
+    /// Without `include_self` elements that are written do not count as values themselves. Means of integers are
+    /// rounded down. Indices are int32 or int64, from 0 on, and `source` has the dtype of the tensor. An index that
+    /// the dimension does not have is an error, which leaves all as it was.
     ///
     /// ```
     /// let x = tensor![1.0f32, 2.0];

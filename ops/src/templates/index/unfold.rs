@@ -38,8 +38,8 @@ impl IndexFn for UnfoldBackwardFn {
                 None => false,
             };
         if !is_fitting {
-            let rule = "argument grad_in must have the sizes that unfold with this dim, size and step makes of a tensor \
-                        of input_sizes";
+            let rule =
+                "argument grad_in must have the sizes that unfold makes, with this dim, size and step, of input_sizes";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
         inputs.declare(sink, sizes, None)?;

@@ -2,8 +2,8 @@
 
 use super::*;
 use monomorph::ErrorKind;
-use monomorph::ops::options::{EmbeddingBag, SegmentReduce};
-use monomorph::ops::{self, embedding_bag_padded, embedding_bag_with, embedding_renorm_, segment_reduce_with};
+use monomorph::ops::options::{EmbeddingBag, EmbeddingBagPadded, SegmentReduce};
+use monomorph::ops::{self, embedding_bag_padded_with, embedding_bag_with, embedding_renorm_, segment_reduce_with};
 
 fn ints(list: &[i64]) -> Tensor<Cpu> {
     Tensor::<Cpu>::from_slice(list, [list.len() as i64]).unwrap()
@@ -42,8 +42,9 @@ fn bags_are_folded_one_by_one() {
                     for mode in 0..3 {
                         let what = format!("{dtype} {layout:?} {offsets:?} {padding:?} {mode}");
                         let (at, of) = (ints(&indices), ints(offsets));
-                        let got = embedding_bag_padded(&weight, &at, &of, false, mode, false, None, false, padding);
-                        let (bags, _, sizes, maxima) = got.unwrap();
+                        let with = EmbeddingBagPadded { mode, ..Default::default() };
+                        let (bags, _, sizes, maxima) =
+                            embedding_bag_padded_with(&weight, &at, &of, None, padding, with).unwrap();
                         let (mut want, mut counts) = (Vec::new(), Vec::new());
                         for (b, &start) in offsets.iter().enumerate() {
                             let end = offsets.get(b + 1).copied().unwrap_or(8);

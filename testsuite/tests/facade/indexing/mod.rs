@@ -15,13 +15,13 @@ use monomorph_testsuite::layout::{Layout, Random, plain, tensor, values};
 use monomorph_testsuite::naive::each_index;
 
 /// The elements of a tensor, found by their coordinates.
-pub struct Elements {
+pub(crate) struct Elements {
     values: Vec<Scalar>,
     sizes: Vec<i64>,
 }
 
 impl Elements {
-    pub fn of(t: &Tensor<Cpu>) -> Elements {
+    pub(crate) fn of(t: &Tensor<Cpu>) -> Elements {
         Elements { values: values(t), sizes: t.sizes().to_vec() }
     }
 
@@ -30,32 +30,32 @@ impl Elements {
         at.iter().zip(&contiguous_strides(&self.sizes)[..]).map(|(i, s)| i * *s as usize).sum()
     }
 
-    pub fn get(&self, at: &[usize]) -> Scalar {
+    pub(crate) fn get(&self, at: &[usize]) -> Scalar {
         self.values[self.place(at)]
     }
 
     /// An index as a place below `size`; negative ones count from the end.
-    pub fn index(&self, at: &[usize], size: i64) -> usize {
+    pub(crate) fn index(&self, at: &[usize], size: i64) -> usize {
         let index = self.get(at).to_i64();
         usize::try_from(if index < 0 { index + size } else { index }).expect("an index in range")
     }
 }
 
 /// The elements `at` every coordinate of these sizes.
-pub fn each(sizes: &[i64], mut at: impl FnMut(&[usize]) -> Scalar) -> Vec<Scalar> {
+pub(crate) fn each(sizes: &[i64], mut at: impl FnMut(&[usize]) -> Scalar) -> Vec<Scalar> {
     let mut all = Vec::new();
     each_index(sizes, |index| all.push(at(&index.iter().map(|&i| i as usize).collect::<Vec<_>>())));
     all
 }
 
 /// A tensor of random values in a layout.
-pub fn random_tensor(dtype: DType, layout: Layout, sizes: &[i64], random: &mut Random) -> Tensor<Cpu> {
+pub(crate) fn random_tensor(dtype: DType, layout: Layout, sizes: &[i64], random: &mut Random) -> Tensor<Cpu> {
     let n = sizes.iter().product::<i64>().max(1) as usize;
     tensor(layout.geometry(dtype, sizes), &plain(dtype, 2 * n, random))
 }
 
 /// A tensor of random indices from `low` below `high`.
-pub fn random_indices(
+pub(crate) fn random_indices(
     dtype: DType,
     layout: Layout,
     sizes: &[i64],
@@ -68,14 +68,14 @@ pub fn random_indices(
     tensor(layout.geometry(dtype, sizes), &indices)
 }
 
-pub fn is_row_major(t: &Tensor<Cpu>) -> bool {
+pub(crate) fn is_row_major(t: &Tensor<Cpu>) -> bool {
     t.strides() == &contiguous_strides(t.sizes())[..]
 }
 
 /// The error of a call.
-pub fn error<T>(result: Result<T>) -> Error {
+pub(crate) fn error<T>(result: Result<T>) -> Error {
     result.map(drop).unwrap_err()
 }
 
 /// What both dtypes of indices are.
-pub const INDEX_DTYPES: [DType; 2] = [DType::I64, DType::I32];
+pub(crate) const INDEX_DTYPES: [DType; 2] = [DType::I64, DType::I32];

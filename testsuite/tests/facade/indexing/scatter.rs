@@ -25,7 +25,8 @@ impl Meeting {
         self.met[place].push(value);
     }
 
-    /// The elements afterwards: the old one and those that it meets, by `f`; `f` gets no old one where it does not count.
+    /// The elements afterwards: the old one and those that it meets, by `f`; `f` gets no old one where it does not
+    /// count.
     fn combined(&self, include_self: bool, f: impl Fn(&[Scalar]) -> Scalar) -> Vec<Scalar> {
         let each = |(old, met): (&Scalar, &Vec<Scalar>)| match met.is_empty() {
             true => *old,

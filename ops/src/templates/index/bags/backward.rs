@@ -113,6 +113,8 @@ pub fn embedding_bag_backward<D: AllKernels>(
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
         check_ndim(grad, "grad", 2)?;
+        super::check_contiguous(indices)?;
+        super::check_contiguous(offsets)?;
         let (all, sizes) = (host_ints(indices)?, host_ints(bag_size)?);
         if mode == 2 {
             return max_backward(grad, &sizes, maximum_indices, num_weights, padding_idx);

@@ -8,7 +8,7 @@ use monomorph_core::structured::Operand;
 use monomorph_core::{DType, DeviceId, Error, ErrorKind, Result, Tensor, observe};
 
 /// Rows of the bags, the bag of each index, sizes of the bags, indices of the maxima.
-type Folded<D> = (Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>);
+pub(super) type Folded<D> = (Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>);
 
 /// The dtype of integer results: that of both lists, or the wider one.
 fn index_dtype<D: AllKernels>(indices: &Tensor<D>, offsets: &Tensor<D>) -> Result<DType> {
@@ -85,10 +85,41 @@ pub fn forward<D: AllKernels>(
     include_last_offset: bool,
     padding_idx: i64,
 ) -> Result<Folded<D>> {
-    let per_sample_weights = given(per_sample_weights);
+    folded(weight, indices, offsets, mode, given(per_sample_weights), include_last_offset, padding_idx, true)
+}
+
+/// `_embedding_bag_forward_only`: of sums, PyTorch makes the sizes of bags as long as the offsets then.
+#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+pub fn forward_only<D: AllKernels>(
+    weight: &Tensor<D>,
+    indices: &Tensor<D>,
+    offsets: &Tensor<D>,
+    _scale_grad_by_freq: bool,
+    mode: i64,
+    _sparse: bool,
+    per_sample_weights: Option<&Tensor<D>>,
+    include_last_offset: bool,
+    padding_idx: i64,
+) -> Result<Folded<D>> {
+    folded(weight, indices, offsets, mode, given(per_sample_weights), include_last_offset, padding_idx, mode != 0)
+}
+
+#[allow(clippy::too_many_arguments, reason = "they are those of the schema, and what is made of them")]
+fn folded<D: AllKernels>(
+    weight: &Tensor<D>,
+    indices: &Tensor<D>,
+    offsets: &Tensor<D>,
+    mode: i64,
+    per_sample_weights: Operand<'_>,
+    include_last_offset: bool,
+    padding_idx: i64,
+    of_bags: bool,
+) -> Result<Folded<D>> {
     let _span = observe::operator("embedding_bag", [weight.geometry(), indices.geometry(), offsets.geometry()]);
     let make = || {
         check(weight, indices, offsets, mode, per_sample_weights)?;
+        super::check_contiguous(indices)?;
+        super::check_contiguous(offsets)?;
         let dtype = index_dtype(indices, offsets)?;
         let (n, columns) = (indices.sizes()[0], weight.sizes()[1]);
         let bags = offsets.sizes()[0] - i64::from(include_last_offset);
@@ -104,13 +135,14 @@ pub fn forward<D: AllKernels>(
             && padding_idx < 0
             && is_dense(&per_sample_weights);
         let known = if direct { 0 } else { n };
+        let lengths = if of_bags { bags } else { offsets.sizes()[0] };
         if weight.device() == DeviceId::META {
             let new = |sizes: &[i64], dtype| empty::<D>(sizes, Some(dtype), None, Some(weight.device()), None, None);
-            let maxima: &[i64] = if mode == 2 { &[bags, columns] } else { &[bags] };
+            let maxima: &[i64] = if mode == 2 { &[bags, columns] } else { &[lengths] };
             return Ok((
                 new(&[bags, columns], weight.dtype())?,
                 new(&[known], dtype)?,
-                new(&[bags], dtype)?,
+                new(&[lengths], dtype)?,
                 new(maxima, dtype)?,
             ));
         }
@@ -132,7 +164,7 @@ pub fn forward<D: AllKernels>(
                 (chosen.sums(weight, mode == 1, per_sample_weights, &places)?, None)
             }
         };
-        let no_sizes = vec![0; sizes.len()];
+        let no_sizes = vec![0; lengths as usize];
         let sizes = vector(weight, if mode == 0 { &no_sizes } else { &sizes }, dtype)?;
         let maxima = match maxima {
             Some(maxima) => cast(&maxima, dtype)?,
@@ -201,46 +233,7 @@ impl Chosen<'_> {
     }
 }
 
-/// `embedding_bag`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn embedding_bag<D: AllKernels>(
-    weight: &Tensor<D>,
-    indices: &Tensor<D>,
-    offsets: &Tensor<D>,
-    scale: bool,
-    mode: i64,
-    sparse: bool,
-    per_sample_weights: Option<&Tensor<D>>,
-    include_last_offset: bool,
-) -> Result<Folded<D>> {
-    forward(weight, indices, offsets, scale, mode, sparse, per_sample_weights, include_last_offset, -1)
-}
-
-/// `embedding_bag.padding_idx`: a negative one counts from the end.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-pub fn embedding_bag_padded<D: AllKernels>(
-    weight: &Tensor<D>,
-    indices: &Tensor<D>,
-    offsets: &Tensor<D>,
-    scale: bool,
-    mode: i64,
-    sparse: bool,
-    per_sample_weights: Option<&Tensor<D>>,
-    include_last_offset: bool,
-    padding_idx: Option<i64>,
-) -> Result<Folded<D>> {
-    let rows = weight.sizes().first().copied().unwrap_or(0);
-    let padding = match padding_idx {
-        None => -1,
-        Some(at) if (-rows..rows).contains(&at) => at.rem_euclid(rows.max(1)),
-        Some(got) => {
-            let error = ErrorKind::IndexOutOfRange { arg: "padding_idx", got, dim: Some(0), size: rows, low: -rows };
-            return Err(Error::new(error).of("embedding_bag"));
-        }
-    };
-    forward(weight, indices, offsets, scale, mode, sparse, per_sample_weights, include_last_offset, padding)
-}
-
+/// An operand that may be absent.
 pub(in crate::templates::index) fn given<'t, D: AllKernels>(t: Option<&'t Tensor<D>>) -> Operand<'t> {
     t.map_or(Operand::Absent, Operand::from)
 }

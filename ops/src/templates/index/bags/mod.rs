@@ -3,11 +3,13 @@
 
 mod backward;
 mod forward;
+mod public;
 mod renorm;
 
 pub use backward::{embedding_bag_backward, embedding_dense_backward, per_sample_weights_backward};
 pub(super) use forward::given;
-pub use forward::{embedding_bag, embedding_bag_padded, forward};
+pub use forward::{forward, forward_only};
+pub use public::{embedding_bag, embedding_bag_padded};
 pub use renorm::{embedding_renorm, embedding_renorm_};
 
 use super::select::IndexSelectFn;
@@ -55,6 +57,17 @@ fn check_ndim<D: AllKernels>(t: &Tensor<D>, arg: &'static str, want: usize) -> R
     if got == want { Ok(()) } else { Err(ErrorKind::DimCount { arg, got, accepted }.into()) }
 }
 
+/// PyTorch reads the lists as if they were contiguous, or refuses them.
+fn check_contiguous<D: AllKernels>(t: &Tensor<D>) -> Result<()> {
+    match t.geometry().is_contiguous() {
+        true => Ok(()),
+        false => {
+            let (sizes, strides) = (t.sizes().to_vec(), t.strides().to_vec());
+            Err(ErrorKind::NotContiguous { sizes, strides }.into())
+        }
+    }
+}
+
 /// An error for an index that is no row.
 fn check_rows(indices: &[i64], rows: i64) -> Result<()> {
     match indices.iter().find(|i| !(0..rows).contains(*i)) {
@@ -87,14 +100,14 @@ native! {
     func: _embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False,
         int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False,
         int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor),
-    autogen: _embedding_bag_forward_only.out, kernel: forward;
+    autogen: _embedding_bag_forward_only.out, kernel: forward_only;
 
     /// Rows of the matrix `weight` that indices name, added bag by bag, or their means or maxima.
     ///
-    /// Bag `i` begins at entry `offsets[i]` of `indices`. `mode` is 0 for sums, 1 for means, 2 for maxima; sums may be of
-    /// rows times `per_sample_weights`. With `include_last_offset` the last offset is the end of the last bag. The
-    /// results are one row for each bag, the bag of each index (none where it is not needed), the sizes of the bags,
-    /// and the indices of the maxima. Dtypes are floating, and integers of int32 or int64.
+    /// Bag `i` begins at entry `offsets[i]` of `indices`. `mode` is 0 for sums, 1 for means, 2 for maxima; sums may
+    /// be of rows times `per_sample_weights`. With `include_last_offset` the last offset is the end of the last bag.
+    /// The results are one row for each bag, the bag of each index (none where it is not needed), the sizes of the
+    /// bags, and the indices of the maxima. Dtypes are floating, and integers of int32 or int64.
     ///
     /// ```
     /// let weight = tensor![[1.0f32, 2.0], [3.0, 4.0]];
@@ -111,13 +124,14 @@ native! {
     /// ```
     /// let weight = tensor![[1.0f32, 2.0], [3.0, 4.0]];
     /// let (indices, offsets) = (tensor![0i64, 1, 1], tensor![0i64, 2]);
-    /// let (bags, ..) = ops::embedding_bag_padded(&weight, &indices, &offsets, false, 0, false, None, false, Some(0))?;
+    /// let (bags, ..) = ops::embedding_bag_padded(&weight, &indices, &offsets, None, Some(0))?;
     /// assert_eq!(bags.to_vec::<f32>()?, [3.0, 4.0, 3.0, 4.0]);
     /// ```
     func: embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode,
         bool sparse, Tensor? per_sample_weights, bool include_last_offset,
         int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor),
-    variants: function, name: embedding_bag_padded,
+    variants: function, name: embedding_bag_padded, options: [scale_grad_by_freq = false, mode = 0, sparse = false,
+        include_last_offset = false],
     kernel: embedding_bag_padded;
 
     func: _embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size,
