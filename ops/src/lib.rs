@@ -144,7 +144,10 @@ monomorph_macros::families! { [crate]
     index::masked: Masked,
     index::repeats: RepeatedSlices,
     index::unfold: Unfolds,
-    index::bags: Bags,
+    index::bags::forward: BagFolds,
+    index::bags::public: Bags,
+    index::bags::backward: BagGradients,
+    index::bags::renorm: RowNorms,
     index::segments: Segments,
 }
 pub use kernels::{AllKernels, Kernels};

@@ -23,6 +23,9 @@ const TRUTH: [&str; 5] = ["signbit", "isnan", "isinf", "isposinf", "isneginf"];
 
 /// A value that suits the argument, so that the call with all of them returns.
 fn fitting(schema: &Schema, arg: &Argument) -> IValue {
+    if let Some(value) = super::indexing::fitting(schema, arg) {
+        return value;
+    }
     let bits = ["bitwise", "__", "gcd", "lcm"].iter().any(|start| schema.name().starts_with(start));
     let needed = schema.name().starts_with("cl") && arg.name() == "min" || arg.name() == "output_size";
     if arg.ty().is_optional() && !needed {

@@ -19,6 +19,7 @@ mod describe;
 mod driver;
 mod extremes;
 mod fitting;
+mod indexing;
 mod options;
 mod tensors;
 

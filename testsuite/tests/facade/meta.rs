@@ -9,7 +9,24 @@ use monomorph_testsuite::missing::skip;
 use std::path::Path;
 
 /// Operators whose result depends on the data, so that a meta call of them is an error.
-const DATA_DEPENDENT: [&str; 3] = ["where", "narrow.Tensor", "tensor_split.tensor_indices_or_sections"];
+const DATA_DEPENDENT: [&str; 16] = [
+    "where",
+    "narrow.Tensor",
+    "tensor_split.tensor_indices_or_sections",
+    "nonzero",
+    "nonzero.out",
+    "nonzero_numpy",
+    "argwhere",
+    "masked_select",
+    "masked_select.out",
+    "masked_scatter",
+    "masked_scatter.out",
+    "masked_scatter_",
+    "masked_scatter_backward",
+    "repeat_interleave.Tensor",
+    "repeat_interleave.self_Tensor",
+    "one_hot",
+];
 
 /// Factories that are so in the overloads that take their bounds from tensors.
 const BOUNDED: [&str; 2] = ["linspace", "logspace"];
