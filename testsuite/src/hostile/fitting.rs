@@ -24,7 +24,7 @@ const TRUTH: [&str; 5] = ["signbit", "isnan", "isinf", "isposinf", "isneginf"];
 
 /// A value that suits the argument, so that the call with all of them returns.
 fn fitting(schema: &Schema, arg: &Argument) -> IValue {
-    if let Some(value) = suited(schema.name(), arg) {
+    if let Some(value) = suited(schema.name(), arg).or_else(|| super::indexing::fitting(schema, arg)) {
         return value;
     }
     let bits = ["bitwise", "__", "gcd", "lcm"].iter().any(|start| schema.name().starts_with(start));

@@ -20,6 +20,7 @@ mod driver;
 mod extremes;
 mod fitting;
 mod fitting_folds;
+mod indexing;
 mod options;
 mod suited;
 mod tensors;

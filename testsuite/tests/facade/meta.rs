@@ -17,6 +17,19 @@ const DATA_DEPENDENT: &[&str] = &[
     "item",
     "equal",
     "allclose",
+    "nonzero",
+    "nonzero.out",
+    "nonzero_numpy",
+    "argwhere",
+    "masked_select",
+    "masked_select.out",
+    "masked_scatter",
+    "masked_scatter.out",
+    "masked_scatter_",
+    "masked_scatter_backward",
+    "repeat_interleave.Tensor",
+    "repeat_interleave.self_Tensor",
+    "one_hot",
 ];
 
 /// Operators of which every form is so: the number of results is that of different elements, or the largest one.

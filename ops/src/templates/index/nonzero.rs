@@ -161,6 +161,7 @@ pub fn nonzero_numpy<D: AllKernels>(this: &Tensor<D>) -> Result<Vec<Tensor<D>>> 
 
 /// `argwhere`: another name of `nonzero`.
 pub fn argwhere<D: AllKernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("argwhere", [this.geometry()]);
     nonzero(this).map_err(|e| e.called("argwhere"))
 }
 

@@ -111,6 +111,7 @@ pub fn index_put_impl_<'a, D: AllKernels>(
     accumulate: bool,
     _unchecked: bool,
 ) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("_index_put_impl_", [this.geometry(), values.geometry()]);
     index_put_(this, indices, values, accumulate).map_err(|e| e.called("_index_put_impl_"))
 }
 
@@ -122,6 +123,7 @@ pub fn index_put_impl<D: AllKernels>(
     accumulate: bool,
     _unchecked: bool,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("_index_put_impl", [this.geometry(), values.geometry()]);
     index_put(this, indices, values, accumulate).map_err(|e| e.called("_index_put_impl"))
 }
 
@@ -139,6 +141,7 @@ fn only_integers(indices: OptionalTensors<'_>) -> Result<()> {
 
 /// `_unsafe_index.Tensor`: `index` by integers, which checks all the same.
 pub fn unsafe_index<D: AllKernels>(this: &Tensor<D>, indices: OptionalTensors<'_>) -> Result<Tensor<D>> {
+    let _span = observe::operator("_unsafe_index", [this.geometry()]);
     let make = || {
         only_integers(indices)?;
         index(this, indices)
@@ -153,6 +156,7 @@ pub fn unsafe_index_put<D: AllKernels>(
     values: &Tensor<D>,
     accumulate: bool,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("_unsafe_index_put", [this.geometry(), values.geometry()]);
     index_put(this, indices, values, accumulate).map_err(|e| e.called("_unsafe_index_put"))
 }
 

@@ -3,11 +3,12 @@
 
 use super::bags::{entries, host_ints};
 use crate::copies::to_dtype;
+use crate::functions::new_zeros;
 use crate::kernels::AllKernels;
 use crate::table::native;
 use monomorph_core::strides::{self, DimVec, wrap_dim};
 use monomorph_core::structured::Operand;
-use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
+use monomorph_core::{DType, DeviceId, Error, ErrorKind, Result, Scalar, Tensor, list, observe};
 use std::ops::Range;
 
 /// The folds.
@@ -103,10 +104,17 @@ impl Runs {
         let Some(segments) = width.checked_sub(usize::from(by_offset)) else {
             return Err(ErrorKind::ListLength { arg, got: width, want: 1 }.into());
         };
-        let rows: Vec<i64> = (0..of[0]).collect();
+        let n = data.sizes()[axis];
+        let mut sizes = DimVec::from_slice(data.sizes());
+        sizes[axis] = segments as i64;
+        let inner = strides::numel(&data.sizes()[axis + 1..])?;
+        if data.device() == DeviceId::META {
+            return Ok(Runs { runs: Vec::new(), segments, n: n as usize, inner, sizes });
+        }
+        let mut rows: Vec<i64> = list::with_capacity(of[0] as usize)?;
+        rows.extend(0..of[0]);
         let rows = Tensor::<D>::from_slice_on(data.device().index, &rows, rows.len())?;
         let list = host_ints::<D>(&entries(given, &rows)?)?;
-        let n = data.sizes()[axis];
         let mut runs = Vec::with_capacity(list.len());
         for row in list.chunks(width.max(1)) {
             let mut start = 0_i64;
@@ -129,9 +137,6 @@ impl Runs {
                 return Err(ErrorKind::ArgumentRule { rule }.into());
             }
         }
-        let mut sizes = DimVec::from_slice(data.sizes());
-        sizes[axis] = segments as i64;
-        let inner = strides::numel(&data.sizes()[axis + 1..])?;
         Ok(Runs { runs, segments, n: n as usize, inner, sizes })
     }
 
@@ -155,6 +160,12 @@ fn host<D: AllKernels>(t: &Tensor<D>) -> Result<Vec<f64>> {
     to_dtype(t, DType::F64, false, false, None)?.to_vec::<f64>()
 }
 
+fn zeros(n: usize) -> Result<Vec<f64>> {
+    let mut zeros = list::with_capacity(n)?;
+    zeros.resize(n, 0.0);
+    Ok(zeros)
+}
+
 fn made<D: AllKernels>(like: &Tensor<D>, list: &[f64], sizes: &[i64]) -> Result<Tensor<D>> {
     let made = Tensor::<D>::from_slice_on(like.device().index, list, sizes)?;
     to_dtype(&made, like.dtype(), false, false, None)
@@ -172,9 +183,9 @@ pub fn segment_reduce<D: AllKernels>(
     unchecked: bool,
     initial: Option<Scalar>,
 ) -> Result<Tensor<D>> {
-    let lengths = super::bags::given(lengths);
-    let indices = super::bags::given(indices);
-    let offsets = super::bags::given(offsets);
+    let lengths = super::bags::forward::given(lengths);
+    let indices = super::bags::forward::given(indices);
+    let offsets = super::bags::forward::given(offsets);
     let _span = observe::operator("segment_reduce", [data.geometry()]);
     let make = || {
         let reduction = Reduction::of(reduce)?;
@@ -184,8 +195,11 @@ pub fn segment_reduce<D: AllKernels>(
         }
         check_dtype(data)?;
         let runs = Runs::of(data, lengths, offsets, axis, !unchecked)?;
+        if data.device() == DeviceId::META {
+            return new_zeros(data, &runs.sizes[..]);
+        }
         let elements = host(data)?;
-        let mut folded = vec![0.0; runs.runs.len() * runs.inner];
+        let mut folded = zeros(runs.runs.len().saturating_mul(runs.inner))?;
         let first = initial.map_or(reduction.identity(), |x| x.to_f64());
         runs.each(|place, run| {
             let (all, n) = run.fold((first, 0), |(all, n), at| (reduction.merge(all, elements[at]), n + 1));
@@ -212,8 +226,8 @@ pub fn segment_reduce_backward<D: AllKernels>(
     axis: i64,
     initial: Option<Scalar>,
 ) -> Result<Tensor<D>> {
-    let lengths = super::bags::given(lengths);
-    let offsets = super::bags::given(offsets);
+    let lengths = super::bags::forward::given(lengths);
+    let offsets = super::bags::forward::given(offsets);
     let _span = observe::operator("_segment_reduce_backward", [grad.geometry(), output.geometry(), data.geometry()]);
     let make = || {
         let reduction = Reduction::of(reduce)?;
@@ -228,9 +242,12 @@ pub fn segment_reduce_backward<D: AllKernels>(
                 return Err(ErrorKind::DTypeMismatch { arg, got: t.dtype(), want: data.dtype() }.into());
             }
         }
+        if data.device() == DeviceId::META {
+            return new_zeros(data, data.sizes());
+        }
         let (grad, output, elements) = (host(grad)?, host(output)?, host(data)?);
         let first = initial.map_or(reduction.identity(), |x| x.to_f64());
-        let mut slopes = vec![0.0; elements.len()];
+        let mut slopes = zeros(elements.len())?;
         runs.each(|place, run| {
             let (grad, output) = (grad[place], output[place]);
             let places: Vec<usize> = run.collect();

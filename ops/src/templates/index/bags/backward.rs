@@ -4,15 +4,15 @@ use super::{bags_of, cast, check_ndim, check_rows, entries, host_ints, scaled, s
 use crate::copies::reshape;
 use crate::functions::{index_add_, index_copy_, index_select, masked_fill, mul, new_zeros, scatter_add_, sum};
 use crate::kernels::AllKernels;
-use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, observe};
+use crate::table::native;
+use monomorph_core::{DType, DeviceId, Error, ErrorKind, Result, Tensor, observe};
+use std::collections::HashMap;
 
-/// How often each row is named.
-fn frequencies(indices: &[i64], rows: i64) -> Vec<f64> {
-    let mut counts = vec![0.0; rows.max(0) as usize];
+/// How often each index is there.
+fn frequencies(indices: &[i64]) -> HashMap<i64, f64> {
+    let mut counts = HashMap::new();
     for &i in indices {
-        if let Some(count) = usize::try_from(i).ok().and_then(|i| counts.get_mut(i)) {
-            *count += 1.0;
-        }
+        *counts.entry(i).or_insert(0.0) += 1.0;
     }
     counts
 }
@@ -51,7 +51,7 @@ pub fn embedding_dense_backward<D: AllKernels>(
         let Some(&columns) = grad.sizes().last() else {
             return Err(ErrorKind::DimCount { arg: "grad_output", got: 0, accepted: "1 or more" }.into());
         };
-        if indices.device() == monomorph_core::DeviceId::META || indices.numel() == 0 {
+        if indices.device() == DeviceId::META || indices.numel() == 0 {
             return new_zeros(grad, [num_weights, columns]);
         }
         let rows = reshape(grad, &[indices.numel() as i64, columns])?;
@@ -62,8 +62,8 @@ pub fn embedding_dense_backward<D: AllKernels>(
         let to: Vec<i64> = kept.iter().map(|&i| all[i]).collect();
         let scale = match scale_grad_by_freq {
             true => {
-                let counts = frequencies(&all, num_weights);
-                let scale: Vec<f64> = to.iter().map(|&i| 1.0 / counts[i as usize]).collect();
+                let counts = frequencies(&all);
+                let scale: Vec<f64> = to.iter().map(|&i| 1.0 / counts[&i]).collect();
                 Some(Tensor::<D>::from_slice_on(grad.device().index, &scale, scale.len())?)
             }
             false => None,
@@ -105,7 +105,7 @@ pub fn embedding_bag_backward<D: AllKernels>(
     per_sample_weights: Option<&Tensor<D>>,
     padding_idx: i64,
 ) -> Result<Tensor<D>> {
-    let per_sample_weights = super::given(per_sample_weights);
+    let per_sample_weights = super::forward::given(per_sample_weights);
     let _span = observe::operator("_embedding_bag_backward", [grad.geometry(), indices.geometry()]);
     let make = || {
         if sparse {
@@ -115,6 +115,9 @@ pub fn embedding_bag_backward<D: AllKernels>(
         check_ndim(grad, "grad", 2)?;
         super::check_contiguous(indices)?;
         super::check_contiguous(offsets)?;
+        if grad.device() == DeviceId::META {
+            return new_zeros(grad, [num_weights, grad.sizes()[1]]);
+        }
         let (all, sizes) = (host_ints(indices)?, host_ints(bag_size)?);
         if mode == 2 {
             return max_backward(grad, &sizes, maximum_indices, num_weights, padding_idx);
@@ -125,9 +128,9 @@ pub fn embedding_bag_backward<D: AllKernels>(
         let kept: Vec<usize> = (0..all.len()).filter(|&i| all[i] != padding_idx).collect();
         let pick = |from: &[i64]| kept.iter().map(|&i| from[i]).collect::<Vec<i64>>();
         let (from, to) = (pick(&bags), pick(&all));
-        let counts = frequencies(&all, num_weights);
+        let counts = frequencies(&all);
         let factor = |&i: &usize| {
-            let by_freq = if scale_grad_by_freq { 1.0 / counts[all[i] as usize] } else { 1.0 };
+            let by_freq = if scale_grad_by_freq { 1.0 / counts[&all[i]] } else { 1.0 };
             let n = sizes.get(bags[i] as usize).copied().unwrap_or(1);
             if mode == 1 { by_freq / n as f64 } else { by_freq }
         };
@@ -190,6 +193,9 @@ pub fn per_sample_weights_backward<D: AllKernels>(
         check_ndim(grad, "grad", 2)?;
         check_ndim(weight, "weight", 2)?;
         check_ndim(indices, "indices", 1)?;
+        if grad.device() == DeviceId::META {
+            return new_zeros(grad, indices.sizes());
+        }
         let all = host_ints(indices)?;
         check_rows(&all, weight.sizes()[0])?;
         let bags = known_bags(&all, offsets, offset2bag)?;
@@ -207,4 +213,21 @@ pub fn per_sample_weights_backward<D: AllKernels>(
         Ok(result)
     };
     make().map_err(|e: Error| e.called("_embedding_bag_per_sample_weights_backward"))
+}
+
+native! {
+    family: BagGradients, functions: crate::kernels::AllKernels;
+
+    func: _embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size,
+        Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse,
+        Tensor? per_sample_weights, int padding_idx=-1) -> Tensor,
+    kernel: embedding_bag_backward;
+
+    func: _embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets,
+        Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor,
+    autogen: _embedding_bag_per_sample_weights_backward.out, kernel: per_sample_weights_backward;
+
+    func: embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx,
+        bool scale_grad_by_freq) -> Tensor,
+    autogen: embedding_dense_backward.out, kernel: embedding_dense_backward;
 }

@@ -4,8 +4,9 @@ use super::{bags_of, cast, check_ndim, check_rows, entries, host_ints, scaled, s
 use crate::factory::empty;
 use crate::functions::{div, gather, index_add_, index_select, masked_fill_, new_zeros, unsqueeze};
 use crate::kernels::AllKernels;
+use crate::table::native;
 use monomorph_core::structured::Operand;
-use monomorph_core::{DType, DeviceId, Error, ErrorKind, Result, Tensor, observe};
+use monomorph_core::{DType, DeviceId, Error, ErrorKind, Result, Tensor, list, observe};
 
 /// Rows of the bags, the bag of each index, sizes of the bags, indices of the maxima.
 pub(super) type Folded<D> = (Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>);
@@ -85,6 +86,7 @@ pub fn forward<D: AllKernels>(
     include_last_offset: bool,
     padding_idx: i64,
 ) -> Result<Folded<D>> {
+    let _span = observe::operator("_embedding_bag", [weight.geometry(), indices.geometry(), offsets.geometry()]);
     folded(weight, indices, offsets, mode, given(per_sample_weights), include_last_offset, padding_idx, true)
 }
 
@@ -101,6 +103,8 @@ pub fn forward_only<D: AllKernels>(
     include_last_offset: bool,
     padding_idx: i64,
 ) -> Result<Folded<D>> {
+    let _span =
+        observe::operator("_embedding_bag_forward_only", [weight.geometry(), indices.geometry(), offsets.geometry()]);
     folded(weight, indices, offsets, mode, given(per_sample_weights), include_last_offset, padding_idx, mode != 0)
 }
 
@@ -115,7 +119,6 @@ fn folded<D: AllKernels>(
     padding_idx: i64,
     of_bags: bool,
 ) -> Result<Folded<D>> {
-    let _span = observe::operator("embedding_bag", [weight.geometry(), indices.geometry(), offsets.geometry()]);
     let make = || {
         check(weight, indices, offsets, mode, per_sample_weights)?;
         super::check_contiguous(indices)?;
@@ -210,7 +213,9 @@ impl Chosen<'_> {
         let columns = weight.sizes()[1] as usize;
         let rows = index_select(weight, 0, &vector(weight, &self.indices, DType::I64)?)?;
         let values = cast(&rows, DType::F64)?.to_vec::<f64>()?;
-        let mut best: Vec<Option<(f64, i64)>> = vec![None; self.sizes.len() * columns];
+        let n = self.sizes.len().saturating_mul(columns);
+        let mut best: Vec<Option<(f64, i64)>> = list::with_capacity(n)?;
+        best.resize(n, None);
         for (k, (&bag, &index)) in self.bags.iter().zip(&self.indices).enumerate() {
             for j in 0..columns {
                 let (value, place) = (values[k * columns + j], &mut best[bag as usize * columns + j]);
@@ -236,4 +241,18 @@ impl Chosen<'_> {
 /// An operand that may be absent.
 pub(in crate::templates::index) fn given<'t, D: AllKernels>(t: Option<&'t Tensor<D>>) -> Operand<'t> {
     t.map_or(Operand::Absent, Operand::from)
+}
+
+native! {
+    family: BagFolds, functions: crate::kernels::AllKernels;
+
+    func: _embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0,
+        bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False,
+        int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor),
+    autogen: _embedding_bag.out, kernel: forward;
+
+    func: _embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False,
+        int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False,
+        int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor),
+    autogen: _embedding_bag_forward_only.out, kernel: forward_only;
 }

@@ -4,6 +4,7 @@ use super::{cast, check_ndim, host_ints, scaled, sum_dtype, vector};
 use crate::copies::clone_tensor;
 use crate::functions::{index_copy_, index_select};
 use crate::kernels::AllKernels;
+use crate::table::native;
 use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, observe};
 
 fn norm(row: &[f64], p: f64) -> f64 {
@@ -80,7 +81,27 @@ pub fn embedding_renorm<D: AllKernels>(
     max_norm: f64,
     norm_type: f64,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("embedding_renorm", [this.geometry(), indices.geometry()]);
     let mut copy = clone_tensor(this, None)?;
     embedding_renorm_(&mut copy, indices, max_norm, norm_type).map_err(|e| e.called("embedding_renorm"))?;
     Ok(copy)
+}
+
+native! {
+    family: RowNorms, functions: crate::kernels::AllKernels;
+
+    func: embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor,
+    autogen: embedding_renorm.out, kernel: embedding_renorm;
+
+    /// Scales rows that indices name, and whose norm is above `max_norm`, down to it.
+    ///
+    /// The norm is the `norm_type`-norm of a row of the matrix, whose dtype is floating. Indices are int32 or int64.
+    ///
+    /// ```
+    /// let mut weight = tensor![[3.0f64, 4.0], [3.0, 4.0]];
+    /// ops::embedding_renorm_(&mut weight, &tensor![1i64], 1.0, 2.0)?;
+    /// assert!((weight.to_vec::<f64>()?[2] - 0.6).abs() < 1e-6);
+    /// ```
+    func: embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!),
+    variants: function, kernel: embedding_renorm_;
 }
