@@ -71,8 +71,33 @@ impl Ready {
             // SAFETY: E2.
             unsafe { ready.check(plan) }?;
             ready.checked = true;
+            ready.check_room(plan)?;
         }
         Ok(ready)
+    }
+
+    /// An error if there is no memory for the copies that a run makes, while nothing is written yet.
+    fn check_room(&self, plan: &IndexPlan) -> Result<()> {
+        let whole = plan.indices.iter().any(|index| index.of == Indexes::Elements);
+        for (i, tensor) in self.operands.iter().enumerate().filter_map(|(i, arg)| Some((i, arg.tensor()?))) {
+            let is_index = plan.indices.iter().any(|index| index.operand == i);
+            let is_copied = match is_index {
+                true => tensor.may_share(&self.output) || plan.flat && !tensor.is_contiguous(),
+                false => !self.suits(tensor, self.output.dtype, whole),
+            };
+            if is_copied {
+                tensor.check_room()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// True if loops can read the tensor where it lies.
+    fn suits(&self, tensor: &Placed, dtype: DType, whole: bool) -> bool {
+        tensor.dtype == dtype
+            && tensor.is_plain()
+            && !tensor.may_share(&self.output)
+            && (!whole || tensor.is_contiguous())
     }
 
     fn tensor(&self, i: usize) -> Result<&Placed> {
@@ -137,11 +162,7 @@ impl Ready {
     ///
     /// P1, E2.
     unsafe fn suited(&self, tensor: &Placed, dtype: DType, whole: bool, copies: &mut Copies) -> Result<Placed> {
-        let is_suited = tensor.dtype == dtype
-            && tensor.is_plain()
-            && !tensor.may_share(&self.output)
-            && (!whole || tensor.is_contiguous());
-        if is_suited {
+        if self.suits(tensor, dtype, whole) {
             return Ok(tensor.clone());
         }
         // SAFETY: P1, and E2: nobody writes an input.

@@ -138,6 +138,12 @@ impl Placed {
         unsafe { crate::copy::copy(&self.sizes, to.strided(), self.strided()) }
     }
 
+    /// An error if there is no memory for a copy.
+    pub(super) fn check_room(&self) -> Result<()> {
+        let words = numel(&self.sizes)?.saturating_mul(self.dtype.size()).div_ceil(size_of::<u128>());
+        list::with_capacity::<u128>(words).map(drop)
+    }
+
     /// A contiguous tensor of these sizes in memory of its own, all zero.
     pub(super) fn zeroed(&self, dtype: DType) -> Result<(Own, Placed)> {
         let words = (numel(&self.sizes)? * dtype.size()).div_ceil(size_of::<u128>());

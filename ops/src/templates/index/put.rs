@@ -207,8 +207,7 @@ pub fn unsafe_masked_index_put_accumulate<D: AllKernels>(
     indices: OptionalTensors<'_>,
     values: &Tensor<D>,
 ) -> Result<Tensor<D>> {
-    let operands = [this.geometry(), mask.geometry(), values.geometry()];
-    let _span = observe::operator("_unsafe_masked_index_put_accumulate", operands);
+    let _span = observe::operator("_unsafe_masked_index_put_accumulate", [this.geometry(), values.geometry()]);
     let make = || {
         let within = clamped::<D>(this.sizes(), indices)?;
         if this.numel() == 0 {

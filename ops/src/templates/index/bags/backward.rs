@@ -183,8 +183,7 @@ pub fn per_sample_weights_backward<D: AllKernels>(
     mode: i64,
     padding_idx: i64,
 ) -> Result<Tensor<D>> {
-    let geometries = [grad.geometry(), weight.geometry(), indices.geometry()];
-    let _span = observe::operator("_embedding_bag_per_sample_weights_backward", geometries);
+    let _span = observe::operator("_embedding_bag_per_sample_weights_backward", [grad.geometry(), weight.geometry()]);
     let make = || {
         if mode != 0 {
             let rule = "weights of samples have a gradient with mode 0, which sums";

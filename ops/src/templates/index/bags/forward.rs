@@ -103,8 +103,7 @@ pub fn forward_only<D: AllKernels>(
     include_last_offset: bool,
     padding_idx: i64,
 ) -> Result<Folded<D>> {
-    let _span =
-        observe::operator("_embedding_bag_forward_only", [weight.geometry(), indices.geometry(), offsets.geometry()]);
+    let _span = observe::operator("_embedding_bag_forward_only", [weight.geometry(), indices.geometry()]);
     folded(weight, indices, offsets, mode, given(per_sample_weights), include_last_offset, padding_idx, mode != 0)
 }
 
