@@ -84,7 +84,7 @@ impl StructuredOp for Bins {
             }
         }
         let of_points = points.sizes().first().copied().unwrap_or(1);
-        let want = inputs.counts.iter().map(|count| count.saturating_add(1)).sum::<i64>();
+        let want = inputs.counts.iter().fold(0, |edges: i64, count| edges.saturating_add(count.saturating_add(1)));
         let fits = points.sizes().len() == 2
             && points.sizes()[1] == inputs.counts.len() as i64
             && edges.sizes() == [want]

@@ -146,7 +146,7 @@ fn along<D: AllKernels>(this: &Tensor<D>, dim: i64, grouping: Grouping) -> Resul
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
     let moved = this.with_geometry(rearrange::movedim_int(this.geometry(), dim as i64, 0)?)?;
-    let columns = moved.sizes().iter().skip(1).product::<i64>();
+    let columns = moved.sizes().iter().skip(1).fold(1, |columns: i64, &size| columns.saturating_mul(size));
     let matrix = contiguous(&reshape(&moved, &[rows, columns])?, MemoryFormat::Contiguous)?;
     let (values, inverse, counts) = groups(&matrix, grouping, true, true)?;
     if rows == 0 {

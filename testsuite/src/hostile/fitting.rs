@@ -28,6 +28,9 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
     if arg.ty().is_optional() && !needed {
         return IValue::None;
     }
+    if let Some(value) = super::fitting_order::fitting(schema, arg) {
+        return value;
+    }
     match (arg.ty().base(), arg.ty().is_list()) {
         (Base::Tensor, true) => {
             // One part of two columns, or one column each.

@@ -19,6 +19,7 @@ mod describe;
 mod driver;
 mod extremes;
 mod fitting;
+mod fitting_order;
 mod options;
 mod tensors;
 

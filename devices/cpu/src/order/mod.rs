@@ -146,7 +146,7 @@ impl Ready {
     ///
     /// O1, O2.
     unsafe fn run(&self, plan: &OrderPlan) -> Result<()> {
-        let rows = self.rows.iter().map(|axis| axis.size).product::<usize>();
+        let rows = self.rows.iter().fold(1, |rows: usize, axis| rows.saturating_mul(axis.size));
         if rows == 0 || self.results == 0 {
             return Ok(());
         }

@@ -16,7 +16,8 @@ fn points<D: AllKernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
     let Some((&coordinates, rows)) = this.sizes().split_last().filter(|(_, rows)| !rows.is_empty()) else {
         return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "2 or more" }.into());
     };
-    reshape(this, &[rows.iter().product(), coordinates])
+    let rows = rows.iter().fold(1, |rows: i64, &size| rows.saturating_mul(size));
+    reshape(this, &[rows, coordinates])
 }
 
 /// An error for anything but float32 and float64, and halves where `halves`.
