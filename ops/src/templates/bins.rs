@@ -20,9 +20,9 @@ pub enum Finding {
     Search,
 }
 
-/// The operator that takes points, the rows of a matrix, their weights, and the edges of the bins of each coordinate one
-/// after another, and adds up the weights, or the number, of the points in each bin. NaN is in no bin; the last bin of a
-/// coordinate has both of its edges. Sums are in the dtype of the points, in their order.
+/// The operator that takes points, the rows of a matrix, their weights, and the edges of the bins of each coordinate
+/// one after another, and adds up the weights, or the number, of the points in each bin. NaN is in no bin; the last bin
+/// of a coordinate has both of its edges. Sums are in the dtype of the points, in their order.
 pub struct Bins;
 
 /// The inputs of a call.

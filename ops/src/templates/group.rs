@@ -1,6 +1,6 @@
-//! Groups of equal elements or rows: the unique family. Owns the operator that finds groups, whose outputs have room for
-//! as many as there are elements, and the functions that cut them to the number that there is. That depends on data, so
-//! on meta tensors these are errors, as in PyTorch.
+//! Groups of equal elements or rows: the unique family. Owns the operator that finds groups, whose outputs have room
+//! for as many as there are elements, and the functions that cut them to the number that there is. That depends on
+//! data, so on meta tensors these are errors, as in PyTorch.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::{clone_tensor, contiguous, reshape};

@@ -1,6 +1,6 @@
-//! Rows in order against the standard library's sorts: sort and its relatives, selection, quantiles, groups, searches and
-//! bins, over dtypes × layouts × dimensions and on inputs that are hard for sorts. Which of equal elements selection
-//! returns was recorded from PyTorch 2.15.
+//! Rows in order against the standard library's sorts: sort and its relatives, selection, quantiles, groups, searches
+//! and bins, over dtypes × layouts × dimensions and on inputs that are hard for sorts. Which of equal elements
+//! selection returns was recorded from PyTorch 2.15.
 
 use monomorph::ops::options::*;
 use monomorph::prelude::*;
