@@ -1,8 +1,8 @@
 //! Counting into bins on the CPU.
 //!
-//! Sums are in the dtype of the points and in their order, so that they are PyTorch's to the bit: halves are computed in
-//! float32 and rounded after each step. Where points have no weights, what is counted are integers, and a sum of ones
-//! stops where the dtype has no next integer.
+//! Sums are in the dtype of the points and in their order, so that they are PyTorch's to the bit: halves are computed
+//! in float32 and rounded after each step. Where points have no weights, what is counted are integers, and a sum of
+//! ones stops where the dtype has no next integer.
 
 use crate::dense::{Dense, Plain, Target};
 use crate::device::Cpu;

@@ -1,5 +1,6 @@
-//! Operands as dense runs of one dtype, for kernels that reach elements by number: searches, bins, groups. An input that
-//! lies so already is read where it lies, any other is copied; outputs are row-major, which meta functions ask for.
+//! Operands as dense runs of one dtype, for kernels that reach elements by number: searches, bins, groups. An input
+//! that lies so already is read where it lies, any other is copied; outputs are row-major, which meta functions ask
+//! for.
 
 use crate::cast::Bits;
 use monomorph_core::structured::{Operand, Outputs};

@@ -2,8 +2,8 @@
 //!
 //! Keys of a sequence are made once where there are values enough, in the order of `sorter` if there is one, and each
 //! step of a search is a comparison whose result is added to a place, not a branch. [`LANES`] values are searched for
-//! at a time, so that their steps wait for memory together. A sequence with NaN is in no order that `<` knows; PyTorch's
-//! result follows from the elements that it looks at, so those are looked at here.
+//! at a time, so that their steps wait for memory together. A sequence with NaN is in no order that `<` knows;
+//! PyTorch's result follows from the elements that it looks at, so those are looked at here.
 
 use crate::dense::{Dense, Plain, Target};
 use crate::device::Cpu;

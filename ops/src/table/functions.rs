@@ -34,8 +34,10 @@ pub type Views = fn(&Geometry, &mut Reader<'_>) -> Result<Vec<Geometry>>;
 /// The kernel of a function that returns its results: of the only form of a declaration, or of that and the out= form
 /// made of it.
 pub fn functional_kernels<D: Device>(declaration: &'static Declaration, f: Functional) -> Vec<KernelFunction> {
-    let form = |(kind, _)| match kind {
+    let form = |(kind, schema): (_, &str)| match kind {
         FormKind::Functional => KernelFunction::stack(functional::<D>(declaration, f)),
+        // An operator whose result is a list returns nothing where it writes one.
+        _ if schema.ends_with("-> ()") => KernelFunction::stack(autogen_list::<D>(declaration, f)),
         _ => KernelFunction::stack(autogen::<D>(declaration, f)),
     };
     declaration.overloads().map(form).collect()
@@ -65,13 +67,6 @@ pub(super) fn autogen<D: Device>(
     move |stack| {
         let (inputs, results) = (declaration.parameters.len(), declaration.results);
         let (args, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
-        if matches!(outs, [IValue::Tensors(_) | IValue::List(_)]) {
-            let returned = f(&mut Reader::new(args, declaration.parameters))?.unwrap_or_default();
-            let results = returned.iter().flat_map(IValue::tensors).filter_map(AnyTensor::downcast_ref::<D>);
-            write_outs(&results.cloned().collect::<Vec<_>>(), &mut written_list::<D>(&mut outs[0], inputs)?)?;
-            keep_written(stack, inputs + 1, 0);
-            return Ok(());
-        }
         check_written(outs, inputs)?;
         let returned = f(&mut Reader::new(args, declaration.parameters))?;
         let returned = returned.unwrap_or_else(|| args.first().cloned().into_iter().collect());
@@ -84,6 +79,23 @@ pub(super) fn autogen<D: Device>(
         }
         drop(outs);
         keep_written(stack, inputs + results, results);
+        Ok(())
+    }
+}
+
+/// The same where the result is a list, and so is what is written.
+fn autogen_list<D: Device>(
+    declaration: &'static Declaration,
+    f: Functional,
+) -> impl Fn(&mut Stack) -> Result<()> + Copy + Send + Sync + 'static {
+    move |stack| {
+        let inputs = declaration.parameters.len();
+        let (args, outs) = arguments(stack, inputs + 1)?.split_at_mut(inputs);
+        let mut written = written_list::<D>(&mut outs[0], inputs)?;
+        let returned = f(&mut Reader::new(args, declaration.parameters))?.unwrap_or_default();
+        let results = returned.iter().flat_map(IValue::tensors).filter_map(AnyTensor::downcast_ref::<D>);
+        write_outs(&results.cloned().collect::<Vec<_>>(), &mut written)?;
+        keep_written(stack, inputs + 1, 0);
         Ok(())
     }
 }

@@ -20,9 +20,9 @@ pub enum Finding {
     Search,
 }
 
-/// The operator that takes points, the rows of a matrix, their weights, and the edges of the bins of each coordinate one
-/// after another, and adds up the weights, or the number, of the points in each bin. NaN is in no bin; the last bin of a
-/// coordinate has both of its edges. Sums are in the dtype of the points, in their order.
+/// The operator that takes points, the rows of a matrix, their weights, and the edges of the bins of each coordinate
+/// one after another, and adds up the weights, or the number, of the points in each bin. NaN is in no bin; the last bin
+/// of a coordinate has both of its edges. Sums are in the dtype of the points, in their order.
 pub struct Bins;
 
 /// The inputs of a call.
@@ -84,7 +84,7 @@ impl StructuredOp for Bins {
             }
         }
         let of_points = points.sizes().first().copied().unwrap_or(1);
-        let want = inputs.counts.iter().map(|count| count.saturating_add(1)).sum::<i64>();
+        let want = inputs.counts.iter().fold(0, |edges: i64, count| edges.saturating_add(count.saturating_add(1)));
         let fits = points.sizes().len() == 2
             && points.sizes()[1] == inputs.counts.len() as i64
             && edges.sizes() == [want]

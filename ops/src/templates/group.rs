@@ -1,6 +1,6 @@
-//! Groups of equal elements or rows: the unique family. Owns the operator that finds groups, whose outputs have room for
-//! as many as there are elements, and the functions that cut them to the number that there is. That depends on data, so
-//! on meta tensors these are errors, as in PyTorch.
+//! Groups of equal elements or rows: the unique family. Owns the operator that finds groups, whose outputs have room
+//! for as many as there are elements, and the functions that cut them to the number that there is. That depends on
+//! data, so on meta tensors these are errors, as in PyTorch.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::{clone_tensor, contiguous, reshape};
@@ -146,7 +146,7 @@ fn along<D: AllKernels>(this: &Tensor<D>, dim: i64, grouping: Grouping) -> Resul
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
     let moved = this.with_geometry(rearrange::movedim_int(this.geometry(), dim as i64, 0)?)?;
-    let columns = moved.sizes().iter().skip(1).product::<i64>();
+    let columns = moved.sizes().iter().skip(1).fold(1, |columns: i64, &size| columns.saturating_mul(size));
     let matrix = contiguous(&reshape(&moved, &[rows, columns])?, MemoryFormat::Contiguous)?;
     let (values, inverse, counts) = groups(&matrix, grouping, true, true)?;
     if rows == 0 {

@@ -1,5 +1,5 @@
-//! Quantiles: sorted rows, and the elements at fractions of them. Owns the operator that picks and interpolates, and the
-//! shapes that PyTorch gives its results.
+//! Quantiles: sorted rows, and the elements at fractions of them. Owns the operator that picks and interpolates, and
+//! the shapes that PyTorch gives its results.
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::copies::{contiguous, reshape};

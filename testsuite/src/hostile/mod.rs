@@ -20,9 +20,10 @@ mod driver;
 mod extremes;
 mod fitting;
 mod fitting_folds;
-mod indexing;
+mod fitting_indexing;
+mod fitting_order;
+mod fitting_rearranged;
 mod options;
-mod suited;
 mod tensors;
 
 pub use children::{End, Limits, Ran, run};

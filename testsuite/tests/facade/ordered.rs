@@ -1,6 +1,6 @@
-//! Rows in order against the standard library's sorts: sort and its relatives, selection, quantiles, groups, searches and
-//! bins, over dtypes × layouts × dimensions and on inputs that are hard for sorts. Which of equal elements selection
-//! returns was recorded from PyTorch 2.15.
+//! Rows in order against the standard library's sorts: sort and its relatives, selection, quantiles, groups, searches
+//! and bins, over dtypes × layouts × dimensions and on inputs that are hard for sorts. Which of equal elements
+//! selection returns was recorded from PyTorch 2.15.
 
 use monomorph::ops::options::*;
 use monomorph::prelude::*;
@@ -379,6 +379,12 @@ fn combinations_come_in_the_order_of_places() {
     assert_eq!(x.combinations_with(Combinations { r: 5, ..Default::default() }).unwrap().sizes(), [0, 5]);
     assert_eq!(x.combinations_with(Combinations { r: 0, ..Default::default() }).unwrap().sizes(), [0]);
     assert!(x.combinations_with(Combinations { r: -1, ..Default::default() }).is_err());
+    let many = Combinations { r: i64::MAX, with_replacement: true, ..Default::default() };
+    assert!(matches!(x.combinations_with(many).unwrap_err().kind(), ErrorKind::TooManyElements { .. }));
+    let none = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[0, 3, 4]).unwrap();
+    assert_eq!(none.sort(0).unwrap().0.sizes(), none.sizes());
+    assert_eq!(none.transpose(0, 2).unwrap().sort(2).unwrap().0.numel(), 0);
+    assert_eq!(none.unique_dim(0).unwrap().0.sizes(), none.sizes());
     let long = Tensor::<Cpu>::zeros_contiguous(DType::U8, &[1 << 20]).unwrap();
     let error = long.combinations_with(Combinations { r: 1 << 19, ..Default::default() }).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Allocation { .. }));

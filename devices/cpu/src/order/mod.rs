@@ -135,8 +135,8 @@ unsafe fn copied(sizes: &[i64], input_strides: &[i64], input: &Part) -> Result<V
     let to = Strided { data: own.as_mut_ptr().cast(), strides: &dense, dtype: input.dtype, conj: false, neg: false };
     let Bits { conj, neg } = input.bits;
     let from = Strided { data: input.data, strides: input_strides, dtype: input.dtype, conj, neg };
-    // SAFETY: C1 and C2 of `Device::copy`: the input is in bounds and initialised (the caller's promise), and the target
-    // is memory of our own with room for all elements.
+    // SAFETY: C1 and C2 of `Device::copy`: the input is in bounds and initialised (the caller's promise), and the
+    // target is memory of our own with room for all elements.
     unsafe { crate::copy::copy(sizes, to, from) }?;
     Ok(own)
 }
@@ -146,7 +146,7 @@ impl Ready {
     ///
     /// O1, O2.
     unsafe fn run(&self, plan: &OrderPlan) -> Result<()> {
-        let rows = self.rows.iter().map(|axis| axis.size).product::<usize>();
+        let rows = self.rows.iter().fold(1, |rows: usize, axis| rows.saturating_mul(axis.size));
         if rows == 0 || self.results == 0 {
             return Ok(());
         }
@@ -247,7 +247,8 @@ impl Ready {
             Some(elements) => elements,
             None => {
                 let row = room(&mut staged.row, n)?;
-                // SAFETY: R1: `n` elements of the row are in bounds (O1), and there is room for as many; R2: it is ours.
+                // SAFETY: R1: `n` elements of the row are in bounds (O1), and there is room for as many; R2: it is
+                // ours.
                 unsafe { moved(from, step, row.cast(), size_of::<U>() as isize, size_of::<U>(), n) };
                 // SAFETY: the row was just filled.
                 unsafe { input.bits.apply(input.dtype, row.cast(), n) };

@@ -1,10 +1,10 @@
-//! Selection: the algorithms by which PyTorch selects and sorts rows, which decide which of several equal elements comes
-//! out, and in which order. Owns `nth_element`, `sort` and `partial_sort` as GNU's C++ library has them (introselect and
-//! introsort by D. Musser, Introspective Sorting and Selection Algorithms, 1997), and the quickselect of PyTorch's
-//! kthvalue.
+//! Selection: the algorithms by which PyTorch selects and sorts rows, which decide which of several equal elements
+//! comes out, and in which order. Owns `nth_element`, `sort` and `partial_sort` as GNU's C++ library has them
+//! (introselect and introsort by D. Musser, Introspective Sorting and Selection Algorithms, 1997), and the quickselect
+//! of PyTorch's kthvalue.
 //!
-//! Each takes `less`. Where that is no order, as `<` of floats with NaN, the result is some arrangement of the elements:
-//! loops that C++ leaves unguarded end at the ends of the slice here.
+//! Each takes `less`. Where that is no order, as `<` of floats with NaN, the result is some arrangement of the
+//! elements: loops that C++ leaves unguarded end at the ends of the slice here.
 
 /// Puts the element there that an order by `less` has there, smaller ones before it and larger ones behind.
 pub(crate) fn nth_element<T: Copy>(v: &mut [T], nth: usize, less: &impl Fn(T, T) -> bool) {

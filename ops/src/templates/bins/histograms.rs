@@ -16,7 +16,8 @@ fn points<D: AllKernels>(this: &Tensor<D>) -> Result<Tensor<D>> {
     let Some((&coordinates, rows)) = this.sizes().split_last().filter(|(_, rows)| !rows.is_empty()) else {
         return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "2 or more" }.into());
     };
-    reshape(this, &[rows.iter().product(), coordinates])
+    let rows = rows.iter().fold(1, |rows: i64, &size| rows.saturating_mul(size));
+    reshape(this, &[rows, coordinates])
 }
 
 /// An error for anything but float32 and float64, and halves where `halves`.
@@ -335,8 +336,8 @@ native! {
 
     /// How many elements are in each of `bins` bins of one width from `min` to `max`, both included.
     ///
-    /// There are 100 bins unless the options say otherwise. Where `min` and `max` are equal, bins reach from the smallest
-    /// to the largest element. Counts are in the dtype of the elements, a floating one. NaN is in no bin.
+    /// There are 100 bins unless the options say otherwise. Where `min` and `max` are equal, bins reach from the
+    /// smallest to the largest element. Counts are in the dtype of the elements, a floating one. NaN is in no bin.
     ///
     /// ```
     /// let x = tensor![1.0f32, 2.0, 1.0];
@@ -348,8 +349,8 @@ native! {
 
     /// How many elements are in each bin, or the sum of their weights, and the edges of the bins.
     ///
-    /// The bins, 100 unless `bins` says otherwise, have one width, and reach from the smallest to the largest element or
-    /// over `range`. With `density` the integral over all bins is 1. Accepted are float32 and float64.
+    /// The bins, 100 unless `bins` says otherwise, have one width, and reach from the smallest to the largest element
+    /// or over `range`. With `density` the integral over all bins is 1. Accepted are float32 and float64.
     ///
     /// ```
     /// let (counts, edges) = tensor![1.0f32, 2.0, 1.0].histogram_with(Histogram {
@@ -366,7 +367,8 @@ native! {
 
     /// How many elements are between each two of the edges `bins`, or the sum of their weights, and the edges.
     ///
-    /// Edges are in ascending order; the last bin has both of its edges. With `density` the integral over all bins is 1.
+    /// Edges are in ascending order; the last bin has both of its edges. With `density` the integral over all bins is
+    /// 1.
     ///
     /// ```
     /// let (counts, _) = tensor![1.0f32, 2.0, 1.0].histogram_between(&tensor![0.0f32, 1.5, 3.0])?;

@@ -129,10 +129,15 @@ fn choices(n: usize, length: usize, with_replacement: bool) -> Result<(usize, Ve
     // How many there are: of n places, or of as many more as may repeat.
     let total = if with_replacement { n.saturating_add(length.saturating_sub(1)) } else { n };
     let mut count = if n == 0 || length > total { 0 } else { 1_usize };
-    for i in 0..length.min(total) {
+    // As many as there are of those that are left out.
+    for i in 0..length.min(total.saturating_sub(length)) {
         let (more, by) = (total.saturating_sub(i), i.saturating_add(1));
         let product = (count as u128).saturating_mul(more as u128).checked_div(by as u128).unwrap_or(0);
         count = usize::try_from(product).unwrap_or(usize::MAX);
+    }
+    let limit = u32::MAX as usize;
+    if count > 0 && (n > limit || length > limit) {
+        return Err(ErrorKind::TooManyElements { sizes: vec![n as i64, length as i64], limit }.into());
     }
     let all = count.saturating_mul(length);
     let mut places: Vec<u32> = list::with_capacity(all)?;

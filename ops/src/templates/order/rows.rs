@@ -149,8 +149,8 @@ native! {
 
     /// The median of each row along the dimension `dim`, the lower one of two, and its index.
     ///
-    /// The dimension goes, or becomes 1 with `keepdim`. A row with NaN has the median NaN. An empty row is an error, and
-    /// so are bool and complex numbers.
+    /// The dimension goes, or becomes 1 with `keepdim`. A row with NaN has the median NaN. An empty row is an error,
+    /// and so are bool and complex numbers.
     ///
     /// ```
     /// let (value, index) = tensor![3.0f32, 9.0, 1.0, 7.0].median_dim(0)?;
@@ -161,8 +161,8 @@ native! {
 
     /// The median of each row along the dimension `dim` without NaN, the lower one of two, and its index.
     ///
-    /// The dimension goes, or becomes 1 with `keepdim`. Of NaN alone the median is NaN. An empty row is an error, and so
-    /// are bool and complex numbers.
+    /// The dimension goes, or becomes 1 with `keepdim`. Of NaN alone the median is NaN. An empty row is an error, and
+    /// so are bool and complex numbers.
     ///
     /// ```
     /// let (value, index) = tensor![3.0f32, f32::NAN, 1.0].nanmedian_dim(0)?;

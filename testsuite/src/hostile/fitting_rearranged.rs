@@ -1,7 +1,7 @@
-//! What suits the arguments of single operators, where what suits most does not. Owns a table.
+//! Arguments that suit rearrangements, operators over lists and questions, where the usual ones do not.
 
 use super::fitting::ramp;
-use monomorph::crates::core::schema::{Argument, Base};
+use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::{DType, IValue};
 
 /// A value of an argument.
@@ -13,17 +13,15 @@ enum Suits {
     Two(DType, &'static [i64]),
     Ints(&'static [i64]),
     Int(i64),
-    Float(f64),
     Str(&'static str),
 }
-use DType::{Bool, F32, I64};
-use Suits::{Float, Int, Ints, Of, Str, Two};
+use DType::{Bool, F32};
+use Suits::{Int, Ints, Of, Str, Two};
 
 /// Operators, an argument, and a value. The first whose sort the argument takes is its.
 const TABLE: &[(&[&str], &str, Suits)] = &[
     (&["_foreach_add", "_foreach_mul", "_foreach_div"], "other", Of(F32, &[])),
     (&["_is_all_true", "_is_any_true"], "self", Of(Bool, &[3, 2])),
-    // Rearrangements.
     (&["cartesian_prod", "meshgrid"], "tensors", Two(F32, &[3])),
     (&["meshgrid"], "indexing", Str("ij")),
     (&["combinations"], "self", Of(F32, &[3])),
@@ -49,21 +47,6 @@ const TABLE: &[(&[&str], &str, Suits)] = &[
     (&["slice_backward"], "end", Int(2)),
     (&["slice_backward"], "grad_output", Of(F32, &[3, 1])),
     (&["diagonal_backward"], "grad_output", Of(F32, &[2])),
-    // Sorting and selection.
-    (ORDERS, "indices", Of(I64, &[3, 2])),
-    (&["argsort", "searchsorted", "bucketize"], "out", Of(I64, &[3, 2])),
-    (&["quantile", "nanquantile"], "q", Of(F32, &[1])),
-    (&["quantile", "nanquantile"], "q", Float(0.5)),
-    (&["quantile", "nanquantile"], "interpolation", Str("linear")),
-    (&["bucketize"], "boundaries", Of(F32, &[3])),
-    (&["isin"], "out", Of(Bool, &[3, 2])),
-    (&["bincount"], "self", Of(I64, &[3])),
-    (&["bincount"], "out", Of(I64, &[3])),
-    (HISTOGRAMS, "bins", Of(F32, &[3])),
-    (HISTOGRAMS, "bins", Two(F32, &[3])),
-    (HISTOGRAMS, "bins", Ints(&[2, 2])),
-    (DISTINCT, "out1", Of(I64, &[3])),
-    (DISTINCT, "out2", Of(I64, &[3])),
 ];
 
 /// Operators that continue one, two and three dimensions beyond their edges.
@@ -73,16 +56,6 @@ const PADS: [&[&str]; 3] = [
     &["reflection_pad3d", "replication_pad3d", "reflection_pad3d_backward", "replication_pad3d_backward"],
 ];
 const VIEWS: &[&str] = &["select_backward", "slice_backward", "diagonal_backward"];
-/// Operators that give elements and where they were.
-const ORDERS: &[&str] = &["sort", "topk", "kthvalue", "median", "nanmedian", "mode"];
-const HISTOGRAMS: &[&str] = &[
-    "histogram",
-    "histogramdd",
-    "_histogramdd_bin_edges",
-    "_histogramdd_from_bin_cts",
-    "_histogramdd_from_bin_tensors",
-];
-const DISTINCT: &[&str] = &["_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive"];
 
 impl Suits {
     fn fits(self, argument: &Argument) -> bool {
@@ -92,15 +65,14 @@ impl Suits {
             Two(..) => base == Base::Tensor && is_list,
             Ints(_) => matches!(base, Base::Int | Base::SymInt) && is_list,
             Int(_) => matches!(base, Base::Int | Base::SymInt | Base::Scalar) && !is_list,
-            Float(_) => matches!(base, Base::Float | Base::Scalar) && !is_list,
             Str(_) => base == Base::Str,
         }
     }
 }
 
-/// What suits an argument of an operator, if the table says.
-pub(super) fn suited(operator: &str, argument: &Argument) -> Option<IValue> {
-    let name = operator.strip_suffix('_').unwrap_or(operator);
+/// The value, if the table says.
+pub(super) fn fitting(schema: &Schema, argument: &Argument) -> Option<IValue> {
+    let name = schema.name().strip_suffix('_').unwrap_or(schema.name());
     let is_it = |(names, arg, value): &&(&[&str], &str, Suits)| {
         *arg == argument.name() && names.contains(&name) && value.fits(argument)
     };
@@ -110,7 +82,6 @@ pub(super) fn suited(operator: &str, argument: &Argument) -> Option<IValue> {
         Two(dtype, sizes) => IValue::Tensors(vec![ramp(dtype, sizes), ramp(dtype, sizes)]),
         Ints(list) => IValue::Ints(list.to_vec()),
         Int(number) => IValue::Int(number),
-        Float(number) => IValue::Float(number),
         Str(text) => IValue::Str(text.into()),
     })
 }
