@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use monomorph_core::DType;
+use monomorph_core::overlap::{self, Internal};
 use serde_json::{Map, Value as Json};
 
 use super::json::{self, At, Fit, Unfit, get, get_if, list};
@@ -187,6 +188,21 @@ impl Case {
     /// Every tensor argument with its path, in schema order.
     pub fn tensor_arguments(&self) -> Vec<(String, &TensorSpec)> {
         self.args.iter().flat_map(|arg| arg.value.tensors(&arg.name)).collect()
+    }
+
+    /// True if the results depend on the order in which elements are computed: what is written shares elements with
+    /// itself, or with another argument at other places.
+    pub fn depends_on_order(&self) -> bool {
+        let Expected::Results { mutated, .. } = &self.expected else { return false };
+        let arguments = self.tensor_arguments();
+        arguments.iter().filter(|(name, _)| mutated.iter().any(|m| m.arg == *name)).any(|(_, written)| {
+            let numbers = |list: &[isize]| list.iter().map(|&n| n as i64).collect::<Vec<_>>();
+            let sizes: Vec<i64> = written.sizes.iter().map(|&n| n as i64).collect();
+            let place = |t: &TensorSpec| (t.sizes.clone(), t.strides.clone(), t.offset);
+            let is_elsewhere = |other: &TensorSpec| other.storage == written.storage && place(other) != place(written);
+            overlap::internal(&sizes, &numbers(&written.strides)) != Internal::No
+                || arguments.iter().any(|(_, other)| is_elsewhere(other))
+        })
     }
 
     /// Every tensor of the case with a name for messages.

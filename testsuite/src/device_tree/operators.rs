@@ -4,9 +4,12 @@
 use super::{Failure, Registered, Subject, Verdict, device, ensure, ramp, result, same, values};
 use crate::conformance::library::OnDevice;
 use crate::conformance::{self, CaseFile, Selection, bases, golden_cases};
-use monomorph::crates::core::dispatch::{DispatchError, OperatorHandle};
+use monomorph::crates::core::dispatch::{DispatchError, Dispatcher, OperatorHandle};
 use monomorph::{AnyTensor, DType, Error, ErrorKind, IValue, Scalar, Stack};
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// True if the device does not run the operator, or not in a dtype that it does not compute in.
 fn refuses<S: Subject>(error: &Error) -> bool {
@@ -17,25 +20,57 @@ fn refuses<S: Subject>(error: &Error) -> bool {
     }
 }
 
+/// What some of the recorded calls gave.
+#[derive(Default)]
+struct Replayed {
+    /// Those that differ, with what differs.
+    wrong: Vec<String>,
+    /// How many calls of an operator agree; 0 where the device lacks what all of them need.
+    agreed: BTreeMap<String, usize>,
+}
+
+impl Replayed {
+    fn file<S: Subject>(&mut self, dispatcher: &Dispatcher, file: &CaseFile) {
+        // Devices compute elements in whatever order, most at once.
+        for case in file.cases.iter().filter(|case| !case.depends_on_order()) {
+            let mut replayer = OnDevice::<S::Device, _>::new(dispatcher, refuses::<S>);
+            let agreed = self.agreed.entry(case.op.clone()).or_default();
+            match conformance::judge(case, &file.storages, &mut replayer) {
+                conformance::Verdict::Passed => *agreed += 1,
+                conformance::Verdict::Unsupported => {}
+                other => self.wrong.push(format!("{}: {other:?}", case.id)),
+            }
+        }
+    }
+}
+
 /// Every recorded PyTorch call that the device can run gives what was recorded: values, dtypes, strides, aliasing,
 /// errors.
 pub fn recorded_calls_agree<S: Subject>() -> Verdict {
     let registered = Registered::new::<S>()?;
     let failed = |error: conformance::CaseError| Failure(error.to_string());
-    let (mut wrong, mut agreed) = (Vec::new(), BTreeMap::<String, usize>::new());
-    for base in bases(&golden_cases(), &Selection::default()).map_err(failed)? {
-        let file = CaseFile::load(&golden_cases(), &base).map_err(failed)?;
-        for case in &file.cases {
-            let mut replayer = OnDevice::<S::Device, _>::new(&registered.dispatcher, refuses::<S>);
-            match conformance::judge(case, &file.storages, &mut replayer) {
-                conformance::Verdict::Passed => *agreed.entry(case.op.clone()).or_default() += 1,
-                conformance::Verdict::Unsupported => {
-                    agreed.entry(case.op.clone()).or_default();
-                }
-                other => wrong.push(format!("{}: {other:?}", case.id)),
-            }
+    let all = bases(&golden_cases(), &Selection::default()).map_err(failed)?;
+    // Devices that compile their kernels when they are first called take most of the time for that.
+    let (dispatcher, next) = (&registered.dispatcher, AtomicUsize::new(0));
+    let work = || -> Result<Replayed, conformance::CaseError> {
+        let mut replayed = Replayed::default();
+        while let Some(base) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            replayed.file::<S>(dispatcher, &CaseFile::load(&golden_cases(), base)?);
         }
+        Ok(replayed)
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let parts = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect::<Vec<_>>()
+    });
+    let Replayed { mut wrong, mut agreed } = Replayed::default();
+    for part in parts {
+        let part = part.map_err(failed)?;
+        wrong.extend(part.wrong);
+        part.agreed.into_iter().for_each(|(op, count)| *agreed.entry(op).or_default() += count);
     }
+    wrong.sort();
     let lacking: Vec<&&str> = S::OPERATORS.iter().filter(|op| agreed.get(**op) == Some(&0)).collect();
     same(&lacking, &Vec::new(), "operators that the device has to run, without one recorded call that agrees")?;
     let total: usize = agreed.values().sum();
