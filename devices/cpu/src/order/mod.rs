@@ -260,7 +260,7 @@ impl Ready {
         // Rows that may share memory with each other are not written where they are, but one after another.
         let is_direct = |data: *mut u8, step: isize, part: &Part| {
             let size = part.dtype.size();
-            !self.serial && (step == size as isize || m == 1) && part.bits.is_none() && data.addr() % size == 0
+            !self.serial && (step == size as isize || m == 1) && part.bits.is_none() && data.addr().is_multiple_of(size)
         };
         let (direct, direct_index) = (is_direct(to, to_step, &values), is_direct(to_index, to_index_step, &indices));
         let at_values: *mut U = if direct { to.cast() } else { room(&mut staged.values, m)? };
