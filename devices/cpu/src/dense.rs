@@ -56,7 +56,7 @@ impl Dense {
                 // SAFETY: the storage is borrowed: the caller's promise.
                 let data = unsafe { tensor.data() }.cast_const();
                 let is_plain = g.dtype() == dtype && dtype != DType::Bool && !g.is_conj() && !g.is_neg();
-                if n == 0 || is_plain && !copies && g.is_contiguous() && data.addr() % size == 0 {
+                if n == 0 || is_plain && !copies && g.is_contiguous() && data.addr().is_multiple_of(size) {
                     return Ok(Dense { data, n, size, _own: Vec::new() });
                 }
                 let words = n.saturating_mul(size).div_ceil(size_of::<u128>());
