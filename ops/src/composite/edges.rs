@@ -59,7 +59,7 @@ pub fn pad<C: Fillers>(calls: &C, this: &C::Tensor, pad: &[i64], mode: &str, val
     let ndim = C::any(this).ndim();
     let count = pad.len() / 2;
     if pad.len() & 1 == 1 || !(1..=3).contains(&count) || !matches!(ndim.saturating_sub(count), 1 | 2) {
-        let rule = "argument pad has two numbers for each of the last 1 to 3 dimensions; accepted are those for all but \
+        let rule = "argument pad has two numbers for each of the last dimensions, 1 to 3; accepted are all but \
             the first dimension, or the first two";
         return Err(ErrorKind::ArgumentRule { rule }.into());
     }
