@@ -3,7 +3,7 @@
 //! compiled once for a device.
 
 use super::declaration::{Declaration, FormKind};
-use super::outputs::{copy_into, write_out, write_outs, written_list};
+use super::outputs::{copy_into, write_generated, write_out, write_outs, written_list};
 use super::stack::{
     Reader, all_written, arguments, check_written, finish, keep_first, keep_written, split_first, written,
 };
@@ -71,13 +71,7 @@ pub(super) fn autogen<D: Device>(
         let returned = f(&mut Reader::new(args, declaration.parameters))?;
         let returned = returned.unwrap_or_else(|| args.first().cloned().into_iter().collect());
         let made = returned.iter().filter_map(IValue::as_tensor).filter_map(AnyTensor::downcast_ref::<D>);
-        let mut outs = all_written::<D, 2>(outs)?;
-        match &mut outs[..] {
-            [out] => made.take(1).try_for_each(|result| write_out(result, out))?,
-            // What one of several would refuse is found before any is written.
-            outs => write_outs(&made.cloned().collect::<Vec<_>>(), outs)?,
-        }
-        drop(outs);
+        write_generated(&made.cloned().collect::<Vec<_>>(), &mut all_written::<D, 2>(outs)?)?;
         keep_written(stack, inputs + results, results);
         Ok(())
     }

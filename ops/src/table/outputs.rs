@@ -120,6 +120,15 @@ pub fn write_outs<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>])
     replace_all(results, outs, geometry)
 }
 
+/// Writes the results of an out= form that PyTorch generates. What one of several outputs would refuse is found before
+/// any is written.
+pub(super) fn write_generated<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
+    match (results, &mut *outs) {
+        ([result], [out]) => write_out(result, out),
+        _ => write_outs(results, outs),
+    }
+}
+
 fn replace_all<D: Device>(
     results: &[Tensor<D>],
     outs: &mut [&mut Tensor<D>],

@@ -3,7 +3,7 @@
 //! compiled once for a list of argument types.
 
 use super::declaration::Declaration;
-use super::outputs::write_out;
+use super::outputs::write_generated;
 use super::signature::{Signature, UnboxedSignature};
 use super::stack::{
     Reader, all_written, arguments, check_written, device_error, finish, keep_written, split_first, written,
@@ -166,9 +166,7 @@ impl<D: Device, A: Signature> Kernel<D, A> {
             Results::One(output) => vec![output],
             Results::Several(outputs) => outputs,
         };
-        for (result, out) in computed.iter().zip(all_written::<D, 2>(outs)?) {
-            write_out(result, out)?;
-        }
+        write_generated(&computed, &mut all_written::<D, 2>(outs)?)?;
         keep_written(stack, inputs + results, results);
         Ok(())
     }

@@ -11,6 +11,10 @@ use std::path::Path;
 /// Operators whose result depends on the data, so that a meta call of them is an error.
 const DATA_DEPENDENT: &[&str] = &[
     "where",
+    "index.Tensor",
+    "index.Tensor_out",
+    "embedding_renorm",
+    "embedding_renorm_",
     "narrow.Tensor",
     "tensor_split.tensor_indices_or_sections",
     "_local_scalar_dense",
@@ -74,7 +78,9 @@ fn replay(dir: &Path) -> usize {
             match (outcome(&case.op, real), dry) {
                 (Ok(real), Ok(dry)) if real == dry => {}
                 (Err(real), Err(dry)) if real == dry && shapes(&stack) == before => {}
-                (Err(real), Ok(_)) if *real.kind() == ErrorKind::DivisionByZero => {}
+                // What only contents tell.
+                (Err(real), Ok(_))
+                    if matches!(real.kind(), ErrorKind::DivisionByZero | ErrorKind::IndexOutOfRange { .. }) => {}
                 (_, Err(_)) if depends_on_data(&case.op) => {}
                 (real, dry) => wrong.push(format!("{}:\n  real {real:?}\n  meta {dry:?}", case.id)),
             }

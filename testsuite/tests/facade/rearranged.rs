@@ -183,7 +183,7 @@ fn refusals() {
     refused("roll", vec![ints(&[]), ints(&[])], "shifts");
     refused("rot90", vec![1.into(), ints(&[0])], "dims");
     refused("diag_embed", vec![0.into(), 1.into(), 1.into()], "dim");
-    refused("diag_embed", vec![i64::MIN.into(), 0.into(), 1.into()], "overflow");
+    refused("diag_embed", vec![i64::MIN.into(), 0.into(), 1.into()], "addressed");
     refused("repeat", vec![ints(&[2])], "");
     refused("repeat", vec![ints(&[-1, 1])], "-1");
     refused("constant_pad_nd", vec![ints(&[1]), 0.into()], "pad");

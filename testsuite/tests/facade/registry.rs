@@ -3,7 +3,6 @@
 
 use monomorph::crates::core::ErrorKind;
 use monomorph::crates::core::dispatch::OperatorHandle;
-use monomorph::crates::core::schema::Schema;
 use monomorph::{IValue, Stack, dispatcher};
 use monomorph_testsuite::conformance::{CaseFile, Selection, bases, golden_cases, workspace_root};
 use monomorph_testsuite::hostile::{describe, every_kind, extremes, fitting_stack};
@@ -15,10 +14,10 @@ fn every_schema_is_one_of_pytorch() {
     let path = workspace_root().join("testsuite/golden/schemas.txt");
     let text = std::fs::read_to_string(path).expect("the list of schemas");
     // In one notation: PyTorch's lists and texts have two.
-    let line = |line: &str| Schema::parse(line).unwrap_or_else(|e| panic!("{line}: {e}")).to_string();
+    let line = |line: &str| line.replace('"', "'").replace(", ", ",");
     let lines: BTreeSet<String> = text.lines().map(line).collect();
     let ours = dispatcher().operators().into_iter().map(|entry| entry.schema().unwrap().to_string());
-    let strangers: Vec<String> = ours.filter(|schema| !lines.contains(schema)).collect();
+    let strangers: Vec<String> = ours.filter(|schema| !lines.contains(&line(schema))).collect();
     assert_eq!(strangers, [] as [String; 0]);
 }
 

@@ -183,10 +183,10 @@ pub fn segment_reduce<D: AllKernels>(
     unchecked: bool,
     initial: Option<Scalar>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("segment_reduce", [data.geometry()]);
     let lengths = super::bags::forward::given(lengths);
     let indices = super::bags::forward::given(indices);
     let offsets = super::bags::forward::given(offsets);
-    let _span = observe::operator("segment_reduce", [data.geometry()]);
     let make = || {
         let reduction = Reduction::of(reduce)?;
         if indices.dtype().is_some() {
@@ -226,9 +226,9 @@ pub fn segment_reduce_backward<D: AllKernels>(
     axis: i64,
     initial: Option<Scalar>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("_segment_reduce_backward", [grad.geometry(), output.geometry(), data.geometry()]);
     let lengths = super::bags::forward::given(lengths);
     let offsets = super::bags::forward::given(offsets);
-    let _span = observe::operator("_segment_reduce_backward", [grad.geometry(), output.geometry(), data.geometry()]);
     let make = || {
         let reduction = Reduction::of(reduce)?;
         check_dtype(data)?;

@@ -105,8 +105,8 @@ pub fn embedding_bag_backward<D: AllKernels>(
     per_sample_weights: Option<&Tensor<D>>,
     padding_idx: i64,
 ) -> Result<Tensor<D>> {
-    let per_sample_weights = super::forward::given(per_sample_weights);
     let _span = observe::operator("_embedding_bag_backward", [grad.geometry(), indices.geometry()]);
+    let per_sample_weights = super::forward::given(per_sample_weights);
     let make = || {
         if sparse {
             let rule = "argument sparse is true, and gradients are dense; accepted is false";
