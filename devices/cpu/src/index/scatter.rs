@@ -25,7 +25,7 @@ impl Ready {
         let mut number = Own::new();
         let values = match values {
             Written::Number(value) => Placed::number(value, dtype, &mut number),
-            Written::Operand(i) => match self.operands.get(i) {
+            Written::Input(i) => match self.operands.get(i) {
                 Some(Argument::Number(value)) => Placed::number(*value, dtype, &mut number),
                 // SAFETY: P1, E2.
                 _ => unsafe { self.suited(self.tensor(i)?, dtype, plan.flat, copies) }?,

@@ -224,7 +224,7 @@ impl IndexFn for AdvancedPutFn {
         }
         inputs.check_dtype("values", 1)?;
         let combine = if inputs.flag(0) { Combine::Add } else { Combine::Replace };
-        let transfer = Transfer::Scatter(Scatter::of(Written::Operand(1), combine));
+        let transfer = Transfer::Scatter(Scatter::of(Written::Input(1), combine));
         Ok(IndexPlan { serial, ..arranged.plan(inputs, 2, transfer, values.sizes()) })
     }
 }

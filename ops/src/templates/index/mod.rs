@@ -153,7 +153,7 @@ pub enum Start {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Written {
     /// The elements of an operand, converted to the dtype of the base.
-    Operand(usize),
+    Input(usize),
     /// A number.
     Number(Scalar),
 }

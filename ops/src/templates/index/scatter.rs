@@ -19,7 +19,7 @@ fn written(inputs: &IndexInputs<'_>) -> Result<Written> {
     };
     let Some(number) = number else {
         inputs.check_dtype("src", 2)?;
-        return Ok(Written::Operand(2));
+        return Ok(Written::Input(2));
     };
     number.check_fits(inputs.dtype(0)?, "value")?;
     Ok(Written::Number(number))
@@ -41,7 +41,7 @@ fn scattered(
     if looks {
         check_index("index", &index, true)?;
         fits_within("index", sizes, this.sizes(), dim)?;
-        if let Written::Operand(i) = values {
+        if let Written::Input(i) = values {
             covers(sizes, inputs.operand(i).sizes())?;
         }
     }
@@ -185,7 +185,7 @@ impl IndexFn for PutFn {
         let index =
             IndexTensor { operand: 1, arg: "index", dims, of: Indexes::Elements, range: IndexRange::FromBothEnds };
         Ok(IndexPlan {
-            transfer: Transfer::Scatter(Scatter::of(Written::Operand(2), combine)),
+            transfer: Transfer::Scatter(Scatter::of(Written::Input(2), combine)),
             axes: [Axis { size: want as i64, base: None, values: along(0) }].into_iter().collect(),
             indices: [index].into_iter().collect(),
             fresh: sink.form() == Form::Functional,

@@ -95,7 +95,7 @@ impl IndexFn for IndexAddFn {
         alpha.check_fits(inputs.dtype(0)?, "alpha")?;
         let scale = (alpha.to_complex() != Scalar::Int(1).to_complex()).then_some(alpha);
         let wide = slices.sizes.len() > 1;
-        let how = Scatter { scale, wide, ..Scatter::of(Written::Operand(2), Combine::Add) };
+        let how = Scatter { scale, wide, ..Scatter::of(Written::Input(2), Combine::Add) };
         // PyTorch does not look at indices where there is nothing to add to.
         let looks = slices.sizes.len() < 2 || !slices.sizes.contains(&0);
         Ok(slices.plan(sink, how, serial, looks))
@@ -127,7 +127,7 @@ impl IndexFn for IndexCopyFn {
         inputs.declare(sink, slices.sizes, None)?;
         let serial = overlap::check(inputs, sink, &[1, 2], &[0])?;
         let looks = !slices.is_hollow();
-        Ok(slices.plan(sink, Scatter::of(Written::Operand(2), Combine::Replace), serial, looks))
+        Ok(slices.plan(sink, Scatter::of(Written::Input(2), Combine::Replace), serial, looks))
     }
 }
 
@@ -173,7 +173,7 @@ fn filled(inputs: &IndexInputs<'_>, i: usize) -> Result<Written> {
     if from.is_complex() && !dtype.is_complex() {
         return Err(ErrorKind::Cast { from, to: dtype }.into());
     }
-    Ok(Written::Operand(i))
+    Ok(Written::Input(i))
 }
 
 /// `index_reduce`.
@@ -210,7 +210,7 @@ impl IndexFn for IndexReduceFn {
             let (what, accepted) = ("self, reduced so, has dtype", "integers and floating dtypes");
             return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
         }
-        let how = Scatter { include_self, ..Scatter::of(Written::Operand(2), combine) };
+        let how = Scatter { include_self, ..Scatter::of(Written::Input(2), combine) };
         Ok(slices.plan(sink, how, serial, true))
     }
 }

@@ -53,7 +53,7 @@ impl IndexFn for UnfoldBackwardFn {
             };
             Axis { size, base, values: along(d) }
         };
-        let how = Scatter { start: Start::Zeros, ..Scatter::of(Written::Operand(0), Combine::Add) };
+        let how = Scatter { start: Start::Zeros, ..Scatter::of(Written::Input(0), Combine::Add) };
         Ok(IndexPlan {
             transfer: Transfer::Scatter(how),
             axes: got.iter().enumerate().map(axis).collect(),
