@@ -85,8 +85,15 @@ fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) 
 /// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes
 /// contiguous where it has another size.
 fn generated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
-    if let Some(IValue::Tensors(_)) = stack.last() {
-        return super::each::out(calls, functional, stack.len().saturating_sub(1), stack);
+    let position = stack.len().saturating_sub(1);
+    match stack.last() {
+        Some(IValue::Tensors(_)) => return super::each::out(calls, functional, position, stack),
+        Some(IValue::Tensor(_)) => {}
+        other => {
+            let (arg, got) = ("out".to_owned(), other.map_or("nothing", IValue::kind_name));
+            let want = "Tensor, or a list of them where the results are one".to_owned();
+            return Err(ErrorKind::ArgumentKind { position, arg, got, want }.into());
+        }
     }
     let result = computed(calls, functional, inputs(stack))?;
     check_generated(0, &result, out_of(stack)?)?;

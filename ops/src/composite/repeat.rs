@@ -25,7 +25,11 @@ pub fn repeat<C: Callees>(calls: &C, this: &C::Tensor, repeats: &[i64]) -> Resul
     let overflow = || ErrorKind::SizeOverflow { sizes: repeats.to_vec(), strides: Vec::new() };
     let mut sizes = DimVec::new();
     for (d, &count) in repeats.iter().enumerate() {
-        sizes.push(size_of(d).checked_mul(count).ok_or_else(overflow)?);
+        let size = size_of(d).checked_mul(count).ok_or_else(overflow)?;
+        if size < 0 {
+            return Err(ErrorKind::NegativeSize { arg: "repeats", got: count }.into());
+        }
+        sizes.push(size);
     }
     let result = calls.empty(&sizes, t.dtype(), t.device(), MemoryFormat::Contiguous)?;
     if C::any(&result).numel() == 0 {

@@ -12,6 +12,9 @@ use std::path::Path;
 const DATA_DEPENDENT: &[&str] = &[
     "where",
     "index.Tensor",
+    "index_put",
+    "index_put.out",
+    "index_put_",
     "index.Tensor_out",
     "embedding_renorm",
     "embedding_renorm_",
