@@ -36,7 +36,11 @@ unsafe impl<F: SearchFn> Executes<Search<F>> for Cpu {
         let inputs = [dense(sequence, plan.common)?, dense(values, plan.common)?, dense(sorter, DType::I64)?];
         // SAFETY: E2, and inputs that share memory with it were copied.
         let output = unsafe { Target::new(outputs, 0) };
-        Ok(Ready { inputs, has_sorter: !sorter.is_absent(), output, result: outputs.geometry(0).dtype() })
+        let result = outputs.geometry(0).dtype();
+        let ready = Ready { inputs, has_sorter: !sorter.is_absent(), output, result };
+        // Before the output counts as written; and in each run, because contents change between runs.
+        ready.check(plan)?;
+        Ok(ready)
     }
 
     unsafe fn run(ready: &mut Ready, plan: &SearchPlan) -> Result<()> {
@@ -53,13 +57,20 @@ unsafe impl<F: SearchFn> Executes<Search<F>> for Cpu {
 type Visit<'a, U> = dyn FnMut(usize, &[U], Sequence<'_, U>) + 'a;
 
 impl Ready {
-    fn run<U: Word + Plain>(&mut self, plan: &SearchPlan) -> Result<()> {
-        let [sequences, values, sorter] = &self.inputs;
-        let sorter = sorter.elements::<i64>();
+    /// Whether the sorter names elements that there are.
+    fn check(&self, plan: &SearchPlan) -> Result<()> {
+        let sorter = self.inputs[2].elements::<i64>();
         if self.has_sorter && sorter.iter().any(|&i| i < 0 || i as usize >= plan.length) {
             let rule = "argument sorter has an index out of range; accepted are those of elements of a sequence";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
+        Ok(())
+    }
+
+    fn run<U: Word + Plain>(&mut self, plan: &SearchPlan) -> Result<()> {
+        self.check(plan)?;
+        let [sequences, values, sorter] = &self.inputs;
+        let sorter = sorter.elements::<i64>();
         let (keys, sequences, values) =
             (Keys::<U>::new(plan.common, false), sequences.elements::<U>(), values.elements::<U>());
         let search = |f: &mut Visit<'_, U>| -> Result<()> {

@@ -156,7 +156,7 @@ native! {
     /// them is a dimension of channels and maybe one of a batch. All dtypes but bool.
     ///
     /// ```
-    /// assert_eq!(tensor![[[[1, 2, 3]]]].reflection_pad3d((2, 1, 0, 0, 0, 0))?.to_vec::<i32>()?, [3, 2, 1, 2, 3, 2]);
+    /// assert_eq!(tensor![[[[1, 2, 3]]]].reflection_pad3d([2, 1, 0, 0, 0, 0])?.to_vec::<i32>()?, [3, 2, 1, 2, 3, 2]);
     /// ```
     func: reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor,
     out_restrided: reflection_pad3d.out, variants: function, composed: explicit reflection_pad3d;
@@ -204,7 +204,7 @@ native! {
     /// of a batch. All dtypes but bool.
     ///
     /// ```
-    /// assert_eq!(tensor![[[[1, 2, 3]]]].replication_pad3d((2, 1, 0, 0, 0, 0))?.to_vec::<i32>()?, [1, 1, 1, 2, 3, 3]);
+    /// assert_eq!(tensor![[[[1, 2, 3]]]].replication_pad3d([2, 1, 0, 0, 0, 0])?.to_vec::<i32>()?, [1, 1, 1, 2, 3, 3]);
     /// ```
     func: replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor,
     out_restrided: replication_pad3d.out, variants: function, composed: explicit replication_pad3d;
