@@ -30,15 +30,16 @@ pub struct Replacement<'t, D: Device> {
 pub fn overwrite<D: Device>(all: &mut [Replacement<'_, D>]) -> Result<()> {
     check(all)?;
     let mut written = list::with_capacity(all.len())?;
-    written.extend(all.iter().map(|one| one.tensor.storage_id()));
+    written.extend(all.iter().enumerate().map(|(index, one)| (one.tensor.storage_id(), index)));
     written.sort_unstable();
+    written.dedup_by_key(|(id, _)| *id);
     let mut staged = list::with_capacity(all.len())?;
     for one in all.iter() {
         // What shares a storage with anything that is written is copied first.
-        let shares = written.binary_search(&one.elements.storage_id()).is_ok();
+        let shares = written.binary_search_by_key(&one.elements.storage_id(), |(id, _)| *id).is_ok();
         staged.push(if shares { Some(one.elements.staged()?) } else { None });
     }
-    write(all, &staged)
+    write(all, &written, &staged)
 }
 
 /// Refuses what would not fit, whatever memory there is.
@@ -58,18 +59,17 @@ fn check<D: Device>(all: &[Replacement<'_, D>]) -> Result<()> {
     Ok(())
 }
 
-/// Borrows everything and makes room, then writes.
-fn write<D: Device>(all: &mut [Replacement<'_, D>], staged: &[Option<Tensor<D>>]) -> Result<()> {
-    let mut headers = list::with_capacity(all.len())?;
-    for handle in all.iter().filter_map(|one| one.tensor.raw().handle()) {
+/// Borrows everything and makes room, then writes. `written` has each storage that is written once, with the number of
+/// a tensor in it, in the order in which all calls borrow them.
+fn write<D: Device>(
+    all: &mut [Replacement<'_, D>],
+    written: &[(usize, usize)],
+    staged: &[Option<Tensor<D>>],
+) -> Result<()> {
+    let mut held = list::with_capacity(written.len())?;
+    for handle in written.iter().filter_map(|(_, index)| all[*index].tensor.raw().handle()) {
         // SAFETY: S3: the tensor is borrowed by `all` and keeps its handle; only its geometry is exchanged here.
         let header: &Header = unsafe { handle.header_for() };
-        headers.push(header);
-    }
-    headers.sort_unstable_by_key(|header| std::ptr::from_ref(*header).addr());
-    headers.dedup_by(|a, b| std::ptr::eq(*a, *b));
-    let mut held = list::with_capacity(headers.len())?;
-    for header in headers {
         held.push(Held::write(header, true, "out")?);
     }
     let mut read = list::with_capacity(all.len())?;

@@ -152,7 +152,7 @@ fn compositions_and_redirections() {
     let composite =
         "func: square(Tensor self) -> Tensor, inplace: square_, out: square.out, composite: implicit square;";
     assert!(
-        expansion(composite).contains("Composition :: All (crate :: core :: dispatch :: AliasKey :: CompositeImplicit")
+        expansion(composite).contains("Composition :: all (crate :: core :: dispatch :: AliasKey :: CompositeImplicit")
     );
     let redirect = "func: multiply.Tensor(Tensor self, Tensor other) -> Tensor, variants: function, redirect: mul, \
         operator: Pointwise<MulFn>;";
@@ -169,7 +169,7 @@ fn operators_over_lists_are_another_operator_for_each_item() {
     );
     let row = format!("crate :: table :: Row < {}u64 >", crate::expand::hash("pow.Tensor_Scalar"));
     for item in [
-        format!("Composition :: Each (< {row} as crate :: table :: Declared > :: DECLARATION)"),
+        format!("Composition :: each (< {row} as crate :: table :: Declared > :: DECLARATION)"),
         "\"_foreach_pow_.Scalar(Tensor(a!)[] self, Scalar exponent) -> ()\"".to_owned(),
         "kind : \"each\" , definition : \"pow.Tensor_Scalar\"".to_owned(),
     ] {
@@ -180,8 +180,8 @@ fn operators_over_lists_are_another_operator_for_each_item() {
         let rows = format!("func: my::all(Tensor[] self, Scalar[] by) -> Tensor[], each: {each};");
         expanded(tokens(&format!("[::monomorph::ops] family: Mine; {rows}"))).unwrap().to_string()
     };
-    assert!(local("add.Scalar").contains("Each (< :: monomorph :: ops :: table :: Row <"));
-    assert!(local("my::axpy").contains("Each (< LocalRow <"));
+    assert!(local("add.Scalar").contains("each (< :: monomorph :: ops :: table :: Row <"));
+    assert!(local("my::axpy").contains("each (< LocalRow <"));
 }
 
 /// In other crates rows are types of that crate, and no list is exported.

@@ -2,7 +2,7 @@
 //! the result is wanted. Owns what is checked in between, so that an error comes before anything is written.
 
 use super::tensor;
-use crate::table::{Composed, FormKind};
+use crate::table::{Composed, Declaration, FormKind};
 use monomorph_core::dispatch::{Calls, KernelFunction};
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::{AnyTensor, DType, Error, ErrorKind, IValue, MemoryFormat, Result, Stack, strides};
@@ -18,7 +18,7 @@ pub(crate) fn kernel(f: impl Derived) -> KernelFunction {
 
 /// The kernel of a function behind the checks of the operator's meta kernel, so that a composition has the errors that
 /// the operator has on every device, and its result the strides.
-pub(crate) fn checked(f: impl Derived) -> KernelFunction {
+fn checked(f: impl Derived) -> KernelFunction {
     kernel(move |calls, stack| {
         let shapes = calls.frame().shapes(stack)?.unwrap_or_default();
         f(calls, stack)?;
@@ -43,12 +43,28 @@ fn restrided(calls: &Calls<'_>, t: &AnyTensor, shape: &AnyTensor) -> Result<IVal
 }
 
 /// One form of an operator: the one that is declared, mostly the functional one, is `f` itself, the others call it by
-/// its name. One closure serves every form, so that what wraps it is compiled once.
-pub(crate) fn form(kind: FormKind, functional: &'static str, f: Composed) -> impl Derived {
+/// its name.
+pub(crate) fn form(kind: FormKind, declaration: &'static Declaration, f: Composed) -> KernelFunction {
+    kernel(function(kind, declaration.name, f, |calls, functional, stack| match stack.last() {
+        Some(IValue::Tensors(_)) => super::each::out(calls, functional, stack.len() - 1, stack),
+        _ => generated_out(calls, functional, stack),
+    }))
+}
+
+/// The same behind the checks of the operator's meta kernel, of one result.
+pub(crate) fn checked_form(kind: FormKind, declaration: &'static Declaration, f: Composed) -> KernelFunction {
+    checked(function(kind, declaration.name, f, generated_out))
+}
+
+/// An out= form that PyTorch generates, of the function with this name.
+type Generated = fn(&Calls<'_>, &str, &mut Stack) -> Result<()>;
+
+/// One closure serves every form, so that what wraps it is compiled once.
+fn function(kind: FormKind, functional: &'static str, f: Composed, generated: Generated) -> impl Derived {
     move |calls, stack| match kind {
         FormKind::Functional => f(calls, stack),
         FormKind::Inplace => inplace(calls, functional, stack),
-        FormKind::Autogen => generated_out(calls, functional, stack),
+        FormKind::Autogen => generated(calls, functional, stack),
         // Where the output must lie apart from the inputs, it may not even be one of them.
         FormKind::OutApart => out(calls, functional, stack, Shared::Full),
         FormKind::OutRestrided => restrided_out(calls, functional, stack),
@@ -85,15 +101,10 @@ fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) 
 /// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes
 /// contiguous where it has another size.
 fn generated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
-    let position = stack.len().saturating_sub(1);
-    match stack.last() {
-        Some(IValue::Tensors(_)) => return super::each::out(calls, functional, position, stack),
-        Some(IValue::Tensor(_)) => {}
-        other => {
-            let (arg, got) = ("out".to_owned(), other.map_or("nothing", IValue::kind_name));
-            let want = "Tensor, or a list of them where the results are one".to_owned();
-            return Err(ErrorKind::ArgumentKind { position, arg, got, want }.into());
-        }
+    if !matches!(stack.last(), Some(IValue::Tensor(_))) {
+        let (arg, got) = ("out".to_owned(), stack.last().map_or("nothing", IValue::kind_name));
+        let want = "Tensor, or a list of them where the results are one".to_owned();
+        return Err(ErrorKind::ArgumentKind { position: stack.len().saturating_sub(1), arg, got, want }.into());
     }
     let result = computed(calls, functional, inputs(stack))?;
     check_generated(0, &result, out_of(stack)?)?;

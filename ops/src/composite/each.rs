@@ -12,12 +12,16 @@
 
 use super::derived::{self, Derived};
 use crate::table::{Declaration, FormKind};
-use monomorph_core::dispatch::Calls;
+use monomorph_core::dispatch::{Calls, KernelFunction};
 use monomorph_core::{AnyTensor, ErrorKind, IValue, Result, Stack, list};
 use std::slice;
 
-/// One form of an operator over lists. The operator `of` one item has the form that is called for it.
-pub(crate) fn form(kind: FormKind, declaration: &'static Declaration, of: &'static Declaration) -> impl Derived {
+/// The kernel of one form of an operator over lists. The operator `of` one item has the form that is called for it.
+pub(crate) fn form(kind: FormKind, declaration: &'static Declaration, of: &'static Declaration) -> KernelFunction {
+    derived::kernel(function(kind, declaration, of))
+}
+
+fn function(kind: FormKind, declaration: &'static Declaration, of: &'static Declaration) -> impl Derived {
     let called = of.overloads().find(|(other, _)| *other == kind).map(|(_, schema)| schema);
     let called = called.and_then(|schema| schema.split('(').next()).unwrap_or(of.name);
     move |calls, stack| match kind {

@@ -1,6 +1,7 @@
 //! Declarations as data: what `native!` makes of a row, for those who register, print or count
 //! operators. Owns no kernel.
 
+use crate::composite::{derived, each};
 use monomorph_core::dispatch::{AliasKey, Calls, KernelFunction};
 use monomorph_core::{Device, Result, Stack};
 use std::fmt;
@@ -153,17 +154,38 @@ pub trait RunsOn<D: Device>: Declared {
 /// A composed function: reads its arguments off the stack and leaves results there.
 pub type Composed = fn(&Calls<'_>, &mut Stack) -> Result<()>;
 
+/// Makes the kernel of a form of a declaration, out of what its row says. It comes with the row, so that a program has
+/// the code of those ways to compose that its rows take.
+pub(super) type MakeForm<T> = fn(FormKind, &'static Declaration, T) -> KernelFunction;
+
 /// What of an operator is composed of others.
 #[derive(Clone, Copy, Debug)]
 pub enum Composition {
     /// Nothing.
     None,
     /// All forms, at this key.
-    All(AliasKey, Composed),
+    All(AliasKey, Composed, MakeForm<Composed>),
     /// The forms of devices that have no kernels of their own.
-    Otherwise(AliasKey, Composed),
+    Otherwise(AliasKey, Composed, MakeForm<Composed>),
     /// The forms of another operator, for each item of the lists among the arguments.
-    Each(&'static Declaration),
+    Each(&'static Declaration, MakeForm<&'static Declaration>),
     /// All forms are those of another operator.
     Redirect(&'static str),
+}
+
+impl Composition {
+    /// [`Composition::All`] of a function.
+    pub fn all(key: AliasKey, f: Composed) -> Composition {
+        Composition::All(key, f, derived::form)
+    }
+
+    /// [`Composition::Otherwise`] of a function.
+    pub fn otherwise(key: AliasKey, f: Composed) -> Composition {
+        Composition::Otherwise(key, f, derived::checked_form)
+    }
+
+    /// [`Composition::Each`] of the operator of one item.
+    pub fn each(of: &'static Declaration) -> Composition {
+        Composition::Each(of, each::form)
+    }
 }

@@ -1,8 +1,7 @@
 //! Declarations in a library: a definition for each form that has a name, with its kernels. Owns which form gets
 //! which kernel; kernels are made elsewhere.
 
-use super::declaration::{Composed, Composition, Declaration, Declared, FormKind, RunsOn};
-use crate::composite::{derived, each};
+use super::declaration::{Composition, Declaration, Declared, FormKind, RunsOn};
 use monomorph_core::dispatch::{AliasKey, Backend, Definition, DispatchError, Flags, KernelFunction, Library};
 use monomorph_core::{Device, DeviceKind, Result};
 
@@ -61,8 +60,8 @@ pub fn define(library: &mut Library, entries: &[Entry], devices: Vec<DeviceKerne
         let mut kernels: Vec<_> =
             devices.iter_mut().map(|(device, rows)| (*device, rows.next().unwrap_or_default().into_iter())).collect();
         define_forms(library, entry, &mut kernels)?;
-        if let Composition::Otherwise(key, f) = entry.composition {
-            otherwise(library, entry.declaration, key, f)?;
+        if let Composition::Otherwise(key, f, make) = entry.composition {
+            otherwise(library, entry.declaration, key, |kind| make(kind, entry.declaration, f))?;
         }
     }
     Ok(())
@@ -80,15 +79,14 @@ fn define_forms(
     for (kind, schema) in entry.declaration.overloads() {
         let mut definition = Definition::parse(schema)?.with_flags(flags);
         match entry.composition {
-            Composition::All(key, f) => {
-                let name = entry.declaration.name;
+            Composition::All(key, f, make) => {
                 // The function is of the form that is declared; the others follow from it.
-                let kind = if overload(schema) == name { FormKind::Functional } else { kind };
-                definition = definition.dispatch([key], derived::kernel(derived::form(kind, name, f)));
+                let kind = if overload(schema) == entry.declaration.name { FormKind::Functional } else { kind };
+                definition = definition.dispatch([key], make(kind, entry.declaration, f));
             }
-            Composition::Each(operator) => {
-                let form = each::form(kind, entry.declaration, operator);
-                definition = definition.dispatch([AliasKey::CompositeExplicit], derived::kernel(form));
+            Composition::Each(operator, make) => {
+                let kernel = make(kind, entry.declaration, operator);
+                definition = definition.dispatch([AliasKey::CompositeExplicit], kernel);
             }
             Composition::Redirect(to) => {
                 definition =
@@ -144,11 +142,15 @@ fn redirect(declaration: &Declaration, schema: &str, to: &str) -> KernelFunction
 }
 
 /// Registers a composition for the devices that have no kernel of an operator, in the forms that follow from it.
-fn otherwise(library: &mut Library, declaration: &Declaration, key: AliasKey, f: Composed) -> Result<()> {
+fn otherwise(
+    library: &mut Library,
+    declaration: &Declaration,
+    key: AliasKey,
+    make: impl Fn(FormKind) -> KernelFunction,
+) -> Result<()> {
     for (kind, schema) in declaration.overloads() {
         if matches!(kind, FormKind::Functional | FormKind::Inplace | FormKind::Out | FormKind::Autogen) {
-            let kernel = derived::checked(derived::form(kind, declaration.name, f));
-            library.kernel(overload(schema), key, kernel)?;
+            library.kernel(overload(schema), key, make(kind))?;
         }
     }
     Ok(())

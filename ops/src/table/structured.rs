@@ -3,7 +3,7 @@
 //! compiled once for a list of argument types.
 
 use super::declaration::Declaration;
-use super::outputs::write_generated;
+use super::outputs::{write_out, write_outs};
 use super::signature::{Signature, UnboxedSignature};
 use super::stack::{
     Reader, all_written, arguments, check_written, device_error, finish, keep_written, split_first, written,
@@ -109,9 +109,18 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         KernelFunction::stack(move |stack| self.out(stack))
     }
 
-    /// The out= form that is made of the functional one.
+    /// The out= form that is made of the functional one, of one result.
     pub fn autogen_form(self) -> KernelFunction {
-        KernelFunction::stack(move |stack| self.autogen(stack))
+        KernelFunction::stack(move |stack| {
+            self.autogen(stack, |results, outs| {
+                results.iter().zip(outs).try_for_each(|(result, out)| write_out(result, out))
+            })
+        })
+    }
+
+    /// The same of several results, which are written together or not at all.
+    pub fn autogen_several_form(self) -> KernelFunction {
+        KernelFunction::stack(move |stack| self.autogen(stack, write_outs))
     }
 
     fn inputs(&self) -> usize {
@@ -158,7 +167,11 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         Ok(())
     }
 
-    fn autogen(&self, stack: &mut Stack) -> Result<()> {
+    fn autogen(
+        &self,
+        stack: &mut Stack,
+        write: impl FnOnce(&[Tensor<D>], &mut [&mut Tensor<D>]) -> Result<()>,
+    ) -> Result<()> {
         let (inputs, results) = (self.inputs(), self.declaration.results);
         let (inputs_read, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
         check_written(outs, inputs)?;
@@ -166,7 +179,7 @@ impl<D: Device, A: Signature> Kernel<D, A> {
             Results::One(output) => vec![output],
             Results::Several(outputs) => outputs,
         };
-        write_generated(&computed, &mut all_written::<D, 2>(outs)?)?;
+        write(&computed, &mut all_written::<D, 2>(outs)?)?;
         keep_written(stack, inputs + results, results);
         Ok(())
     }

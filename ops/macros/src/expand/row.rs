@@ -97,24 +97,24 @@ fn text_of(definition: &Definition) -> String {
 /// What is composed of other operators.
 fn composition(named: &Named<'_>) -> TokenStream {
     let table = &named.table;
-    let composed = |variant: &str, composite: crate::declaration::Composite, path: &syn::Path| {
-        let (variant, key) = (format_ident!("{variant}"), format_ident!("{}", composite.key()));
+    let composed = |make: &str, composite: crate::declaration::Composite, path: &syn::Path| {
+        let (make, key) = (format_ident!("{make}"), format_ident!("{}", composite.key()));
         let (core, function) = (&named.core, composed_function(named, path));
-        quote!(#table::Composition::#variant(#core::dispatch::AliasKey::#key, #function))
+        quote!(#table::Composition::#make(#core::dispatch::AliasKey::#key, #function))
     };
     let value = match (&named.row.definition, &named.row.otherwise) {
         (Definition::Composite(composite, path) | Definition::Composed(composite, path, _), _) => {
-            composed("All", *composite, path)
+            composed("all", *composite, path)
         }
         (Definition::Each(operator), _) => {
             let row = row_of(named, operator);
-            quote!(#table::Composition::Each(<#row as #table::Declared>::DECLARATION))
+            quote!(#table::Composition::each(<#row as #table::Declared>::DECLARATION))
         }
         (Definition::Redirect(to, _), _) => {
             let to = to.to_string();
             quote!(#table::Composition::Redirect(#to))
         }
-        (_, Some((composite, path))) => composed("Otherwise", *composite, path),
+        (_, Some((composite, path))) => composed("otherwise", *composite, path),
         (_, None) => return TokenStream::new(),
     };
     quote!(fn composition() -> #table::Composition { #value })
@@ -229,7 +229,8 @@ fn form_method(named: &Named<'_>, kind: FormKind) -> Ident {
             (FormKind::Out, true, 1) => "out_form",
             (FormKind::Out, true, 2) => "out_pair_form",
             (FormKind::Out, ..) => "out_boxed_form",
-            _ => "autogen_form",
+            (_, _, 1) => "autogen_form",
+            _ => "autogen_several_form",
         }
     )
 }
