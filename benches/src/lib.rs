@@ -140,10 +140,7 @@ impl Data {
     /// Number `i`, which every dtype of the class holds exactly: in floats -4 to 4 in 2¹⁶ steps, or in 2⁸ if they are
     /// half as wide; in integers -5 to 5, and 0 to 10 where there is no sign.
     pub fn number(self, i: u64, seed: u32) -> f32 {
-        let mut hash = (i as u32).wrapping_add(seed.wrapping_mul(0x85EB_CA6B)).wrapping_mul(0x9E37_79B1);
-        hash ^= hash >> 15;
-        hash = hash.wrapping_mul(0x85EB_CA6B);
-        let hash = (hash ^ (hash >> 13)) >> 16;
+        let hash = hash(i as u32, seed) >> 16;
         let signed = match self.dtype {
             DType::Bool => return f32::from(self.domain != Domain::Signed || hash & 1 == 1),
             DType::U8 => (hash % 11) as f32,
@@ -160,6 +157,14 @@ impl Data {
             _ => positive,
         }
     }
+}
+
+/// A number that looks random, of every bit of `i` and the seed.
+pub(crate) fn hash(i: u32, seed: u32) -> u32 {
+    let mut hash = i.wrapping_add(seed.wrapping_mul(0x85EB_CA6B)).wrapping_mul(0x9E37_79B1);
+    hash ^= hash >> 15;
+    hash = hash.wrapping_mul(0x85EB_CA6B);
+    hash ^ (hash >> 13)
 }
 
 /// A dense tensor of numbers around zero.

@@ -39,15 +39,20 @@ impl Work {
         let [op, dtype, layout, sizes, form] = words[..] else {
             return Err(format!("prepare takes OP DTYPE LAYOUT SIZES FORM, got {} words", words.len()));
         };
-        let sizes: Result<Vec<i64>, _> = sizes.split('x').map(str::parse).collect();
         Ok(Work {
             op: op.to_owned(),
             dtype: DType::from_name(dtype).ok_or_else(|| format!("{dtype} is no dtype"))?,
             layout: Layout::from_name(layout).ok_or_else(|| format!("{layout} is no layout"))?,
-            sizes: sizes.map_err(|error| format!("sizes are numbers joined by x: {error}"))?,
+            sizes: self::sizes(sizes)?,
             form: form.to_owned(),
         })
     }
+}
+
+/// Sizes as requests write them.
+pub(crate) fn sizes(text: &str) -> Result<Vec<i64>, String> {
+    let sizes: Result<Vec<i64>, _> = text.split('x').map(str::parse).collect();
+    sizes.map_err(|error| format!("sizes are numbers joined by x: {error}"))
 }
 
 /// A call that is ready to be run.

@@ -51,11 +51,15 @@ at::ScalarType dtype_of(const std::string& name) {
 // The letters of operands in benches/src/named.rs.
 enum Domain : char { SIGNED = 't', POSITIVE = 'p', UNIT = 'u', ABOVE_ONE = 'a' };
 
-float number(Domain domain, at::ScalarType dtype, uint32_t i, uint32_t seed) {
+uint32_t hash_of(uint32_t i, uint32_t seed) {
     uint32_t hash = (i + seed * 0x85EBCA6Bu) * 0x9E3779B1u;
     hash ^= hash >> 15;
     hash *= 0x85EBCA6Bu;
-    hash = (hash ^ (hash >> 13)) >> 16;
+    return hash ^ (hash >> 13);
+}
+
+float number(Domain domain, at::ScalarType dtype, uint32_t i, uint32_t seed) {
+    const uint32_t hash = hash_of(i, seed) >> 16;
     float value = 0;
     switch (dtype) {
         case at::kBool: return domain != SIGNED || (hash & 1) ? 1 : 0;
@@ -197,22 +201,68 @@ std::unique_ptr<Task> reduction(const Work& work) {
     throw std::runtime_error(work.op + " has no form " + work.form + " here");
 }
 
+std::vector<std::string> split(const std::string& text, char by) {
+    std::vector<std::string> parts;
+    std::string part;
+    for (std::istringstream in(text); std::getline(in, part, by);) parts.push_back(part);
+    return parts;
+}
+
+std::vector<int64_t> numbers(const std::string& text, char by) {
+    std::vector<int64_t> all;
+    for (const std::string& part : split(text, by)) all.push_back(std::stoll(part));
+    return all;
+}
+
+bool is_operand(const std::string& w) { return w == "t" || w == "p" || w == "u" || w == "a"; }
+
+// A tensor that does not lie as the request's layout says; undefined if the word is none.
+Tensor dense_word(const Work& work, const std::string& word, uint32_t seed) {
+    const size_t at = word.find('@');
+    const std::string what = word.substr(0, at);
+    const std::vector<int64_t> sizes = at == std::string::npos ? work.sizes : numbers(word.substr(at + 1), 'x');
+    if (what == "b") return dense(SIGNED, at::kBool, sizes, seed);
+    if (is_operand(what)) return dense(static_cast<Domain>(what[0]), work.dtype, sizes, seed);
+    const std::string rest = what.size() > 2 ? what.substr(2) : "";
+    if (what.rfind("i=", 0) == 0) {
+        const int64_t limit = std::max<int64_t>(std::stoll(rest), 1);
+        Tensor indices = at::empty(sizes, at::kLong);
+        int64_t* to = indices.data_ptr<int64_t>();
+        for (int64_t i = 0; i < indices.numel(); ++i) to[i] = hash_of(static_cast<uint32_t>(i), seed) % limit;
+        return indices;
+    }
+    if (what.rfind("r=", 0) == 0) {
+        const int64_t n = std::stoll(rest);
+        Tensor ascending = at::empty({n}, at::kFloat);
+        float* to = ascending.data_ptr<float>();
+        for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(i) * (8.0f / static_cast<float>(n)) - 4.0f;
+        return ascending.to(work.dtype);
+    }
+    if (what.rfind("out=", 0) == 0) return at::zeros(sizes, dtype_of(what.substr(4)));
+    return Tensor();
+}
+
 // The words of benches/src/named.rs.
 std::vector<c10::IValue> arguments(const Work& work, const std::string& text) {
-    std::vector<std::string> words;
-    std::string word;
-    for (std::istringstream parts(text); std::getline(parts, word, ',');) words.push_back(word);
-    auto is_operand = [](const std::string& w) { return w == "t" || w == "p" || w == "u" || w == "a"; };
+    const std::vector<std::string> words = split(text, ',');
     const auto count = static_cast<uint32_t>(std::count_if(words.begin(), words.end(), is_operand));
     std::vector<c10::IValue> values;
     uint32_t index = 0;
     for (const std::string& w : words) {
         if (is_operand(w)) values.emplace_back(operand(work, index++, count, static_cast<Domain>(w[0])));
-        else if (w == "b") values.emplace_back(dense(SIGNED, at::kBool, work.sizes, 2));
+        else if (w[0] == '[') {
+            c10::List<std::optional<Tensor>> list;
+            uint32_t seed = 0;
+            for (const std::string& item : split(w.substr(1, w.size() - 2), ';')) {
+                list.push_back(dense_word(work, item, seed++));
+            }
+            values.emplace_back(list);
+        }
+        else if (Tensor made = dense_word(work, w, 2); made.defined()) values.emplace_back(made);
         else if (w == "none") values.emplace_back();
         else if (w == "true" || w == "false") values.emplace_back(w == "true");
         else if (w.rfind("s=", 0) == 0) values.emplace_back(w.substr(2));
-        else if (w.rfind("out=", 0) == 0) values.emplace_back(at::zeros(work.sizes, dtype_of(w.substr(4))));
+        else if (w.rfind("l=", 0) == 0) values.emplace_back(numbers(w.substr(2), '+'));
         else if (w.find('.') == std::string::npos) values.emplace_back(static_cast<int64_t>(std::stoll(w)));
         else values.emplace_back(std::stod(w));
     }
@@ -260,13 +310,13 @@ std::unique_ptr<Task> prepare(const Work& work) {
 
 Work parse(const std::string& words) {
     std::istringstream in(words);
-    std::string dtype, sizes, size;
+    std::string dtype, sizes;
     Work work;
     if (!(in >> work.op >> dtype >> work.layout >> sizes >> work.form)) {
         throw std::runtime_error("prepare takes OP DTYPE LAYOUT SIZES FORM");
     }
     work.dtype = dtype_of(dtype);
-    for (std::istringstream parts(sizes); std::getline(parts, size, 'x');) work.sizes.push_back(std::stoll(size));
+    work.sizes = numbers(sizes, 'x');
     return work;
 }
 

@@ -108,6 +108,8 @@ monomorph_macros::families! { [crate]
     reductions::all: All,
     reductions::argmin: Argmin,
     reductions::prod: Prod,
+    reductions::max: Max,
+    reductions::min: Min,
     reductions::nansum: Nansum,
     upsample: Upsample,
     float_power: FloatPower,

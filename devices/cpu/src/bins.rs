@@ -10,13 +10,16 @@ use crate::half_bits;
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, Result, list};
 use monomorph_ops::bins::{BinInputs, BinPlan, Bins, CountInputs, CountPlan, Counts, Finding};
-use num_traits::Float;
+use num_traits::{AsPrimitive, Float};
 
 /// Tables that counts are spread over, so that equal numbers one after another do not wait for each other.
 const TABLES: usize = 4;
 
 /// Results of at most so many elements have that many tables, which stay in the second-level cache.
 const SPREAD: usize = 1 << 13;
+
+/// Points whose bins are found before they are counted.
+const BLOCK: usize = 256;
 
 /// A call bound to memory: points, weights and edges.
 #[derive(Debug)]
@@ -87,13 +90,13 @@ struct Edges<'a, T> {
 }
 
 /// The sums of all bins. `round` rounds to the dtype, of which `most` is the last integer that ones add up to.
-fn histogram<T: Float + Plain + Default>(
+fn histogram<T: Float + AsPrimitive<i64> + Plain + Default>(
     [points, weights, edges]: &[Dense; 3],
     plan: &BinPlan,
     round: &impl Fn(T) -> T,
     most: u64,
 ) -> Result<Vec<T>> {
-    let (points, weights) = (points.elements::<T>(), weights.elements::<T>());
+    let (points_of_one, weights) = (points.elements::<T>(), weights.elements::<T>());
     let mut rest = edges.elements::<T>();
     let mut all = Vec::new();
     for &count in &plan.counts {
@@ -111,7 +114,7 @@ fn histogram<T: Float + Plain + Default>(
         Some(bin)
     };
     // Of no coordinates there are no points.
-    let points = points.chunks(plan.counts.len().max(1));
+    let points = points_of_one.chunks(plan.counts.len().max(1));
     let mut sums: Vec<T> = list::with_capacity(bins)?;
     if plan.is_weighted {
         sums.resize(bins, T::zero());
@@ -122,14 +125,25 @@ fn histogram<T: Float + Plain + Default>(
         }
         return Ok(sums);
     }
-    let mut counts: Vec<u64> = list::with_capacity(bins)?;
-    counts.resize(bins, 0);
-    points.filter_map(bin_of).for_each(|bin| counts[bin] += 1);
-    sums.extend(counts.iter().map(|&count| T::from(count.min(most)).unwrap_or_else(T::infinity)));
+    let mut counts = Tables::new(bins, points.len())?;
+    match &all[..] {
+        // One after another, points find their bins in a loop that waits for no count.
+        [edges] if plan.finding == Finding::Division => {
+            let mut found = [bins; BLOCK];
+            for points in points_of_one.chunks(BLOCK) {
+                for (bin, &x) in found.iter_mut().zip(points) {
+                    *bin = edges.divided_or(x, round, bins);
+                }
+                counts.count(found[..points.len()].iter().copied());
+            }
+        }
+        _ => counts.count(points.filter_map(bin_of)),
+    }
+    sums.extend(counts.sums().map(|count| T::from(count.min(most)).unwrap_or_else(T::infinity)));
     Ok(sums)
 }
 
-impl<T: Float> Edges<'_, T> {
+impl<T: Float + AsPrimitive<i64>> Edges<'_, T> {
     /// The bin of an element; NaN and what is outside of all bins have none.
     #[inline(always)]
     fn find(&self, x: T, finding: Finding, round: &impl Fn(T) -> T) -> Option<usize> {
@@ -151,9 +165,18 @@ impl<T: Float> Edges<'_, T> {
         (bin < end).then(|| bin.min(end - 2))
     }
 
+    #[inline(always)]
     fn divided(&self, x: T, round: &impl Fn(T) -> T) -> usize {
         let part = round(round(x - self.first) * self.count);
-        round(part / round(self.last - self.first)).to_usize().unwrap_or(0).min(self.edges.len() - 1)
+        let bin: i64 = round(part / round(self.last - self.first)).as_();
+        (bin.max(0) as usize).min(self.edges.len() - 1)
+    }
+
+    /// The bin by [division](Finding::Division), without a branch; `none` where there is none.
+    #[inline(always)]
+    fn divided_or(&self, x: T, round: &impl Fn(T) -> T, none: usize) -> usize {
+        let bin = self.divided(x, round).min(self.edges.len() - 2);
+        if x >= self.first && x <= self.last { bin } else { none }
     }
 }
 
@@ -221,31 +244,46 @@ fn add_up<T: Float>(numbers: &[i64], weights: &[T], out: &mut [T]) {
     }
 }
 
+/// Numbers that another thread changed since they were checked are passed over.
 fn count(numbers: &[i64], out: &mut [i64]) -> Result<()> {
-    let size = out.len();
-    if size > SPREAD || numbers.len() < size {
-        for &number in numbers {
-            if let Some(count) = out.get_mut(number as usize) {
-                *count += 1;
-            }
-        }
-        return Ok(());
-    }
-    let mut tables: Vec<u64> = list::with_capacity(size * TABLES)?;
-    tables.resize(size * TABLES, 0);
-    let (a, rest) = tables.split_at_mut(size);
-    let (b, rest) = rest.split_at_mut(size);
-    let (c, d) = rest.split_at_mut(size);
-    let mut tables = [a, b, c, d];
-    for numbers in numbers.chunks(TABLES) {
-        for (&number, table) in numbers.iter().zip(&mut tables) {
-            if let Some(count) = table.get_mut(number as usize) {
-                *count += 1;
-            }
-        }
-    }
-    for (i, out) in out.iter_mut().enumerate() {
-        *out = tables.iter().map(|table| table[i] as i64).sum();
-    }
+    let mut counts = Tables::new(out.len(), numbers.len())?;
+    counts.count(numbers.iter().map(|&number| number as usize));
+    out.iter_mut().zip(counts.sums()).for_each(|(out, sum)| *out = sum as i64);
     Ok(())
+}
+
+/// Counts of bins, in several tables if there are few bins for many things to count: equal ones one after another then
+/// do not wait for each other's stores.
+struct Tables {
+    tables: usize,
+    bins: usize,
+    counts: Vec<u64>,
+}
+
+impl Tables {
+    /// For so many bins, and so many things to count.
+    fn new(bins: usize, things: usize) -> Result<Tables> {
+        let tables = if bins <= SPREAD && bins <= things { TABLES } else { 1 };
+        // A last bin for what is in none.
+        let mut counts = list::with_capacity((bins + 1) * tables)?;
+        counts.resize((bins + 1) * tables, 0);
+        Ok(Tables { tables, bins, counts })
+    }
+
+    /// Counts bins; what is no bin counts for none.
+    #[inline(always)]
+    fn count(&mut self, bins: impl Iterator<Item = usize>) {
+        let (last, size) = (self.bins, self.bins + 1);
+        let wraps = (self.tables - 1) * size;
+        let mut table = 0;
+        for bin in bins {
+            self.counts[table + bin.min(last)] += 1;
+            table = if table == wraps { 0 } else { table + size };
+        }
+    }
+
+    fn sums(&self) -> impl Iterator<Item = u64> {
+        let size = self.bins + 1;
+        (0..self.bins).map(move |bin| (0..self.tables).map(|table| self.counts[table * size + bin]).sum())
+    }
 }

@@ -2,8 +2,9 @@
 
 use crate::dense::{Dense, Plain, Target};
 use crate::device::Cpu;
-use crate::order::key::{Item, Keys, Word};
-use crate::order::{select, sort};
+use crate::order::key::{Keys, Word};
+use crate::order::select;
+use crate::order::sort::Packed;
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, Result, list};
 use monomorph_ops::group::{GroupInputs, GroupPlan, Grouping, Groups};
@@ -31,18 +32,22 @@ unsafe impl Executes<Groups> for Cpu {
 
     unsafe fn run(ready: &mut Ready, plan: &GroupPlan) -> Result<()> {
         match ready.dtype.size() {
-            1 => ready.run::<u8, u64>(plan),
-            2 => ready.run::<u16, u64>(plan),
-            4 => ready.run::<u32, u64>(plan),
-            _ => ready.run::<u64, u128>(plan),
+            1 => ready.run::<u8>(plan),
+            2 => ready.run::<u16>(plan),
+            4 => ready.run::<u32>(plan),
+            _ => ready.run::<u64>(plan),
         }
     }
 }
 
 impl Ready {
-    fn run<U: Word + Plain, I: Item>(&mut self, plan: &GroupPlan) -> Result<()> {
+    fn run<U: Word + Plain>(&mut self, plan: &GroupPlan) -> Result<()> {
+        let keys = Keys::<U>::new(self.dtype, false);
+        if plan.grouping == Grouping::Sorted && keys.nan().is_none() {
+            return self.sorted(keys);
+        }
         let rows = Rows::new(self.matrix.elements::<U>(), plan.columns, Keys::new(self.dtype, false))?;
-        let order = rows.in_order::<I>(plan)?;
+        let order = rows.in_order(plan)?;
         let [values, inverse, counts, number] = &mut self.outputs;
         let mut groups = 0;
         // The number of the group of each row in order.
@@ -76,6 +81,46 @@ impl Ready {
         })?;
         number.write(|number: &mut [i64]| {
             number.fill(groups);
+            Ok(())
+        })
+    }
+}
+
+impl Ready {
+    /// Groups of single elements, each of which can be made of its key, in order.
+    fn sorted<U: Word + Plain>(&mut self, keys: Keys<U>) -> Result<()> {
+        let elements = self.matrix.elements::<U>();
+        let mut sorted = Packed::new(elements.len())?;
+        sorted.sort(&keys, elements)?;
+        let mut ordered: Vec<U> = list::with_capacity(elements.len())?;
+        match sorted.keys() {
+            Some(of_keys) => ordered.extend(of_keys.map(|key| keys.element(key))),
+            None => ordered.extend(sorted.indices().map(|index| elements[index])),
+        }
+        let starts = |i: usize| i == 0 || ordered[i - 1] != ordered[i];
+        let groups = (0..ordered.len()).filter(|&i| starts(i));
+        let [values, inverse, counts, number] = &mut self.outputs;
+        values.write(|values: &mut [U]| {
+            values.iter_mut().zip(groups.clone()).for_each(|(value, i)| *value = ordered[i]);
+            Ok(())
+        })?;
+        inverse.write(|inverse: &mut [i64]| {
+            let mut group = -1;
+            for (i, index) in sorted.indices().enumerate().take(inverse.len()) {
+                group += i64::from(starts(i));
+                inverse[index] = group;
+            }
+            Ok(())
+        })?;
+        counts.write(|counts: &mut [i64]| {
+            let ends = groups.clone().skip(1).chain([ordered.len()]);
+            counts.iter_mut().zip(groups.clone().zip(ends)).for_each(|(count, (start, end))| {
+                *count = (end - start) as i64;
+            });
+            Ok(())
+        })?;
+        number.write(|number: &mut [i64]| {
+            number.fill(groups.clone().count() as i64);
             Ok(())
         })
     }
@@ -118,17 +163,16 @@ impl<'a, U: Word> Rows<'a, U> {
     }
 
     /// The numbers of the rows in the order that groups have.
-    fn in_order<I: Item>(&self, plan: &GroupPlan) -> Result<Vec<i64>> {
+    fn in_order(&self, plan: &GroupPlan) -> Result<Vec<i64>> {
         let rows = plan.rows;
         let mut order: Vec<i64> = list::with_capacity(rows)?;
         match plan.grouping {
-            Grouping::Sorted if rows <= I::MOST => {
-                let mut items: Vec<I> = list::with_capacity(rows)?;
-                items.extend(self.keys.iter().enumerate().map(|(i, key)| I::new(key.wide(), i)));
-                sort::sort(&mut items, &mut Vec::new())?;
-                order.extend(items.iter().map(|item| item.index() as i64));
+            Grouping::Sorted => {
+                let mut sorted = Packed::new(rows)?;
+                sorted.sort(&self.of, self.elements)?;
+                order.extend(sorted.indices().map(|row| row as i64));
             }
-            Grouping::Sorted | Grouping::SortedRows => {
+            Grouping::SortedRows => {
                 order.extend(0..rows as i64);
                 select::sort(&mut order, &|a, b| self.is_less(a as usize, b as usize));
             }

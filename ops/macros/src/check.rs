@@ -206,7 +206,7 @@ fn form_of(row: &Row, func: &Func, form: &NamedForm) -> syn::Result<()> {
             `Tensor[] self` beside `each`";
         return Err(Error::new(span, message));
     }
-    let text = forms::text(&func.schema, form.kind, &form.overload.text);
+    let text = forms::text(&func.schema, form);
     let schema = Schema::parse(&text).map_err(|error| {
         Error::new(span, format!("the schema of this form would be `{text}`: {}", error.accepted()))
     })?;

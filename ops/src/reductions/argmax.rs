@@ -22,6 +22,12 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
         let takes_b = larger | (equal & at_b.lt(at_a));
         (V::select(takes_b, b, a), X::select(takes_b, at_b, at_a))
     }
+    const SEARCHES: bool = true;
+    #[inline(always)]
+    fn stays((a, _): (V, X), x: V) -> V::Mask {
+        // Of equal elements the first one counts, and NaN is larger than all others.
+        x.le(a) | a.ne(a)
+    }
     #[inline(always)]
     fn finish((_, at): (V, X), _: X) -> X {
         at

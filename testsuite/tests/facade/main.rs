@@ -12,6 +12,7 @@ mod derivatives;
 mod edges;
 mod factories;
 mod few;
+mod extremes;
 mod folds;
 mod foreach;
 mod fused;

@@ -1,7 +1,8 @@
 //! What is asked of a row, answered on dense memory: the values and the indices of its results.
 
 use super::key::{Item, Keys, Word};
-use super::{select, sort};
+use super::select;
+use super::sort::Packed;
 use monomorph_core::{DType, Result, list};
 use monomorph_ops::order::Task;
 use std::mem::MaybeUninit;
@@ -11,7 +12,7 @@ pub(super) struct RowWork<U, I> {
     task: Task,
     keys: Keys<U>,
     items: Vec<I>,
-    spare: Vec<I>,
+    sorted: Packed,
 }
 
 /// A row and where its results go, all of which are written.
@@ -39,16 +40,16 @@ impl<U: Word, I: Item> RowWork<U, I> {
             _ => false,
         };
         let keys = Keys::new(dtype, descending);
-        Ok(RowWork { task, keys, items: list::with_capacity(n)?, spare: Vec::new() })
+        let (sorts, n) = (matches!(task, Task::Sort { .. }), |is: bool| if is { n } else { 0 });
+        Ok(RowWork { task, keys, items: list::with_capacity(n(!sorts))?, sorted: Packed::new(n(sorts))? })
     }
 
     /// Answers for the row.
     pub(super) fn answer(&mut self, row: Row<'_, U>) -> Result<()> {
         match self.task {
             Task::Sort { .. } => {
-                self.itemize(&row);
-                sort::sort(&mut self.items, &mut self.spare)?;
-                self.take(row);
+                self.sorted.sort(&self.keys, row.elements)?;
+                self.take_sorted(row);
             }
             Task::Top { k, .. } if k.saturating_mul(64) <= row.elements.len() => {
                 self.heap_of_first(row.elements, k);
@@ -94,6 +95,21 @@ impl<U: Word, I: Item> RowWork<U, I> {
             for (value, item) in row.values.iter_mut().zip(&self.items) {
                 value.write(row.elements[item.index()]);
             }
+        }
+    }
+
+    /// All elements are the results.
+    fn take_sorted(&self, row: Row<'_, U>) {
+        for (to, index) in row.indices.iter_mut().zip(self.sorted.indices()) {
+            to.write(index as i64);
+        }
+        match self.sorted.keys().filter(|_| self.keys.is_exact(row.elements)) {
+            Some(keys) => row.values.iter_mut().zip(keys).for_each(|(value, key)| {
+                value.write(self.keys.element(key));
+            }),
+            None => row.values.iter_mut().zip(self.sorted.indices()).for_each(|(value, index)| {
+                value.write(row.elements[index]);
+            }),
         }
     }
 

@@ -90,6 +90,14 @@ where
             if let Some(ahead) = ahead {
                 prefetch_run(group.at.wrapping_offset(ahead), GROUP_ROWS * row);
             }
+            if const { F::SEARCHES } {
+                // SAFETY: accumulators `0..n` were set in the loop above; A3: the rows of every group have an element
+                // for every lane.
+                let stays = |k, j| unsafe { F::stays(registers.get(j), group.element::<C, I>(k, j).0) };
+                if all_stay(n, stays) {
+                    continue;
+                }
+            }
             // SAFETY: A3: the rows of every group have an element for every lane.
             let half = |k, j| unsafe { group.four::<F, C, I>(k, j, rows.numbers) };
             let (firsts, seconds) = (&mut registers.firsts[..n], &mut registers.seconds[..n]);
@@ -109,6 +117,19 @@ where
         // SAFETY: lane `j` is one of the row's (A2).
         unsafe { lanes.set(j, acc) };
     }
+}
+
+/// Whether all rows of a group leave all lanes as they are. Comparisons alone take a part of the time of merging values
+/// with indices, and in a long run hardly any group has an element that counts.
+#[inline(always)]
+fn all_stay<I: Isa>(lanes: usize, stays: impl Fn(usize, usize) -> Lane<bool, I>) -> bool {
+    let mut all = true;
+    for j in 0..lanes {
+        for k in 0..GROUP_ROWS {
+            all &= stays(k, j).get();
+        }
+    }
+    all
 }
 
 /// Merges as many lanes as a dense row has into the first one.

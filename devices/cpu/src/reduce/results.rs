@@ -6,7 +6,7 @@ use crate::scalar::Lane;
 use monomorph_core::DType;
 use monomorph_ops::algebra::Value;
 use monomorph_ops::pointwise::{Common, Truth};
-use monomorph_ops::reduce::{Index, Real, RealAndCommon, ResultKind, Results, Two};
+use monomorph_ops::reduce::{CommonAndIndex, Index, Real, RealAndCommon, ResultKind, Results, Two};
 
 /// How the results of a fold on `C` at level `I` are stored.
 pub trait StoreResults<C: CpuElement, I: Isa>: Results
@@ -94,6 +94,19 @@ where
     unsafe fn store_results(result: Lane<i64, I>, outs: [*mut u8; 2], i: usize) {
         // SAFETY: the run has an element `i` of int64, which nobody else uses, by the caller's promise.
         unsafe { store::<i64>(outs[0], i, result.get()) };
+    }
+}
+
+impl<C: CpuElement, I: Isa> StoreResults<C, I> for CommonAndIndex
+where
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+{
+    #[inline(always)]
+    unsafe fn store_results((common, index): (Lane<C, I>, Lane<i64, I>), outs: [*mut u8; 2], i: usize) {
+        // SAFETY: the first run has an element `i` of dtype `C`, which nobody else uses, by the caller's promise.
+        unsafe { store::<C>(outs[0], i, common.get()) };
+        // SAFETY: the second run has an element `i` of int64, which nobody else uses, by the caller's promise.
+        unsafe { store::<i64>(outs[1], i, index.get()) };
     }
 }
 

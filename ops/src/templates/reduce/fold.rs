@@ -81,6 +81,18 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: Accumu
         Self::finish(acc, count)
     }
 
+    /// Whether most elements leave an accumulator as it is, as those of a fold that looks for one element do. A device
+    /// then asks [`stays`](Fold::stays) before it merges.
+    const SEARCHES: bool = false;
+
+    /// Whether the accumulator of elements that all come before `x` is the same with `x`. Only a fold that
+    /// [`SEARCHES`](Fold::SEARCHES) is asked; any other would have nothing to gain.
+    #[inline(always)]
+    fn stays(_acc: AccumulatorOf<Self, V, X>, x: V) -> V::Mask {
+        let truth = x.truth();
+        truth & !truth
+    }
+
     /// The results of the accumulator of `count` elements.
     fn finish(acc: AccumulatorOf<Self, V, X>, count: X) -> ResultsOf<Self, V, X>;
 
@@ -134,6 +146,14 @@ impl Sealed for RealAndCommon {}
 impl Results for RealAndCommon {
     const KINDS: &'static [ResultKind] = &[ResultKind::Real, ResultKind::Common];
     type Of<V: Value, X: Value<Mask = V::Mask>> = (V::Re, V);
+}
+
+/// Two outputs: one of the dtype that the fold computes in, and the index of an element.
+pub struct CommonAndIndex;
+impl Sealed for CommonAndIndex {}
+impl Results for CommonAndIndex {
+    const KINDS: &'static [ResultKind] = &[ResultKind::Common, ResultKind::Index];
+    type Of<V: Value, X: Value<Mask = V::Mask>> = (V, X);
 }
 
 /// The index of an element, as an output of int64 or as a part of an accumulator.

@@ -57,7 +57,8 @@ pub use args::{
     Dim, DimDtype, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype,
 };
 pub use fold::{
-    AccumulatorOf, Fold, IdentityOf, Index, Numbers, Real, RealAndCommon, ReduceFn, ResultKind, Results, ResultsOf, Two,
+    AccumulatorOf, CommonAndIndex, Fold, IdentityOf, Index, Numbers, Real, RealAndCommon, ReduceFn, ResultKind,
+    Results, ResultsOf, Two,
 };
 pub use op::{Reduce, ReducePlan};
 pub use rule::{ReduceRule, TypedRule};

@@ -1,7 +1,7 @@
 //! Folds over symbolic values: the check that a fold exists on every dtype of its domain, and its text.
 
 use super::accumulator::{AccumulatorOn, Identity};
-use super::fold::{Fold, Index, Real, RealAndCommon, ReduceFn, Results, Two};
+use super::fold::{CommonAndIndex, Fold, Index, Real, RealAndCommon, ReduceFn, Results, Two};
 use crate::algebra::Value;
 use crate::algebra::sym::{Compute, Function, Sym, Tracer, trace};
 use crate::pointwise::{
@@ -117,6 +117,13 @@ impl<C: Compute> SymResults<C> for RealAndCommon {
     fn output(t: &mut Tracer, (real, common): (Sym<C::Re>, Sym<C>)) {
         t.output(real);
         t.output(common);
+    }
+}
+
+impl<C: Compute> SymResults<C> for CommonAndIndex {
+    fn output(t: &mut Tracer, (common, index): (Sym<C>, Sym<i64>)) {
+        t.output(common);
+        t.output(index);
     }
 }
 

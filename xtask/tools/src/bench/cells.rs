@@ -1,5 +1,6 @@
 //! What is timed: every cell with its call and its bar. Owns the list; the calls are the engines', which may lack one.
 
+use super::figures;
 use std::fmt::Write as _;
 
 /// A set of cells with a purpose.
@@ -81,49 +82,10 @@ impl Cell {
     }
 }
 
-/// A figure: op, dtype, layout, sizes, form, threads, its bar at the best level and at AVX2.
-type Figure = (&'static str, &'static str, &'static str, &'static [i64], &'static str, usize, f64, Option<f64>);
-
 const TINY: &[i64] = &[16];
 const MEDIUM: &[i64] = &[1 << 16];
 const LARGE: &[i64] = &[1 << 24];
 const SQUARE: &[i64] = &[4096, 4096];
-
-#[rustfmt::skip]
-const FIGURES: &[Figure] = &[
-    ("add", "float32", "contiguous", TINY, "functional", 1, 4.0, None),
-    ("add", "float32", "contiguous", TINY, "out", 1, 3.5, None),
-    ("add", "float32", "contiguous", TINY, "scalar", 1, 10.0, None),
-    ("add", "float32", "contiguous", TINY, "static", 1, 2.5, None),
-    ("add", "float32", "contiguous", TINY, "prepared", 1, 15.0, None),
-    ("add", "float32", "contiguous", TINY, "meta", 1, 4.0, None),
-    ("add", "float32", "contiguous", TINY, "boxed", 1, 3.0, None),
-    ("add", "float32", "contiguous", MEDIUM, "out", 1, 1.3, Some(1.3)),
-    ("add", "int32", "contiguous", MEDIUM, "out", 1, 1.3, Some(1.3)),
-    ("add", "bfloat16", "contiguous", MEDIUM, "out", 1, 2.0, Some(1.1)),
-    ("add", "float16", "contiguous", MEDIUM, "out", 1, 2.0, Some(1.1)),
-    ("add", "float64", "contiguous", MEDIUM, "out", 1, 1.1, Some(1.1)),
-    ("add", "float32", "contiguous", LARGE, "out", 1, 1.2, None),
-    ("add", "float32", "contiguous", LARGE, "functional", 1, 5.0, None),
-    ("add", "float32", "contiguous", MEDIUM, "inplace", 1, 1.5, None),
-    ("exp", "float32", "contiguous", MEDIUM, "out", 1, 4.0, Some(2.0)),
-    ("log", "float32", "contiguous", MEDIUM, "out", 1, 3.0, Some(1.5)),
-    ("tanh", "float32", "contiguous", MEDIUM, "out", 1, 6.0, Some(3.0)),
-    ("erf", "float32", "contiguous", MEDIUM, "out", 1, 3.0, Some(1.5)),
-    ("exp", "float64", "contiguous", MEDIUM, "out", 1, 2.5, Some(1.3)),
-    ("gelu", "float32", "contiguous", MEDIUM, "out", 1, 1.0, None),
-    ("gelu", "float32", "contiguous", LARGE, "out", 1, 1.4, None),
-    ("add", "float32", "transposed", SQUARE, "out", 1, 6.0, None),
-    ("add", "float32", "row-broadcast", SQUARE, "out", 1, 1.0, None),
-    ("sum", "float32", "contiguous", LARGE, "all", 1, 1.0, None),
-    ("sum", "float32", "contiguous", SQUARE, "dim0", 1, 2.5, None),
-    ("sum", "float32", "contiguous", SQUARE, "dim1", 1, 1.0, None),
-    ("sum", "float32", "transposed", SQUARE, "dim1", 1, 1.0, None),
-    ("fused_relu_mul_add", "float32", "contiguous", LARGE, "out", 1, 2.5, None),
-    ("add", "float32", "contiguous", LARGE, "out", 2, 1.0, None),
-    ("exp", "float32", "contiguous", LARGE, "out", 2, 1.0, None),
-    ("sum", "float32", "contiguous", LARGE, "all", 2, 1.0, None),
-];
 
 /// Calls that every tensor library has, without a bar.
 const PLAIN: &[(&str, &str, &[i64], &str)] = &[
@@ -195,18 +157,7 @@ pub(crate) fn plain() -> Vec<Cell> {
 
 /// The cells against PyTorch that are listed here, in the order in which they are timed.
 pub(crate) fn all() -> Vec<Cell> {
-    let figure = |&(op, dtype, layout, sizes, form, threads, bar, bar_avx2): &Figure| Cell {
-        group: Group::Figures,
-        op: op.to_owned(),
-        dtype,
-        layout,
-        sizes: sizes.to_vec(),
-        form: form.to_owned(),
-        threads,
-        bar: Some(bar),
-        bar_avx2,
-    };
-    let mut cells: Vec<Cell> = FIGURES.iter().map(figure).collect();
+    let mut cells = figures::all();
     cells.extend(SMALL.iter().map(|&(op, layout, sizes, form)| unbarred(op, layout, sizes, form)));
     cells.extend(MORE.iter().map(|&(op, sizes, form)| unbarred(op, "contiguous", sizes, form)));
     let grid = |op: &str, dtype, layout, sizes: &[i64]| Cell {
@@ -255,9 +206,9 @@ mod tests {
     fn a_filter_is_a_part_of_group_and_name() {
         let count = |filter: &str| all().iter().filter(|cell| cell.passes(filter)).count();
         assert_eq!(count("grid/"), 416);
-        assert_eq!(count("figures/"), all().len() - 416 - SMALL.len() - MORE.len());
+        assert_eq!(count("figures/"), figures::all().len());
         assert_eq!(count("figures/exp/"), 3);
-        assert_eq!(count("/2 threads"), 3);
+        assert_eq!(count("figures/add/") + count("figures/exp/"), 21);
         assert_eq!(count("nothing"), 0);
     }
 

@@ -5,6 +5,7 @@ mod cells;
 mod cuda;
 mod engine;
 mod every;
+mod figures;
 mod history;
 mod measure;
 mod options;
