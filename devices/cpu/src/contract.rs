@@ -30,6 +30,8 @@ pub struct Ready {
     output: Input,
     c: *mut u8,
     c_strides: DimVec,
+    /// The products of a batch are summed.
+    sums: bool,
     /// Elements from one member of the batch to the next, of a, b and c.
     steps: [isize; 3],
     staged: Vec<u128>,
@@ -206,7 +208,8 @@ impl Ready {
             )?),
         };
         let steps = [a_step, b_step, c_step];
-        Ok(Ready { product, batch, a, b, addend, output, c, c_strides, steps, staged })
+        let sums = plan.form.a[0].is_some() && plan.form.out[0].is_none();
+        Ok(Ready { product, batch, a, b, addend, output, c, c_strides, sums, steps, staged })
     }
 
     /// # Safety
@@ -231,10 +234,24 @@ impl Ready {
             let by = |operand: usize| (i as isize).wrapping_mul(steps[operand]).wrapping_mul(size);
             first.moved([by(0), by(1), by(2)])
         };
-        // SAFETY: M1: the layouts are those of the tensors' dimensions, elements are aligned (others were staged) and
+        // M1: the layouts are those of the tensors' dimensions, elements are aligned (others were staged) and
         // initialised; C is where beta is not zero, since the addend was copied to it or lies there. M2: the output
         // has no element twice, shares nothing with the inputs or is staged, and is ours.
-        unsafe { product.run_batch(self.batch, at) }?;
+        if self.sums {
+            // One after another: each adds to what the ones before gave. Of none there is a sum, too.
+            let mut product = product;
+            if self.batch == 0 {
+                product.k = 0;
+            }
+            for i in 0..self.batch.max(1) {
+                // SAFETY: see above; the output is where it was.
+                unsafe { product.run(at(i)) }?;
+                product.beta = Scalar::Int(1);
+            }
+        } else {
+            // SAFETY: see above.
+            unsafe { product.run_batch(self.batch, at) }?;
+        }
         if !self.staged.is_empty() {
             let from = Strided { data: self.c, strides: &self.c_strides, dtype, conj: false, neg: false };
             // SAFETY: C1, C2 of `Device::copy`: the product was just computed in memory of our own; the output has the

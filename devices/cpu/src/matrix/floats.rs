@@ -1,5 +1,5 @@
 //! Products of float32, float64 and complex numbers: the crate `gemm`, which blocks and packs for the caches and has
-//! kernels for AVX2, AVX-512, NEON and none of them.
+//! kernels for AVX2, AVX-512, NEON and none of them. It asks the processor which, so `MONOMORPH_ISA` does not choose.
 
 use super::{Matrices, Product};
 use monomorph_core::Element;

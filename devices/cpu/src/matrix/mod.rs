@@ -8,7 +8,7 @@
 //!      k     ┌─────┬─────┐             integers                    modulo 2^bits, in blocks (`integers`)
 //!   ┌──────┐ │piece│     │             at most 8 rows or columns   runs of memory, each read once (`skinny`)
 //! m │  A   │ ├─────┼─────┤
-//!   └──────┘ └─────┴─────┘
+//!   └──────┘ └─────┴─────┘             few multiplications             in float64 (`tiny`)
 //! ```
 //!
 //! The sum of an element runs over `k` in the same order whatever piece it is in, so results do not depend on the number
@@ -17,12 +17,15 @@
 mod floats;
 mod halves;
 mod integers;
+mod skinny;
 #[cfg(test)]
 mod tests;
+mod tiny;
 
 use crate::cast::Bits;
 use crate::isa::Level;
 use crate::left_out::{left_out, no_kernel};
+use half::{bf16, f16};
 use monomorph_core::{Complex, DType, ErrorKind, Result, Scalar};
 use monomorph_iter::{is_parallel, pieces, share};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,7 +100,16 @@ pub(crate) struct Product {
     pub(crate) alpha: Scalar,
     /// Of zero, C is not read.
     pub(crate) beta: Scalar,
+    way: Way,
     level: Level,
+}
+
+/// Which kernel computes a product. Chosen for the whole, so that it does not depend on the cut.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Tiny,
+    Skinny,
+    Blocked,
 }
 
 impl Product {
@@ -114,14 +126,21 @@ impl Product {
             return Err(no_kernel(dtype, "all dtypes but bool").into());
         }
         let alpha = if bits[0].neg != bits[1].neg { negative(alpha) } else { alpha };
+        let (a, b, c) = (a.of_sizes(m, k), b.of_sizes(k, n), c.of_sizes(m, n));
+        let way = match (tiny::suits([m, n, k]), skinny::suits([m, n, k], a, b)) {
+            (true, _) => Way::Tiny,
+            (_, true) => Way::Skinny,
+            _ => Way::Blocked,
+        };
         Ok(Product {
             dtype,
             m,
             n,
             k,
-            a: a.of_sizes(m, k),
-            b: b.of_sizes(k, n),
-            c: c.of_sizes(m, n),
+            a,
+            b,
+            c,
+            way,
             conj: bits.map(|bits| bits.conj),
             alpha,
             beta,
@@ -206,6 +225,32 @@ impl Product {
         let at = at.moved([a, b, c].map(|elements| elements.wrapping_mul(size)));
         // SAFETY, of all: M1 and M2 hold for the rows of A, columns of B and elements of C that make the piece; the
         // element types are those of the dtype.
+        let done = match (self.way, self.dtype) {
+            // SAFETY: see above.
+            (Way::Tiny, DType::F32) => unsafe { tiny::multiply::<f32>(&product, at) },
+            // SAFETY: see above.
+            (Way::Tiny, DType::F64) => unsafe { tiny::multiply::<f64>(&product, at) },
+            // SAFETY: see above.
+            (Way::Tiny, DType::F16) => unsafe { tiny::multiply::<f16>(&product, at) },
+            // SAFETY: see above.
+            (Way::Tiny, DType::BF16) => unsafe { tiny::multiply::<bf16>(&product, at) },
+            // SAFETY: see above.
+            (Way::Tiny, DType::C64) => unsafe { tiny::multiply::<Complex<f32>>(&product, at) },
+            // SAFETY: see above.
+            (Way::Tiny, DType::C128) => unsafe { tiny::multiply::<Complex<f64>>(&product, at) },
+            // SAFETY: see above.
+            (Way::Skinny, DType::F32) => unsafe { skinny::multiply::<f32>(&product, at) },
+            // SAFETY: see above.
+            (Way::Skinny, DType::F64) => unsafe { skinny::multiply::<f64>(&product, at) },
+            // SAFETY: see above.
+            (Way::Skinny, DType::F16) => unsafe { skinny::multiply::<f16>(&product, at) },
+            // SAFETY: see above.
+            (Way::Skinny, DType::BF16) => unsafe { skinny::multiply::<bf16>(&product, at) },
+            _ => false,
+        };
+        if done {
+            return true;
+        }
         match self.dtype {
             // SAFETY: see above.
             DType::F32 => unsafe { floats::multiply::<f32>(&product, at) },

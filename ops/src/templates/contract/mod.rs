@@ -6,6 +6,7 @@
 //!            a            b            out          k is the columns of a and the rows of b
 //!   mm       rows cols    rows cols    rows cols
 //!   bmm      B rows cols  B rows cols  B rows cols
+//!   addbmm   B rows cols  B rows cols  rows cols       the products of all members are summed
 //!   addmv    rows cols    rows         rows
 //!   dot      cols         rows
 //! ```
@@ -50,6 +51,11 @@ impl Form {
         let batch = [Some(0), Some(1), Some(2)];
         Form { a: batch, b: batch, out: batch }
     };
+    /// The same, all members summed.
+    pub const SUM_OF_BATCHES: Form = {
+        let batch = [Some(0), Some(1), Some(2)];
+        Form { a: batch, b: batch, out: [None, Some(0), Some(1)] }
+    };
     /// Matrix times vector.
     pub const MATRIX_VECTOR: Form =
         Form { a: [None, Some(0), Some(1)], b: [None, Some(0), None], out: [None, Some(0), None] };
@@ -86,6 +92,11 @@ impl<'t> ContractInputs<'t> {
     /// What is added, unless the operator adds nothing, and the factors.
     pub fn operands(&self) -> &[Operand<'t>] {
         &self.operands
+    }
+
+    /// Whether the first operand counts.
+    fn adds(&self) -> bool {
+        self.operands.len() == 3 && self.beta.to_complex() != Scalar::Int(0).to_complex()
     }
 }
 
@@ -216,7 +227,7 @@ impl Rule {
         Ok(ContractPlan {
             sizes: [batch, m, n, k].map(size),
             form,
-            adds: addend.is_some() && inputs.beta.to_complex() != Scalar::Int(0).to_complex(),
+            adds: inputs.adds(),
             beta: inputs.beta,
             alpha: inputs.alpha,
             conjugates: self.conjugates,
@@ -233,13 +244,19 @@ impl Rule {
             return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
         }
         let place = Place::of(out, written);
-        let shares = |(i, operand): (usize, &Operand<'_>)| {
-            let Some(tensor) = operand.tensor().filter(|t| t.storage_id() == out.storage_id()) else { return false };
+        let mut stages = false;
+        for (i, operand) in inputs.operands.iter().enumerate() {
+            let Some(tensor) = operand.tensor().filter(|t| t.storage_id() == out.storage_id()) else { continue };
             let shared = overlap::shared(&place, &Place::of(tensor, tensor.geometry()));
             let is_addend = i == 0 && inputs.operands.len() == 3;
-            !(shared == Shared::None || is_addend && shared == Shared::Full && same_bits(tensor.geometry(), written))
-        };
-        Ok(inputs.operands.iter().enumerate().any(shares))
+            // An addend is copied to the output, which PyTorch refuses where they overlap in part.
+            if is_addend && shared == Shared::Partial && inputs.adds() {
+                return Err(ErrorKind::PartialOverlap { output: 0, other: "argument self".into() }.into());
+            }
+            let in_place = is_addend && shared == Shared::Full && same_bits(tensor.geometry(), written);
+            stages |= shared != Shared::None && !in_place;
+        }
+        Ok(stages)
     }
 }
 

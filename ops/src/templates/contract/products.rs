@@ -1,4 +1,4 @@
-//! The products: mm, bmm, mv, dot, vdot, and those that are added to a tensor: addmm, baddbmm, addmv.
+//! The products: mm, bmm, mv, dot, vdot, and those that are added to a tensor: addmm, baddbmm, addbmm, addmv.
 
 use super::sealed::Sealed;
 use super::{Contract, ContractFn, Form};
@@ -26,6 +26,8 @@ products! {
     BmmFn "bmm" BATCHES ["self", "mat2"];
     /// `baddbmm`.
     BaddbmmFn "baddbmm" BATCHES ["batch1", "batch2"];
+    /// `addbmm`.
+    AddbmmFn "addbmm" SUM_OF_BATCHES ["batch1", "batch2"];
     /// `mv`.
     MvFn "mv" MATRIX_VECTOR ["self", "vec"];
     /// `addmv`.
@@ -85,6 +87,18 @@ native! {
     /// ```
     func: baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor,
     inplace: baddbmm_, out: baddbmm.out, variants: function, method, structured: Contract<BaddbmmFn>;
+
+    /// `beta` times a tensor and `alpha` times the sum of the products of a batch of matrices, added.
+    ///
+    /// All have one dtype, any but bool. The tensor is broadcast to the sizes of one product; with `beta: 0` it is not
+    /// read.
+    ///
+    /// ```
+    /// let (a, b) = (tensor![[[1.0f32, 2.0]], [[3.0, 4.0]]], tensor![[[1.0f32], [10.0]], [[1.0], [1.0]]]);
+    /// assert_eq!(tensor![1.0f32].addbmm(&a, &b)?.to_vec::<f32>()?, [29.0]);
+    /// ```
+    func: addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor,
+    inplace: addbmm_, out: addbmm.out, variants: function, method, structured: Contract<AddbmmFn>;
 
     /// The product of a matrix and a vector.
     ///
