@@ -26,7 +26,9 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{bins, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample};
+pub use templates::{
+    bins, contract, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample,
+};
 #[doc(hidden)]
 pub use views::*;
 
@@ -144,7 +146,17 @@ monomorph_macros::families! { [crate]
     composite::differences: Differences,
     composite::integrals: Integrals,
     composite::matrix_norms: MatrixNorms,
+    composite::products::tensordot: SumsOfProducts,
+    composite::products::chain: Chains,
+    composite::products::einsum: Einstein,
+    composite::products::added: AddedProducts,
+    composite::recurrent: Recurrent,
+    composite::distances: Distances,
+    composite::compressed: Compressed,
+    composite::covariance: Covariances,
     partial;
+    contract::products: Products,
+    composite::products: Matmul,
     scan: Scans,
     index::select: Selects,
     index::embedding: Embeddings,

@@ -3,6 +3,7 @@
 mod bins;
 mod cache_lines;
 mod cast;
+mod contract;
 mod convert;
 mod copy;
 mod dense;
@@ -15,6 +16,7 @@ mod index;
 pub mod isa;
 mod join;
 mod left_out;
+mod matrix;
 pub mod memory;
 mod order;
 pub mod pointwise;

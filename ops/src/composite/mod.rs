@@ -20,10 +20,13 @@
 pub mod arithmetic;
 mod border;
 pub mod callees;
+pub mod compressed;
+pub mod covariance;
 #[doc(hidden)]
 pub mod derived;
 pub mod diagonal;
 pub mod differences;
+pub mod distances;
 #[doc(hidden)]
 pub mod each;
 pub mod edges;
@@ -35,7 +38,9 @@ pub mod join;
 pub mod matrix_norms;
 pub mod nonzero;
 pub mod pad;
+pub mod products;
 pub mod queries;
+pub mod recurrent;
 pub mod repeat;
 pub mod scatter;
 pub mod shape;

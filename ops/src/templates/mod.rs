@@ -2,6 +2,7 @@
 //! one meta function.
 
 pub mod bins;
+pub mod contract;
 pub mod group;
 pub mod index;
 pub mod order;

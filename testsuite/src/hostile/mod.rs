@@ -22,6 +22,7 @@ mod fitting;
 mod fitting_folds;
 mod fitting_indexing;
 mod fitting_order;
+mod fitting_products;
 mod fitting_rearranged;
 mod options;
 mod tensors;

@@ -27,6 +27,7 @@ mod meta;
 mod ordered;
 mod pointwise;
 mod powers;
+mod products;
 mod rearranged;
 mod reductions;
 mod registry;
