@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{bins, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample};
+pub use templates::{bins, group, index, order, pointwise, quantile, reduce, rows, running, scan, search, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -169,6 +169,9 @@ monomorph_macros::families! { [crate]
     running: Runnings,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
+    rows::softmax: Softmaxes,
+    rows::norm: RowNormalization,
+    rows::batch: BatchNormalization,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -58,6 +58,8 @@ pub(crate) struct Func {
 pub(crate) struct NamedForm {
     pub(crate) kind: FormKind,
     pub(crate) overload: crate::tokens::Text,
+    /// What PyTorch calls its outputs, where that is neither the names of the results nor `out`.
+    pub(crate) outputs: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

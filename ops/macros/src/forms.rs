@@ -1,10 +1,15 @@
 //! The schemas of the forms that follow from a functional one, as PyTorch's generator derives them.
 
-use crate::declaration::FormKind;
+use crate::declaration::{FormKind, NamedForm};
 use monomorph_schema::{Alias, Argument, Return, Schema};
 
-/// The text of a form's schema. `name` is its overload.
-pub(crate) fn text(func: &Schema, kind: FormKind, name: &str) -> String {
+/// The text of a form's schema.
+pub(crate) fn text(func: &Schema, form: &NamedForm) -> String {
+    named(func, form.kind, &form.overload.text, &form.outputs)
+}
+
+/// The same; `name` is its overload, and `outputs` are names of its outputs, as many as there are.
+fn named(func: &Schema, kind: FormKind, name: &str, outputs: &[String]) -> String {
     match kind {
         FormKind::Functional => func.to_string(),
         FormKind::Inplace => {
@@ -25,11 +30,13 @@ pub(crate) fn text(func: &Schema, kind: FormKind, name: &str) -> String {
         FormKind::CopyOut | FormKind::CopyInto => {
             format!("{name}({}) -> Tensor(a!)", with_outs(func, &["Tensor(a!) out".to_owned()]))
         }
-        FormKind::Out | FormKind::Autogen | FormKind::OutApart | FormKind::OutRestrided => out(func, name),
+        FormKind::Out | FormKind::Autogen | FormKind::OutApart | FormKind::OutRestrided => {
+            out(func, name, outputs)
+        }
     }
 }
 
-fn out(func: &Schema, name: &str) -> String {
+fn out(func: &Schema, name: &str, outputs: &[String]) -> String {
     if returns_list(func) {
         return format!("{name}({}) -> ()", with_outs(func, &["Tensor(a!)[] out".to_owned()]));
     }
@@ -44,7 +51,8 @@ fn out(func: &Schema, name: &str) -> String {
     for (i, (letter, result)) in ('a'..='z').zip(returns).enumerate() {
         let numbered = format!("{single}{i}");
         let unnamed = if several { &numbered } else { single };
-        outs.push(format!("Tensor({letter}!) {}", result.name().unwrap_or(unnamed)));
+        let named = outputs.get(i).map(String::as_str).or(result.name()).unwrap_or(unnamed);
+        outs.push(format!("Tensor({letter}!) {named}"));
         results.push(match result.name().filter(|_| !is_silent) {
             Some(name) => format!("Tensor({letter}!) {name}"),
             None => format!("Tensor({letter}!)"),
@@ -90,7 +98,7 @@ mod tests {
     use super::*;
 
     fn derived(func: &str, kind: FormKind, name: &str) -> String {
-        text(&Schema::parse(func).unwrap(), kind, name)
+        named(&Schema::parse(func).unwrap(), kind, name, &[])
     }
 
     #[test]

@@ -126,7 +126,12 @@ impl Options {
     fn option(&mut self, name: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let text = name.to_string();
         if let Some((_, kind)) = FormKind::OPTIONS.iter().find(|(option, _)| *option == text) {
-            self.forms.push(NamedForm { kind: *kind, overload: Text::parse(input)? });
+            let overload = Text::parse(input)?;
+            let outputs = match input.parse::<Option<Token![as]>>()? {
+                Some(_) => names(input)?.iter().map(Ident::to_string).collect(),
+                None => Vec::new(),
+            };
+            self.forms.push(NamedForm { kind: *kind, overload, outputs });
             return Ok(());
         }
         let definition = match &*text {

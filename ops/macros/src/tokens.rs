@@ -12,10 +12,13 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Takes tokens up to a `,` or `;` that is in no parentheses.
+    /// Takes tokens up to a `,`, `;` or `as` that is in no parentheses.
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Text> {
         let mut text = Text { text: String::new(), places: Vec::new() };
-        while !input.is_empty() && !input.peek(syn::Token![,]) && !input.peek(syn::Token![;]) {
+        let is_end = |input: ParseStream<'_>| {
+            input.peek(syn::Token![,]) || input.peek(syn::Token![;]) || input.peek(syn::Token![as])
+        };
+        while !input.is_empty() && !is_end(input) {
             text.push(input.parse::<TokenTree>()?);
         }
         match text.places.is_empty() {

@@ -139,8 +139,7 @@ impl<'a> Named<'a> {
 
     /// Kinds and schemas of all forms, its own first.
     fn forms(&self) -> Vec<(FormKind, String)> {
-        let others =
-            self.row.forms.iter().map(|form| (form.kind, forms::text(self.schema, form.kind, &form.overload.text)));
+        let others = self.row.forms.iter().map(|form| (form.kind, forms::text(self.schema, form)));
         std::iter::once((self.own_form(), self.schema.to_string())).chain(others).collect()
     }
 
