@@ -142,6 +142,9 @@ monomorph_macros::families! { [crate]
     composite::differences: Differences,
     composite::integrals: Integrals,
     composite::matrix_norms: MatrixNorms,
+    composite::losses: Losses,
+    composite::entropy: Entropies,
+    composite::normalize: Normalizations,
     partial;
     scan: Scans,
     index::select: Selects,
@@ -172,6 +175,9 @@ monomorph_macros::families! { [crate]
     rows::softmax: Softmaxes,
     rows::norm: RowNormalization,
     rows::batch: BatchNormalization,
+    rows::classes: ClassLosses,
+    rows::pairs: PairDistances,
+    rows::ctc: Sequences,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -32,7 +32,8 @@ fn check_reduction(reduction: i64) -> Result<()> {
 /// `a - b`, which must be floating.
 fn difference(calls: &Calls<'_>, this: &IValue, target: &IValue) -> Result<AnyTensor> {
     let is_boolean = [this, target].iter().all(|value| operand(value).dtype() == Some(DType::Bool));
-    let difference = if is_boolean { tensor(this, "self")?.clone() } else { calls.sub(this.clone(), target.clone())? };
+    let difference =
+        if is_boolean { tensor(this, "self")?.clone() } else { calls.sub(this.clone(), target.clone())? };
     let got = difference.dtype();
     if got.is_floating() {
         return Ok(difference);

@@ -27,13 +27,16 @@ pub mod differences;
 #[doc(hidden)]
 pub mod each;
 pub mod edges;
+pub mod entropy;
 pub mod equality;
 pub mod flip;
 pub mod foreach;
 pub mod integrals;
 pub mod join;
+pub mod losses;
 pub mod matrix_norms;
 pub mod nonzero;
+pub mod normalize;
 pub mod pad;
 pub mod queries;
 pub mod repeat;

@@ -145,11 +145,7 @@ pub fn batch_norm(
         return Ok(result);
     }
     let tensors = [input, weight, bias, running_mean, running_var].map(IValue::clone);
-    first(
-        calls,
-        "native_batch_norm",
-        tensors.into_iter().chain([training.into(), momentum.into(), eps.into()]),
-    )
+    first(calls, "native_batch_norm", tensors.into_iter().chain([training.into(), momentum.into(), eps.into()]))
 }
 
 /// `instance_norm`: batch_norm where each channel of each element of the batch is a channel.
@@ -186,8 +182,7 @@ pub fn instance_norm(
     let running = [repeated(running_mean)?, repeated(running_var)?];
     let flat: IValue = calls.view(&contiguous(calls, x)?, &shape)?.into();
     let [mean, variance] = &running;
-    let result =
-        batch_norm(calls, &flat, &weight, &bias, mean, variance, use_input_stats, momentum, eps, cudnn)?;
+    let result = batch_norm(calls, &flat, &weight, &bias, mean, variance, use_input_stats, momentum, eps, cudnn)?;
     for (value, moved) in [running_mean, running_var].into_iter().zip(&running) {
         if let (Some(own), Some(moved)) = (value.as_tensor(), moved.as_tensor()) {
             let moved = calls.view(moved, &[b, c])?;
@@ -236,11 +231,11 @@ native! {
 
     func: batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
         bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor,
-    composite: implicit batch_norm;
+    composite: implicit batch_norm, silent_write: true;
 
     func: instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
         bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor,
-    composite: implicit instance_norm;
+    composite: implicit instance_norm, silent_write: true;
 
     func: _weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor, composite: implicit weight_norm;
 }

@@ -11,7 +11,7 @@ use super::fold::{ColumnSums, TILE, sum};
 use super::frame::{Real, Work, enter};
 use super::output::{Output, Parts, each_row, each_run};
 use crate::isa::{Isa, Level};
-use monomorph_core::{Result, list};
+use monomorph_core::{DType, Result, bf16, f16, list};
 use monomorph_ops::rows::Channels;
 use std::ops::Range;
 
@@ -63,20 +63,19 @@ impl Term {
 }
 
 /// The sum of each channel; `numbers` are [`spread`].
-fn sums<T: Real>(
-    level: Level,
-    channels: Channels,
-    term: Term,
-    inputs: [&[T]; 2],
-    numbers: &[T],
-) -> Result<Vec<f64>> {
+fn sums<T: Real>(level: Level, channels: Channels, term: Term, inputs: [&[T]; 2], numbers: &[T]) -> Result<Vec<f64>> {
     let Channels { n, c, s } = channels;
     if is_columns(channels) {
         let mut columns = filled(c.saturating_mul(s), 0.0_f64)?;
         each_run(c * s, TILE, [Parts::of(&mut columns)], |columns, [out]| {
             enter(level, SumColumns { inputs, numbers, term, rows: n, width: c * s, columns, out });
         });
-        return Ok(columns.chunks(s.max(1)).map(|channel| channel.iter().sum()).chain(empty(channels)).take(c).collect());
+        return Ok(columns
+            .chunks(s.max(1))
+            .map(|channel| channel.iter().sum())
+            .chain(empty(channels))
+            .take(c)
+            .collect());
     }
     let mut totals = filled(c, 0.0_f64)?;
     each_row(c, n * s, [(Parts::of(&mut totals), 1)], |channels, [out]| {
@@ -243,7 +242,7 @@ fn moments<T: Real>(level: Level, channels: Channels, x: &[T]) -> Result<[Vec<f6
 pub(super) fn batch_forward<T: Real>(
     level: Level,
     channels: Channels,
-    (training, momentum, eps): (bool, f64, f64),
+    (training, momentum, eps, statistics): (bool, f64, f64, DType),
     [x, weight, bias, running_mean, running_var]: [&[T]; 5],
     outputs: &mut [Output],
 ) -> Result<()> {
@@ -260,8 +259,14 @@ pub(super) fn batch_forward<T: Real>(
         put::<T>(|c| mean[c], c, to_mean);
         put::<T>(rstd, c, to_rstd);
         let moved = |old: &[T], new: f64, c: usize| momentum * new + (1.0 - momentum) * old[c].wide();
-        put::<T>(|c| moved(running_mean, mean[c], c), running, to_running_mean);
-        put::<T>(|c| moved(running_var, variance[c] * count / (count - 1.0), c), running, to_running_var);
+        let rounded = |x: f64| match statistics {
+            DType::F16 => f16::from_f64(x).to_f64(),
+            DType::BF16 => bf16::from_f64(x).to_f64(),
+            _ => x,
+        };
+        put::<T>(|c| moved(running_mean, rounded(mean[c]), c), running, to_running_mean);
+        let unbiased = |c: usize| rounded(variance[c] * count) / (count - 1.0);
+        put::<T>(|c| moved(running_var, unbiased(c), c), running, to_running_var);
     } else {
         put::<T>(|c| mean[c], running, to_running_mean);
         put::<T>(|c| variance[c], running, to_running_var);

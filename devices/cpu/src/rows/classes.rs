@@ -190,7 +190,8 @@ pub(super) fn multilabel_margin<T: Real>(
     reduce::<T>(rows, reduction, out, |r| {
         let (x, labels) = (&x[r * n..][..n], labels(&targets[r * n..][..n]));
         let others = || (0..n).filter(|d| !labels.clone().any(|label| label == *d));
-        let of_label = |label: usize| others().map(|d| 1.0 - x[label].wide() + x[d].wide()).filter(|z| *z > 0.0).sum::<f64>();
+        let of_label =
+            |label: usize| others().map(|d| 1.0 - x[label].wide() + x[d].wide()).filter(|z| *z > 0.0).sum::<f64>();
         labels.clone().map(of_label).sum::<f64>() / n as f64
     });
 }
@@ -226,4 +227,3 @@ pub(super) fn cross_entropies<T: Real>(n: usize, [x, targets]: [&[T]; 2], out: &
         }
     });
 }
-

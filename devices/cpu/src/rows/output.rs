@@ -123,7 +123,8 @@ pub(super) fn each_row<T: Real, const K: usize>(
     share(rows.div_ceil(together), |piece| {
         let range = piece * together..rows.min((piece + 1) * together);
         // SAFETY: pieces are different rows, and rows are different elements.
-        let parts = outputs.each_ref().map(|(parts, width)| unsafe { parts.part(range.start * width..range.end * width) });
+        let parts =
+            outputs.each_ref().map(|(parts, width)| unsafe { parts.part(range.start * width..range.end * width) });
         work(range, parts);
     });
 }

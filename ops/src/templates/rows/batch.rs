@@ -5,7 +5,9 @@
 //! afterwards; what writes them in place copies those, once everything is checked.
 
 use super::norm::{Gradients, check_count, declare_like, given, statistics_dtype, three, wanted};
-use super::{Block, Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, declare, rule};
+use super::{
+    Block, Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare, rule,
+};
 use crate::factory::empty;
 use crate::kernels::BatchNormalization as Kernels;
 use crate::table::{native, write_outs};
@@ -50,7 +52,7 @@ impl RowsFn for BatchNormFn {
         }
         check_floating("argument input has dtype", dtype)?;
         for (arg, i) in [("weight", 1), ("bias", 2), ("running_mean", 3), ("running_var", 4)] {
-            check_count(inputs, arg, i, channels.c)?;
+            check_sizes(inputs, arg, i, &[channels.c as i64])?;
         }
         let statistics = statistics_dtype(inputs, dtype, &[1, 2, 3, 4])?;
         declare_like(inputs, sink, 0, inputs.operand(0), dtype)?;
@@ -59,7 +61,7 @@ impl RowsFn for BatchNormFn {
             declare(inputs, sink, i, &[count(is_there)], statistics)?;
         }
         let [momentum, eps] = [0, 1].map(|i| inputs.number(i));
-        Ok(RowsPlan::of(Task::BatchNorm { channels, training, momentum, eps }, dtype))
+        Ok(RowsPlan::of(Task::BatchNorm { channels, training, momentum, eps, statistics }, dtype))
     }
 }
 
@@ -74,7 +76,7 @@ impl RowsFn for BatchNormBackwardFn {
         let channels = channels_of(input.sizes())?;
         check_floating("argument input has dtype", dtype)?;
         check_dtype(inputs, "grad_out", 0, dtype)?;
-        super::check_sizes(inputs, "grad_out", 0, input.sizes())?;
+        check_sizes(inputs, "grad_out", 0, input.sizes())?;
         let training = inputs.flag(0);
         let needed = if training { [5, 6] } else { [3, 4] };
         if needed.iter().any(|&i| inputs.operand(i).is_absent()) {
@@ -148,8 +150,7 @@ impl<D: Kernels> Parameters<'_, D> {
     fn all(&self) -> Result<[Tensor<D>; 5]> {
         let [mean, variance] = self.running.map(given);
         let tensors = [Operand::from(self.input), given(self.weight), given(self.bias), mean, variance];
-        let inputs =
-            RowsInputs::of(&tensors).with_flags(&[self.training]).with_numbers(&[self.momentum, self.eps]);
+        let inputs = RowsInputs::of(&tensors).with_flags(&[self.training]).with_numbers(&[self.momentum, self.eps]);
         call::<Rows<BatchNormFn>, D, _>(&inputs, Functional::default())
     }
 
@@ -409,8 +410,7 @@ pub fn backward<D: Kernels>(
     let make = || {
         let [a, b, c] = three(output_mask)?;
         let [weight, mean, variance] = [weight, running_mean, running_var].map(given);
-        let tensors =
-            [grad.into(), input.into(), weight, mean, variance, given(save_mean), given(save_invstd)];
+        let tensors = [grad.into(), input.into(), weight, mean, variance, given(save_mean), given(save_invstd)];
         let inputs = RowsInputs::of(&tensors).with_flags(&[train, a, b, c]).with_numbers(&[eps]);
         let all = call::<Rows<BatchNormBackwardFn>, D, _>(&inputs, Functional::default())?;
         Ok(wanted(all, output_mask))
@@ -444,12 +444,12 @@ native! {
 
     func: native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
         bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor),
-    kernel: native_batch_norm;
+    kernel: native_batch_norm, silent_write: true;
 
     func: native_batch_norm.out(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
         bool training, float momentum, float eps, *, Tensor(a!) out, Tensor(b!) save_mean, Tensor(c!) save_invstd)
         -> (Tensor(a!), Tensor(b!), Tensor(c!)),
-    kernel: native_batch_norm_out;
+    kernel: native_batch_norm_out, silent_write: true;
 
     func: _native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean,
         Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor),

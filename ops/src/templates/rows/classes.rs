@@ -2,7 +2,9 @@
 //! anything is written.
 
 use super::norm::{check_count, given};
-use super::{Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare, rule};
+use super::{
+    Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare, rule,
+};
 use crate::functions::{mean, mul, sum};
 use crate::kernels::AllKernels;
 use crate::table::native;
@@ -53,9 +55,8 @@ fn check_single(got: DType) -> Result<()> {
 /// The batch, the classes and the places of a call, and the sizes of its losses.
 fn classes_of<'t>(inputs: &RowsInputs<'t>, x: usize, target: usize, is_plane: bool) -> Result<(Channels, &'t [i64])> {
     let (sizes, of_target) = (inputs.operand(x).sizes(), inputs.operand(target).sizes());
-    let mismatch = || -> Error {
-        ErrorKind::UnequalSizes { arg: "target", got: of_target.to_vec(), want: sizes.to_vec() }.into()
-    };
+    let mismatch =
+        || -> Error { ErrorKind::UnequalSizes { arg: "target", got: of_target.to_vec(), want: sizes.to_vec() }.into() };
     let count = |size: i64| size as usize;
     match (is_plane, sizes) {
         (true, &[n, c, h, w]) => match of_target {
@@ -98,7 +99,11 @@ fn nll_forward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, is_plane: bool
 
 /// An error unless the gradient has one element, or where losses are not reduced their sizes.
 fn check_grad(inputs: &RowsInputs<'_>, losses: &[i64], reduction: Reduction) -> Result<()> {
-    if reduction == Reduction::None { check_sizes(inputs, "grad_output", 0, losses) } else { check_count(inputs, "grad_output", 0, 1) }
+    if reduction == Reduction::None {
+        check_sizes(inputs, "grad_output", 0, losses)
+    } else {
+        check_count(inputs, "grad_output", 0, 1)
+    }
 }
 
 fn nll_backward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, is_plane: bool) -> Result<RowsPlan> {
@@ -262,7 +267,11 @@ pub fn binary_cross_entropy<D: AllKernels>(
 }
 
 /// `multilabel_margin_loss`: the first result of its forward operator.
-pub fn multilabel_margin_loss<D: AllKernels>(this: &Tensor<D>, target: &Tensor<D>, reduction: i64) -> Result<Tensor<D>> {
+pub fn multilabel_margin_loss<D: AllKernels>(
+    this: &Tensor<D>,
+    target: &Tensor<D>,
+    reduction: i64,
+) -> Result<Tensor<D>> {
     let _span = observe::operator("multilabel_margin_loss", [this.geometry(), target.geometry()]);
     let inputs = RowsInputs::of(&[Operand::from(this), given(Some(target))]).with_ints(&[reduction]);
     let [losses, _] = call::<Rows<MultilabelMarginFn>, D, _>(&inputs, Functional::default())

@@ -12,11 +12,15 @@
 //! Devices compute in float64 where the operands are, and else in float32, and round once to the dtype of the output.
 #![deny(clippy::arithmetic_side_effects)]
 
-mod inputs;
 pub mod batch;
+pub mod classes;
+pub mod ctc;
+mod inputs;
 pub mod norm;
+pub mod pairs;
 pub mod softmax;
 
+pub use classes::Reduction;
 pub use inputs::RowsInputs;
 
 use crate::order::check_overlap;
@@ -181,6 +185,8 @@ pub enum Task {
         momentum: f64,
         /// What is added to variances.
         eps: f64,
+        /// The dtype of statistics, which they are rounded to before the running ones follow them.
+        statistics: DType,
     },
     /// Of gradient, input, weight, running mean, running variance, mean, rstd: the gradients of input, weight and bias.
     BatchNormBackward {
@@ -197,6 +203,103 @@ pub enum Task {
     WeightNorm {
         /// The channels.
         channels: Channels,
+    },
+    /// Of logarithms, targets and weights of classes: the loss, and the sum of the weights.
+    NllLoss {
+        /// The classes are channels.
+        channels: Channels,
+        /// What becomes of the losses.
+        reduction: Reduction,
+        /// The target that counts as none.
+        ignore: i64,
+    },
+    /// Of gradient, logarithms, targets, weights and their sum: the gradient of the logarithms.
+    NllLossBackward {
+        /// The classes are channels.
+        channels: Channels,
+        /// What became of the losses.
+        reduction: Reduction,
+        /// The target that counts as none.
+        ignore: i64,
+    },
+    /// Of rows, targets and weights of classes: the loss.
+    MultiMargin {
+        /// How many rows.
+        rows: usize,
+        /// Classes.
+        n: usize,
+        /// Squares of what is above the margin.
+        is_square: bool,
+        /// How far the target should be above other classes.
+        margin: f64,
+        /// What becomes of the losses.
+        reduction: Reduction,
+    },
+    /// Of gradient, rows, targets and weights: the gradient of the rows.
+    MultiMarginBackward {
+        /// How many rows.
+        rows: usize,
+        /// Classes.
+        n: usize,
+        /// Squares of what is above the margin.
+        is_square: bool,
+        /// How far the target should be above other classes.
+        margin: f64,
+        /// What became of the losses.
+        reduction: Reduction,
+    },
+    /// Of rows and their labels, which -1 ends: the loss, and which classes are labels.
+    MultilabelMargin {
+        /// How many rows.
+        rows: usize,
+        /// Classes.
+        n: usize,
+        /// What becomes of the losses.
+        reduction: Reduction,
+    },
+    /// Of gradient, rows, labels and which classes are labels: the gradient of the rows.
+    MultilabelMarginBackward {
+        /// How many rows.
+        rows: usize,
+        /// Classes.
+        n: usize,
+        /// What became of the losses.
+        reduction: Reduction,
+    },
+    /// Of probabilities and their targets: the cross entropy of each.
+    CrossEntropies {
+        /// How many.
+        n: usize,
+    },
+    /// Of a matrix: the distances of all pairs of rows.
+    Pdist {
+        /// How many rows.
+        rows: usize,
+        /// Elements of a row.
+        columns: usize,
+        /// The order of the norm.
+        p: f64,
+    },
+    /// Of gradient, matrix and distances: the gradient of the matrix.
+    PdistBackward {
+        /// How many rows.
+        rows: usize,
+        /// Elements of a row.
+        columns: usize,
+        /// The order of the norm.
+        p: f64,
+    },
+    /// Of logarithms of probabilities, targets and the lengths of both: the losses, and the logarithms of the
+    /// likelihoods of what leads to each state.
+    CtcLoss {
+        /// Times, batch and classes.
+        sizes: [usize; 3],
+        /// States of the longest target: twice its length and 1.
+        states: usize,
+        /// The length of a row of targets, if they are a matrix.
+        row: Option<usize>,
+        /// The class that is none.
+        blank: usize,
     },
 }
 
