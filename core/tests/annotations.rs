@@ -4,7 +4,7 @@
 mod host;
 
 use host::Host;
-use monomorph_core::annotations::{Before, check_alias_annotations};
+use monomorph_core::annotations::{Before, Silent, check_alias_annotations};
 use monomorph_core::dispatch::{Definition, DispatchKey, Dispatcher, KernelFunction};
 use monomorph_core::schema::Schema;
 use monomorph_core::{AnyTensor, BoxedFn, DType, Error, ErrorKind, Geometry, IValue, Meta, Stack, Tensor};
@@ -27,7 +27,7 @@ fn ask(text: &str, mut args: Stack, kernel: Kernel) -> Result<Vec<IValue>, Error
     assert_eq!(args.len(), schema.args().len(), "{text}");
     let before = Before::of(&args);
     let results = kernel(&mut args).expect("the kernel itself returns");
-    check_alias_annotations(&schema, false, &before, &args, &results).map(|()| results)
+    check_alias_annotations(&schema, Silent::default(), &before, &args, &results).map(|()| results)
 }
 
 /// Asks and names what was found.

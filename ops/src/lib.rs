@@ -27,7 +27,7 @@ pub use factories::*;
 #[doc(hidden)]
 pub use special::*;
 pub use templates::{
-    bins, contract, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample,
+    bins, contract, group, index, order, pointwise, quantile, reduce, rows, running, scan, search, upsample,
 };
 #[doc(hidden)]
 pub use views::*;
@@ -154,6 +154,9 @@ monomorph_macros::families! { [crate]
     composite::distances: Distances,
     composite::compressed: Compressed,
     composite::covariance: Covariances,
+    composite::losses: Losses,
+    composite::entropy: Entropies,
+    composite::normalize: Normalizations,
     partial;
     contract::products: Products,
     composite::products: Matmul,
@@ -183,6 +186,12 @@ monomorph_macros::families! { [crate]
     running: Runnings,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
+    rows::softmax: Softmaxes,
+    rows::norm: RowNormalization,
+    rows::batch: BatchNormalization,
+    rows::classes: ClassLosses,
+    rows::pairs: PairDistances,
+    rows::ctc: Sequences,
 }
 pub use kernels::{AllKernels, Kernels};
 

@@ -200,9 +200,7 @@ impl Ran {
                     watch.must_be_known(t, || format!("result {i}"));
                 }
                 watch.must_be_written(&results);
-                if let Err(error) =
-                    check_alias_annotations(schema, handle.is_silent_view(), before, arguments, &results)
-                {
+                if let Err(error) = check_alias_annotations(schema, handle.silent(), before, arguments, &results) {
                     watch.breaches.push(Breach::Schema(error.kind().clone()));
                 }
             }

@@ -91,7 +91,7 @@ impl Object {
     /// Calls through the boxed door. Results that are not those of the schema are an error, and dropped: the stack is
     /// empty then, since the arguments are gone.
     pub(super) fn call_boxed(&self, frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
-        checked_call(frame.schema, frame.silent_view, stack, |stack| {
+        checked_call(frame.schema, frame.silent, stack, |stack| {
             (self.boxed)(frame, stack)?;
             results::check(frame.schema, stack).inspect_err(|_| stack.clear())
         })

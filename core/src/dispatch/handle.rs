@@ -17,6 +17,7 @@ use super::signature::{CanonicalList, ParameterList};
 use crate::error::{DispatchError, Error, Result};
 use crate::schema::Schema;
 use crate::tensor::observe;
+use crate::value::annotations::Silent;
 use crate::value::{IValue, Stack, fill_defaults};
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -96,9 +97,9 @@ impl OperatorHandle {
         Ok(defined(&self.seen().value)?.schema.clone())
     }
 
-    /// Whether results may share storage with arguments though the schema does not say so.
-    pub(super) fn is_silent_view(&self) -> bool {
-        defined(&self.seen().value).is_ok_and(|defined| defined.flags.silent_view)
+    /// What the schema keeps quiet about.
+    pub(super) fn silent(&self) -> Silent {
+        defined(&self.seen().value).map_or(Silent::default(), |defined| defined.flags.silent())
     }
 
     /// What serves each key and why, with the name of its kernel.
@@ -178,8 +179,8 @@ impl OperatorHandle {
             Some(object) => object,
             None => made(seen, key.index(), kernel)?,
         };
-        let silent_view = defined.flags.silent_view;
-        let frame = Frame { handle: self, schema: &defined.schema, silent_view, keys, key };
+        let silent = defined.flags.silent();
+        let frame = Frame { handle: self, schema: &defined.schema, silent, keys, key };
         call(object, &frame, slot)
     }
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub struct Frame<'a> {
     pub(super) handle: &'a OperatorHandle,
     pub(super) schema: &'a Schema,
-    pub(super) silent_view: bool,
+    pub(super) silent: crate::value::annotations::Silent,
     pub(super) keys: KeySet,
     pub(super) key: DispatchKey,
 }

@@ -9,6 +9,7 @@ use super::published::Published;
 use super::resolve::{Registered, Resolution, Source, resolve};
 use super::set::KeySet;
 use crate::schema::Schema;
+use crate::value::annotations::Silent;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -30,11 +31,22 @@ pub struct Flags {
     /// which callers promise to use only one tensor from then on, and composed operators that return their argument
     /// where there is nothing to compute.
     pub silent_view: bool,
+    /// The kernels may write arguments although the schema does not say so.
+    pub silent_write: bool,
+}
+
+impl Flags {
+    /// What the schema keeps quiet about.
+    pub(super) fn silent(&self) -> Silent {
+        Silent { view: self.silent_view, write: self.silent_write }
+    }
 }
 
 impl Default for Flags {
     fn default() -> Flags {
-        Flags { device_guard: true, device_check: true, manual_registration: false, factory: None, silent_view: false }
+        let (silent_view, silent_write) = (false, false);
+        let (device_guard, device_check, manual_registration, factory) = (true, true, false, None);
+        Flags { device_guard, device_check, manual_registration, factory, silent_view, silent_write }
     }
 }
 

@@ -5,7 +5,8 @@
 //! The rules are those that PyTorch's schema check mode holds operators to:
 //!
 //! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the
-//!   storage of an argument with `!`, that storage may have been written.
+//!   storage of an argument with `!`, that storage may have been written. Exempt are operators whose definition says that
+//!   their schema keeps quiet about what they write ([`Flags::silent_write`](crate::dispatch::Flags::silent_write)).
 //! * A result that shares storage with arguments is in the alias set of at least one of them, as in
 //!   `Tensor(a) self -> Tensor(a)`. Results need not alias what they say: `reshape` copies where it must. Exempt are
 //!   operators whose definition says that their schema keeps quiet about their views
@@ -55,6 +56,15 @@ impl Before {
     }
 }
 
+/// What the schema of an operator keeps quiet about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Silent {
+    /// Results may share storage with arguments.
+    pub view: bool,
+    /// Arguments may be written.
+    pub write: bool,
+}
+
 /// Calls `kernel` on the arguments of the whole stack; in a debug build an error if it did what the schema does not
 /// say.
 ///
@@ -65,7 +75,7 @@ impl Before {
 #[inline]
 pub fn checked_call(
     schema: &Schema,
-    silent_view: bool,
+    silent: Silent,
     stack: &mut Stack,
     kernel: impl FnOnce(&mut Stack) -> Result<()>,
 ) -> Result<()> {
@@ -77,12 +87,13 @@ pub fn checked_call(
     let held = |(arg, value): (&Argument, &IValue)| if arg.is_mutable() { IValue::None } else { value.clone() };
     let args: Vec<IValue> = schema.args().zip(&*stack).map(held).collect();
     kernel(stack)?;
-    check_alias_annotations(schema, silent_view, &before, &args, stack).inspect_err(|_| stack.clear())
+    check_alias_annotations(schema, silent, &before, &args, stack).inspect_err(|_| stack.clear())
 }
 
 /// Holds a call that returned against its schema: `args` as the kernel left them, in schema order, and its results. Of
 /// an argument that the schema marks as written nothing is asked but what `before` knows, and that a result which is
-/// this argument is it. Results of a `silent_view` may share storage with any argument.
+/// this argument is it. Results of a silent view may share storage with any argument, and a silent
+/// write may be of any.
 ///
 /// # Errors
 ///
@@ -90,7 +101,7 @@ pub fn checked_call(
 /// [`ErrorKind::Undefined`]: the first promise that was broken.
 pub fn check_alias_annotations(
     schema: &Schema,
-    silent_view: bool,
+    silent: Silent,
     before: &Before,
     args: &[IValue],
     results: &[IValue],
@@ -98,8 +109,10 @@ pub fn check_alias_annotations(
     if results.len() != schema.returns().len() {
         return Err(ErrorKind::ResultCount { got: results.len(), want: schema.returns().len() }.into());
     }
-    check_writes(schema, before, args)?;
-    if !silent_view {
+    if !silent.write {
+        check_writes(schema, before, args)?;
+    }
+    if !silent.view {
         check_aliases(schema, before, args, results)?;
     }
     check_undefined(schema, args, results)

@@ -18,8 +18,14 @@ fn library(schema: &str, flags: Flags, kernel: impl Fn(i64) -> KernelFunction) -
     library
 }
 
-const UNCHECKED: Flags =
-    Flags { device_check: false, device_guard: false, manual_registration: false, factory: None, silent_view: false };
+const UNCHECKED: Flags = Flags {
+    silent_view: false,
+    silent_write: false,
+    device_check: false,
+    device_guard: false,
+    manual_registration: false,
+    factory: None,
+};
 
 /// The key of an unboxed call is that of all tensors among its arguments.
 #[test]

@@ -24,6 +24,7 @@ mod processor;
 mod quantile;
 pub mod reduce;
 mod row_copy;
+mod rows;
 mod running;
 pub mod scalar;
 pub mod scan;

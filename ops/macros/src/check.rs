@@ -146,7 +146,8 @@ fn aliases(row: &Row, func: &Func) -> syn::Result<()> {
     for arg in schema.args() {
         let Some(alias) = arg.ty().alias() else { continue };
         let span = func.text.span(place(&func.text.text, arg.name()));
-        if alias.is_write() && !schema.is_inplace() && !schema.is_out() {
+        let writes = matches!(row.definition, Definition::Kernel(..));
+        if alias.is_write() && !writes && !schema.is_inplace() && !schema.is_out() {
             let message = format!(
                 "argument `{}` is marked as written; accepted is `Tensor`: `inplace` and `out` mark what their forms \
                  write",

@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 
 /// Every option, for messages.
-const ALL: [&str; 27] = [
+const ALL: [&str; 28] = [
     "func",
     "inplace",
     "out",
@@ -31,6 +31,7 @@ const ALL: [&str; 27] = [
     "otherwise",
     "across",
     "silent_view",
+    "silent_write",
 ];
 
 /// An error for an option that there is not.

@@ -120,6 +120,7 @@ struct Options {
     otherwise: Option<(Composite, syn::Path)>,
     across: Option<Ident>,
     is_silent_view: bool,
+    is_silent_write: bool,
 }
 
 impl Options {
@@ -169,6 +170,10 @@ impl Options {
             }
             "across" => {
                 self.across = Some(input.parse()?);
+                return Ok(());
+            }
+            "silent_write" => {
+                self.is_silent_write = input.parse::<syn::LitBool>()?.value;
                 return Ok(());
             }
             "silent_view" => {
@@ -255,6 +260,7 @@ impl Options {
             otherwise: self.otherwise,
             across: self.across,
             is_silent_view: self.is_silent_view,
+            is_silent_write: self.is_silent_write,
             span,
         })
     }

@@ -30,13 +30,16 @@ pub mod distances;
 #[doc(hidden)]
 pub mod each;
 pub mod edges;
+pub mod entropy;
 pub mod equality;
 pub mod flip;
 pub mod foreach;
 pub mod integrals;
 pub mod join;
+pub mod losses;
 pub mod matrix_norms;
 pub mod nonzero;
+pub mod normalize;
 pub mod pad;
 pub mod products;
 pub mod queries;
@@ -100,14 +103,14 @@ fn operand(value: &IValue) -> Operand<'_> {
 }
 
 /// The argument as a tensor; a number is none.
-fn tensor<'a>(value: &'a IValue, arg: &'static str) -> Result<&'a AnyTensor> {
+pub(crate) fn tensor<'a>(value: &'a IValue, arg: &'static str) -> Result<&'a AnyTensor> {
     value.as_tensor().ok_or_else(|| {
         ErrorKind::ArgumentKind { position: 0, arg: arg.into(), got: value.kind_name(), want: "Tensor".into() }.into()
     })
 }
 
 /// The argument in another dtype: itself if it has it, or if it is a number, which takes on any.
-fn in_dtype(calls: &Calls<'_>, value: &IValue, dtype: DType) -> Result<IValue> {
+pub(crate) fn in_dtype(calls: &Calls<'_>, value: &IValue, dtype: DType) -> Result<IValue> {
     match value.as_tensor() {
         Some(t) if t.dtype() != dtype => {
             let to = [value.clone(), dtype.into(), false.into(), false.into(), IValue::None];

@@ -24,6 +24,8 @@ pub struct Declaration {
     pub results: usize,
     /// Whether results share storage with arguments though the schema does not say so.
     pub silent_view: bool,
+    /// True if it may write arguments although the schema does not say so.
+    pub silent_write: bool,
     /// Its forms, as listed.
     pub forms: &'static [Form],
 }

@@ -74,8 +74,8 @@ fn define_forms(
 ) -> Result<()> {
     let completing = entry.declaration.completing();
     // Kernels enter devices and compare them themselves, in every form.
-    let silent_view = entry.declaration.silent_view;
-    let flags = Flags { device_guard: false, device_check: false, silent_view, ..Flags::default() };
+    let (silent_view, silent_write) = (entry.declaration.silent_view, entry.declaration.silent_write);
+    let flags = Flags { device_guard: false, device_check: false, silent_view, silent_write, ..Flags::default() };
     for (kind, schema) in entry.declaration.overloads() {
         let mut definition = Definition::parse(schema)?.with_flags(flags);
         match entry.composition {

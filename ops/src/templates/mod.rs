@@ -9,6 +9,7 @@ pub mod order;
 pub mod pointwise;
 pub mod quantile;
 pub mod reduce;
+pub mod rows;
 pub mod running;
 pub mod scan;
 pub mod search;

@@ -26,7 +26,7 @@ fn declared(named: &Named<'_>) -> TokenStream {
     let kind = named.row.definition.kind();
     let definition = text_of(&named.row.definition);
     let results = named.schema.returns().len();
-    let silent = named.row.is_silent_view;
+    let (silent, silent_write) = (named.row.is_silent_view, named.row.is_silent_write);
     let parameters = named.args.iter().map(|arg| {
         let (name, ty) = (arg.declared.name(), base_text(&arg.declared.ty().to_string()));
         quote!(#table::Parameter { name: #name, ty: #ty })
@@ -57,6 +57,7 @@ fn declared(named: &Named<'_>) -> TokenStream {
                 parameters: &[#(#parameters),*],
                 results: #results,
                 silent_view: #silent,
+                silent_write: #silent_write,
                 forms: &[#(#forms),*],
             };
             #composition
@@ -324,7 +325,10 @@ fn result_type(named: &Named<'_>, or_self: bool) -> TokenStream {
         [_] if or_self => quote!(Option<#tensor>),
         [_] => tensor,
         several => {
-            let several = several.iter().map(|_| &tensor);
+            // Which results there are, a mask says.
+            let has_mask = named.schema.args().any(|arg| arg.name() == "output_mask");
+            let one = if has_mask { quote!(Option<#tensor>) } else { tensor };
+            let several = several.iter().map(|_| &one);
             quote!((#(#several),*))
         }
     }

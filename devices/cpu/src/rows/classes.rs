@@ -1,0 +1,229 @@
+//! Losses of classes on the CPU: a row, or a place of a plane, has one target. Sums are of float64.
+
+use super::frame::Real;
+use super::output::{Output, each_row, each_run};
+use monomorph_core::{ErrorKind, Result};
+use monomorph_ops::rows::{Channels, Reduction};
+
+/// Elements that a thread does at a time.
+const RUN: usize = 4096;
+
+/// An error unless every target is a class, or the one that is ignored.
+pub(super) fn check_targets(targets: &[i64], classes: usize, ignore: Option<i64>) -> Result<()> {
+    let is_class = |&target: &i64| (0..classes as i64).contains(&target) || Some(target) == ignore;
+    match targets.iter().find(|target| !is_class(target)) {
+        None => Ok(()),
+        Some(&got) => {
+            let (arg, size) = ("target", classes as i64);
+            Err(ErrorKind::IndexOutOfRange { arg, got, dim: None, size, low: 0 }.into())
+        }
+    }
+}
+
+/// An error unless every target is a class or -1, which ends a list.
+pub(super) fn check_labels(targets: &[i64], classes: usize) -> Result<()> {
+    check_targets(targets, classes, Some(-1))
+}
+
+/// An error unless all are from 0 to 1.
+pub(super) fn check_probabilities<T: Real>(lists: [&[T]; 2]) -> Result<()> {
+    let is_probability = |x: &T| *x >= T::zero() && *x <= T::one();
+    if lists.iter().all(|list| list.iter().all(is_probability)) {
+        return Ok(());
+    }
+    let rule = "arguments self and target must be from 0 to 1";
+    Err(ErrorKind::ArgumentRule { rule }.into())
+}
+
+/// The weight of a class.
+fn weight_of<T: Real>(weight: &[T], class: i64) -> f64 {
+    weight.get(class as usize).map_or(1.0, |w| w.wide())
+}
+
+/// Writes one number.
+fn put<T: Real>(number: f64, out: &mut Output) {
+    each_run(1, 1, [out.parts::<T>()], |_, [out]| out.iter_mut().for_each(|out| *out = T::of(number)));
+}
+
+/// Where the element of a target is.
+fn place(Channels { c, s, .. }: Channels, i: usize, target: i64) -> usize {
+    (i / s * c + target as usize) * s + i % s
+}
+
+pub(super) fn nll<T: Real>(
+    channels: Channels,
+    reduction: Reduction,
+    ignore: i64,
+    (x, targets, weight): (&[T], &[i64], &[T]),
+    [out, total]: [&mut Output; 2],
+) {
+    let loss = |i: usize| match targets[i] {
+        target if target == ignore => (0.0, 0.0),
+        target => {
+            let weight = weight_of(weight, target);
+            (-weight * x[place(channels, i, target)].wide(), weight)
+        }
+    };
+    if reduction == Reduction::None {
+        put::<T>(0.0, total);
+        return each_run(targets.len(), RUN, [out.parts::<T>()], |range, [out]| {
+            range.zip(out).for_each(|(i, out)| *out = T::of(loss(i).0));
+        });
+    }
+    let (sum, weights) = (0..targets.len()).map(loss).fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+    put::<T>(weights, total);
+    put::<T>(if reduction == Reduction::Mean { sum / weights } else { sum }, out);
+}
+
+pub(super) fn nll_backward<T: Real>(
+    channels: Channels,
+    reduction: Reduction,
+    ignore: i64,
+    (grad, targets, weight, total): (&[T], &[i64], &[T], &[T]),
+    out: &mut Output,
+) {
+    let Channels { n, c, s } = channels;
+    let total = total.first().map_or(1.0, |total| total.wide());
+    each_row(n, c * s, [(out.parts::<T>(), c * s)], |rows, [out]| {
+        for (row, out) in rows.zip(out.chunks_exact_mut((c * s).max(1))) {
+            for (i, &target) in targets[row * s..][..s].iter().enumerate().filter(|(_, target)| **target != ignore) {
+                let weight = weight_of(weight, target);
+                let slope = match reduction {
+                    Reduction::None => grad[row * s + i].wide() * weight,
+                    Reduction::Mean => grad[0].wide() * weight / total,
+                    Reduction::Sum => grad[0].wide() * weight,
+                };
+                out[target as usize * s + i] = T::of(-slope);
+            }
+        }
+    });
+}
+
+/// How far classes are above the target's margin: elements, their target, the loss of a difference and its slope.
+#[derive(Clone, Copy)]
+pub(super) struct Margin {
+    pub(super) is_square: bool,
+    pub(super) margin: f64,
+    pub(super) reduction: Reduction,
+}
+
+impl Margin {
+    /// What is above the margin, by class.
+    fn above<'a, T: Real>(&'a self, x: &'a [T], target: i64) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let own = x[target as usize].wide();
+        let above = move |(d, x): (usize, &T)| (d, self.margin - own + x.wide());
+        x.iter().enumerate().filter(move |(d, _)| *d != target as usize).map(above).filter(|(_, z)| *z > 0.0)
+    }
+}
+
+/// Writes losses of rows, or their mean or sum.
+fn reduce<T: Real>(rows: usize, reduction: Reduction, out: &mut Output, loss: impl Fn(usize) -> f64 + Sync) {
+    match reduction {
+        Reduction::None => each_run(rows, RUN, [out.parts::<T>()], |range, [out]| {
+            range.zip(out).for_each(|(r, out)| *out = T::of(loss(r)));
+        }),
+        Reduction::Sum => put::<T>((0..rows).map(loss).sum(), out),
+        // Of no rows it is 0 over 0.
+        Reduction::Mean => put::<T>((0..rows).map(loss).sum::<f64>() / rows as f64, out),
+    }
+}
+
+pub(super) fn multi_margin<T: Real>(
+    [rows, n]: [usize; 2],
+    margin: Margin,
+    (x, targets, weight): (&[T], &[i64], &[T]),
+    out: &mut Output,
+) {
+    reduce::<T>(rows, margin.reduction, out, |r| {
+        let weight = weight_of(weight, targets[r]);
+        let term = |(_, z): (usize, f64)| if margin.is_square { weight * z * z } else { weight * z };
+        margin.above(&x[r * n..][..n], targets[r]).map(term).sum::<f64>() / n as f64
+    });
+}
+
+/// The gradient that a row gets.
+fn gradient<T: Real>(grad: &[T], rows: usize, r: usize, reduction: Reduction) -> f64 {
+    match reduction {
+        Reduction::None => grad.get(r).or(grad.first()).map_or(0.0, |g| g.wide()),
+        Reduction::Mean => grad[0].wide() / rows as f64,
+        Reduction::Sum => grad[0].wide(),
+    }
+}
+
+pub(super) fn multi_margin_backward<T: Real>(
+    [rows, n]: [usize; 2],
+    margin: Margin,
+    (grad, x, targets, weight): (&[T], &[T], &[i64], &[T]),
+    out: &mut Output,
+) {
+    each_row(rows, n, [(out.parts::<T>(), n)], |range, [out]| {
+        for (r, out) in range.zip(out.chunks_exact_mut(n)) {
+            let target = targets[r];
+            let factor = gradient(grad, rows, r, margin.reduction) * weight_of(weight, target) / n as f64;
+            let mut own = 0.0;
+            for (d, z) in margin.above(&x[r * n..][..n], target) {
+                let slope = if margin.is_square { 2.0 * z } else { 1.0 };
+                own -= slope;
+                out[d] = T::of(factor * slope);
+            }
+            out[target as usize] = T::of(factor * own);
+        }
+    });
+}
+
+/// The labels of a row: up to the first -1.
+fn labels(targets: &[i64]) -> impl Iterator<Item = usize> + Clone + '_ {
+    targets.iter().take_while(|&&target| target >= 0).map(|&target| target as usize)
+}
+
+pub(super) fn multilabel_margin<T: Real>(
+    [rows, n]: [usize; 2],
+    reduction: Reduction,
+    (x, targets): (&[T], &[i64]),
+    [out, is_target]: [&mut Output; 2],
+) {
+    each_row(rows, n, [(is_target.parts::<T>(), n)], |range, [is_target]| {
+        for (r, is_target) in range.zip(is_target.chunks_exact_mut(n)) {
+            labels(&targets[r * n..][..n]).for_each(|d| is_target[d] = T::one());
+        }
+    });
+    reduce::<T>(rows, reduction, out, |r| {
+        let (x, labels) = (&x[r * n..][..n], labels(&targets[r * n..][..n]));
+        let others = || (0..n).filter(|d| !labels.clone().any(|label| label == *d));
+        let of_label =
+            |label: usize| others().map(|d| 1.0 - x[label].wide() + x[d].wide()).filter(|z| *z > 0.0).sum::<f64>();
+        labels.clone().map(of_label).sum::<f64>() / n as f64
+    });
+}
+
+pub(super) fn multilabel_margin_backward<T: Real>(
+    [rows, n]: [usize; 2],
+    reduction: Reduction,
+    (grad, x, targets, is_target): (&[T], &[T], &[i64], &[T]),
+    out: &mut Output,
+) {
+    each_row(rows, n, [(out.parts::<T>(), n)], |range, [out]| {
+        for (r, out) in range.zip(out.chunks_exact_mut(n)) {
+            let (x, is_target) = (&x[r * n..][..n], &is_target[r * n..][..n]);
+            let factor = T::of(gradient(grad, rows, r, reduction) / n as f64);
+            for label in labels(&targets[r * n..][..n]) {
+                for d in (0..n).filter(|&d| is_target[d] == T::zero()) {
+                    if T::one() - x[label] + x[d] > T::zero() {
+                        out[label] = out[label] - factor;
+                        out[d] = out[d] + factor;
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// The cross entropy of each probability; logarithms are not below -100.
+pub(super) fn cross_entropies<T: Real>(n: usize, [x, targets]: [&[T]; 2], out: &mut Output) {
+    let floor = T::of(-100.0);
+    each_run(n, RUN, [out.parts::<T>()], |range, [out]| {
+        for ((out, &x), &target) in out.iter_mut().zip(&x[range.clone()]).zip(&targets[range]) {
+            *out = (target - T::one()) * (-x).ln_1p().larger(floor) - target * x.ln().larger(floor);
+        }
+    });
+}

@@ -1,0 +1,153 @@
+//! Normalisation of rows and its gradient. A row is read three times while it is in cache: for its mean, for its
+//! variance around that mean, and to be written.
+
+use super::fold::{ColumnSums, TILE, sum};
+use super::frame::{Real, Work, enter};
+use super::output::{Output, each_row, each_run};
+use crate::isa::{Isa, Level};
+use std::ops::Range;
+
+/// The elements of rows of `n`.
+#[inline(always)]
+fn elements(rows: &Range<usize>, n: usize) -> Range<usize> {
+    rows.start * n..rows.end * n
+}
+
+pub(super) fn forward<T: Real>(
+    level: Level,
+    [rows, n]: [usize; 2],
+    eps: f64,
+    [x, weight, bias]: [&[T]; 3],
+    [y, mean, rstd]: [&mut Output; 3],
+) {
+    let outputs = [(y.parts(), n), (mean.parts(), 1), (rstd.parts(), 1)];
+    each_row(rows, n, outputs, |rows, [y, mean, rstd]| {
+        enter(level, Rows { x: &x[elements(&rows, n)], weight, bias, n, eps, y, mean, rstd });
+    });
+}
+
+struct Rows<'a, T> {
+    x: &'a [T],
+    weight: &'a [T],
+    bias: &'a [T],
+    n: usize,
+    eps: f64,
+    y: &'a mut [T],
+    mean: &'a mut [T],
+    rstd: &'a mut [T],
+}
+
+impl<T: Real> Work for Rows<'_, T> {
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let (n, count) = (self.n, self.n as f64);
+        for (r, (to_mean, to_rstd)) in self.mean.iter_mut().zip(self.rstd).enumerate() {
+            let x = &self.x[r * n..][..n];
+            let y = &mut self.y[r * n..][..n];
+            let mean = if n == 0 { T::zero() } else { T::of(sum([x], |[x]| x) / count) };
+            let variance = sum([x], |[x]| (x - mean) * (x - mean)) / count;
+            let rstd = T::of(1.0 / (variance + self.eps).sqrt());
+            (*to_mean, *to_rstd) = (mean, rstd);
+            match (self.weight.is_empty(), self.bias.is_empty()) {
+                (true, true) => y.iter_mut().zip(x).for_each(|(y, &x)| *y = (x - mean) * rstd),
+                (false, true) => {
+                    let elements = y.iter_mut().zip(x).zip(self.weight);
+                    elements.for_each(|((y, &x), &w)| *y = (x - mean) * rstd * w);
+                }
+                (true, false) => {
+                    let elements = y.iter_mut().zip(x).zip(self.bias);
+                    elements.for_each(|((y, &x), &b)| *y = (x - mean) * rstd + b);
+                }
+                (false, false) => {
+                    let elements = y.iter_mut().zip(x).zip(self.weight).zip(self.bias);
+                    elements.for_each(|(((y, &x), &w), &b)| *y = (x - mean) * rstd * w + b);
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn backward<T: Real>(
+    level: Level,
+    [rows, n]: [usize; 2],
+    [wants_x, wants_weight, wants_bias]: [bool; 3],
+    [grad, x, mean, rstd, weight]: [&[T]; 5],
+    [to_x, to_weight, to_bias]: [&mut Output; 3],
+) {
+    if wants_x {
+        each_row(rows, n, [(to_x.parts(), n)], |rows, [slope]| {
+            let range = elements(&rows, n);
+            let (mean, rstd) = (&mean[rows.clone()], &rstd[rows]);
+            enter(level, Slopes { grad: &grad[range.clone()], x: &x[range], mean, rstd, weight, n, slope });
+        });
+    }
+    if wants_weight || wants_bias {
+        each_run(n, TILE, [to_weight.parts(), to_bias.parts()], |columns, [to_weight, to_bias]| {
+            enter(level, Parameters { grad, x, mean, rstd, n, columns, to_weight, to_bias });
+        });
+    }
+}
+
+struct Slopes<'a, T> {
+    grad: &'a [T],
+    x: &'a [T],
+    mean: &'a [T],
+    rstd: &'a [T],
+    weight: &'a [T],
+    n: usize,
+    slope: &'a mut [T],
+}
+
+impl<T: Real> Work for Slopes<'_, T> {
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let (n, count) = (self.n, self.n as f64);
+        for (r, (&mean, &rstd)) in self.mean.iter().zip(self.rstd).enumerate() {
+            let [grad, x] = [self.grad, self.x].map(|x| &x[r * n..][..n]);
+            let to = self.slope[r * n..][..n].iter_mut().zip(grad).zip(x);
+            if self.weight.is_empty() {
+                let whole = T::of(sum([grad], |[g]| g) / count);
+                let along = T::of(sum([grad, x], |[g, x]| g * (x - mean)) * rstd.wide() * rstd.wide() / count);
+                to.for_each(|((to, &g), &x)| *to = (g - whole - (x - mean) * along) * rstd);
+            } else {
+                let w = self.weight;
+                let whole = T::of(sum([grad, w], |[g, w]| g * w) / count);
+                let along = sum([grad, x, w], |[g, x, w]| g * w * (x - mean));
+                let along = T::of(along * rstd.wide() * rstd.wide() / count);
+                to.zip(w).for_each(|(((to, &g), &x), &w)| *to = (g * w - whole - (x - mean) * along) * rstd);
+            }
+        }
+    }
+}
+
+/// The gradients of weights and biases: sums of columns.
+struct Parameters<'a, T> {
+    grad: &'a [T],
+    x: &'a [T],
+    mean: &'a [T],
+    rstd: &'a [T],
+    n: usize,
+    columns: Range<usize>,
+    to_weight: &'a mut [T],
+    to_bias: &'a mut [T],
+}
+
+impl<T: Real> Work for Parameters<'_, T> {
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let row = |r: usize| elements(&(r..r + 1), self.n);
+        let (mut weights, mut biases) = (ColumnSums::new(), ColumnSums::new());
+        for (r, (&mean, &rstd)) in self.mean.iter().zip(self.rstd).enumerate() {
+            let grad = &self.grad[row(r)][self.columns.clone()];
+            if !self.to_weight.is_empty() {
+                let x = &self.x[row(r)][self.columns.clone()];
+                weights.add(grad, |g, j| g * (x[j] - mean) * rstd);
+            }
+            if !self.to_bias.is_empty() {
+                biases.add(grad, |g, _| g);
+            }
+        }
+        self.to_weight.iter_mut().zip(weights.finish()).for_each(|(to, sum)| *to = T::of(sum));
+        self.to_bias.iter_mut().zip(biases.finish()).for_each(|(to, sum)| *to = T::of(sum));
+    }
+}

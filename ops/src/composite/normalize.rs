@@ -1,0 +1,241 @@
+//! Normalisation that is composed of the native operators: layer_norm, rms_norm, group_norm, batch_norm, instance_norm,
+//! _weight_norm.
+
+use super::callees::Callees;
+use super::losses::rule;
+use super::steps::Steps;
+use super::tensor;
+use crate::table::native;
+use monomorph_core::dispatch::Calls;
+use monomorph_core::strides::{numel, suggest_format, wrap_dim};
+use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Result, Scalar};
+
+fn contiguous(calls: &Calls<'_>, t: &AnyTensor) -> Result<AnyTensor> {
+    calls.tensor("contiguous", [t.clone().into(), MemoryFormat::Contiguous.into()])
+}
+
+/// The first result of an operator of several.
+fn first(calls: &Calls<'_>, name: &str, arguments: impl IntoIterator<Item = IValue>) -> Result<AnyTensor> {
+    let mut stack: Vec<IValue> = arguments.into_iter().collect();
+    calls.call(name, &mut stack)?;
+    let got = stack.len();
+    stack.into_iter().next().and_then(IValue::into_tensor).ok_or_else(|| ErrorKind::ResultCount { got, want: 3 }.into())
+}
+
+/// `layer_norm`.
+pub fn layer_norm(
+    calls: &Calls<'_>,
+    input: &IValue,
+    normalized_shape: &[i64],
+    weight: &IValue,
+    bias: &IValue,
+    eps: f64,
+    _cudnn: bool,
+) -> Result<AnyTensor> {
+    let shape = IValue::Ints(normalized_shape.to_vec());
+    first(calls, "native_layer_norm", [input.clone(), shape, weight.clone(), bias.clone(), eps.into()])
+}
+
+/// `rms_norm`: rows over the root of their mean square, computed in float32 where the input is of float16 or bfloat16.
+pub fn rms_norm(
+    calls: &Calls<'_>,
+    input: &IValue,
+    normalized_shape: &[i64],
+    weight: &IValue,
+    eps: Option<f64>,
+) -> Result<AnyTensor> {
+    let input = tensor(input, "input")?;
+    let (sizes, n) = (input.sizes(), normalized_shape.len());
+    if n == 0 {
+        return Err(rule("argument normalized_shape is empty; accepted is one size or more"));
+    }
+    if let Some(weight) = weight.as_tensor().filter(|weight| weight.sizes() != normalized_shape) {
+        let (got, want) = (weight.sizes().to_vec(), normalized_shape.to_vec());
+        return Err(ErrorKind::UnequalSizes { arg: "weight", got, want }.into());
+    }
+    if sizes.len().checked_sub(n).is_none_or(|leading| sizes[leading..] != *normalized_shape) {
+        let (got, want) = (normalized_shape.to_vec(), sizes.to_vec());
+        return Err(ErrorKind::UnequalSizes { arg: "normalized_shape", got, want }.into());
+    }
+    let dtype = input.dtype();
+    let (wide, epsilon) = match dtype {
+        DType::F16 | DType::BF16 => (DType::F32, f64::from(f32::EPSILON)),
+        DType::F64 | DType::C128 => (dtype, f64::EPSILON),
+        got if got.is_integral(true) => {
+            let (what, accepted) = ("argument input has dtype", "floating and complex dtypes");
+            return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
+        }
+        _ => (dtype, f64::from(f32::EPSILON)),
+    };
+    let x = calls.cast(contiguous(calls, input)?, wide)?;
+    let dims: Vec<i64> = (1..=n as i64).map(|d| -d).collect();
+    let squares = calls.tensor("pow.Tensor_Scalar", [x.clone().into(), Scalar::Int(2).into()])?;
+    let mean = calls.tensor("mean.dim", [squares.into(), IValue::Ints(dims), true.into(), IValue::None])?;
+    let factor = calls.unary("rsqrt", calls.add(mean, eps.unwrap_or(epsilon))?)?;
+    let mut normal = calls.mul(x, factor)?;
+    if !matches!(weight, IValue::None) {
+        normal = calls.mul(normal, weight.clone())?;
+    }
+    calls.cast(normal, dtype)
+}
+
+/// `group_norm`.
+pub fn group_norm(
+    calls: &Calls<'_>,
+    input: &IValue,
+    num_groups: i64,
+    weight: &IValue,
+    bias: &IValue,
+    eps: f64,
+    _cudnn: bool,
+) -> Result<AnyTensor> {
+    let input = tensor(input, "input")?;
+    if num_groups <= 0 {
+        return Err(ErrorKind::OutOfRange { arg: "num_groups", got: num_groups, low: 1, high: i64::MAX }.into());
+    }
+    let &[n, c, ..] = input.sizes() else {
+        return Err(ErrorKind::DimCount { arg: "input", got: input.ndim(), accepted: "2 or more" }.into());
+    };
+    let s = numel(&input.sizes()[2..])? as i64;
+    if s == 0 {
+        return Err(rule("the dimensions of argument input behind the second are empty"));
+    }
+    let input = match suggest_format(input.sizes(), input.strides()) {
+        MemoryFormat::Contiguous => contiguous(calls, input)?,
+        _ => input.clone(),
+    };
+    let numbers = [n.into(), c.into(), s.into(), num_groups.into(), eps.into()];
+    let tensors = [input.into(), weight.clone(), bias.clone()];
+    first(calls, "native_group_norm", tensors.into_iter().chain(numbers))
+}
+
+/// `batch_norm`.
+#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+pub fn batch_norm(
+    calls: &Calls<'_>,
+    input: &IValue,
+    weight: &IValue,
+    bias: &IValue,
+    running_mean: &IValue,
+    running_var: &IValue,
+    training: bool,
+    momentum: f64,
+    eps: f64,
+    _cudnn: bool,
+) -> Result<AnyTensor> {
+    let x = tensor(input, "input")?;
+    let want = x.sizes().get(1).copied().unwrap_or(0) as usize;
+    let named = [("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)];
+    for (arg, value) in named {
+        if let Some(got) = value.as_tensor().map(AnyTensor::numel).filter(|&got| got != want) {
+            return Err(ErrorKind::ListLength { arg, got, want }.into());
+        }
+    }
+    if x.numel() == 0 && x.ndim() > 1 {
+        let mut result = calls.tensor("clone", [input.clone(), IValue::None])?;
+        for (name, value) in [("mul.Tensor", weight), ("add.Tensor", bias)] {
+            if let Some(t) = value.as_tensor().filter(|t| t.numel() > 0) {
+                let number = calls.at(t, 0, 0)?;
+                result = match name {
+                    "mul.Tensor" => calls.mul(result, number)?,
+                    _ => calls.add(result, number)?,
+                };
+            }
+        }
+        return Ok(result);
+    }
+    let tensors = [input, weight, bias, running_mean, running_var].map(IValue::clone);
+    first(calls, "native_batch_norm", tensors.into_iter().chain([training.into(), momentum.into(), eps.into()]))
+}
+
+/// `instance_norm`: batch_norm where each channel of each element of the batch is a channel.
+#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+pub fn instance_norm(
+    calls: &Calls<'_>,
+    input: &IValue,
+    weight: &IValue,
+    bias: &IValue,
+    running_mean: &IValue,
+    running_var: &IValue,
+    use_input_stats: bool,
+    momentum: f64,
+    eps: f64,
+    cudnn: bool,
+) -> Result<AnyTensor> {
+    let is_there = |value: &IValue| !matches!(value, IValue::None);
+    if !use_input_stats && !(is_there(running_mean) && is_there(running_var)) {
+        return Err(rule("arguments running_mean and running_var must be given unless use_input_stats is true"));
+    }
+    let x = tensor(input, "input")?;
+    let &[b, c, ..] = x.sizes() else {
+        return Err(ErrorKind::DimCount { arg: "input", got: x.ndim(), accepted: "2 or more" }.into());
+    };
+    let mut shape = x.sizes().to_vec();
+    (shape[0], shape[1]) = (1, b.saturating_mul(c));
+    let repeated = |value: &IValue| -> Result<IValue> {
+        match value.as_tensor() {
+            Some(t) => Ok(calls.tensor("repeat", [t.clone().into(), IValue::Ints(vec![b])])?.into()),
+            None => Ok(IValue::None),
+        }
+    };
+    let [weight, bias] = [repeated(weight)?, repeated(bias)?];
+    let running = [repeated(running_mean)?, repeated(running_var)?];
+    let flat: IValue = calls.view(&contiguous(calls, x)?, &shape)?.into();
+    let [mean, variance] = &running;
+    let result = batch_norm(calls, &flat, &weight, &bias, mean, variance, use_input_stats, momentum, eps, cudnn)?;
+    for (value, moved) in [running_mean, running_var].into_iter().zip(&running) {
+        if let (Some(own), Some(moved)) = (value.as_tensor(), moved.as_tensor()) {
+            let moved = calls.view(moved, &[b, c])?;
+            let mean = [moved.into(), IValue::Ints(vec![0]), false.into(), IValue::None];
+            Callees::copy_into(calls, own.clone(), &calls.tensor("mean.dim", mean)?)?;
+        }
+    }
+    calls.view(&result, x.sizes())
+}
+
+/// `_weight_norm`: directions of the lengths `g`, along all dimensions but one.
+pub fn weight_norm(calls: &Calls<'_>, v: &IValue, g: &IValue, dim: i64) -> Result<AnyTensor> {
+    let x = tensor(v, "v")?;
+    let last = (x.ndim() as i64).saturating_sub(1);
+    let real = x.dtype().is_floating();
+    if real && x.ndim() > 0 && (dim == 0 || dim == last) && (dim != -1) {
+        let v = contiguous(calls, x)?;
+        let g = contiguous(calls, tensor(g, "g")?)?;
+        return first(calls, "_weight_norm_interface", [v.into(), g.into(), dim.into()]);
+    }
+    // With -1 the length is that of the whole tensor.
+    let norm = match dim {
+        -1 => calls.norm(x.clone(), 2.0.into(), None, false, None)?,
+        _ => {
+            let kept = wrap_dim(dim, x.ndim(), "dim")?;
+            let dims: Vec<i64> = (0..x.ndim()).filter(|&d| d != kept).map(|d| d as i64).collect();
+            calls.norm(x.clone(), 2.0.into(), Some(&dims), true, None)?
+        }
+    };
+    calls.mul(v.clone(), calls.div(g.clone(), norm)?)
+}
+
+native! {
+    family: Normalizations, functions: crate::fill::Fills;
+
+    func: layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05,
+        bool cudnn_enable=True) -> Tensor,
+    composite: implicit layer_norm;
+
+    func: rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor,
+    composite: implicit rms_norm;
+
+    func: group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05,
+        bool cudnn_enabled=True) -> Tensor,
+    composite: implicit group_norm;
+
+    func: batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
+        bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor,
+    composite: implicit batch_norm, silent_write: true;
+
+    func: instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
+        bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor,
+    composite: implicit instance_norm, silent_write: true;
+
+    func: _weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor, composite: implicit weight_norm;
+}
