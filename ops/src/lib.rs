@@ -26,7 +26,9 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{bins, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample};
+pub use templates::{
+    bins, group, index, order, pointwise, pooling, quantile, reduce, resample, running, scan, search, upsample,
+};
 #[doc(hidden)]
 pub use views::*;
 
@@ -135,6 +137,7 @@ monomorph_macros::families! { [crate]
     composite::flip: Flips,
     composite::repeat: Repeats,
     composite::pad: Pads,
+    composite::shuffles: Shuffles,
     composite::edges: Borders,
     composite::diagonal: Diagonals,
     composite::foreach: Foreach,
@@ -169,6 +172,14 @@ monomorph_macros::families! { [crate]
     running: Runnings,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
+    composite::patches: Patches,
+    resample::rows: Resamples,
+    pooling::maxima: Maxima,
+    pooling::averages: Averages,
+    pooling::adaptive: AdaptivePools,
+    pooling::fractional: FractionalPools,
+    pooling::derived: DerivedPools,
+    pooling::gradients: PoolGradients,
 }
 pub use kernels::{AllKernels, Kernels};
 

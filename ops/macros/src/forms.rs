@@ -25,11 +25,12 @@ pub(crate) fn text(func: &Schema, kind: FormKind, name: &str) -> String {
         FormKind::CopyOut | FormKind::CopyInto => {
             format!("{name}({}) -> Tensor(a!)", with_outs(func, &["Tensor(a!) out".to_owned()]))
         }
-        FormKind::Out | FormKind::Autogen | FormKind::OutApart | FormKind::OutRestrided => out(func, name),
+        FormKind::Out | FormKind::OutApart | FormKind::OutRestrided => out(func, name, false),
+        FormKind::Autogen => out(func, name, true),
     }
 }
 
-fn out(func: &Schema, name: &str) -> String {
+fn out(func: &Schema, name: &str, is_generated: bool) -> String {
     if returns_list(func) {
         return format!("{name}({}) -> ()", with_outs(func, &["Tensor(a!)[] out".to_owned()]));
     }
@@ -43,7 +44,13 @@ fn out(func: &Schema, name: &str) -> String {
     let mut results = Vec::new();
     for (i, (letter, result)) in ('a'..='z').zip(returns).enumerate() {
         let numbered = format!("{single}{i}");
-        let unnamed = if several { &numbered } else { single };
+        // Of written out= forms two outputs without names are those of maxima.
+        let unnamed = match (several, is_generated, i) {
+            (true, true, _) => &numbered,
+            (true, false, 1) => "indices",
+            _ if is_silent => "output",
+            _ => single,
+        };
         outs.push(format!("Tensor({letter}!) {}", result.name().unwrap_or(unnamed)));
         results.push(match result.name().filter(|_| !is_silent) {
             Some(name) => format!("Tensor({letter}!) {name}"),
@@ -123,6 +130,14 @@ mod tests {
         assert_eq!(
             derived(two, FormKind::Autogen, "topk_like.out"),
             "topk_like.out(Tensor self, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))"
+        );
+        assert_eq!(
+            derived(two, FormKind::Out, "max_pool_like.out"),
+            "max_pool_like.out(Tensor self, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"
+        );
+        assert_eq!(
+            derived(two, FormKind::Out, "max_pool_like.output"),
+            "max_pool_like.output(Tensor self, *, Tensor(a!) output, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"
         );
     }
 
