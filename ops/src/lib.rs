@@ -173,6 +173,8 @@ monomorph_macros::families! { [crate]
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
     composite::patches: Patches,
+    composite::affine: AffineGrids,
+    composite::grid: GridSamples,
     resample::rows: Resamples,
     pooling::maxima: Maxima,
     pooling::averages: Averages,

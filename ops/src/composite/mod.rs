@@ -17,6 +17,7 @@
 //! In-place and out= forms follow from it ([`derived`]). A row whose formula some devices have, and a composition
 //! serves on the others, says so: `otherwise: explicit crate::composite::arithmetic::sub`.
 
+pub mod affine;
 pub mod arithmetic;
 mod border;
 pub mod callees;
@@ -30,6 +31,7 @@ pub mod edges;
 pub mod equality;
 pub mod flip;
 pub mod foreach;
+pub mod grid;
 pub mod integrals;
 pub mod join;
 pub mod matrix_norms;

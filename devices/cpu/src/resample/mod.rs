@@ -105,8 +105,9 @@ fn taps(axis: &ResampleAxis, plan: &ResamplePlan, dtype: DType) -> Result<Taps> 
     if plan.backward {
         return taps.transposed(axis.input);
     }
-    // Weights of halves are halves.
+    // In one of PyTorch's two ways, weights of halves are halves.
     let rounded: Option<fn(f64) -> f64> = match dtype {
+        _ if axis.plain => None,
         DType::F16 => Some(|x| f16::from_f32(x as f32).to_f64()),
         DType::BF16 => Some(|x| bf16::from_f32(x as f32).to_f64()),
         _ => None,

@@ -77,8 +77,8 @@ pub struct ResampleAxis {
     pub align_corners: bool,
     /// Outputs per input, if the caller gave it.
     pub scale: Option<f64>,
-    /// Positions of nearest elements in float32 whatever the dtype, and without rounding where one size is a multiple
-    /// of the other: PyTorch has two ways to compute them.
+    /// PyTorch has two ways to compute positions and weights. In this one nearest elements have positions in float32
+    /// whatever the dtype, without rounding where one size is twice the other, and weights of halves are not rounded.
     pub plain: bool,
 }
 
@@ -171,7 +171,8 @@ impl ResampleAxis {
             return self.smooth(p);
         }
         let mut taps = Taps::with_room(self.output, self.mode.width())?;
-        let step = self.step(if self.plain { Precision::Single } else { p });
+        let is_single = self.plain && self.mode.is_nearest();
+        let step = self.step(if is_single { Precision::Single } else { p });
         for i in 0..self.output {
             match self.mode {
                 Mode::Nearest | Mode::NearestExact => taps.push(self.nearest(step, i, p), 1.0),
