@@ -27,7 +27,8 @@ pub use factories::*;
 #[doc(hidden)]
 pub use special::*;
 pub use templates::{
-    bins, contract, group, index, order, pointwise, quantile, reduce, rows, running, scan, search, upsample,
+    bins, contract, group, index, order, pointwise, pooling, quantile, reduce, resample, rows, running, scan, search,
+    upsample,
 };
 #[doc(hidden)]
 pub use views::*;
@@ -139,6 +140,7 @@ monomorph_macros::families! { [crate]
     composite::flip: Flips,
     composite::repeat: Repeats,
     composite::pad: Pads,
+    composite::shuffles: Shuffles,
     composite::edges: Borders,
     composite::diagonal: Diagonals,
     composite::foreach: Foreach,
@@ -192,6 +194,16 @@ monomorph_macros::families! { [crate]
     rows::classes: ClassLosses,
     rows::pairs: PairDistances,
     rows::ctc: Sequences,
+    composite::patches: Patches,
+    composite::affine: AffineGrids,
+    composite::grid: GridSamples,
+    resample::rows: Resamples,
+    pooling::maxima: Maxima,
+    pooling::averages: Averages,
+    pooling::adaptive: AdaptivePools,
+    pooling::fractional: FractionalPools,
+    pooling::derived: DerivedPools,
+    pooling::gradients: PoolGradients,
 }
 pub use kernels::{AllKernels, Kernels};
 

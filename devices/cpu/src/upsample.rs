@@ -137,7 +137,7 @@ impl SharedCall<'_> {
 /// # Safety
 ///
 /// Elements of `size` bytes lie there, and the run has room for them, which nobody else uses.
-unsafe fn pick(from: *const u8, offsets: &[isize], to: *mut u8, size: usize) {
+pub(crate) unsafe fn pick(from: *const u8, offsets: &[isize], to: *mut u8, size: usize) {
     macro_rules! each {
         ($t:ty) => {
             for (i, &offset) in offsets.iter().enumerate() {

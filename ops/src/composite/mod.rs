@@ -17,6 +17,7 @@
 //! In-place and out= forms follow from it ([`derived`]). A row whose formula some devices have, and a composition
 //! serves on the others, says so: `otherwise: explicit crate::composite::arithmetic::sub`.
 
+pub mod affine;
 pub mod arithmetic;
 mod border;
 pub mod callees;
@@ -34,6 +35,7 @@ pub mod entropy;
 pub mod equality;
 pub mod flip;
 pub mod foreach;
+pub mod grid;
 pub mod integrals;
 pub mod join;
 pub mod losses;
@@ -42,11 +44,13 @@ pub mod nonzero;
 pub mod normalize;
 pub mod pad;
 pub mod products;
+pub mod patches;
 pub mod queries;
 pub mod recurrent;
 pub mod repeat;
 pub mod scatter;
 pub mod shape;
+pub mod shuffles;
 mod steps;
 pub mod sums;
 pub mod typed_join;

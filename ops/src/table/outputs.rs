@@ -120,6 +120,18 @@ pub fn write_outs<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>])
     replace_all(results, outs, geometry)
 }
 
+/// [`write_outs`] of an operator that gives outputs the strides of its results, whatever they had.
+pub(crate) fn write_restrided<D: Device>(results: &[&Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
+    let mut all: SmallVec<[Replacement<'_, D>; 2]> = SmallVec::new();
+    for (index, (elements, tensor)) in results.iter().copied().zip(outs).enumerate() {
+        if tensor.dtype() != elements.dtype() {
+            return Err(ErrorKind::OutputDType { index, got: tensor.dtype(), want: elements.dtype() }.into());
+        }
+        all.push(Replacement { geometry: as_made(elements, tensor)?, tensor, elements });
+    }
+    overwrite(&mut all)
+}
+
 /// Writes the results of an out= form that PyTorch generates. What one of several outputs would refuse is found before
 /// any is written.
 pub(super) fn write_generated<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {

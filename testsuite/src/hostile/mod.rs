@@ -24,6 +24,7 @@ mod fitting_indexing;
 mod fitting_order;
 mod fitting_products;
 mod fitting_rearranged;
+mod fitting_windows;
 mod options;
 mod tensors;
 

@@ -8,7 +8,7 @@ mod arithmetic;
 mod coordinates;
 mod kernels;
 mod lookup;
-mod placed;
+pub(crate) mod placed;
 mod scatter;
 mod walk;
 

@@ -10,21 +10,21 @@ use monomorph_core::{DType, Result, Strided, list, scalar_bytes};
 /// Invariant: P1: while the call lives, `data` is the first of elements of `dtype` with these sizes and strides, in
 /// bounds.
 #[derive(Clone)]
-pub(super) struct Placed {
-    pub(super) data: *mut u8,
-    pub(super) dtype: DType,
-    pub(super) sizes: DimVec,
+pub(crate) struct Placed {
+    pub(crate) data: *mut u8,
+    pub(crate) dtype: DType,
+    pub(crate) sizes: DimVec,
     /// In elements.
-    pub(super) strides: DimVec,
+    pub(crate) strides: DimVec,
     conj: bool,
     neg: bool,
 }
 
 /// Memory of our own, aligned for any dtype.
-pub(super) type Own = Vec<u128>;
+pub(crate) type Own = Vec<u128>;
 
 /// An operand of a call.
-pub(super) enum Argument {
+pub(crate) enum Argument {
     Tensor(Placed),
     Number(monomorph_core::Scalar),
     Absent,
@@ -34,7 +34,7 @@ impl Argument {
     /// # Safety
     ///
     /// The operand's storage is borrowed as long as the result lives.
-    pub(super) unsafe fn of(operand: &Operand<'_>) -> Argument {
+    pub(crate) unsafe fn of(operand: &Operand<'_>) -> Argument {
         match operand {
             Operand::Tensor(tensor) => {
                 let g = tensor.geometry();
@@ -54,20 +54,25 @@ impl Argument {
         }
     }
 
-    pub(super) fn tensor(&self) -> Option<&Placed> {
+    pub(crate) fn tensor(&self) -> Option<&Placed> {
         if let Argument::Tensor(placed) = self { Some(placed) } else { None }
     }
 }
 
 impl Placed {
-    pub(super) fn output(outputs: &Outputs<'_>) -> Placed {
-        let (g, data) = (outputs.geometry(0), outputs.data(0));
+    pub(crate) fn output(outputs: &Outputs<'_>) -> Placed {
+        Placed::output_at(outputs, 0)
+    }
+
+    /// Output `i`.
+    pub(crate) fn output_at(outputs: &Outputs<'_>, i: usize) -> Placed {
+        let (g, data) = (outputs.geometry(i), outputs.data(i));
         let (sizes, strides) = (g.sizes().into(), g.strides().into());
         Placed { data, dtype: g.dtype(), sizes, strides, conj: g.is_conj(), neg: g.is_neg() }
     }
 
     /// A number of this dtype, the first in `own`.
-    pub(super) fn number(number: monomorph_core::Scalar, dtype: DType, own: &mut Own) -> Placed {
+    pub(crate) fn number(number: monomorph_core::Scalar, dtype: DType, own: &mut Own) -> Placed {
         own.clear();
         own.push(u128::from_ne_bytes(scalar_bytes(number, dtype)));
         let (sizes, strides) = (DimVec::new(), DimVec::new());
@@ -79,16 +84,16 @@ impl Placed {
     }
 
     /// True if its elements are its values.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.bits().is_none()
     }
 
-    pub(super) fn is_contiguous(&self) -> bool {
+    pub(crate) fn is_contiguous(&self) -> bool {
         is_contiguous(&self.sizes, &self.strides)
     }
 
     /// A contiguous tensor as one dimension; a number stays one.
-    pub(super) fn flattened(&self) -> Placed {
+    pub(crate) fn flattened(&self) -> Placed {
         if self.sizes.is_empty() {
             return self.clone();
         }
@@ -96,23 +101,23 @@ impl Placed {
         Placed { sizes, strides, ..self.clone() }
     }
 
-    pub(super) fn numel(&self) -> usize {
+    pub(crate) fn numel(&self) -> usize {
         self.sizes.iter().map(|&size| size as usize).product()
     }
 
     /// Bytes from one element of a dimension to the next; modulo 2^64, which is exact where there are two.
-    pub(super) fn step(&self, dim: usize) -> isize {
+    pub(crate) fn step(&self, dim: usize) -> isize {
         (self.strides[dim] as isize).wrapping_mul(self.dtype.size() as isize)
     }
 
     /// The same elements in the same order.
-    pub(super) fn is(&self, other: &Placed) -> bool {
+    pub(crate) fn is(&self, other: &Placed) -> bool {
         let bits = (self.conj, self.neg) == (other.conj, other.neg);
         self.data == other.data && self.strides == other.strides && self.sizes == other.sizes && bits
     }
 
     /// True if some byte may be in both.
-    pub(super) fn may_share(&self, other: &Placed) -> bool {
+    pub(crate) fn may_share(&self, other: &Placed) -> bool {
         let ends = |t: &Placed| {
             let last: isize = t.sizes.iter().enumerate().map(|(d, &n)| (n as isize - 1).wrapping_mul(t.step(d))).sum();
             (t.data as usize, (t.data as usize).wrapping_add_signed(last) + t.dtype.size())
@@ -133,19 +138,19 @@ impl Placed {
     /// # Safety
     ///
     /// P1 for both; they share no memory; nobody else writes `self`, or uses `to`.
-    pub(super) unsafe fn copy_to(&self, to: &Placed) -> Result<()> {
+    pub(crate) unsafe fn copy_to(&self, to: &Placed) -> Result<()> {
         // SAFETY: C1: P1 and the caller's promise that the sizes are equal; C2: they share nothing.
         unsafe { crate::copy::copy(&self.sizes, to.strided(), self.strided()) }
     }
 
     /// An error if there is no memory for a copy.
-    pub(super) fn check_room(&self) -> Result<()> {
+    pub(crate) fn check_room(&self) -> Result<()> {
         let words = numel(&self.sizes)?.saturating_mul(self.dtype.size()).div_ceil(size_of::<u128>());
         list::with_capacity::<u128>(words).map(drop)
     }
 
     /// A contiguous tensor of these sizes in memory of its own, all zero.
-    pub(super) fn zeroed(&self, dtype: DType) -> Result<(Own, Placed)> {
+    pub(crate) fn zeroed(&self, dtype: DType) -> Result<(Own, Placed)> {
         let words = (numel(&self.sizes)? * dtype.size()).div_ceil(size_of::<u128>());
         let mut own = list::with_capacity(words)?;
         own.resize(words, 0_u128);
@@ -160,7 +165,7 @@ impl Placed {
     /// # Safety
     ///
     /// P1; nobody writes it meanwhile.
-    pub(super) unsafe fn copied(&self, dtype: DType) -> Result<(Own, Placed)> {
+    pub(crate) unsafe fn copied(&self, dtype: DType) -> Result<(Own, Placed)> {
         let (own, placed) = self.zeroed(dtype)?;
         // SAFETY: the copy has these sizes, and memory that nobody else knows.
         unsafe { self.copy_to(&placed) }?;

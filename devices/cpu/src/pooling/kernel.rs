@@ -1,0 +1,375 @@
+//! The loops over windows: one walk over the places of a window for a block of lanes, and the three folds.
+
+use crate::element::{CpuElement, load, store};
+use crate::isa::{Isa, Kernel, Level};
+use half::{bf16, f16};
+use monomorph_core::DType;
+use monomorph_ops::pooling::{Divisor, Fold};
+use std::marker::PhantomData;
+
+/// Lanes of a block: of float32 a register of AVX-512.
+const LANES: usize = 16;
+
+/// Places of a window in a dimension: the first one, and how many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tap {
+    pub(super) start: i64,
+    pub(super) count: i64,
+}
+
+/// Places of the output along the last dimension, whose windows have one size and lie at equal distances.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) first: i64,
+    pub(super) n: usize,
+    pub(super) tap: Tap,
+    pub(super) distance: i64,
+    pub(super) divisor: i64,
+}
+
+/// A row of the output. Invariants:
+/// * N1: places of `taps` and `runs`, `steps` apart, are elements of the input with `strides` in bytes, from `input` on,
+///   for each of the lanes, which lie side by side if there are any;
+/// * N2: the places of the runs, and lanes, are elements of the outputs, `to` bytes apart, which nobody else uses.
+pub(super) struct Row<'a> {
+    pub(super) input: *const u8,
+    pub(super) values: *mut u8,
+    pub(super) places: *mut u8,
+    /// Channels side by side.
+    pub(super) lanes: Option<usize>,
+    pub(super) taps: [Tap; 2],
+    /// What the windows of the first two dimensions count in a divisor.
+    pub(super) counts: [i64; 2],
+    pub(super) steps: [i64; 3],
+    pub(super) strides: [isize; 3],
+    pub(super) sizes: [i64; 3],
+    pub(super) runs: &'a [Run],
+    pub(super) divisors: [&'a [i64]; 3],
+    pub(super) to: [isize; 2],
+    pub(super) to_place: [isize; 2],
+    pub(super) fold: Fold,
+}
+
+/// Computes a row at a level. Unsafe to call: N1, N2, and the elements have the dtype that it was chosen for.
+pub(super) type RowKernel = unsafe fn(Level, &Row<'_>);
+
+/// The kernel of a fold on a dtype.
+pub(super) fn row_kernel(dtype: DType, fold: Fold) -> Option<RowKernel> {
+    Some(match (fold, dtype) {
+        (Fold::Max, DType::U8) => largest::<u8>,
+        (Fold::Max, DType::I8) => largest::<i8>,
+        (Fold::Max, DType::I16) => largest::<i16>,
+        (Fold::Max, DType::I32) => largest::<i32>,
+        (Fold::Max, DType::I64) => largest::<i64>,
+        #[cfg(feature = "halves")]
+        (Fold::Max, DType::F16) => largest::<f16>,
+        #[cfg(feature = "halves")]
+        (Fold::Max, DType::BF16) => largest::<bf16>,
+        (Fold::Max, DType::F32) => largest::<f32>,
+        (Fold::Max, DType::F64) => largest::<f64>,
+        (_, DType::I64) => mean::<i64>,
+        #[cfg(feature = "halves")]
+        (_, DType::F16) => mean::<f16>,
+        #[cfg(feature = "halves")]
+        (_, DType::BF16) => mean::<bf16>,
+        (_, DType::F32) => mean::<f32>,
+        (_, DType::F64) => mean::<f64>,
+        _ => return None,
+    })
+}
+
+/// What maxima begin with: below everything else.
+trait Lowest: CpuElement {
+    const LOWEST: Self::Repr;
+}
+macro_rules! lowest {
+    ($($t:ty: $lowest:expr;)*) => {$(
+        impl Lowest for $t {
+            const LOWEST: Self::Repr = $lowest;
+        }
+    )*};
+}
+lowest! {
+    u8: u8::MIN;
+    i8: i8::MIN;
+    i16: i16::MIN;
+    i32: i32::MIN;
+    i64: i64::MIN;
+    f16: f32::NEG_INFINITY;
+    bf16: f32::NEG_INFINITY;
+    f32: f32::NEG_INFINITY;
+    f64: f64::NEG_INFINITY;
+}
+
+/// The arithmetic of means.
+trait Average: CpuElement {
+    const ZERO: Self::Repr;
+    fn plus(a: Self::Repr, b: Self::Repr) -> Self::Repr;
+    fn over(a: Self::Repr, n: i64) -> Self::Repr;
+}
+macro_rules! average {
+    ($($t:ty: $zero:expr, |$a:ident, $b:ident| $plus:expr, |$x:ident, $n:ident| $over:expr;)*) => {$(
+        impl Average for $t {
+            const ZERO: Self::Repr = $zero;
+            #[inline(always)]
+            fn plus($a: Self::Repr, $b: Self::Repr) -> Self::Repr {
+                $plus
+            }
+            #[inline(always)]
+            fn over($x: Self::Repr, $n: i64) -> Self::Repr {
+                $over
+            }
+        }
+    )*};
+}
+average! {
+    // No window is empty, and a divisor of the caller is not 0; -2^63 / -1 wraps.
+    i64: 0, |a, b| a.wrapping_add(b), |x, n| x.wrapping_div(if n == 0 { 1 } else { n });
+    f16: 0.0, |a, b| a + b, |x, n| x / n as f32;
+    bf16: 0.0, |a, b| a + b, |x, n| x / n as f32;
+    f32: 0.0, |a, b| a + b, |x, n| x / n as f32;
+    f64: 0.0, |a, b| a + b, |x, n| x / n as f64;
+}
+
+/// # Safety
+///
+/// N1, N2; elements of `C`, and places in int64.
+unsafe fn largest<C: Lowest>(level: Level, row: &Row<'_>)
+where
+    C::Repr: PartialOrd,
+{
+    level.enter(Largest::<C>(row, PhantomData));
+}
+
+/// # Safety
+///
+/// N1, N2; elements of `C`.
+unsafe fn mean<C: Average>(level: Level, row: &Row<'_>) {
+    match row.fold {
+        Fold::Spread(_) => level.enter(Means::<C, true>(row, PhantomData)),
+        _ => level.enter(Means::<C, false>(row, PhantomData)),
+    }
+}
+
+/// Lanes of a block: elements of the input that are loaded together, and where their results go.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    run: &'a Run,
+    /// The first element of the window, on which the row's `input` is, of the first lane.
+    input: *const u8,
+    /// Bytes from lane to lane in the input.
+    step: isize,
+    values: *mut u8,
+    places: *mut u8,
+    /// Bytes from lane to lane in the outputs.
+    to: [isize; 2],
+    /// The place in the plane of the first one of the window, of the first lane.
+    place: i64,
+    /// From lane to lane.
+    place_step: i64,
+}
+
+/// A place of a window: how far it is behind the first one in the plane, and where it is in each dimension.
+#[derive(Clone, Copy)]
+struct Place {
+    offset: u32,
+    at: [i64; 3],
+}
+
+impl Row<'_> {
+    /// Calls `f` with blocks of `LANES` lanes that lie side by side in the input, `g` with others, `h` with single
+    /// lanes.
+    #[inline(always)]
+    fn blocks<'s>(&'s self, size: usize, f: impl Fn(Block<'s>), g: impl Fn(Block<'s>), h: impl Fn(Block<'s>)) {
+        for run in self.runs {
+            let starts = [self.taps[0].start, self.taps[1].start, run.tap.start];
+            let place = (starts[0] * self.sizes[1] + starts[1]) * self.sizes[2] + starts[2];
+            let offset = |d: usize| (starts[d] as isize).wrapping_mul(self.strides[d]);
+            let first = self.input.wrapping_offset(offset(0).wrapping_add(offset(1)).wrapping_add(offset(2)));
+            let at = |to: [isize; 2]| (run.first as isize).wrapping_mul(to[0]);
+            let (lanes, step, side, place_step) = match self.lanes {
+                Some(lanes) => (lanes, size as isize, 1, 0),
+                None => (run.n, self.strides[2].wrapping_mul(run.distance as isize), 0, run.distance),
+            };
+            let to = [self.to[side], self.to_place[side]];
+            let block = |lane: usize| Block {
+                run,
+                input: first.wrapping_offset(step.wrapping_mul(lane as isize)),
+                step,
+                values: self.values.wrapping_offset(at(self.to).wrapping_add(to[0].wrapping_mul(lane as isize))),
+                places: self.places.wrapping_offset(at(self.to_place).wrapping_add(to[1].wrapping_mul(lane as isize))),
+                to,
+                place: place + place_step * lane as i64,
+                place_step,
+            };
+            let whole = lanes - lanes % LANES;
+            for lane in (0..whole).step_by(LANES) {
+                if step == size as isize { f(block(lane)) } else { g(block(lane)) }
+            }
+            (whole..lanes).for_each(|lane| h(block(lane)));
+        }
+    }
+
+    /// Calls `f` with the elements of each place of the window, in row-major order.
+    ///
+    /// # Safety
+    ///
+    /// N1 for `N` lanes of the block; they lie side by side if `DENSE`.
+    #[inline(always)]
+    unsafe fn walk<C: CpuElement, const N: usize, const DENSE: bool>(
+        &self,
+        block: Block<'_>,
+        mut f: impl FnMut([C::Repr; N], Place),
+    ) {
+        let along = |d: usize| (self.steps[d] as isize).wrapping_mul(self.strides[d]);
+        let taps = [self.taps[0], self.taps[1], block.run.tap];
+        let (rows, plane) = (self.steps[1] * self.sizes[2], self.steps[0] * self.sizes[1] * self.sizes[2]);
+        for d in 0..taps[0].count {
+            for h in 0..taps[1].count {
+                let line = along(0).wrapping_mul(d as isize).wrapping_add(along(1).wrapping_mul(h as isize));
+                let mut at = block.input.wrapping_offset(line);
+                let mut offset = (d * plane + h * rows) as u32;
+                for w in 0..taps[2].count {
+                    let elements = std::array::from_fn(|lane| {
+                        let lane_at = match DENSE {
+                            true => at.wrapping_add(lane * size_of::<C::Stored>()),
+                            false => at.wrapping_offset(block.step.wrapping_mul(lane as isize)),
+                        };
+                        // SAFETY: a place of the window of a lane, by N1 and the caller's promise.
+                        unsafe { load::<C>(lane_at, 0) }
+                    });
+                    f(elements, Place { offset, at: [taps[0].start + d, taps[1].start + h, taps[2].start + w] });
+                    at = at.wrapping_offset(along(2));
+                    offset = offset.wrapping_add(self.steps[2] as u32);
+                }
+            }
+        }
+    }
+}
+
+impl Block<'_> {
+    /// # Safety
+    ///
+    /// N2 for `N` lanes of the block; elements of `C`.
+    #[inline(always)]
+    unsafe fn store<C: CpuElement, const N: usize>(&self, values: [C::Repr; N]) {
+        for (lane, value) in values.into_iter().enumerate() {
+            let to = self.values.wrapping_offset(self.to[0].wrapping_mul(lane as isize));
+            // SAFETY: N2 for this lane.
+            unsafe { store::<C>(to, 0, value) };
+        }
+    }
+}
+
+/// Maxima and their places.
+struct Largest<'a, C>(&'a Row<'a>, PhantomData<C>);
+
+impl<C: Lowest, I: Isa> Kernel<I> for Largest<'_, C>
+where
+    C::Repr: PartialOrd,
+{
+    type Home = C;
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        let row = self.0;
+        row.blocks(
+            size_of::<C::Stored>(),
+            |block| largest_of::<C, LANES, true>(row, block),
+            |block| largest_of::<C, LANES, false>(row, block),
+            |block| largest_of::<C, 1, true>(row, block),
+        );
+    }
+}
+
+#[inline(always)]
+fn largest_of<C: Lowest, const N: usize, const DENSE: bool>(row: &Row<'_>, block: Block<'_>)
+where
+    C::Repr: PartialOrd,
+{
+    let (mut values, mut offsets) = ([C::LOWEST; N], [0_u32; N]);
+    // SAFETY: N1: `blocks` made the block.
+    unsafe {
+        row.walk::<C, N, DENSE>(block, |elements, place| {
+            for lane in 0..N {
+                let x = elements[lane];
+                // The last NaN stays, as in PyTorch.
+                #[allow(clippy::eq_op, reason = "NaN is not itself")]
+                let takes = x > values[lane] || x != x;
+                values[lane] = if takes { x } else { values[lane] };
+                offsets[lane] = if takes { place.offset } else { offsets[lane] };
+            }
+        })
+    };
+    // SAFETY: N2: `blocks` made the block.
+    unsafe { block.store::<C, N>(values) };
+    for (lane, offset) in offsets.into_iter().enumerate() {
+        let place = block.place + block.place_step * lane as i64 + i64::from(offset);
+        let to = block.places.wrapping_offset(block.to[1].wrapping_mul(lane as isize));
+        // SAFETY: N2 for this lane of the second output, which is of int64.
+        unsafe { to.cast::<i64>().write_unaligned(place) };
+    }
+}
+
+/// Means, or where `SPREAD` their gradients.
+struct Means<'a, C, const SPREAD: bool>(&'a Row<'a>, PhantomData<C>);
+
+impl<C: Average, I: Isa, const SPREAD: bool> Kernel<I> for Means<'_, C, SPREAD> {
+    type Home = C;
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        let row = self.0;
+        row.blocks(
+            size_of::<C::Stored>(),
+            |block| mean_of::<C, LANES, true, SPREAD>(row, block),
+            |block| mean_of::<C, LANES, false, SPREAD>(row, block),
+            |block| mean_of::<C, 1, true, SPREAD>(row, block),
+        );
+    }
+}
+
+#[inline(always)]
+fn mean_of<C: Average, const N: usize, const DENSE: bool, const SPREAD: bool>(row: &Row<'_>, block: Block<'_>) {
+    let mut sums = [C::ZERO; N];
+    // What a step of the sum rounds to: gradients are summed in the output's own dtype.
+    let rounded = |x: C::Repr| C::widen(C::narrow(x));
+    // SAFETY: N1: `blocks` made the block.
+    unsafe {
+        row.walk::<C, N, DENSE>(block, |elements, place| {
+            let sizes = match SPREAD {
+                true => std::array::from_fn(|d| row.divisors[d].get(place.at[d] as usize).copied().unwrap_or(1)),
+                false => [1; 3],
+            };
+            for lane in 0..N {
+                let x = match SPREAD {
+                    true => divided::<C, true>(elements[lane], row.fold, sizes),
+                    false => elements[lane],
+                };
+                let sum = C::plus(sums[lane], x);
+                sums[lane] = if SPREAD { rounded(sum) } else { sum };
+            }
+        })
+    };
+    let counts = [row.taps[0].count, row.taps[1].count, block.run.tap.count];
+    if !SPREAD && counts.iter().all(|&count| count > 0) {
+        let sizes = [row.counts[0], row.counts[1], block.run.divisor];
+        sums.iter_mut().for_each(|sum| *sum = divided::<C, false>(*sum, row.fold, sizes));
+    }
+    // SAFETY: N2: `blocks` made the block.
+    unsafe { block.store::<C, N>(sums) };
+}
+
+/// The quotient of a sum and its divisor. `sizes` are those of the window, `ROUNDS` after each division.
+#[inline(always)]
+fn divided<C: Average, const ROUNDS: bool>(sum: C::Repr, fold: Fold, sizes: [i64; 3]) -> C::Repr {
+    let (Fold::Mean(divisor) | Fold::Spread(divisor)) = fold else { return sum };
+    let rounded = |x: C::Repr| if ROUNDS { C::widen(C::narrow(x)) } else { x };
+    match divisor {
+        Divisor::Fixed(n) => rounded(C::over(sum, n)),
+        Divisor::Size => rounded(C::over(sum, sizes[0].wrapping_mul(sizes[1]).wrapping_mul(sizes[2]))),
+        Divisor::Sizes => sizes.into_iter().fold(sum, |sum, size| rounded(C::over(sum, size))),
+    }
+}

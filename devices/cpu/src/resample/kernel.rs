@@ -1,0 +1,215 @@
+//! The loops of weighted sums.
+
+use crate::element::{CpuElement, load, store};
+use crate::isa::{Isa, Kernel, Level};
+use half::{bf16, f16};
+use monomorph_core::DType;
+use std::marker::PhantomData;
+
+/// Lanes of a block: of float32 a register of AVX-512.
+const LANES: usize = 16;
+
+/// Offsets and weights of the elements that one is made of.
+type Taps<'a> = (&'a [isize], &'a [f64]);
+
+/// A row of the output. Invariants:
+/// * Q1: offsets of the outer dimensions and of the last one lead from `input` to elements; without lanes, `used` is the
+///   range of the last dimension that they lead to, `input_step` bytes apart; with lanes, as many elements lie there side
+///   by side;
+/// * Q2: `width` elements of the output, `step` bytes apart, or as many times the lanes, are nobody else's.
+pub(super) struct Row<'a> {
+    pub(super) input: *const u8,
+    pub(super) output: *mut u8,
+    pub(super) outer: [Taps<'a>; 2],
+    /// Where the taps of each element begin, their offsets and weights.
+    pub(super) last: (&'a [usize], &'a [isize], &'a [f64]),
+    /// Where those elements are in the range that is used.
+    pub(super) places: &'a [usize],
+    /// Channels side by side, or 0.
+    pub(super) lanes: usize,
+    pub(super) width: usize,
+    pub(super) step: isize,
+    pub(super) input_step: isize,
+    pub(super) used: [usize; 2],
+}
+
+/// Computes a row at a level. Unsafe to call: Q1, Q2, and the elements have the dtype that it was chosen for. The scratch
+/// memory has a word for each element that is used; it is not read without lanes.
+pub(super) type RowKernel = unsafe fn(Level, &Row<'_>, &mut [u64]);
+
+/// The kernel for a dtype.
+pub(super) fn row_kernel(dtype: DType) -> Option<RowKernel> {
+    Some(match dtype {
+        #[cfg(feature = "halves")]
+        DType::F16 => sums::<f16>,
+        #[cfg(feature = "halves")]
+        DType::BF16 => sums::<bf16>,
+        DType::F32 => sums::<f32>,
+        DType::F64 => sums::<f64>,
+        _ => return None,
+    })
+}
+
+/// The arithmetic of weighted sums.
+///
+/// # Safety
+///
+/// `Repr` is a float of at most 64 bits, so any bits are a value.
+unsafe trait Weighted: CpuElement {
+    const ZERO: Self::Repr;
+    fn weight(x: f64) -> Self::Repr;
+    fn times(a: Self::Repr, b: Self::Repr) -> Self::Repr;
+    fn plus(a: Self::Repr, b: Self::Repr) -> Self::Repr;
+}
+macro_rules! weighted {
+    ($($t:ty: $repr:ty;)*) => {$(
+        // SAFETY: it is float32 or float64.
+        unsafe impl Weighted for $t {
+            const ZERO: $repr = 0.0;
+            #[inline(always)]
+            fn weight(x: f64) -> $repr {
+                x as $repr
+            }
+            #[inline(always)]
+            fn times(a: $repr, b: $repr) -> $repr {
+                a * b
+            }
+            #[inline(always)]
+            fn plus(a: $repr, b: $repr) -> $repr {
+                a + b
+            }
+        }
+    )*};
+}
+weighted! {
+    f16: f32;
+    bf16: f32;
+    f32: f32;
+    f64: f64;
+}
+
+/// # Safety
+///
+/// Q1, Q2; elements of `C`.
+unsafe fn sums<C: Weighted>(level: Level, row: &Row<'_>, scratch: &mut [u64]) {
+    level.enter(Sums::<C>(row, scratch, PhantomData));
+}
+
+struct Sums<'a, 's, C>(&'a Row<'a>, &'s mut [u64], PhantomData<C>);
+
+impl<C: Weighted, I: Isa> Kernel<I> for Sums<'_, '_, C> {
+    type Home = C;
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        let Sums(row, scratch, _) = self;
+        if row.lanes > 0 {
+            for o in 0..row.width {
+                let whole = row.lanes - row.lanes % LANES;
+                for lane in (0..whole).step_by(LANES) {
+                    // SAFETY: Q1, Q2 for these lanes.
+                    unsafe { row.lanes_of::<C, LANES>(o, lane) };
+                }
+                for lane in whole..row.lanes {
+                    // SAFETY: Q1, Q2 for this lane.
+                    unsafe { row.lanes_of::<C, 1>(o, lane) };
+                }
+            }
+            return;
+        }
+        // SAFETY: Q1, Q2.
+        unsafe { row.through_one_row::<C>(scratch) };
+    }
+}
+
+impl Row<'_> {
+    /// Element `o`, of `N` lanes.
+    ///
+    /// # Safety
+    ///
+    /// Q1, Q2 for these lanes.
+    #[inline(always)]
+    unsafe fn lanes_of<C: Weighted, const N: usize>(&self, o: usize, lane: usize) {
+        let size = size_of::<C::Stored>();
+        let range = self.last.0[o]..self.last.0[o + 1];
+        let mut sums = [C::ZERO; N];
+        for (&of_depth, &weight) in self.outer[0].0.iter().zip(self.outer[0].1) {
+            let depth = C::weight(weight);
+            for (&of_row, &weight) in self.outer[1].0.iter().zip(self.outer[1].1) {
+                let height = C::times(depth, C::weight(weight));
+                for (&offset, &weight) in self.last.1[range.clone()].iter().zip(&self.last.2[range.clone()]) {
+                    let weight = C::times(height, C::weight(weight));
+                    let at = self.input.wrapping_offset(of_depth).wrapping_offset(of_row).wrapping_offset(offset);
+                    let at = at.wrapping_add(lane * size);
+                    for (k, sum) in sums.iter_mut().enumerate() {
+                        // SAFETY: the element of a lane of the call (Q1).
+                        let x = unsafe { load::<C>(at, k) };
+                        *sum = C::plus(*sum, C::times(weight, x));
+                    }
+                }
+            }
+        }
+        let to = self.output.wrapping_offset((o as isize).wrapping_mul(self.step)).wrapping_add(lane * size);
+        for (k, sum) in sums.into_iter().enumerate() {
+            // SAFETY: Q2 for this lane.
+            unsafe { store::<C>(to, k, sum) };
+        }
+    }
+
+    /// Sums rows of the input with the weights of the outer dimensions, and then elements of that row.
+    ///
+    /// # Safety
+    ///
+    /// Q1, Q2; there are no lanes.
+    #[inline(always)]
+    unsafe fn through_one_row<C: Weighted>(&self, scratch: &mut [u64]) {
+        let sums: &mut [C::Repr] = {
+            let n = scratch.len().min(self.used[1] - self.used[0]);
+            // SAFETY: there are as many words, of which each is aligned and large enough for a float; any bits are one.
+            unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast(), n) }
+        };
+        let first = (self.used[0] as isize).wrapping_mul(self.input_step);
+        let is_dense = self.input_step == size_of::<C::Stored>() as isize;
+        let mut is_first = true;
+        for (&of_depth, &weight) in self.outer[0].0.iter().zip(self.outer[0].1) {
+            let depth = C::weight(weight);
+            for (&of_row, &weight) in self.outer[1].0.iter().zip(self.outer[1].1) {
+                let weight = C::times(depth, C::weight(weight));
+                let from = self.input.wrapping_offset(of_depth).wrapping_offset(of_row).wrapping_offset(first);
+                let at = |i: usize| match is_dense {
+                    true => from.wrapping_add(i * size_of::<C::Stored>()),
+                    false => from.wrapping_offset((i as isize).wrapping_mul(self.input_step)),
+                };
+                // SAFETY: elements of the row that are used (Q1).
+                let x = |i: usize| unsafe { load::<C>(at(i), 0) };
+                match (is_first, is_dense) {
+                    (true, _) => sums.iter_mut().enumerate().for_each(|(i, sum)| *sum = C::times(weight, x(i))),
+                    (false, true) => {
+                        for (i, sum) in sums.iter_mut().enumerate() {
+                            // SAFETY: an element of the row that is used (Q1).
+                            *sum = C::plus(*sum, C::times(weight, unsafe { load::<C>(from, i) }));
+                        }
+                    }
+                    (false, false) => {
+                        sums.iter_mut().enumerate().for_each(|(i, sum)| *sum = C::plus(*sum, C::times(weight, x(i))));
+                    }
+                }
+                is_first = false;
+            }
+        }
+        if is_first {
+            sums.fill(C::ZERO);
+        }
+        for o in 0..self.width {
+            let range = self.last.0[o]..self.last.0[o + 1];
+            let mut sum = C::ZERO;
+            for (&place, &weight) in self.places[range.clone()].iter().zip(&self.last.2[range]) {
+                let x = sums.get(place).copied().unwrap_or(C::ZERO);
+                sum = C::plus(sum, C::times(C::weight(weight), x));
+            }
+            // SAFETY: Q2 for this element.
+            unsafe { store::<C>(self.output.wrapping_offset((o as isize).wrapping_mul(self.step)), 0, sum) };
+        }
+    }
+}

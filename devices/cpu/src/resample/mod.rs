@@ -1,0 +1,295 @@
+//! Resampling on the CPU, in one of three ways:
+//!
+//! * nearest elements are picked as they are, whatever their dtype, by a table of offsets;
+//! * weighted ones are summed row by row: where channels lie side by side these are the lanes; else rows of the input
+//!   are summed to one row first, with the weights of the outer dimensions, and elements of that row then;
+//! * of bytes each dimension is resampled by itself in fixed point, the last one first, as PyTorch rounds.
+//!
+//! Tables of elements and weights are made once for a call. An input that has lazy bits, or that the output may
+//! overwrite, is copied first; an output that does not suit is written elsewhere and copied.
+
+mod bytes;
+mod kernel;
+
+use crate::device::Cpu;
+use crate::index::placed::{Argument, Own, Placed};
+use crate::isa::Level;
+use crate::left_out::no_kernel;
+use crate::upsample::pick;
+use half::{bf16, f16};
+use kernel::{Row, row_kernel};
+use monomorph_core::structured::{Executes, Outputs};
+use monomorph_core::{DType, ErrorKind, Result, list};
+use monomorph_iter::{GRAIN, is_parallel, share};
+use monomorph_ops::resample::{Precision, ResampleAxis, ResampleFn, ResampleInputs, ResamplePlan, Resampled, Taps};
+use std::sync::{Mutex, PoisonError};
+
+/// The elements of a dimension that each element of the output is made of: bytes to them, and weights.
+#[derive(Default)]
+struct Table {
+    first: Vec<usize>,
+    offset: Vec<isize>,
+    weight: Vec<f64>,
+    /// Elements counted from the first one that is used.
+    place: Vec<usize>,
+}
+
+impl Table {
+    /// The one element of a dimension that there is not.
+    fn single() -> Table {
+        Table { first: vec![0, 1], offset: vec![0], weight: vec![1.0], place: vec![0] }
+    }
+
+    fn new(taps: Taps, step: isize) -> Result<Table> {
+        let mut offset = list::with_capacity(taps.index.len())?;
+        // Modulo 2^64: exact in a dimension of two elements or more, and of one element nothing is multiplied by it but
+        // 0.
+        offset.extend(taps.index.iter().map(|&i| (i as isize).wrapping_mul(step)));
+        let lowest = taps.index.iter().copied().min().unwrap_or(0);
+        let mut place = list::with_capacity(taps.index.len())?;
+        place.extend(taps.index.iter().map(|&i| (i - lowest) as usize));
+        Ok(Table { first: taps.first, offset, weight: taps.weight, place })
+    }
+
+    /// Offsets and weights of element `o`.
+    fn of(&self, o: usize) -> (&[isize], &[f64]) {
+        let range = self.first[o]..self.first[o + 1];
+        (&self.offset[range.clone()], &self.weight[range])
+    }
+}
+
+/// A call bound to memory. P1 for both tensors; offsets of tables lead to elements of the input.
+pub struct Ready {
+    input: Placed,
+    output: Placed,
+    level: Level,
+    tables: [Table; 3],
+    /// The elements of the last dimension that any element of the output is made of.
+    used: [usize; 2],
+    way: Way,
+    _own: Own,
+}
+
+/// How elements are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Nothing,
+    Picked,
+    Summed,
+    Bytes,
+}
+
+// SAFETY: tables lead to elements of the input, and every element of the output is written once.
+unsafe impl<F: ResampleFn> Executes<Resampled<F>> for Cpu {
+    type Ready = Ready;
+
+    unsafe fn ready(plan: &ResamplePlan, inputs: &ResampleInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
+        // SAFETY: E2: storages are borrowed as long as the result lives.
+        let Argument::Tensor(input) = (unsafe { Argument::of(inputs.operand()) }) else {
+            return Err(ErrorKind::ArgumentRule { rule: "resampling needs a tensor of images" }.into());
+        };
+        // SAFETY: E1, E2.
+        unsafe { Ready::new(plan, input, Placed::output(outputs)) }
+    }
+
+    unsafe fn run(ready: &mut Ready, plan: &ResamplePlan) -> Result<()> {
+        // SAFETY: E2 keeps the memory of P1 borrowed.
+        unsafe { ready.run(plan) }
+    }
+}
+
+/// The elements that those of a dimension of the output are made of, with weights as the dtype has them.
+fn taps(axis: &ResampleAxis, plan: &ResamplePlan, dtype: DType) -> Result<Taps> {
+    let precision = if dtype == DType::F64 { Precision::Double } else { Precision::Single };
+    let mut taps = axis.taps(precision)?;
+    if plan.backward {
+        return taps.transposed(axis.input);
+    }
+    // In one of PyTorch's two ways, weights of halves are halves.
+    let rounded: Option<fn(f64) -> f64> = match dtype {
+        _ if axis.plain => None,
+        DType::F16 => Some(|x| f16::from_f32(x as f32).to_f64()),
+        DType::BF16 => Some(|x| bf16::from_f32(x as f32).to_f64()),
+        _ => None,
+    };
+    if let Some(rounded) = rounded {
+        taps.weight.iter_mut().for_each(|weight| *weight = rounded(*weight));
+    }
+    Ok(taps)
+}
+
+impl Ready {
+    /// # Safety
+    ///
+    /// P1; the plan is of these tensors.
+    unsafe fn new(plan: &ResamplePlan, input: Placed, output: Placed) -> Result<Ready> {
+        let is_nearest = plan.axes.iter().all(|axis| axis.mode.is_nearest()) && !plan.backward;
+        let way = match output.dtype {
+            _ if output.numel() == 0 => Way::Nothing,
+            _ if is_nearest => Way::Picked,
+            DType::U8 => Way::Bytes,
+            dtype if row_kernel(dtype).is_some() => Way::Summed,
+            dtype => return Err(no_kernel(dtype, "others").into()),
+        };
+        let (tables, level) = ([Table::single(), Table::single(), Table::single()], crate::level()?);
+        let mut ready = Ready { input, output, level, tables, used: [0; 2], way, _own: Own::new() };
+        if way == Way::Nothing {
+            return Ok(ready);
+        }
+        if plan.copies || !ready.input.is_plain() {
+            // SAFETY: P1; nobody writes an input.
+            (ready._own, ready.input) = unsafe { ready.input.copied(ready.input.dtype) }?;
+        }
+        if way == Way::Bytes {
+            return Ok(ready);
+        }
+        let (n, dims) = (plan.axes.len(), ready.input.sizes.len());
+        for (d, axis) in plan.axes.iter().enumerate() {
+            let taps = taps(axis, plan, ready.output.dtype)?;
+            if d == n - 1 {
+                let low = taps.index.iter().copied().min().unwrap_or(0);
+                let high = taps.index.iter().copied().max().map_or(0, |high| high + 1);
+                ready.used = [low as usize, high as usize];
+            }
+            ready.tables[3 - n + d] = Table::new(taps, ready.input.step(dims - n + d))?;
+        }
+        Ok(ready)
+    }
+
+    /// # Safety
+    ///
+    /// P1; E2.
+    unsafe fn run(&self, plan: &ResamplePlan) -> Result<()> {
+        if self.way == Way::Nothing {
+            return Ok(());
+        }
+        let last = self.output.sizes.len() - 1;
+        let size = self.output.dtype.size() as isize;
+        let lanes = self.lanes(&self.output);
+        let suits = lanes || self.way == Way::Summed || self.output.step(last) == size;
+        let is_direct = self.output.is_plain() && !plan.serial && suits;
+        let (_own, target) = match is_direct {
+            true => (Own::new(), self.output.clone()),
+            false => self.output.zeroed(self.output.dtype)?,
+        };
+        let call = Call { ready: self, target: &target, lanes: self.lanes(&target) };
+        match self.way {
+            // SAFETY: P1, for the target as well.
+            Way::Bytes => unsafe { bytes::run(plan, &self.input, &target) }?,
+            // SAFETY: P1, for the target as well.
+            _ => unsafe { call.run() }?,
+        }
+        if !is_direct {
+            // SAFETY: P1 for both; the target lies apart from the output, and both are ours.
+            unsafe { target.copy_to(&self.output) }?;
+        }
+        Ok(())
+    }
+
+    /// True if channels lie side by side in the input and there.
+    fn lanes(&self, target: &Placed) -> bool {
+        self.input.sizes[1] > 1 && self.input.strides[1] == 1 && target.strides[1] == 1
+    }
+}
+
+/// A call, shared by the threads that do it.
+struct Call<'a> {
+    ready: &'a Ready,
+    target: &'a Placed,
+    lanes: bool,
+}
+
+// SAFETY: threads read the input, which nobody writes, and write different rows of the target, which lie apart.
+unsafe impl Sync for Call<'_> {}
+
+impl Call<'_> {
+    /// Dimensions that rows are counted along: all but the last one, and the channels where these are lanes.
+    fn counted(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let (dims, lanes) = (self.target.sizes.len(), self.lanes);
+        (0..dims - 1).filter(move |d| !(lanes && *d == 1))
+    }
+
+    /// # Safety
+    ///
+    /// P1.
+    unsafe fn run(&self) -> Result<()> {
+        let rows: usize = self.counted().map(|d| self.target.sizes[d] as usize).product();
+        let elements = self.target.numel();
+        let together = if is_parallel(elements, GRAIN / 4) { (GRAIN / 4 * rows / elements).max(1) } else { rows };
+        let failed = Mutex::new(None);
+        share(rows.div_ceil(together), |piece| {
+            let work = || -> Result<()> {
+                let mut scratch: Vec<u64> = Vec::new();
+                if self.ready.way == Way::Summed && !self.lanes {
+                    let width = self.ready.used[1] - self.ready.used[0];
+                    scratch = list::with_capacity(width)?;
+                    scratch.resize(width, 0);
+                }
+                for row in piece * together..rows.min((piece + 1) * together) {
+                    // SAFETY: P1; rows of the target lie apart, and this piece alone writes these.
+                    unsafe { self.row(row, &mut scratch) };
+                }
+                Ok(())
+            };
+            if let Err(error) = work() {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        });
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// # Safety
+    ///
+    /// P1; nobody else uses the row of the target.
+    unsafe fn row(&self, mut row: usize, scratch: &mut [u64]) {
+        let Call { ready, target, lanes } = *self;
+        let (input, dims) = (&ready.input, target.sizes.len());
+        let (mut from, mut to) = (input.data.cast_const(), target.data);
+        let mut at = [0; 2];
+        for d in self.counted().rev() {
+            let size = target.sizes[d] as usize;
+            let place = row % size;
+            row /= size;
+            to = to.wrapping_offset((place as isize).wrapping_mul(target.step(d)));
+            match (d + 3).checked_sub(dims).filter(|_| d >= 2) {
+                Some(k) => at[k] = place,
+                None => from = from.wrapping_offset((place as isize).wrapping_mul(input.step(d))),
+            }
+        }
+        let size = target.dtype.size();
+        let last = &ready.tables[2];
+        let width = target.sizes[dims - 1] as usize;
+        let step = target.step(dims - 1);
+        if ready.way == Way::Picked {
+            let outer = [0, 1].map(|k| ready.tables[k].of(at[k]).0.first().copied().unwrap_or(0));
+            let from = from.wrapping_offset(outer[0]).wrapping_offset(outer[1]);
+            if !lanes {
+                // SAFETY: elements of the input lie at the offsets (P1); the row of the target is dense, and has one
+                // element for each.
+                return unsafe { pick(from, &last.offset, to, size) };
+            }
+            let bytes = input.sizes[1] as usize * size;
+            for (o, &offset) in last.offset.iter().enumerate() {
+                let to = to.wrapping_offset((o as isize).wrapping_mul(step));
+                // SAFETY: channels lie side by side in both (P1), which share no memory.
+                unsafe { std::ptr::copy_nonoverlapping(from.wrapping_offset(offset), to, bytes) };
+            }
+            return;
+        }
+        let Some(kernel) = row_kernel(target.dtype) else { return };
+        let row = Row {
+            input: from,
+            output: to,
+            outer: [ready.tables[0].of(at[0]), ready.tables[1].of(at[1])],
+            last: (&last.first, &last.offset, &last.weight),
+            places: &last.place,
+            lanes: if lanes { input.sizes[1] as usize } else { 0 },
+            width,
+            step,
+            input_step: input.step(dims - 1),
+            used: ready.used,
+        };
+        // SAFETY: P1; the dtype is that of both tensors.
+        unsafe { kernel(ready.level, &row, scratch) };
+    }
+}
