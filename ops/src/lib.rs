@@ -26,7 +26,7 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{bins, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample};
+pub use templates::{bins, conv, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample};
 #[doc(hidden)]
 pub use views::*;
 
@@ -167,6 +167,9 @@ monomorph_macros::families! { [crate]
     bins::histograms: Histograms,
     reductions::log_sum_exp: LogSumExp,
     running: Runnings,
+    conv::forward: Convolutions,
+    conv::backward: ConvolutionGradients,
+    conv::slow: SlowConvolutions,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
 }

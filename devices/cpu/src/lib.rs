@@ -3,6 +3,7 @@
 mod bins;
 mod cache_lines;
 mod cast;
+mod conv;
 mod convert;
 mod copy;
 mod dense;
