@@ -26,7 +26,9 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
-pub use templates::{bins, conv, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample};
+pub use templates::{
+    bins, contract, conv, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample,
+};
 #[doc(hidden)]
 pub use views::*;
 
@@ -143,6 +145,7 @@ monomorph_macros::families! { [crate]
     composite::integrals: Integrals,
     composite::matrix_norms: MatrixNorms,
     partial;
+    contract::products: Products,
     scan: Scans,
     index::select: Selects,
     index::embedding: Embeddings,

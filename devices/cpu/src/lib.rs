@@ -3,6 +3,7 @@
 mod bins;
 mod cache_lines;
 mod cast;
+mod contract;
 mod conv;
 mod convert;
 mod copy;
@@ -16,6 +17,7 @@ mod index;
 pub mod isa;
 mod join;
 mod left_out;
+mod matrix;
 pub mod memory;
 mod order;
 pub mod pointwise;

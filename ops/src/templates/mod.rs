@@ -2,6 +2,7 @@
 //! one meta function.
 
 pub mod bins;
+pub mod contract;
 pub mod conv;
 pub mod group;
 pub mod index;

@@ -1,6 +1,8 @@
 //! The numbers that kernels compute with, and products of matrices of them.
 
-use monomorph_core::DType;
+use crate::cast::Bits;
+use crate::matrix::{Layout, Matrices, Product};
+use monomorph_core::{DType, Result, Scalar};
 
 /// A number.
 ///
@@ -52,28 +54,19 @@ pub(super) struct Matrix<P> {
 ///
 /// # Safety
 ///
-/// The matrices are in bounds, A and B initialised, C too where it is added to; nobody writes A or B, and nobody else
-/// uses C, which lies apart from both.
+/// The matrices are in bounds and aligned, A and B initialised, C too where it is added to; nobody writes A or B, and
+/// nobody else uses C, whose elements lie apart from each other and from both.
 pub(super) unsafe fn multiply<T: Number>(
-    [m, n, k]: [usize; 3],
+    sizes: [usize; 3],
     a: Matrix<*const T>,
     b: Matrix<*const T>,
     c: Matrix<*mut T>,
     adds: bool,
-) {
-    for i in 0..m as isize {
-        for j in 0..n as isize {
-            let at = c.data.wrapping_offset(i.wrapping_mul(c.row).wrapping_add(j.wrapping_mul(c.column)));
-            // SAFETY: in bounds and initialised.
-            let mut sum = if adds { unsafe { at.read() } } else { T::default() };
-            for l in 0..k as isize {
-                let x = a.data.wrapping_offset(i.wrapping_mul(a.row).wrapping_add(l.wrapping_mul(a.column)));
-                let y = b.data.wrapping_offset(l.wrapping_mul(b.row).wrapping_add(j.wrapping_mul(b.column)));
-                // SAFETY: in bounds and initialised.
-                sum = sum.plus::<false>(unsafe { x.read() }, unsafe { y.read() });
-            }
-            // SAFETY: in bounds.
-            unsafe { at.write(sum) };
-        }
-    }
+) -> Result<()> {
+    let layouts = [(a.row, a.column), (b.row, b.column), (c.row, c.column)].map(|(row, col)| Layout { row, col });
+    let product = Product::new(T::DTYPE, sizes, layouts, [Bits::default(); 2], [1, i64::from(adds)].map(Scalar::Int))?;
+    let at = Matrices { a: a.data.cast(), b: b.data.cast(), c: c.data.cast() };
+    // SAFETY: M1 and M2 are what the caller promises. Products of these dtypes take no memory that could be missing.
+    unsafe { product.run_here(at) };
+    Ok(())
 }

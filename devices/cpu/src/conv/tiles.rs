@@ -82,7 +82,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<()> {
             for tile in piece * together..all.min((piece + 1) * together) {
                 let (of, tile) = (tile / per_image, tile % per_image);
                 // SAFETY: A1, and tiles are apart.
-                unsafe { tiles.tile(of / job.plan.groups, of % job.plan.groups, tile * tiles.pixels, &mut buffers) };
+                unsafe { tiles.tile(of / job.plan.groups, of % job.plan.groups, tile * tiles.pixels, &mut buffers) }?;
             }
             Ok(())
         })?;
@@ -214,7 +214,7 @@ impl<'a, T: Number> Tiles<'a, T> {
     /// # Safety
     ///
     /// A1 for elements of `T`; nobody else uses these pixels.
-    unsafe fn tile(&self, image: usize, group: usize, start: usize, buffers: &mut [Vec<T>; 2]) {
+    unsafe fn tile(&self, image: usize, group: usize, start: usize, buffers: &mut [Vec<T>; 2]) -> Result<()> {
         let n = self.pixels.min(self.lattice.pixels() - start);
         let [seen, made] = buffers;
         let c = match self.target {
@@ -233,7 +233,8 @@ impl<'a, T: Number> Tiles<'a, T> {
         }
         let Some(a) = self.matrix(group).filter(|_| depth > 0) else {
             // SAFETY: A1; what is stored was just filled.
-            return unsafe { self.store(image, group, (start, n), c) };
+            unsafe { self.store(image, group, (start, n), c) };
+            return Ok(());
         };
         let mut column = 0;
         while column < depth {
@@ -243,11 +244,12 @@ impl<'a, T: Number> Tiles<'a, T> {
             let a = Matrix { data: a.data.wrapping_offset((column as isize).wrapping_mul(a.column)), ..a };
             // SAFETY: the matrices are parts of the weight, the tile and the output or memory of our own (A1), of which
             // the last is initialised where it is added to.
-            unsafe { multiply([self.made, n, columns], a, b, c, has_bias || column > 0) };
+            unsafe { multiply([self.made, n, columns], a, b, c, has_bias || column > 0) }?;
             column += columns;
         }
         // SAFETY: A1; what is stored was just computed.
         unsafe { self.store(image, group, (start, n), c) };
+        Ok(())
     }
 
     /// The bias of each channel, or zeros.

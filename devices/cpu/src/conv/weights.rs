@@ -92,7 +92,7 @@ impl Sums<'_> {
                 };
                 let c = Matrix { data: sums.as_mut_ptr(), row: columns as isize, column: 1 };
                 // SAFETY: parts of the map, the tile, and memory of our own, which is initialised.
-                unsafe { multiply([rows, columns, n], a, b, c, true) };
+                unsafe { multiply([rows, columns, n], a, b, c, true) }?;
                 start += n;
             }
         }
