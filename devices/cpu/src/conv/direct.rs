@@ -8,10 +8,10 @@
 //! Either way it is a number of runs, each times a run or a number, added to a run ([`Runs`]).
 
 use super::lattice::Lattice;
-use super::product::Number;
 use super::tiles::{scratch, share_fallible};
 use super::{Array, Job};
 use crate::isa::{Isa, Kernel};
+use crate::tile_product::Number;
 use monomorph_core::Result;
 use monomorph_ops::conv::Pass;
 use smallvec::SmallVec;

@@ -1,7 +1,7 @@
 //! A tile of what taps see: the matrix of a product.
 
 use super::lattice::{Lattice, Tap};
-use super::product::Number;
+use crate::tile_product::Number;
 
 /// Writes what one tap sees of one channel at the pixels `start..start + n` to a run; zeros beyond an edge.
 ///

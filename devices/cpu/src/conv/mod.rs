@@ -21,17 +21,19 @@
 mod direct;
 mod gather;
 mod lattice;
-mod product;
+
 mod tiles;
 mod weights;
 
-use crate::cast::Bits;
+pub(crate) use tiles::{scratch, share_fallible};
+
+use crate::converted::{Converted, ConvertedOutput};
 use crate::device::Cpu;
 use crate::isa::Level;
+use crate::tile_product::Number;
 use monomorph_core::structured::{Executes, Operand, Outputs};
-use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Result, Strided, list, strides};
+use monomorph_core::{DType, Result};
 use monomorph_ops::conv::{ConvInputs, ConvPlan, Convolve, Pass};
-use product::Number;
 
 /// Elements of a tensor as kernels reach them: a step for images, channels and each of three dimensions.
 ///
@@ -104,7 +106,7 @@ impl Array {
 #[derive(Debug)]
 struct Input {
     array: Array,
-    _own: Vec<u128>,
+    _memory: Converted,
 }
 
 /// A call bound to memory. A1 holds for its arrays.
@@ -112,24 +114,14 @@ struct Input {
 pub struct Ready {
     level: Level,
     dtype: DType,
+    result: DType,
     first: Input,
     second: Input,
     bias: Option<Input>,
     output: Array,
-    /// Where the output is written that is converted afterwards.
-    staged: Option<Staged>,
+    /// The output that is converted afterwards.
+    staged: Option<ConvertedOutput>,
 }
-
-/// An output in the dtype of the kernels, and the caller's.
-#[derive(Debug)]
-struct Staged {
-    own: Vec<u128>,
-    geometry: Geometry,
-    data: *mut u8,
-}
-
-// SAFETY: whoever has the only reference writes it.
-unsafe impl Send for Staged {}
 
 /// The dtype that kernels compute a dtype in.
 fn computed_in(dtype: DType) -> DType {
@@ -140,38 +132,15 @@ fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Memory for so many elements, zero.
-fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
-    let words = elements.checked_mul(dtype.size()).map(|bytes| bytes.div_ceil(size_of::<u128>()));
-    let words = words.ok_or(ErrorKind::Allocation { bytes: usize::MAX, device: DeviceId::CPU })?;
-    let mut own = list::with_capacity(words)?;
-    own.resize(words, 0_u128);
-    Ok(own)
-}
-
-/// An operand in the dtype of the kernels, where it lies if it can.
+/// An operand in the dtype of the kernels.
 ///
 /// # Safety
 ///
 /// The operand is initialised, and stays borrowed as long as the result lives.
 unsafe fn input(operand: &Operand<'_>, dtype: DType, plan: &ConvPlan) -> Result<Option<Input>> {
-    let Operand::Tensor(tensor) = operand else { return Ok(None) };
-    let g = tensor.geometry();
-    // SAFETY: the storage is borrowed: the caller's promise.
-    let data = unsafe { tensor.data() };
-    let is_plain = g.dtype() == dtype && !g.is_conj() && !g.is_neg() && data.addr().is_multiple_of(dtype.size());
-    if is_plain && !plan.copies || g.numel() == 0 {
-        return Ok(Some(Input { array: Array::new(data, g.sizes(), g.strides(), plan), _own: Vec::new() }));
-    }
-    let mut own = zeroed(g.numel(), dtype)?;
-    let dense = strides::preserve_strides(g.sizes(), g.strides());
-    let data_of_own: *mut u8 = own.as_mut_ptr().cast();
-    let to = Strided { data: data_of_own, strides: &dense, dtype, conj: false, neg: false };
-    let from = Strided { data, strides: g.strides(), dtype: g.dtype(), conj: g.is_conj(), neg: g.is_neg() };
-    // SAFETY: C1 and C2 of `Device::copy`: the operand is in bounds and initialised (the caller's promise), and the
-    // target is memory of our own with room for all elements, which its dense strides reach once each.
-    unsafe { crate::copy::copy(g.sizes(), to, from) }?;
-    Ok(Some(Input { array: Array::new(data_of_own, g.sizes(), &dense, plan), _own: own }))
+    // SAFETY: the caller's promise.
+    let Some(memory) = unsafe { Converted::new(operand, dtype, plan.copies) }? else { return Ok(None) };
+    Ok(Some(Input { array: Array::new(memory.data, operand.sizes(), &memory.strides, plan), _memory: memory }))
 }
 
 // SAFETY: operands are read and the output is written within the sizes of the plan, which are theirs (meta checks
@@ -184,18 +153,14 @@ unsafe impl Executes<Convolve> for Cpu {
         let dtype = computed_in(out.dtype());
         // SAFETY: E2: the operands are borrowed as long as the result lives.
         let make = |operand| unsafe { input(operand, dtype, plan) };
-        let none = || Input { array: Array::NONE, _own: Vec::new() };
+        let none = || Input { array: Array::NONE, _memory: Converted::none() };
         let first = make(inputs.first())?.unwrap_or_else(none);
         let second = make(inputs.second())?.unwrap_or_else(none);
         let bias = make(inputs.bias())?;
-        let data = outputs.data(0);
-        let (mut output, mut staged) = (Array::new(data, out.sizes(), out.strides(), plan), None);
-        if out.dtype() != dtype || out.is_neg() || out.is_conj() || !data.addr().is_multiple_of(dtype.size()) {
-            let mut own = zeroed(out.numel(), dtype)?;
-            output.data = own.as_mut_ptr().cast();
-            staged = Some(Staged { own, geometry: out.clone(), data });
-        }
-        Ok(Ready { level: crate::level()?, dtype, first, second, bias, output, staged })
+        let mut staged = ConvertedOutput::new(outputs, 0, dtype)?;
+        let data = staged.as_mut().map_or_else(|| outputs.data(0), ConvertedOutput::data);
+        let output = Array::new(data, out.sizes(), out.strides(), plan);
+        Ok(Ready { level: crate::level()?, dtype, result: out.dtype(), first, second, bias, output, staged })
     }
 
     unsafe fn run(ready: &mut Ready, plan: &ConvPlan) -> Result<()> {
@@ -220,6 +185,8 @@ pub(super) struct Job<'a> {
     second: Array,
     bias: Option<Array>,
     output: Array,
+    /// The dtype of the result.
+    dtype: DType,
 }
 
 impl Ready {
@@ -234,6 +201,7 @@ impl Ready {
             second: self.second.array,
             bias: self.bias.as_ref().map(|bias| bias.array),
             output: self.output,
+            dtype: self.result,
         };
         let one_channel = plan.image_channels == 1 && plan.map_channels == 1;
         // SAFETY: A1, and nobody else uses the output: the caller's promise.
@@ -241,23 +209,14 @@ impl Ready {
             // SAFETY: see above.
             Pass::Weight => unsafe { weights::run::<T>(&job) },
             // SAFETY: see above.
-            _ if one_channel && plan.groups > 1 => unsafe { direct::run::<T>(&job) },
+            _ if one_channel && plan.groups > 1 && !tiles::rounds(&job) => unsafe { direct::run::<T>(&job) },
             // SAFETY: see above.
             _ => unsafe { tiles::run::<T>(&job) },
         }?;
-        let Some(staged) = &mut self.staged else { return Ok(()) };
-        let g = &staged.geometry;
-        let from = Strided {
-            data: staged.own.as_mut_ptr().cast(),
-            strides: g.strides(),
-            dtype: T::DTYPE,
-            conj: false,
-            neg: false,
-        };
-        let Bits { conj, neg } = Bits::of(g.dtype(), g.is_conj(), g.is_neg());
-        let to = Strided { data: staged.data, strides: g.strides(), dtype: g.dtype(), conj, neg };
-        // SAFETY: C1 and C2 of `Device::copy`: the elements were just written to memory of our own, which has the
-        // strides of the output (meta asks for dense ones), and the output is in bounds and nobody else's (E2).
-        unsafe { crate::copy::copy(g.sizes(), to, from) }
+        match &mut self.staged {
+            // SAFETY: the elements were just written, and the output is nobody else's (E2).
+            Some(staged) => unsafe { staged.store() },
+            None => Ok(()),
+        }
     }
 }

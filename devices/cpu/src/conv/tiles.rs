@@ -2,9 +2,9 @@
 
 use super::gather;
 use super::lattice::Lattice;
-use super::product::{Matrix, Number, multiply};
 use super::{Array, Job};
-use monomorph_core::{DeviceId, ErrorKind, Result, list};
+use crate::tile_product::{Matrix, Number, multiply};
+use monomorph_core::{DType, DeviceId, ErrorKind, Result, list};
 use monomorph_iter::share;
 use monomorph_ops::conv::Pass;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,14 +21,14 @@ const MANY_PIXELS: usize = 1024;
 const WORK: usize = 1 << 21;
 
 /// Memory for elements of a piece of work.
-pub(super) fn scratch<T: Number>(elements: usize) -> Result<Vec<T>> {
+pub(crate) fn scratch<T: Number>(elements: usize) -> Result<Vec<T>> {
     let mut own = list::with_capacity(elements)?;
     own.resize(elements, T::default());
     Ok(own)
 }
 
 /// Calls `f` for pieces of work, from several threads, and says whether one of them had no memory.
-pub(super) fn share_fallible(pieces: usize, f: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+pub(crate) fn share_fallible(pieces: usize, f: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
     let failed = AtomicBool::new(false);
     share(pieces, |piece| {
         if f(piece).is_err() {
@@ -41,6 +41,13 @@ pub(super) fn share_fallible(pieces: usize, f: impl Fn(usize) -> Result<()> + Sy
     }
 }
 
+/// Whether sums of an image are rounded to a shorter dtype tap by tap. An image is the sum of what each tap contributes
+/// in turn, as PyTorch adds columns; where terms cancel, which is what halves are compared in, only the same order of
+/// roundings gives the same result.
+pub(super) fn rounds(job: &Job<'_>) -> bool {
+    job.plan.pass == Pass::Image && matches!(job.dtype, DType::F16 | DType::BF16)
+}
+
 /// How a lattice is computed, the same for all groups and images.
 struct Tiles<'a, T> {
     job: &'a Job<'a>,
@@ -50,6 +57,10 @@ struct Tiles<'a, T> {
     made: usize,
     /// Channels of a pixel lie one behind the other, so tiles have a row for each pixel.
     by_pixel: bool,
+    /// Columns of the weight are all channels of one tap after the other.
+    by_tap: bool,
+    /// Taps are summed one after the other.
+    in_turn: bool,
     /// The weights of a group as a matrix: where they lie in the weight, or in a copy.
     packed: Vec<T>,
     /// Columns of the weight that a tile has, and pixels.
@@ -107,7 +118,9 @@ impl<'a, T: Number> Tiles<'a, T> {
         let is_unit = source.steps[1] == 1 && seen > 1;
         let depth = seen * lattice.taps.len();
         let all = lattice.pixels();
-        let fitting = (TILE / depth.max(1)).clamp(FEW_PIXELS, MANY_PIXELS) / 16 * 16;
+        let in_turn = plan.pass == Pass::Image && (lattice.taps.len() > 1 || rounds(job));
+        let least = if in_turn { seen } else { depth };
+        let fitting = (TILE / least.max(1)).clamp(FEW_PIXELS, MANY_PIXELS) / 16 * 16;
         let target =
             job.output.pixel_step(lattice.counts()).filter(|_| lattice.lines.iter().all(|line| line.step == 1));
         let mut tiles = Tiles {
@@ -115,6 +128,8 @@ impl<'a, T: Number> Tiles<'a, T> {
             seen,
             made,
             by_pixel: is_unit && is_identity.is_none(),
+            by_tap: is_unit && is_identity.is_none() || in_turn,
+            in_turn,
             packed: Vec::new(),
             columns: 0,
             pixels: fitting.min(all),
@@ -122,7 +137,11 @@ impl<'a, T: Number> Tiles<'a, T> {
             target,
             lattice,
         };
-        tiles.columns = if is_identity.is_some() { depth } else { (TILE / tiles.pixels).min(depth) };
+        tiles.columns = match is_identity {
+            Some(_) => depth,
+            None if in_turn => seen,
+            None => (TILE / tiles.pixels).min(depth),
+        };
         if tiles.matrix(0).is_none() {
             // SAFETY: A1: the caller's promise.
             tiles.packed = unsafe { tiles.pack() }?;
@@ -150,7 +169,7 @@ impl<'a, T: Number> Tiles<'a, T> {
     /// Channel and tap of a column.
     fn column(&self, column: usize) -> (usize, usize) {
         let taps = self.lattice.taps.len();
-        if self.by_pixel { (column % self.seen, column / self.seen) } else { (column / taps, column % taps) }
+        if self.by_tap { (column % self.seen, column / self.seen) } else { (column / taps, column % taps) }
     }
 
     /// The weights of a group as a matrix, if there is one step from each column to the next, or they are packed.
@@ -173,7 +192,7 @@ impl<'a, T: Number> Tiles<'a, T> {
             return None;
         }
         let channel = if self.seen > 1 { Some(seen) } else { None };
-        let (column, other, times) = if self.by_pixel { (channel, tap, self.seen) } else { (tap, channel, taps.len()) };
+        let (column, other, times) = if self.by_tap { (channel, tap, self.seen) } else { (tap, channel, taps.len()) };
         let column = match (column, other) {
             (Some(column), Some(other)) if other != column.wrapping_mul(times as isize) => return None,
             (Some(column), _) => column,
@@ -203,10 +222,11 @@ impl<'a, T: Number> Tiles<'a, T> {
     }
 
     /// Memory for a tile of what is seen and, where pixels have no common step, of what is computed.
-    fn buffers(&self) -> Result<[Vec<T>; 2]> {
+    fn buffers(&self) -> Result<[Vec<T>; 3]> {
         let seen = if self.is_identity.is_some() { 0 } else { self.columns * self.pixels };
         let made = if self.target.is_some() { 0 } else { self.made * self.pixels };
-        Ok([scratch(seen)?, scratch(made)?])
+        let part = if self.in_turn { self.made * self.pixels } else { 0 };
+        Ok([scratch(seen)?, scratch(made)?, scratch(part)?])
     }
 
     /// Computes the pixels of a group from `start` on.
@@ -214,9 +234,9 @@ impl<'a, T: Number> Tiles<'a, T> {
     /// # Safety
     ///
     /// A1 for elements of `T`; nobody else uses these pixels.
-    unsafe fn tile(&self, image: usize, group: usize, start: usize, buffers: &mut [Vec<T>; 2]) -> Result<()> {
+    unsafe fn tile(&self, image: usize, group: usize, start: usize, buffers: &mut [Vec<T>; 3]) -> Result<()> {
         let n = self.pixels.min(self.lattice.pixels() - start);
-        let [seen, made] = buffers;
+        let [seen, made, part] = buffers;
         let c = match self.target {
             Some(step) => {
                 let first = self.job.output.at::<T>(image, group * self.made, [0; 3]);
@@ -226,7 +246,7 @@ impl<'a, T: Number> Tiles<'a, T> {
             None => Matrix { data: made.as_mut_ptr(), row: self.pixels as isize, column: 1 },
         };
         let depth = self.depth();
-        let has_bias = self.job.bias.is_some();
+        let has_bias = self.job.bias.is_some() && !self.in_turn;
         if has_bias || depth == 0 {
             // SAFETY: A1; the matrix has room for these pixels of each channel.
             unsafe { self.fill(group, n, c) };
@@ -244,12 +264,57 @@ impl<'a, T: Number> Tiles<'a, T> {
             let a = Matrix { data: a.data.wrapping_offset((column as isize).wrapping_mul(a.column)), ..a };
             // SAFETY: the matrices are parts of the weight, the tile and the output or memory of our own (A1), of which
             // the last is initialised where it is added to.
-            unsafe { multiply([self.made, n, columns], a, b, c, has_bias || column > 0) }?;
+            if !self.in_turn {
+                unsafe { multiply([self.made, n, columns], a, b, c, has_bias || column > 0) }?;
+            } else {
+                let part = Matrix { data: part.as_mut_ptr(), row: n as isize, column: 1 };
+                // SAFETY: as said for the other case; there is room for a part of so many channels and pixels.
+                unsafe { multiply([self.made, n, columns], a, b, part, false) }?;
+                // SAFETY: the part was just computed, and the output is initialised from the first one on.
+                unsafe { self.add(group, n, (part, column + columns == depth), (c, column > 0)) };
+            }
             column += columns;
         }
         // SAFETY: A1; what is stored was just computed.
         unsafe { self.store(image, group, (start, n), c) };
         Ok(())
+    }
+
+    /// Adds what one tap contributes, rounded as the result is, and behind the last one the bias.
+    ///
+    /// # Safety
+    ///
+    /// A1; both matrices have room for `n` pixels of each channel; the first is initialised, the second if `adds`.
+    unsafe fn add(
+        &self,
+        group: usize,
+        n: usize,
+        (part, is_last): (Matrix<*mut T>, bool),
+        (c, adds): (Matrix<*mut T>, bool),
+    ) {
+        let dtype = self.job.dtype;
+        for m in 0..self.made {
+            let bias = match &self.job.bias {
+                // SAFETY: A1: the bias has an element for each channel.
+                Some(bias) if is_last => Some(unsafe { bias.at::<T>(0, group * self.made + m, [0; 3]).read() }),
+                _ => None,
+            };
+            let (row, from) = (c.data.wrapping_offset((m as isize).wrapping_mul(c.row)), part.data.wrapping_add(m * n));
+            for p in 0..n {
+                let to = row.wrapping_offset((p as isize).wrapping_mul(c.column));
+                // SAFETY: pixel `p` of the part.
+                let mut sum = unsafe { from.wrapping_add(p).read() }.rounded(dtype);
+                if adds {
+                    // SAFETY: pixel `p` of the output, which is initialised.
+                    sum = unsafe { to.read() }.sum(sum).rounded(dtype);
+                }
+                if let Some(bias) = bias {
+                    sum = sum.sum(bias).rounded(dtype);
+                }
+                // SAFETY: pixel `p` of the output.
+                unsafe { to.write(sum) };
+            }
+        }
     }
 
     /// The bias of each channel, or zeros.

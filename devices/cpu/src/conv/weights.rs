@@ -5,9 +5,9 @@
 
 use super::gather;
 use super::lattice::Lattice;
-use super::product::{Matrix, Number, multiply};
 use super::tiles::{scratch, share_fallible};
 use super::{Array, Job};
+use crate::tile_product::{Matrix, Number, multiply};
 use monomorph_core::Result;
 use monomorph_ops::conv::Pass;
 

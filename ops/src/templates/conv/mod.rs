@@ -21,6 +21,7 @@ pub mod backward;
 pub mod forward;
 pub mod layout;
 pub mod slow;
+pub mod tbc;
 pub mod window;
 
 use crate::order::check_overlap;
