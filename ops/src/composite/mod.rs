@@ -22,6 +22,7 @@ pub mod arithmetic;
 mod border;
 pub mod callees;
 pub mod compressed;
+pub mod convolutions;
 pub mod covariance;
 #[doc(hidden)]
 pub mod derived;
@@ -43,8 +44,8 @@ pub mod matrix_norms;
 pub mod nonzero;
 pub mod normalize;
 pub mod pad;
-pub mod products;
 pub mod patches;
+pub mod products;
 pub mod queries;
 pub mod recurrent;
 pub mod repeat;
@@ -54,6 +55,7 @@ pub mod shuffles;
 mod steps;
 pub mod sums;
 pub mod typed_join;
+pub mod windows;
 
 use monomorph_core::dispatch::Calls;
 use monomorph_core::structured::Operand;

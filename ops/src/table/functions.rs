@@ -300,18 +300,6 @@ impl IntoResults for Vec<AnyTensor> {
     }
 }
 
-impl IntoResults for (AnyTensor, AnyTensor) {
-    fn into_results(self) -> Returned {
-        Some(smallvec![self.0.into(), self.1.into()])
-    }
-}
-
-impl IntoResults for (AnyTensor, AnyTensor, AnyTensor) {
-    fn into_results(self) -> Returned {
-        Some(smallvec![self.0.into(), self.1.into(), self.2.into()])
-    }
-}
-
 impl IntoResults for (AnyTensor, Vec<AnyTensor>) {
     fn into_results(self) -> Returned {
         Some(smallvec![self.0.into(), self.1.into()])

@@ -1,8 +1,10 @@
 //! Templates: what turns a formula, a fold or a scan into an operator in every form. Each is a `StructuredOp` with
 //! one meta function.
 
+pub mod attention;
 pub mod bins;
 pub mod contract;
+pub mod conv;
 pub mod group;
 pub mod index;
 pub mod order;
@@ -10,8 +12,8 @@ pub mod pointwise;
 pub mod pooling;
 pub mod quantile;
 pub mod reduce;
-pub mod rows;
 pub mod resample;
+pub mod rows;
 pub mod running;
 pub mod scan;
 pub mod search;

@@ -92,9 +92,9 @@ native! {
 
     func: fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples)
         -> (Tensor, Tensor),
-    out: fractional_max_pool2d.output, structured: crate::pooling::Windowed<FractionalMax<2>>;
+    out: fractional_max_pool2d.output as [output, indices], structured: crate::pooling::Windowed<FractionalMax<2>>;
 
     func: fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples)
         -> (Tensor, Tensor),
-    out: fractional_max_pool3d.output, structured: crate::pooling::Windowed<FractionalMax<3>>;
+    out: fractional_max_pool3d.output as [output, indices], structured: crate::pooling::Windowed<FractionalMax<3>>;
 }

@@ -75,7 +75,7 @@ native! {
     /// ```
     func: max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0,
         int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor),
-    out: max_pool2d_with_indices.out, variants: function, method, structured: Windowed<MaxPool<2>>;
+    out: max_pool2d_with_indices.out as [out, indices], variants: function, method, structured: Windowed<MaxPool<2>>;
 
     /// The largest element of each window of three dimensions, and its place in the volume.
     ///
