@@ -157,7 +157,9 @@ impl Ready {
                 let inputs = (input(0), input(1), indices(2), input(3));
                 classes::multilabel_margin_backward([rows, n], reduction, inputs, out);
             }
-            (Task::CrossEntropies { n }, [out]) => classes::cross_entropies(n, [input(0), input(1)], out),
+            (Task::CrossEntropies { n, rounded }, [out]) => {
+                classes::cross_entropies(n, rounded, [input(0), input(1)], out);
+            }
             (Task::Pdist { rows, columns, p }, [out]) => pairs::forward(rows, columns, p, input(0), out),
             (Task::PdistBackward { rows, columns, p }, [out]) => {
                 pairs::backward(rows, columns, p, [0, 1, 2].map(input), out);
