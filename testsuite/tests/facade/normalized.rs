@@ -107,8 +107,8 @@ fn layer_norm_of_every_dtype_and_layout() {
             for sizes in [&[4, 6][..], &[2, 3, 70], &[5, 1], &[1, 3000]] {
                 let (numel, n) = (sizes.iter().product::<i64>() as usize, sizes[sizes.len() - 1] as usize);
                 let x = tensor(layout.geometry(dtype, sizes), &plain(dtype, numel, &mut random));
-                let [w, b] =
-                    [0; 2].map(|_| tensor(Layout::Dense.geometry(dtype, &[n as i64]), &plain(dtype, n, &mut random)));
+                let [w, b] = [0; 2]
+                    .map(|_| tensor(Layout::Contiguous.geometry(dtype, &[n as i64]), &plain(dtype, n, &mut random)));
                 let arguments = vec![
                     x.clone().into_any().into(),
                     IValue::Ints(vec![n as i64]),

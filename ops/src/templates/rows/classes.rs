@@ -8,7 +8,7 @@ use super::{
 use crate::functions::{mean, mul, sum};
 use crate::kernels::AllKernels;
 use crate::table::native;
-use monomorph_core::strides::{preserve_strides, strides_for};
+use monomorph_core::strides::{is_contiguous, preserve_strides, strides_for};
 use monomorph_core::structured::{Functional, Operand, SinkState, call};
 use monomorph_core::{DType, DeviceId, Error, ErrorKind, MemoryFormat, Options, Result, Tensor, observe};
 
@@ -135,8 +135,11 @@ fn nll_backward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, is_plane: boo
     let reduction = reduction_of(inputs, 1);
     check_grad(inputs, losses, reduction)?;
     let input = inputs.operand(1);
-    if is_plane && sink.existing(0).is_none() && input.geometry().is_some_and(|g| !g.is_contiguous()) {
-        return Err(rule("argument self must be contiguous, since PyTorch gives its strides to the result"));
+    let is_row_major = is_contiguous(input.sizes(), &preserve_strides(input.sizes(), input.strides()));
+    if is_plane && sink.existing(0).is_none() && !is_row_major {
+        return Err(rule(
+            "argument self has a gradient of its strides, which PyTorch does not take; accepted are row-major ones",
+        ));
     }
     if is_plane {
         check_row_major(sink, input.sizes())?;
