@@ -55,6 +55,24 @@ pub fn l1_loss(calls: &Calls<'_>, this: &IValue, target: &IValue, reduction: i64
     reduced(calls, size, reduction)
 }
 
+/// The operand in float32 where it is of float16 or bfloat16: PyTorch's loops of these losses round once.
+fn wide(calls: &Calls<'_>, value: &IValue) -> Result<IValue> {
+    match operand(value).dtype() {
+        Some(DType::F16 | DType::BF16) => in_dtype(calls, value, DType::F32),
+        _ => Ok(value.clone()),
+    }
+}
+
+/// The dtype of the difference of two tensors.
+fn common_dtype(calls: &Calls<'_>, this: &IValue, target: &IValue) -> Result<DType> {
+    let mut stack = vec![this.clone(), target.clone()];
+    calls.call("result_type.Tensor", &mut stack)?;
+    match stack.first() {
+        Some(&IValue::DType(dtype)) => Ok(dtype),
+        _ => Err(ErrorKind::ResultCount { got: stack.len(), want: 1 }.into()),
+    }
+}
+
 /// `c · (size - c / 2)` with the smaller `c` of `size` and `limit`: a parabola, from the limit on its tangent.
 fn parabola(calls: &Calls<'_>, difference: AnyTensor, limit: f64) -> Result<AnyTensor> {
     let size = calls.unary("abs", difference)?;
@@ -75,12 +93,13 @@ pub fn smooth_l1_loss(
     if beta < 0.0 {
         return Err(rule("argument beta is negative; accepted is 0 or more"));
     }
-    let difference = difference(calls, this, target)?;
+    let dtype = common_dtype(calls, this, target)?;
+    let difference = difference(calls, &wide(calls, this)?, &wide(calls, target)?)?;
     let losses = match beta == 0.0 {
         true => calls.unary("abs", difference)?,
         false => calls.div(parabola(calls, difference, beta)?, beta)?,
     };
-    reduced(calls, losses, reduction)
+    reduced(calls, calls.cast(losses, dtype)?, reduction)
 }
 
 /// `huber_loss`.
@@ -89,7 +108,7 @@ pub fn huber_loss(calls: &Calls<'_>, this: &IValue, target: &IValue, reduction: 
         return Err(rule("argument delta must be above 0"));
     }
     let own = tensor(this, "self")?.dtype();
-    let losses = parabola(calls, difference(calls, this, target)?, delta)?;
+    let losses = parabola(calls, difference(calls, &wide(calls, this)?, &wide(calls, target)?)?, delta)?;
     if !losses.dtype().can_cast(own) {
         return Err(ErrorKind::Cast { from: losses.dtype(), to: own }.into());
     }
@@ -289,7 +308,16 @@ pub fn binary_cross_entropy_backward(
     if !matches!(weight, IValue::None) {
         slope = calls.cast(calls.mul(slope, weight.clone())?, own.dtype())?;
     }
-    if reduction == 1 { calls.div(slope, own.numel() as i64) } else { Ok(slope) }
+    if reduction == 1 {
+        slope = calls.div(slope, own.numel() as i64)?;
+    }
+    if slope.geometry().same_strides(own.geometry()) {
+        return Ok(slope);
+    }
+    let none = || IValue::None;
+    let like = calls.tensor("empty_like", [this.clone(), none(), none(), none(), none(), none()])?;
+    calls.copy_into(like.clone(), &slope)?;
+    Ok(like)
 }
 
 /// `kl_div`.
@@ -448,12 +476,7 @@ pub fn triplet_margin_loss(
 /// `cosine_similarity`.
 pub fn cosine_similarity(calls: &Calls<'_>, first: &IValue, second: &IValue, dim: i64, eps: f64) -> Result<AnyTensor> {
     let (a, b) = (tensor(first, "x1")?, tensor(second, "x2")?);
-    let mut results = vec![a.clone().into(), b.clone().into()];
-    calls.call("result_type.Tensor", &mut results)?;
-    let got = match results.first() {
-        Some(&IValue::DType(dtype)) => dtype,
-        _ => a.dtype(),
-    };
+    let got = common_dtype(calls, first, second)?;
     if !got.is_floating() {
         let (what, accepted) = ("the operands promote to", "floating dtypes");
         return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());

@@ -97,8 +97,8 @@ pub fn group_norm(
         return Err(ErrorKind::DimCount { arg: "input", got: input.ndim(), accepted: "2 or more" }.into());
     };
     let s = numel(&input.sizes()[2..])? as i64;
-    if s == 0 {
-        return Err(rule("the dimensions of argument input behind the second are empty"));
+    if s == 0 || c == 0 {
+        return Err(rule("argument input has no channel, or its channels have no element"));
     }
     let input = match suggest_format(input.sizes(), input.strides()) {
         MemoryFormat::Contiguous => contiguous(calls, input)?,
@@ -131,7 +131,7 @@ pub fn batch_norm(
             return Err(ErrorKind::ListLength { arg, got, want }.into());
         }
     }
-    if x.numel() == 0 && x.ndim() > 1 {
+    if x.numel() == 0 {
         let mut result = calls.tensor("clone", [input.clone(), IValue::None])?;
         for (name, value) in [("mul.Tensor", weight), ("add.Tensor", bias)] {
             if let Some(t) = value.as_tensor().filter(|t| t.numel() > 0) {

@@ -25,7 +25,7 @@
 //! | option | says |
 //! | --- | --- |
 //! | `func` | the schema, as in native_functions.yaml; in the tree it must be PyTorch's |
-//! | `inplace`, `out` | names of the forms whose schemas follow from it |
+//! | `inplace`, `out` | names of the forms whose schemas follow from it; `as [grad_input]` names outputs |
 //! | `autogen` | an out= form that is made of the functional one: compute, resize, copy |
 //! | `out_apart` | the same for a composite whose output must lie apart from its inputs |
 //! | `out_restrided` | the same for one whose output must have the dtype of the result and gets its layout |

@@ -25,6 +25,7 @@ mod fitting_order;
 mod fitting_products;
 mod fitting_rearranged;
 mod fitting_windows;
+mod fitting_rows;
 mod options;
 mod tensors;
 

@@ -24,6 +24,7 @@ mod indexing;
 mod joined;
 mod measures;
 mod meta;
+mod normalized;
 mod ordered;
 mod pointwise;
 mod pooling;

@@ -11,7 +11,7 @@ use super::fold::{ColumnSums, TILE, sum};
 use super::frame::{Real, Work, enter};
 use super::output::{Output, Parts, each_row, each_run};
 use crate::isa::{Isa, Level};
-use monomorph_core::{DType, Result, bf16, f16, list};
+use monomorph_core::{DType, Result, bf16, list};
 use monomorph_ops::rows::Channels;
 use std::ops::Range;
 
@@ -260,7 +260,6 @@ pub(super) fn batch_forward<T: Real>(
         put::<T>(rstd, c, to_rstd);
         let moved = |old: &[T], new: f64, c: usize| momentum * new + (1.0 - momentum) * old[c].wide();
         let rounded = |x: f64| match statistics {
-            DType::F16 => f16::from_f64(x).to_f64(),
             DType::BF16 => bf16::from_f64(x).to_f64(),
             _ => x,
         };

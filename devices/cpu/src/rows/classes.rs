@@ -2,7 +2,7 @@
 
 use super::frame::Real;
 use super::output::{Output, each_row, each_run};
-use monomorph_core::{ErrorKind, Result};
+use monomorph_core::{DType, ErrorKind, Result, bf16, f16};
 use monomorph_ops::rows::{Channels, Reduction};
 
 /// Elements that a thread does at a time.
@@ -218,12 +218,23 @@ pub(super) fn multilabel_margin_backward<T: Real>(
     });
 }
 
-/// The cross entropy of each probability; logarithms are not below -100.
-pub(super) fn cross_entropies<T: Real>(n: usize, [x, targets]: [&[T]; 2], out: &mut Output) {
+/// The number, rounded to a dtype.
+fn rounded<T: Real>(x: T, dtype: DType) -> T {
+    match dtype {
+        DType::F16 => T::of(f16::from_f64(x.wide()).to_f64()),
+        DType::BF16 => T::of(bf16::from_f64(x.wide()).to_f64()),
+        _ => x,
+    }
+}
+
+/// The cross entropy of each probability; logarithms are not below -100. PyTorch rounds every step to the dtype.
+pub(super) fn cross_entropies<T: Real>(n: usize, dtype: DType, [x, targets]: [&[T]; 2], out: &mut Output) {
     let floor = T::of(-100.0);
+    let step = |x: T| rounded(x, dtype);
     each_run(n, RUN, [out.parts::<T>()], |range, [out]| {
         for ((out, &x), &target) in out.iter_mut().zip(&x[range.clone()]).zip(&targets[range]) {
-            *out = (target - T::one()) * (-x).ln_1p().larger(floor) - target * x.ln().larger(floor);
+            let apart = step(step(target - T::one()) * step((-x).ln_1p()).larger(floor));
+            *out = apart - step(target * step(x.ln()).larger(floor));
         }
     });
 }

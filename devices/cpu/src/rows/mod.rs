@@ -44,10 +44,7 @@ unsafe impl<F: RowsFn> Executes<Rows<F>> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &RowsPlan) -> Result<()> {
-        match plan.dtype {
-            DType::F64 => ready.run::<f64>(plan)?,
-            _ => ready.run::<f32>(plan)?,
-        }
+        ready.run_all(plan)?;
         // SAFETY: E2: the outputs are borrowed as long as this runs.
         ready.outputs.iter().try_for_each(|output| unsafe { output.deliver() })
     }
@@ -76,6 +73,15 @@ impl Ready {
             _ => ready.check::<f32>(plan)?,
         }
         Ok(ready)
+    }
+
+    /// Not generic over the operator, so that kernels are compiled with this crate, and once.
+    #[inline(never)]
+    fn run_all(&mut self, plan: &RowsPlan) -> Result<()> {
+        match plan.dtype {
+            DType::F64 => self.run::<f64>(plan),
+            _ => self.run::<f32>(plan),
+        }
     }
 
     /// Looks at what a kernel goes by: before outputs count as written, and in each run, because contents change between
@@ -157,7 +163,9 @@ impl Ready {
                 let inputs = (input(0), input(1), indices(2), input(3));
                 classes::multilabel_margin_backward([rows, n], reduction, inputs, out);
             }
-            (Task::CrossEntropies { n }, [out]) => classes::cross_entropies(n, [input(0), input(1)], out),
+            (Task::CrossEntropies { n, rounded }, [out]) => {
+                classes::cross_entropies(n, rounded, [input(0), input(1)], out);
+            }
             (Task::Pdist { rows, columns, p }, [out]) => pairs::forward(rows, columns, p, input(0), out),
             (Task::PdistBackward { rows, columns, p }, [out]) => {
                 pairs::backward(rows, columns, p, [0, 1, 2].map(input), out);

@@ -8,7 +8,7 @@ use super::{
 use crate::functions::{mean, mul, sum};
 use crate::kernels::AllKernels;
 use crate::table::native;
-use monomorph_core::strides::{preserve_strides, strides_for};
+use monomorph_core::strides::{is_contiguous, preserve_strides, strides_for};
 use monomorph_core::structured::{Functional, Operand, SinkState, call};
 use monomorph_core::{DType, DeviceId, Error, ErrorKind, MemoryFormat, Options, Result, Tensor, observe};
 
@@ -85,13 +85,30 @@ fn check_weight(inputs: &RowsInputs<'_>, i: usize, channels: Channels, dtype: DT
     check_sizes(inputs, "weight", i, &[channels.c as i64])
 }
 
+/// The reduction; the loss of one row is its own sum.
+fn reduction_of(inputs: &RowsInputs<'_>, x: usize) -> Reduction {
+    match Reduction::of(inputs.int(0)) {
+        Reduction::None if inputs.operand(x).sizes().len() == 1 => Reduction::Sum,
+        reduction => reduction,
+    }
+}
+
+/// An error unless a caller's output of these sizes is row-major, which PyTorch asks for.
+fn check_row_major(sink: &SinkState<'_>, sizes: &[i64]) -> Result<()> {
+    let is_kept = |g: &monomorph_core::Geometry| g.sizes() == sizes && !g.is_contiguous();
+    if sink.existing(0).is_some_and(|out| is_kept(out.geometry())) {
+        return Err(rule("argument grad_input must be contiguous"));
+    }
+    Ok(())
+}
+
 fn nll_forward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, is_plane: bool) -> Result<RowsPlan> {
     let dtype = inputs.dtype(0)?;
     let (channels, losses) = classes_of(inputs, 0, 1, is_plane)?;
     check_target(inputs, 1, true)?;
     check_floating("argument self has dtype", dtype)?;
     check_weight(inputs, 2, channels, dtype)?;
-    let reduction = Reduction::of(inputs.int(0));
+    let reduction = reduction_of(inputs, 0);
     declare(inputs, sink, 0, if reduction == Reduction::None { losses } else { &[] }, dtype)?;
     declare(inputs, sink, 1, &[], dtype)?;
     Ok(RowsPlan::of(Task::NllLoss { channels, reduction, ignore: inputs.int(1) }, dtype))
@@ -115,9 +132,19 @@ fn nll_backward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, is_plane: boo
     check_dtype(inputs, "grad_output", 0, dtype)?;
     check_dtype(inputs, "total_weight", 4, dtype)?;
     check_count(inputs, "total_weight", 4, 1)?;
-    let reduction = Reduction::of(inputs.int(0));
+    let reduction = reduction_of(inputs, 1);
     check_grad(inputs, losses, reduction)?;
-    declare(inputs, sink, 0, inputs.operand(1).sizes(), dtype)?;
+    let input = inputs.operand(1);
+    let is_row_major = is_contiguous(input.sizes(), &preserve_strides(input.sizes(), input.strides()));
+    if is_plane && sink.existing(0).is_none() && !is_row_major {
+        return Err(rule(
+            "argument self has a gradient of its strides, which PyTorch does not take; accepted are row-major ones",
+        ));
+    }
+    if is_plane {
+        check_row_major(sink, input.sizes())?;
+    }
+    declare(inputs, sink, 0, input.sizes(), dtype)?;
     Ok(RowsPlan::of(Task::NllLossBackward { channels, reduction, ignore: inputs.int(1) }, dtype))
 }
 
@@ -162,6 +189,7 @@ fn multi_margin(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, x: usize) -> 
     if !is_single || reduction == Reduction::None && rows != 1 {
         check_grad(inputs, of_target, reduction)?;
     }
+    check_row_major(sink, inputs.operand(x).sizes())?;
     declare(inputs, sink, 0, inputs.operand(x).sizes(), dtype)?;
     Ok(RowsPlan::of(Task::MultiMarginBackward { rows, n, is_square, margin, reduction }, dtype))
 }
@@ -185,6 +213,7 @@ fn multilabel(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, x: usize) -> Re
     check_dtype(inputs, "is_target", 3, dtype)?;
     check_sizes(inputs, "is_target", 3, sizes)?;
     check_grad(inputs, losses, reduction)?;
+    check_row_major(sink, sizes)?;
     declare(inputs, sink, 0, sizes, dtype)?;
     Ok(RowsPlan::of(Task::MultilabelMarginBackward { rows, n, reduction }, dtype))
 }
@@ -203,7 +232,7 @@ fn cross_entropies(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>) -> Result<
     };
     sink.set_output_raw_strided(0, sizes, Some(&hint), Options::new(dtype, device), None)?;
     let n = inputs.operand(0).geometry().map_or(1, |g| g.numel());
-    Ok(RowsPlan::of(Task::CrossEntropies { n }, dtype))
+    Ok(RowsPlan::of(Task::CrossEntropies { n, rounded: dtype }, dtype))
 }
 
 macro_rules! losses {
