@@ -79,9 +79,9 @@ native! {
 
     /// The points to which affine maps take the places of an image of the size `size`.
     ///
-    /// `theta` is `[batch, 2, 3]` for the size `[batch, channels, height, width]`, and the result `[batch, height, width,
-    /// 2]`; or `[batch, 3, 4]` for a size with a depth. Coordinates reach from -1 to 1, with `align_corners` from centre to
-    /// centre of the elements at the corners.
+    /// `theta` is `[batch, 2, 3]` for the size `[batch, channels, height, width]`, and the result
+    /// `[batch, height, width, 2]`; or `[batch, 3, 4]` for a size with a depth. Coordinates reach from -1 to 1, with
+    /// `align_corners` from centre to centre of the elements at the corners.
     ///
     /// ```
     /// let theta = tensor![[[1.0f32, 0.0, 0.5], [0.0, 1.0, 0.0]]];

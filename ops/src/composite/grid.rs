@@ -1,6 +1,6 @@
-//! Images sampled at the points of a grid. Every step is an operator on all points at once, in the dtype of the image and
-//! in the order in which PyTorch computes it, so halves round as PyTorch's do: where a point lies, which elements are
-//! around it, and the sum of these with their weights.
+//! Images sampled at the points of a grid. Every step is an operator on all points at once, in the dtype of the image
+//! and in the order in which PyTorch computes it, so halves round as PyTorch's do: where a point lies, which elements
+//! are around it, and the sum of these with their weights.
 
 use crate::copies::{contiguous, reshape, to_dtype};
 use crate::functions::{
@@ -102,6 +102,9 @@ impl Axis {
 /// Elements along a dimension, one for each point, and their weights.
 type Tap<D> = (Tensor<D>, Option<Tensor<D>>);
 
+/// An element at one of the corners around each point, and its weights.
+type Corner<'a, D> = (Vec<&'a Tensor<D>>, Option<Tensor<D>>);
+
 /// The weights of four elements, of which the second one lies so far before the point.
 fn cubic_weights<D: AllKernels>(behind: &Tensor<D>) -> Result<[Tensor<D>; 4]> {
     const A: f64 = -0.75;
@@ -155,7 +158,7 @@ impl<D: AllKernels> Image<D> {
         if how == Interpolation::Cubic {
             return self.nested(taps, &mut Vec::new());
         }
-        let mut all: Vec<(Vec<&Tensor<D>>, Option<Tensor<D>>)> = vec![(Vec::new(), None)];
+        let mut all: Vec<Corner<'_, D>> = vec![(Vec::new(), None)];
         for taps in taps {
             let mut next = Vec::new();
             for (place, product) in &all {
@@ -312,17 +315,18 @@ native! {
 
     /// The image at the points of a grid, `[batch, channels, height, width]` at `[batch, out height, out width, 2]`.
     ///
-    /// Coordinates reach from -1 to 1 over the image, the first one along its width; with `align_corners` from centre to
-    /// centre of the elements at the corners. Between elements `interpolation_mode` is 0 for linear, 1 for the nearest
-    /// one, 2 for cubic; outside of the image `padding_mode` is 0 for zeros, 1 for the border, 2 for a reflection. Images
-    /// with a depth have five dimensions and three coordinates. Floating dtypes.
+    /// Coordinates reach from -1 to 1 over the image, the first one along its width; with `align_corners` from centre
+    /// to centre of the elements at the corners. Between elements `interpolation_mode` is 0 for linear, 1 for the
+    /// nearest one, 2 for cubic; outside of the image `padding_mode` is 0 for zeros, 1 for the border, 2 for a
+    /// reflection. Images with a depth have five dimensions and three coordinates. Floating dtypes.
     ///
     /// ```
     /// let image = tensor![[[[1.0f32, 3.0]]]];
     /// let grid = tensor![[[[0.0f32, 0.0], [-0.5, 0.0]]]];
     /// assert_eq!(image.grid_sampler(&grid, 0, 0, false)?.to_vec::<f32>()?, [2.0, 1.0]);
     /// ```
-    func: grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor,
+    func: grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners)
+        -> Tensor,
     variants: function, kernel: grid_sampler;
 
     func: grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners)

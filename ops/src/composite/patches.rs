@@ -39,9 +39,12 @@ fn axes(size: [i64; 2], [kernel_size, dilation, padding, stride]: [&[i64]; 4]) -
     let axis = |d: usize| -> Result<Axis> {
         let (kernel, dilation, padding, stride) = (kernel_size[d], dilation[d], padding[d], stride[d]);
         let too_large = || super::pad::overflow(&[size[d], padding]);
+        if size[d] < 0 {
+            return Err(ErrorKind::NegativeSize { arg: "output_size", got: size[d] }.into());
+        }
         let padded = size[d].checked_add(2 * padding).ok_or_else(too_large)?;
         let room = padded - (dilation * (kernel - 1) + 1);
-        if size[d] < 0 || room < 0 {
+        if room < 0 {
             let rule = "a patch is larger than the image with its padding; accepted are patches that fit";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
@@ -171,7 +174,8 @@ native! {
 
     /// The patches of images as the columns of a matrix: `[batch, channels * places of a patch, patches]`.
     ///
-    /// The images are `[batch, channels, height, width]` or one without a batch; bool, floats and complex. `kernel_size`,
+    /// The images are `[batch, channels, height, width]` or one without a batch; bool, floats and complex.
+    /// `kernel_size`,
     /// `dilation`, `padding` and `stride` have two numbers each, for height and width.
     ///
     /// ```

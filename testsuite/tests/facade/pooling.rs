@@ -23,7 +23,7 @@ fn input(dtype: DType, sizes: &[i64], layout: Layout) -> Tensor<Cpu> {
 }
 
 fn numbers(t: &AnyTensor) -> Vec<f64> {
-    values(t.downcast::<Cpu>().expect("on the CPU")).iter().map(Scalar::to_f64).collect()
+    values(&t.clone().downcast::<Cpu>().expect("on the CPU")).into_iter().map(Scalar::to_f64).collect()
 }
 
 /// The parameters of windows.
@@ -91,7 +91,7 @@ fn maxima_are_those_of_windows_with_their_places() {
             .flat_map(|dtype| Layout::ALL.map(|layout| (*dtype, layout)))
         {
             let x = input(dtype, sizes, layout);
-            let all: Vec<f64> = values(&x).iter().map(Scalar::to_f64).collect();
+            let all: Vec<f64> = values(&x).into_iter().map(Scalar::to_f64).collect();
             let plane = sizes[sizes.len() - 2] * sizes[sizes.len() - 1];
             let (mut want, mut want_places) = (Vec::new(), Vec::new());
             each_window(&pool, sizes, |n, _, places| {
@@ -125,7 +125,7 @@ fn means_and_their_gradients_are_those_of_windows() {
         for (counts, divisor) in [(true, None), (false, None), (true, Some(3_i64))] {
             for layout in Layout::ALL {
                 let x = input(DType::F64, sizes, layout);
-                let all: Vec<f64> = values(&x).iter().map(Scalar::to_f64).collect();
+                let all: Vec<f64> = values(&x).into_iter().map(Scalar::to_f64).collect();
                 let mut want = Vec::new();
                 let mut gradient = vec![0.0; all.len()];
                 each_window(&pool, sizes, |n, [h, w], places| {
@@ -161,7 +161,7 @@ fn adaptive_windows_cover_what_belongs_to_them_in_part() {
         let window = |o: i64, d: usize| o * inner[d] / output[d]..((o + 1) * inner[d] + output[d] - 1) / output[d];
         for layout in Layout::ALL {
             let x = input(DType::F64, sizes, layout);
-            let all: Vec<f64> = values(&x).iter().map(Scalar::to_f64).collect();
+            let all: Vec<f64> = values(&x).into_iter().map(Scalar::to_f64).collect();
             let (mut means, mut maxima) = (Vec::new(), Vec::new());
             let planes: i64 = sizes[..sizes.len() - 2].iter().product();
             each_index(&[planes, output[0], output[1]], |index| {

@@ -15,7 +15,7 @@ fn ints(list: &[i64]) -> IValue {
 }
 
 fn numbers(t: &AnyTensor) -> Vec<f64> {
-    values(t.downcast::<Cpu>().expect("on the CPU")).iter().map(Scalar::to_f64).collect()
+    values(&t.clone().downcast::<Cpu>().expect("on the CPU")).into_iter().map(Scalar::to_f64).collect()
 }
 
 fn input(dtype: DType, sizes: &[i64], layout: Layout) -> Tensor<Cpu> {

@@ -28,8 +28,8 @@ pub(super) struct Run {
 }
 
 /// A row of the output. Invariants:
-/// * N1: places of `taps` and `runs`, `steps` apart, are elements of the input with `strides` in bytes, from `input` on,
-///   for each of the lanes, which lie side by side if there are any;
+/// * N1: places of `taps` and `runs`, `steps` apart, are elements of the input with `strides` in bytes, from `input`
+///   on, for each of the lanes, which lie side by side if there are any;
 /// * N2: the places of the runs, and lanes, are elements of the outputs, `to` bytes apart, which nobody else uses.
 pub(super) struct Row<'a> {
     pub(super) input: *const u8,
@@ -183,7 +183,9 @@ impl Row<'_> {
     fn blocks<'s>(&'s self, size: usize, f: impl Fn(Block<'s>), g: impl Fn(Block<'s>), h: impl Fn(Block<'s>)) {
         for run in self.runs {
             let starts = [self.taps[0].start, self.taps[1].start, run.tap.start];
-            let place = (starts[0] * self.sizes[1] + starts[1]) * self.sizes[2] + starts[2];
+            // Modulo 2^64: a window without places may begin anywhere.
+            let row = starts[0].wrapping_mul(self.sizes[1]).wrapping_add(starts[1]);
+            let place = row.wrapping_mul(self.sizes[2]).wrapping_add(starts[2]);
             let offset = |d: usize| (starts[d] as isize).wrapping_mul(self.strides[d]);
             let first = self.input.wrapping_offset(offset(0).wrapping_add(offset(1)).wrapping_add(offset(2)));
             let at = |to: [isize; 2]| (run.first as isize).wrapping_mul(to[0]);
@@ -199,7 +201,7 @@ impl Row<'_> {
                 values: self.values.wrapping_offset(at(self.to).wrapping_add(to[0].wrapping_mul(lane as isize))),
                 places: self.places.wrapping_offset(at(self.to_place).wrapping_add(to[1].wrapping_mul(lane as isize))),
                 to,
-                place: place + place_step * lane as i64,
+                place: place.wrapping_add(place_step.wrapping_mul(lane as i64)),
                 place_step,
             };
             let whole = lanes - lanes % LANES;
@@ -305,7 +307,8 @@ where
     // SAFETY: N2: `blocks` made the block.
     unsafe { block.store::<C, N>(values) };
     for (lane, offset) in offsets.into_iter().enumerate() {
-        let place = block.place + block.place_step * lane as i64 + i64::from(offset);
+        let place =
+            block.place.wrapping_add(block.place_step.wrapping_mul(lane as i64)).wrapping_add(i64::from(offset));
         let to = block.places.wrapping_offset(block.to[1].wrapping_mul(lane as isize));
         // SAFETY: N2 for this lane of the second output, which is of int64.
         unsafe { to.cast::<i64>().write_unaligned(place) };

@@ -1,5 +1,5 @@
-//! Bytes resampled in fixed point: one dimension after the other, the last one first, each rounded to bytes. Weights are
-//! integers, so results are exact, whatever the order.
+//! Bytes resampled in fixed point: one dimension after the other, the last one first, each rounded to bytes. Weights
+//! are integers, so results are exact, whatever the order.
 
 use crate::index::placed::Placed;
 use monomorph_core::{Result, list};
@@ -24,8 +24,8 @@ unsafe impl Sync for Call<'_> {}
 ///
 /// # Safety
 ///
-/// P1 for both, which have elements of one byte, and whose sizes are those of the plan; they share no memory; nobody else
-/// writes them.
+/// P1 for both, which have elements of one byte, and whose sizes are those of the plan; they share no memory; nobody
+/// else writes them.
 pub(super) unsafe fn run(plan: &ResamplePlan, input: &Placed, target: &Placed) -> Result<()> {
     let [height, width] = &plan.axes[..] else { return Ok(()) };
     let call = Call { input, target, weights: [height.fixed_point()?, width.fixed_point()?] };

@@ -13,9 +13,9 @@ const LANES: usize = 16;
 type Taps<'a> = (&'a [isize], &'a [f64]);
 
 /// A row of the output. Invariants:
-/// * Q1: offsets of the outer dimensions and of the last one lead from `input` to elements; without lanes, `used` is the
-///   range of the last dimension that they lead to, `input_step` bytes apart; with lanes, as many elements lie there side
-///   by side;
+/// * Q1: offsets of the outer dimensions and of the last one lead from `input` to elements; without lanes, `used` is
+///   the range of the last dimension that they lead to, `input_step` bytes apart; with lanes, as many elements lie
+///   there side by side;
 /// * Q2: `width` elements of the output, `step` bytes apart, or as many times the lanes, are nobody else's.
 pub(super) struct Row<'a> {
     pub(super) input: *const u8,
@@ -33,8 +33,8 @@ pub(super) struct Row<'a> {
     pub(super) used: [usize; 2],
 }
 
-/// Computes a row at a level. Unsafe to call: Q1, Q2, and the elements have the dtype that it was chosen for. The scratch
-/// memory has a word for each element that is used; it is not read without lanes.
+/// Computes a row at a level. Unsafe to call: Q1, Q2, and the elements have the dtype that it was chosen for. The
+/// scratch memory has a word for each element that is used; it is not read without lanes.
 pub(super) type RowKernel = unsafe fn(Level, &Row<'_>, &mut [u64]);
 
 /// The kernel for a dtype.

@@ -1,4 +1,5 @@
 //! Means of windows of one size, and their gradients.
+#![allow(clippy::too_many_arguments, reason = "prepared calls take all arguments of the schema")]
 
 use super::sliding::windows;
 use super::{

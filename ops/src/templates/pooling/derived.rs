@@ -294,9 +294,9 @@ native! {
 
     /// The mean of each window of one dimension.
     ///
-    /// The tensor is `[batch, channels, width]` or one without a batch; floats and int64. The options `stride` (the size
-    /// of a window), `padding` and `ceil_mode` say how windows lie, `count_include_pad` whether zeros of the padding
-    /// count.
+    /// The tensor is `[batch, channels, width]` or one without a batch; floats and int64. The options `stride` (the
+    /// size of a window), `padding` and `ceil_mode` say how windows lie, `count_include_pad` whether zeros of the
+    /// padding count.
     ///
     /// ```
     /// let x = tensor![[1.0f32, 5.0, 3.0, 2.0]];

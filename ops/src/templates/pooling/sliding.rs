@@ -47,7 +47,8 @@ impl<'t> Pool<'t> {
             ("dilation", self.dilation, false),
         ];
         for (arg, list, may_be_empty) in lists {
-            if !is_list(list) && !(may_be_empty && list.is_empty()) {
+            let is_left_out = may_be_empty && list.is_empty();
+            if !is_left_out && !is_list(list) {
                 return Err(ErrorKind::ListLength { arg, got: list.len(), want: n }.into());
             }
         }

@@ -191,8 +191,8 @@ impl Rule {
         if self.dims == 1 || is_row_major { MemoryFormat::Contiguous } else { suggested }
     }
 
-    /// Which of its two ways to find elements PyTorch takes: that of gradients, of images with channels side by side, and of
-    /// small ones.
+    /// Which of its two ways to find elements PyTorch takes: that of gradients, of images with channels side by side,
+    /// and of small ones.
     fn is_plain(&self, output: &[i64], channels_last: bool) -> bool {
         let is_small = self.dims == 2 && output[2].saturating_add(output[3]) <= 128;
         let side_by_side = self.dims > 1 && channels_last && output[1] > 3;

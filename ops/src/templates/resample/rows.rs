@@ -105,8 +105,8 @@ native! {
 
     /// Resizes the last two dimensions to `output_size` by the nearest element.
     ///
-    /// The tensor is `[batch, channels, height, width]`, of floats or uint8. The options `scales_h` and `scales_w` are the
-    /// factors of which sizes were computed.
+    /// The tensor is `[batch, channels, height, width]`, of floats or uint8. The options `scales_h` and `scales_w` are
+    /// the factors of which sizes were computed.
     ///
     /// ```
     /// let x = tensor![[[[1.0f32, 2.0]]]];
@@ -121,8 +121,8 @@ native! {
 
     /// Resizes the last three dimensions to `output_size` by the nearest element.
     ///
-    /// The tensor is `[batch, channels, depth, height, width]`, of floats or uint8. The options are the factors of which sizes
-    /// were computed.
+    /// The tensor is `[batch, channels, depth, height, width]`, of floats or uint8. The options are the factors of
+    /// which sizes were computed.
     ///
     /// ```
     /// let x = tensor![[[[[1.0f32, 2.0]]]]];
@@ -144,7 +144,8 @@ native! {
         float? scales=None) -> Tensor,
     out: _upsample_nearest_exact1d_backward.grad_input, structured: Resampled<UpsampleNearestExact1dBackward>;
 
-    func: _upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: _upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None)
+        -> Tensor,
     out: _upsample_nearest_exact2d.out, structured: Resampled<UpsampleNearestExact2d>;
 
     func: _upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
@@ -162,8 +163,8 @@ native! {
 
     /// Resizes the last dimension to `output_size`, elements between those of the input by their distances.
     ///
-    /// The tensor is `[batch, channels, width]`, of floats. With `align_corners` the first elements and the last ones lie upon
-    /// each other. The option `scales` is the factor of which the size was computed.
+    /// The tensor is `[batch, channels, width]`, of floats. With `align_corners` the first elements and the last ones
+    /// lie upon each other. The option `scales` is the factor of which the size was computed.
     ///
     /// ```
     /// let x = tensor![[[1.0f32, 2.0]]];
@@ -172,79 +173,87 @@ native! {
     func: upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor,
     out: upsample_linear1d.out, variants: function, structured: Resampled<UpsampleLinear1d>;
 
-    func: upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners,
-        float? scales=None) -> Tensor,
+    func: upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size,
+        bool align_corners, float? scales=None) -> Tensor,
     out: upsample_linear1d_backward.grad_input, structured: Resampled<UpsampleLinear1dBackward>;
 
     /// Resizes the last two dimensions to `output_size`, elements between those of the input by their distances.
     ///
-    /// The tensor is `[batch, channels, height, width]`, of floats or uint8. With `align_corners` the first elements and the
-    /// last ones lie upon each other. The options `scales_h` and `scales_w` are the factors of which sizes were computed.
+    /// The tensor is `[batch, channels, height, width]`, of floats or uint8. With `align_corners` the first elements
+    /// and the last ones lie upon each other. The options `scales_h` and `scales_w` are the factors of which sizes were
+    /// computed.
     ///
     /// ```
     /// let x = tensor![[[[1.0f32, 2.0]]]];
     /// assert_eq!(x.upsample_bilinear2d([1, 3], true)?.to_vec::<f32>()?, [1.0, 1.5, 2.0]);
     /// ```
-    func: upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
+        float? scales_w=None) -> Tensor,
     out: upsample_bilinear2d.out, variants: function, structured: Resampled<UpsampleBilinear2d>;
 
-    func: upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners,
-        float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
+        bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
     out: upsample_bilinear2d_backward.grad_input, structured: Resampled<UpsampleBilinear2dBackward>;
 
     /// Resizes the last three dimensions to `output_size`, elements between those of the input by their distances.
     ///
-    /// The tensor is `[batch, channels, depth, height, width]`, of floats. With `align_corners` the first elements and the
-    /// last ones lie upon each other. The options are the factors of which sizes were computed.
+    /// The tensor is `[batch, channels, depth, height, width]`, of floats. With `align_corners` the first elements and
+    /// the last ones lie upon each other. The options are the factors of which sizes were computed.
     ///
     /// ```
     /// let x = tensor![[[[[1.0f32, 2.0]]]]];
     /// assert_eq!(x.upsample_trilinear3d([1, 1, 3], true)?.to_vec::<f32>()?, [1.0, 1.5, 2.0]);
     /// ```
-    func: upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None,
+    func: upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None,
+        float? scales_h=None,
         float? scales_w=None) -> Tensor,
     out: upsample_trilinear3d.out, variants: function, structured: Resampled<UpsampleTrilinear3d>;
 
-    func: upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners,
-        float? scales_d=None, float? scales_h=None,
+    func: upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size,
+        bool align_corners, float? scales_d=None, float? scales_h=None,
         float? scales_w=None) -> Tensor,
     out: upsample_trilinear3d_backward.grad_input, structured: Resampled<UpsampleTrilinear3dBackward>;
 
     /// Resizes the last two dimensions to `output_size` by cubic convolution of four elements each.
     ///
-    /// The tensor is `[batch, channels, height, width]`, of floats or uint8. With `align_corners` the first elements and the
-    /// last ones lie upon each other. The options `scales_h` and `scales_w` are the factors of which sizes were computed.
+    /// The tensor is `[batch, channels, height, width]`, of floats or uint8. With `align_corners` the first elements
+    /// and the last ones lie upon each other. The options `scales_h` and `scales_w` are the factors of which sizes were
+    /// computed.
     ///
     /// ```
     /// let x = tensor![[[[1.0f32, 2.0]]]];
     /// assert_eq!(x.upsample_bicubic2d([1, 3], true)?.to_vec::<f32>()?, [1.0, 1.5, 2.0]);
     /// ```
-    func: upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
+        float? scales_w=None) -> Tensor,
     out: upsample_bicubic2d.out, variants: function, structured: Resampled<UpsampleBicubic2d>;
 
-    func: upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners,
-        float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
+        bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
     out: upsample_bicubic2d_backward.grad_input, structured: Resampled<UpsampleBicubic2dBackward>;
 
-    func: _upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: _upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
+        float? scales_w=None) -> Tensor,
     out: _upsample_bilinear2d_aa.out, structured: Resampled<UpsampleBilinear2dAa>;
 
-    func: _upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners,
-        float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: _upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
+        bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
     out: _upsample_bilinear2d_aa_backward.grad_input, structured: Resampled<UpsampleBilinear2dAaBackward>;
 
-    func: _upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: _upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
+        float? scales_w=None) -> Tensor,
     out: _upsample_bicubic2d_aa.out, structured: Resampled<UpsampleBicubic2dAa>;
 
-    func: _upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners,
-        float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: _upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
+        bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
     out: _upsample_bicubic2d_aa_backward.grad_input, structured: Resampled<UpsampleBicubic2dAaBackward>;
 
-    func: _upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: _upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
+        float? scales_w=None) -> Tensor,
     out: _upsample_lanczos2d_aa.out, structured: Resampled<UpsampleLanczos2dAa>;
 
-    func: _upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners,
-        float? scales_h=None, float? scales_w=None) -> Tensor,
+    func: _upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
+        bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor,
     out: _upsample_lanczos2d_aa_backward.grad_input, structured: Resampled<UpsampleLanczos2dAaBackward>;
 
     func: upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor,
@@ -262,18 +271,23 @@ native! {
     func: _upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor,
     operator: Sized<UpsampleNearestExact3d>;
 
-    func: upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor,
+    func: upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors)
+        -> Tensor,
     operator: Sized<UpsampleLinear1d>;
 
-    func: upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor,
+    func: upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors)
+        -> Tensor,
     out: upsample_bilinear2d.vec_out, operator: Sized<UpsampleBilinear2d>;
 
-    func: upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor,
+    func: upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors)
+        -> Tensor,
     operator: Sized<UpsampleTrilinear3d>;
 
-    func: upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor,
+    func: upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors)
+        -> Tensor,
     operator: Sized<UpsampleBicubic2d>;
 
-    func: _upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor,
+    func: _upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners,
+        float[]? scale_factors) -> Tensor,
     operator: Sized<UpsampleBilinear2dAa>;
 }
