@@ -27,7 +27,7 @@ pub use factories::*;
 #[doc(hidden)]
 pub use special::*;
 pub use templates::{
-    bins, contract, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample,
+    attention, bins, contract, conv, group, index, order, pointwise, quantile, reduce, running, scan, search, upsample,
 };
 #[doc(hidden)]
 pub use views::*;
@@ -170,6 +170,13 @@ monomorph_macros::families! { [crate]
     bins::histograms: Histograms,
     reductions::log_sum_exp: LogSumExp,
     running: Runnings,
+    conv::forward: Convolutions,
+    conv::backward: ConvolutionGradients,
+    conv::slow: SlowConvolutions,
+    conv::tbc: TimeConvolutions,
+    attention::flash: FlashAttention,
+    attention::public: ScaledAttention,
+    composite::windows: ConvolutionsOf,
     reductions::variance: Variance,
     reductions::vector_norm: Norms,
 }

@@ -1,10 +1,13 @@
 //! How the operators of monomorph run on the CPU.
 
+mod attention;
 mod bins;
 mod cache_lines;
 mod cast;
 mod contract;
+mod conv;
 mod convert;
+mod converted;
 mod copy;
 mod dense;
 mod device;
@@ -31,6 +34,7 @@ mod search;
 mod staging;
 mod stride2;
 mod tile_copy;
+mod tile_product;
 mod transpose;
 pub mod tuning;
 mod upsample;

@@ -20,6 +20,7 @@
 pub mod arithmetic;
 mod border;
 pub mod callees;
+pub mod convolutions;
 #[doc(hidden)]
 pub mod derived;
 pub mod diagonal;
@@ -42,6 +43,7 @@ pub mod shape;
 mod steps;
 pub mod sums;
 pub mod typed_join;
+pub mod windows;
 
 use monomorph_core::dispatch::Calls;
 use monomorph_core::structured::Operand;

@@ -324,6 +324,13 @@ impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>, Tensor<D>) {
     }
 }
 
+/// Results of which some are not wanted.
+impl<D: Device> IntoResults for (Option<Tensor<D>>, Option<Tensor<D>>, Option<Tensor<D>>) {
+    fn into_results(self) -> Returned {
+        Some([self.0, self.1, self.2].into_iter().map(|result| result.map_or(IValue::None, IValue::from)).collect())
+    }
+}
+
 impl<D: Device> IntoResults for Vec<Tensor<D>> {
     fn into_results(self) -> Returned {
         Some(smallvec![IValue::Tensors(AnyTensor::list(self))])

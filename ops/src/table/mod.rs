@@ -74,7 +74,7 @@ pub use functions::{
     Functional, Inplace, IntoResults, Out, Returned, View, Views, composed, copied, copied_parts, functional,
     functional_kernels, inplace, inplace_kernels, out_kernels, shared, shared_parts, view_kernels, views_kernels,
 };
-pub(crate) use outputs::{OutLayout, resized, write_out_as_made, write_pair};
+pub(crate) use outputs::{OutLayout, resized, write_out_as_made, write_out_restrided, write_pair};
 pub use outputs::{copy_into, resize, write_out, write_outs};
 pub use register::{DeviceKernels, Entry, Forms, add, define};
 pub use signature::{Signature, UnboxedSignature};

@@ -58,6 +58,15 @@ pub(crate) fn write_out_as_made<D: Device>(result: &Tensor<D>, out: &mut Tensor<
     overwrite(&mut [Replacement { tensor: out, geometry, elements: result }])
 }
 
+/// [`write_out`] to an output that gets the result's layout, whatever it had.
+pub(crate) fn write_out_restrided<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
+    if out.dtype() != result.dtype() {
+        return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: result.dtype() }.into());
+    }
+    let geometry = as_made(result, out)?;
+    overwrite(&mut [Replacement { tensor: out, geometry, elements: result }])
+}
+
 /// The geometry of an output that is resized to the sizes and strides of a result.
 fn as_made<D: Device>(result: &Tensor<D>, out: &Tensor<D>) -> Result<Geometry> {
     let (g, made) = (out.geometry(), result.geometry());

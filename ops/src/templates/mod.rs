@@ -1,8 +1,10 @@
 //! Templates: what turns a formula, a fold or a scan into an operator in every form. Each is a `StructuredOp` with
 //! one meta function.
 
+pub mod attention;
 pub mod bins;
 pub mod contract;
+pub mod conv;
 pub mod group;
 pub mod index;
 pub mod order;

@@ -23,6 +23,7 @@ mod fitting_folds;
 mod fitting_indexing;
 mod fitting_order;
 mod fitting_rearranged;
+mod fitting_windows;
 mod options;
 mod tensors;
 

@@ -147,6 +147,17 @@ impl Product {
         unsafe { self.run_batch(1, |_| at) }
     }
 
+    /// Computes the product on this thread, for callers that share their work among threads themselves; false if there
+    /// was no memory for it.
+    ///
+    /// # Safety
+    ///
+    /// M1 and M2.
+    pub(crate) unsafe fn run_here(&self, at: Matrices) -> bool {
+        // SAFETY: M1 and M2 for the whole as a piece.
+        unsafe { self.piece(at, Piece { row: 0, col: 0, rows: self.m, cols: self.n }) }
+    }
+
     /// Computes a product for each of `batch` members, whose matrices `at` tells.
     ///
     /// # Safety

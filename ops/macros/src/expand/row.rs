@@ -324,7 +324,10 @@ fn result_type(named: &Named<'_>, or_self: bool) -> TokenStream {
         [_] if or_self => quote!(Option<#tensor>),
         [_] => tensor,
         several => {
-            let several = several.iter().map(|_| &tensor);
+            // What the caller does not want of a backward operator is no tensor.
+            let is_masked = named.schema.arg("output_mask").is_some();
+            let result = if is_masked { quote!(Option<#tensor>) } else { tensor };
+            let several = several.iter().map(|_| &result);
             quote!((#(#several),*))
         }
     }

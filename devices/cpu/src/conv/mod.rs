@@ -1,0 +1,222 @@
+//! Convolutions on the CPU: an image, a map or a weight of the two others.
+//!
+//! ```text
+//!              taps of channel c                       one tile of the output: pixels side by side
+//!           ┌───────────────────┐                    ┌──────────┐
+//!  weight   │ ··· C·K columns ··│  of M channels  ×  │  pixels  │  of the image that a tap sees, row by row
+//!           └───────────────────┘                    │          │  (`gather`), never of more than a tile
+//!                                                    └──────────┘
+//! ```
+//!
+//! A convolution is a product of the weight with a matrix that holds the image again and again; only a tile of that
+//! matrix is ever there ([`tiles`]). Elements of the computed side that see the same elements of the window form a
+//! [`lattice`]: all of a map, and every `stride`-th one of an image, so that an image is gathered, too, and no two
+//! threads write the same element. The gradient of a weight sums the same tiles over all pixels ([`weights`]). Where a
+//! group has one channel on either side there is no product to win from, so its elements are summed where they lie
+//! ([`direct`]).
+//!
+//! Kernels exist for float32, float64 and int64. Operands of other dtypes are converted first and results last: sums
+//! are made in float32 for halves, and modulo 2^64 for smaller integers, which is the same modulo theirs.
+
+mod direct;
+mod gather;
+mod lattice;
+
+mod tiles;
+mod weights;
+
+pub(crate) use tiles::{scratch, share_fallible};
+
+use crate::converted::{Converted, ConvertedOutput};
+use crate::device::Cpu;
+use crate::isa::Level;
+use crate::tile_product::Number;
+use monomorph_core::structured::{Executes, Operand, Outputs};
+use monomorph_core::{DType, Result};
+use monomorph_ops::conv::{ConvInputs, ConvPlan, Convolve, Pass};
+
+/// Elements of a tensor as kernels reach them: a step for images, channels and each of three dimensions.
+///
+/// Invariant A1: `data` is the first element of a tensor of the sizes that the plan says, aligned to its dtype, whose
+/// elements are initialised unless it is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Array {
+    data: *mut u8,
+    steps: [isize; 5],
+}
+
+// SAFETY: a call reads its inputs, which nobody writes, and threads write elements of the output of their own.
+unsafe impl Send for Array {}
+// SAFETY: a call reads its inputs, which nobody writes, and threads write elements of the output of their own.
+unsafe impl Sync for Array {}
+
+impl Array {
+    const NONE: Array = Array { data: std::ptr::null_mut(), steps: [0; 5] };
+
+    fn new(data: *mut u8, geometry: &[i64], strides: &[i64], plan: &ConvPlan) -> Array {
+        let mut steps = [0; 5];
+        let taps = plan.axes.map(|axis| axis.taps as isize);
+        match (geometry.len(), strides) {
+            // A weight that is a matrix has the window in its columns.
+            (2, &[row, column]) => {
+                let column = column as isize;
+                let inner = taps[2].wrapping_mul(column);
+                let plane = taps[1].wrapping_mul(inner);
+                steps = [row as isize, taps[0].wrapping_mul(plane), plane, inner, column];
+            }
+            (1, &[each]) => steps[1] = each as isize,
+            (_, strides) => {
+                for (i, &stride) in strides.iter().enumerate() {
+                    steps[if i < 2 { i } else { i + 5 - strides.len() }] = stride as isize;
+                }
+            }
+        }
+        Array { data, steps }
+    }
+
+    /// The element so many steps on in each direction.
+    fn at<T>(&self, image: usize, channel: usize, place: [usize; 3]) -> *mut T {
+        let all = [image, channel, place[0], place[1], place[2]];
+        let offset = all
+            .iter()
+            .zip(self.steps)
+            .fold(0_isize, |offset, (&i, step)| offset.wrapping_add((i as isize).wrapping_mul(step)));
+        self.data.cast::<T>().wrapping_offset(offset)
+    }
+
+    /// The step from one pixel to the next in row-major order, if there is one for all.
+    fn pixel_step(&self, sizes: [usize; 3]) -> Option<isize> {
+        let mut step = None;
+        let mut expected = 0_isize;
+        for (&size, own) in sizes.iter().zip(&self.steps[2..]).rev() {
+            if size == 1 {
+                continue;
+            }
+            if step.is_some() && *own != expected {
+                return None;
+            }
+            step.get_or_insert(*own);
+            expected = own.wrapping_mul(size as isize);
+        }
+        Some(step.unwrap_or(1))
+    }
+}
+
+/// An input, and the memory of the copy if it had to be converted.
+#[derive(Debug)]
+struct Input {
+    array: Array,
+    _memory: Converted,
+}
+
+/// A call bound to memory. A1 holds for its arrays.
+#[derive(Debug)]
+pub struct Ready {
+    level: Level,
+    dtype: DType,
+    result: DType,
+    first: Input,
+    second: Input,
+    bias: Option<Input>,
+    output: Array,
+    /// The output that is converted afterwards.
+    staged: Option<ConvertedOutput>,
+}
+
+/// The dtype that kernels compute a dtype in.
+fn computed_in(dtype: DType) -> DType {
+    match dtype {
+        DType::F64 => DType::F64,
+        _ if dtype.is_floating() => DType::F32,
+        _ => DType::I64,
+    }
+}
+
+/// An operand in the dtype of the kernels.
+///
+/// # Safety
+///
+/// The operand is initialised, and stays borrowed as long as the result lives.
+unsafe fn input(operand: &Operand<'_>, dtype: DType, plan: &ConvPlan) -> Result<Option<Input>> {
+    // SAFETY: the caller's promise.
+    let Some(memory) = unsafe { Converted::new(operand, dtype, plan.copies) }? else { return Ok(None) };
+    Ok(Some(Input { array: Array::new(memory.data, operand.sizes(), &memory.strides, plan), _memory: memory }))
+}
+
+// SAFETY: operands are read and the output is written within the sizes of the plan, which are theirs (meta checks
+// that), each element of the output by one piece of work.
+unsafe impl Executes<Convolve> for Cpu {
+    type Ready = Ready;
+
+    unsafe fn ready(plan: &ConvPlan, inputs: &ConvInputs<'_>, outputs: &Outputs<'_>) -> Result<Ready> {
+        let out = outputs.geometry(0);
+        let dtype = computed_in(out.dtype());
+        // SAFETY: E2: the operands are borrowed as long as the result lives.
+        let make = |operand| unsafe { input(operand, dtype, plan) };
+        let none = || Input { array: Array::NONE, _memory: Converted::none() };
+        let first = make(inputs.first())?.unwrap_or_else(none);
+        let second = make(inputs.second())?.unwrap_or_else(none);
+        let bias = make(inputs.bias())?;
+        let mut staged = ConvertedOutput::new(outputs, 0, dtype)?;
+        let data = staged.as_mut().map_or_else(|| outputs.data(0), ConvertedOutput::data);
+        let output = Array::new(data, out.sizes(), out.strides(), plan);
+        Ok(Ready { level: crate::level()?, dtype, result: out.dtype(), first, second, bias, output, staged })
+    }
+
+    unsafe fn run(ready: &mut Ready, plan: &ConvPlan) -> Result<()> {
+        // SAFETY: A1 by E2; the type is that of the kernels' dtype.
+        match ready.dtype {
+            // SAFETY: see above.
+            DType::F64 => unsafe { ready.run::<f64>(plan) },
+            // SAFETY: see above.
+            DType::F32 => unsafe { ready.run::<f32>(plan) },
+            // SAFETY: see above.
+            _ => unsafe { ready.run::<i64>(plan) },
+        }
+    }
+}
+
+/// What kernels are given: the plan, the arrays and the level. A1 holds for the arrays.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job<'a> {
+    plan: &'a ConvPlan,
+    level: Level,
+    first: Array,
+    second: Array,
+    bias: Option<Array>,
+    output: Array,
+    /// The dtype of the result.
+    dtype: DType,
+}
+
+impl Ready {
+    /// # Safety
+    ///
+    /// A1 for elements of `T`; nobody else uses the output.
+    unsafe fn run<T: Number>(&mut self, plan: &ConvPlan) -> Result<()> {
+        let job = Job {
+            plan,
+            level: self.level,
+            first: self.first.array,
+            second: self.second.array,
+            bias: self.bias.as_ref().map(|bias| bias.array),
+            output: self.output,
+            dtype: self.result,
+        };
+        let one_channel = plan.image_channels == 1 && plan.map_channels == 1;
+        // SAFETY: A1, and nobody else uses the output: the caller's promise.
+        match plan.pass {
+            // SAFETY: see above.
+            Pass::Weight => unsafe { weights::run::<T>(&job) },
+            // SAFETY: see above.
+            _ if one_channel && plan.groups > 1 && !plan.rounds => unsafe { direct::run::<T>(&job) },
+            // SAFETY: see above.
+            _ => unsafe { tiles::run::<T>(&job) },
+        }?;
+        match &mut self.staged {
+            // SAFETY: the elements were just written, and the output is nobody else's (E2).
+            Some(staged) => unsafe { staged.store() },
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Operands in the dtype that a kernel computes in, where they lie or as copies in the same order of dimensions, and
+//! outputs that are converted from it. For kernels that look at each element of an operand many times.
+
+use crate::cast::Bits;
+use monomorph_core::strides::{DimVec, preserve_strides};
+use monomorph_core::structured::{Operand, Outputs};
+use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Result, Strided, list};
+
+/// Memory for so many elements, zero.
+fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
+    let words = elements.checked_mul(dtype.size()).map(|bytes| bytes.div_ceil(size_of::<u128>()));
+    let words = words.ok_or(ErrorKind::Allocation { bytes: usize::MAX, device: DeviceId::CPU })?;
+    let mut own = list::with_capacity(words)?;
+    own.resize(words, 0_u128);
+    Ok(own)
+}
+
+/// An input.
+///
+/// Invariant: `data` is the first element of a tensor of the operand's sizes with these strides, initialised, of the
+/// dtype and aligned to it, as long as the operand is borrowed.
+#[derive(Debug)]
+pub(crate) struct Converted {
+    pub(crate) data: *mut u8,
+    pub(crate) strides: DimVec,
+    _own: Vec<u128>,
+}
+
+// SAFETY: it is read only.
+unsafe impl Send for Converted {}
+// SAFETY: it is read only.
+unsafe impl Sync for Converted {}
+
+impl Converted {
+    /// No operand.
+    pub(crate) fn none() -> Converted {
+        Converted { data: std::ptr::null_mut(), strides: DimVec::new(), _own: Vec::new() }
+    }
+
+    /// The elements of a tensor in a dtype, in a copy if `copies`.
+    ///
+    /// # Safety
+    ///
+    /// The operand is initialised, and stays borrowed as long as the result lives.
+    pub(crate) unsafe fn new(operand: &Operand<'_>, dtype: DType, copies: bool) -> Result<Option<Converted>> {
+        let Operand::Tensor(tensor) = operand else { return Ok(None) };
+        let g = tensor.geometry();
+        // SAFETY: the storage is borrowed: the caller's promise.
+        let data = unsafe { tensor.data() };
+        let is_plain = g.dtype() == dtype && !g.is_conj() && !g.is_neg() && data.addr().is_multiple_of(dtype.size());
+        if is_plain && !copies || g.numel() == 0 {
+            return Ok(Some(Converted { data, strides: g.strides().into(), _own: Vec::new() }));
+        }
+        let mut own = zeroed(g.numel(), dtype)?;
+        let strides = preserve_strides(g.sizes(), g.strides());
+        let copy: *mut u8 = own.as_mut_ptr().cast();
+        let to = Strided { data: copy, strides: &strides, dtype, conj: false, neg: false };
+        let from = Strided { data, strides: g.strides(), dtype: g.dtype(), conj: g.is_conj(), neg: g.is_neg() };
+        // SAFETY: C1 and C2 of `Device::copy`: the operand is in bounds and initialised (the caller's promise), and the
+        // target is memory of our own with room for all elements, which its dense strides reach once each.
+        unsafe { crate::copy::copy(g.sizes(), to, from) }?;
+        Ok(Some(Converted { data: copy, strides, _own: own }))
+    }
+}
+
+/// An output in the dtype of a kernel, and the caller's.
+///
+/// Invariant: `own` has an element of the dtype for each of the output's, whose strides are dense.
+#[derive(Debug)]
+pub(crate) struct ConvertedOutput {
+    own: Vec<u128>,
+    dtype: DType,
+    geometry: Geometry,
+    data: *mut u8,
+}
+
+// SAFETY: whoever has the only reference writes it.
+unsafe impl Send for ConvertedOutput {}
+
+impl ConvertedOutput {
+    /// Memory for an output that the kernel cannot write where it lies. Meta functions ask for dense strides.
+    pub(crate) fn new(outputs: &Outputs<'_>, i: usize, dtype: DType) -> Result<Option<ConvertedOutput>> {
+        let (g, data) = (outputs.geometry(i), outputs.data(i));
+        if g.dtype() == dtype && !g.is_neg() && !g.is_conj() && data.addr().is_multiple_of(dtype.size()) {
+            return Ok(None);
+        }
+        Ok(Some(ConvertedOutput { own: zeroed(g.numel(), dtype)?, dtype, geometry: g.clone(), data }))
+    }
+
+    /// Where the kernel writes, with the strides of the output.
+    pub(crate) fn data(&mut self) -> *mut u8 {
+        self.own.as_mut_ptr().cast()
+    }
+
+    /// Converts what was written.
+    ///
+    /// # Safety
+    ///
+    /// The output is borrowed, and nobody else uses it.
+    pub(crate) unsafe fn store(&mut self) -> Result<()> {
+        let g = &self.geometry;
+        let own = self.own.as_mut_ptr().cast();
+        let from = Strided { data: own, strides: g.strides(), dtype: self.dtype, conj: false, neg: false };
+        let Bits { conj, neg } = Bits::of(g.dtype(), g.is_conj(), g.is_neg());
+        let to = Strided { data: self.data, strides: g.strides(), dtype: g.dtype(), conj, neg };
+        // SAFETY: C1 and C2 of `Device::copy`: memory of our own is initialised and has the strides of the output, which
+        // are dense, and the output is in bounds and nobody else's (the caller's promise).
+        unsafe { crate::copy::copy(g.sizes(), to, from) }
+    }
+}
