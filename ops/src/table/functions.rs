@@ -306,29 +306,22 @@ impl IntoResults for (AnyTensor, Vec<AnyTensor>) {
     }
 }
 
-impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>) {
-    fn into_results(self) -> Returned {
-        Some(smallvec![self.0.into(), self.1.into()])
-    }
+/// Several tensors, in order; `None` is one that is not wanted.
+macro_rules! several_results {
+    ($(($($one:ident $field:tt),+))*) => {$(
+        impl<A: Into<IValue>> IntoResults for ($($one),+) {
+            fn into_results(self) -> Returned {
+                Some(smallvec![$(self.$field.into()),+])
+            }
+        }
+    )*};
 }
-
-impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>) {
-    fn into_results(self) -> Returned {
-        Some(smallvec![self.0.into(), self.1.into(), self.2.into(), self.3.into()])
-    }
-}
-
-impl<D: Device> IntoResults for (Tensor<D>, Tensor<D>, Tensor<D>) {
-    fn into_results(self) -> Returned {
-        Some(smallvec![self.0.into(), self.1.into(), self.2.into()])
-    }
-}
-
-/// Results of which some are not wanted.
-impl<D: Device> IntoResults for (Option<Tensor<D>>, Option<Tensor<D>>, Option<Tensor<D>>) {
-    fn into_results(self) -> Returned {
-        Some([self.0, self.1, self.2].into_iter().map(|result| result.map_or(IValue::None, IValue::from)).collect())
-    }
+several_results! {
+    (A 0, A 1)
+    (A 0, A 1, A 2)
+    (A 0, A 1, A 2, A 3)
+    (A 0, A 1, A 2, A 3, A 4)
+    (A 0, A 1, A 2, A 3, A 4, A 5)
 }
 
 impl<D: Device> IntoResults for Vec<Tensor<D>> {

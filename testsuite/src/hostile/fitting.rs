@@ -1,7 +1,7 @@
 //! Arguments with which an overload returns: what hostile arguments are made from, one change at a time, so that every
 //! operator is attacked behind its first checks. Owns what suits which operator; changes nothing.
 
-use super::{fitting_folds, fitting_indexing, fitting_order, fitting_rearranged, fitting_windows};
+use super::{fitting_convolutions, fitting_folds, fitting_indexing, fitting_order, fitting_rearranged};
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::with_element;
 use monomorph::{AnyTensor, Cpu, DType, DeviceId, IValue, MemoryFormat, Scalar, Stack, Tensor};
@@ -29,7 +29,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         fitting_indexing::fitting,
         fitting_folds::fitting,
         fitting_order::fitting,
-        fitting_windows::fitting,
+        fitting_convolutions::fitting,
     ];
     if let Some(value) = own.iter().find_map(|fitting| fitting(schema, arg)) {
         return value;

@@ -19,11 +19,11 @@ mod describe;
 mod driver;
 mod extremes;
 mod fitting;
+mod fitting_convolutions;
 mod fitting_folds;
 mod fitting_indexing;
 mod fitting_order;
 mod fitting_rearranged;
-mod fitting_windows;
 mod options;
 mod tensors;
 

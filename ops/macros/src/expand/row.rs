@@ -324,10 +324,10 @@ fn result_type(named: &Named<'_>, or_self: bool) -> TokenStream {
         [_] if or_self => quote!(Option<#tensor>),
         [_] => tensor,
         several => {
-            // What the caller does not want of a backward operator is no tensor.
-            let is_masked = named.schema.arg("output_mask").is_some();
-            let result = if is_masked { quote!(Option<#tensor>) } else { tensor };
-            let several = several.iter().map(|_| &result);
+            // Which results there are, a mask says.
+            let has_mask = named.schema.args().any(|arg| arg.name() == "output_mask");
+            let one = if has_mask { quote!(Option<#tensor>) } else { tensor };
+            let several = several.iter().map(|_| &one);
             quote!((#(#several),*))
         }
     }
