@@ -108,8 +108,8 @@ native! {
     /// The input is `[images, channels, width]`, or without the first dimension; the weight is
     /// `[channels, output channels / groups, width]`.
     ///
-    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind, less
-    /// than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
+    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind,
+    /// less than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
     ///
     /// ```
     /// let (x, w) = (tensor![[[1.0f32, 2.0]]], tensor![[[1.0f32, 10.0]]]);
@@ -161,8 +161,8 @@ native! {
     /// The input is `[images, channels, height, width]`, or without the first dimension; the weight is
     /// `[channels, output channels / groups, height, width]`.
     ///
-    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind, less
-    /// than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
+    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind,
+    /// less than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
     ///
     /// ```
     /// let (x, w) = (tensor![[[[1.0f32, 2.0]]]], tensor![[[[1.0f32], [10.0]]]]);
@@ -211,8 +211,8 @@ native! {
     /// The input is `[images, channels, depth, height, width]`, or without the first dimension; the weight is
     /// `[channels, output channels / groups, depth, height, width]`.
     ///
-    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind, less
-    /// than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
+    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind,
+    /// less than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
     ///
     /// ```
     /// let (x, w) = (tensor![[[[[1.0f32, 2.0]]]]], tensor![[[[[1.0f32, 10.0]]]]]);
