@@ -103,8 +103,8 @@ impl ConvertedOutput {
         let from = Strided { data: own, strides: g.strides(), dtype: self.dtype, conj: false, neg: false };
         let Bits { conj, neg } = Bits::of(g.dtype(), g.is_conj(), g.is_neg());
         let to = Strided { data: self.data, strides: g.strides(), dtype: g.dtype(), conj, neg };
-        // SAFETY: C1 and C2 of `Device::copy`: memory of our own is initialised and has the strides of the output, which
-        // are dense, and the output is in bounds and nobody else's (the caller's promise).
+        // SAFETY: C1 and C2 of `Device::copy`: memory of our own is initialised and has the strides of the output,
+        // which are dense, and the output is in bounds and nobody else's (the caller's promise).
         unsafe { crate::copy::copy(g.sizes(), to, from) }
     }
 }

@@ -71,10 +71,12 @@ native! {
     /// Sums of the input under a window that slides over it, times the elements of the window.
     ///
     /// The input is `[images, channels, width]`, or without the first dimension; the weight is
-    /// `[output channels, channels / groups, width]`. Options: `bias`, one number for each output channel; `stride`,
-    /// from one place of the window to the next; `padding`, zeros on both sides; `dilation`, from one element of the
-    /// window to the next; `groups` of channels, each with its own part of the weight. Input, weight and bias have one
-    /// dtype, which is any but bool; a dilated window takes no integers but int64.
+    /// `[output channels, channels / groups, width]`.
+    ///
+    /// Options: `bias`, one number for each output channel; `stride`, from one place of the window to the next;
+    /// `padding`, zeros on both sides; `dilation`, from one element of the window to the next; `groups` of channels,
+    /// each with its own part of the weight. Input, weight and bias have one dtype, which is any but bool; a dilated
+    /// window takes no integers but int64.
     ///
     /// ```
     /// let (x, w) = (tensor![[[1.0f32, 2.0, 4.0]]], tensor![[[1.0f32, -1.0]]]);
@@ -104,9 +106,10 @@ native! {
     /// [`conv1d`](super::functions::conv1d) by its input.
     ///
     /// The input is `[images, channels, width]`, or without the first dimension; the weight is
-    /// `[channels, output channels / groups, width]`. Options: `bias`; `stride`; `padding`, what is cut off on both
-    /// sides; `output_padding`, what is added behind, less than stride or dilation; `dilation`; `groups`. Dtypes are
-    /// floating-point and complex ones, and int64.
+    /// `[channels, output channels / groups, width]`.
+    ///
+    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind,
+    /// less than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
     ///
     /// ```
     /// let (x, w) = (tensor![[[1.0f32, 2.0]]], tensor![[[1.0f32, 10.0]]]);
@@ -119,10 +122,12 @@ native! {
     /// Sums of the input under a window that slides over it, times the elements of the window.
     ///
     /// The input is `[images, channels, height, width]`, or without the first dimension; the weight is
-    /// `[output channels, channels / groups, height, width]`. Options: `bias`, one number for each output channel; `stride`,
-    /// from one place of the window to the next; `padding`, zeros on both sides; `dilation`, from one element of the
-    /// window to the next; `groups` of channels, each with its own part of the weight. Input, weight and bias have one
-    /// dtype, which is any but bool; a dilated window takes no integers but int64.
+    /// `[output channels, channels / groups, height, width]`.
+    ///
+    /// Options: `bias`, one number for each output channel; `stride`, from one place of the window to the next;
+    /// `padding`, zeros on both sides; `dilation`, from one element of the window to the next; `groups` of channels,
+    /// each with its own part of the weight. Input, weight and bias have one dtype, which is any but bool; a dilated
+    /// window takes no integers but int64.
     ///
     /// ```
     /// let x = tensor![[[[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]]];
@@ -154,9 +159,10 @@ native! {
     /// [`conv2d`](super::functions::conv2d) by its input.
     ///
     /// The input is `[images, channels, height, width]`, or without the first dimension; the weight is
-    /// `[channels, output channels / groups, height, width]`. Options: `bias`; `stride`; `padding`, what is cut off on both
-    /// sides; `output_padding`, what is added behind, less than stride or dilation; `dilation`; `groups`. Dtypes are
-    /// floating-point and complex ones, and int64.
+    /// `[channels, output channels / groups, height, width]`.
+    ///
+    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind,
+    /// less than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
     ///
     /// ```
     /// let (x, w) = (tensor![[[[1.0f32, 2.0]]]], tensor![[[[1.0f32], [10.0]]]]);
@@ -170,10 +176,12 @@ native! {
     /// Sums of the input under a window that slides over it, times the elements of the window.
     ///
     /// The input is `[images, channels, depth, height, width]`, or without the first dimension; the weight is
-    /// `[output channels, channels / groups, depth, height, width]`. Options: `bias`, one number for each output channel; `stride`,
-    /// from one place of the window to the next; `padding`, zeros on both sides; `dilation`, from one element of the
-    /// window to the next; `groups` of channels, each with its own part of the weight. Input, weight and bias have one
-    /// dtype, which is any but bool; a dilated window takes no integers but int64.
+    /// `[output channels, channels / groups, depth, height, width]`.
+    ///
+    /// Options: `bias`, one number for each output channel; `stride`, from one place of the window to the next;
+    /// `padding`, zeros on both sides; `dilation`, from one element of the window to the next; `groups` of channels,
+    /// each with its own part of the weight. Input, weight and bias have one dtype, which is any but bool; a dilated
+    /// window takes no integers but int64.
     ///
     /// ```
     /// let (x, w) = (tensor![[[[[1.0f32, 2.0, 3.0]]]]], tensor![[[[[1.0f32, 1.0]]]]]);
@@ -201,9 +209,10 @@ native! {
     /// [`conv3d`](super::functions::conv3d) by its input.
     ///
     /// The input is `[images, channels, depth, height, width]`, or without the first dimension; the weight is
-    /// `[channels, output channels / groups, depth, height, width]`. Options: `bias`; `stride`; `padding`, what is cut off on both
-    /// sides; `output_padding`, what is added behind, less than stride or dilation; `dilation`; `groups`. Dtypes are
-    /// floating-point and complex ones, and int64.
+    /// `[channels, output channels / groups, depth, height, width]`.
+    ///
+    /// Options: `bias`; `stride`; `padding`, what is cut off on both sides; `output_padding`, what is added behind,
+    /// less than stride or dilation; `dilation`; `groups`. Dtypes are floating-point and complex ones, and int64.
     ///
     /// ```
     /// let (x, w) = (tensor![[[[[1.0f32, 2.0]]]]], tensor![[[[[1.0f32, 10.0]]]]]);

@@ -1,7 +1,7 @@
 //! Arguments with which an overload returns: what hostile arguments are made from, one change at a time, so that every
 //! operator is attacked behind its first checks. Owns what suits which operator; changes nothing.
 
-use super::{fitting_folds, fitting_indexing, fitting_order, fitting_products, fitting_rearranged, fitting_rows, fitting_stack, fitting_windows};
+use super::{fitting_convolutions, fitting_folds, fitting_indexing, fitting_order, fitting_products, fitting_rearranged, fitting_rows, fitting_windows};
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::with_element;
 use monomorph::{AnyTensor, Cpu, DType, DeviceId, IValue, MemoryFormat, Scalar, Stack, Tensor};
@@ -32,6 +32,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         fitting_order::fitting,
         fitting_products::fitting,
         fitting_rows::fitting,
+        fitting_convolutions::fitting,
     ];
     if let Some(value) = own.iter().find_map(|fitting| fitting(schema, arg)) {
         return value;

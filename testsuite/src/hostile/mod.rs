@@ -19,6 +19,7 @@ mod describe;
 mod driver;
 mod extremes;
 mod fitting;
+mod fitting_convolutions;
 mod fitting_folds;
 mod fitting_indexing;
 mod fitting_order;

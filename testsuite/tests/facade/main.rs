@@ -2,10 +2,12 @@
 
 mod advice;
 mod aliasing;
+mod attended;
 mod boxed;
 mod c_text;
 mod complete;
 mod composites;
+mod convolved;
 mod corners;
 mod declared;
 mod derivatives;

@@ -32,11 +32,10 @@ pub(super) unsafe fn run<T: Real>(job: &Job<'_, 3>, given: [Array; 3]) -> Result
             sums: scratch(rows)?,
             products: scratch(rows)?,
         };
-        // SAFETY: A1: outputs of this piece.
-        unsafe {
-            zero::<T>(&job.outputs[1], batch, key_head, [plan.keys, plan.widths[0]]);
-            zero::<T>(&job.outputs[2], batch, key_head, [plan.keys, plan.widths[1]]);
-        }
+        // SAFETY: A1: an output of this piece.
+        unsafe { zero::<T>(&job.outputs[1], batch, key_head, [plan.keys, plan.widths[0]]) };
+        // SAFETY: A1: an output of this piece.
+        unsafe { zero::<T>(&job.outputs[2], batch, key_head, [plan.keys, plan.widths[1]]) };
         for head in key_head * shared..(key_head + 1) * shared {
             // SAFETY: A1: an output of this piece.
             unsafe { zero::<T>(&job.outputs[0], batch, head, [plan.queries, plan.widths[0]]) };
@@ -128,13 +127,14 @@ impl<T: Real> Own<T> {
             let read = |data: &[T]| Matrix { data: data.as_ptr(), row: keys as isize, column: 1 };
             let (powers, slopes) = (read(scores), read(slopes));
             let [of_query, of_key, of_value] = &job.outputs;
-            // SAFETY, of all three: memory of our own, rows of inputs and of outputs (A1), which are initialised and
-            // nobody else's.
-            unsafe {
-                multiply([keys, value_width, n], across(powers), of_output, target(of_value, key_head, key), true)?;
-                multiply([keys, width, n], across(slopes), query, target(of_key, key_head, key), true)?;
-                multiply([n, width, keys], slopes, of_keys, target(of_query, head, start), true)?;
-            }
+            let (of_value, of_key) = (target(of_value, key_head, key), target(of_key, key_head, key));
+            let of_query = target(of_query, head, start);
+            // SAFETY: memory of our own, rows of the gradient, and rows of an output (A1), which are initialised.
+            unsafe { multiply([keys, value_width, n], across(powers), of_output, of_value, true) }?;
+            // SAFETY: memory of our own, rows of queries, and rows of an output (A1), which are initialised.
+            unsafe { multiply([keys, width, n], across(slopes), query, of_key, true) }?;
+            // SAFETY: memory of our own, rows of keys, and rows of an output (A1), which are initialised.
+            unsafe { multiply([n, width, keys], slopes, of_keys, of_query, true) }?;
         }
         Ok(())
     }

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!             keys, a block at a time ─►
-//!   queries  ┌────────┐                 scores of the block, by a product
-//!   of one   │ scores │   then, row by row: the largest so far, powers of e by what is below it, and their sum; where the
-//!   piece    └────────┘   largest grew, what was summed before shrinks by the same power
+//!   queries  ┌────────┐   scores of the block, by a product; then, row by row: the largest so far, powers of e by
+//!   of one   │ scores │   how far others are below it, and their sum; where the largest grew, what was summed
+//!   piece    └────────┘   before shrinks by the same power
 //!            ┌────────┐
 //!            │ output │   += powers × values, by a product; divided by the sum at the end
 //!            └────────┘

@@ -31,7 +31,10 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<()> {
     let groups = job.plan.groups;
     let is_unit = |array: &Array| array.steps[1] == 1;
     let by_pixel = is_unit(&job.first) && is_unit(&job.output);
-    for lattice in Lattice::all(job, job.plan.pass) {
+    let lattices = Lattice::all(job, job.plan.pass);
+    // SAFETY: A1, and nobody else uses the output: the caller's promise.
+    unsafe { super::tiles::fill_unseen::<T>(job, &lattices) };
+    for lattice in lattices {
         // The weights of a tap for all channels, one behind the other, and biases.
         let mut weights: Vec<T> = scratch((lattice.taps.len() + 1) * groups)?;
         for (tap, weights) in weights.chunks_mut(groups.max(1)).enumerate() {

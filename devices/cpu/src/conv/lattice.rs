@@ -40,7 +40,8 @@ impl Line {
             let count = (axis.image as usize - first).div_ceil(stride as usize);
             Line { first, step: stride as usize, count, bound: axis.map as isize, moves: 1, taps }
         };
-        residues.map(line).collect()
+        // Elements that see nothing are no part of a lattice.
+        residues.map(line).filter(|line| !line.taps.is_empty()).collect()
     }
 
     /// Elements `start..start + n` of the line that see something at an offset: the first such and the end.
@@ -80,6 +81,13 @@ impl Lattice {
             }
         }
         all
+    }
+
+    /// Whether the lattices have all elements of the computed side: otherwise there are some that see nothing.
+    pub(super) fn are_all(lattices: &[Lattice], job: &Job<'_>) -> bool {
+        let computed = |axis: &ConvAxis| if job.plan.pass == Pass::Map { axis.map } else { axis.image } as usize;
+        let all: usize = job.plan.axes.iter().map(computed).product();
+        lattices.iter().map(Lattice::pixels).sum::<usize>() == all
     }
 
     fn new(lines: [Line; 3]) -> Lattice {

@@ -209,7 +209,7 @@ impl Ready {
             // SAFETY: see above.
             Pass::Weight => unsafe { weights::run::<T>(&job) },
             // SAFETY: see above.
-            _ if one_channel && plan.groups > 1 && !tiles::rounds(&job) => unsafe { direct::run::<T>(&job) },
+            _ if one_channel && plan.groups > 1 && !plan.rounds => unsafe { direct::run::<T>(&job) },
             // SAFETY: see above.
             _ => unsafe { tiles::run::<T>(&job) },
         }?;

@@ -4,7 +4,7 @@ use super::gather;
 use super::lattice::Lattice;
 use super::{Array, Job};
 use crate::tile_product::{Matrix, Number, multiply};
-use monomorph_core::{DType, DeviceId, ErrorKind, Result, list};
+use monomorph_core::{DeviceId, ErrorKind, Result, list};
 use monomorph_iter::share;
 use monomorph_ops::conv::Pass;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,13 +41,6 @@ pub(crate) fn share_fallible(pieces: usize, f: impl Fn(usize) -> Result<()> + Sy
     }
 }
 
-/// Whether sums of an image are rounded to a shorter dtype tap by tap. An image is the sum of what each tap contributes
-/// in turn, as PyTorch adds columns; where terms cancel, which is what halves are compared in, only the same order of
-/// roundings gives the same result.
-pub(super) fn rounds(job: &Job<'_>) -> bool {
-    job.plan.pass == Pass::Image && matches!(job.dtype, DType::F16 | DType::BF16)
-}
-
 /// How a lattice is computed, the same for all groups and images.
 struct Tiles<'a, T> {
     job: &'a Job<'a>,
@@ -59,7 +52,8 @@ struct Tiles<'a, T> {
     by_pixel: bool,
     /// Columns of the weight are all channels of one tap after the other.
     by_tap: bool,
-    /// Taps are summed one after the other.
+    /// What taps contribute to an image is added tap by tap, as PyTorch adds columns: where terms cancel, only the same
+    /// order of roundings gives the same result.
     in_turn: bool,
     /// The weights of a group as a matrix: where they lie in the weight, or in a copy.
     packed: Vec<T>,
@@ -72,13 +66,45 @@ struct Tiles<'a, T> {
     target: Option<isize>,
 }
 
+/// Writes the bias to all elements of the output if there are some that see nothing.
+///
+/// # Safety
+///
+/// A1 for elements of `T`; nobody else uses the output.
+pub(super) unsafe fn fill_unseen<T: Number>(job: &Job<'_>, lattices: &[Lattice]) {
+    if Lattice::are_all(lattices, job) {
+        return;
+    }
+    let plan = job.plan;
+    let channels = plan.groups * plan.image_channels;
+    let [planes, rows, columns] = plan.axes.map(|axis| axis.image as usize);
+    share(plan.batch * channels, |i| {
+        let (image, channel) = (i / channels, i % channels);
+        let bias = match &job.bias {
+            // SAFETY: A1: the bias has an element for each channel.
+            Some(bias) => unsafe { bias.at::<T>(0, channel, [0; 3]).read() },
+            None => T::default(),
+        };
+        for line in 0..planes * rows {
+            for column in 0..columns {
+                let to = job.output.at::<T>(image, channel, [line / rows, line % rows, column]);
+                // SAFETY: an element of the output (A1) of a channel that nobody else uses.
+                unsafe { to.write(bias) };
+            }
+        }
+    });
+}
+
 /// Computes the map or the image.
 ///
 /// # Safety
 ///
 /// A1 for elements of `T`; nobody else uses the output.
 pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<()> {
-    for lattice in Lattice::all(job, job.plan.pass) {
+    let lattices = Lattice::all(job, job.plan.pass);
+    // SAFETY: A1, and nobody else uses the output: the caller's promise.
+    unsafe { fill_unseen::<T>(job, &lattices) };
+    for lattice in lattices {
         if lattice.pixels() == 0 {
             continue;
         }
@@ -105,8 +131,12 @@ impl<'a, T: Number> Tiles<'a, T> {
     /// # Safety
     ///
     /// A1 for elements of `T`.
-    unsafe fn new(job: &'a Job<'a>, lattice: Lattice) -> Result<Self> {
+    unsafe fn new(job: &'a Job<'a>, mut lattice: Lattice) -> Result<Self> {
         let plan = job.plan;
+        if job.plan.rounds && job.output.steps[1] == 1 {
+            // Where channels are last PyTorch goes through the map, not through the taps.
+            lattice.taps.reverse();
+        }
         let (seen, made) = match plan.pass {
             Pass::Map => (plan.image_channels, plan.map_channels),
             _ => (plan.map_channels, plan.image_channels),
@@ -118,7 +148,7 @@ impl<'a, T: Number> Tiles<'a, T> {
         let is_unit = source.steps[1] == 1 && seen > 1;
         let depth = seen * lattice.taps.len();
         let all = lattice.pixels();
-        let in_turn = plan.pass == Pass::Image && (lattice.taps.len() > 1 || rounds(job));
+        let in_turn = plan.pass == Pass::Image && (lattice.taps.len() > 1 || job.plan.rounds);
         let least = if in_turn { seen } else { depth };
         let fitting = (TILE / least.max(1)).clamp(FEW_PIXELS, MANY_PIXELS) / 16 * 16;
         let target =
@@ -262,13 +292,14 @@ impl<'a, T: Number> Tiles<'a, T> {
             // SAFETY: A1; the buffer has room for a tile of so many columns and pixels.
             let b = unsafe { self.seen(image, group, (start, n), (column, columns), seen.as_mut_ptr()) };
             let a = Matrix { data: a.data.wrapping_offset((column as isize).wrapping_mul(a.column)), ..a };
-            // SAFETY: the matrices are parts of the weight, the tile and the output or memory of our own (A1), of which
-            // the last is initialised where it is added to.
             if !self.in_turn {
+                // SAFETY: the matrices are parts of the weight, the tile and the output or memory of our own (A1), of
+                // which the last is initialised where it is added to.
                 unsafe { multiply([self.made, n, columns], a, b, c, has_bias || column > 0) }?;
             } else {
                 let part = Matrix { data: part.as_mut_ptr(), row: n as isize, column: 1 };
-                // SAFETY: as said for the other case; there is room for a part of so many channels and pixels.
+                // SAFETY: the matrices are parts of the weight and the tile (A1), and memory of our own, which has room
+                // for so many channels and pixels.
                 unsafe { multiply([self.made, n, columns], a, b, part, false) }?;
                 // SAFETY: the part was just computed, and the output is initialised from the first one on.
                 unsafe { self.add(group, n, (part, column + columns == depth), (c, column > 0)) };
@@ -280,7 +311,7 @@ impl<'a, T: Number> Tiles<'a, T> {
         Ok(())
     }
 
-    /// Adds what one tap contributes, rounded as the result is, and behind the last one the bias.
+    /// Adds what one tap contributes, rounded as the result is if terms are, and behind the last one the bias.
     ///
     /// # Safety
     ///
@@ -292,7 +323,7 @@ impl<'a, T: Number> Tiles<'a, T> {
         (part, is_last): (Matrix<*mut T>, bool),
         (c, adds): (Matrix<*mut T>, bool),
     ) {
-        let dtype = self.job.dtype;
+        let dtype = if self.job.plan.rounds { self.job.dtype } else { T::DTYPE };
         for m in 0..self.made {
             let bias = match &self.job.bias {
                 // SAFETY: A1: the bias has an element for each channel.

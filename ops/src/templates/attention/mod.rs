@@ -1,7 +1,8 @@
 //! Attention: for each query the mean of the values, weighted by the softmax of how well their keys fit it.
 //!
 //! ```text
-//!   output[i]  =  Σ over j of  p[i, j] · value[j],     p[i, ·]  =  softmax over j of  scale · query[i] · key[j] + mask[i, j]
+//!   output[i]  =  Σ over j of  p[i, j] · value[j]
+//!   p[i, ·]    =  softmax over j of  scale · query[i] · key[j] + mask[i, j]
 //! ```
 //!
 //! Owns the operators [`Attention`] and [`AttentionGradients`] over tensors of four dimensions, in which devices need
@@ -42,8 +43,8 @@ pub struct AttentionPlan {
     pub scale: f64,
 }
 
-/// The inputs of a call: query, key, value and mask, and for gradients that of the output, the output and the logarithms
-/// of sums in front of the mask.
+/// The inputs of a call: query, key, value and mask, and for gradients in front of the mask that of the output, the
+/// output and the logarithms of sums.
 pub struct AttentionInputs<'t, const N: usize> {
     operands: [Operand<'t>; N],
     causal: bool,

@@ -54,6 +54,8 @@ struct Backward<'t, D: AllKernels> {
     window: Window,
     transposed: bool,
     channels_last: bool,
+    /// PyTorch calls its library.
+    is_fused: bool,
     /// No images, or no channels: gradients are zeros.
     is_empty: bool,
 }
@@ -95,7 +97,8 @@ impl<'t, D: AllKernels> Backward<'t, D> {
             }
         }
         let channels_last = layout::is_channels_last(input.geometry(), weight.geometry(), &window, transposed);
-        Ok(Backward { grad, input, weight, window, transposed, channels_last, is_empty })
+        let is_fused = layout::is_fused(input.geometry(), weight.geometry(), &window, transposed);
+        Ok(Backward { grad, input, weight, window, transposed, channels_last, is_fused, is_empty })
     }
 
     fn of_input(&self) -> Result<Tensor<D>> {
@@ -106,7 +109,7 @@ impl<'t, D: AllKernels> Backward<'t, D> {
         let sizes = DimVec::from_slice(self.input.sizes());
         let strides = layout::strides_of(&sizes, self.channels_last)?;
         let operands = [self.grad.into(), self.weight.into(), Operand::Absent];
-        computed(pass, operands, &self.window, (sizes, strides))
+        computed(pass, operands, &self.window, (sizes, strides), self.is_fused)
     }
 
     fn of_weight(&self) -> Result<Tensor<D>> {
@@ -117,7 +120,13 @@ impl<'t, D: AllKernels> Backward<'t, D> {
         let sizes = DimVec::from_slice(self.weight.sizes());
         let keeps = self.transposed || !self.window.is_dilated();
         let strides = layout::weight_strides(self.weight.geometry(), self.channels_last, keeps)?;
-        computed(Pass::Weight, [image.into(), map.into(), Operand::Absent], &self.window, (sizes, strides))
+        computed(
+            Pass::Weight,
+            [image.into(), map.into(), Operand::Absent],
+            &self.window,
+            (sizes, strides),
+            self.is_fused,
+        )
     }
 
     fn of_bias(&self, sizes: Option<&[i64]>) -> Result<Tensor<D>> {

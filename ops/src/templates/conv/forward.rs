@@ -8,21 +8,24 @@ use crate::kernels::AllKernels;
 use crate::table::native;
 use monomorph_core::strides::DimVec;
 use monomorph_core::structured::{Functional, Operand, call};
-use monomorph_core::{Error, MemoryFormat, Result, Tensor, observe};
+use monomorph_core::{DType, Error, MemoryFormat, Result, Tensor, observe};
 
 /// A tensor that may be absent as an operand.
 pub(super) fn given<D: AllKernels>(t: Option<&Tensor<D>>) -> Operand<'_> {
     t.map_or(Operand::Absent, Operand::from)
 }
 
-/// Computes the image, map or weight.
+/// Computes the image, map or weight; of halves with terms that are each rounded if PyTorch computes them without its
+/// library.
 pub(super) fn computed<'t, D: AllKernels>(
     pass: Pass,
     operands: [Operand<'t>; 3],
     window: &Window,
     result: (DimVec, DimVec),
+    is_fused: bool,
 ) -> Result<Tensor<D>> {
-    let inputs = ConvInputs::new(pass, operands, window.clone(), result);
+    let is_half = operands[0].dtype().is_some_and(|dtype| matches!(dtype, DType::F16 | DType::BF16));
+    let inputs = ConvInputs::new(pass, operands, window.clone(), result, is_half && !is_fused);
     let [result] = call::<Convolve, D, _>(&inputs, Functional::default())?;
     Ok(result)
 }
@@ -64,7 +67,8 @@ fn convolved<D: AllKernels>(
     let channels_last = layout::is_channels_last(input.geometry(), weight.geometry(), &window, transposed);
     let strides = layout::strides_of(&sizes, channels_last)?;
     let pass = if transposed { Pass::Image } else { Pass::Map };
-    computed(pass, [input.into(), weight.into(), given(bias)], &window, (sizes, strides))
+    let is_fused = layout::is_fused(input.geometry(), weight.geometry(), &window, transposed);
+    computed(pass, [input.into(), weight.into(), given(bias)], &window, (sizes, strides), is_fused)
 }
 
 native! {

@@ -72,14 +72,17 @@ impl Default for ConvAxis {
 impl ConvAxis {
     /// Whether every position that the window can have, in front of the image and behind it, is far from overflow.
     fn is_addressable(&self) -> bool {
-        const FAR: i64 = 1 << 60;
-        let span = |n: i64, step: i64| n.checked_mul(step).filter(|far| (0..FAR).contains(far));
-        let sizes =
-            [self.image, self.map, self.taps, self.padding.saturating_abs()].iter().all(|n| (0..FAR).contains(n));
+        let near = |n: i64| (0..FAR).contains(&n);
+        // From the first of so many to the last one.
+        let span = |n: i64, step: i64| n.saturating_sub(1).max(0).checked_mul(step).is_some_and(near);
+        let sizes = [self.image, self.map, self.taps, self.padding.saturating_abs()];
         let steps = self.stride > 0 && self.dilation > 0;
-        sizes && steps && span(self.map, self.stride).is_some() && span(self.taps, self.dilation).is_some()
+        sizes.into_iter().all(near) && steps && span(self.map, self.stride) && span(self.taps, self.dilation)
     }
 }
+
+/// Positions are below it, so that sums of two of them do not overflow.
+const FAR: i64 = 1 << 60;
 
 /// What a device needs besides the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -98,6 +101,8 @@ pub struct ConvPlan {
     pub axes: [ConvAxis; 3],
     /// How many of them the tensors have.
     pub ndim: usize,
+    /// Terms of an image in a half dtype are rounded one by one.
+    pub rounds: bool,
     /// The output may overwrite the inputs, so those are to be copied first.
     pub copies: bool,
 }
@@ -109,18 +114,21 @@ pub struct ConvInputs<'t> {
     window: Window,
     sizes: DimVec,
     strides: DimVec,
+    rounds: bool,
 }
 
 impl<'t> ConvInputs<'t> {
     /// A call for a result of these sizes and strides: of image and weight, of map and weight, or of image and map; and
-    /// of a bias, unless the weight is computed.
+    /// of a bias, unless the weight is computed. What each element of the window contributes to an image of halves may
+    /// be rounded for itself, as PyTorch's own kernels do.
     pub(super) fn new(
         pass: Pass,
         operands: [Operand<'t>; 3],
         window: Window,
         (sizes, strides): (DimVec, DimVec),
+        rounds: bool,
     ) -> ConvInputs<'t> {
-        ConvInputs { operands, pass, window, sizes, strides }
+        ConvInputs { operands, pass, window, sizes, strides, rounds }
     }
 
     /// The image, or the map if the image is computed.
@@ -177,7 +185,9 @@ impl<'t> ConvInputs<'t> {
         let mut axes = [ConvAxis::default(); 3];
         for (i, axis) in axes.iter_mut().rev().take(ndim).rev().enumerate() {
             let (image, map, taps) = (image_sizes[i], map_sizes[i], taps[i]);
-            let (stride, padding, dilation) = (self.window.stride[i], self.window.padding[i], self.window.dilation[i]);
+            // A window that is moved only once may be moved any distance.
+            let stride = self.window.stride[i].min(FAR);
+            let (padding, dilation) = (self.window.padding[i], self.window.dilation[i]);
             *axis = ConvAxis { image, map, taps, stride, padding, dilation };
             if !axis.is_addressable() {
                 return Err(window::overflow(image_sizes));
@@ -192,6 +202,7 @@ impl<'t> ConvInputs<'t> {
             map_channels: count(m),
             axes,
             ndim,
+            rounds: self.rounds && self.pass == Pass::Image,
             copies: false,
         })
     }

@@ -159,7 +159,7 @@ impl Slow {
             && layout::is_channels_last(this.geometry(), weight.geometry(), &window, self.transposed);
         let strides = layout::strides_of(&sizes, channels_last)?;
         let pass = if self.transposed { Pass::Image } else { Pass::Map };
-        computed(pass, [this.into(), weight.into(), given(bias)], &window, (sizes, strides))
+        computed(pass, [this.into(), weight.into(), given(bias)], &window, (sizes, strides), false)
     }
 }
 

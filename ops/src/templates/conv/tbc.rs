@@ -63,7 +63,8 @@ fn of_reals<D: AllKernels>(this: &Tensor<D>, weight: &Tensor<D>, bias: &Tensor<D
     // As they lie: time, batch, channels.
     let lie = contiguous_strides(&[sizes[2], sizes[0], sizes[1]]);
     let strides = DimVec::from_slice(&[lie[1], lie[2], lie[0]]);
-    let result: Tensor<D> = computed(Pass::Map, [(&x).into(), (&w).into(), bias.into()], &window, (sizes, strides))?;
+    let result: Tensor<D> =
+        computed(Pass::Map, [(&x).into(), (&w).into(), bias.into()], &window, (sizes, strides), true)?;
     result.with_geometry(permute(result.geometry(), &[2, 0, 1])?)
 }
 
