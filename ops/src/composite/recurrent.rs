@@ -13,7 +13,7 @@ use super::steps::Steps;
 use super::{operand, tensor};
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
-use monomorph_core::{AnyTensor, ErrorKind, IValue, Result};
+use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result};
 
 /// A kind of cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -229,8 +229,24 @@ pub fn lstm(
     };
     let kind = Cell::Lstm;
     let stack = Stack { kind, has_biases, num_layers, dropout, train, bidirectional, batch_first };
-    let (output, hidden, cell) = stack.run(calls, input, [Some(hidden), Some(cell)], params)?;
-    Ok((output, hidden, cell.ok_or_else(|| rule("an lstm has two states"))?))
+    let dtype = tensor(input, "input")?.dtype();
+    let two = || rule("an lstm has two states");
+    if !matches!(dtype, DType::F16 | DType::BF16) {
+        let (output, hidden, cell) = stack.run(calls, input, [Some(hidden), Some(cell)], params)?;
+        return Ok((output, hidden, cell.ok_or_else(two)?));
+    }
+    // Halves go through all steps in float32, and are rounded in the end.
+    let all = params.iter().chain(hx);
+    if let Some(got) = all.map(AnyTensor::dtype).find(|got| *got != dtype) {
+        return Err(ErrorKind::DTypeMismatch { arg: "params", got, want: dtype }.into());
+    }
+    let wide = |t: &AnyTensor| calls.cast(t.clone(), DType::F32);
+    let input: IValue = wide(tensor(input, "input")?)?.into();
+    let params = params.iter().map(wide).collect::<Result<Vec<_>>>()?;
+    let (hidden, cell) = (wide(hidden)?, wide(cell)?);
+    let (output, hidden, cell) = stack.run(calls, &input, [Some(&hidden), Some(&cell)], &params)?;
+    let narrow = |t: AnyTensor| calls.cast(t, dtype);
+    Ok((narrow(output)?, narrow(hidden)?, narrow(cell.ok_or_else(two)?)?))
 }
 
 /// Layers, each of which takes the output of the one before.

@@ -127,7 +127,7 @@ impl Product {
         }
         let alpha = if bits[0].neg != bits[1].neg { negative(alpha) } else { alpha };
         let (a, b, c) = (a.of_sizes(m, k), b.of_sizes(k, n), c.of_sizes(m, n));
-        let way = match (tiny::suits([m, n, k]), skinny::suits([m, n, k], a, b)) {
+        let way = match (tiny::suits([m, n, k], dtype.is_complex()), skinny::suits([m, n, k], a, b)) {
             (true, _) => Way::Tiny,
             (_, true) => Way::Skinny,
             _ => Way::Blocked,

@@ -14,8 +14,11 @@
 //! A product with few rows is one of the transposed matrices with few columns. Halves are widened in runs.
 
 use super::{Layout, Matrices, Product};
+use crate::cast::{Bits, Cast};
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel};
+use crate::staging::Stager;
+use monomorph_core::DType;
 use std::marker::PhantomData;
 
 /// The most columns.
@@ -27,7 +30,7 @@ const RUN: usize = 512;
 /// Rows that wait for the next run of their sums.
 const ROWS: usize = 64;
 
-/// Sums that are taken side by side, and added in the end.
+/// Sums of a run that are taken side by side, and added in the end.
 const LANES: usize = 16;
 
 /// What sums are taken in.
@@ -79,14 +82,18 @@ pub(super) fn suits([m, n, k]: [usize; 3], a: Layout, b: Layout) -> bool {
 ///
 /// M1 and M2 of [`Product::run`], for a dtype that is that of `C`; the product [`suits`].
 pub(super) unsafe fn multiply<C: CpuElement<Repr: Real>>(product: &Product, at: Matrices) -> bool {
-    let Product { m, n, a, b, c, level, .. } = *product;
+    let Product { dtype, m, n, a, b, c, level, .. } = *product;
+    let cast = match size_of::<C::Stored>() == size_of::<C::Repr>() {
+        true => None,
+        false => Stager::input(dtype, DType::F32, Bits::default(), level).only_cast(),
+    };
     if n <= FEW && is_run(a) {
-        level.enter(Skinny { product, at, of: PhantomData::<C> });
+        level.enter(Skinny { product, at, cast, of: PhantomData::<C> });
     } else {
         // The large factor comes first.
         let product = &Product { m: n, n: m, a: b.t(), b: a.t(), c: c.t(), ..*product };
         let at = Matrices { a: at.b, b: at.a, ..at };
-        level.enter(Skinny { product, at, of: PhantomData::<C> });
+        level.enter(Skinny { product, at, cast, of: PhantomData::<C> });
     }
     true
 }
@@ -94,6 +101,8 @@ pub(super) unsafe fn multiply<C: CpuElement<Repr: Real>>(product: &Product, at: 
 struct Skinny<'a, C> {
     product: &'a Product,
     at: Matrices,
+    /// What widens a run of elements, where they are not what sums are taken in.
+    cast: Option<Cast>,
     of: PhantomData<C>,
 }
 
@@ -103,10 +112,12 @@ impl<I: Isa, C: CpuElement<Repr: Real>> Kernel<I> for Skinny<'_, C> {
 
     #[inline(always)]
     fn run(self, _: I) {
-        // SAFETY: `multiply` was promised M1 and M2, and the token proves that the host has the level.
+        // The token proves that the host has the level.
         match self.product.a.col {
-            1 => unsafe { by_rows::<I, C>(self.product, self.at) },
-            _ => unsafe { by_columns::<I, C>(self.product, self.at) },
+            // SAFETY: M1 and M2, which `multiply` was promised, and the cast is that of the dtype.
+            1 => unsafe { by_rows::<I, C>(self.product, self.at, self.cast) },
+            // SAFETY: M1 and M2, which `multiply` was promised, and the cast is that of the dtype.
+            _ => unsafe { by_columns::<I, C>(self.product, self.at, self.cast) },
         }
     }
 }
@@ -115,14 +126,12 @@ impl<I: Isa, C: CpuElement<Repr: Real>> Kernel<I> for Skinny<'_, C> {
 ///
 /// # Safety
 ///
-/// `n` elements at `from` are in bounds and initialised, and `room` has as many; the host has the level.
+/// `n` elements at `from` are in bounds and initialised, and `room` has as many; `cast` converts what needs converting.
 #[inline(always)]
-unsafe fn widened<I: Isa, C: CpuElement>(from: *const u8, room: *mut C::Repr, n: usize) -> *const C::Repr {
-    if size_of::<C::Stored>() == size_of::<C::Repr>() {
-        return from.cast();
-    }
+unsafe fn widened<R>(cast: Option<Cast>, from: *const u8, room: *mut R, n: usize) -> *const R {
+    let Some(cast) = cast else { return from.cast() };
     // SAFETY: R1, R2: the caller's promise; the room is no operand.
-    unsafe { C::widen_run::<I>(from, room, n) };
+    unsafe { cast.run(from, room.cast(), n) };
     room
 }
 
@@ -160,9 +169,9 @@ unsafe fn finish<C: CpuElement<Repr: Real>>(product: &Product, c: *mut u8, row: 
 ///
 /// # Safety
 ///
-/// M1 and M2 of [`Product::run`], and the host has the level.
+/// M1 and M2 of [`Product::run`], the host has the level, and `cast` converts what needs converting.
 #[inline(always)]
-unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices) {
+unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices, cast: Option<Cast>) {
     let Product { m, n, k, a, b, .. } = *product;
     let zero = <C::Repr as Real>::ZERO;
     let mut columns = [[zero; RUN]; FEW];
@@ -178,30 +187,28 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matr
                     *x = unsafe { element::<C>(at.b, b, from + p, col) };
                 }
             }
-            let run = |row: usize, room: &mut [C::Repr; RUN]| {
-                let bytes = a.at(first + row, from).wrapping_mul(size_of::<C::Stored>() as isize);
-                // SAFETY: a part of a row of A, which is dense (M1); the room has `RUN` elements.
-                unsafe { widened::<I, C>(at.a.wrapping_offset(bytes), room.as_mut_ptr(), length) }
-            };
-            let mut row = 0;
-            while row + 4 <= rows {
-                let [r0, r1, r2, r3] = &mut room;
-                let runs = [run(row, r0), run(row + 1, r1), run(row + 2, r2), run(row + 3, r3)];
-                for (col, column) in columns.iter().enumerate().take(n) {
-                    // SAFETY: four runs of `length` elements, and a column of as many.
-                    let dots = unsafe { dot::<I, C::Repr, 4>(runs, column.as_ptr(), length) };
-                    for (i, dot) in dots.into_iter().enumerate() {
-                        sums[row + i][col] = sums[row + i][col].plus(dot);
-                    }
+            for row in (0..rows).step_by(4) {
+                let count = 4.min(rows - row);
+                let mut runs = [std::ptr::null(); 4];
+                for (i, (run, room)) in runs.iter_mut().zip(&mut room).enumerate().take(count) {
+                    let bytes = a.at(first + row + i, from).wrapping_mul(size_of::<C::Stored>() as isize);
+                    // SAFETY: a part of a row of A, which is dense (M1); the room has `RUN` elements.
+                    *run = unsafe { widened(cast, at.a.wrapping_offset(bytes), room.as_mut_ptr(), length) };
                 }
-                row += 4;
-            }
-            for row in row..rows {
-                let runs = [run(row, &mut room[0])];
                 for (col, column) in columns.iter().enumerate().take(n) {
-                    // SAFETY: a run of `length` elements, and a column of as many.
-                    let [dot] = unsafe { dot::<I, C::Repr, 1>(runs, column.as_ptr(), length) };
-                    sums[row][col] = sums[row][col].plus(dot);
+                    let x = column.as_ptr();
+                    if count == 4 {
+                        // SAFETY: four runs of `length` elements, and a column of as many.
+                        let dots = unsafe { four_dots::<I, C::Repr>(runs, x, length) };
+                        for (sums, dot) in sums[row..].iter_mut().zip(dots) {
+                            sums[col] = sums[col].plus(dot);
+                        }
+                        continue;
+                    }
+                    for (sums, run) in sums[row..].iter_mut().zip(runs).take(count) {
+                        // SAFETY: a run of `length` elements, and a column of as many.
+                        sums[col] = sums[col].plus(unsafe { one_dot::<I, C::Repr>(run, x, length) });
+                    }
                 }
             }
         }
@@ -214,54 +221,91 @@ unsafe fn by_rows<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matr
     }
 }
 
-/// The sums of products of runs with one other.
+/// The sum of lanes.
+#[inline(always)]
+fn folded<R: Real>(mut lanes: [R; LANES]) -> R {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] = lanes[i].plus(lanes[i + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+/// The sums of products of four runs with one other. All steps of a lane stand in one loop over the lanes, which the
+/// compiler makes vectors of; a loop within it over the runs would be unrolled to single elements, eight times slower.
 ///
 /// # Safety
 ///
 /// All have `n` initialised elements; the host has the level.
 #[inline(always)]
-unsafe fn dot<I: Isa, R: Real, const ROWS: usize>(runs: [*const R; ROWS], x: *const R, n: usize) -> [R; ROWS] {
-    let mut sums = [[R::ZERO; LANES]; ROWS];
+unsafe fn four_dots<I: Isa, R: Real>([r0, r1, r2, r3]: [*const R; 4], x: *const R, n: usize) -> [R; 4] {
+    let mut sums = [R::ZERO; 4 * LANES];
+    // SAFETY: element `i` of a run: the callers below have `i < n`.
+    let read = |run: *const R, i: usize| unsafe { run.wrapping_add(i).read() };
     let whole = n / LANES * LANES;
-    for first in (0..whole).step_by(LANES) {
-        for (run, sums) in runs.iter().zip(&mut sums) {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: `first + lane < n`.
-                let x = unsafe { x.add(first + lane).read() };
-                // SAFETY: `first + lane < n`.
-                let y = unsafe { run.add(first + lane).read() };
-                *sum = y.fused::<I>(x, *sum);
-            }
+    let mut first = 0;
+    while first < whole {
+        for lane in 0..LANES {
+            let x = read(x, first + lane);
+            sums[lane] = read(r0, first + lane).fused::<I>(x, sums[lane]);
+            sums[LANES + lane] = read(r1, first + lane).fused::<I>(x, sums[LANES + lane]);
+            sums[2 * LANES + lane] = read(r2, first + lane).fused::<I>(x, sums[2 * LANES + lane]);
+            sums[3 * LANES + lane] = read(r3, first + lane).fused::<I>(x, sums[3 * LANES + lane]);
         }
+        first += LANES;
+    }
+    let mut dots = [R::ZERO; 4];
+    for (k, (dot, run)) in dots.iter_mut().zip([r0, r1, r2, r3]).enumerate() {
+        let mut lanes = [R::ZERO; LANES];
+        lanes.copy_from_slice(&sums[k * LANES..][..LANES]);
+        *dot = folded(lanes);
+        for i in whole..n {
+            *dot = read(run, i).fused::<I>(read(x, i), *dot);
+        }
+    }
+    dots
+}
+
+/// The sum of products of a run with another, as that of its four quarters.
+///
+/// # Safety
+///
+/// Both have `n` initialised elements; the host has the level.
+#[inline(always)]
+unsafe fn one_dot<I: Isa, R: Real>(run: *const R, x: *const R, n: usize) -> R {
+    let mut sums = [R::ZERO; 4 * LANES];
+    // SAFETY: element `i` of a run: the callers below have `i < n`.
+    let read = |run: *const R, i: usize| unsafe { run.wrapping_add(i).read() };
+    let whole = n / (4 * LANES) * (4 * LANES);
+    let mut first = 0;
+    while first < whole {
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            *sum = read(run, first + lane).fused::<I>(read(x, first + lane), *sum);
+        }
+        first += 4 * LANES;
+    }
+    let mut dot = R::ZERO;
+    for quarter in sums.chunks_exact(LANES) {
+        let mut lanes = [R::ZERO; LANES];
+        lanes.copy_from_slice(quarter);
+        dot = dot.plus(folded(lanes));
     }
     for i in whole..n {
-        for (run, sums) in runs.iter().zip(&mut sums) {
-            // SAFETY: `i < n`.
-            let x = unsafe { x.add(i).read() };
-            // SAFETY: `i < n`.
-            let y = unsafe { run.add(i).read() };
-            sums[i - whole] = y.fused::<I>(x, sums[i - whole]);
-        }
+        dot = read(run, i).fused::<I>(read(x, i), dot);
     }
-    sums.map(|mut lanes| {
-        let mut width = LANES / 2;
-        while width > 0 {
-            for i in 0..width {
-                lanes[i] = lanes[i].plus(lanes[i + width]);
-            }
-            width /= 2;
-        }
-        lanes[0]
-    })
+    dot
 }
 
 /// Columns of A are dense runs.
 ///
 /// # Safety
 ///
-/// M1 and M2 of [`Product::run`], and the host has the level.
+/// M1 and M2 of [`Product::run`], the host has the level, and `cast` converts what needs converting.
 #[inline(always)]
-unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices) {
+unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices, cast: Option<Cast>) {
     let Product { m, n, k, a, b, .. } = *product;
     let zero = <C::Repr as Real>::ZERO;
     let mut room = [[zero; RUN]; 4];
@@ -277,7 +321,7 @@ unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: M
             for (p, (run, room)) in runs.iter_mut().zip(&mut room).enumerate().take(count) {
                 let bytes = a.at(first, from + p).wrapping_mul(size_of::<C::Stored>() as isize);
                 // SAFETY: a part of a column of A, which is dense (M1); the room has `RUN` elements.
-                *run = unsafe { widened::<I, C>(at.a.wrapping_offset(bytes), room.as_mut_ptr(), length) };
+                *run = unsafe { widened(cast, at.a.wrapping_offset(bytes), room.as_mut_ptr(), length) };
             }
             for (col, sums) in sums.iter_mut().enumerate().take(n) {
                 let mut x = [zero; 4];
@@ -286,19 +330,19 @@ unsafe fn by_columns<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: M
                     *x = unsafe { element::<C>(at.b, b, from + p, col) };
                 }
                 if count == 4 {
+                    let [r0, r1, r2, r3] = runs;
                     for (i, sum) in sums.iter_mut().enumerate().take(length) {
-                        for (run, x) in runs.iter().zip(x) {
-                            // SAFETY: `i < length`.
-                            let y = unsafe { run.add(i).read() };
-                            *sum = y.fused::<I>(x, *sum);
-                        }
+                        // SAFETY: `i < length`, which all runs have.
+                        let read = |run: *const C::Repr| unsafe { run.wrapping_add(i).read() };
+                        let two = read(r1).fused::<I>(x[1], read(r0).fused::<I>(x[0], *sum));
+                        *sum = read(r3).fused::<I>(x[3], read(r2).fused::<I>(x[2], two));
                     }
                     continue;
                 }
                 for (run, x) in runs.iter().zip(x).take(count) {
                     for (i, sum) in sums.iter_mut().enumerate().take(length) {
                         // SAFETY: `i < length`.
-                        let y = unsafe { run.add(i).read() };
+                        let y = unsafe { run.wrapping_add(i).read() };
                         *sum = y.fused::<I>(x, *sum);
                     }
                 }

@@ -1,7 +1,7 @@
 //! Products and sums that go on, composed: addr of two vectors, _addmm_activation, _add_relu.
 #![deny(clippy::arithmetic_side_effects)]
 
-use crate::composite::callees::Callees;
+use crate::composite::callees::{Callees, Fillers};
 use crate::composite::steps::Steps;
 use crate::composite::{in_dtype, operand, tensor};
 use crate::pointwise::common_dtype;
@@ -64,10 +64,14 @@ pub fn addr(
     calls.add(base, product)
 }
 
-/// A tensor in a dtype, times a number.
+/// A tensor in a dtype, times a number that is rounded to it.
 fn scaled(calls: &Calls<'_>, t: impl Into<IValue>, dtype: DType, by: Scalar) -> Result<IValue> {
     let t = in_dtype(calls, &t.into(), dtype)?;
-    if by.to_complex() == Scalar::Int(1).to_complex() { Ok(t) } else { Ok(calls.mul(t, by)?.into()) }
+    if by.to_complex() == Scalar::Int(1).to_complex() {
+        return Ok(t);
+    }
+    let by = calls.full_like(tensor(&t, "self")?, &[], by)?;
+    Ok(calls.mul(t, by)?.into())
 }
 
 /// Zeros in the place of a tensor's elements.
