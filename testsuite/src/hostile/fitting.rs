@@ -1,7 +1,10 @@
 //! Arguments with which an overload returns: what hostile arguments are made from, one change at a time, so that every
 //! operator is attacked behind its first checks. Owns what suits which operator; changes nothing.
 
-use super::{fitting_convolutions, fitting_folds, fitting_indexing, fitting_order, fitting_products, fitting_rearranged, fitting_rows, fitting_windows};
+use super::{
+    fitting_convolutions, fitting_folds, fitting_indexing, fitting_order, fitting_products, fitting_rearranged,
+    fitting_rows, fitting_windows,
+};
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::with_element;
 use monomorph::{AnyTensor, Cpu, DType, DeviceId, IValue, MemoryFormat, Scalar, Stack, Tensor};

@@ -25,8 +25,8 @@ mod fitting_indexing;
 mod fitting_order;
 mod fitting_products;
 mod fitting_rearranged;
-mod fitting_windows;
 mod fitting_rows;
+mod fitting_windows;
 mod options;
 mod tensors;
 
