@@ -68,117 +68,185 @@ fn sliding(pool: &Pool<'_>, inner: &[i64]) -> Result<Vec<i64>> {
     Ok(windows(&pool.axes(inner)?).to_vec())
 }
 
-/// Functions of one operator for two and three dimensions: names, and the format of the result.
-macro_rules! of_maxima {
-    ($($name:ident, $out:ident, $text:literal, $n:literal, $write:ident;)*) => {$(
-        #[doc = concat!("`", $text, "`.")]
-        #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-        pub fn $name<D: AllKernels>(
-            grad_output: &Tensor<D>,
-            this: &Tensor<D>,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-            indices: &Tensor<D>,
-        ) -> Result<Tensor<D>> {
-            let _span = observe::operator($text, [grad_output.geometry(), this.geometry()]);
-            let pool = Pool::maxima(kernel_size, stride, padding, dilation, ceil_mode);
-            gradient((grad_output, this, indices), |inner| sliding(&pool, inner), $n, true)
-                .map_err(|e: Error| e.called($text))
-        }
-
-        #[doc = concat!("`", $text, ".grad_input`.")]
-        #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
-        pub fn $out<D: AllKernels>(
-            grad_output: &Tensor<D>,
-            this: &Tensor<D>,
-            kernel_size: &[i64],
-            stride: &[i64],
-            padding: &[i64],
-            dilation: &[i64],
-            ceil_mode: bool,
-            indices: &Tensor<D>,
-            grad_input: &mut Tensor<D>,
-        ) -> Result<()> {
-            let result = $name(grad_output, this, kernel_size, stride, padding, dilation, ceil_mode, indices)?;
-            $write(&result, grad_input).map_err(|e: Error| e.called($text))
-        }
-    )*};
-}
-of_maxima! {
-    max_pool2d_backward, max_pool2d_backward_out, "max_pool2d_with_indices_backward", 2, write_out_as_made;
-    max_pool3d_backward, max_pool3d_backward_out, "max_pool3d_with_indices_backward", 3, restrided;
-}
-
 fn restrided<D: AllKernels>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     write_restrided(&[result], &mut [out])
 }
 
-/// The same for windows whose number follows from the gradient.
-macro_rules! of_adaptive_maxima {
-    ($($name:ident, $out:ident, $text:literal, $n:literal, $keeps_format:literal;)*) => {$(
-        #[doc = concat!("`", $text, "`.")]
-        pub fn $name<D: AllKernels>(
-            grad_output: &Tensor<D>,
-            this: &Tensor<D>,
-            indices: &Tensor<D>,
-        ) -> Result<Tensor<D>> {
-            let _span = observe::operator($text, [grad_output.geometry(), this.geometry()]);
-            let windows = |_: &[i64]| Ok(grad_output.sizes().iter().rev().take($n).rev().copied().collect());
-            gradient((grad_output, this, indices), windows, $n, $keeps_format).map_err(|e: Error| e.called($text))
-        }
-
-        #[doc = concat!("`", $text, ".grad_input`.")]
-        pub fn $out<D: AllKernels>(
-            grad_output: &Tensor<D>,
-            this: &Tensor<D>,
-            indices: &Tensor<D>,
-            grad_input: &mut Tensor<D>,
-        ) -> Result<()> {
-            write_out_as_made(&$name(grad_output, this, indices)?, grad_input).map_err(|e: Error| e.called($text))
-        }
-    )*};
-}
-of_adaptive_maxima! {
-    adaptive_max_pool2d_backward, adaptive_max_pool2d_backward_out, "adaptive_max_pool2d_backward", 2, true;
-    adaptive_max_pool3d_backward, adaptive_max_pool3d_backward_out, "adaptive_max_pool3d_backward", 3, false;
+/// The last sizes of a gradient: as many windows there are.
+fn last<D: AllKernels>(gradient: &Tensor<D>, n: usize) -> Vec<i64> {
+    gradient.sizes().iter().rev().take(n).rev().copied().collect()
 }
 
-/// The same for fractional windows, of which there are as many as `output_size` says.
-macro_rules! of_fractional_maxima {
-    ($($name:ident, $out:ident, $text:literal, $n:literal;)*) => {$(
-        #[doc = concat!("`", $text, "`.")]
-        pub fn $name<D: AllKernels>(
-            grad_output: &Tensor<D>,
-            this: &Tensor<D>,
-            _kernel_size: &[i64],
-            output_size: &[i64],
-            indices: &Tensor<D>,
-        ) -> Result<Tensor<D>> {
-            let _span = observe::operator($text, [grad_output.geometry(), this.geometry()]);
-            gradient((grad_output, this, indices), |_| Ok(output_size.to_vec()), $n, false)
-                .map_err(|e: Error| e.called($text))
-        }
-
-        #[doc = concat!("`", $text, ".grad_input`.")]
-        pub fn $out<D: AllKernels>(
-            grad_output: &Tensor<D>,
-            this: &Tensor<D>,
-            kernel_size: &[i64],
-            output_size: &[i64],
-            indices: &Tensor<D>,
-            grad_input: &mut Tensor<D>,
-        ) -> Result<()> {
-            let result = $name(grad_output, this, kernel_size, output_size, indices)?;
-            write_out_as_made(&result, grad_input).map_err(|e: Error| e.called($text))
-        }
-    )*};
+/// `max_pool2d_with_indices_backward`.
+#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+pub fn max_pool2d_backward<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    kernel_size: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    ceil_mode: bool,
+    indices: &Tensor<D>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator("max_pool2d_with_indices_backward", [grad_output.geometry(), this.geometry()]);
+    let pool = Pool::maxima(kernel_size, stride, padding, dilation, ceil_mode);
+    gradient((grad_output, this, indices), |inner| sliding(&pool, inner), 2, true)
+        .map_err(|e: Error| e.called("max_pool2d_with_indices_backward"))
 }
-of_fractional_maxima! {
-    fractional_max_pool2d_backward, fractional_max_pool2d_backward_out, "fractional_max_pool2d_backward", 2;
-    fractional_max_pool3d_backward, fractional_max_pool3d_backward_out, "fractional_max_pool3d_backward", 3;
+
+/// `max_pool2d_with_indices_backward.grad_input`.
+#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+pub fn max_pool2d_backward_out<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    kernel_size: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    ceil_mode: bool,
+    indices: &Tensor<D>,
+    grad_input: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("max_pool2d_with_indices_backward", [grad_output.geometry(), this.geometry()]);
+    let result = max_pool2d_backward(grad_output, this, kernel_size, stride, padding, dilation, ceil_mode, indices)?;
+    write_out_as_made(&result, grad_input).map_err(|e: Error| e.called("max_pool2d_with_indices_backward"))
+}
+
+/// `max_pool3d_with_indices_backward`.
+#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+pub fn max_pool3d_backward<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    kernel_size: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    ceil_mode: bool,
+    indices: &Tensor<D>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator("max_pool3d_with_indices_backward", [grad_output.geometry(), this.geometry()]);
+    let pool = Pool::maxima(kernel_size, stride, padding, dilation, ceil_mode);
+    gradient((grad_output, this, indices), |inner| sliding(&pool, inner), 3, true)
+        .map_err(|e: Error| e.called("max_pool3d_with_indices_backward"))
+}
+
+/// `max_pool3d_with_indices_backward.grad_input`.
+#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+pub fn max_pool3d_backward_out<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    kernel_size: &[i64],
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    ceil_mode: bool,
+    indices: &Tensor<D>,
+    grad_input: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("max_pool3d_with_indices_backward", [grad_output.geometry(), this.geometry()]);
+    let result = max_pool3d_backward(grad_output, this, kernel_size, stride, padding, dilation, ceil_mode, indices)?;
+    restrided(&result, grad_input).map_err(|e: Error| e.called("max_pool3d_with_indices_backward"))
+}
+
+/// `adaptive_max_pool2d_backward`.
+pub fn adaptive_max_pool2d_backward<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    indices: &Tensor<D>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator("adaptive_max_pool2d_backward", [grad_output.geometry(), this.geometry()]);
+    gradient((grad_output, this, indices), |_| Ok(last(grad_output, 2)), 2, true)
+        .map_err(|e: Error| e.called("adaptive_max_pool2d_backward"))
+}
+
+/// `adaptive_max_pool2d_backward.grad_input`.
+pub fn adaptive_max_pool2d_backward_out<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    indices: &Tensor<D>,
+    grad_input: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("adaptive_max_pool2d_backward", [grad_output.geometry(), this.geometry()]);
+    let result = adaptive_max_pool2d_backward(grad_output, this, indices)?;
+    write_out_as_made(&result, grad_input).map_err(|e: Error| e.called("adaptive_max_pool2d_backward"))
+}
+
+/// `adaptive_max_pool3d_backward`.
+pub fn adaptive_max_pool3d_backward<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    indices: &Tensor<D>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator("adaptive_max_pool3d_backward", [grad_output.geometry(), this.geometry()]);
+    gradient((grad_output, this, indices), |_| Ok(last(grad_output, 3)), 3, false)
+        .map_err(|e: Error| e.called("adaptive_max_pool3d_backward"))
+}
+
+/// `adaptive_max_pool3d_backward.grad_input`.
+pub fn adaptive_max_pool3d_backward_out<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    indices: &Tensor<D>,
+    grad_input: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("adaptive_max_pool3d_backward", [grad_output.geometry(), this.geometry()]);
+    let result = adaptive_max_pool3d_backward(grad_output, this, indices)?;
+    write_out_as_made(&result, grad_input).map_err(|e: Error| e.called("adaptive_max_pool3d_backward"))
+}
+
+/// `fractional_max_pool2d_backward`.
+pub fn fractional_max_pool2d_backward<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    _kernel_size: &[i64],
+    output_size: &[i64],
+    indices: &Tensor<D>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator("fractional_max_pool2d_backward", [grad_output.geometry(), this.geometry()]);
+    gradient((grad_output, this, indices), |_| Ok(output_size.to_vec()), 2, false)
+        .map_err(|e: Error| e.called("fractional_max_pool2d_backward"))
+}
+
+/// `fractional_max_pool2d_backward.grad_input`.
+pub fn fractional_max_pool2d_backward_out<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    kernel_size: &[i64],
+    output_size: &[i64],
+    indices: &Tensor<D>,
+    grad_input: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("fractional_max_pool2d_backward", [grad_output.geometry(), this.geometry()]);
+    let result = fractional_max_pool2d_backward(grad_output, this, kernel_size, output_size, indices)?;
+    write_out_as_made(&result, grad_input).map_err(|e: Error| e.called("fractional_max_pool2d_backward"))
+}
+
+/// `fractional_max_pool3d_backward`.
+pub fn fractional_max_pool3d_backward<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    _kernel_size: &[i64],
+    output_size: &[i64],
+    indices: &Tensor<D>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator("fractional_max_pool3d_backward", [grad_output.geometry(), this.geometry()]);
+    gradient((grad_output, this, indices), |_| Ok(output_size.to_vec()), 3, false)
+        .map_err(|e: Error| e.called("fractional_max_pool3d_backward"))
+}
+
+/// `fractional_max_pool3d_backward.grad_input`.
+pub fn fractional_max_pool3d_backward_out<D: AllKernels>(
+    grad_output: &Tensor<D>,
+    this: &Tensor<D>,
+    kernel_size: &[i64],
+    output_size: &[i64],
+    indices: &Tensor<D>,
+    grad_input: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("fractional_max_pool3d_backward", [grad_output.geometry(), this.geometry()]);
+    let result = fractional_max_pool3d_backward(grad_output, this, kernel_size, output_size, indices)?;
+    write_out_as_made(&result, grad_input).map_err(|e: Error| e.called("fractional_max_pool3d_backward"))
 }
 
 /// Values at the places that they came from.
@@ -209,6 +277,7 @@ pub fn max_unpool2d_out<D: AllKernels>(
     output_size: &[i64],
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("max_unpool2d", [this.geometry(), indices.geometry()]);
     let result = max_unpool2d(this, indices, output_size)?;
     restrided(&result, out).map_err(|e: Error| e.called("max_unpool2d"))
 }
@@ -245,6 +314,7 @@ pub fn max_unpool3d_out<D: AllKernels>(
     padding: &[i64],
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("max_unpool3d", [this.geometry(), indices.geometry()]);
     let result = max_unpool3d(this, indices, output_size, stride, padding)?;
     if out.sizes() == result.sizes() && !out.is_contiguous() {
         let rule = "argument out is not contiguous; accepted is a contiguous tensor, or one of other sizes";
