@@ -1,6 +1,6 @@
 //! Distances of each row of one matrix from each row of another: cdist and what it is made of. Differences of a few
-//! rows at a time are made and reduced, so that what lies between is a cache full; distances of many rows in two or more
-//! dimensions are those of a product of matrices.
+//! rows at a time are made and reduced, so that what lies between fits into a cache; Euclidean distances of many rows
+//! are those of a product of matrices.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::callees::{Callees, Fillers};

@@ -1,9 +1,9 @@
 //! Recurrent cells and the layers that are made of them: lstm, gru, rnn_tanh and rnn_relu.
 //!
 //! ```text
-//!   layer:   x0 ─► cell ─► y0      the input's part of every step is one product, before the steps; a step adds that of
-//!                   │ h            the hidden state. In a bidirectional layer a second one goes from the end, and both
-//!            x1 ─► cell ─► y1      outputs are joined; the next layer takes them.
+//!   layer:   x0 ─► cell ─► y0      the input's part of every step is one product, before the steps; a step adds
+//!                   │ h            that of the hidden state. In a bidirectional layer a second one goes from the
+//!            x1 ─► cell ─► y1      end, and both outputs are joined; the next layer takes them.
 //! ```
 #![deny(clippy::arithmetic_side_effects)]
 

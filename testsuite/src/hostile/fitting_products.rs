@@ -60,6 +60,7 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
     Some(match (name, arg.name()) {
         ("linalg_multi_dot", "tensors") | ("chain_matmul", "matrices") => list(&[&[3, 2], &[2, 3], &[3, 1]]),
         ("linalg_multi_dot" | "chain_matmul", "out") => ramp(DType::F32, &[3, 1]).into(),
+        ("_foreach_mm", "mat2") => list(&[&[1, 2], &[1, 2]]),
         ("einsum", "equation") => IValue::Str("ij,kj->ik".into()),
         ("einsum", "tensors") => list(&[&[3, 2], &[3, 2]]),
         ("einsum", "path") => IValue::Ints(vec![0, 1]),

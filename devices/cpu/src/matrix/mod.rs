@@ -11,8 +11,8 @@
 //!   └──────┘ └─────┴─────┘             few multiplications             in float64 (`tiny`)
 //! ```
 //!
-//! The sum of an element runs over `k` in the same order whatever piece it is in, so results do not depend on the number
-//! of threads. Owns the cut and the choice of a kernel; refuses to know what a tensor is.
+//! The sum of an element runs over `k` in the same order whatever piece it is in, so results do not depend on the
+//! number of threads. Owns the cut and the choice of a kernel; refuses to know what a tensor is.
 
 mod floats;
 mod halves;

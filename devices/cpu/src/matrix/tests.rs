@@ -98,7 +98,17 @@ const DTYPES: [DType; 11] = [
 
 #[test]
 fn products_are_those_of_three_loops() {
-    let sizes = [[1, 1, 1], [3, 5, 0], [1, 9, 4], [9, 1, 4], [8, 7, 33], [20, 24, 17], [70, 3, 40], [130, 140, 5]];
+    let sizes = [
+        [1, 1, 1],
+        [3, 5, 0],
+        [1, 9, 4],
+        [9, 1, 4],
+        [8, 7, 33],
+        [20, 24, 17],
+        [70, 3, 40],
+        [130, 140, 5],
+        [3, 600, 20],
+    ];
     for dtype in DTYPES {
         // Halves hold integers exactly up to 256 and 2048.
         for [m, n, k] in sizes.into_iter().filter(|[_, _, k]| dtype != DType::BF16 || *k < 30) {
@@ -192,6 +202,8 @@ fn cuts_do_not_change_results() {
     }
     check::<f32>(290, 300, 600);
     check::<f32>(9, 700, 600);
+    check::<f32>(8, 1100, 600);
+    check::<f64>(1100, 5, 600);
     check::<f32>(700, 10, 600);
     check::<f32>(1100, 70, 3);
     check::<f64>(300, 290, 520);

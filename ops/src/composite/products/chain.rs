@@ -1,4 +1,4 @@
-//! Chains of matrices: linalg_multi_dot and chain_matmul, multiplied in the order that takes the fewest multiplications.
+//! Chains of matrices: linalg_multi_dot and chain_matmul, in the order that takes the fewest multiplications.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::{Multiplies, rule};
