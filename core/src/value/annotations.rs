@@ -5,8 +5,9 @@
 //! The rules are those that PyTorch's schema check mode holds operators to:
 //!
 //! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the
-//!   storage of an argument with `!`, that storage may have been written. Exempt are operators whose definition says that
-//!   their schema keeps quiet about what they write ([`Flags::silent_write`](crate::dispatch::Flags::silent_write)).
+//!   storage of an argument with `!`, that storage may have been written. Exempt are operators whose definition says
+//!   that their schema keeps quiet about what they write
+//!   ([`Flags::silent_write`](crate::dispatch::Flags::silent_write)).
 //! * A result that shares storage with arguments is in the alias set of at least one of them, as in
 //!   `Tensor(a) self -> Tensor(a)`. Results need not alias what they say: `reshape` copies where it must. Exempt are
 //!   operators whose definition says that their schema keeps quiet about their views

@@ -163,7 +163,7 @@ pub fn instance_norm(
     cudnn: bool,
 ) -> Result<AnyTensor> {
     let is_there = |value: &IValue| !matches!(value, IValue::None);
-    if !use_input_stats && !(is_there(running_mean) && is_there(running_var)) {
+    if !(use_input_stats || is_there(running_mean) && is_there(running_var)) {
         return Err(rule("arguments running_mean and running_var must be given unless use_input_stats is true"));
     }
     let x = tensor(input, "input")?;

@@ -84,8 +84,8 @@ impl Ready {
         }
     }
 
-    /// Looks at what a kernel goes by: before outputs count as written, and in each run, because contents change between
-    /// runs.
+    /// Looks at what a kernel goes by: before outputs count as written, and in each run, because contents change
+    /// between runs.
     fn check<T: Real>(&self, plan: &RowsPlan) -> Result<()> {
         let input = |i: usize| self.inputs.get(i).map_or(&[][..], Dense::elements::<T>);
         let indices = |i: usize| self.inputs.get(i).map_or(&[][..], Dense::elements::<i64>);

@@ -319,6 +319,7 @@ pub fn legit_no_training<D: Kernels>(
 }
 
 /// `_native_batch_norm_legit_functional`: the running statistics are results.
+#[allow(clippy::type_complexity, reason = "five tensors")]
 #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn legit_functional<D: Kernels>(
     input: &Tensor<D>,
@@ -339,6 +340,7 @@ pub fn legit_functional<D: Kernels>(
 }
 
 /// `_batch_norm_with_update`.
+#[allow(clippy::type_complexity, reason = "four tensors")]
 pub fn with_update<D: Kernels>(
     input: &Tensor<D>,
     weight: Option<&Tensor<D>>,

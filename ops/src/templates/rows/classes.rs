@@ -59,11 +59,11 @@ fn classes_of<'t>(inputs: &RowsInputs<'t>, x: usize, target: usize, is_plane: bo
         || -> Error { ErrorKind::UnequalSizes { arg: "target", got: of_target.to_vec(), want: sizes.to_vec() }.into() };
     let count = |size: i64| size as usize;
     match (is_plane, sizes) {
-        (true, &[n, c, h, w]) => match of_target {
-            &[m, i, j] if [m, i, j] == [n, h, w] => {
+        (true, &[n, c, h, w]) => match *of_target {
+            [m, i, j] if [m, i, j] == [n, h, w] => {
                 Ok((Channels { n: count(n), c: count(c), s: count(h).saturating_mul(count(w)) }, of_target))
             }
-            &[_, _, _] => Err(mismatch()),
+            [_, _, _] => Err(mismatch()),
             _ => Err(ErrorKind::DimCount { arg: "target", got: of_target.len(), accepted: "3" }.into()),
         },
         (true, _) => Err(ErrorKind::DimCount { arg: "self", got: sizes.len(), accepted: "4" }.into()),

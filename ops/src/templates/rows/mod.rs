@@ -185,7 +185,7 @@ pub enum Task {
         momentum: f64,
         /// What is added to variances.
         eps: f64,
-        /// The dtype of statistics. PyTorch rounds them to bfloat16, but not to float16, before the running ones follow.
+        /// The dtype of statistics. PyTorch rounds them to bfloat16, not to float16, before the running ones follow.
         statistics: DType,
     },
     /// Of gradient, input, weight, running mean, running variance, mean, rstd: the gradients of input, weight and bias.
