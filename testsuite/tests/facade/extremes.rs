@@ -87,7 +87,7 @@ fn what_has_no_extreme_is_an_error() {
     assert!(run("max", vec![empty.into()]).is_err());
     let complex = Tensor::<Cpu>::zeros_contiguous(DType::C64, &[2]).unwrap();
     assert!(matches!(call("min.dim", complex, 0), Err(ErrorKind::DTypeNotSupported { .. })));
-    let three = Tensor::<Cpu>::from_slice(&[3.0f32], []).unwrap();
+    let three = Tensor::<Cpu>::from_slice(&[3.0f32], ()).unwrap();
     assert_eq!(numbers(&call("max.dim", three.clone(), -1).unwrap()[1]), [Scalar::Int(0)]);
     assert_eq!(numbers(&run("min", vec![three.into()]).unwrap()[0]), [convert(Scalar::Float(3.0), DType::F32)]);
 }

@@ -91,10 +91,14 @@ where
                 prefetch_run(group.at.wrapping_offset(ahead), GROUP_ROWS * row);
             }
             if const { F::SEARCHES } {
-                // SAFETY: accumulators `0..n` were set in the loop above; A3: the rows of every group have an element
-                // for every lane.
-                let stays = |k, j| unsafe { F::stays(registers.get(j), group.element::<C, I>(k, j).0) };
-                if all_stay(n, stays) {
+                let stays = |k, j| {
+                    // SAFETY: accumulators `0..n` were set in the loop above.
+                    let acc = unsafe { registers.get(j) };
+                    // SAFETY: A3: the rows of every group have an element for every lane.
+                    let (x, _) = unsafe { group.element::<C, I>(k, j) };
+                    F::stays(acc, x)
+                };
+                if all_stay::<I>(n, stays) {
                     continue;
                 }
             }

@@ -51,7 +51,7 @@ pub(super) fn forward<T: Real>(
         for (k, b) in range.enumerate() {
             let (targets, alpha) = (targets_of(shape, targets, lengths, b), &mut alphas[k * size..][..size]);
             let (steps, states) = (inputs[b] as usize, 2 * targets.len() + 1);
-            let class = |s: usize| if s % 2 == 0 { blank } else { targets[s / 2] as usize };
+            let class = |s: usize| if s.is_multiple_of(2) { blank } else { targets[s / 2] as usize };
             let at = |t: usize, s: usize| log_probs[(t * batch + b) * classes + class(s)].wide();
             if times > 0 {
                 alpha[..width].fill(T::neg_infinity());
@@ -60,17 +60,17 @@ pub(super) fn forward<T: Real>(
                 losses[k] = if targets.is_empty() { T::zero() } else { T::infinity() };
                 continue;
             }
-            for s in 0..states.min(2) {
-                alpha[s] = T::of(at(0, s));
+            for (s, alpha) in alpha[..states.min(2)].iter_mut().enumerate() {
+                *alpha = T::of(at(0, s));
             }
             for t in 1..steps {
                 let (before, now) = alpha.split_at_mut(t * width);
                 let before = &before[(t - 1) * width..];
-                for s in 0..states {
+                for (s, now) in now[..states].iter_mut().enumerate() {
                     let come = |back: usize| s.checked_sub(back).map_or(f64::NEG_INFINITY, |s| before[s].wide());
                     let skips = s > 1 && class(s - 2) != class(s);
                     let skipped = if skips { come(2) } else { f64::NEG_INFINITY };
-                    now[s] = T::of(log_of_sum([come(0), come(1), skipped]) + at(t, s));
+                    *now = T::of(log_of_sum([come(0), come(1), skipped]) + at(t, s));
                 }
             }
             let last = &alpha[(steps - 1) * width..];
