@@ -44,7 +44,7 @@ fn values(case: &FoldCase) -> Vec<Values> {
     };
     let whole = (0..211).map(|i| Scalar::Int(whole(i))).collect();
     // The sign of a zero that is a part of a complex product depends on the order of the factors.
-    let near = if is_product && dtype.is_complex() { Within::units(1) } else { Within::EXACT };
+    let near = if is_product && case.dtype.is_complex() { Within::units(1) } else { Within::EXACT };
     let mut all = vec![Values { name: "whole numbers", values: whole, near }];
     if case.rounds() && (dtype == case.dtype || !is_product) {
         let fraction = |i: i32| f64::from(i * 37 % 97) / 97.0;
