@@ -64,13 +64,8 @@ fn wide(calls: &Calls<'_>, value: &IValue) -> Result<IValue> {
 }
 
 /// The dtype of the difference of two tensors.
-fn common_dtype(calls: &Calls<'_>, this: &IValue, target: &IValue) -> Result<DType> {
-    let mut stack = vec![this.clone(), target.clone()];
-    calls.call("result_type.Tensor", &mut stack)?;
-    match stack.first() {
-        Some(&IValue::DType(dtype)) => Ok(dtype),
-        _ => Err(ErrorKind::ResultCount { got: stack.len(), want: 1 }.into()),
-    }
+fn common_dtype(this: &IValue, target: &IValue) -> Result<DType> {
+    super::queries::promoted([operand(this), operand(target)])
 }
 
 /// `c · (size - c / 2)` with the smaller `c` of `size` and `limit`: a parabola, from the limit on its tangent.
@@ -93,7 +88,7 @@ pub fn smooth_l1_loss(
     if beta < 0.0 {
         return Err(rule("argument beta is negative; accepted is 0 or more"));
     }
-    let dtype = common_dtype(calls, this, target)?;
+    let dtype = common_dtype(this, target)?;
     let difference = difference(calls, &wide(calls, this)?, &wide(calls, target)?)?;
     let losses = match beta == 0.0 {
         true => calls.unary("abs", difference)?,
@@ -476,7 +471,7 @@ pub fn triplet_margin_loss(
 /// `cosine_similarity`.
 pub fn cosine_similarity(calls: &Calls<'_>, first: &IValue, second: &IValue, dim: i64, eps: f64) -> Result<AnyTensor> {
     let (a, b) = (tensor(first, "x1")?, tensor(second, "x2")?);
-    let got = common_dtype(calls, first, second)?;
+    let got = common_dtype(first, second)?;
     if !got.is_floating() {
         let (what, accepted) = ("the operands promote to", "floating dtypes");
         return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());

@@ -119,7 +119,7 @@ pub fn shape_as_tensor(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
 }
 
 /// What operands of these dtypes and categories promote to.
-fn promoted<const N: usize>(operands: [Operand<'_>; N]) -> Result<DType> {
+pub(super) fn promoted<const N: usize>(operands: [Operand<'_>; N]) -> Result<DType> {
     let mut types = ResultType::default();
     for operand in operands {
         let category = match operand.sizes() {

@@ -39,9 +39,9 @@ native! {
 
     /// The largest element along the dimension `dim`, and its index.
     ///
-    /// Of equal elements it is the first one; NaN is larger than everything. The values have the dtype of the input, the
-    /// indices are int64. The dimension goes, or becomes 1 with `keepdim`. A reduced dimension of size 0 is an error, and
-    /// so are complex numbers. The largest of all elements is [`amax`](super::functions::amax).
+    /// Of equal elements it is the first one; NaN is larger than everything. The values have the dtype of the input,
+    /// the indices are int64. The dimension goes, or becomes 1 with `keepdim`. A reduced dimension of size 0 is an
+    /// error, and so are complex numbers. The largest of all elements is [`amax`](super::functions::amax).
     ///
     /// ```
     /// let x = tensor![[1.0f32, 5.0], [7.0, 2.0]];

@@ -39,9 +39,9 @@ native! {
 
     /// The smallest element along the dimension `dim`, and its index.
     ///
-    /// Of equal elements it is the first one; NaN is smaller than everything. The values have the dtype of the input, the
-    /// indices are int64. The dimension goes, or becomes 1 with `keepdim`. A reduced dimension of size 0 is an error, and
-    /// so are complex numbers. The smallest of all elements is [`amin`](super::functions::amin).
+    /// Of equal elements it is the first one; NaN is smaller than everything. The values have the dtype of the input,
+    /// the indices are int64. The dimension goes, or becomes 1 with `keepdim`. A reduced dimension of size 0 is an
+    /// error, and so are complex numbers. The smallest of all elements is [`amin`](super::functions::amin).
     ///
     /// ```
     /// let x = tensor![[1.0f32, 5.0], [7.0, 2.0]];

@@ -15,6 +15,8 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
     let is_batch = name.contains("batch_norm") || name == "instance_norm";
     let is_group = name.starts_with("native_group_norm");
     match (arg.name(), base) {
+        // Without it nothing is written.
+        ("training", _) if is_batch => return Some(IValue::Bool(true)),
         ("output_mask", _) => return Some(IValue::Bools(vec![true; 3])),
         ("normalized_shape", _) => return Some(IValue::Ints(vec![2])),
         ("running_mean" | "running_var", _) if is_batch => return f32(&[2]),

@@ -31,9 +31,15 @@ fn list(seed: usize) -> Vec<AnyTensor> {
     all.into_iter().map(Tensor::into_any).collect()
 }
 
+/// Square matrices, which can be multiplied.
+fn matrices(seed: usize) -> Vec<AnyTensor> {
+    (0..ITEMS).map(|i| filled(DType::F32, &[3, 3], seed + i).into_any()).collect()
+}
+
 /// Arguments of a declaration.
 fn arguments(declaration: &Declaration) -> Stack {
     let argument = |(i, parameter): (usize, &monomorph::crates::ops::table::Parameter)| match parameter.ty {
+        "Tensor[]" if declaration.name == "_foreach_mm" => IValue::Tensors(matrices(i)),
         "Tensor[]" => IValue::Tensors(list(i)),
         "Scalar[]" => IValue::Scalars(vec![Scalar::Int(2), Scalar::Float(0.25), Scalar::Float(1.5)]),
         "Tensor" => T::from_slice(&[1.5f64], ()).unwrap().into(),

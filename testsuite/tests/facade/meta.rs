@@ -46,8 +46,8 @@ const DATA_DEPENDENT: &[&str] = &[
 const COUNTED: [&str; 6] =
     ["_unique", "_unique2", "unique_dim", "unique_consecutive", "unique_dim_consecutive", "bincount"];
 
-/// Factories that are so in the overloads that take their bounds from tensors.
-const BOUNDED: [&str; 2] = ["linspace", "logspace"];
+/// Operators that are so in the overloads that take bounds or lengths from tensors.
+const BOUNDED: [&str; 4] = ["linspace", "logspace", "ctc_loss", "_ctc_loss"];
 
 fn depends_on_data(op: &str) -> bool {
     let bounded = op.split_once('.').is_some_and(|(name, form)| BOUNDED.contains(&name) && form.contains("Tensor"));

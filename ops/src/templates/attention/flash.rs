@@ -71,8 +71,11 @@ pub fn flash_attention<D: AllKernels>(
     attn_mask: Option<&Tensor<D>>,
     scale: Option<f64>,
 ) -> Result<(Tensor<D>, Tensor<D>)> {
+    let _span = observe::operator(
+        "_scaled_dot_product_flash_attention_for_cpu",
+        [query.geometry(), key.geometry(), value.geometry()],
+    );
     const NAME: &str = "_scaled_dot_product_flash_attention_for_cpu";
-    let _span = observe::operator(NAME, [query.geometry(), key.geometry(), value.geometry()]);
     let three = [query, key, value];
     let attend = || {
         check(three, dropout_p, attn_mask)?;
@@ -101,8 +104,11 @@ pub fn flash_attention_backward<D: AllKernels>(
     attn_mask: Option<&Tensor<D>>,
     scale: Option<f64>,
 ) -> Result<(Tensor<D>, Tensor<D>, Tensor<D>)> {
+    let _span = observe::operator(
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
+        [grad_out.geometry(), query.geometry(), key.geometry(), value.geometry()],
+    );
     const NAME: &str = "_scaled_dot_product_flash_attention_for_cpu_backward";
-    let _span = observe::operator(NAME, [grad_out.geometry(), query.geometry(), key.geometry(), value.geometry()]);
     let three = [query, key, value];
     let gradients = || {
         check(three, dropout_p, attn_mask)?;

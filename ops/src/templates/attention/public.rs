@@ -24,8 +24,8 @@ pub fn scaled_dot_product_attention<D: AllKernels>(
     scale: Option<f64>,
     enable_gqa: bool,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("scaled_dot_product_attention", [query.geometry(), key.geometry(), value.geometry()]);
     const NAME: &str = "scaled_dot_product_attention";
-    let _span = observe::operator(NAME, [query.geometry(), key.geometry(), value.geometry()]);
     let three = [query, key, value];
     let attend = || {
         check(three, attn_mask, dropout_p, is_causal)?;

@@ -70,7 +70,6 @@ impl Slow {
         kernel_size: &[i64],
         parameters: Given<'_>,
     ) -> Result<Tensor<D>> {
-        let _span = observe::operator(self.name, [this.geometry(), weight.geometry()]);
         let call = || {
             let batched = self.ndim.saturating_add(2);
             if this.ndim() == batched {
@@ -172,6 +171,7 @@ pub fn slow_conv2d_forward<D: AllKernels>(
     stride: &[i64],
     padding: &[i64],
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("_slow_conv2d_forward", [this.geometry(), weight.geometry()]);
     FORWARD_2D.call((this, weight, bias), kernel_size, [stride, padding, &[1; 2], &[0; 2]])
 }
 
@@ -185,7 +185,8 @@ pub fn slow_conv2d_forward_output<D: AllKernels>(
     padding: &[i64],
     output: &mut Tensor<D>,
 ) -> Result<()> {
-    let result = slow_conv2d_forward(this, weight, kernel_size, bias, stride, padding)?;
+    let _span = observe::operator("_slow_conv2d_forward", [this.geometry(), weight.geometry()]);
+    let result = FORWARD_2D.call((this, weight, bias), kernel_size, [stride, padding, &[1; 2], &[0; 2]])?;
     write_restrided(&[&result], &mut [output]).map_err(|e| e.of(FORWARD_2D.name))
 }
 
@@ -198,6 +199,7 @@ pub fn slow_conv3d<D: AllKernels>(
     stride: &[i64],
     padding: &[i64],
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("slow_conv3d", [this.geometry(), weight.geometry()]);
     FORWARD_3D.call((this, weight, bias), kernel_size, [stride, padding, &[1; 3], &[0; 3]])
 }
 
@@ -211,7 +213,8 @@ pub fn slow_conv3d_out<D: AllKernels>(
     padding: &[i64],
     out: &mut Tensor<D>,
 ) -> Result<()> {
-    let result = slow_conv3d(this, weight, kernel_size, bias, stride, padding)?;
+    let _span = observe::operator("slow_conv3d", [this.geometry(), weight.geometry()]);
+    let result = FORWARD_3D.call((this, weight, bias), kernel_size, [stride, padding, &[1; 3], &[0; 3]])?;
     if out.sizes() == result.sizes() && !out.geometry().is_contiguous() {
         let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
         return Err(Error::new(ErrorKind::NotContiguous { sizes, strides }).of(FORWARD_3D.name));
@@ -229,6 +232,7 @@ pub fn slow_conv_dilated2d<D: AllKernels>(
     padding: &[i64],
     dilation: &[i64],
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("slow_conv_dilated2d", [this.geometry(), weight.geometry()]);
     DILATED_2D.call((this, weight, bias), kernel_size, [stride, padding, dilation, &[0; 2]])
 }
 
@@ -244,6 +248,7 @@ pub fn slow_conv_transpose2d<D: AllKernels>(
     output_padding: &[i64],
     dilation: &[i64],
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("slow_conv_transpose2d", [this.geometry(), weight.geometry()]);
     TRANSPOSE_2D.call((this, weight, bias), kernel_size, [stride, padding, dilation, output_padding])
 }
 
@@ -260,7 +265,8 @@ pub fn slow_conv_transpose2d_out<D: AllKernels>(
     dilation: &[i64],
     out: &mut Tensor<D>,
 ) -> Result<()> {
-    let result = slow_conv_transpose2d(this, weight, kernel_size, bias, stride, padding, output_padding, dilation)?;
+    let _span = observe::operator("slow_conv_transpose2d", [this.geometry(), weight.geometry()]);
+    let result = TRANSPOSE_2D.call((this, weight, bias), kernel_size, [stride, padding, dilation, output_padding])?;
     write_out_as_made(&result, out).map_err(|e| e.of(TRANSPOSE_2D.name))
 }
 
@@ -276,6 +282,7 @@ pub fn slow_conv_transpose3d<D: AllKernels>(
     output_padding: &[i64],
     dilation: &[i64],
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("slow_conv_transpose3d", [this.geometry(), weight.geometry()]);
     TRANSPOSE_3D.call((this, weight, bias), kernel_size, [stride, padding, dilation, output_padding])
 }
 
@@ -292,7 +299,8 @@ pub fn slow_conv_transpose3d_out<D: AllKernels>(
     dilation: &[i64],
     out: &mut Tensor<D>,
 ) -> Result<()> {
-    let result = slow_conv_transpose3d(this, weight, kernel_size, bias, stride, padding, output_padding, dilation)?;
+    let _span = observe::operator("slow_conv_transpose3d", [this.geometry(), weight.geometry()]);
+    let result = TRANSPOSE_3D.call((this, weight, bias), kernel_size, [stride, padding, dilation, output_padding])?;
     write_out_as_made(&result, out).map_err(|e| e.of(TRANSPOSE_3D.name))
 }
 

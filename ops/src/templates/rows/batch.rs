@@ -169,7 +169,6 @@ impl<D: Kernels> Parameters<'_, D> {
 
     /// The three results; the running statistics are written.
     fn three(&self, name: &'static str) -> Result<Three<D>> {
-        let _span = observe::operator(name, [self.input.geometry()]);
         let make = || {
             let [out, mean, rstd, running_mean, running_var] = self.all()?;
             self.move_running([running_mean, running_var])?;
@@ -180,7 +179,6 @@ impl<D: Kernels> Parameters<'_, D> {
 
     /// The same into tensors of the caller. Without training, those of statistics stay as they are.
     fn out(&self, name: &'static str, outs: &mut [&mut Tensor<D>], reserve: Option<Tensor<D>>) -> Result<()> {
-        let _span = observe::operator(name, [self.input.geometry()]);
         let mut make = || {
             let [out, mean, rstd, running_mean, running_var] = self.all()?;
             match self.training {
@@ -213,6 +211,7 @@ pub fn native_batch_norm<D: Kernels>(
     momentum: f64,
     eps: f64,
 ) -> Result<Three<D>> {
+    let _span = observe::operator("native_batch_norm", [input.geometry()]);
     let running = [running_mean, running_var];
     Parameters { input, weight, bias, running, training, momentum, eps }.three("native_batch_norm")
 }
@@ -232,6 +231,7 @@ pub fn native_batch_norm_out<D: Kernels>(
     save_mean: &mut Tensor<D>,
     save_invstd: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("native_batch_norm", [input.geometry()]);
     let running = [running_mean, running_var];
     let parameters = Parameters { input, weight, bias, running, training, momentum, eps };
     parameters.out("native_batch_norm", &mut [out, save_mean, save_invstd], None)
@@ -249,6 +249,7 @@ pub fn legit<D: Kernels>(
     momentum: f64,
     eps: f64,
 ) -> Result<Three<D>> {
+    let _span = observe::operator("_native_batch_norm_legit", [input.geometry()]);
     let running = [Some(running_mean), Some(running_var)];
     Parameters { input, weight, bias, running, training, momentum, eps }.three("_native_batch_norm_legit")
 }
@@ -268,6 +269,7 @@ pub fn legit_out<D: Kernels>(
     save_mean: &mut Tensor<D>,
     save_invstd: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("_native_batch_norm_legit", [input.geometry()]);
     let running = [Some(running_mean), Some(running_var)];
     let parameters = Parameters { input, weight, bias, running, training, momentum, eps };
     parameters.out("_native_batch_norm_legit", &mut [out, save_mean, save_invstd], None)
@@ -282,6 +284,7 @@ pub fn legit_no_stats<D: Kernels>(
     momentum: f64,
     eps: f64,
 ) -> Result<Three<D>> {
+    let _span = observe::operator("_native_batch_norm_legit", [input.geometry()]);
     let running = [None, None];
     Parameters { input, weight, bias, running, training, momentum, eps }.three("_native_batch_norm_legit")
 }
@@ -299,6 +302,7 @@ pub fn legit_no_stats_out<D: Kernels>(
     save_mean: &mut Tensor<D>,
     save_invstd: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("_native_batch_norm_legit", [input.geometry()]);
     let parameters = Parameters { input, weight, bias, running: [None, None], training, momentum, eps };
     parameters.out("_native_batch_norm_legit", &mut [out, save_mean, save_invstd], None)
 }
@@ -313,6 +317,7 @@ pub fn legit_no_training<D: Kernels>(
     momentum: f64,
     eps: f64,
 ) -> Result<Three<D>> {
+    let _span = observe::operator("_native_batch_norm_legit_no_training", [input.geometry()]);
     let running = [Some(running_mean), Some(running_var)];
     let parameters = Parameters { input, weight, bias, running, training: false, momentum, eps };
     parameters.three("_native_batch_norm_legit_no_training")
@@ -331,11 +336,11 @@ pub fn legit_functional<D: Kernels>(
     momentum: f64,
     eps: f64,
 ) -> Result<(Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>)> {
-    let name = "_native_batch_norm_legit_functional";
-    let _span = observe::operator(name, [input.geometry()]);
+    let _span = observe::operator("_native_batch_norm_legit_functional", [input.geometry()]);
     let running = [Some(running_mean), Some(running_var)];
     let parameters = Parameters { input, weight, bias, running, training, momentum, eps };
-    let [out, mean, rstd, moved_mean, moved_var] = parameters.all().map_err(|e| e.called(name))?;
+    let [out, mean, rstd, moved_mean, moved_var] =
+        parameters.all().map_err(|e| e.called("_native_batch_norm_legit_functional"))?;
     Ok((out, mean, rstd, moved_mean, moved_var))
 }
 
@@ -350,6 +355,7 @@ pub fn with_update<D: Kernels>(
     momentum: f64,
     eps: f64,
 ) -> Result<(Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>)> {
+    let _span = observe::operator("_batch_norm_with_update", [input.geometry()]);
     let running = [Some(running_mean), Some(running_var)];
     let parameters = Parameters { input, weight, bias, running, training: true, momentum, eps };
     let reserve = reserve(input)?;
@@ -372,6 +378,7 @@ pub fn with_update_out<D: Kernels>(
     save_invstd: &mut Tensor<D>,
     kept: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("_batch_norm_with_update", [input.geometry()]);
     let running = [Some(running_mean), Some(running_var)];
     let parameters = Parameters { input, weight, bias, running, training: true, momentum, eps };
     parameters.out("_batch_norm_with_update", &mut [out, save_mean, save_invstd, kept], Some(reserve(input)?))
@@ -388,6 +395,7 @@ pub fn with_update_functional<D: Kernels>(
     momentum: f64,
     eps: f64,
 ) -> Result<(Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>, Tensor<D>)> {
+    let _span = observe::operator("_batch_norm_with_update_functional", [input.geometry()]);
     let (out, mean, rstd, moved_mean, moved_var) =
         legit_functional(input, weight, bias, running_mean, running_var, true, momentum, eps)
             .map_err(|e| e.called("_batch_norm_with_update_functional"))?;
@@ -435,6 +443,7 @@ pub fn backward_of_update<D: Kernels>(
     output_mask: &[bool],
     _reserve: &Tensor<D>,
 ) -> Result<Gradients<D>> {
+    let _span = observe::operator("batch_norm_backward", [input.geometry()]);
     let statistics = [running_mean, running_var, save_mean, save_var];
     let [running_mean, running_var, save_mean, save_var] = statistics;
     backward(grad, input, Some(weight), running_mean, running_var, save_mean, save_var, update, eps, output_mask)

@@ -85,11 +85,18 @@ fn likelihoods<D: AllKernels>(
         let (got, want) = (targets.numel(), all as usize);
         return Err(ErrorKind::ListLength { arg: "targets", got, want }.into());
     }
-    let on_device = |list: &[i64]| Tensor::<D>::from_slice_on(log_probs.device().index, list, list.len());
-    let [inputs, lengths] = [on_device(inputs)?, on_device(lengths)?];
+    let [inputs, lengths] = [beside(log_probs, inputs)?, beside(log_probs, lengths)?];
     let tensors = [Operand::from(log_probs), Operand::from(targets), Operand::from(&inputs), Operand::from(&lengths)];
     let arguments = RowsInputs::of(&tensors).with_ints(&[blank, longest]);
     call::<Rows<CtcLossFn>, D, _>(&arguments, Functional::default())
+}
+
+/// A list as a tensor on the device of another; on meta its sizes alone.
+fn beside<D: AllKernels>(tensor: &Tensor<D>, list: &[i64]) -> Result<Tensor<D>> {
+    match tensor.device().is_meta() {
+        true => Tensor::<D>::zeros_contiguous(DType::I64, &[list.len() as i64]),
+        false => Tensor::<D>::from_slice_on(tensor.device().index, list, list.len()),
+    }
 }
 
 /// Lengths that are a tensor, as a list.
@@ -125,6 +132,7 @@ pub fn likelihood_of_tensors<D: AllKernels>(
     blank: i64,
     zero_infinity: bool,
 ) -> Result<(Tensor<D>, Tensor<D>)> {
+    let _span = observe::operator("_ctc_loss", [log_probs.geometry(), targets.geometry()]);
     let lists = || Ok((listed(input_lengths)?, listed(target_lengths)?));
     let (inputs, lengths) = lists().map_err(|e: Error| e.called("_ctc_loss"))?;
     likelihood(log_probs, targets, &inputs, &lengths, blank, zero_infinity)
@@ -153,7 +161,7 @@ pub fn ctc_loss<D: AllKernels>(
         }
         match reduction {
             1 => {
-                let lengths = Tensor::<D>::from_slice_on(losses.device().index, target_lengths, target_lengths.len())?;
+                let lengths = beside(&losses, target_lengths)?;
                 let lengths = clamp_min(&to_dtype(&lengths, losses.dtype(), false, false, None)?, 1)?;
                 mean(&div(&losses, &lengths)?, ..)
             }
@@ -175,6 +183,7 @@ pub fn ctc_loss_of_tensors<D: AllKernels>(
     reduction: i64,
     zero_infinity: bool,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("ctc_loss", [log_probs.geometry(), targets.geometry()]);
     let lists = || Ok((listed(input_lengths)?, listed(target_lengths)?));
     let (inputs, lengths) = lists().map_err(|e: Error| e.called("ctc_loss"))?;
     ctc_loss(log_probs, targets, &inputs, &lengths, blank, reduction, zero_infinity)

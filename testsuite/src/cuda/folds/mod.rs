@@ -13,8 +13,8 @@ use monomorph::crates::ops::reduce::{ReduceFn, SymFold, TypedRule, symbolic};
 use monomorph::{
     Cpu, DType, Tensor,
     ops::{
-        all_with, amax_with, amin_with, aminmax_with, any_with, argmax_with, argmin_with, mean_with, nansum_with,
-        options::*, prod_with, sum_with,
+        all_with, amax_with, amin_with, aminmax_with, any_with, argmax_with, argmin_with, max_with, mean_with,
+        min_with, nansum_with, options::*, prod_with, sum_with,
     },
 };
 use monomorph_cuda::{CompileError, InputLayout, Nvrtc, Reduction, Stored, reductions_source};
@@ -55,7 +55,7 @@ fn one_or_all(x: &Tensor<Cpu>, dims: &[i64]) -> Option<Option<i64>> {
 }
 
 /// The operator of each fold, with the dims kept. A fold that is not here is found by a test.
-const CALLS: [(&str, OnCpu); 11] = [
+const CALLS: [(&str, OnCpu); 13] = [
     ("SumFn", |x, dims| {
         let options = Sum { keepdim: true, dtype: Some(x.dtype()), ..Default::default() };
         Some(sum_with(x, dims, options).map(|y| vec![y]))
@@ -75,6 +75,14 @@ const CALLS: [(&str, OnCpu); 11] = [
     ("ArgminFn", |x, dims| {
         let options = Argmin { keepdim: true, ..Default::default() };
         one_or_all(x, dims).map(|dim| argmin_with(x, dim, options).map(|y| vec![y]))
+    }),
+    ("MaxFn", |x, dims| {
+        let [dim] = dims else { return None };
+        Some(max_with(x, *dim, Max { keepdim: true, ..Default::default() }).map(|(a, b)| vec![a, b]))
+    }),
+    ("MinFn", |x, dims| {
+        let [dim] = dims else { return None };
+        Some(min_with(x, *dim, Min { keepdim: true, ..Default::default() }).map(|(a, b)| vec![a, b]))
     }),
     ("NansumFn", |x, dims| {
         let options = Nansum { keepdim: true, dtype: Some(x.dtype()), ..Default::default() };
