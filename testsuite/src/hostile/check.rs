@@ -3,6 +3,7 @@
 
 use monomorph::crates::core::schema::{Base, Schema};
 use monomorph::crates::core::with_element;
+use monomorph::crates::ops::table::{Declaration, declarations};
 use monomorph::{AnyTensor, DType, ErrorKind, Geometry, IValue};
 
 /// Storages above this are not copied for comparison, tensors above this many elements not read.
@@ -79,6 +80,13 @@ fn geometry_text(g: &Geometry) -> String {
     )
 }
 
+/// Whether PyTorch's schema does not say what the operator writes.
+fn writes_silently(schema: &Schema) -> bool {
+    let is_it =
+        |row: &Declaration| row.overloads().any(|(_, text)| text.split('(').next() == Some(&*schema.full_name()));
+    declarations().filter(|row| row.silent_write).any(is_it)
+}
+
 /// The arguments of a call as they were before it.
 pub(super) struct Before {
     given: Vec<IValue>,
@@ -128,7 +136,7 @@ impl Before {
         let written: Vec<usize> = schema
             .args()
             .zip(&self.given)
-            .filter(|(arg, _)| arg.is_mutable())
+            .filter(|(arg, _)| arg.is_mutable() || writes_silently(schema))
             .flat_map(|(_, value)| value.tensors().map(AnyTensor::storage_id))
             .collect();
         for (i, seen) in self.tensors.iter().enumerate() {

@@ -13,6 +13,7 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
         }
         ("linalg_matrix_norm", "dim") => IValue::Ints(vec![0, 1]),
         ("count_nonzero" | "argmin", "out") | ("cummax" | "cummin", "indices") => ramp(DType::I64, &[3, 2]).into(),
+        ("max", "max_values") | ("min", "min_indices") => ramp(DType::I64, &[3, 2]).into(),
         ("all", "out") => ramp(DType::Bool, &[3, 2]).into(),
         ("gradient", "spacing") if arg.ty().is_list() => match schema.full_name() {
             "gradient.tensorarray" => IValue::Tensors(vec![ramp(DType::F32, &[2])]),

@@ -71,10 +71,7 @@ pub fn flash_attention<D: AllKernels>(
     attn_mask: Option<&Tensor<D>>,
     scale: Option<f64>,
 ) -> Result<(Tensor<D>, Tensor<D>)> {
-    let _span = observe::operator(
-        "_scaled_dot_product_flash_attention_for_cpu",
-        [query.geometry(), key.geometry(), value.geometry()],
-    );
+    let _span = observe::operator("_scaled_dot_product_flash_attention_for_cpu", [query.geometry(), key.geometry()]);
     const NAME: &str = "_scaled_dot_product_flash_attention_for_cpu";
     let three = [query, key, value];
     let attend = || {
@@ -104,10 +101,7 @@ pub fn flash_attention_backward<D: AllKernels>(
     attn_mask: Option<&Tensor<D>>,
     scale: Option<f64>,
 ) -> Result<(Tensor<D>, Tensor<D>, Tensor<D>)> {
-    let _span = observe::operator(
-        "_scaled_dot_product_flash_attention_for_cpu_backward",
-        [grad_out.geometry(), query.geometry(), key.geometry(), value.geometry()],
-    );
+    let _span = observe::operator("_scaled_dot_product_flash_attention_for_cpu_backward", [grad_out.geometry()]);
     const NAME: &str = "_scaled_dot_product_flash_attention_for_cpu_backward";
     let three = [query, key, value];
     let gradients = || {
