@@ -85,7 +85,7 @@ native! {
     ///
     /// ```
     /// let theta = tensor![[[1.0f32, 0.0, 0.5], [0.0, 1.0, 0.0]]];
-    /// let grid = theta.affine_grid_generator([1, 1, 1, 2], false)?;
+    /// let grid = monomorph::ops::affine_grid_generator(&theta, [1, 1, 1, 2], false)?;
     /// assert_eq!(grid.to_vec::<f32>()?, [0.0, 0.0, 1.0, 0.0]);
     /// ```
     func: affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor,

@@ -323,7 +323,8 @@ native! {
     /// ```
     /// let image = tensor![[[[1.0f32, 3.0]]]];
     /// let grid = tensor![[[[0.0f32, 0.0], [-0.5, 0.0]]]];
-    /// assert_eq!(image.grid_sampler(&grid, 0, 0, false)?.to_vec::<f32>()?, [2.0, 1.0]);
+    /// let points = monomorph::ops::grid_sampler(&image, &grid, 0, 0, false)?;
+    /// assert_eq!(points.to_vec::<f32>()?, [2.0, 1.0]);
     /// ```
     func: grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners)
         -> Tensor,

@@ -1,5 +1,5 @@
 //! Losses that are composed of elementwise operators: of the differences of two tensors, of logits, of signs. Owns how
-//! the losses of elements become one ([`reduced`]).
+//! the losses of elements become one (`reduced`).
 
 use super::callees::Callees;
 use super::steps::Steps;

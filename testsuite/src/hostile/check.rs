@@ -82,8 +82,7 @@ fn geometry_text(g: &Geometry) -> String {
 
 /// Whether PyTorch's schema does not say what the operator writes.
 fn writes_silently(schema: &Schema) -> bool {
-    let is_it =
-        |row: &Declaration| row.overloads().any(|(_, text)| text.split('(').next() == Some(&*schema.full_name()));
+    let is_it = |row: &Declaration| row.overloads().any(|(_, text)| text.split('(').next() == Some(schema.full_name()));
     declarations().filter(|row| row.silent_write).any(is_it)
 }
 

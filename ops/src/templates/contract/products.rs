@@ -128,7 +128,7 @@ native! {
     /// Both have one dtype, any but bool, and one size.
     ///
     /// ```
-    /// assert_eq!(tensor![1.0f32, 2.0].dot(&tensor![1.0f32, 10.0])?.item::<f32>()?, 21.0);
+    /// assert_eq!(tensor![1.0f32, 2.0].dot(&tensor![1.0f32, 10.0])?.at::<f32>(())?, 21.0);
     /// ```
     func: dot(Tensor self, Tensor tensor) -> Tensor,
     out: dot.out, variants: function, method, structured: Contract<DotFn>;
@@ -138,7 +138,7 @@ native! {
     /// Both have one dtype, any but bool, and one size.
     ///
     /// ```
-    /// assert_eq!(tensor![1.0f32, 2.0].vdot(&tensor![1.0f32, 10.0])?.item::<f32>()?, 21.0);
+    /// assert_eq!(tensor![1.0f32, 2.0].vdot(&tensor![1.0f32, 10.0])?.at::<f32>(())?, 21.0);
     /// ```
     func: vdot(Tensor self, Tensor other) -> Tensor,
     out: vdot.out, variants: function, method, structured: Contract<VdotFn>;
