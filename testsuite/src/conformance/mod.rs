@@ -20,6 +20,7 @@ pub mod value;
 pub mod worker;
 
 mod json;
+mod known;
 mod memory;
 mod schema;
 

@@ -4,7 +4,9 @@
 
 use monomorph::crates::core::dispatch::{OperatorHandle, Source};
 use monomorph::crates::core::schema::{Argument, Base, Schema};
+use monomorph::prelude::CopiesMethods;
 use monomorph::{AnyTensor, Cpu, DType, IValue, Stack, Tensor};
+use monomorph_testsuite::hostile::fitting_stack;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -121,16 +123,41 @@ fn value(argument: &Argument, dtype: DType, attempt: Attempt) -> Option<IValue> 
     })
 }
 
-/// The dtypes that an operator takes, of the first attempt that it takes any of.
+/// The dtypes that an operator takes, of the first attempt that it takes any of; where it takes none, those in the
+/// place of float32 among arguments that are known to suit it.
 fn dtypes(handle: &OperatorHandle) -> Vec<usize> {
     let Ok(schema) = handle.schema() else { return Vec::new() };
-    let taken = |attempt: Attempt| {
-        let takes = |&dtype: &DType| {
-            arguments(&schema, dtype, attempt).is_some_and(|mut stack| handle.call(&mut stack).is_ok())
-        };
+    let taken = |make: &dyn Fn(DType) -> Option<Stack>| {
+        let takes = |&dtype: &DType| make(dtype).is_some_and(|mut stack| handle.call(&mut stack).is_ok());
         DType::ALL.into_iter().filter(takes).map(|dtype| dtype as usize).collect::<Vec<_>>()
     };
-    attempts(&schema).into_iter().map(taken).find(|taken| !taken.is_empty()).unwrap_or_default()
+    attempts(&schema)
+        .into_iter()
+        .map(|attempt| taken(&|dtype| arguments(&schema, dtype, attempt)))
+        .find(|taken| !taken.is_empty())
+        .unwrap_or_else(|| taken(&|dtype| suitable(&schema, dtype)))
+}
+
+/// Arguments that suit the operator, with this dtype in the place of float32; `None` where one can't be converted.
+fn suitable(schema: &Schema, dtype: DType) -> Option<Stack> {
+    let converted = |tensor: &AnyTensor| match tensor.dtype() {
+        DType::F32 => cast(tensor, dtype),
+        _ => Some(tensor.clone()),
+    };
+    let value = |value: &IValue| {
+        Some(match value {
+            IValue::Tensor(tensor) => converted(tensor)?.into(),
+            IValue::Tensors(tensors) => IValue::Tensors(tensors.iter().map(converted).collect::<Option<_>>()?),
+            IValue::DType(DType::F32) => IValue::DType(dtype),
+            other => other.clone(),
+        })
+    };
+    fitting_stack(schema).as_slice().iter().map(value).collect()
+}
+
+/// The tensor in another dtype.
+fn cast(tensor: &AnyTensor, dtype: DType) -> Option<AnyTensor> {
+    Some(tensor.downcast_ref::<Cpu>()?.to(dtype).ok()?.into_any())
 }
 
 /// Arguments, as far as they are not left to their defaults; `None` where there is no value to offer.

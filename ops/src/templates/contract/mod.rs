@@ -18,6 +18,7 @@ pub mod products;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::structured::{FromArgs, Operand, SinkState, StructuredOp};
 use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Options, Result, Scalar, strides::DimVec};
+use monomorph_iter::MAX_ELEMENTS;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
@@ -199,6 +200,9 @@ impl Rule {
                 ErrorKind::UnequalSizes { arg: self.args[1], got: b.sizes().into(), want: want.to_vec() }.into()
             );
         }
+        for factor in [a, b] {
+            check_walkable(factor.sizes(), sink.is_meta())?;
+        }
         let dtype = a.dtype().unwrap_or(DType::F32);
         let mut others = [(self.args[1], Some(b)), ("self", addend)].into_iter();
         if let Some((arg, got)) =
@@ -277,6 +281,15 @@ fn check_dims(arg: &'static str, operand: &Operand<'_>, dims: Dims) -> Result<()
     }
     let accepted = ["0", "1", "2", "3"][want];
     Err(ErrorKind::DimCount { arg, got, accepted }.into())
+}
+
+/// An error for a factor of more elements than can be walked, which an expanded one may have.
+fn check_walkable(sizes: &[i64], is_meta: bool) -> Result<()> {
+    let numel = sizes.iter().try_fold(1_i64, |n, &size| n.checked_mul(size));
+    if is_meta || numel.is_some_and(|n| n <= MAX_ELEMENTS as i64) {
+        return Ok(());
+    }
+    Err(ErrorKind::TooManyElements { sizes: sizes.to_vec(), limit: MAX_ELEMENTS }.into())
 }
 
 /// What is added has the sizes of the result, or 1 in their place; leading ones may be missing.

@@ -133,7 +133,12 @@ fn choices(n: usize, length: usize, with_replacement: bool) -> Result<(usize, Ve
     for i in 0..length.min(total.saturating_sub(length)) {
         let (more, by) = (total.saturating_sub(i), i.saturating_add(1));
         let product = (count as u128).saturating_mul(more as u128).checked_div(by as u128).unwrap_or(0);
-        count = usize::try_from(product).unwrap_or(usize::MAX);
+        // There are only more of longer choices, and these are too many already.
+        let Ok(so_far) = usize::try_from(product) else {
+            count = usize::MAX;
+            break;
+        };
+        count = so_far;
     }
     let limit = u32::MAX as usize;
     if count > 0 && (n > limit || length > limit) {
