@@ -204,6 +204,7 @@ monomorph_macros::families! { [crate]
     composite::patches: Patches,
     composite::affine: AffineGrids,
     composite::grid: GridSamples,
+    composite::grid_gradient: GridGradients,
     resample::rows: Resamples,
     pooling::maxima: Maxima,
     pooling::averages: Averages,

@@ -4,7 +4,7 @@
 
 use crate::copies::{contiguous, reshape, to_dtype};
 use crate::functions::{
-    abs, add, clamp_max, div, floor, gather, ge, le, logical_and, logical_not, masked_fill, minimum, mul, new_zeros,
+    abs, add, clamp_max, div, floor, gather, ge, gt, le, logical_and, logical_not, lt, masked_fill, minimum, mul, ne, new_zeros,
     round, sub, trunc,
 };
 use crate::kernels::AllKernels;
@@ -14,7 +14,7 @@ use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Tensor, obse
 
 /// What elements around a point make the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Interpolation {
+pub(super) enum Interpolation {
     Linear,
     Nearest,
     Cubic,
@@ -29,8 +29,8 @@ enum Padding {
 }
 
 /// One dimension of the image.
-struct Axis {
-    size: i64,
+pub(super) struct Axis {
+    pub(super) size: i64,
     padding: Padding,
     align_corners: bool,
     /// Of three dimensions PyTorch computes positions in another order.
@@ -64,12 +64,16 @@ impl Axis {
         clamp_max(&masked_fill(at, &is_below, 0)?, self.size - 1)
     }
 
+    /// The lower mirror, and twice the distance to the upper one.
+    fn reflection(&self) -> (f64, f64) {
+        if self.align_corners { (0.0, (self.size - 1) as f64 * 2.0) } else { (-0.5, self.size as f64 * 2.0) }
+    }
+
     fn reflected<D: AllKernels>(&self, at: &Tensor<D>) -> Result<Tensor<D>> {
-        let (low, twice) = match self.align_corners {
-            true if self.size <= 1 => return new_zeros(at, at.sizes()),
-            true => (0.0, (self.size - 1) as f64 * 2.0),
-            false => (-0.5, self.size as f64 * 2.0),
-        };
+        if self.align_corners && self.size <= 1 {
+            return new_zeros(at, at.sizes());
+        }
+        let (low, twice) = self.reflection();
         let distance = abs(&sub(at, low)?)?;
         let flips = trunc(&div(&distance, twice)?)?;
         let left = sub(&distance, &mul(&flips, twice)?)?;
@@ -78,7 +82,7 @@ impl Axis {
     }
 
     /// Elements around the points, and their weights.
-    fn taps<D: AllKernels>(&self, at: &Tensor<D>, how: Interpolation) -> Result<Vec<Tap<D>>> {
+    pub(super) fn taps<D: AllKernels>(&self, at: &Tensor<D>, how: Interpolation) -> Result<Vec<Tap<D>>> {
         let position = self.position(at)?;
         match how {
             Interpolation::Nearest => Ok(vec![(round(&self.padded(&position)?)?, None)]),
@@ -97,17 +101,53 @@ impl Axis {
             }
         }
     }
+
+    /// How much the weights of [`taps`](Axis::taps) grow with the coordinates.
+    pub(super) fn slopes<D: AllKernels>(&self, at: &Tensor<D>, how: Interpolation) -> Result<Vec<Tensor<D>>> {
+        let scale = (if self.align_corners { self.size - 1 } else { self.size }) as f64 / 2.0;
+        let position = self.position(at)?;
+        if how == Interpolation::Cubic {
+            let slopes = cubic_slopes(&sub(&position, &floor(&position)?)?)?;
+            return slopes.iter().map(|slope| mul(slope, scale)).collect();
+        }
+        let behind = mul(&self.direction(&position)?, scale)?;
+        Ok(vec![mul(&behind, -1)?, behind])
+    }
+
+    /// 1 where a padded position moves with its coordinate, -1 where it moves against it, 0 where it stays.
+    fn direction<D: AllKernels>(&self, at: &Tensor<D>) -> Result<Tensor<D>> {
+        let ones = add(&mul(at, 0)?, 1)?;
+        let (position, direction) = match self.padding {
+            Padding::Zeros => return Ok(ones),
+            Padding::Border => (at.clone(), ones),
+            Padding::Reflection if self.align_corners && self.size <= 1 => return new_zeros(at, at.sizes()),
+            Padding::Reflection => {
+                let (low, twice) = self.reflection();
+                let distance = sub(at, low)?;
+                let flips = trunc(&div(&abs(&distance)?, twice)?)?;
+                let left = sub(&abs(&distance)?, &mul(&flips, twice)?)?;
+                let returns = gt(&left, twice / 2.0)?;
+                let is_below = lt(&distance, 0)?;
+                let sign = masked_fill(&ones, &ne(&returns, &is_below)?, -1)?;
+                (self.reflected(at)?, sign)
+            }
+        };
+        let inside = logical_and(&gt(&position, 0)?, &lt(&position, self.size - 1)?)?;
+        masked_fill(&direction, &logical_not(&inside)?, 0)
+    }
 }
 
 /// Elements along a dimension, one for each point, and their weights.
-type Tap<D> = (Tensor<D>, Option<Tensor<D>>);
+pub(super) type Tap<D> = (Tensor<D>, Option<Tensor<D>>);
 
 /// An element at one of the corners around each point, and its weights.
 type Corner<'a, D> = (Vec<&'a Tensor<D>>, Option<Tensor<D>>);
 
+/// The parameter of the cubic weights, `a` in Keys, "Cubic convolution interpolation", 1981.
+const A: f64 = -0.75;
+
 /// The weights of four elements, of which the second one lies so far before the point.
 fn cubic_weights<D: AllKernels>(behind: &Tensor<D>) -> Result<[Tensor<D>; 4]> {
-    const A: f64 = -0.75;
     let outer = |x: &Tensor<D>| -> Result<Tensor<D>> {
         let slope = add(&mul(&sub(&mul(x, A)?, 5.0 * A)?, x)?, 8.0 * A)?;
         sub(&mul(&slope, x)?, 4.0 * A)
@@ -120,15 +160,32 @@ fn cubic_weights<D: AllKernels>(behind: &Tensor<D>) -> Result<[Tensor<D>; 4]> {
     Ok([outer(&add(behind, 1)?)?, inner(behind)?, inner(&before)?, outer(&add(&before, 1)?)?])
 }
 
+/// The derivatives of [`cubic_weights`] by the position.
+fn cubic_slopes<D: AllKernels>(behind: &Tensor<D>) -> Result<[Tensor<D>; 4]> {
+    let outer = |x: &Tensor<D>| add(&mul(&sub(&mul(x, 3.0 * A)?, 10.0 * A)?, x)?, 8.0 * A);
+    let inner = |x: &Tensor<D>| mul(&sub(&mul(x, 3.0 * (A + 2.0))?, 2.0 * (A + 3.0))?, x);
+    let before = add(&mul(behind, -1)?, 1)?;
+    let last = outer(&add(&before, 1)?)?;
+    Ok([outer(&add(behind, 1)?)?, inner(behind)?, mul(&inner(&before)?, -1)?, mul(&last, -1)?])
+}
+
 /// An image as `[batch, channels, elements]`, and the sizes of its planes.
-struct Image<D: AllKernels> {
-    flat: Tensor<D>,
+pub(super) struct Image<D: AllKernels> {
+    pub(super) flat: Tensor<D>,
     sizes: Vec<i64>,
 }
 
 impl<D: AllKernels> Image<D> {
     /// The elements at a place for each point, `[batch, channels, points]`; 0 outside of the image.
-    fn at(&self, place: &[&Tensor<D>]) -> Result<Tensor<D>> {
+    pub(super) fn at(&self, place: &[&Tensor<D>]) -> Result<Tensor<D>> {
+        match self.index(place)? {
+            Some((index, outside)) => masked_fill(&gather(&self.flat, 2, &index)?, &outside, 0),
+            None => Ok(self.flat.clone()),
+        }
+    }
+
+    /// Which element of its plane is at a place, `[batch, channels, points]`, and whether it is outside of the image.
+    pub(super) fn index(&self, place: &[&Tensor<D>]) -> Result<Option<(Tensor<D>, Tensor<D>)>> {
         let mut index: Option<Tensor<D>> = None;
         let mut inside: Option<Tensor<D>> = None;
         for (&coordinate, &size) in place.iter().zip(&self.sizes) {
@@ -145,12 +202,11 @@ impl<D: AllKernels> Image<D> {
                 None => element,
             });
         }
-        let (Some(index), Some(inside)) = (index, inside) else { return Ok(self.flat.clone()) };
+        let (Some(index), Some(inside)) = (index, inside) else { return Ok(None) };
         let sizes = [self.flat.sizes()[0], self.flat.sizes()[1], index.sizes()[1]];
         let index = index.with_geometry(view::unsqueeze(index.geometry(), 1)?)?;
         let index = index.with_geometry(view::expand(index.geometry(), &sizes, false)?)?;
-        let outside = logical_not(&for_channels(&inside)?)?;
-        masked_fill(&gather(&self.flat, 2, &index)?, &outside, 0)
+        Ok(Some((index, logical_not(&for_channels(&inside)?)?)))
     }
 
     /// The sum over elements around the points. Linear weights are multiplied first, others dimension by dimension.
@@ -205,17 +261,27 @@ impl<D: AllKernels> Image<D> {
 }
 
 /// What each point has, beside the channels.
-fn for_channels<D: AllKernels>(of_points: &Tensor<D>) -> Result<Tensor<D>> {
+pub(super) fn for_channels<D: AllKernels>(of_points: &Tensor<D>) -> Result<Tensor<D>> {
     of_points.with_geometry(view::unsqueeze(of_points.geometry(), 1)?)
 }
 
-fn sampled<D: AllKernels>(
+/// A call whose arguments fit each other.
+pub(super) struct Sampling<D: AllKernels> {
+    pub(super) image: Image<D>,
+    pub(super) axes: Vec<Axis>,
+    /// The coordinates of all points along each axis, `[batch, points]`.
+    pub(super) coordinates: Vec<Tensor<D>>,
+    pub(super) how: Interpolation,
+}
+
+/// The sizes of the result, and the rest where there is anything to sample.
+pub(super) fn checked<D: AllKernels>(
     input: &Tensor<D>,
     grid: &Tensor<D>,
     (interpolation_mode, padding_mode): (i64, i64),
     align_corners: bool,
     n: usize,
-) -> Result<Tensor<D>> {
+) -> Result<(Vec<i64>, Option<Sampling<D>>)> {
     for (arg, t) in [("input", input), ("grid", grid)] {
         if t.ndim() != n + 2 {
             let accepted = if n == 2 { "4" } else { "5" };
@@ -254,19 +320,39 @@ fn sampled<D: AllKernels>(
     let output: Vec<i64> = outer.iter().chain(points).copied().collect();
     let count = points.iter().product::<i64>();
     if input.numel() == 0 || grid.numel() == 0 {
-        return new_zeros(input, output);
+        return Ok((output, None));
     }
     let volume = sizes.iter().product::<i64>();
     let image = Image { flat: reshape(input, &[outer[0], outer[1], volume])?, sizes: sizes.to_vec() };
     let grid = reshape(grid, &[outer[0], count, n as i64])?;
-    let taps = |(d, &size): (usize, &i64)| {
-        let axis = Axis { size, padding, align_corners, solid: n == 3 };
+    let axes = sizes.iter().map(|&size| Axis { size, padding, align_corners, solid: n == 3 }).collect();
+    let along = |d: usize| {
         // The first coordinate is of the last dimension.
         let at = grid.with_geometry(view::select(grid.geometry(), 2, (n - 1 - d) as i64)?)?;
-        axis.taps(&contiguous(&at, MemoryFormat::Contiguous)?, how)
+        contiguous(&at, MemoryFormat::Contiguous)
     };
-    let taps: Vec<_> = sizes.iter().enumerate().map(taps).collect::<Result<_>>()?;
-    let values = contiguous(&image.sum(&taps, how)?, MemoryFormat::Contiguous)?;
+    let coordinates = (0..n).map(along).collect::<Result<_>>()?;
+    Ok((output, Some(Sampling { image, axes, coordinates, how })))
+}
+
+impl<D: AllKernels> Sampling<D> {
+    /// The taps along each axis.
+    pub(super) fn taps(&self) -> Result<Vec<Vec<Tap<D>>>> {
+        self.axes.iter().zip(&self.coordinates).map(|(axis, at)| axis.taps(at, self.how)).collect()
+    }
+}
+
+fn sampled<D: AllKernels>(
+    input: &Tensor<D>,
+    grid: &Tensor<D>,
+    modes: (i64, i64),
+    align_corners: bool,
+    n: usize,
+) -> Result<Tensor<D>> {
+    let (output, sampling) = checked(input, grid, modes, align_corners, n)?;
+    let Some(sampling) = sampling else { return new_zeros(input, output) };
+    let values = sampling.image.sum(&sampling.taps()?, sampling.how)?;
+    let values = contiguous(&values, MemoryFormat::Contiguous)?;
     values.with_geometry(view::view(values.geometry(), &output)?)
 }
 

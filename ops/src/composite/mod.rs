@@ -37,6 +37,7 @@ pub mod equality;
 pub mod flip;
 pub mod foreach;
 pub mod grid;
+pub mod grid_gradient;
 pub mod integrals;
 pub mod join;
 pub mod losses;
