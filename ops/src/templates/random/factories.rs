@@ -280,8 +280,8 @@ native! {
 
     /// A tensor of the sizes `size` of normal numbers of mean 0 and standard deviation 1.
     ///
-    /// The dtype is float32 for `None`; floating and complex ones are accepted. Of a complex number's variance each part
-    /// has half.
+    /// The dtype is float32 for `None`; floating and complex ones are accepted. Of a complex number's variance each
+    /// part has half.
     ///
     /// ```
     /// monomorph::manual_seed(0);
