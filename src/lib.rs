@@ -174,8 +174,8 @@ pub mod selection;
 
 pub use monomorph_core::dispatch::{Dispatcher, Library};
 pub use monomorph_core::{
-    AnyTensor, Complex32, Complex64, DType, Device, DeviceHandle, DeviceId, Dim, Dims, Error, ErrorKind, Geometry,
-    IValue, Index, MemoryFormat, Result, Scalar, Sizes, Stack, Tensor, bf16, f16,
+    AnyTensor, Complex32, Complex64, DType, Device, DeviceHandle, DeviceId, Dim, Dims, Error, ErrorKind, Generator,
+    Geometry, IValue, Index, MemoryFormat, Result, Scalar, Sizes, Stack, Tensor, bf16, f16,
 };
 pub use monomorph_cpu::{Cpu, memory};
 pub use monomorph_ops::{Meta, algebra, kernels, pointwise, prepared};
@@ -194,6 +194,24 @@ pub mod crates {
 }
 
 use std::sync::LazyLock;
+
+/// Begins the stream of this seed in the [source](Generator::shared) that operators draw from if they are given none.
+///
+/// ```
+/// use monomorph::{ops, prelude::*};
+/// # fn main() -> monomorph::Result<()> {
+/// # #[cfg(feature = "random")] {
+/// monomorph::manual_seed(7);
+/// let first = ops::rand(3, F32)?.to_vec::<f32>()?;
+/// monomorph::manual_seed(7);
+/// assert_eq!(ops::rand(3, F32)?.to_vec::<f32>()?, first);
+/// # }
+/// # Ok(())
+/// # }
+/// ```
+pub fn manual_seed(seed: u64) {
+    Generator::shared().manual_seed(seed);
+}
 
 /// Every operator of the table by name, with kernels for the CPU and for meta tensors. Libraries can add operators and
 /// kernels to it while the program runs: see [`Dispatcher::library`].

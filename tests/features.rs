@@ -21,6 +21,18 @@ fn special_functions_are_there_or_told_of() {
     assert!(error.to_string().contains("there is no operator"), "{error}");
 }
 
+#[test]
+fn random_numbers_are_there_or_told_of() {
+    let mut stack: Stack = vec![tensor![0.0f32].into(), 0.0.into(), 1.0.into(), monomorph::IValue::None];
+    let called = call("uniform_", &mut stack);
+    if cfg!(feature = "random") {
+        assert!(called.is_ok());
+    } else {
+        let text = "uniform_: this build has no such operator: the feature `random` has it";
+        assert_eq!(called.expect_err("left out").to_string(), text);
+    }
+}
+
 /// Tensors of these dtypes exist in every build; kernels on them do where the feature is on.
 #[test]
 fn dtypes_are_computed_with_or_told_of() -> monomorph::Result<()> {

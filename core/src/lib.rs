@@ -47,10 +47,10 @@ pub use tensor::{
     overwrite,
 };
 pub use value::{
-    Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IValue, IntArg,
-    IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors,
-    OptionalTensorsArg, ScalarArg, ScalarsArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg, TensorOrNumber,
-    TensorsArg, annotations, std_ops,
+    Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, Generator, GeneratorArg,
+    IValue, IntArg, IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, Mt19937, Optional, OptionalTensorArg,
+    OptionalTensors, OptionalTensorsArg, ScalarArg, ScalarsArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg,
+    TensorOrNumber, TensorsArg, annotations, std_ops,
 };
 // What loom checks by itself.
 #[doc(hidden)]

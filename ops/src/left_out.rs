@@ -8,24 +8,31 @@ const SPECIAL: &str = "_foreach_lgamma digamma i0 igamma igammac lgamma mvlgamma
     special_multigammaln special_ndtr special_ndtri special_polygamma special_psi special_scaled_modified_bessel_k0 \
     special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_zeta";
 
+/// Operators of the feature `random` without their overloads.
+const RANDOM: &str = "alpha_dropout bernoulli binomial cauchy dropout exponential feature_alpha_dropout \
+    feature_dropout geometric log_normal multinomial native_dropout normal normal_functional poisson rand rand_like \
+    randint randint_like randn randn_like random randperm rrelu_with_noise rrelu_with_noise_functional uniform";
+
 /// The feature of the facade that has an operator, if it is one that may be left out.
 pub fn feature_of(name: &str) -> Option<&'static str> {
     let base = name.split('.').next().unwrap_or(name).trim_end_matches('_');
     let is_special = base.contains("_polynomial_") || SPECIAL.split_whitespace().any(|special| special == base);
-    is_special.then_some("special")
+    let is_random = || RANDOM.split_whitespace().any(|random| random == base);
+    if is_special { Some("special") } else { is_random().then_some("random") }
 }
 
-#[cfg(all(test, feature = "special"))]
+#[cfg(all(test, feature = "random", feature = "special"))]
 mod tests {
     use super::*;
 
     #[test]
     fn the_features_have_the_operators_that_are_said() {
         for declaration in crate::table::declarations() {
-            let is_special = declaration.module.contains("::special::");
+            let in_module = |module| declaration.module.contains(module);
+            let feature = in_module("::special::").then_some("special").or(in_module("::random::").then_some("random"));
             let names = declaration.forms.iter().filter_map(|form| form.schema);
             for name in names.filter_map(|schema| schema.split('(').next()) {
-                assert_eq!(feature_of(name) == Some("special"), is_special, "{name}");
+                assert_eq!(feature_of(name), feature, "{name}");
             }
         }
     }

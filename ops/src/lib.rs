@@ -26,6 +26,8 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
+#[cfg(feature = "random")]
+pub use templates::random;
 pub use templates::{
     attention, bins, contract, conv, group, index, order, pointwise, pooling, quantile, reduce, resample, rows,
     running, scan, search, upsample,
@@ -212,6 +214,16 @@ monomorph_macros::families! { [crate]
     pooling::fractional: FractionalPools,
     pooling::derived: DerivedPools,
     pooling::gradients: PoolGradients,
+    #[feature = "random"]
+    random::fills: RandomFills,
+    #[feature = "random"]
+    random::factories: RandomFactories,
+    #[feature = "random"]
+    random::parameters: RandomByParameters,
+    #[feature = "random"]
+    random::choices: RandomChoices,
+    #[feature = "random"]
+    random::dropout: Dropouts,
 }
 pub use kernels::{AllKernels, Kernels};
 

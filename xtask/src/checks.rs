@@ -37,7 +37,7 @@ pub(crate) fn ci() -> bool {
         "tests without features",
         cargo(&[&["test"], &bare[..], &["--test", "features", "--test", "programs", "--test", "errors"]].concat()),
     );
-    for feature in ["complex", "halves", "special"] {
+    for feature in ["complex", "halves", "random", "special"] {
         let check = ["check", "-p", "monomorph", "--lib", "--no-default-features", "--features", feature];
         steps.command(&format!("feature {feature} alone"), cargo(&check));
     }

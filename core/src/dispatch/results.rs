@@ -71,6 +71,7 @@ fn fits(value: &IValue, ty: &Type, wraps: &[Wrap]) -> bool {
             IValue::Device(_) => base == Base::Device,
             IValue::MemoryFormat(_) => base == Base::MemoryFormat,
             IValue::Storage(_) => base == Base::Storage,
+            IValue::Generator(_) => base == Base::Generator,
             _ => false,
         },
         [Wrap::List(_)] => match value {

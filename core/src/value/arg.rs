@@ -1,7 +1,7 @@
 //! Argument types of schemas as Rust types: for each, what an operator takes and how a boxed value turns into it.
 
-use super::IValue;
 use super::std_ops::StdOperand;
+use super::{Generator, IValue};
 use crate::dtype::{DType, Scalar};
 use crate::error::Result;
 use crate::options::{DeviceId, Layout, MemoryFormat};
@@ -236,16 +236,15 @@ impl ArgType for OptionalTensorsArg {
     shortens! {}
 }
 
-/// A source of random numbers: there is none yet, so `Generator?` is always `None`.
-#[derive(Clone, Copy, Debug)]
-pub enum NoGenerator {}
-
 /// `Generator`.
 pub struct GeneratorArg;
 impl ArgType for GeneratorArg {
-    type Value<'t> = NoGenerator;
-    fn get(_: &IValue) -> Option<NoGenerator> {
-        None
+    type Value<'t> = &'t Generator;
+    fn get(value: &IValue) -> Option<&Generator> {
+        match value {
+            IValue::Generator(generator) => Some(generator),
+            _ => None,
+        }
     }
     shortens! {}
 }

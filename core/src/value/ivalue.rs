@@ -1,6 +1,6 @@
 //! Values of the boxed calling convention: what an argument or a result is when its type is known only to the schema.
 
-use super::SharedTensor;
+use super::{Generator, SharedTensor};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{DeviceId, Layout, MemoryFormat};
@@ -41,6 +41,8 @@ pub enum IValue {
     MemoryFormat(MemoryFormat),
     /// `Storage`.
     Storage(Storage),
+    /// `Generator`.
+    Generator(Generator),
     /// `int[]`, `SymInt[]`.
     Ints(Vec<i64>),
     /// `float[]`.
@@ -121,6 +123,7 @@ impl IValue {
             IValue::Device(_) => "a Device",
             IValue::MemoryFormat(_) => "a MemoryFormat",
             IValue::Storage(_) => "a Storage",
+            IValue::Generator(_) => "a Generator",
             IValue::Ints(_) => "an int[]",
             IValue::Floats(_) => "a float[]",
             IValue::Bools(_) => "a bool[]",
@@ -199,6 +202,7 @@ from_value! {
     DeviceId => Device;
     MemoryFormat => MemoryFormat;
     Storage => Storage;
+    Generator => Generator;
     Vec<i64> => Ints;
     Vec<AnyTensor> => Tensors;
 }

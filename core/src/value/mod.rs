@@ -7,24 +7,29 @@
 //! | `arg` | the Rust types of arguments, and how values are read as them |
 //! | `std_ops` | Rust's operators (`+`, `-`, …) between tensors |
 //! | `defaults` | what stands for an argument that is left out |
+//! | `generator`, `mt19937` | sources of random numbers, which schemas have as arguments |
 //! | `stack` | the arguments of a boxed call, and its results |
 //! | `annotations` | what a schema promises of a call, held against what the kernel did |
 
 pub mod annotations;
 mod arg;
 mod defaults;
+mod generator;
 mod ivalue;
+mod mt19937;
 mod shared;
 mod stack;
 pub mod std_ops;
 
 pub use arg::{
     Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IntArg, IntoArg, IntsArg,
-    LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg,
-    ScalarArg, ScalarsArg, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
+    LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg, ScalarArg,
+    ScalarsArg, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
 };
 pub(crate) use defaults::default_value;
+pub use generator::Generator;
 pub use ivalue::{IValue, ItemList};
+pub use mt19937::Mt19937;
 pub use shared::SharedTensor;
 pub use stack::{BoxedFn, Stack};
 pub(crate) use stack::{argument_count, fill_defaults};

@@ -26,6 +26,8 @@ pub mod pointwise;
 mod pooling;
 mod processor;
 mod quantile;
+#[cfg(feature = "random")]
+mod random;
 pub mod reduce;
 mod resample;
 mod row_copy;

@@ -318,13 +318,17 @@ pub(crate) struct Families {
     pub(crate) common: usize,
 }
 
-/// `#[feature = "special"]` in front of a family: whether the feature is on.
+/// `#[feature = ".."]` in front of a family: whether the feature is on.
 fn feature(input: ParseStream<'_>) -> syn::Result<bool> {
     let mut is_wanted = true;
     for attribute in input.call(Attribute::parse_outer)? {
         is_wanted &= match attribute.meta.require_name_value()? {
             pair if pair.path.is_ident("feature") && is_text(&pair.value, "special") => cfg!(feature = "special"),
-            pair => return Err(syn::Error::new_spanned(pair, "accepted is `feature = \"special\"`")),
+            pair if pair.path.is_ident("feature") && is_text(&pair.value, "random") => cfg!(feature = "random"),
+            pair => {
+                let message = "accepted are `feature = \"special\"` and `feature = \"random\"`";
+                return Err(syn::Error::new_spanned(pair, message));
+            }
         };
     }
     Ok(is_wanted)

@@ -223,6 +223,7 @@ impl<'a> Arg<'a> {
             Base::Layout => quote!(#core::Layout),
             Base::Device => quote!(#core::DeviceId),
             Base::MemoryFormat => quote!(#core::MemoryFormat),
+            Base::Generator => quote!(&#lifetime #core::Generator),
             _ => return marker(),
         };
         match wraps {
@@ -239,7 +240,7 @@ impl<'a> Arg<'a> {
         let (base, wraps) = (self.declared.ty().base(), self.declared.ty().wraps());
         match (base, wraps) {
             (Base::Tensor, _) => Borrows::Tensors,
-            (Base::Str, _) | (_, [Wrap::List(_), ..]) => Borrows::Something,
+            (Base::Str | Base::Generator, _) | (_, [Wrap::List(_), ..]) => Borrows::Something,
             _ => Borrows::Nothing,
         }
     }

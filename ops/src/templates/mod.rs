@@ -11,6 +11,8 @@ pub mod order;
 pub mod pointwise;
 pub mod pooling;
 pub mod quantile;
+#[cfg(feature = "random")]
+pub mod random;
 pub mod reduce;
 pub mod resample;
 pub mod rows;

@@ -8,7 +8,7 @@ use super::tensors::{HUGE, Maker};
 use monomorph::crates::core::Layout as StridedLayout;
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::{DeviceKind, Scalar};
-use monomorph::{AnyTensor, Complex64, DType, DeviceId, IValue, MemoryFormat, Stack};
+use monomorph::{AnyTensor, Complex64, DType, DeviceId, Generator, IValue, MemoryFormat, Stack};
 
 const NUMBERS: [f64; 12] =
     [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e300, -1e300, 1e-320, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
@@ -181,6 +181,7 @@ fn value(arg: &Argument, maker: &mut Maker<'_>) -> IValue {
             MemoryFormat::ChannelsLast3d,
         ])),
         (Base::Storage, false) => IValue::Storage(maker.any().storage()),
+        (Base::Generator, false) => IValue::Generator(Generator::new(1)),
         _ => maker.random.pick(&every_kind()),
     }
 }

@@ -23,6 +23,7 @@ pub fn every_kind() -> Vec<IValue> {
         IValue::MemoryFormat(MemoryFormat::ChannelsLast),
         IValue::MemoryFormat(MemoryFormat::Preserve),
         IValue::Storage(ramp(DType::F32, &[2]).storage()),
+        IValue::Generator(monomorph::Generator::new(1)),
         IValue::Ints(vec![2, -1]),
         IValue::Floats(vec![0.5]),
         IValue::Bools(vec![true]),

@@ -2,8 +2,8 @@
 //! operator is attacked behind its first checks. Owns what suits which operator; changes nothing.
 
 use super::{
-    fitting_convolutions, fitting_folds, fitting_indexing, fitting_order, fitting_products, fitting_rearranged,
-    fitting_rows, fitting_windows,
+    fitting_convolutions, fitting_draws, fitting_folds, fitting_indexing, fitting_order, fitting_products,
+    fitting_rearranged, fitting_rows, fitting_windows,
 };
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::with_element;
@@ -36,6 +36,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         fitting_products::fitting,
         fitting_rows::fitting,
         fitting_convolutions::fitting,
+        fitting_draws::fitting,
     ];
     if let Some(value) = own.iter().find_map(|fitting| fitting(schema, arg)) {
         return value;

@@ -20,6 +20,7 @@ mod driver;
 mod extremes;
 mod fitting;
 mod fitting_convolutions;
+mod fitting_draws;
 mod fitting_folds;
 mod fitting_indexing;
 mod fitting_order;

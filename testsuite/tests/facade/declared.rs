@@ -1,14 +1,14 @@
 //! Declarations of a crate of its own, over the whole schema language: lists of optional tensors, generators, sized
 //! lists, more results than two, lists of tensors as results, named results; called by name.
 
-use monomorph::crates::core::{NoGenerator, OptionalTensors};
+use monomorph::crates::core::{Generator, OptionalTensors};
 use monomorph::{AnyTensor, Cpu, Device, Dispatcher, ErrorKind, IValue, Result, Stack, Tensor};
 
 /// The first of `choices` that is there, or `this`.
 fn first_of<D: Device>(
     this: &Tensor<D>,
     choices: OptionalTensors<'_>,
-    generator: Option<NoGenerator>,
+    generator: Option<&Generator>,
 ) -> Result<Tensor<D>> {
     assert!(generator.is_none());
     let chosen = (0..choices.len()).find_map(|i| choices.get(i));

@@ -11,6 +11,7 @@ mod convolved;
 mod corners;
 mod declared;
 mod derivatives;
+mod draws;
 mod edges;
 mod extremes;
 mod factories;

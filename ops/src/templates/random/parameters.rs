@@ -1,0 +1,404 @@
+//! Random numbers whose parameters are tensors: bernoulli, normal, poisson, binomial.
+
+use super::fills::{bernoulli_, check_std, normal_};
+use super::rule::holds;
+use super::{Distribution, Draws, draw_by};
+use crate::copies::clone_tensor;
+use crate::factory::{empty, empty_like, full};
+use crate::functions::{add_, amin, mul_};
+use crate::kernels::AllKernels;
+use crate::table::{native, resize, resized};
+use monomorph_core::{DType, Error, ErrorKind, Generator, MemoryFormat, Result, Scalar, Tensor, observe, strides};
+
+/// A contiguous tensor of the sizes and the dtype.
+pub(super) fn contiguous_like<D: Draws>(this: &Tensor<D>) -> Result<Tensor<D>> {
+    empty_like(this, None, None, None, None, Some(MemoryFormat::Contiguous))
+}
+
+/// `bernoulli_.Tensor`: one with the probability at its place, else zero.
+pub fn bernoulli_of_<'a, D: Draws>(
+    this: &'a mut Tensor<D>,
+    p: &Tensor<D>,
+    generator: Option<&Generator>,
+) -> Result<&'a mut Tensor<D>> {
+    let _span = observe::operator("bernoulli_", [this.geometry(), p.geometry()]);
+    if this.numel() == 0 {
+        return Ok(this);
+    }
+    let drawn = crate::view::expand(p.geometry(), this.sizes(), false)
+        .and_then(|geometry| p.with_geometry(geometry))
+        .and_then(|p| draw_by(this, &[&p], Distribution::BernoulliOf, generator).map(drop));
+    drawn.map_err(|e: Error| e.called("bernoulli_"))?;
+    Ok(this)
+}
+
+/// `bernoulli.Tensor`: a copy after `bernoulli_.Tensor`.
+pub fn bernoulli_of<D: Draws>(this: &Tensor<D>, p: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let mut out = clone_tensor(this, None)?;
+    bernoulli_of_(&mut out, p, generator)?;
+    Ok(out)
+}
+
+/// `bernoulli`: the elements are the probabilities.
+pub fn bernoulli<D: Draws>(this: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let mut out = contiguous_like(this)?;
+    bernoulli_of_(&mut out, this, generator)?;
+    Ok(out)
+}
+
+/// `bernoulli.out`: the same into `out`, in its dtype.
+pub fn bernoulli_out<D: Draws>(this: &Tensor<D>, generator: Option<&Generator>, out: &mut Tensor<D>) -> Result<()> {
+    resized(out, this.sizes(), |out| bernoulli_of_(out, this, generator).map(drop))
+}
+
+/// An error for a standard deviation below zero in a tensor. Meta tensors hold none.
+fn check_stds<D: AllKernels>(std: &Tensor<D>) -> Result<()> {
+    if std.dtype().is_complex() {
+        let (what, got, accepted) = ("argument std has dtype", std.dtype(), "real dtypes");
+        return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
+    }
+    if D::MEMORY.is_none() || std.numel() == 0 {
+        return Ok(());
+    }
+    let least = match amin(std, ..)?.item()? {
+        Scalar::Float(least) => least,
+        Scalar::Int(least) => least as f64,
+        _ => 0.0,
+    };
+    holds(least >= 0.0, "argument std has an element below 0 or NaN; accepted are numbers of 0 or more")
+}
+
+/// A mean, or a standard deviation.
+enum Moment<'t, D: AllKernels> {
+    One(f64),
+    Each(&'t Tensor<D>),
+}
+
+/// `out`, which has the sizes, becomes `draws · std + mean`.
+fn normal_into<D: AllKernels>(
+    out: &mut Tensor<D>,
+    mean: Moment<'_, D>,
+    std: Moment<'_, D>,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    match std {
+        Moment::One(std) => drop(normal_(out, 0.0, std, generator)?),
+        Moment::Each(std) => {
+            normal_(out, 0.0, 1.0, generator)?;
+            mul_(out, std)?;
+        }
+    }
+    match mean {
+        // A number is rounded to the dtype first.
+        Moment::One(mean) => {
+            let mean: Tensor<D> = full(&[], Scalar::Float(mean), Some(out.dtype()), None, Some(out.device()), None)?;
+            add_(out, &mean)?;
+        }
+        Moment::Each(mean) => drop(add_(out, mean)?),
+    }
+    Ok(())
+}
+
+/// `normal.Tensor_float`.
+pub fn normal_of_means<D: AllKernels>(mean: &Tensor<D>, std: f64, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let mut out = contiguous_like(mean)?;
+    normal_of_means_out(mean, std, generator, &mut out)?;
+    Ok(out)
+}
+
+/// `normal.Tensor_float_out`: `out` broadcasts with the means.
+pub fn normal_of_means_out<D: AllKernels>(
+    mean: &Tensor<D>,
+    std: f64,
+    generator: Option<&Generator>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("normal", [mean.geometry(), out.geometry()]);
+    check_std(std)?;
+    let sizes = strides::broadcast_sizes(mean.sizes(), out.sizes())?;
+    resized(out, &sizes, |out| normal_into(out, Moment::Each(mean), Moment::One(std), generator))
+        .map_err(|e: Error| e.called("normal"))
+}
+
+/// `normal.float_Tensor`.
+pub fn normal_of_stds<D: AllKernels>(mean: f64, std: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let mut out = contiguous_like(std)?;
+    normal_of_stds_out(mean, std, generator, &mut out)?;
+    Ok(out)
+}
+
+/// `normal.float_Tensor_out`.
+pub fn normal_of_stds_out<D: AllKernels>(
+    mean: f64,
+    std: &Tensor<D>,
+    generator: Option<&Generator>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("normal", [std.geometry(), out.geometry()]);
+    check_stds(std)?;
+    resized(out, std.sizes(), |out| normal_into(out, Moment::One(mean), Moment::Each(std), generator))
+        .map_err(|e: Error| e.called("normal"))
+}
+
+/// `normal.Tensor_Tensor`: means and standard deviations broadcast; the dtype is that of the means.
+pub fn normal_of<D: AllKernels>(mean: &Tensor<D>, std: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    check_stds(std)?;
+    let sizes = strides::broadcast_sizes(mean.sizes(), std.sizes())?;
+    let mut out = empty(&sizes, Some(mean.dtype()), None, Some(mean.device()), None, None)?;
+    normal_of_out(mean, std, generator, &mut out)?;
+    Ok(out)
+}
+
+/// `normal.Tensor_Tensor_out`.
+pub fn normal_of_out<D: AllKernels>(
+    mean: &Tensor<D>,
+    std: &Tensor<D>,
+    generator: Option<&Generator>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("normal", [mean.geometry(), std.geometry(), out.geometry()]);
+    check_stds(std)?;
+    let sizes = strides::broadcast_sizes(mean.sizes(), std.sizes())?;
+    resized(out, &sizes, |out| normal_into(out, Moment::Each(mean), Moment::Each(std), generator))
+        .map_err(|e: Error| e.called("normal"))
+}
+
+/// `poisson`: numbers of events, of the dtype of the rates.
+pub fn poisson<D: Draws>(this: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("poisson", [this.geometry()]);
+    let mut out = contiguous_like(this)?;
+    draw_by(&mut out, &[this], Distribution::PoissonOf, generator).map_err(|e: Error| e.called("poisson"))?;
+    Ok(out)
+}
+
+/// `binomial`: numbers of successes; counts and probabilities broadcast.
+pub fn binomial<D: Draws>(count: &Tensor<D>, prob: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("binomial", [count.geometry(), prob.geometry()]);
+    let make = || {
+        if count.dtype() != prob.dtype() {
+            let (got, want) = (prob.dtype(), count.dtype());
+            return Err(ErrorKind::DTypeMismatch { arg: "prob", got, want }.into());
+        }
+        if !count.dtype().is_floating() {
+            let (what, got, accepted) = ("argument count has dtype", count.dtype(), "float32 and float64");
+            return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
+        }
+        let sizes = strides::broadcast_sizes(count.sizes(), prob.sizes())?;
+        let mut out = empty(&sizes, Some(count.dtype()), None, Some(count.device()), None, None)?;
+        draw_by(&mut out, &[count, prob], Distribution::BinomialOf, generator)?;
+        Ok(out)
+    };
+    make().map_err(|e: Error| e.called("binomial"))
+}
+
+/// `rrelu_with_noise`: elements up to zero are multiplied by numbers even over [lower, upper), which are put to
+/// `noise`; without `training` by the mean of both.
+fn leaky<D: AllKernels>(
+    this: &Tensor<D>,
+    noise: &Tensor<D>,
+    [lower, upper]: [Scalar; 2],
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<(Tensor<D>, Option<Tensor<D>>)> {
+    if this.sizes() != noise.sizes() {
+        let (got, want) = (noise.sizes().to_vec(), this.sizes().to_vec());
+        return Err(ErrorKind::UnequalSizes { arg: "noise", got, want }.into());
+    }
+    let real = |s: Scalar| match s {
+        Scalar::Bool(b) => f64::from(b),
+        Scalar::Int(i) => i as f64,
+        Scalar::Float(f) => f,
+        Scalar::Complex(c) => c.re,
+    };
+    let (lower, upper) = (real(lower), real(upper));
+    if !training {
+        return Ok((crate::functions::leaky_relu_with(this, slope((lower + upper) / 2.0))?, None));
+    }
+    if !matches!(this.dtype(), DType::F32 | DType::F64) {
+        let (what, got, accepted) = ("argument self has dtype", this.dtype(), "float32 and float64");
+        return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
+    }
+    if noise.dtype() != this.dtype() {
+        return Err(ErrorKind::DTypeMismatch { arg: "noise", got: noise.dtype(), want: this.dtype() }.into());
+    }
+    let input = clone_tensor(this, Some(MemoryFormat::Contiguous))?;
+    let mut slopes = contiguous_like(this)?;
+    draw_by(&mut slopes, &[&input], Distribution::SlopeOf { lower, upper }, generator)?;
+    let out = crate::functions::mul(&input, &slopes)?;
+    Ok((out, Some(slopes)))
+}
+
+fn slope(negative_slope: f64) -> crate::options::LeakyRelu {
+    crate::options::LeakyRelu { negative_slope: negative_slope.into(), ..Default::default() }
+}
+
+/// Writes the slopes to where they are kept: in the order of memory, as PyTorch does, where that is dense.
+fn keep<D: AllKernels>(slopes: &Tensor<D>, noise: &Tensor<D>) -> Result<()> {
+    let dense = strides::preserve_strides(noise.sizes(), noise.strides());
+    if noise.is_contiguous() || dense[..] != *noise.strides() {
+        return noise.clone().copy_from(slopes);
+    }
+    let count = noise.numel() as i64;
+    let row = crate::view::as_strided(noise.geometry(), &[count], &[1], None)?;
+    noise.with_geometry(row)?.copy_from(&crate::copies::reshape(slopes, &[count])?)
+}
+
+/// `rrelu_with_noise`.
+pub fn rrelu_with_noise<D: AllKernels>(
+    this: &Tensor<D>,
+    noise: &Tensor<D>,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator("rrelu_with_noise", [this.geometry(), noise.geometry()]);
+    let (out, slopes) =
+        leaky(this, noise, [lower, upper], training, generator).map_err(|e: Error| e.called("rrelu_with_noise"))?;
+    if let Some(slopes) = slopes {
+        keep(&slopes, noise)?;
+    }
+    Ok(out)
+}
+
+/// `rrelu_with_noise_`.
+pub fn rrelu_with_noise_<'a, D: AllKernels>(
+    this: &'a mut Tensor<D>,
+    noise: &Tensor<D>,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<&'a mut Tensor<D>> {
+    let out = rrelu_with_noise(this, noise, lower, upper, training, generator)?;
+    this.copy_from(&out)?;
+    Ok(this)
+}
+
+/// `rrelu_with_noise.out`.
+pub fn rrelu_with_noise_out<D: AllKernels>(
+    this: &Tensor<D>,
+    noise: &Tensor<D>,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    if out.dtype() != this.dtype() {
+        return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: this.dtype() }.into());
+    }
+    let result = rrelu_with_noise(this, noise, lower, upper, training, generator)?;
+    resize(out, this.sizes())?;
+    out.copy_from(&result)
+}
+
+/// `rrelu_with_noise_functional`: the slopes are a second result.
+pub fn rrelu_with_noise_functional<D: AllKernels>(
+    this: &Tensor<D>,
+    noise: &Tensor<D>,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<(Tensor<D>, Tensor<D>)> {
+    let kept = clone_tensor(noise, None)?;
+    let out = rrelu_with_noise(this, &kept, lower, upper, training, generator)?;
+    Ok((out, kept))
+}
+
+native! {
+    family: RandomByParameters, functions: crate::kernels::AllKernels;
+
+    /// 1 with the probability that each element is, else 0.
+    ///
+    /// The result has the dtype of the tensor, which is floating. The option `generator` is another source than the
+    /// shared one.
+    ///
+    /// ```
+    /// assert_eq!(tensor![0.0f32, 1.0].bernoulli()?.to_vec::<f32>()?, [0.0, 1.0]);
+    /// ```
+    func: bernoulli(Tensor self, *, Generator? generator=None) -> Tensor,
+    variants: function, kernel: bernoulli;
+
+    /// Fills the tensor with 1 with the probability `p`, else with 0.
+    ///
+    /// Bool, integers and floating dtypes. The option `generator` is another source than the shared one.
+    ///
+    /// ```
+    /// let mut x = ops::zeros(2, F32)?;
+    /// x.bernoulli_(1.0)?;
+    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 1.0]);
+    /// ```
+    func: bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!),
+    variants: function, positional: [p], kernel: bernoulli_;
+
+    func: bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!),
+    kernel: bernoulli_out;
+
+    func: bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor,
+    autogen: bernoulli.Tensor_out, kernel: bernoulli_of;
+
+    func: bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!),
+    kernel: bernoulli_of_;
+
+    func: normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor,
+    kernel: normal_of_means;
+
+    func: normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None,
+        Tensor(a!) out) -> Tensor(a!),
+    kernel: normal_of_means_out;
+
+    func: normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor,
+    kernel: normal_of_stds;
+
+    func: normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!),
+    kernel: normal_of_stds_out;
+
+    func: normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor,
+    kernel: normal_of;
+
+    func: normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None,
+        Tensor(a!) out) -> Tensor(a!),
+    kernel: normal_of_out;
+
+    /// Numbers of events whose rates are the elements.
+    ///
+    /// The result has the dtype of the rates, which is floating; a rate below 0 is an error. The option `generator` is
+    /// another source than the shared one.
+    ///
+    /// ```
+    /// assert_eq!(ops::zeros(2, F32)?.poisson()?.to_vec::<f32>()?, [0.0, 0.0]);
+    /// ```
+    func: poisson(Tensor self, Generator? generator=None) -> Tensor,
+    autogen: poisson.out, variants: function, kernel: poisson;
+
+    /// Numbers of successes of `count` trials with the probability `prob`.
+    ///
+    /// Both broadcast, and have one dtype: float32 or float64. The option `generator` is another source than the
+    /// shared one.
+    ///
+    /// ```
+    /// let (count, prob) = (tensor![5.0f32, 5.0], tensor![0.0f32, 1.0]);
+    /// assert_eq!(count.binomial(&prob)?.to_vec::<f32>()?, [0.0, 5.0]);
+    /// ```
+    func: binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor,
+    autogen: binomial.out, variants: function, kernel: binomial;
+
+    func: rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333,
+        bool training=False, Generator? generator=None) -> Tensor,
+    kernel: rrelu_with_noise;
+
+    func: rrelu_with_noise.out(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333,
+        bool training=False, Generator? generator=None, *, Tensor(a!) out) -> Tensor(a!),
+    kernel: rrelu_with_noise_out;
+
+    func: rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333,
+        bool training=False, Generator? generator=None) -> Tensor(a!),
+    kernel: rrelu_with_noise_;
+
+    func: rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125,
+        Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None)
+        -> (Tensor, Tensor noise_out),
+    kernel: rrelu_with_noise_functional;
+}
