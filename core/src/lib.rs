@@ -50,7 +50,7 @@ pub use value::{
     Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IValue, IntArg,
     IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors,
     OptionalTensorsArg, ScalarArg, ScalarsArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg, TensorOrNumber,
-    TensorsArg, annotations, std_ops,
+    TensorsArg, annotations, default_value, std_ops,
 };
 // What loom checks by itself.
 #[doc(hidden)]

@@ -23,7 +23,7 @@ pub use arg::{
     LayoutArg, MemoryFormatArg, NoGenerator, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg,
     ScalarArg, ScalarsArg, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
 };
-pub(crate) use defaults::default_value;
+pub use defaults::default_value;
 pub use ivalue::{IValue, ItemList};
 pub use shared::SharedTensor;
 pub use stack::{BoxedFn, Stack};
