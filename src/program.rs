@@ -1,5 +1,5 @@
-//! Programs that PyTorch's `torch.export` wrote (.pt2), on the CPU with the operators of this library. Owns the choice of
-//! both; what a program is, is `monomorph_program`'s.
+//! Programs that PyTorch's `torch.export` wrote (.pt2), on the CPU with the operators of this library. Owns the choice
+//! of both; what a program is, is `monomorph_program`'s.
 
 pub use monomorph_program::{
     Argument, Autocast, Called, Callee, Check, Difference, Expr, Function, Graph, InputKind, Item, ListKind, Literal,

@@ -111,6 +111,18 @@ impl Program {
         self.inner.inputs.iter().filter(user).count()
     }
 
+    /// The strides that the example of a caller's input had, for these sizes: those for which the values of a run are
+    /// recorded. None if the program did not record them, or not for such sizes.
+    pub fn example_strides(&self, index: usize, sizes: &[i64]) -> Option<Vec<i64>> {
+        let position = self.inner.inputs.iter().position(|kind| *kind == InputKind::User(index))?;
+        let recorded = recorded_tensor(self.inner.graph.value(self.inner.graph.inputs[position]).recorded())?;
+        let mut bindings = crate::symbol::Bindings::default();
+        for (expr, size) in recorded.sizes.iter().zip(sizes) {
+            bindings.unify(expr, *size);
+        }
+        recorded.strides.iter().map(|expr| bindings.evaluate(expr)).collect()
+    }
+
     /// The parameters, buffers and constants by name, as they are in the archive.
     pub fn weights(&self) -> impl Iterator<Item = (&str, &AnyTensor)> {
         self.inner.inputs.iter().zip(&self.inner.given).filter_map(|(kind, tensor)| match kind {
@@ -119,6 +131,34 @@ impl Program {
             }
             _ => None,
         })
+    }
+
+    /// The caller's inputs with their sizes, and the ranges of symbols, one a line.
+    pub fn inputs_text(&self) -> String {
+        let Inner { graph, symbols, inputs, .. } = &*self.inner;
+        let shown = Shown { graph, symbols, indent: 0 };
+        let mut lines = self.ranges_text();
+        for (id, kind) in graph.inputs.iter().zip(inputs) {
+            match kind {
+                InputKind::User(index) => lines.push(format!("input {index} {}", shown.typed(*id))),
+                InputKind::Literal(index, literal) => {
+                    lines.push(format!("input {index} {}, always {literal:?}", shown.typed(*id)));
+                }
+                _ => {}
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// The ranges of symbols.
+    fn ranges_text(&self) -> Vec<String> {
+        let range = |range: &RangeOf| {
+            let max = if range.max == i64::MAX { "..".to_owned() } else { format!("..={}", range.max) };
+            format!("{} in {}{max}", self.inner.symbols.show(&range.expr), range.min)
+        };
+        let mut lines: Vec<String> = self.inner.ranges.iter().map(range).collect();
+        lines.sort();
+        lines
     }
 
     /// The version of PyTorch that wrote it.
@@ -132,35 +172,37 @@ impl Program {
         &self.inner.verifiers
     }
 
-    /// Holds a tensor of a run against what the program recorded of it; `None` where they agree. Sizes are compared
-    /// as far as symbols are known; so are strides, of dimensions that have any.
+    /// Holds a tensor of a run against what the program recorded of it; `None` where they agree, else what differs and
+    /// whether that is only the strides. Sizes are compared as far as symbols are known; so are strides, of dimensions
+    /// that have any.
     pub(crate) fn compare(
         symbols: &Symbols,
         bindings: &mut crate::symbol::Bindings,
         recorded: &RecordedTensor,
         tensor: &AnyTensor,
-    ) -> Option<String> {
+    ) -> Option<(String, bool)> {
         use crate::symbol::Unified;
         let text = |exprs: &[Expr]| {
             let shown: Vec<String> = exprs.iter().map(|expr| symbols.show(expr)).collect();
             format!("[{}]", shown.join(", "))
         };
         if recorded.dtype != tensor.dtype() {
-            return Some(format!("dtype {}, recorded is {}", tensor.dtype(), recorded.dtype));
+            return Some((format!("dtype {}, recorded is {}", tensor.dtype(), recorded.dtype), false));
         }
         let differs = |bindings: &mut crate::symbol::Bindings, (expr, value): (&Expr, &i64)| {
             matches!(bindings.unify(expr, *value), Unified::Differs(_) | Unified::NoSolution)
         };
         let sizes = tensor.sizes();
         if recorded.sizes.len() != sizes.len() || recorded.sizes.iter().zip(sizes).any(|pair| differs(bindings, pair)) {
-            return Some(format!("sizes {sizes:?}, recorded are {}", text(&recorded.sizes)));
+            return Some((format!("sizes {sizes:?}, recorded are {}", text(&recorded.sizes)), false));
         }
         let strides = tensor.strides();
         let stride_differs = |(index, (expr, stride)): (usize, (&Expr, &i64))| {
             sizes[index] > 1 && bindings.evaluate(expr).is_some_and(|want| want != *stride)
         };
         if tensor.numel() > 0 && recorded.strides.iter().zip(strides).enumerate().any(stride_differs) {
-            return Some(format!("strides {strides:?} of sizes {sizes:?}, recorded are {}", text(&recorded.strides)));
+            let want = text(&recorded.strides);
+            return Some((format!("strides {strides:?} of sizes {sizes:?}, recorded are {want}"), true));
         }
         None
     }
@@ -178,15 +220,9 @@ impl fmt::Debug for Program {
 /// The whole program as text: inputs, nodes with their modules, outputs.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { graph, symbols, inputs, outputs, ranges, .. } = &*self.inner;
+        let Inner { graph, symbols, inputs, outputs, .. } = &*self.inner;
         writeln!(f, "program of PyTorch {}", self.inner.torch_version)?;
-        let mut shown_ranges: Vec<String> = Vec::new();
-        for range in ranges {
-            let max = if range.max == i64::MAX { "..".to_owned() } else { format!("..={}", range.max) };
-            shown_ranges.push(format!("{} in {}{max}", symbols.show(&range.expr), range.min));
-        }
-        shown_ranges.sort();
-        shown_ranges.iter().try_for_each(|range| writeln!(f, "  {range}"))?;
+        self.ranges_text().iter().try_for_each(|range| writeln!(f, "  {range}"))?;
         let shown = Shown { graph, symbols, indent: 2 };
         for (id, kind) in graph.inputs.iter().zip(inputs) {
             let kind = match kind {

@@ -144,9 +144,9 @@ def record(name, module, sets, refused=(), dynamic=None, seq=False, core=False, 
         results = flat(module(*values[0], **values[1]))
         for index, value in enumerate(results):
             note(f"out{suffix}.{index}", value, outputs)
-            if isinstance(value, torch.Tensor) and value.is_floating_point():
+            if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
                 bound = 1e-2 if value.dtype == torch.bfloat16 else 1e-5
-                scale = float(value.detach().float().abs().max()) if value.numel() else 0.0
+                scale = float(value.detach().abs().float().max()) if value.numel() else 0.0
                 old = tolerance.get(f"out.{index}", {"atol": 0.0})["atol"]
                 tolerance[f"out.{index}"] = {"rtol": bound, "atol": max(old, bound * scale)}
         for index, (old, new) in enumerate(zip(given, leaves)):

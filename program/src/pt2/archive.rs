@@ -39,8 +39,8 @@ fn broken(what: impl ToString) -> ProgramError {
 impl<'a> Archive<'a> {
     /// The entries of the archive.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Archive<'a>> {
-        // Offsets count from the first byte of the file. Looking for another beginning, as for a self-extracting archive,
-        // would be misled by the archive of example inputs that lies inside.
+        // Offsets count from the first byte of the file. Looking for another beginning, as for a self-extracting
+        // archive, would be misled by the archive of example inputs that lies inside.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let zip = ZipArchive::with_config(config, Cursor::new(bytes)).map_err(broken)?;
         let mut entries = HashMap::new();
@@ -94,8 +94,8 @@ impl<'a> Archive<'a> {
         let size = entry.size();
         if size > self.left {
             let what = format!(
-                "the entry inflates to {size} bytes; {INFLATED_PER_BYTE} for each byte of the file are accepted or 16 MiB, \
-                 of which {} are left",
+                "the entry inflates to {size} bytes; {INFLATED_PER_BYTE} for each byte of the file or 16 MiB are \
+                 accepted, of which {} are left",
                 self.left
             );
             return Err(malformed(path, what));

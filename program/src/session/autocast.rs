@@ -2,10 +2,12 @@
 //! and their policies. Products are computed in the lower precision, some functions in float32, lists in the widest of
 //! their dtypes; float64, integers and complex numbers are left alone.
 //!
-//! Casts are made where a node calls an operator. An operator that is composed of others, and is not listed itself,
-//! runs in the dtypes that it is given, where PyTorch casts inside of it.
+//! Casts are made where a node calls an operator. PyTorch casts inside of operators that are composed of others, too,
+//! such as `einsum`, which is a product in the end. The program recorded the dtype of its result: where that is the
+//! lower one and the operator, which is not listed, gives float32, it is called again on cast arguments. What such an
+//! operator computes in float32 before its first product is then rounded earlier than in PyTorch.
 
-use monomorph_core::dispatch::Dispatcher;
+use monomorph_core::dispatch::{Dispatcher, OperatorHandle};
 use monomorph_core::{AnyTensor, DType, IValue, Result, Stack};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,9 +54,28 @@ fn is_eligible(tensor: &AnyTensor) -> bool {
     matches!(tensor.dtype(), DType::F32 | DType::F16 | DType::BF16)
 }
 
-/// Casts the arguments of an operator as autocast to `lower` does.
-pub(super) fn cast(dispatcher: &Dispatcher, operator: &str, lower: DType, args: &mut Stack) -> Result<()> {
-    let to = match policy(operator) {
+/// Calls an operator under autocast to `lower`; `recorded` is the dtype of its first result in the program.
+pub(super) fn call(handle: &OperatorHandle, lower: DType, recorded: Option<DType>, stack: &mut Stack) -> Result<()> {
+    let policy = policy(handle.name());
+    let writes = handle.silent().write || handle.schema()?.mutable_args().next().is_some();
+    if policy.is_some() || writes || recorded != Some(lower) {
+        cast(handle.dispatcher(), policy, lower, stack)?;
+        return handle.call(stack);
+    }
+    let mut args = stack.clone();
+    handle.call(stack)?;
+    let is_wide = stack.first().and_then(IValue::as_tensor).is_some_and(|tensor| tensor.dtype() == DType::F32);
+    if is_wide {
+        cast(handle.dispatcher(), Some(Policy::Lower), lower, &mut args)?;
+        handle.call(&mut args)?;
+        *stack = args;
+    }
+    Ok(())
+}
+
+/// Casts arguments as the policy says.
+fn cast(dispatcher: &Dispatcher, policy: Option<Policy>, lower: DType, args: &mut Stack) -> Result<()> {
+    let to = match policy {
         None => return Ok(()),
         Some(Policy::Lower) => lower,
         Some(Policy::Float32) => DType::F32,

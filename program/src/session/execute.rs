@@ -5,7 +5,8 @@ use super::Run;
 use super::autocast;
 use crate::error::{ProgramError, Result, cut};
 use crate::graph::{Argument, Autocast, Called, Callee, Graph, Item, ListKind, Node, Output, ValueId, node_place};
-use monomorph_core::{IValue, ItemList, Stack};
+use crate::program::recorded_tensor;
+use monomorph_core::{DType, IValue, ItemList, Stack};
 
 /// An error of a node.
 #[cold]
@@ -41,7 +42,7 @@ impl Run<'_> {
             self.observe(graph, *id, &|| "an input".to_owned());
         }
         for node in &graph.nodes {
-            let results = self.node(node, cast)?;
+            let results = self.node(graph, node, cast)?;
             self.define(node, results)?;
             for id in node.outputs.iter().flat_map(Output::values) {
                 self.observe(graph, *id, &|| format!("{} {}", node_place(&node.name, &node.target), node.module));
@@ -59,9 +60,9 @@ impl Run<'_> {
             .map_err(|what| ProgramError::Malformed { place: "outputs".to_owned(), what })
     }
 
-    fn node(&mut self, node: &Node, cast: Option<Autocast>) -> Result<Vec<IValue>> {
+    fn node(&mut self, graph: &Graph, node: &Node, cast: Option<Autocast>) -> Result<Vec<IValue>> {
         match &node.callee {
-            Callee::Operator(called) => self.call(node, called, cast),
+            Callee::Operator(called) => self.call(graph, node, called, cast),
             Callee::Number(op) => {
                 let args = self.arguments(node)?;
                 Ok(vec![op.apply(&args).map_err(|what| failed(node, what))?])
@@ -73,14 +74,14 @@ impl Run<'_> {
             }
             Callee::Cond(graphs) => self.cond(node, graphs, cast),
             Callee::While(graphs) => self.while_loop(node, graphs, cast),
-            Callee::Inline(graph, inner) => {
+            Callee::Inline(inlined, inner) => {
                 let args = self.operands(node, 0)?;
-                self.subgraph(node, graph, args, inner.or(cast))
+                self.subgraph(node, inlined, args, inner.or(cast))
             }
         }
     }
 
-    fn call(&mut self, node: &Node, called: &Called, cast: Option<Autocast>) -> Result<Vec<IValue>> {
+    fn call(&mut self, graph: &Graph, node: &Node, called: &Called, cast: Option<Autocast>) -> Result<Vec<IValue>> {
         for position in &called.writes {
             let written = node.args.get(*position).map(Argument::values).into_iter().flatten();
             for id in written {
@@ -88,11 +89,12 @@ impl Run<'_> {
             }
         }
         let mut stack: Stack = self.arguments(node)?;
-        if let Some(Autocast::To(dtype)) = cast {
-            autocast::cast(&self.program.dispatcher, called.handle.name(), dtype, &mut stack)
-                .map_err(|error| failed(node, error))?;
+        if let Some(Autocast::To(lower)) = cast {
+            let recorded = recorded_dtype(graph, node);
+            autocast::call(&called.handle, lower, recorded, &mut stack).map_err(|error| failed(node, error))?;
+        } else {
+            called.handle.call(&mut stack).map_err(|error| failed(node, error))?;
         }
-        called.handle.call(&mut stack).map_err(|error| failed(node, error))?;
         // A written argument that is returned may have another geometry; its value is this tensor, too.
         for (result, position) in stack.iter().zip(&called.returned) {
             if let Some(Argument::Value(id)) = position.and_then(|position| node.args.get(position)) {
@@ -186,6 +188,12 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// The dtype that the program recorded of a node's first result.
+fn recorded_dtype(graph: &Graph, node: &Node) -> Option<DType> {
+    let first = node.outputs.first()?.values().first()?;
+    recorded_tensor(graph.value(*first).recorded()).map(|recorded| recorded.dtype)
 }
 
 /// A list of its kind.

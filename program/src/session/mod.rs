@@ -42,6 +42,9 @@ pub struct Difference {
     pub value: String,
     /// What it is, and what was recorded.
     pub what: String,
+    /// True if only the strides differ: which kernel PyTorch chooses, and so the strides of its result, may depend on
+    /// whether gradients are wanted, as they are while a program is exported.
+    pub strides: bool,
 }
 
 /// An instance of a program: its buffers keep what runs write to them.
@@ -154,8 +157,10 @@ impl Run<'_> {
             (recorded, IValue::Tensor(tensor)) if self.compares => {
                 let Some(recorded) = recorded_tensor(recorded) else { return };
                 *self.compared += 1;
-                if let Some(what) = Program::compare(&self.program.symbols, &mut self.bindings, recorded, tensor) {
-                    self.differences.push(Difference { node: place(), value: info.name.to_string(), what });
+                let compared = Program::compare(&self.program.symbols, &mut self.bindings, recorded, tensor);
+                if let Some((what, strides)) = compared {
+                    let value = info.name.to_string();
+                    self.differences.push(Difference { node: place(), value, what, strides });
                 }
             }
             _ => {}

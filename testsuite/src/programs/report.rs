@@ -45,11 +45,18 @@ impl Report {
         })
     }
 
+    /// Every value whose strides alone are not those that its archive records, a line each.
+    pub fn strides(&self) -> impl Iterator<Item = String> {
+        self.checked.iter().flat_map(|checked| {
+            checked.strides.iter().map(|line| format!("{} ({}): strides: {line}", checked.name, checked.form))
+        })
+    }
+
     /// The table, the operators that are missing with the number of archives that lack them, and the closing line.
     pub fn table(&self) -> String {
         let mut text = String::new();
         let mut lacking: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for Checked { name, form, verdict, values, time } in &self.checked {
+        for Checked { name, form, verdict, values, strides, time } in &self.checked {
             let note = match verdict {
                 Verdict::Passed => "passed".to_owned(),
                 Verdict::Failed(failures) => format!("FAILED     {} differences", failures.len()),
@@ -62,6 +69,10 @@ impl Report {
                     let names: Vec<&str> = missing.iter().map(|operator| &*operator.target).collect();
                     format!("unsupported {}", names.join(", "))
                 }
+            };
+            let note = match strides.len() {
+                0 => note,
+                count => format!("{note}; {count} values have other strides than recorded"),
             };
             let _ = writeln!(text, "{name:<22} {form:<9} {values:>6} values {:>7.2} s  {note}", time.as_secs_f64());
         }

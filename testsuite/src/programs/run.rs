@@ -2,6 +2,7 @@
 
 use super::compare::difference;
 use super::record::{Entry, Record};
+use monomorph::prelude::*;
 use monomorph::program::{InputKind, Literal, MissingOperator, Program, ProgramError, Session, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -30,6 +31,9 @@ pub struct Checked {
     pub verdict: Verdict,
     /// Values of nodes that were held against the sizes, strides and dtypes that the archive records.
     pub values: usize,
+    /// Of these the ones whose strides alone differ, a line each. They are no failures: what kernel PyTorch chooses may
+    /// depend on whether gradients are wanted, as they are while a program is exported.
+    pub strides: Vec<String>,
     /// How long loading and running took.
     pub time: Duration,
 }
@@ -38,19 +42,19 @@ pub struct Checked {
 pub fn check(record: &Record) -> Vec<Checked> {
     let one = |(form, path): (&'static str, std::path::PathBuf)| {
         let start = Instant::now();
-        let mut values = 0;
-        let caught = catch_unwind(AssertUnwindSafe(|| archive(record, &path, &mut values)));
+        let (mut values, mut strides) = (0, Vec::new());
+        let caught = catch_unwind(AssertUnwindSafe(|| archive(record, &path, &mut values, &mut strides)));
         let verdict = caught.unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
             Verdict::Failed(vec![format!("panicked: {}", text.unwrap_or_default())])
         });
-        Checked { name: record.name.clone(), form, verdict, values, time: start.elapsed() }
+        Checked { name: record.name.clone(), form, verdict, values, strides, time: start.elapsed() }
     };
     record.archives().into_iter().map(one).collect()
 }
 
-fn archive(record: &Record, path: &std::path::Path, values: &mut usize) -> Verdict {
+fn archive(record: &Record, path: &std::path::Path, values: &mut usize, strides: &mut Vec<String>) -> Verdict {
     let program = match Program::load(path) {
         Ok(program) => program,
         Err(ProgramError::MissingOperators(missing)) => return Verdict::Unsupported(missing),
@@ -81,7 +85,8 @@ fn archive(record: &Record, path: &std::path::Path, values: &mut usize) -> Verdi
         let (differences, total) = session.differences();
         *values += total - compared;
         for one in &differences[known..] {
-            failures.push(format!("set {set}: value {} of {}: {}", one.value, one.node, one.what));
+            let list = if one.strides { &mut *strides } else { &mut failures };
+            list.push(format!("set {set}: value {} of {}: {}", one.value, one.node, one.what));
         }
     }
     for (prefix, why) in &record.refused {
@@ -101,18 +106,29 @@ fn inputs(record: &Record, program: &Program, prefix: &str) -> Result<Vec<Value>
     let one = |index: usize| {
         let name = format!("{prefix}.{index}");
         Ok(match record.entry(&name)? {
-            Some(Entry::Tensor(tensor)) => Value::from(tensor),
+            Some(Entry::Tensor(tensor)) => Value::from(as_in_example(program, index, tensor)?),
             Some(Entry::Number(number)) => match (number.as_bool(), number.as_i64(), number.as_f64()) {
                 (Some(truth), ..) => Value::Bool(truth),
                 (_, Some(int), _) => Value::Int(int),
                 (.., Some(float)) => Value::Float(float),
-                _ => return Err(format!("{name} is {number}")),
+                _ => Value::Str(number.as_str().ok_or_else(|| format!("{name} is {number}"))?.into()),
             },
             // Only what the program was exported for is not recorded.
             None => literal(program, index).ok_or_else(|| format!("{name} is not recorded"))?,
         })
     };
     (0..program.input_count()).map(one).collect()
+}
+
+/// The tensor with the strides of the example input, for which the archive records those of all values.
+fn as_in_example(program: &Program, index: usize, tensor: Tensor<Cpu>) -> Result<Tensor<Cpu>, String> {
+    let Some(strides) = program.example_strides(index, tensor.sizes()) else { return Ok(tensor) };
+    if strides == tensor.strides() || strides.len() != tensor.ndim() {
+        return Ok(tensor);
+    }
+    let mut strided = Tensor::<Cpu>::zeroed(tensor.dtype(), tensor.sizes(), &strides, 0).map_err(|e| e.to_string())?;
+    // An example that overlaps itself, such as an expanded one, cannot be written.
+    if strided.copy_(&tensor).is_err() { Ok(tensor) } else { Ok(strided) }
 }
 
 fn literal(program: &Program, index: usize) -> Option<Value> {

@@ -64,7 +64,7 @@ pub(crate) fn run(args: Vec<String>) -> Result<bool, String> {
     }
     tell("");
     if options.list_failures {
-        report.failures().for_each(|failure| println!("{failure}"));
+        report.failures().chain(report.strides()).for_each(|line| println!("{line}"));
     }
     print!("{}", report.table());
     Ok(report.tally().failed == 0)
