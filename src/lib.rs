@@ -170,6 +170,8 @@ mod guide;
 pub mod meta;
 mod operators;
 pub mod prelude;
+#[cfg(feature = "program")]
+pub mod program;
 pub mod selection;
 
 pub use monomorph_core::dispatch::{Dispatcher, Library};

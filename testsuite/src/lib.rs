@@ -11,6 +11,7 @@ pub mod hostile;
 pub mod layout;
 pub mod missing;
 pub mod naive;
+pub mod programs;
 pub mod rustc;
 pub mod tidy;
 pub mod ulp;

@@ -23,6 +23,11 @@ cargo xtask COMMAND
       --jobs N           worker processes (default: one per core)
       --limit SECONDS    time that one case may take (default: 60)
       --in-process       no worker processes: an abort ends the run, a debugger can follow it
+  programs      run exported programs (.pt2) and compare with what PyTorch computed
+      --cases DIR        directory of NAME.pt2, NAME.json, NAME.safetensors (default: the golden ones)
+      --name NAME        only this program; repeatable
+      --list-failures    print every difference
+      --show             instead: print the programs
   bench         this library and another one, timed in turn: cell, ours, theirs, ratio, bar
       --device cuda      on the GPU, against PyTorch there; every cell, and what of a copy's bandwidth is reached
       --vs RIVAL         torch (default; MONOMORPH_PYTHON or python3 must find it), candle or ndarray
@@ -74,8 +79,9 @@ cargo xtask COMMAND
 ";
 
 /// The commands of `monomorph-tools`.
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "conformance",
+    "programs",
     "bench",
     "bloat",
     "ops",

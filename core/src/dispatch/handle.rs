@@ -98,7 +98,7 @@ impl OperatorHandle {
     }
 
     /// What the schema keeps quiet about.
-    pub(super) fn silent(&self) -> Silent {
+    pub fn silent(&self) -> Silent {
         defined(&self.seen().value).map_or(Silent::default(), |defined| defined.flags.silent())
     }
 

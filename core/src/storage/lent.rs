@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU64;
 
 /// A part of another storage's block, lent out until every part is gone.
 pub(super) struct Lease {
-    _whole: Arc<Lent>,
+    pub(super) _whole: Arc<dyn Send + Sync>,
     /// The alignment of the part's first byte that its elements need, and all that it is sure to have.
     pub(super) align: usize,
 }

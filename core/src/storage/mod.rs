@@ -22,6 +22,7 @@ mod growth;
 mod held;
 mod lent;
 pub mod list;
+mod owned;
 
 pub use device::{Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided};
 pub(crate) use growth::Growth;

@@ -15,6 +15,7 @@ mod ndarray;
 mod nested;
 pub mod observe;
 mod overwrite;
+mod owned;
 mod print;
 mod raw;
 mod resize;

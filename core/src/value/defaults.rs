@@ -9,7 +9,7 @@ use num_complex::Complex64;
 
 /// The value that stands for `arg` where a call leaves it out; `None` if it has no default, or one of a type that has
 /// no values here.
-pub(crate) fn default_value(arg: &Argument) -> Option<IValue> {
+pub fn default_value(arg: &Argument) -> Option<IValue> {
     value(arg.ty().base(), arg.ty().is_list(), arg.default()?.value())
 }
 

@@ -26,7 +26,7 @@ pub use arg::{
     LayoutArg, MemoryFormatArg, Optional, OptionalTensorArg, OptionalTensors, OptionalTensorsArg, ScalarArg,
     ScalarsArg, StorageArg, StrArg, TensorArg, TensorOrNumber, TensorsArg,
 };
-pub(crate) use defaults::default_value;
+pub use defaults::default_value;
 pub use generator::Generator;
 pub use ivalue::{IValue, ItemList};
 pub use mt19937::Mt19937;

@@ -4,8 +4,8 @@
 
 use crate::copies::{contiguous, reshape, to_dtype};
 use crate::functions::{
-    abs, add, clamp_max, div, floor, gather, ge, gt, le, logical_and, logical_not, lt, masked_fill, minimum, mul, ne, new_zeros,
-    round, sub, trunc,
+    abs, add, clamp_max, div, floor, gather, ge, gt, le, logical_and, logical_not, lt, masked_fill, minimum, mul, ne,
+    new_zeros, round, sub, trunc,
 };
 use crate::kernels::AllKernels;
 use crate::table::native;

@@ -10,6 +10,7 @@ mod coverage;
 mod cuda;
 mod dispatch;
 mod ops;
+mod programs;
 mod schemas;
 mod selective;
 mod support;
@@ -35,6 +36,7 @@ fn run(command: &str, rest: Vec<String>) -> Result<bool, String> {
     match command {
         "conformance" => conformance::run(rest),
         conformance::WORKER => conformance::work(rest),
+        "programs" => programs::run(rest),
         "bench" => bench::run(&rest),
         "bloat" => bloat::run(&rest),
         "ops" => ops::print(&rest),

@@ -1,0 +1,190 @@
+//! Running a program operator by operator, in the order of its nodes: the reference that other ways of running are held
+//! to. Owns the buffers of one instance and the values of one run.
+//!
+//! Weights are frozen storages that all sessions share. A node that is about to write one makes this session's own copy
+//! of it first, and every value of the run that lies in the storage moves along (`state`); what no run writes is never
+//! copied.
+//!
+//! | file | owns |
+//! | --- | --- |
+//! | `inputs` | whether inputs are those that the program was exported for |
+//! | `state` | tensors that outlive a run, and copies before writes |
+//! | `execute` | the nodes of a graph, one after the other |
+//! | `control` | nodes that run graphs |
+//! | `autocast` | what autocast casts |
+//! | `check` | what a program asserts |
+
+mod autocast;
+mod check;
+mod control;
+mod execute;
+mod inputs;
+mod state;
+
+use crate::error::{ProgramError, Result};
+use crate::graph::{Graph, InputKind, OutputKind, ValueId};
+use crate::program::{Inner, Program, recorded_tensor};
+use crate::symbol::Bindings;
+use monomorph_core::{AnyTensor, IValue};
+use state::State;
+use std::sync::Arc;
+
+/// An input or output of a run: a tensor, a number, a bool, text or none.
+pub type Value = IValue;
+
+/// A value that is not what the program recorded of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The node that made it, with its module.
+    pub node: String,
+    /// The value.
+    pub value: String,
+    /// What it is, and what was recorded.
+    pub what: String,
+    /// True if only the strides differ: which kernel PyTorch chooses, and so the strides of its result, may depend on
+    /// whether gradients are wanted, as they are while a program is exported.
+    pub strides: bool,
+}
+
+/// An instance of a program: its buffers keep what runs write to them.
+pub struct Session {
+    program: Arc<Inner>,
+    state: State,
+    compares: bool,
+    differences: Vec<Difference>,
+    compared: usize,
+}
+
+/// One run.
+struct Run<'s> {
+    program: &'s Inner,
+    state: &'s mut State,
+    bindings: Bindings,
+    /// The values of the graphs that are being run, outermost first.
+    frames: Vec<Vec<IValue>>,
+    compares: bool,
+    differences: &'s mut Vec<Difference>,
+    compared: &'s mut usize,
+}
+
+impl Session {
+    pub(crate) fn new(program: Arc<Inner>) -> Session {
+        let state = State::new(&program);
+        Session { program, state, compares: false, differences: Vec::new(), compared: 0 }
+    }
+
+    /// Runs the program on inputs in the order in which they are flattened, and gives the outputs likewise.
+    ///
+    /// Inputs that the program writes are written in the caller's own tensors, as in PyTorch. An input is checked
+    /// before anything runs: its dtype, its number of dimensions, each size against that of the example or its range,
+    /// and that a symbol has one value.
+    ///
+    /// # Errors
+    ///
+    /// The number of inputs, one that is not accepted, or a node that failed. Buffers that nodes had written by then
+    /// stay written.
+    pub fn run(&mut self, inputs: &[Value]) -> Result<Vec<Value>> {
+        let program = &*self.program;
+        let mut bindings = Bindings::default();
+        inputs::check(program, inputs, &mut bindings)?;
+        let bound: Vec<IValue> = program
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(position, kind)| match kind {
+                InputKind::User(index) | InputKind::Literal(index, _) => inputs[*index].clone(),
+                _ => self.state.value(position),
+            })
+            .collect();
+        let mut run = Run {
+            program,
+            state: &mut self.state,
+            bindings,
+            frames: Vec::new(),
+            compares: self.compares,
+            differences: &mut self.differences,
+            compared: &mut self.compared,
+        };
+        let (results, frame) = run.graph(&program.graph, bound, None)?;
+        run.frames.push(frame);
+        let mut outputs = Vec::new();
+        for (kind, result) in program.outputs.iter().zip(results) {
+            match kind {
+                OutputKind::User => outputs.push(result),
+                OutputKind::Token => {}
+                OutputKind::Mutation(position) => run.mutate(*position, inputs, result)?,
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// A parameter, buffer or constant as it is now.
+    pub fn weight(&self, name: &str) -> Option<&AnyTensor> {
+        let named = |kind: &InputKind| match kind {
+            InputKind::Parameter(own) | InputKind::Buffer(own) | InputKind::Constant(own) => **own == *name,
+            _ => false,
+        };
+        self.state.tensor(self.program.inputs.iter().position(named)?)
+    }
+
+    /// From now on holds every value against the dtype, sizes and strides that the program recorded of it.
+    pub fn compare_values(&mut self) {
+        self.compares = true;
+    }
+
+    /// What differed since [`compare_values`](Session::compare_values), and how many values were compared.
+    pub fn differences(&self) -> (&[Difference], usize) {
+        (&self.differences, self.compared)
+    }
+
+    /// The program.
+    pub fn program(&self) -> Program {
+        Program { inner: self.program.clone() }
+    }
+}
+
+impl Run<'_> {
+    /// Notes a value that is not what was recorded of it, and learns the symbols in what was recorded.
+    fn observe(&mut self, graph: &Graph, id: ValueId, place: &dyn Fn() -> String) {
+        use crate::graph::Recorded;
+        let info = graph.value(id);
+        let Some(value) = self.frames.last().and_then(|frame| frame.get(id.index())) else { return };
+        match (&info.recorded, value) {
+            (Recorded::Int(expr), IValue::Int(value)) => {
+                self.bindings.unify(expr, *value);
+            }
+            (recorded, IValue::Tensor(tensor)) if self.compares => {
+                let Some(recorded) = recorded_tensor(recorded) else { return };
+                *self.compared += 1;
+                let compared = Program::compare(&self.program.symbols, &mut self.bindings, recorded, tensor);
+                if let Some((what, strides)) = compared {
+                    let value = info.name.to_string();
+                    self.differences.push(Difference { node: place(), value, what, strides });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes an output of the graph to what it is the new contents of.
+    fn mutate(&mut self, position: usize, inputs: &[Value], result: IValue) -> Result<()> {
+        let place = || self.program.graph.value(self.program.graph.inputs[position]).name().to_owned();
+        let target = match &self.program.inputs[position] {
+            InputKind::User(index) => inputs[*index].clone(),
+            _ => {
+                let target = self.state.value(position);
+                if let Some(tensor) = target.as_tensor() {
+                    let id = tensor.storage_id();
+                    self.state
+                        .own(id, &mut self.frames)
+                        .map_err(|source| ProgramError::Tensor { place: place(), source })?;
+                }
+                self.state.value(position)
+            }
+        };
+        let failed = |source| ProgramError::Tensor { place: place(), source };
+        let mut stack = vec![target, result];
+        self.program.dispatcher.call("copy_", &mut stack).map_err(failed)
+    }
+}

@@ -1,0 +1,72 @@
+//! The tensors of a session that outlive its runs. Those of the program are frozen and shared; one is copied when it is
+//! about to be written, once, and then is this session's.
+
+use crate::program::Inner;
+use monomorph_core::{AnyTensor, IValue, Result};
+use std::collections::HashSet;
+
+pub(super) struct State {
+    /// By input of the graph; None for those of the caller.
+    tensors: Vec<IValue>,
+    /// The storages that other sessions share.
+    shared: HashSet<usize>,
+    copy_storage: fn(&[u8]) -> Result<AnyTensor>,
+}
+
+impl State {
+    pub(super) fn new(program: &Inner) -> State {
+        let tensors: Vec<IValue> = program.given.iter().map(|tensor| IValue::from(tensor.clone())).collect();
+        let shared = tensors.iter().flat_map(IValue::tensors).map(AnyTensor::storage_id).collect();
+        State { tensors, shared, copy_storage: program.copy_storage }
+    }
+
+    /// What stands for an input of the graph that is not the caller's.
+    pub(super) fn value(&self, position: usize) -> IValue {
+        self.tensors.get(position).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn tensor(&self, position: usize) -> Option<&AnyTensor> {
+        self.tensors.get(position)?.as_tensor()
+    }
+
+    /// True if a storage is shared with other sessions, so that it must not be written.
+    pub(super) fn is_shared(&self, storage: usize) -> bool {
+        self.shared.contains(&storage)
+    }
+
+    /// Makes a storage this session's own, if it is not: a copy takes its place in every tensor of the session and of
+    /// the run.
+    pub(super) fn own(&mut self, storage: usize, frames: &mut [Vec<IValue>]) -> Result<()> {
+        if !self.is_shared(storage) {
+            return Ok(());
+        }
+        let in_it = |tensor: &&AnyTensor| tensor.storage_id() == storage;
+        let Some(copy) = self.tensors.iter().flat_map(IValue::tensors).find(in_it) else { return Ok(()) };
+        let copy = (self.copy_storage)(&copy.storage_to_vec()?)?;
+        for value in self.tensors.iter_mut().chain(frames.iter_mut().flatten()) {
+            moved(value, storage, &copy)?;
+        }
+        self.shared.remove(&storage);
+        Ok(())
+    }
+}
+
+/// Lets a value that lies in `storage` lie in its copy.
+fn moved(value: &mut IValue, storage: usize, copy: &AnyTensor) -> Result<()> {
+    let there = |tensor: &AnyTensor| copy.with_geometry(tensor.geometry().clone());
+    match value {
+        IValue::Tensor(tensor) if tensor.storage_id() == storage => *value = there(tensor)?.into(),
+        IValue::Tensors(tensors) => {
+            for tensor in tensors.iter_mut().filter(|tensor| tensor.storage_id() == storage) {
+                *tensor = there(tensor)?;
+            }
+        }
+        IValue::OptionalTensors(tensors) => {
+            for tensor in tensors.iter_mut().flatten().filter(|tensor| tensor.storage_id() == storage) {
+                *tensor = there(tensor)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! What was recorded of a program: `NAME.json`, and the tensors of `NAME.safetensors`.
+
+use monomorph::{Cpu, DType, Tensor};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What was recorded of one program, for both of its archives.
+#[derive(Debug)]
+pub struct Record {
+    pub(super) name: String,
+    dir: PathBuf,
+    pub(super) sets: usize,
+    /// Whether the sets are calls of one instance.
+    pub(super) successive: bool,
+    /// Names of inputs that are to be refused, with the reason.
+    pub(super) refused: Vec<(String, String)>,
+    numbers: BTreeMap<String, Json>,
+    tolerances: BTreeMap<String, Tolerance>,
+    tensors: BTreeMap<String, Stored>,
+    bytes: Vec<u8>,
+}
+
+/// How far a value may be off: `|x - y| <= atol + rtol * |y|`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tolerance {
+    pub(super) rtol: f64,
+    pub(super) atol: f64,
+}
+
+#[derive(Debug)]
+struct Stored {
+    dtype: DType,
+    sizes: Vec<i64>,
+    start: usize,
+    end: usize,
+}
+
+/// A recorded value.
+pub(super) enum Entry {
+    Tensor(Tensor<Cpu>),
+    Number(Json),
+}
+
+impl Record {
+    /// The names of the programs of a directory, sorted.
+    ///
+    /// # Errors
+    /// The directory cannot be read or has no program.
+    pub fn names(dir: &Path) -> Result<Vec<String>, String> {
+        let entries = std::fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+        let stem = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            let name = name.strip_suffix(".json")?;
+            dir.join(format!("{name}.pt2")).exists().then(|| name.to_owned())
+        };
+        let mut names: Vec<String> = entries.filter_map(Result::ok).filter_map(stem).collect();
+        if names.is_empty() {
+            return Err(format!("{}: holds no programs; expected are NAME.pt2 with NAME.json", dir.display()));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Reads what was recorded of a program.
+    ///
+    /// # Errors
+    /// A file is missing or not of the format.
+    pub fn load(dir: &Path, name: &str) -> Result<Record, String> {
+        let file = |suffix: &str| dir.join(format!("{name}.{suffix}"));
+        let read = |path: PathBuf| std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()));
+        let json: Json =
+            serde_json::from_slice(&read(file("json"))?).map_err(|error| format!("{name}.json: {error}"))?;
+        let missing = |key: &str| format!("{name}.json: {key} is missing or of another kind");
+        let sets = json["sets"].as_u64().ok_or_else(|| missing("sets"))? as usize;
+        let successive = json["seq"].as_bool().ok_or_else(|| missing("seq"))?;
+        let mut numbers = BTreeMap::new();
+        for key in ["non_tensor_inputs", "non_tensor_outputs"] {
+            let object = json[key].as_object().ok_or_else(|| missing(key))?;
+            numbers.extend(object.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        let mut tolerances = BTreeMap::new();
+        for (entry, tolerance) in json["tolerance"].as_object().ok_or_else(|| missing("tolerance"))? {
+            let bound = |key: &str| tolerance[key].as_f64().ok_or_else(|| missing("tolerance"));
+            tolerances.insert(entry.clone(), Tolerance { rtol: bound("rtol")?, atol: bound("atol")? });
+        }
+        let mut refused = Vec::new();
+        for case in json["expects_error"].as_array().ok_or_else(|| missing("expects_error"))? {
+            let text = |key: &str| case[key].as_str().map(str::to_owned).ok_or_else(|| missing("expects_error"));
+            refused.push((text("inputs")?, text("why")?));
+        }
+        let bytes = read(file("safetensors"))?;
+        let tensors = header(&bytes).map_err(|what| format!("{name}.safetensors: {what}"))?;
+        Ok(Record {
+            name: name.to_owned(),
+            dir: dir.to_owned(),
+            sets,
+            successive,
+            refused,
+            numbers,
+            tolerances,
+            tensors,
+            bytes,
+        })
+    }
+
+    /// The program's archives that there are: as it was exported, and decomposed.
+    pub(super) fn archives(&self) -> Vec<(&'static str, PathBuf)> {
+        let forms = [("exported", "pt2"), ("core", "core.pt2")];
+        let path = |(form, suffix)| (form, self.dir.join(format!("{}.{suffix}", self.name)));
+        forms.into_iter().map(path).filter(|(_, path)| path.exists()).collect()
+    }
+
+    /// The recorded value of this name.
+    pub(super) fn entry(&self, name: &str) -> Result<Option<Entry>, String> {
+        if let Some(stored) = self.tensors.get(name) {
+            let bytes = &self.bytes[stored.start..stored.end];
+            let tensor = Tensor::<Cpu>::from_bytes(bytes, stored.dtype, &stored.sizes[..]);
+            return Ok(Some(Entry::Tensor(tensor.map_err(|error| format!("{name}: {error}"))?)));
+        }
+        Ok(self.numbers.get(name).cloned().map(Entry::Number))
+    }
+
+    /// The names of recorded values that begin with this, and what follows in each.
+    pub(super) fn entries<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let names = self.tensors.keys().chain(self.numbers.keys());
+        names.filter_map(move |name| Some((name.as_str(), name.strip_prefix(prefix)?)))
+    }
+
+    /// How far the value of this name may be off; it has no number of a set.
+    pub(super) fn tolerance(&self, name: &str) -> Tolerance {
+        self.tolerances.get(name).copied().unwrap_or_default()
+    }
+}
+
+/// The header of a safetensors file, whose data follow it. Read here because `C64` is none of the crate's dtypes.
+fn header(bytes: &[u8]) -> Result<BTreeMap<String, Stored>, String> {
+    let (length, rest) = bytes.split_first_chunk::<8>().ok_or("the file is cut short")?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| "the header is too long")?;
+    let json = rest.get(..length).ok_or("the file is cut short")?;
+    let header: BTreeMap<String, Json> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    let mut tensors = BTreeMap::new();
+    for (name, entry) in header {
+        if name == "__metadata__" {
+            continue;
+        }
+        let wrong = || format!("{name}: dtype, shape or data_offsets are not as they are to be");
+        let dtype = match entry["dtype"].as_str().ok_or_else(wrong)? {
+            "BOOL" => DType::Bool,
+            "U8" => DType::U8,
+            "I8" => DType::I8,
+            "I16" => DType::I16,
+            "I32" => DType::I32,
+            "I64" => DType::I64,
+            "F16" => DType::F16,
+            "BF16" => DType::BF16,
+            "F32" => DType::F32,
+            "F64" => DType::F64,
+            "C64" => DType::C64,
+            "C128" => DType::C128,
+            other => return Err(format!("{name}: dtype {other}")),
+        };
+        let ints = |key: &str| -> Option<Vec<i64>> { entry[key].as_array()?.iter().map(Json::as_i64).collect() };
+        let sizes = ints("shape").ok_or_else(wrong)?;
+        let &[start, end] = &ints("data_offsets").ok_or_else(wrong)?[..] else { return Err(wrong()) };
+        let place = |offset: i64| usize::try_from(offset).ok()?.checked_add(8)?.checked_add(length);
+        let (start, end) =
+            place(start).zip(place(end)).filter(|(s, e)| s <= e && *e <= bytes.len()).ok_or_else(wrong)?;
+        tensors.insert(name, Stored { dtype, sizes, start, end });
+    }
+    Ok(tensors)
+}

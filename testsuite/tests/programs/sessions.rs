@@ -1,0 +1,86 @@
+//! Sessions: buffers of their own, weights that all share, inputs that a run changes, errors.
+
+use super::archive::path;
+use monomorph::prelude::*;
+use monomorph::program::{Program, ProgramError, Value};
+
+fn pair() -> [Value; 2] {
+    let ones = |x: f32| Tensor::from_vec(vec![x; 20], (5, 4)).expect("a tensor").into();
+    [ones(1.0), ones(2.0)]
+}
+
+fn calls(session: &monomorph::program::Session) -> i64 {
+    session.weight("calls").expect("the buffer").to_vec::<i64>().expect("its value")[0]
+}
+
+#[test]
+fn buffers_are_a_sessions_own() {
+    for archive in ["counter.pt2", "counter.core.pt2"] {
+        let program = Program::load(path(archive)).expect("a program");
+        let (mut one, mut other) = (program.session().expect("a session"), program.session().expect("a session"));
+        for _ in 0..3 {
+            one.run(&pair()).expect("a run");
+        }
+        other.run(&pair()).expect("a run");
+        assert_eq!((calls(&one), calls(&other)), (3, 1), "{archive}");
+        assert_eq!(calls(&program.session().expect("a session")), 0, "{archive}");
+        let storage = |s: &monomorph::program::Session, name: &str| s.weight(name).expect("a weight").storage_id();
+        // What no run writes is not copied. The schema of `batch_norm` keeps quiet about what it writes, so as exported
+        // all tensors of its arguments are.
+        if archive == "counter.core.pt2" {
+            assert_eq!(storage(&one, "norm.weight"), storage(&other, "norm.weight"));
+        }
+        assert_ne!(storage(&one, "calls"), storage(&other, "calls"), "{archive}");
+    }
+}
+
+#[test]
+fn a_changed_input_is_the_callers() {
+    let program = Program::load(path("counter.pt2")).expect("a program");
+    let inputs = pair();
+    program.session().expect("a session").run(&inputs).expect("a run");
+    let y = inputs[1].as_tensor().expect("a tensor");
+    assert_eq!(y.to_vec::<f32>().expect("its elements"), [3.0; 20]);
+}
+
+#[test]
+fn a_refused_run_changes_nothing() {
+    let program = Program::load(path("counter.pt2")).expect("a program");
+    let mut session = program.session().expect("a session");
+    let [x, y] = pair();
+    let wide: Value = tensor![1.0f64, 2.0].into();
+    for inputs in [vec![x.clone()], vec![x.clone(), wide], vec![Value::Int(1), y.clone()], vec![x, y, Value::None]] {
+        assert!(session.run(&inputs).is_err());
+    }
+    assert_eq!(calls(&session), 0);
+}
+
+#[test]
+fn errors_name_inputs_and_nodes() {
+    let program = Program::load(path("tied.pt2")).expect("a program");
+    let mut session = program.session().expect("a session");
+    let scale: Value = Tensor::from_vec(vec![1.0f32], ()).expect("a tensor").into();
+    let ids = |ids: Vec<i64>| -> Value { Tensor::from_vec(ids, 3).expect("a tensor").into() };
+    let error = session.run(&[ids(vec![0, 1, 7]), scale.clone()]).expect_err("an index outside of the table");
+    assert!(matches!(error, ProgramError::Node { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("embedding") && text.contains("in embed"), "{text}");
+    let error = session.run(&[scale.clone(), scale]).expect_err("another dtype").to_string();
+    assert!(error.starts_with("input 0 (ids): dtype float32; int64 is accepted"), "{error}");
+}
+
+#[test]
+fn sessions_run_on_threads() {
+    let program = Program::load(path("counter.pt2")).expect("a program");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut session = program.session().expect("a session");
+                for _ in 0..10 {
+                    session.run(&pair()).expect("a run");
+                }
+                assert_eq!(calls(&session), 10);
+            });
+        }
+    });
+}
