@@ -221,6 +221,8 @@ monomorph_macros::families! { [crate]
     #[feature = "random"]
     random::parameters: RandomByParameters,
     #[feature = "random"]
+    random::slopes: RandomSlopes,
+    #[feature = "random"]
     random::choices: RandomChoices,
     #[feature = "random"]
     random::dropout: Dropouts,

@@ -58,10 +58,7 @@ SOURCES = {
     "alpha_dropout": (FLOATS[2:], lambda n, d: torch.alpha_dropout(ramp(n, 7, 0.25, d), 0.3, True)),
     "native_dropout": (FLOATS, lambda n, d: torch.native_dropout(ramp(n, 7, 0.25, d), 0.3, True)[0]),
     "normal_of": (FLOATS, lambda n, d: torch.normal(ramp(n, 7, 0.25, d), ramp(n, 5, 0.5, d))),
-    "rrelu": (
-        FLOATS[2:],
-        lambda n, d: torch.ops.aten.rrelu_with_noise(ramp(n, 7, -0.25, d), ramp(n, 1, 0.0, d), 0.1, 0.3, True),
-    ),
+    "rrelu": (FLOATS[1:], lambda n, d: torch.ops.aten.rrelu(ramp(n, 7, -0.25, d), 0.1, 0.3, True)),
     "rand": (FLOATS, lambda n, d: torch.rand(n, dtype=getattr(torch, d))),
     "randn": (FLOATS, lambda n, d: torch.randn(n, dtype=getattr(torch, d))),
     "randint": (FLOATS + INTEGERS, lambda n, d: torch.randint(3, 90, (n,), dtype=getattr(torch, d))),

@@ -1,6 +1,6 @@
-//! The gradients of images that are sampled at the points of a grid, by the image and by the grid. Each corner around a
-//! point passes its share of the gradient on to the element that is there, and the slope of its weight to the grid; where
-//! points and corners are is what `grid` says.
+//! The gradients of images that are sampled at the points of a grid, by the image and by the grid. Each corner around
+//! a point passes its share of the gradient on to the element that is there, and the slope of its weight to the grid;
+//! where points and corners are is what `grid` says.
 
 use super::grid::{Interpolation, Sampling, Tap, checked, for_channels};
 use super::typed_join::stack;

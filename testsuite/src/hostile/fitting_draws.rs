@@ -5,7 +5,7 @@ use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::{Cpu, DType, IValue, Tensor};
 
 /// The operators, without the `_` of forms in place.
-const DRAWS: [&str; 26] = [
+const DRAWS: [&str; 27] = [
     "alpha_dropout",
     "bernoulli",
     "binomial",
@@ -29,6 +29,7 @@ const DRAWS: [&str; 26] = [
     "randn_like",
     "random",
     "randperm",
+    "rrelu",
     "rrelu_with_noise",
     "rrelu_with_noise_functional",
     "uniform",

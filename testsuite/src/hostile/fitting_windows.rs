@@ -34,10 +34,14 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
         }
         ("affine_grid_generator", "theta") => return tensor(&[1, 2, 3]),
         ("affine_grid_generator", "size") => return Some(IValue::Ints(vec![1, 1, 2, 2])),
-        ("grid_sampler" | "grid_sampler_2d" | "grid_sampler_3d", "input" | "grid") => {
-            let n = if name.ends_with("3d") { 3 } else { 2 };
+        ("grid_sampler_2d_backward" | "grid_sampler_3d_backward", "output_mask") => {
+            return Some(IValue::Bools(vec![true; 2]));
+        }
+        (_, "input" | "grid" | "grad_output") if name.starts_with("grid_sampler") => {
+            let n = if name.contains("3d") { 3 } else { 2 };
             let points = [1].into_iter().chain((0..n).map(|_| 2)).chain([n as i64]).collect::<Vec<_>>();
-            return tensor(if arg_name == "grid" { &points } else { &[1, 2, 4, 4, 4][..n + 2] });
+            let images: &[i64] = if arg_name == "input" { &[1, 2, 4, 4, 4] } else { &[1, 2, 2, 2, 2] };
+            return tensor(if arg_name == "grid" { &points } else { &images[..n + 2] });
         }
         _ => {}
     }

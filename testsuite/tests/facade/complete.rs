@@ -8,7 +8,7 @@ use monomorph_testsuite::conformance::workspace_root;
 use std::collections::BTreeSet;
 
 /// Operators of other kinds of tensors, and those that need what the library does not have.
-const LEFT_OUT: [(&str, &[&str]); 8] = [
+const LEFT_OUT: [(&str, &[&str]); 7] = [
     (
         "sparse tensors",
         &[
@@ -61,10 +61,6 @@ const LEFT_OUT: [(&str, &[&str]); 8] = [
         ],
     ),
     ("quantized tensors", &["_empty_affine_quantized", "_empty_per_channel_affine_quantized", "empty_quantized"]),
-    (
-        "random numbers: they need a generator",
-        &["normal", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm"],
-    ),
     (
         "derivatives: forward-mode duals, tensors known to be zero, and a test of dispatch to autograd",
         &[

@@ -113,10 +113,7 @@ fn made(name: &str, dtype: DType, layout: &str, n: i64) -> Tensor<Cpu> {
         "alpha_dropout" => call1("alpha_dropout", [ramp(7, 0.25), 0.3.into(), true.into()]),
         "native_dropout" => call1("native_dropout", [ramp(7, 0.25), 0.3.into(), true.into()]),
         "normal_of" => call1("normal.Tensor_Tensor", [ramp(7, 0.25), ramp(5, 0.5), NONE]),
-        "rrelu" => {
-            let noise = ramp(1, 0.0);
-            call1("rrelu_with_noise", [ramp(7, -0.25), noise, 0.1.into(), 0.3.into(), true.into(), NONE])
-        }
+        "rrelu" => call1("rrelu", [ramp(7, -0.25), 0.1.into(), 0.3.into(), true.into(), NONE]),
         "rand" => call1("rand", [sizes(), dtype.into(), NONE, NONE, NONE]),
         "randn" => call1("randn", [sizes(), dtype.into(), NONE, NONE, NONE]),
         "randint" => call1("randint.low", [3i64.into(), 90i64.into(), sizes(), dtype.into(), NONE, NONE, NONE]),

@@ -1,5 +1,7 @@
 //! Tensors over memory that another value owns: what weights of a mapped file are.
 
+#![allow(clippy::single_range_in_vec_init, reason = "a part is a range of bytes")]
+
 use monomorph::prelude::*;
 use monomorph::{DType, Geometry};
 use std::sync::Arc;

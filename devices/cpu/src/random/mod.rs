@@ -183,9 +183,6 @@ impl Ready {
     /// D1, and nobody writes the parameters meanwhile.
     unsafe fn check(&self, iter: &TensorIter) -> Result<()> {
         let (is_accepted, message): (fn(f64, [f64; 2]) -> bool, _) = match self.distribution {
-            Distribution::BernoulliOf => {
-                (|p, _| (0.0..=1.0).contains(&p), "a probability is outside of 0 to 1; accepted is 0 <= p <= 1")
-            }
             Distribution::PoissonOf => (|rate, _| rate >= 0.0, "a rate is below 0; accepted are rates of 0 or more"),
             Distribution::SlopeOf { .. } => (
                 |x, [lower, upper]| x > 0.0 || x.is_nan() || lower <= upper && upper - lower <= f64::MAX,

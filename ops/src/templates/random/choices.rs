@@ -1,6 +1,7 @@
 //! Indices by weight: multinomial.
 
 use super::fills::exponential_;
+use super::parameters::number;
 use super::rule::holds;
 use super::{Distribution, draw_by};
 use crate::copies::{clone_tensor, reshape};
@@ -9,7 +10,7 @@ use crate::functions::{amax, amin, argmax_with, div, sum, topk};
 use crate::kernels::AllKernels;
 use crate::options::Argmax;
 use crate::table::{native, resized};
-use monomorph_core::{DType, Element, Error, ErrorKind, Generator, MemoryFormat, Result, Scalar, Tensor, observe};
+use monomorph_core::{DType, Element, Error, ErrorKind, Generator, MemoryFormat, Result, Tensor, observe};
 
 /// Above this many categories float32 has not every index.
 const MOST_CATEGORIES: i64 = 1 << 24;
@@ -31,15 +32,6 @@ fn sizes<D: AllKernels>(this: &Tensor<D>, samples: i64, replacement: bool) -> Re
     }
     holds(categories <= MOST_CATEGORIES, "there are more than 2^24 categories; accepted are up to 2^24")?;
     Ok(rows.into_iter().chain([samples]).collect())
-}
-
-/// A number of a tensor without dimensions.
-fn number<D: AllKernels>(of: Tensor<D>) -> Result<f64> {
-    Ok(match of.item()? {
-        Scalar::Float(value) => value,
-        Scalar::Int(value) => value as f64,
-        _ => 0.0,
-    })
 }
 
 /// The places of the largest quotients of weights and exponential numbers: as if drawn in turn, each at most once.
@@ -98,6 +90,7 @@ pub fn multinomial_out<D: AllKernels>(
     generator: Option<&Generator>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("multinomial", [this.geometry(), out.geometry()]);
     if out.dtype() != i64::DTYPE {
         let error = ErrorKind::OutputDType { index: 0, got: out.dtype(), want: DType::I64 };
         return Err(Error::from(error).called("multinomial"));

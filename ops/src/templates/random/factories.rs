@@ -237,6 +237,7 @@ pub fn normal_of_sizes<D: Draws>(
     device: Option<DeviceId>,
     pin_memory: Option<bool>,
 ) -> Result<Tensor<D>> {
+    let _span = observe::operator("normal", []);
     check_std(std)?;
     Normal(mean, std).make(size, How { dtype: dtype.or(Some(DEFAULT_FLOAT)), device, pin_memory, generator })
 }
@@ -249,6 +250,7 @@ pub fn normal_of_sizes_out<D: Draws>(
     generator: Option<&Generator>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("normal", [out.geometry()]);
     check_std(std)?;
     Normal(mean, std).write(size, generator, out)
 }

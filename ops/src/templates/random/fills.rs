@@ -22,7 +22,12 @@ fn fill<'a, D: Draws>(
 }
 
 /// A copy, filled in place.
-fn filled<D: Draws>(this: &Tensor<D>, fill: impl FnOnce(&mut Tensor<D>) -> Result<()>) -> Result<Tensor<D>> {
+fn filled<D: Draws>(
+    name: &'static str,
+    this: &Tensor<D>,
+    fill: impl FnOnce(&mut Tensor<D>) -> Result<()>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator(name, [this.geometry()]);
     let mut out = clone_tensor(this, None)?;
     fill(&mut out)?;
     Ok(out)
@@ -49,7 +54,7 @@ macro_rules! fills {
             $($parameter: $ty,)*
             generator: Option<&Generator>,
         ) -> Result<Tensor<D>> {
-            filled(this, |out| $in_place(out, $($parameter,)* generator).map(drop))
+            filled(stringify!($functional), this, |out| $in_place(out, $($parameter,)* generator).map(drop))
         }
     )*};
 }
@@ -110,6 +115,7 @@ pub(super) fn check_std(std: f64) -> Result<()> {
 
 /// `bernoulli.p`: a contiguous tensor of the sizes and the dtype, one with this probability, else zero.
 pub fn bernoulli_p<D: Draws>(this: &Tensor<D>, p: f64, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("bernoulli", [this.geometry()]);
     let mut out = super::parameters::contiguous_like(this)?;
     bernoulli_(&mut out, p, generator)?;
     Ok(out)
@@ -122,6 +128,7 @@ pub fn bernoulli_float_out<D: Draws>(
     generator: Option<&Generator>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("bernoulli", [this.geometry(), out.geometry()]);
     // As PyTorch's generated forms do: a copy of the tensor's strides is filled, and copied.
     if out.dtype() != this.dtype() {
         return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: this.dtype() }.into());
@@ -322,5 +329,6 @@ pub fn normal_out<D: Draws>(
     generator: Option<&Generator>,
     out: &mut Tensor<D>,
 ) -> Result<()> {
+    let _span = observe::operator("normal", [this.geometry(), out.geometry()]);
     crate::table::write_out(&normal(this, mean, std, generator)?, out)
 }

@@ -9,7 +9,8 @@
 //! | --- | --- |
 //! | `fills` | operators that fill a tensor by parameters that are numbers: uniform, normal, random, exponential, … |
 //! | `factories` | new tensors: rand, randn, randint, randperm and those like another tensor |
-//! | `parameters` | operators whose parameters are tensors: bernoulli, normal, poisson, binomial, rrelu with noise |
+//! | `parameters` | operators whose parameters are tensors: bernoulli, normal, poisson, binomial |
+//! | `slopes` | rrelu: slopes of elements up to zero |
 //! | `choices` | indices by weight: multinomial |
 //! | `rule` | what distributions ask of parameters and dtypes |
 //! | `dropout` | compositions over these: dropout and its kin |
@@ -20,6 +21,7 @@ pub mod factories;
 pub mod fills;
 pub mod parameters;
 mod rule;
+pub mod slopes;
 
 use crate::copies::clone_tensor;
 use crate::fill::Fills;

@@ -5,18 +5,37 @@ use super::rule::holds;
 use super::{Distribution, Draws, draw_by};
 use crate::copies::clone_tensor;
 use crate::factory::{empty, empty_like, full};
-use crate::functions::{add_, amin, mul_};
+use crate::functions::{add_, amax, amin, mul_};
 use crate::kernels::AllKernels;
-use crate::table::{native, resize, resized};
-use monomorph_core::{DType, Error, ErrorKind, Generator, MemoryFormat, Result, Scalar, Tensor, observe, strides};
+use crate::table::{native, resized};
+use monomorph_core::overlap::{self, Place, Shared};
+use monomorph_core::{Error, ErrorKind, Generator, MemoryFormat, Result, Scalar, Tensor, observe, strides};
 
 /// A contiguous tensor of the sizes and the dtype.
 pub(super) fn contiguous_like<D: Draws>(this: &Tensor<D>) -> Result<Tensor<D>> {
     empty_like(this, None, None, None, None, Some(MemoryFormat::Contiguous))
 }
 
+/// An error for an element that is no probability, before anything is written. Meta tensors hold none.
+fn check_probabilities<D: AllKernels>(p: &Tensor<D>) -> Result<()> {
+    if D::MEMORY.is_none() || p.numel() == 0 || !p.dtype().is_floating() {
+        return Ok(());
+    }
+    let holds_for_all = number(amin(p, ..)?)? >= 0.0 && number(amax(p, ..)?)? <= 1.0;
+    holds(holds_for_all, "a probability is outside of 0 to 1; accepted is 0 <= p <= 1")
+}
+
+/// A number of a tensor without dimensions.
+pub(super) fn number<D: AllKernels>(of: Tensor<D>) -> Result<f64> {
+    Ok(match of.item()? {
+        Scalar::Float(value) => value,
+        Scalar::Int(value) => value as f64,
+        _ => 0.0,
+    })
+}
+
 /// `bernoulli_.Tensor`: one with the probability at its place, else zero.
-pub fn bernoulli_of_<'a, D: Draws>(
+pub fn bernoulli_of_<'a, D: AllKernels>(
     this: &'a mut Tensor<D>,
     p: &Tensor<D>,
     generator: Option<&Generator>,
@@ -27,27 +46,39 @@ pub fn bernoulli_of_<'a, D: Draws>(
     }
     let drawn = crate::view::expand(p.geometry(), this.sizes(), false)
         .and_then(|geometry| p.with_geometry(geometry))
+        .and_then(|p| check_probabilities(&p).map(|()| p))
         .and_then(|p| draw_by(this, &[&p], Distribution::BernoulliOf, generator).map(drop));
     drawn.map_err(|e: Error| e.called("bernoulli_"))?;
     Ok(this)
 }
 
 /// `bernoulli.Tensor`: a copy after `bernoulli_.Tensor`.
-pub fn bernoulli_of<D: Draws>(this: &Tensor<D>, p: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+pub fn bernoulli_of<D: AllKernels>(
+    this: &Tensor<D>,
+    p: &Tensor<D>,
+    generator: Option<&Generator>,
+) -> Result<Tensor<D>> {
+    let _span = observe::operator("bernoulli", [this.geometry(), p.geometry()]);
     let mut out = clone_tensor(this, None)?;
     bernoulli_of_(&mut out, p, generator)?;
     Ok(out)
 }
 
 /// `bernoulli`: the elements are the probabilities.
-pub fn bernoulli<D: Draws>(this: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+pub fn bernoulli<D: AllKernels>(this: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("bernoulli", [this.geometry()]);
     let mut out = contiguous_like(this)?;
     bernoulli_of_(&mut out, this, generator)?;
     Ok(out)
 }
 
 /// `bernoulli.out`: the same into `out`, in its dtype.
-pub fn bernoulli_out<D: Draws>(this: &Tensor<D>, generator: Option<&Generator>, out: &mut Tensor<D>) -> Result<()> {
+pub fn bernoulli_out<D: AllKernels>(
+    this: &Tensor<D>,
+    generator: Option<&Generator>,
+    out: &mut Tensor<D>,
+) -> Result<()> {
+    let _span = observe::operator("bernoulli", [this.geometry(), out.geometry()]);
     resized(out, this.sizes(), |out| bernoulli_of_(out, this, generator).map(drop))
 }
 
@@ -60,18 +91,28 @@ fn check_stds<D: AllKernels>(std: &Tensor<D>) -> Result<()> {
     if D::MEMORY.is_none() || std.numel() == 0 {
         return Ok(());
     }
-    let least = match amin(std, ..)?.item()? {
-        Scalar::Float(least) => least,
-        Scalar::Int(least) => least as f64,
-        _ => 0.0,
-    };
-    holds(least >= 0.0, "argument std has an element below 0 or NaN; accepted are numbers of 0 or more")
+    holds(
+        number(amin(std, ..)?)? >= 0.0,
+        "argument std has an element below 0 or NaN; accepted are numbers of 0 or more",
+    )
 }
 
 /// A mean, or a standard deviation.
 enum Moment<'t, D: AllKernels> {
     One(f64),
     Each(&'t Tensor<D>),
+}
+
+/// What a later step would refuse, found before the first one writes.
+fn check_moment<D: AllKernels>(out: &Tensor<D>, moment: &Tensor<D>) -> Result<()> {
+    if moment.dtype().is_complex() && !out.dtype().is_complex() {
+        return Err(ErrorKind::Cast { from: moment.dtype(), to: out.dtype() }.into());
+    }
+    let [written, read] = [out, moment].map(|t| Place::of(t.as_operand(), t.geometry()));
+    if overlap::shared(&written, &read) == Shared::Partial {
+        return Err(ErrorKind::PartialOverlap { output: 0, other: "the mean or the standard deviation".into() }.into());
+    }
+    Ok(())
 }
 
 /// `out`, which has the sizes, becomes `draws · std + mean`.
@@ -81,6 +122,11 @@ fn normal_into<D: AllKernels>(
     std: Moment<'_, D>,
     generator: Option<&Generator>,
 ) -> Result<()> {
+    for moment in [&std, &mean] {
+        if let Moment::Each(moment) = moment {
+            check_moment(out, moment)?;
+        }
+    }
     match std {
         Moment::One(std) => drop(normal_(out, 0.0, std, generator)?),
         Moment::Each(std) => {
@@ -101,6 +147,7 @@ fn normal_into<D: AllKernels>(
 
 /// `normal.Tensor_float`.
 pub fn normal_of_means<D: AllKernels>(mean: &Tensor<D>, std: f64, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("normal", [mean.geometry()]);
     let mut out = contiguous_like(mean)?;
     normal_of_means_out(mean, std, generator, &mut out)?;
     Ok(out)
@@ -122,6 +169,7 @@ pub fn normal_of_means_out<D: AllKernels>(
 
 /// `normal.float_Tensor`.
 pub fn normal_of_stds<D: AllKernels>(mean: f64, std: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("normal", [std.geometry()]);
     let mut out = contiguous_like(std)?;
     normal_of_stds_out(mean, std, generator, &mut out)?;
     Ok(out)
@@ -142,6 +190,7 @@ pub fn normal_of_stds_out<D: AllKernels>(
 
 /// `normal.Tensor_Tensor`: means and standard deviations broadcast; the dtype is that of the means.
 pub fn normal_of<D: AllKernels>(mean: &Tensor<D>, std: &Tensor<D>, generator: Option<&Generator>) -> Result<Tensor<D>> {
+    let _span = observe::operator("normal", [mean.geometry(), std.geometry()]);
     check_stds(std)?;
     let sizes = strides::broadcast_sizes(mean.sizes(), std.sizes())?;
     let mut out = empty(&sizes, Some(mean.dtype()), None, Some(mean.device()), None, None)?;
@@ -189,122 +238,6 @@ pub fn binomial<D: Draws>(count: &Tensor<D>, prob: &Tensor<D>, generator: Option
         Ok(out)
     };
     make().map_err(|e: Error| e.called("binomial"))
-}
-
-/// `rrelu_with_noise`: elements up to zero are multiplied by numbers even over [lower, upper), which are put to
-/// `noise`; without `training` by the mean of both.
-fn leaky<D: AllKernels>(
-    this: &Tensor<D>,
-    noise: &Tensor<D>,
-    [lower, upper]: [Scalar; 2],
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<(Tensor<D>, Option<Tensor<D>>)> {
-    if this.sizes() != noise.sizes() {
-        let (got, want) = (noise.sizes().to_vec(), this.sizes().to_vec());
-        return Err(ErrorKind::UnequalSizes { arg: "noise", got, want }.into());
-    }
-    let real = |s: Scalar| match s {
-        Scalar::Bool(b) => f64::from(b),
-        Scalar::Int(i) => i as f64,
-        Scalar::Float(f) => f,
-        Scalar::Complex(c) => c.re,
-    };
-    let (lower, upper) = (real(lower), real(upper));
-    if !training {
-        return Ok((crate::functions::leaky_relu_with(this, slope((lower + upper) / 2.0))?, None));
-    }
-    if !matches!(this.dtype(), DType::F32 | DType::F64) {
-        let (what, got, accepted) = ("argument self has dtype", this.dtype(), "float32 and float64");
-        return Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into());
-    }
-    if noise.dtype() != this.dtype() {
-        return Err(ErrorKind::DTypeMismatch { arg: "noise", got: noise.dtype(), want: this.dtype() }.into());
-    }
-    let input = clone_tensor(this, Some(MemoryFormat::Contiguous))?;
-    let mut slopes = contiguous_like(this)?;
-    draw_by(&mut slopes, &[&input], Distribution::SlopeOf { lower, upper }, generator)?;
-    let out = crate::functions::mul(&input, &slopes)?;
-    Ok((out, Some(slopes)))
-}
-
-fn slope(negative_slope: f64) -> crate::options::LeakyRelu {
-    crate::options::LeakyRelu { negative_slope: negative_slope.into(), ..Default::default() }
-}
-
-/// Writes the slopes to where they are kept: in the order of memory, as PyTorch does, where that is dense.
-fn keep<D: AllKernels>(slopes: &Tensor<D>, noise: &Tensor<D>) -> Result<()> {
-    let dense = strides::preserve_strides(noise.sizes(), noise.strides());
-    if noise.is_contiguous() || dense[..] != *noise.strides() {
-        return noise.clone().copy_from(slopes);
-    }
-    let count = noise.numel() as i64;
-    let row = crate::view::as_strided(noise.geometry(), &[count], &[1], None)?;
-    noise.with_geometry(row)?.copy_from(&crate::copies::reshape(slopes, &[count])?)
-}
-
-/// `rrelu_with_noise`.
-pub fn rrelu_with_noise<D: AllKernels>(
-    this: &Tensor<D>,
-    noise: &Tensor<D>,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("rrelu_with_noise", [this.geometry(), noise.geometry()]);
-    let (out, slopes) =
-        leaky(this, noise, [lower, upper], training, generator).map_err(|e: Error| e.called("rrelu_with_noise"))?;
-    if let Some(slopes) = slopes {
-        keep(&slopes, noise)?;
-    }
-    Ok(out)
-}
-
-/// `rrelu_with_noise_`.
-pub fn rrelu_with_noise_<'a, D: AllKernels>(
-    this: &'a mut Tensor<D>,
-    noise: &Tensor<D>,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<&'a mut Tensor<D>> {
-    let out = rrelu_with_noise(this, noise, lower, upper, training, generator)?;
-    this.copy_from(&out)?;
-    Ok(this)
-}
-
-/// `rrelu_with_noise.out`.
-pub fn rrelu_with_noise_out<D: AllKernels>(
-    this: &Tensor<D>,
-    noise: &Tensor<D>,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-    out: &mut Tensor<D>,
-) -> Result<()> {
-    if out.dtype() != this.dtype() {
-        return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: this.dtype() }.into());
-    }
-    let result = rrelu_with_noise(this, noise, lower, upper, training, generator)?;
-    resize(out, this.sizes())?;
-    out.copy_from(&result)
-}
-
-/// `rrelu_with_noise_functional`: the slopes are a second result.
-pub fn rrelu_with_noise_functional<D: AllKernels>(
-    this: &Tensor<D>,
-    noise: &Tensor<D>,
-    lower: Scalar,
-    upper: Scalar,
-    training: bool,
-    generator: Option<&Generator>,
-) -> Result<(Tensor<D>, Tensor<D>)> {
-    let kept = clone_tensor(noise, None)?;
-    let out = rrelu_with_noise(this, &kept, lower, upper, training, generator)?;
-    Ok((out, kept))
 }
 
 native! {
@@ -384,21 +317,4 @@ native! {
     /// ```
     func: binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor,
     autogen: binomial.out, variants: function, kernel: binomial;
-
-    func: rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333,
-        bool training=False, Generator? generator=None) -> Tensor,
-    kernel: rrelu_with_noise;
-
-    func: rrelu_with_noise.out(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333,
-        bool training=False, Generator? generator=None, *, Tensor(a!) out) -> Tensor(a!),
-    kernel: rrelu_with_noise_out;
-
-    func: rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333,
-        bool training=False, Generator? generator=None) -> Tensor(a!),
-    kernel: rrelu_with_noise_;
-
-    func: rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125,
-        Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None)
-        -> (Tensor, Tensor noise_out),
-    kernel: rrelu_with_noise_functional;
 }
