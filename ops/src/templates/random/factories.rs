@@ -287,7 +287,7 @@ native! {
     ///
     /// ```
     /// monomorph::manual_seed(0);
-    /// assert_eq!(ops::randn(2, F32)?.to_vec::<f32>()?, [1.5409961, -0.29342884]);
+    /// assert_eq!(ops::randn(2, F32)?.to_vec::<f32>()?, [1.5409961, -0.2934289]);
     /// ```
     func: randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
         pin_memory=None) -> Tensor,

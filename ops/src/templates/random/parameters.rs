@@ -313,7 +313,7 @@ native! {
     ///
     /// ```
     /// let (count, prob) = (tensor![5.0f32, 5.0], tensor![0.0f32, 1.0]);
-    /// assert_eq!(count.binomial(&prob)?.to_vec::<f32>()?, [0.0, 5.0]);
+    /// assert_eq!(ops::binomial(&count, &prob)?.to_vec::<f32>()?, [0.0, 5.0]);
     /// ```
     func: binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor,
     autogen: binomial.out, variants: function, kernel: binomial;
