@@ -165,6 +165,8 @@
 
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+pub mod files;
 #[cfg(doctest)]
 mod guide;
 pub mod meta;

@@ -4,7 +4,7 @@
 pub use monomorph_program::{
     Argument, Autocast, Called, Callee, Check, Difference, Expr, Function, Graph, InputKind, Item, ListKind, Literal,
     MissingOperator, Node, NumberOp, Output, OutputKind, ProgramError, Recorded, RecordedTensor, Result, Session,
-    Value, ValueId, ValueInfo,
+    Timing, UserInput, UserInputKind, Value, ValueId, ValueInfo,
 };
 
 use crate::Cpu;

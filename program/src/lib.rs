@@ -23,6 +23,7 @@ mod number;
 mod program;
 mod pt2;
 mod session;
+mod signature;
 mod symbol;
 
 pub use error::{MissingOperator, ProgramError, Result};
@@ -32,5 +33,6 @@ pub use graph::{
 };
 pub use number::NumberOp;
 pub use program::Program;
-pub use session::{Difference, Session, Value};
+pub use session::{Difference, Session, Timing, Value};
+pub use signature::{UserInput, UserInputKind};
 pub use symbol::{Expr, Function};

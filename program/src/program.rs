@@ -2,7 +2,7 @@
 //! loading and the text; running is a session's.
 
 use crate::error::{ProgramError, Result};
-use crate::graph::{Graph, InputKind, OutputKind, Recorded, RecordedTensor, Shown};
+use crate::graph::{Graph, InputKind, OutputKind, Recorded, RecordedTensor, Shown, dot};
 use crate::pt2;
 use crate::session::Session;
 use crate::symbol::{Expr, Symbols};
@@ -131,6 +131,11 @@ impl Program {
             }
             _ => None,
         })
+    }
+
+    /// The graph in Graphviz's language: operators, the values between them, inputs and outputs; no weights.
+    pub fn to_dot(&self) -> String {
+        dot(&self.inner.graph, &self.inner.symbols, &self.inner.inputs)
     }
 
     /// The caller's inputs with their sizes, and the ranges of symbols, one a line.

@@ -73,7 +73,7 @@ pub const MAX_COLUMNS: usize = 120;
 const EMPTY_NAMES: [&str; 4] = ["utils", "helpers", "common", "misc"];
 
 /// Directories of the crates that forbid unsafe code.
-const SAFE_CRATES: [&str; 6] = ["core/schema", "ops", "ops/macros", "testsuite", "xtask", "xtask/tools"];
+const SAFE_CRATES: [&str; 7] = ["cli", "core/schema", "ops", "ops/macros", "testsuite", "xtask", "xtask/tools"];
 
 /// The parts of a decision page.
 const DECISION_PARTS: [&str; 4] = ["Context", "Choice", "Rejected", "Consequence"];
@@ -184,7 +184,7 @@ fn rank(package: &str) -> Option<usize> {
         "monomorph-iter" => 2,
         "monomorph-ops" => 3,
         "monomorph" => 5,
-        "monomorph-testsuite" | "monomorph-benches" | "xtask" => 6,
+        "monomorph-cli" | "monomorph-testsuite" | "monomorph-benches" | "xtask" => 6,
         "monomorph-gpu" | "monomorph-tools" => 7,
         device if device.starts_with("monomorph-") => 4,
         _ => return None,

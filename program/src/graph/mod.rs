@@ -1,6 +1,7 @@
 //! Graphs of operator calls in single-assignment form: values, nodes that compute them, and what comes in and goes out.
 //! Owns the structure and its text; reads no file and runs nothing.
 
+mod dot;
 mod show;
 
 use crate::number::NumberOp;
@@ -9,6 +10,7 @@ use monomorph_core::dispatch::OperatorHandle;
 use monomorph_core::{DType, IValue};
 use std::collections::HashMap;
 
+pub(crate) use dot::dot;
 pub(crate) use show::{Shown, node_place};
 
 /// A value of a graph, by number.

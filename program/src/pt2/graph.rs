@@ -72,7 +72,13 @@ impl Scoped {
 pub(super) fn int(symbols: &mut Symbols, value: &model::SymInt) -> Expr {
     match value {
         model::SymInt::Int(value) => Expr::Int(*value),
-        model::SymInt::Expr(expr) => symbols.parse(&expr.expr_str),
+        model::SymInt::Expr(symbolic) => {
+            let expr = symbols.parse(&symbolic.expr_str);
+            if let Some(model::Hint::Int(value)) = symbolic.hint {
+                symbols.note_example(&expr, value);
+            }
+            expr
+        }
     }
 }
 

@@ -206,6 +206,17 @@ pub(super) enum SymInt {
 #[derive(Deserialize)]
 pub(super) struct SymExpr {
     pub(super) expr_str: String,
+    #[serde(default)]
+    pub(super) hint: Option<Hint>,
+}
+
+/// The value in the example.
+#[derive(Deserialize)]
+pub(super) enum Hint {
+    #[serde(rename = "as_int")]
+    Int(i64),
+    #[serde(untagged)]
+    Other(serde::de::IgnoredAny),
 }
 
 #[derive(Deserialize)]

@@ -42,7 +42,7 @@ impl Run<'_> {
             self.observe(graph, *id, &|| "an input".to_owned());
         }
         for node in &graph.nodes {
-            let results = self.node(graph, node, cast)?;
+            let results = self.timed(node, |run| run.node(graph, node, cast))?;
             self.define(node, results)?;
             for id in node.outputs.iter().flat_map(Output::values) {
                 self.observe(graph, *id, &|| format!("{} {}", node_place(&node.name, &node.target), node.module));

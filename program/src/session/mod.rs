@@ -13,6 +13,7 @@
 //! | `control` | nodes that run graphs |
 //! | `autocast` | what autocast casts |
 //! | `check` | what a program asserts |
+//! | `timing` | how long nodes take |
 
 mod autocast;
 mod check;
@@ -20,6 +21,7 @@ mod control;
 mod execute;
 mod inputs;
 mod state;
+mod timing;
 
 use crate::error::{ProgramError, Result};
 use crate::graph::{Graph, InputKind, OutputKind, ValueId};
@@ -28,6 +30,9 @@ use crate::symbol::Bindings;
 use monomorph_core::{AnyTensor, IValue};
 use state::State;
 use std::sync::Arc;
+use timing::Timings;
+
+pub use timing::Timing;
 
 /// An input or output of a run: a tensor, a number, a bool, text or none.
 pub type Value = IValue;
@@ -54,6 +59,7 @@ pub struct Session {
     compares: bool,
     differences: Vec<Difference>,
     compared: usize,
+    timings: Option<Timings>,
 }
 
 /// One run.
@@ -66,12 +72,13 @@ struct Run<'s> {
     compares: bool,
     differences: &'s mut Vec<Difference>,
     compared: &'s mut usize,
+    timings: Option<&'s mut Timings>,
 }
 
 impl Session {
     pub(crate) fn new(program: Arc<Inner>) -> Session {
         let state = State::new(&program);
-        Session { program, state, compares: false, differences: Vec::new(), compared: 0 }
+        Session { program, state, compares: false, differences: Vec::new(), compared: 0, timings: None }
     }
 
     /// Runs the program on inputs in the order in which they are flattened, and gives the outputs likewise.
@@ -105,6 +112,7 @@ impl Session {
             compares: self.compares,
             differences: &mut self.differences,
             compared: &mut self.compared,
+            timings: self.timings.as_mut(),
         };
         let (results, frame) = run.graph(&program.graph, bound, None)?;
         run.frames.push(frame);

@@ -2,7 +2,7 @@
 //! (`4*s0 + 2`), which keys of ranges have. What is not understood becomes [`Expr::Opaque`], never an error: sizes are
 //! checked as far as they are understood.
 
-use super::{Expr, Function};
+use super::{Bindings, Expr, Function};
 use std::collections::HashMap;
 
 /// How deep an expression may be nested. Those of PyTorch's own shape functions have about ten levels.
@@ -13,6 +13,8 @@ const MAX_DEPTH: usize = 64;
 pub(crate) struct Symbols {
     numbers: HashMap<Box<str>, u32>,
     names: Vec<Box<str>>,
+    /// The values in the example with which the program was exported.
+    example: Bindings,
 }
 
 impl Symbols {
@@ -23,6 +25,18 @@ impl Symbols {
             Some(expr) if parser.peek().is_none() => expr,
             _ => Expr::Opaque,
         }
+    }
+
+    /// Notes the value of an expression in the example, if that is a symbol.
+    pub(crate) fn note_example(&mut self, expr: &Expr, value: i64) {
+        if let Expr::Symbol(symbol) = expr {
+            self.example.bind(*symbol, value);
+        }
+    }
+
+    /// The value of an expression in the example, as far as it is known.
+    pub(crate) fn in_example(&self, expr: &Expr) -> Option<i64> {
+        self.example.evaluate(expr)
     }
 
     /// The number of a symbol that some expression has.

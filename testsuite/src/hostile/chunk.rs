@@ -8,7 +8,7 @@ use super::options::Options;
 use super::tensors::Maker;
 use crate::layout::Random;
 use monomorph::crates::core::dispatch::OperatorHandle;
-use monomorph::{AnyTensor, Cpu, DType, Geometry, IValue, Stack, Tensor, dispatcher};
+use monomorph::{AnyTensor, Cpu, DType, Generator, Geometry, IValue, Stack, Tensor, dispatcher};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -126,6 +126,7 @@ fn one(options: &Options, entries: &[OperatorHandle], call: u64, report: &mut Re
     let twice = call.is_multiple_of(8) && !schema.name().contains("empty") && !schema.name().starts_with("resize");
     if twice {
         poison(0x5a);
+        Generator::shared().manual_seed(call);
     }
     let before = Before::of(&stack);
     let start = Instant::now();
@@ -178,6 +179,7 @@ fn same_again(options: &Options, entries: &[OperatorHandle], call: u64, first: &
     let Some(want) = values(first) else { return Ok(()) };
     let (entry, mut stack) = make(options, entries, call)?;
     poison(0xa5);
+    Generator::shared().manual_seed(call);
     match catch_unwind(AssertUnwindSafe(|| entry.call(&mut stack))) {
         Ok(Ok(())) => match values(&stack) {
             Some(got) if got == want => Ok(()),

@@ -164,6 +164,10 @@ fn plan_call(
     if domain.checked_shr(dtype as u32).is_none_or(|bits| bits & 1 == 0) {
         return Err(ErrorKind::DTypeNotSupported { what: "argument self has dtype", got: dtype, accepted }.into());
     }
+    // Elements that are narrower than an address are ordered beside indices of 32 bits.
+    if size > i64::from(u32::MAX) && dtype.size() < 8 && !sink.is_meta() {
+        return Err(ErrorKind::TooManyElements { sizes: vec![size], limit: u32::MAX as usize }.into());
+    }
     let mut wanted = DimVec::from_slice(sizes);
     let mut hint = None;
     let mut keeps_dim = true;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::factory::empty;
 use crate::kernels::BatchNormalization as Kernels;
-use crate::table::{native, write_outs};
+use crate::table::{copy_into, native, write_outs};
 use monomorph_core::structured::{Functional, Operand, SinkState, call};
 use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, observe};
 
@@ -159,12 +159,9 @@ impl<D: Kernels> Parameters<'_, D> {
         if !self.training {
             return Ok(());
         }
-        for (running, moved) in self.running.into_iter().zip(moved) {
-            if let Some(running) = running {
-                running.clone().copy_from(&moved)?;
-            }
-        }
-        Ok(())
+        let mut outs: Vec<Tensor<D>> = self.running.into_iter().flatten().cloned().collect();
+        let mut outs: Vec<&mut Tensor<D>> = outs.iter_mut().collect();
+        copy_into(&moved[..outs.len()], &mut outs)
     }
 
     /// The three results; the running statistics are written.
@@ -181,14 +178,15 @@ impl<D: Kernels> Parameters<'_, D> {
     fn out(&self, name: &'static str, outs: &mut [&mut Tensor<D>], reserve: Option<Tensor<D>>) -> Result<()> {
         let mut make = || {
             let [out, mean, rstd, running_mean, running_var] = self.all()?;
-            match self.training {
-                true => {
-                    let results: Vec<Tensor<D>> = [out, mean, rstd].into_iter().chain(reserve.clone()).collect();
-                    write_outs(&results, outs)?;
-                }
-                false => write_outs(&[out], &mut outs[..1])?,
+            if !self.training {
+                return write_outs(&[out], &mut outs[..1]);
             }
-            self.move_running([running_mean, running_var])
+            // With the running statistics as outputs, too: what one of them refuses is found before any is written.
+            let mut running: Vec<Tensor<D>> = self.running.into_iter().flatten().cloned().collect();
+            let moved = [running_mean, running_var].into_iter().take(running.len());
+            let results: Vec<Tensor<D>> = [out, mean, rstd].into_iter().chain(reserve.clone()).chain(moved).collect();
+            let mut all: Vec<&mut Tensor<D>> = outs.iter_mut().map(|out| &mut **out).chain(&mut running).collect();
+            write_outs(&results, &mut all)
         };
         make().map_err(|e: Error| e.called(name))
     }
