@@ -59,6 +59,11 @@ impl Argument {
     }
 }
 
+/// How many elements there are of these sizes. Beside a 0 the others may be as large as they like.
+pub(crate) fn product(sizes: impl Iterator<Item = usize> + Clone) -> usize {
+    if sizes.clone().any(|size| size == 0) { 0 } else { sizes.product() }
+}
+
 impl Placed {
     pub(crate) fn output(outputs: &Outputs<'_>) -> Placed {
         Placed::output_at(outputs, 0)
@@ -102,7 +107,7 @@ impl Placed {
     }
 
     pub(crate) fn numel(&self) -> usize {
-        self.sizes.iter().map(|&size| size as usize).product()
+        product(self.sizes.iter().map(|&size| size as usize))
     }
 
     /// Bytes from one element of a dimension to the next; modulo 2^64, which is exact where there are two.

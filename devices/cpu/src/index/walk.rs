@@ -8,6 +8,7 @@
 
 use super::kernels::{BLOCK, Loops, Values};
 use super::lookup::Lookup;
+use super::placed::product;
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use smallvec::SmallVec;
 
@@ -65,7 +66,7 @@ impl Walk {
                     && indices.into_iter().all(|(&inner, &outer)| whole(inner, outer))
             };
             match merged.last_mut().filter(|outer| fits(outer)) {
-                Some(outer) => *outer = WalkAxis { size: outer.size * axis.size, ..axis },
+                Some(outer) => *outer = WalkAxis { size: outer.size.saturating_mul(axis.size), ..axis },
                 None => merged.push(axis),
             }
         }
@@ -73,7 +74,7 @@ impl Walk {
     }
 
     fn points(&self) -> usize {
-        self.axes.iter().map(|axis| axis.size).product()
+        product(self.axes.iter().map(|axis| axis.size))
     }
 
     /// Walks all points; false if an index was out of range, and then some points were not walked.

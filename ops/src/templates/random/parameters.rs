@@ -127,6 +127,11 @@ fn normal_into<D: AllKernels>(
             check_moment(out, moment)?;
         }
     }
+    // A number is rounded to the dtype first; one that does not fit is refused before anything is written.
+    let mean = match mean {
+        Moment::One(mean) => &full(&[], Scalar::Float(mean), Some(out.dtype()), None, Some(out.device()), None)?,
+        Moment::Each(mean) => mean.clone(),
+    };
     match std {
         Moment::One(std) => drop(normal_(out, 0.0, std, generator)?),
         Moment::Each(std) => {
@@ -134,14 +139,7 @@ fn normal_into<D: AllKernels>(
             mul_(out, std)?;
         }
     }
-    match mean {
-        // A number is rounded to the dtype first.
-        Moment::One(mean) => {
-            let mean: Tensor<D> = full(&[], Scalar::Float(mean), Some(out.dtype()), None, Some(out.device()), None)?;
-            add_(out, &mean)?;
-        }
-        Moment::Each(mean) => drop(add_(out, mean)?),
-    }
+    add_(out, &mean)?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use super::{Distribution, draw_by};
 use crate::copies::{clone_tensor, to_dtype};
 use crate::factory::empty_like;
 use crate::kernels::AllKernels;
-use crate::table::{native, resize};
+use crate::table::{copy_into, native, resized};
 use monomorph_core::{DType, Error, ErrorKind, Generator, MemoryFormat, Result, Scalar, Tensor, observe, strides};
 
 fn real(s: Scalar) -> f64 {
@@ -56,15 +56,23 @@ fn slope(negative_slope: f64) -> crate::options::LeakyRelu {
     crate::options::LeakyRelu { negative_slope: negative_slope.into(), ..Default::default() }
 }
 
-/// Writes the slopes to where they are kept: in the order of memory, as PyTorch does, where that is dense.
-fn keep<D: AllKernels>(slopes: &Tensor<D>, noise: &Tensor<D>) -> Result<()> {
+/// The slopes, and where they are kept: in the order of memory, as PyTorch does, where that is dense.
+fn kept<D: AllKernels>(slopes: Tensor<D>, noise: &Tensor<D>) -> Result<[Tensor<D>; 2]> {
     let dense = strides::preserve_strides(noise.sizes(), noise.strides());
     if noise.is_contiguous() || dense[..] != *noise.strides() {
-        return noise.clone().copy_from(slopes);
+        return Ok([slopes, noise.clone()]);
     }
     let count = noise.numel() as i64;
     let row = crate::view::as_strided(noise.geometry(), &[count], &[1], None)?;
-    noise.with_geometry(row)?.copy_from(&crate::copies::reshape(slopes, &[count])?)
+    Ok([crate::copies::reshape(&slopes, &[count])?, noise.with_geometry(row)?])
+}
+
+/// Writes the result to `out` and the slopes to where they are kept, both or none of them.
+fn write<D: AllKernels>(out: &mut Tensor<D>, results: (Tensor<D>, Option<Tensor<D>>), noise: &Tensor<D>) -> Result<()> {
+    let (result, slopes) = results;
+    let Some(slopes) = slopes else { return out.copy_from(&result) };
+    let [slopes, mut place] = kept(slopes, noise)?;
+    copy_into(&[result, slopes], &mut [out, &mut place])
 }
 
 /// `rrelu_with_noise`.
@@ -80,7 +88,8 @@ pub fn rrelu_with_noise<D: AllKernels>(
     let (out, slopes) =
         leaky(this, noise, [lower, upper], training, generator).map_err(|e: Error| e.called("rrelu_with_noise"))?;
     if let Some(slopes) = slopes {
-        keep(&slopes, noise)?;
+        let [slopes, mut place] = kept(slopes, noise)?;
+        place.copy_from(&slopes)?;
     }
     Ok(out)
 }
@@ -95,8 +104,8 @@ pub fn rrelu_with_noise_<'a, D: AllKernels>(
     generator: Option<&Generator>,
 ) -> Result<&'a mut Tensor<D>> {
     let _span = observe::operator("rrelu_with_noise_", [this.geometry(), noise.geometry()]);
-    let out = rrelu_with_noise(this, noise, lower, upper, training, generator)?;
-    this.copy_from(&out)?;
+    let results = leaky(this, noise, [lower, upper], training, generator);
+    results.and_then(|results| write(this, results, noise)).map_err(|e: Error| e.called("rrelu_with_noise_"))?;
     Ok(this)
 }
 
@@ -114,9 +123,10 @@ pub fn rrelu_with_noise_out<D: AllKernels>(
     if out.dtype() != this.dtype() {
         return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: this.dtype() }.into());
     }
-    let result = rrelu_with_noise(this, noise, lower, upper, training, generator)?;
-    resize(out, this.sizes())?;
-    out.copy_from(&result)
+    let results = leaky(this, noise, [lower, upper], training, generator);
+    results
+        .and_then(|results| resized(out, this.sizes(), |out| write(out, results, noise)))
+        .map_err(|e: Error| e.called("rrelu_with_noise"))
 }
 
 /// `rrelu_with_noise_functional`: the slopes are a second result.
