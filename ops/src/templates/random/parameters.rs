@@ -129,7 +129,7 @@ fn normal_into<D: AllKernels>(
     }
     // A number is rounded to the dtype first; one that does not fit is refused before anything is written.
     let mean = match mean {
-        Moment::One(mean) => &full(&[], Scalar::Float(mean), Some(out.dtype()), None, Some(out.device()), None)?,
+        Moment::One(mean) => full(&[], Scalar::Float(mean), Some(out.dtype()), None, Some(out.device()), None)?,
         Moment::Each(mean) => mean.clone(),
     };
     match std {
