@@ -23,6 +23,9 @@ trait Source: Copy {
     /// The name that errors carry.
     const NAME: &'static str;
 
+    /// What is refused for a dtype, whatever the sizes are: before a tensor that is written gets others.
+    fn check(self, dtype: DType) -> Result<()>;
+
     /// Draws every element.
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()>;
 
@@ -40,7 +43,10 @@ trait Source: Copy {
     fn write<D: Draws>(self, size: &[i64], generator: Option<&Generator>, out: &mut Tensor<D>) -> Result<()> {
         let _span = observe::operator(Self::NAME, [out.geometry()]);
         strides::numel(size)?;
-        resized(out, size, |out| self.fill(out, generator)).map_err(|e: Error| e.called(Self::NAME))
+        let checked = self.check(out.dtype());
+        checked
+            .and_then(|()| resized(out, size, |out| self.fill(out, generator)))
+            .map_err(|e: Error| e.called(Self::NAME))
     }
 
     /// A new tensor like another one.
@@ -70,6 +76,9 @@ trait Source: Copy {
 struct Even;
 impl Source for Even {
     const NAME: &'static str = "rand";
+    fn check(self, dtype: DType) -> Result<()> {
+        rule::check_dtype(Distribution::Uniform { from: 0.0, to: 1.0 }, dtype)
+    }
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()> {
         uniform_(out, 0.0, 1.0, generator).map(drop)
     }
@@ -79,6 +88,10 @@ impl Source for Even {
 struct Normal(f64, f64);
 impl Source for Normal {
     const NAME: &'static str = "randn";
+    fn check(self, _: DType) -> Result<()> {
+        // PyTorch takes any dtype where there is no element; where there is one, the meta function refuses.
+        Ok(())
+    }
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()> {
         normal_(out, self.0, self.1, generator).map(drop)
     }
@@ -88,6 +101,9 @@ impl Source for Normal {
 struct Integers(i64, i64);
 impl Source for Integers {
     const NAME: &'static str = "randint";
+    fn check(self, dtype: DType) -> Result<()> {
+        rule::range(dtype, self.0, Some(self.1)).map(drop)
+    }
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()> {
         random_from_(out, self.0, Some(self.1), generator).map(drop)
     }
@@ -97,8 +113,11 @@ impl Source for Integers {
 struct Order(i64);
 impl Source for Order {
     const NAME: &'static str = "randperm";
+    fn check(self, dtype: DType) -> Result<()> {
+        rule::check_permutation(self.0, dtype)
+    }
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()> {
-        rule::check_permutation(self.0, out.dtype())?;
+        self.check(out.dtype())?;
         draw(out, Distribution::Permutation, generator).map(drop)
     }
 }

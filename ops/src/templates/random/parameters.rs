@@ -79,6 +79,7 @@ pub fn bernoulli_out<D: AllKernels>(
     out: &mut Tensor<D>,
 ) -> Result<()> {
     let _span = observe::operator("bernoulli", [this.geometry(), out.geometry()]);
+    check_probabilities(this).map_err(|e: Error| e.called("bernoulli"))?;
     resized(out, this.sizes(), |out| bernoulli_of_(out, this, generator).map(drop))
 }
 
