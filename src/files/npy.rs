@@ -70,7 +70,7 @@ pub fn read_archive(path: impl AsRef<Path>) -> Result<Vec<(String, Tensor<Cpu>)>
 ///
 /// # Errors
 ///
-/// As for [`write`].
+/// As for [`write()`].
 pub fn write_archive<'t>(
     path: impl AsRef<Path>,
     tensors: impl IntoIterator<Item = (&'t str, &'t AnyTensor)>,
