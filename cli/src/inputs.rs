@@ -3,7 +3,7 @@
 use crate::files::{self, Read};
 use crate::{Result, message};
 use clap::ArgMatches;
-use monomorph::program::{Literal, Program, UserInput, UserInputKind, Value};
+use monomorph::program::{Program, UserInput, UserInputKind, Value};
 use monomorph::{AnyTensor, DType, Generator, IValue, Stack, call};
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(crate) fn inputs(program: &Program, args: &ArgMatches) -> Result<Vec<Value>>
     }
     let complete = |(input, value): (&UserInput, Option<Value>)| match (value, &input.kind) {
         (Some(value), _) => Ok(value),
-        (None, UserInputKind::Literal(literal)) => Ok(of_literal(literal)),
+        (None, UserInputKind::Literal(literal)) => Ok(literal.into()),
         (None, _) if seed.is_some() => drawn(input),
         (None, _) => Err(format!(
             "input {} is missing; give each with --input, or --seed to draw it. Inputs:\n{}",
@@ -98,16 +98,6 @@ fn as_wanted(value: Value, kind: Option<&UserInputKind>) -> Result<Value> {
             stack.pop().ok_or_else(|| "no tensor".to_owned())
         }
         _ => Ok(value),
-    }
-}
-
-fn of_literal(literal: &Literal) -> Value {
-    match literal {
-        Literal::Int(i) => Value::Int(*i),
-        Literal::Float(x) => Value::Float(*x),
-        Literal::Bool(b) => Value::Bool(*b),
-        Literal::Str(text) => Value::Str(text.clone()),
-        _ => Value::None,
     }
 }
 

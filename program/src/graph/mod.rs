@@ -349,6 +349,18 @@ pub enum Literal {
     Str(Box<str>),
 }
 
+impl From<&Literal> for IValue {
+    fn from(literal: &Literal) -> IValue {
+        match literal {
+            Literal::None => IValue::None,
+            Literal::Int(i) => IValue::Int(*i),
+            Literal::Float(x) => IValue::Float(*x),
+            Literal::Bool(b) => IValue::Bool(*b),
+            Literal::Str(text) => IValue::Str(text.clone()),
+        }
+    }
+}
+
 /// What a value that the outermost graph gives is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

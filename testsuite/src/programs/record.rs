@@ -1,6 +1,8 @@
 //! What was recorded of a program: `NAME.json`, and the tensors of `NAME.safetensors`.
 
-use monomorph::{Cpu, DType, Tensor};
+use monomorph::files::safetensors;
+use monomorph::prelude::CopiesMethods;
+use monomorph::{Cpu, Tensor};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,8 +19,7 @@ pub struct Record {
     pub(super) refused: Vec<(String, String)>,
     numbers: BTreeMap<String, Json>,
     tolerances: BTreeMap<String, Tolerance>,
-    tensors: BTreeMap<String, Stored>,
-    bytes: Vec<u8>,
+    tensors: BTreeMap<String, Tensor<Cpu>>,
 }
 
 /// How far a value may be off: `|x - y| <= atol + rtol * |y|`.
@@ -26,14 +27,6 @@ pub struct Record {
 pub(super) struct Tolerance {
     pub(super) rtol: f64,
     pub(super) atol: f64,
-}
-
-#[derive(Debug)]
-struct Stored {
-    dtype: DType,
-    sizes: Vec<i64>,
-    start: usize,
-    end: usize,
 }
 
 /// A recorded value.
@@ -89,8 +82,7 @@ impl Record {
             let text = |key: &str| case[key].as_str().map(str::to_owned).ok_or_else(|| missing("expects_error"));
             refused.push((text("inputs")?, text("why")?));
         }
-        let bytes = read(file("safetensors"))?;
-        let tensors = header(&bytes).map_err(|what| format!("{name}.safetensors: {what}"))?;
+        let tensors = safetensors::read(file("safetensors")).map_err(|error| error.to_string())?;
         Ok(Record {
             name: name.to_owned(),
             dir: dir.to_owned(),
@@ -99,8 +91,7 @@ impl Record {
             refused,
             numbers,
             tolerances,
-            tensors,
-            bytes,
+            tensors: tensors.into_iter().collect(),
         })
     }
 
@@ -113,10 +104,10 @@ impl Record {
 
     /// The recorded value of this name.
     pub(super) fn entry(&self, name: &str) -> Result<Option<Entry>, String> {
-        if let Some(stored) = self.tensors.get(name) {
-            let bytes = &self.bytes[stored.start..stored.end];
-            let tensor = Tensor::<Cpu>::from_bytes(bytes, stored.dtype, &stored.sizes[..]);
-            return Ok(Some(Entry::Tensor(tensor.map_err(|error| format!("{name}: {error}"))?)));
+        if let Some(tensor) = self.tensors.get(name) {
+            // A copy: a program may write its inputs.
+            let copy = tensor.deep_clone().map_err(|error| format!("{name}: {error}"))?;
+            return Ok(Some(Entry::Tensor(copy)));
         }
         Ok(self.numbers.get(name).cloned().map(Entry::Number))
     }
@@ -131,42 +122,4 @@ impl Record {
     pub(super) fn tolerance(&self, name: &str) -> Tolerance {
         self.tolerances.get(name).copied().unwrap_or_default()
     }
-}
-
-/// The header of a safetensors file, whose data follow it. Read here because `C64` is none of the crate's dtypes.
-fn header(bytes: &[u8]) -> Result<BTreeMap<String, Stored>, String> {
-    let (length, rest) = bytes.split_first_chunk::<8>().ok_or("the file is cut short")?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| "the header is too long")?;
-    let json = rest.get(..length).ok_or("the file is cut short")?;
-    let header: BTreeMap<String, Json> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
-    let mut tensors = BTreeMap::new();
-    for (name, entry) in header {
-        if name == "__metadata__" {
-            continue;
-        }
-        let wrong = || format!("{name}: dtype, shape or data_offsets are not as they are to be");
-        let dtype = match entry["dtype"].as_str().ok_or_else(wrong)? {
-            "BOOL" => DType::Bool,
-            "U8" => DType::U8,
-            "I8" => DType::I8,
-            "I16" => DType::I16,
-            "I32" => DType::I32,
-            "I64" => DType::I64,
-            "F16" => DType::F16,
-            "BF16" => DType::BF16,
-            "F32" => DType::F32,
-            "F64" => DType::F64,
-            "C64" => DType::C64,
-            "C128" => DType::C128,
-            other => return Err(format!("{name}: dtype {other}")),
-        };
-        let ints = |key: &str| -> Option<Vec<i64>> { entry[key].as_array()?.iter().map(Json::as_i64).collect() };
-        let sizes = ints("shape").ok_or_else(wrong)?;
-        let &[start, end] = &ints("data_offsets").ok_or_else(wrong)?[..] else { return Err(wrong()) };
-        let place = |offset: i64| usize::try_from(offset).ok()?.checked_add(8)?.checked_add(length);
-        let (start, end) =
-            place(start).zip(place(end)).filter(|(s, e)| s <= e && *e <= bytes.len()).ok_or_else(wrong)?;
-        tensors.insert(name, Stored { dtype, sizes, start, end });
-    }
-    Ok(tensors)
 }

@@ -3,7 +3,7 @@
 use super::compare::difference;
 use super::record::{Entry, Record};
 use monomorph::prelude::*;
-use monomorph::program::{InputKind, Literal, MissingOperator, Program, ProgramError, Session, Value};
+use monomorph::program::{InputKind, MissingOperator, Program, ProgramError, Session, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -133,13 +133,7 @@ fn as_in_example(program: &Program, index: usize, tensor: Tensor<Cpu>) -> Result
 
 fn literal(program: &Program, index: usize) -> Option<Value> {
     program.inputs().iter().find_map(|kind| match kind {
-        InputKind::Literal(own, literal) if *own == index => Some(match literal {
-            Literal::Int(i) => Value::Int(*i),
-            Literal::Float(f) => Value::Float(*f),
-            Literal::Bool(b) => Value::Bool(*b),
-            Literal::Str(text) => Value::Str(text.clone()),
-            _ => Value::None,
-        }),
+        InputKind::Literal(own, literal) if *own == index => Some(literal.into()),
         _ => None,
     })
 }

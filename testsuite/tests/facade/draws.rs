@@ -9,19 +9,7 @@ const GOLDEN: &str = include_str!("../../golden/draws.txt");
 
 /// The bytes of all elements in row-major order.
 fn bytes(t: &Tensor<Cpu>) -> Vec<u8> {
-    macro_rules! bytes {
-        ($($dtype:ident $ty:ty),*) => {
-            match t.dtype() {
-                $(DType::$dtype => t.to_vec::<$ty>().unwrap().iter().flat_map(|x| x.to_le_bytes()).collect(),)*
-                DType::Bool => t.to_vec::<bool>().unwrap().iter().map(|&x| u8::from(x)).collect(),
-                DType::C64 | DType::C128 => {
-                    let real = call1("view_as_real", [t.clone().into()]);
-                    bytes(&real)
-                }
-            }
-        };
-    }
-    bytes!(U8 u8, I8 i8, I16 i16, I32 i32, I64 i64, F16 monomorph::f16, BF16 monomorph::bf16, F32 f32, F64 f64)
+    t.contiguous().unwrap().as_bytes().unwrap().to_vec()
 }
 
 fn stacked<const N: usize>(name: &str, arguments: [IValue; N]) -> monomorph::Result<Vec<IValue>> {
@@ -40,21 +28,7 @@ fn call1<const N: usize>(name: &str, arguments: [IValue; N]) -> Tensor<Cpu> {
 }
 
 fn dtype(name: &str) -> DType {
-    let all = [
-        DType::Bool,
-        DType::U8,
-        DType::I8,
-        DType::I16,
-        DType::I32,
-        DType::I64,
-        DType::F16,
-        DType::BF16,
-        DType::F32,
-        DType::F64,
-        DType::C64,
-        DType::C128,
-    ];
-    all.into_iter().find(|dtype| dtype.name() == name).unwrap()
+    DType::from_name(name).unwrap()
 }
 
 fn target(dtype: DType, layout: &str, n: i64) -> Tensor<Cpu> {

@@ -1,7 +1,6 @@
 //! Indices by weight: multinomial.
 
 use super::fills::exponential_;
-use super::parameters::number;
 use super::rule::holds;
 use super::{Distribution, draw_by};
 use crate::copies::{clone_tensor, reshape};
@@ -41,9 +40,9 @@ fn without_replacement<D: AllKernels>(
     generator: Option<&Generator>,
 ) -> Result<Tensor<D>> {
     if D::MEMORY.is_some() {
-        let (least, most) = (number(amin(this, ..)?)?, number(amax(this, ..)?)?);
+        let (least, most) = (amin(this, ..)?.item()?.to_f64(), amax(this, ..)?.item()?.to_f64());
         holds(least >= 0.0 && most < f64::INFINITY, "argument self has an element that is below 0, infinite or NaN")?;
-        let least = number(amin(&sum(this, -1)?, ..)?)?;
+        let least = amin(&sum(this, -1)?, ..)?.item()?.to_f64();
         holds(least != 0.0, "argument self has a row whose weights are all 0; accepted are sums above 0")?;
     }
     let mut draws = empty_like(this, None, None, None, None, None)?;

@@ -21,17 +21,8 @@ fn check_probabilities<D: AllKernels>(p: &Tensor<D>) -> Result<()> {
     if D::MEMORY.is_none() || p.numel() == 0 || !p.dtype().is_floating() {
         return Ok(());
     }
-    let holds_for_all = number(amin(p, ..)?)? >= 0.0 && number(amax(p, ..)?)? <= 1.0;
+    let holds_for_all = amin(p, ..)?.item()?.to_f64() >= 0.0 && amax(p, ..)?.item()?.to_f64() <= 1.0;
     holds(holds_for_all, "a probability is outside of 0 to 1; accepted is 0 <= p <= 1")
-}
-
-/// A number of a tensor without dimensions.
-pub(super) fn number<D: AllKernels>(of: Tensor<D>) -> Result<f64> {
-    Ok(match of.item()? {
-        Scalar::Float(value) => value,
-        Scalar::Int(value) => value as f64,
-        _ => 0.0,
-    })
 }
 
 /// `bernoulli_.Tensor`: one with the probability at its place, else zero.
@@ -93,7 +84,7 @@ fn check_stds<D: AllKernels>(std: &Tensor<D>) -> Result<()> {
         return Ok(());
     }
     holds(
-        number(amin(std, ..)?)? >= 0.0,
+        amin(std, ..)?.item()?.to_f64() >= 0.0,
         "argument std has an element below 0 or NaN; accepted are numbers of 0 or more",
     )
 }

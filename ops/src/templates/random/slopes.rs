@@ -9,15 +9,6 @@ use crate::kernels::AllKernels;
 use crate::table::{copy_into, native, resized};
 use monomorph_core::{DType, Error, ErrorKind, Generator, MemoryFormat, Result, Scalar, Tensor, observe, strides};
 
-fn real(s: Scalar) -> f64 {
-    match s {
-        Scalar::Bool(b) => f64::from(b),
-        Scalar::Int(i) => i as f64,
-        Scalar::Float(f) => f,
-        Scalar::Complex(c) => c.re,
-    }
-}
-
 /// `rrelu_with_noise`: elements up to zero are multiplied by numbers even over [lower, upper), which are put to
 /// `noise`; without `training` by the mean of both.
 fn leaky<D: AllKernels>(
@@ -31,7 +22,7 @@ fn leaky<D: AllKernels>(
         let (got, want) = (noise.sizes().to_vec(), this.sizes().to_vec());
         return Err(ErrorKind::UnequalSizes { arg: "noise", got, want }.into());
     }
-    let (lower, upper) = (real(lower), real(upper));
+    let (lower, upper) = (lower.to_f64(), upper.to_f64());
     if !training {
         return Ok((crate::functions::leaky_relu_with(this, slope((lower + upper) / 2.0))?, None));
     }
@@ -154,7 +145,7 @@ pub fn rrelu<D: AllKernels>(
 ) -> Result<Tensor<D>> {
     let _span = observe::operator("rrelu", [this.geometry()]);
     let make = || {
-        let (least, most) = (real(lower), real(upper));
+        let (least, most) = (lower.to_f64(), upper.to_f64());
         holds(least.is_finite(), "argument lower is not finite; accepted are finite numbers")?;
         holds(most.is_finite(), "argument upper is not finite; accepted are finite numbers")?;
         holds(least <= most, "argument lower is above argument upper; accepted is an interval [lower, upper)")?;
