@@ -8,7 +8,7 @@ use xtask::{cargo, workspace_root};
 /// Folder of the CPU's tests; their answers depend on the instruction set.
 const CPU_TESTS: &str = "devices/cpu/tests";
 /// Those of the test suite whose answers do: they compare numbers.
-const NUMERIC_TESTS: [&str; 2] = ["facade", "oracle"];
+const NUMERIC_TESTS: [&str; 3] = ["draws", "facade", "oracle"];
 
 /// Packages with models that loom checks, borrow states and shared work, as their tests `loom`: folder and name.
 const LOOM: [(&str, &str); 2] = [("core", "monomorph-core"), ("iter", "monomorph-iter")];

@@ -11,7 +11,6 @@ mod convolved;
 mod corners;
 mod declared;
 mod derivatives;
-mod draws;
 mod edges;
 mod extremes;
 mod factories;

@@ -156,6 +156,12 @@ fn batch_norm_moves_running_statistics_or_nothing() {
     let mut wrong = arguments(0.5, tensor![1.0f64, 2.0, 3.0].into_any().into());
     call("native_batch_norm", &mut wrong).unwrap_err();
     assert_eq!(numbers(&mean), [1.0, 10.0]);
+    // So it does where the second of the statistics cannot be written.
+    let one_place = tensor![1.0f64].expand(2).unwrap();
+    let mut wrong = arguments(0.5, IValue::None);
+    wrong[4] = one_place.into_any().into();
+    call("native_batch_norm", &mut wrong).unwrap_err();
+    assert_eq!(numbers(&mean), [1.0, 10.0]);
 }
 
 /// The gradient of a loss of one number by each element, from differences.

@@ -4,7 +4,7 @@
 
 use monomorph::ops::options::*;
 use monomorph::prelude::*;
-use monomorph::{Cpu, DType, ErrorKind, IValue, Scalar, Tensor, call, ops};
+use monomorph::{Cpu, DType, ErrorKind, IValue, Scalar, Stack, Tensor, call, ops};
 use monomorph_testsuite::layout::{Layout, Random, plain, tensor, values};
 use monomorph_testsuite::naive::each_index;
 use std::cmp::Ordering;
@@ -367,6 +367,17 @@ fn bins_are_counted() {
     assert_eq!(many.bincount().unwrap().to_vec::<i64>().unwrap(), [334, 334, 333]);
     assert!(tensor![1i64, -1].bincount().is_err() && tensor![i64::MAX].bincount().is_err());
     assert!(matches!(tensor![i64::MAX - 1].bincount().unwrap_err().kind(), ErrorKind::SizeOverflow { .. }));
+}
+
+#[test]
+fn a_row_that_is_too_long_is_refused_before_outputs_are_written() {
+    let long = tensor![1u8].expand(1i64 << 32).unwrap();
+    let (values, indices) = (tensor![7u8], tensor![7i64]);
+    let outputs = [values.clone().into(), indices.clone().into()];
+    let mut stack: Stack = [long.into(), 0i64.into(), false.into()].into_iter().chain(outputs).collect();
+    let error = call("mode.values", &mut stack).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::TooManyElements { .. }), "{error}");
+    assert_eq!((values.version(), indices.version(), values.sizes()), (0, 0, &[1i64][..]));
 }
 
 #[test]

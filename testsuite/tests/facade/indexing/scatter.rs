@@ -250,3 +250,15 @@ fn large_calls_add_as_small_ones() {
     });
     assert_eq!(index_add(&x, 0, &narrow, &source).unwrap().to_vec::<f32>().unwrap(), want);
 }
+
+#[test]
+fn sizes_beside_a_zero_may_be_as_large_as_they_like() {
+    let sizes = [i64::MAX, 1 << 42, 0];
+    let index = Tensor::<Cpu>::zeroed(DType::I64, &sizes, &[1, 1, 1], 0).unwrap();
+    let one = || Tensor::<Cpu>::zeroed(DType::F32, &[1, 1, 1], &[1, 1, 1], 0).unwrap();
+    let (mut x, values) = (one(), one());
+    // No element is scattered, whether that is refused or not; nothing overflows on the way.
+    let _ = ops::scatter_(&mut x, 1, &index, &values);
+    let _ = ops::scatter_reduce_(&mut x, 1, &index, &values, "sum");
+    assert_eq!(x.to_vec::<f32>().unwrap(), [0.0]);
+}

@@ -1,11 +1,12 @@
 //! Random numbers against what PyTorch drew: checksums of bits over distributions × dtypes × layouts × sizes, seeds 0
-//! to 19 (`record/draws.py`); the state of generators; rules of parameters; threads that share a source.
+//! to 19 (`record/draws.py`); the state of generators; rules of parameters; threads that share a source. A program of
+//! its own, because other tests draw from the source that all share.
 
 use monomorph::prelude::*;
 use monomorph::{AnyTensor, Cpu, DType, ErrorKind, Generator, IValue, Tensor, call, ops};
 use std::collections::HashSet;
 
-const GOLDEN: &str = include_str!("../../golden/draws.txt");
+const GOLDEN: &str = include_str!("../golden/draws.txt");
 
 /// The bytes of all elements in row-major order.
 fn bytes(t: &Tensor<Cpu>) -> Vec<u8> {
@@ -196,6 +197,7 @@ fn threads_share_a_source() {
 
 #[test]
 fn rules_of_parameters() {
+    let _alone = alone();
     let t = || IValue::from(ops::zeros::<Cpu>(3, DType::F32).unwrap());
     let of = |dtype: DType| IValue::from(ops::zeros::<Cpu>(3, dtype).unwrap());
     let tensor = |list: &[f32]| IValue::from(Tensor::<Cpu>::from_slice(list, list.len()).unwrap());
@@ -256,6 +258,41 @@ fn rules_of_parameters() {
 }
 
 #[test]
+fn outputs_stay_as_they_are_where_parameters_are_refused() {
+    let _alone = alone();
+    let t = |list: &[f32]| Tensor::<Cpu>::from_slice(list, list.len()).unwrap();
+    let sizes = || IValue::Ints(vec![3, 2]);
+    let calls: Vec<(&str, Vec<IValue>)> = vec![
+        ("randint.low_out", vec![1i64.into(), (-1i64).into(), sizes()]),
+        ("randperm.out", vec![(1i64 << 25).into()]),
+        ("bernoulli.out", vec![t(&[0.5, 2.0, 0.5]).into(), NONE]),
+        ("normal.Tensor_float_out", vec![t(&[0.0; 3]).into(), (-1.0).into(), NONE]),
+        ("normal.float_Tensor_out", vec![(-1e300).into(), t(&[1.0; 4]).into(), NONE]),
+        (
+            "normal.Tensor_Tensor_out",
+            vec![
+                call1("zeros_like", [t(&[1.0; 4]).into(), DType::C64.into(), NONE, NONE, NONE, NONE]).into(),
+                t(&[1.0; 4]).into(),
+                NONE,
+            ],
+        ),
+    ];
+    for (name, mut stack) in calls {
+        let out = t(&[7.0; 4]);
+        stack.push(out.clone().into());
+        call(name, &mut stack).expect_err(name);
+        assert_eq!((out.to_vec::<f32>().unwrap(), out.version(), out.storage_bytes()), (vec![7.0; 4], 0, 16), "{name}");
+    }
+    // The slopes and the result are written both or not at all.
+    let (frozen, noise) = (t(&[-1.0; 3]), t(&[7.0; 3]));
+    frozen.freeze().unwrap();
+    let shared = frozen.clone();
+    let stack = [frozen.into(), noise.clone().into(), 0.1.into(), 0.3.into(), true.into(), NONE];
+    stacked("rrelu_with_noise_", stack).unwrap_err();
+    assert_eq!((noise.to_vec::<f32>().unwrap(), shared.to_vec::<f32>().unwrap()), (vec![7.0; 3], vec![-1.0; 3]));
+}
+
+#[test]
 fn dropped_and_kept() {
     let _alone = alone();
     let x = ramp(12, 5, 1.0, DType::F32);
@@ -288,6 +325,7 @@ fn dropped_and_kept() {
 
 #[test]
 fn typed_calls() {
+    let _alone = alone();
     let source = Generator::new(1);
     let mut x = ops::zeros(4, F32).unwrap();
     let by = || ops::options::Uniform { generator: Some(&source), ..Default::default() };
