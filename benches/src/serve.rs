@@ -2,9 +2,10 @@
 //! each is answered by one line. Owns the protocol and the digest of an answer; the calls are the engine's.
 //!
 //! ```text
-//! prepare OP DTYPE LAYOUT SIZES FORM   ok, or absent REASON, where the engine has no such call
-//! answer                               runs the call once: NUMEL, 64 sums and 64 sums of magnitudes
-//! run N                                runs the call N times: the nanoseconds that this took
+//! prepare CALL   ok, or absent REASON, where the engine has no such call; CALL is OP DTYPE LAYOUT SIZES FORM, or what
+//!                else the engine knows
+//! answer         runs the call once: NUMEL, 64 sums and 64 sums of magnitudes
+//! run N          runs the call N times: the nanoseconds that this took
 //! ```
 //!
 //! The first line of an engine says what it is. It ends with its standard input.
@@ -89,7 +90,7 @@ pub fn digest(values: &[f64]) -> String {
 /// Those of reading and writing.
 pub fn serve(
     name: &str,
-    mut prepare: impl FnMut(&Work) -> Result<Box<dyn Task>, String>,
+    mut prepare: impl FnMut(&str) -> Result<Box<dyn Task>, String>,
     input: impl BufRead,
     mut output: impl Write,
 ) -> std::io::Result<()> {
@@ -102,7 +103,7 @@ pub fn serve(
             (("prepare", words), slot) => {
                 // The operands of the last call are freed before those of the next are made.
                 *slot = None;
-                Work::parse(words).and_then(|work| prepare(&work)).map(|ready| {
+                prepare(words).map(|ready| {
                     *slot = Some(ready);
                     "ok".to_owned()
                 })
@@ -142,7 +143,8 @@ mod tests {
 
     fn talk(requests: &str) -> Vec<String> {
         let mut output = Vec::new();
-        let prepare = |work: &Work| -> Result<Box<dyn Task>, String> {
+        let prepare = |words: &str| -> Result<Box<dyn Task>, String> {
+            let work = Work::parse(words)?;
             if work.op == "add" { Ok(Box::new(Count(0.0))) } else { Err(format!("{} is not here", work.op)) }
         };
         serve("engine 1", prepare, requests.as_bytes(), &mut output).expect("nothing fails in memory");

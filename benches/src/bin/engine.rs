@@ -7,7 +7,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let served = calls::describe().and_then(|name| {
         let (input, output) = (std::io::stdin().lock(), std::io::stdout().lock());
-        serve::serve(&name, calls::prepare, input, output).map_err(|error| error.to_string())
+        serve::serve(&name, |words| calls::prepare(&serve::Work::parse(words)?), input, output)
+            .map_err(|error| error.to_string())
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -95,8 +95,8 @@ impl Record {
         })
     }
 
-    /// The program's archives that there are: as it was exported, and decomposed.
-    pub(super) fn archives(&self) -> Vec<(&'static str, PathBuf)> {
+    /// The program's archives that there are, with their form: as it was exported, and decomposed.
+    pub fn archives(&self) -> Vec<(&'static str, PathBuf)> {
         let forms = [("exported", "pt2"), ("core", "core.pt2")];
         let path = |(form, suffix)| (form, self.dir.join(format!("{}.{suffix}", self.name)));
         forms.into_iter().map(path).filter(|(_, path)| path.exists()).collect()

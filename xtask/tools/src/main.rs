@@ -38,6 +38,7 @@ fn run(command: &str, rest: Vec<String>) -> Result<bool, String> {
         conformance::WORKER => conformance::work(rest),
         "programs" => programs::run(rest),
         "bench" => bench::run(&rest),
+        bench::PROGRAM_ENGINE => bench::serve_programs(),
         "bloat" => bloat::run(&rest),
         "ops" => ops::print(&rest),
         "dispatch" => dispatch::print(&rest),

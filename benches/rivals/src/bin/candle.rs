@@ -98,5 +98,5 @@ fn prepare(work: &Work) -> Result<Box<dyn Task>, String> {
 }
 
 fn main() -> std::io::Result<()> {
-    serve("candle 0.9", prepare, std::io::stdin().lock(), std::io::stdout().lock())
+    serve("candle 0.9", |words| prepare(&Work::parse(words)?), std::io::stdin().lock(), std::io::stdout().lock())
 }

@@ -96,5 +96,5 @@ fn prepare(work: &Work) -> Result<Box<dyn Task>, String> {
 }
 
 fn main() -> std::io::Result<()> {
-    serve("ndarray 0.16", prepare, std::io::stdin().lock(), std::io::stdout().lock())
+    serve("ndarray 0.16", |words| prepare(&Work::parse(words)?), std::io::stdin().lock(), std::io::stdout().lock())
 }

@@ -57,35 +57,50 @@ pub(crate) fn measure([ours, theirs]: [&mut Engine; 2], cell: &Cell) -> Result<O
         return Ok(Outcome::Disagree);
     }
     let mut sides = [ours, theirs];
-    let mut calls = [0.0; 2];
-    for (side, call) in sides.iter_mut().zip(&mut calls) {
-        *call = calibrate(|n| side.run(n))?;
-    }
+    let calls = [calibrate(|n| sides[0].run(n))?, calibrate(|n| sides[1].run(n))?];
     // Of thousands of cells each gets less time.
     let (round, rounds) = match cell.group {
         Group::Every => (ROUND / 4.0, FEWEST_ROUNDS),
         _ if calls.iter().any(|call| *call > LONG) => (ROUND, FEWEST_ROUNDS),
         _ => (ROUND, ROUNDS),
     };
-    let mut times = [Vec::with_capacity(rounds), Vec::with_capacity(rounds)];
+    let times = in_turn(&mut sides, &calls, round, rounds, cell.threads)?;
+    Ok(Outcome::Timed(Timing { ours: times[0], theirs: times[1] }))
+}
+
+/// The time of a prepared call on each of several engines, in nanoseconds; all agree in what they answer, or are not
+/// asked to.
+pub(crate) fn of_each(sides: &mut [&mut Engine], threads: usize) -> Result<Vec<f64>, String> {
+    let calls: Vec<f64> = sides.iter_mut().map(|side| calibrate(|n| side.run(n))).collect::<Result<_, _>>()?;
+    in_turn(sides, &calls, 4.0 * ROUND, ROUNDS, threads)
+}
+
+/// Medians over rounds that alternate between the sides, of calls that take about `calls`.
+fn in_turn(
+    sides: &mut [&mut Engine],
+    calls: &[f64],
+    round: f64,
+    rounds: usize,
+    threads: usize,
+) -> Result<Vec<f64>, String> {
+    let mut times = vec![Vec::with_capacity(rounds); sides.len()];
     for _ in 0..rounds {
         for ((side, call), times) in sides.iter_mut().zip(calls).zip(&mut times) {
-            if cell.threads > 1 {
+            if threads > 1 {
                 std::thread::sleep(SETTLE);
             }
             let n = (round / call).ceil().max(1.0) as u64;
-            if call < round {
+            if *call < round {
                 side.run(n.div_ceil(20))?;
             }
             times.push(side.run(n)? / n as f64);
         }
     }
-    let [ours, theirs] = times.map(median);
-    Ok(Outcome::Timed(Timing { ours, theirs }))
+    Ok(times.into_iter().map(median).collect())
 }
 
 /// Prepares the call and takes its answer; the inner error says why the engine has none.
-fn prepared(engine: &mut Engine, request: &str) -> Result<Result<Digest, String>, String> {
+pub(crate) fn prepared(engine: &mut Engine, request: &str) -> Result<Result<Digest, String>, String> {
     match engine.prepare(request)? {
         Ok(()) => engine.answer(),
         Err(reason) => Ok(Err(reason)),

@@ -10,6 +10,7 @@ mod history;
 mod measure;
 mod options;
 mod plot;
+mod programs;
 mod report;
 mod run;
 mod torch;
@@ -19,6 +20,7 @@ use engine::Engine;
 use history::Baseline;
 use measure::{Outcome, measure};
 use options::{Options, Rival};
+pub(crate) use programs::{ENGINE as PROGRAM_ENGINE, serve_programs};
 use run::{Header, Run, key};
 pub(crate) use run::{commit, machine, today};
 use std::collections::BTreeMap;
@@ -30,6 +32,9 @@ use xtask::workspace_root;
 /// Runs the command. False where a check fails or answers differ.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let options = Options::parse(args)?;
+    if options.programs {
+        return programs::run(&options);
+    }
     if options.cuda {
         return cuda::run(&options.filters);
     }

@@ -1,5 +1,6 @@
 //! The command line of `cargo xtask bench`. Owns what it accepts, and does nothing.
 
+use super::programs::RIVALS;
 use std::path::PathBuf;
 
 /// A library that ours is timed against.
@@ -28,6 +29,12 @@ pub(crate) struct Options {
     pub(crate) vs: Rival,
     /// On the GPU, not on the CPU.
     pub(crate) cuda: bool,
+    /// Whole programs, not cells.
+    pub(crate) programs: bool,
+    /// The directory of the programs.
+    pub(crate) cases: Option<PathBuf>,
+    /// What programs are timed against.
+    pub(crate) rivals: Vec<String>,
     /// Only cells that one of these is a part of; all cells if there is none.
     pub(crate) filters: Vec<String>,
     pub(crate) json: Option<PathBuf>,
@@ -55,6 +62,9 @@ impl Options {
         let mut options = Options {
             vs: Rival::Torch,
             cuda: false,
+            programs: false,
+            cases: None,
+            rivals: Vec::new(),
             filters: Vec::new(),
             json: None,
             resume: false,
@@ -74,12 +84,13 @@ impl Options {
                 None => (&**arg, None),
             };
             let flag = match name {
+                "--programs" => Some(&mut options.programs),
                 "--resume" => Some(&mut options.resume),
                 "--check" => Some(&mut options.check),
                 "--record" => Some(&mut options.record),
                 "--build" => Some(&mut options.build),
                 "--vs" | "--device" | "--filter" | "--json" | "--isa" | "--threads" | "--pin" | "--baseline"
-                | "--plot" => None,
+                | "--plot" | "--cases" | "--rival" => None,
                 _ => return Err(format!("bench: unknown argument {arg}; cargo xtask help lists them")),
             };
             if let Some(flag) = flag {
@@ -102,6 +113,8 @@ impl Options {
                 "--isa" => options.isa = Some(level(&value)?),
                 "--threads" => options.threads = Some(number(1)?),
                 "--pin" => options.pin = Some(number(0)?),
+                "--cases" => options.cases = Some(value.into()),
+                "--rival" => options.rivals.push(program_rival(value)?),
                 "--baseline" => options.baseline = Some(value.into()),
                 _ => options.plot = Some(value.into()),
             }
@@ -110,6 +123,13 @@ impl Options {
     }
 
     fn consistent(self) -> Result<Options, String> {
+        if !self.programs && (self.cases.is_some() || !self.rivals.is_empty()) {
+            return Err("--cases and --rival are of --programs".to_owned());
+        }
+        let cells = self.json.is_some() || self.check || self.record || self.plot.is_some() || self.build;
+        if self.programs && (self.cuda || cells || self.vs != Rival::Torch) {
+            return Err("--programs takes --cases, --rival, --filter, --isa, --threads and --pin only".to_owned());
+        }
         if self.resume && self.json.is_none() {
             return Err("--resume needs --json, the file that the run goes on with".to_owned());
         }
@@ -132,6 +152,13 @@ fn rival(name: &str) -> Result<Rival, String> {
         .into_iter()
         .find(|rival| rival.name() == name)
         .ok_or_else(|| format!("--vs is {name}; accepted are torch, candle and ndarray"))
+}
+
+fn program_rival(name: String) -> Result<String, String> {
+    match RIVALS.contains(&&*name) {
+        true => Ok(name),
+        false => Err(format!("--rival is {name}; accepted are {}", RIVALS.join(", "))),
+    }
 }
 
 /// Whether it is the GPU.
@@ -172,6 +199,9 @@ mod tests {
         assert_eq!(parse(&["--plot", "p.svg"]).expect("valid arguments").plot, Some("p.svg".into()));
         let options = parse(&["--device", "cuda", "--vs", "torch", "--filter", "sum"]).expect("valid arguments");
         assert!(options.cuda && !parse(&["--device=cpu"]).expect("valid arguments").cuda);
+        let options =
+            parse(&["--programs", "--cases", "d", "--rival=compile", "--rival", "eager"]).expect("valid arguments");
+        assert_eq!((options.cases, options.rivals.len()), (Some("d".into()), 2));
         assert!(parse(&["--build"]).expect("valid arguments").build);
     }
 
@@ -188,6 +218,9 @@ mod tests {
             &["--resume"],
             &["--baseline", "b"],
             &["--check", "--threads", "2"],
+            &["--cases", "d"],
+            &["--programs", "--rival", "tvm"],
+            &["--programs", "--check"],
             &["--device", "tpu"],
             &["--device", "cuda", "--vs", "candle"],
             &["--device", "cuda", "--record"],

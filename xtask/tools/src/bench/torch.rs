@@ -23,10 +23,10 @@ const PROBE: &str =
 
 impl Installed {
     fn find() -> Result<Installed, String> {
-        let python = std::env::var_os(PYTHON).unwrap_or_else(|| "python3".into());
-        let shown = python.to_string_lossy().into_owned();
+        let mut python = python();
+        let shown = python.get_program().to_string_lossy().into_owned();
         let way_out = format!("give an interpreter that can `import torch` in {PYTHON}");
-        let output = Command::new(&python)
+        let output = python
             .args(["-c", PROBE])
             .output()
             .map_err(|error| format!("PyTorch is looked for through {shown}: {error}; {way_out}"))?;
@@ -44,6 +44,11 @@ impl Installed {
         let (version, abi, root) = (words.next()?, words.next()?, words.next()?);
         Some(Installed { version: version.to_owned(), abi: abi.to_owned(), root: root.into() })
     }
+}
+
+/// The interpreter that has a PyTorch.
+pub(crate) fn python() -> Command {
+    Command::new(std::env::var_os(PYTHON).unwrap_or_else(|| "python3".into()))
 }
 
 /// The engine's program, built if it is not there yet.
