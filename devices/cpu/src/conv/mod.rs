@@ -21,7 +21,8 @@
 mod direct;
 mod gather;
 mod lattice;
-
+mod shifted;
+mod spread;
 mod tiles;
 mod weights;
 
@@ -187,6 +188,14 @@ pub(super) struct Job<'a> {
     output: Array,
     /// The dtype of the result.
     dtype: DType,
+}
+
+impl Job<'_> {
+    /// The weight of a channel of the computed side and one of the seen side of a group.
+    fn weight<T>(&self, group: usize, made: usize, seen: usize, place: [usize; 3]) -> *const T {
+        let (map, image) = if self.plan.pass == Pass::Map { (made, seen) } else { (seen, made) };
+        self.second.at::<T>(group * self.plan.map_channels + map, image, place)
+    }
 }
 
 impl Ready {

@@ -1,12 +1,13 @@
-//! A map or an image: for each tile of its pixels the product of the weight with what taps see there.
+//! A map or an image whose channels are last, or whose terms are rounded: for each tile of its pixels the product of the weight with what taps see there.
 
 use super::gather;
 use super::lattice::Lattice;
+use super::shifted;
 use super::{Array, Job};
 use crate::tile_product::{Matrix, Number, multiply};
 use monomorph_core::{DeviceId, ErrorKind, Result, list};
 use monomorph_iter::share;
-use monomorph_ops::conv::Pass;
+use monomorph_ops::conv::{ConvPlan, Pass};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Elements of a tile of the seen side: 256 KiB of float32, which stays in the second-level cache beside what the
@@ -41,6 +42,12 @@ pub(crate) fn share_fallible(pieces: usize, f: impl Fn(usize) -> Result<()> + Sy
     }
 }
 
+/// Whether what taps contribute to an image is added tap by tap, as PyTorch adds columns: where terms cancel, only the
+/// same order of roundings gives the same result.
+pub(super) fn in_turn(plan: &ConvPlan, lattice: &Lattice) -> bool {
+    plan.pass == Pass::Image && (lattice.taps.len() > 1 || plan.rounds)
+}
+
 /// How a lattice is computed, the same for all groups and images.
 struct Tiles<'a, T> {
     job: &'a Job<'a>,
@@ -52,8 +59,7 @@ struct Tiles<'a, T> {
     by_pixel: bool,
     /// Columns of the weight are all channels of one tap after the other.
     by_tap: bool,
-    /// What taps contribute to an image is added tap by tap, as PyTorch adds columns: where terms cancel, only the same
-    /// order of roundings gives the same result.
+    /// What each tap contributes is summed for itself ([`in_turn`]).
     in_turn: bool,
     /// The weights of a group as a matrix: where they lie in the weight, or in a copy.
     packed: Vec<T>,
@@ -105,7 +111,8 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<()> {
     // SAFETY: A1, and nobody else uses the output: the caller's promise.
     unsafe { fill_unseen::<T>(job, &lattices) };
     for lattice in lattices {
-        if lattice.pixels() == 0 {
+        // SAFETY: A1, and nobody else uses the output: the caller's promise.
+        if lattice.pixels() == 0 || unsafe { shifted::run::<T>(job, &lattice) }? {
             continue;
         }
         // SAFETY: A1: the caller's promise.
@@ -148,7 +155,7 @@ impl<'a, T: Number> Tiles<'a, T> {
         let is_unit = source.steps[1] == 1 && seen > 1;
         let depth = seen * lattice.taps.len();
         let all = lattice.pixels();
-        let in_turn = plan.pass == Pass::Image && (lattice.taps.len() > 1 || job.plan.rounds);
+        let in_turn = in_turn(plan, &lattice);
         let least = if in_turn { seen } else { depth };
         let fitting = (TILE / least.max(1)).clamp(FEW_PIXELS, MANY_PIXELS) / 16 * 16;
         let target =
@@ -190,12 +197,6 @@ impl<'a, T: Number> Tiles<'a, T> {
         if self.job.plan.pass == Pass::Map { [map, image] } else { [image, map] }
     }
 
-    /// The weight of a channel of the computed side and one of the seen side.
-    fn weight(&self, group: usize, made: usize, seen: usize, place: [usize; 3]) -> *const T {
-        let (map, image) = if self.job.plan.pass == Pass::Map { (made, seen) } else { (seen, made) };
-        self.job.second.at::<T>(group * self.job.plan.map_channels + map, image, place)
-    }
-
     /// Channel and tap of a column.
     fn column(&self, column: usize) -> (usize, usize) {
         let taps = self.lattice.taps.len();
@@ -210,10 +211,10 @@ impl<'a, T: Number> Tiles<'a, T> {
             return Some(Matrix { data, row: depth as isize, column: 1 });
         }
         let taps = &self.lattice.taps;
-        let first = self.weight(group, 0, 0, taps.first()?.place);
+        let first = self.job.weight::<T>(group, 0, 0, taps.first()?.place);
         let offset = |tap: usize| {
-            let at: isize =
-                (self.weight(group, 0, 0, taps[tap].place).addr() as isize).wrapping_sub(first.addr() as isize);
+            let at: isize = (self.job.weight::<T>(group, 0, 0, taps[tap].place).addr() as isize)
+                .wrapping_sub(first.addr() as isize);
             at / size_of::<T>() as isize
         };
         // From one tap to the next, and from one channel to the next.
@@ -244,7 +245,7 @@ impl<'a, T: Number> Tiles<'a, T> {
                 packed.extend((0..depth).map(|column| {
                     let (seen, tap) = self.column(column);
                     // SAFETY: A1: an element of the weight.
-                    unsafe { self.weight(group, made, seen, self.lattice.taps[tap].place).read() }
+                    unsafe { self.job.weight::<T>(group, made, seen, self.lattice.taps[tap].place).read() }
                 }));
             }
         }

@@ -10,6 +10,9 @@ use std::marker::PhantomData;
 /// Lanes of a block: of float32 a register of AVX-512.
 const LANES: usize = 16;
 
+/// Lanes of a block where there are fewer.
+const FEW: usize = 4;
+
 /// Places of a window in a dimension: the first one, and how many.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tap {
@@ -177,10 +180,18 @@ struct Place {
 }
 
 impl Row<'_> {
-    /// Calls `f` with blocks of `LANES` lanes that lie side by side in the input, `g` with others, `h` with single
-    /// lanes.
+    /// Calls `f` with blocks of `LANES` lanes that lie side by side in the input, `g` with others, `few` with `FEW`
+    /// lanes where there are no more, `h` with single ones. The last block goes back where it would go beyond the end:
+    /// lanes that are computed twice are the same.
     #[inline(always)]
-    fn blocks<'s>(&'s self, size: usize, f: impl Fn(Block<'s>), g: impl Fn(Block<'s>), h: impl Fn(Block<'s>)) {
+    fn blocks<'s>(
+        &'s self,
+        size: usize,
+        f: impl Fn(Block<'s>),
+        g: impl Fn(Block<'s>),
+        few: impl Fn(Block<'s>),
+        h: impl Fn(Block<'s>),
+    ) {
         for run in self.runs {
             let starts = [self.taps[0].start, self.taps[1].start, run.tap.start];
             // Modulo 2^64: a window without places may begin anywhere.
@@ -204,11 +215,14 @@ impl Row<'_> {
                 place: place.wrapping_add(place_step.wrapping_mul(lane as i64)),
                 place_step,
             };
-            let whole = lanes - lanes % LANES;
-            for lane in (0..whole).step_by(LANES) {
-                if step == size as isize { f(block(lane)) } else { g(block(lane)) }
+            let starts = |of: usize| (0..lanes.div_ceil(of)).map(move |i| (i * of).min(lanes - of));
+            if lanes >= LANES {
+                starts(LANES).for_each(|lane| if step == size as isize { f(block(lane)) } else { g(block(lane)) });
+            } else if lanes >= FEW {
+                starts(FEW).for_each(|lane| few(block(lane)));
+            } else {
+                (0..lanes).for_each(|lane| h(block(lane)));
             }
-            (whole..lanes).for_each(|lane| h(block(lane)));
         }
     }
 
@@ -280,6 +294,7 @@ where
             size_of::<C::Stored>(),
             |block| largest_of::<C, LANES, true>(row, block),
             |block| largest_of::<C, LANES, false>(row, block),
+            |block| largest_of::<C, FEW, false>(row, block),
             |block| largest_of::<C, 1, true>(row, block),
         );
     }
@@ -329,6 +344,7 @@ impl<C: Average, I: Isa, const SPREAD: bool> Kernel<I> for Means<'_, C, SPREAD> 
             size_of::<C::Stored>(),
             |block| mean_of::<C, LANES, true, SPREAD>(row, block),
             |block| mean_of::<C, LANES, false, SPREAD>(row, block),
+            |block| mean_of::<C, FEW, false, SPREAD>(row, block),
             |block| mean_of::<C, 1, true, SPREAD>(row, block),
         );
     }
