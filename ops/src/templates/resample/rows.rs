@@ -290,4 +290,12 @@ native! {
     func: _upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners,
         float[]? scale_factors) -> Tensor,
     operator: Sized<UpsampleBilinear2dAa>;
+
+    func: _upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners,
+        float[]? scale_factors) -> Tensor,
+    operator: Sized<UpsampleBicubic2dAa>;
+
+    func: _upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners,
+        float[]? scale_factors) -> Tensor,
+    operator: Sized<UpsampleLanczos2dAa>;
 }
