@@ -29,7 +29,7 @@ mod symbol;
 pub use error::{MissingOperator, ProgramError, Result};
 pub use graph::{
     Argument, Autocast, Called, Callee, Check, Graph, InputKind, Item, ListKind, Literal, Node, Output, OutputKind,
-    Recorded, RecordedTensor, ValueId, ValueInfo,
+    Recorded, RecordedTensor, Rows, ValueId, ValueInfo,
 };
 pub use number::NumberOp;
 pub use program::Program;

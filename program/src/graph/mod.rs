@@ -178,8 +178,19 @@ pub enum Callee {
     Cond(Box<[Graph; 2]>),
     /// Runs the second graph as long as the first one says so.
     While(Box<[Graph; 2]>),
+    /// Runs a graph for each row of some operands, from the first on, handing values from row to row.
+    Scan(Box<Graph>, Rows),
     /// Runs a graph, with other rules of autocast or with those outside.
     Inline(Box<Graph>, Option<Autocast>),
+}
+
+/// How the operands of a scan are divided; those behind are the same for all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// Values that go from row to row come first. The last ones are the first results.
+    pub(crate) carried: usize,
+    /// Tensors whose rows are gone through come next. What the graph makes of each row is put together.
+    pub(crate) scanned: usize,
 }
 
 /// What a program asserts.
@@ -242,7 +253,7 @@ impl Node {
     pub fn subgraphs(&self) -> &[Graph] {
         match &self.callee {
             Callee::Cond(graphs) | Callee::While(graphs) => &graphs[..],
-            Callee::Inline(graph, _) => std::slice::from_ref(graph),
+            Callee::Inline(graph, _) | Callee::Scan(graph, _) => std::slice::from_ref(graph),
             _ => &[],
         }
     }

@@ -7,7 +7,7 @@ use super::numbers;
 use super::target::{Target, resolve};
 use crate::error::{MissingOperator, Result, cut, malformed, unsupported};
 use crate::graph::{
-    Argument, Autocast, Callee, Graph, Node, Output, Recorded, RecordedTensor, ValueId, ValueInfo, node_place,
+    Argument, Autocast, Callee, Graph, Node, Output, Recorded, RecordedTensor, Rows, ValueId, ValueInfo, node_place,
 };
 use crate::symbol::{Expr, Symbols};
 use monomorph_core::dispatch::Dispatcher;
@@ -265,6 +265,22 @@ impl Builder<'_> {
                     return Err(malformed(place, what));
                 }
                 Callee::While(graphs)
+            }
+            "scan" | "map_impl" => {
+                let listed = |position: usize| match args.get(position) {
+                    None => 0,
+                    Some(Argument::List(_, items)) => items.len(),
+                    Some(Argument::Constant(IValue::List(list))) => list.len(),
+                    Some(_) => 1,
+                };
+                // A map carries nothing.
+                let (carried, scanned) = if name == "scan" { (listed(0), listed(1)) } else { (0, listed(0)) };
+                let graph = one(graphs)?;
+                if graph.outputs.len() < carried {
+                    let what = format!("a row gives {} values, {carried} are carried", graph.outputs.len());
+                    return Err(malformed(place, what));
+                }
+                Callee::Scan(graph, Rows { carried, scanned })
             }
             "wrap_with_set_grad_enabled" => {
                 front(&mut args, 1)?;

@@ -1,9 +1,9 @@
-//! Nodes that run graphs: a choice between two, a loop, a graph in its place.
+//! Nodes that run graphs: a choice between two, a loop, a graph for each row, a graph in its place.
 
 use super::Run;
 use super::execute::failed;
 use crate::error::Result;
-use crate::graph::{Autocast, Graph, Node, Output};
+use crate::graph::{Autocast, Graph, Node, Output, Rows};
 use crate::number::truth;
 use monomorph_core::IValue;
 
@@ -79,6 +79,50 @@ impl Run<'_> {
             let next = self.results(node, step, operands.clone(), cast)?;
             operands.splice(..carried, next);
         }
+    }
+
+    /// What is carried at the end, and what the graph made of each row, put together.
+    pub(super) fn scan(
+        &mut self,
+        node: &Node,
+        graph: &Graph,
+        Rows { carried, scanned }: Rows,
+        cast: Option<Autocast>,
+    ) -> Result<Vec<IValue>> {
+        let mut operands = self.operands(node, 0)?;
+        let row_count = |value: &IValue| value.as_tensor().and_then(|tensor| tensor.sizes().first().copied());
+        let counts: Vec<Option<i64>> = operands.iter().skip(carried).take(scanned).map(row_count).collect();
+        let count = match counts.first() {
+            Some(Some(count)) if *count > 0 && counts.iter().all(|other| other == &Some(*count)) => *count,
+            _ => return Err(failed(node, "what is scanned are no tensors of one number of rows, at least one")),
+        };
+        let all = operands.split_off(carried);
+        let (tensors, others) = all.split_at(scanned);
+        let mut made: Vec<Vec<IValue>> = Vec::new();
+        for row in 0..count {
+            let mut arguments = std::mem::take(&mut operands);
+            for tensor in tensors {
+                arguments.push(self.called(node, "select.int", [tensor.clone(), IValue::Int(0), IValue::Int(row)])?);
+            }
+            arguments.extend(others.iter().cloned());
+            let mut results = self.results(node, graph, arguments, cast)?;
+            let of_row = results.split_off(carried.min(results.len()));
+            operands = results;
+            made.resize_with(of_row.len(), Vec::new);
+            made.iter_mut().zip(of_row).for_each(|(made, one)| made.push(one));
+        }
+        for rows in made {
+            let tensors: Vec<_> = rows.into_iter().filter_map(IValue::into_tensor).collect();
+            operands.push(self.called(node, "stack", [IValue::Tensors(tensors), IValue::Int(0)])?);
+        }
+        Ok(as_defined(node, operands))
+    }
+
+    /// The result of an operator that a node stands for.
+    fn called<const N: usize>(&self, node: &Node, operator: &str, arguments: [IValue; N]) -> Result<IValue> {
+        let mut stack = Vec::from(arguments);
+        self.program.dispatcher.call(operator, &mut stack).map_err(|error| failed(node, error))?;
+        Ok(stack.pop().unwrap_or_default())
     }
 }
 

@@ -51,16 +51,10 @@ impl Run<'_> {
                 self.set(*id, IValue::None);
             }
         }
-        let output = |output: &Argument| self.argument(output);
-        graph
-            .outputs
-            .iter()
-            .map(output)
-            .collect::<Result<_, String>>()
-            .map_err(|what| ProgramError::Malformed { place: "outputs".to_owned(), what })
+        self.outputs(graph)
     }
 
-    fn node(&mut self, graph: &Graph, node: &Node, cast: Option<Autocast>) -> Result<Vec<IValue>> {
+    pub(super) fn node(&mut self, graph: &Graph, node: &Node, cast: Option<Autocast>) -> Result<Vec<IValue>> {
         match &node.callee {
             Callee::Operator(called) => self.call(graph, node, called, cast),
             Callee::Number(op) => {
@@ -74,6 +68,7 @@ impl Run<'_> {
             }
             Callee::Cond(graphs) => self.cond(node, graphs, cast),
             Callee::While(graphs) => self.while_loop(node, graphs, cast),
+            Callee::Scan(graph, rows) => self.scan(node, graph, *rows, cast),
             Callee::Inline(inlined, inner) => {
                 let args = self.operands(node, 0)?;
                 self.subgraph(node, inlined, args, inner.or(cast))
@@ -81,7 +76,13 @@ impl Run<'_> {
         }
     }
 
-    fn call(&mut self, graph: &Graph, node: &Node, called: &Called, cast: Option<Autocast>) -> Result<Vec<IValue>> {
+    pub(super) fn call(
+        &mut self,
+        graph: &Graph,
+        node: &Node,
+        called: &Called,
+        cast: Option<Autocast>,
+    ) -> Result<Vec<IValue>> {
         for position in &called.writes {
             let written = node.args.get(*position).map(Argument::values).into_iter().flatten();
             for id in written {
@@ -111,12 +112,12 @@ impl Run<'_> {
         storages.into_iter().try_for_each(|storage| self.state.own(storage, &mut self.frames))
     }
 
-    fn value(&self, id: ValueId) -> &IValue {
+    pub(super) fn value(&self, id: ValueId) -> &IValue {
         static NONE: IValue = IValue::None;
         self.frames.last().and_then(|frame| frame.get(id.index())).unwrap_or(&NONE)
     }
 
-    fn set(&mut self, id: ValueId, value: IValue) {
+    pub(super) fn set(&mut self, id: ValueId, value: IValue) {
         if let Some(place) = self.frames.last_mut().and_then(|frame| frame.get_mut(id.index())) {
             *place = value;
         }
@@ -148,7 +149,7 @@ impl Run<'_> {
         }
     }
 
-    fn argument(&self, argument: &Argument) -> Result<IValue, String> {
+    pub(super) fn argument(&self, argument: &Argument) -> Result<IValue, String> {
         match argument {
             Argument::Constant(value) => Ok(value.clone()),
             Argument::Value(id) => Ok(self.value(*id).clone()),
@@ -157,7 +158,7 @@ impl Run<'_> {
     }
 
     /// Puts the results of a node in their places.
-    fn define(&mut self, node: &Node, results: Vec<IValue>) -> Result<()> {
+    pub(super) fn define(&mut self, node: &Node, results: Vec<IValue>) -> Result<()> {
         let used =
             node.outputs.iter().rposition(|output| !matches!(output, Output::Nothing)).map_or(0, |last| last + 1);
         if results.len() < used {

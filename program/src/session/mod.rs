@@ -1,5 +1,5 @@
-//! Running a program operator by operator, in the order of its nodes: the reference that other ways of running are held
-//! to. Owns the buffers of one instance and the values of one run.
+//! Running a program: operator by operator, in the order of its nodes, where inputs of new sizes come, and by the plan
+//! that this leaves behind from then on. Owns the buffers of one instance and the values of one run.
 //!
 //! Weights are frozen storages that all sessions share. A node that is about to write one makes this session's own copy
 //! of it first, and every value of the run that lies in the storage moves along (`state`); what no run writes is never
@@ -11,6 +11,9 @@
 //! | `state` | tensors that outlive a run, and copies before writes |
 //! | `execute` | the nodes of a graph, one after the other |
 //! | `control` | nodes that run graphs |
+//! | `plan` | the steps that are left of a graph for one set of input sizes |
+//! | `trace` | what an operator calls in the end, noted while it runs |
+//! | `replay` | making a plan while a graph runs, and running it from then on |
 //! | `autocast` | what autocast casts |
 //! | `check` | what a program asserts |
 //! | `timing` | how long nodes take |
@@ -20,14 +23,18 @@ mod check;
 mod control;
 mod execute;
 mod inputs;
+mod plan;
+mod replay;
 mod state;
 mod timing;
+mod trace;
 
 use crate::error::{ProgramError, Result};
 use crate::graph::{Graph, InputKind, OutputKind, ValueId};
 use crate::program::{Inner, Program, recorded_tensor};
 use crate::symbol::Bindings;
 use monomorph_core::{AnyTensor, IValue};
+use replay::{Found, Plans};
 use state::State;
 use std::sync::Arc;
 use timing::Timings;
@@ -56,6 +63,8 @@ pub struct Difference {
 pub struct Session {
     program: Arc<Inner>,
     state: State,
+    plans: Plans,
+    plans_are_made: bool,
     compares: bool,
     differences: Vec<Difference>,
     compared: usize,
@@ -78,7 +87,17 @@ struct Run<'s> {
 impl Session {
     pub(crate) fn new(program: Arc<Inner>) -> Session {
         let state = State::new(&program);
-        Session { program, state, compares: false, differences: Vec::new(), compared: 0, timings: None }
+        let plans = Plans::default();
+        Session {
+            program,
+            state,
+            plans,
+            plans_are_made: true,
+            compares: false,
+            differences: Vec::new(),
+            compared: 0,
+            timings: None,
+        }
     }
 
     /// Runs the program on inputs in the order in which they are flattened, and gives the outputs likewise.
@@ -104,6 +123,12 @@ impl Session {
                 _ => self.state.value(position),
             })
             .collect();
+        let is_watched = self.compares || self.timings.is_some();
+        let found = match self.plans_are_made && !is_watched {
+            true => self.plans.find(inputs),
+            false => Found::Nothing,
+        };
+        let is_wanted = matches!(found, Found::Wanted(_)) && !self.share_memory(inputs);
         let mut run = Run {
             program,
             state: &mut self.state,
@@ -114,7 +139,15 @@ impl Session {
             compared: &mut self.compared,
             timings: self.timings.as_mut(),
         };
-        let (results, frame) = run.graph(&program.graph, bound, None)?;
+        let (results, frame) = match found {
+            Found::Plan(plan) => run.replay(&program.graph, &plan, bound)?,
+            Found::Wanted(key) if is_wanted => {
+                let (results, frame, plan) = run.planned(&program.graph, &program.inputs, bound)?;
+                self.plans.keep(key, Some(plan));
+                (results, frame)
+            }
+            _ => run.graph(&program.graph, bound, None)?,
+        };
         run.frames.push(frame);
         let mut outputs = Vec::new();
         for (kind, result) in program.outputs.iter().zip(results) {
@@ -125,6 +158,11 @@ impl Session {
             }
         }
         Ok(outputs)
+    }
+
+    /// From now on runs one operator after another as they stand in the program: the reference that plans are held to.
+    pub fn run_in_turn(&mut self) {
+        self.plans_are_made = false;
     }
 
     /// A parameter, buffer or constant as it is now.

@@ -25,6 +25,11 @@ impl State {
         self.tensors.get(position).cloned().unwrap_or_default()
     }
 
+    /// All of them.
+    pub(super) fn tensors(&self) -> impl Iterator<Item = &AnyTensor> {
+        self.tensors.iter().flat_map(IValue::tensors)
+    }
+
     pub(super) fn tensor(&self, position: usize) -> Option<&AnyTensor> {
         self.tensors.get(position)?.as_tensor()
     }

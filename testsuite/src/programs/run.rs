@@ -98,11 +98,15 @@ fn archive(record: &Record, path: &std::path::Path, values: &mut usize, strides:
             Err(failure) => failures.push(format!("{prefix}: {failure}")),
         }
     }
+    failures.extend(super::planned::compare(record, &program).err());
     if failures.is_empty() { Verdict::Passed } else { Verdict::Failed(failures) }
 }
 
-/// The recorded inputs whose names begin with `prefix`.
-fn inputs(record: &Record, program: &Program, prefix: &str) -> Result<Vec<Value>, String> {
+/// The recorded inputs whose names begin with `prefix`, in the order of [`Session::run`]: `in` are the first.
+///
+/// # Errors
+/// One that is not recorded.
+pub fn inputs(record: &Record, program: &Program, prefix: &str) -> Result<Vec<Value>, String> {
     let one = |index: usize| {
         let name = format!("{prefix}.{index}");
         Ok(match record.entry(&name)? {

@@ -1,0 +1,254 @@
+//! Running a plan in place of its graph, and making one while the graph runs.
+
+use super::execute::failed;
+use super::plan::{Action, Plan, Planner, Source, Step, Target, agrees_on_meta};
+use super::trace::traced;
+use super::{Run, Session, Value};
+use crate::error::Result;
+use crate::graph::{Argument, Called, Callee, Graph, InputKind, Node, Output, node_place};
+use monomorph_core::{AnyTensor, IValue, Stack};
+use std::sync::Arc;
+
+/// The plans of a session: one for each set of input sizes that it has met, the last ones.
+#[derive(Default)]
+pub(super) struct Plans(Vec<(Vec<i64>, Option<Arc<Plan>>)>);
+
+/// How many plans a session keeps.
+const KEPT: usize = 16;
+
+/// What there is for inputs of some sizes.
+pub(super) enum Found {
+    Plan(Arc<Plan>),
+    /// One is to be made, and kept under this key.
+    Wanted(Vec<i64>),
+    /// They are run operator by operator.
+    Nothing,
+}
+
+impl Plans {
+    pub(super) fn find(&self, inputs: &[Value]) -> Found {
+        let Some(key) = key(inputs) else { return Found::Nothing };
+        match self.0.iter().find(|(known, _)| *known == key) {
+            Some((_, Some(plan))) => Found::Plan(plan.clone()),
+            Some((_, None)) => Found::Nothing,
+            None => Found::Wanted(key),
+        }
+    }
+
+    pub(super) fn keep(&mut self, key: Vec<i64>, plan: Option<Plan>) {
+        if self.0.len() >= KEPT {
+            self.0.remove(0);
+        }
+        self.0.push((key, plan.map(Arc::new)));
+    }
+}
+
+/// What sizes, strides and dtypes of a run hang on. None where a tensor has what plans do not know.
+fn key(inputs: &[Value]) -> Option<Vec<i64>> {
+    let mut key = Vec::with_capacity(inputs.len() * 8);
+    for value in inputs {
+        match value {
+            IValue::Tensor(tensor) if tensor.names().is_none() => {
+                let g = tensor.geometry();
+                let bits = i64::from(g.is_conj()) | i64::from(g.is_neg()) << 1 | i64::from(g.is_wrapped()) << 2;
+                key.extend([1, g.dtype() as i64, bits, g.offset(), g.ndim() as i64]);
+                key.extend_from_slice(g.sizes());
+                key.extend_from_slice(g.strides());
+            }
+            IValue::Tensor(_) => return None,
+            IValue::Int(i) => key.extend([2, *i]),
+            IValue::Bool(b) => key.extend([3, i64::from(*b)]),
+            // Of others no size hangs on the value.
+            _ => key.push(4),
+        }
+    }
+    Some(key)
+}
+
+/// Whether a value is the same for all inputs of one key.
+fn is_in_key(value: &Value) -> bool {
+    matches!(value, IValue::Tensor(_) | IValue::Int(_) | IValue::Bool(_) | IValue::None)
+}
+
+impl Session {
+    /// Whether inputs share memory with each other or with what the session has: then who is a view of whom would not
+    /// follow from the program.
+    pub(super) fn share_memory(&self, inputs: &[Value]) -> bool {
+        let mut storages: Vec<usize> = inputs
+            .iter()
+            .flat_map(IValue::tensors)
+            .filter(|tensor| tensor.numel() > 0)
+            .map(AnyTensor::storage_id)
+            .collect();
+        storages.sort_unstable();
+        storages.windows(2).any(|pair| pair[0] == pair[1])
+            || self.state.tensors().any(|tensor| storages.binary_search(&tensor.storage_id()).is_ok())
+    }
+}
+
+impl Run<'_> {
+    /// Runs a graph operator by operator, and gives beside its outputs and values the plan for the next time.
+    pub(super) fn planned(
+        &mut self,
+        graph: &Graph,
+        kinds: &[InputKind],
+        inputs: Vec<IValue>,
+    ) -> Result<(Vec<IValue>, Vec<IValue>, Plan)> {
+        let loose: Vec<bool> = kinds
+            .iter()
+            .zip(&inputs)
+            .map(|(kind, value)| matches!(kind, InputKind::User(_)) && !is_in_key(value))
+            .collect();
+        let mut planner = Planner::new(graph, |position| loose.get(position).copied().unwrap_or(true));
+        self.begin(graph, inputs, graph.values.len());
+        let results = self.planned_nodes(graph, &mut planner);
+        let frame = self.frames.pop().unwrap_or_default();
+        results.map(|results| (results, frame, planner.finish(graph)))
+    }
+
+    fn planned_nodes(&mut self, graph: &Graph, planner: &mut Planner) -> Result<Vec<IValue>> {
+        for id in &graph.inputs {
+            self.observe(graph, *id, &|| "an input".to_owned());
+        }
+        for (index, node) in graph.nodes.iter().enumerate() {
+            let is_fixed = planner.is_fixed(node);
+            let results = match &node.callee {
+                Callee::Operator(called) if is_fixed => self.planned_call(graph, (index, node), called, planner)?,
+                Callee::Number(_) | Callee::Check(_) if is_fixed => {
+                    let results = self.node(graph, node, None)?;
+                    planner.numbers(index, node, &results);
+                    results
+                }
+                _ => {
+                    planner.keep(index, node, false);
+                    self.node(graph, node, None)?
+                }
+            };
+            self.define(node, results)?;
+            for id in node.outputs.iter().flat_map(Output::values) {
+                self.observe(graph, *id, &|| format!("{} {}", node_place(&node.name, &node.target), node.module));
+            }
+            for id in &node.last_uses {
+                self.set(*id, IValue::None);
+            }
+        }
+        self.outputs(graph)
+    }
+
+    fn planned_call(
+        &mut self,
+        graph: &Graph,
+        (index, node): (usize, &Node),
+        called: &Called,
+        planner: &mut Planner,
+    ) -> Result<Vec<IValue>> {
+        let args = self.arguments(node)?;
+        if !called.writes.is_empty() {
+            // What writes its arguments is left as it is: the session may have to make them its own first.
+            let results = self.call(graph, node, called, None)?;
+            planner.keep(index, node, agrees_on_meta(&called.handle, &args, &results));
+            return Ok(results);
+        }
+        let mut stack: Stack = args.clone();
+        let calls = traced(&called.handle, &mut stack).map_err(|error| failed(node, error))?;
+        if !agrees_on_meta(&called.handle, &args, &stack) {
+            planner.keep(index, node, false);
+            return Ok(stack);
+        }
+        let value = |id| self.value(id).clone();
+        if !calls.is_some_and(|calls| planner.take_apart(index, node, value, &calls, &stack)) {
+            planner.keep(index, node, true);
+        }
+        Ok(stack)
+    }
+
+    /// Runs a plan: the outputs of its graph, and the values that are left.
+    pub(super) fn replay(
+        &mut self,
+        graph: &Graph,
+        plan: &Plan,
+        inputs: Vec<IValue>,
+    ) -> Result<(Vec<IValue>, Vec<IValue>)> {
+        self.begin(graph, inputs, plan.slots);
+        let results = self.steps(graph, plan);
+        let frame = self.frames.pop().unwrap_or_default();
+        results.map(|results| (results, frame))
+    }
+
+    fn begin(&mut self, graph: &Graph, inputs: Vec<IValue>, slots: usize) {
+        let mut frame = vec![IValue::None; slots];
+        for (id, value) in graph.inputs.iter().zip(inputs) {
+            frame[id.index()] = value;
+        }
+        self.frames.push(frame);
+    }
+
+    fn steps(&mut self, graph: &Graph, plan: &Plan) -> Result<Vec<IValue>> {
+        let mut stack = Stack::new();
+        for step in &plan.steps {
+            let node = &graph.nodes[step.node];
+            if let Action::Node = step.action {
+                let results = self.node(graph, node, None)?;
+                self.define(node, results)?;
+            } else if let Some(frame) = self.frames.last_mut() {
+                apply(step, frame, &mut stack).map_err(|error| failed(node, error))?;
+            }
+            if let Some(frame) = self.frames.last_mut() {
+                for slot in &step.last_uses {
+                    frame[*slot] = IValue::None;
+                }
+            }
+        }
+        self.outputs(graph)
+    }
+
+    /// The outputs of a graph whose nodes have run.
+    pub(super) fn outputs(&self, graph: &Graph) -> Result<Vec<IValue>> {
+        let output = |output: &Argument| self.argument(output);
+        let malformed = |what| crate::error::ProgramError::Malformed { place: "outputs".to_owned(), what };
+        graph.outputs.iter().map(output).collect::<Result<_, String>>().map_err(malformed)
+    }
+}
+
+/// Does one step.
+fn apply(step: &Step, frame: &mut [IValue], stack: &mut Stack) -> monomorph_core::Result<()> {
+    match &step.action {
+        Action::Node => {}
+        Action::Constant { to, value } => frame[*to] = value.clone(),
+        Action::Same { from, to } => frame[*to] = frame[*from].clone(),
+        Action::View { from, to, geometry } => {
+            if let IValue::Tensor(tensor) = &frame[*from] {
+                frame[*to] = tensor.with_geometry(geometry.clone())?.into();
+            }
+        }
+        Action::Call { handle, args, results } => {
+            stack.clear();
+            stack.extend(args.iter().map(|arg| argument(arg, frame)));
+            handle.call(stack)?;
+            for (target, result) in results.iter().zip(stack.drain(..)) {
+                match (target, result) {
+                    (Target::Slot(slot), result) => frame[*slot] = result,
+                    (Target::Items(slots), IValue::Tensors(list)) => {
+                        for (slot, tensor) in slots.iter().zip(list) {
+                            frame[*slot] = tensor.into();
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn argument(source: &Source, frame: &[IValue]) -> IValue {
+    let tensor = |slot: &usize| frame[*slot].as_tensor().cloned();
+    match source {
+        Source::Constant(value) => value.clone(),
+        Source::Slot(slot) => frame[*slot].clone(),
+        Source::Tensors(slots) => IValue::Tensors(slots.iter().filter_map(tensor).collect()),
+        Source::OptionalTensors(slots) => {
+            IValue::OptionalTensors(slots.iter().map(|slot| slot.as_ref().and_then(tensor)).collect())
+        }
+    }
+}
