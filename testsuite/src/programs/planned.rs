@@ -18,7 +18,7 @@ pub(super) fn compare(record: &Record, program: &Program) -> Result<(), String> 
         let prefix = if set == 1 { "in".to_owned() } else { format!("in{set}") };
         for round in 1..=rounds {
             let place = format!("set {set}, round {round}");
-            let mut run = |session: &mut Session| -> Result<(Vec<Value>, Result<Vec<Value>, String>), String> {
+            let run = |session: &mut Session| -> Result<(Vec<Value>, Result<Vec<Value>, String>), String> {
                 Generator::shared().manual_seed(set as u64);
                 let inputs = inputs(record, program, &prefix)?;
                 let outputs = session.run(&inputs).map_err(|error| error.to_string());

@@ -27,6 +27,8 @@ use std::ops::Range;
 const TALL: usize = 6;
 /// Where that would leave too many rows unused.
 const LOW: usize = 4;
+/// Of groups of one channel: blocks are twice as wide.
+const SINGLE: usize = 1;
 
 /// Bytes of what a group of blocks sees, which stays in the first or second cache while panels change.
 const SEEN: usize = 48 << 10;
@@ -34,18 +36,20 @@ const SEEN: usize = 48 << 10;
 /// Multiplications that are worth a piece of work for a thread.
 const WORK: usize = 1 << 20;
 
-/// Weights of a group from which on the product of matrices is faster where it needs no gathered matrix.
-const PLAIN_WEIGHTS: usize = 1 << 15;
+/// Weights of a group up to which the sums of a block go through all rows at once. A product of matrices takes so many
+/// in parts that stay in the cache.
+const WEIGHTS: usize = 1 << 16;
 
-/// Pixels of a block at a level, for elements of so many bytes: two registers, or one where sums of taps are kept
-/// apart, which takes as many again.
-fn width(level: Level, size: usize, in_turn: bool) -> usize {
+/// Pixels of a block of `tall` channels at a level, for elements of so many bytes: two registers; four of one channel,
+/// and half as many where sums of taps are kept apart, which takes as many again.
+fn width(level: Level, size: usize, tall: usize, in_turn: bool) -> usize {
     let bytes = match level {
         Level::Avx512 => 128,
         Level::Avx2 => 64,
         Level::Portable | Level::Sse2 => 32,
     };
-    bytes / size / if in_turn { 2 } else { 1 }
+    let wide = if tall == SINGLE { 2 * bytes } else { bytes };
+    wide / size / if in_turn { 2 } else { 1 }
 }
 
 /// Pixels that lie one behind the other: those of the block from `from` on, and where they go.
@@ -68,8 +72,7 @@ struct Block {
 struct Shifted<'a, T> {
     job: &'a Job<'a>,
     lattice: &'a Lattice,
-    /// None if channels are seen where they lie.
-    spread: Option<Spread>,
+    spread: Spread,
     seen: usize,
     made: usize,
     /// Channels of a panel.
@@ -97,10 +100,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
     let plan = job.plan;
     let parts = plan.batch * plan.groups;
     let part = |i: usize| (i / plan.groups, i % plan.groups);
-    let size = shifted
-        .spread
-        .as_ref()
-        .map_or(0, |spread| shifted.seen.saturating_mul(spread.channel).saturating_add(shifted.slack()));
+    let size = shifted.seen.saturating_mul(shifted.spread.channel).saturating_add(shifted.slack());
     if parts >= pieces() || !is_parallel(parts.saturating_mul(shifted.work()), WORK) {
         // Each part on one thread, several after the other in the same memory.
         let together = parts.div_ceil(pieces()).max(1);
@@ -124,7 +124,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
     let memory = Memory(own.as_mut_ptr());
     for (image, group) in (0..parts).map(part) {
         let memory = &memory;
-        share_fallible(if shifted.spread.is_some() { shifted.seen } else { 0 }, |channel| {
+        share_fallible(shifted.seen, |channel| {
             // SAFETY: A1; channels of the memory are apart.
             unsafe { shifted.copy((image, group), channel, memory.0) };
             Ok(())
@@ -161,28 +161,27 @@ impl<'a, T: Number> Shifted<'a, T> {
         let depth = seen * lattice.taps.len();
         let source: &Array = &job.first;
         let bounds = lattice.lines.each_ref().map(|line| line.bound as usize);
-        let is_plain = lattice.is_identity() && lattice.counts() == bounds && source.pixel_step(bounds) == Some(1);
+        // Nothing would be gathered.
+        let is_plain = lattice.is_identity() && lattice.counts() == bounds && source.pixel_step(bounds).is_some();
         // Where channels are last, a pixel's are a run.
         let by_pixel = source.steps[1] == 1 && seen > 1 && source.steps[4] != 1;
-        if depth == 0 || plan.rounds || by_pixel || plan.batch * plan.groups * made == 0 {
+        let is_nothing = depth == 0 || plan.batch * plan.groups * made == 0;
+        if is_nothing || plan.rounds || by_pixel || is_plain || made * depth > WEIGHTS {
             return Ok(None);
         }
         let in_turn = in_turn(plan, lattice);
-        let width = width(job.level, size_of::<T>(), in_turn);
-        let is_flat = job.output.pixel_step(lattice.counts()) == Some(1)
-            && lattice.lines.iter().all(|line| line.step == 1 && line.first == 0);
-        let spread = if is_plain && is_flat && lattice.pixels() >= width { None } else { Some(Spread::new(lattice)) };
-        if spread.is_none() && made * depth > PLAIN_WEIGHTS {
+        let spread = Spread::new(lattice);
+        // A window that reaches far beyond the image, or moves far in it, would spread it over too much memory.
+        let held: usize = bounds.iter().product::<usize>().saturating_add(lattice.pixels());
+        if spread.channel > held.saturating_mul(4).saturating_add(1 << 12) {
             return Ok(None);
         }
-        if let Some(spread) = &spread {
-            // A window that reaches far beyond the image, or moves far in it, would spread it over too much memory.
-            let held: usize = bounds.iter().product::<usize>().saturating_add(lattice.pixels());
-            if spread.channel > held.saturating_mul(4).saturating_add(1 << 12) {
-                return Ok(None);
-            }
-        }
-        let tall = if made.next_multiple_of(TALL) * 8 > made.next_multiple_of(LOW) * 9 { LOW } else { TALL };
+        let tall = match made {
+            1 if !in_turn => SINGLE,
+            _ if made.next_multiple_of(TALL) * 8 > made.next_multiple_of(LOW) * 9 => LOW,
+            _ => TALL,
+        };
+        let width = width(job.level, size_of::<T>(), tall, in_turn);
         let mut shifted = Shifted {
             job,
             lattice,
@@ -205,7 +204,7 @@ impl<'a, T: Number> Shifted<'a, T> {
 
     /// Elements behind the last channel that blocks read and nobody stores.
     fn slack(&self) -> usize {
-        width(self.job.level, size_of::<T>(), false)
+        width(self.job.level, size_of::<T>(), self.tall, false)
     }
 
     fn depth(&self) -> usize {
@@ -236,11 +235,9 @@ impl<'a, T: Number> Shifted<'a, T> {
     /// A1 for elements of `T`.
     unsafe fn lay_out(&mut self) {
         let taps = &self.lattice.taps;
-        let channel = self.spread.as_ref().map_or(self.job.first.steps[1], |spread| spread.channel as isize);
-        let offsets: Vec<isize> =
-            taps.iter().map(|tap| self.spread.as_ref().map_or(0, |spread| spread.offset(tap) as isize)).collect();
-        let row =
-            |seen: usize, tap: usize| (seen, tap, (seen as isize).wrapping_mul(channel).wrapping_add(offsets[tap]));
+        let channel = self.spread.channel as isize;
+        let offsets: Vec<isize> = taps.iter().map(|tap| self.spread.offset(tap) as isize).collect();
+        let row = |seen: usize, tap: usize| (seen as isize).wrapping_mul(channel).wrapping_add(offsets[tap]);
         let all: Vec<_> = match self.in_turn {
             true => (0..taps.len()).flat_map(|tap| (0..self.seen).map(move |seen| (seen, tap))).collect(),
             false => (0..self.seen).flat_map(|seen| (0..taps.len()).map(move |tap| (seen, tap))).collect(),
@@ -251,7 +248,7 @@ impl<'a, T: Number> Shifted<'a, T> {
         for (seen, tap) in all {
             let at = self.job.weight::<T>(0, 0, seen, taps[tap].place).addr() as isize;
             places.push(at.wrapping_sub(start) / size_of::<T>() as isize);
-            self.rows.push(row(seen, tap).2);
+            self.rows.push(row(seen, tap));
         }
         let (tall, made, panels, depth) = (self.tall, self.made, self.panels(), places.len());
         for (i, panel) in self.weights.chunks_exact_mut(tall * depth).enumerate() {
@@ -270,14 +267,7 @@ impl<'a, T: Number> Shifted<'a, T> {
     fn block(&mut self, width: usize) {
         let [planes, lines, columns] = self.lattice.counts();
         let steps = self.job.output.steps;
-        let Some(spread) = &self.spread else {
-            let pixels = self.lattice.pixels();
-            for at in starts(pixels, width) {
-                self.blocks.push(Block { at, first_run: self.runs.len(), runs: 1 });
-                self.runs.push(Run { from: 0, length: width, to: at as isize });
-            }
-            return;
-        };
+        let spread = &self.spread;
         let to = |at: [usize; 3]| {
             let target = self.lattice.target(at);
             (0..3).fold(0_isize, |to, d| to.wrapping_add((target[d] as isize).wrapping_mul(steps[2 + d])))
@@ -316,7 +306,7 @@ impl<'a, T: Number> Shifted<'a, T> {
     ///
     /// A1; the memory has room for the channels of a group, and nobody else uses this one.
     unsafe fn copy(&self, (image, group): (usize, usize), channel: usize, memory: *mut T) {
-        let Some(spread) = &self.spread else { return };
+        let spread = &self.spread;
         let from = self.job.first.at::<T>(image, group * self.seen + channel, [0; 3]);
         // SAFETY: A1: the channel has the sizes of the bounds; the caller's promise.
         unsafe { spread.copy(self.lattice, &self.job.first, from, memory.wrapping_add(channel * spread.channel)) };
@@ -328,11 +318,7 @@ impl<'a, T: Number> Shifted<'a, T> {
     ///
     /// A1; the memory has the channels of this part; nobody else uses these pixels of the panels' channels.
     unsafe fn enter(&self, part: (usize, usize), memory: *const T, blocks: Range<usize>, panels: Range<usize>) {
-        let from = match &self.spread {
-            Some(_) => memory,
-            None => self.job.first.at::<T>(part.0, part.1 * self.seen, [0; 3]).cast_const(),
-        };
-        self.job.level.enter(Piece { of: self, part, from, blocks, panels });
+        self.job.level.enter(Piece { of: self, part, from: memory, blocks, panels });
     }
 }
 
@@ -358,21 +344,22 @@ impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
     fn run(self, _: I) {
         // The widths of `width`.
         if const { matches!(I::LEVEL, Level::Avx512) } {
-            if const { size_of::<T>() == 4 } { self.sized::<I, 32, 16>() } else { self.sized::<I, 16, 8>() }
+            if const { size_of::<T>() == 4 } { self.sized::<I, 64, 32, 16>() } else { self.sized::<I, 32, 16, 8>() }
         } else if const { matches!(I::LEVEL, Level::Avx2) } {
-            if const { size_of::<T>() == 4 } { self.sized::<I, 16, 8>() } else { self.sized::<I, 8, 4>() }
+            if const { size_of::<T>() == 4 } { self.sized::<I, 32, 16, 8>() } else { self.sized::<I, 16, 8, 4>() }
         } else if const { size_of::<T>() == 4 } {
-            self.sized::<I, 8, 4>();
+            self.sized::<I, 16, 8, 4>();
         } else {
-            self.sized::<I, 4, 2>();
+            self.sized::<I, 8, 4, 2>();
         }
     }
 }
 
 impl<T: Number> Piece<'_, T> {
     #[inline(always)]
-    fn sized<I: Isa, const WIDE: usize, const NARROW: usize>(self) {
+    fn sized<I: Isa, const WIDEST: usize, const WIDE: usize, const NARROW: usize>(self) {
         match (self.of.in_turn, self.of.tall) {
+            (false, SINGLE) => self.blocks::<I, SINGLE, WIDEST, false>(),
             (false, LOW) => self.blocks::<I, LOW, WIDE, false>(),
             (false, _) => self.blocks::<I, TALL, WIDE, false>(),
             (true, LOW) => self.blocks::<I, LOW, NARROW, true>(),

@@ -309,13 +309,19 @@ where
     // SAFETY: N1: `blocks` made the block.
     unsafe {
         row.walk::<C, N, DENSE>(block, |elements, place| {
+            // Apart, so that each of these is a loop over lanes of one size.
+            let mut takes = [false; N];
             for lane in 0..N {
                 let x = elements[lane];
                 // The last NaN stays, as in PyTorch.
                 #[allow(clippy::eq_op, reason = "NaN is not itself")]
-                let takes = x > values[lane] || x != x;
-                values[lane] = if takes { x } else { values[lane] };
-                offsets[lane] = if takes { place.offset } else { offsets[lane] };
+                let is_larger = x > values[lane] || x != x;
+                takes[lane] = is_larger;
+                values[lane] = if is_larger { x } else { values[lane] };
+            }
+            for lane in 0..N {
+                let mask = u32::from(takes[lane]).wrapping_neg();
+                offsets[lane] = (place.offset & mask) | (offsets[lane] & !mask);
             }
         })
     };

@@ -16,7 +16,8 @@ type Taps<'a> = (&'a [isize], &'a [f64]);
 /// * Q1: offsets of the outer dimensions and of the last one lead from `input` to elements; without lanes, `used` is
 ///   the range of the last dimension that they lead to, `input_step` bytes apart; with lanes, as many elements lie
 ///   there side by side;
-/// * Q2: `width` elements of the output, `step` bytes apart, or as many times the lanes, are nobody else's.
+/// * Q2: `width` elements of the output, `step` bytes apart, or as many times the lanes, are nobody else's;
+/// * Q3: places lie within the range that is used, and where `taps` is not 0, each element is made of so many.
 pub(super) struct Row<'a> {
     pub(super) input: *const u8,
     pub(super) output: *mut u8,
@@ -25,6 +26,8 @@ pub(super) struct Row<'a> {
     pub(super) last: (&'a [usize], &'a [isize], &'a [f64]),
     /// Where those elements are in the range that is used.
     pub(super) places: &'a [usize],
+    /// How many elements each is made of, or 0 if they differ in that.
+    pub(super) taps: usize,
     /// Channels side by side, or 0.
     pub(super) lanes: usize,
     pub(super) width: usize,
@@ -201,12 +204,40 @@ impl Row<'_> {
         if is_first {
             sums.fill(C::ZERO);
         }
-        for o in 0..self.width {
-            let range = self.last.0[o]..self.last.0[o + 1];
+        match self.taps {
+            // SAFETY: Q2, Q3.
+            2 => unsafe { self.sums_of::<C, 2>(sums) },
+            // SAFETY: Q2, Q3.
+            4 => unsafe { self.sums_of::<C, 4>(sums) },
+            _ => {
+                for o in 0..self.width {
+                    let range = self.last.0[o]..self.last.0[o + 1];
+                    let mut sum = C::ZERO;
+                    for (&place, &weight) in self.places[range.clone()].iter().zip(&self.last.2[range]) {
+                        let x = sums.get(place).copied().unwrap_or(C::ZERO);
+                        sum = C::plus(sum, C::times(C::weight(weight), x));
+                    }
+                    // SAFETY: Q2 for this element.
+                    unsafe { store::<C>(self.output.wrapping_offset((o as isize).wrapping_mul(self.step)), 0, sum) };
+                }
+            }
+        }
+    }
+
+    /// The elements of the row, each the sum of `N` of `row`.
+    ///
+    /// # Safety
+    ///
+    /// Q2; Q3 for `N`.
+    #[inline(always)]
+    unsafe fn sums_of<C: Weighted, const N: usize>(&self, row: &[C::Repr]) {
+        let (places, weights) = (self.places.chunks_exact(N), self.last.2.chunks_exact(N));
+        for (o, (places, weights)) in places.zip(weights).take(self.width).enumerate() {
             let mut sum = C::ZERO;
-            for (&place, &weight) in self.places[range.clone()].iter().zip(&self.last.2[range]) {
-                let x = sums.get(place).copied().unwrap_or(C::ZERO);
-                sum = C::plus(sum, C::times(C::weight(weight), x));
+            for t in 0..N {
+                // SAFETY: a place in the range that is used (Q3), of which `row` has all elements.
+                let x = unsafe { *row.get_unchecked(places[t]) };
+                sum = C::plus(sum, C::times(C::weight(weights[t]), x));
             }
             // SAFETY: Q2 for this element.
             unsafe { store::<C>(self.output.wrapping_offset((o as isize).wrapping_mul(self.step)), 0, sum) };

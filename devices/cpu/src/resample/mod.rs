@@ -32,12 +32,14 @@ struct Table {
     weight: Vec<f64>,
     /// Elements counted from the first one that is used.
     place: Vec<usize>,
+    /// How many each element is made of, or 0 if they differ in that.
+    taps: usize,
 }
 
 impl Table {
     /// The one element of a dimension that there is not.
     fn single() -> Table {
-        Table { first: vec![0, 1], offset: vec![0], weight: vec![1.0], place: vec![0] }
+        Table { first: vec![0, 1], offset: vec![0], weight: vec![1.0], place: vec![0], taps: 1 }
     }
 
     fn new(taps: Taps, step: isize) -> Result<Table> {
@@ -48,7 +50,8 @@ impl Table {
         let lowest = taps.index.iter().copied().min().unwrap_or(0);
         let mut place = list::with_capacity(taps.index.len())?;
         place.extend(taps.index.iter().map(|&i| (i - lowest) as usize));
-        Ok(Table { first: taps.first, offset, weight: taps.weight, place })
+        let count = taps.first.windows(2).map(|pair| pair[1] - pair[0]).reduce(|a, b| if a == b { a } else { 0 });
+        Ok(Table { first: taps.first, offset, weight: taps.weight, place, taps: count.unwrap_or(0) })
     }
 
     /// Offsets and weights of element `o`.
@@ -283,6 +286,7 @@ impl Call<'_> {
             outer: [ready.tables[0].of(at[0]), ready.tables[1].of(at[1])],
             last: (&last.first, &last.offset, &last.weight),
             places: &last.place,
+            taps: last.taps,
             lanes: if lanes { input.sizes[1] as usize } else { 0 },
             width,
             step,
