@@ -79,6 +79,22 @@ class Loop(torch.nn.Module):
         return torch._higher_order_ops.while_loop(go_on, step, (i, x))
 
 
+class Rows(torch.nn.Module):
+    """A scan that carries two values and gives two for each row, and a map with an operand that is no row."""
+
+    def forward(self, start, xs, scale):
+        from torch._higher_order_ops.map import map as map_rows
+        from torch._higher_order_ops.scan import scan
+
+        def step(carried, x):
+            total, count = carried
+            total = total * 0.5 + x
+            return [total, count + 1], [total.sin(), x * count]
+
+        (total, count), (waves, counted) = scan(step, [start, torch.zeros(2)], xs, dim=0)
+        return total, count, waves, counted, map_rows(lambda x, scale: (x * scale).cumsum(0), xs, scale)
+
+
 class Checked(torch.nn.Module):
     """A number from data, which is asserted to be in its range."""
 
@@ -247,6 +263,8 @@ def main():
         ],
     )
     record("scopes", Scopes(), [((torch.randn(3, 4),), {}), ((torch.randn(3, 4),), {})], seq=True)
+    rows = lambda: ((torch.randn(2), torch.randn(4, 2), torch.tensor(1.5)), {})
+    record("rows", Rows(), [rows(), rows()], core=True)
 
 
 if __name__ == "__main__":
