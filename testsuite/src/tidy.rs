@@ -184,7 +184,7 @@ fn rank(package: &str) -> Option<usize> {
         "monomorph-iter" => 2,
         "monomorph-ops" => 3,
         "monomorph" => 5,
-        "monomorph-cli" | "monomorph-testsuite" | "monomorph-benches" | "xtask" => 6,
+        "monomorph-cli" | "monomorph-models" | "monomorph-testsuite" | "monomorph-benches" | "xtask" => 6,
         "monomorph-gpu" | "monomorph-tools" => 7,
         device if device.starts_with("monomorph-") => 4,
         _ => return None,

@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn paragraphs_are_sentences() {
-        let text = "# Head\n\nThe first paragraph goes on\nfor two lines, and is kept.\n\n| a | table |\n\n```\nlet code = \
-                    \"that nobody wants to read as a sentence\";\n```\nshort\n";
+        let text = "# Head\n\nThe first paragraph goes on\nfor two lines, and is kept.\n\n| a | table |\n\n```\n\
+            let code = \"that nobody wants to read as a sentence\";\n```\nshort\n";
         assert_eq!(paragraphs(text), ["The first paragraph goes on for two lines, and is kept. "]);
     }
 

@@ -11,10 +11,11 @@
 //! A convolution is a product of the weight with a matrix that holds the image again and again; only a tile of that
 //! matrix is ever there ([`tiles`]). Elements of the computed side that see the same elements of the window form a
 //! [`lattice`]: all of a map, and every `stride`-th one of an image, so that an image is gathered, too, and no two
-//! threads write the same element. The gradient of a weight sums the same tiles over all pixels ([`weights`]). Where the
-//! weights are few, channels are [`spread`] out instead, so that every tap sees its pixels in a run of them, and
+//! threads write the same element. The gradient of a weight sums the same tiles over all pixels ([`weights`]).
+//!
+//! Where weights are few, channels are [`spread`] out instead, so that every tap sees its pixels in a run of them, and
 //! nothing is gathered ([`shifted`]). Where a group has one channel on either side there is no product to win from, so
-//! its elements are summed where they lie ([`direct`]).
+//! its elements are summed where they lie ([`direct`]), unless they are spread out.
 //!
 //! Kernels exist for float32, float64 and int64. Operands of other dtypes are converted first and results last: sums
 //! are made in float32 for halves, and modulo 2^64 for smaller integers, which is the same modulo theirs.

@@ -1,4 +1,5 @@
-//! A map or an image whose channels are last, or whose terms are rounded: for each tile of its pixels the product of the weight with what taps see there.
+//! A map or an image of many weights, or whose channels are last: for each tile of its pixels the product of the
+//! weight with what taps see there.
 
 use super::gather;
 use super::lattice::Lattice;
