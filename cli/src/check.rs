@@ -5,7 +5,7 @@ use crate::{Result, message, run};
 use clap::ArgMatches;
 use monomorph::prelude::*;
 use monomorph::program::{Program, Value};
-use monomorph::{Cpu, Generator};
+use monomorph::{AnyTensor, Cpu, Generator};
 
 /// Runs by which a plan is made, and used.
 const RUNS: usize = 3;
