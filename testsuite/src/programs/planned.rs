@@ -6,6 +6,9 @@ use monomorph::crates::core::with_element;
 use monomorph::program::{Program, Session, Value};
 use monomorph::{AnyTensor, Generator};
 
+/// The outputs of a run, or why there are none.
+type Outcome = Result<Vec<Value>, String>;
+
 /// Runs a program on every set of recorded inputs both ways, so often that plans are made and used: an error for the
 /// first thing that differs.
 pub(super) fn compare(record: &Record, program: &Program) -> Result<(), String> {
@@ -18,7 +21,7 @@ pub(super) fn compare(record: &Record, program: &Program) -> Result<(), String> 
         let prefix = if set == 1 { "in".to_owned() } else { format!("in{set}") };
         for round in 1..=rounds {
             let place = format!("set {set}, round {round}");
-            let run = |session: &mut Session| -> Result<(Vec<Value>, Result<Vec<Value>, String>), String> {
+            let run = |session: &mut Session| -> Result<(Vec<Value>, Outcome), String> {
                 Generator::shared().manual_seed(set as u64);
                 let inputs = inputs(record, program, &prefix)?;
                 let outputs = session.run(&inputs).map_err(|error| error.to_string());

@@ -108,13 +108,13 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
             let mut own = scratch::<T>(size)?;
             for i in piece * together..parts.min((piece + 1) * together) {
                 let (image, group) = part(i);
-                // SAFETY: A1; parts are apart, and the memory has room for the channels of a group.
-                unsafe {
-                    for channel in 0..shifted.seen {
-                        shifted.copy((image, group), channel, own.as_mut_ptr());
-                    }
-                    shifted.enter((image, group), own.as_ptr(), 0..shifted.blocks.len(), 0..shifted.panels());
+                for channel in 0..shifted.seen {
+                    // SAFETY: A1; the memory has room for the channels of a group, and is this piece's.
+                    unsafe { shifted.copy((image, group), channel, own.as_mut_ptr()) };
                 }
+                let (blocks, panels) = (0..shifted.blocks.len(), 0..shifted.panels());
+                // SAFETY: A1; the channels were just copied, and parts are apart.
+                unsafe { shifted.enter((image, group), own.as_ptr(), blocks, panels) };
             }
             Ok(())
         })?;
@@ -394,15 +394,15 @@ impl<T: Number> Piece<'_, T> {
                             if m >= live {
                                 continue;
                             }
-                            // SAFETY: the pixels of a run are elements of the output (A1), which nobody else uses.
-                            unsafe {
-                                if run.length == W && self.of.step == 1 {
-                                    to.cast::<[T; W]>().write_unaligned(*sums);
-                                } else {
-                                    for (i, sum) in sums[run.from..run.from + run.length].iter().enumerate() {
-                                        to.wrapping_offset((i as isize).wrapping_mul(self.of.step)).write(*sum);
-                                    }
-                                }
+                            if run.length == W && self.of.step == 1 {
+                                // SAFETY: the pixels of a run are elements of the output (A1), which nobody else uses.
+                                unsafe { to.cast::<[T; W]>().write_unaligned(*sums) };
+                                continue;
+                            }
+                            for (i, sum) in sums[run.from..run.from + run.length].iter().enumerate() {
+                                let to = to.wrapping_offset((i as isize).wrapping_mul(self.of.step));
+                                // SAFETY: as for the run as a whole.
+                                unsafe { to.write(*sum) };
                             }
                         }
                     }

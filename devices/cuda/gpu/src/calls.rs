@@ -25,7 +25,7 @@ pub(crate) fn serve() -> Result<(), String> {
     let device = device_name(0).map_err(text)?.replace(' ', "-");
     let name = format!("monomorph {} {device}", env!("CARGO_PKG_VERSION"));
     let (input, output) = (std::io::stdin().lock(), std::io::stdout().lock());
-    serve::serve(&name, prepare, input, output).map_err(|error| error.to_string())
+    serve::serve(&name, |words| prepare(&Work::parse(words)?), input, output).map_err(|error| error.to_string())
 }
 
 /// A call; the result of the last run is kept. Runs are waited for, as the device has a queue.
