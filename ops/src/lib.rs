@@ -30,7 +30,7 @@ pub use special::*;
 pub use templates::random;
 pub use templates::{
     attention, bins, contract, conv, group, index, order, pointwise, pooling, quantile, reduce, resample, rows,
-    running, scan, search, upsample,
+    running, scan, search, singular, upsample,
 };
 #[doc(hidden)]
 pub use views::*;
@@ -150,6 +150,7 @@ monomorph_macros::families! { [crate]
     composite::differences: Differences,
     composite::integrals: Integrals,
     composite::matrix_norms: MatrixNorms,
+    composite::spectral: SpectralNorms,
     composite::products::tensordot: SumsOfProducts,
     composite::products::chain: Chains,
     composite::products::einsum: Einstein,
@@ -181,6 +182,7 @@ monomorph_macros::families! { [crate]
     index::segments: Segments,
     order: Orders,
     search: Searches,
+    singular: SingularValuesOf,
     group: Grouped,
     quantile: Quantiles,
     order::derived: Sorted,

@@ -14,11 +14,11 @@ use monomorph_core::{DType, Result, Strided, list, scalar_bytes, strides};
 pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
 macro_rules! plain {
     ($($t:ty)*) => {$(
-        // SAFETY: integers and floats are values whatever their bits.
+        // SAFETY: integers, floats and pairs of floats are values whatever their bits.
         unsafe impl Plain for $t {}
     )*};
 }
-plain! { u8 u16 u32 u64 i64 i32 f32 f64 }
+plain! { u8 u16 u32 u64 i64 i32 f32 f64 num_complex::Complex<f64> }
 
 /// An input.
 ///

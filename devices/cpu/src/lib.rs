@@ -36,6 +36,7 @@ mod running;
 pub mod scalar;
 pub mod scan;
 mod search;
+mod singular;
 mod staging;
 mod stride2;
 mod tile_copy;

@@ -1,8 +1,9 @@
-//! What is composed of norms of vectors: norms of matrices, linalg_norm, dist, renorm. Refuses the orders that need
-//! singular values.
+//! What is composed of norms of vectors: norms of matrices, linalg_norm, dist, renorm. Orders that need singular values
+//! are in `spectral.rs`.
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::callees::Callees;
+use super::spectral;
 use super::steps::Steps;
 use super::tensor;
 use crate::table::native;
@@ -11,7 +12,7 @@ use monomorph_core::strides::wrap_dim;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, MemoryFormat, Result, Scalar};
 
 /// An order that is a real number.
-fn real(order: Scalar) -> Result<f64> {
+pub(super) fn real(order: Scalar) -> Result<f64> {
     match order {
         Scalar::Complex(_) => {
             Err(ErrorKind::ArgumentRule { rule: "found a complex number; the order of a norm is real" }.into())
@@ -20,20 +21,12 @@ fn real(order: Scalar) -> Result<f64> {
     }
 }
 
-fn rule(rule: &'static str) -> monomorph_core::Error {
+pub(super) fn rule(rule: &'static str) -> monomorph_core::Error {
     ErrorKind::ArgumentRule { rule }.into()
 }
 
-/// The singular value decomposition that some orders need.
-fn needs_singular_values() -> monomorph_core::Error {
-    rule(
-        "a norm of this order needs a singular value decomposition, which the library has not; accepted are the orders \
-         'fro', 1, -1, inf and -inf",
-    )
-}
-
 /// The dimensions of matrices: two, and not the same.
-fn matrix_dims(this: &AnyTensor, dims: &[i64]) -> Result<[usize; 2]> {
+pub(super) fn matrix_dims(this: &AnyTensor, dims: &[i64]) -> Result<[usize; 2]> {
     if this.ndim() < 2 {
         return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "2 or more" }.into());
     }
@@ -65,8 +58,8 @@ pub fn matrix_norm(
             [columns, rows]
         }
         2.0 => {
-            matrix_dims(this, dims)?;
-            return Err(needs_singular_values());
+            let dims = matrix_dims(this, dims)?;
+            return spectral::norm(calls, this, dims, (keepdim, dtype), spectral::extreme(order > 0.0));
         }
         _ => return Err(rule("argument ord is none of 1, -1, 2, -2, inf and -inf")),
     };
@@ -93,10 +86,13 @@ pub fn matrix_norm_by_name(
     if !matches!(order, "fro" | "nuc") {
         return Err(rule("argument ord is neither 'fro' nor 'nuc'"));
     }
-    let dims = matrix_dims(this, dims)?.map(|dim| dim as i64);
+    let dims = matrix_dims(this, dims)?;
     if order == "nuc" {
-        return Err(needs_singular_values());
+        return spectral::norm(calls, this, dims, (keepdim, dtype), |calls, values, keepdim| {
+            calls.sum(values, &[-1], keepdim)
+        });
     }
+    let dims = dims.map(|dim| dim as i64);
     calls.norm(this.clone(), Scalar::Int(2), Some(&dims), keepdim, dtype)
 }
 

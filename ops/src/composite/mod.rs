@@ -53,6 +53,7 @@ pub mod repeat;
 pub mod scatter;
 pub mod shape;
 pub mod shuffles;
+pub mod spectral;
 mod steps;
 pub mod sums;
 pub mod typed_join;

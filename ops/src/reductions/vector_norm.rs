@@ -37,10 +37,9 @@ impl VectorNorm {
     }
 }
 
-/// What is wrong with the dtypes, or with a reduction over no element by an order that says nothing of it.
-fn check((x, _, dims, _, dtype): Args<'_>, order: f64) -> Result<()> {
+/// What is wrong with the dtype of a tensor, or with the one that its elements are converted to.
+pub(crate) fn check_dtype(got: DType, dtype: Option<DType>) -> Result<()> {
     let accepted = "floating and complex dtypes";
-    let got = x.dtype().unwrap_or(DType::I64);
     if got.is_integral(true) {
         return Err(ErrorKind::DTypeNotSupported { what: "argument self has dtype", got, accepted }.into());
     }
@@ -54,6 +53,12 @@ fn check((x, _, dims, _, dtype): Args<'_>, order: f64) -> Result<()> {
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
     }
+    Ok(())
+}
+
+/// What is wrong with the dtypes, or with a reduction over no element by an order that says nothing of it.
+fn check((x, _, dims, _, dtype): Args<'_>, order: f64) -> Result<()> {
+    check_dtype(x.dtype().unwrap_or(DType::I64), dtype)?;
     let sizes = x.sizes();
     if sizes.contains(&0) && (order < 0.0 || order == f64::INFINITY) {
         let Some(list) = dims.filter(|list| !list.is_empty()) else { return Err(ErrorKind::EmptyInput.into()) };

@@ -19,4 +19,5 @@ pub mod rows;
 pub mod running;
 pub mod scan;
 pub mod search;
+pub mod singular;
 pub mod upsample;

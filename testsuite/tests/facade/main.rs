@@ -39,6 +39,7 @@ mod resampling;
 mod scans;
 mod slabs;
 mod spans;
+mod spectra;
 mod storages;
 mod unwritable_outputs;
 mod views;
