@@ -77,8 +77,8 @@ pub fn linalg_cond(calls: &Calls<'_>, this: &IValue, order: Option<Scalar>) -> R
     }
     if order.abs() != 2.0 {
         return Err(rule(
-            "a condition number by this norm needs the inverse of a matrix, which the library has not; accepted are the \
-             orders 2 and -2",
+            "a condition number by this norm needs the inverse of a matrix, which the library has not; accepted are \
+             the orders 2 and -2",
         ));
     }
     let values = calls.tensor("linalg_svdvals", [this.clone().into(), IValue::None])?;

@@ -8,15 +8,16 @@
 //!                                             └ ┘   └ ┘
 //! ```
 //!
-//! 1. **Scale** by a power of two, so that the largest component is between 1/2 and 1: squares neither overflow nor, where
-//!    it matters, underflow, and no bit is lost.
-//! 2. **QR with column pivoting**, by Householder reflections (Golub & Van Loan, *Matrix Computations*, 5.4): what is left
-//!    has n rows, and the columns of Rᵀ are nearly orthogonal and of falling norms already.
-//! 3. **Sweeps**: each pair of columns that is not orthogonal is made so by a plane rotation (Golub & Van Loan, 8.6), the
-//!    largest column first in each row of pairs (de Rijk, *A one-sided Jacobi algorithm for computing the singular value
-//!    decomposition on a vector computer*, SIAM J. Sci. Stat. Comput. 10(2), 1989). The test of orthogonality is relative
-//!    to both norms, so that small values are accurate as well (Demmel & Veselić, *Jacobi's method is more accurate than
-//!    QR*, SIAM J. Matrix Anal. Appl. 13(4), 1992). Convergence is quadratic; five to eight sweeps are usual.
+//! 1. **Scale** by a power of two, so that the largest component is between 1/2 and 1: squares neither overflow
+//!    nor, where it matters, underflow, and no bit is lost.
+//! 2. **QR with column pivoting**, by Householder reflections (Golub & Van Loan, *Matrix Computations*, 5.4): what
+//!    is left has n rows, and the columns of Rᵀ are nearly orthogonal and of falling norms already.
+//! 3. **Sweeps**: each pair of columns that is not orthogonal is made so by a plane rotation (Golub & Van Loan,
+//!    8.6), the largest column first in each row of pairs (de Rijk, *A one-sided Jacobi algorithm for computing the
+//!    singular value decomposition on a vector computer*, SIAM J. Sci. Stat. Comput. 10(2), 1989). The test of
+//!    orthogonality is relative to both norms, so that small values are accurate as well (Demmel & Veselić,
+//!    *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 13(4), 1992). Convergence is
+//!    quadratic; five to eight sweeps are usual.
 
 use monomorph_core::{Result, list};
 use monomorph_ops::singular::{NOT_A_NUMBER, NOT_CONVERGED};
