@@ -72,6 +72,8 @@ pub(crate) enum FormKind {
     Autogen,
     OutApart,
     OutRestrided,
+    OutIterated,
+    OutSized,
     Copy,
     CopyOut,
     CopyInto,
@@ -79,12 +81,14 @@ pub(crate) enum FormKind {
 
 impl FormKind {
     /// The options of a declaration that name a form.
-    pub(crate) const OPTIONS: [(&'static str, FormKind); 8] = [
+    pub(crate) const OPTIONS: [(&'static str, FormKind); 10] = [
         ("inplace", FormKind::Inplace),
         ("out", FormKind::Out),
         ("autogen", FormKind::Autogen),
         ("out_apart", FormKind::OutApart),
         ("out_restrided", FormKind::OutRestrided),
+        ("out_iterated", FormKind::OutIterated),
+        ("out_sized", FormKind::OutSized),
         ("copy", FormKind::Copy),
         ("copy_out", FormKind::CopyOut),
         ("copy_into", FormKind::CopyInto),

@@ -30,7 +30,12 @@ fn named(func: &Schema, kind: FormKind, name: &str, outputs: &[String]) -> Strin
         FormKind::CopyOut | FormKind::CopyInto => {
             format!("{name}({}) -> Tensor(a!)", with_outs(func, &["Tensor(a!) out".to_owned()]))
         }
-        FormKind::Out | FormKind::Autogen | FormKind::OutApart | FormKind::OutRestrided => out(func, name, outputs),
+        FormKind::Out
+        | FormKind::Autogen
+        | FormKind::OutApart
+        | FormKind::OutRestrided
+        | FormKind::OutIterated
+        | FormKind::OutSized => out(func, name, outputs),
     }
 }
 

@@ -3,13 +3,15 @@
 use proc_macro2::Ident;
 
 /// Every option, for messages.
-const ALL: [&str; 28] = [
+const ALL: [&str; 30] = [
     "func",
     "inplace",
     "out",
     "autogen",
     "out_apart",
     "out_restrided",
+    "out_iterated",
+    "out_sized",
     "copy",
     "copy_out",
     "copy_into",

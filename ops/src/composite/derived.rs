@@ -2,9 +2,9 @@
 //! the result is wanted. Owns what is checked in between, so that an error comes before anything is written.
 
 use super::tensor;
-use crate::table::{Composed, Declaration, FormKind};
+use crate::table::{Composed, Declaration, FormKind, check_overlap};
 use monomorph_core::dispatch::{Calls, KernelFunction};
-use monomorph_core::overlap::{self, Internal, Place, Shared};
+use monomorph_core::overlap::{self, Internal, Shared};
 use monomorph_core::{AnyTensor, DType, Error, ErrorKind, IValue, MemoryFormat, Result, Stack, strides};
 
 /// A kernel's function that calls other operators.
@@ -68,6 +68,8 @@ fn function(kind: FormKind, functional: &'static str, f: Composed, generated: Ge
         // Where the output must lie apart from the inputs, it may not even be one of them.
         FormKind::OutApart => out(calls, functional, stack, Shared::Full),
         FormKind::OutRestrided => restrided_out(calls, functional, stack),
+        FormKind::OutIterated => iterated_out(calls, functional, stack, false),
+        FormKind::OutSized => iterated_out(calls, functional, stack, true),
         _ => out(calls, functional, stack, Shared::Partial),
     }
 }
@@ -117,6 +119,20 @@ fn restrided_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Resu
     let result = computed(calls, functional, inputs(stack))?;
     check_generated(0, &result, out_of(stack)?)?;
     into_out(calls, stack, result, Layout::Suggested)
+}
+
+/// The out= form of an operator whose steps PyTorch iterates over the output: that may not overlap an input in part,
+/// and where a step works in its place, it must have the sizes of the result.
+fn iterated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, keeps_sizes: bool) -> Result<()> {
+    let result = computed(calls, functional, inputs(stack))?;
+    let out = out_of(stack)?;
+    check_generated(0, &result, out)?;
+    if keeps_sizes && out.sizes() != result.sizes() {
+        let (got, want) = (out.sizes().to_vec(), result.sizes().to_vec());
+        return Err(ErrorKind::OutputSize { index: 0, got, want }.into());
+    }
+    check_overlap(stack.len() - 1, stack, Shared::Partial)?;
+    into_out(calls, stack, result, Layout::Contiguous)
 }
 
 /// What an output has to agree with the result in, in an out= form that PyTorch generates.
@@ -180,24 +196,6 @@ pub(super) fn written_to(calls: &Calls<'_>, out: &mut IValue, result: AnyTensor,
         }
     }
     handed(calls, "copy_", out, [result.into(), false.into()])
-}
-
-/// What is written must not overlap itself, nor another argument as far as `refused` goes.
-fn check_overlap(written: usize, stack: &Stack, refused: Shared) -> Result<()> {
-    let out = tensor(&stack[written], "out")?;
-    let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
-    if overlap::internal(&sizes, &strides) == Internal::Yes {
-        return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
-    }
-    let place = Place::of(out.as_operand(), out.geometry());
-    let others = stack.iter().enumerate().filter(|(position, _)| *position != written);
-    for (position, other) in others.flat_map(|(position, value)| value.tensors().map(move |t| (position, t))) {
-        let shared = overlap::shared(&place, &Place::of(other.as_operand(), other.geometry()));
-        if shared == Shared::Partial || shared == refused {
-            return Err(ErrorKind::PartialOverlap { output: 0, other: format!("input {position}") }.into());
-        }
-    }
-    Ok(())
 }
 
 /// What the functional form gives.

@@ -506,7 +506,7 @@ native! {
     out: huber_loss.out, composite: explicit huber_loss;
 
     func: huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor,
-    autogen: huber_loss_backward.out as [grad_input], composite: explicit huber_loss_backward;
+    out_iterated: huber_loss_backward.out as [grad_input], composite: explicit huber_loss_backward;
 
     func: soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor,
     autogen: soft_margin_loss.out, composite: explicit soft_margin_loss;
@@ -516,7 +516,7 @@ native! {
 
     func: binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None,
         int reduction=Mean) -> Tensor,
-    autogen: binary_cross_entropy_backward.grad_input, composite: explicit binary_cross_entropy_backward;
+    out_sized: binary_cross_entropy_backward.grad_input, composite: explicit binary_cross_entropy_backward;
 
     func: binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None,
         int reduction=Mean) -> Tensor,

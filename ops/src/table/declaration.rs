@@ -72,6 +72,10 @@ pub enum FormKind {
     OutApart,
     /// The same, where the output must have the dtype of the result and gets its layout, also where the sizes agree.
     OutRestrided,
+    /// The same, where the output must have the dtype of the result and may not overlap an input in part.
+    OutIterated,
+    /// The same, where it must have the sizes of the result, too.
+    OutSized,
     /// A contiguous copy of a view.
     Copy,
     /// The out= form of that.
@@ -89,6 +93,8 @@ impl fmt::Display for FormKind {
             FormKind::Autogen => "autogen",
             FormKind::OutApart => "out_apart",
             FormKind::OutRestrided => "out_restrided",
+            FormKind::OutIterated => "out_iterated",
+            FormKind::OutSized => "out_sized",
             FormKind::Copy => "copy",
             FormKind::CopyOut => "copy_out",
             FormKind::CopyInto => "copy_into",

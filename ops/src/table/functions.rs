@@ -3,12 +3,13 @@
 //! compiled once for a device.
 
 use super::declaration::{Declaration, FormKind};
-use super::outputs::{copy_into, write_generated, write_out, write_outs, written_list};
+use super::outputs::{check_overlap, copy_into, write_generated, write_out, write_outs, written_list};
 use super::stack::{
     Reader, all_written, arguments, check_written, finish, keep_first, keep_written, split_first, written,
 };
 use crate::copies::clone_tensor;
 use monomorph_core::dispatch::KernelFunction;
+use monomorph_core::overlap::Shared;
 use monomorph_core::{AnyTensor, DType, Device, Geometry, IValue, MemoryFormat, Result, Scalar, Stack, Tensor, list};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
@@ -38,7 +39,8 @@ pub fn functional_kernels<D: Device>(declaration: &'static Declaration, f: Funct
         FormKind::Functional => KernelFunction::stack(functional::<D>(declaration, f)),
         // An operator whose result is a list returns nothing where it writes one.
         _ if schema.ends_with("-> ()") => KernelFunction::stack(autogen_list::<D>(declaration, f)),
-        _ => KernelFunction::stack(autogen::<D>(declaration, f)),
+        FormKind::OutIterated => KernelFunction::stack(autogen::<D>(declaration, f, true)),
+        _ => KernelFunction::stack(autogen::<D>(declaration, f, false)),
     };
     declaration.overloads().map(form).collect()
 }
@@ -59,14 +61,19 @@ pub fn functional<D: Device>(
     }
 }
 
-/// A boxed call of its out= form: compute, resize, copy.
+/// A boxed call of its out= form: compute, resize, copy. What PyTorch `iterates` over may not overlap an input in part.
 pub(super) fn autogen<D: Device>(
     declaration: &'static Declaration,
     f: Functional,
+    iterates: bool,
 ) -> impl Fn(&mut Stack) -> Result<()> + Copy + Send + Sync + 'static {
     move |stack| {
         let (inputs, results) = (declaration.parameters.len(), declaration.results);
-        let (args, outs) = arguments(stack, inputs + results)?.split_at_mut(inputs);
+        let values = arguments(stack, inputs + results)?;
+        if iterates {
+            check_overlap(inputs, values, Shared::Partial)?;
+        }
+        let (args, outs) = values.split_at_mut(inputs);
         check_written(outs, inputs)?;
         let returned = f(&mut Reader::new(args, declaration.parameters))?;
         let returned = returned.unwrap_or_else(|| args.first().cloned().into_iter().collect());

@@ -29,6 +29,8 @@
 //! | `autogen` | an out= form that is made of the functional one: compute, resize, copy |
 //! | `out_apart` | the same for a composite whose output must lie apart from its inputs |
 //! | `out_restrided` | the same for one whose output must have the dtype of the result and gets its layout |
+//! | `out_iterated` | an `autogen` that PyTorch iterates over: its output may not overlap an input in part |
+//! | `out_sized` | the same for one whose output must have the sizes of the result, too |
 //! | `copy`, `copy_out` | the forms of a view that copy it |
 //! | `copy_into` | a `copy_out` that keeps the sizes and dtypes of its outputs |
 //! | `variants` | PyTorch's variants, `function`, `method`: it has typed forms. Without it, it is called by name only |
@@ -75,7 +77,7 @@ pub use functions::{
     Functional, Inplace, IntoResults, Out, Returned, View, Views, composed, copied, copied_parts, functional,
     functional_kernels, inplace, inplace_kernels, out_kernels, shared, shared_parts, view_kernels, views_kernels,
 };
-pub(crate) use outputs::{OutLayout, resized, write_out_as_made, write_pair, write_restrided};
+pub(crate) use outputs::{OutLayout, check_overlap, resized, write_out_as_made, write_pair, write_restrided};
 pub use outputs::{copy_into, resize, write_out, write_outs};
 pub use register::{DeviceKernels, Entry, Forms, add, define};
 pub use signature::{Signature, UnboxedSignature};

@@ -7,6 +7,25 @@ use monomorph_core::{
 };
 use smallvec::SmallVec;
 
+/// What is written, value number `written` of a call, must not overlap itself, nor another argument as far as `refused`
+/// goes.
+pub(crate) fn check_overlap(written: usize, values: &[IValue], refused: Shared) -> Result<()> {
+    let Some(out) = values.get(written).and_then(IValue::as_tensor) else { return Ok(()) };
+    let (sizes, strides) = (out.sizes().to_vec(), out.strides().to_vec());
+    if overlap::internal(&sizes, &strides) == Internal::Yes {
+        return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
+    }
+    let place = Place::of(out.as_operand(), out.geometry());
+    let others = values.iter().enumerate().filter(|(position, _)| *position != written);
+    for (position, other) in others.flat_map(|(position, value)| value.tensors().map(move |t| (position, t))) {
+        let shared = overlap::shared(&place, &Place::of(other.as_operand(), other.geometry()));
+        if shared == Shared::Partial || shared == refused {
+            return Err(ErrorKind::PartialOverlap { output: 0, other: format!("input {position}") }.into());
+        }
+    }
+    Ok(())
+}
+
 /// A list of tensors on device `D` to be written, argument number `position` of the schema.
 pub(super) fn written_list<D: Device>(value: &mut IValue, position: usize) -> Result<Vec<&mut Tensor<D>>> {
     let list = match value {

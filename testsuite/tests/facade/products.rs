@@ -301,3 +301,22 @@ fn indices_of_rows_and_back() -> Result<()> {
     assert_eq!(back(true)?, [1.0, 0.0, 2.0, 0.0, 0.0, 2.0]);
     Ok(())
 }
+
+/// In place `addbmm` enlarges a tensor that is broadcast, and what views of it see stays as it was.
+#[test]
+fn addbmm_enlarges_its_tensor() -> Result<()> {
+    let (a, b) = (t![[[1.0f32], [2.0]]], t![[[1.0f32, 10.0]]]);
+    for sizes in [&[][..], &[1], &[2], &[1, 2], &[2, 1], &[2, 2]] {
+        let mut sum = ops::ones(sizes, F32)?;
+        let view = sum.clone();
+        sum.addbmm_with_(&a, &b, Addbmm { beta: 10.into(), ..Default::default() })?;
+        assert_eq!((sum.sizes(), sum.to_vec::<f32>()?), (&[2, 2][..], vec![11.0, 20.0, 12.0, 30.0]));
+        assert_eq!((view.sizes(), view.reshape(-1)?.at::<f32>(0)?), (sizes, 11.0));
+    }
+    for sizes in [&[3][..], &[1, 2, 2]] {
+        let mut sum = ops::ones(sizes, F32)?;
+        assert!(sum.addbmm_(&a, &b).is_err());
+        assert_eq!((sum.sizes(), sum.sum(..)?.at::<f32>(())?), (sizes, sizes.iter().product::<i64>() as f32));
+    }
+    Ok(())
+}

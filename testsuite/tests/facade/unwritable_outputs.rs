@@ -87,3 +87,66 @@ fn an_output_that_is_not_written_keeps_its_sizes() {
         call(&x, &mut out).expect(name);
     }
 }
+
+/// Outputs that PyTorch iterates over may not overlap an input in part; those in whose place a step works have the
+/// sizes of the result.
+#[test]
+fn outputs_that_are_iterated_over() {
+    let call = |name: &str, mut stack: Vec<IValue>, shared: Option<usize>, out: &[i64]| {
+        let memory = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[12]).expect("twelve numbers");
+        let part = |start: i64, sizes: &[i64]| {
+            f::narrow(&memory, 0, start, sizes.iter().product()).and_then(|t| f::view(&t, sizes)).expect("a part")
+        };
+        if let Some(i) = shared {
+            stack[i] = part(0, &[2, 2]).into();
+        }
+        let mut out = part(1, out);
+        let called = boxed(name, stack, &mut out);
+        (called, out.sizes().to_vec())
+    };
+    let half = || Tensor::<Cpu>::from_slice(&[0.5f32; 4], [2, 2]).expect("four numbers").into();
+    let reduction = || IValue::Int(0);
+    let calls: [(&str, usize, Vec<IValue>); 3] = [
+        ("binary_cross_entropy.out", 3, vec![reduction()]),
+        ("binary_cross_entropy_backward.grad_input", 4, vec![reduction()]),
+        ("huber_loss_backward.out", 3, vec![reduction(), 1.0.into()]),
+    ];
+    for (name, inputs, numbers) in calls {
+        let arguments = || (0..inputs).map(|_| half()).chain(numbers.clone()).collect::<Vec<IValue>>();
+        assert_eq!(call(name, arguments(), None, &[2, 2]), (Ok(()), vec![2, 2]), "{name}");
+        for i in 0..inputs {
+            let (called, _) = call(name, arguments(), Some(i), &[2, 2]);
+            let error = called.expect_err("it overlaps an input in part");
+            assert!(matches!(error.kind(), ErrorKind::PartialOverlap { output: 0, .. }), "{name}: {error}");
+        }
+        let (called, sizes) = call(name, arguments(), None, &[2]);
+        match name.ends_with("grad_input") {
+            true => {
+                let error = called.expect_err("weights multiply in its place");
+                assert!(matches!(error.kind(), ErrorKind::OutputSize { index: 0, .. }), "{error}");
+                assert_eq!(sizes, [2]);
+            }
+            false => assert_eq!((called, sizes), (Ok(()), vec![2, 2]), "{name}"),
+        }
+    }
+}
+
+/// Without training statistics are not written, but their outputs have one dimension.
+#[test]
+fn statistics_that_are_not_written_have_one_dimension() {
+    let numbers = |sizes: &[i64]| Tensor::<Cpu>::zeros_contiguous(DType::F32, sizes).expect("zeros");
+    for (training, input, sizes, fits) in [
+        (false, [3, 2], &[0][..], true),
+        (false, [3, 2], &[0, 2], false),
+        (false, [3, 2], &[], false),
+        (false, [0, 2], &[0, 2], true),
+        (true, [3, 2], &[0, 2], true),
+    ] {
+        let two = || IValue::from(numbers(&[2]));
+        let mut stack = vec![numbers(&input).into(), two(), two(), two(), two()];
+        stack.extend([training.into(), 0.1.into(), 1e-5.into()]);
+        stack.extend([numbers(&[0]), numbers(sizes), numbers(sizes)].map(IValue::from));
+        let called = monomorph::call("native_batch_norm.out", &mut stack);
+        assert_eq!(called.is_ok(), fits, "{training} {sizes:?}: {called:?}");
+    }
+}

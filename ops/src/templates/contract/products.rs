@@ -1,8 +1,11 @@
 //! The products: mm, bmm, mv, dot, vdot, and those that are added to a tensor: addmm, baddbmm, addbmm, addmv.
 
 use super::sealed::Sealed;
-use super::{Contract, ContractFn, Form};
-use crate::table::native;
+use super::{Contract, ContractFn, ContractInputs, Form};
+use crate::kernels::Products as Kernels;
+use crate::table::{native, resized};
+use monomorph_core::structured::{FromArgs, Functional, Operand, call, in_place};
+use monomorph_core::{Result, Scalar, Tensor, observe};
 
 macro_rules! products {
     ($($(#[$doc:meta])* $op:ident $name:literal $form:ident [$a:literal, $b:literal] $({$($more:tt)*})?;)*) => {$(
@@ -36,6 +39,37 @@ products! {
     DotFn "dot" VECTORS ["self", "tensor"];
     /// `vdot`.
     VdotFn "vdot" VECTORS ["self", "other"] { const CONJUGATES: bool = true; };
+}
+
+/// `addbmm_`: the result in place of a tensor, which is enlarged where it was broadcast.
+pub fn addbmm_<D: Kernels>(
+    this: &mut Tensor<D>,
+    batch1: &Tensor<D>,
+    batch2: &Tensor<D>,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<()> {
+    let _span = observe::operator("addbmm_", [this.geometry(), batch1.geometry(), batch2.geometry()]);
+    let factors = || (Operand::from(batch1), Operand::from(batch2));
+    let is_result = match (batch1.sizes(), batch2.sizes()) {
+        ([_, rows, _], [_, _, columns]) => *this.sizes() == [*rows, *columns],
+        _ => true,
+    };
+    if is_result {
+        return in_place(this, |this, sink, _| {
+            let (a, b) = factors();
+            let inputs = ContractInputs::from_args((Operand::from(this), a, b, beta, alpha))?;
+            call::<Contract<AddbmmFn>, D, _>(&inputs, sink).map(drop)
+        })
+        .map(drop);
+    }
+    let result = {
+        let (a, b) = factors();
+        let inputs = ContractInputs::from_args((Operand::from(&*this), a, b, beta, alpha))?;
+        let [result] = call::<Contract<AddbmmFn>, D, _>(&inputs, Functional::default())?;
+        result
+    };
+    resized(this, result.sizes(), |this| this.copy_from(&result))
 }
 
 native! {
@@ -98,7 +132,20 @@ native! {
     /// assert_eq!(tensor![1.0f32].addbmm(&a, &b)?.to_vec::<f32>()?, [29.0]);
     /// ```
     func: addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor,
-    inplace: addbmm_, out: addbmm.out, variants: function, method, structured: Contract<AddbmmFn>;
+    out: addbmm.out, variants: function, method, structured: Contract<AddbmmFn>;
+
+    /// [`addbmm`](super::functions::addbmm) in place.
+    ///
+    /// Unlike other operators in place, it enlarges a tensor that is broadcast: that gets the sizes of the result, and
+    /// its storage grows.
+    ///
+    /// ```
+    /// let (a, b) = (tensor![[[1.0f32], [2.0]]], tensor![[[1.0f32, 10.0]]]);
+    /// let mut sum = tensor![1.0f32];
+    /// assert_eq!(sum.addbmm_(&a, &b)?.to_vec::<f32>()?, [2.0, 11.0, 3.0, 21.0]);
+    /// ```
+    func: addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!),
+    variants: function, method, kernel: addbmm_;
 
     /// The product of a matrix and a vector.
     ///

@@ -179,6 +179,11 @@ impl<D: Kernels> Parameters<'_, D> {
         let mut make = || {
             let [out, mean, rstd, running_mean, running_var] = self.all()?;
             if !self.training {
+                // They are not written, but of one dimension all the same, as PyTorch's loop over channels has it.
+                let mut statistics = ["save_mean", "save_invstd"].into_iter().zip(&outs[1..]);
+                if let Some((arg, t)) = statistics.find(|(_, t)| t.ndim() != 1 && self.input.numel() > 0) {
+                    return Err(ErrorKind::DimCount { arg, got: t.ndim(), accepted: "1" }.into());
+                }
                 return write_outs(&[out], &mut outs[..1]);
             }
             // With the running statistics as outputs, too: what one of them refuses is found before any is written.

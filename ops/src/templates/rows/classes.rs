@@ -347,7 +347,7 @@ native! {
     out: multilabel_margin_loss_backward.grad_input, structured: Rows<MultilabelMarginBackwardFn>;
 
     func: binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor,
-    autogen: binary_cross_entropy.out, kernel: binary_cross_entropy;
+    out_iterated: binary_cross_entropy.out, kernel: binary_cross_entropy;
 
     structured: Rows<CrossEntropiesFn>;
 }
