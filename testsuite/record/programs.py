@@ -105,6 +105,14 @@ class Checked(torch.nn.Module):
         return x[:rows], x.nonzero()
 
 
+class Asserted(torch.nn.Module):
+    """An assertion about elements of a tensor, whose sizes say nothing of it."""
+
+    def forward(self, x):
+        torch._assert_async(x.min() > 0, "elements are positive")
+        return x.log() + 1
+
+
 class Scopes(torch.nn.Module):
     """Autocast and no_grad."""
 
@@ -264,6 +272,8 @@ def main():
     )
     record("scopes", Scopes(), [((torch.randn(3, 4),), {}), ((torch.randn(3, 4),), {})], seq=True)
     rows = lambda: ((torch.randn(2), torch.randn(4, 2), torch.tensor(1.5)), {})
+    negative = torch.tensor([1.0, -1.0, 2.0])
+    record("asserted", Asserted(), [((torch.rand(3) + 1,), {})], refused=[((negative,), {}, "a negative element")])
     record("rows", Rows(), [rows(), rows()], core=True)
 
 

@@ -73,6 +73,9 @@ impl Ready {
         let sorter = sorter.elements::<i64>();
         let (keys, sequences, values) =
             (Keys::<U>::new(plan.common, false), sequences.elements::<U>(), values.elements::<U>());
+        if values.is_empty() {
+            return Ok(());
+        }
         let search = |f: &mut Visit<'_, U>| -> Result<()> {
             let mut made: Vec<U> = list::with_capacity(plan.length)?;
             for (row, values) in values.chunks(plan.values.max(1)).enumerate() {

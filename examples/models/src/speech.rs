@@ -82,7 +82,7 @@ pub fn stretches(probabilities: &[f32]) -> Vec<(usize, usize)> {
         if probability >= 0.35 {
             last = frame + 1;
         }
-        if let Some(first) = open.filter(|_| frame + 1 - last.min(frame + 1) >= PAUSE) {
+        if let Some(first) = open.filter(|_| frame + 1 - last >= PAUSE) {
             all.push((first, last));
             open = None;
         }

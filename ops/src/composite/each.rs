@@ -165,11 +165,15 @@ pub(super) fn out(calls: &Calls<'_>, functional: &str, place: usize, stack: &mut
         for (index, (result, out)) in results.iter().zip(&*outs).enumerate() {
             derived::check_generated(index, result, super::tensor(out, "out")?)?;
         }
-        for (out, result) in outs.iter().zip(&results).filter(|_| got > 1) {
-            match super::tensor(out, "out")?.sizes() == result.sizes() {
-                true => calls.rehearse("copy_", &[out.clone(), result.clone().into()])?,
-                false => calls.rehearse("resize_", &[out.clone(), IValue::Ints(result.sizes().to_vec())])?,
+        // Room for all comes before the first is written: memory may not be had.
+        for (out, result) in outs.iter_mut().zip(&results).filter(|_| got > 1) {
+            if super::tensor(out, "out")?.sizes() != result.sizes() {
+                let arguments = [IValue::Ints(result.sizes().to_vec()), IValue::None];
+                *out = derived::handed(calls, "resize_", out, arguments)?;
             }
+        }
+        for (out, result) in outs.iter().zip(&results).filter(|_| got > 1) {
+            calls.rehearse("copy_", &[out.clone(), result.clone().into()])?;
         }
         outs.iter_mut().zip(results).try_for_each(|(out, result)| {
             *out = derived::written_to(calls, out, result, derived::Layout::Contiguous)?;

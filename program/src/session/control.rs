@@ -112,7 +112,8 @@ impl Run<'_> {
             made.iter_mut().zip(of_row).for_each(|(made, one)| made.push(one));
         }
         for rows in made {
-            let tensors: Vec<_> = rows.into_iter().filter_map(IValue::into_tensor).collect();
+            let tensors: Option<Vec<_>> = rows.into_iter().map(IValue::into_tensor).collect();
+            let tensors = tensors.ok_or_else(|| failed(node, "what the graph makes of a row is no tensor"))?;
             operands.push(self.called(node, "stack", [IValue::Tensors(tensors), IValue::Int(0)])?);
         }
         Ok(as_defined(node, operands))

@@ -3,6 +3,7 @@
 
 use super::Run;
 use super::autocast;
+use super::planner::Planner;
 use crate::error::{ProgramError, Result, cut};
 use crate::graph::{Argument, Autocast, Called, Callee, Graph, Item, ListKind, Node, Output, ValueId, node_place};
 use crate::program::recorded_tensor;
@@ -27,22 +28,41 @@ impl Run<'_> {
         inputs: Vec<IValue>,
         cast: Option<Autocast>,
     ) -> Result<(Vec<IValue>, Vec<IValue>)> {
-        let mut frame = vec![IValue::None; graph.values.len()];
+        self.begin(graph, inputs, graph.values.len());
+        let results = self.nodes(graph, cast, None);
+        self.end(results)
+    }
+
+    /// Makes room for the values of a graph, the first of which are its inputs.
+    pub(super) fn begin(&mut self, graph: &Graph, inputs: Vec<IValue>, slots: usize) {
+        let mut frame = vec![IValue::None; slots];
         for (id, value) in graph.inputs.iter().zip(inputs) {
             frame[id.index()] = value;
         }
         self.frames.push(frame);
-        let results = self.nodes(graph, cast);
+    }
+
+    /// Ends what [`begin`](Run::begin) began: the results of the graph, and the values that are left.
+    pub(super) fn end(&mut self, results: Result<Vec<IValue>>) -> Result<(Vec<IValue>, Vec<IValue>)> {
         let frame = self.frames.pop().unwrap_or_default();
         results.map(|results| (results, frame))
     }
 
-    fn nodes(&mut self, graph: &Graph, cast: Option<Autocast>) -> Result<Vec<IValue>> {
+    /// Runs the nodes of a graph one after the other; a planner notes what is left of each.
+    pub(super) fn nodes(
+        &mut self,
+        graph: &Graph,
+        cast: Option<Autocast>,
+        mut planner: Option<&mut Planner>,
+    ) -> Result<Vec<IValue>> {
         for id in &graph.inputs {
             self.observe(graph, *id, &|| "an input".to_owned());
         }
-        for node in &graph.nodes {
-            let results = self.timed(node, |run| run.node(graph, node, cast))?;
+        for (index, node) in graph.nodes.iter().enumerate() {
+            let results = self.timed(node, |run| match &mut planner {
+                Some(planner) => run.planned_node(graph, (index, node), planner),
+                None => run.node(graph, node, cast),
+            })?;
             self.define(node, results)?;
             for id in node.outputs.iter().flat_map(Output::values) {
                 self.observe(graph, *id, &|| format!("{} {}", node_place(&node.name, &node.target), node.module));
@@ -52,6 +72,13 @@ impl Run<'_> {
             }
         }
         self.outputs(graph)
+    }
+
+    /// The outputs of a graph whose nodes have run.
+    pub(super) fn outputs(&self, graph: &Graph) -> Result<Vec<IValue>> {
+        let output = |output: &Argument| self.argument(output);
+        let malformed = |what| ProgramError::Malformed { place: "outputs".to_owned(), what };
+        graph.outputs.iter().map(output).collect::<Result<_, String>>().map_err(malformed)
     }
 
     pub(super) fn node(&mut self, graph: &Graph, node: &Node, cast: Option<Autocast>) -> Result<Vec<IValue>> {

@@ -12,6 +12,7 @@
 //! | `execute` | the nodes of a graph, one after the other |
 //! | `control` | nodes that run graphs |
 //! | `plan` | the steps that are left of a graph for one set of input sizes |
+//! | `planner` | what of a node may become steps of its own |
 //! | `trace` | what an operator calls in the end, noted while it runs |
 //! | `replay` | making a plan while a graph runs, and running it from then on |
 //! | `autocast` | what autocast casts |
@@ -24,6 +25,7 @@ mod control;
 mod execute;
 mod inputs;
 mod plan;
+mod planner;
 mod replay;
 mod state;
 mod timing;
@@ -34,7 +36,7 @@ use crate::graph::{Graph, InputKind, OutputKind, ValueId};
 use crate::program::{Inner, Program, recorded_tensor};
 use crate::symbol::Bindings;
 use monomorph_core::{AnyTensor, IValue};
-use replay::{Found, Plans};
+use replay::{Plans, Way};
 use state::State;
 use std::sync::Arc;
 use timing::Timings;
@@ -124,11 +126,10 @@ impl Session {
             })
             .collect();
         let is_watched = self.compares || self.timings.is_some();
-        let found = match self.plans_are_made && !is_watched {
-            true => self.plans.find(inputs),
-            false => Found::Nothing,
+        let way = match self.plans_are_made && !is_watched {
+            true => self.plans.way(inputs, || self.share_memory(inputs)),
+            false => Way::InTurn,
         };
-        let is_wanted = matches!(found, Found::Wanted(_)) && !self.share_memory(inputs);
         let mut run = Run {
             program,
             state: &mut self.state,
@@ -139,14 +140,14 @@ impl Session {
             compared: &mut self.compared,
             timings: self.timings.as_mut(),
         };
-        let (results, frame) = match found {
-            Found::Plan(plan) => run.replay(&program.graph, &plan, bound)?,
-            Found::Wanted(key) if is_wanted => {
+        let (results, frame) = match way {
+            Way::Replayed(plan) => run.replay(&program.graph, &plan, bound)?,
+            Way::Planned(key) => {
                 let (results, frame, plan) = run.planned(&program.graph, &program.inputs, bound)?;
-                self.plans.keep(key, Some(plan));
+                self.plans.keep(key, plan);
                 (results, frame)
             }
-            _ => run.graph(&program.graph, bound, None)?,
+            Way::InTurn => run.graph(&program.graph, bound, None)?,
         };
         run.frames.push(frame);
         let mut outputs = Vec::new();

@@ -1,45 +1,47 @@
 //! Running a plan in place of its graph, and making one while the graph runs.
 
 use super::execute::failed;
-use super::plan::{Action, Plan, Planner, Source, Step, Target, agrees_on_meta};
+use super::plan::{Action, Plan, Source, Step, Target};
+use super::planner::{Planner, agrees_on_meta};
 use super::trace::traced;
 use super::{Run, Session, Value};
 use crate::error::Result;
-use crate::graph::{Argument, Called, Callee, Graph, InputKind, Node, Output, node_place};
+use crate::graph::{Argument, Called, Callee, Check, Graph, InputKind, Node, ValueId};
 use monomorph_core::{AnyTensor, IValue, Stack};
 use std::sync::Arc;
 
 /// The plans of a session: one for each set of input sizes that it has met, the last ones.
 #[derive(Default)]
-pub(super) struct Plans(Vec<(Vec<i64>, Option<Arc<Plan>>)>);
+pub(super) struct Plans(Vec<(Vec<i64>, Arc<Plan>)>);
 
 /// How many plans a session keeps.
 const KEPT: usize = 16;
 
-/// What there is for inputs of some sizes.
-pub(super) enum Found {
-    Plan(Arc<Plan>),
-    /// One is to be made, and kept under this key.
-    Wanted(Vec<i64>),
-    /// They are run operator by operator.
-    Nothing,
+/// How inputs are run.
+pub(super) enum Way {
+    Replayed(Arc<Plan>),
+    /// Operator by operator, which leaves a plan to keep under this key.
+    Planned(Vec<i64>),
+    /// Operator by operator.
+    InTurn,
 }
 
 impl Plans {
-    pub(super) fn find(&self, inputs: &[Value]) -> Found {
-        let Some(key) = key(inputs) else { return Found::Nothing };
+    /// How to run inputs. While those of `share_memory` are run no plan can be made.
+    pub(super) fn way(&self, inputs: &[Value], share_memory: impl FnOnce() -> bool) -> Way {
+        let Some(key) = key(inputs) else { return Way::InTurn };
         match self.0.iter().find(|(known, _)| *known == key) {
-            Some((_, Some(plan))) => Found::Plan(plan.clone()),
-            Some((_, None)) => Found::Nothing,
-            None => Found::Wanted(key),
+            Some((_, plan)) => Way::Replayed(plan.clone()),
+            None if share_memory() => Way::InTurn,
+            None => Way::Planned(key),
         }
     }
 
-    pub(super) fn keep(&mut self, key: Vec<i64>, plan: Option<Plan>) {
+    pub(super) fn keep(&mut self, key: Vec<i64>, plan: Plan) {
         if self.0.len() >= KEPT {
             self.0.remove(0);
         }
-        self.0.push((key, plan.map(Arc::new)));
+        self.0.push((key, Arc::new(plan)));
     }
 }
 
@@ -101,38 +103,35 @@ impl Run<'_> {
             .collect();
         let mut planner = Planner::new(graph, |position| loose.get(position).copied().unwrap_or(true));
         self.begin(graph, inputs, graph.values.len());
-        let results = self.planned_nodes(graph, &mut planner);
-        let frame = self.frames.pop().unwrap_or_default();
-        results.map(|results| (results, frame, planner.finish(graph)))
+        let results = self.nodes(graph, None, Some(&mut planner));
+        let (results, frame) = self.end(results)?;
+        Ok((results, frame, planner.finish(graph)))
     }
 
-    fn planned_nodes(&mut self, graph: &Graph, planner: &mut Planner) -> Result<Vec<IValue>> {
-        for id in &graph.inputs {
-            self.observe(graph, *id, &|| "an input".to_owned());
+    /// Runs a node, and notes what is left of it.
+    pub(super) fn planned_node(
+        &mut self,
+        graph: &Graph,
+        (index, node): (usize, &Node),
+        planner: &mut Planner,
+    ) -> Result<Vec<IValue>> {
+        let is_tensor = |id: ValueId| self.value(id).tensors().next().is_some();
+        let has_tensors = || node.args.iter().flat_map(Argument::values).any(is_tensor);
+        let follows_from_sizes = match &node.callee {
+            _ if !planner.is_fixed(node) => false,
+            Callee::Operator(called) => return self.planned_call(graph, (index, node), called, planner),
+            Callee::Check(Check::Metadata) => true,
+            // Of a tensor, what is asserted or computed hangs on its elements.
+            Callee::Number(_) | Callee::Check(_) => !has_tensors(),
+            _ => false,
+        };
+        let results = self.node(graph, node, None)?;
+        if follows_from_sizes {
+            planner.numbers(index, node, &results);
+        } else {
+            planner.keep(index, node, false);
         }
-        for (index, node) in graph.nodes.iter().enumerate() {
-            let is_fixed = planner.is_fixed(node);
-            let results = match &node.callee {
-                Callee::Operator(called) if is_fixed => self.planned_call(graph, (index, node), called, planner)?,
-                Callee::Number(_) | Callee::Check(_) if is_fixed => {
-                    let results = self.node(graph, node, None)?;
-                    planner.numbers(index, node, &results);
-                    results
-                }
-                _ => {
-                    planner.keep(index, node, false);
-                    self.node(graph, node, None)?
-                }
-            };
-            self.define(node, results)?;
-            for id in node.outputs.iter().flat_map(Output::values) {
-                self.observe(graph, *id, &|| format!("{} {}", node_place(&node.name, &node.target), node.module));
-            }
-            for id in &node.last_uses {
-                self.set(*id, IValue::None);
-            }
-        }
-        self.outputs(graph)
+        Ok(results)
     }
 
     fn planned_call(
@@ -171,16 +170,7 @@ impl Run<'_> {
     ) -> Result<(Vec<IValue>, Vec<IValue>)> {
         self.begin(graph, inputs, plan.slots);
         let results = self.steps(graph, plan);
-        let frame = self.frames.pop().unwrap_or_default();
-        results.map(|results| (results, frame))
-    }
-
-    fn begin(&mut self, graph: &Graph, inputs: Vec<IValue>, slots: usize) {
-        let mut frame = vec![IValue::None; slots];
-        for (id, value) in graph.inputs.iter().zip(inputs) {
-            frame[id.index()] = value;
-        }
-        self.frames.push(frame);
+        self.end(results)
     }
 
     fn steps(&mut self, graph: &Graph, plan: &Plan) -> Result<Vec<IValue>> {
@@ -200,13 +190,6 @@ impl Run<'_> {
             }
         }
         self.outputs(graph)
-    }
-
-    /// The outputs of a graph whose nodes have run.
-    pub(super) fn outputs(&self, graph: &Graph) -> Result<Vec<IValue>> {
-        let output = |output: &Argument| self.argument(output);
-        let malformed = |what| crate::error::ProgramError::Malformed { place: "outputs".to_owned(), what };
-        graph.outputs.iter().map(output).collect::<Result<_, String>>().map_err(malformed)
     }
 }
 

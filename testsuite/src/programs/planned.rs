@@ -1,4 +1,4 @@
-//! Runs by plans against runs operator by operator: the same bits in the same strides.
+//! Runs by plans against runs operator by operator: the same elements in the same strides.
 
 use super::record::Record;
 use super::run::inputs;
@@ -50,7 +50,7 @@ fn same(values: &[Value], others: &[Value]) -> Result<(), String> {
     }
     for (index, pair) in values.iter().zip(others).enumerate() {
         let is_same = match pair {
-            (Value::Tensor(one), Value::Tensor(other)) => bits(one)? == bits(other)?,
+            (Value::Tensor(one), Value::Tensor(other)) => words(one)? == words(other)?,
             (one, other) => format!("{one:?}") == format!("{other:?}"),
         };
         if !is_same {
@@ -60,8 +60,8 @@ fn same(values: &[Value], others: &[Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Dtype, sizes and strides in words, and the elements as bits.
-fn bits(tensor: &AnyTensor) -> Result<(String, Vec<u8>), String> {
+/// Dtype, sizes and strides, and the elements in words: every NaN alike, every other number another.
+fn words(tensor: &AnyTensor) -> Result<(String, Vec<u8>), String> {
     let elements = with_element!(tensor.dtype(), T => {
         let elements = tensor.to_vec::<T>().map_err(|error| error.to_string())?;
         elements.iter().flat_map(|x| format!("{x:?},").into_bytes()).collect()

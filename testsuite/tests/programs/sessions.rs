@@ -56,6 +56,18 @@ fn a_refused_run_changes_nothing() {
 }
 
 #[test]
+fn assertions_about_elements_hold_in_every_run() {
+    let program = Program::load(path("asserted.pt2")).expect("a program");
+    let mut session = program.session().expect("a session");
+    let x = |last: f32| -> Value { tensor![1.0f32, 2.0, last].into() };
+    for _ in 0..3 {
+        session.run(&[x(3.0)]).expect("positive elements");
+    }
+    let error = session.run(&[x(-3.0)]).expect_err("a negative element").to_string();
+    assert!(error.contains("elements are positive"), "{error}");
+}
+
+#[test]
 fn errors_name_inputs_and_nodes() {
     let program = Program::load(path("tied.pt2")).expect("a program");
     let mut session = program.session().expect("a session");

@@ -35,6 +35,12 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<()> {
     // SAFETY: A1, and nobody else uses the output: the caller's promise.
     unsafe { super::tiles::fill_unseen::<T>(job, &lattices) };
     for lattice in lattices {
+        // A map of windows of several taps is spread out where its lines lie side by side.
+        let is_window = job.plan.pass == Pass::Map && lattice.taps.len() > 1;
+        // SAFETY: A1, and nobody else uses the output: the caller's promise.
+        if !by_pixel && is_window && unsafe { super::shifted::run::<T>(job, &lattice) }? {
+            continue;
+        }
         // The weights of a tap for all channels, one behind the other, and biases.
         let mut weights: Vec<T> = scratch((lattice.taps.len() + 1) * groups)?;
         for (tap, weights) in weights.chunks_mut(groups.max(1)).enumerate() {

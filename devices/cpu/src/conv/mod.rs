@@ -15,7 +15,7 @@
 //!
 //! Where weights are few, channels are [`spread`] out instead, so that every tap sees its pixels in a run of them, and
 //! nothing is gathered ([`shifted`]). Where a group has one channel on either side there is no product to win from, so
-//! its elements are summed where they lie ([`direct`]), unless they are spread out.
+//! what is not spread out is summed where it lies ([`direct`]).
 //!
 //! Kernels exist for float32, float64 and int64. Operands of other dtypes are converted first and results last: sums
 //! are made in float32 for halves, and modulo 2^64 for smaller integers, which is the same modulo theirs.
@@ -215,16 +215,12 @@ impl Ready {
             dtype: self.result,
         };
         let one_channel = plan.image_channels == 1 && plan.map_channels == 1;
-        // Where channels are last they are summed side by side. Of the others a map is spread out, if a window has more
-        // than one tap.
-        let is_last = job.first.steps[1] == 1 && job.output.steps[1] == 1;
-        let is_spread = plan.pass == Pass::Map && !is_last && plan.axes.iter().any(|axis| axis.taps > 1);
         // SAFETY: A1, and nobody else uses the output: the caller's promise.
         match plan.pass {
             // SAFETY: see above.
             Pass::Weight => unsafe { weights::run::<T>(&job) },
             // SAFETY: see above.
-            _ if one_channel && plan.groups > 1 && !plan.rounds && !is_spread => unsafe { direct::run::<T>(&job) },
+            _ if one_channel && plan.groups > 1 && !plan.rounds => unsafe { direct::run::<T>(&job) },
             // SAFETY: see above.
             _ => unsafe { tiles::run::<T>(&job) },
         }?;

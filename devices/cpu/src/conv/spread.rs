@@ -109,7 +109,8 @@ impl Spread {
         let steps = &source.steps[2..];
         let [a, b, c] = &self.along;
         let within = |d: usize, remainder: usize, i: usize| {
-            let place = (i * self.along[d].moves + remainder) as isize - self.along[d].shift;
+            let place = (i.wrapping_mul(self.along[d].moves).wrapping_add(remainder) as isize)
+                .wrapping_sub(self.along[d].shift);
             (0..lattice.lines[d].bound).contains(&place).then(|| place.wrapping_mul(steps[d]))
         };
         let step = (c.moves as isize).wrapping_mul(steps[2]);
@@ -120,9 +121,9 @@ impl Spread {
                 let Some(line_at) = within(1, line.0, line.1) else { continue };
                 for (k, &remainder) in c.remainders.iter().enumerate() {
                     let to = to.wrapping_add(self.part([i, j, k]) + self.line([plane.1, line.1]));
-                    let offset = remainder as isize - c.shift;
+                    let offset = (remainder as isize).wrapping_sub(c.shift);
                     let (low, high) = lattice.lines[2].visible(offset, 0, c.extent);
-                    let first = (low as isize * c.moves as isize + offset).wrapping_mul(steps[2]);
+                    let first = (low.wrapping_mul(c.moves) as isize).wrapping_add(offset).wrapping_mul(steps[2]);
                     let from = from.wrapping_offset(plane_at.wrapping_add(line_at).wrapping_add(first));
                     let to = to.wrapping_add(low);
                     if step == 1 {

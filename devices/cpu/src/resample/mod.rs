@@ -50,8 +50,10 @@ impl Table {
         let lowest = taps.index.iter().copied().min().unwrap_or(0);
         let mut place = list::with_capacity(taps.index.len())?;
         place.extend(taps.index.iter().map(|&i| (i - lowest) as usize));
-        let count = taps.first.windows(2).map(|pair| pair[1] - pair[0]).reduce(|a, b| if a == b { a } else { 0 });
-        Ok(Table { first: taps.first, offset, weight: taps.weight, place, taps: count.unwrap_or(0) })
+        let mut counts = taps.first.windows(2).map(|pair| pair[1] - pair[0]);
+        let of_first = counts.next().unwrap_or(0);
+        let same = if counts.all(|count| count == of_first) { of_first } else { 0 };
+        Ok(Table { first: taps.first, offset, weight: taps.weight, place, taps: same })
     }
 
     /// Offsets and weights of element `o`.

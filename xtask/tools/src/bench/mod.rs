@@ -210,30 +210,12 @@ struct Engines<'a> {
 }
 
 impl Engines<'_> {
-    fn command(&self, program: &Path, threads: usize) -> Command {
-        match self.options.pin.filter(|_| threads == 1) {
-            Some(core) => {
-                let mut command = Command::new("taskset");
-                command.arg("-c").arg(core.to_string()).arg(program);
-                command
-            }
-            None => Command::new(program),
-        }
-    }
-
     /// Ours and theirs with so many threads.
     fn pair(&mut self, threads: usize) -> Result<[&mut Engine; 2], String> {
         if !self.running.contains_key(&threads) {
-            let mut ours = self.command(&self.programs.ours, threads);
-            ours.env("RAYON_NUM_THREADS", threads.to_string());
-            let mut theirs = self.command(&self.programs.theirs, threads);
+            let ours = self.options.engine(Command::new(&self.programs.ours), threads);
+            let mut theirs = self.options.engine(Command::new(&self.programs.theirs), threads);
             theirs.arg(threads.to_string());
-            if let Some(isa) = &self.options.isa {
-                ours.env("MONOMORPH_ISA", isa);
-                // PyTorch's own loops follow the first, the library that it takes exp, log and tanh from only the
-                // second.
-                theirs.env("ATEN_CPU_CAPABILITY", isa).env("MKL_ENABLE_INSTRUCTIONS", isa.to_uppercase());
-            }
             self.running.insert(threads, [Engine::start(ours)?, Engine::start(theirs)?]);
         }
         let [ours, theirs] = self.running.get_mut(&threads).ok_or("the engines were just started")?;

@@ -2,6 +2,7 @@
 
 use super::programs::RIVALS;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// A library that ours is timed against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,26 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// A program that is timed with so many threads, bound to the core and held to the level that were asked for.
+    pub(crate) fn engine(&self, program: Command, threads: usize) -> Command {
+        let mut command = match self.pin.filter(|_| threads == 1) {
+            Some(core) => {
+                let mut command = Command::new("taskset");
+                command.arg("-c").arg(core.to_string()).arg(program.get_program()).args(program.get_args());
+                command
+            }
+            None => program,
+        };
+        command.env("RAYON_NUM_THREADS", threads.to_string()).env("OMP_NUM_THREADS", threads.to_string());
+        if let Some(isa) = &self.isa {
+            // Of PyTorch its own loops follow the second, the library that it takes exp, log and tanh from only the
+            // third.
+            command.env("MONOMORPH_ISA", isa).env("ATEN_CPU_CAPABILITY", isa);
+            command.env("MKL_ENABLE_INSTRUCTIONS", isa.to_uppercase());
+        }
+        command
+    }
+
     pub(crate) fn parse(args: &[String]) -> Result<Options, String> {
         let mut options = Options {
             vs: Rival::Torch,

@@ -52,63 +52,91 @@ impl Row {
 pub(super) fn run(options: &Options) -> Result<bool, String> {
     let cases = options.cases.clone().unwrap_or_else(|| workspace_root().join("testsuite/golden/programs"));
     let names = selected(&cases, &options.filters)?;
-    let rivals: Vec<&str> = match &options.rivals[..] {
-        [] => vec![RIVALS[0]],
-        some => RIVALS.into_iter().filter(|rival| some.iter().any(|own| own.as_str() == *rival)).collect(),
-    };
-    let threads = options.threads.unwrap_or(1);
-    let this = std::env::current_exe().map_err(|error| format!("this program's own path: {error}"))?;
-    let mut ours = start(options, threads, Command::new(this), &[ENGINE.to_owned()])?;
-    let script = workspace_root().join("benches/torch/programs.py").display().to_string();
-    let mut theirs: Vec<Engine> = rivals
-        .iter()
-        .map(|_| start(options, threads, torch::python(), &[script.clone(), threads.to_string()]))
-        .collect::<Result<_, _>>()?;
-    let version = theirs.first().map_or("", |engine| &engine.name).to_owned();
-    println!("ours:   {}\ntheirs: {version} {}, {threads} threads", ours.name, rivals.join(", "));
+    let mut sides = Sides::start(options)?;
     let width = names.iter().map(String::len).max().unwrap_or(0).max(7);
-    let heads: String = rivals.iter().map(|rival| format!(" {rival:>11}")).collect();
+    let heads: String = sides.rivals.iter().map(|rival| format!(" {rival:>11}")).collect();
     println!("{:<width$} {:>11}{heads} {:>8}", "program", "ours", "ratio");
     let (mut rows, mut same) = (Vec::new(), true);
     for name in names {
-        let request = |rival: &str| format!("prepare {} {name} {rival}", cases.display());
-        let our_answer = match prepared(&mut ours, &request("ours"))? {
-            Ok(answer) => answer,
-            Err(reason) => {
-                println!("{name:<width$} {reason}");
-                continue;
+        match sides.time(&cases, name)? {
+            Ok((row, problems)) => {
+                println!("{}", row.line(width));
+                problems.iter().for_each(|problem| println!("{:<width$} {problem}", row.name));
+                same &= problems.is_empty();
+                rows.push(row);
             }
-        };
-        let mut ready = Vec::new();
-        let mut times: Vec<Result<f64, String>> = Vec::new();
-        for (index, (engine, rival)) in theirs.iter_mut().zip(&rivals).enumerate() {
-            times.push(match prepared(engine, &request(rival))? {
-                Ok(answer) => {
-                    if !answer.agrees(&our_answer, TOLERANCE) {
-                        println!("{name:<width$} the answer of {rival} is another");
-                        same = false;
-                    }
-                    ready.push(index);
-                    Ok(0.0)
-                }
-                Err(reason) => {
-                    eprintln!("{name:<width$} {rival}: {reason}");
-                    Err(reason)
-                }
-            });
+            Err(refused) => println!("{refused}"),
         }
-        let mut sides = vec![&mut ours];
-        sides.extend(theirs.iter_mut().enumerate().filter(|(index, _)| ready.contains(index)).map(|(_, side)| side));
-        let medians = of_each(&mut sides, threads)?;
-        for (index, time) in ready.iter().zip(&medians[1..]) {
-            times[*index] = Ok(*time);
-        }
-        let row = Row { name, ours: medians[0], theirs: times };
-        println!("{}", row.line(width));
-        rows.push(row);
     }
     println!("{}", summary(&rows));
     Ok(same)
+}
+
+/// Ours, and an engine for each rival.
+struct Sides {
+    threads: usize,
+    ours: Engine,
+    theirs: Vec<Engine>,
+    rivals: Vec<&'static str>,
+}
+
+impl Sides {
+    fn start(options: &Options) -> Result<Sides, String> {
+        let rivals: Vec<&str> = match &options.rivals[..] {
+            [] => vec![RIVALS[0]],
+            some => RIVALS.into_iter().filter(|rival| some.iter().any(|own| own.as_str() == *rival)).collect(),
+        };
+        let threads = options.threads.unwrap_or(1);
+        let this = std::env::current_exe().map_err(|error| format!("this program's own path: {error}"))?;
+        let mut ours = options.engine(Command::new(this), threads);
+        ours.arg(ENGINE);
+        let script = workspace_root().join("benches/torch/programs.py");
+        let their_engine = |_: &&str| {
+            let mut theirs = options.engine(torch::python(), threads);
+            theirs.arg(&script).arg(threads.to_string());
+            Engine::start(theirs)
+        };
+        let theirs: Vec<Engine> = rivals.iter().map(their_engine).collect::<Result<_, _>>()?;
+        let sides = Sides { threads, ours: Engine::start(ours)?, theirs, rivals };
+        let version = sides.theirs.first().map_or("", |engine| &engine.name);
+        println!("ours:   {}\ntheirs: {version} {}, {threads} threads", sides.ours.name, sides.rivals.join(", "));
+        Ok(sides)
+    }
+
+    /// The times of a program, and whose answers differ from ours; or why we do not run it.
+    fn time(&mut self, cases: &Path, name: String) -> Result<Result<(Row, Vec<String>), String>, String> {
+        let request = |rival: &str| format!("prepare {} {name} {rival}", cases.display());
+        let our_answer = match prepared(&mut self.ours, &request("ours"))? {
+            Ok(answer) => answer,
+            Err(reason) => return Ok(Err(format!("{name} {reason}"))),
+        };
+        let mut problems = Vec::new();
+        let mut refused: Vec<Option<String>> = Vec::new();
+        let mut timed = vec![&mut self.ours];
+        for (engine, rival) in self.theirs.iter_mut().zip(&self.rivals) {
+            refused.push(match prepared(engine, &request(rival))? {
+                Ok(answer) => {
+                    if !answer.agrees(&our_answer, TOLERANCE) {
+                        problems.push(format!("the answer of {rival} is another"));
+                    }
+                    timed.push(engine);
+                    None
+                }
+                Err(reason) => {
+                    eprintln!("{name} {rival}: {reason}");
+                    Some(reason)
+                }
+            });
+        }
+        let mut medians = of_each(&mut timed, self.threads)?.into_iter();
+        let ours = medians.next().ok_or("nothing was timed")?;
+        let time = |refused: Option<String>| match refused {
+            Some(reason) => Err(reason),
+            None => medians.next().ok_or_else(|| "it was not timed".to_owned()),
+        };
+        let theirs = refused.into_iter().map(time).collect();
+        Ok(Ok((Row { name, ours, theirs }, problems)))
+    }
 }
 
 /// The programs, each in the forms that there are.
@@ -124,23 +152,6 @@ fn selected(cases: &Path, filters: &[String]) -> Result<Vec<String>, String> {
         return Err(format!("{}: no program has {} in its name", cases.display(), filters.join(", ")));
     }
     Ok(names)
-}
-
-fn start(options: &Options, threads: usize, program: Command, args: &[String]) -> Result<Engine, String> {
-    let mut command = match options.pin.filter(|_| threads == 1) {
-        Some(core) => {
-            let mut command = Command::new("taskset");
-            command.arg("-c").arg(core.to_string()).arg(program.get_program());
-            command
-        }
-        None => program,
-    };
-    command.args(args).env("RAYON_NUM_THREADS", threads.to_string()).env("OMP_NUM_THREADS", threads.to_string());
-    if let Some(isa) = &options.isa {
-        command.env("MONOMORPH_ISA", isa).env("ATEN_CPU_CAPABILITY", isa);
-        command.env("MKL_ENABLE_INSTRUCTIONS", isa.to_uppercase());
-    }
-    Engine::start(command)
 }
 
 fn summary(rows: &[Row]) -> String {

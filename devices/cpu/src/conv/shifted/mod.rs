@@ -12,12 +12,17 @@
 //! stored. The loops are those of a matrix product in registers (Goto and van de Geijn, "Anatomy of high-performance
 //! matrix multiplication", 2008) with rows by address, as in Dukhan, "The indirect convolution algorithm" (2019).
 
+mod blocks;
+mod kernel;
+
 use super::lattice::Lattice;
 use super::spread::Spread;
 use super::tiles::{in_turn, scratch, share_fallible};
 use super::{Array, Job};
-use crate::isa::{Isa, Kernel, Level};
+use crate::isa::Level;
 use crate::tile_product::Number;
+use blocks::Blocks;
+use kernel::Piece;
 use monomorph_core::{Result, list};
 use monomorph_iter::{is_parallel, pieces};
 use monomorph_ops::conv::Pass;
@@ -29,9 +34,6 @@ const TALL: usize = 6;
 const LOW: usize = 4;
 /// Of groups of one channel: blocks are twice as wide.
 const SINGLE: usize = 1;
-
-/// Bytes of what a group of blocks sees, which stays in the first or second cache while panels change.
-const SEEN: usize = 48 << 10;
 
 /// Multiplications that are worth a piece of work for a thread.
 const WORK: usize = 1 << 20;
@@ -52,22 +54,6 @@ fn width(level: Level, size: usize, tall: usize, in_turn: bool) -> usize {
     wide / size / if in_turn { 2 } else { 1 }
 }
 
-/// Pixels that lie one behind the other: those of the block from `from` on, and where they go.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    from: usize,
-    length: usize,
-    to: isize,
-}
-
-/// Pixels that are computed together: where the first tap sees them, and which are stored.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    at: usize,
-    first_run: usize,
-    runs: usize,
-}
-
 /// How a lattice is computed, the same for all groups and images.
 struct Shifted<'a, T> {
     job: &'a Job<'a>,
@@ -83,8 +69,7 @@ struct Shifted<'a, T> {
     rows: Vec<isize>,
     /// What each tap contributes is summed for itself.
     in_turn: bool,
-    blocks: Vec<Block>,
-    runs: Vec<Run>,
+    blocks: Blocks,
     /// Steps of the output between pixels of a run.
     step: isize,
 }
@@ -101,9 +86,10 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
     let parts = plan.batch * plan.groups;
     let part = |i: usize| (i / plan.groups, i % plan.groups);
     let size = shifted.seen.saturating_mul(shifted.spread.channel).saturating_add(shifted.slack());
-    if parts >= pieces() || !is_parallel(parts.saturating_mul(shifted.work()), WORK) {
+    let threads = if is_parallel(parts.saturating_mul(shifted.work()), WORK) { pieces() } else { 1 };
+    if parts >= threads {
         // Each part on one thread, several after the other in the same memory.
-        let together = parts.div_ceil(pieces()).max(1);
+        let together = parts.div_ceil(threads).max(1);
         share_fallible(parts.div_ceil(together), |piece| {
             let mut own = scratch::<T>(size)?;
             for i in piece * together..parts.min((piece + 1) * together) {
@@ -165,7 +151,7 @@ impl<'a, T: Number> Shifted<'a, T> {
         let is_plain = lattice.is_identity() && lattice.counts() == bounds && source.pixel_step(bounds).is_some();
         // Where channels are last, a pixel's are a run.
         let by_pixel = source.steps[1] == 1 && seen > 1 && source.steps[4] != 1;
-        let is_nothing = depth == 0 || plan.batch * plan.groups * made == 0;
+        let is_nothing = depth == 0 || lattice.pixels() == 0 || plan.batch * plan.groups * made == 0;
         if is_nothing || plan.rounds || by_pixel || is_plain || made * depth > WEIGHTS {
             return Ok(None);
         }
@@ -182,6 +168,7 @@ impl<'a, T: Number> Shifted<'a, T> {
             _ => TALL,
         };
         let width = width(job.level, size_of::<T>(), tall, in_turn);
+        let blocks = Blocks::new(lattice, &spread, &job.output, width)?;
         let mut shifted = Shifted {
             job,
             lattice,
@@ -192,13 +179,11 @@ impl<'a, T: Number> Shifted<'a, T> {
             weights: scratch(plan.groups * made.next_multiple_of(tall) * depth)?,
             rows: list::with_capacity(depth)?,
             in_turn,
-            blocks: list::with_capacity(lattice.pixels() / width + lattice.pixels() / lattice.counts()[2].max(1) + 2)?,
-            runs: Vec::new(),
+            blocks,
             step: (lattice.lines[2].step as isize).wrapping_mul(job.output.steps[4]),
         };
         // SAFETY: A1: the caller's promise.
         unsafe { shifted.lay_out() };
-        shifted.block(width);
         Ok(Some(shifted))
     }
 
@@ -263,43 +248,6 @@ impl<'a, T: Number> Shifted<'a, T> {
         }
     }
 
-    /// Cuts the pixels into blocks.
-    fn block(&mut self, width: usize) {
-        let [planes, lines, columns] = self.lattice.counts();
-        let steps = self.job.output.steps;
-        let spread = &self.spread;
-        let to = |at: [usize; 3]| {
-            let target = self.lattice.target(at);
-            (0..3).fold(0_isize, |to, d| to.wrapping_add((target[d] as isize).wrapping_mul(steps[2 + d])))
-        };
-        for z in 0..planes {
-            if columns >= width {
-                for y in 0..lines {
-                    for x in starts(columns, width) {
-                        self.blocks.push(Block { at: spread.line([z, y]) + x, first_run: self.runs.len(), runs: 1 });
-                        self.runs.push(Run { from: 0, length: width, to: to([z, y, x]) });
-                    }
-                }
-                continue;
-            }
-            // Across the edges of lines, which are `extent` apart.
-            let extent = spread.extents()[2];
-            let all = (lines - 1) * extent + columns;
-            for q in (0..all).step_by(width) {
-                let first_run = self.runs.len();
-                for y in q / extent..lines.min((q + width).div_ceil(extent)) {
-                    let (low, high) = ((y * extent).max(q), (y * extent + columns).min(q + width));
-                    if low < high {
-                        let to = to([z, y, low - y * extent]);
-                        self.runs.push(Run { from: low - q, length: high - low, to });
-                    }
-                }
-                let runs = self.runs.len() - first_run;
-                self.blocks.push(Block { at: spread.line([z, 0]) + q, first_run, runs });
-            }
-        }
-    }
-
     /// Copies a channel of a part to its place in the memory.
     ///
     /// # Safety
@@ -320,159 +268,4 @@ impl<'a, T: Number> Shifted<'a, T> {
     unsafe fn enter(&self, part: (usize, usize), memory: *const T, blocks: Range<usize>, panels: Range<usize>) {
         self.job.level.enter(Piece { of: self, part, from: memory, blocks, panels });
     }
-}
-
-/// The beginnings of blocks that cover so many pixels; the last one goes back where it would go beyond the end.
-fn starts(pixels: usize, width: usize) -> impl Iterator<Item = usize> {
-    (0..pixels.div_ceil(width)).map(move |i| (i * width).min(pixels - width))
-}
-
-/// Blocks of panels. Made only where what [`Shifted::enter`] asks for holds.
-struct Piece<'a, T> {
-    of: &'a Shifted<'a, T>,
-    part: (usize, usize),
-    from: *const T,
-    blocks: Range<usize>,
-    panels: Range<usize>,
-}
-
-impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
-    type Home = Self;
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, _: I) {
-        // The widths of `width`.
-        if const { matches!(I::LEVEL, Level::Avx512) } {
-            if const { size_of::<T>() == 4 } { self.sized::<I, 64, 32, 16>() } else { self.sized::<I, 32, 16, 8>() }
-        } else if const { matches!(I::LEVEL, Level::Avx2) } {
-            if const { size_of::<T>() == 4 } { self.sized::<I, 32, 16, 8>() } else { self.sized::<I, 16, 8, 4>() }
-        } else if const { size_of::<T>() == 4 } {
-            self.sized::<I, 16, 8, 4>();
-        } else {
-            self.sized::<I, 8, 4, 2>();
-        }
-    }
-}
-
-impl<T: Number> Piece<'_, T> {
-    #[inline(always)]
-    fn sized<I: Isa, const WIDEST: usize, const WIDE: usize, const NARROW: usize>(self) {
-        match (self.of.in_turn, self.of.tall) {
-            (false, SINGLE) => self.blocks::<I, SINGLE, WIDEST, false>(),
-            (false, LOW) => self.blocks::<I, LOW, WIDE, false>(),
-            (false, _) => self.blocks::<I, TALL, WIDE, false>(),
-            (true, LOW) => self.blocks::<I, LOW, NARROW, true>(),
-            (true, _) => self.blocks::<I, TALL, NARROW, true>(),
-        }
-    }
-
-    #[inline(always)]
-    fn blocks<I: Isa, const M: usize, const W: usize, const TURN: bool>(self) {
-        let Shifted { job, seen, made, .. } = *self.of;
-        let (depth, (image, group)) = (self.of.depth(), self.part);
-        let together = (SEEN / (seen * W * size_of::<T>()).max(1)).max(1);
-        let blocks = &self.of.blocks[self.blocks.clone()];
-        for blocks in blocks.chunks(together) {
-            for panel in self.panels.clone() {
-                let weights = self.of.weights[(group * self.of.panels() + panel) * M * depth..].as_ptr();
-                let (first, live) = (panel * M, M.min(made - panel * M));
-                let bias: [T; M] = std::array::from_fn(|m| match &job.bias {
-                    // SAFETY: A1: the bias has an element for each channel.
-                    Some(bias) if m < live => unsafe { bias.at::<T>(0, group * made + first + m, [0; 3]).read() },
-                    _ => T::default(),
-                });
-                let to = job.output.at::<T>(image, group * made + first, [0; 3]);
-                for block in blocks {
-                    // SAFETY: rows lie `W` pixels from a block on within the channels of the part, or in the slack
-                    // behind them; the panel has `M` weights for each.
-                    let sums = unsafe { self.sums::<I, M, W, TURN>(weights, self.from.wrapping_add(block.at), &bias) };
-                    for run in &self.of.runs[block.first_run..block.first_run + block.runs] {
-                        let to = to.wrapping_offset(run.to);
-                        for (m, sums) in sums.iter().enumerate() {
-                            let to = to.wrapping_offset((m as isize).wrapping_mul(job.output.steps[1]));
-                            if m >= live {
-                                continue;
-                            }
-                            if run.length == W && self.of.step == 1 {
-                                // SAFETY: the pixels of a run are elements of the output (A1), which nobody else uses.
-                                unsafe { to.cast::<[T; W]>().write_unaligned(*sums) };
-                                continue;
-                            }
-                            for (i, sum) in sums[run.from..run.from + run.length].iter().enumerate() {
-                                let to = to.wrapping_offset((i as isize).wrapping_mul(self.of.step));
-                                // SAFETY: as for the run as a whole.
-                                unsafe { to.write(*sum) };
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// The sums of a block: over all rows behind the bias, or tap by tap, and then the bias.
-    ///
-    /// # Safety
-    ///
-    /// For each row `W` elements from `from` on are initialised, and there are `M` weights.
-    #[inline(always)]
-    unsafe fn sums<I: Isa, const M: usize, const W: usize, const TURN: bool>(
-        &self,
-        weights: *const T,
-        from: *const T,
-        bias: &[T; M],
-    ) -> [[T; W]; M] {
-        let rows = &self.of.rows[..];
-        if !TURN {
-            // SAFETY: the caller's promise.
-            return unsafe { products::<T, I, M, W>(bias.map(|bias| [bias; W]), rows, weights, from) };
-        }
-        let mut weights = weights;
-        let mut sums = [[T::default(); W]; M];
-        for (i, rows) in rows.chunks(self.of.seen).enumerate() {
-            // SAFETY: the caller's promise, for the rows of a tap.
-            let part = unsafe { products::<T, I, M, W>([[T::default(); W]; M], rows, weights, from) };
-            weights = weights.wrapping_add(rows.len() * M);
-            for (sums, part) in sums.iter_mut().zip(&part) {
-                for (sum, x) in sums.iter_mut().zip(part) {
-                    *sum = if i == 0 { *x } else { sum.sum(*x) };
-                }
-            }
-        }
-        if self.of.job.bias.is_some() {
-            for (sums, bias) in sums.iter_mut().zip(bias) {
-                sums.iter_mut().for_each(|sum| *sum = sum.sum(*bias));
-            }
-        }
-        sums
-    }
-}
-
-/// Adds to sums, for each row, its elements times its weights.
-///
-/// # Safety
-///
-/// For each row `W` elements from `from` on are initialised, and there are `M` weights.
-#[inline(always)]
-unsafe fn products<T: Number, I: Isa, const M: usize, const W: usize>(
-    mut sums: [[T; W]; M],
-    rows: &[isize],
-    mut weights: *const T,
-    from: *const T,
-) -> [[T; W]; M] {
-    for row in rows {
-        let at = from.wrapping_offset(*row);
-        // SAFETY: the caller's promise.
-        let seen: [T; W] = unsafe { at.cast::<[T; W]>().read_unaligned() };
-        for (m, sums) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            let weight = unsafe { weights.wrapping_add(m).read() };
-            for (sum, x) in sums.iter_mut().zip(seen) {
-                *sum = if I::FMA { sum.plus::<true>(x, weight) } else { sum.plus::<false>(x, weight) };
-            }
-        }
-        weights = weights.wrapping_add(M);
-    }
-    sums
 }

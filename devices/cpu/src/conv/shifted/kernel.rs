@@ -1,0 +1,161 @@
+//! The loops over blocks of panels: sums in registers from the first row to the last.
+
+use super::{LOW, SINGLE, Shifted, TALL};
+use crate::isa::{Isa, Kernel, Level};
+use crate::tile_product::Number;
+use std::ops::Range;
+
+/// Bytes of what a group of blocks sees, which stays in the first or second cache while panels change.
+const SEEN: usize = 48 << 10;
+
+/// Blocks of panels. Made only where what [`Shifted::enter`] asks for holds.
+pub(super) struct Piece<'a, T> {
+    pub(super) of: &'a Shifted<'a, T>,
+    /// The image and the group.
+    pub(super) part: (usize, usize),
+    /// The channels of the part, spread out.
+    pub(super) from: *const T,
+    pub(super) blocks: Range<usize>,
+    pub(super) panels: Range<usize>,
+}
+
+impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
+    type Home = Self;
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: I) {
+        // The widths of `width`.
+        if const { matches!(I::LEVEL, Level::Avx512) } {
+            if const { size_of::<T>() == 4 } { self.sized::<I, 64, 32, 16>() } else { self.sized::<I, 32, 16, 8>() }
+        } else if const { matches!(I::LEVEL, Level::Avx2) } {
+            if const { size_of::<T>() == 4 } { self.sized::<I, 32, 16, 8>() } else { self.sized::<I, 16, 8, 4>() }
+        } else if const { size_of::<T>() == 4 } {
+            self.sized::<I, 16, 8, 4>();
+        } else {
+            self.sized::<I, 8, 4, 2>();
+        }
+    }
+}
+
+impl<T: Number> Piece<'_, T> {
+    #[inline(always)]
+    fn sized<I: Isa, const WIDEST: usize, const WIDE: usize, const NARROW: usize>(self) {
+        match (self.of.in_turn, self.of.tall) {
+            (false, SINGLE) => self.blocks::<I, SINGLE, WIDEST, false>(),
+            (false, LOW) => self.blocks::<I, LOW, WIDE, false>(),
+            (false, _) => self.blocks::<I, TALL, WIDE, false>(),
+            (true, LOW) => self.blocks::<I, LOW, NARROW, true>(),
+            (true, _) => self.blocks::<I, TALL, NARROW, true>(),
+        }
+    }
+
+    #[inline(always)]
+    fn blocks<I: Isa, const M: usize, const W: usize, const TURN: bool>(self) {
+        let Shifted { job, seen, made, .. } = *self.of;
+        let (depth, (image, group)) = (self.of.depth(), self.part);
+        let together = (SEEN / (seen * W * size_of::<T>()).max(1)).max(1);
+        let blocks = self.of.blocks.of(self.blocks.clone());
+        for blocks in blocks.chunks(together) {
+            for panel in self.panels.clone() {
+                let weights = self.of.weights[(group * self.of.panels() + panel) * M * depth..].as_ptr();
+                let (first, live) = (panel * M, M.min(made - panel * M));
+                let bias: [T; M] = std::array::from_fn(|m| match &job.bias {
+                    // SAFETY: A1: the bias has an element for each channel.
+                    Some(bias) if m < live => unsafe { bias.at::<T>(0, group * made + first + m, [0; 3]).read() },
+                    _ => T::default(),
+                });
+                let to = job.output.at::<T>(image, group * made + first, [0; 3]);
+                for block in blocks {
+                    // SAFETY: rows lie `W` pixels from a block on within the channels of the part, or in the slack
+                    // behind them; the panel has `M` weights for each.
+                    let sums = unsafe { self.sums::<I, M, W, TURN>(weights, self.from.wrapping_add(block.at), &bias) };
+                    for run in self.of.blocks.runs(block) {
+                        let to = to.wrapping_offset(run.to);
+                        for (m, sums) in sums.iter().enumerate() {
+                            let to = to.wrapping_offset((m as isize).wrapping_mul(job.output.steps[1]));
+                            if m >= live {
+                                continue;
+                            }
+                            if run.length == W && self.of.step == 1 {
+                                // SAFETY: the pixels of a run are elements of the output (A1), which nobody else uses.
+                                unsafe { to.cast::<[T; W]>().write_unaligned(*sums) };
+                                continue;
+                            }
+                            for (i, sum) in sums[run.from..run.from + run.length].iter().enumerate() {
+                                let to = to.wrapping_offset((i as isize).wrapping_mul(self.of.step));
+                                // SAFETY: as for the run as a whole.
+                                unsafe { to.write(*sum) };
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sums of a block: over all rows behind the bias, or tap by tap, and then the bias.
+    ///
+    /// # Safety
+    ///
+    /// For each row `W` elements from `from` on are initialised, and there are `M` weights.
+    #[inline(always)]
+    unsafe fn sums<I: Isa, const M: usize, const W: usize, const TURN: bool>(
+        &self,
+        weights: *const T,
+        from: *const T,
+        bias: &[T; M],
+    ) -> [[T; W]; M] {
+        let rows = &self.of.rows[..];
+        if !TURN {
+            // SAFETY: the caller's promise.
+            return unsafe { products::<T, I, M, W>(bias.map(|bias| [bias; W]), rows, weights, from) };
+        }
+        let mut weights = weights;
+        let mut sums = [[T::default(); W]; M];
+        for (i, rows) in rows.chunks(self.of.seen).enumerate() {
+            // SAFETY: the caller's promise, for the rows of a tap.
+            let part = unsafe { products::<T, I, M, W>([[T::default(); W]; M], rows, weights, from) };
+            weights = weights.wrapping_add(rows.len() * M);
+            for (sums, part) in sums.iter_mut().zip(&part) {
+                for (sum, x) in sums.iter_mut().zip(part) {
+                    *sum = if i == 0 { *x } else { sum.sum(*x) };
+                }
+            }
+        }
+        if self.of.job.bias.is_some() {
+            for (sums, bias) in sums.iter_mut().zip(bias) {
+                sums.iter_mut().for_each(|sum| *sum = sum.sum(*bias));
+            }
+        }
+        sums
+    }
+}
+
+/// Adds to sums, for each row, its elements times its weights.
+///
+/// # Safety
+///
+/// For each row `W` elements from `from` on are initialised, and there are `M` weights.
+#[inline(always)]
+unsafe fn products<T: Number, I: Isa, const M: usize, const W: usize>(
+    mut sums: [[T; W]; M],
+    rows: &[isize],
+    mut weights: *const T,
+    from: *const T,
+) -> [[T; W]; M] {
+    for row in rows {
+        let at = from.wrapping_offset(*row);
+        // SAFETY: the caller's promise.
+        let seen: [T; W] = unsafe { at.cast::<[T; W]>().read_unaligned() };
+        for (m, sums) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            let weight = unsafe { weights.wrapping_add(m).read() };
+            for (sum, x) in sums.iter_mut().zip(seen) {
+                *sum = if I::FMA { sum.plus::<true>(x, weight) } else { sum.plus::<false>(x, weight) };
+            }
+        }
+        weights = weights.wrapping_add(M);
+    }
+    sums
+}
