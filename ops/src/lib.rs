@@ -29,7 +29,7 @@ pub use special::*;
 #[cfg(feature = "random")]
 pub use templates::random;
 pub use templates::{
-    attention, bins, contract, conv, group, index, order, pointwise, pooling, quantile, reduce, resample, rows,
+    attention, bins, contract, conv, grid, group, index, order, pointwise, pooling, quantile, reduce, resample, rows,
     running, scan, search, singular, upsample,
 };
 #[doc(hidden)]
@@ -207,7 +207,7 @@ monomorph_macros::families! { [crate]
     rows::ctc: Sequences,
     composite::patches: Patches,
     composite::affine: AffineGrids,
-    composite::grid: GridSamples,
+    grid: GridSamples,
     composite::grid_gradient: GridGradients,
     resample::rows: Resamples,
     pooling::maxima: Maxima,

@@ -12,6 +12,7 @@ mod copy;
 mod dense;
 mod device;
 mod element;
+mod grid;
 mod group;
 pub mod half_bits;
 mod half_runs;

@@ -1,6 +1,6 @@
-//! Images sampled at the points of a grid. Every step is an operator on all points at once, in the dtype of the image
-//! and in the order in which PyTorch computes it, so halves round as PyTorch's do: where a point lies, which elements
-//! are around it, and the sum of these with their weights.
+//! Where the points of a grid lie in an image, for its gradients (`grid_gradient.rs`). Every step is an operator on all
+//! points at once, in the dtype of the image and in the order in which PyTorch computes it, so halves round as PyTorch's
+//! do: where a point lies, which elements are around it, and what they weigh.
 
 use crate::copies::{contiguous, reshape, to_dtype};
 use crate::functions::{
@@ -8,25 +8,9 @@ use crate::functions::{
     new_zeros, round, sub, trunc,
 };
 use crate::kernels::AllKernels;
-use crate::table::native;
+use crate::templates::grid::{self, Interpolation, Padding};
 use crate::view;
-use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Tensor, observe};
-
-/// What elements around a point make the result.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Interpolation {
-    Linear,
-    Nearest,
-    Cubic,
-}
-
-/// What is outside of the image.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Padding {
-    Zeros,
-    Border,
-    Reflection,
-}
+use monomorph_core::{DType, MemoryFormat, Result, Tensor};
 
 /// One dimension of the image.
 pub(super) struct Axis {
@@ -140,9 +124,6 @@ impl Axis {
 /// Elements along a dimension, one for each point, and their weights.
 pub(super) type Tap<D> = (Tensor<D>, Option<Tensor<D>>);
 
-/// An element at one of the corners around each point, and its weights.
-type Corner<'a, D> = (Vec<&'a Tensor<D>>, Option<Tensor<D>>);
-
 /// The parameter of the cubic weights, `a` in Keys, "Cubic convolution interpolation", 1981.
 const A: f64 = -0.75;
 
@@ -208,56 +189,6 @@ impl<D: AllKernels> Image<D> {
         let index = index.with_geometry(view::expand(index.geometry(), &sizes, false)?)?;
         Ok(Some((index, logical_not(&for_channels(&inside)?)?)))
     }
-
-    /// The sum over elements around the points. Linear weights are multiplied first, others dimension by dimension.
-    fn sum(&self, taps: &[Vec<Tap<D>>], how: Interpolation) -> Result<Tensor<D>> {
-        if how == Interpolation::Cubic {
-            return self.nested(taps, &mut Vec::new());
-        }
-        let mut all: Vec<Corner<'_, D>> = vec![(Vec::new(), None)];
-        for taps in taps {
-            let mut next = Vec::new();
-            for (place, product) in &all {
-                for (coordinate, weight) in taps {
-                    let place: Vec<_> = place.iter().copied().chain([coordinate]).collect();
-                    let product = match (product, weight) {
-                        (Some(product), Some(weight)) => Some(mul(product, weight)?),
-                        (_, weight) => weight.clone(),
-                    };
-                    next.push((place, product));
-                }
-            }
-            all = next;
-        }
-        let mut sum: Option<Tensor<D>> = None;
-        for (place, weight) in &all {
-            sum = Some(self.plus(sum, self.at(place)?, weight.as_ref())?);
-        }
-        sum.map_or_else(|| Ok(self.flat.clone()), Ok)
-    }
-
-    fn nested<'a>(&self, taps: &'a [Vec<Tap<D>>], place: &mut Vec<&'a Tensor<D>>) -> Result<Tensor<D>> {
-        let Some((first, others)) = taps.split_first() else { return self.at(place) };
-        let mut sum: Option<Tensor<D>> = None;
-        for (coordinate, weight) in first {
-            place.push(coordinate);
-            let value = self.nested(others, place)?;
-            place.pop();
-            sum = Some(self.plus(sum, value, weight.as_ref())?);
-        }
-        sum.map_or_else(|| Ok(self.flat.clone()), Ok)
-    }
-
-    fn plus(&self, sum: Option<Tensor<D>>, value: Tensor<D>, weight: Option<&Tensor<D>>) -> Result<Tensor<D>> {
-        let term = match weight {
-            Some(weight) => mul(&value, &for_channels(weight)?)?,
-            None => value,
-        };
-        match sum {
-            Some(sum) => add(&sum, &term),
-            None => Ok(term),
-        }
-    }
 }
 
 /// What each point has, beside the channels.
@@ -278,61 +209,26 @@ pub(super) struct Sampling<D: AllKernels> {
 pub(super) fn checked<D: AllKernels>(
     input: &Tensor<D>,
     grid: &Tensor<D>,
-    (interpolation_mode, padding_mode): (i64, i64),
+    modes: (i64, i64),
     align_corners: bool,
     n: usize,
 ) -> Result<(Vec<i64>, Option<Sampling<D>>)> {
-    for (arg, t) in [("input", input), ("grid", grid)] {
-        if t.ndim() != n + 2 {
-            let accepted = if n == 2 { "4" } else { "5" };
-            return Err(ErrorKind::DimCount { arg, got: t.ndim(), accepted }.into());
-        }
-    }
-    let (outer, sizes) = input.sizes().split_at(2);
-    let points = &grid.sizes()[1..n + 1];
-    let want: Vec<i64> = [outer[0]].into_iter().chain(points.iter().copied()).chain([n as i64]).collect();
-    if grid.sizes() != want {
-        return Err(ErrorKind::UnequalSizes { arg: "grid", got: grid.sizes().to_vec(), want }.into());
-    }
-    if let Some(&got) = sizes.iter().find(|size| **size < 1) {
-        return Err(ErrorKind::OutOfRange { arg: "input.size", got, low: 1, high: i64::MAX }.into());
-    }
-    if !input.dtype().is_floating() {
-        let (what, accepted) = ("argument input has dtype", "floating dtypes");
-        return Err(ErrorKind::DTypeNotSupported { what, got: input.dtype(), accepted }.into());
-    }
-    if grid.dtype() != input.dtype() {
-        let (arg, got, want) = ("grid", grid.dtype(), input.dtype());
-        return Err(ErrorKind::DTypeMismatch { arg, got, want }.into());
-    }
-    let how = match interpolation_mode {
-        0 => Interpolation::Linear,
-        1 => Interpolation::Nearest,
-        2 => Interpolation::Cubic,
-        got => return Err(ErrorKind::OutOfRange { arg: "interpolation_mode", got, low: 0, high: 2 }.into()),
-    };
-    let padding = match padding_mode {
-        0 => Padding::Zeros,
-        1 => Padding::Border,
-        2 => Padding::Reflection,
-        got => return Err(ErrorKind::OutOfRange { arg: "padding_mode", got, low: 0, high: 2 }.into()),
-    };
-    let output: Vec<i64> = outer.iter().chain(points).copied().collect();
-    let count = points.iter().product::<i64>();
+    let (plan, output) = grid::plan(&input.into(), &grid.into(), modes, align_corners, n)?;
     if input.numel() == 0 || grid.numel() == 0 {
         return Ok((output, None));
     }
+    let (outer, sizes) = input.sizes().split_at(2);
     let volume = sizes.iter().product::<i64>();
     let image = Image { flat: reshape(input, &[outer[0], outer[1], volume])?, sizes: sizes.to_vec() };
-    let grid = reshape(grid, &[outer[0], count, n as i64])?;
-    let axes = sizes.iter().map(|&size| Axis { size, padding, align_corners, solid: n == 3 }).collect();
+    let grid = reshape(grid, &[outer[0], plan.points as i64, n as i64])?;
+    let axes = sizes.iter().map(|&size| Axis { size, padding: plan.padding, align_corners, solid: n == 3 }).collect();
     let along = |d: usize| {
         // The first coordinate is of the last dimension.
         let at = grid.with_geometry(view::select(grid.geometry(), 2, (n - 1 - d) as i64)?)?;
         contiguous(&at, MemoryFormat::Contiguous)
     };
     let coordinates = (0..n).map(along).collect::<Result<_>>()?;
-    Ok((output, Some(Sampling { image, axes, coordinates, how })))
+    Ok((output, Some(Sampling { image, axes, coordinates, how: plan.interpolation })))
 }
 
 impl<D: AllKernels> Sampling<D> {
@@ -340,87 +236,4 @@ impl<D: AllKernels> Sampling<D> {
     pub(super) fn taps(&self) -> Result<Vec<Vec<Tap<D>>>> {
         self.axes.iter().zip(&self.coordinates).map(|(axis, at)| axis.taps(at, self.how)).collect()
     }
-}
-
-fn sampled<D: AllKernels>(
-    input: &Tensor<D>,
-    grid: &Tensor<D>,
-    modes: (i64, i64),
-    align_corners: bool,
-    n: usize,
-) -> Result<Tensor<D>> {
-    let (output, sampling) = checked(input, grid, modes, align_corners, n)?;
-    let Some(sampling) = sampling else { return new_zeros(input, output) };
-    let values = sampling.image.sum(&sampling.taps()?, sampling.how)?;
-    let values = contiguous(&values, MemoryFormat::Contiguous)?;
-    values.with_geometry(view::view(values.geometry(), &output)?)
-}
-
-/// `grid_sampler_2d`.
-pub fn grid_sampler_2d<D: AllKernels>(
-    input: &Tensor<D>,
-    grid: &Tensor<D>,
-    interpolation_mode: i64,
-    padding_mode: i64,
-    align_corners: bool,
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("grid_sampler_2d", [input.geometry(), grid.geometry()]);
-    sampled(input, grid, (interpolation_mode, padding_mode), align_corners, 2)
-        .map_err(|e: Error| e.called("grid_sampler_2d"))
-}
-
-/// `grid_sampler_3d`.
-pub fn grid_sampler_3d<D: AllKernels>(
-    input: &Tensor<D>,
-    grid: &Tensor<D>,
-    interpolation_mode: i64,
-    padding_mode: i64,
-    align_corners: bool,
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("grid_sampler_3d", [input.geometry(), grid.geometry()]);
-    sampled(input, grid, (interpolation_mode, padding_mode), align_corners, 3)
-        .map_err(|e: Error| e.called("grid_sampler_3d"))
-}
-
-/// `grid_sampler`: of two dimensions or of three.
-pub fn grid_sampler<D: AllKernels>(
-    input: &Tensor<D>,
-    grid: &Tensor<D>,
-    interpolation_mode: i64,
-    padding_mode: i64,
-    align_corners: bool,
-) -> Result<Tensor<D>> {
-    let _span = observe::operator("grid_sampler", [input.geometry(), grid.geometry()]);
-    let n = if input.ndim() == 5 { 3 } else { 2 };
-    sampled(input, grid, (interpolation_mode, padding_mode), align_corners, n)
-        .map_err(|e: Error| e.called("grid_sampler"))
-}
-
-native! {
-    family: GridSamples, functions: crate::kernels::AllKernels;
-
-    /// The image at the points of a grid, `[batch, channels, height, width]` at `[batch, out height, out width, 2]`.
-    ///
-    /// Coordinates reach from -1 to 1 over the image, the first one along its width; with `align_corners` from centre
-    /// to centre of the elements at the corners. Between elements `interpolation_mode` is 0 for linear, 1 for the
-    /// nearest one, 2 for cubic; outside of the image `padding_mode` is 0 for zeros, 1 for the border, 2 for a
-    /// reflection. Images with a depth have five dimensions and three coordinates. Floating dtypes.
-    ///
-    /// ```
-    /// let image = tensor![[[[1.0f32, 3.0]]]];
-    /// let grid = tensor![[[[0.0f32, 0.0], [-0.5, 0.0]]]];
-    /// let points = monomorph::ops::grid_sampler(&image, &grid, 0, 0, false)?;
-    /// assert_eq!(points.to_vec::<f32>()?, [2.0, 1.0]);
-    /// ```
-    func: grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners)
-        -> Tensor,
-    variants: function, kernel: grid_sampler;
-
-    func: grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners)
-        -> Tensor,
-    autogen: grid_sampler_2d.out, kernel: grid_sampler_2d;
-
-    func: grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners)
-        -> Tensor,
-    autogen: grid_sampler_3d.out, kernel: grid_sampler_3d;
 }

@@ -2,12 +2,13 @@
 //! a point passes its share of the gradient on to the element that is there, and the slope of its weight to the grid;
 //! where points and corners are is what `grid` says.
 
-use super::grid::{Interpolation, Sampling, Tap, checked, for_channels};
+use super::grid::{Sampling, Tap, checked, for_channels};
 use super::typed_join::stack;
 use crate::copies::{contiguous, reshape};
 use crate::functions::{add, masked_fill, mul, new_zeros, scatter_add_, sum};
 use crate::kernels::AllKernels;
 use crate::table::native;
+use crate::templates::grid::Interpolation;
 use monomorph_core::{Error, ErrorKind, MemoryFormat, Result, Tensor, observe};
 
 /// The gradients by the image and by the grid; `None` for one that is not wanted.

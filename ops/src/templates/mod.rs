@@ -5,6 +5,7 @@ pub mod attention;
 pub mod bins;
 pub mod contract;
 pub mod conv;
+pub mod grid;
 pub mod group;
 pub mod index;
 pub mod order;

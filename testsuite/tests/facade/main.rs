@@ -19,6 +19,7 @@ mod folds;
 mod foreach;
 mod fused;
 mod gamma;
+mod grids;
 mod halves;
 mod handles;
 mod hostile_geometry;

@@ -17,8 +17,9 @@ use xtask::workspace_root;
 /// The command that makes this program an engine.
 pub(crate) const ENGINE: &str = "program-engine";
 
-/// How far two answers may be apart, relative to the magnitudes in a piece.
-const TOLERANCE: f64 = 1e-3;
+/// How far two answers may be apart, relative to the magnitudes in a piece: bfloat16 has eight bits, and errors of deep
+/// networks grow. What programs compute is held to the recorded tolerances elsewhere; this finds another program.
+const TOLERANCE: f64 = 3e-2;
 
 /// What else runs a program.
 pub(crate) const RIVALS: [&str; 3] = ["eager", "compile", "onnxruntime"];

@@ -1,0 +1,219 @@
+//! Points along one dimension of the image: where they lie, which elements are around them, and what these weigh.
+
+use super::{POINTS, Real, Rounds};
+use monomorph_ops::grid::{GridPlan, Interpolation, Padding};
+
+/// The most elements around a point along a dimension.
+pub(super) const TAPS: usize = 4;
+
+/// The parameter of the cubic weights, `a` in Keys, "Cubic convolution interpolation", 1981.
+const A: f64 = -0.75;
+
+/// One dimension of the image.
+#[derive(Clone, Copy)]
+pub(super) struct Axis<T> {
+    /// Elements, as a count and as a number.
+    pub(super) size: usize,
+    last: T,
+    padding: Padding,
+    interpolation: Interpolation,
+    align_corners: bool,
+    /// Of three dimensions PyTorch computes positions in another order, and what is outside is not weighted.
+    is_solid: bool,
+}
+
+/// The elements around a block of points along a dimension.
+#[derive(Clone, Copy)]
+pub(super) struct Along<T> {
+    /// How many there are for each point.
+    pub(super) taps: usize,
+    /// Which ones; any where they are outside of the image.
+    pub(super) element: [[usize; POINTS]; TAPS],
+    pub(super) is_inside: [[bool; POINTS]; TAPS],
+    pub(super) weight: [[T; POINTS]; TAPS],
+}
+
+impl<T: Real> Along<T> {
+    /// No points.
+    pub(super) const NONE: Along<T> = Along {
+        taps: 0,
+        element: [[0; POINTS]; TAPS],
+        is_inside: [[false; POINTS]; TAPS],
+        weight: [[T::ZERO; POINTS]; TAPS],
+    };
+
+    /// Finds the elements around points with these coordinates.
+    #[inline(always)]
+    pub(super) fn find<const HALF: bool>(&mut self, axis: &Axis<T>, at: &[T; POINTS], rounds: Rounds<HALF>) {
+        let r = |x: T| rounds.of(x);
+        let one = T::one();
+        let mut position = *at;
+        position.iter_mut().for_each(|x| *x = axis.position(*x, rounds));
+        match axis.interpolation {
+            Interpolation::Nearest => {
+                self.taps = 1;
+                axis.pad(&mut position, rounds);
+                position.iter_mut().for_each(|x| *x = x.nearest());
+                self.tap(axis, 0, &position);
+            }
+            Interpolation::Linear => {
+                self.taps = 2;
+                axis.pad(&mut position, rounds);
+                let first = position.map(T::floor);
+                self.tap(axis, 0, &first);
+                self.tap(axis, 1, &first.map(|x| r(x + one)));
+                for i in 0..POINTS {
+                    let behind = r(position[i] - first[i]);
+                    self.weight[1][i] = behind;
+                    self.weight[0][i] = r(one - behind);
+                }
+            }
+            Interpolation::Cubic => {
+                self.taps = 4;
+                let first = position.map(T::floor);
+                for (j, step) in [-1.0, 0.0, 1.0, 2.0].into_iter().enumerate() {
+                    let mut tap = first.map(|x| r(x + T::constant(step)));
+                    axis.pad(&mut tap, rounds);
+                    self.tap(axis, j, &tap);
+                }
+                for i in 0..POINTS {
+                    let weights = cubic_weights(r(position[i] - first[i]), rounds);
+                    for (all, weight) in self.weight.iter_mut().zip(weights) {
+                        all[i] = weight;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Element number `tap` around each point, which is a whole number.
+    #[inline(always)]
+    fn tap(&mut self, axis: &Axis<T>, tap: usize, at: &[T; POINTS]) {
+        // Instructions for many points at once have indices of 32 bits.
+        let is_short = axis.size <= 1 << 30;
+        for (i, &x) in at.iter().enumerate() {
+            let is_inside = x >= T::ZERO && x <= axis.last;
+            let x = if is_inside { x } else { T::ZERO };
+            // SAFETY: it is not more than the size as a number, which rounding does not make 2^31.
+            let element = if is_short { unsafe { x.short_index() } } else { x.index() };
+            // Rounding may have made `last` larger than it is.
+            self.element[tap][i] = element.min(axis.size - 1);
+            self.is_inside[tap][i] = is_inside;
+        }
+    }
+}
+
+impl<T: Real> Axis<T> {
+    pub(super) fn new(size: usize, plan: &GridPlan) -> Axis<T> {
+        Axis {
+            size,
+            last: T::constant((size - 1) as f64),
+            padding: plan.padding,
+            interpolation: plan.interpolation,
+            align_corners: plan.align_corners,
+            is_solid: plan.dims == 3,
+        }
+    }
+
+    /// Whether what is outside of the image is left out of sums; otherwise it is 0 times its weight, which may be NaN.
+    pub(super) fn skips_outside(&self) -> bool {
+        self.is_solid && self.interpolation == Interpolation::Linear
+    }
+
+    /// Where a coordinate from -1 to 1 lies among the elements.
+    #[inline(always)]
+    fn position<const HALF: bool>(&self, at: T, rounds: Rounds<HALF>) -> T {
+        let r = |x: T| rounds.of(x);
+        let constant = T::constant;
+        let (moved, size, last) = (r(at + T::one()), constant(self.size as f64), self.last);
+        match (self.is_solid, self.align_corners) {
+            (true, true) => r(r(moved / constant(2.0)) * last),
+            (true, false) => r(r(r(moved * size) - T::one()) / constant(2.0)),
+            (false, true) => r(moved * constant((self.size - 1) as f64 / 2.0)),
+            (false, false) => r(r(moved * constant(self.size as f64 / 2.0)) - constant(0.5)),
+        }
+    }
+
+    /// Moves positions into the image, if something else than zeros is outside of it.
+    #[inline(always)]
+    fn pad<const HALF: bool>(&self, at: &mut [T; POINTS], rounds: Rounds<HALF>) {
+        if self.padding == Padding::Reflection {
+            match self.is_solid {
+                true => at.iter_mut().for_each(|x| *x = self.reflected_by_remainder(*x, rounds)),
+                false => at.iter_mut().for_each(|x| *x = self.reflected(*x, rounds)),
+            }
+        }
+        if self.padding != Padding::Zeros {
+            match self.is_solid {
+                // As C++'s `min` and `max` have it, what is no number is at the end.
+                true => at.iter_mut().for_each(|x| {
+                    let low = if *x < T::ZERO { T::ZERO } else { *x };
+                    *x = if low < self.last { low } else { self.last };
+                }),
+                // And as instructions of vectors have it, at the beginning.
+                false => at.iter_mut().for_each(|x| {
+                    let low = if *x >= T::ZERO { *x } else { T::ZERO };
+                    *x = if low < self.last { low } else { self.last };
+                }),
+            }
+        }
+    }
+
+    /// The lower mirror, and the distance to the upper one.
+    #[inline(always)]
+    fn mirrors(&self) -> (T, T) {
+        match self.align_corners {
+            true => (T::ZERO, self.last),
+            false => (T::constant(-0.5), T::constant(self.size as f64)),
+        }
+    }
+
+    #[inline(always)]
+    fn reflected<const HALF: bool>(&self, at: T, rounds: Rounds<HALF>) -> T {
+        let r = |x: T| rounds.of(x);
+        if self.align_corners && self.size <= 1 {
+            return T::ZERO;
+        }
+        let (low, span) = self.mirrors();
+        let twice = span + span;
+        let distance = r(at - low).abs();
+        let flips = r(distance / twice).trunc();
+        let left = r(distance - r(flips * twice));
+        let back = r(twice - left);
+        // What is no number stays so.
+        let nearer = if left < back || left.is_nan() { left } else { back };
+        r(nearer + low)
+    }
+
+    #[inline(always)]
+    fn reflected_by_remainder<const HALF: bool>(&self, at: T, rounds: Rounds<HALF>) -> T {
+        let r = |x: T| rounds.of(x);
+        if self.align_corners && self.size <= 1 {
+            return T::ZERO;
+        }
+        let (low, span) = self.mirrors();
+        let distance = r(at - low).abs();
+        let extra = r(distance % span);
+        let flips = r(distance / span).floor();
+        // PyTorch counts in an int, in which what does not fit is even.
+        let is_odd = flips < T::constant(-f64::from(i32::MIN)) && flips % T::constant(2.0) != T::ZERO;
+        if is_odd { r(r(span - extra) + low) } else { r(extra + low) }
+    }
+}
+
+/// The weights of four elements, of which the second one lies so far before the point.
+#[inline(always)]
+fn cubic_weights<T: Real, const HALF: bool>(behind: T, rounds: Rounds<HALF>) -> [T; TAPS] {
+    let r = |x: T| rounds.of(x);
+    let c = T::constant;
+    let outer = |x: T| {
+        let slope = r(r(r(r(x * c(A)) - c(5.0 * A)) * x) + c(8.0 * A));
+        r(r(slope * x) - c(4.0 * A))
+    };
+    let inner = |x: T| {
+        let slope = r(r(x * c(A + 2.0)) - c(A + 3.0));
+        r(r(r(slope * x) * x) + T::one())
+    };
+    let before = r(T::one() - behind);
+    [outer(r(behind + T::one())), inner(behind), inner(before), outer(r(before + T::one()))]
+}
