@@ -1,6 +1,6 @@
 //! Where the points of a grid lie in an image, for its gradients (`grid_gradient.rs`). Every step is an operator on all
-//! points at once, in the dtype of the image and in the order in which PyTorch computes it, so halves round as PyTorch's
-//! do: where a point lies, which elements are around it, and what they weigh.
+//! points at once, in the dtype of the image and in the order in which PyTorch computes it, so halves round as they do
+//! there: where a point lies, which elements are around it, and what they weigh.
 
 use crate::copies::{contiguous, reshape, to_dtype};
 use crate::functions::{

@@ -1,6 +1,6 @@
-//! Images sampled at the points of a grid: `grid_sampler`, of two dimensions and of three. Owns what is checked and what
-//! there is to compute; where points lie and how elements around them are summed is the device's. The gradients are
-//! composed (`composite/grid_gradient.rs`).
+//! Images sampled at the points of a grid: `grid_sampler`, of two dimensions and of three. Owns what is checked and
+//! what there is to compute; where points lie and how elements around them are summed is the device's. The gradients
+//! are composed (`composite/grid_gradient.rs`).
 #![deny(clippy::arithmetic_side_effects)]
 
 use crate::order::check_overlap;

@@ -170,7 +170,7 @@ fn arguments_that_do_not_fit_are_named() -> Result<()> {
     let image = tensor![[[[1.0f32, 2.0]]]];
     let grid = tensor![[[[0.0f32, 0.0]]]];
     let error = |image: &Tensor<Cpu>, grid: &Tensor<Cpu>, modes: (i64, i64)| {
-        ops::grid_sampler_2d(image, grid, modes.0, modes.1, false).expect_err("an error").to_string()
+        ops::grid_sampler(image, grid, modes.0, modes.1, false).expect_err("an error").to_string()
     };
     assert!(error(&image, &grid, (3, 0)).contains("interpolation_mode"));
     assert!(error(&image, &grid, (0, -1)).contains("padding_mode"));

@@ -105,6 +105,61 @@ const NAMED: &[NamedFigure] = &[
     ("constant_pad_nd", "float32", SQUARE, "t,l=1+1+1+1,0.5", 1.2),
 ];
 
+/// What models are made of: products, convolutions, windows, rows, attention, recurrent cells.
+#[rustfmt::skip]
+const MODELS: &[NamedFigure] = &[
+    ("mm", "float32", &[8, 8], "t,t", 3.0),
+    ("mm", "float32", &[16, 16], "t,t", 3.0),
+    ("mm", "float32", &[32, 32], "t,t", 1.5),
+    ("mm", "float32", &[64, 64], "t,t", 1.2),
+    ("mm", "float32", &[256, 256], "t,t", 0.97),
+    ("mm", "float32", &[512, 512], "t,t", 0.97),
+    ("mm", "float32", &[1024, 1024], "t,t", 0.97),
+    ("mm", "float64", &[512, 512], "t,t", 0.97),
+    ("mm", "complex64", &[512, 512], "t,t", 0.97),
+    ("mm", "bfloat16", &[512, 512], "t,t", 10.0),
+    ("mm", "float16", &[512, 512], "t,t", 10.0),
+    ("mm", "float32", SQUARE, "t@1x4096,t", 1.1),
+    ("mm", "float32", SQUARE, "t@8x4096,t", 1.1),
+    ("linear", "float32", SQUARE, "t@1x4096,t,none", 1.1),
+    ("linear", "float32", SQUARE, "t@8x4096,t,none", 1.1),
+    ("mv", "float32", SQUARE, "t,t@4096", 1.1),
+    ("bmm", "float32", &[64, 128, 64], "t,t@64x64x128", 1.1),
+    ("conv2d", "float32", &[1, 3, 224, 224], "t,t@64x3x7x7,none,l=2+2,l=3+3,l=1+1,1", 0.9),
+    ("conv2d", "float32", &[1, 64, 56, 56], "t,t@64x64x3x3,none,l=1+1,l=1+1,l=1+1,1", 0.9),
+    ("conv2d", "float32", &[1, 128, 28, 28], "t,t@128x128x3x3,none,l=1+1,l=1+1,l=1+1,1", 0.9),
+    ("conv2d", "float32", &[1, 256, 14, 14], "t,t@256x256x3x3,none,l=1+1,l=1+1,l=1+1,1", 0.9),
+    ("conv2d", "float32", &[1, 512, 7, 7], "t,t@512x512x3x3,none,l=1+1,l=1+1,l=1+1,1", 0.9),
+    ("conv2d", "float32", &[1, 64, 56, 56], "t,t@256x64x1x1,none,l=1+1,l=0+0,l=1+1,1", 0.9),
+    ("conv2d", "float32", &[1, 96, 112, 112], "t,t@96x1x3x3,none,l=2+2,l=1+1,l=1+1,96", 1.5),
+    ("conv2d", "float32", &[1, 384, 14, 14], "t,t@384x1x3x3,none,l=1+1,l=1+1,l=1+1,384", 1.5),
+    ("conv2d", "float32", &[1, 120, 28, 28], "t,t@120x1x5x5,none,l=1+1,l=2+2,l=1+1,120", 1.5),
+    ("conv1d", "float32", &[1, 1, 16000], "t,t@512x1x10,none,l=5,l=0,l=1,1", 1.0),
+    ("conv1d", "float32", &[1, 512, 3199], "t,t@512x512x3,none,l=2,l=0,l=1,1", 1.0),
+    ("conv_transpose2d.input", "float32", &[1, 64, 56, 56], "t,t@64x32x2x2,none,l=2+2,l=0+0,l=0+0,1,l=1+1", 1.0),
+    ("softmax.int", "float32", &[4096, 128], "t,1,none", 1.5),
+    ("softmax.int", "float32", &[4096, 1024], "t,1,none", 1.5),
+    ("softmax.int", "float32", &[4096, 32768], "t,1,none", 1.5),
+    ("softmax.int", "float32", &[4096, 1024], "t,0,none", 1.5),
+    ("log_softmax.int", "float32", &[4096, 1024], "t,1,none", 1.5),
+    ("layer_norm", "float32", &[4096, 384], "t,l=384,t@384,t@384,1e-5,true", 1.5),
+    ("layer_norm", "float32", SQUARE, "t,l=4096,t@4096,t@4096,1e-5,true", 1.5),
+    ("rms_norm", "float32", &[4096, 384], "t,l=384,t@384,1e-6", 1.5),
+    ("rms_norm", "float32", SQUARE, "t,l=4096,t@4096,1e-6", 1.5),
+    ("batch_norm", "float32", &[1, 64, 56, 56], "t,t@64,t@64,t@64,p@64,false,0.1,1e-5,true", 1.5),
+    ("scaled_dot_product_attention", "float32", &[1, 12, 128, 32], "t,t,t,none,0.0,false,none,false", 1.2),
+    ("scaled_dot_product_attention", "float32", &[1, 8, 1024, 64], "t,t,t,none,0.0,false,none,false", 1.2),
+    ("scaled_dot_product_attention", "float32", &[1, 8, 1024, 64], "t,t,t,none,0.0,true,none,false", 1.2),
+    ("max_pool2d", "float32", &[1, 64, 112, 112], "t,l=3+3,l=2+2,l=1+1,l=1+1,false", 1.2),
+    ("avg_pool2d", "float32", &[1, 64, 112, 112], "t,l=2+2,l=2+2,l=0+0,false,true,none", 1.2),
+    ("upsample_bilinear2d", "float32", &[1, 3, 112, 112], "t,l=224+224,false,none,none", 1.2),
+    ("grid_sampler_2d", "float32", &[1, 3, 224, 224], "t,u@1x224x224x2,0,0,false", 1.2),
+    ("lstm_cell", "float32", &[1, 128], "t,[t@1x128;t@1x128],t@512x128,t@512x128,t@512,t@512", 2.0),
+    ("lstm.input", "float32", &[100, 1, 128],
+        "t,[t@1x1x128;t@1x1x128],[t@512x128;t@512x128;t@512;t@512],true,1,0.0,false,false,false", 2.0),
+    ("cross_entropy_loss", "float32", &[4096, 32000], "t,i=32000@4096,none,1,-100,0.0", 1.2),
+];
+
 /// What a call by name on two threads is held to.
 const TWO_THREADS: f64 = 0.9;
 
@@ -122,7 +177,7 @@ pub(super) fn all() -> Vec<Cell> {
         bar_avx2,
     };
     let named = |threads: usize| {
-        NAMED.iter().map(move |&(op, dtype, sizes, words, bar)| {
+        NAMED.iter().chain(MODELS).map(move |&(op, dtype, sizes, words, bar)| {
             let bar = if threads == 1 { bar } else { TWO_THREADS };
             let (op, sizes, form) = (op.to_owned(), sizes.to_vec(), format!("named:{words}"));
             let (bar, bar_avx2) = (Some(bar), Some(bar));
