@@ -51,9 +51,14 @@ pub(crate) fn form(kind: FormKind, declaration: &'static Declaration, f: Compose
     }))
 }
 
-/// The same behind the checks of the operator's meta kernel, of one result.
+/// The same behind the checks of the operator's meta kernel.
 pub(crate) fn checked_form(kind: FormKind, declaration: &'static Declaration, f: Composed) -> KernelFunction {
-    checked(function(kind, declaration.name, f, generated_out))
+    let generated = match declaration.results {
+        2 => generated_outs::<2>,
+        3 => generated_outs::<3>,
+        _ => generated_out,
+    };
+    checked(function(kind, declaration.name, f, generated))
 }
 
 /// An out= form that PyTorch generates, of the function with this name.
@@ -111,6 +116,26 @@ fn generated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Resu
     let result = computed(calls, functional, inputs(stack))?;
     check_generated(0, &result, out_of(stack)?)?;
     into_out(calls, stack, result, Layout::Contiguous)
+}
+
+/// The same of several results, each of which has an output of its own.
+fn generated_outs<const N: usize>(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
+    let first = stack.len().saturating_sub(N);
+    let mut made = stack[..first].to_vec();
+    calls.call(functional, &mut made)?;
+    let results = made.into_iter().filter_map(IValue::into_tensor).collect();
+    let outs = &mut stack[first..];
+    let before: Vec<_> = outs.iter().map(|out| out.as_tensor().map(|t| t.geometry().clone())).collect();
+    if let Err(error) = super::each::write_all(calls, outs, results) {
+        for (out, before) in outs.iter_mut().zip(before) {
+            if let (Some(out), Some(before)) = (out.as_tensor_mut(), before) {
+                out.set_view(before)?;
+            }
+        }
+        return Err(error);
+    }
+    stack.drain(..first);
+    Ok(())
 }
 
 /// The out= form of an operator that gives the output the layout of the result, whatever it had, as PyTorch's `resize_`

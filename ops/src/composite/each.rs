@@ -161,23 +161,28 @@ pub(super) fn out(calls: &Calls<'_>, functional: &str, place: usize, stack: &mut
     if got != results.len() {
         return Err(ErrorKind::ListLength { arg: "out", got, want: results.len() }.into());
     }
-    write(stack, place, |outs| {
-        for (index, (result, out)) in results.iter().zip(&*outs).enumerate() {
-            derived::check_generated(index, result, super::tensor(out, "out")?)?;
+    write(stack, place, |outs| write_all(calls, outs, results))
+}
+
+/// Copies results to outputs, which have their dtypes and get their sizes. What one of them would refuse is found
+/// before any is written.
+pub(super) fn write_all(calls: &Calls<'_>, outs: &mut [IValue], results: Vec<AnyTensor>) -> Result<()> {
+    let got = results.len();
+    for (index, (result, out)) in results.iter().zip(&*outs).enumerate() {
+        derived::check_generated(index, result, super::tensor(out, "out")?)?;
+    }
+    // Room for all comes before the first is written: memory may not be had.
+    for (out, result) in outs.iter_mut().zip(&results).filter(|_| got > 1) {
+        if super::tensor(out, "out")?.sizes() != result.sizes() {
+            let arguments = [IValue::Ints(result.sizes().to_vec()), IValue::None];
+            *out = derived::handed(calls, "resize_", out, arguments)?;
         }
-        // Room for all comes before the first is written: memory may not be had.
-        for (out, result) in outs.iter_mut().zip(&results).filter(|_| got > 1) {
-            if super::tensor(out, "out")?.sizes() != result.sizes() {
-                let arguments = [IValue::Ints(result.sizes().to_vec()), IValue::None];
-                *out = derived::handed(calls, "resize_", out, arguments)?;
-            }
-        }
-        for (out, result) in outs.iter().zip(&results).filter(|_| got > 1) {
-            calls.rehearse("copy_", &[out.clone(), result.clone().into()])?;
-        }
-        outs.iter_mut().zip(results).try_for_each(|(out, result)| {
-            *out = derived::written_to(calls, out, result, derived::Layout::Contiguous)?;
-            Ok(())
-        })
+    }
+    for (out, result) in outs.iter().zip(&results).filter(|_| got > 1) {
+        calls.rehearse("copy_", &[out.clone(), result.clone().into()])?;
+    }
+    outs.iter_mut().zip(results).try_for_each(|(out, result)| {
+        *out = derived::written_to(calls, out, result, derived::Layout::Contiguous)?;
+        Ok(())
     })
 }
