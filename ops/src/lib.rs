@@ -205,6 +205,7 @@ monomorph_macros::families! { [crate]
     rows::classes: ClassLosses,
     rows::pairs: PairDistances,
     rows::ctc: Sequences,
+    rows::cell: RecurrentCells,
     composite::patches: Patches,
     composite::affine: AffineGrids,
     grid: GridSamples,

@@ -5,6 +5,7 @@ mod aliasing;
 mod attended;
 mod boxed;
 mod c_text;
+mod cells;
 mod complete;
 mod composites;
 mod convolved;

@@ -3,7 +3,7 @@
 use crate::dense::Plain;
 use crate::isa::{Isa, Kernel, Level};
 use crate::scalar::Lane;
-use monomorph_ops::algebra::{Exponential, Logarithm};
+use monomorph_ops::algebra::{Exponential, Hyperbolic, Logarithm};
 use num_traits::Float;
 
 /// float32 or float64.
@@ -13,6 +13,12 @@ pub(super) trait Real: Plain + Float + Default {
 
     /// The natural logarithm.
     fn log_at<I: Isa>(self) -> Self;
+
+    /// The hyperbolic tangent.
+    fn tanh_at<I: Isa>(self) -> Self;
+
+    /// The logistic function.
+    fn sigmoid_at<I: Isa>(self) -> Self;
 
     /// The number nearest to `x`.
     fn of(x: f64) -> Self;
@@ -37,6 +43,14 @@ macro_rules! real {
             #[inline(always)]
             fn log_at<I: Isa>(self) -> Self {
                 Lane::<$t, I>::new(self).log().get()
+            }
+            #[inline(always)]
+            fn tanh_at<I: Isa>(self) -> Self {
+                Lane::<$t, I>::new(self).tanh().get()
+            }
+            #[inline(always)]
+            fn sigmoid_at<I: Isa>(self) -> Self {
+                Lane::<$t, I>::new(self).sigmoid().get()
             }
             #[inline(always)]
             fn of(x: f64) -> Self {

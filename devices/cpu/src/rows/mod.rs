@@ -5,6 +5,7 @@
 //! a kernel takes rows and gives rows. Rows are shared among threads, and a row is one thread's, so results do not
 //! depend on their number.
 
+mod cell;
 mod channels;
 mod classes;
 mod ctc;
@@ -169,6 +170,12 @@ impl Ready {
             (Task::Pdist { rows, columns, p }, [out]) => pairs::forward(rows, columns, p, input(0), out),
             (Task::PdistBackward { rows, columns, p }, [out]) => {
                 pairs::backward(rows, columns, p, [0, 1, 2].map(input), out);
+            }
+            (Task::LstmCell { rows, hidden }, [state, cell, gates]) => {
+                cell::lstm(*level, [rows, hidden], [0, 1, 2, 3, 4].map(input), [state, cell, gates]);
+            }
+            (Task::GruCell { rows, hidden }, [state, gates]) => {
+                cell::gru(*level, [rows, hidden], [0, 1, 2, 3, 4].map(input), [state, gates]);
             }
             (Task::CtcLoss { sizes, states, row, blank }, [losses, alphas]) => {
                 let shape = ctc::Shape { sizes, states, row, blank };

@@ -13,6 +13,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 pub mod batch;
+pub mod cell;
 pub mod classes;
 pub mod ctc;
 mod inputs;
@@ -290,6 +291,22 @@ pub enum Task {
         columns: usize,
         /// The order of the norm.
         p: f64,
+    },
+    /// Of gates of the input and of the hidden state, the state, and biases of both: the state of a recurrent cell
+    /// behind a step, and its gates.
+    LstmCell {
+        /// How many states.
+        rows: usize,
+        /// Elements of a state; a row of gates has four times as many.
+        hidden: usize,
+    },
+    /// The same with gates of the reset, the update and the new state; of them and of what they are made is kept what a
+    /// backward pass needs.
+    GruCell {
+        /// How many states.
+        rows: usize,
+        /// Elements of a state; a row of gates has three times as many.
+        hidden: usize,
     },
     /// Of logarithms of probabilities, targets and the lengths of both: the losses, and the logarithms of the
     /// likelihoods of what leads to each state.
