@@ -73,14 +73,16 @@ pub(super) struct State {
     pub(super) cell: Option<AnyTensor>,
 }
 
-/// Whether there is one operator for what follows the products of a step. It neither broadcasts nor promotes, and
-/// rounds halves once and not in each step of the composition.
+/// Whether there is one operator for what follows the products of a step. It neither broadcasts nor promotes, rounds
+/// halves once and not in each step of the composition, and gives row-major states, as that does of such operands.
 fn is_fused(kind: Cell, [input, hidden]: [&AnyTensor; 2], state: &AnyTensor) -> bool {
     let dtype = state.dtype();
     let &[batch, size] = state.sizes() else { return false };
     let gates = [batch, size.saturating_mul(kind.gates())];
+    let is_row_major = |t: &AnyTensor| matches!(t.strides(), &[row, 1] if row == 0 || row >= t.sizes()[1]);
     matches!(dtype, DType::F32 | DType::F64)
         && [input, hidden].into_iter().all(|t| t.dtype() == dtype && t.sizes() == gates)
+        && [input, hidden, state].into_iter().all(is_row_major)
 }
 
 /// What follows the products of a step as one call, whose first results are the state: the last one is the workspace
