@@ -508,15 +508,10 @@ pub enum ErrorKind {
         /// How many the schema has.
         want: usize,
     },
-    /// A result that is undefined and should not be, or the other way round. Where the schema has an `output_mask`,
-    /// found in debug builds.
+    /// A result that is undefined and should not be. Where the schema has an `output_mask`, found in debug builds.
     #[error(
-        "result {result} is {}; a result is undefined where output_mask is false and nowhere else",
-        match mask {
-            Some(false) => "a tensor although output_mask is false there",
-            Some(true) => "undefined although output_mask is true there",
-            None => "undefined and the schema has no output_mask for it",
-        }
+        "result {result} is undefined {}; a result may be undefined only where output_mask is false",
+        if mask.is_some() { "although output_mask is true there" } else { "and the schema has no output_mask for it" }
     )]
     Undefined {
         /// Which result, from 0.

@@ -12,7 +12,8 @@
 //!   `Tensor(a) self -> Tensor(a)`. Results need not alias what they say: `reshape` copies where it must. Exempt are
 //!   operators whose definition says that their schema keeps quiet about their views
 //!   ([`Flags::silent_view`](crate::dispatch::Flags::silent_view)).
-//! * A result is undefined where the schema's `output_mask: bool[N]` is false, and nowhere else.
+//! * A result is undefined only where the schema's `output_mask: bool[N]` is false. A kernel may give it there too:
+//!   those of `grid_sampler_2d_backward` always give the gradient of the grid, as PyTorch's do.
 //!
 //! A storage is known by its version, so a program that lets one thread write a tensor while another thread's operator
 //! reads it may see that operator blamed; where the two borrow it at the same moment it sees an error in any build.
@@ -180,7 +181,7 @@ fn check_undefined(schema: &Schema, args: &[IValue], results: &[IValue]) -> Resu
         _ => None,
     };
     for (index, (value, ret)) in results.iter().zip(schema.returns()).enumerate() {
-        if ret.ty().is_tensor() && matches!(value, IValue::None) == wanted(index).unwrap_or(true) {
+        if ret.ty().is_tensor() && matches!(value, IValue::None) && wanted(index).unwrap_or(true) {
             return Err(ErrorKind::Undefined { result: index, mask: wanted(index) }.into());
         }
     }

@@ -6,6 +6,7 @@
 
 use crate::cast::Bits;
 use crate::device::Cpu;
+use crate::index::placed::product;
 use crate::left_out::no_kernel;
 use crate::matrix::{Layout, Matrices, Product};
 use monomorph_core::strides::{DimVec, contiguous_strides};
@@ -100,7 +101,7 @@ impl Input {
     }
 
     fn numel(&self) -> usize {
-        self.sizes.iter().map(|&size| size as usize).product()
+        product(self.sizes.iter().map(|&size| size as usize))
     }
 
     /// Makes room for a copy, if elements are not where a kernel may read them.

@@ -4,6 +4,7 @@
 use crate::cast::Bits;
 use crate::device::Cpu;
 use crate::element::{CpuElement, load, store};
+use crate::index::placed::product;
 use crate::isa::Portable;
 use crate::scalar::Lane;
 use crate::staging::{StageBuffer, Stager, Tile};
@@ -178,7 +179,7 @@ unsafe fn bind(is_largest: bool, plan: &RunningPlan, operand: &Operand<'_>, outp
     };
     let (mut input, mut input_bits, mut input_strides) = (data, bits, strides);
     if plan.copies && values.numel() > 0 {
-        let words = (values.numel() * dtype.size()).div_ceil(size_of::<u128>());
+        let words = values.numel().saturating_mul(dtype.size()).div_ceil(size_of::<u128>());
         let mut copy = list::with_capacity(words)?;
         copy.resize(words, 0_u128);
         let dense = monomorph_core::strides::contiguous_strides(values.sizes());
@@ -224,10 +225,10 @@ impl Ready {
     ///
     /// C1, C2.
     unsafe fn run(&self) {
-        if self.line.size == 0 {
+        if self.line.size == 0 || self.side.size == 0 {
             return;
         }
-        let groups: usize = self.others.iter().map(|axis| axis.size).product();
+        let groups = product(self.others.iter().map(|axis| axis.size));
         let per_group = self.side.size.div_ceil(LANES);
         let tasks = groups * per_group;
         let work = self.line.size * self.side.size.min(LANES);

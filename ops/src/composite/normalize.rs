@@ -183,12 +183,17 @@ pub fn instance_norm(
     let flat: IValue = calls.view(&contiguous(calls, x)?, &shape)?.into();
     let [mean, variance] = &running;
     let result = batch_norm(calls, &flat, &weight, &bias, mean, variance, use_input_stats, momentum, eps, cudnn)?;
-    for (value, moved) in [running_mean, running_var].into_iter().zip(&running) {
-        if let (Some(own), Some(moved)) = (value.as_tensor(), moved.as_tensor()) {
-            let moved = calls.view(moved, &[b, c])?;
-            let mean = [moved.into(), IValue::Ints(vec![0]), false.into(), IValue::None];
-            Callees::copy_into(calls, own.clone(), &calls.tensor("mean.dim", mean)?)?;
+    let mut moved = Vec::with_capacity(running.len());
+    for (own, repeated) in [running_mean, running_var].into_iter().zip(&running) {
+        if let (Some(own), Some(repeated)) = (own.as_tensor(), repeated.as_tensor()) {
+            let each = calls.view(repeated, &[b, c])?;
+            let mean = calls.tensor("mean.dim", [each.into(), IValue::Ints(vec![0]), false.into(), IValue::None])?;
+            calls.rehearse("copy_", &[own.clone().into(), mean.clone().into()])?;
+            moved.push((own, mean));
         }
+    }
+    for (own, mean) in moved {
+        Callees::copy_into(calls, own.clone(), &mean)?;
     }
     calls.view(&result, x.sizes())
 }

@@ -1,7 +1,7 @@
 //! Images at the points of a grid, against a twin that computes one point after the other in float64.
 
 use monomorph::prelude::*;
-use monomorph::{Cpu, Result, Tensor, ops, tensor};
+use monomorph::{Cpu, IValue, Result, Tensor, ops, tensor};
 use monomorph_testsuite::layout::Random;
 
 /// How elements are chosen and what is outside, as the operator's numbers.
@@ -178,5 +178,23 @@ fn arguments_that_do_not_fit_are_named() -> Result<()> {
     assert!(error(&image.to(I64)?, &grid.to(I64)?, (0, 0)).contains("floating"));
     assert!(error(&image, &tensor![[[[0.0f32]]]], (0, 0)).contains("grid"));
     assert!(error(&image.reshape((1, 2))?, &grid, (0, 0)).contains("input"));
+    Ok(())
+}
+
+/// PyTorch's kernels take no notice of the second flag.
+#[test]
+fn the_gradient_of_the_grid_is_always_there() -> Result<()> {
+    let image = tensor![[[[1.0f32, 2.0]]]];
+    let grid = tensor![[[[0.0f32, 0.0]]]];
+    for of_image in [false, true] {
+        for of_grid in [false, true] {
+            let tensors = [&tensor![[[[1.0f32]]]], &image, &grid].map(|t| t.clone().into());
+            let mut stack: Vec<IValue> = tensors.into();
+            stack.extend([0.into(), 0.into(), false.into(), IValue::Bools(vec![of_image, of_grid])]);
+            monomorph::call("grid_sampler_2d_backward", &mut stack)?;
+            let there: Vec<bool> = stack.iter().map(|value| value.as_tensor().is_some()).collect();
+            assert_eq!(there, [of_image, true]);
+        }
+    }
     Ok(())
 }

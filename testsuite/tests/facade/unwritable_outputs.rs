@@ -150,3 +150,36 @@ fn statistics_that_are_not_written_have_one_dimension() {
         assert_eq!(called.is_ok(), fits, "{training} {sizes:?}: {called:?}");
     }
 }
+
+/// The running mean stays as it is if the running variance cannot be written.
+#[test]
+fn running_statistics_move_together_or_not_at_all() {
+    let tensor = |numbers: &[f32], sizes: &[i64]| Tensor::<Cpu>::from_slice(numbers, sizes).expect("numbers");
+    let (x, mean) = (tensor(&[1.0, 3.0, 5.0, 9.0], &[1, 2, 2]), tensor(&[1.0, 2.0], &[2]));
+    let call = |variance: &Tensor<Cpu>| {
+        let mut stack = vec![x.clone().into(), IValue::None, IValue::None];
+        stack.extend([mean.clone().into(), variance.clone().into()]);
+        stack.extend([true.into(), 0.5.into(), 0.0.into(), false.into()]);
+        monomorph::call("instance_norm", &mut stack)
+    };
+    let error = call(&f::expand(&tensor(&[1.0], &[1]), [2]).expect("a view")).expect_err("one element for two");
+    assert!(matches!(error.kind(), ErrorKind::InternalOverlap { .. }), "{error}");
+    assert_eq!(mean.to_vec::<f32>(), Ok(vec![1.0, 2.0]));
+    let variance = tensor(&[1.0, 2.0], &[2]);
+    call(&variance).expect("both can be written");
+    assert_eq!((mean.to_vec::<f32>(), variance.to_vec::<f32>()), (Ok(vec![1.5, 4.5]), Ok(vec![1.5, 5.0])));
+}
+
+/// Draws with moments that do not fit the output's dtype are refused before it gets other sizes, also if it has no
+/// elements.
+#[test]
+fn an_integral_output_takes_no_floating_moments() {
+    let nothing = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[1, 0]).expect("nothing");
+    let column = Tensor::<Cpu>::zeros_contiguous(DType::F32, &[3, 1]).expect("three numbers");
+    let mut out = Tensor::<Cpu>::zeros_contiguous(DType::I8, &[1, 2]).expect("two numbers");
+    let version = out.version();
+    let stack = vec![column.into(), nothing.into(), IValue::None];
+    let error = boxed("normal.Tensor_Tensor_out", stack, &mut out).expect_err("floats for integers");
+    assert!(matches!(error.kind(), ErrorKind::Cast { .. }), "{error}");
+    assert_eq!((out.sizes(), out.version()), (&[1, 2][..], version));
+}

@@ -12,8 +12,9 @@ const A: f64 = -0.75;
 /// One dimension of the image.
 #[derive(Clone, Copy)]
 pub(super) struct Axis<T> {
-    /// Elements, as a count and as a number.
+    /// How many elements, and how far they are apart in a channel.
     pub(super) size: usize,
+    stride: usize,
     last: T,
     padding: Padding,
     interpolation: Interpolation,
@@ -24,12 +25,13 @@ pub(super) struct Axis<T> {
 
 /// The elements around a block of points along a dimension.
 #[derive(Clone, Copy)]
-pub(super) struct Along<T> {
+pub(super) struct Along<T: Real> {
     /// How many there are for each point.
     pub(super) taps: usize,
-    /// Which ones; any where they are outside of the image.
-    pub(super) element: [[usize; POINTS]; TAPS],
-    pub(super) is_inside: [[bool; POINTS]; TAPS],
+    /// How far behind the first one they lie in a channel; anywhere in it where they are outside of the image.
+    pub(super) offset: [[usize; POINTS]; TAPS],
+    /// All bits where they are inside.
+    pub(super) mask: [[T::Mask; POINTS]; TAPS],
     pub(super) weight: [[T; POINTS]; TAPS],
 }
 
@@ -37,8 +39,8 @@ impl<T: Real> Along<T> {
     /// No points.
     pub(super) const NONE: Along<T> = Along {
         taps: 0,
-        element: [[0; POINTS]; TAPS],
-        is_inside: [[false; POINTS]; TAPS],
+        offset: [[0; POINTS]; TAPS],
+        mask: [[T::NO_BITS; POINTS]; TAPS],
         weight: [[T::ZERO; POINTS]; TAPS],
     };
 
@@ -47,34 +49,38 @@ impl<T: Real> Along<T> {
     pub(super) fn find<const HALF: bool>(&mut self, axis: &Axis<T>, at: &[T; POINTS], rounds: Rounds<HALF>) {
         let r = |x: T| rounds.of(x);
         let one = T::one();
-        let mut position = *at;
+        let (mut position, axis) = (*at, *axis);
         position.iter_mut().for_each(|x| *x = axis.position(*x, rounds));
         match axis.interpolation {
             Interpolation::Nearest => {
                 self.taps = 1;
                 axis.pad(&mut position, rounds);
                 position.iter_mut().for_each(|x| *x = x.nearest());
-                self.tap(axis, 0, &position);
+                self.tap(&axis, 0, &position);
             }
             Interpolation::Linear => {
                 self.taps = 2;
                 axis.pad(&mut position, rounds);
-                let first = position.map(T::floor);
-                self.tap(axis, 0, &first);
-                self.tap(axis, 1, &first.map(|x| r(x + one)));
+                let mut tap = position;
+                tap.iter_mut().for_each(|x| *x = x.floor());
+                self.tap(&axis, 0, &tap);
                 for i in 0..POINTS {
-                    let behind = r(position[i] - first[i]);
+                    let behind = r(position[i] - tap[i]);
                     self.weight[1][i] = behind;
                     self.weight[0][i] = r(one - behind);
                 }
+                tap.iter_mut().for_each(|x| *x = r(*x + one));
+                self.tap(&axis, 1, &tap);
             }
             Interpolation::Cubic => {
                 self.taps = 4;
-                let first = position.map(T::floor);
+                let mut first = position;
+                first.iter_mut().for_each(|x| *x = x.floor());
                 for (j, step) in [-1.0, 0.0, 1.0, 2.0].into_iter().enumerate() {
-                    let mut tap = first.map(|x| r(x + T::constant(step)));
+                    let mut tap = first;
+                    tap.iter_mut().for_each(|x| *x = r(*x + T::constant(step)));
                     axis.pad(&mut tap, rounds);
-                    self.tap(axis, j, &tap);
+                    self.tap(&axis, j, &tap);
                 }
                 for i in 0..POINTS {
                     let weights = cubic_weights(r(position[i] - first[i]), rounds);
@@ -89,24 +95,40 @@ impl<T: Real> Along<T> {
     /// Element number `tap` around each point, which is a whole number.
     #[inline(always)]
     fn tap(&mut self, axis: &Axis<T>, tap: usize, at: &[T; POINTS]) {
-        // Instructions for many points at once have indices of 32 bits.
-        let is_short = axis.size <= 1 << 30;
-        for (i, &x) in at.iter().enumerate() {
-            let is_inside = x >= T::ZERO && x <= axis.last;
+        let (offset, mask) = (&mut self.offset[tap], &mut self.mask[tap]);
+        // Instructions for many points at once take indices of 32 bits, and multiply these.
+        let stride = match u32::try_from(axis.stride) {
+            Ok(stride) if axis.size <= 1 << 30 => u64::from(stride),
+            _ => {
+                for ((offset, mask), &x) in offset.iter_mut().zip(mask).zip(at) {
+                    let is_inside = x >= T::ZERO && x <= axis.last;
+                    // Rounding may have made `last` larger than it is.
+                    *offset = if is_inside { x.index().min(axis.size - 1) } else { 0 } * axis.stride;
+                    *mask = T::mask(is_inside);
+                }
+                return;
+            }
+        };
+        // Copies, so that nothing in the loop is read again after a store; and `&`, so that nothing in it branches.
+        let (last, last_position) = ((axis.size - 1) as u32, axis.last);
+        for ((offset, mask), &x) in offset.iter_mut().zip(mask).zip(at) {
+            let is_inside = (x >= T::ZERO) & (x <= last_position);
             let x = if is_inside { x } else { T::ZERO };
             // SAFETY: it is not more than the size as a number, which rounding does not make 2^31.
-            let element = if is_short { unsafe { x.short_index() } } else { x.index() };
-            // Rounding may have made `last` larger than it is.
-            self.element[tap][i] = element.min(axis.size - 1);
-            self.is_inside[tap][i] = is_inside;
+            let element = unsafe { x.short_index() }.min(last);
+            *offset = (u64::from(element) * stride) as usize;
+            *mask = T::mask(is_inside);
         }
     }
 }
 
 impl<T: Real> Axis<T> {
-    pub(super) fn new(size: usize, plan: &GridPlan) -> Axis<T> {
+    /// Dimension number `d` of three.
+    pub(super) fn new(d: usize, plan: &GridPlan) -> Axis<T> {
+        let size = plan.sizes[d];
         Axis {
             size,
+            stride: plan.sizes[d + 1..].iter().product(),
             last: T::constant((size - 1) as f64),
             padding: plan.padding,
             interpolation: plan.interpolation,

@@ -33,11 +33,17 @@ trait Real: Number + Plain + Float {
     /// All bits of a value, or none.
     type Mask: Copy + Default + Send + Sync;
 
+    /// No bits.
+    const NO_BITS: Self::Mask;
+
     /// Zero.
     const ZERO: Self;
 
     /// The mask of a choice.
     fn mask(keep: bool) -> Self::Mask;
+
+    /// The bits that both have.
+    fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
 
     /// The value where the mask has all bits, else 0.
     fn masked(self, mask: Self::Mask) -> Self;
@@ -56,18 +62,24 @@ trait Real: Number + Plain + Float {
     /// # Safety
     ///
     /// The number is less than 2^31.
-    unsafe fn short_index(self) -> usize;
+    unsafe fn short_index(self) -> u32;
 }
 
 macro_rules! real {
     ($($t:ty: $bits:ty),*) => {$(
         impl Real for $t {
             type Mask = $bits;
+            const NO_BITS: $bits = 0;
             const ZERO: $t = 0.0;
 
             #[inline(always)]
             fn mask(keep: bool) -> $bits {
                 if keep { <$bits>::MAX } else { 0 }
+            }
+
+            #[inline(always)]
+            fn both(a: $bits, b: $bits) -> $bits {
+                a & b
             }
 
             #[inline(always)]
@@ -91,10 +103,10 @@ macro_rules! real {
             }
 
             #[inline(always)]
-            unsafe fn short_index(self) -> usize {
+            unsafe fn short_index(self) -> u32 {
                 // SAFETY: the caller's promise.
                 let index: i32 = unsafe { self.to_int_unchecked() };
-                index as usize
+                index as u32
             }
         }
     )*};
@@ -160,12 +172,12 @@ unsafe impl<F: GridFn> Executes<GridSample<F>> for Cpu {
 impl Ready {
     fn sample<T: Real, const HALF: bool>(&self, plan: &GridPlan) {
         let (image, grid) = (self.image.elements::<T>(), self.grid.elements::<T>());
-        let volume = plan.sizes.iter().product::<usize>();
         if image.is_empty() || grid.is_empty() {
             return;
         }
+        let volume = plan.sizes.iter().product::<usize>();
         debug_assert_eq!(image.len(), plan.batch * plan.channels * volume);
-        let axes = plan.sizes.map(|size| Axis::new(size, plan));
+        let axes = [0, 1, 2].map(|d| Axis::new(d, plan));
         let output = Output(self.output.cast::<T>());
         let call = Call { plan, axes, volume, image, grid, output, rounds: Rounds::<HALF>(self.dtype) };
         let blocks = plan.points.div_ceil(POINTS);
@@ -218,8 +230,11 @@ impl<T: Real, I: Isa, const HALF: bool> Kernel<I> for Piece<'_, T, HALF> {
 
     #[inline(always)]
     fn run(self, _: I) {
+        // Kept from block to block: to clear them would take as long as what is done with them.
+        let mut all = [Along::NONE; 3];
+        let mut corners = Corners::NONE;
         for block in self.blocks {
-            self.of.block(block);
+            self.of.block(block, &mut all, &mut corners);
         }
     }
 }
@@ -227,24 +242,20 @@ impl<T: Real, I: Isa, const HALF: bool> Kernel<I> for Piece<'_, T, HALF> {
 impl<T: Real, const HALF: bool> Call<'_, T, HALF> {
     /// Computes block number `block` of all images.
     #[inline(always)]
-    fn block(&self, block: usize) {
+    fn block(&self, block: usize, all: &mut [Along<T>; 3], corners: &mut Corners<T>) {
         let plan = self.plan;
         let blocks = plan.points.div_ceil(POINTS);
         let (image, first) = (block / blocks, block % blocks * POINTS);
         let points = POINTS.min(plan.points - first);
         let coordinates = &self.grid[(image * plan.points + first) * plan.dims..][..points * plan.dims];
-        // The first coordinate is of the last axis. Where there are fewer points than lanes, the others are 0.
-        let along = |axis: usize| {
-            let mut at = [T::zero(); POINTS];
+        let (all, axes) = (&mut all[3 - plan.dims..], &self.axes[3 - plan.dims..]);
+        for (d, (along, axis)) in all.iter_mut().rev().zip(axes.iter().rev()).enumerate() {
+            // The first coordinate is of the last axis. Where there are fewer points than lanes, the others are 0.
+            let mut at = [T::ZERO; POINTS];
             for (at, point) in at.iter_mut().zip(coordinates.chunks_exact(plan.dims)) {
-                *at = point[2 - axis];
+                *at = point[d];
             }
-            at
-        };
-        let axes = 3 - plan.dims..3;
-        let mut all: [Along<T>; 3] = std::array::from_fn(|_| Along::NONE);
-        for axis in axes.clone() {
-            all[axis].find(&self.axes[axis], &along(axis), self.rounds);
+            along.find(axis, &at, self.rounds);
         }
         let channels = self.image[image * plan.channels * self.volume..].chunks_exact(self.volume).take(plan.channels);
         let store = |channel: usize, sums: &[T; POINTS]| {
@@ -255,11 +266,11 @@ impl<T: Real, const HALF: bool> Call<'_, T, HALF> {
         };
         if plan.interpolation == Interpolation::Cubic {
             for (channel, plane) in channels.enumerate() {
-                store(channel, &sum::nested(&all[axes.clone()], &self.axes[axes.clone()], plane, self.rounds));
+                store(channel, &sum::nested(all, plane, self.rounds));
             }
             return;
         }
-        let corners = Corners::new(&all[axes.clone()], &self.axes[axes], self.rounds);
+        corners.find(all, axes, self.rounds);
         for (channel, plane) in channels.enumerate() {
             // One nearest element is not weighted.
             let sums = match (plan.interpolation, plan.dims) {

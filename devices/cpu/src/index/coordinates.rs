@@ -1,7 +1,7 @@
 //! Coordinates of true elements: blocks of the mask are packed to lists of places without a branch, which then are
 //! written to the columns of the result.
 
-use super::placed::{Argument, Placed};
+use super::placed::{Argument, Placed, product};
 use crate::device::Cpu;
 use monomorph_core::structured::StructuredOp;
 use monomorph_core::structured::{Executes, Outputs};
@@ -75,7 +75,7 @@ impl Ready {
         let rows = self.output.sizes.first().map_or(0, |&rows| rows as usize);
         let (Some((&width, outer)), true) = (sizes.split_last(), rows > 0) else { return Ok(()) };
         let mut to = Rows { output: &self.output, rows, written: 0 };
-        let lines = outer.iter().product::<usize>();
+        let lines = product(outer.iter().copied());
         let mut at = vec![0_usize; outer.len()];
         let mut places = [0_i64; BLOCK];
         for line in 0..if width == 0 { 0 } else { lines } {

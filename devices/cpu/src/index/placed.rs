@@ -59,9 +59,10 @@ impl Argument {
     }
 }
 
-/// How many elements there are of these sizes. Beside a 0 the others may be as large as they like.
-pub(crate) fn product(sizes: impl Iterator<Item = usize> + Clone) -> usize {
-    if sizes.clone().any(|size| size == 0) { 0 } else { sizes.product() }
+/// How many elements there are of these sizes, or the most that can be counted: beside a 0 the others may be as large
+/// as they like, and so may those of a tensor without elements before its 0 is found.
+pub(crate) fn product(sizes: impl Iterator<Item = usize>) -> usize {
+    sizes.fold(1, usize::saturating_mul)
 }
 
 impl Placed {
@@ -156,7 +157,7 @@ impl Placed {
 
     /// A contiguous tensor of these sizes in memory of its own, all zero.
     pub(crate) fn zeroed(&self, dtype: DType) -> Result<(Own, Placed)> {
-        let words = (numel(&self.sizes)? * dtype.size()).div_ceil(size_of::<u128>());
+        let words = numel(&self.sizes)?.saturating_mul(dtype.size()).div_ceil(size_of::<u128>());
         let mut own = list::with_capacity(words)?;
         own.resize(words, 0_u128);
         let strides = contiguous_strides(&self.sizes);

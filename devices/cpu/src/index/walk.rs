@@ -139,7 +139,7 @@ impl Walk {
             None => (&self.axes[..0], &one, &self.axes[..]),
         };
         let mut places = [0_isize; BLOCK];
-        let outer_points: usize = outer.iter().map(|axis| axis.size).product();
+        let outer_points = product(outer.iter().map(|axis| axis.size));
         let mut at = Cursor::new(self, outer.len());
         for _ in 0..outer_points {
             for start in (0..lane.size).step_by(BLOCK) {
@@ -217,7 +217,7 @@ impl Walk {
             }
             let mut at = Cursor { base, values: data, indices: SmallVec::new(), counts: SmallVec::new() };
             at.counts.resize(between.len(), 0);
-            for _ in 0..between.iter().map(|axis| axis.size).product() {
+            for _ in 0..product(between.iter().map(|axis| axis.size)) {
                 let values = Values { data: at.values, step: row.values, scale: self.scale };
                 // SAFETY: V1, V2, B1 by W1.
                 unsafe { (loops.row)(at.base, row.base, row.size, values) };

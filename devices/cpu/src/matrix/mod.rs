@@ -17,6 +17,7 @@
 mod floats;
 mod halves;
 mod integers;
+mod panel;
 mod skinny;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@
 //!
 //! A product with few rows is one of the transposed matrices with few columns. Halves are widened in runs.
 
-use super::{Layout, Matrices, Product};
+use super::{Layout, Matrices, Product, panel};
 use crate::cast::{Bits, Cast};
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel};
@@ -22,10 +22,10 @@ use monomorph_core::DType;
 use std::marker::PhantomData;
 
 /// The most columns.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
 
 /// Elements of a run: four of float32, widened, and the runs of eight columns are in the first cache.
-const RUN: usize = 512;
+pub(super) const RUN: usize = 512;
 
 /// Rows that wait for the next run of their sums.
 const ROWS: usize = 64;
@@ -114,6 +114,10 @@ impl<I: Isa, C: CpuElement<Repr: Real>> Kernel<I> for Skinny<'_, C> {
     fn run(self, _: I) {
         // The token proves that the host has the level.
         match self.product.a.col {
+            // SAFETY: M1 and M2, which `multiply` was promised, and nothing needs converting.
+            _ if self.cast.is_none() && panel::suits(self.product) => unsafe {
+                panel::multiply::<I, C>(self.product, self.at);
+            },
             // SAFETY: M1 and M2, which `multiply` was promised, and the cast is that of the dtype.
             1 => unsafe { by_rows::<I, C>(self.product, self.at, self.cast) },
             // SAFETY: M1 and M2, which `multiply` was promised, and the cast is that of the dtype.

@@ -3,7 +3,7 @@
 use super::kernel::Tap;
 use super::window;
 use crate::element::CpuElement;
-use crate::index::placed::Placed;
+use crate::index::placed::{Placed, product};
 use half::{bf16, f16};
 use monomorph_core::{DType, Result, list};
 use monomorph_ops::pooling::{Layout, WindowPlan};
@@ -31,7 +31,7 @@ impl Starts {
         // SAFETY: P1; nobody writes it meanwhile. Conversions to float64 are exact.
         let (_own, numbers) = unsafe { samples.copied(DType::F64) }?;
         let outer = &input.sizes[..input.sizes.len() - plan.axes.len()];
-        let planes = outer.iter().map(|&size| size as usize).product();
+        let planes = product(outer.iter().map(|&size| size as usize));
         let mut offsets = [0; 4];
         for (d, axis) in plan.axes.iter().enumerate() {
             offsets[d + 1] = offsets[d] + axis.windows as usize;

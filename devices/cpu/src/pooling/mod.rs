@@ -16,7 +16,7 @@ mod fractional;
 mod kernel;
 
 use crate::device::Cpu;
-use crate::index::placed::{Argument, Own, Placed};
+use crate::index::placed::{Argument, Own, Placed, product};
 use crate::isa::Level;
 use crate::left_out::no_kernel;
 use fractional::{Starts, is_fractional};
@@ -223,7 +223,7 @@ impl Call<'_> {
     }
 
     fn rows(&self) -> usize {
-        self.counted().map(|d| self.ready.outputs[0].sizes[d] as usize).product()
+        product(self.counted().map(|d| self.ready.outputs[0].sizes[d] as usize))
     }
 
     fn row(&self, mut row: usize) -> Row<'_> {
@@ -235,7 +235,7 @@ impl Call<'_> {
         let (mut from, mut to, mut to_place) = (0_isize, 0_isize, 0_isize);
         let whole = Tap { start: 0, count: 1 };
         // Rows of a plane follow each other, so the planes are what is left of them.
-        let per_plane: usize = values.sizes[dims - n..dims - 1].iter().map(|&size| size as usize).product();
+        let per_plane = product(values.sizes[dims - n..dims - 1].iter().map(|&size| size as usize));
         let plane = if is_fractional(plan) { row / per_plane } else { 0 };
         let (mut taps, mut counts) = ([whole; 2], [1; 2]);
         for d in self.counted().rev() {

@@ -12,7 +12,7 @@ mod bytes;
 mod kernel;
 
 use crate::device::Cpu;
-use crate::index::placed::{Argument, Own, Placed};
+use crate::index::placed::{Argument, Own, Placed, product};
 use crate::isa::Level;
 use crate::left_out::no_kernel;
 use crate::upsample::pick;
@@ -218,7 +218,7 @@ impl Call<'_> {
     ///
     /// P1.
     unsafe fn run(&self) -> Result<()> {
-        let rows: usize = self.counted().map(|d| self.target.sizes[d] as usize).product();
+        let rows = product(self.counted().map(|d| self.target.sizes[d] as usize));
         let elements = self.target.numel();
         let together = if is_parallel(elements, GRAIN / 4) { (GRAIN / 4 * rows / elements).max(1) } else { rows };
         let failed = Mutex::new(None);

@@ -19,6 +19,7 @@ pub use kernels::{Kernels, ScanKernels};
 
 use crate::cast::Bits;
 use crate::device::Cpu;
+use crate::index::placed::product;
 use crate::isa::Level;
 use crate::left_out::no_kernel;
 use crate::staging::{StageBuffer, Stager, Tile};
@@ -201,11 +202,11 @@ impl Ready {
     ///
     /// C1, C2.
     unsafe fn run(&self) -> Result<()> {
-        if self.line.size == 0 {
+        if self.line.size == 0 || self.side.size == 0 {
             return Ok(());
         }
-        let groups: usize = self.others.iter().map(|axis| axis.size).product();
-        let lines = groups * self.side.size;
+        let groups = product(self.others.iter().map(|axis| axis.size));
+        let lines = groups.saturating_mul(self.side.size);
         if lines < FEW_LINES && self.line.size >= 4 * BLOCK && self.kernels.is_some() {
             for line in 0..lines {
                 let at = self.at(line / self.side.size, line % self.side.size);

@@ -50,11 +50,15 @@ unsafe impl Executes<SingularValues> for Cpu {
 impl Ready {
     fn run<E: Entry + Plain, T: Plain + Default>(&mut self, plan: &SingularPlan, round: fn(f64) -> T) -> Result<()> {
         let Ready { matrices, output, .. } = self;
-        let size = (plan.rows * plan.columns).max(1);
+        let elements = matrices.elements::<E>();
+        if elements.is_empty() {
+            return Ok(());
+        }
+        let size = plan.rows * plan.columns;
         let mut workspace = Workspace::<E>::new(plan.rows, plan.columns)?;
         output.write(|out: &mut [T]| {
             let out = out.chunks_mut(plan.rows.min(plan.columns).max(1));
-            for (matrix, out) in matrices.elements::<E>().chunks_exact(size).zip(out) {
+            for (matrix, out) in elements.chunks_exact(size).zip(out) {
                 for (out, &value) in out.iter_mut().zip(workspace.singular_values(matrix)?) {
                     *out = round(value);
                 }

@@ -97,7 +97,7 @@ enum Moment<'t, D: AllKernels> {
 
 /// What a later step would refuse, found before the first one writes.
 fn check_moment<D: AllKernels>(out: &Tensor<D>, moment: &Tensor<D>) -> Result<()> {
-    if moment.dtype().is_complex() && !out.dtype().is_complex() {
+    if !moment.dtype().can_cast(out.dtype()) {
         return Err(ErrorKind::Cast { from: moment.dtype(), to: out.dtype() }.into());
     }
     let [written, read] = [out, moment].map(|t| Place::of(t.as_operand(), t.geometry()));
