@@ -1,8 +1,8 @@
 //! Borrows of one storage as values that end with their drop. Owns which proof is given back how; the protocol is in
 //! `borrow.rs`.
 
-use super::Header;
 use super::borrow::{Home, ReadProof, Refused, WriteProof};
+use super::{Header, recorder};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A read or write borrow of one storage, ended by its drop.
@@ -21,9 +21,10 @@ enum Proof {
 }
 
 impl<'h> Held<'h> {
-    /// Borrows for reading.
+    /// Borrows for reading. What is being recorded is given up: only kernels are run again.
     #[inline]
     pub(crate) fn read(header: &'h Header, arg: &'static str) -> Result<Held<'h>> {
+        recorder::refuse();
         let proof = header.borrow.begin_read().map_err(|refused| borrow_error(refused, arg))?;
         Ok(Held { header, proof: Proof::Read(proof) })
     }
@@ -31,6 +32,7 @@ impl<'h> Held<'h> {
     /// Borrows for writing; `unique_holder` as in [`BorrowState::begin_write`].
     #[inline]
     pub(crate) fn write(header: &'h Header, unique_holder: bool, arg: &'static str) -> Result<Held<'h>> {
+        recorder::refuse();
         let proof = header.borrow.begin_write(unique_holder).map_err(|refused| borrow_error(refused, arg))?;
         Ok(Held { header, proof: Proof::Write(proof) })
     }

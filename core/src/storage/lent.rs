@@ -54,7 +54,7 @@ impl Lent {
             own_bytes: 0,
             lease: Some(Lease { _whole: self.clone(), align }),
         };
-        Handle(NonNull::from(Box::leak(Box::new(header))))
+        Handle::boxed_header(header)
     }
 }
 

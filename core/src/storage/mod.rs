@@ -23,6 +23,7 @@ mod held;
 mod lent;
 pub mod list;
 mod owned;
+pub(crate) mod recorder;
 
 pub use device::{Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided};
 pub(crate) use growth::Growth;
@@ -128,12 +129,25 @@ impl Handle {
         if !memory.reach.is_host() {
             return Handle::allocate_elsewhere(memory, device, bytes, contents);
         }
+        if recorder::is_recording() {
+            return recorder::storage(memory, device, bytes, contents, || {
+                Handle::on_host(memory, device, bytes, contents)
+            });
+        }
+        Handle::on_host(memory, device, bytes, contents)
+    }
+
+    /// [`allocate_with`](Handle::allocate_with) for memory that the host can reach: the header is in front of the data.
+    #[inline]
+    fn on_host(memory: &'static Memory, device: DeviceId, bytes: usize, contents: Contents) -> Result<Handle> {
         let refused = || Error::new(ErrorKind::Allocation { bytes, device });
         let own_bytes = bytes.checked_add(HEADER_BYTES).filter(|&n| n <= isize::MAX as usize).ok_or_else(refused)?;
         let start = (memory.allocate)(device.index, own_bytes, contents).ok_or_else(refused)?;
         // SAFETY: the allocation has HEADER_BYTES + bytes bytes (M1), so the data begins inside or one past its end.
         let data = unsafe { start.add(HEADER_BYTES) };
         let place = start.cast::<Header>();
+        // For `Handle::of`.
+        start.as_ptr().expose_provenance();
         // SAFETY: `start` is aligned to 16 (M1), which covers Header, and has room for it.
         unsafe { place.write(Header::new(memory, device, Block { data, bytes, owner: Owner::Other }, own_bytes)) };
         Ok(Handle(place))
@@ -161,7 +175,16 @@ impl Handle {
 
     /// A storage whose block is not behind its header.
     fn boxed(memory: &'static Memory, device: DeviceId, block: Block) -> Handle {
-        Handle(NonNull::from(Box::leak(Box::new(Header::new(memory, device, block, 0)))))
+        Handle::boxed_header(Header::new(memory, device, block, 0))
+    }
+
+    /// A storage whose header is a `Box`.
+    fn boxed_header(header: Header) -> Handle {
+        let place = Box::into_raw(Box::new(header));
+        // For `Handle::of`.
+        place.expose_provenance();
+        // SAFETY: a box is not null.
+        Handle(unsafe { NonNull::new_unchecked(place) })
     }
 
     /// A storage that takes a vector's buffer; the vector itself if its buffer is empty or not aligned as blocks are
@@ -210,6 +233,15 @@ impl Handle {
         // (S1). Of every element type but bool, every bit pattern is a value (`Stored` is the type itself). The block
         // was taken out of the storage, so that it has one owner.
         Ok(unsafe { Vec::from_raw_parts(block.data.as_ptr().cast::<T>(), len, len) })
+    }
+
+    /// One more handle of a storage.
+    pub(crate) fn of(header: &Header) -> Handle {
+        header.borrow.retain();
+        // Not the reference: a handle reaches the data behind the header, and frees both.
+        let place = std::ptr::with_exposed_provenance_mut(std::ptr::from_ref(header).addr());
+        // SAFETY: the address of a reference is not null.
+        Handle(unsafe { NonNull::new_unchecked(place) })
     }
 
     /// The header.

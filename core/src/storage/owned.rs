@@ -79,7 +79,7 @@ impl Handle {
                 own_bytes: 0,
                 lease: Some(Lease { _whole: kept.clone(), align: BLOCK_ALIGN }),
             };
-            Handle(NonNull::from(Box::leak(Box::new(header))))
+            Handle::boxed_header(header)
         };
         Ok(parts.iter().map(storage).collect())
     }

@@ -62,6 +62,11 @@ impl<'t> Borrows<'t> {
         }
     }
 
+    /// The storages.
+    pub(super) fn headers(&self) -> impl Iterator<Item = &Header> {
+        self.few.iter().flatten().chain(self.more.iter().flat_map(|more| more.iter())).map(Held::header)
+    }
+
     /// Counts a write of each of the first `written`.
     #[inline]
     pub(super) fn count_writes(&self, written: usize) {

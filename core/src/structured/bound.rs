@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::geometry::Geometry;
 use crate::options::DeviceId;
 use crate::storage::borrow::Home;
+use crate::storage::recorder::{self, BoundKernel};
 use crate::storage::{Device, Header, Held, Strided};
 
 /// The outputs that a kernel is bound to, in order.
@@ -97,6 +98,49 @@ fn planned<'t, Op: StructuredOp, D: Executes<Op>>(
     }
 }
 
+/// A kernel that has run, to be run again.
+struct Again<Op: StructuredOp, D: Executes<Op>> {
+    ready: D::Ready,
+    plan: Op::Plan,
+    index: u8,
+}
+
+// SAFETY: another thread may run and drop `ready`, by the promise of `Executes`; the rest is `Send`.
+unsafe impl<Op: StructuredOp, D: Executes<Op>> Send for Again<Op, D> {}
+
+impl<Op: StructuredOp, D: Executes<Op>> BoundKernel for Again<Op, D> {
+    unsafe fn run(&mut self) -> Result<()> {
+        let _guard = D::enter(self.index);
+        // SAFETY: nobody else uses the storages, which are where they were (the caller's promise, E2), and this is the
+        // plan (E3).
+        unsafe { D::run(&mut self.ready, &self.plan) }.map_err(|e| e.of(Op::NAME))
+    }
+}
+
+/// Gives a kernel that has run to what is being recorded.
+#[cold]
+fn keep<Op: StructuredOp, D: Executes<Op>>(
+    ready: Result<D::Ready>,
+    plan: Op::Plan,
+    index: u8,
+    committed: &Committed<'_>,
+) {
+    match (ready, committed.storages()) {
+        (Ok(ready), Some((headers, written))) if const { on_host::<D>() } => {
+            recorder::keep(Box::new(Again::<Op, D> { ready, plan, index }), headers, written);
+        }
+        _ => recorder::refuse(),
+    }
+}
+
+/// Whether a device's kernels have ended when a call returns.
+const fn on_host<D: Device>() -> bool {
+    match D::MEMORY {
+        Some(memory) => memory.reach.is_host(),
+        None => false,
+    }
+}
+
 /// Calls, compiled where their operators are: the compiler puts a method in the unit of its type's module.
 pub(super) trait Calling {
     /// Declares the outputs, commits, runs and concludes. The generic part is this shell; the work is in functions that
@@ -135,10 +179,16 @@ impl<H: ?Sized> Calling for H {
                     &many
                 }
             };
+            if recorder::is_recording() {
+                recorder::binds(true);
+            }
             // SAFETY: E1: the plan was just written for these; E2: `committed` borrows every storage and lives longer.
             unsafe { D::ready(&plan, inputs, &Outputs { entries }) }
         };
         // By reference: moving a bound kernel out of its result would copy it.
+        if recorder::is_recording() {
+            recorder::binds(false);
+        }
         let ran = match &mut ready {
             // SAFETY: E2 still holds, and this is the plan (E3).
             Ok(ready) => unsafe { D::run(ready, &plan) },
@@ -155,6 +205,9 @@ impl<H: ?Sized> Calling for H {
         // pointers, is only dropped, and a device frees memory behind the work that uses it. The borrows last until
         // then (E2).
         unsafe { committed.settle(state, done.is_ok()) };
+        if recorder::is_recording() {
+            keep::<Op, D>(done.clone().and(ready), plan, device.index, &committed);
+        }
         done
     }
 
@@ -162,6 +215,8 @@ impl<H: ?Sized> Calling for H {
         inputs: &Op::Inputs<'t>,
         state: &mut SinkState<'_>,
     ) -> Result<Bound<'t, Op, D>> {
+        // It runs later than what is being recorded.
+        recorder::refuse();
         let mut plan = Op::Plan::default();
         let device = planned::<Op, D>(inputs, &mut plan, state)?;
         let index = device.index;

@@ -137,6 +137,12 @@ impl<'t> Committed<'t> {
         self.rare.as_ref().map_or(&[], |rare| &rare.proxies)
     }
 
+    /// The borrowed storages, and how many of them, the first, are written; none of a call that does more than run its
+    /// kernel.
+    pub(super) fn storages(&self) -> Option<(impl Iterator<Item = &Header>, usize)> {
+        self.rare.is_none().then(|| (self.held.headers(), self.written))
+    }
+
     /// What the kernel is bound to for the only output, if it needs no proxy.
     #[inline]
     pub(super) fn only_entry<'a>(&self, state: &'a SinkState<'_>) -> Option<(&'a Geometry, *mut u8)> {

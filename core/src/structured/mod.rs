@@ -36,6 +36,7 @@ pub use sink::{Functional, InPlace, MetaSink, Out, OutputSink, Prepared, Static,
 pub use state::{Form, SinkState};
 
 use crate::error::Result;
+pub use crate::storage::recorder::{KernelFailure, Recording, elements_are_read};
 use crate::storage::{Device, Meta};
 
 /// An operator in structured form: what it does to shapes and dtypes, once for every form and device.
@@ -50,7 +51,7 @@ pub trait StructuredOp: 'static {
     type Inputs<'t>;
     /// The type of what `meta` finds out for the kernel. Varies with the template: an iteration for pointwise operators
     /// and reductions, sizes and scales for others.
-    type Plan: Default;
+    type Plan: Default + Send;
     /// The type with whose module calls of the operator are compiled: `Self`, or the parameter that makes a template
     /// this operator.
     type Home: ?Sized;
@@ -70,8 +71,9 @@ pub trait StructuredOp: 'static {
 /// functional outputs (which may be uninitialised) it writes every element or returns an error.
 ///
 /// An implementation vouches for the operator too: that `Op::operands` lists every tensor among the inputs that the
-/// kernel reads, and that `Op::meta` writes plans which the kernel can follow. So implement it for operators that you
-/// know, never for all that satisfy some safe trait.
+/// kernel reads, and that `Op::meta` writes plans which the kernel can follow. And that `Ready` may be run and dropped
+/// by another thread than made it: it has addresses in the operands, and values of its own. So implement it for
+/// operators that you know, never for all that satisfy some safe trait.
 #[diagnostic::on_unimplemented(
     message = "device `{Self}` does not execute the operator `{Op}`",
     label = "no kernel of this operator for `{Self}`",

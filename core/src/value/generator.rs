@@ -2,6 +2,7 @@
 
 use super::mt19937::Mt19937;
 use crate::error::{ErrorKind, Result};
+use crate::storage::recorder;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -60,6 +61,8 @@ impl Generator {
 
     /// The stream, which nobody else draws from meanwhile.
     pub fn lock(&self) -> MutexGuard<'_, Mt19937> {
+        // A kernel that is run again would draw the same numbers.
+        recorder::refuse();
         // Whatever was drawn before a panic, the stream is a valid one.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

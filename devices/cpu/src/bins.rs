@@ -47,6 +47,8 @@ unsafe impl Executes<Bins> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &BinPlan) -> Result<()> {
+        // SAFETY: E2: the operands are borrowed.
+        ready.inputs.iter_mut().try_for_each(|input| unsafe { input.load() })?;
         let Ready { inputs, dtype, output } = ready;
         match dtype {
             DType::F64 => {
@@ -219,6 +221,8 @@ unsafe impl Executes<Counts> for Cpu {
     }
 
     unsafe fn run(ready: &mut ReadyCounts, _: &CountPlan) -> Result<()> {
+        // SAFETY: E2: the operands are borrowed.
+        ready.inputs.iter_mut().try_for_each(|input| unsafe { input.load() })?;
         let ReadyCounts { inputs: [numbers, weights], dtype, output } = ready;
         let numbers = numbers.elements::<i64>();
         match dtype {

@@ -4,7 +4,7 @@
 use crate::cast::Bits;
 use monomorph_core::strides::{DimVec, preserve_strides};
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Result, Strided, list};
+use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Result, Strided, TensorRef, list};
 
 /// Memory for so many elements, zero.
 fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
@@ -15,6 +15,55 @@ fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
     Ok(own)
 }
 
+/// A copy of an operand in a dtype, in memory of its own.
+///
+/// Invariant: `own` has an element of `dtype` for each of the operand's, which has this geometry and lies at `from`.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    own: Vec<u128>,
+    dtype: DType,
+    strides: DimVec,
+    from: *mut u8,
+    geometry: Geometry,
+}
+
+// SAFETY: only `load`, which needs the only reference, writes the memory.
+unsafe impl Send for Copied {}
+// SAFETY: as above.
+unsafe impl Sync for Copied {}
+
+impl Copied {
+    /// Memory for a copy with these strides, which are dense; all zero before it is [loaded](Copied::load).
+    pub(crate) fn new(tensor: &TensorRef<'_>, dtype: DType, strides: &[i64]) -> Result<Copied> {
+        let geometry = tensor.geometry().clone();
+        let own = zeroed(geometry.numel(), dtype)?;
+        // SAFETY: the address is followed only by `load`, whose caller promises that it may be.
+        let from = unsafe { tensor.data() };
+        Ok(Copied { own, dtype, strides: strides.into(), from, geometry })
+    }
+
+    /// The first element.
+    pub(crate) fn data(&self) -> *mut u8 {
+        self.own.as_ptr().cast_mut().cast()
+    }
+
+    /// Copies the operand as it is now.
+    ///
+    /// # Safety
+    ///
+    /// The operand is initialised, and borrowed.
+    pub(crate) unsafe fn load(&mut self) -> Result<()> {
+        let g = &self.geometry;
+        let data = self.own.as_mut_ptr().cast();
+        let to = Strided { data, strides: &self.strides, dtype: self.dtype, conj: false, neg: false };
+        let from =
+            Strided { data: self.from, strides: g.strides(), dtype: g.dtype(), conj: g.is_conj(), neg: g.is_neg() };
+        // SAFETY: C1 and C2 of `Device::copy`: the operand is in bounds and initialised (the caller's promise), and the
+        // target is memory of our own with room for all elements (the invariant), which dense strides reach once each.
+        unsafe { crate::copy::copy(g.sizes(), to, from) }
+    }
+}
+
 /// An input.
 ///
 /// Invariant: `data` is the first element of a tensor of the operand's sizes with these strides, initialised, of the
@@ -23,21 +72,23 @@ fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
 pub(crate) struct Converted {
     pub(crate) data: *mut u8,
     pub(crate) strides: DimVec,
-    _own: Vec<u128>,
+    /// What is copied to memory of its own, for each run anew.
+    copied: Option<Copied>,
 }
 
-// SAFETY: it is read only.
+// SAFETY: only `load`, which needs the only reference, writes what it has.
 unsafe impl Send for Converted {}
-// SAFETY: it is read only.
+// SAFETY: as above.
 unsafe impl Sync for Converted {}
 
 impl Converted {
     /// No operand.
     pub(crate) fn none() -> Converted {
-        Converted { data: std::ptr::null_mut(), strides: DimVec::new(), _own: Vec::new() }
+        Converted { data: std::ptr::null_mut(), strides: DimVec::new(), copied: None }
     }
 
-    /// The elements of a tensor in a dtype, in a copy if `copies`.
+    /// The elements of a tensor in a dtype, in a copy if `copies`. A copy is all zero before it is
+    /// [loaded](Converted::load).
     ///
     /// # Safety
     ///
@@ -49,17 +100,21 @@ impl Converted {
         let data = unsafe { tensor.data() };
         let is_plain = g.dtype() == dtype && !g.is_conj() && !g.is_neg() && data.addr().is_multiple_of(dtype.size());
         if is_plain && !copies || g.numel() == 0 {
-            return Ok(Some(Converted { data, strides: g.strides().into(), _own: Vec::new() }));
+            return Ok(Some(Converted { data, strides: g.strides().into(), copied: None }));
         }
-        let mut own = zeroed(g.numel(), dtype)?;
         let strides = preserve_strides(g.sizes(), g.strides());
-        let copy: *mut u8 = own.as_mut_ptr().cast();
-        let to = Strided { data: copy, strides: &strides, dtype, conj: false, neg: false };
-        let from = Strided { data, strides: g.strides(), dtype: g.dtype(), conj: g.is_conj(), neg: g.is_neg() };
-        // SAFETY: C1 and C2 of `Device::copy`: the operand is in bounds and initialised (the caller's promise), and the
-        // target is memory of our own with room for all elements, which its dense strides reach once each.
-        unsafe { crate::copy::copy(g.sizes(), to, from) }?;
-        Ok(Some(Converted { data: copy, strides, _own: own }))
+        let copied = Copied::new(tensor, dtype, &strides)?;
+        Ok(Some(Converted { data: copied.data(), strides, copied: Some(copied) }))
+    }
+
+    /// Copies what is copied, as it is now. Every run begins with it.
+    ///
+    /// # Safety
+    ///
+    /// The operand is initialised, and nobody writes it meanwhile.
+    pub(crate) unsafe fn load(&mut self) -> Result<()> {
+        // SAFETY: the caller's promise.
+        self.copied.as_mut().map_or(Ok(()), |copied| unsafe { copied.load() })
     }
 }
 

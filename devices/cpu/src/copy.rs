@@ -5,6 +5,7 @@ use crate::cast::{Bits, moved};
 use crate::level;
 use crate::staging::{StageBlock, StageBuffer, Stager};
 use crate::tile_copy::{SQUARE_SIDE, Tile};
+use monomorph_core::structured::elements_are_read;
 use monomorph_core::{Result, Strided};
 use monomorph_iter::{Config, Flags, GRAIN, View, build_over};
 
@@ -24,6 +25,7 @@ pub(crate) const FLAGS: Flags =
 ///
 /// C1 and C2 of [`Device::copy`](monomorph_core::Device::copy).
 pub(crate) unsafe fn copy(sizes: &[i64], to: Strided<'_>, from: Strided<'_>) -> Result<()> {
+    elements_are_read();
     let level = level()?;
     let target = View::new(to.dtype, sizes, to.strides);
     let source = View::new(from.dtype, sizes, from.strides);

@@ -3,8 +3,9 @@
 //! for.
 
 use crate::cast::Bits;
+use crate::converted::Copied;
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, Result, Strided, list, scalar_bytes, strides};
+use monomorph_core::{DType, Result, scalar_bytes, strides};
 
 /// A type of the elements of dense runs: plain integers and floats, of which any bytes are values.
 ///
@@ -28,7 +29,9 @@ pub(crate) struct Dense {
     data: *const u8,
     n: usize,
     size: usize,
-    _own: Vec<u128>,
+    /// What is copied to memory of its own, for each run anew.
+    copied: Option<Copied>,
+    _number: Option<Box<u128>>,
 }
 
 // SAFETY: it is read only.
@@ -37,7 +40,8 @@ unsafe impl Send for Dense {}
 unsafe impl Sync for Dense {}
 
 impl Dense {
-    /// The elements of an operand in a dtype, in a copy if `copies`; none of an absent one.
+    /// The elements of an operand in a dtype, in a copy if `copies`; none of an absent one. A copy is all zero before
+    /// it is [loaded](Dense::load).
     ///
     /// # Safety
     ///
@@ -45,10 +49,10 @@ impl Dense {
     pub(crate) unsafe fn new(operand: &Operand<'_>, dtype: DType, copies: bool) -> Result<Dense> {
         let size = dtype.size();
         match operand {
-            Operand::Absent => Ok(Dense { data: std::ptr::null(), n: 0, size, _own: Vec::new() }),
+            Operand::Absent => Ok(Dense { data: std::ptr::null(), n: 0, size, copied: None, _number: None }),
             Operand::Number(number) => {
-                let own = vec![u128::from_ne_bytes(scalar_bytes(number.scalar(), dtype))];
-                Ok(Dense { data: own.as_ptr().cast(), n: 1, size, _own: own })
+                let own = Box::new(u128::from_ne_bytes(scalar_bytes(number.scalar(), dtype)));
+                Ok(Dense { data: std::ptr::from_ref(&*own).cast(), n: 1, size, copied: None, _number: Some(own) })
             }
             Operand::Tensor(tensor) => {
                 let g = tensor.geometry();
@@ -57,21 +61,22 @@ impl Dense {
                 let data = unsafe { tensor.data() }.cast_const();
                 let is_plain = g.dtype() == dtype && dtype != DType::Bool && !g.is_conj() && !g.is_neg();
                 if n == 0 || is_plain && !copies && g.is_contiguous() && data.addr().is_multiple_of(size) {
-                    return Ok(Dense { data, n, size, _own: Vec::new() });
+                    return Ok(Dense { data, n, size, copied: None, _number: None });
                 }
-                let words = n.saturating_mul(size).div_ceil(size_of::<u128>());
-                let mut own = list::with_capacity(words)?;
-                own.resize(words, 0_u128);
-                let dense = strides::contiguous_strides(g.sizes());
-                let to = Strided { data: own.as_mut_ptr().cast(), strides: &dense, dtype, conj: false, neg: false };
-                let (conj, neg) = (g.is_conj(), g.is_neg());
-                let from = Strided { data: data.cast_mut(), strides: g.strides(), dtype: g.dtype(), conj, neg };
-                // SAFETY: C1 and C2 of `Device::copy`: the operand is in bounds and initialised (the caller's promise),
-                // and the target is memory of our own with room for all elements.
-                unsafe { crate::copy::copy(g.sizes(), to, from) }?;
-                Ok(Dense { data: own.as_ptr().cast(), n, size, _own: own })
+                let copied = Copied::new(tensor, dtype, &strides::contiguous_strides(g.sizes()))?;
+                Ok(Dense { data: copied.data(), n, size, copied: Some(copied), _number: None })
             }
         }
+    }
+
+    /// Copies what is copied, as it is now. Every run begins with it.
+    ///
+    /// # Safety
+    ///
+    /// The operand is initialised, and nobody writes it meanwhile.
+    pub(crate) unsafe fn load(&mut self) -> Result<()> {
+        // SAFETY: the caller's promise.
+        self.copied.as_mut().map_or(Ok(()), |copied| unsafe { copied.load() })
     }
 
     /// The elements as a type of their width; none where the width is another.

@@ -31,6 +31,8 @@ unsafe impl Executes<Groups> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &GroupPlan) -> Result<()> {
+        // SAFETY: E2: the operand is borrowed.
+        unsafe { ready.matrix.load() }?;
         match ready.dtype.size() {
             1 => ready.run::<u8>(plan),
             2 => ready.run::<u16>(plan),

@@ -31,6 +31,8 @@ unsafe impl Executes<SortedQuantiles> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &QuantilePlan) -> Result<()> {
+        // SAFETY: E2: the operands are borrowed.
+        ready.inputs.iter_mut().try_for_each(|input| unsafe { input.load() })?;
         match ready.dtype {
             DType::F32 => ready.run::<f32>(plan),
             _ => ready.run::<f64>(plan),

@@ -37,13 +37,17 @@ unsafe impl<F: SearchFn> Executes<Search<F>> for Cpu {
         // SAFETY: E2, and inputs that share memory with it were copied.
         let output = unsafe { Target::new(outputs, 0) };
         let result = outputs.geometry(0).dtype();
-        let ready = Ready { inputs, has_sorter: !sorter.is_absent(), output, result };
+        let mut ready = Ready { inputs, has_sorter: !sorter.is_absent(), output, result };
         // Before the output counts as written; and in each run, because contents change between runs.
+        // SAFETY: E2: the operands are borrowed.
+        unsafe { ready.inputs[2].load() }?;
         ready.check(plan)?;
         Ok(ready)
     }
 
     unsafe fn run(ready: &mut Ready, plan: &SearchPlan) -> Result<()> {
+        // SAFETY: E2: the operands are borrowed.
+        ready.inputs.iter_mut().try_for_each(|input| unsafe { input.load() })?;
         match plan.common.size() {
             1 => ready.run::<u8>(plan),
             2 => ready.run::<u16>(plan),

@@ -15,15 +15,21 @@
 //! | `planner` | what of a node may become steps of its own |
 //! | `trace` | what an operator calls in the end, noted while it runs |
 //! | `replay` | making a plan while a graph runs, and running it from then on |
+//! | `origins` | where the values of a plan come from and go |
+//! | `capture` | the kernels of a plan, kept by its second run |
+//! | `captured` | later runs of a plan by its kernels |
 //! | `autocast` | what autocast casts |
 //! | `check` | what a program asserts |
 //! | `timing` | how long nodes take |
 
 mod autocast;
+mod capture;
+mod captured;
 mod check;
 mod control;
 mod execute;
 mod inputs;
+mod origins;
 mod plan;
 mod planner;
 mod replay;
@@ -127,7 +133,7 @@ impl Session {
             .collect();
         let is_watched = self.compares || self.timings.is_some();
         let way = match self.plans_are_made && !is_watched {
-            true => self.plans.way(inputs, || self.share_memory(inputs)),
+            true => self.plans.way(inputs, || self.state.shares_memory(inputs)),
             false => Way::InTurn,
         };
         let mut run = Run {
@@ -141,7 +147,7 @@ impl Session {
             timings: self.timings.as_mut(),
         };
         let (results, frame) = match way {
-            Way::Replayed(plan) => run.replay(&program.graph, &plan, bound)?,
+            Way::Replayed(known) => run.again(&program.graph, &program.inputs, known, bound)?,
             Way::Planned(key) => {
                 let (results, frame, plan) = run.planned(&program.graph, &program.inputs, bound)?;
                 self.plans.keep(key, plan);

@@ -1,7 +1,7 @@
 //! A plan for one set of input sizes: the calls that are left of a graph once composed operators are taken apart and
 //! views are known. Owns what a step is, and which slots it touches.
 
-use crate::graph::{Argument, Graph, Node, ValueId};
+use crate::graph::{Argument, Graph, Node, Output, ValueId};
 use monomorph_core::dispatch::OperatorHandle;
 use monomorph_core::{Geometry, IValue};
 
@@ -23,6 +23,27 @@ pub(super) enum Target {
     Nothing,
     Slot(Slot),
     Items(Vec<Slot>),
+}
+
+impl Source {
+    fn slots(&self) -> Vec<Slot> {
+        match self {
+            Source::Constant(_) => Vec::new(),
+            Source::Slot(slot) => vec![*slot],
+            Source::Tensors(slots) => slots.clone(),
+            Source::OptionalTensors(slots) => slots.iter().flatten().copied().collect(),
+        }
+    }
+}
+
+impl Target {
+    fn slots(&self) -> &[Slot] {
+        match self {
+            Target::Nothing => &[],
+            Target::Slot(slot) => std::slice::from_ref(slot),
+            Target::Items(slots) => slots,
+        }
+    }
 }
 
 /// What a step does.
@@ -80,6 +101,27 @@ pub(super) struct Step {
     pub(super) last_uses: Vec<Slot>,
 }
 
+impl Step {
+    /// The slots that it reads.
+    pub(super) fn reads(&self, graph: &Graph) -> Vec<Slot> {
+        match &self.action {
+            Action::Node => values(&graph.nodes[self.node]).collect(),
+            Action::Call { args, .. } => args.iter().flat_map(Source::slots).collect(),
+            Action::View { from, .. } | Action::Same { from, .. } => vec![*from],
+            Action::Constant { .. } => Vec::new(),
+        }
+    }
+
+    /// The slots that it gives values.
+    pub(super) fn writes(&self, graph: &Graph) -> Vec<Slot> {
+        match &self.action {
+            Action::Node => results(&graph.nodes[self.node]).collect(),
+            Action::Call { results, .. } => results.iter().flat_map(Target::slots).copied().collect(),
+            Action::View { to, .. } | Action::Same { to, .. } | Action::Constant { to, .. } => vec![*to],
+        }
+    }
+}
+
 /// The steps of a graph.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
@@ -103,16 +145,14 @@ impl Plan {
             if !is_needed {
                 continue;
             }
+            let slots = [step.reads(graph), step.writes(graph)].concat();
             let last_uses = &mut step.last_uses;
-            let mut use_slot = |slot: Slot| {
+            let use_slot = |slot: Slot| {
                 if !std::mem::replace(&mut used[slot], true) {
                     last_uses.push(slot);
                 }
             };
-            match &mut step.action {
-                Action::Node => node_slots(&graph.nodes[step.node]).for_each(use_slot),
-                action => action.each_slot(|slot| use_slot(*slot)),
-            }
+            slots.into_iter().for_each(use_slot);
             kept.push(step);
         }
         kept.reverse();
@@ -120,9 +160,12 @@ impl Plan {
     }
 }
 
-/// The slots that a node reads or writes.
-fn node_slots(node: &Node) -> impl Iterator<Item = Slot> {
-    let read = node.args.iter().flat_map(Argument::values);
-    let written = node.outputs.iter().flat_map(|output| output.values().iter().copied());
-    read.chain(written).map(ValueId::index)
+/// The slots of the values that a node is given.
+fn values(node: &Node) -> impl Iterator<Item = Slot> {
+    node.args.iter().flat_map(Argument::values).map(ValueId::index)
+}
+
+/// Those of the values that it gives.
+fn results(node: &Node) -> impl Iterator<Item = Slot> {
+    node.outputs.iter().flat_map(Output::values).map(|id| id.index())
 }

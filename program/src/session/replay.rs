@@ -1,25 +1,44 @@
 //! Running a plan in place of its graph, and making one while the graph runs.
 
+use super::captured::Capture;
 use super::execute::failed;
 use super::plan::{Action, Plan, Source, Step, Target};
 use super::planner::{Planner, agrees_on_meta};
 use super::trace::traced;
-use super::{Run, Session, Value};
+use super::{Run, Value};
 use crate::error::Result;
 use crate::graph::{Argument, Called, Callee, Check, Graph, InputKind, Node, ValueId};
 use monomorph_core::{AnyTensor, IValue, Stack};
-use std::sync::Arc;
 
 /// The plans of a session: one for each set of input sizes that it has met, the last ones.
 #[derive(Default)]
-pub(super) struct Plans(Vec<(Vec<i64>, Arc<Plan>)>);
+pub(super) struct Plans(Vec<Known>);
+
+/// The plan for one set of input sizes, which are its key.
+pub(super) struct Known {
+    key: Vec<i64>,
+    pub(super) plan: Plan,
+    pub(super) kernels: Kernels,
+}
+
+/// What of a plan is bound to memory.
+pub(super) enum Kernels {
+    /// The plan has not run again.
+    Unknown,
+    /// Nothing that would be worth it.
+    Nothing,
+    Captured(Box<Capture>),
+}
 
 /// How many plans a session keeps.
 const KEPT: usize = 16;
 
+/// How many of them keep the memory that their kernels are bound to.
+const CAPTURED: usize = 4;
+
 /// How inputs are run.
-pub(super) enum Way {
-    Replayed(Arc<Plan>),
+pub(super) enum Way<'p> {
+    Replayed(&'p mut Known),
     /// Operator by operator, which leaves a plan to keep under this key.
     Planned(Vec<i64>),
     /// Operator by operator.
@@ -28,12 +47,28 @@ pub(super) enum Way {
 
 impl Plans {
     /// How to run inputs. While those of `share_memory` are run no plan can be made.
-    pub(super) fn way(&self, inputs: &[Value], share_memory: impl FnOnce() -> bool) -> Way {
+    pub(super) fn way(&mut self, inputs: &[Value], share_memory: impl FnOnce() -> bool) -> Way<'_> {
         let Some(key) = key(inputs) else { return Way::InTurn };
-        match self.0.iter().find(|(known, _)| *known == key) {
-            Some((_, plan)) => Way::Replayed(plan.clone()),
+        match self.0.iter().position(|known| known.key == key) {
+            Some(position) => {
+                self.release(position);
+                Way::Replayed(&mut self.0[position])
+            }
             None if share_memory() => Way::InTurn,
             None => Way::Planned(key),
+        }
+    }
+
+    /// Makes room for the kernels of a plan, if it has none yet: those that were captured first are given up.
+    fn release(&mut self, position: usize) {
+        if !matches!(self.0[position].kernels, Kernels::Unknown) {
+            return;
+        }
+        let captured = |known: &Known| matches!(known.kernels, Kernels::Captured(_));
+        if self.0.iter().filter(|known| captured(known)).count() >= CAPTURED
+            && let Some(first) = self.0.iter_mut().find(|known| captured(known))
+        {
+            first.kernels = Kernels::Unknown;
         }
     }
 
@@ -41,7 +76,7 @@ impl Plans {
         if self.0.len() >= KEPT {
             self.0.remove(0);
         }
-        self.0.push((key, Arc::new(plan)));
+        self.0.push(Known { key, plan, kernels: Kernels::Unknown });
     }
 }
 
@@ -70,22 +105,6 @@ fn key(inputs: &[Value]) -> Option<Vec<i64>> {
 /// Whether a value is the same for all inputs of one key.
 fn is_in_key(value: &Value) -> bool {
     matches!(value, IValue::Tensor(_) | IValue::Int(_) | IValue::Bool(_) | IValue::None)
-}
-
-impl Session {
-    /// Whether inputs share memory with each other or with what the session has: then who is a view of whom would not
-    /// follow from the program.
-    pub(super) fn share_memory(&self, inputs: &[Value]) -> bool {
-        let mut storages: Vec<usize> = inputs
-            .iter()
-            .flat_map(IValue::tensors)
-            .filter(|tensor| tensor.numel() > 0)
-            .map(AnyTensor::storage_id)
-            .collect();
-        storages.sort_unstable();
-        storages.windows(2).any(|pair| pair[0] == pair[1])
-            || self.state.tensors().any(|tensor| storages.binary_search(&tensor.storage_id()).is_ok())
-    }
 }
 
 impl Run<'_> {
@@ -161,6 +180,30 @@ impl Run<'_> {
         Ok(stack)
     }
 
+    /// Runs inputs whose plan is known: the outputs of the graph, and the values that are left.
+    pub(super) fn again(
+        &mut self,
+        graph: &Graph,
+        kinds: &[InputKind],
+        known: &mut Known,
+        inputs: Vec<IValue>,
+    ) -> Result<(Vec<IValue>, Vec<IValue>)> {
+        if let Kernels::Captured(capture) = &known.kernels
+            && !capture.is_current(|position| self.state.tensor(position).map(AnyTensor::storage_id))
+        {
+            known.kernels = Kernels::Unknown;
+        }
+        match &mut known.kernels {
+            Kernels::Captured(capture) => self.run_captured(graph, &known.plan, capture, inputs),
+            Kernels::Nothing => self.replay(graph, &known.plan, inputs),
+            Kernels::Unknown => {
+                let (results, frame, capture) = self.capture(graph, kinds, &known.plan, inputs)?;
+                known.kernels = capture.map_or(Kernels::Nothing, |capture| Kernels::Captured(Box::new(capture)));
+                Ok((results, frame))
+            }
+        }
+    }
+
     /// Runs a plan: the outputs of its graph, and the values that are left.
     pub(super) fn replay(
         &mut self,
@@ -176,20 +219,36 @@ impl Run<'_> {
     fn steps(&mut self, graph: &Graph, plan: &Plan) -> Result<Vec<IValue>> {
         let mut stack = Stack::new();
         for step in &plan.steps {
-            let node = &graph.nodes[step.node];
-            if let Action::Node = step.action {
-                let results = self.node(graph, node, None)?;
-                self.define(node, results)?;
-            } else if let Some(frame) = self.frames.last_mut() {
-                apply(step, frame, &mut stack).map_err(|error| failed(node, error))?;
-            }
-            if let Some(frame) = self.frames.last_mut() {
-                for slot in &step.last_uses {
-                    frame[*slot] = IValue::None;
-                }
-            }
+            self.step(graph, step, &mut stack)?;
+            self.forget(step);
         }
         self.outputs(graph)
+    }
+
+    /// Does one step.
+    pub(super) fn step(&mut self, graph: &Graph, step: &Step, stack: &mut Stack) -> Result<()> {
+        let node = &graph.nodes[step.node];
+        if let Action::Node = step.action {
+            let results = self.node(graph, node, None)?;
+            self.define(node, results)?;
+        } else if let Some(frame) = self.frames.last_mut() {
+            apply(step, frame, stack).map_err(|error| failed(node, error))?;
+        }
+        Ok(())
+    }
+
+    /// Drops the values that no step after this one uses.
+    pub(super) fn forget(&mut self, step: &Step) {
+        if let Some(frame) = self.frames.last_mut() {
+            for slot in &step.last_uses {
+                frame[*slot] = IValue::None;
+            }
+        }
+    }
+
+    /// The values of the graph that is being run.
+    pub(super) fn frame(&self) -> &[IValue] {
+        self.frames.last().map_or(&[], Vec::as_slice)
     }
 }
 

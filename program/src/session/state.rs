@@ -34,6 +34,25 @@ impl State {
         self.tensors.get(position)?.as_tensor()
     }
 
+    /// Whether inputs share memory with each other or with what the session has: then who is a view of whom would not
+    /// follow from the program.
+    pub(super) fn shares_memory(&self, inputs: &[IValue]) -> bool {
+        let mut storages: Vec<usize> = inputs
+            .iter()
+            .flat_map(IValue::tensors)
+            .filter(|tensor| tensor.numel() > 0)
+            .map(AnyTensor::storage_id)
+            .collect();
+        storages.sort_unstable();
+        storages.windows(2).any(|pair| pair[0] == pair[1])
+            || self.tensors().any(|tensor| storages.binary_search(&tensor.storage_id()).is_ok())
+    }
+
+    /// A tensor of the same geometry in a copy of the storage.
+    pub(super) fn copied(&self, tensor: &AnyTensor) -> Result<AnyTensor> {
+        (self.copy_storage)(&tensor.storage_to_vec()?)?.with_geometry(tensor.geometry().clone())
+    }
+
     /// True if a storage is shared with other sessions, so that it must not be written.
     pub(super) fn is_shared(&self, storage: usize) -> bool {
         self.shared.contains(&storage)

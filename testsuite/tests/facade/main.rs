@@ -1,6 +1,7 @@
 //! The facade against naive twins: every form of every operator of the table.
 
 mod advice;
+mod again;
 mod aliasing;
 mod attended;
 mod boxed;

@@ -81,6 +81,33 @@ fn errors_name_inputs_and_nodes() {
     assert!(error.starts_with("input 0 (ids): dtype float32; int64 is accepted"), "{error}");
 }
 
+/// From the third run on kernels are run where they were bound: what an earlier run gave stays as it is, and errors
+/// name nodes as before.
+#[test]
+fn later_runs_leave_earlier_outputs() {
+    let program = Program::load(path("tied.pt2")).expect("a program");
+    let (mut session, mut in_turn) = (program.session().expect("a session"), program.session().expect("a session"));
+    in_turn.run_in_turn();
+    let inputs = |ids: [i64; 3], scale: f32| -> [Value; 2] {
+        [tensor![ids[0], ids[1], ids[2]].into(), Tensor::from_vec(vec![scale], ()).expect("a tensor").into()]
+    };
+    let text = |values: Vec<Value>| format!("{values:?}");
+    let kinds: Vec<_> = (0..6).map(|i| inputs([i % 3, 1, 2 - i % 3], i as f32 + 0.5)).collect();
+    let outputs: Vec<_> = kinds.iter().map(|inputs| session.run(inputs).expect("a run")).collect();
+    let elements = |values: &[Value]| -> Vec<Vec<u8>> {
+        values.iter().flat_map(Value::tensors).map(|t| t.storage_to_vec().expect("its bytes")).collect()
+    };
+    for (inputs, outputs) in kinds.iter().zip(&outputs) {
+        let want = in_turn.run(inputs).expect("a run");
+        assert_eq!(elements(outputs), elements(&want), "{}", text(want));
+    }
+    let wrong = inputs([0, 1, 7], 1.0);
+    let error = |session: &mut monomorph::program::Session| session.run(&wrong).expect_err("no such row").to_string();
+    assert_eq!(error(&mut session), error(&mut in_turn));
+    let again = session.run(&kinds[0]).expect("a run");
+    assert_eq!(elements(&again), elements(&outputs[0]));
+}
+
 #[test]
 fn sessions_run_on_threads() {
     let program = Program::load(path("counter.pt2")).expect("a program");

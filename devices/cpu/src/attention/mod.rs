@@ -90,6 +90,16 @@ impl<const N: usize, const M: usize> Ready<N, M> {
         Ok(Ready { level: crate::level()?, dtype, inputs: converted, outputs: arrays, staged })
     }
 
+    /// Copies what is converted.
+    ///
+    /// # Safety
+    ///
+    /// E2.
+    unsafe fn load(&mut self) -> Result<()> {
+        // SAFETY: the caller's promise.
+        self.inputs.iter_mut().flatten().try_for_each(|input| unsafe { input.load() })
+    }
+
     /// The operand with this number.
     fn input(&self, i: usize) -> Option<Array> {
         self.inputs[i].as_ref().map(|input| Array::new(input.data, &input.strides))
@@ -158,6 +168,8 @@ unsafe impl Executes<Attention> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready<4, 2>, plan: &AttentionPlan) -> Result<()> {
+        // SAFETY: E2: the operands are borrowed.
+        unsafe { ready.load() }?;
         let Some(job) = ready.job(plan) else { return Ok(()) };
         match ready.dtype {
             // SAFETY: A1 for this dtype, and nobody else uses the outputs (E2).
@@ -181,6 +193,8 @@ unsafe impl Executes<AttentionGradients> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready<7, 3>, plan: &AttentionPlan) -> Result<()> {
+        // SAFETY: E2: the operands are borrowed.
+        unsafe { ready.load() }?;
         let (Some(job), Some(grad), Some(out), Some(sums)) =
             (ready.job(plan), ready.input(3), ready.input(4), ready.input(5))
         else {

@@ -109,7 +109,7 @@ impl Array {
 #[derive(Debug)]
 struct Input {
     array: Array,
-    _memory: Converted,
+    memory: Converted,
 }
 
 /// A call bound to memory. A1 holds for its arrays.
@@ -143,7 +143,7 @@ fn computed_in(dtype: DType) -> DType {
 unsafe fn input(operand: &Operand<'_>, dtype: DType, plan: &ConvPlan) -> Result<Option<Input>> {
     // SAFETY: the caller's promise.
     let Some(memory) = unsafe { Converted::new(operand, dtype, plan.copies) }? else { return Ok(None) };
-    Ok(Some(Input { array: Array::new(memory.data, operand.sizes(), &memory.strides, plan), _memory: memory }))
+    Ok(Some(Input { array: Array::new(memory.data, operand.sizes(), &memory.strides, plan), memory }))
 }
 
 // SAFETY: operands are read and the output is written within the sizes of the plan, which are theirs (meta checks
@@ -156,7 +156,7 @@ unsafe impl Executes<Convolve> for Cpu {
         let dtype = computed_in(out.dtype());
         // SAFETY: E2: the operands are borrowed as long as the result lives.
         let make = |operand| unsafe { input(operand, dtype, plan) };
-        let none = || Input { array: Array::NONE, _memory: Converted::none() };
+        let none = || Input { array: Array::NONE, memory: Converted::none() };
         let first = make(inputs.first())?.unwrap_or_else(none);
         let second = make(inputs.second())?.unwrap_or_else(none);
         let bias = make(inputs.bias())?;
@@ -167,6 +167,10 @@ unsafe impl Executes<Convolve> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &ConvPlan) -> Result<()> {
+        for input in [&mut ready.first, &mut ready.second].into_iter().chain(&mut ready.bias) {
+            // SAFETY: E2: the operands are borrowed.
+            unsafe { input.memory.load() }?;
+        }
         // SAFETY: A1 by E2; the type is that of the kernels' dtype.
         match ready.dtype {
             // SAFETY: see above.

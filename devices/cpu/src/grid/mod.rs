@@ -156,6 +156,10 @@ unsafe impl<F: GridFn> Executes<GridSample<F>> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &GridPlan) -> Result<()> {
+        for input in [&mut ready.image, &mut ready.grid] {
+            // SAFETY: E2: the operands are borrowed.
+            unsafe { input.load() }?;
+        }
         match ready.dtype {
             DType::F64 => ready.sample::<f64, false>(plan),
             DType::F32 => ready.sample::<f32, false>(plan),

@@ -69,6 +69,8 @@ unsafe impl Executes<Draw> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &DrawPlan) -> Result<()> {
+        // SAFETY: E2: the operands are borrowed.
+        ready.weights.as_mut().map_or(Ok(()), |weights| unsafe { weights.load() })?;
         let (Some(iter), Some(dtype)) = (&plan.iter, plan.dtype) else { return Ok(()) };
         // SAFETY: D1 by `ready`, and E2 keeps the memory borrowed.
         unsafe { ready.draw(plan, iter, dtype) }

@@ -45,10 +45,27 @@ unsafe impl<F: RowsFn> Executes<Rows<F>> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &RowsPlan) -> Result<()> {
+        // SAFETY: E2: the operands are borrowed.
+        unsafe { ready.load() }?;
         ready.run_all(plan)?;
         // SAFETY: E2: the outputs are borrowed as long as this runs.
         ready.outputs.iter().try_for_each(|output| unsafe { output.deliver() })
     }
+}
+
+/// Whether a kernel goes by contents that have to be looked at first.
+fn is_checked(task: Task) -> bool {
+    matches!(
+        task,
+        Task::NllLoss { .. }
+            | Task::NllLossBackward { .. }
+            | Task::MultiMargin { .. }
+            | Task::MultiMarginBackward { .. }
+            | Task::MultilabelMargin { .. }
+            | Task::MultilabelMarginBackward { .. }
+            | Task::CrossEntropies { .. }
+            | Task::CtcLoss { .. }
+    )
 }
 
 impl Ready {
@@ -68,12 +85,26 @@ impl Ready {
         };
         // SAFETY: E2, and inputs that share memory with an output were copied.
         let outputs = (0..count).map(|i| unsafe { Output::new(outputs, i, plan.dtype) }).collect::<Result<_>>()?;
-        let ready = Ready { inputs, outputs, level };
+        let mut ready = Ready { inputs, outputs, level };
+        if is_checked(plan.task) {
+            // SAFETY: E2: the operands are borrowed.
+            unsafe { ready.load() }?;
+        }
         match plan.dtype {
             DType::F64 => ready.check::<f64>(plan)?,
             _ => ready.check::<f32>(plan)?,
         }
         Ok(ready)
+    }
+
+    /// Copies what kernels do not read where it lies.
+    ///
+    /// # Safety
+    ///
+    /// E2.
+    unsafe fn load(&mut self) -> Result<()> {
+        // SAFETY: the caller's promise.
+        self.inputs.iter_mut().try_for_each(|input| unsafe { input.load() })
     }
 
     /// Not generic over the operator, so that kernels are compiled with this crate, and once.

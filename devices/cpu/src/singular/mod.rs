@@ -38,6 +38,8 @@ unsafe impl Executes<SingularValues> for Cpu {
     }
 
     unsafe fn run(ready: &mut Ready, plan: &SingularPlan) -> Result<()> {
+        // SAFETY: E2: the operand is borrowed.
+        unsafe { ready.matrices.load() }?;
         match ready.dtype {
             DType::F64 => ready.run::<f64, f64>(plan, |value| value),
             DType::C128 => ready.run::<Complex<f64>, f64>(plan, |value| value),

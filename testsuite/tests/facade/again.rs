@@ -1,0 +1,183 @@
+//! Calls that are recorded and run again: what they give for other elements is what a new call gives; what cannot be
+//! run again is not kept.
+
+use monomorph::crates::core::structured::Recording;
+use monomorph::prelude::*;
+use monomorph::{AnyTensor, DType, ErrorKind, IValue, Result, Stack, call, dispatcher, ops, tensor};
+use monomorph_testsuite::hostile::fitting_stack;
+
+/// How the tensors of a call are laid out.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Plain,
+    /// Floats in another dtype.
+    Cast(DType),
+    /// The first two dimensions exchanged in memory.
+    Exchanged,
+}
+
+fn by_name(name: &str, arguments: &[IValue]) -> Result<IValue> {
+    let mut stack = arguments.to_vec();
+    call(name, &mut stack)?;
+    Ok(stack.swap_remove(0))
+}
+
+/// The elements in reverse order, in the same memory.
+fn reverse(t: &AnyTensor) -> Result<()> {
+    let dims = IValue::Ints((0..t.ndim() as i64).collect());
+    let reversed = by_name("flip", &[t.clone().into(), dims])?;
+    by_name("copy_", &[t.clone().into(), reversed]).map(drop)
+}
+
+fn laid_out(t: &AnyTensor, form: Form) -> Result<AnyTensor> {
+    let exchanged = |t: IValue| by_name("transpose.int", &[t, 0.into(), 1.into()]);
+    let made = match form {
+        Form::Cast(dtype) if t.dtype().is_floating() => {
+            by_name("to.dtype", &[t.clone().into(), dtype.into(), false.into(), true.into(), IValue::None])?
+        }
+        Form::Exchanged if t.ndim() >= 2 => {
+            exchanged(by_name("contiguous", &[exchanged(t.clone().into())?, MemoryFormat::Contiguous.into()])?)?
+        }
+        _ => t.clone().into(),
+    };
+    Ok(made.into_tensor().expect("a tensor"))
+}
+
+/// Arguments with tensors in a form.
+fn arguments(stack: Stack, form: Form) -> Result<Stack> {
+    let each = |value| match value {
+        IValue::Tensor(t) => Ok(laid_out(&t, form)?.into()),
+        IValue::Tensors(list) => Ok(IValue::Tensors(list.iter().map(|t| laid_out(t, form)).collect::<Result<_>>()?)),
+        value => Ok(value),
+    };
+    stack.into_iter().map(each).collect()
+}
+
+/// Geometries and bytes of all tensors.
+fn seen(stack: &[IValue]) -> Vec<String> {
+    let text = |t: &AnyTensor| {
+        let plain = by_name("clone", &[t.clone().into(), MemoryFormat::Contiguous.into()]).expect("a copy");
+        let bytes = plain.as_tensor().map(|t| t.storage_to_vec().expect("on the CPU"));
+        format!("{} {:?} {:?} {bytes:?}", t.dtype(), t.sizes(), t.strides())
+    };
+    stack.iter().flat_map(IValue::tensors).map(text).collect()
+}
+
+/// Every overload, once on the elements that it was recorded with, once on others: results and written arguments are
+/// those of new calls. Drawing ones are not kept.
+#[test]
+fn every_kept_call_follows_its_operands() {
+    let (mut kept, mut wrong, mut called) = (0, Vec::new(), 0);
+    for form in [Form::Plain, Form::Cast(DType::BF16), Form::Cast(DType::F64), Form::Exchanged] {
+        for handle in dispatcher().operators() {
+            let schema = handle.schema().unwrap();
+            let Ok(given) = arguments(fitting_stack(&schema), form) else { continue };
+            let tensors: Vec<AnyTensor> = given.iter().flat_map(IValue::tensors).cloned().collect();
+            let fresh = || arguments(fitting_stack(&schema), form).expect("arguments");
+            let mut recording = Recording::default();
+            let mut results = given.clone();
+            let (done, kernels) = recording.record(|| handle.call(&mut results));
+            if done.is_err() {
+                continue;
+            }
+            called += 1;
+            let Some(kernels) = kernels.filter(|kernels| !kernels.is_empty()) else { continue };
+            // The same memory with other elements, and those elements in memory of their own.
+            let mut others = fresh();
+            let is_reset = tensors.iter().zip(fresh().iter().flat_map(IValue::tensors)).try_for_each(|(t, before)| {
+                by_name("copy_", &[t.clone().into(), before.clone().into()])?;
+                reverse(t)
+            });
+            let are_other = others.iter().flat_map(IValue::tensors).try_for_each(reverse);
+            if is_reset.is_err() || are_other.is_err() {
+                continue;
+            }
+            let operands = others.clone();
+            let want = handle.call(&mut others);
+            let got = recording.run(kernels);
+            kept += 1;
+            if want.is_err() || got.is_err() {
+                if want.is_err() != got.is_err() {
+                    wrong.push(format!("{} {form:?}: {want:?} and {got:?}", handle.name()));
+                }
+                continue;
+            }
+            if seen(&results) != seen(&others) || seen(&given) != seen(&operands) {
+                wrong.push(format!("{} {form:?}", handle.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {kept} kept of {called} calls:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(kept > called / 2, "{kept} kept of {called} calls");
+}
+
+#[test]
+fn memory_is_used_again() -> Result<()> {
+    let x = ops::ones(1000, F32)?;
+    let mut recording = Recording::default();
+    let (y, kernels) = recording.record(|| (0..20).try_fold(x.clone(), |y, _| y.mul(1.5)?.add(-0.25)));
+    let (y, kernels) = (y?, kernels.expect("kernels"));
+    // Two factors and a sum live at once.
+    assert_eq!((kernels.len(), recording.bytes()), (40, 3 * 4000));
+    let before = y.to_vec::<f32>()?;
+    assert_eq!(before[0], (0..20).fold(1.0f32, |y, _| y * 1.5 - 0.25));
+    x.clone().fill_(2.0)?;
+    recording.run(kernels.clone())?;
+    assert_eq!(y.to_vec::<f32>()?[7], (0..20).fold(2.0f32, |y, _| y * 1.5 - 0.25));
+    // What the recording made and a tensor has is not given to others.
+    drop(y);
+    recording.run(kernels)?;
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_run_again_is_not_kept() -> Result<()> {
+    let x = tensor![1.0f32, 2.0];
+    let refused = |f: &dyn Fn() -> Result<()>| {
+        let mut recording = Recording::default();
+        let (done, kernels) = recording.record(f);
+        done.map(|()| kernels.is_none())
+    };
+    assert!(!refused(&|| x.exp().map(drop))?);
+    assert!(refused(&|| x.sum(..)?.item().map(drop))?);
+    assert!(refused(&|| x.to_vec::<f32>().map(drop))?);
+    assert!(refused(&|| ops::rand(3, F32).map(drop))?);
+    assert!(refused(&|| x.clone().data_mut::<f32>().map(drop))?);
+    let mut grows = ops::empty(0, F32)?;
+    let (done, kernels) = Recording::default().record(|| ops::exp_out(&x, &mut grows).map(drop));
+    assert_eq!((done, kernels), (Ok(()), None));
+    // A panic ends a recording, and the thread records again.
+    let panics = std::panic::catch_unwind(|| Recording::default().record(|| panic!("within")));
+    assert!(panics.is_err() && !refused(&|| x.exp().map(drop))?);
+    Ok(())
+}
+
+#[test]
+fn a_run_borrows_what_others_have() -> Result<()> {
+    let x = tensor![1.0f32, 2.0];
+    let mut recording = Recording::default();
+    let (y, kernels) = recording.record(|| x.exp());
+    let (mut y, kernels) = (y?, kernels.expect("kernels"));
+    let reader = y.clone();
+    let guard = reader.data::<f32>()?;
+    assert!(matches!(recording.run(kernels.clone()).unwrap_err().error.kind(), ErrorKind::Borrowed { .. }));
+    drop(guard);
+    recording.run(kernels.clone())?;
+    // One that is enlarged has other memory.
+    ops::exp_out(&ops::ones(1 << 16, F32)?, &mut y)?;
+    assert!(matches!(recording.run(kernels).unwrap_err().error.kind(), ErrorKind::ArgumentRule { .. }));
+    Ok(())
+}
+
+/// A recording may go to another thread.
+#[test]
+fn recordings_are_sent() -> Result<()> {
+    let x = tensor![1.0f32, 4.0];
+    let mut recording = Recording::default();
+    let (y, kernels) = recording.record(|| x.sqrt());
+    let (y, kernels) = (y?, kernels.expect("kernels"));
+    x.clone().fill_(9.0)?;
+    let ran = std::thread::spawn(move || recording.run(kernels)).join().expect("no panic");
+    assert_eq!((ran, y.to_vec::<f32>()?), (Ok(()), vec![3.0, 3.0]));
+    Ok(())
+}
