@@ -49,7 +49,7 @@ unsafe impl Send for Made {}
 ///
 /// What they were bound to is what they run on: a tensor that was read is read again with its present elements, and one
 /// that was written is written again. Tensors that the calls made may be kept, looked at and written between runs;
-/// those that were dropped are memory that later calls had.
+/// those that were dropped are memory that later calls had. Without the feature `recording` no kernel is kept.
 #[derive(Default)]
 pub struct Recording {
     kernels: Vec<Box<dyn BoundKernel>>,
@@ -90,7 +90,7 @@ thread_local! {
 /// Whether calls of this thread are being recorded.
 #[inline]
 pub(crate) fn is_recording() -> bool {
-    IS_RECORDING.get()
+    cfg!(feature = "recording") && IS_RECORDING.get()
 }
 
 /// Gives up what is being recorded: something reads or writes memory that no kernel will read or write again.
@@ -150,7 +150,7 @@ impl Recording {
         let recorder = RECORDER.take().unwrap_or_default();
         drop(ends);
         *self = recorder.recording;
-        if recorder.is_refused {
+        if recorder.is_refused || !cfg!(feature = "recording") {
             self.kernels.truncate(first);
             return (result, None);
         }
