@@ -31,8 +31,9 @@ pub struct Flags {
     /// which callers promise to use only one tensor from then on, and composed operators that return their argument
     /// where there is nothing to compute.
     pub silent_view: bool,
-    /// The kernels may write arguments although the schema does not say so.
-    pub silent_write: bool,
+    /// The arguments that have the kernels write others although the schema does not say so, where one is given and not
+    /// false: `training` has running statistics written.
+    pub silent_write: &'static [&'static str],
 }
 
 impl Flags {
@@ -44,7 +45,7 @@ impl Flags {
 
 impl Default for Flags {
     fn default() -> Flags {
-        let (silent_view, silent_write) = (false, false);
+        let (silent_view, silent_write) = (false, &[][..]);
         let (device_guard, device_check, manual_registration, factory) = (true, true, false, None);
         Flags { device_guard, device_check, manual_registration, factory, silent_view, silent_write }
     }

@@ -5,9 +5,9 @@
 //! The rules are those that PyTorch's schema check mode holds operators to:
 //!
 //! * An argument without `!` is as it was: its storage, its geometry, and its storage's version. Where it shares the
-//!   storage of an argument with `!`, that storage may have been written. Exempt are operators whose definition says
-//!   that their schema keeps quiet about what they write
-//!   ([`Flags::silent_write`](crate::dispatch::Flags::silent_write)).
+//!   storage of an argument with `!`, that storage may have been written. Exempt are operators whose definition names
+//!   the arguments that have them write what their schema keeps quiet about
+//!   ([`Flags::silent_write`](crate::dispatch::Flags::silent_write)), where one is given and not false.
 //! * A result that shares storage with arguments is in the alias set of at least one of them, as in
 //!   `Tensor(a) self -> Tensor(a)`. Results need not alias what they say: `reshape` copies where it must. Exempt are
 //!   operators whose definition says that their schema keeps quiet about their views
@@ -63,8 +63,19 @@ impl Before {
 pub struct Silent {
     /// Results may share storage with arguments.
     pub view: bool,
-    /// Arguments may be written.
-    pub write: bool,
+    /// The arguments that have a call write what the schema does not mark, where one is given and not false.
+    pub write: &'static [&'static str],
+}
+
+impl Silent {
+    /// Whether a call may write arguments that the schema does not mark; `value` is what it has at a position, if that
+    /// is known.
+    pub fn may_write<'v>(&self, schema: &Schema, value: impl Fn(usize) -> Option<&'v IValue>) -> bool {
+        self.write.iter().any(|name| {
+            let position = schema.args().position(|arg| arg.name() == *name);
+            !matches!(position.and_then(&value), Some(IValue::Bool(false) | IValue::None))
+        })
+    }
 }
 
 /// Calls `kernel` on the arguments of the whole stack; in a debug build an error if it did what the schema does not
@@ -111,7 +122,7 @@ pub fn check_alias_annotations(
     if results.len() != schema.returns().len() {
         return Err(ErrorKind::ResultCount { got: results.len(), want: schema.returns().len() }.into());
     }
-    if !silent.write {
+    if !silent.may_write(schema, |position| args.get(position)) {
         check_writes(schema, before, args)?;
     }
     if !silent.view {

@@ -20,7 +20,7 @@ fn library(schema: &str, flags: Flags, kernel: impl Fn(i64) -> KernelFunction) -
 
 const UNCHECKED: Flags = Flags {
     silent_view: false,
-    silent_write: false,
+    silent_write: &[],
     device_check: false,
     device_guard: false,
     manual_registration: false,

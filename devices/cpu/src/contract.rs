@@ -36,6 +36,9 @@ pub struct Ready {
     /// Elements from one member of the batch to the next, of a, b and c.
     steps: [isize; 3],
     staged: Vec<u128>,
+    /// B stays as it is, and is packed once.
+    packs: bool,
+    packed: Option<Vec<u128>>,
 }
 
 // SAFETY: threads that share a call read its inputs, which nobody writes; its output and its own memory are written by
@@ -210,7 +213,9 @@ impl Ready {
         };
         let steps = [a_step, b_step, c_step];
         let sums = plan.form.a[0].is_some() && plan.form.out[0].is_none();
-        Ok(Ready { product, batch, a, b, addend, output, c, c_strides, sums, steps, staged })
+        let is_frozen = matches!(factors.get(1), Some(Operand::Tensor(tensor)) if tensor.is_frozen());
+        let (packs, packed) = (is_frozen && batch == 1, None);
+        Ok(Ready { product, batch, a, b, addend, output, c, c_strides, sums, steps, staged, packs, packed })
     }
 
     /// # Safety
@@ -250,8 +255,17 @@ impl Ready {
                 product.beta = Scalar::Int(1);
             }
         } else {
-            // SAFETY: see above.
-            unsafe { product.run_batch(self.batch, at) }?;
+            if self.packs && self.packed.is_none() {
+                // SAFETY: see above.
+                self.packed = unsafe { product.pack(first) }?;
+                self.packs = self.packed.is_some();
+            }
+            match &self.packed {
+                // SAFETY: see above; B is as it was when it was packed, since it is frozen.
+                Some(panels) => unsafe { product.run_packed(first, panels) }?,
+                // SAFETY: see above.
+                None => unsafe { product.run_batch(self.batch, at) }?,
+            }
         }
         if !self.staged.is_empty() {
             let from = Strided { data: self.c, strides: &self.c_strides, dtype, conj: false, neg: false };

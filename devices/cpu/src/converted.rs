@@ -7,7 +7,7 @@ use monomorph_core::structured::{Operand, Outputs};
 use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Result, Strided, TensorRef, list};
 
 /// Memory for so many elements, zero.
-fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
+pub(crate) fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
     let words = elements.checked_mul(dtype.size()).map(|bytes| bytes.div_ceil(size_of::<u128>()));
     let words = words.ok_or(ErrorKind::Allocation { bytes: usize::MAX, device: DeviceId::CPU })?;
     let mut own = list::with_capacity(words)?;

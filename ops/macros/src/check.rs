@@ -6,7 +6,7 @@ use crate::expand::qualified;
 use crate::forms;
 use crate::pytorch;
 use crate::types::{Arg, plain_result};
-use monomorph_schema::{Schema, Type};
+use monomorph_schema::{Base, Schema, Type};
 use proc_macro2::{Ident, TokenStream};
 use syn::Error;
 
@@ -85,11 +85,14 @@ fn arguments(row: &Row, func: &Func) -> syn::Result<()> {
     let named = |name: &Ident| schema.args().find(|arg| *name == arg.name());
     let positional = row.positional.iter().map(|name| ("positional", name));
     let options = row.options.iter().map(|(name, _)| ("options", name));
-    for (option, name) in positional.chain(options).chain(row.numbers.iter().map(|name| ("numbers", name))) {
+    let numbers = row.numbers.iter().map(|name| ("numbers", name));
+    let silent_write = row.silent_write.iter().map(|name| ("silent_write", name));
+    for (option, name) in positional.chain(options).chain(numbers).chain(silent_write) {
         let (is_accepted, accepted) = match (option, named(name)) {
             (_, None) => (false, "the name of an argument"),
             ("positional", Some(arg)) => (arg.default().is_some(), "an argument with a default"),
             ("options", Some(arg)) => (arg.default().is_none(), "an argument without a default"),
+            ("silent_write", Some(arg)) => (may_be_off(arg.ty()), "a `bool`, or an argument that may be left out"),
             (_, Some(arg)) => (arg.ty().is_plain_tensor(), "a tensor"),
         };
         if !is_accepted {
@@ -98,6 +101,10 @@ fn arguments(row: &Row, func: &Func) -> syn::Result<()> {
         }
     }
     Ok(())
+}
+
+fn may_be_off(ty: &Type) -> bool {
+    ty.is_optional() || ty.base() == Base::Bool && !ty.is_list()
 }
 
 /// Where the name of an argument stands in the text of a schema.

@@ -44,8 +44,8 @@ pub(crate) struct Row {
     pub(crate) across: Option<Ident>,
     /// True if results share storage with arguments though the schema does not say so.
     pub(crate) is_silent_view: bool,
-    /// True if it writes arguments though the schema does not say so.
-    pub(crate) is_silent_write: bool,
+    /// The arguments that have it write others though the schema does not say so.
+    pub(crate) silent_write: Vec<Ident>,
     /// Where to point for what concerns the whole row.
     pub(crate) span: Span,
 }

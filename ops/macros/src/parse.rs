@@ -120,7 +120,7 @@ struct Options {
     otherwise: Option<(Composite, syn::Path)>,
     across: Option<Ident>,
     is_silent_view: bool,
-    is_silent_write: bool,
+    silent_write: Vec<Ident>,
 }
 
 impl Options {
@@ -173,7 +173,7 @@ impl Options {
                 return Ok(());
             }
             "silent_write" => {
-                self.is_silent_write = input.parse::<syn::LitBool>()?.value;
+                self.silent_write = names(input)?;
                 return Ok(());
             }
             "silent_view" => {
@@ -260,7 +260,7 @@ impl Options {
             otherwise: self.otherwise,
             across: self.across,
             is_silent_view: self.is_silent_view,
-            is_silent_write: self.is_silent_write,
+            silent_write: self.silent_write,
             span,
         })
     }

@@ -220,6 +220,10 @@ fn refusals_name_what_was_found_and_what_is_accepted() {
         ("func: my::f(int x) -> Tensor, positional: [x], kernel: f;", "accepted is an argument with a default"),
         ("func: my::f(int x=1) -> Tensor, options: [x = 2], kernel: f;", "accepted is an argument without a default"),
         ("func: my::f(int x) -> Tensor, numbers: [x], kernel: f;", "found `x` in `numbers`; accepted is a tensor"),
+        (
+            "func: my::f(Tensor x, int n) -> Tensor, silent_write: [n], kernel: f;",
+            "found `n` in `silent_write`; accepted is a `bool`, or an argument that may be left out",
+        ),
         ("func: my::f(int x) -> Tensor, options: [x = \"a\"], kernel: f;", "accepted is a bool, an int or a float"),
         ("out: my::f.out, structured: F;", "an operator without `func` has no forms"),
         ("func: my::f(Tensor self) -> Tensor[], each: abs;", "accepted is it where an argument is `Tensor[]`"),

@@ -45,31 +45,36 @@ fn restrided(calls: &Calls<'_>, t: &AnyTensor, shape: &AnyTensor) -> Result<IVal
 /// One form of an operator: the one that is declared, mostly the functional one, is `f` itself, the others call it by
 /// its name.
 pub(crate) fn form(kind: FormKind, declaration: &'static Declaration, f: Composed) -> KernelFunction {
-    kernel(function(kind, declaration.name, f, |calls, functional, stack| match stack.last() {
-        Some(IValue::Tensors(_)) => super::each::out(calls, functional, stack.len() - 1, stack),
-        _ => generated_out(calls, functional, stack),
+    kernel(function(kind, declaration, f, |calls, declaration, stack| match stack.last() {
+        Some(IValue::Tensors(_)) => super::each::out(calls, declaration.name, stack.len() - 1, stack),
+        _ => generated_out(calls, declaration, stack),
     }))
 }
 
 /// The same behind the checks of the operator's meta kernel.
 pub(crate) fn checked_form(kind: FormKind, declaration: &'static Declaration, f: Composed) -> KernelFunction {
-    let generated = match declaration.results {
-        2 => generated_outs::<2>,
-        3 => generated_outs::<3>,
-        _ => generated_out,
-    };
-    checked(function(kind, declaration.name, f, generated))
+    checked(function(kind, declaration, f, generated_out))
 }
 
-/// An out= form that PyTorch generates, of the function with this name.
-type Generated = fn(&Calls<'_>, &str, &mut Stack) -> Result<()>;
+/// The same of an operator with several results. A program without such an operator has none of it.
+pub(crate) fn checked_form_of_several(
+    kind: FormKind,
+    declaration: &'static Declaration,
+    f: Composed,
+) -> KernelFunction {
+    checked(function(kind, declaration, f, generated_outs))
+}
+
+/// An out= form that PyTorch generates.
+type Generated = fn(&Calls<'_>, &'static Declaration, &mut Stack) -> Result<()>;
 
 /// One closure serves every form, so that what wraps it is compiled once.
-fn function(kind: FormKind, functional: &'static str, f: Composed, generated: Generated) -> impl Derived {
+fn function(kind: FormKind, declaration: &'static Declaration, f: Composed, generated: Generated) -> impl Derived {
+    let functional = declaration.name;
     move |calls, stack| match kind {
         FormKind::Functional => f(calls, stack),
         FormKind::Inplace => inplace(calls, functional, stack),
-        FormKind::Autogen => generated(calls, functional, stack),
+        FormKind::Autogen => generated(calls, declaration, stack),
         // Where the output must lie apart from the inputs, it may not even be one of them.
         FormKind::OutApart => out(calls, functional, stack, Shared::Full),
         FormKind::OutRestrided => restrided_out(calls, functional, stack),
@@ -107,22 +112,22 @@ fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) 
 
 /// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes
 /// contiguous where it has another size.
-fn generated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
+fn generated_out(calls: &Calls<'_>, declaration: &'static Declaration, stack: &mut Stack) -> Result<()> {
     if !matches!(stack.last(), Some(IValue::Tensor(_))) {
         let (arg, got) = ("out".to_owned(), stack.last().map_or("nothing", IValue::kind_name));
         let want = "Tensor, or a list of them where the results are one".to_owned();
         return Err(ErrorKind::ArgumentKind { position: stack.len().saturating_sub(1), arg, got, want }.into());
     }
-    let result = computed(calls, functional, inputs(stack))?;
+    let result = computed(calls, declaration.name, inputs(stack))?;
     check_generated(0, &result, out_of(stack)?)?;
     into_out(calls, stack, result, Layout::Contiguous)
 }
 
 /// The same of several results, each of which has an output of its own.
-fn generated_outs<const N: usize>(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
-    let first = stack.len().saturating_sub(N);
+fn generated_outs(calls: &Calls<'_>, declaration: &'static Declaration, stack: &mut Stack) -> Result<()> {
+    let first = stack.len().saturating_sub(declaration.results);
     let mut made = stack[..first].to_vec();
-    calls.call(functional, &mut made)?;
+    calls.call(declaration.name, &mut made)?;
     let results = made.into_iter().filter_map(IValue::into_tensor).collect();
     let outs = &mut stack[first..];
     let before: Vec<_> = outs.iter().map(|out| out.as_tensor().map(|t| t.geometry().clone())).collect();

@@ -236,11 +236,11 @@ native! {
 
     func: batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
         bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor,
-    composite: implicit batch_norm, silent_write: true;
+    composite: implicit batch_norm, silent_write: [training];
 
     func: instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
         bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor,
-    composite: implicit instance_norm, silent_write: true;
+    composite: implicit instance_norm, silent_write: [running_mean, running_var];
 
     func: _weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor, composite: implicit weight_norm;
 }

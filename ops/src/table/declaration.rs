@@ -24,8 +24,8 @@ pub struct Declaration {
     pub results: usize,
     /// Whether results share storage with arguments though the schema does not say so.
     pub silent_view: bool,
-    /// True if it may write arguments although the schema does not say so.
-    pub silent_write: bool,
+    /// The arguments that have it write others although the schema does not say so, where one is given and not false.
+    pub silent_write: &'static [&'static str],
     /// Its forms, as listed.
     pub forms: &'static [Form],
 }
@@ -190,6 +190,11 @@ impl Composition {
     /// [`Composition::Otherwise`] of a function.
     pub fn otherwise(key: AliasKey, f: Composed) -> Composition {
         Composition::Otherwise(key, f, derived::checked_form)
+    }
+
+    /// The same of an operator with several results.
+    pub fn otherwise_several(key: AliasKey, f: Composed) -> Composition {
+        Composition::Otherwise(key, f, derived::checked_form_of_several)
     }
 
     /// [`Composition::Each`] of the operator of one item.

@@ -48,7 +48,7 @@
 //! | `each` | an operator that is called for each item of the `Tensor[]` and `Scalar[]` among the arguments |
 //! | `redirect` | another operator's name; typed calls go to `operator` beside it |
 //! | `otherwise` | a composition for the devices that have no kernel |
-//! | `silent_write` | `true` where an argument may be written and PyTorch's schema does not say so |
+//! | `silent_write` | arguments that, given and not false, have others written of which no schema says so |
 //! | `silent_view` | `true` where a result may share storage with an argument and PyTorch's schema does not say so |
 //! | `across` | `copying` or `moving`: called by name also for tensors of [several devices](across) |
 //!

@@ -49,13 +49,8 @@ pub(super) fn resolve(dispatcher: &Dispatcher, target: &str) -> Option<Target> {
     Some(match dispatcher.find(&name).and_then(|handle| Ok((handle.schema()?, handle))) {
         Err(error) => Target::Missing(error),
         Ok((schema, handle)) => {
-            let silent = handle.silent().write;
-            let written = |(_, arg): &(usize, &monomorph_core::schema::Argument)| {
-                arg.is_mutable() || (silent && arg.ty().is_tensor())
-            };
-            let writes = schema.args().enumerate().filter(written).map(|(position, _)| position).collect();
             let returned = schema.written_positions().collect();
-            Target::Operator(Box::new(Called { handle, writes, returned }), schema)
+            Target::Operator(Box::new(Called { handle, writes: Vec::new(), returned }), schema)
         }
     })
 }

@@ -1,6 +1,7 @@
 //! What has to hold after a call, whoever made it. Owns the checks; computes every extent anew, in 128 bits, and asks
 //! the library for nothing but the numbers.
 
+use monomorph::crates::core::annotations::Silent;
 use monomorph::crates::core::schema::{Base, Schema};
 use monomorph::crates::core::with_element;
 use monomorph::crates::ops::singular::NOT_A_NUMBER;
@@ -81,10 +82,12 @@ fn geometry_text(g: &Geometry) -> String {
     )
 }
 
-/// Whether PyTorch's schema does not say what the operator writes.
-fn writes_silently(schema: &Schema) -> bool {
-    let is_it = |row: &Declaration| row.overloads().any(|(_, text)| text.split('(').next() == Some(schema.full_name()));
-    declarations().filter(|row| row.silent_write).any(is_it)
+/// Whether a call may write what PyTorch's schema does not mark.
+fn writes_silently(schema: &Schema, args: &[IValue]) -> bool {
+    let is_it =
+        |row: &&Declaration| row.overloads().any(|(_, text)| text.split('(').next() == Some(schema.full_name()));
+    let write = declarations().find(is_it).map_or(&[][..], |row| row.silent_write);
+    Silent { write, ..Silent::default() }.may_write(schema, |position| args.get(position))
 }
 
 /// The arguments of a call as they were before it.
@@ -133,10 +136,11 @@ impl Before {
             within(tensor).map_err(|what| format!("result tensor {i}: {what}"))?;
             readable(tensor, normal && self.owns_no(tensor)).map_err(|what| format!("result tensor {i}: {what}"))?;
         }
+        let silent = writes_silently(schema, &self.given);
         let written: Vec<usize> = schema
             .args()
             .zip(&self.given)
-            .filter(|(arg, _)| arg.is_mutable() || writes_silently(schema))
+            .filter(|(arg, _)| arg.is_mutable() || silent)
             .flat_map(|(_, value)| value.tensors().map(AnyTensor::storage_id))
             .collect();
         for (i, seen) in self.tensors.iter().enumerate() {

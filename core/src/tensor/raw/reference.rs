@@ -81,6 +81,11 @@ impl<'t> TensorRef<'t> {
         self.geometry
     }
 
+    /// Whether its storage was [frozen](crate::AnyTensor::freeze): its elements stay as they are while it is borrowed.
+    pub fn is_frozen(&self) -> bool {
+        matches!(self.store, StoreRef::Data(header) if header.borrow().is_frozen())
+    }
+
     /// The device.
     #[inline]
     pub fn device(&self) -> DeviceId {

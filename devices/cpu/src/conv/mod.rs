@@ -37,6 +37,7 @@ use crate::tile_product::Number;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_ops::conv::{ConvInputs, ConvPlan, Convolve, Pass};
+use std::sync::OnceLock;
 
 /// Elements of a tensor as kernels reach them: a step for images, channels and each of three dimensions.
 ///
@@ -124,6 +125,8 @@ pub struct Ready {
     output: Array,
     /// The output that is converted afterwards.
     staged: Option<ConvertedOutput>,
+    /// The weight in the order of a kernel, for all runs: it is frozen.
+    kept: Option<OnceLock<Vec<u128>>>,
 }
 
 /// The dtype that kernels compute a dtype in.
@@ -163,11 +166,15 @@ unsafe impl Executes<Convolve> for Cpu {
         let mut staged = ConvertedOutput::new(outputs, 0, dtype)?;
         let data = staged.as_mut().map_or_else(|| outputs.data(0), ConvertedOutput::data);
         let output = Array::new(data, out.sizes(), out.strides(), plan);
-        Ok(Ready { level: crate::level()?, dtype, result: out.dtype(), first, second, bias, output, staged })
+        let is_frozen = matches!(inputs.second(), Operand::Tensor(weight) if weight.is_frozen());
+        let kept = (is_frozen && plan.pass == Pass::Map).then(OnceLock::new);
+        Ok(Ready { level: crate::level()?, dtype, result: out.dtype(), first, second, bias, output, staged, kept })
     }
 
     unsafe fn run(ready: &mut Ready, plan: &ConvPlan) -> Result<()> {
-        for input in [&mut ready.first, &mut ready.second].into_iter().chain(&mut ready.bias) {
+        let is_laid_out = ready.kept.as_ref().is_some_and(|kept| kept.get().is_some());
+        let second = (!is_laid_out).then_some(&mut ready.second);
+        for input in [Some(&mut ready.first), second, ready.bias.as_mut()].into_iter().flatten() {
             // SAFETY: E2: the operands are borrowed.
             unsafe { input.memory.load() }?;
         }
@@ -194,6 +201,8 @@ pub(super) struct Job<'a> {
     output: Array,
     /// The dtype of the result.
     dtype: DType,
+    /// Where the weight is kept in the order of a kernel, if it may be.
+    kept: Option<&'a OnceLock<Vec<u128>>>,
 }
 
 impl Job<'_> {
@@ -217,6 +226,7 @@ impl Ready {
             bias: self.bias.as_ref().map(|bias| bias.array),
             output: self.output,
             dtype: self.result,
+            kept: self.kept.as_ref(),
         };
         let one_channel = plan.image_channels == 1 && plan.map_channels == 1;
         // SAFETY: A1, and nobody else uses the output: the caller's promise.

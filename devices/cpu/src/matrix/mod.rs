@@ -7,7 +7,7 @@
 //!            └───────────┘                                         which is rounded once (`halves`)
 //!      k     ┌─────┬─────┐             integers                    modulo 2^bits, in blocks (`integers`)
 //!   ┌──────┐ │piece│     │             at most 8 rows or columns   runs of memory, each read once (`skinny`)
-//! m │  A   │ ├─────┼─────┤
+//! m │  A   │ ├─────┼─────┤             a transposed B, 9 to 192 rows  panels of B (`packed`)
 //!   └──────┘ └─────┴─────┘             few multiplications             in float64 (`tiny`)
 //! ```
 //!
@@ -17,6 +17,7 @@
 mod floats;
 mod halves;
 mod integers;
+mod packed;
 mod panel;
 mod skinny;
 #[cfg(test)]
@@ -110,6 +111,7 @@ pub(crate) struct Product {
 enum Way {
     Tiny,
     Skinny,
+    Packed,
     Blocked,
 }
 
@@ -131,6 +133,7 @@ impl Product {
         let way = match (tiny::suits([m, n, k], dtype.is_complex()), skinny::suits([m, n, k], a, b)) {
             (true, _) => Way::Tiny,
             (_, true) => Way::Skinny,
+            _ if packed::suits(dtype, [m, n, k], [a, b, c]) => Way::Packed,
             _ => Way::Blocked,
         };
         Ok(Product {
@@ -167,6 +170,31 @@ impl Product {
         unsafe { self.run_batch(1, |_| at) }
     }
 
+    /// B as [`run_packed`](Product::run_packed) takes it, if the product is computed from panels of it.
+    ///
+    /// # Safety
+    ///
+    /// M1 for B.
+    pub(crate) unsafe fn pack(&self, at: Matrices) -> Result<Option<Vec<u128>>> {
+        match (self.way, self.dtype) {
+            // SAFETY: the caller's promise.
+            (Way::Packed, DType::F32) => unsafe { packed::pack::<f32>(self, at) }.map(Some),
+            // SAFETY: the caller's promise.
+            (Way::Packed, DType::F64) => unsafe { packed::pack::<f64>(self, at) }.map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Computes the product from what [`pack`](Product::pack) has made of this B.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2.
+    pub(crate) unsafe fn run_packed(&self, at: Matrices, panels: &[u128]) -> Result<()> {
+        // SAFETY: M1, M2 for a batch of one.
+        unsafe { self.run_from(1, |_| at, Some(panels)) }
+    }
+
     /// Computes the product on this thread, for callers that share their work among threads themselves; false if there
     /// was no memory for it.
     ///
@@ -175,7 +203,7 @@ impl Product {
     /// M1 and M2.
     pub(crate) unsafe fn run_here(&self, at: Matrices) -> bool {
         // SAFETY: M1 and M2 for the whole as a piece.
-        unsafe { self.piece(at, Piece { row: 0, col: 0, rows: self.m, cols: self.n }) }
+        unsafe { self.piece(at, Piece { row: 0, col: 0, rows: self.m, cols: self.n }, None) }
     }
 
     /// Computes a product for each of `batch` members, whose matrices `at` tells.
@@ -184,6 +212,21 @@ impl Product {
     ///
     /// M1 and M2 for all of them: the matrices C of two members lie apart, too.
     pub(crate) unsafe fn run_batch(&self, batch: usize, at: impl Fn(usize) -> Matrices + Sync) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_from(batch, at, None) }
+    }
+
+    /// The same, from panels of B if there are some.
+    ///
+    /// # Safety
+    ///
+    /// As of [`run_batch`](Product::run_batch); the panels are those of every B.
+    unsafe fn run_from(
+        &self,
+        batch: usize,
+        at: impl Fn(usize) -> Matrices + Sync,
+        panels: Option<&[u128]>,
+    ) -> Result<()> {
         if batch == 0 || self.m == 0 || self.n == 0 {
             return Ok(());
         }
@@ -191,20 +234,21 @@ impl Product {
         let parallel = is_parallel(work.saturating_mul(batch), SERIAL);
         let wanted = if parallel { pieces().div_ceil(batch) } else { 1 };
         // SAFETY: the caller's promise.
-        unsafe { self.run_cut(batch, at, Cut::new(self.m, self.n, wanted), parallel) }
+        unsafe { self.run_cut(batch, at, Cut::new(self.m, self.n, wanted), parallel, panels) }
     }
 
     /// The same, cut so.
     ///
     /// # Safety
     ///
-    /// As of [`run_batch`](Product::run_batch).
+    /// As of [`run_from`](Product::run_from).
     unsafe fn run_cut(
         &self,
         batch: usize,
         at: impl Fn(usize) -> Matrices + Sync,
         cut: Cut,
         parallel: bool,
+        panels: Option<&[u128]>,
     ) -> Result<()> {
         let work = self.m.saturating_mul(self.n).saturating_mul(self.k.max(1));
         let total = batch * cut.pieces();
@@ -214,7 +258,7 @@ impl Product {
         share(total.div_ceil(together), |group| {
             for i in group * together..total.min((group + 1) * together) {
                 // SAFETY: M1, M2 for a member, of which this is a piece that nobody else computes.
-                if !unsafe { self.piece(at(i / cut.pieces()), cut.piece(i % cut.pieces())) } {
+                if !unsafe { self.piece(at(i / cut.pieces()), cut.piece(i % cut.pieces()), panels) } {
                     failed.store(true, Ordering::Relaxed);
                 }
             }
@@ -229,8 +273,8 @@ impl Product {
     ///
     /// # Safety
     ///
-    /// M1; M2 for the piece.
-    unsafe fn piece(&self, at: Matrices, piece: Piece) -> bool {
+    /// M1; M2 for the piece; the panels are those of B.
+    unsafe fn piece(&self, at: Matrices, piece: Piece, panels: Option<&[u128]>) -> bool {
         let size = self.dtype.size() as isize;
         let product = Product { m: piece.rows, n: piece.cols, ..*self };
         let [a, b, c] = [self.a.at(piece.row, 0), self.b.at(0, piece.col), self.c.at(piece.row, piece.col)];
@@ -258,6 +302,10 @@ impl Product {
             (Way::Skinny, DType::F16) => unsafe { skinny::multiply::<f16>(&product, at) },
             // SAFETY: see above.
             (Way::Skinny, DType::BF16) => unsafe { skinny::multiply::<bf16>(&product, at) },
+            // SAFETY: see above.
+            (Way::Packed, DType::F32) => return unsafe { product.panels::<f32>(at, piece.col, panels) },
+            // SAFETY: see above.
+            (Way::Packed, DType::F64) => return unsafe { product.panels::<f64>(at, piece.col, panels) },
             _ => false,
         };
         if done {
@@ -277,6 +325,27 @@ impl Product {
             // SAFETY: see above; modulo 2^bits a signed product is that of unsigned integers.
             _ => unsafe { integers::multiply(&product, at) },
         }
+        true
+    }
+}
+
+impl Product {
+    /// Computes a product that is `column` columns on in one whose panels these are, or packs its own; false if there
+    /// was no memory for them.
+    ///
+    /// # Safety
+    ///
+    /// M1 and M2, for a dtype that is that of `T`; the column is the first of a panel.
+    unsafe fn panels<T: skinny::Real>(&self, at: Matrices, column: usize, panels: Option<&[u128]>) -> bool {
+        if let Some(panels) = panels {
+            // SAFETY: the caller's promise: so many columns on are the panels of this product's B.
+            unsafe { packed::multiply(self, at, panels.as_ptr().cast::<T>().wrapping_add(column * self.k)) };
+            return true;
+        }
+        // SAFETY: the caller's promise.
+        let Ok(own) = (unsafe { packed::pack::<T>(self, at) }) else { return false };
+        // SAFETY: the caller's promise; the panels were just packed.
+        unsafe { packed::multiply(self, at, own.as_ptr().cast::<T>()) };
         true
     }
 }

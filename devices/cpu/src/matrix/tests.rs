@@ -105,6 +105,8 @@ fn products_are_those_of_three_loops() {
         [9, 1, 4],
         [8, 7, 33],
         [20, 24, 17],
+        [13, 33, 16],
+        [20, 70, 29],
         [70, 3, 40],
         [130, 140, 5],
         [3, 600, 20],
@@ -151,11 +153,11 @@ fn products_are_those_of_three_loops() {
 #[test]
 fn what_is_overwritten_is_not_read() {
     for dtype in [DType::F32, DType::F64, DType::BF16, DType::F16, DType::C64] {
-        let (a, b) = (Stored::new(dtype, 20, 30, 0, 1), Stored::new(dtype, 30, 20, 0, 2));
-        let mut c = vec![u128::MAX; 20 * 20];
-        let (rows, zero) = (Layout { row: 20, col: 1 }, Scalar::Float(0.0));
+        let (a, b) = (Stored::new(dtype, 20, 30, 0, 1), Stored::new(dtype, 30, 35, 0, 2));
+        let mut c = vec![u128::MAX; 20 * 35];
+        let (rows, zero) = (Layout { row: 35, col: 1 }, Scalar::Float(0.0));
         let layouts = [a.layout, b.layout, rows];
-        let product = Product::new(dtype, [20, 20, 30], layouts, [Bits::default(); 2], [Scalar::Int(1), zero]);
+        let product = Product::new(dtype, [20, 35, 30], layouts, [Bits::default(); 2], [Scalar::Int(1), zero]);
         let matrices = Matrices { a: a.data(), b: b.data(), c: c.as_mut_ptr().cast() };
         // SAFETY: M1, M2: three matrices of these layouts, in memory of their own.
         unsafe { product.expect("a level").run(matrices) }.expect("memory");
@@ -176,21 +178,23 @@ fn rough<T: Element>(n: usize, seed: u64) -> Vec<T> {
 }
 
 #[test]
-fn cuts_do_not_change_results() {
+fn neither_cuts_nor_packing_change_results() {
     fn check<T: Element>(m: usize, n: usize, k: usize) {
         let (a, b): (Vec<T>, Vec<T>) = (rough(m * k, 1), rough(k * n, 2));
-        for how in [0, 3, 5] {
+        for how in [0, 2, 3, 5] {
             let rows = |cols: usize| Layout { row: cols as isize, col: 1 };
             let layout = |r: usize, c: usize, turned: bool| if turned { rows(r).t() } else { rows(c) };
             let layouts = [layout(m, k, how & 1 > 0), layout(k, n, how & 2 > 0), layout(m, n, how & 4 > 0)];
             let numbers = [Scalar::Float(0.3), Scalar::Float(0.7)];
             let product = Product::new(T::DTYPE, [m, n, k], layouts, [Bits::default(); 2], numbers).expect("a level");
-            let results = [1, 3, 64].map(|wanted| {
+            let results = [(1, false), (3, false), (64, false), (1, true), (3, true)].map(|(wanted, packs)| {
                 let mut c: Vec<T> = rough(m * n, 3);
                 let at = Matrices { a: a.as_ptr().cast(), b: b.as_ptr().cast(), c: c.as_mut_ptr().cast() };
                 let cut = Cut::new(m, n, wanted);
-                // SAFETY: M1, M2: three matrices of these layouts, in memory of their own.
-                unsafe { product.run_cut(1, |_| at, cut, wanted > 1) }.expect("memory");
+                // SAFETY: M1: a matrix of this layout.
+                let panels = if packs { unsafe { product.pack(at) }.expect("memory") } else { None };
+                // SAFETY: M1, M2: three matrices of these layouts, in memory of their own; the panels are those of B.
+                unsafe { product.run_cut(1, |_| at, cut, wanted > 1, panels.as_deref()) }.expect("memory");
                 // SAFETY: elements are plain bytes, and the vector lives until they are copied.
                 unsafe { std::slice::from_raw_parts(c.as_ptr().cast::<u8>(), m * n * size_of::<T>()) }.to_vec()
             });
@@ -202,6 +206,8 @@ fn cuts_do_not_change_results() {
     }
     check::<f32>(290, 300, 600);
     check::<f32>(9, 700, 600);
+    check::<f32>(192, 270, 40);
+    check::<f64>(23, 533, 66);
     check::<f32>(8, 1100, 600);
     check::<f64>(1100, 5, 600);
     check::<f32>(700, 10, 600);

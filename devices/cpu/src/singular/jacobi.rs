@@ -20,7 +20,7 @@
 //!    quadratic; five to eight sweeps are usual.
 
 use monomorph_core::{Result, list};
-use monomorph_ops::singular::{NOT_A_NUMBER, NOT_CONVERGED};
+use monomorph_ops::singular::NOT_CONVERGED;
 use num_complex::ComplexFloat;
 use num_traits::NumAssign;
 use std::ops::Mul;
@@ -71,13 +71,10 @@ impl<E: Entry> Workspace<E> {
         Ok(workspace)
     }
 
-    /// The values of a matrix of the workspace's sizes, row by row, in descending order.
+    /// The values of a matrix of the workspace's sizes, row by row, without NaN, in descending order.
     pub(super) fn singular_values(&mut self, matrix: &[E]) -> Result<&[f64]> {
         let mut largest = 0.0_f64;
         for component in matrix.iter().flat_map(|x| [x.re().abs(), x.im().abs()]) {
-            if component.is_nan() {
-                return Err(NOT_A_NUMBER.into());
-            }
             largest = largest.max(component);
         }
         if largest == 0.0 || largest.is_infinite() {

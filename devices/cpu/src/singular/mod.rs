@@ -9,7 +9,7 @@ use crate::left_out::{left_out, no_kernel};
 use jacobi::{Entry, Workspace};
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{DType, Result};
-use monomorph_ops::singular::{SingularInputs, SingularPlan, SingularValues};
+use monomorph_ops::singular::{NOT_A_NUMBER, SingularInputs, SingularPlan, SingularValues};
 use num_complex::Complex;
 
 /// A call bound to memory: matrices in double precision, row by row, and their values.
@@ -55,6 +55,10 @@ impl Ready {
         let elements = matrices.elements::<E>();
         if elements.is_empty() {
             return Ok(());
+        }
+        // Before anything is written.
+        if elements.iter().any(|x| x.is_nan()) {
+            return Err(NOT_A_NUMBER.into());
         }
         let size = plan.rows * plan.columns;
         let mut workspace = Workspace::<E>::new(plan.rows, plan.columns)?;

@@ -26,7 +26,8 @@ fn declared(named: &Named<'_>) -> TokenStream {
     let kind = named.row.definition.kind();
     let definition = text_of(&named.row.definition);
     let results = named.schema.returns().len();
-    let (silent, silent_write) = (named.row.is_silent_view, named.row.is_silent_write);
+    let silent = named.row.is_silent_view;
+    let silent_write = named.row.silent_write.iter().map(Ident::to_string);
     let parameters = named.args.iter().map(|arg| {
         let (name, ty) = (arg.declared.name(), base_text(&arg.declared.ty().to_string()));
         quote!(#table::Parameter { name: #name, ty: #ty })
@@ -57,7 +58,7 @@ fn declared(named: &Named<'_>) -> TokenStream {
                 parameters: &[#(#parameters),*],
                 results: #results,
                 silent_view: #silent,
-                silent_write: #silent_write,
+                silent_write: &[#(#silent_write),*],
                 forms: &[#(#forms),*],
             };
             #composition
@@ -115,7 +116,10 @@ fn composition(named: &Named<'_>) -> TokenStream {
             let to = to.to_string();
             quote!(#table::Composition::Redirect(#to))
         }
-        (_, Some((composite, path))) => composed("otherwise", *composite, path),
+        (_, Some((composite, path))) => {
+            let is_one = named.schema.returns().len() == 1;
+            composed(if is_one { "otherwise" } else { "otherwise_several" }, *composite, path)
+        }
         (_, None) => return TokenStream::new(),
     };
     quote!(fn composition() -> #table::Composition { #value })

@@ -458,12 +458,12 @@ native! {
 
     func: native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
         bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor),
-    kernel: native_batch_norm, silent_write: true;
+    kernel: native_batch_norm, silent_write: [training];
 
     func: native_batch_norm.out(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var,
         bool training, float momentum, float eps, *, Tensor(a!) out, Tensor(b!) save_mean, Tensor(c!) save_invstd)
         -> (Tensor(a!), Tensor(b!), Tensor(c!)),
-    kernel: native_batch_norm_out, silent_write: true;
+    kernel: native_batch_norm_out, silent_write: [training];
 
     func: _native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean,
         Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor),

@@ -33,8 +33,12 @@ impl Blocks {
     /// Cuts a lattice into blocks of `width` pixels, which are stored by the steps of `output`.
     pub(super) fn new(lattice: &Lattice, spread: &Spread, output: &Array, width: usize) -> Result<Blocks> {
         let [planes, lines, columns] = lattice.counts();
-        // A line that is shorter than a block is in two at most.
-        let of_line = if columns >= width { columns.div_ceil(width) } else { 2 };
+        let extent = spread.extents()[2];
+        // All of a plane's lines with what lies between them, or each for itself.
+        let across = (lines.saturating_sub(1)).saturating_mul(extent).saturating_add(columns).div_ceil(width);
+        let apart = columns >= width && lines * columns.div_ceil(width) <= across;
+        // No line is in more, wherever blocks begin.
+        let of_line = columns.div_ceil(width) + 1;
         let most = planes.saturating_mul(lines).saturating_mul(of_line);
         let mut blocks = Blocks { all: list::with_capacity(most)?, runs: list::with_capacity(most)? };
         let to = |at: [usize; 3]| {
@@ -42,7 +46,7 @@ impl Blocks {
             (0..3).fold(0_isize, |to, d| to.wrapping_add((target[d] as isize).wrapping_mul(output.steps[2 + d])))
         };
         for z in 0..planes {
-            if columns >= width {
+            if apart {
                 for y in 0..lines {
                     for x in starts(columns, width) {
                         let run = Run { from: 0, length: width, to: to([z, y, x]) };
@@ -52,7 +56,6 @@ impl Blocks {
                 continue;
             }
             // Across the edges of lines, which are `extent` apart.
-            let extent = spread.extents()[2];
             let all = (lines - 1) * extent + columns;
             for q in (0..all).step_by(width) {
                 let runs = (q / extent..lines.min((q + width).div_ceil(extent))).filter_map(|y| {

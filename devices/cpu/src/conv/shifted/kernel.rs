@@ -5,8 +5,8 @@ use crate::isa::{Isa, Kernel, Level};
 use crate::tile_product::Number;
 use std::ops::Range;
 
-/// Bytes of what a group of blocks sees, which stays in the first or second cache while panels change.
-const SEEN: usize = 48 << 10;
+/// Bytes of what a group of blocks sees, which stays in the second cache while panels change.
+const SEEN: usize = 96 << 10;
 
 /// Blocks of panels. Made only where what [`Shifted::enter`] asks for holds.
 pub(super) struct Piece<'a, T> {
@@ -53,12 +53,12 @@ impl<T: Number> Piece<'_, T> {
     #[inline(always)]
     fn blocks<I: Isa, const M: usize, const W: usize, const TURN: bool>(self) {
         let Shifted { job, seen, made, .. } = *self.of;
-        let (depth, (image, group)) = (self.of.depth(), self.part);
+        let (image, group) = self.part;
         let together = (SEEN / (seen * W * size_of::<T>()).max(1)).max(1);
         let blocks = self.of.blocks.of(self.blocks.clone());
         for blocks in blocks.chunks(together) {
             for panel in self.panels.clone() {
-                let weights = self.of.weights[(group * self.of.panels() + panel) * M * depth..].as_ptr();
+                let weights = self.of.panel(group, panel);
                 let (first, live) = (panel * M, M.min(made - panel * M));
                 let bias: [T; M] = std::array::from_fn(|m| match &job.bias {
                     // SAFETY: A1: the bias has an element for each channel.

@@ -19,6 +19,7 @@ use super::lattice::Lattice;
 use super::spread::Spread;
 use super::tiles::{in_turn, scratch, share_fallible};
 use super::{Array, Job};
+use crate::converted::zeroed;
 use crate::isa::Level;
 use crate::tile_product::Number;
 use blocks::Blocks;
@@ -26,7 +27,10 @@ use kernel::Piece;
 use monomorph_core::{Result, list};
 use monomorph_iter::{is_parallel, pieces};
 use monomorph_ops::conv::Pass;
+use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Channels of a panel: with two registers of pixels each, their sums are in registers.
 const TALL: usize = 6;
@@ -38,8 +42,8 @@ const SINGLE: usize = 1;
 /// Multiplications that are worth a piece of work for a thread.
 const WORK: usize = 1 << 20;
 
-/// Weights of a group up to which the sums of a block go through all rows at once. A product of matrices takes so many
-/// in parts that stay in the cache.
+/// Weights of a group that stay in the second cache while blocks go by. More are read from farther away, in parts by a
+/// product of matrices; that takes longer unless blocks reach much beyond the pixels.
 const WEIGHTS: usize = 1 << 16;
 
 /// Pixels of a block of `tall` channels at a level, for elements of so many bytes: two registers; four of one channel,
@@ -64,7 +68,9 @@ struct Shifted<'a, T> {
     /// Channels of a panel.
     tall: usize,
     /// For each group and panel the weights of the rows, those of a panel's channels side by side.
-    weights: Vec<T>,
+    weights: Cow<'a, [u128]>,
+    /// What the weights are.
+    of: PhantomData<T>,
     /// Where each row is, from the first channel on.
     rows: Vec<isize>,
     /// What each tap contributes is summed for itself.
@@ -152,7 +158,7 @@ impl<'a, T: Number> Shifted<'a, T> {
         // Where channels are last, a pixel's are a run.
         let by_pixel = source.steps[1] == 1 && seen > 1 && source.steps[4] != 1;
         let is_nothing = depth == 0 || lattice.pixels() == 0 || plan.batch * plan.groups * made == 0;
-        if is_nothing || plan.rounds || by_pixel || is_plain || made * depth > WEIGHTS {
+        if is_nothing || plan.rounds || by_pixel || is_plain {
             return Ok(None);
         }
         let in_turn = in_turn(plan, lattice);
@@ -169,6 +175,10 @@ impl<'a, T: Number> Shifted<'a, T> {
         };
         let width = width(job.level, size_of::<T>(), tall, in_turn);
         let blocks = Blocks::new(lattice, &spread, &job.output, width)?;
+        let computed = blocks.len().saturating_mul(width);
+        if made * depth > WEIGHTS && computed > lattice.pixels().saturating_add(lattice.pixels() / 8) {
+            return Ok(None);
+        }
         let mut shifted = Shifted {
             job,
             lattice,
@@ -176,14 +186,23 @@ impl<'a, T: Number> Shifted<'a, T> {
             seen,
             made,
             tall,
-            weights: scratch(plan.groups * made.next_multiple_of(tall) * depth)?,
+            weights: Cow::Borrowed(&[]),
+            of: PhantomData,
             rows: list::with_capacity(depth)?,
             in_turn,
             blocks,
             step: (lattice.lines[2].step as isize).wrapping_mul(job.output.steps[4]),
         };
-        // SAFETY: A1: the caller's promise.
-        unsafe { shifted.lay_out() };
+        let places = shifted.places();
+        shifted.weights = match job.kept.map(OnceLock::get) {
+            Some(Some(kept)) => Cow::Borrowed(kept),
+            // SAFETY: A1: the caller's promise.
+            _ => Cow::Owned(unsafe { shifted.laid_out(&places) }?),
+        };
+        if let (Some(kept), Cow::Owned(own)) = (job.kept, &mut shifted.weights) {
+            let own = std::mem::take(own);
+            shifted.weights = Cow::Borrowed(kept.get_or_init(|| own));
+        }
         Ok(Some(shifted))
     }
 
@@ -213,12 +232,9 @@ impl<'a, T: Number> Shifted<'a, T> {
         (blocks, self.panels().div_ceil(across).max(1))
     }
 
-    /// The places of rows, and the weights in their order.
-    ///
-    /// # Safety
-    ///
-    /// A1 for elements of `T`.
-    unsafe fn lay_out(&mut self) {
+    /// Finds where rows are. Gives where each row's weight is behind that of the first row, the same for every channel
+    /// that is made.
+    fn places(&mut self) -> Vec<isize> {
         let taps = &self.lattice.taps;
         let channel = self.spread.channel as isize;
         let offsets: Vec<isize> = taps.iter().map(|tap| self.spread.offset(tap) as isize).collect();
@@ -227,25 +243,45 @@ impl<'a, T: Number> Shifted<'a, T> {
             true => (0..taps.len()).flat_map(|tap| (0..self.seen).map(move |seen| (seen, tap))).collect(),
             false => (0..self.seen).flat_map(|seen| (0..taps.len()).map(move |tap| (seen, tap))).collect(),
         };
-        // Where each row's weight is behind that of the first row, the same for every channel that is made.
+        self.rows.extend(all.iter().map(|&(seen, tap)| row(seen, tap)));
         let start = self.job.weight::<T>(0, 0, 0, [0; 3]).addr() as isize;
-        let mut places = Vec::with_capacity(all.len());
-        for (seen, tap) in all {
+        let place = |(seen, tap): (usize, usize)| {
             let at = self.job.weight::<T>(0, 0, seen, taps[tap].place).addr() as isize;
-            places.push(at.wrapping_sub(start) / size_of::<T>() as isize);
-            self.rows.push(row(seen, tap));
-        }
+            at.wrapping_sub(start) / size_of::<T>() as isize
+        };
+        all.into_iter().map(place).collect()
+    }
+
+    /// The weights in the order of rows.
+    ///
+    /// # Safety
+    ///
+    /// A1 for elements of `T`.
+    unsafe fn laid_out(&self, places: &[isize]) -> Result<Vec<u128>> {
         let (tall, made, panels, depth) = (self.tall, self.made, self.panels(), places.len());
-        for (i, panel) in self.weights.chunks_exact_mut(tall * depth).enumerate() {
+        let mut own = zeroed(self.job.plan.groups * panels * tall * depth, T::DTYPE)?;
+        let to = own.as_mut_ptr().cast::<T>();
+        for i in 0..self.job.plan.groups * panels {
             let (group, first) = (i / panels, i % panels * tall);
-            for m in 0..tall.min(made - first) {
-                let from = self.job.weight::<T>(group, first + m, 0, [0; 3]);
-                for (weights, place) in panel.chunks_exact_mut(tall).zip(&places) {
+            let to = to.wrapping_add(i * tall * depth);
+            let live = tall.min(made - first);
+            let from: [_; TALL] =
+                std::array::from_fn(|m| self.job.weight::<T>(group, first + m.min(live - 1), 0, [0; 3]));
+            for (k, &place) in places.iter().enumerate() {
+                for (m, from) in from[..live].iter().enumerate() {
                     // SAFETY: A1: an element of the weight.
-                    weights[m] = unsafe { from.wrapping_offset(*place).read() };
+                    let weight = unsafe { from.wrapping_offset(place).read() };
+                    // SAFETY: there is room for `tall` weights in each row of each panel.
+                    unsafe { to.wrapping_add(k * tall + m).write(weight) };
                 }
             }
         }
+        Ok(own)
+    }
+
+    /// The weights of a panel.
+    fn panel(&self, group: usize, panel: usize) -> *const T {
+        self.weights.as_ptr().cast::<T>().wrapping_add((group * self.panels() + panel) * self.tall * self.depth())
     }
 
     /// Copies a channel of a part to its place in the memory.
