@@ -298,3 +298,20 @@ fn a_bare_bool_is_a_mask() {
     assert_eq!((found(text, args(false), none), found(text, args(true), both)), (None, None));
     assert_eq!(found(text, args(true), none), Some(ErrorKind::Undefined { result: 0, mask: Some(true) }));
 }
+
+#[test]
+fn silent_writes_are_by_arguments() {
+    let schema = schema("f(Tensor a, Tensor? mean, bool training) -> Tensor");
+    let asked = |write: &'static [&'static str], mean: bool, training: bool| {
+        let mut args = vec![fresh(), if mean { fresh() } else { IValue::None }, training.into()];
+        let before = Before::of(&args);
+        self::write(&mut args[0]);
+        let silent = Silent { write, ..Silent::default() };
+        check_alias_annotations(&schema, silent, &before, &args, &[fresh()]).is_ok()
+    };
+    let (training, either) = (&["training"][..], &["mean", "training"][..]);
+    assert!(asked(training, false, true) && asked(either, true, false) && asked(either, false, true));
+    assert!(!asked(&[], true, true) && !asked(training, true, false) && !asked(either, false, false));
+    // A value that is not known, as of an argument that a program computes, may be true.
+    assert!(Silent { write: training, ..Silent::default() }.may_write(&schema, |_| None));
+}

@@ -102,6 +102,16 @@ impl OperatorHandle {
         defined(&self.seen().value).map_or(Silent::default(), |defined| defined.flags.silent())
     }
 
+    /// Whether a call with these arguments may write some of them: its schema marks one, or keeps quiet about it.
+    ///
+    /// # Errors
+    ///
+    /// [`DispatchError::NotDefined`] once the defining library is gone.
+    pub fn may_write(&self, args: &[IValue]) -> Result<bool> {
+        let schema = self.schema()?;
+        Ok(schema.mutable_args().next().is_some() || self.silent().may_write(&schema, |position| args.get(position)))
+    }
+
     /// What serves each key and why, with the name of its kernel.
     pub fn explain(&self) -> Vec<(DispatchKey, Resolution, Option<&'static str>)> {
         let table = self.seen().value.clone();

@@ -36,7 +36,7 @@ pub struct Ready {
     /// Elements from one member of the batch to the next, of a, b and c.
     steps: [isize; 3],
     staged: Vec<u128>,
-    /// B stays as it is, and is packed once.
+    /// B is frozen, and the only one, so that it is packed for all runs.
     packs: bool,
     packed: Option<Vec<u128>>,
 }
@@ -258,14 +258,9 @@ impl Ready {
             if self.packs && self.packed.is_none() {
                 // SAFETY: see above.
                 self.packed = unsafe { product.pack(first) }?;
-                self.packs = self.packed.is_some();
             }
-            match &self.packed {
-                // SAFETY: see above; B is as it was when it was packed, since it is frozen.
-                Some(panels) => unsafe { product.run_packed(first, panels) }?,
-                // SAFETY: see above.
-                None => unsafe { product.run_batch(self.batch, at) }?,
-            }
+            // SAFETY: see above; what is packed is as it was then, since it is frozen.
+            unsafe { product.run_batch(self.batch, at, self.packed.as_deref()) }?;
         }
         if !self.staged.is_empty() {
             let from = Strided { data: self.c, strides: &self.c_strides, dtype, conj: false, neg: false };

@@ -57,8 +57,7 @@ fn is_eligible(tensor: &AnyTensor) -> bool {
 /// Calls an operator under autocast to `lower`; `recorded` is the dtype of its first result in the program.
 pub(super) fn call(handle: &OperatorHandle, lower: DType, recorded: Option<DType>, stack: &mut Stack) -> Result<()> {
     let policy = policy(handle.name());
-    let schema = handle.schema()?;
-    let writes = schema.mutable_args().next().is_some() || handle.silent().may_write(&schema, |at| stack.get(at));
+    let writes = handle.may_write(stack)?;
     if policy.is_some() || writes || recorded != Some(lower) {
         cast(handle.dispatcher(), policy, lower, stack)?;
         return handle.call(stack);

@@ -87,9 +87,7 @@ impl Known<'_> {
 
     /// One call. None if a tensor comes from nowhere.
     fn call(&mut self, call: &Call) -> Option<()> {
-        let schema = call.handle.schema().ok()?;
-        let writes = schema.mutable_args().next().is_some()
-            || call.handle.silent().may_write(&schema, |position| call.args.get(position));
+        let writes = call.handle.may_write(&call.args).ok()?;
         let results = || call.results.iter().flat_map(IValue::tensors);
         if !writes && results().all(|tensor| self.is_known(tensor)) {
             // Views and numbers: nothing is left to do for them.

@@ -111,6 +111,49 @@ fn every_kept_call_follows_its_operands() {
     assert!(kept > called / 2, "{kept} kept of {called} calls");
 }
 
+/// Kernels pack weights that are frozen once, and others in every run: a weight that changes is followed. Packed or
+/// not, results have the bits of a new call.
+#[test]
+fn packed_weights_are_followed_or_frozen() -> Result<()> {
+    let numbers = |sizes: &[i64]| -> Result<AnyTensor> {
+        let numbers: Vec<f32> = (0..sizes.iter().product()).map(|i: i64| (i as f32 * 0.37).sin()).collect();
+        Ok(Tensor::from_vec(numbers, sizes)?.into_any())
+    };
+    let scaled = |t: &AnyTensor, by: f64| by_name("mul_.Scalar", &[t.clone().into(), by.into()]);
+    // Products of more than eight rows; convolutions of few weights, and of more than stay in the cache.
+    let linear = |x: &AnyTensor, w: &AnyTensor| by_name("linear", &[x.clone().into(), w.clone().into(), IValue::None]);
+    let conv = |x: &AnyTensor, w: &AnyTensor| {
+        let ones = || IValue::Ints(vec![1, 1]);
+        by_name("conv2d", &[x.clone().into(), w.clone().into(), IValue::None, ones(), ones(), ones(), 1.into()])
+    };
+    type Op<'a> = &'a dyn Fn(&AnyTensor, &AnyTensor) -> Result<IValue>;
+    let cases: [(Op<'_>, &[i64], &[i64]); 4] = [
+        (&linear, &[13, 40], &[70, 40]),
+        (&linear, &[2, 20, 33], &[33, 33]),
+        (&conv, &[2, 8, 9, 11], &[7, 8, 3, 3]),
+        (&conv, &[1, 64, 30, 32], &[128, 64, 3, 3]),
+    ];
+    for (op, x, w) in cases {
+        for is_frozen in [false, true] {
+            let (x, w) = (numbers(x)?, numbers(w)?);
+            if is_frozen {
+                w.freeze()?;
+            }
+            let mut recording = Recording::default();
+            let (y, kernels) = recording.record(|| op(&x, &w));
+            let (y, kernels) = (y?, kernels.expect("kernels"));
+            scaled(&x, -0.8)?;
+            if !is_frozen {
+                scaled(&w, 0.3)?;
+            }
+            recording.run(kernels.clone())?;
+            recording.run(kernels)?;
+            assert_eq!(seen(&[y]), seen(&[op(&x, &w)?]), "{:?} {:?} frozen {is_frozen}", x.sizes(), w.sizes());
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn memory_is_used_again() -> Result<()> {
     let x = ops::ones(1000, F32)?;

@@ -14,6 +14,7 @@
 //! The sum of an element runs over `k` in the same order whatever piece it is in, so results do not depend on the
 //! number of threads. Owns the cut and the choice of a kernel; refuses to know what a tensor is.
 
+mod ending;
 mod floats;
 mod halves;
 mod integers;
@@ -167,10 +168,10 @@ impl Product {
     ///   A and B.
     pub(crate) unsafe fn run(&self, at: Matrices) -> Result<()> {
         // SAFETY: M1, M2 for a batch of one.
-        unsafe { self.run_batch(1, |_| at) }
+        unsafe { self.run_batch(1, |_| at, None) }
     }
 
-    /// B as [`run_packed`](Product::run_packed) takes it, if the product is computed from panels of it.
+    /// B in panels, for [`run_batch`](Product::run_batch), if the product is computed from such.
     ///
     /// # Safety
     ///
@@ -185,16 +186,6 @@ impl Product {
         }
     }
 
-    /// Computes the product from what [`pack`](Product::pack) has made of this B.
-    ///
-    /// # Safety
-    ///
-    /// M1, M2.
-    pub(crate) unsafe fn run_packed(&self, at: Matrices, panels: &[u128]) -> Result<()> {
-        // SAFETY: M1, M2 for a batch of one.
-        unsafe { self.run_from(1, |_| at, Some(panels)) }
-    }
-
     /// Computes the product on this thread, for callers that share their work among threads themselves; false if there
     /// was no memory for it.
     ///
@@ -206,22 +197,14 @@ impl Product {
         unsafe { self.piece(at, Piece { row: 0, col: 0, rows: self.m, cols: self.n }, None) }
     }
 
-    /// Computes a product for each of `batch` members, whose matrices `at` tells.
+    /// Computes a product for each of `batch` members, whose matrices `at` tells; from `panels`, if there are some,
+    /// where all have one B.
     ///
     /// # Safety
     ///
-    /// M1 and M2 for all of them: the matrices C of two members lie apart, too.
-    pub(crate) unsafe fn run_batch(&self, batch: usize, at: impl Fn(usize) -> Matrices + Sync) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.run_from(batch, at, None) }
-    }
-
-    /// The same, from panels of B if there are some.
-    ///
-    /// # Safety
-    ///
-    /// As of [`run_batch`](Product::run_batch); the panels are those of every B.
-    unsafe fn run_from(
+    /// M1 and M2 for all of them: the matrices C of two members lie apart, too. `panels` are what
+    /// [`pack`](Product::pack) makes of every B.
+    pub(crate) unsafe fn run_batch(
         &self,
         batch: usize,
         at: impl Fn(usize) -> Matrices + Sync,
@@ -241,7 +224,7 @@ impl Product {
     ///
     /// # Safety
     ///
-    /// As of [`run_from`](Product::run_from).
+    /// As of [`run_batch`](Product::run_batch).
     unsafe fn run_cut(
         &self,
         batch: usize,
@@ -279,6 +262,8 @@ impl Product {
         let product = Product { m: piece.rows, n: piece.cols, ..*self };
         let [a, b, c] = [self.a.at(piece.row, 0), self.b.at(0, piece.col), self.c.at(piece.row, piece.col)];
         let at = at.moved([a, b, c].map(|elements| elements.wrapping_mul(size)));
+        // Pieces begin with a panel.
+        let panels = panels.map(|all| all.as_ptr().cast::<u8>().wrapping_add(piece.col * self.k * self.dtype.size()));
         // SAFETY, of all: M1 and M2 hold for the rows of A, columns of B and elements of C that make the piece; the
         // element types are those of the dtype.
         let done = match (self.way, self.dtype) {
@@ -303,9 +288,9 @@ impl Product {
             // SAFETY: see above.
             (Way::Skinny, DType::BF16) => unsafe { skinny::multiply::<bf16>(&product, at) },
             // SAFETY: see above.
-            (Way::Packed, DType::F32) => return unsafe { product.panels::<f32>(at, piece.col, panels) },
+            (Way::Packed, DType::F32) => return unsafe { packed::multiply::<f32>(&product, at, panels) },
             // SAFETY: see above.
-            (Way::Packed, DType::F64) => return unsafe { product.panels::<f64>(at, piece.col, panels) },
+            (Way::Packed, DType::F64) => return unsafe { packed::multiply::<f64>(&product, at, panels) },
             _ => false,
         };
         if done {
@@ -325,27 +310,6 @@ impl Product {
             // SAFETY: see above; modulo 2^bits a signed product is that of unsigned integers.
             _ => unsafe { integers::multiply(&product, at) },
         }
-        true
-    }
-}
-
-impl Product {
-    /// Computes a product that is `column` columns on in one whose panels these are, or packs its own; false if there
-    /// was no memory for them.
-    ///
-    /// # Safety
-    ///
-    /// M1 and M2, for a dtype that is that of `T`; the column is the first of a panel.
-    unsafe fn panels<T: skinny::Real>(&self, at: Matrices, column: usize, panels: Option<&[u128]>) -> bool {
-        if let Some(panels) = panels {
-            // SAFETY: the caller's promise: so many columns on are the panels of this product's B.
-            unsafe { packed::multiply(self, at, panels.as_ptr().cast::<T>().wrapping_add(column * self.k)) };
-            return true;
-        }
-        // SAFETY: the caller's promise.
-        let Ok(own) = (unsafe { packed::pack::<T>(self, at) }) else { return false };
-        // SAFETY: the caller's promise; the panels were just packed.
-        unsafe { packed::multiply(self, at, own.as_ptr().cast::<T>()) };
         true
     }
 }

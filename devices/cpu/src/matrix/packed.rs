@@ -1,5 +1,5 @@
-//! Products of few to middling many rows: B is copied to panels of as many columns as fill two registers, and rows of
-//! C are summed in registers from the first row of a panel to the last, while A is read where it lies.
+//! Products of 9 to 192 rows with a transposed B: that is copied to panels of as many columns as fill two registers,
+//! and rows of C are summed in registers from the first row of a panel to the last, while A is read where it lies.
 //!
 //! ```text
 //!       A            panels of B                 C
@@ -13,6 +13,7 @@
 //! "Anatomy of high-performance matrix multiplication", 2008). Of few rows packing B takes about as long as the sums:
 //! a B that stays is packed once ([`Product::pack`]).
 
+use super::ending::Ending;
 use super::skinny::{FEW, Real};
 use super::{Layout, Matrices, Product};
 use crate::isa::{Isa, Kernel, Level};
@@ -41,14 +42,14 @@ pub(super) fn suits(dtype: DType, [m, n, k]: [usize; 3], [a, b, c]: [Layout; 3])
     is_real && are_runs && (FEW + 1..=ROWS).contains(&m) && n >= COLUMNS && DEPTH.contains(&k)
 }
 
-/// Columns of a panel: two registers.
-fn width(level: Level, dtype: DType) -> usize {
+/// Columns of a panel of elements of so many bytes: two registers.
+const fn width(level: Level, size: usize) -> usize {
     let bytes = match level {
         Level::Avx512 => 128,
         Level::Avx2 => 64,
         Level::Portable | Level::Sse2 => 32,
     };
-    bytes / dtype.size()
+    bytes / size
 }
 
 /// Copies B to panels.
@@ -57,7 +58,7 @@ fn width(level: Level, dtype: DType) -> usize {
 ///
 /// M1 of [`Product::run`] for B, for a dtype that is that of `T`.
 pub(super) unsafe fn pack<T: Real>(product: &Product, at: Matrices) -> Result<Vec<u128>> {
-    match width(product.level, product.dtype) {
+    match width(product.level, size_of::<T>()) {
         // SAFETY: the caller's promise.
         32 => unsafe { pack_by::<T, 32>(product, at) },
         // SAFETY: the caller's promise.
@@ -115,16 +116,24 @@ unsafe fn pack_by<T: Real, const W: usize>(product: &Product, at: Matrices) -> R
     Ok(own)
 }
 
-/// Computes a product from panels of its B.
+/// Computes a product from panels of its B, or packs its own; false if there was no memory for them.
 ///
 /// # Safety
 ///
-/// M1 and M2 of [`Product::run`], for a dtype that is that of `T`; the product [`suits`]; `panels` are what [`pack`]
-/// makes of B.
-pub(super) unsafe fn multiply<T: Real>(product: &Product, at: Matrices, panels: *const T) {
-    product.level.enter(Panels { product, at, panels });
+/// M1 and M2 of [`Product::run`], for a dtype that is that of `T`; the product [`suits`], or is a piece of some columns
+/// of one that does; `panels`, if there are some, are what [`pack`] makes of B.
+pub(super) unsafe fn multiply<T: Real>(product: &Product, at: Matrices, panels: Option<*const u8>) -> bool {
+    if let Some(panels) = panels {
+        product.level.enter(Panels { product, at, panels: panels.cast::<T>() });
+        return true;
+    }
+    // SAFETY: the caller's promise.
+    let Ok(own) = (unsafe { pack::<T>(product, at) }) else { return false };
+    product.level.enter(Panels { product, at, panels: own.as_ptr().cast::<T>() });
+    true
 }
 
+/// Made only where what [`multiply`] asks for holds; the panels are those of B.
 struct Panels<'a, T> {
     product: &'a Product,
     at: Matrices,
@@ -137,11 +146,10 @@ impl<T: Real, I: Isa> Kernel<I> for Panels<'_, T> {
 
     #[inline(always)]
     fn run(self, _: I) {
-        // The widths of `width`.
-        match (I::LEVEL, size_of::<T>()) {
-            (Level::Avx512, 4) => self.panels::<I, 32>(),
-            (Level::Avx512, _) | (Level::Avx2, 4) => self.panels::<I, 16>(),
-            (Level::Avx2, _) | (_, 4) => self.panels::<I, 8>(),
+        match const { width(I::LEVEL, size_of::<T>()) } {
+            32 => self.panels::<I, 32>(),
+            16 => self.panels::<I, 16>(),
+            8 => self.panels::<I, 8>(),
             _ => self.panels::<I, 4>(),
         }
     }
@@ -151,9 +159,7 @@ impl<T: Real> Panels<'_, T> {
     #[inline(always)]
     fn panels<I: Isa, const W: usize>(self) {
         let Product { m, n, k, a, c, .. } = *self.product;
-        let number = |x: monomorph_core::Scalar| T::of(x.to_f64());
-        let beta = if self.product.overwrites() { None } else { Some(number(self.product.beta)) };
-        let alpha = number(self.product.alpha);
+        let ending = Ending::of(self.product);
         // As equal as that goes: six, five or four rows, since there are more than eight.
         let blocks = m.div_ceil(TOGETHER);
         for column in (0..n).step_by(W) {
@@ -163,107 +169,87 @@ impl<T: Real> Panels<'_, T> {
                 let (first, end) = (block * m / blocks, (block + 1) * m / blocks);
                 let from = self.at.a.cast::<T>().wrapping_offset(a.at(first, 0));
                 let to = self.at.c.cast::<T>().wrapping_offset(c.at(first, column));
-                let ending = Ending { to, row: c.row, live, alpha, beta };
+                let rows = Rows { from, row: a.row, panel, k, to, to_row: c.row, live, ending };
                 match end - first {
-                    // SAFETY: rows of A, a panel with `k` rows, and elements of C that nobody else uses (M1, M2).
-                    6 => unsafe { ending.fill::<I, 6, W>(from, a.row, panel, k) },
-                    // SAFETY: as above.
-                    5 => unsafe { ending.fill::<I, 5, W>(from, a.row, panel, k) },
-                    // SAFETY: as above.
-                    _ => unsafe { ending.fill::<I, 4, W>(from, a.row, panel, k) },
+                    // SAFETY: six rows of A and C, and a panel with `k` rows (M1, M2).
+                    6 => unsafe { rows.compute::<I, 6, W>() },
+                    // SAFETY: the same of five rows.
+                    5 => unsafe { rows.compute::<I, 5, W>() },
+                    // SAFETY: the same of four; blocks of nine rows and more have no fewer.
+                    _ => unsafe { rows.compute::<I, 4, W>() },
                 }
             }
         }
     }
 }
 
-/// The products of `N` rows of A, so far apart, with a panel.
-///
-/// # Safety
-///
-/// From `from` on there are `N` rows of `k` elements, and in the panel `k` rows of `W`, all initialised.
-#[inline(always)]
-unsafe fn sums<T: Real, I: Isa, const N: usize, const W: usize>(
+/// Some rows of A and C, and a panel.
+struct Rows<T> {
     from: *const T,
     row: isize,
-    mut panel: *const T,
+    panel: *const T,
     k: usize,
-) -> [[T; W]; N] {
-    let rows: [*const T; N] = std::array::from_fn(|i| from.wrapping_offset((i as isize).wrapping_mul(row)));
-    let mut sums = [[T::ZERO; W]; N];
-    for p in 0..k {
-        // SAFETY: row `p` of the panel.
-        let b: [T; W] = unsafe { panel.cast::<[T; W]>().read_unaligned() };
-        panel = panel.wrapping_add(W);
-        for (sums, row) in sums.iter_mut().zip(&rows) {
-            // SAFETY: element `p` of the row.
-            let a = unsafe { row.wrapping_add(p).read() };
-            for (sum, b) in sums.iter_mut().zip(b) {
-                *sum = a.fused::<I>(b, *sum);
-            }
-        }
-    }
-    sums
-}
-
-/// Where sums go: `alpha * sum`, and `beta` times what there was.
-struct Ending<T> {
     to: *mut T,
-    row: isize,
+    to_row: isize,
+    /// Columns of the panel that C has.
     live: usize,
-    alpha: T,
-    beta: Option<T>,
+    ending: Ending<T>,
 }
 
-impl<T: Real> Ending<T> {
-    /// Computes rows and stores them.
-    ///
+impl<T: Real> Rows<T> {
     /// # Safety
     ///
-    /// As of [`sums`] and [`store`](Ending::store).
+    /// There are `N` rows of A of `k` elements, and in the panel `k` rows of `W`, all initialised; `N` rows of C of
+    /// `live` elements, which nobody else uses, initialised unless C is only written.
     #[inline(always)]
-    unsafe fn fill<I: Isa, const N: usize, const W: usize>(
-        &self,
-        from: *const T,
-        row: isize,
-        panel: *const T,
-        k: usize,
-    ) {
+    unsafe fn compute<I: Isa, const N: usize, const W: usize>(&self) {
         // SAFETY: the caller's promise.
-        let sums = unsafe { sums::<T, I, N, W>(from, row, panel, k) };
-        // SAFETY: the caller's promise.
-        unsafe { self.store(&sums) };
-    }
-
-    /// # Safety
-    ///
-    /// From `to` on there are `N` rows of `live` elements, which nobody else uses, initialised if there is a `beta`.
-    #[inline(always)]
-    unsafe fn store<const N: usize, const W: usize>(&self, sums: &[[T; W]; N]) {
+        let sums = unsafe { self.sums::<I, N, W>() };
         for (i, sums) in sums.iter().enumerate() {
-            let to = self.to.wrapping_offset((i as isize).wrapping_mul(self.row));
-            let mut values = sums.map(|sum| sum.times(self.alpha));
+            let to = self.to.wrapping_offset((i as isize).wrapping_mul(self.to_row));
             if self.live == W {
                 let to = to.cast::<[T; W]>();
-                if let Some(beta) = self.beta {
-                    // SAFETY: a row of initialised elements: the caller's promise.
-                    let before = unsafe { to.read_unaligned() };
-                    values.iter_mut().zip(before).for_each(|(value, x)| *value = value.plus(x.times(beta)));
-                }
-                // SAFETY: a row of elements: the caller's promise.
-                unsafe { to.write_unaligned(values) };
+                let elements: [T; W] = std::array::from_fn(|j| {
+                    // SAFETY: an element of the row, initialised where it is asked for.
+                    self.ending.element(sums[j], || unsafe { to.cast::<T>().wrapping_add(j).read() })
+                });
+                // SAFETY: a row of C.
+                unsafe { to.write_unaligned(elements) };
                 continue;
             }
-            for (j, &value) in values[..self.live].iter().enumerate() {
+            for (j, &sum) in sums[..self.live].iter().enumerate() {
                 let to = to.wrapping_add(j);
-                let value = match self.beta {
-                    // SAFETY: an initialised element: the caller's promise.
-                    Some(beta) => value.plus(unsafe { to.read() }.times(beta)),
-                    None => value,
-                };
-                // SAFETY: an element: the caller's promise.
-                unsafe { to.write(value) };
+                // SAFETY: an element of the row, initialised where it is asked for.
+                let element = self.ending.element(sum, || unsafe { to.read() });
+                // SAFETY: an element of the row.
+                unsafe { to.write(element) };
             }
         }
+    }
+
+    /// The products of the rows of A with the panel.
+    ///
+    /// # Safety
+    ///
+    /// As of [`compute`](Rows::compute), for A and the panel.
+    #[inline(always)]
+    unsafe fn sums<I: Isa, const N: usize, const W: usize>(&self) -> [[T; W]; N] {
+        let rows: [*const T; N] =
+            std::array::from_fn(|i| self.from.wrapping_offset((i as isize).wrapping_mul(self.row)));
+        let mut panel = self.panel;
+        let mut sums = [[T::ZERO; W]; N];
+        for p in 0..self.k {
+            // SAFETY: row `p` of the panel.
+            let b: [T; W] = unsafe { panel.cast::<[T; W]>().read_unaligned() };
+            panel = panel.wrapping_add(W);
+            for (sums, row) in sums.iter_mut().zip(&rows) {
+                // SAFETY: element `p` of the row.
+                let a = unsafe { row.wrapping_add(p).read() };
+                for (sum, b) in sums.iter_mut().zip(b) {
+                    *sum = a.fused::<I>(b, *sum);
+                }
+            }
+        }
+        sums
     }
 }

@@ -11,8 +11,9 @@
 //! Sums of products along rows of A, as `skinny` takes them of large ones, would be folded for each element of C: of
 //! few products that takes longer than these.
 
+use super::ending::Ending;
 use super::skinny::{FEW, RUN, Real};
-use super::{Layout, Matrices, Product};
+use super::{Matrices, Product};
 use crate::element::{CpuElement, load, store};
 use crate::isa::Isa;
 use std::mem::MaybeUninit;
@@ -29,14 +30,6 @@ pub(super) fn suits(product: &Product) -> bool {
     (2..=FEW).contains(&n) && k <= RUN && (a.col == 1 || m <= ROWS)
 }
 
-/// Where sums go: `alpha * sum`, and `beta` times what there was.
-struct Ending<R> {
-    layout: Layout,
-    columns: usize,
-    alpha: R,
-    beta: Option<R>,
-}
-
 /// Computes a product.
 ///
 /// # Safety
@@ -46,9 +39,7 @@ struct Ending<R> {
 #[inline(always)]
 pub(super) unsafe fn multiply<I: Isa, C: CpuElement<Repr: Real>>(product: &Product, at: Matrices) {
     let Product { m, n, k, b, .. } = *product;
-    let number = |x: monomorph_core::Scalar| <C::Repr as Real>::of(x.to_f64());
-    let beta = if product.overwrites() { None } else { Some(number(product.beta)) };
-    let ending = Ending { layout: product.c, columns: n, alpha: number(product.alpha), beta };
+    let ending = Ending::of(product);
     // Only the rows that there are get written: all of it would take as long as a small product.
     let mut panel = [[MaybeUninit::<C::Repr>::uninit(); FEW]; RUN];
     let panel = &mut panel[..k];
@@ -106,14 +97,10 @@ unsafe fn rows<I: Isa, C: CpuElement<Repr: Real>, const N: usize>(
         }
     }
     for (i, sums) in sums.iter().enumerate() {
-        for (col, sum) in sums.iter().enumerate().take(ending.columns) {
-            let place = at.c.wrapping_offset(bytes(ending.layout.at(first + i, col)));
-            let mut value = sum.times(ending.alpha);
-            if let Some(beta) = ending.beta {
-                // SAFETY: an element of C, initialised since beta is not zero (M1).
-                let before = unsafe { load::<C>(place, 0) };
-                value = value.plus(before.times(beta));
-            }
+        for (col, sum) in sums.iter().enumerate().take(product.n) {
+            let place = at.c.wrapping_offset(bytes(product.c.at(first + i, col)));
+            // SAFETY: an element of C, initialised where it is asked for (M1).
+            let value = ending.element(*sum, || unsafe { load::<C>(place, 0) });
             // SAFETY: an element of C, which nobody else uses (M1, M2).
             unsafe { store::<C>(place, 0, value) };
         }

@@ -13,6 +13,7 @@
 //!
 //! A product with few rows is one of the transposed matrices with few columns. Halves are widened in runs.
 
+use super::ending::Ending;
 use super::{Layout, Matrices, Product, panel};
 use crate::cast::{Bits, Cast};
 use crate::element::{CpuElement, load, store};
@@ -159,12 +160,8 @@ unsafe fn element<C: CpuElement>(data: *const u8, layout: Layout, row: usize, co
 #[inline(always)]
 unsafe fn finish<C: CpuElement<Repr: Real>>(product: &Product, c: *mut u8, row: usize, col: usize, sum: C::Repr) {
     let place = c.wrapping_offset(product.c.at(row, col).wrapping_mul(size_of::<C::Stored>() as isize));
-    let mut value = sum.times(<C::Repr as Real>::of(product.alpha.to_f64()));
-    if !product.overwrites() {
-        // SAFETY: the caller's promise.
-        let before = unsafe { load::<C>(place, 0) };
-        value = value.plus(before.times(<C::Repr as Real>::of(product.beta.to_f64())));
-    }
+    // SAFETY: the caller's promise: it is initialised where it is asked for.
+    let value = Ending::of(product).element(sum, || unsafe { load::<C>(place, 0) });
     // SAFETY: the caller's promise.
     unsafe { store::<C>(place, 0, value) };
 }

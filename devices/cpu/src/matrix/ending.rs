@@ -1,0 +1,29 @@
+//! What becomes of a sum of products: `alpha * sum`, and `beta` times what C had there.
+
+use super::Product;
+use super::skinny::Real;
+
+#[derive(Clone, Copy)]
+pub(super) struct Ending<R> {
+    alpha: R,
+    /// None where C is only written.
+    beta: Option<R>,
+}
+
+impl<R: Real> Ending<R> {
+    pub(super) fn of(product: &Product) -> Ending<R> {
+        let number = |x: monomorph_core::Scalar| R::of(x.to_f64());
+        let beta = (!product.overwrites()).then(|| number(product.beta));
+        Ending { alpha: number(product.alpha), beta }
+    }
+
+    /// The element of C; `before` reads what it was, which is asked of initialised elements only.
+    #[inline(always)]
+    pub(super) fn element(&self, sum: R, before: impl FnOnce() -> R) -> R {
+        let value = sum.times(self.alpha);
+        match self.beta {
+            Some(beta) => value.plus(before().times(beta)),
+            None => value,
+        }
+    }
+}
