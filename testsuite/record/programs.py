@@ -130,6 +130,22 @@ class Scopes(torch.nn.Module):
         return y, z, self.linear(x)
 
 
+class Masked(torch.nn.Module):
+    """Attention under a mask that is moved to a device and converted, its result also an output."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = torch.nn.Embedding(5, 8)
+        self.qkv = torch.nn.Linear(8, 24)
+        self.out = torch.nn.Linear(8, 4)
+
+    def forward(self, ids, mask):
+        mask = mask.to(device="cpu", dtype=torch.bool)[:, None, None]
+        q, k, v = self.qkv(self.embed(ids)).view(2, 3, 3, 2, 4).permute(2, 0, 3, 1, 4)
+        seen = torch.nn.functional.scaled_dot_product_attention(q, k, v, mask)
+        return seen, self.out(seen.transpose(1, 2).flatten(2)).relu()
+
+
 def flat(values):
     return pytree.tree_leaves(values)
 
@@ -275,6 +291,9 @@ def main():
     negative = torch.tensor([1.0, -1.0, 2.0])
     record("asserted", Asserted(), [((torch.rand(3) + 1,), {})], refused=[((negative,), {}, "a negative element")])
     record("rows", Rows(), [rows(), rows()], core=True)
+    torch.manual_seed(1)
+    words = lambda: ((torch.randint(5, (2, 3)), torch.tensor([[1, 1, 0], [1, 1, 1]])), {})
+    record("masked", Masked(), [words(), words()])
 
 
 if __name__ == "__main__":

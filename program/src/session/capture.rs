@@ -2,8 +2,9 @@
 //!
 //! The second run of a plan records the kernels of each step whose operands lie in memory that stays: parameters, a
 //! copy of each input, and what recorded steps have made. Later runs copy the inputs there and run the kernels. A step
-//! that reads elements, draws numbers or looks at what does not stay is run as it stands, and so is all that follows
-//! from it.
+//! that reads elements, draws numbers or looks at what does not stay is run as it stands.
+//! What it gives has the same sizes in each run if shape functions told them, and is copied to memory that stays, so
+//! that the steps behind it are kept again.
 
 use super::Run;
 use super::captured::{Capture, Item, failed};
@@ -151,6 +152,22 @@ impl Run<'_> {
         Ok((results, frame, is_worth_it.then_some(capture)))
     }
 
+    /// Has later runs find the result of a step that is not kept in memory that stays; false if it cannot be there.
+    fn settle(&mut self, capturing: &mut Capturing<'_>, step: &Step, slot: Slot) -> Result<bool> {
+        let frame = self.frame();
+        let IValue::Tensor(result) = &frame[slot] else { return Ok(false) };
+        let sharing = frame.iter().flat_map(IValue::tensors).filter(|t| t.storage_id() == result.storage_id());
+        let is_read = !step.last_uses.contains(&slot) && !capturing.origins.is_only_output(slot);
+        // Of a call shape functions have told what it gives; a node may give other sizes for other elements.
+        if !matches!(step.action, Action::Call { .. }) || !is_read || !is_plain(result) || sharing.count() > 1 {
+            return Ok(false);
+        }
+        let copy = self.state.copied(result).map_err(failed)?;
+        capturing.capture.items.push(Item::Settle(slot, copy.clone()));
+        self.put(slot, copy.into());
+        Ok(true)
+    }
+
     fn record(&mut self, capturing: &mut Capturing<'_>) -> Result<Vec<IValue>> {
         let (graph, plan) = (capturing.graph, capturing.plan);
         let mut stack = Stack::new();
@@ -174,7 +191,7 @@ impl Run<'_> {
                 capturing.keep(before);
             }
             for slot in step.writes(graph) {
-                capturing.stays[slot] = is_kept;
+                capturing.stays[slot] = is_kept || self.settle(capturing, step, slot)?;
             }
             self.forget(step);
         }

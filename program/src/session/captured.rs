@@ -29,6 +29,8 @@ pub(super) enum Item {
     Kernels(Range<usize>),
     /// A step of the plan is done as it stands.
     Step(usize),
+    /// What it gave is copied to the memory that kernels read.
+    Settle(Slot, AnyTensor),
 }
 
 impl Item {
@@ -50,7 +52,10 @@ impl Capture {
 
     /// Whether a storage is written by every run.
     fn has(&self, storage: usize) -> bool {
-        self.recording.has_made(storage) || self.copies.iter().any(|(_, copy)| copy.storage_id() == storage)
+        let is_copy = |copy: &AnyTensor| copy.storage_id() == storage;
+        self.recording.has_made(storage)
+            || self.copies.iter().any(|(_, copy)| is_copy(copy))
+            || self.items.iter().any(|item| matches!(item, Item::Settle(_, copy) if is_copy(copy)))
     }
 }
 
@@ -70,8 +75,7 @@ impl Run<'_> {
         inputs: Vec<IValue>,
     ) -> Result<(Vec<IValue>, Vec<IValue>)> {
         for (position, copy) in &capture.copies {
-            let mut stack = vec![copy.clone().into(), inputs[*position].clone()];
-            self.program.dispatcher.call("copy_", &mut stack).map_err(failed)?;
+            self.fill(copy, inputs[*position].clone())?;
         }
         self.begin(graph, inputs, plan.slots);
         if let Some(frame) = self.frames.last_mut() {
@@ -82,6 +86,11 @@ impl Run<'_> {
         let results = self.items(graph, plan, capture);
         let (results, frame) = self.end(results)?;
         Ok((self.apart(capture, results)?, frame))
+    }
+
+    /// Copies elements to where kernels read them.
+    fn fill(&self, to: &AnyTensor, from: IValue) -> Result<()> {
+        self.program.dispatcher.call("copy_", &mut vec![to.clone().into(), from]).map_err(failed)
     }
 
     fn items(&mut self, graph: &Graph, plan: &Plan, capture: &mut Capture) -> Result<Vec<IValue>> {
@@ -96,6 +105,10 @@ impl Run<'_> {
                     let step = &plan.steps[*index];
                     self.step(graph, step, &mut stack)?;
                     self.forget(step);
+                }
+                Item::Settle(slot, copy) => {
+                    self.fill(copy, self.frame()[*slot].clone())?;
+                    self.put(*slot, copy.clone().into());
                 }
             }
         }

@@ -7,7 +7,7 @@ use super::plan::{Action, Plan, Slot, Source, Step, Target};
 use super::trace::Call;
 use crate::graph::{Argument, Graph, Node, Output, ValueId};
 use monomorph_core::dispatch::OperatorHandle;
-use monomorph_core::{AnyTensor, Geometry, IValue, Stack};
+use monomorph_core::{AnyTensor, DeviceId, Geometry, IValue, Stack};
 
 /// A plan that is being made.
 pub(super) struct Planner {
@@ -251,6 +251,8 @@ pub(super) fn agrees_on_meta(handle: &OperatorHandle, args: &[IValue], results: 
         IValue::OptionalTensors(list) => {
             IValue::OptionalTensors(list.iter().map(|t| t.as_ref().map(AnyTensor::to_meta)).collect())
         }
+        // `to.device` and its like, which no meta tensor's elements could follow.
+        IValue::Device(_) => IValue::Device(DeviceId::META),
         other => other.clone(),
     };
     let mut stack: Stack = args.iter().map(on_meta).collect();

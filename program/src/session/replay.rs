@@ -2,7 +2,7 @@
 
 use super::captured::Capture;
 use super::execute::failed;
-use super::plan::{Action, Plan, Source, Step, Target};
+use super::plan::{Action, Plan, Slot, Source, Step, Target};
 use super::planner::{Planner, agrees_on_meta};
 use super::trace::traced;
 use super::{Run, Value};
@@ -249,6 +249,13 @@ impl Run<'_> {
     /// The values of the graph that is being run.
     pub(super) fn frame(&self) -> &[IValue] {
         self.frames.last().map_or(&[], Vec::as_slice)
+    }
+
+    /// Puts a value in a slot.
+    pub(super) fn put(&mut self, slot: Slot, value: IValue) {
+        if let Some(place) = self.frames.last_mut().and_then(|frame| frame.get_mut(slot)) {
+            *place = value;
+        }
     }
 }
 
