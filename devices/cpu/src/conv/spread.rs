@@ -14,6 +14,7 @@
 use super::Array;
 use super::lattice::{Lattice, Tap};
 use crate::tile_product::Number;
+use monomorph_core::{Result, list};
 use smallvec::SmallVec;
 
 /// One dimension: `place = element · moves + remainder - shift` is where an element of the copy lies in the channel.
@@ -99,47 +100,157 @@ impl Spread {
         (z * lines + y) * columns
     }
 
-    /// Copies a channel. What lies beyond its edges stays as it is: zeros.
-    ///
-    /// # Safety
-    ///
-    /// `from` is the first element of a channel that has the sizes of the lattice's bounds and the steps of `source`,
-    /// initialised, which nobody writes; `to` has room for `channel` elements that nobody else uses.
-    pub(super) unsafe fn copy<T: Number>(&self, lattice: &Lattice, source: &Array, from: *const T, to: *mut T) {
+    /// Whether the copy takes little more than what is seen and made: a window that reaches far beyond the image, or
+    /// moves far in it, would spread it over too much memory.
+    pub(super) fn is_compact(&self, lattice: &Lattice) -> bool {
+        let seen: usize = lattice.lines.iter().map(|line| line.bound as usize).product();
+        let held = seen.saturating_add(lattice.pixels());
+        self.channel <= held.saturating_mul(4).saturating_add(1 << 12)
+    }
+
+    /// The lines that a copy consists of.
+    pub(super) fn copies(&self, lattice: &Lattice, source: &Array) -> Result<Copies> {
         let steps = &source.steps[2..];
         let [a, b, c] = &self.along;
+        // Where the element of a part lies in the channel, if it is one of it.
         let within = |d: usize, remainder: usize, i: usize| {
             let place = (i.wrapping_mul(self.along[d].moves).wrapping_add(remainder) as isize)
                 .wrapping_sub(self.along[d].shift);
             (0..lattice.lines[d].bound).contains(&place).then(|| place.wrapping_mul(steps[d]))
         };
-        let step = (c.moves as isize).wrapping_mul(steps[2]);
-        for (i, plane) in a.remainders.iter().enumerate().flat_map(|(i, r)| (0..a.extent).map(move |p| (i, (*r, p)))) {
-            let Some(plane_at) = within(0, plane.0, plane.1) else { continue };
-            for (j, line) in b.remainders.iter().enumerate().flat_map(|(j, r)| (0..b.extent).map(move |l| (j, (*r, l))))
-            {
-                let Some(line_at) = within(1, line.0, line.1) else { continue };
-                for (k, &remainder) in c.remainders.iter().enumerate() {
-                    let to = to.wrapping_add(self.part([i, j, k]) + self.line([plane.1, line.1]));
-                    let offset = (remainder as isize).wrapping_sub(c.shift);
-                    let (low, high) = lattice.lines[2].visible(offset, 0, c.extent);
-                    let first = (low.wrapping_mul(c.moves) as isize).wrapping_add(offset).wrapping_mul(steps[2]);
-                    let from = from.wrapping_offset(plane_at.wrapping_add(line_at).wrapping_add(first));
-                    let to = to.wrapping_add(low);
-                    if step == 1 {
-                        // SAFETY: elements `low..high` of the line of the copy, which lie within the channel, one
-                        // behind the other since the step is 1; the copy is memory of its own.
-                        unsafe { to.copy_from_nonoverlapping(from, high - low) };
-                        continue;
-                    }
-                    for x in 0..high - low {
-                        // SAFETY: element `low + x` of the line lies within the channel.
+        // For each remainder the elements of a line that are some of the channel, and where the first one is.
+        let visible = |&remainder: &usize| {
+            let offset = (remainder as isize).wrapping_sub(c.shift);
+            let (low, high) = lattice.lines[2].visible(offset, 0, c.extent);
+            let first = (low.wrapping_mul(c.moves) as isize).wrapping_add(offset).wrapping_mul(steps[2]);
+            (low, high - low, first)
+        };
+        let visible: SmallVec<[_; 4]> = c.remainders.iter().map(visible).collect();
+        let all = (a.extent * a.remainders.len()).saturating_mul(b.extent * b.remainders.len() * visible.len());
+        let mut lines = list::with_capacity(all)?;
+        for ((i, plane), p) in a.remainders.iter().enumerate().flat_map(|at| (0..a.extent).map(move |p| (at, p))) {
+            let Some(plane_at) = within(0, *plane, p) else { continue };
+            for ((j, line), l) in b.remainders.iter().enumerate().flat_map(|at| (0..b.extent).map(move |l| (at, l))) {
+                let Some(line_at) = within(1, *line, l) else { continue };
+                lines.extend(visible.iter().enumerate().map(|(k, &(low, elements, first))| Copy {
+                    from: plane_at.wrapping_add(line_at).wrapping_add(first),
+                    to: self.part([i, j, k]) + self.line([p, l]) + low,
+                    elements,
+                }));
+            }
+        }
+        Ok(Copies { lines, step: (c.moves as isize).wrapping_mul(steps[2]), is_dense: steps[2] == 1 })
+    }
+}
+
+/// Elements of a line: where they are in a channel and in its copy.
+#[derive(Debug)]
+struct Copy {
+    from: isize,
+    to: usize,
+    elements: usize,
+}
+
+/// How a channel is copied, the same for all.
+#[derive(Debug)]
+pub(super) struct Copies {
+    lines: Vec<Copy>,
+    /// From an element of a copied line to the next.
+    step: isize,
+    /// A line of the channel is a run.
+    is_dense: bool,
+}
+
+impl Copies {
+    /// Copies a channel. What lies beyond its edges stays as it is: zeros.
+    ///
+    /// # Safety
+    ///
+    /// `from` is the first element of a channel that has the sizes of the lattice's bounds and the steps of the source,
+    /// initialised, which nobody writes; `to` has room for the copy, which nobody else uses.
+    #[inline(always)]
+    pub(super) unsafe fn run<T: Number>(&self, from: *const T, to: *mut T) {
+        for line in &self.lines {
+            let (from, to) = (from.wrapping_offset(line.from), to.wrapping_add(line.to));
+            match self.step {
+                // SAFETY: the elements of a line of the channel, and their places in the copy, which is memory of its
+                // own.
+                1 => unsafe { copy_run(from, to, line.elements) },
+                // SAFETY: the same, and those between are of the same line of the channel.
+                2 if self.is_dense => unsafe { copy_every_second(from, to, line.elements) },
+                step => {
+                    for x in 0..line.elements {
+                        // SAFETY: an element of the line of the channel.
                         let element = unsafe { from.wrapping_offset((x as isize).wrapping_mul(step)).read() };
-                        // SAFETY: it is one of the line of the copy.
+                        // SAFETY: its place in the copy.
                         unsafe { to.wrapping_add(x).write(element) };
                     }
                 }
             }
         }
+    }
+}
+
+/// Elements that are copied together: a line is mostly a few of these.
+const TOGETHER: usize = 8;
+
+/// Copies a run; what is left behind blocks of elements is the end of a block that begins earlier.
+///
+/// # Safety
+///
+/// Of two runs of `n` elements that do not overlap the first is initialised, and nobody else uses the second.
+#[inline(always)]
+pub(super) unsafe fn copy_run<T: Number>(from: *const T, to: *mut T, n: usize) {
+    if n >= 8 * TOGETHER {
+        // SAFETY: the caller's promise.
+        return unsafe { to.copy_from_nonoverlapping(from, n) };
+    }
+    let block = |i: usize| {
+        // SAFETY: a block of the first run.
+        let block = unsafe { from.wrapping_add(i).cast::<[T; TOGETHER]>().read_unaligned() };
+        // SAFETY: a block of the second.
+        unsafe { to.wrapping_add(i).cast::<[T; TOGETHER]>().write_unaligned(block) };
+    };
+    if n >= TOGETHER {
+        (0..n / TOGETHER).for_each(|i| block(i * TOGETHER));
+        return block(n - TOGETHER);
+    }
+    for i in 0..n {
+        // SAFETY: element `i` of the first run.
+        let element = unsafe { from.wrapping_add(i).read() };
+        // SAFETY: element `i` of the second.
+        unsafe { to.wrapping_add(i).write(element) };
+    }
+}
+
+/// Copies every second element, `n` in all, to a run.
+///
+/// # Safety
+///
+/// The first `2 n - 1` elements of `from` are initialised; `to` has room for `n`, which do not overlap them and nobody
+/// else uses.
+#[inline(always)]
+unsafe fn copy_every_second<T: Number>(from: *const T, to: *mut T, n: usize) {
+    let block = |i: usize| {
+        let from = from.wrapping_add(2 * i);
+        // SAFETY: of 2 * TOGETHER - 1 elements the first.
+        let first = unsafe { from.cast::<[T; TOGETHER]>().read_unaligned() };
+        // SAFETY: and the last.
+        let last = unsafe { from.wrapping_add(TOGETHER - 1).cast::<[T; TOGETHER]>().read_unaligned() };
+        let half = TOGETHER / 2;
+        let block: [T; TOGETHER] =
+            std::array::from_fn(|i| if i < half { first[2 * i] } else { last[2 * (i - half) + 1] });
+        // SAFETY: elements `i` and on of the run.
+        unsafe { to.wrapping_add(i).cast::<[T; TOGETHER]>().write_unaligned(block) };
+    };
+    if n >= TOGETHER {
+        (0..n / TOGETHER).for_each(|i| block(i * TOGETHER));
+        return block(n - TOGETHER);
+    }
+    for i in 0..n {
+        // SAFETY: one of the `2 n - 1` elements.
+        let element = unsafe { from.wrapping_add(2 * i).read() };
+        // SAFETY: element `i` of the run.
+        unsafe { to.wrapping_add(i).write(element) };
     }
 }

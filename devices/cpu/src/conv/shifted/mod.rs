@@ -16,7 +16,7 @@ mod blocks;
 mod kernel;
 
 use super::lattice::Lattice;
-use super::spread::Spread;
+use super::spread::{Copies, Spread};
 use super::tiles::{in_turn, scratch, share_fallible};
 use super::{Array, Job};
 use crate::converted::zeroed;
@@ -63,6 +63,7 @@ struct Shifted<'a, T> {
     job: &'a Job<'a>,
     lattice: &'a Lattice,
     spread: Spread,
+    copies: Copies,
     seen: usize,
     made: usize,
     /// Channels of a panel.
@@ -163,9 +164,7 @@ impl<'a, T: Number> Shifted<'a, T> {
         }
         let in_turn = in_turn(plan, lattice);
         let spread = Spread::new(lattice);
-        // A window that reaches far beyond the image, or moves far in it, would spread it over too much memory.
-        let held: usize = bounds.iter().product::<usize>().saturating_add(lattice.pixels());
-        if spread.channel > held.saturating_mul(4).saturating_add(1 << 12) {
+        if !spread.is_compact(lattice) {
             return Ok(None);
         }
         let tall = match made {
@@ -182,6 +181,7 @@ impl<'a, T: Number> Shifted<'a, T> {
         let mut shifted = Shifted {
             job,
             lattice,
+            copies: spread.copies(lattice, source)?,
             spread,
             seen,
             made,
@@ -290,10 +290,9 @@ impl<'a, T: Number> Shifted<'a, T> {
     ///
     /// A1; the memory has room for the channels of a group, and nobody else uses this one.
     unsafe fn copy(&self, (image, group): (usize, usize), channel: usize, memory: *mut T) {
-        let spread = &self.spread;
         let from = self.job.first.at::<T>(image, group * self.seen + channel, [0; 3]);
         // SAFETY: A1: the channel has the sizes of the bounds; the caller's promise.
-        unsafe { spread.copy(self.lattice, &self.job.first, from, memory.wrapping_add(channel * spread.channel)) };
+        unsafe { self.copies.run(from.cast_const(), memory.wrapping_add(channel * self.spread.channel)) };
     }
 
     /// Computes blocks of panels.
