@@ -53,6 +53,16 @@ impl Program {
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Program> {
         monomorph_program::Program::from_bytes_with::<Cpu>(crate::dispatcher(), bytes).map(Program)
     }
+
+    /// The same program with fewer roundings, or others: faster, and near the exact results instead of equal to them.
+    /// See [`relaxed`](monomorph_program::Program::relaxed) for what is changed.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for weights.
+    pub fn relaxed(&self) -> Result<Program> {
+        self.0.relaxed().map(Program)
+    }
 }
 
 impl Deref for Program {

@@ -25,6 +25,9 @@ pub(crate) fn check(program: &Program, args: &ArgMatches, out: &mut String) -> R
         "{RUNS} runs by a plan give {} operators in turn give",
         if is_same { "the bits that" } else { "others than" }
     );
+    if args.get_flag("relaxed") {
+        say!(out, "a relaxed run is off by {:.1e} of the largest element", relaxed(program, &inputs)?);
+    }
     // PyTorch chooses strides by what else is wanted while it exports, so these alone are no failure.
     Ok(is_same && differences.iter().all(|difference| difference.strides))
 }
@@ -43,6 +46,27 @@ fn by_plan(program: &Program, inputs: &[Value]) -> Result<bool> {
         is_same &= outputs[0].iter().zip(&outputs[1]).all(|(one, other)| same(one, other));
     }
     Ok(is_same)
+}
+
+/// How far the outputs of the relaxed program are from exact ones, at most, relative to the largest of each output.
+fn relaxed(program: &Program, inputs: &[Value]) -> Result<f64> {
+    let outputs = |program: &Program| -> Result<Vec<Value>> {
+        Generator::shared().manual_seed(0);
+        program.session().map_err(message)?.run(&copies(inputs)?).map_err(message)
+    };
+    let (exact, relaxed) = (outputs(program)?, outputs(&program.relaxed().map_err(message)?)?);
+    let elements = |value: &Value| -> Option<Vec<f64>> {
+        let tensor = value.as_tensor()?.downcast_ref::<Cpu>()?;
+        tensor.dtype().is_floating().then(|| tensor.to(F64).ok()?.to_vec().ok())?
+    };
+    let off = |(exact, relaxed): (&Value, &Value)| {
+        let (exact, relaxed) = (elements(exact)?, elements(relaxed)?);
+        let most = |numbers: &mut dyn Iterator<Item = f64>| numbers.fold(0.0_f64, |most, x| most.max(x.abs()));
+        let largest = most(&mut exact.iter().copied());
+        let off = most(&mut exact.iter().zip(&relaxed).map(|(exact, relaxed)| exact - relaxed));
+        Some(if largest > 0.0 { off / largest } else { off })
+    };
+    Ok(exact.iter().zip(&relaxed).filter_map(off).fold(0.0, f64::max))
 }
 
 fn same(one: &Value, other: &Value) -> bool {

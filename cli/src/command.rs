@@ -38,6 +38,7 @@ pub(crate) fn command() -> Command {
                 .arg(path("compare", "FILE", "Compare outputs with those of a .safetensors, .npz or .npy file"))
                 .arg(tolerance("rtol", "1e-5", "What an element may be off, relative to the expected one"))
                 .arg(tolerance("atol", "1e-5", "What an element may be off besides"))
+                .arg(relaxed())
                 .arg(threads()),
         )
         .subcommand(
@@ -49,6 +50,7 @@ pub(crate) fn command() -> Command {
                 .arg(number("runs", "N", "How many runs; 3 seconds, and 10 to 1000 runs, unless given"))
                 .arg(number("top", "N", "How many rows a table has").default_value("15"))
                 .arg(path("trace", "FILE.json", "Write one run for Chrome's trace viewer"))
+                .arg(relaxed())
                 .arg(threads()),
         )
         .subcommand(
@@ -57,6 +59,7 @@ pub(crate) fn command() -> Command {
                 .arg(program())
                 .arg(input())
                 .arg(number("seed", "SEED", "Draw inputs that are not given from this seed").default_value("0"))
+                .arg(flag("relaxed", "Say how far outputs are from exact ones if batch norms are folded, too"))
                 .arg(threads()),
         )
 }
@@ -74,6 +77,10 @@ fn input() -> Arg {
         "An input by name, or the next one: an .npy file, a number, true, false, none; or an .npz or .safetensors \
              file with several, by names or as in.0, in.1",
     )
+}
+
+fn relaxed() -> Arg {
+    flag("relaxed", "Fold batch norms into convolutions: faster, with other roundings")
 }
 
 fn threads() -> Arg {

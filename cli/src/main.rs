@@ -55,6 +55,10 @@ fn dispatch(matches: &ArgMatches, out: &mut String) -> Result<bool> {
     let Some((name, args)) = matches.subcommand() else { return Err("no command".to_owned()) };
     let path = args.get_one::<PathBuf>("program").ok_or("no program")?;
     let program = Program::load(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let program = match name {
+        "run" | "bench" if args.get_flag("relaxed") => program.relaxed().map_err(message)?,
+        _ => program,
+    };
     match name {
         "inspect" => inspect::inspect(&program, args, out),
         "run" => run::run(&program, args, out),

@@ -22,6 +22,7 @@ mod number;
 #[allow(unsafe_code, reason = "the map of a file")]
 mod program;
 mod pt2;
+mod relaxed;
 mod session;
 mod signature;
 mod symbol;

@@ -146,6 +146,32 @@ class Masked(torch.nn.Module):
         return seen, self.out(seen.transpose(1, 2).flatten(2)).relu()
 
 
+class Norms(torch.nn.Module):
+    """Batch norms: of convolutions, of one whose result is used twice, of a transposed one, of no convolution."""
+
+    def __init__(self):
+        super().__init__()
+        conv, norm = torch.nn.Conv2d, torch.nn.BatchNorm2d
+        self.first, self.first_norm = conv(3, 6, 3, padding=1), norm(6)
+        self.second, self.second_norm = conv(6, 8, 1, groups=2, bias=False), norm(8, affine=False)
+        self.line, self.line_norm = torch.nn.Conv1d(8, 4, 3, padding="same"), torch.nn.BatchNorm1d(4)
+        self.third, self.third_norm = conv(8, 8, 3), norm(8)
+        self.back, self.back_norm = torch.nn.ConvTranspose2d(8, 8, 2), norm(8)
+        for module in self.modules():
+            if isinstance(module, (norm, torch.nn.BatchNorm1d)):
+                module.running_mean = torch.randn(module.num_features)
+                module.running_var = torch.rand(module.num_features) + 0.5
+                if module.affine:
+                    torch.nn.init.uniform_(module.weight, -2, 2)
+                    torch.nn.init.normal_(module.bias)
+
+    def forward(self, x):
+        x = self.second_norm(self.second(self.first_norm(self.first(x)).relu_()))
+        y = self.third(x)
+        z = self.back_norm(self.back(self.third_norm(y) * y))
+        return z, self.line_norm(self.line(x.flatten(2))), self.back_norm(z)
+
+
 def flat(values):
     return pytree.tree_leaves(values)
 
@@ -294,6 +320,7 @@ def main():
     torch.manual_seed(1)
     words = lambda: ((torch.randint(5, (2, 3)), torch.tensor([[1, 1, 0], [1, 1, 1]])), {})
     record("masked", Masked(), [words(), words()])
+    record("norms", Norms(), [((torch.randn(2, 3, 5, 6),), {}), ((torch.randn(2, 3, 5, 6),), {})], core=True)
 
 
 if __name__ == "__main__":

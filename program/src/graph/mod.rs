@@ -7,8 +7,10 @@ mod show;
 use crate::number::NumberOp;
 use crate::symbol::Expr;
 use monomorph_core::dispatch::OperatorHandle;
+use monomorph_core::schema::Schema;
 use monomorph_core::{DType, IValue};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub(crate) use dot::dot;
 pub(crate) use show::{Shown, node_place};
@@ -153,6 +155,14 @@ pub struct Called {
     pub(crate) writes: Vec<usize>,
     /// For each result the written argument that it is, if it is one.
     pub(crate) returned: Vec<Option<usize>>,
+}
+
+impl Called {
+    /// Whether results may be views of arguments.
+    pub(crate) fn gives_views(&self) -> bool {
+        let is_view = |schema: Arc<Schema>| schema.returns().iter().any(|result| result.ty().alias().is_some());
+        self.handle.silent().view || self.handle.schema().map_or(true, is_view)
+    }
 }
 
 /// The rules of autocast inside of a subgraph.

@@ -3,9 +3,6 @@
 
 use super::plan::{Action, Plan, Slot};
 use crate::graph::{Argument, Callee, Graph, InputKind, Node, Output};
-use monomorph_core::dispatch::OperatorHandle;
-use monomorph_core::schema::Schema;
-use std::sync::Arc;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +73,7 @@ fn of_node(node: &Node, origins: &[Origin]) -> Option<Origin> {
             if written.any(|argument| of(argument) == Origin::Given) {
                 return None;
             }
-            Some(if gives_views(&called.handle) { read } else { Origin::Made })
+            Some(if called.gives_views() { read } else { Origin::Made })
         }
         Callee::Number(_) | Callee::Check(_) => Some(Origin::Made),
         Callee::Inline(graph, _) => of_graph(graph, read),
@@ -95,10 +92,4 @@ fn of_graph(graph: &Graph, inputs: Origin) -> Option<Origin> {
     }
     let outputs = graph.outputs.iter().flat_map(Argument::values).map(|id| origins[id.index()]);
     Some(outputs.max().unwrap_or(Origin::Made))
-}
-
-/// Whether results of an operator may be views of its arguments.
-fn gives_views(handle: &OperatorHandle) -> bool {
-    let is_view = |schema: Arc<Schema>| schema.returns().iter().any(|result| result.ty().alias().is_some());
-    handle.silent().view || handle.schema().map_or(true, is_view)
 }

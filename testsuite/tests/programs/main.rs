@@ -6,4 +6,5 @@ mod fuzz;
 mod golden;
 mod hostile;
 mod memory;
+mod relaxed;
 mod sessions;
