@@ -10,8 +10,9 @@ const SPECIAL: &str = "_foreach_lgamma digamma i0 igamma igammac lgamma mvlgamma
 
 /// Operators of the feature `random` without their overloads.
 const RANDOM: &str = "alpha_dropout bernoulli binomial cauchy dropout exponential feature_alpha_dropout \
-    feature_dropout geometric log_normal multinomial native_dropout normal normal_functional poisson rand rand_like \
-    randint randint_like randn randn_like random randperm rrelu rrelu_with_noise rrelu_with_noise_functional uniform";
+    feature_dropout geometric log_normal multinomial native_dropout native_dropout_backward normal normal_functional \
+    poisson rand rand_like randint randint_like randn randn_like random randperm rrelu rrelu_with_noise \
+    rrelu_with_noise_functional uniform";
 
 /// The feature of the facade that has an operator, if it is one that may be left out.
 pub fn feature_of(name: &str) -> Option<&'static str> {

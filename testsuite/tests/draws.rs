@@ -315,6 +315,9 @@ fn dropped_and_kept() {
         assert_eq!(out.to_vec::<f32>().unwrap(), x.to_vec::<f32>().unwrap());
         assert_eq!(mask.to_vec::<bool>().unwrap(), [true; 12]);
     }
+    let kept = tensor![true, false, true];
+    let back = call1("native_dropout_backward", [tensor![1.0f32, 2.0, -3.0].into(), kept.into(), 2.0.into()]);
+    assert_eq!(back.to_vec::<f32>().unwrap(), [2.0, 0.0, -6.0]);
     monomorph::manual_seed(5);
     let out = call1("dropout", [x.clone().into(), 0.5.into(), true.into()]).to_vec::<f32>().unwrap();
     monomorph::manual_seed(5);

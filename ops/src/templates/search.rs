@@ -252,6 +252,10 @@ native! {
         str? side=None, Tensor? sorter=None) -> Tensor,
     out: searchsorted.Tensor_out, variants: function, structured: Search<SearchsortedFn>;
 
+    func: searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False,
+        str? side=None, Tensor? sorter=None) -> Tensor,
+    out: searchsorted.Scalar_out, structured: Search<SearchsortedFn>;
+
     /// The number of the bucket that each element is in, between `boundaries` in ascending order.
     ///
     /// An element that is a boundary is below it, or above it with `right`. The result is int64, or int32 with
@@ -263,6 +267,9 @@ native! {
     /// ```
     func: bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor,
     out: bucketize.Tensor_out, variants: function, structured: Search<BucketizeFn>;
+
+    func: bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor,
+    autogen: bucketize.Scalar_out, structured: Search<BucketizeFn>;
 
     /// Whether each element is among `test_elements`, or is not with `invert`.
     ///

@@ -20,6 +20,8 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
         ("out", Base::Tensor) if name == "isin" => ramp(DType::Bool, &[3, 2]).into(),
         ("self", Base::Tensor) if name == "bincount" => ramp(DType::I64, &[3]).into(),
         ("self", Base::Tensor) if name == "combinations" => ramp(DType::F32, &[3]).into(),
+        // A number belongs in one sequence.
+        ("sorted_sequence", Base::Tensor) if schema.overload().starts_with("Scalar") => ramp(DType::F32, &[3]).into(),
         ("boundaries", Base::Tensor) => ramp(DType::F32, &[3]).into(),
         ("bins", Base::Tensor) if arg.ty().is_list() => {
             IValue::Tensors(vec![ramp(DType::F32, &[3]), ramp(DType::F32, &[2])])

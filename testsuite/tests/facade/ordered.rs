@@ -329,6 +329,24 @@ fn searches_count_what_comes_before() {
     assert_eq!(ops::searchsorted(&nan, &tensor![1.5f32, 5.0]).unwrap().to_vec::<i64>().unwrap(), [1, 3]);
     assert_eq!(tensor![1, 5].bucketize(&tensor![1.5f32]).unwrap().to_vec::<i64>().unwrap(), [0, 1]);
     assert!(tensor![1].bucketize(&tensor![[1]]).is_err());
+    // Numbers, which take on the dtype of the sequence unless that is of integers.
+    let place = |name: &str, mut stack: Stack| {
+        call(name, &mut stack)?;
+        monomorph::Result::Ok(stack.remove(0).into_tensor().expect("a tensor"))
+    };
+    let (sequence, no): (IValue, IValue) = (tensor![1i64, 3, 5].into(), false.into());
+    let places = [(3.into(), false, 1), (3.into(), true, 2), (3.5.into(), false, 2), (f64::NAN.into(), false, 3)];
+    for (number, right, want) in places {
+        let number: IValue = number;
+        let args = vec![number.clone(), sequence.clone(), no.clone(), right.into()];
+        let got = place("bucketize.Scalar", args).unwrap();
+        assert_eq!((got.sizes(), got.to_vec::<i64>().unwrap()), (&[][..], vec![want]));
+        let args = vec![sequence.clone(), number, true.into(), right.into()];
+        let got = place("searchsorted.Scalar", args).unwrap();
+        assert_eq!((got.sizes(), got.to_vec::<i32>().unwrap()), (&[][..], vec![want as i32]));
+    }
+    let error = place("searchsorted.Scalar", vec![tensor![[1i64, 3]].into(), 3.into()]).unwrap_err();
+    assert!(error.to_string().starts_with("searchsorted: argument self has tensors of sizes"), "{error}");
 }
 
 #[test]

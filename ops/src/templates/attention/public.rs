@@ -4,13 +4,13 @@
 use super::flash::{Three, scale_of};
 use super::{Attention, AttentionInputs, summed_in};
 use crate::copies::{reshape, to_dtype};
-use crate::functions::{logical_not, masked_fill, new_zeros};
+use crate::functions::where_;
 use crate::kernels::AllKernels;
 use crate::table::native;
 use crate::view;
 use monomorph_core::strides::{DimVec, broadcast_sizes, preserve_strides};
 use monomorph_core::structured::{Functional, Operand, call};
-use monomorph_core::{DType, Error, ErrorKind, Result, Scalar, Tensor, observe};
+use monomorph_core::{DType, Error, ErrorKind, Result, Tensor, observe};
 
 /// `scaled_dot_product_attention`.
 #[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
@@ -79,8 +79,7 @@ fn added<D: AllKernels>(query: &Tensor<D>, mask: &Tensor<D>) -> Result<Tensor<D>
     if mask.dtype() != DType::Bool {
         return to_dtype(mask, sum, false, false, None);
     }
-    let zeros = to_dtype(&new_zeros(query, mask.sizes())?, sum, false, false, None)?;
-    masked_fill(&zeros, &logical_not(mask)?, Scalar::Float(f64::NEG_INFINITY))
+    to_dtype(&where_(mask, 0.0, f64::NEG_INFINITY)?, sum, false, false, None)
 }
 
 /// The sizes with ones in front, so that there are so many.

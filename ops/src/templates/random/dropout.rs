@@ -4,8 +4,9 @@
 use super::fills::bernoulli_;
 use super::rule::holds;
 use crate::composite::tensor;
-use crate::copies::clone_tensor;
+use crate::copies::{clone_tensor, to_dtype};
 use crate::factory::{empty_like, full_like};
+use crate::functions::{mul, mul_};
 use crate::kernels::AllKernels;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
@@ -115,9 +116,16 @@ pub fn native_dropout<D: AllKernels>(input: &Tensor<D>, p: f64, train: Option<bo
     let scale = if stay == 0.0 { 0.0 } else { 1.0 / stay };
     let mut mask = empty_like(input, Some(DType::Bool), None, None, None, None)?;
     bernoulli_(&mut mask, stay, None).map_err(|e: Error| e.called("native_dropout"))?;
-    let mut out = crate::functions::mul(input, &mask)?;
-    crate::functions::mul_(&mut out, scale)?;
+    let mut out = mul(input, &mask)?;
+    mul_(&mut out, scale)?;
     Ok((out, mask))
+}
+
+/// `native_dropout_backward`: what stayed, scaled alike.
+pub fn native_dropout_backward<D: AllKernels>(grad: &Tensor<D>, mask: &Tensor<D>, scale: f64) -> Result<Tensor<D>> {
+    let _span = observe::operator("native_dropout_backward", [grad.geometry(), mask.geometry()]);
+    let scaled = || mul(grad, &mul(&to_dtype(mask, grad.dtype(), false, false, None)?, scale)?);
+    scaled().map_err(|e: Error| e.called("native_dropout_backward"))
 }
 
 native! {
@@ -125,6 +133,9 @@ native! {
 
     func: native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor),
     autogen: native_dropout.out, kernel: native_dropout, silent_view: true;
+
+    func: native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor,
+    autogen: native_dropout_backward.out, kernel: native_dropout_backward;
 
     func: dropout(Tensor input, float p, bool train) -> Tensor,
     composite: implicit dropout, silent_view: true;
