@@ -1,8 +1,8 @@
 //! Relaxed programs: what is folded, what is not, and how near the results are.
 
 use super::archive::path;
-use monomorph::program::{Program, Value};
 use monomorph::Tensor;
+use monomorph::program::{Program, Value};
 
 /// The batch norms of a program.
 fn norms(program: &Program) -> usize {
