@@ -7,12 +7,28 @@ pub use monomorph_program::{
     Timing, UserInput, UserInputKind, Value, ValueId, ValueInfo,
 };
 
-use crate::Cpu;
+use crate::{Cpu, Dispatcher, Library, selection};
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::LazyLock;
 
-/// A program that `torch.export` wrote, with the operators of [`dispatcher`](crate::dispatcher).
+/// The operators of programs: those of the table, and from the first program on those of the namespace
+/// `quantized_decomposed`, unless a library of the user's has defined one of them.
+fn dispatcher() -> &'static Dispatcher {
+    /// What it registers is there as long as it is.
+    static QUANTIZED: LazyLock<Library> = LazyLock::new(|| {
+        let mut library = crate::dispatcher().library("quantized_decomposed");
+        // The user's operators are the ones that count; programs name those that are missing.
+        let _ = selection::register_quantized(&mut library);
+        library
+    });
+    LazyLock::force(&QUANTIZED);
+    crate::dispatcher()
+}
+
+/// A program that `torch.export` wrote, with the operators of [`dispatcher`](crate::dispatcher) and PyTorch's of the
+/// namespace `quantized_decomposed`.
 ///
 /// ```no_run
 /// use monomorph::prelude::*;
@@ -42,7 +58,7 @@ impl Program {
     /// A file that cannot be read, content that is not understood or contradicts the format, operators that are not
     /// there: [`ProgramError::MissingOperators`] lists all of them.
     pub fn load(path: impl AsRef<Path>) -> Result<Program> {
-        monomorph_program::Program::load_with::<Cpu>(crate::dispatcher(), path).map(Program)
+        monomorph_program::Program::load_with::<Cpu>(dispatcher(), path).map(Program)
     }
 
     /// The same from bytes, which it keeps.
@@ -51,7 +67,7 @@ impl Program {
     ///
     /// As for [`load`](Program::load).
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Program> {
-        monomorph_program::Program::from_bytes_with::<Cpu>(crate::dispatcher(), bytes).map(Program)
+        monomorph_program::Program::from_bytes_with::<Cpu>(dispatcher(), bytes).map(Program)
     }
 
     /// The same program with fewer roundings, or others: faster, and near the exact results instead of equal to them.

@@ -21,6 +21,18 @@ pub fn register_all(library: &mut Library) -> Result<()> {
     })
 }
 
+/// Defines PyTorch's operators `quantized_decomposed::*` in a library of that namespace; on an error, none.
+///
+/// # Errors
+///
+/// Another namespace, or an operator that is defined already.
+pub fn register_quantized(library: &mut Library) -> Result<()> {
+    use monomorph_ops::composite::quantized::native;
+    let mut kernels = Vec::new();
+    crate::__operator_kernels! { kernels Cpu, Meta }
+    library.all_or_none(|library| table::define(library, &native::entries(), kernels))
+}
+
 /// Every kernel of a device: of each operator those of its kind.
 fn all_kernels<D: monomorph_ops::AllKernels + Fills>() -> DeviceKernels {
     let either = |(structured, functions): (Vec<KernelFunction>, Vec<KernelFunction>)| {

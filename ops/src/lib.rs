@@ -159,6 +159,7 @@ monomorph_macros::families! { [crate]
     composite::distances: Distances,
     composite::compressed: Compressed,
     composite::covariance: Covariances,
+    composite::fake_quantize: FakeQuantized,
     composite::losses: Losses,
     composite::entropy: Entropies,
     composite::normalize: Normalizations,

@@ -172,6 +172,53 @@ class Norms(torch.nn.Module):
         return z, self.line_norm(self.line(x.flatten(2))), self.back_norm(z)
 
 
+class Quantized(torch.nn.Module):
+    """Integers that stand for floats: one scale for a tensor, one for each channel, and one that is found in each run."""
+
+    def __init__(self):
+        super().__init__()
+        import torch.ao.quantization.fx._decomposed  # Defines the operators.
+
+        weight = torch.randn(6, 8)
+        self.register_buffer("scales", weight.abs().amax(1) / 127)
+        self.register_buffer("zeros", torch.zeros(6, dtype=torch.int64))
+        quantize = torch.ops.quantized_decomposed.quantize_per_channel
+        self.register_buffer("weight", quantize(weight, self.scales, self.zeros, 0, -127, 127, torch.int8))
+
+    def forward(self, x):
+        q = torch.ops.quantized_decomposed
+        weight = q.dequantize_per_channel(self.weight, self.scales, self.zeros, 0, -127, 127, torch.int8)
+        codes = q.quantize_per_tensor(x, 0.03, 5, 0, 255, torch.uint8)
+        y = torch.nn.functional.linear(q.dequantize_per_tensor(codes, 0.03, 5, 0, 255, torch.uint8), weight)
+        scale, zero = q.choose_qparams.tensor(y, -128, 127, 1e-5, torch.int8)
+        narrow = q.quantize_per_tensor.tensor(y, scale, zero, -128, 127, torch.int8)
+        half = q.dequantize_per_tensor.tensor(narrow, scale, zero, -128, 127, torch.int8, out_dtype=torch.float16)
+        even, middle = q.choose_qparams_symmetric.tensor(y.t(), 0, 255, 1e-5, torch.uint8)
+        low, high = torch.tensor(0), torch.tensor(255)
+        between = q.quantize_per_tensor.tensor2(y.t(), even, middle, low, high, torch.uint8)
+        back = q.dequantize_per_tensor.tensor2(between, even, middle, low, high, torch.uint8)
+        columns = q.quantize_per_channel(y.t(), self.scales, self.zeros + 2, 0, -100, 100, torch.int16)
+        product = torch._int_mm(narrow, self.weight)
+        return codes, y, scale, zero, narrow, half, even, middle, between, back, columns, product
+
+
+class Rounded(torch.nn.Module):
+    """Floats at the steps of a quantized dtype."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scales", torch.tensor([0.1, 0.25, 1.5, 0.07]))
+        self.register_buffer("zeros", torch.tensor([3, 0, -5, 7], dtype=torch.int32))
+
+    def forward(self, x, grad):
+        f = torch.ops.aten
+        one = f.fake_quantize_per_tensor_affine_cachemask(x, 0.1, 3, -128, 127)
+        given = f.fake_quantize_per_tensor_affine.tensor_qparams(x.double(), self.scales[:1], self.zeros[:1], -10, 10)
+        channels = f.fake_quantize_per_channel_affine_cachemask(x, self.scales, self.zeros, 1, -100, 100)
+        floats = f.fake_quantize_per_channel_affine(x.half(), self.scales, self.zeros * 0.75, 1, -100, 100)
+        return one, given, channels, floats, f.fake_quantize_per_tensor_affine_cachemask_backward(grad, one[1])
+
+
 def flat(values):
     return pytree.tree_leaves(values)
 
@@ -321,6 +368,11 @@ def main():
     words = lambda: ((torch.randint(5, (2, 3)), torch.tensor([[1, 1, 0], [1, 1, 1]])), {})
     record("masked", Masked(), [words(), words()])
     record("norms", Norms(), [((torch.randn(2, 3, 5, 6),), {}), ((torch.randn(2, 3, 5, 6),), {})], core=True)
+    record("quantized", Quantized(), [((torch.randn(3, 8),), {}), ((torch.randn(3, 8) * 9,), {})])
+    edges = torch.tensor([0.25, float("inf"), -float("inf"), float("nan"), 1e30, -1e30, 0.0, 12.75]).repeat(2, 1).t()
+    floats = lambda: torch.randn(8, 4) * 9
+    edged = torch.cat([edges, edges.flip(0)], 1)
+    record("rounded", Rounded(), [((floats(), floats()), {}), ((edged, floats()), {})], core=True)
 
 
 if __name__ == "__main__":

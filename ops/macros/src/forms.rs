@@ -35,11 +35,11 @@ fn named(func: &Schema, kind: FormKind, name: &str, outputs: &[String]) -> Strin
         | FormKind::OutApart
         | FormKind::OutRestrided
         | FormKind::OutIterated
-        | FormKind::OutSized => out(func, name, outputs),
+        | FormKind::OutSized => out(func, kind, name, outputs),
     }
 }
 
-fn out(func: &Schema, name: &str, outputs: &[String]) -> String {
+fn out(func: &Schema, kind: FormKind, name: &str, outputs: &[String]) -> String {
     if returns_list(func) {
         return format!("{name}({}) -> ()", with_outs(func, &["Tensor(a!)[] out".to_owned()]));
     }
@@ -47,8 +47,9 @@ fn out(func: &Schema, name: &str, outputs: &[String]) -> String {
     let several = returns.len() > 1;
     // The only output that PyTorch names after its overload.
     let single = if name.ends_with(".grad_input") { "grad_input" } else { "out" };
-    // It names what is written by these overloads, and not what they return.
-    let is_silent = name.ends_with(".output");
+    // It names what is written by these overloads, and not what they return; forms of its own making, whose outputs it
+    // numbers, return nothing that has a name.
+    let is_silent = name.ends_with(".output") || kind == FormKind::Autogen && !outputs.is_empty();
     let mut outs = Vec::new();
     let mut results = Vec::new();
     for (i, (letter, result)) in ('a'..='z').zip(returns).enumerate() {

@@ -51,12 +51,17 @@ pub(crate) fn form(kind: FormKind, declaration: &'static Declaration, f: Compose
     }))
 }
 
-/// The same behind the checks of the operator's meta kernel.
+/// The same of an operator with several results. A program without such an operator has none of it.
+pub(crate) fn form_of_several(kind: FormKind, declaration: &'static Declaration, f: Composed) -> KernelFunction {
+    kernel(function(kind, declaration, f, generated_outs))
+}
+
+/// [`form`] behind the checks of the operator's meta kernel.
 pub(crate) fn checked_form(kind: FormKind, declaration: &'static Declaration, f: Composed) -> KernelFunction {
     checked(function(kind, declaration, f, generated_out))
 }
 
-/// The same of an operator with several results. A program without such an operator has none of it.
+/// The same of an operator with several results.
 pub(crate) fn checked_form_of_several(
     kind: FormKind,
     declaration: &'static Declaration,

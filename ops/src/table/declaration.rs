@@ -187,13 +187,18 @@ impl Composition {
         Composition::All(key, f, derived::form)
     }
 
+    /// The same of an operator with several results.
+    pub fn all_of_several(key: AliasKey, f: Composed) -> Composition {
+        Composition::All(key, f, derived::form_of_several)
+    }
+
     /// [`Composition::Otherwise`] of a function.
     pub fn otherwise(key: AliasKey, f: Composed) -> Composition {
         Composition::Otherwise(key, f, derived::checked_form)
     }
 
     /// The same of an operator with several results.
-    pub fn otherwise_several(key: AliasKey, f: Composed) -> Composition {
+    pub fn otherwise_of_several(key: AliasKey, f: Composed) -> Composition {
         Composition::Otherwise(key, f, derived::checked_form_of_several)
     }
 

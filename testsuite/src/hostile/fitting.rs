@@ -3,7 +3,7 @@
 
 use super::{
     fitting_convolutions, fitting_draws, fitting_folds, fitting_indexing, fitting_order, fitting_products,
-    fitting_rearranged, fitting_rows, fitting_windows,
+    fitting_quantized, fitting_rearranged, fitting_rows, fitting_windows,
 };
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::with_element;
@@ -34,6 +34,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         fitting_folds::fitting,
         fitting_order::fitting,
         fitting_products::fitting,
+        fitting_quantized::fitting,
         fitting_rows::fitting,
         fitting_convolutions::fitting,
         fitting_draws::fitting,

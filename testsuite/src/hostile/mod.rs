@@ -25,6 +25,7 @@ mod fitting_folds;
 mod fitting_indexing;
 mod fitting_order;
 mod fitting_products;
+mod fitting_quantized;
 mod fitting_rearranged;
 mod fitting_rows;
 mod fitting_windows;

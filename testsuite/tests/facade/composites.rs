@@ -13,11 +13,12 @@ use monomorph_core::Element;
 use monomorph_testsuite::hostile::fitting_stack;
 
 /// A dispatcher of the test's own: a checker registers with it.
-fn dispatcher() -> (Dispatcher, Library) {
+fn dispatcher() -> (Dispatcher, [Library; 2]) {
     let dispatcher = Dispatcher::new();
-    let mut library = dispatcher.library("aten");
-    selection::register_all(&mut library).unwrap();
-    (dispatcher, library)
+    let mut libraries = ["aten", "quantized_decomposed"].map(|namespace| dispatcher.library(namespace));
+    selection::register_all(&mut libraries[0]).unwrap();
+    selection::register_quantized(&mut libraries[1]).unwrap();
+    (dispatcher, libraries)
 }
 
 fn is_composed(handle: &OperatorHandle) -> bool {

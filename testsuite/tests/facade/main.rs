@@ -22,6 +22,7 @@ mod foreach;
 mod fused;
 mod gamma;
 mod grids;
+mod grouped;
 mod halves;
 mod handles;
 mod hostile_geometry;

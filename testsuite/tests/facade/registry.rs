@@ -3,11 +3,24 @@
 
 use monomorph::crates::core::ErrorKind;
 use monomorph::crates::core::dispatch::OperatorHandle;
-use monomorph::{IValue, Stack, dispatcher};
+use monomorph::{Dispatcher, IValue, Library, Stack, dispatcher, selection};
 use monomorph_testsuite::conformance::{CaseFile, Selection, bases, golden_cases, workspace_root};
 use monomorph_testsuite::hostile::{describe, every_kind, extremes, fitting_stack};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
+
+/// Every operator that the library can register, those of programs too.
+fn operators() -> &'static [OperatorHandle] {
+    static ALL: LazyLock<(Vec<OperatorHandle>, [Library; 2])> = LazyLock::new(|| {
+        let dispatcher = Dispatcher::new();
+        let mut libraries = ["aten", "quantized_decomposed"].map(|namespace| dispatcher.library(namespace));
+        selection::register_all(&mut libraries[0]).unwrap();
+        selection::register_quantized(&mut libraries[1]).unwrap();
+        (dispatcher.operators(), libraries)
+    });
+    &ALL.0
+}
 
 #[test]
 fn every_schema_is_one_of_pytorch() {
@@ -79,7 +92,7 @@ fn fresh(entry: &OperatorHandle) -> Stack {
 
 #[test]
 fn fitting_arguments_return() {
-    for entry in &dispatcher().operators() {
+    for entry in operators() {
         let result = try_call(entry, &fresh(entry));
         let stack = result.unwrap_or_else(|error| panic!("{}: {error}", entry.schema().unwrap()));
         assert_eq!(stack.len(), entry.schema().unwrap().returns().len(), "{}", entry.schema().unwrap());
@@ -105,7 +118,7 @@ fn every_write_is_counted() {
         "set_",
     ];
     let mut written = 0;
-    for entry in dispatcher().operators().iter().filter(|entry| !VIEWS.contains(&entry.schema().unwrap().name())) {
+    for entry in operators().iter().filter(|entry| !VIEWS.contains(&entry.schema().unwrap().name())) {
         let stack = fresh(entry);
         let schema = entry.schema().unwrap();
         let mutable = || schema.args().zip(&stack).filter(|(arg, _)| arg.is_mutable());
@@ -120,7 +133,7 @@ fn every_write_is_counted() {
 
 #[test]
 fn wrong_counts_are_errors() {
-    for entry in &dispatcher().operators() {
+    for entry in operators() {
         let schema = entry.schema().unwrap();
         let required = schema.args().filter(|arg| arg.default().is_none()).count();
         let full = fresh(entry);
@@ -145,7 +158,7 @@ fn wrong_counts_are_errors() {
 #[test]
 fn wrong_kinds_and_orders_are_no_panic() {
     let mut refused = 0;
-    for entry in &dispatcher().operators() {
+    for entry in operators() {
         let n = entry.schema().unwrap().args().len();
         for i in 0..n {
             for value in every_kind() {
@@ -181,7 +194,7 @@ fn wrong_kinds_and_orders_are_no_panic() {
 #[test]
 fn extreme_numbers_are_no_panic() {
     let mut refused = 0;
-    for entry in &dispatcher().operators() {
+    for entry in operators() {
         let schema = entry.schema().unwrap();
         let args: Vec<_> = schema.args().collect();
         for (i, arg) in args.iter().enumerate() {
@@ -214,7 +227,7 @@ fn results_that_no_memory_holds_are_errors() {
         "index_fill_",
     ];
     let mut refused = 0;
-    for entry in dispatcher().operators().iter().filter(|entry| !WALKERS.contains(&entry.schema().unwrap().name())) {
+    for entry in operators().iter().filter(|entry| !WALKERS.contains(&entry.schema().unwrap().name())) {
         let n = entry.schema().unwrap().args().len();
         for i in 0..n {
             let mut stack = fresh(entry);

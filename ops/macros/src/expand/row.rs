@@ -104,9 +104,10 @@ fn composition(named: &Named<'_>) -> TokenStream {
         let (core, function) = (&named.core, composed_function(named, path));
         quote!(#table::Composition::#make(#core::dispatch::AliasKey::#key, #function))
     };
+    let is_one = named.schema.returns().len() == 1;
     let value = match (&named.row.definition, &named.row.otherwise) {
         (Definition::Composite(composite, path) | Definition::Composed(composite, path, _), _) => {
-            composed("all", *composite, path)
+            composed(if is_one { "all" } else { "all_of_several" }, *composite, path)
         }
         (Definition::Each(operator), _) => {
             let row = row_of(named, operator);
@@ -117,8 +118,7 @@ fn composition(named: &Named<'_>) -> TokenStream {
             quote!(#table::Composition::Redirect(#to))
         }
         (_, Some((composite, path))) => {
-            let is_one = named.schema.returns().len() == 1;
-            composed(if is_one { "otherwise" } else { "otherwise_several" }, *composite, path)
+            composed(if is_one { "otherwise" } else { "otherwise_of_several" }, *composite, path)
         }
         (_, None) => return TokenStream::new(),
     };
