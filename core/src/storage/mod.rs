@@ -17,13 +17,16 @@
 
 pub mod borrow;
 mod device;
+pub(crate) mod elementwise;
 pub mod extent;
+mod groups;
 mod growth;
 mod held;
 mod lent;
 pub mod list;
 mod owned;
 pub(crate) mod recorder;
+pub(crate) mod recording;
 
 pub use device::{Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided};
 pub(crate) use growth::Growth;

@@ -1,76 +1,18 @@
 //! Keeping what calls do, to do it again on the same memory: the kernels that ran on this thread, in their order, bound
-//! as they were, and the storages that they were bound to. Owns the list and the memory; what a kernel is, the calls of
-//! structured operators know (`structured/bound.rs`), and what else touches memory while a recording lasts refuses it.
+//! as they were, and the storages that they were bound to. Owns what is kept and which memory calls get meanwhile; what
+//! a kernel is, the calls of structured operators know (`structured/bound.rs`), and what else touches memory while a
+//! recording lasts refuses it.
 //!
 //! Storages that are made meanwhile are kept, and given out again once all their tensors are gone, as CUDA's graphs do
 //! it with a pool of their own: what lives at different times lies in the same memory, also when the kernels run again.
 
-use super::{Contents, Handle, Header, Held, Memory};
-use crate::error::{Error, ErrorKind, Result};
+use super::recording::{BoundKernel, Made, Recording, Used};
+use super::{Contents, Handle, Header, Memory};
+use crate::error::Result;
 use crate::options::DeviceId;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
-
-/// A kernel bound to memory.
-pub(crate) trait BoundKernel: Send {
-    /// Runs it once more.
-    ///
-    /// # Safety
-    ///
-    /// The memory that it was bound to is where it was; nobody else writes it, or reads what the kernel writes.
-    unsafe fn run(&mut self) -> Result<()>;
-}
-
-/// A storage that a kernel was bound to and that was not made meanwhile.
-struct Used {
-    handle: Handle,
-    /// Where its block was.
-    data: *mut u8,
-    is_written: bool,
-    /// It was frozen already, and stays so: there is a second handle, or it is ours alone.
-    is_frozen: bool,
-}
-
-// SAFETY: the address is compared, and never followed.
-unsafe impl Send for Used {}
-
-/// A storage that was made while calls were recorded.
-struct Made {
-    handle: Handle,
-    data: *mut u8,
-    bytes: usize,
-}
-
-// SAFETY: as for `Used`.
-unsafe impl Send for Made {}
-
-/// Kernels that calls ran, to be run again.
-///
-/// What they were bound to is what they run on: a tensor that was read is read again with its present elements, and one
-/// that was written is written again. Tensors that the calls made may be kept, looked at and written between runs;
-/// those that were dropped are memory that later calls had. Without the feature `recording` no kernel is kept.
-#[derive(Default)]
-pub struct Recording {
-    kernels: Vec<Box<dyn BoundKernel>>,
-    made: Vec<Made>,
-    used: Vec<Used>,
-}
-
-/// A kernel that failed when it was run again, or that could not be run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KernelFailure {
-    /// Its number in the recording.
-    pub kernel: usize,
-    /// Why.
-    pub error: Error,
-}
-
-impl From<KernelFailure> for Error {
-    fn from(failure: KernelFailure) -> Error {
-        failure.error
-    }
-}
 
 /// What is recorded on a thread.
 #[derive(Default)]
@@ -142,7 +84,7 @@ impl Recording {
             refuse();
             return (f(), None);
         }
-        let first = self.kernels.len();
+        let (first, lifetimes) = (self.kernels.len(), self.lifetimes.mark());
         RECORDER.set(Some(Recorder { recording: std::mem::take(self), is_refused: false, binds: false }));
         IS_RECORDING.set(true);
         let ends = Ends;
@@ -152,84 +94,21 @@ impl Recording {
         *self = recorder.recording;
         if recorder.is_refused || !cfg!(feature = "recording") {
             self.kernels.truncate(first);
+            self.lifetimes.truncate(lifetimes);
             return (result, None);
         }
         (result, Some(first..self.kernels.len()))
     }
-
-    /// Runs kernels once more, in their order.
-    ///
-    /// # Errors
-    ///
-    /// The first kernel, if a storage is used by somebody else or its memory is no longer where it was; one that fails.
-    pub fn run(&mut self, kernels: Range<usize>) -> std::result::Result<(), KernelFailure> {
-        let Recording { kernels: all, made, used } = self;
-        let first = kernels.start;
-        let failure = |kernel| move |error| KernelFailure { kernel, error };
-        let mut held: SmallVec<[(Held<'_>, bool); 16]> = SmallVec::new();
-        borrow(made, used, &mut held).map_err(failure(first))?;
-        let ran = all.get_mut(kernels).unwrap_or_default().iter_mut().enumerate().try_for_each(|(i, kernel)| {
-            // SAFETY: every storage that the kernel was bound to is in `used` or `made`, and its block is where it was,
-            // and no smaller, as blocks never are. Nobody else uses it: its only handle is ours, which `&mut self`
-            // borrows, or it is frozen, or `held` has a borrow.
-            unsafe { kernel.run() }.map_err(failure(first + i))
-        });
-        held.iter().filter(|(_, is_written)| *is_written).for_each(|(held, _)| held.header().bump_version());
-        ran
-    }
-
-    /// Whether a storage is one that recorded calls have made.
-    pub fn has_made(&self, storage: usize) -> bool {
-        self.made.iter().any(|made| std::ptr::from_ref(made.handle.header()).addr() == storage)
-    }
-
-    /// The bytes that recorded calls have made.
-    pub fn bytes(&self) -> usize {
-        self.made.iter().map(|made| made.bytes).sum()
-    }
-
-    fn makes(&self, header: &Header) -> bool {
-        self.made.iter().any(|made| std::ptr::eq(made.handle.header(), header))
-    }
-}
-
-/// Borrows what others have handles of, and holds the addresses of all against what they were.
-fn borrow<'h>(made: &'h [Made], used: &'h [Used], held: &mut SmallVec<[(Held<'h>, bool); 16]>) -> Result<()> {
-    for used in used.iter().filter(|used| !used.is_frozen) {
-        let header = used.handle.header();
-        match used.is_written {
-            _ if header.borrow().is_unique() => {}
-            true => held.push((Held::write(header, false, "out")?, true)),
-            false => held.push((Held::read(header, "an input")?, false)),
-        }
-        check_place(header, used.data)?;
-    }
-    for made in made {
-        let header = made.handle.header();
-        if !header.borrow().is_unique() {
-            held.push((Held::write(header, false, "out")?, true));
-        }
-        check_place(header, made.data)?;
-    }
-    Ok(())
-}
-
-/// An error if the block of a storage, which is borrowed or nobody else's, is not where it was.
-fn check_place(header: &Header, data: *mut u8) -> Result<()> {
-    // SAFETY: nobody else moves it (above), and the address is only compared.
-    if unsafe { header.data() } == data {
-        return Ok(());
-    }
-    let rule = "a recorded call runs on the memory that it was recorded with; a tensor of it was enlarged since";
-    Err(ErrorKind::ArgumentRule { rule }.into())
 }
 
 /// Keeps a kernel, which has just run, with the storages that it was bound to; `written` of them were written.
 pub(crate) fn keep<'h>(kernel: Box<dyn BoundKernel>, storages: impl Iterator<Item = &'h Header>, written: usize) {
     with(|recorder| {
         let Recorder { recording, .. } = recorder;
+        let mut touched: SmallVec<[usize; 4]> = SmallVec::new();
         for (position, header) in storages.enumerate() {
-            if recording.makes(header) {
+            if let Some(made) = recording.position(header) {
+                touched.push(made);
                 continue;
             }
             let is_written = position < written;
@@ -245,6 +124,7 @@ pub(crate) fn keep<'h>(kernel: Box<dyn BoundKernel>, storages: impl Iterator<Ite
             }
         }
         recording.kernels.push(kernel);
+        recording.lifetimes.touch(touched);
     });
 }
 
@@ -276,29 +156,38 @@ pub(crate) fn storage(
 ) -> Result<Handle> {
     let free = RECORDER.with_borrow(|recorder| {
         let made = recorder.iter().flat_map(|recorder| &recorder.recording.made);
-        let fits = |made: &&Made| {
+        let fits = |made: &Made| {
             let header = made.handle.header();
             let is_same = std::ptr::eq(header.memory, memory) && header.device() == device;
             // A much larger one is left to those who need it.
             is_same && header.borrow().is_unique() && (bytes..=bytes.saturating_mul(2)).contains(&made.bytes)
         };
-        made.filter(fits).min_by_key(|made| made.bytes).map(|made| (made.handle.clone(), made.data))
+        let free = made.enumerate().filter(|(_, made)| fits(made)).min_by_key(|(_, made)| made.bytes);
+        free.map(|(position, made)| (position, made.handle.clone(), made.data))
     });
-    let (handle, data) = match free {
+    let (position, handle, data) = match free {
         Some(free) => free,
         None => {
             let handle = allocate()?;
             // SAFETY: nobody else has the handle yet; the address is followed only as long as this lasts.
             let data = unsafe { handle.header().data() };
-            with(|recorder| recorder.recording.made.push(Made { handle: handle.clone(), data, bytes }));
-            (handle, data)
+            let mut position = 0;
+            with(|recorder| {
+                position = recorder.recording.made.len();
+                recorder.recording.made.push(Made { handle: handle.clone(), data, bytes });
+            });
+            (position, handle, data)
         }
     };
+    with(|Recorder { recording, .. }| recording.lifetimes.begin(position, recording.kernels.len()));
     if contents == Contents::Zeroed {
         let mut zeroed = Zeroed { data, bytes };
         // SAFETY: the storage has as many bytes, and no tensor yet.
         unsafe { zeroed.run() }?;
-        with(|recorder| recorder.recording.kernels.push(Box::new(zeroed)));
+        with(|Recorder { recording, .. }| {
+            recording.kernels.push(Box::new(zeroed));
+            recording.lifetimes.touch([position]);
+        });
     }
     Ok(handle)
 }

@@ -6,12 +6,13 @@ use super::commit::{Committed, Proxy};
 use super::devices::{common_device, declared_device};
 use super::slot::{Place, Slot};
 use super::state::SinkState;
-use super::{Executes, StructuredOp};
+use super::{Elementwise, Executes, Part, StructuredOp};
 use crate::error::Result;
 use crate::geometry::Geometry;
 use crate::options::DeviceId;
 use crate::storage::borrow::Home;
-use crate::storage::recorder::{self, BoundKernel};
+use crate::storage::recorder;
+use crate::storage::recording::BoundKernel;
 use crate::storage::{Device, Header, Held, Strided};
 
 /// The outputs that a kernel is bound to, in order.
@@ -114,6 +115,16 @@ impl<Op: StructuredOp, D: Executes<Op>> BoundKernel for Again<Op, D> {
         // SAFETY: nobody else uses the storages, which are where they were (the caller's promise, E2), and this is the
         // plan (E3).
         unsafe { D::run(&mut self.ready, &self.plan) }.map_err(|e| e.of(Op::NAME))
+    }
+
+    fn elementwise(&self) -> Option<Elementwise> {
+        D::elementwise(&self.ready, &self.plan)
+    }
+
+    unsafe fn run_part(&self, part: &Part<'_>) {
+        let _guard = D::enter(self.index);
+        // SAFETY: the caller promises E4 and E5, and this is the plan (E3).
+        unsafe { D::run_part(&self.ready, &self.plan, part) }
     }
 }
 

@@ -145,8 +145,9 @@ impl Run<'_> {
         self.begin(graph, inputs, plan.slots);
         let results = self.record(&mut capturing);
         let (results, frame) = self.end(results)?;
-        let capture = capturing.capture;
+        let mut capture = capturing.capture;
         let results = self.apart(&capture, results)?;
+        capture.group();
         let has_kernels = capture.items.iter().any(|item| matches!(item, Item::Kernels(_)));
         let is_worth_it = has_kernels && !capturing.is_refused;
         Ok((results, frame, is_worth_it.then_some(capture)))

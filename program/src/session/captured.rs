@@ -23,6 +23,10 @@ pub(super) struct Capture {
     pub(super) values: Vec<(Slot, IValue)>,
 }
 
+/// Elements from which on pointwise kernels are run block by block: the caches next to the processor hold what fewer of
+/// them read and write.
+const GROUPED: usize = 1 << 13;
+
 /// What is done in a run.
 pub(super) enum Item {
     /// Kernels are run.
@@ -48,6 +52,15 @@ impl Capture {
     /// Whether the parameters are those that kernels were bound to: the session has its own of one that it writes.
     pub(super) fn is_current(&self, parameter: impl Fn(usize) -> Option<usize>) -> bool {
         self.parameters.iter().all(|(position, storage)| parameter(*position) == Some(*storage))
+    }
+
+    /// Has kernels that follow each other run block by block, where that is worth it.
+    pub(super) fn group(&mut self) {
+        for item in &self.items {
+            if let Item::Kernels(kernels) = item {
+                self.recording.group(kernels.clone(), GROUPED);
+            }
+        }
     }
 
     /// Whether a storage is written by every run.

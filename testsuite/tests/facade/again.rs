@@ -16,7 +16,7 @@ enum Form {
     Exchanged,
 }
 
-fn by_name(name: &str, arguments: &[IValue]) -> Result<IValue> {
+pub(super) fn by_name(name: &str, arguments: &[IValue]) -> Result<IValue> {
     let mut stack = arguments.to_vec();
     call(name, &mut stack)?;
     Ok(stack.swap_remove(0))

@@ -76,6 +76,20 @@ impl DenseCall {
         DenseCall { kernel, out: outputs.data(0), ins, n, number: None }
     }
 
+    /// Its kernel.
+    pub(super) fn kernel(&self) -> KernelFn {
+        self.kernel
+    }
+
+    /// The address of an operand, output first, of a call none of whose inputs is a number.
+    pub(super) fn operand(&self, k: usize) -> Option<*mut u8> {
+        match (k, &self.number) {
+            (_, Some(_)) => None,
+            (0, None) => Some(self.out),
+            (k, None) => self.ins.get(k - 1).map(|at| at.cast_mut()),
+        }
+    }
+
     /// Whether a call whose tensors all have one dtype and one dense layout may be such a call: that dtype is the one
     /// the kernel computes in, so nothing is converted or rounded in between.
     #[inline(always)]

@@ -9,10 +9,12 @@ use super::dense_call::fits_single_call;
 use super::kernel_fn::{KernelFn, Traversal};
 use super::kernel_spec::KernelSpec;
 use super::operand_base::{MAX_OPERANDS, OperandBase};
+use super::part::run_dense;
 use super::planes::PlaneLoop;
 use super::row_layout::RowMode;
 use super::slabs::Slab;
 use crate::staging::Stager;
+use monomorph_core::structured::Part;
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
 
@@ -113,9 +115,8 @@ impl Driver {
                 unsafe { (self.kernel)(self.bases[0].pointer(), ins.as_ptr(), *n, params, Traversal::Dense) }
             }
             Reach::Planes(stagers) => {
+                let planes = self.planes(iter, stagers, params);
                 let bases: SmallVec<[*mut u8; 4]> = self.bases.iter().map(OperandBase::pointer).collect();
-                let planes =
-                    PlaneLoop::new(self.kernel, self.first_value, self.light, self.row_mode, iter, stagers, params);
                 let slab = |at: &[*mut u8], strides: &[isize], sizes: [usize; 3]| {
                     let (inner, others) = strides.split_at(at.len());
                     let (outer, step) = others.split_at(at.len());
@@ -129,5 +130,31 @@ impl Driver {
                 !planes.fault.into_inner()
             }
         }
+    }
+
+    fn planes<'d>(&self, iter: &TensorIter, stagers: &'d [Stager], params: *const ()) -> PlaneLoop<'d> {
+        PlaneLoop::new(self.kernel, self.first_value, self.light, self.row_mode, iter, stagers, params)
+    }
+
+    /// Computes some elements of an iteration of one dimension, on other memory. False if some operands have no result.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run`](Driver::run), and E5 of [`Executes`](monomorph_core::structured::Executes) for `part`.
+    pub(super) unsafe fn run_part(&self, iter: &TensorIter, params: *const (), part: &Part<'_>) -> bool {
+        let stagers = match &self.reach {
+            Reach::Planes(stagers) => stagers,
+            // SAFETY: PD1 by D2 and what `SingleCall` says; the caller promises E5 and K4.
+            Reach::SingleCall(_) => return unsafe { run_dense(self.kernel, params, part) },
+        };
+        let mut planes = self.planes(iter, stagers, params);
+        planes.non_temporal &= !part.is_read_soon;
+        let inner: SmallVec<[isize; 4]> =
+            (0..iter.noperands()).map(|k| iter.strides(k).first().copied().unwrap_or(0)).collect();
+        let outer = SmallVec::<[isize; 4]>::from_elem(0, inner.len());
+        // SAFETY: PL1: the part has `numel` elements of each operand, which nobody else uses (E5); D1 and D2 are this
+        // driver's; K4: the caller promises it.
+        unsafe { planes.plane(part.at, &inner, &outer, part.numel, 1) };
+        !planes.fault.into_inner()
     }
 }
