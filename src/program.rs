@@ -2,9 +2,9 @@
 //! of both; what a program is, is `monomorph_program`'s.
 
 pub use monomorph_program::{
-    Argument, Autocast, Called, Callee, Check, Difference, Expr, Function, Graph, InputKind, Item, ListKind, Literal,
-    MissingOperator, Node, NumberOp, Output, OutputKind, ProgramError, Recorded, RecordedTensor, Result, Session,
-    Timing, UserInput, UserInputKind, Value, ValueId, ValueInfo,
+    Argument, Autocast, Called, Callee, Check, Difference, Expr, Function, Graph, InputKind, Item, Kept, ListKind,
+    Literal, MissingOperator, Node, NumberOp, Output, OutputKind, ProgramError, Recorded, RecordedTensor, Result,
+    Session, Timing, UserInput, UserInputKind, Value, ValueId, ValueInfo,
 };
 
 use crate::{Cpu, Dispatcher, Library, selection};

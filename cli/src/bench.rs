@@ -38,6 +38,17 @@ pub(crate) fn bench(program: &Program, args: &ArgMatches, out: &mut String) -> R
         at(1.0)
     );
 
+    if let Some(kept) = session.kept() {
+        let megabytes = kept.bytes as f64 / 1e6;
+        say!(
+            out,
+            "  {} kernels kept, {} of them run block by block; {} steps called anew; {megabytes:.3} MB between them",
+            kept.kernels,
+            kept.grouped,
+            kept.steps
+        );
+    }
+
     let profiled = PROFILED.min(times.len());
     session.measure();
     for _ in 0..profiled {

@@ -137,6 +137,7 @@ fn bench_says_how_long_and_where() {
         trace.to_str().expect("a path"),
     ]);
     assert!(said.starts_with("4 runs, 1 thread, ms\n  min "), "{said}");
+    assert!(said.contains(" kernels kept, 0 of them run block by block"), "{said}");
     assert!(said.contains("operator\n") && said.contains("module\n") && said.contains("aten."), "{said}");
     let events: serde_json::Value = serde_json::from_slice(&std::fs::read(trace).expect("a file")).expect("JSON");
     let events = events["traceEvents"].as_array().expect("events");

@@ -43,8 +43,8 @@ pub use storage::{
 #[cfg(feature = "ndarray")]
 pub use tensor::NdarrayData;
 pub use tensor::{
-    Access, AnyTensor, Data, DataMut, Nested, Replacement, Rows, Storage, Tensor, TensorMut, TensorRef, observe,
-    overwrite,
+    Access, AnyTensor, Data, DataMut, Nested, Replacement, Rows, Storage, Tensor, TensorMut, TensorRef, dlpack,
+    observe, overwrite,
 };
 pub use value::{
     Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, Generator, GeneratorArg,

@@ -34,6 +34,6 @@ pub use graph::{
 };
 pub use number::NumberOp;
 pub use program::Program;
-pub use session::{Difference, Session, Timing, Value};
+pub use session::{Difference, Kept, Session, Timing, Value};
 pub use signature::{UserInput, UserInputKind};
 pub use symbol::{Expr, Function};

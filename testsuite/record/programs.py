@@ -219,6 +219,16 @@ class Rounded(torch.nn.Module):
         return one, given, channels, floats, f.fake_quantize_per_tensor_affine_cachemask_backward(grad, one[1])
 
 
+class Chain(torch.nn.Module):
+    """Pointwise operators that follow each other, of tensors of any size."""
+
+    def forward(self, x, y):
+        a = (x * 1.5 + y).relu()
+        b = a * torch.sigmoid(x) - y.tanh()
+        c = torch.where(b > 0, a, b / 2).add_(x)
+        return c.abs().sqrt() * b, c.sum()
+
+
 def flat(values):
     return pytree.tree_leaves(values)
 
@@ -372,6 +382,9 @@ def main():
     edges = torch.tensor([0.25, float("inf"), -float("inf"), float("nan"), 1e30, -1e30, 0.0, 12.75]).repeat(2, 1).t()
     floats = lambda: torch.randn(8, 4) * 9
     edged = torch.cat([edges, edges.flip(0)], 1)
+    pair = lambda n: ((torch.randn(n), torch.randn(n)), {})
+    sizes = {0: Dim("n", min=2, max=1 << 17)}
+    record("chain", Chain(), [pair(6), pair(11)], dynamic=(sizes, sizes))
     record("rounded", Rounded(), [((floats(), floats()), {}), ((edged, floats()), {})], core=True)
 
 

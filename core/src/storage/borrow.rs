@@ -48,6 +48,8 @@ pub struct BorrowState {
     /// Whose word `home` is.
     whose: Home,
     frozen: AtomicBool,
+    /// It stays frozen.
+    locked: AtomicBool,
 }
 
 /// Proof of a read borrow; give it back with [`BorrowState::end_read`].
@@ -88,8 +90,9 @@ impl BorrowState {
     /// A storage with one reference and no borrow.
     #[inline]
     pub fn new(whose: Home) -> BorrowState {
-        let (word, home, frozen) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-        BorrowState { refs: RefCount::one(), word, home, whose, frozen }
+        let (word, home) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (frozen, locked) = (AtomicBool::new(false), AtomicBool::new(false));
+        BorrowState { refs: RefCount::one(), word, home, whose, frozen, locked }
     }
 
     /// Counts one more reference.
@@ -166,11 +169,12 @@ impl BorrowState {
         }
     }
 
-    /// Clears what forgotten guards left behind, and thaws, if there is one reference; true if so. The caller holds
-    /// `&mut` to a tensor of the storage and has lent it to nobody, so with one reference nobody borrows.
+    /// Clears what forgotten guards left behind, and thaws, if there is one reference and it is not
+    /// [locked](BorrowState::lock); true if so. The caller holds `&mut` to a tensor of the storage and has lent it to
+    /// nobody, so with one reference nobody borrows.
     #[inline]
     pub fn heal(&self) -> bool {
-        if !self.is_unique() {
+        if !self.is_unique() || self.is_locked() {
             return false;
         }
         self.word.store(0, Ordering::Relaxed);
@@ -273,6 +277,19 @@ impl BorrowState {
         self.frozen.store(true, Ordering::Release);
         self.end_read(proof);
         Ok(())
+    }
+
+    /// Makes the storage read-only for good: it is memory that must not be written.
+    pub fn lock(&self) -> Result<(), Refused> {
+        self.freeze()?;
+        self.locked.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// True after [`lock`](BorrowState::lock).
+    #[inline]
+    pub fn is_locked(&self) -> bool {
+        self.locked.load(Ordering::Relaxed)
     }
 
     /// True after [`freeze`](BorrowState::freeze).

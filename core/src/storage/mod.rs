@@ -15,6 +15,7 @@
 //!   geometry that was checked against the promised bytes stays inside it.
 //! * S3: a handle keeps its header alive; an operator call never replaces the handle of an argument.
 
+mod blocks;
 pub mod borrow;
 mod device;
 pub(crate) mod elementwise;
@@ -23,6 +24,7 @@ mod groups;
 mod growth;
 mod held;
 mod lent;
+mod lifetimes;
 pub mod list;
 mod owned;
 pub(crate) mod recorder;

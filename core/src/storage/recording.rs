@@ -1,8 +1,10 @@
 //! What a recording keeps: the kernels, bound as they were when they ran, and the memory that they run on. Owns running
 //! them again; which kernels are kept, and what memory they get, is `recorder.rs`'s.
 
-use super::elementwise::{Elementwise, Part};
-use super::groups::{self, Group, Lifetimes};
+use super::blocks::Group;
+use super::elementwise::Elementwise;
+use super::groups;
+use super::lifetimes::Lifetimes;
 use super::{Handle, Header, Held};
 use crate::error::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
@@ -20,15 +22,6 @@ pub(crate) trait BoundKernel: Send {
     /// What there is to know of one that can be run in parts.
     fn elementwise(&self) -> Option<Elementwise> {
         None
-    }
-
-    /// Runs a part.
-    ///
-    /// # Safety
-    ///
-    /// E4 and E5 of [`Executes::run_part`](crate::structured::Executes::run_part).
-    unsafe fn run_part(&self, part: &Part<'_>) {
-        let _ = part;
     }
 }
 
@@ -140,6 +133,16 @@ impl Recording {
         let found = groups::find(&self.kernels, kernels, least, &self.lifetimes, &self.made);
         self.groups.extend(found);
         self.groups.sort_by_key(|group| group.kernels.start);
+    }
+
+    /// How many kernels it has.
+    pub fn len(&self) -> usize {
+        self.kernels.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.kernels.is_empty()
     }
 
     /// How many kernels are run block by block.

@@ -6,7 +6,7 @@ use super::commit::{Committed, Proxy};
 use super::devices::{common_device, declared_device};
 use super::slot::{Place, Slot};
 use super::state::SinkState;
-use super::{Elementwise, Executes, Part, StructuredOp};
+use super::{Elementwise, Executes, StructuredOp};
 use crate::error::Result;
 use crate::geometry::Geometry;
 use crate::options::DeviceId;
@@ -119,12 +119,6 @@ impl<Op: StructuredOp, D: Executes<Op>> BoundKernel for Again<Op, D> {
 
     fn elementwise(&self) -> Option<Elementwise> {
         D::elementwise(&self.ready, &self.plan)
-    }
-
-    unsafe fn run_part(&self, part: &Part<'_>) {
-        let _guard = D::enter(self.index);
-        // SAFETY: the caller promises E4 and E5, and this is the plan (E3).
-        unsafe { D::run_part(&self.ready, &self.plan, part) }
     }
 }
 

@@ -36,7 +36,7 @@ pub use sink::{Functional, InPlace, MetaSink, Out, OutputSink, Prepared, Static,
 pub use state::{Form, SinkState};
 
 use crate::error::Result;
-pub use crate::storage::elementwise::{Elementwise, Part, PartOperand};
+pub use crate::storage::elementwise::{Elementwise, NumberBytes, Part, PartOperand};
 pub use crate::storage::recorder::elements_are_read;
 pub use crate::storage::recording::{KernelFailure, Recording};
 use crate::storage::{Device, Meta};
@@ -77,8 +77,8 @@ pub trait StructuredOp: 'static {
 /// by another thread than made it: it has addresses in the operands, and values of its own. So implement it for
 /// operators that you know, never for all that satisfy some safe trait.
 ///
-/// Where [`elementwise`](Executes::elementwise) gives something, it tells of the operands what is true: an output of
-/// `numel` dense elements, inputs that are such or one element, all of them that the kernel reads and writes.
+/// Where [`elementwise`](Executes::elementwise) gives something, what it says of the operands is true, and they are all
+/// that the kernel reads and writes: an output of `numel` dense elements, inputs that are such or one element.
 #[diagnostic::on_unimplemented(
     message = "device `{Self}` does not execute the operator `{Op}`",
     label = "no kernel of this operator for `{Self}`",
@@ -109,19 +109,6 @@ pub unsafe trait Executes<Op: StructuredOp>: Device {
     fn elementwise(ready: &Self::Ready, plan: &Op::Plan) -> Option<Elementwise> {
         let _ = (ready, plan);
         None
-    }
-
-    /// Runs a part of a call that is [`elementwise`](Executes::elementwise): the same results for the same elements.
-    ///
-    /// # Safety
-    ///
-    /// * E4: `elementwise` gave something for this call, and `plan` is the one that `ready` was made from (E3). Other
-    ///   threads may run parts of it at the same time.
-    /// * E5: `part` has an address for each operand, of `numel` elements with the operand's step, initialised for
-    ///   inputs. Addresses are equal where those of the call are, and else what is written overlaps no other. Nobody
-    ///   else writes these elements, or reads those of the output.
-    unsafe fn run_part(ready: &Self::Ready, plan: &Op::Plan, part: &Part<'_>) {
-        let _ = (ready, plan, part);
     }
 }
 

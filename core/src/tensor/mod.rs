@@ -9,6 +9,7 @@
 mod access;
 mod apart;
 mod data;
+pub mod dlpack;
 mod elements;
 #[cfg(feature = "ndarray")]
 mod ndarray;

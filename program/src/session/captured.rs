@@ -2,7 +2,7 @@
 //! that they run on, and what of it the caller gets.
 
 use super::plan::{Plan, Slot};
-use super::{Run, execute};
+use super::{Kept, Run, execute};
 use crate::error::{ProgramError, Result};
 use crate::graph::Graph;
 use monomorph_core::structured::Recording;
@@ -61,6 +61,13 @@ impl Capture {
                 self.recording.group(kernels.clone(), GROUPED);
             }
         }
+    }
+
+    /// What there is.
+    pub(super) fn kept(&self) -> Kept {
+        let steps = self.items.iter().filter(|item| matches!(item, Item::Step(_))).count();
+        let (kernels, grouped) = (self.recording.len(), self.recording.grouped());
+        Kept { kernels, grouped, steps, bytes: self.recording.bytes() }
     }
 
     /// Whether a storage is written by every run.

@@ -67,6 +67,20 @@ pub struct Difference {
     pub strides: bool,
 }
 
+/// What a session keeps of the sizes that it ran last, to run them again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Kept {
+    /// Kernels that are bound to memory.
+    pub kernels: usize,
+    /// How many of them are run block by block, with what they read and write in the cache.
+    pub grouped: usize,
+    /// Steps between them that are called anew: they draw numbers, or look at elements.
+    pub steps: usize,
+    /// Bytes of the tensors between kernels. What lives at different times shares them.
+    pub bytes: usize,
+}
+
 /// An instance of a program: its buffers keep what runs write to them.
 pub struct Session {
     program: Arc<Inner>,
@@ -170,6 +184,11 @@ impl Session {
     /// From now on runs one operator after another as they stand in the program: the reference that plans are held to.
     pub fn run_in_turn(&mut self) {
         self.plans_are_made = false;
+    }
+
+    /// What is kept of the sizes that ran last; none before they have run twice, or if nothing is.
+    pub fn kept(&self) -> Option<Kept> {
+        self.plans.kept()
     }
 
     /// A parameter, buffer or constant as it is now.

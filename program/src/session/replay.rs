@@ -5,14 +5,18 @@ use super::execute::failed;
 use super::plan::{Action, Plan, Slot, Source, Step, Target};
 use super::planner::{Planner, agrees_on_meta};
 use super::trace::traced;
-use super::{Run, Value};
+use super::{Kept, Run, Value};
 use crate::error::Result;
 use crate::graph::{Argument, Called, Callee, Check, Graph, InputKind, Node, ValueId};
 use monomorph_core::{AnyTensor, IValue, Stack};
 
 /// The plans of a session: one for each set of input sizes that it has met, the last ones.
 #[derive(Default)]
-pub(super) struct Plans(Vec<Known>);
+pub(super) struct Plans {
+    known: Vec<Known>,
+    /// The one that ran last, if one did.
+    last: Option<usize>,
+}
 
 /// The plan for one set of input sizes, which are its key.
 pub(super) struct Known {
@@ -48,11 +52,13 @@ pub(super) enum Way<'p> {
 impl Plans {
     /// How to run inputs. While those of `share_memory` are run no plan can be made.
     pub(super) fn way(&mut self, inputs: &[Value], share_memory: impl FnOnce() -> bool) -> Way<'_> {
+        self.last = None;
         let Some(key) = key(inputs) else { return Way::InTurn };
-        match self.0.iter().position(|known| known.key == key) {
+        match self.known.iter().position(|known| known.key == key) {
             Some(position) => {
                 self.release(position);
-                Way::Replayed(&mut self.0[position])
+                self.last = Some(position);
+                Way::Replayed(&mut self.known[position])
             }
             None if share_memory() => Way::InTurn,
             None => Way::Planned(key),
@@ -61,22 +67,30 @@ impl Plans {
 
     /// Makes room for the kernels of a plan, if it has none yet: those that were captured first are given up.
     fn release(&mut self, position: usize) {
-        if !matches!(self.0[position].kernels, Kernels::Unknown) {
+        if !matches!(self.known[position].kernels, Kernels::Unknown) {
             return;
         }
         let captured = |known: &Known| matches!(known.kernels, Kernels::Captured(_));
-        if self.0.iter().filter(|known| captured(known)).count() >= CAPTURED
-            && let Some(first) = self.0.iter_mut().find(|known| captured(known))
+        if self.known.iter().filter(|known| captured(known)).count() >= CAPTURED
+            && let Some(first) = self.known.iter_mut().find(|known| captured(known))
         {
             first.kernels = Kernels::Unknown;
         }
     }
 
-    pub(super) fn keep(&mut self, key: Vec<i64>, plan: Plan) {
-        if self.0.len() >= KEPT {
-            self.0.remove(0);
+    /// What is kept of the one that ran last.
+    pub(super) fn kept(&self) -> Option<Kept> {
+        match &self.known.get(self.last?)?.kernels {
+            Kernels::Captured(capture) => Some(capture.kept()),
+            _ => None,
         }
-        self.0.push(Known { key, plan, kernels: Kernels::Unknown });
+    }
+
+    pub(super) fn keep(&mut self, key: Vec<i64>, plan: Plan) {
+        if self.known.len() >= KEPT {
+            self.known.remove(0);
+        }
+        self.known.push(Known { key, plan, kernels: Kernels::Unknown });
     }
 }
 

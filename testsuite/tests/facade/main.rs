@@ -14,6 +14,7 @@ mod corners;
 mod declared;
 mod derivatives;
 mod edges;
+mod exchange;
 mod extremes;
 mod factories;
 mod few;

@@ -108,6 +108,32 @@ fn later_runs_leave_earlier_outputs() {
     assert_eq!(elements(&again), elements(&outputs[0]));
 }
 
+/// Pointwise kernels run block by block where tensors are large, with the bits of the operators in turn.
+#[test]
+fn chains_run_block_by_block() {
+    let program = Program::load(path("chain.pt2")).expect("a program");
+    let (mut session, mut in_turn) = (program.session().expect("a session"), program.session().expect("a session"));
+    in_turn.run_in_turn();
+    let numbers = |n: i64, seed: i64| -> Value {
+        let values: Vec<f32> = (0..n).map(|i| ((i * 7 + seed) % 1013) as f32 * 0.01 - 5.0).collect();
+        Tensor::from_vec(values, n).expect("a tensor").into()
+    };
+    assert_eq!(session.kept(), None);
+    for (n, is_large) in [(100, false), (8192, true), (70_001, true)] {
+        for seed in 0..4 {
+            let inputs = [numbers(n, seed), numbers(n, seed + 500)];
+            let bytes = |values: Vec<Value>| -> Vec<Vec<u8>> {
+                values.iter().flat_map(Value::tensors).map(|t| t.storage_to_vec().expect("its bytes")).collect()
+            };
+            let got = bytes(session.run(&inputs).expect("a run"));
+            assert_eq!(got, bytes(in_turn.run(&inputs).expect("a run")), "{n} {seed}");
+            assert_eq!(session.kept().is_some(), seed > 0);
+        }
+        let kept = session.kept().expect("kernels");
+        assert!(kept.kernels >= 10 && (kept.grouped >= 8) == is_large && kept.bytes > 0, "{n}: {kept:?}");
+    }
+}
+
 #[test]
 fn sessions_run_on_threads() {
     let program = Program::load(path("counter.pt2")).expect("a program");

@@ -17,6 +17,7 @@ use super::kernel_fn::KernelFn;
 use super::kernel_spec::KernelSpec;
 use super::kernels::Kernels;
 use super::operand_base::{MAX_OPERANDS, bases};
+use super::part::elementwise;
 use super::row_layout::RowMode;
 use super::rows_call::RowsCall;
 use super::small_domain::SmallDomainTable;
@@ -24,7 +25,7 @@ use super::staged_call::StagedCall;
 use crate::device::Cpu;
 use crate::left_out::{left_out, no_kernel};
 use crate::tuning::TuningValues;
-use monomorph_core::structured::{Elementwise, Executes, Operand, Outputs, Part};
+use monomorph_core::structured::{Elementwise, Executes, Operand, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_iter::TensorIter;
 use monomorph_ops::pointwise::{
@@ -32,7 +33,7 @@ use monomorph_ops::pointwise::{
 };
 
 /// A pointwise call bound to memory: pointers and kernel. It may be moved between runs.
-pub struct Ready(pub(super) Strategy);
+pub struct Ready(Strategy);
 
 /// How the kernel is called.
 #[allow(clippy::large_enum_variant, reason = "a box would be an allocation in calls that otherwise make one")]
@@ -112,13 +113,8 @@ where
     }
 
     fn elementwise(ready: &Self::Ready, plan: &PointwisePlan<F::Params>) -> Option<Elementwise> {
-        if F::FAULT.is_none() { ready.elementwise(plan.iter()) } else { None }
-    }
-
-    unsafe fn run_part(ready: &Self::Ready, plan: &PointwisePlan<F::Params>, part: &Part<'_>) {
         let params = std::ptr::from_ref(plan.params()).cast();
-        // SAFETY: K4: these are the formula's parameters, which are `Sync`; E4 and E5 are the caller's promise.
-        unsafe { ready.run_part(plan.iter(), params, part) }
+        if F::FAULT.is_none() { elementwise(&ready.0, plan.iter(), params) } else { None }
     }
 }
 

@@ -9,12 +9,10 @@ use super::dense_call::fits_single_call;
 use super::kernel_fn::{KernelFn, Traversal};
 use super::kernel_spec::KernelSpec;
 use super::operand_base::{MAX_OPERANDS, OperandBase};
-use super::part::run_dense;
 use super::planes::PlaneLoop;
 use super::row_layout::RowMode;
 use super::slabs::Slab;
 use crate::staging::Stager;
-use monomorph_core::structured::Part;
 use monomorph_iter::{GRAIN, TensorIter};
 use smallvec::SmallVec;
 
@@ -24,19 +22,19 @@ use smallvec::SmallVec;
 /// * D1: `bases` are the first elements of the operands that the iteration was planned for, output first.
 /// * D2: stagers bring operands to the dtypes that the kernel takes (K2), and the kernel was chosen for this host (K1).
 pub(super) struct Driver {
-    kernel: KernelFn,
+    pub(super) kernel: KernelFn,
     bases: SmallVec<[OperandBase; 4]>,
     /// An element takes longer to move than to compute.
-    light: bool,
+    pub(super) light: bool,
     /// The rows that the kernel takes (K6).
-    row_mode: RowMode,
+    pub(super) row_mode: RowMode,
     /// The operand that a kernel compares with its output ([`KernelSpec::first_value`]).
     first_value: usize,
-    reach: Reach,
+    pub(super) reach: Reach,
 }
 
 /// How the elements are reached.
-enum Reach {
+pub(super) enum Reach {
     /// All operands are dense runs of so many elements, of the dtypes that the kernel takes: one call, on one thread.
     SingleCall(usize),
     /// Anything else: plane by plane, staged where necessary.
@@ -91,6 +89,11 @@ impl Driver {
         self.bases[operand].pointer()
     }
 
+    /// Whether an operand is a number.
+    pub(super) fn is_number(&self, operand: usize) -> bool {
+        matches!(self.bases[operand], OperandBase::Number(_))
+    }
+
     /// Computes every element. False if some operands have no result.
     ///
     /// # Safety
@@ -132,29 +135,8 @@ impl Driver {
         }
     }
 
-    fn planes<'d>(&self, iter: &TensorIter, stagers: &'d [Stager], params: *const ()) -> PlaneLoop<'d> {
+    /// A run of it over planes.
+    pub(super) fn planes<'d>(&self, iter: &TensorIter, stagers: &'d [Stager], params: *const ()) -> PlaneLoop<'d> {
         PlaneLoop::new(self.kernel, self.first_value, self.light, self.row_mode, iter, stagers, params)
-    }
-
-    /// Computes some elements of an iteration of one dimension, on other memory. False if some operands have no result.
-    ///
-    /// # Safety
-    ///
-    /// As for [`run`](Driver::run), and E5 of [`Executes`](monomorph_core::structured::Executes) for `part`.
-    pub(super) unsafe fn run_part(&self, iter: &TensorIter, params: *const (), part: &Part<'_>) -> bool {
-        let stagers = match &self.reach {
-            Reach::Planes(stagers) => stagers,
-            // SAFETY: PD1 by D2 and what `SingleCall` says; the caller promises E5 and K4.
-            Reach::SingleCall(_) => return unsafe { run_dense(self.kernel, params, part) },
-        };
-        let mut planes = self.planes(iter, stagers, params);
-        planes.non_temporal &= !part.is_read_soon;
-        let inner: SmallVec<[isize; 4]> =
-            (0..iter.noperands()).map(|k| iter.strides(k).first().copied().unwrap_or(0)).collect();
-        let outer = SmallVec::<[isize; 4]>::from_elem(0, inner.len());
-        // SAFETY: PL1: the part has `numel` elements of each operand, which nobody else uses (E5); D1 and D2 are this
-        // driver's; K4: the caller promises it.
-        unsafe { planes.plane(part.at, &inner, &outer, part.numel, 1) };
-        !planes.fault.into_inner()
     }
 }

@@ -18,7 +18,7 @@
 //!   call ────────────────────► Driver             everything else (`driver.rs`)
 //!   Driver ── for_each_slab ─► PlaneLoop          small planes together (`slabs.rs`); rows, tiles, staging
 //!                                                 (`planes.rs`), transposes (`plane_squares.rs`)
-//!   some elements of a call ─► Ready::run_part    calls that are run block by block (`part.rs`)
+//!   some elements of a call ─► elementwise        calls that are run block by block (`part.rs`)
 //! ```
 //!
 //! Only the kernels are generic, over a formula and how it is tuned ([`Tuning`](crate::tuning::Tuning)). They are

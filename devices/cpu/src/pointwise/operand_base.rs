@@ -3,6 +3,7 @@
 //! A call may be moved between its creation and its run, so a number's address is taken only when the call runs
 //! ([`OperandBase::pointer`]); until then the call owns bytes, not a pointer into itself.
 
+pub(crate) use monomorph_core::structured::NumberBytes;
 use monomorph_core::structured::{Operand, Outputs};
 use smallvec::SmallVec;
 
@@ -17,11 +18,6 @@ pub(crate) enum OperandBase {
     /// In the call itself.
     Number(NumberBytes),
 }
-
-/// The bytes of a number, aligned for any dtype.
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-pub(crate) struct NumberBytes(pub(crate) [u8; 16]);
 
 impl OperandBase {
     /// A number, as it lies in a tensor of its dtype.
