@@ -75,6 +75,7 @@ impl Group {
         // They have addresses in the kernels, which may have been moved.
         self.calls.clear();
         self.calls.extend(kernels.iter().filter_map(|kernel| kernel.elementwise()));
+        debug_assert_eq!(self.calls.len(), self.members.len(), "a call is elementwise each time, or never");
         let Some(&Elementwise { numel, pieces, share, finish, .. }) = self.calls.first() else { return };
         let each = numel.div_ceil(pieces.max(1)).next_multiple_of(self.length);
         let pieces = numel.div_ceil(each);

@@ -77,8 +77,9 @@ pub trait StructuredOp: 'static {
 /// by another thread than made it: it has addresses in the operands, and values of its own. So implement it for
 /// operators that you know, never for all that satisfy some safe trait.
 ///
-/// Where [`elementwise`](Executes::elementwise) gives something, what it says of the operands is true, and they are all
-/// that the kernel reads and writes: an output of `numel` dense elements, inputs that are such or one element.
+/// Where [`elementwise`](Executes::elementwise) gives something, it gives the same each time, and what it says of the
+/// operands is true. They are all that the kernel reads and writes: an output of `numel` dense elements, inputs that
+/// are such or one element.
 #[diagnostic::on_unimplemented(
     message = "device `{Self}` does not execute the operator `{Op}`",
     label = "no kernel of this operator for `{Self}`",
