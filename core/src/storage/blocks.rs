@@ -1,5 +1,5 @@
 //! Groups of kernels while they run: block after block, in as many pieces as the device makes of the work. Owns the
-//! memory of blocks and what of it is fetched ahead; which kernels are a group, and G1 to G3, is `groups.rs`'s.
+//! memory of blocks and what is fetched ahead; which kernels are a group, and G1 to G3, is `groups.rs`'s.
 
 use super::elementwise::{Elementwise, Part, PartOperand};
 use super::recording::BoundKernel;
@@ -35,7 +35,7 @@ unsafe impl Send for Group {}
 pub(super) struct Member {
     /// The block that each operand is redirected to.
     pub(super) blocks: SmallVec<[Option<usize>; 4]>,
-    /// Another kernel of the group reads its output.
+    /// Another kernel of the group uses its output.
     pub(super) is_read_soon: bool,
 }
 

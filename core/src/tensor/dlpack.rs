@@ -108,7 +108,7 @@ const DTYPES: [(u8, u8, DType); 12] = [
     (6, 8, DType::Bool),
 ];
 
-fn broken<T>(rule: &'static str) -> Result<T> {
+fn refused<T>(rule: &'static str) -> Result<T> {
     Err(ErrorKind::ArgumentRule { rule }.into())
 }
 
@@ -184,15 +184,15 @@ impl AsMut<[u8]> for Memory {
 fn geometry(managed: &DlManagedTensorVersioned) -> Result<Geometry> {
     let tensor = &managed.dl_tensor;
     if managed.version.major != VERSION.major {
-        return broken("a DLPack tensor is of another major version than 1");
+        return refused("a DLPack tensor is of another major version than 1");
     }
     if tensor.device.device_type != CPU {
-        return broken("a DLPack tensor is on another device than the CPU; copy it there");
+        return refused("a DLPack tensor is on another device than the CPU; copy it there");
     }
     let (code, bits) = (tensor.dtype.code, tensor.dtype.bits);
     let known = DTYPES.iter().find(|(c, b, _)| (*c, *b, 1) == (code, bits, tensor.dtype.lanes));
-    let Some((.., dtype)) = known else { return broken("a DLPack tensor has elements of no known dtype") };
-    let Ok(ndim) = usize::try_from(tensor.ndim) else { return broken("a DLPack tensor has less than no dimensions") };
+    let Some((.., dtype)) = known else { return refused("a DLPack tensor has elements of no known dtype") };
+    let Ok(ndim) = usize::try_from(tensor.ndim) else { return refused("a DLPack tensor has less than no dimensions") };
     let list = |list: *mut i64| match ndim {
         0 => &[][..],
         // SAFETY: there are `ndim` elements (`Managed::from_raw`).
@@ -204,7 +204,7 @@ fn geometry(managed: &DlManagedTensorVersioned) -> Result<Geometry> {
     }
     let strides = list(tensor.strides);
     if strides.iter().any(|&stride| stride < 0) {
-        return broken("a DLPack tensor has strides below 0; copy it");
+        return refused("a DLPack tensor has strides below 0; copy it");
     }
     Geometry::new(*dtype, sizes, strides, 0)
 }
@@ -235,7 +235,7 @@ where
         }
         let whole = 0..memory.bytes;
         let parts = Tensor::from_owner(memory, std::slice::from_ref(&whole))?;
-        let Some(part) = parts.first() else { return broken("a memory of one part has one tensor") };
+        let Some(part) = parts.first() else { return refused("a memory of one part has one tensor") };
         let tensor = part.with_geometry(geometry)?;
         if is_read_only && let Some(header) = tensor.as_operand().header() {
             let written = |_| ErrorKind::Borrowed { arg: "self", state: "written" };
@@ -259,7 +259,7 @@ where
     fn given(self) -> Result<Managed> {
         let geometry = self.geometry().clone();
         if geometry.is_conj() || geometry.is_neg() {
-            return broken("a tensor with a conj or neg bit has no DLPack form; resolve it first");
+            return refused("a tensor with a conj or neg bit has no DLPack form; resolve it first");
         }
         let may_write = |header: &Header| header.borrow().is_unique() && !header.borrow().is_locked();
         let is_alone = self.as_operand().header().is_some_and(may_write);
@@ -275,7 +275,7 @@ where
         // good; its block stays where it is, since nobody writes it here, and the handle goes along.
         let data = unsafe { tensor.as_operand().data() };
         let known = DTYPES.iter().find(|(.., dtype)| *dtype == geometry.dtype());
-        let Some(&(code, bits, _)) = known else { return broken("elements of this dtype have no DLPack form") };
+        let Some(&(code, bits, _)) = known else { return refused("elements of this dtype have no DLPack form") };
         let (mut sizes, mut strides) = (geometry.sizes().to_vec(), geometry.strides().to_vec());
         let dl_tensor = DlTensor {
             data: data.cast(),

@@ -32,6 +32,15 @@ fn check_range(quant_min: i64, quant_max: i64) -> Result<()> {
     }
 }
 
+/// The steps within the bounds, and which of them were there before.
+fn clamped(calls: &Calls<'_>, step: &AnyTensor, bounds: [i64; 2]) -> Result<(AnyTensor, AnyTensor)> {
+    let [low, high] = bounds.map(|bound| IValue::from(Scalar::Int(bound)));
+    let [above, below] = [("ge.Scalar", &low), ("le.Scalar", &high)]
+        .map(|(compare, bound)| calls.tensor(compare, [step.clone().into(), bound.clone()]));
+    let mask = calls.binary("logical_and", above?, below?)?;
+    Ok((calls.tensor("clamp", [step.clone().into(), low, high])?, mask))
+}
+
 /// `(clamped - zero_point) * scale`, in the dtype and layout of what was given.
 fn dequantized(
     calls: &Calls<'_>,
@@ -53,12 +62,10 @@ fn of_tensor(
 ) -> Result<(AnyTensor, AnyTensor)> {
     let wide = calls.cast(this.clone(), computed_in(this.dtype())?)?;
     let step = calls.add(calls.unary("round", calls.mul(wide, reciprocal)?)?, zero_point.clone())?;
-    let [low, high] = [quant_min, quant_max].map(|bound| IValue::from(Scalar::Int(bound)));
-    let above = calls.tensor("ge.Scalar", [step.clone().into(), low.clone()])?;
-    let mask = calls.binary("logical_and", above, calls.tensor("le.Scalar", [step.clone().into(), high.clone()])?)?;
-    let clamped = calls.tensor("clamp", [step.clone().into(), low.clone(), high])?;
+    let (clamped, mask) = clamped(calls, &step, [quant_min, quant_max])?;
     let is_number = calls.binary("eq.Tensor", step.clone(), step)?;
-    let clamped = calls.tensor("where.ScalarOther", [is_number.into(), clamped.into(), low])?;
+    let least = Scalar::Int(quant_min).into();
+    let clamped = calls.tensor("where.ScalarOther", [is_number.into(), clamped.into(), least])?;
     Ok((dequantized(calls, clamped, zero_point, scale, this.dtype())?, mask))
 }
 
@@ -195,12 +202,8 @@ pub fn per_channel(
         true => calls.add(calls.unary("round", scaled)?, zero_point.clone())?,
         false => calls.unary("round", calls.add(scaled, zero_point.clone())?)?,
     };
-    let step = calls.cast(step, DType::I64)?;
-    let [low, high] = [quant_min, quant_max].map(|bound| IValue::from(Scalar::Int(bound)));
-    let above = calls.tensor("ge.Scalar", [step.clone().into(), low.clone()])?;
-    let mask = calls.binary("logical_and", above, calls.tensor("le.Scalar", [step.clone().into(), high.clone()])?)?;
-    let clamped = calls.cast(calls.tensor("clamp", [step.into(), low, high])?, dtype)?;
-    Ok((dequantized(calls, clamped, zero_point.into(), scale.into(), this.dtype())?, mask))
+    let (clamped, mask) = clamped(calls, &calls.cast(step, DType::I64)?, [quant_min, quant_max])?;
+    Ok((dequantized(calls, calls.cast(clamped, dtype)?, zero_point.into(), scale.into(), this.dtype())?, mask))
 }
 
 /// `fake_quantize_per_channel_affine`.

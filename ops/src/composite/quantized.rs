@@ -134,7 +134,7 @@ pub fn quantize_per_tensor_between(
 }
 
 /// `dequantize_per_tensor`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+#[expect(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn dequantize_per_tensor(
     calls: &Calls<'_>,
     input: &IValue,
@@ -151,7 +151,7 @@ pub fn dequantize_per_tensor(
 }
 
 /// `dequantize_per_tensor.tensor`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+#[expect(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn dequantize_per_tensor_of(
     calls: &Calls<'_>,
     input: &IValue,
@@ -174,7 +174,7 @@ pub fn dequantize_per_tensor_of(
 }
 
 /// `dequantize_per_tensor.tensor2`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+#[expect(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn dequantize_per_tensor_between(
     calls: &Calls<'_>,
     input: &IValue,
@@ -219,7 +219,7 @@ impl Channels {
 }
 
 /// `quantize_per_channel`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+#[expect(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn quantize_per_channel(
     calls: &Calls<'_>,
     input: &IValue,
@@ -242,7 +242,7 @@ pub fn quantize_per_channel(
 }
 
 /// `dequantize_per_channel`.
-#[allow(clippy::too_many_arguments, reason = "they are those of the schema")]
+#[expect(clippy::too_many_arguments, reason = "they are those of the schema")]
 pub fn dequantize_per_channel(
     calls: &Calls<'_>,
     input: &IValue,

@@ -12,8 +12,8 @@ use monomorph::{
 use monomorph_core::Element;
 use monomorph_testsuite::hostile::fitting_stack;
 
-/// A dispatcher of the test's own: a checker registers with it.
-fn dispatcher() -> (Dispatcher, [Library; 2]) {
+/// A dispatcher of the test's own, with every operator that the library can register: a checker registers with it.
+pub(super) fn dispatcher() -> (Dispatcher, [Library; 2]) {
     let dispatcher = Dispatcher::new();
     let mut libraries = ["aten", "quantized_decomposed"].map(|namespace| dispatcher.library(namespace));
     selection::register_all(&mut libraries[0]).unwrap();

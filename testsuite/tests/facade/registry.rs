@@ -3,7 +3,7 @@
 
 use monomorph::crates::core::ErrorKind;
 use monomorph::crates::core::dispatch::OperatorHandle;
-use monomorph::{Dispatcher, IValue, Library, Stack, dispatcher, selection};
+use monomorph::{IValue, Library, Stack, dispatcher};
 use monomorph_testsuite::conformance::{CaseFile, Selection, bases, golden_cases, workspace_root};
 use monomorph_testsuite::hostile::{describe, every_kind, extremes, fitting_stack};
 use std::collections::BTreeSet;
@@ -13,10 +13,7 @@ use std::sync::LazyLock;
 /// Every operator that the library can register, those of programs too.
 fn operators() -> &'static [OperatorHandle] {
     static ALL: LazyLock<(Vec<OperatorHandle>, [Library; 2])> = LazyLock::new(|| {
-        let dispatcher = Dispatcher::new();
-        let mut libraries = ["aten", "quantized_decomposed"].map(|namespace| dispatcher.library(namespace));
-        selection::register_all(&mut libraries[0]).unwrap();
-        selection::register_quantized(&mut libraries[1]).unwrap();
+        let (dispatcher, libraries) = super::composites::dispatcher();
         (dispatcher.operators(), libraries)
     });
     &ALL.0
