@@ -53,8 +53,10 @@ impl Seen {
             return Some(format!("its version was {} and is {}", self.version, now.version()));
         }
         let bytes = self.bytes.as_ref()?;
-        match now.storage_to_vec() {
-            Ok(now) if now.get(..bytes.len()) == Some(bytes) => None,
+        // It may have grown to more than can be copied.
+        let same = Geometry::contiguous(DType::U8, &[bytes.len() as i64]).and_then(|same| now.with_geometry(same));
+        match same.and_then(|same| same.to_vec::<u8>()) {
+            Ok(now) if now == *bytes => None,
             Ok(now) => Some(format!("its bytes were {bytes:?} and are {now:?}")),
             Err(error) => Some(format!("it can no longer be read: {error}")),
         }

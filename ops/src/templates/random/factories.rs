@@ -23,8 +23,8 @@ trait Source: Copy {
     /// The name that errors carry.
     const NAME: &'static str;
 
-    /// What is refused for a dtype, whatever the sizes are: before a tensor that is written gets others.
-    fn check(self, dtype: DType) -> Result<()>;
+    /// What is refused for a dtype and a number of elements: before a tensor that is written gets other sizes.
+    fn check(self, dtype: DType, elements: usize) -> Result<()>;
 
     /// Draws every element.
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()>;
@@ -42,8 +42,8 @@ trait Source: Copy {
     /// `out` with these sizes.
     fn write<D: Draws>(self, size: &[i64], generator: Option<&Generator>, out: &mut Tensor<D>) -> Result<()> {
         let _span = observe::operator(Self::NAME, [out.geometry()]);
-        strides::numel(size)?;
-        let checked = self.check(out.dtype());
+        let elements = strides::numel(size)?;
+        let checked = self.check(out.dtype(), elements);
         checked
             .and_then(|()| resized(out, size, |out| self.fill(out, generator)))
             .map_err(|e: Error| e.called(Self::NAME))
@@ -76,7 +76,7 @@ trait Source: Copy {
 struct Even;
 impl Source for Even {
     const NAME: &'static str = "rand";
-    fn check(self, dtype: DType) -> Result<()> {
+    fn check(self, dtype: DType, _: usize) -> Result<()> {
         rule::check_dtype(Distribution::Uniform { from: 0.0, to: 1.0 }, dtype)
     }
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()> {
@@ -88,9 +88,12 @@ impl Source for Even {
 struct Normal(f64, f64);
 impl Source for Normal {
     const NAME: &'static str = "randn";
-    fn check(self, _: DType) -> Result<()> {
-        // PyTorch takes any dtype where there is no element; where there is one, the meta function refuses.
-        Ok(())
+    fn check(self, dtype: DType, elements: usize) -> Result<()> {
+        // PyTorch takes any dtype where there is no element.
+        match elements {
+            0 => Ok(()),
+            _ => rule::check_dtype(Distribution::Normal { mean: self.0, std: self.1 }, dtype),
+        }
     }
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()> {
         normal_(out, self.0, self.1, generator).map(drop)
@@ -101,7 +104,7 @@ impl Source for Normal {
 struct Integers(i64, i64);
 impl Source for Integers {
     const NAME: &'static str = "randint";
-    fn check(self, dtype: DType) -> Result<()> {
+    fn check(self, dtype: DType, _: usize) -> Result<()> {
         rule::range(dtype, self.0, Some(self.1)).map(drop)
     }
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()> {
@@ -113,11 +116,11 @@ impl Source for Integers {
 struct Order(i64);
 impl Source for Order {
     const NAME: &'static str = "randperm";
-    fn check(self, dtype: DType) -> Result<()> {
+    fn check(self, dtype: DType, _: usize) -> Result<()> {
         rule::check_permutation(self.0, dtype)
     }
     fn fill<D: Draws>(self, out: &mut Tensor<D>, generator: Option<&Generator>) -> Result<()> {
-        self.check(out.dtype())?;
+        self.check(out.dtype(), out.numel())?;
         draw(out, Distribution::Permutation, generator).map(drop)
     }
 }
