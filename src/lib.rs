@@ -179,7 +179,7 @@ pub mod selection;
 pub use monomorph_core::dispatch::{Dispatcher, Library};
 pub use monomorph_core::{
     AnyTensor, Complex32, Complex64, DType, Device, DeviceHandle, DeviceId, Dim, Dims, Error, ErrorKind, Generator,
-    Geometry, IValue, Index, MemoryFormat, Result, Scalar, Sizes, Stack, Tensor, bf16, dlpack, f16,
+    Geometry, IValue, Index, MemoryFormat, Result, Scalar, Sizes, Stack, Tensor, bf16, dlpack, f16, rounding,
 };
 pub use monomorph_cpu::{Cpu, memory};
 pub use monomorph_ops::{Meta, algebra, kernels, pointwise, prepared};

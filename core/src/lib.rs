@@ -36,7 +36,7 @@ pub use geometry::{
 pub use half::{bf16, f16};
 pub use monomorph_schema as schema;
 pub use num_complex::{Complex, Complex32, Complex64};
-pub use options::{DeviceId, DeviceKind, Layout, MemoryFormat, Options};
+pub use options::{DeviceId, DeviceKind, Layout, MemoryFormat, Options, rounding};
 pub use storage::{
     Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided, borrow, list,
 };

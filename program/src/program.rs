@@ -38,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) copy_storage: fn(&[u8]) -> Result<AnyTensor, OperatorError>,
     pub(crate) torch_version: String,
     pub(crate) verifiers: Vec<String>,
+    /// Runs may round otherwise than the operators in turn.
+    pub(crate) is_relaxed: bool,
 }
 
 /// A program that `torch.export` wrote: a graph of operator calls with its weights.
@@ -98,6 +100,7 @@ impl Program {
     ///
     /// * Batch norms by running statistics are folded into the weights of the convolutions before them, where nothing
     ///   else uses these: each weight is off by one rounding, and a norm's own roundings are gone.
+    /// * Operators are called in [`rounding::relaxed`](monomorph_core::rounding::relaxed).
     ///
     /// # Errors
     ///

@@ -1,5 +1,6 @@
 //! Changes of a program that round otherwise than its operators in turn: batch norms are folded into the weights of
-//! convolutions. Owns what is folded; refuses to change what a program has beyond its rounding.
+//! convolutions, and operators are called where roundings are relaxed. Owns what is folded; refuses to change what a
+//! program has beyond its rounding.
 //!
 //! ```text
 //! y = norm(conv(x, w, b)) = ((conv(x, w) + b) - mean) · s + shift         s = weight / √(variance + eps)
@@ -42,7 +43,7 @@ struct Folded {
 
 /// A program with these changes.
 pub(crate) fn relaxed(program: &Inner) -> Result<Inner> {
-    let mut own = program.clone();
+    let mut own = Inner { is_relaxed: true, ..program.clone() };
     let norms: Vec<usize> = (0..own.graph.nodes.len()).filter(|&node| own.norm(node).is_some()).collect();
     let mut folded = Vec::new();
     for node in norms {

@@ -43,8 +43,8 @@ cargo xtask COMMAND
       --plot FILE        draw the history as SVG; nothing is timed
       --build            build both engines; nothing is timed
       --programs         instead: exported programs, against PyTorch's runs of them; takes --cases DIR (default: the
-                         golden ones), --rival eager|compile|onnxruntime (default: eager; repeatable), and --filter,
-                         --isa, --threads, --pin
+                         golden ones), --rival eager|compile|onnxruntime (default: eager; repeatable), --relaxed for
+                         our relaxed forms, and --filter, --isa, --threads, --pin
   bloat         bytes and functions of each operator, form and crate
       --json             as JSON
       --timings          a clean release build, and one behind a changed formula (iterate)

@@ -1,6 +1,7 @@
 //! The options of a new tensor: memory formats, layouts, devices, each as a plain value.
 
 mod device;
+pub mod rounding;
 
 pub use device::{DeviceId, DeviceKind};
 

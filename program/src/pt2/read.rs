@@ -79,6 +79,7 @@ where
         },
         torch_version: cut(&exported.torch_version),
         verifiers: exported.verifiers.iter().map(|verifier| cut(verifier)).collect(),
+        is_relaxed: false,
     })
 }
 

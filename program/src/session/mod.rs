@@ -41,7 +41,7 @@ use crate::error::{ProgramError, Result};
 use crate::graph::{Graph, InputKind, OutputKind, ValueId};
 use crate::program::{Inner, Program, recorded_tensor};
 use crate::symbol::Bindings;
-use monomorph_core::{AnyTensor, IValue};
+use monomorph_core::{AnyTensor, IValue, rounding};
 use replay::{Plans, Way};
 use state::State;
 use std::sync::Arc;
@@ -133,6 +133,13 @@ impl Session {
     /// The number of inputs, one that is not accepted, or a node that failed. Buffers that nodes had written by then
     /// stay written.
     pub fn run(&mut self, inputs: &[Value]) -> Result<Vec<Value>> {
+        match self.program.is_relaxed {
+            true => rounding::relaxed(|| self.run_as_is(inputs)),
+            false => self.run_as_is(inputs),
+        }
+    }
+
+    fn run_as_is(&mut self, inputs: &[Value]) -> Result<Vec<Value>> {
         let program = &*self.program;
         let mut bindings = Bindings::default();
         inputs::check(program, inputs, &mut bindings)?;

@@ -18,6 +18,7 @@ mod exchange;
 mod extremes;
 mod factories;
 mod few;
+mod filtered;
 mod folds;
 mod foreach;
 mod fused;

@@ -15,7 +15,8 @@
 //!
 //! Where weights are few, channels are [`spread`] out instead, so that every tap sees its pixels in a run of them, and
 //! nothing is gathered ([`shifted`]). Where a group has one channel on either side there is no product to win from, so
-//! what is not spread out is summed where it lies ([`direct`]).
+//! what is not spread out is summed where it lies ([`direct`]). Where roundings are relaxed, windows of 3×3 take fewer
+//! multiplications ([`winograd`]).
 //!
 //! Kernels exist for float32, float64 and int64. Operands of other dtypes are converted first and results last: sums
 //! are made in float32 for halves, and modulo 2^64 for smaller integers, which is the same modulo theirs.
@@ -27,6 +28,7 @@ mod shifted;
 mod spread;
 mod tiles;
 mod weights;
+mod winograd;
 
 pub(crate) use tiles::{scratch, share_fallible};
 
@@ -190,6 +192,12 @@ unsafe impl Executes<Convolve> for Cpu {
     }
 }
 
+/// Memory that threads write and read in turn.
+struct Memory<T>(*mut T);
+
+// SAFETY: threads write parts of their own, and read when all have been written.
+unsafe impl<T: Send> Sync for Memory<T> {}
+
 /// What kernels are given: the plan, the arrays and the level. A1 holds for the arrays.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job<'a> {
@@ -235,6 +243,8 @@ impl Ready {
             Pass::Weight => unsafe { weights::run::<T>(&job) },
             // SAFETY: see above.
             _ if one_channel && plan.groups > 1 && !plan.rounds => unsafe { direct::run::<T>(&job) },
+            // SAFETY: see above; elements are of float32.
+            _ if T::DTYPE == DType::F32 && unsafe { winograd::run(&job) }? => Ok(()),
             // SAFETY: see above.
             _ => unsafe { tiles::run::<T>(&job) },
         }?;

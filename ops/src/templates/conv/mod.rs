@@ -27,7 +27,7 @@ pub mod window;
 use crate::order::check_overlap;
 use monomorph_core::strides::DimVec;
 use monomorph_core::structured::{Operand, SinkState, StructuredOp};
-use monomorph_core::{DType, DeviceId, ErrorKind, Options, Result};
+use monomorph_core::{DType, DeviceId, ErrorKind, Options, Result, rounding};
 use window::Window;
 
 /// The operator that computes a map, an image or a weight from the two others.
@@ -103,6 +103,8 @@ pub struct ConvPlan {
     pub ndim: usize,
     /// Terms of an image in a half dtype are rounded one by one.
     pub rounds: bool,
+    /// Sums may be rounded otherwise than PyTorch's ([`rounding`]).
+    pub relaxed: bool,
     /// The output may overwrite the inputs, so those are to be copied first.
     pub copies: bool,
 }
@@ -203,6 +205,7 @@ impl<'t> ConvInputs<'t> {
             axes,
             ndim,
             rounds: self.rounds && self.pass == Pass::Image,
+            relaxed: rounding::is_relaxed(),
             copies: false,
         })
     }

@@ -34,6 +34,8 @@ pub(crate) struct Options {
     pub(crate) programs: bool,
     /// The directory of the programs.
     pub(crate) cases: Option<PathBuf>,
+    /// Our programs may round otherwise than PyTorch's operators.
+    pub(crate) relaxed: bool,
     /// What programs are timed against.
     pub(crate) rivals: Vec<String>,
     /// Only cells that one of these is a part of; all cells if there is none.
@@ -72,9 +74,11 @@ impl Options {
         command.env("RAYON_NUM_THREADS", threads.to_string()).env("OMP_NUM_THREADS", threads.to_string());
         if let Some(isa) = &self.isa {
             // Of PyTorch its own loops follow the second, the library that it takes exp, log and tanh from only the
-            // third.
+            // third, and that of its convolutions the fourth. onnxruntime cannot be held to a level.
             command.env("MONOMORPH_ISA", isa).env("ATEN_CPU_CAPABILITY", isa);
             command.env("MKL_ENABLE_INSTRUCTIONS", isa.to_uppercase());
+            let theirs = if isa == "avx512" { "AVX512_CORE" } else { "AVX2" };
+            command.env("ONEDNN_MAX_CPU_ISA", theirs);
         }
         command
     }
@@ -85,6 +89,7 @@ impl Options {
             cuda: false,
             programs: false,
             cases: None,
+            relaxed: false,
             rivals: Vec::new(),
             filters: Vec::new(),
             json: None,
@@ -106,6 +111,7 @@ impl Options {
             };
             let flag = match name {
                 "--programs" => Some(&mut options.programs),
+                "--relaxed" => Some(&mut options.relaxed),
                 "--resume" => Some(&mut options.resume),
                 "--check" => Some(&mut options.check),
                 "--record" => Some(&mut options.record),
@@ -144,8 +150,8 @@ impl Options {
     }
 
     fn consistent(self) -> Result<Options, String> {
-        if !self.programs && (self.cases.is_some() || !self.rivals.is_empty()) {
-            return Err("--cases and --rival are of --programs".to_owned());
+        if !self.programs && (self.cases.is_some() || self.relaxed || !self.rivals.is_empty()) {
+            return Err("--cases, --relaxed and --rival are of --programs".to_owned());
         }
         let cells = self.json.is_some() || self.check || self.record || self.plot.is_some() || self.build;
         if self.programs && (self.cuda || cells || self.vs != Rival::Torch) {

@@ -24,6 +24,9 @@ const TOLERANCE: f64 = 3e-2;
 /// What else runs a program.
 pub(crate) const RIVALS: [&str; 3] = ["eager", "compile", "onnxruntime"];
 
+/// The form of our programs that may round otherwise.
+const RELAXED: &str = "relaxed";
+
 /// The times of a program in nanoseconds: ours, and each rival's or why there is none.
 struct Row {
     name: String,
@@ -79,6 +82,8 @@ struct Sides {
     ours: Engine,
     theirs: Vec<Engine>,
     rivals: Vec<&'static str>,
+    /// The form of ours.
+    form: &'static str,
 }
 
 impl Sides {
@@ -98,16 +103,21 @@ impl Sides {
             Engine::start(theirs)
         };
         let theirs: Vec<Engine> = rivals.iter().map(their_engine).collect::<Result<_, _>>()?;
-        let sides = Sides { threads, ours: Engine::start(ours)?, theirs, rivals };
+        let form = if options.relaxed { RELAXED } else { "exact" };
+        let sides = Sides { threads, ours: Engine::start(ours)?, theirs, rivals, form };
         let version = sides.theirs.first().map_or("", |engine| &engine.name);
-        println!("ours:   {}\ntheirs: {version} {}, {threads} threads", sides.ours.name, sides.rivals.join(", "));
+        println!(
+            "ours:   {}, {form}\ntheirs: {version} {}, {threads} threads",
+            sides.ours.name,
+            sides.rivals.join(", ")
+        );
         Ok(sides)
     }
 
     /// The times of a program, and whose answers differ from ours; or why we do not run it.
     fn time(&mut self, cases: &Path, name: String) -> Result<Result<(Row, Vec<String>), String>, String> {
         let request = |rival: &str| format!("prepare {} {name} {rival}", cases.display());
-        let our_answer = match prepared(&mut self.ours, &request("ours"))? {
+        let our_answer = match prepared(&mut self.ours, &request(self.form))? {
             Ok(answer) => answer,
             Err(reason) => return Ok(Err(format!("{name} {reason}"))),
         };
@@ -201,16 +211,18 @@ fn elements(tensor: &Tensor<Cpu>) -> monomorph::Result<Vec<f64>> {
     to(tensor, DType::F64)?.to_vec()
 }
 
-/// Answers requests for timings of programs: `prepare DIR NAME ours`.
+/// Answers requests for timings of programs: `prepare DIR NAME exact`, or `relaxed`.
 pub(crate) fn serve_programs() -> Result<bool, String> {
     let prepare = |words: &str| -> Result<Box<dyn Task>, String> {
         let mut words = words.rsplitn(3, ' ');
-        let (Some(_), Some(name), Some(dir)) = (words.next(), words.next(), words.next()) else {
-            return Err("prepare takes DIR NAME RIVAL".to_owned());
+        let (Some(form), Some(name), Some(dir)) = (words.next(), words.next(), words.next()) else {
+            return Err("prepare takes DIR NAME FORM".to_owned());
         };
         let dir = Path::new(dir);
         let record = Record::load(dir, name.trim_end_matches(".core"))?;
-        let program = Program::load(dir.join(format!("{name}.pt2"))).map_err(|error| error.to_string())?;
+        let text = |error: monomorph::program::ProgramError| error.to_string();
+        let exact = Program::load(dir.join(format!("{name}.pt2"))).map_err(text)?;
+        let program = if form == RELAXED { exact.relaxed().map_err(text)? } else { exact };
         let session = program.session().map_err(|error| error.to_string())?;
         Ok(Box::new(Ready { session, inputs: inputs(&record, &program, "in")?, outputs: Vec::new() }))
     };

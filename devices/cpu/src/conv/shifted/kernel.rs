@@ -138,7 +138,7 @@ impl<T: Number> Piece<'_, T> {
 ///
 /// For each row `W` elements from `from` on are initialised, and there are `M` weights.
 #[inline(always)]
-unsafe fn products<T: Number, I: Isa, const M: usize, const W: usize>(
+pub(in crate::conv) unsafe fn products<T: Number, I: Isa, const M: usize, const W: usize>(
     mut sums: [[T; W]; M],
     rows: &[isize],
     mut weights: *const T,

@@ -18,12 +18,13 @@ mod kernel;
 use super::lattice::Lattice;
 use super::spread::{Copies, Spread};
 use super::tiles::{in_turn, scratch, share_fallible};
-use super::{Array, Job};
+use super::{Array, Job, Memory};
 use crate::converted::zeroed;
 use crate::isa::Level;
 use crate::tile_product::Number;
 use blocks::Blocks;
 use kernel::Piece;
+pub(super) use kernel::products;
 use monomorph_core::{Result, list};
 use monomorph_iter::{is_parallel, pieces};
 use monomorph_ops::conv::Pass;
@@ -134,12 +135,6 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
     }
     Ok(true)
 }
-
-/// Memory that threads write and read in turn.
-struct Memory<T>(*mut T);
-
-// SAFETY: threads write channels of their own, and read when all have been written.
-unsafe impl<T: Send> Sync for Memory<T> {}
 
 impl<'a, T: Number> Shifted<'a, T> {
     /// # Safety
