@@ -205,8 +205,14 @@ fn gradients_are_the_sums_of_all_terms() {
 #[test]
 fn large_ones_are_tiled() {
     let mut random = Random::new(13);
-    let cases =
-        [([1, 130, 12, 41], [3, 130, 3, 3], 1), ([1, 6, 50, 90], [6, 1, 3, 5], 6), ([1, 40, 9, 9], [70, 40, 1, 1], 1)];
+    let cases = [
+        ([1, 130, 12, 41], [3, 130, 3, 3], 1),
+        ([1, 6, 50, 90], [6, 1, 3, 5], 6),
+        ([1, 40, 9, 9], [70, 40, 1, 1], 1),
+        // Channels enough for the lanes of registers, and pixels that are no multiple of any.
+        ([1, 9, 9, 7], [62, 9, 3, 3], 1),
+        ([2, 7, 15, 13], [47, 7, 3, 3], 1),
+    ];
     for (x, w, groups) in cases {
         for (channels_last, transposed) in [(false, false), (true, false), (false, true), (true, true)] {
             let mut w = w.to_vec();
@@ -226,9 +232,12 @@ fn large_ones_are_tiled() {
             let sizes = case.result();
             let (x, xs) = numbers(&mut random, &case.x, DType::F32, channels_last);
             let (w, ws) = numbers(&mut random, &case.w, DType::F32, channels_last);
+            let (bias, biases) = numbers(&mut random, &sizes[1..2], DType::F32, false);
             let mut want: Vec<f64> = vec![0.0; sizes.iter().product::<i64>() as usize];
             case.each_term(|i, j, k| want[at(&sizes, k)] += xs[at(&case.x, i)] * ws[at(&case.w, j)]);
-            let mut stack = vec![x.into(), w.into(), IValue::None];
+            let pixels = want.len() / (sizes[0] * sizes[1]) as usize;
+            want.iter_mut().enumerate().for_each(|(i, sum)| *sum += biases[i / pixels % biases.len()]);
+            let mut stack = vec![x.into(), w.into(), bias.into()];
             stack.extend(case.parameters());
             let result = boxed("convolution", stack).unwrap();
             assert_eq!(doubles(of(&result[0])), want);

@@ -9,6 +9,7 @@ use crate::tile_product::{Matrix, Number, multiply};
 use monomorph_core::{DeviceId, ErrorKind, Result, list};
 use monomorph_iter::share;
 use monomorph_ops::conv::{ConvPlan, Pass};
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Elements of a tile of the seen side: 256 KiB of float32, which stays in the second-level cache beside what the
@@ -363,6 +364,11 @@ impl<'a, T: Number> Tiles<'a, T> {
                 None => T::default(),
             };
             let row = c.data.wrapping_offset((m as isize).wrapping_mul(c.row));
+            if c.column == 1 {
+                // SAFETY: a run of `n` pixels, which nobody else uses.
+                unsafe { std::slice::from_raw_parts_mut(row.cast::<MaybeUninit<T>>(), n) }.fill(MaybeUninit::new(bias));
+                continue;
+            }
             for p in 0..n as isize {
                 // SAFETY: there is room for it.
                 unsafe { row.wrapping_offset(p.wrapping_mul(c.column)).write(bias) };

@@ -239,6 +239,9 @@ impl Row<'_> {
     ) {
         let along = |d: usize| (self.steps[d] as isize).wrapping_mul(self.strides[d]);
         let taps = [self.taps[0], self.taps[1], block.run.tap];
+        // Lanes are every second element of a line that is a run.
+        let element = size_of::<C::Stored>() as isize;
+        let is_second = self.strides[2] == element && block.step == 2 * element;
         let (rows, plane) = (self.steps[1] * self.sizes[2], self.steps[0] * self.sizes[1] * self.sizes[2]);
         for d in 0..taps[0].count {
             for h in 0..taps[1].count {
@@ -246,14 +249,19 @@ impl Row<'_> {
                 let mut at = block.input.wrapping_offset(line);
                 let mut offset = (d * plane + h * rows) as u32;
                 for w in 0..taps[2].count {
-                    let elements = std::array::from_fn(|lane| {
-                        let lane_at = match DENSE {
-                            true => at.wrapping_add(lane * size_of::<C::Stored>()),
-                            false => at.wrapping_offset(block.step.wrapping_mul(lane as isize)),
-                        };
-                        // SAFETY: a place of the window of a lane, by N1 and the caller's promise.
-                        unsafe { load::<C>(lane_at, 0) }
-                    });
+                    let elements = match DENSE {
+                        // SAFETY: places of the windows of lanes, by N1 and the caller's promise, and between them
+                        // elements of the same line.
+                        false if N == LANES && is_second => unsafe { every_second::<C, N>(at) },
+                        _ => std::array::from_fn(|lane| {
+                            let lane_at = match DENSE {
+                                true => at.wrapping_offset(element * lane as isize),
+                                false => at.wrapping_offset(block.step.wrapping_mul(lane as isize)),
+                            };
+                            // SAFETY: a place of the window of a lane, by N1 and the caller's promise.
+                            unsafe { load::<C>(lane_at, 0) }
+                        }),
+                    };
                     f(elements, Place { offset, at: [taps[0].start + d, taps[1].start + h, taps[2].start + w] });
                     at = at.wrapping_offset(along(2));
                     offset = offset.wrapping_add(self.steps[2] as u32);
@@ -261,6 +269,21 @@ impl Row<'_> {
             }
         }
     }
+}
+
+/// Every second element, `N` in all: of two blocks of as many, so that nothing behind the last one is read.
+///
+/// # Safety
+///
+/// The first `2 N - 1` elements of `from` are initialised.
+#[inline(always)]
+unsafe fn every_second<C: CpuElement, const N: usize>(from: *const u8) -> [C::Repr; N] {
+    let from = from.cast::<C::Stored>();
+    // SAFETY: of `2 N - 1` elements the first `N`.
+    let first = unsafe { from.cast::<[C::Stored; N]>().read_unaligned() };
+    // SAFETY: and the last.
+    let last = unsafe { from.wrapping_add(N - 1).cast::<[C::Stored; N]>().read_unaligned() };
+    std::array::from_fn(|i| C::widen(if i < N / 2 { first[2 * i] } else { last[2 * (i - N / 2) + 1] }))
 }
 
 impl Block<'_> {

@@ -1,6 +1,6 @@
-//! The loops over blocks of panels: sums in registers from the first row to the last.
+//! The loops over blocks of panels, with pixels in lanes: sums in registers from the first row to the last.
 
-use super::{LOW, SINGLE, Shifted, TALL};
+use super::{LOW, Lanes, SINGLE, Shifted, TALL};
 use crate::isa::{Isa, Kernel, Level};
 use crate::tile_product::Number;
 use std::ops::Range;
@@ -25,6 +25,15 @@ impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
 
     #[inline(always)]
     fn run(self, _: I) {
+        if let Lanes::Channels(_) = self.of.lanes {
+            // The sizes of `by_channels`, and blocks whose sums together are half of the first cache.
+            if const { matches!(I::LEVEL, Level::Avx512) && size_of::<T>() == 4 } {
+                self.channels::<I, 8, 32, 16>();
+            } else if const { matches!(I::LEVEL, Level::Avx2) && size_of::<T>() == 4 } {
+                self.channels::<I, 6, 16, 32>();
+            }
+            return;
+        }
         // The widths of `width`.
         if const { matches!(I::LEVEL, Level::Avx512) } {
             if const { size_of::<T>() == 4 } { self.sized::<I, 64, 32, 16>() } else { self.sized::<I, 32, 16, 8>() }
@@ -39,6 +48,17 @@ impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
 }
 
 impl<T: Number> Piece<'_, T> {
+    /// What is added to channels of the group, of which there are `live`.
+    #[inline(always)]
+    pub(super) fn bias<const M: usize>(&self, first: usize, live: usize) -> [T; M] {
+        let first = self.part.1 * self.of.made + first;
+        std::array::from_fn(|m| match &self.of.job.bias {
+            // SAFETY: A1: the bias has an element for each channel.
+            Some(bias) if m < live => unsafe { bias.at::<T>(0, first + m, [0; 3]).read() },
+            _ => T::default(),
+        })
+    }
+
     #[inline(always)]
     fn sized<I: Isa, const WIDEST: usize, const WIDE: usize, const NARROW: usize>(self) {
         match (self.of.in_turn, self.of.tall) {
@@ -52,28 +72,24 @@ impl<T: Number> Piece<'_, T> {
 
     #[inline(always)]
     fn blocks<I: Isa, const M: usize, const W: usize, const TURN: bool>(self) {
-        let Shifted { job, seen, made, .. } = *self.of;
+        let Shifted { seen, made, ref lanes, .. } = *self.of;
+        let Lanes::Pixels(all) = lanes else { return };
         let (image, group) = self.part;
         let together = (SEEN / (seen * W * size_of::<T>()).max(1)).max(1);
-        let blocks = self.of.blocks.of(self.blocks.clone());
-        for blocks in blocks.chunks(together) {
+        for blocks in all.of(self.blocks.clone()).chunks(together) {
             for panel in self.panels.clone() {
                 let weights = self.of.panel(group, panel);
                 let (first, live) = (panel * M, M.min(made - panel * M));
-                let bias: [T; M] = std::array::from_fn(|m| match &job.bias {
-                    // SAFETY: A1: the bias has an element for each channel.
-                    Some(bias) if m < live => unsafe { bias.at::<T>(0, group * made + first + m, [0; 3]).read() },
-                    _ => T::default(),
-                });
-                let to = job.output.at::<T>(image, group * made + first, [0; 3]);
+                let bias = self.bias::<M>(first, live);
+                let to = self.of.job.output.at::<T>(image, group * made + first, [0; 3]);
                 for block in blocks {
                     // SAFETY: rows lie `W` pixels from a block on within the channels of the part, or in the slack
                     // behind them; the panel has `M` weights for each.
                     let sums = unsafe { self.sums::<I, M, W, TURN>(weights, self.from.wrapping_add(block.at), &bias) };
-                    for run in self.of.blocks.runs(block) {
+                    for run in all.runs(block) {
                         let to = to.wrapping_offset(run.to);
                         for (m, sums) in sums.iter().enumerate() {
-                            let to = to.wrapping_offset((m as isize).wrapping_mul(job.output.steps[1]));
+                            let to = to.wrapping_offset((m as isize).wrapping_mul(self.of.job.output.steps[1]));
                             if m >= live {
                                 continue;
                             }

@@ -9,17 +9,21 @@
 //! ```
 //!
 //! Where lines are shorter than a block, blocks go on across their edges, and what lies there is computed but not
-//! stored. The loops are those of a matrix product in registers (Goto and van de Geijn, "Anatomy of high-performance
-//! matrix multiplication", 2008) with rows by address, as in Dukhan, "The indirect convolution algorithm" (2019).
+//! stored. Where that is more than a few, and there are channels enough, these are in the lanes of registers instead of
+//! pixels, of which any few make a block ([`channels`]). Each sum has the same terms in the same order either way.
+//!
+//! The loops are those of a matrix product in registers (Goto and van de Geijn, "Anatomy of high-performance matrix
+//! multiplication", 2008) with rows by address, as in Dukhan, "The indirect convolution algorithm" (2019).
 
 mod blocks;
+mod channels;
 mod kernel;
+mod weights;
 
 use super::lattice::Lattice;
 use super::spread::{Copies, Spread};
 use super::tiles::{in_turn, scratch, share_fallible};
 use super::{Array, Job, Memory};
-use crate::converted::zeroed;
 use crate::isa::Level;
 use crate::tile_product::Number;
 use blocks::Blocks;
@@ -47,6 +51,9 @@ const WORK: usize = 1 << 20;
 /// product of matrices; that takes longer unless blocks reach much beyond the pixels.
 const WEIGHTS: usize = 1 << 16;
 
+/// Rows that take as long as it takes to turn a block of channels into pixels.
+const TURNED: usize = 24;
+
 /// Pixels of a block of `tall` channels at a level, for elements of so many bytes: two registers; four of one channel,
 /// and half as many where sums of taps are kept apart, which takes as many again.
 fn width(level: Level, size: usize, tall: usize, in_turn: bool) -> usize {
@@ -57,6 +64,23 @@ fn width(level: Level, size: usize, tall: usize, in_turn: bool) -> usize {
     };
     let wide = if tall == SINGLE { 2 * bytes } else { bytes };
     wide / size / if in_turn { 2 } else { 1 }
+}
+
+/// Pixels and channels of a block where channels are in lanes: two registers of channels for each pixel.
+fn by_channels(level: Level, size: usize) -> Option<(usize, usize)> {
+    match (level, size) {
+        (Level::Avx512, 4) => Some((8, 32)),
+        (Level::Avx2, 4) => Some((6, 16)),
+        _ => None,
+    }
+}
+
+/// What is in the lanes of registers.
+enum Lanes {
+    /// Pixels: blocks of those that lie one behind the other.
+    Pixels(Blocks),
+    /// Channels of the panel: so many pixels are a block.
+    Channels(usize),
 }
 
 /// How a lattice is computed, the same for all groups and images.
@@ -77,7 +101,7 @@ struct Shifted<'a, T> {
     rows: Vec<isize>,
     /// What each tap contributes is summed for itself.
     in_turn: bool,
-    blocks: Blocks,
+    lanes: Lanes,
     /// Steps of the output between pixels of a run.
     step: isize,
 }
@@ -106,7 +130,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
                     // SAFETY: A1; the memory has room for the channels of a group, and is this piece's.
                     unsafe { shifted.copy((image, group), channel, own.as_mut_ptr()) };
                 }
-                let (blocks, panels) = (0..shifted.blocks.len(), 0..shifted.panels());
+                let (blocks, panels) = (0..shifted.blocks(), 0..shifted.panels());
                 // SAFETY: A1; the channels were just copied, and parts are apart.
                 unsafe { shifted.enter((image, group), own.as_ptr(), blocks, panels) };
             }
@@ -125,9 +149,9 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
         })?;
         let (blocks, panels) = shifted.cut();
         let across = shifted.panels().div_ceil(panels);
-        share_fallible(shifted.blocks.len().div_ceil(blocks) * across, |piece| {
+        share_fallible(shifted.blocks().div_ceil(blocks) * across, |piece| {
             let (block, panel) = (piece / across * blocks, piece % across * panels);
-            let blocks = block..shifted.blocks.len().min(block + blocks);
+            let blocks = block..shifted.blocks().min(block + blocks);
             // SAFETY: A1; the channels were just copied, and blocks and panels are apart.
             unsafe { shifted.enter((image, group), memory.0, blocks, panel..shifted.panels().min(panel + panels)) };
             Ok(())
@@ -162,15 +186,25 @@ impl<'a, T: Number> Shifted<'a, T> {
         if !spread.is_compact(lattice) {
             return Ok(None);
         }
-        let tall = match made {
+        let mut tall = match made {
             1 if !in_turn => SINGLE,
             _ if made.next_multiple_of(TALL) * 8 > made.next_multiple_of(LOW) * 9 => LOW,
             _ => TALL,
         };
         let width = width(job.level, size_of::<T>(), tall, in_turn);
         let blocks = Blocks::new(lattice, &spread, &job.output, width)?;
-        let computed = blocks.len().saturating_mul(width);
-        if made * depth > WEIGHTS && computed > lattice.pixels().saturating_add(lattice.pixels() / 8) {
+        let (computed, pixels) = (blocks.len().saturating_mul(width), lattice.pixels());
+        let sums = computed.saturating_mul(made.next_multiple_of(tall));
+        let mut lanes = Lanes::Pixels(blocks);
+        if let Some((few, wide)) = by_channels(job.level, size_of::<T>()).filter(|_| !in_turn) {
+            // Results are turned round, which takes as long as so many rows.
+            let own = pixels.next_multiple_of(few).saturating_mul(made.next_multiple_of(wide));
+            if own.saturating_mul(depth.saturating_add(TURNED)) < sums.saturating_mul(depth) {
+                (lanes, tall) = (Lanes::Channels(few), wide);
+            }
+        }
+        let is_wasteful = computed > pixels.saturating_add(pixels / 8);
+        if made * depth > WEIGHTS && is_wasteful && matches!(lanes, Lanes::Pixels(_)) {
             return Ok(None);
         }
         let mut shifted = Shifted {
@@ -185,7 +219,7 @@ impl<'a, T: Number> Shifted<'a, T> {
             of: PhantomData,
             rows: list::with_capacity(depth)?,
             in_turn,
-            blocks,
+            lanes,
             step: (lattice.lines[2].step as isize).wrapping_mul(job.output.steps[4]),
         };
         let places = shifted.places();
@@ -203,11 +237,21 @@ impl<'a, T: Number> Shifted<'a, T> {
 
     /// Elements behind the last channel that blocks read and nobody stores.
     fn slack(&self) -> usize {
-        width(self.job.level, size_of::<T>(), self.tall, false)
+        match self.lanes {
+            Lanes::Pixels(_) => width(self.job.level, size_of::<T>(), self.tall, false),
+            Lanes::Channels(_) => 0,
+        }
     }
 
     fn depth(&self) -> usize {
         self.rows.len()
+    }
+
+    fn blocks(&self) -> usize {
+        match &self.lanes {
+            Lanes::Pixels(blocks) => blocks.len(),
+            Lanes::Channels(pixels) => self.lattice.pixels().div_ceil(*pixels),
+        }
     }
 
     fn panels(&self) -> usize {
@@ -222,61 +266,9 @@ impl<'a, T: Number> Shifted<'a, T> {
     /// Blocks and panels of a piece of work.
     fn cut(&self) -> (usize, usize) {
         let threads = pieces();
-        let blocks = self.blocks.len().div_ceil(threads).max(1);
-        let across = threads.div_ceil(self.blocks.len().div_ceil(blocks));
+        let blocks = self.blocks().div_ceil(threads).max(1);
+        let across = threads.div_ceil(self.blocks().div_ceil(blocks));
         (blocks, self.panels().div_ceil(across).max(1))
-    }
-
-    /// Finds where rows are. Gives where each row's weight is behind that of the first row, the same for every channel
-    /// that is made.
-    fn places(&mut self) -> Vec<isize> {
-        let taps = &self.lattice.taps;
-        let channel = self.spread.channel as isize;
-        let offsets: Vec<isize> = taps.iter().map(|tap| self.spread.offset(tap) as isize).collect();
-        let row = |seen: usize, tap: usize| (seen as isize).wrapping_mul(channel).wrapping_add(offsets[tap]);
-        let all: Vec<_> = match self.in_turn {
-            true => (0..taps.len()).flat_map(|tap| (0..self.seen).map(move |seen| (seen, tap))).collect(),
-            false => (0..self.seen).flat_map(|seen| (0..taps.len()).map(move |tap| (seen, tap))).collect(),
-        };
-        self.rows.extend(all.iter().map(|&(seen, tap)| row(seen, tap)));
-        let start = self.job.weight::<T>(0, 0, 0, [0; 3]).addr() as isize;
-        let place = |(seen, tap): (usize, usize)| {
-            let at = self.job.weight::<T>(0, 0, seen, taps[tap].place).addr() as isize;
-            at.wrapping_sub(start) / size_of::<T>() as isize
-        };
-        all.into_iter().map(place).collect()
-    }
-
-    /// The weights in the order of rows.
-    ///
-    /// # Safety
-    ///
-    /// A1 for elements of `T`.
-    unsafe fn laid_out(&self, places: &[isize]) -> Result<Vec<u128>> {
-        let (tall, made, panels, depth) = (self.tall, self.made, self.panels(), places.len());
-        let mut own = zeroed(self.job.plan.groups * panels * tall * depth, T::DTYPE)?;
-        let to = own.as_mut_ptr().cast::<T>();
-        for i in 0..self.job.plan.groups * panels {
-            let (group, first) = (i / panels, i % panels * tall);
-            let to = to.wrapping_add(i * tall * depth);
-            let live = tall.min(made - first);
-            let from: [_; TALL] =
-                std::array::from_fn(|m| self.job.weight::<T>(group, first + m.min(live - 1), 0, [0; 3]));
-            for (k, &place) in places.iter().enumerate() {
-                for (m, from) in from[..live].iter().enumerate() {
-                    // SAFETY: A1: an element of the weight.
-                    let weight = unsafe { from.wrapping_offset(place).read() };
-                    // SAFETY: there is room for `tall` weights in each row of each panel.
-                    unsafe { to.wrapping_add(k * tall + m).write(weight) };
-                }
-            }
-        }
-        Ok(own)
-    }
-
-    /// The weights of a panel.
-    fn panel(&self, group: usize, panel: usize) -> *const T {
-        self.weights.as_ptr().cast::<T>().wrapping_add((group * self.panels() + panel) * self.tall * self.depth())
     }
 
     /// Copies a channel of a part to its place in the memory.
