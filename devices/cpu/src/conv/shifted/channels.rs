@@ -6,8 +6,8 @@
 //!   ┌ L channels ─┐    ×    [ p p p p p p ]      =   P × L sums in registers
 //! ```
 //!
-//! The weights of a panel are more than the first cache holds: a part of them goes over a few blocks, whose sums wait in
-//! memory, before the next part does. All at once takes up to half as long again.
+//! The weights of a panel are more than the first cache holds: a part of them goes over a few blocks, whose sums wait
+//! in memory, before the next part does. All at once takes up to half as long again.
 
 use super::Shifted;
 use super::kernel::Piece;
@@ -47,8 +47,8 @@ impl<T: Number> Piece<'_, T> {
                 for rows in rows.chunks(part) {
                     for (pixels, sums) in pixels.iter().zip(&mut sums) {
                         let at = pixels.at.map(|at| self.from.wrapping_add(at));
-                        // SAFETY: each row of each pixel is an element of the part's channels, and there are `L` weights
-                        // for it.
+                        // SAFETY: each row of each pixel is an element of the part's channels, and there are `L`
+                        // weights for it.
                         unsafe { add_products::<T, I, P, L>(sums, rows, weights, at) };
                     }
                     weights = weights.wrapping_add(rows.len() * L);
