@@ -83,6 +83,7 @@ impl<T: Number> Piece<'_, T> {
 
     /// Writes the sums of a block to their places.
     #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "channels are columns")]
     fn store<const P: usize, const L: usize>(
         &self,
         (first, live): (usize, usize),

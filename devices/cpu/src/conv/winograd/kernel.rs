@@ -122,6 +122,7 @@ impl Piece<'_> {
     }
 
     #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "channels are columns")]
     fn made<I: Isa, const W: usize>(&self) {
         let Winograd { job, made, .. } = *self.of;
         let [_, rows, columns] = self.of.map;

@@ -60,6 +60,7 @@ pub(super) fn window(w: [[f64; TAPS]; TAPS]) -> [f32; POINTS] {
 
 /// `Bᵀ d B` of each tile, in place.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "lanes are columns")]
 pub(super) fn seen<const W: usize>(tiles: &mut Square<W, SEEN>) {
     for row in tiles.iter_mut() {
         for lane in 0..W {
