@@ -39,6 +39,7 @@ use crate::tile_product::Number;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_ops::conv::{ConvInputs, ConvPlan, Convolve, Pass};
+use shifted::Layout;
 use std::sync::OnceLock;
 
 /// Elements of a tensor as kernels reach them: a step for images, channels and each of three dimensions.
@@ -129,6 +130,8 @@ pub struct Ready {
     staged: Option<ConvertedOutput>,
     /// The weight in the order of a kernel, for all runs: it is frozen.
     kept: Option<OnceLock<Vec<u128>>>,
+    /// How all of the map is computed, where pixels or channels are in lanes: for all runs.
+    layout: Option<Box<Layout>>,
 }
 
 /// The dtype that kernels compute a dtype in.
@@ -170,7 +173,18 @@ unsafe impl Executes<Convolve> for Cpu {
         let output = Array::new(data, out.sizes(), out.strides(), plan);
         let is_frozen = matches!(inputs.second(), Operand::Tensor(weight) if weight.is_frozen());
         let kept = (is_frozen && plan.pass == Pass::Map).then(OnceLock::new);
-        Ok(Ready { level: crate::level()?, dtype, result: out.dtype(), first, second, bias, output, staged, kept })
+        Ok(Ready {
+            level: crate::level()?,
+            dtype,
+            result: out.dtype(),
+            first,
+            second,
+            bias,
+            output,
+            staged,
+            kept,
+            layout: None,
+        })
     }
 
     unsafe fn run(ready: &mut Ready, plan: &ConvPlan) -> Result<()> {
@@ -240,14 +254,18 @@ impl Ready {
         // SAFETY: A1, and nobody else uses the output: the caller's promise.
         match plan.pass {
             // SAFETY: see above.
-            Pass::Weight => unsafe { weights::run::<T>(&job) },
+            Pass::Weight => unsafe { weights::run::<T>(&job) }?,
             // SAFETY: see above.
-            _ if one_channel && plan.groups > 1 && !plan.rounds => unsafe { direct::run::<T>(&job) },
+            _ if one_channel && plan.groups > 1 && !plan.rounds => unsafe { direct::run::<T>(&job) }?,
             // SAFETY: see above; elements are of float32.
-            _ if T::DTYPE == DType::F32 && unsafe { winograd::run(&job) }? => Ok(()),
-            // SAFETY: see above.
-            _ => unsafe { tiles::run::<T>(&job) },
-        }?;
+            _ if T::DTYPE == DType::F32 && unsafe { winograd::run(&job) }? => {}
+            _ => match &self.layout {
+                // SAFETY: see above; it was made for a job of the same sizes and steps.
+                Some(layout) => unsafe { shifted::run::<T>(&job, layout) }?,
+                // SAFETY: see above.
+                None => self.layout = unsafe { tiles::run::<T>(&job) }?.map(Box::new),
+            },
+        }
         match &mut self.staged {
             // SAFETY: the elements were just written, and the output is nobody else's (E2).
             Some(staged) => unsafe { staged.store() },

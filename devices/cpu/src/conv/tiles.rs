@@ -3,7 +3,7 @@
 
 use super::gather;
 use super::lattice::Lattice;
-use super::shifted;
+use super::shifted::{self, Layout};
 use super::{Array, Job};
 use crate::tile_product::{Matrix, Number, multiply};
 use monomorph_core::{DeviceId, ErrorKind, Result, list};
@@ -103,18 +103,27 @@ pub(super) unsafe fn fill_unseen<T: Number>(job: &Job<'_>, lattices: &[Lattice])
     });
 }
 
-/// Computes the map or the image.
+/// Computes the map or the image. Gives the layout of all of it, if there is one, by which later runs of the job need
+/// nothing but [`shifted::run`].
 ///
 /// # Safety
 ///
 /// A1 for elements of `T`; nobody else uses the output.
-pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<()> {
+pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<Option<Layout>> {
     let lattices = Lattice::all(job, job.plan.pass);
+    let is_all = lattices.len() == 1 && Lattice::are_all(&lattices, job);
     // SAFETY: A1, and nobody else uses the output: the caller's promise.
     unsafe { fill_unseen::<T>(job, &lattices) };
     for lattice in lattices {
-        // SAFETY: A1, and nobody else uses the output: the caller's promise.
-        if lattice.pixels() == 0 || unsafe { shifted::run::<T>(job, &lattice) }? {
+        if lattice.pixels() == 0 {
+            continue;
+        }
+        if let Some(layout) = Layout::new::<T>(job, &lattice)? {
+            // SAFETY: A1, and nobody else uses the output: the caller's promise.
+            unsafe { shifted::run::<T>(job, &layout) }?;
+            if is_all {
+                return Ok(Some(layout));
+            }
             continue;
         }
         // SAFETY: A1: the caller's promise.
@@ -133,7 +142,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<()> {
             Ok(())
         })?;
     }
-    Ok(())
+    Ok(None)
 }
 
 impl<'a, T: Number> Tiles<'a, T> {

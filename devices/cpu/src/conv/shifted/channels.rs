@@ -9,8 +9,8 @@
 //! The weights of a panel are more than the first cache holds: a part of them goes over a few blocks, whose sums wait
 //! in memory, before the next part does. All at once takes up to half as long again.
 
-use super::Shifted;
 use super::kernel::Piece;
+use super::layout::Layout;
 use crate::isa::Isa;
 use crate::tile_product::Number;
 
@@ -32,7 +32,7 @@ impl<T: Number> Piece<'_, T> {
     /// Computes the blocks, of `P` pixels and `L` channels, `G` together.
     #[inline(always)]
     pub(super) fn channels<I: Isa, const P: usize, const L: usize, const G: usize>(self) {
-        let Shifted { made, ref rows, .. } = *self.of;
+        let Layout { made, ref rows, .. } = *self.of.layout;
         let parts = (rows.len() * L * size_of::<T>()).div_ceil(WEIGHTS);
         let part = rows.len().div_ceil(parts);
         for first in self.blocks.clone().step_by(G) {
@@ -62,13 +62,14 @@ impl<T: Number> Piece<'_, T> {
 
     /// The pixels of a block.
     fn pixels<const P: usize>(&self, block: usize) -> Pixels<P> {
-        let Shifted { job, lattice, ref spread, .. } = *self.of;
+        let Layout { lattice, spread, .. } = self.of.layout;
+        let output = &self.of.job.output;
         let (mut at, mut to) = ([0; P], [0_isize; P]);
         let live = P.min(lattice.pixels() - block * P);
         lattice.runs(block * P, live, |[z, y, x], length, done| {
             let target = lattice.target([z, y, x]);
-            let first = (0..3)
-                .fold(0_isize, |to, d| to.wrapping_add((target[d] as isize).wrapping_mul(job.output.steps[2 + d])));
+            let first =
+                (0..3).fold(0_isize, |to, d| to.wrapping_add((target[d] as isize).wrapping_mul(output.steps[2 + d])));
             for i in 0..length {
                 at[done + i] = spread.line([z, y]) + x + i;
                 to[done + i] = first.wrapping_add((i as isize).wrapping_mul(self.of.step));

@@ -1,6 +1,7 @@
 //! The loops over blocks of panels, with pixels in lanes: sums in registers from the first row to the last.
 
-use super::{LOW, Lanes, SINGLE, Shifted, TALL};
+use super::Shifted;
+use super::layout::{LOW, Lanes, Layout, SINGLE, TALL};
 use crate::isa::{Isa, Kernel, Level};
 use crate::tile_product::Number;
 use std::ops::Range;
@@ -72,7 +73,8 @@ impl<T: Number> Piece<'_, T> {
 
     #[inline(always)]
     fn blocks<I: Isa, const M: usize, const W: usize, const TURN: bool>(self) {
-        let Shifted { seen, made, ref lanes, .. } = *self.of;
+        let Layout { seen, made, ref lanes, .. } = *self.of.layout;
+        let job = self.of.job;
         let Lanes::Pixels(all) = lanes else { return };
         let (image, group) = self.part;
         let together = (SEEN / (seen * W * size_of::<T>()).max(1)).max(1);
@@ -81,7 +83,7 @@ impl<T: Number> Piece<'_, T> {
                 let weights = self.of.panel(group, panel);
                 let (first, live) = (panel * M, M.min(made - panel * M));
                 let bias = self.bias::<M>(first, live);
-                let to = self.of.job.output.at::<T>(image, group * made + first, [0; 3]);
+                let to = job.output.at::<T>(image, group * made + first, [0; 3]);
                 for block in blocks {
                     // SAFETY: rows lie `W` pixels from a block on within the channels of the part, or in the slack
                     // behind them; the panel has `M` weights for each.
@@ -89,7 +91,7 @@ impl<T: Number> Piece<'_, T> {
                     for run in all.runs(block) {
                         let to = to.wrapping_offset(run.to);
                         for (m, sums) in sums.iter().enumerate() {
-                            let to = to.wrapping_offset((m as isize).wrapping_mul(self.of.job.output.steps[1]));
+                            let to = to.wrapping_offset((m as isize).wrapping_mul(job.output.steps[1]));
                             if m >= live {
                                 continue;
                             }

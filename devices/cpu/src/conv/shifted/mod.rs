@@ -18,102 +18,52 @@
 mod blocks;
 mod channels;
 mod kernel;
+mod layout;
 mod weights;
 
-use super::lattice::Lattice;
-use super::spread::{Copies, Spread};
-use super::tiles::{in_turn, scratch, share_fallible};
-use super::{Array, Job, Memory};
-use crate::isa::Level;
+use super::tiles::{scratch, share_fallible};
+use super::{Job, Memory};
 use crate::tile_product::Number;
-use blocks::Blocks;
 use kernel::Piece;
 pub(super) use kernel::products;
-use monomorph_core::{Result, list};
+pub(super) use layout::Layout;
+use layout::{Lanes, width};
+use monomorph_core::Result;
 use monomorph_iter::{is_parallel, pieces};
-use monomorph_ops::conv::Pass;
 use std::borrow::Cow;
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::OnceLock;
-
-/// Channels of a panel: with two registers of pixels each, their sums are in registers.
-const TALL: usize = 6;
-/// Where that would leave too many rows unused.
-const LOW: usize = 4;
-/// Of groups of one channel: blocks are twice as wide.
-const SINGLE: usize = 1;
 
 /// Multiplications that are worth a piece of work for a thread.
 const WORK: usize = 1 << 20;
 
-/// Weights of a group that stay in the second cache while blocks go by. More are read from farther away, in parts by a
-/// product of matrices; that takes longer unless blocks reach much beyond the pixels.
-const WEIGHTS: usize = 1 << 16;
-
-/// Rows that take as long as it takes to turn a block of channels into pixels.
-const TURNED: usize = 24;
-
-/// Pixels of a block of `tall` channels at a level, for elements of so many bytes: two registers; four of one channel,
-/// and half as many where sums of taps are kept apart, which takes as many again.
-fn width(level: Level, size: usize, tall: usize, in_turn: bool) -> usize {
-    let bytes = match level {
-        Level::Avx512 => 128,
-        Level::Avx2 => 64,
-        Level::Portable | Level::Sse2 => 32,
-    };
-    let wide = if tall == SINGLE { 2 * bytes } else { bytes };
-    wide / size / if in_turn { 2 } else { 1 }
-}
-
-/// Pixels and channels of a block where channels are in lanes: two registers of channels for each pixel.
-fn by_channels(level: Level, size: usize) -> Option<(usize, usize)> {
-    match (level, size) {
-        (Level::Avx512, 4) => Some((8, 32)),
-        (Level::Avx2, 4) => Some((6, 16)),
-        _ => None,
-    }
-}
-
-/// What is in the lanes of registers.
-enum Lanes {
-    /// Pixels: blocks of those that lie one behind the other.
-    Pixels(Blocks),
-    /// Channels of the panel: so many pixels are a block.
-    Channels(usize),
-}
-
-/// How a lattice is computed, the same for all groups and images.
+/// A lattice with the weights of a call.
 struct Shifted<'a, T> {
     job: &'a Job<'a>,
-    lattice: &'a Lattice,
-    spread: Spread,
-    copies: Copies,
-    seen: usize,
-    made: usize,
-    /// Channels of a panel.
-    tall: usize,
+    layout: &'a Layout,
     /// For each group and panel the weights of the rows, those of a panel's channels side by side.
     weights: Cow<'a, [u128]>,
     /// What the weights are.
     of: PhantomData<T>,
-    /// Where each row is, from the first channel on.
-    rows: Vec<isize>,
-    /// What each tap contributes is summed for itself.
-    in_turn: bool,
-    lanes: Lanes,
-    /// Steps of the output between pixels of a run.
-    step: isize,
 }
 
-/// Computes the lattice, or says that it is none of these.
+impl<T> Deref for Shifted<'_, T> {
+    type Target = Layout;
+
+    fn deref(&self) -> &Layout {
+        self.layout
+    }
+}
+
+/// Computes a lattice of the job.
 ///
 /// # Safety
 ///
-/// A1 for elements of `T`; nobody else uses the output.
-pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<bool> {
+/// A1 for elements of `T`; nobody else uses the output; the layout was made for this job.
+pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()> {
     // SAFETY: A1: the caller's promise.
-    let Some(shifted) = (unsafe { Shifted::<T>::new(job, lattice) })? else { return Ok(false) };
+    let shifted = unsafe { Shifted::<T>::new(job, layout) }?;
     let plan = job.plan;
     let parts = plan.batch * plan.groups;
     let part = |i: usize| (i / plan.groups, i % plan.groups);
@@ -136,7 +86,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
             }
             Ok(())
         })?;
-        return Ok(true);
+        return Ok(());
     }
     let mut own = scratch::<T>(size)?;
     let memory = Memory(own.as_mut_ptr());
@@ -157,82 +107,25 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<
             Ok(())
         })?;
     }
-    Ok(true)
+    Ok(())
 }
 
 impl<'a, T: Number> Shifted<'a, T> {
     /// # Safety
     ///
-    /// A1 for elements of `T`.
-    unsafe fn new(job: &'a Job<'a>, lattice: &'a Lattice) -> Result<Option<Self>> {
-        let plan = job.plan;
-        let (seen, made) = match plan.pass {
-            Pass::Map => (plan.image_channels, plan.map_channels),
-            _ => (plan.map_channels, plan.image_channels),
-        };
-        let depth = seen * lattice.taps.len();
-        let source: &Array = &job.first;
-        let bounds = lattice.lines.each_ref().map(|line| line.bound as usize);
-        // Nothing would be gathered.
-        let is_plain = lattice.is_identity() && lattice.counts() == bounds && source.pixel_step(bounds).is_some();
-        // Where channels are last, a pixel's are a run.
-        let by_pixel = source.steps[1] == 1 && seen > 1 && source.steps[4] != 1;
-        let is_nothing = depth == 0 || lattice.pixels() == 0 || plan.batch * plan.groups * made == 0;
-        if is_nothing || plan.rounds || by_pixel || is_plain {
-            return Ok(None);
-        }
-        let in_turn = in_turn(plan, lattice);
-        let spread = Spread::new(lattice);
-        if !spread.is_compact(lattice) {
-            return Ok(None);
-        }
-        let mut tall = match made {
-            1 if !in_turn => SINGLE,
-            _ if made.next_multiple_of(TALL) * 8 > made.next_multiple_of(LOW) * 9 => LOW,
-            _ => TALL,
-        };
-        let width = width(job.level, size_of::<T>(), tall, in_turn);
-        let blocks = Blocks::new(lattice, &spread, &job.output, width)?;
-        let (computed, pixels) = (blocks.len().saturating_mul(width), lattice.pixels());
-        let sums = computed.saturating_mul(made.next_multiple_of(tall));
-        let mut lanes = Lanes::Pixels(blocks);
-        if let Some((few, wide)) = by_channels(job.level, size_of::<T>()).filter(|_| !in_turn) {
-            // Results are turned round, which takes as long as so many rows.
-            let own = pixels.next_multiple_of(few).saturating_mul(made.next_multiple_of(wide));
-            if own.saturating_mul(depth.saturating_add(TURNED)) < sums.saturating_mul(depth) {
-                (lanes, tall) = (Lanes::Channels(few), wide);
-            }
-        }
-        let is_wasteful = computed > pixels.saturating_add(pixels / 8);
-        if made * depth > WEIGHTS && is_wasteful && matches!(lanes, Lanes::Pixels(_)) {
-            return Ok(None);
-        }
-        let mut shifted = Shifted {
-            job,
-            lattice,
-            copies: spread.copies(lattice, source)?,
-            spread,
-            seen,
-            made,
-            tall,
-            weights: Cow::Borrowed(&[]),
-            of: PhantomData,
-            rows: list::with_capacity(depth)?,
-            in_turn,
-            lanes,
-            step: (lattice.lines[2].step as isize).wrapping_mul(job.output.steps[4]),
-        };
-        let places = shifted.places();
+    /// A1 for elements of `T`; the layout was made for this job.
+    unsafe fn new(job: &'a Job<'a>, layout: &'a Layout) -> Result<Self> {
+        let mut shifted = Shifted { job, layout, weights: Cow::Borrowed(&[]), of: PhantomData };
         shifted.weights = match job.kept.map(OnceLock::get) {
             Some(Some(kept)) => Cow::Borrowed(kept),
             // SAFETY: A1: the caller's promise.
-            _ => Cow::Owned(unsafe { shifted.laid_out(&places) }?),
+            _ => Cow::Owned(unsafe { shifted.laid_out() }?),
         };
         if let (Some(kept), Cow::Owned(own)) = (job.kept, &mut shifted.weights) {
             let own = std::mem::take(own);
             shifted.weights = Cow::Borrowed(kept.get_or_init(|| own));
         }
-        Ok(Some(shifted))
+        Ok(shifted)
     }
 
     /// Elements behind the last channel that blocks read and nobody stores.
@@ -241,21 +134,6 @@ impl<'a, T: Number> Shifted<'a, T> {
             Lanes::Pixels(_) => width(self.job.level, size_of::<T>(), self.tall, false),
             Lanes::Channels(_) => 0,
         }
-    }
-
-    fn depth(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn blocks(&self) -> usize {
-        match &self.lanes {
-            Lanes::Pixels(blocks) => blocks.len(),
-            Lanes::Channels(pixels) => self.lattice.pixels().div_ceil(*pixels),
-        }
-    }
-
-    fn panels(&self) -> usize {
-        self.made.div_ceil(self.tall)
     }
 
     /// Multiplications of a group.
