@@ -1,5 +1,5 @@
 //! A map or an image without a gathered matrix: every tap sees a block of pixels in a run of the spread-out channel
-//! ([`Spread`]), so a product takes its rows from there.
+//! ([`Spread`](super::spread::Spread)), so a product takes its rows from there.
 //!
 //! ```text
 //!   panel of weights        rows: channel by channel, tap by tap        block of the output
