@@ -6,7 +6,7 @@
 //! | layer | owns |
 //! | --- | --- |
 //! | `dtype` | dtypes, the types of their elements, numbers, promotion |
-//! | `options` | memory formats, layouts, devices as values: what is asked of a new tensor |
+//! | `options` | memory formats, layouts, devices as values, roundings: what is asked of a new tensor |
 //! | `error` | the error, and every kind of it as plain data |
 //! | `geometry` | sizes, strides, names of dimensions, overlap |
 //! | `storage` | memory and who borrows it; what a device is |

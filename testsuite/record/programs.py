@@ -229,6 +229,19 @@ class Chain(torch.nn.Module):
         return c.abs().sqrt() * b, c.sum()
 
 
+class Filtered(torch.nn.Module):
+    """A convolution of 3 x 3 windows with channels and pixels enough for Winograd's filtering."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(32, 32, 3, padding=1)
+        # Few different numbers, which are deflated well.
+        self.conv.weight.data.mul_(64).round_().div_(64)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
 def flat(values):
     return pytree.tree_leaves(values)
 
@@ -386,6 +399,7 @@ def main():
     sizes = {0: Dim("n", min=2, max=1 << 17)}
     record("chain", Chain(), [pair(6), pair(11)], dynamic=(sizes, sizes))
     record("rounded", Rounded(), [((floats(), floats()), {}), ((edged, floats()), {})], core=True)
+    record("filtered", Filtered(), [((torch.randn(1, 32, 12, 14),), {})])
 
 
 if __name__ == "__main__":

@@ -283,6 +283,12 @@ fn outputs_stay_as_they_are_where_parameters_are_refused() {
         call(name, &mut stack).expect_err(name);
         assert_eq!((out.to_vec::<f32>().unwrap(), out.version(), out.storage_bytes()), (vec![7.0; 4], 0, 16), "{name}");
     }
+    // Nor is a storage enlarged where there are no such numbers of a dtype.
+    for name in ["rand.out", "randn.out"] {
+        let out = Tensor::<Cpu>::from_slice(&[7i32; 4], 4).unwrap();
+        stacked(name, [sizes(), out.clone().into()]).unwrap_err();
+        assert_eq!((out.to_vec::<i32>().unwrap(), out.storage_bytes()), (vec![7; 4], 16), "{name}");
+    }
     // The slopes and the result are written both or not at all.
     let (frozen, noise) = (t(&[-1.0; 3]), t(&[7.0; 3]));
     frozen.freeze().unwrap();

@@ -1,4 +1,4 @@
-//! The options of a new tensor: memory formats, layouts, devices, each as a plain value.
+//! The options of a new tensor: memory formats, layouts, devices, each as a plain value; and of how it is computed.
 
 mod device;
 pub mod rounding;

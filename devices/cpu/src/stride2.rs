@@ -23,6 +23,21 @@ use crate::isa::Level;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
+/// Every second element, `N` in all: of two blocks of as many, so that nothing behind the last one is read. Those in
+/// between are read: they have to be the caller's, too.
+///
+/// # Safety
+///
+/// The first `2 N - 1` elements from `from` on are initialised, and nobody writes them; `N` is even.
+#[inline(always)]
+pub(crate) unsafe fn every_second<T: Copy, const N: usize>(from: *const T) -> [T; N] {
+    // SAFETY: of `2 N - 1` elements the first `N`.
+    let first = unsafe { from.cast::<[T; N]>().read_unaligned() };
+    // SAFETY: and the last.
+    let last = unsafe { from.wrapping_add(N - 1).cast::<[T; N]>().read_unaligned() };
+    std::array::from_fn(|i| if i < N / 2 { first[2 * i] } else { last[2 * (i - N / 2) + 1] })
+}
+
 /// Copies the first elements of a run of stride two into a dense one, as many whole registers as there are. Returns how
 /// many elements that is.
 ///

@@ -134,12 +134,13 @@ impl Session {
     /// stay written.
     pub fn run(&mut self, inputs: &[Value]) -> Result<Vec<Value>> {
         match self.program.is_relaxed {
-            true => rounding::relaxed(|| self.run_as_is(inputs)),
-            false => self.run_as_is(inputs),
+            true => rounding::relaxed(|| self.run_once(inputs)),
+            false => self.run_once(inputs),
         }
     }
 
-    fn run_as_is(&mut self, inputs: &[Value]) -> Result<Vec<Value>> {
+    /// One run, with the roundings that this thread takes.
+    fn run_once(&mut self, inputs: &[Value]) -> Result<Vec<Value>> {
         let program = &*self.program;
         let mut bindings = Bindings::default();
         inputs::check(program, inputs, &mut bindings)?;

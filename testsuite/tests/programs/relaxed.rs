@@ -1,8 +1,8 @@
 //! Relaxed programs: what is folded, what is not, and how near the results are.
 
 use super::archive::path;
-use monomorph::Tensor;
 use monomorph::program::{Program, Value};
+use monomorph::{Tensor, rounding};
 
 /// The batch norms of a program.
 fn norms(program: &Program) -> usize {
@@ -37,6 +37,29 @@ fn norms_are_folded_where_nobody_sees_what_is_between() {
                 assert!(off <= 4e-6 * largest, "{name}, run {run}: {off} of {largest}");
             }
         }
+    }
+}
+
+/// Convolutions round otherwise where the program is relaxed, in every run: the plan, its kernels, and later ones; and
+/// where the caller says so.
+#[test]
+fn roundings_are_relaxed_while_a_program_runs() {
+    let exact = Program::load(path("filtered.pt2")).expect("a program");
+    let relaxed = exact.relaxed().expect("its relaxed form");
+    let mut sessions = [&exact, &exact, &relaxed].map(|program| program.session().expect("a session"));
+    for run in 0..4 {
+        let x: Vec<f32> = (0..32 * 12 * 14).map(|i| ((i * 37 + run) % 101) as f32 / 50.0 - 1.0).collect();
+        let x = [Tensor::from_vec(x, (1, 32, 12, 14)).expect("a tensor").into()];
+        let [exact, asked, relaxed] = &mut sessions;
+        let outputs = [
+            exact.run(&x).expect("an exact run"),
+            rounding::relaxed(|| asked.run(&x)).expect("a run"),
+            relaxed.run(&x).expect("a relaxed run"),
+        ];
+        let [exact, asked, relaxed] = outputs.map(|outputs| elements(&outputs));
+        assert_ne!(exact, relaxed, "run {run} was exact");
+        assert_eq!(asked, relaxed, "run {run}");
+        assert!(!rounding::is_relaxed());
     }
 }
 

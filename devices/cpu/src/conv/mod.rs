@@ -228,6 +228,17 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// What is added to a channel of the result.
+    ///
+    /// # Safety
+    ///
+    /// A1 for elements of `T`, and there is this channel.
+    #[inline(always)]
+    unsafe fn bias<T: Number>(&self, channel: usize) -> T {
+        // SAFETY: A1: the bias has an element for each channel.
+        self.bias.as_ref().map_or_else(T::default, |bias| unsafe { bias.at::<T>(0, channel, [0; 3]).read() })
+    }
+
     /// The weight of a channel of the computed side and one of the seen side of a group.
     fn weight<T>(&self, group: usize, made: usize, seen: usize, place: [usize; 3]) -> *const T {
         let (map, image) = if self.plan.pass == Pass::Map { (made, seen) } else { (seen, made) };

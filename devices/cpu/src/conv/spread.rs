@@ -13,6 +13,7 @@
 
 use super::Array;
 use super::lattice::{Lattice, Tap};
+use crate::stride2::every_second;
 use crate::tile_product::Number;
 use monomorph_core::{Result, list};
 use smallvec::SmallVec;
@@ -232,14 +233,8 @@ pub(super) unsafe fn copy_run<T: Number>(from: *const T, to: *mut T, n: usize) {
 #[inline(always)]
 unsafe fn copy_every_second<T: Number>(from: *const T, to: *mut T, n: usize) {
     let block = |i: usize| {
-        let from = from.wrapping_add(2 * i);
-        // SAFETY: of 2 * TOGETHER - 1 elements the first.
-        let first = unsafe { from.cast::<[T; TOGETHER]>().read_unaligned() };
-        // SAFETY: and the last.
-        let last = unsafe { from.wrapping_add(TOGETHER - 1).cast::<[T; TOGETHER]>().read_unaligned() };
-        let half = TOGETHER / 2;
-        let block: [T; TOGETHER] =
-            std::array::from_fn(|i| if i < half { first[2 * i] } else { last[2 * (i - half) + 1] });
+        // SAFETY: of `2 n - 1` elements those of a block.
+        let block: [T; TOGETHER] = unsafe { every_second(from.wrapping_add(2 * i)) };
         // SAFETY: elements `i` and on of the run.
         unsafe { to.wrapping_add(i).cast::<[T; TOGETHER]>().write_unaligned(block) };
     };

@@ -88,11 +88,8 @@ pub(super) unsafe fn fill_unseen<T: Number>(job: &Job<'_>, lattices: &[Lattice])
     let [planes, rows, columns] = plan.axes.map(|axis| axis.image as usize);
     share(plan.batch * channels, |i| {
         let (image, channel) = (i / channels, i % channels);
-        let bias = match &job.bias {
-            // SAFETY: A1: the bias has an element for each channel.
-            Some(bias) => unsafe { bias.at::<T>(0, channel, [0; 3]).read() },
-            None => T::default(),
-        };
+        // SAFETY: A1, and a channel of the output.
+        let bias: T = unsafe { job.bias(channel) };
         for line in 0..planes * rows {
             for column in 0..columns {
                 let to = job.output.at::<T>(image, channel, [line / rows, line % rows, column]);
@@ -337,11 +334,9 @@ impl<'a, T: Number> Tiles<'a, T> {
     ) {
         let dtype = if self.job.plan.rounds { self.job.dtype } else { T::DTYPE };
         for m in 0..self.made {
-            let bias = match &self.job.bias {
-                // SAFETY: A1: the bias has an element for each channel.
-                Some(bias) if is_last => Some(unsafe { bias.at::<T>(0, group * self.made + m, [0; 3]).read() }),
-                _ => None,
-            };
+            // SAFETY: A1, and a channel of the group.
+            let bias =
+                (is_last && self.job.bias.is_some()).then(|| unsafe { self.job.bias::<T>(group * self.made + m) });
             let (row, from) = (c.data.wrapping_offset((m as isize).wrapping_mul(c.row)), part.data.wrapping_add(m * n));
             for p in 0..n {
                 let to = row.wrapping_offset((p as isize).wrapping_mul(c.column));
@@ -367,11 +362,8 @@ impl<'a, T: Number> Tiles<'a, T> {
     /// A1; `c` has room for `n` pixels of each channel.
     unsafe fn fill(&self, group: usize, n: usize, c: Matrix<*mut T>) {
         for m in 0..self.made {
-            let bias = match &self.job.bias {
-                // SAFETY: A1: the bias has an element for each channel.
-                Some(bias) => unsafe { bias.at::<T>(0, group * self.made + m, [0; 3]).read() },
-                None => T::default(),
-            };
+            // SAFETY: A1, and a channel of the group.
+            let bias: T = unsafe { self.job.bias(group * self.made + m) };
             let row = c.data.wrapping_offset((m as isize).wrapping_mul(c.row));
             if c.column == 1 {
                 // SAFETY: a run of `n` pixels, which nobody else uses.

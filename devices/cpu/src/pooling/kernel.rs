@@ -2,6 +2,7 @@
 
 use crate::element::{CpuElement, load, store};
 use crate::isa::{Isa, Kernel, Level};
+use crate::stride2::every_second;
 use half::{bf16, f16};
 use monomorph_core::DType;
 use monomorph_ops::pooling::{Divisor, Fold};
@@ -252,7 +253,9 @@ impl Row<'_> {
                     let elements = match DENSE {
                         // SAFETY: places of the windows of lanes, by N1 and the caller's promise, and between them
                         // elements of the same line.
-                        false if N == LANES && is_second => unsafe { every_second::<C, N>(at) },
+                        false if N == LANES && is_second => {
+                            unsafe { every_second::<C::Stored, N>(at.cast()) }.map(C::widen)
+                        }
                         _ => std::array::from_fn(|lane| {
                             let lane_at = match DENSE {
                                 true => at.wrapping_offset(element * lane as isize),
@@ -269,21 +272,6 @@ impl Row<'_> {
             }
         }
     }
-}
-
-/// Every second element, `N` in all: of two blocks of as many, so that nothing behind the last one is read.
-///
-/// # Safety
-///
-/// The first `2 N - 1` elements of `from` are initialised.
-#[inline(always)]
-unsafe fn every_second<C: CpuElement, const N: usize>(from: *const u8) -> [C::Repr; N] {
-    let from = from.cast::<C::Stored>();
-    // SAFETY: of `2 N - 1` elements the first `N`.
-    let first = unsafe { from.cast::<[C::Stored; N]>().read_unaligned() };
-    // SAFETY: and the last.
-    let last = unsafe { from.wrapping_add(N - 1).cast::<[C::Stored; N]>().read_unaligned() };
-    std::array::from_fn(|i| C::widen(if i < N / 2 { first[2 * i] } else { last[2 * (i - N / 2) + 1] }))
 }
 
 impl Block<'_> {

@@ -226,9 +226,9 @@ mod tests {
         assert_eq!(parse(&["--plot", "p.svg"]).expect("valid arguments").plot, Some("p.svg".into()));
         let options = parse(&["--device", "cuda", "--vs", "torch", "--filter", "sum"]).expect("valid arguments");
         assert!(options.cuda && !parse(&["--device=cpu"]).expect("valid arguments").cuda);
-        let options =
-            parse(&["--programs", "--cases", "d", "--rival=compile", "--rival", "eager"]).expect("valid arguments");
-        assert_eq!((options.cases, options.rivals.len()), (Some("d".into()), 2));
+        let options = ["--programs", "--cases", "d", "--rival=compile", "--rival", "eager", "--relaxed"];
+        let options = parse(&options).expect("valid arguments");
+        assert_eq!((options.cases, options.rivals.len(), options.relaxed), (Some("d".into()), 2, true));
         assert!(parse(&["--build"]).expect("valid arguments").build);
     }
 
@@ -246,6 +246,7 @@ mod tests {
             &["--baseline", "b"],
             &["--check", "--threads", "2"],
             &["--cases", "d"],
+            &["--relaxed"],
             &["--programs", "--rival", "tvm"],
             &["--programs", "--check"],
             &["--device", "tpu"],

@@ -120,12 +120,11 @@ unsafe fn weights<T: Number>(job: &Job<'_>, lattice: &Lattice, by_tap: bool) -> 
     let mut weights: Vec<T> = scratch((taps + 1) * groups)?;
     for group in 0..groups {
         for tap in 0..=taps {
-            let weight = match (lattice.taps.get(tap), &job.bias) {
+            let weight = match lattice.taps.get(tap) {
                 // SAFETY: A1: an element of the weight.
-                (Some(tap), _) => unsafe { job.second.at::<T>(group, 0, tap.place).read() },
-                // SAFETY: A1: the bias has an element for each channel.
-                (None, Some(bias)) => unsafe { bias.at::<T>(0, group, [0; 3]).read() },
-                (None, None) => T::default(),
+                Some(tap) => unsafe { job.second.at::<T>(group, 0, tap.place).read() },
+                // SAFETY: A1, and a channel of the result.
+                None => unsafe { job.bias(group) },
             };
             weights[if by_tap { tap * groups + group } else { group * (taps + 1) + tap }] = weight;
         }

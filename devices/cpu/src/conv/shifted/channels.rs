@@ -9,7 +9,7 @@
 //! The weights of a panel are more than the first cache holds: a part of them goes over a few blocks, whose sums wait
 //! in memory, before the next part does. All at once takes up to half as long again.
 
-use super::kernel::Piece;
+use super::kernel::{Piece, add_outer};
 use super::layout::Layout;
 use crate::isa::Isa;
 use crate::tile_product::Number;
@@ -84,7 +84,6 @@ impl<T: Number> Piece<'_, T> {
 
     /// Writes the sums of a block to their places.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop, reason = "channels are columns")]
     fn store<const P: usize, const L: usize>(
         &self,
         (first, live): (usize, usize),
@@ -95,7 +94,7 @@ impl<T: Number> Piece<'_, T> {
         let to = output.at::<T>(self.part.0, self.part.1 * self.of.made + first, [0; 3]);
         for m in 0..live {
             let to = to.wrapping_offset((m as isize).wrapping_mul(output.steps[1]));
-            let line: [T; P] = std::array::from_fn(|p| sums[p][m]);
+            let line = sums.each_ref().map(|channels| channels[m]);
             if pixels.is_run {
                 // SAFETY: the pixels of a run are elements of the output (A1), which nobody else uses.
                 unsafe { to.wrapping_offset(pixels.to[0]).cast::<[T; P]>().write_unaligned(line) };
@@ -126,13 +125,8 @@ unsafe fn add_products<T: Number, I: Isa, const P: usize, const L: usize>(
     for row in rows {
         // SAFETY: the caller's promise.
         let weight: [T; L] = unsafe { weights.cast::<[T; L]>().read_unaligned() };
-        for (sums, at) in own.iter_mut().zip(at) {
-            // SAFETY: the caller's promise.
-            let x = unsafe { at.wrapping_offset(*row).read() };
-            for (sum, weight) in sums.iter_mut().zip(weight) {
-                *sum = if I::FMA { sum.plus::<true>(x, weight) } else { sum.plus::<false>(x, weight) };
-            }
-        }
+        // SAFETY: the caller's promise.
+        add_outer::<T, I, P, L>(&mut own, |p| unsafe { at[p].wrapping_offset(*row).read() }, weight);
         weights = weights.wrapping_add(L);
     }
     for (sums, own) in sums.iter_mut().zip(own) {

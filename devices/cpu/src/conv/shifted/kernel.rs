@@ -53,11 +53,8 @@ impl<T: Number> Piece<'_, T> {
     #[inline(always)]
     pub(super) fn bias<const M: usize>(&self, first: usize, live: usize) -> [T; M] {
         let first = self.part.1 * self.of.made + first;
-        std::array::from_fn(|m| match &self.of.job.bias {
-            // SAFETY: A1: the bias has an element for each channel.
-            Some(bias) if m < live => unsafe { bias.at::<T>(0, first + m, [0; 3]).read() },
-            _ => T::default(),
-        })
+        // SAFETY: A1 (the struct's promise), and a channel of the group.
+        std::array::from_fn(|m| if m < live { unsafe { self.of.job.bias(first + m) } } else { T::default() })
     }
 
     #[inline(always)]
@@ -166,14 +163,24 @@ pub(in crate::conv) unsafe fn products<T: Number, I: Isa, const M: usize, const 
         let at = from.wrapping_offset(*row);
         // SAFETY: the caller's promise.
         let seen: [T; W] = unsafe { at.cast::<[T; W]>().read_unaligned() };
-        for (m, sums) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            let weight = unsafe { weights.wrapping_add(m).read() };
-            for (sum, x) in sums.iter_mut().zip(seen) {
-                *sum = if I::FMA { sum.plus::<true>(x, weight) } else { sum.plus::<false>(x, weight) };
-            }
-        }
+        // SAFETY: the caller's promise.
+        add_outer::<T, I, M, W>(&mut sums, |m| unsafe { weights.wrapping_add(m).read() }, seen);
         weights = weights.wrapping_add(M);
     }
     sums
+}
+
+/// Adds an outer product: to line `m` of the sums a number of its own times a line.
+#[inline(always)]
+pub(super) fn add_outer<T: Number, I: Isa, const M: usize, const W: usize>(
+    sums: &mut [[T; W]; M],
+    number: impl Fn(usize) -> T,
+    line: [T; W],
+) {
+    for (m, sums) in sums.iter_mut().enumerate() {
+        let number = number(m);
+        for (sum, x) in sums.iter_mut().zip(line) {
+            *sum = if I::FMA { sum.plus::<true>(x, number) } else { sum.plus::<false>(x, number) };
+        }
+    }
 }

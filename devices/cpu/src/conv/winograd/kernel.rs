@@ -1,6 +1,6 @@
 //! The loops: from the image to transformed tiles, and from those to the map.
 
-use super::transforms::{self, MADE, POINTS, SEEN, Square};
+use super::transforms::{self, MADE, POINTS, SEEN, Tiles};
 use super::{Run, Winograd};
 use crate::conv::shifted::products;
 use crate::conv::spread::copy_run;
@@ -27,17 +27,17 @@ const LINE: usize = MADE * MOST + SEEN - MADE;
 
 /// What is done with blocks of a group.
 #[derive(Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Stage {
     /// Channels of the image are transformed.
-    Seen,
-    /// Panels of channels of the map are computed of those.
-    Made,
+    Input,
+    /// Panels of channels of the map are multiplied and transformed back.
+    Output,
 }
 
 /// A piece of work. Made only where what [`Winograd::enter`] asks for holds.
 pub(super) struct Piece<'a> {
     pub(super) of: &'a Winograd<'a>,
-    pub(super) way: Way,
+    pub(super) stage: Stage,
     pub(super) group: usize,
     /// The blocks that are in the memory.
     pub(super) blocks: Range<usize>,
@@ -69,9 +69,9 @@ impl<I: Isa> Kernel<I> for Piece<'_> {
 impl Piece<'_> {
     #[inline(always)]
     fn wide<I: Isa, const W: usize>(self) {
-        match self.way {
-            Way::Seen => self.seen::<W>(),
-            Way::Made => self.made::<I, W>(),
+        match self.stage {
+            Stage::Input => self.input::<W>(),
+            Stage::Output => self.output::<I, W>(),
         }
     }
 
@@ -83,12 +83,12 @@ impl Piece<'_> {
     }
 
     #[inline(always)]
-    fn seen<const W: usize>(&self) {
+    fn input<const W: usize>(&self) {
         let (image, [_, rows, columns]) = (&self.of.job.first, self.of.image);
         for block in self.blocks.clone() {
             let runs: SmallVec<[Run; 8]> = self.of.runs(block).collect();
             // Tiles that do not exist are whatever was there: nobody looks at what they give.
-            let mut tiles: Square<W, SEEN> = [[[0.0; W]; SEEN]; SEEN];
+            let mut tiles: Tiles<W, SEEN> = [[[0.0; W]; SEEN]; SEEN];
             for channel in self.part.clone() {
                 for run in &runs {
                     let from = image.at::<f32>(run.image, self.group * self.of.seen + channel, [0; 3]);
@@ -107,11 +107,11 @@ impl Piece<'_> {
                             // runs; the line has room for them.
                             unsafe { copy_run(from.wrapping_offset(at).cast_const(), to, (high - low) as usize) };
                         }
-                        apart(&line, run, tiles);
+                        deinterleave(&line, run, tiles);
                     }
                 }
                 let mut made = tiles;
-                transforms::seen(&mut made);
+                transforms::input(&mut made);
                 for (point, tiles) in made.as_flattened().iter().enumerate() {
                     let to = self.at::<W>(block, point, channel);
                     // SAFETY: the memory has room for a number of each tile of the block, which are this piece's.
@@ -122,8 +122,7 @@ impl Piece<'_> {
     }
 
     #[inline(always)]
-    #[allow(clippy::needless_range_loop, reason = "channels are columns")]
-    fn made<I: Isa, const W: usize>(&self) {
+    fn output<I: Isa, const W: usize>(&self) {
         let Winograd { job, made, .. } = *self.of;
         let [_, rows, columns] = self.of.map;
         for panel in self.part.clone() {
@@ -140,17 +139,15 @@ impl Piece<'_> {
                 let runs: SmallVec<[Run; 8]> = self.of.runs(block).collect();
                 for m in 0..live {
                     let channel = self.group * made + first + m;
-                    let bias = match &job.bias {
-                        // SAFETY: A1: the bias has an element for each channel.
-                        Some(bias) => unsafe { bias.at::<f32>(0, channel, [0; 3]).read() },
-                        None => 0.0,
-                    };
-                    let tiles = transforms::made(|point| &sums[point][m], bias);
+                    let of_channel = sums.each_ref().map(|panel| &panel[m]);
+                    // SAFETY: A1, and a channel of the map.
+                    let bias: f32 = unsafe { job.bias(channel) };
+                    let tiles = transforms::output(|point| of_channel[point], bias);
                     for run in &runs {
                         let (row, column) = (run.row * MADE, run.column * MADE);
                         for (y, tiles) in tiles.iter().enumerate().take(rows - row) {
                             let mut line = [0.0; LINE];
-                            together(tiles, run, &mut line);
+                            interleave(tiles, run, &mut line);
                             let to = job.output.at::<f32>(run.image, channel, [0, row + y, column]);
                             // SAFETY: A1: so many pixels of a line of the map, which are a run that nobody else writes.
                             unsafe { copy_run(line.as_ptr(), to, (MADE * run.tiles).min(columns - column)) };
@@ -164,7 +161,7 @@ impl Piece<'_> {
 
 /// The pixels that each tile of a run sees in a line: every fourth one for each place.
 #[inline(always)]
-fn apart<const W: usize>(line: &[f32; LINE], run: &Run, tiles: &mut [[f32; W]; SEEN]) {
+fn deinterleave<const W: usize>(line: &[f32; LINE], run: &Run, tiles: &mut [[f32; W]; SEEN]) {
     for (x, tiles) in tiles.iter_mut().enumerate() {
         let tiles = &mut tiles[run.lane..][..run.tiles];
         for (tile, pixels) in tiles.iter_mut().zip(line[x..].chunks(MADE)) {
@@ -175,7 +172,7 @@ fn apart<const W: usize>(line: &[f32; LINE], run: &Run, tiles: &mut [[f32; W]; S
 
 /// The line that the tiles of a run make up.
 #[inline(always)]
-fn together<const W: usize>(tiles: &[[f32; W]; MADE], run: &Run, line: &mut [f32; LINE]) {
+fn interleave<const W: usize>(tiles: &[[f32; W]; MADE], run: &Run, line: &mut [f32; LINE]) {
     let tiles = tiles.each_ref().map(|tiles| &tiles[run.lane..][..run.tiles]);
     for (tile, pixels) in line.chunks_exact_mut(MADE).take(run.tiles).enumerate() {
         (0..MADE).for_each(|x| pixels[x] = tiles[x][tile]);

@@ -21,7 +21,7 @@ mod transforms;
 
 use super::{Job, Memory};
 use crate::converted::zeroed;
-use kernel::{Piece, TALL, Way, width};
+use kernel::{Piece, Stage, TALL, width};
 use monomorph_core::{DType, Result, list};
 use monomorph_iter::{is_parallel, pieces, share};
 use monomorph_ops::conv::{ConvAxis, Pass};
@@ -89,13 +89,13 @@ pub(super) unsafe fn run(job: &Job<'_>) -> Result<bool> {
     for group in 0..job.plan.groups {
         for first in (0..blocks).step_by(together) {
             let blocks = first..blocks.min(first + together);
-            for (way, parts) in [(Way::Seen, winograd.seen), (Way::Made, winograd.panels())] {
+            for (stage, parts) in [(Stage::Input, winograd.seen), (Stage::Output, winograd.panels())] {
                 let each = parts.div_ceil(threads);
                 share(parts.div_ceil(each), |piece| {
                     let part = piece * each..parts.min((piece + 1) * each);
                     // SAFETY: A1; the memory has room for these blocks; pieces are apart, and all channels of the image
                     // have been transformed when the first panel is computed.
-                    unsafe { winograd.enter(way, group, blocks.clone(), part, &memory) };
+                    unsafe { winograd.enter(stage, group, blocks.clone(), part, &memory) };
                 });
             }
         }
@@ -186,7 +186,7 @@ impl<'a> Winograd<'a> {
                     f64::from(unsafe { at.read() })
                 };
                 let window = std::array::from_fn(|y| std::array::from_fn(|x| tap(y, x)));
-                for (point, weight) in transforms::window(window).into_iter().enumerate() {
+                for (point, weight) in transforms::weight(window).into_iter().enumerate() {
                     let at = self.place(group, made / TALL, point) + seen * TALL + made % TALL;
                     // SAFETY: there is room for `TALL` weights for each channel of the image, point and panel.
                     unsafe { to.wrapping_add(at).write(weight) };
@@ -225,7 +225,7 @@ impl<'a> Winograd<'a> {
     ///
     /// A1; the memory has room for the blocks; nobody else uses these channels of it, or these panels of the output;
     /// where panels are computed, all channels of the blocks have been transformed.
-    unsafe fn enter(&self, way: Way, group: usize, blocks: Range<usize>, part: Range<usize>, memory: &Memory<f32>) {
-        self.job.level.enter(Piece { of: self, way, group, blocks, part, memory: memory.0 });
+    unsafe fn enter(&self, stage: Stage, group: usize, blocks: Range<usize>, part: Range<usize>, memory: &Memory<f32>) {
+        self.job.level.enter(Piece { of: self, stage, group, blocks, part, memory: memory.0 });
     }
 }

@@ -16,15 +16,15 @@ pub(super) const MADE: usize = 4;
 pub(super) const TAPS: usize = 3;
 pub(super) const SEEN: usize = MADE + TAPS - 1;
 
-/// Numbers of a transformed tile: `SEEN` rows of `SEEN`.
+/// Elements of a transformed tile, `SEEN` rows of `SEEN`.
 pub(super) const POINTS: usize = SEEN * SEEN;
 
-/// A number of each of `W` tiles, for each place of a tile.
-pub(super) type Square<const W: usize, const N: usize> = [[[f32; W]; N]; N];
+/// The elements of `W` tiles: for each row and column of a tile one of each.
+pub(super) type Tiles<const W: usize, const N: usize> = [[[f32; W]; N]; N];
 
 /// `Bᵀ d`.
 #[inline(always)]
-fn of_seen(d: [f32; SEEN]) -> [f32; SEEN] {
+fn input_line(d: [f32; SEEN]) -> [f32; SEEN] {
     let even = [d[4] - 4.0 * d[2], d[4] - d[2]];
     let odd = [d[3] - 4.0 * d[1], 2.0 * (d[3] - d[1])];
     [
@@ -39,58 +39,60 @@ fn of_seen(d: [f32; SEEN]) -> [f32; SEEN] {
 
 /// `Aᵀ m`.
 #[inline(always)]
-fn to_made(m: [f32; SEEN]) -> [f32; MADE] {
+fn output_line(m: [f32; SEEN]) -> [f32; MADE] {
     let (ones, twos) = ([m[1] + m[2], m[1] - m[2]], [m[3] + m[4], m[3] - m[4]]);
     [m[0] + ones[0] + twos[0], ones[1] + 2.0 * twos[1], ones[0] + 4.0 * twos[0], ones[1] + 8.0 * twos[1] + m[5]]
 }
 
 /// `G w`.
-fn of_taps(w: [f64; TAPS]) -> [f64; SEEN] {
+fn weight_line(w: [f64; TAPS]) -> [f64; SEEN] {
     let (ones, twos) = ((w[0] + w[2]) / -6.0, w[0] / 24.0 + w[2] / 6.0);
     let (one, two) = (w[1] / 6.0, w[1] / 12.0);
     [w[0] / 4.0, ones - one, ones + one, twos + two, twos - two, w[2]]
 }
 
-/// `G w Gᵀ`: a window for each point.
-pub(super) fn window(w: [[f64; TAPS]; TAPS]) -> [f32; POINTS] {
-    let rows = w.map(of_taps);
-    let columns: [[f64; SEEN]; SEEN] = std::array::from_fn(|x| of_taps(std::array::from_fn(|y| rows[y][x])));
+/// `G w Gᵀ`, point by point.
+pub(super) fn weight(w: [[f64; TAPS]; TAPS]) -> [f32; POINTS] {
+    let rows = w.map(weight_line);
+    let columns: [[f64; SEEN]; SEEN] = std::array::from_fn(|x| weight_line(std::array::from_fn(|y| rows[y][x])));
     std::array::from_fn(|i| columns[i % SEEN][i / SEEN] as f32)
 }
 
 /// `Bᵀ d B` of each tile, in place.
 #[inline(always)]
-#[allow(clippy::needless_range_loop, reason = "lanes are columns")]
-pub(super) fn seen<const W: usize>(tiles: &mut Square<W, SEEN>) {
+pub(super) fn input<const W: usize>(tiles: &mut Tiles<W, SEEN>) {
     for row in tiles.iter_mut() {
-        for lane in 0..W {
-            let made = of_seen(std::array::from_fn(|x| row[x][lane]));
-            (0..SEEN).for_each(|x| row[x][lane] = made[x]);
-        }
+        lines(row.each_mut(), input_line);
     }
     for x in 0..SEEN {
-        for lane in 0..W {
-            let made = of_seen(std::array::from_fn(|y| tiles[y][x][lane]));
-            (0..SEEN).for_each(|y| tiles[y][x][lane] = made[y]);
-        }
+        lines(tiles.each_mut().map(|row| &mut row[x]), input_line);
     }
 }
 
-/// `Aᵀ m A` of each tile, plus a number: `m` has the numbers of all tiles for a point.
+/// Transforms a line of each of `W` tiles in place.
 #[inline(always)]
-pub(super) fn made<'m, const W: usize>(m: impl Fn(usize) -> &'m [f32; W], bias: f32) -> Square<W, MADE> {
+fn lines<const W: usize>(elements: [&mut [f32; W]; SEEN], transform: impl Fn([f32; SEEN]) -> [f32; SEEN]) {
+    for lane in 0..W {
+        let line = transform(elements.each_ref().map(|of_tiles| of_tiles[lane]));
+        (0..SEEN).for_each(|i| elements[i][lane] = line[i]);
+    }
+}
+
+/// `Aᵀ m A` of each tile, plus a bias: `m` has the element of each tile at a point.
+#[inline(always)]
+pub(super) fn output<'m, const W: usize>(m: impl Fn(usize) -> &'m [f32; W], bias: f32) -> Tiles<W, MADE> {
     let mut half = [[[0.0; W]; MADE]; SEEN];
     for (y, row) in half.iter_mut().enumerate() {
         let points: [&[f32; W]; SEEN] = std::array::from_fn(|x| m(y * SEEN + x));
         for lane in 0..W {
-            let made = to_made(points.map(|point| point[lane]));
+            let made = output_line(points.map(|point| point[lane]));
             (0..MADE).for_each(|x| row[x][lane] = made[x]);
         }
     }
     let mut tiles = [[[0.0; W]; MADE]; MADE];
     for x in 0..MADE {
         for lane in 0..W {
-            let made = to_made(std::array::from_fn(|y| half[y][x][lane]));
+            let made = output_line(std::array::from_fn(|y| half[y][x][lane]));
             (0..MADE).for_each(|y| tiles[y][x][lane] = made[y] + bias);
         }
     }
