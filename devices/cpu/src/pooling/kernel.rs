@@ -243,6 +243,7 @@ impl Row<'_> {
         // Lanes are every second element of a line that is a run.
         let element = size_of::<C::Stored>() as isize;
         let is_second = self.strides[2] == element && block.step == 2 * element;
+        let step = if DENSE { element } else { block.step };
         let (rows, plane) = (self.steps[1] * self.sizes[2], self.steps[0] * self.sizes[1] * self.sizes[2]);
         for d in 0..taps[0].count {
             for h in 0..taps[1].count {
@@ -250,20 +251,15 @@ impl Row<'_> {
                 let mut at = block.input.wrapping_offset(line);
                 let mut offset = (d * plane + h * rows) as u32;
                 for w in 0..taps[2].count {
-                    let elements = match DENSE {
+                    let elements = if !DENSE && N == LANES && is_second {
                         // SAFETY: places of the windows of lanes, by N1 and the caller's promise, and between them
                         // elements of the same line.
-                        false if N == LANES && is_second => {
-                            unsafe { every_second::<C::Stored, N>(at.cast()) }.map(C::widen)
-                        }
-                        _ => std::array::from_fn(|lane| {
-                            let lane_at = match DENSE {
-                                true => at.wrapping_offset(element * lane as isize),
-                                false => at.wrapping_offset(block.step.wrapping_mul(lane as isize)),
-                            };
+                        unsafe { every_second::<C::Stored, N>(at.cast()) }.map(C::widen)
+                    } else {
+                        std::array::from_fn(|lane| {
                             // SAFETY: a place of the window of a lane, by N1 and the caller's promise.
-                            unsafe { load::<C>(lane_at, 0) }
-                        }),
+                            unsafe { load::<C>(at.wrapping_offset(step.wrapping_mul(lane as isize)), 0) }
+                        })
                     };
                     f(elements, Place { offset, at: [taps[0].start + d, taps[1].start + h, taps[2].start + w] });
                     at = at.wrapping_offset(along(2));
