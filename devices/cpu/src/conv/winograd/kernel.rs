@@ -84,32 +84,12 @@ impl Piece<'_> {
 
     #[inline(always)]
     fn input<const W: usize>(&self) {
-        let (image, [_, rows, columns]) = (&self.of.job.first, self.of.image);
         for block in self.blocks.clone() {
             let runs: SmallVec<[Run; 8]> = self.of.runs(block).collect();
             // Tiles that do not exist are whatever was there: nobody looks at what they give.
             let mut tiles: Tiles<W, SEEN> = [[[0.0; W]; SEEN]; SEEN];
             for channel in self.part.clone() {
-                for run in &runs {
-                    let from = image.at::<f32>(run.image, self.group * self.of.seen + channel, [0; 3]);
-                    let pixels = MADE * run.tiles + SEEN - MADE;
-                    let [top, left] = self.of.corner(run);
-                    // What of a line is within the image.
-                    let low = (-left).clamp(0, pixels as isize);
-                    let high = (columns as isize - left).clamp(low, pixels as isize);
-                    for (y, tiles) in tiles.iter_mut().enumerate() {
-                        let mut line = [0.0; LINE];
-                        let row = top + y as isize;
-                        if (0..rows as isize).contains(&row) {
-                            let at = row.wrapping_mul(image.steps[3]).wrapping_add(left + low);
-                            let to = line[low as usize..high as usize].as_mut_ptr();
-                            // SAFETY: A1: pixels `low..high` behind the corner are within the image, whose lines are
-                            // runs; the line has room for them.
-                            unsafe { copy_run(from.wrapping_offset(at).cast_const(), to, (high - low) as usize) };
-                        }
-                        deinterleave(&line, run, tiles);
-                    }
-                }
+                runs.iter().for_each(|run| self.load(run, channel, &mut tiles));
                 let mut made = tiles;
                 transforms::input(&mut made);
                 for (point, tiles) in made.as_flattened().iter().enumerate() {
@@ -121,10 +101,33 @@ impl Piece<'_> {
         }
     }
 
+    /// Loads what the tiles of a run see of a channel of the group; zeros beyond its edges.
+    #[inline(always)]
+    fn load<const W: usize>(&self, run: &Run, channel: usize, tiles: &mut Tiles<W, SEEN>) {
+        let (image, [_, rows, columns]) = (&self.of.job.first, self.of.image);
+        let from = image.at::<f32>(run.image, self.group * self.of.seen + channel, [0; 3]);
+        let pixels = MADE * run.tiles + SEEN - MADE;
+        let [top, left] = self.of.corner(run);
+        // What of a line is within the image.
+        let low = (-left).clamp(0, pixels as isize);
+        let high = (columns as isize - left).clamp(low, pixels as isize);
+        for (y, tiles) in tiles.iter_mut().enumerate() {
+            let mut line = [0.0; LINE];
+            let row = top + y as isize;
+            if (0..rows as isize).contains(&row) {
+                let at = row.wrapping_mul(image.steps[3]).wrapping_add(left + low);
+                let to = line[low as usize..high as usize].as_mut_ptr();
+                // SAFETY: A1: pixels `low..high` behind the corner are within the image, whose lines are runs; the line
+                // has room for them.
+                unsafe { copy_run(from.wrapping_offset(at).cast_const(), to, (high - low) as usize) };
+            }
+            deinterleave(&line, run, tiles);
+        }
+    }
+
     #[inline(always)]
     fn output<I: Isa, const W: usize>(&self) {
-        let Winograd { job, made, .. } = *self.of;
-        let [_, rows, columns] = self.of.map;
+        let made = self.of.made;
         for panel in self.part.clone() {
             let (first, live) = (panel * TALL, TALL.min(made - panel * TALL));
             for block in self.blocks.clone() {
@@ -141,20 +144,25 @@ impl Piece<'_> {
                     let channel = self.group * made + first + m;
                     let of_channel = sums.each_ref().map(|panel| &panel[m]);
                     // SAFETY: A1, and a channel of the map.
-                    let bias: f32 = unsafe { job.bias(channel) };
+                    let bias: f32 = unsafe { self.of.job.bias(channel) };
                     let tiles = transforms::output(|point| of_channel[point], bias);
-                    for run in &runs {
-                        let (row, column) = (run.row * MADE, run.column * MADE);
-                        for (y, tiles) in tiles.iter().enumerate().take(rows - row) {
-                            let mut line = [0.0; LINE];
-                            interleave(tiles, run, &mut line);
-                            let to = job.output.at::<f32>(run.image, channel, [0, row + y, column]);
-                            // SAFETY: A1: so many pixels of a line of the map, which are a run that nobody else writes.
-                            unsafe { copy_run(line.as_ptr(), to, (MADE * run.tiles).min(columns - column)) };
-                        }
-                    }
+                    runs.iter().for_each(|run| self.store(run, channel, &tiles));
                 }
             }
+        }
+    }
+
+    /// Stores the tiles of a run of a channel, but for what is beyond the edges of the map.
+    #[inline(always)]
+    fn store<const W: usize>(&self, run: &Run, channel: usize, tiles: &Tiles<W, MADE>) {
+        let [_, rows, columns] = self.of.map;
+        let (row, column) = (run.row * MADE, run.column * MADE);
+        for (y, tiles) in tiles.iter().enumerate().take(rows - row) {
+            let mut line = [0.0; LINE];
+            interleave(tiles, run, &mut line);
+            let to = self.of.job.output.at::<f32>(run.image, channel, [0, row + y, column]);
+            // SAFETY: A1: so many pixels of a line of the map, which are a run that nobody else writes.
+            unsafe { copy_run(line.as_ptr(), to, (MADE * run.tiles).min(columns - column)) };
         }
     }
 }
