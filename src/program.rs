@@ -1,10 +1,10 @@
-//! Programs that PyTorch's `torch.export` wrote (.pt2), on the CPU with the operators of this library. Owns the choice
+//! Programs that PyTorch's `torch.export` wrote (.pt2) or that functions of tensors give, on the CPU with the operators of this library. Owns the choice
 //! of both; what a program is, is `monomorph_program`'s.
 
 pub use monomorph_program::{
     Argument, Autocast, Called, Callee, Check, Difference, Expr, Function, Graph, InputKind, Item, Kept, ListKind,
     Literal, MissingOperator, Node, NumberOp, Output, OutputKind, ProgramError, Recorded, RecordedTensor, Result,
-    Session, Timing, UserInput, UserInputKind, Value, ValueId, ValueInfo,
+    Session, Timing, TracedOutputs, UserInput, UserInputKind, Value, ValueId, ValueInfo,
 };
 
 use crate::{Cpu, Dispatcher, Library, selection};
@@ -26,6 +26,9 @@ fn dispatcher() -> &'static Dispatcher {
     LazyLock::force(&QUANTIZED);
     crate::dispatcher()
 }
+
+/// What a function that is traced computes with, by [`Program::trace`].
+pub type Tracer = monomorph_program::Tracer<Cpu, monomorph_ops::StdOps>;
 
 /// A program that `torch.export` wrote, with the operators of [`dispatcher`](crate::dispatcher) and PyTorch's of the
 /// namespace `quantized_decomposed`.
@@ -68,6 +71,37 @@ impl Program {
     /// As for [`load`](Program::load).
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Program> {
         monomorph_program::Program::from_bytes_with::<Cpu>(dispatcher(), bytes).map(Program)
+    }
+
+    /// Makes a program of a function of tensors, which runs once, on shapes: the operators that it calls are the nodes.
+    /// It may be written over any device, and computes with what it is given by the [`Tracer`].
+    ///
+    /// ```
+    /// use monomorph::{prelude::*, program::Program};
+    ///
+    /// fn layer<D: Kernels>(x: &Tensor<D>, w: &Tensor<D>) -> monomorph::Result<Tensor<D>> {
+    ///     x.matmul(w)?.relu()
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let w = tensor![[1.0f32, -1.0], [2.0, 0.5]];
+    /// let program = Program::trace(|tracer| {
+    ///     let (x, w) = (tracer.input("x", [1, 2], F32)?, tracer.parameter("w", &w)?);
+    ///     layer(&x, &w)
+    /// })?;
+    /// let x = tensor![[1.0f32, 4.0]];
+    /// let mut outputs = program.session()?.run(&[x.clone().into()])?;
+    /// let y = outputs.remove(0).into_tensor().ok_or("no tensor")?;
+    /// assert_eq!(y.to_vec::<f32>()?, layer(&x, &w)?.to_vec::<f32>()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// See [`trace_with`](monomorph_program::Program::trace_with).
+    pub fn trace<R: TracedOutputs>(function: impl FnOnce(&mut Tracer) -> crate::Result<R>) -> Result<Program> {
+        monomorph_program::Program::trace_with(dispatcher(), function).map(Program)
     }
 
     /// The same program with fewer roundings, or others: faster, and near the exact results instead of equal to them.

@@ -50,7 +50,7 @@ pub use value::{
     Arg, ArgType, BoolArg, BoolsArg, BoxedFn, DTypeArg, DeviceArg, FloatArg, FloatsArg, Generator, GeneratorArg,
     IValue, IntArg, IntoArg, IntsArg, ItemList, LayoutArg, MemoryFormatArg, Mt19937, Optional, OptionalTensorArg,
     OptionalTensors, OptionalTensorsArg, ScalarArg, ScalarsArg, SharedTensor, Stack, StorageArg, StrArg, TensorArg,
-    TensorOrNumber, TensorsArg, annotations, default_value, std_ops,
+    TensorOrNumber, TensorsArg, annotations, default_value, std_ops, trace,
 };
 // What loom checks by itself.
 #[doc(hidden)]

@@ -1,11 +1,13 @@
-//! Programs: graphs of operator calls, read from archives that PyTorch's `torch.export.save` wrote (.pt2), and run.
+//! Programs: graphs of operator calls, read from archives that PyTorch's `torch.export.save` wrote (.pt2) or traced from
+//! functions of tensors, and run.
 //!
 //! A program is to operators what an executable is to functions: names that are resolved when it is loaded, data that
 //! is mapped and not copied, calls in an order that is fixed. This crate knows names, schemas and calls; it knows no
 //! operator, and of devices only that values are on the CPU.
 //!
 //! ```text
-//! .pt2 ─► reader (pt2) ─► Graph ─► Session, operator by operator
+//! .pt2 ─► reader (pt2) ────────┐
+//! function ─► shapes (tracer) ─┴► Graph ─► Session, operator by operator
 //! ```
 //!
 //! [`Program::load_with`] checks everything that can be checked before a run: versions, names, sizes, offsets, that
@@ -26,6 +28,7 @@ mod relaxed;
 mod session;
 mod signature;
 mod symbol;
+mod tracer;
 
 pub use error::{MissingOperator, ProgramError, Result};
 pub use graph::{
@@ -37,3 +40,4 @@ pub use program::Program;
 pub use session::{Difference, Kept, Session, Timing, Value};
 pub use signature::{UserInput, UserInputKind};
 pub use symbol::{Expr, Function};
+pub use tracer::{TracedOutputs, Tracer};

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::symbol::{Expr, Symbols};
 use memmap2::MmapOptions;
 use monomorph_core::dispatch::Dispatcher;
-use monomorph_core::{AnyTensor, DefaultDevice, Device, Error as OperatorError, Standard};
+use monomorph_core::{AnyTensor, DType, DefaultDevice, Device, Error as OperatorError, Geometry, Standard, Tensor};
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
@@ -245,7 +245,10 @@ impl fmt::Debug for Program {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { graph, symbols, inputs, outputs, .. } = &*self.inner;
-        writeln!(f, "program of PyTorch {}", self.inner.torch_version)?;
+        match &*self.inner.torch_version {
+            "" => writeln!(f, "traced program")?,
+            version => writeln!(f, "program of PyTorch {version}")?,
+        }
         self.ranges_text().iter().try_for_each(|range| writeln!(f, "  {range}"))?;
         let shown = Shown { graph, symbols, indent: 2 };
         for (id, kind) in graph.inputs.iter().zip(inputs) {
@@ -267,6 +270,11 @@ impl fmt::Display for Program {
         }
         Ok(())
     }
+}
+
+/// A tensor of bytes over a storage of its own.
+pub(crate) fn copied<D: Device>(bytes: &[u8]) -> Result<Tensor<D>, OperatorError> {
+    Tensor::from_storage(bytes, Geometry::contiguous(DType::U8, &[bytes.len() as i64])?)
 }
 
 /// True if something was recorded of a value.

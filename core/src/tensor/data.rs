@@ -186,7 +186,8 @@ macro_rules! host_data {
                 if self.numel() != 1 {
                     return Err(Error::new(ErrorKind::OneElement { numel: self.numel() }).of("item"));
                 }
-                crate::with_element!(self.dtype(), T => Ok(self.to_vec::<T>()?[0].to_scalar()))
+                let one = || crate::with_element!(self.dtype(), T => Ok(self.$raw().to_vec::<T>()?[0].to_scalar()));
+                one().map_err(|e: Error| e.of("item"))
             }
             /// The element at an index of one integer for each dimension; negative ones count from the end.
             ///

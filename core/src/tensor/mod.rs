@@ -24,6 +24,7 @@ mod reverse;
 mod rows;
 mod set;
 mod split;
+pub(crate) mod traced;
 mod transfer;
 
 pub use access::Access;

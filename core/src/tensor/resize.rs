@@ -1,7 +1,7 @@
 //! What changes a tensor outside of an operator call: growing its storage, and copying elements into it.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{AnyTensor, Raw, Tensor, TensorRef, check_apart, check_itself};
+use super::{AnyTensor, Raw, Tensor, TensorRef, check_apart, check_itself, traced};
 use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::geometry::overlap::Shared;
@@ -56,6 +56,7 @@ impl<D: Device> Tensor<D> {
         if from.device() != to.device() {
             return Err(ErrorKind::DeviceMismatch { arg: "src".into(), got: from.device(), want: to.device() }.into());
         }
+        traceable::<D>("`copy_from` is no operator that could be traced; `copy_` is")?;
         let sizes = DimVec::from_slice(self.sizes());
         expand_strides(from.geometry(), &sizes)?;
         check_itself(0, &to)?;
@@ -77,6 +78,7 @@ impl<D: Device> Tensor<D> {
             let rule = "parts are joined in a complex tensor without conj and neg bits";
             return Err(ErrorKind::ArgumentRule { rule }.into());
         }
+        traceable::<D>("`join_from` is no operator that could be traced; `complex` is")?;
         check_itself(0, &to)?;
         for (arg, part) in ["real", "imag"].into_iter().zip(parts) {
             if part.dtype() != dtype.to_real() {
@@ -221,4 +223,12 @@ pub(crate) fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<DimVe
         _ => 0,
     };
     Ok((0..sizes.len()).map(stride).collect())
+}
+
+/// An error for what is no operator, where a function is traced: its program would do nothing in its place.
+fn traceable<D: Device>(rule: &'static str) -> Result<()> {
+    match D::MEMORY.is_none() && traced::is_watching() {
+        true => Err(ErrorKind::ArgumentRule { rule }.into()),
+        false => Ok(()),
+    }
 }

@@ -199,6 +199,7 @@ from_value! {
     f64 => Float;
     &str => Str;
     DType => DType;
+    Layout => Layout;
     DeviceId => Device;
     MemoryFormat => MemoryFormat;
     Storage => Storage;

@@ -9,6 +9,7 @@
 //! | `defaults` | what stands for an argument that is left out |
 //! | `generator`, `mt19937` | sources of random numbers, which schemas have as arguments |
 //! | `stack` | the arguments of a boxed call, and its results |
+//! | `trace` | the calls that a traced function makes |
 //! | `annotations` | what a schema promises of a call, held against what the kernel did |
 
 pub mod annotations;
@@ -20,6 +21,7 @@ mod mt19937;
 mod shared;
 mod stack;
 pub mod std_ops;
+pub mod trace;
 
 pub use arg::{
     Arg, ArgType, BoolArg, BoolsArg, DTypeArg, DeviceArg, FloatArg, FloatsArg, GeneratorArg, IntArg, IntoArg, IntsArg,

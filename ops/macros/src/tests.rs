@@ -50,6 +50,28 @@ fn a_structured_operator_has_all_typed_forms() {
     assert!(!text.contains("fn add_out < 't > ("), "a function whose output is a parameter has no method");
 }
 
+/// While a function is traced, a typed function notes all arguments of the schema, those that have their defaults as
+/// such, and calls itself.
+#[test]
+fn typed_functions_note_their_calls() {
+    let text = expansion(ADD);
+    let boxed = |value: &str| format!("Some (crate :: core :: trace :: TraceArg :: value (& {value}))");
+    let operand =
+        |name: &str| boxed(&format!("crate :: core :: IntoArg :: < '_ , D > :: into_arg ({name}) . operand ()"));
+    let [this, other, written] = [operand("this"), operand("other"), boxed("* this")];
+    for note in [
+        format!(
+            "let args = [{this} , {other} , None ,] ; return crate :: core :: trace :: typed (\"add.Tensor\" , args ,"
+        ),
+        format!("let args = [{this} , {other} , {} ,] ;", boxed("options . alpha")),
+        format!("let args = [{written} , {other} , None ,] ; return crate :: core :: trace :: typed (\"add_.Tensor\""),
+        format!("let r0 = & out ; let args = [{this} , {other} , None , {}] ;", boxed("r0").replace("& ", "")),
+        "(\"add.out\" , args , move || self :: add_out :: < D > (this , other , out))".to_owned(),
+    ] {
+        assert!(text.contains(&note), "{note}\n{text}");
+    }
+}
+
 const OPTIONS: &str = "func: my::f(Tensor x, Tensor self, int[] dim, SymInt[] size, *, str? mode, bool keep=False, \
     Layout? layout=None) -> Tensor, variants: function, positional: [keep], options: [mode], kernel: f;";
 

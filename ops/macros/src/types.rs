@@ -156,9 +156,8 @@ impl<'a> Arg<'a> {
     /// The type of a typed function's parameter. Functions over any device take tensors as such, and operators numbers
     /// in their place.
     pub(crate) fn parameter_type(&self, core: &TokenStream, callee: Callee<'_>) -> TokenStream {
-        let is_either = |numbers: &[Ident]| numbers.iter().any(|name| *name == self.declared.name());
         match (self.kind, callee) {
-            (Kind::Tensor, Callee::Function { numbers }) if is_either(numbers) => {
+            (Kind::Tensor, Callee::Function { numbers }) if self.is_either(numbers) => {
                 quote!(impl Into<#core::TensorOrNumber<'t, D>>)
             }
             (Kind::Tensor, Callee::Function { .. } | Callee::View) => quote!(&'t #core::Tensor<D>),
@@ -194,6 +193,52 @@ impl<'a> Arg<'a> {
             Kind::Scalar => quote!(#name.into()),
             _ => quote!(#name),
         }
+    }
+
+    /// Turns a parameter of many types into the one that is passed on, so that it can be looked at first. It can be
+    /// given to the function again.
+    pub(crate) fn fixed(&self, core: &TokenStream, callee: Callee<'_>) -> TokenStream {
+        let name = &self.rust;
+        let ty = match (self.kind, callee) {
+            _ if !self.is_positional() => return TokenStream::new(),
+            (Kind::Tensor, Callee::Operator) => return quote!(let #name = #core::IntoArg::<'_, D>::into_arg(#name);),
+            (Kind::OptionalTensor, Callee::Operator) if self.declared.default().is_some() => {
+                return quote!(let #name = #core::IntoArg::<'_, D>::into_arg(#name););
+            }
+            (Kind::Tensor, Callee::Function { numbers }) if self.is_either(numbers) => {
+                quote!(#core::TensorOrNumber<'_, D>)
+            }
+            (Kind::Scalar, _) => quote!(#core::Scalar),
+            (Kind::Dim, _) => quote!(#core::Dim),
+            (Kind::Other, _) if self.is_optional_dtype() => quote!(Option<#core::DType>),
+            _ => return TokenStream::new(),
+        };
+        quote!(let #name: #ty = #name.into();)
+    }
+
+    /// The boxed value of an argument that is fixed; `None` for one that has its default.
+    pub(crate) fn boxed(&self, core: &TokenStream, callee: Callee<'_>, form: Form, ndim: &TokenStream) -> TokenStream {
+        let name = &self.rust;
+        let value = match (self.role, form) {
+            (Role::Fixed, _) => return quote!(None),
+            (Role::Option(_), Form::Short) if self.declared.default().is_some() => return quote!(None),
+            (Role::Option(default), Form::Short) => self.literal(core, default),
+            (Role::Option(_), Form::With) => quote!(options.#name),
+            (Role::Positional, _) => match (self.kind, callee) {
+                (Kind::Tensor, Callee::Function { numbers }) if self.is_either(numbers) => quote!(#name),
+                (Kind::Other, _) if self.is_optional_dtype() => quote!(#name),
+                _ => self.value(core, callee, form, ndim),
+            },
+        };
+        match self.kind {
+            Kind::Tensors => quote!(Some(#core::trace::tensors::<D>(#value))),
+            _ => quote!(Some(#core::trace::TraceArg::value(&#value))),
+        }
+    }
+
+    /// True if numbers may stand for the tensor.
+    fn is_either(&self, numbers: &[Ident]) -> bool {
+        numbers.iter().any(|name| *name == self.declared.name())
     }
 
     fn is_optional_dtype(&self) -> bool {
@@ -282,9 +327,7 @@ impl<'a> Arg<'a> {
             Kind::Dim => quote!(Into::<#core::Dim>::into(#name).0),
             Kind::Sizes => quote!(&*#name),
             Kind::Tensor => match callee {
-                Callee::Function { numbers } if numbers.iter().any(|n| *n == self.declared.name()) => {
-                    quote!(#name.into())
-                }
+                Callee::Function { numbers } if self.is_either(numbers) => quote!(#name.into()),
                 _ => quote!(#name),
             },
             Kind::Other if self.is_optional_dtype() => quote!(#name.into()),

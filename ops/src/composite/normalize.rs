@@ -5,6 +5,8 @@ use super::callees::Callees;
 use super::losses::rule;
 use super::steps::Steps;
 use super::tensor;
+use crate::kernels::RowNormalization;
+use crate::rows::norm::typed_layer_norm;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{numel, suggest_format, wrap_dim};
@@ -223,9 +225,19 @@ pub fn weight_norm(calls: &Calls<'_>, v: &IValue, g: &IValue, dim: i64) -> Resul
 native! {
     family: Normalizations, functions: crate::fill::Fills;
 
+    /// Normalises the last dimensions, whose sizes are `normalized_shape`: (x − mean) / √(variance + eps), times
+    /// `weight`, plus `bias`.
+    ///
+    /// The variance is the biased one. Dtypes are floating; float16 and bfloat16 are computed in float32.
+    ///
+    /// ```
+    /// let x = tensor![[1.0f32, 3.0], [-2.0, 2.0]];
+    /// let rows = ops::layer_norm_with(&x, 2, LayerNorm { eps: 0.0, ..Default::default() })?;
+    /// assert_eq!(rows.to_vec::<f32>()?, [-1.0, 1.0, -1.0, 1.0]);
+    /// ```
     func: layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05,
         bool cudnn_enable=True) -> Tensor,
-    composite: implicit layer_norm;
+    variants: function, typed: typed_layer_norm for RowNormalization, composite: implicit layer_norm;
 
     func: rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor,
     composite: implicit rms_norm;

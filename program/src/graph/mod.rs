@@ -1,17 +1,16 @@
 //! Graphs of operator calls in single-assignment form: values, nodes that compute them, and what comes in and goes out.
 //! Owns the structure and its text; reads no file and runs nothing.
 
+mod called;
 mod dot;
 mod show;
 
 use crate::number::NumberOp;
 use crate::symbol::Expr;
-use monomorph_core::dispatch::OperatorHandle;
-use monomorph_core::schema::Schema;
 use monomorph_core::{DType, IValue};
 use std::collections::HashMap;
-use std::sync::Arc;
 
+pub use called::Called;
 pub(crate) use dot::dot;
 pub(crate) use show::{Shown, node_place};
 
@@ -144,24 +143,6 @@ impl Output {
             Output::One(id) => std::slice::from_ref(id),
             Output::Items(ids) => ids,
         }
-    }
-}
-
-/// A call of an operator that is registered.
-#[derive(Clone, Debug)]
-pub struct Called {
-    pub(crate) handle: OperatorHandle,
-    /// The arguments that the operator may write, by position.
-    pub(crate) writes: Vec<usize>,
-    /// For each result the written argument that it is, if it is one.
-    pub(crate) returned: Vec<Option<usize>>,
-}
-
-impl Called {
-    /// Whether results may be views of arguments.
-    pub(crate) fn gives_views(&self) -> bool {
-        let is_view = |schema: Arc<Schema>| schema.returns().iter().any(|result| result.ty().alias().is_some());
-        self.handle.silent().view || self.handle.schema().map_or(true, is_view)
     }
 }
 

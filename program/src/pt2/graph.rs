@@ -10,7 +10,7 @@ use crate::graph::{
     Argument, Autocast, Callee, Graph, Node, Output, Recorded, RecordedTensor, Rows, ValueId, ValueInfo, node_place,
 };
 use crate::symbol::{Expr, Symbols};
-use monomorph_core::dispatch::{Dispatcher, OperatorHandle};
+use monomorph_core::dispatch::Dispatcher;
 use monomorph_core::schema::Schema;
 use monomorph_core::{IValue, default_value};
 use std::collections::{BTreeMap, HashMap};
@@ -150,7 +150,7 @@ impl Builder<'_> {
             }
             Some(Target::Operator(mut called, schema)) => {
                 let args = in_schema_order(&scoped.scope, &place, &schema, inputs)?;
-                called.writes = written(&called.handle, &schema, &args);
+                called.note_writes(&schema, &args);
                 (Callee::Operator(called), args)
             }
             Some(Target::Number(op)) => (Callee::Number(op), in_order(&scoped.scope, &place, inputs)?),
@@ -309,17 +309,6 @@ impl Builder<'_> {
         };
         Ok((callee, args))
     }
-}
-
-/// The positions of the arguments that a call may write.
-fn written(handle: &OperatorHandle, schema: &Schema, args: &[Argument]) -> Vec<usize> {
-    let constant = |position: usize| match args.get(position) {
-        Some(Argument::Constant(value)) => Some(value),
-        _ => None,
-    };
-    let silent = handle.silent().may_write(schema, constant);
-    let is_written = |arg: &monomorph_core::schema::Argument| arg.is_mutable() || silent && arg.ty().is_tensor();
-    schema.args().enumerate().filter(|(_, arg)| is_written(arg)).map(|(position, _)| position).collect()
 }
 
 /// Arguments in the order of the schema, defaults for those that are left out.

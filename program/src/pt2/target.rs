@@ -46,11 +46,8 @@ pub(super) fn resolve(dispatcher: &Dispatcher, target: &str) -> Option<Target> {
     if let Some(check) = check {
         return Some(Target::Check(check));
     }
-    Some(match dispatcher.find(&name).and_then(|handle| Ok((handle.schema()?, handle))) {
+    Some(match Called::find(dispatcher, &name) {
         Err(error) => Target::Missing(error),
-        Ok((schema, handle)) => {
-            let returned = schema.written_positions().collect();
-            Target::Operator(Box::new(Called { handle, writes: Vec::new(), returned }), schema)
-        }
+        Ok((called, schema)) => Target::Operator(called, schema),
     })
 }

@@ -6,7 +6,8 @@ use super::archive::{Archive, Record};
 use super::model::{Payload, PayloadConfig, SymInt, TensorMeta};
 use super::numbers;
 use crate::error::{ProgramError, Result, cut, malformed, unsupported};
-use monomorph_core::{AnyTensor, DType, DefaultDevice, Device, Error as OperatorError, Geometry, Standard, Tensor};
+use crate::program::copied;
+use monomorph_core::{AnyTensor, DefaultDevice, Device, Error as OperatorError, Geometry, Standard, Tensor};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -107,11 +108,6 @@ impl Weights {
         }
         Ok(made)
     }
-}
-
-/// A storage with a copy of bytes.
-fn copied<D: Device>(bytes: &[u8]) -> Result<Tensor<D>, OperatorError> {
-    Tensor::from_storage(bytes, Geometry::contiguous(DType::U8, &[bytes.len() as i64])?)
 }
 
 fn geometry(place: &str, meta: &TensorMeta) -> Result<Geometry> {

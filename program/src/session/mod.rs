@@ -31,7 +31,7 @@ mod execute;
 mod inputs;
 mod origins;
 mod plan;
-mod planner;
+pub(crate) mod planner;
 mod replay;
 mod state;
 mod timing;
@@ -48,6 +48,7 @@ use std::sync::Arc;
 use timing::Timings;
 
 pub use timing::Timing;
+pub(crate) use trace::observed;
 
 /// An input or output of a run: a tensor, a number, a bool, text or none.
 pub type Value = IValue;

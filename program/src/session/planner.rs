@@ -22,7 +22,7 @@ fn same(a: &AnyTensor, b: &AnyTensor) -> bool {
     a.storage_id() == b.storage_id() && same_geometry(a.geometry(), b.geometry())
 }
 
-pub(super) fn same_geometry(a: &Geometry, b: &Geometry) -> bool {
+pub(crate) fn same_geometry(a: &Geometry, b: &Geometry) -> bool {
     let bits = |g: &Geometry| (g.dtype(), g.is_conj(), g.is_neg(), g.is_wrapped(), g.offset());
     bits(a) == bits(b)
         && a.sizes() == b.sizes()

@@ -1,11 +1,12 @@
 //! What a node calls in the end: the operators that a composed operator is composed of, each with its arguments and
-//! results as it was called. Owns the kernel at the key `Tracer` and the notes of one node.
+//! results as it was called. Owns the kernel at the key `Tracer`, which also notes calls by name in functions that are
+//! traced, and the notes of one node.
 //!
 //! A composed operator does nothing to tensors but call operators, and decides by sizes and dtypes alone which ones
 //! (`monomorph_core::dispatch::compliance` checks that), so for the same sizes it calls the same ones again.
 
-use monomorph_core::dispatch::{DispatchKey, Frame, KernelFunction, KeyGuard, Library, OperatorHandle};
-use monomorph_core::{IValue, Result, Stack};
+use monomorph_core::dispatch::{DispatchKey, Dispatcher, Frame, KernelFunction, KeyGuard, Library, OperatorHandle};
+use monomorph_core::{IValue, Result, Stack, trace};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
@@ -43,6 +44,10 @@ pub(super) fn traced(handle: &OperatorHandle, stack: &mut Stack) -> Result<Optio
 
 /// The kernel of every operator at the key `Tracer`.
 fn observe(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
+    if trace::is_watching() {
+        let (name, args) = (frame.operator().name().to_owned(), stack.iter().cloned().map(Some).collect());
+        return trace::note(name, args, || frame.redispatch(stack).map(|()| stack.clone()), Stack::clone).map(drop);
+    }
     let noted = |calls: &Option<Vec<Call>>| calls.as_ref().map(Vec::len);
     let Some(before) = CALLS.with_borrow(noted) else { return frame.redispatch(stack) };
     let args = stack.clone();
@@ -55,21 +60,33 @@ fn observe(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
     Ok(())
 }
 
+/// Runs a function whose calls by name are noted while it is traced.
+pub(crate) fn observed<R>(dispatcher: &Dispatcher, function: impl FnOnce() -> R) -> R {
+    watch(dispatcher);
+    let _traced = KeyGuard::include(DispatchKey::TRACER);
+    function()
+}
+
 const NAME: &str = "trace of a program";
 
-/// Registers the kernel with the dispatcher of a handle if this has not been done; false if another is in its place.
+/// Whether the kernel is registered with the dispatcher of a handle, which is done if it is not; false if another is
+/// in its place.
+fn is_watched(handle: &OperatorHandle) -> bool {
+    let is_there = || handle.explain().iter().any(|(key, _, name)| *key == DispatchKey::TRACER && *name == Some(NAME));
+    is_there() || {
+        watch(handle.dispatcher());
+        is_there()
+    }
+}
+
+/// Registers the kernel with a dispatcher, if none is there.
 ///
 /// It stays for good: handles keep every table that they have seen, so what is registered again and again would make
 /// calls slow.
-fn is_watched(handle: &OperatorHandle) -> bool {
+fn watch(dispatcher: &Dispatcher) {
     static WATCHING: Mutex<Vec<Library>> = Mutex::new(Vec::new());
-    let is_there = || handle.explain().iter().any(|(key, _, name)| *key == DispatchKey::TRACER && *name == Some(NAME));
-    if is_there() {
-        return true;
-    }
-    let mut library = handle.dispatcher().library("program");
+    let mut library = dispatcher.library("program");
     if library.fallback(DispatchKey::TRACER, KernelFunction::boxed(observe).named(NAME)).is_ok() {
         WATCHING.lock().unwrap_or_else(PoisonError::into_inner).push(library);
     }
-    is_there()
 }

@@ -8,3 +8,4 @@ mod hostile;
 mod memory;
 mod relaxed;
 mod sessions;
+mod traced;

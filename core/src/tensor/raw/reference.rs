@@ -4,6 +4,7 @@ use super::{MetaStore, Raw, Store};
 use crate::geometry::Geometry;
 use crate::options::DeviceId;
 use crate::storage::Header;
+use crate::tensor::AnyTensor;
 
 impl Raw {
     /// A reference for an operator call.
@@ -75,6 +76,14 @@ pub struct TensorRef<'t> {
 }
 
 impl<'t> TensorRef<'t> {
+    /// The tensor itself, if it has no data and so nothing that a reference guards.
+    pub(crate) fn to_meta(self) -> Option<AnyTensor> {
+        match self.store {
+            StoreRef::Data(_) => None,
+            StoreRef::Meta(meta) => Some(AnyTensor(Raw { geometry: self.geometry.clone(), store: Store::Meta(*meta) })),
+        }
+    }
+
     /// The geometry.
     #[inline]
     pub fn geometry(&self) -> &'t Geometry {

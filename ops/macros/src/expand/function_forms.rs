@@ -1,6 +1,7 @@
 //! Typed forms of functions that are written over any device, and of factories as methods of a device.
 
 use super::item::Item;
+use super::trace::{Note, parameters};
 use super::{Named, options, row::functions_on};
 use crate::declaration::{Definition, Family, FormKind};
 use crate::types::{Arg, Callee, Form, plain_result};
@@ -128,6 +129,10 @@ pub(super) fn constructor(
         let (name, ty) = (&arg.rust, arg.parameter_type(core, callee));
         quote!(#name: #ty)
     });
+    let overload = named.overload(kind);
+    let note = Note { named, overload: &overload, callee, form, writes_this: false, has_out: false };
+    let passed = parameters(named, form, false, true);
+    let note = note.tokens(&quote!(self.#name(#passed)));
     let options = (form == Form::With).then(|| {
         let ty = options::parameter_type(named);
         quote!(options: #ty)
@@ -142,7 +147,7 @@ pub(super) fn constructor(
     let signature = quote_spanned! {named.span=>
         fn #name(self, #(#params),*) -> #core::Result<#core::Tensor<D>> where D: #bound
     };
-    Some((quote!(#[doc = #doc] #signature;), quote!(#signature { #preamble #path(#(#args),*) })))
+    Some((quote!(#[doc = #doc] #signature;), quote!(#signature { #preamble #note #path(#(#args),*) })))
 }
 
 pub(super) fn constructor_trait(family: &Family, constructors: &[(TokenStream, TokenStream)]) -> TokenStream {

@@ -1,5 +1,6 @@
 //! One typed function, and the method that calls it.
 
+use super::trace::{Note, parameters};
 use super::{Named, docs, options};
 use crate::types::{Callee, Form};
 use proc_macro2::{Ident, TokenStream};
@@ -11,6 +12,8 @@ pub(super) struct Item<'n> {
     pub(super) name: Ident,
     pub(super) form: Form,
     pub(super) callee: Callee<'n>,
+    /// The operator that it is, with its overload.
+    pub(super) overload: String,
     /// How the function takes the tensor `self`, where that is not as the other tensors.
     pub(super) this: Option<TokenStream>,
     /// The type of the parameter `out`, if there is one.
@@ -33,6 +36,7 @@ impl<'n> Item<'n> {
             name: name.clone(),
             form,
             callee,
+            overload: named.overload(named.own_form()),
             this: None,
             out: None,
             output: TokenStream::new(),
@@ -78,7 +82,7 @@ impl<'n> Item<'n> {
     /// The function with a page of its own.
     pub(super) fn documented(&self, docs: &TokenStream) -> TokenStream {
         let Item { named, name, output, bound, body, .. } = self;
-        let (core, params, preamble) = (&named.core, self.parameters(false), self.preamble());
+        let (core, params, preamble, note) = (&named.core, self.parameters(false), self.preamble(), self.note());
         quote_spanned! {named.span=>
             #docs
             #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]
@@ -88,9 +92,29 @@ impl<'n> Item<'n> {
                 #bound
             {
                 #preamble
+                #note
                 #body
             }
         }
+    }
+
+    fn note(&self) -> TokenStream {
+        let (name, has_out) = (&self.name, self.out.is_some());
+        let passed = parameters(self.named, self.form, has_out, false);
+        let note = Note {
+            named: self.named,
+            overload: &self.overload,
+            callee: self.callee,
+            form: self.form,
+            writes_this: self.writes_this(),
+            has_out,
+        };
+        note.tokens(&quote!(self::#name::<D>(#passed)))
+    }
+
+    /// True if the function takes the tensor `self` to write it.
+    fn writes_this(&self) -> bool {
+        self.this.as_ref().is_some_and(|ty| ty.to_string().contains("mut"))
     }
 
     /// Declaration and body of the method; `None` for a function without a tensor `self`, and where outputs are
@@ -101,8 +125,7 @@ impl<'n> Item<'n> {
         if self.out.is_some() || !named.args.iter().any(is_this) {
             return None;
         }
-        let is_mut = self.this.as_ref().is_some_and(|ty| ty.to_string().contains("mut"));
-        let receiver = if is_mut { quote!(&'t mut self) } else { quote!(&'t self) };
+        let receiver = if self.writes_this() { quote!(&'t mut self) } else { quote!(&'t self) };
         let (core, params) = (&named.core, self.parameters(true));
         let passed = named.args.iter().filter(|arg| arg.is_positional()).map(|arg| match is_this(arg) {
             true => quote!(self),

@@ -8,6 +8,7 @@ mod names;
 mod operator_forms;
 mod options;
 mod row;
+mod trace;
 mod typed;
 mod view_forms;
 
@@ -145,9 +146,14 @@ impl<'a> Named<'a> {
 
     /// The name of a form's operator, without its overload: what errors report.
     fn called(&self, kind: FormKind) -> String {
+        self.overload(kind).split('.').next().unwrap_or_default().to_owned()
+    }
+
+    /// The name of a form's operator, with its overload.
+    fn overload(&self, kind: FormKind) -> String {
         let schema = self.forms().into_iter().find(|(other, _)| *other == kind).map(|(_, schema)| schema);
         let name = schema.unwrap_or_else(|| qualified(self.schema));
-        name.split(['.', '(']).next().unwrap_or_default().to_owned()
+        name.split('(').next().unwrap_or_default().to_owned()
     }
 
     /// The form that the schema of the row is of.

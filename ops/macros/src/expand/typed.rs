@@ -78,7 +78,7 @@ pub(super) fn modules(family: &Family) -> TokenStream {
 
 fn item<'n>(family: &Family, named: &'n Named<'n>, kind: FormKind, form: Form, name: &Ident) -> Option<Item<'n>> {
     let operator = named.typed_operator();
-    match (&named.row.definition, kind) {
+    let item = match (&named.row.definition, kind) {
         (Definition::View(_), FormKind::Inplace) => Some(inplace_view(named, form, name)),
         (Definition::View(_), FormKind::Functional) => Some(view(named, form, name, &quote!(shared))),
         (Definition::View(_), _) => Some(view(named, form, name, &quote!(copied))),
@@ -92,7 +92,8 @@ fn item<'n>(family: &Family, named: &'n Named<'n>, kind: FormKind, form: Form, n
             }),
             None => function(family, named, form, name),
         },
-    }
+    };
+    item.map(|item| Item { overload: named.overload(kind), ..item })
 }
 
 impl Named<'_> {

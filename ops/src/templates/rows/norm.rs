@@ -6,7 +6,7 @@ use super::{
 use crate::kernels::RowNormalization as Kernels;
 use crate::table::native;
 use monomorph_core::strides::{self, DimVec, suggest_format};
-use monomorph_core::structured::{Functional, Operand, SinkState, call};
+use monomorph_core::structured::{FromArgs, Functional, Operand, SinkState, call};
 use monomorph_core::{DType, DeviceId, Error, ErrorKind, MemoryFormat, Options, Result, Tensor, observe};
 
 /// `native_layer_norm`.
@@ -274,6 +274,21 @@ pub fn group_norm_backward<D: Kernels>(
         Ok(wanted(all, output_mask))
     };
     make().map_err(|e: Error| e.called("native_group_norm_backward"))
+}
+
+/// `layer_norm` of typed tensors.
+pub fn typed_layer_norm<D: Kernels>(
+    input: &Tensor<D>,
+    normalized_shape: &[i64],
+    weight: Option<&Tensor<D>>,
+    bias: Option<&Tensor<D>>,
+    eps: f64,
+    _cudnn: bool,
+) -> Result<Tensor<D>> {
+    let [weight, bias] = [weight, bias].map(|tensor| tensor.map_or(Operand::Absent, Operand::from));
+    let inputs = RowsInputs::from_args((Operand::from(input), normalized_shape, weight, bias, eps))?;
+    let [rows, _, _] = call::<Rows<LayerNormFn>, D, _>(&inputs, Functional::<D, 3>::default())?;
+    Ok(rows)
 }
 
 native! {
