@@ -1,10 +1,10 @@
-//! Programs that PyTorch's `torch.export` wrote (.pt2) or that functions of tensors give, on the CPU with the operators of this library. Owns the choice
-//! of both; what a program is, is `monomorph_program`'s.
+//! Programs that PyTorch's `torch.export` wrote (.pt2) or that functions of tensors give, on the CPU with the operators
+//! of this library. Owns the choice of both; what a program is, is `monomorph_program`'s.
 
 pub use monomorph_program::{
     Argument, Autocast, Called, Callee, Check, Difference, Expr, Function, Graph, InputKind, Item, Kept, ListKind,
-    Literal, MissingOperator, Node, NumberOp, Output, OutputKind, ProgramError, Recorded, RecordedTensor, Result,
-    Session, Timing, TracedOutputs, UserInput, UserInputKind, Value, ValueId, ValueInfo,
+    Literal, MemoryBlock, MissingOperator, Node, NumberOp, Output, OutputKind, ProgramError, Recorded, RecordedTensor,
+    Result, Session, Timing, TracedOutputs, UserInput, UserInputKind, Value, ValueId, ValueInfo,
 };
 
 use crate::{Cpu, Dispatcher, Library, selection};

@@ -19,7 +19,13 @@ pub(crate) fn command() -> Command {
                 .arg(program())
                 .arg(flag("graph", "Print every node instead"))
                 .arg(flag("dot", "Print the graph in Graphviz's language instead"))
-                .arg(flag("weights", "List every weight, too")),
+                .arg(flag("weights", "List every weight, too"))
+                .arg(flag("plan", "Run it on inputs as for run, and say what a session keeps for later runs, too"))
+                .arg(path("svg", "FILE.svg", "The same, and draw its memory over time"))
+                .arg(input())
+                .arg(number("seed", "SEED", "Draw inputs that are not given from this seed").default_value("0"))
+                .arg(relaxed())
+                .arg(threads()),
         )
         .subcommand(
             Command::new("run")

@@ -1,10 +1,11 @@
 //! A program in words.
 
-use crate::Result;
 use crate::inputs::indented;
+use crate::{Result, plan};
 use clap::ArgMatches;
 use monomorph::program::{Callee, InputKind, OutputKind, Program};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 pub(crate) fn inspect(program: &Program, args: &ArgMatches, out: &mut String) -> Result<bool> {
     if args.get_flag("graph") {
@@ -13,6 +14,10 @@ pub(crate) fn inspect(program: &Program, args: &ArgMatches, out: &mut String) ->
         out.push_str(&program.to_dot());
     } else {
         summary(program, args.get_flag("weights"), out);
+    }
+    let drawing = args.get_one::<PathBuf>("svg");
+    if args.get_flag("plan") || drawing.is_some() {
+        plan::plan(program, args, drawing, out)?;
     }
     Ok(true)
 }

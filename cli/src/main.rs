@@ -17,6 +17,7 @@ mod compare;
 mod files;
 mod inputs;
 mod inspect;
+mod plan;
 mod profile;
 mod run;
 
@@ -56,7 +57,7 @@ fn dispatch(matches: &ArgMatches, out: &mut String) -> Result<bool> {
     let path = args.get_one::<PathBuf>("program").ok_or("no program")?;
     let program = Program::load(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let program = match name {
-        "run" | "bench" if args.get_flag("relaxed") => program.relaxed().map_err(message)?,
+        "run" | "bench" | "inspect" if args.get_flag("relaxed") => program.relaxed().map_err(message)?,
         _ => program,
     };
     match name {

@@ -51,6 +51,12 @@ fn inspect_names_inputs_outputs_weights_and_operators() {
     for expected in ["written by PyTorch 2.15.0", "input 0 %", "output 0 %", "parameter ", "aten."] {
         assert!(all.contains(expected), "{expected} is not in\n{all}");
     }
+    let drawing = std::env::temp_dir().join(format!("monomorph-plan-{}.svg", std::process::id()));
+    let plan = printed(&["inspect", &file("norms.pt2"), "--svg", &drawing.display().to_string()]);
+    assert!(plan.contains(" kernels are kept, ") && plan.contains(" at the same time at most"), "{plan}");
+    let svg = std::fs::read_to_string(&drawing).expect("a drawing");
+    assert!(svg.starts_with("<svg ") && svg.matches("<title>").count() > 5 && svg.contains("<title>conv2d"), "{svg}");
+    std::fs::remove_file(drawing).expect("the file");
     let dynamic = printed(&["inspect", &file("dynamic.pt2")]);
     assert!(dynamic.contains(" in 2..="), "no range of a symbol in\n{dynamic}");
     assert!(printed(&["inspect", &file("tied.pt2"), "--graph"]).contains("return %"));

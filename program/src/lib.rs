@@ -1,5 +1,5 @@
-//! Programs: graphs of operator calls, read from archives that PyTorch's `torch.export.save` wrote (.pt2) or traced from
-//! functions of tensors, and run.
+//! Programs: graphs of operator calls, read from archives that PyTorch's `torch.export.save` wrote (.pt2) or traced
+//! from functions of tensors, and run.
 //!
 //! A program is to operators what an executable is to functions: names that are resolved when it is loaded, data that
 //! is mapped and not copied, calls in an order that is fixed. This crate knows names, schemas and calls; it knows no
@@ -37,7 +37,7 @@ pub use graph::{
 };
 pub use number::NumberOp;
 pub use program::Program;
-pub use session::{Difference, Kept, Session, Timing, Value};
+pub use session::{Difference, Kept, MemoryBlock, Session, Timing, Value};
 pub use signature::{UserInput, UserInputKind};
 pub use symbol::{Expr, Function};
 pub use tracer::{TracedOutputs, Tracer};

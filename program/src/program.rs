@@ -9,7 +9,9 @@ use crate::session::Session;
 use crate::symbol::{Expr, Symbols};
 use memmap2::MmapOptions;
 use monomorph_core::dispatch::Dispatcher;
-use monomorph_core::{AnyTensor, DType, DefaultDevice, Device, Error as OperatorError, Geometry, Standard, Tensor};
+use monomorph_core::{
+    AnyTensor, DType, DefaultDevice, Device, Error as OperatorError, ErrorKind, Geometry, Standard, Tensor,
+};
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
@@ -34,8 +36,7 @@ pub(crate) struct Inner {
     /// The tensors that are given with the program, by input of the graph; their storages are frozen.
     pub(crate) given: Vec<Option<AnyTensor>>,
     pub(crate) dispatcher: Dispatcher,
-    /// A tensor of bytes over a storage of its own.
-    pub(crate) copy_storage: fn(&[u8]) -> Result<AnyTensor, OperatorError>,
+    pub(crate) copies: Copies,
     pub(crate) torch_version: String,
     pub(crate) verifiers: Vec<String>,
     /// Runs may round otherwise than the operators in turn.
@@ -269,6 +270,30 @@ impl fmt::Display for Program {
             }
         }
         Ok(())
+    }
+}
+
+/// How tensors are copied on the device of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Copies {
+    /// A tensor of bytes over a storage of its own.
+    pub(crate) storage: fn(&[u8]) -> Result<AnyTensor, OperatorError>,
+    /// Writes the elements of the second tensor to the first.
+    pub(crate) elements: fn(&mut AnyTensor, &AnyTensor) -> Result<(), OperatorError>,
+}
+
+impl Copies {
+    pub(crate) fn of<D: Device>() -> Copies {
+        Copies {
+            storage: |bytes| copied::<D>(bytes).map(Tensor::into_any),
+            elements: |to, from| {
+                let (got, want) = (from.device(), to.device());
+                match (to.downcast_mut::<D>(), from.downcast_ref::<D>()) {
+                    (Some(to), Some(from)) => to.copy_from(from),
+                    _ => Err(ErrorKind::DeviceMismatch { arg: "src".into(), got, want }.into()),
+                }
+            },
+        }
     }
 }
 

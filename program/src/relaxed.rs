@@ -203,7 +203,7 @@ impl Inner {
 
     /// A frozen tensor of these bytes.
     fn made(&self, bytes: &[u8], geometry: Geometry) -> monomorph_core::Result<AnyTensor> {
-        let tensor = (self.copy_storage)(bytes)?.with_geometry(geometry)?;
+        let tensor = (self.copies.storage)(bytes)?.with_geometry(geometry)?;
         tensor.freeze()?;
         Ok(tensor)
     }

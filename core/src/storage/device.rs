@@ -188,6 +188,14 @@ impl<D: Device> std::fmt::Debug for DeviceHandle<D> {
     }
 }
 
+/// Whether a device's kernels have ended when a call returns.
+pub(crate) const fn on_host<D: Device>() -> bool {
+    match D::MEMORY {
+        Some(memory) => memory.reach.is_host(),
+        None => false,
+    }
+}
+
 /// The device of tensors without data: sizes, strides and dtype only. `S` is its [`StdOps`](Device::StdOps), which the
 /// crate of tensor operators gives.
 pub struct Meta<S = ()>(PhantomData<fn() -> S>);

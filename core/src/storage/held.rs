@@ -25,6 +25,12 @@ impl<'h> Held<'h> {
     #[inline]
     pub(crate) fn read(header: &'h Header, arg: &'static str) -> Result<Held<'h>> {
         recorder::refuse();
+        Held::read_of_kernel(header, arg)
+    }
+
+    /// The same for a kernel, which is kept by what is being recorded.
+    #[inline]
+    pub(crate) fn read_of_kernel(header: &'h Header, arg: &'static str) -> Result<Held<'h>> {
         let proof = header.borrow.begin_read().map_err(|refused| borrow_error(refused, arg))?;
         Ok(Held { header, proof: Proof::Read(proof) })
     }
@@ -33,6 +39,12 @@ impl<'h> Held<'h> {
     #[inline]
     pub(crate) fn write(header: &'h Header, unique_holder: bool, arg: &'static str) -> Result<Held<'h>> {
         recorder::refuse();
+        Held::write_of_kernel(header, unique_holder, arg)
+    }
+
+    /// The same for a kernel, which is kept by what is being recorded.
+    #[inline]
+    pub(crate) fn write_of_kernel(header: &'h Header, unique_holder: bool, arg: &'static str) -> Result<Held<'h>> {
         let proof = header.borrow.begin_write(unique_holder).map_err(|refused| borrow_error(refused, arg))?;
         Ok(Held { header, proof: Proof::Write(proof) })
     }

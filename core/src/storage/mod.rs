@@ -15,6 +15,7 @@
 //!   geometry that was checked against the promised bytes stays inside it.
 //! * S3: a handle keeps its header alive; an operator call never replaces the handle of an argument.
 
+pub(crate) mod arena;
 mod blocks;
 pub mod borrow;
 mod device;
@@ -24,12 +25,13 @@ mod groups;
 mod growth;
 mod held;
 mod lent;
-mod lifetimes;
+pub(crate) mod lifetimes;
 pub mod list;
 mod owned;
 pub(crate) mod recorder;
 pub(crate) mod recording;
 
+pub(crate) use device::on_host;
 pub use device::{Contents, DefaultDevice, Device, DeviceHandle, Memory, Meta, Reach, Standard, Strided};
 pub(crate) use growth::Growth;
 pub(crate) use held::Held;
@@ -140,6 +142,11 @@ impl Handle {
             });
         }
         Handle::on_host(memory, device, bytes, contents)
+    }
+
+    /// Memory of the host that is no part of what is being recorded, of no particular contents.
+    pub(crate) fn unrecorded(memory: &'static Memory, device: DeviceId, bytes: usize) -> Result<Handle> {
+        Handle::on_host(memory, device, bytes, Contents::Zeroed)
     }
 
     /// [`allocate_with`](Handle::allocate_with) for memory that the host can reach: the header is in front of the data.

@@ -6,6 +6,7 @@
 //! Storages that are made meanwhile are kept, and given out again once all their tensors are gone, as CUDA's graphs do
 //! it with a pool of their own: what lives at different times lies in the same memory, also when the kernels run again.
 
+use super::arena::Arena;
 use super::recording::{BoundKernel, Made, Recording, Used};
 use super::{Contents, Handle, Header, Memory};
 use crate::error::Result;
@@ -101,10 +102,12 @@ impl Recording {
     }
 }
 
-/// Keeps a kernel, which has just run, with the storages that it was bound to; `written` of them were written.
+/// Keeps a kernel, which has just run, with the storages that it was bound to; `written` of them were written. One that
+/// ran while another was bound is no part of running that one, so that what is being recorded is given up.
 pub(crate) fn keep<'h>(kernel: Box<dyn BoundKernel>, storages: impl Iterator<Item = &'h Header>, written: usize) {
     with(|recorder| {
-        let Recorder { recording, .. } = recorder;
+        let Recorder { recording, is_refused, binds } = recorder;
+        *is_refused |= *binds;
         let mut touched: SmallVec<[usize; 4]> = SmallVec::new();
         for (position, header) in storages.enumerate() {
             if let Some(made) = recording.position(header) {
@@ -145,7 +148,58 @@ impl BoundKernel for Zeroed {
     }
 }
 
-/// A storage for `bytes` bytes: one that was made before and that no tensor has any more, or what `allocate` gives.
+/// A storage that a recording has made: its number, a handle, and where its block is.
+type Place = (usize, Handle, *mut u8);
+
+/// Keeps a storage; its number.
+fn made(made: Made) -> usize {
+    let mut position = 0;
+    with(|Recorder { recording, .. }| {
+        position = recording.made.len();
+        recording.made.push(made);
+    });
+    position
+}
+
+/// The storage at the next place of the arena, if there is one for it.
+fn placed(memory: &'static Memory, device: DeviceId, bytes: usize) -> Result<Option<Place>> {
+    let mut next = Ok(None);
+    with(|Recorder { recording, .. }| {
+        if let Some(arrangement) = recording.arrangement.take() {
+            match Arena::new(memory, device, arrangement) {
+                Ok(arena) => recording.arena = Some(arena),
+                Err(error) => next = Err(error),
+            }
+        }
+        if let Some(arena) = &mut recording.arena
+            && next.is_ok()
+        {
+            next = Ok(arena.next(memory, device, bytes, &recording.made));
+        }
+    });
+    Ok(next?.map(|placed| {
+        let (handle, data) = (placed.handle.clone(), placed.data);
+        (made(placed), handle, data)
+    }))
+}
+
+/// A storage that was made before and that no tensor has any more, if one fits.
+fn free(memory: &'static Memory, device: DeviceId, bytes: usize) -> Option<Place> {
+    RECORDER.with_borrow(|recorder| {
+        let made = recorder.iter().flat_map(|recorder| &recorder.recording.made);
+        let fits = |made: &Made| {
+            let header = made.handle.header();
+            let is_same = std::ptr::eq(header.memory, memory) && header.device() == device && made.place.is_none();
+            // A much larger one is left to those who need it.
+            is_same && header.borrow().is_unique() && (bytes..=bytes.saturating_mul(2)).contains(&made.bytes)
+        };
+        let free = made.enumerate().filter(|(_, made)| fits(made)).min_by_key(|(_, made)| made.bytes);
+        free.map(|(position, made)| (position, made.handle.clone(), made.data))
+    })
+}
+
+/// A storage for `bytes` bytes: its place in the arena, one that was made before and that no tensor has any more, or
+/// what `allocate` gives.
 #[cold]
 pub(crate) fn storage(
     memory: &'static Memory,
@@ -154,32 +208,19 @@ pub(crate) fn storage(
     contents: Contents,
     allocate: impl FnOnce() -> Result<Handle>,
 ) -> Result<Handle> {
-    let free = RECORDER.with_borrow(|recorder| {
-        let made = recorder.iter().flat_map(|recorder| &recorder.recording.made);
-        let fits = |made: &Made| {
-            let header = made.handle.header();
-            let is_same = std::ptr::eq(header.memory, memory) && header.device() == device;
-            // A much larger one is left to those who need it.
-            is_same && header.borrow().is_unique() && (bytes..=bytes.saturating_mul(2)).contains(&made.bytes)
-        };
-        let free = made.enumerate().filter(|(_, made)| fits(made)).min_by_key(|(_, made)| made.bytes);
-        free.map(|(position, made)| (position, made.handle.clone(), made.data))
-    });
-    let (position, handle, data) = match free {
-        Some(free) => free,
-        None => {
-            let handle = allocate()?;
-            // SAFETY: nobody else has the handle yet; the address is followed only as long as this lasts.
-            let data = unsafe { handle.header().data() };
-            let mut position = 0;
-            with(|recorder| {
-                position = recorder.recording.made.len();
-                recorder.recording.made.push(Made { handle: handle.clone(), data, bytes });
-            });
-            (position, handle, data)
-        }
+    let (position, handle, data) = match placed(memory, device, bytes)? {
+        Some(placed) => placed,
+        None => match free(memory, device, bytes) {
+            Some(free) => free,
+            None => {
+                let handle = allocate()?;
+                // SAFETY: nobody else has the handle yet; the address is followed only as long as this lasts.
+                let data = unsafe { handle.header().data() };
+                (made(Made { handle: handle.clone(), data, bytes, place: None }), handle, data)
+            }
+        },
     };
-    with(|Recorder { recording, .. }| recording.lifetimes.begin(position, recording.kernels.len()));
+    with(|Recorder { recording, .. }| recording.lifetimes.begin(position, recording.kernels.len(), bytes));
     if contents == Contents::Zeroed {
         let mut zeroed = Zeroed { data, bytes };
         // SAFETY: the storage has as many bytes, and no tensor yet.

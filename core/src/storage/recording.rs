@@ -1,10 +1,11 @@
 //! What a recording keeps: the kernels, bound as they were when they ran, and the memory that they run on. Owns running
 //! them again; which kernels are kept, and what memory they get, is `recorder.rs`'s.
 
+use super::arena::{Arena, Arrangement};
 use super::blocks::Group;
 use super::elementwise::Elementwise;
 use super::groups;
-use super::lifetimes::Lifetimes;
+use super::lifetimes::{Block, Lifetimes};
 use super::{Handle, Header, Held};
 use crate::error::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
@@ -43,6 +44,8 @@ pub(super) struct Made {
     pub(super) handle: Handle,
     pub(super) data: *mut u8,
     pub(super) bytes: usize,
+    /// Where it lies in the arena, if it does.
+    pub(super) place: Option<Range<usize>>,
 }
 
 // SAFETY: as for `Used`.
@@ -61,6 +64,9 @@ pub struct Recording {
     pub(super) lifetimes: Lifetimes,
     /// In the order of their kernels.
     groups: Vec<Group>,
+    /// How storages are to lie, until the first is asked for, and the block in which they do from then on.
+    pub(super) arrangement: Option<Arrangement>,
+    pub(super) arena: Option<Arena>,
 }
 
 /// A kernel that failed when it was run again, or that could not be run.
@@ -118,9 +124,32 @@ impl Recording {
         self.made.iter().any(|made| std::ptr::from_ref(made.handle.header()).addr() == storage)
     }
 
+    /// The bytes that recorded calls asked for when they made a storage, the last time; it may have more.
+    pub fn bytes_of(&self, storage: usize) -> Option<usize> {
+        let is_it = |made: &Made| std::ptr::from_ref(made.handle.header()).addr() == storage;
+        self.lifetimes.bytes(self.made.iter().position(is_it)?)
+    }
+
     /// The bytes that recorded calls have made.
     pub fn bytes(&self) -> usize {
-        self.made.iter().map(|made| made.bytes).sum()
+        let arena = self.made.iter().filter_map(|made| made.place.as_ref()).map(|place| place.end).max();
+        arena.unwrap_or(0) + self.made.iter().filter(|made| made.place.is_none()).map(|made| made.bytes).sum::<usize>()
+    }
+
+    /// How the storages would lie in one block, each as long as kernels need it, for a recording of the same calls.
+    pub fn arrangement(&self) -> Arrangement {
+        let groups: Vec<Range<usize>> = self.groups.iter().map(|group| group.kernels.clone()).collect();
+        Arrangement::of(&self.lifetimes.asked(&self.made), &groups)
+    }
+
+    /// A recording whose storages lie so, as far as its calls ask for the same ones in the same order.
+    pub fn arranged(arrangement: Arrangement) -> Recording {
+        Recording { arrangement: Some(arrangement), ..Recording::default() }
+    }
+
+    /// What lies where in them while the kernels run.
+    pub fn blocks(&self) -> Vec<Block> {
+        self.lifetimes.asked(&self.made).into_iter().flatten().collect()
     }
 
     /// Has kernels of these that follow each other, and compute elements of the same places from each other, run block

@@ -13,7 +13,7 @@ use crate::options::DeviceId;
 use crate::storage::borrow::Home;
 use crate::storage::recorder;
 use crate::storage::recording::BoundKernel;
-use crate::storage::{Device, Header, Held, Strided};
+use crate::storage::{Device, Header, Held, Strided, on_host};
 
 /// The outputs that a kernel is bound to, in order.
 pub struct Outputs<'a> {
@@ -135,14 +135,6 @@ fn keep<Op: StructuredOp, D: Executes<Op>>(
             recorder::keep(Box::new(Again::<Op, D> { ready, plan, index }), headers, written);
         }
         _ => recorder::refuse(),
-    }
-}
-
-/// Whether a device's kernels have ended when a call returns.
-const fn on_host<D: Device>() -> bool {
-    match D::MEMORY {
-        Some(memory) => memory.reach.is_host(),
-        None => false,
     }
 }
 

@@ -36,7 +36,9 @@ pub use sink::{Functional, InPlace, MetaSink, Out, OutputSink, Prepared, Static,
 pub use state::{Form, SinkState};
 
 use crate::error::Result;
+pub use crate::storage::arena::Arrangement;
 pub use crate::storage::elementwise::{Elementwise, NumberBytes, Part, PartOperand};
+pub use crate::storage::lifetimes::Block;
 pub use crate::storage::recorder::elements_are_read;
 pub use crate::storage::recording::{KernelFailure, Recording};
 use crate::storage::{Device, Meta};

@@ -6,7 +6,9 @@ use crate::error::{ErrorKind, Result};
 use crate::geometry::Geometry;
 use crate::geometry::overlap::Shared;
 use crate::geometry::strides::{self, DimVec};
-use crate::storage::{Device, Held, Strided};
+use crate::storage::recording::BoundKernel;
+use crate::storage::{Device, Held, Strided, on_host, recorder};
+use std::marker::PhantomData;
 
 impl Raw {
     fn grow_to(&mut self, geometry: Geometry) -> Result<()> {
@@ -125,7 +127,8 @@ impl<D: Device> Tensor<D> {
     /// [`copy_from`](Tensor::copy_from) a tensor that is known to share no element with this one.
     fn copy_apart(&mut self, source: &Tensor<D>) -> Result<()> {
         self.write_from([("src", source)], |index, sizes, to, [from]| {
-            // SAFETY: C1: T1 for both, on one device, borrowed meanwhile. C2: the callers' check of the overlap.
+            // SAFETY: C1: T1 for both, on one device, borrowed meanwhile by who calls this. C2: the callers' check of the
+            // overlap.
             unsafe { D::copy(index, sizes, to, from) }
         })
     }
@@ -133,7 +136,7 @@ impl<D: Device> Tensor<D> {
     /// [`join_from`](Tensor::join_from) tensors that are known to share no element with this one.
     fn join_apart(&mut self, [re, im]: [&Tensor<D>; 2]) -> Result<()> {
         self.write_from([("real", re), ("imag", im)], |index, sizes, to, parts| {
-            // SAFETY: C1: T1 for all three, borrowed meanwhile. The rest `join_from` has checked: one device, no
+            // SAFETY: C1: T1 for all three, borrowed meanwhile by who calls this. The rest `join_from` has checked: one device, no
             // element of `to` shared with a part or known to be reached twice (C2), `to` complex without lazy bits,
             // parts of its real dtype.
             if unsafe { D::join(index, sizes, &to, &parts) }? {
@@ -155,11 +158,12 @@ impl<D: Device> Tensor<D> {
         })
     }
 
-    /// Borrows everything while `write` writes the elements, of which there are some, from sources that broadcast.
+    /// Borrows everything while `write` writes the elements, of which there are some, from sources that broadcast. It
+    /// may be called again later, for the same memory, by who borrows that then.
     pub(super) fn write_from<const N: usize>(
         &mut self,
         sources: [(&'static str, &Tensor<D>); N],
-        write: impl FnOnce(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()>,
+        write: impl Fn(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let to = self.as_operand();
         let sizes = DimVec::from_slice(self.sizes());
@@ -171,11 +175,11 @@ impl<D: Device> Tensor<D> {
             self.raw_mut().bump_version();
             return Ok(());
         };
-        let _written = Held::write(header, true, "self")?;
+        let _written = Held::write_of_kernel(header, true, "self")?;
         let mut read = [const { None }; N];
         for (read, (arg, source)) in read.iter_mut().zip(sources) {
             let other = source.raw().header().filter(|h| !std::ptr::eq(*h, header));
-            *read = other.map(|h| Held::read(h, arg)).transpose()?;
+            *read = other.map(|h| Held::read_of_kernel(h, arg)).transpose()?;
         }
         if self.numel() > 0 {
             let side = |t: &TensorRef<'_>, data| Side { data, geometry: t.geometry().clone() };
@@ -184,14 +188,46 @@ impl<D: Device> Tensor<D> {
             // SAFETY: each source's storage is borrowed by `read`, or by `_written` if it is the written one, until the
             // copy is done; it has data as this tensor's has, since both are on devices of kind `D::KIND` (T2).
             let from = sources.map(|(_, t)| side(&t.as_operand(), unsafe { t.as_operand().data() }));
-            let mut strides = strides.iter();
-            let from = from.each_ref().map(|side| side.strided(strides.next().map(|s| &s[..])));
             let index = self.device().index;
-            let _guard = D::enter(index);
-            write(index, &sizes, to.strided(None), from)?;
+            let mut copying = Copying { index, sizes, to, from, strides, write, device: PhantomData::<fn() -> D> };
+            // SAFETY: everything is borrowed, and has just been asked where it is.
+            unsafe { copying.run() }?;
+            match const { on_host::<D>() } {
+                _ if !recorder::is_recording() => {}
+                true => {
+                    let sources = sources.iter().filter_map(|(_, t)| t.raw().header());
+                    recorder::keep(Box::new(copying), std::iter::once(header).chain(sources), 1);
+                }
+                false => recorder::refuse(),
+            }
         }
         header.bump_version();
         Ok(())
+    }
+}
+
+/// A copy between tensors, which can be made again.
+struct Copying<D, F, const N: usize> {
+    index: u8,
+    sizes: DimVec,
+    to: Side,
+    from: [Side; N],
+    /// With which each source has the sizes.
+    strides: [DimVec; N],
+    write: F,
+    device: PhantomData<fn() -> D>,
+}
+
+impl<D, F, const N: usize> BoundKernel for Copying<D, F, N>
+where
+    D: Device,
+    F: Fn(u8, &[i64], Strided<'_>, [Strided<'_>; N]) -> Result<()> + Send,
+{
+    unsafe fn run(&mut self) -> Result<()> {
+        let _guard = D::enter(self.index);
+        let mut strides = self.strides.iter();
+        let from = self.from.each_ref().map(|side| side.strided(strides.next().map(|s| &s[..])));
+        (self.write)(self.index, &self.sizes, self.to.strided(None), from)
     }
 }
 
@@ -200,6 +236,9 @@ pub(crate) struct Side {
     pub(crate) data: *mut u8,
     pub(crate) geometry: Geometry,
 }
+
+// SAFETY: an address that is followed only by who borrows the storage.
+unsafe impl Send for Side {}
 
 impl Side {
     /// It as devices see it, with other strides if some are given.

@@ -27,11 +27,11 @@ impl<D: Device> Tensor<D> {
         // SAFETY: every element is copied, or it is dropped.
         let mut reversed = unsafe { Tensor::<D>::unwritten(self.dtype(), self.sizes(), &strides, index) }?;
         if D::REVERSES || dims.is_empty() || self.numel() == 0 || D::MEMORY.is_none() {
-            reversed.write_from([("self", self)], |index, sizes, to, [from]| {
+            reversed.write_from([("self", self)], move |index, sizes, to, [from]| {
                 let strides = backwards(from.strides, &dims);
                 let data = from.data.wrapping_offset(last_of(sizes, &from, &dims));
                 let from = Strided { data, strides: &strides, ..from };
-                // SAFETY: C1: T1 for both, borrowed meanwhile; the source's elements are those of the tensor, counted
+                // SAFETY: C1: T1 for both, borrowed meanwhile by who calls this; the source's elements are those of the tensor, counted
                 // from their ends. Only devices that take strides below zero get such. C2: the target is new.
                 unsafe { D::copy(index, sizes, to, from) }
             })?;

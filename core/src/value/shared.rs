@@ -5,6 +5,7 @@
 //! * B1: the node is live as long as a handle to it is, and is changed only through `&mut` to the only handle.
 //! * B2: the node lies in a `Room` that was leaked, and nobody else frees it.
 
+use crate::storage::Header;
 use crate::storage::borrow::RefCount;
 use crate::tensor::AnyTensor;
 use std::cell::Cell;
@@ -67,6 +68,13 @@ impl SharedTensor {
         // SAFETY: the node is live (B1), and `&mut` to the only handle means that nobody else has a reference to it.
         let node = unsafe { self.0.as_mut() };
         &mut node.tensor
+    }
+
+    /// True if nobody else has it, or a tensor that shares its storage, and it is not frozen.
+    pub fn is_alone(&self) -> bool {
+        let Node { refs, tensor } = self.node();
+        let is_ours = |header: &Header| header.borrow().is_unique() && !header.borrow().is_frozen();
+        refs.is_unique() && tensor.0.header().is_some_and(is_ours)
     }
 
     #[inline]

@@ -36,6 +36,7 @@ mod rows;
 mod running;
 pub mod scalar;
 pub mod scan;
+mod scratch;
 mod search;
 mod singular;
 mod staging;

@@ -6,9 +6,9 @@ use super::model;
 use super::weights::Weights;
 use crate::error::{ProgramError, Result, cut, malformed, unsupported};
 use crate::graph::{InputKind, Literal, OutputKind};
-use crate::program::{Inner, RangeOf, copied};
+use crate::program::{Copies, Inner, RangeOf};
 use monomorph_core::dispatch::Dispatcher;
-use monomorph_core::{AnyTensor, DefaultDevice, Device, Standard, Tensor};
+use monomorph_core::{AnyTensor, DefaultDevice, Device, Standard};
 use std::collections::{BTreeMap, HashMap};
 
 /// The major version of the schema that is read. PyTorch raises it for every change that breaks readers.
@@ -73,7 +73,7 @@ where
         ranges,
         given,
         dispatcher: dispatcher.clone(),
-        copy_storage: |bytes| copied::<D>(bytes).map(Tensor::into_any),
+        copies: Copies::of::<D>(),
         torch_version: cut(&exported.torch_version),
         verifiers: exported.verifiers.iter().map(|verifier| cut(verifier)).collect(),
         is_relaxed: false,

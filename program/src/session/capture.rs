@@ -18,10 +18,15 @@ use monomorph_core::strides::is_non_overlapping_and_dense;
 use monomorph_core::structured::Recording;
 use monomorph_core::{AnyTensor, IValue, Stack};
 
+/// Bytes up to which a result that only goes out is copied for the caller; one that is larger is made for him by a call.
+const COPIED: usize = 1 << 16;
+
 /// A plan whose kernels are being recorded.
 struct Capturing<'p> {
     graph: &'p Graph,
     plan: &'p Plan,
+    /// Steps that are known not to be kept.
+    called: &'p [usize],
     origins: Origins,
     /// Slots whose value is the same memory, or the same number, in every run.
     stays: Vec<bool>,
@@ -41,7 +46,9 @@ impl Capturing<'_> {
         let is_call = matches!(step.action, Action::Call { .. } | Action::Node);
         let results = step.writes(self.graph);
         let goes_out = !results.is_empty() && results.into_iter().all(|slot| self.origins.is_only_output(slot));
-        is_own && !(is_call && goes_out) && step.reads(self.graph).into_iter().all(|slot| self.stays[slot])
+        is_own
+            && !(is_call && goes_out && step.bytes > COPIED)
+            && step.reads(self.graph).into_iter().all(|slot| self.stays[slot])
     }
 
     /// The values that a step reads and that stay, as they are before it.
@@ -100,14 +107,15 @@ fn is_callers(kind: &InputKind, value: &IValue) -> bool {
 }
 
 impl Run<'_> {
-    /// Runs a plan and records its kernels: the outputs of the graph, the values that are left, and the capture, if
-    /// there is something to be had by one.
+    /// Runs a plan and records its kernels, but for those of steps that are called in any case: the outputs of the graph,
+    /// the values that are left, and the capture, if there is something to be had by one.
     pub(super) fn capture(
         &mut self,
         graph: &Graph,
         kinds: &[InputKind],
         plan: &Plan,
         mut inputs: Vec<IValue>,
+        (recording, called): (Recording, &[usize]),
     ) -> Result<(Vec<IValue>, Vec<IValue>, Option<Capture>)> {
         let callers = |inputs: &[IValue]| -> Vec<usize> {
             (0..inputs.len()).filter(|&position| is_callers(&kinds[position], &inputs[position])).collect()
@@ -131,22 +139,22 @@ impl Run<'_> {
         for (position, (kind, (id, value))) in kinds.iter().zip(graph.inputs.iter().zip(&inputs)).enumerate() {
             stays[id.index()] = match value {
                 _ if is_callers(kind, value) => true,
-                IValue::Tensor(tensor) if tensor.is_frozen() => {
+                // A buffer that a run has written is the session's own from then on, and stays where it is.
+                IValue::Tensor(tensor) if tensor.is_frozen() || !self.state.is_shared(tensor.storage_id()) => {
                     parameters.push((position, tensor.storage_id()));
                     true
                 }
                 value => matches!(value, IValue::Int(_) | IValue::Bool(_) | IValue::None),
             };
         }
-        let recording = Recording::default();
         let capture =
             Capture { recording, items: Vec::new(), steps: Vec::new(), copies, parameters, values: Vec::new() };
-        let mut capturing = Capturing { graph, plan, origins, stays, capture, is_refused: false };
+        let mut capturing = Capturing { graph, plan, called, origins, stays, capture, is_refused: false };
         self.begin(graph, inputs, plan.slots);
         let results = self.record(&mut capturing);
-        let (results, frame) = self.end(results)?;
+        let (mut results, frame) = self.end(results)?;
         let mut capture = capturing.capture;
-        let results = self.apart(&capture, results)?;
+        self.apart(&capture, &mut results, &mut [])?;
         capture.group();
         let has_kernels = capture.items.iter().any(|item| matches!(item, Item::Kernels(_)));
         let is_worth_it = has_kernels && !capturing.is_refused;
@@ -173,7 +181,7 @@ impl Run<'_> {
         let (graph, plan) = (capturing.graph, capturing.plan);
         let mut stack = Stack::new();
         for (index, step) in plan.steps.iter().enumerate() {
-            let mut is_kept = capturing.may_keep(step);
+            let mut is_kept = capturing.may_keep(step) && !capturing.called.contains(&index);
             let before = capturing.before(step, self.frame());
             if is_kept && matches!(step.action, Action::Call { .. } | Action::Node) {
                 let (done, kernels) = capturing.capture.recording.record(|| self.step(graph, step, &mut stack));

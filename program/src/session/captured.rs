@@ -2,11 +2,13 @@
 //! that they run on, and what of it the caller gets.
 
 use super::plan::{Plan, Slot};
-use super::{Kept, Run, execute};
+use super::planner::same_geometry;
+use super::{Kept, Run, Value, execute};
 use crate::error::{ProgramError, Result};
-use crate::graph::Graph;
-use monomorph_core::structured::Recording;
+use crate::graph::{Graph, OutputKind};
+use monomorph_core::structured::{Arrangement, Block, Recording};
 use monomorph_core::{AnyTensor, IValue, Stack};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The kernels of a plan and the values that stay between runs.
@@ -26,6 +28,9 @@ pub(super) struct Capture {
 /// Elements from which on pointwise kernels are run block by block: the caches next to the processor hold what fewer of
 /// them read and write.
 const GROUPED: usize = 1 << 13;
+
+/// Bytes that are worth another capture.
+const ARRANGED: usize = 1 << 16;
 
 /// What is done in a run.
 pub(super) enum Item {
@@ -63,11 +68,36 @@ impl Capture {
         }
     }
 
+    /// How the memory would lie in one block, where that takes notably less.
+    pub(super) fn arrangement(&self) -> Option<Arrangement> {
+        let arrangement = self.recording.arrangement();
+        let less = self.recording.bytes().saturating_sub(arrangement.bytes());
+        (less > ARRANGED && less > self.recording.bytes() / 16).then_some(arrangement)
+    }
+
+    /// The steps that are called in each run.
+    pub(super) fn called(&self) -> impl Iterator<Item = usize> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Step(index) => Some(*index),
+            _ => None,
+        })
+    }
+
     /// What there is.
     pub(super) fn kept(&self) -> Kept {
         let steps = self.items.iter().filter(|item| matches!(item, Item::Step(_))).count();
         let (kernels, grouped) = (self.recording.len(), self.recording.grouped());
-        Kept { kernels, grouped, steps, bytes: self.recording.bytes() }
+        let live = most_at_once(&self.recording.blocks());
+        Kept { kernels, grouped, steps, bytes: self.recording.bytes(), live }
+    }
+
+    /// What lies where in memory, and the step that it is of.
+    pub(super) fn memory(&self) -> impl Iterator<Item = (Block, usize)> {
+        let step = |block: &Block| self.steps.get(block.kernels.start).copied().unwrap_or(0);
+        self.recording.blocks().into_iter().map(move |block| {
+            let step = step(&block);
+            (block, step)
+        })
     }
 
     /// Whether a storage is written by every run.
@@ -77,6 +107,12 @@ impl Capture {
             || self.copies.iter().any(|(_, copy)| is_copy(copy))
             || self.items.iter().any(|item| matches!(item, Item::Settle(_, copy) if is_copy(copy)))
     }
+}
+
+/// The most bytes that live at the same time.
+fn most_at_once(blocks: &[Block]) -> usize {
+    let live = |at: usize| blocks.iter().filter(|block| block.kernels.contains(&at)).map(|block| block.bytes).sum();
+    blocks.iter().map(|block| live(block.kernels.start)).max().unwrap_or(0)
 }
 
 /// An error of what is done for all kernels.
@@ -92,25 +128,30 @@ impl Run<'_> {
         graph: &Graph,
         plan: &Plan,
         capture: &mut Capture,
-        inputs: Vec<IValue>,
+        mut inputs: Vec<IValue>,
+        before: &mut [Value],
     ) -> Result<(Vec<IValue>, Vec<IValue>)> {
         for (position, copy) in &capture.copies {
-            self.fill(copy, inputs[*position].clone())?;
+            if let IValue::Tensor(input) = &inputs[*position] {
+                self.fill(copy, input)?;
+            }
         }
-        self.begin(graph, inputs, plan.slots);
+        self.begin(graph, inputs.drain(..), plan.slots);
+        self.done_with(inputs);
         if let Some(frame) = self.frames.last_mut() {
             for (slot, value) in &capture.values {
                 frame[*slot] = value.clone();
             }
         }
         let results = self.items(graph, plan, capture);
-        let (results, frame) = self.end(results)?;
-        Ok((self.apart(capture, results)?, frame))
+        let (mut results, frame) = self.end(results)?;
+        self.apart(capture, &mut results, before)?;
+        Ok((results, frame))
     }
 
     /// Copies elements to where kernels read them.
-    fn fill(&self, to: &AnyTensor, from: IValue) -> Result<()> {
-        self.program.dispatcher.call("copy_", &mut vec![to.clone().into(), from]).map_err(failed)
+    fn fill(&self, to: &AnyTensor, from: &AnyTensor) -> Result<()> {
+        (self.program.copies.elements)(&mut to.clone(), from).map_err(failed)
     }
 
     fn items(&mut self, graph: &Graph, plan: &Plan, capture: &mut Capture) -> Result<Vec<IValue>> {
@@ -127,7 +168,9 @@ impl Run<'_> {
                     self.forget(step);
                 }
                 Item::Settle(slot, copy) => {
-                    self.fill(copy, self.frame()[*slot].clone())?;
+                    if let IValue::Tensor(result) = &self.frame()[*slot] {
+                        self.fill(copy, result)?;
+                    }
                     self.put(*slot, copy.clone().into());
                 }
             }
@@ -135,34 +178,63 @@ impl Run<'_> {
         self.outputs(graph)
     }
 
-    /// Results whose memory is the next run's, in memory of their own; what lies in one storage stays in one.
-    pub(super) fn apart(&self, capture: &Capture, mut results: Vec<IValue>) -> Result<Vec<IValue>> {
-        let mut moved: Vec<(usize, AnyTensor)> = Vec::new();
+    /// Has results whose memory is the next run's lie in memory of their own, or in that of the outputs of a run before;
+    /// what lies in one storage stays in one. What is written to an input is copied there in any case.
+    pub(super) fn apart(&self, capture: &Capture, results: &mut [IValue], before: &mut [Value]) -> Result<()> {
+        let mut moved: SmallVec<[(usize, AnyTensor); 2]> = SmallVec::new();
+        let mut before = before.iter_mut();
         let mut apart = |tensor: &AnyTensor| -> Result<AnyTensor> {
             let storage = tensor.storage_id();
             let copy = match moved.iter().find(|(from, _)| *from == storage) {
                 Some((_, copy)) => copy.with_geometry(tensor.geometry().clone()).map_err(failed)?,
-                None => self.state.copied(tensor).map_err(failed)?,
+                None => {
+                    let bytes = capture.recording.bytes_of(storage).unwrap_or(usize::MAX);
+                    self.state.copied_in(tensor, bytes).map_err(failed)?
+                }
             };
             moved.push((storage, copy.clone()));
             Ok(copy)
         };
-        for result in &mut results {
-            match result {
-                IValue::Tensor(tensor) if capture.has(tensor.storage_id()) => *result = apart(tensor)?.into(),
-                IValue::Tensors(list) => {
-                    for tensor in list.iter_mut().filter(|tensor| capture.has(tensor.storage_id())) {
-                        *tensor = apart(tensor)?;
-                    }
+        for i in 0..results.len() {
+            let Some(OutputKind::User) = self.program.outputs.get(i) else { continue };
+            let before = before.next();
+            if let IValue::Tensor(tensor) = &results[i] {
+                let storage = tensor.storage_id();
+                if !capture.has(storage) {
+                    continue;
                 }
-                IValue::OptionalTensors(list) => {
-                    for tensor in list.iter_mut().flatten().filter(|tensor| capture.has(tensor.storage_id())) {
-                        *tensor = apart(tensor)?;
-                    }
-                }
-                _ => {}
+                let shares = |other: &&AnyTensor| other.storage_id() == storage;
+                let sharing = results.iter().flat_map(IValue::tensors).filter(shares).count();
+                let again = match before {
+                    Some(before) if sharing == 1 => self.written_again(tensor, before)?,
+                    _ => None,
+                };
+                results[i] = match again {
+                    Some(again) => again,
+                    None => apart(tensor)?.into(),
+                };
+                continue;
+            }
+            let tensors: &mut dyn Iterator<Item = &mut AnyTensor> = match &mut results[i] {
+                IValue::Tensors(list) => &mut list.iter_mut(),
+                IValue::OptionalTensors(list) => &mut list.iter_mut().flatten(),
+                _ => continue,
+            };
+            for tensor in tensors.filter(|tensor| capture.has(tensor.storage_id())) {
+                *tensor = apart(tensor)?;
             }
         }
-        Ok(results)
+        Ok(())
+    }
+
+    /// An output of a run before with the elements of this one, if nobody else has it and it is of the same kind.
+    fn written_again(&self, tensor: &AnyTensor, before: &mut Value) -> Result<Option<Value>> {
+        let IValue::Tensor(mut before) = std::mem::take(before) else { return Ok(None) };
+        let is_alike = before.device() == tensor.device() && same_geometry(before.geometry(), tensor.geometry());
+        if !is_alike || !before.is_alone() {
+            return Ok(None);
+        }
+        (self.program.copies.elements)(before.make_mut(), tensor).map_err(failed)?;
+        Ok(Some(before.into()))
     }
 }

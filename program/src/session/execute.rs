@@ -34,8 +34,9 @@ impl Run<'_> {
     }
 
     /// Makes room for the values of a graph, the first of which are its inputs.
-    pub(super) fn begin(&mut self, graph: &Graph, inputs: Vec<IValue>, slots: usize) {
-        let mut frame = vec![IValue::None; slots];
+    pub(super) fn begin(&mut self, graph: &Graph, inputs: impl IntoIterator<Item = IValue>, slots: usize) {
+        let mut frame = self.spare();
+        frame.resize(slots, IValue::None);
         for (id, value) in graph.inputs.iter().zip(inputs) {
             frame[id.index()] = value;
         }
@@ -75,10 +76,24 @@ impl Run<'_> {
     }
 
     /// The outputs of a graph whose nodes have run.
-    pub(super) fn outputs(&self, graph: &Graph) -> Result<Vec<IValue>> {
-        let output = |output: &Argument| self.argument(output);
+    pub(super) fn outputs(&mut self, graph: &Graph) -> Result<Vec<IValue>> {
         let malformed = |what| ProgramError::Malformed { place: "outputs".to_owned(), what };
-        graph.outputs.iter().map(output).collect::<Result<_, String>>().map_err(malformed)
+        let mut results = self.spare();
+        for output in &graph.outputs {
+            results.push(self.argument(output).map_err(malformed)?);
+        }
+        Ok(results)
+    }
+
+    /// An empty list, with the room of one that is done with.
+    pub(super) fn spare(&mut self) -> Vec<IValue> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Keeps the room of a list that is done with.
+    pub(super) fn done_with(&mut self, mut values: Vec<IValue>) {
+        values.clear();
+        self.spare.push(values);
     }
 
     pub(super) fn node(&mut self, graph: &Graph, node: &Node, cast: Option<Autocast>) -> Result<Vec<IValue>> {

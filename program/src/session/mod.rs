@@ -41,9 +41,11 @@ use crate::error::{ProgramError, Result};
 use crate::graph::{Graph, InputKind, OutputKind, ValueId};
 use crate::program::{Inner, Program, recorded_tensor};
 use crate::symbol::Bindings;
+use monomorph_core::structured::Block;
 use monomorph_core::{AnyTensor, IValue, rounding};
 use replay::{Plans, Way};
 use state::State;
+use std::ops::Range;
 use std::sync::Arc;
 use timing::Timings;
 
@@ -80,6 +82,22 @@ pub struct Kept {
     pub steps: usize,
     /// Bytes of the tensors between kernels. What lives at different times shares them.
     pub bytes: usize,
+    /// Bytes of those that live at the same time, at most: no other way to lay them out takes fewer.
+    pub live: usize,
+}
+
+/// A tensor between kernels of a session, or memory that a kernel works in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryBlock {
+    /// Where it begins, in bytes. What lives at different times may lie in the same place.
+    pub offset: usize,
+    /// Its bytes.
+    pub bytes: usize,
+    /// The kernels between which it lives, of [`Kept::kernels`].
+    pub kernels: Range<usize>,
+    /// The node that makes it, and its module.
+    pub node: String,
 }
 
 /// An instance of a program: its buffers keep what runs write to them.
@@ -88,6 +106,9 @@ pub struct Session {
     state: State,
     plans: Plans,
     plans_are_made: bool,
+    /// Room for what runs have on the way, empty between them.
+    frames: Vec<Vec<IValue>>,
+    spare: Vec<Vec<IValue>>,
     compares: bool,
     differences: Vec<Difference>,
     compared: usize,
@@ -101,6 +122,7 @@ struct Run<'s> {
     bindings: Bindings,
     /// The values of the graphs that are being run, outermost first.
     frames: Vec<Vec<IValue>>,
+    spare: Vec<Vec<IValue>>,
     compares: bool,
     differences: &'s mut Vec<Difference>,
     compared: &'s mut usize,
@@ -116,6 +138,8 @@ impl Session {
             state,
             plans,
             plans_are_made: true,
+            frames: Vec::new(),
+            spare: Vec::new(),
             compares: false,
             differences: Vec::new(),
             compared: 0,
@@ -134,26 +158,46 @@ impl Session {
     /// The number of inputs, one that is not accepted, or a node that failed. Buffers that nodes had written by then
     /// stay written.
     pub fn run(&mut self, inputs: &[Value]) -> Result<Vec<Value>> {
+        let mut outputs = Vec::new();
+        self.run_into(inputs, &mut outputs)?;
+        Ok(outputs)
+    }
+
+    /// The same, with the outputs of a run before: those that nobody else has by now are written again, so that where
+    /// sizes come again nothing is allocated. Other values in the list are dropped.
+    ///
+    /// ```no_run
+    /// # fn speech(mut session: monomorph_program::Session, frames: Vec<monomorph_program::Value>)
+    /// #     -> monomorph_program::Result<()> {
+    /// let mut outputs = Vec::new();
+    /// for frame in frames {
+    ///     session.run_into(&[frame], &mut outputs)?;
+    ///     println!("{:?}", outputs[0]);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Session::run). Then the list is as it was, but for values that it may have lost.
+    pub fn run_into(&mut self, inputs: &[Value], outputs: &mut Vec<Value>) -> Result<()> {
         match self.program.is_relaxed {
-            true => rounding::relaxed(|| self.run_once(inputs)),
-            false => self.run_once(inputs),
+            true => rounding::relaxed(|| self.run_once(inputs, outputs)),
+            false => self.run_once(inputs, outputs),
         }
     }
 
     /// One run, with the roundings that this thread takes.
-    fn run_once(&mut self, inputs: &[Value]) -> Result<Vec<Value>> {
+    fn run_once(&mut self, inputs: &[Value], outputs: &mut Vec<Value>) -> Result<()> {
         let program = &*self.program;
         let mut bindings = Bindings::default();
         inputs::check(program, inputs, &mut bindings)?;
-        let bound: Vec<IValue> = program
-            .inputs
-            .iter()
-            .enumerate()
-            .map(|(position, kind)| match kind {
-                InputKind::User(index) | InputKind::Literal(index, _) => inputs[*index].clone(),
-                _ => self.state.value(position),
-            })
-            .collect();
+        let mut bound = self.spare.pop().unwrap_or_default();
+        bound.extend(program.inputs.iter().enumerate().map(|(position, kind)| match kind {
+            InputKind::User(index) | InputKind::Literal(index, _) => inputs[*index].clone(),
+            _ => self.state.value(position),
+        }));
         let is_watched = self.compares || self.timings.is_some();
         let way = match self.plans_are_made && !is_watched {
             true => self.plans.way(inputs, || self.state.shares_memory(inputs)),
@@ -163,14 +207,15 @@ impl Session {
             program,
             state: &mut self.state,
             bindings,
-            frames: Vec::new(),
+            frames: std::mem::take(&mut self.frames),
+            spare: std::mem::take(&mut self.spare),
             compares: self.compares,
             differences: &mut self.differences,
             compared: &mut self.compared,
             timings: self.timings.as_mut(),
         };
-        let (results, frame) = match way {
-            Way::Replayed(known) => run.again(&program.graph, &program.inputs, known, bound)?,
+        let (mut results, frame) = match way {
+            Way::Replayed(known) => run.again(&program.graph, &program.inputs, known, bound, outputs)?,
             Way::Planned(key) => {
                 let (results, frame, plan) = run.planned(&program.graph, &program.inputs, bound)?;
                 self.plans.keep(key, plan);
@@ -179,15 +224,21 @@ impl Session {
             Way::InTurn => run.graph(&program.graph, bound, None)?,
         };
         run.frames.push(frame);
-        let mut outputs = Vec::new();
-        for (kind, result) in program.outputs.iter().zip(results) {
+        outputs.clear();
+        for (kind, result) in program.outputs.iter().zip(results.drain(..)) {
             match kind {
                 OutputKind::User => outputs.push(result),
                 OutputKind::Token => {}
                 OutputKind::Mutation(position) => run.mutate(*position, inputs, result)?,
             }
         }
-        Ok(outputs)
+        run.done_with(results);
+        while let Some(frame) = run.frames.pop() {
+            run.done_with(frame);
+        }
+        let Run { frames, spare, .. } = run;
+        (self.frames, self.spare) = (frames, spare);
+        Ok(())
     }
 
     /// From now on runs one operator after another as they stand in the program: the reference that plans are held to.
@@ -195,9 +246,25 @@ impl Session {
         self.plans_are_made = false;
     }
 
-    /// What is kept of the sizes that ran last; none before they have run twice, or if nothing is.
+    /// What is kept of the sizes that ran last; none before they have run twice, or three times where that shows how they
+    /// take less memory, or if nothing is.
     pub fn kept(&self) -> Option<Kept> {
         self.plans.kept()
+    }
+
+    /// The memory between the kernels that are [kept](Session::kept): what lies where, from when to when.
+    pub fn memory(&self) -> Vec<MemoryBlock> {
+        let Some((plan, capture)) = self.plans.captured() else { return Vec::new() };
+        let block = |(block, step): (Block, usize)| {
+            let node = plan.steps.get(step).and_then(|step| self.program.graph.nodes.get(step.node));
+            let node = node.map_or_else(String::new, |node| match node.module() {
+                "" => node.name().to_owned(),
+                module => format!("{} in {module}", node.name()),
+            });
+            let Block { offset, bytes, kernels } = block;
+            MemoryBlock { offset, bytes, kernels, node }
+        };
+        capture.memory().map(block).collect()
     }
 
     /// A parameter, buffer or constant as it is now.
@@ -265,6 +332,11 @@ impl Run<'_> {
             }
         };
         let failed = |source| ProgramError::Tensor { place: place(), source };
+        if let (IValue::Tensor(target), IValue::Tensor(result)) = (&target, &result)
+            && target.device() == result.device()
+        {
+            return (self.program.copies.elements)(&mut AnyTensor::clone(target), result).map_err(failed);
+        }
         let mut stack = vec![target, result];
         self.program.dispatcher.call("copy_", &mut stack).map_err(failed)
     }

@@ -99,9 +99,15 @@ pub(super) struct Step {
     pub(super) node: usize,
     pub(super) action: Action,
     pub(super) last_uses: Vec<Slot>,
+    /// Bytes of the tensors that a call makes; `usize::MAX` where that is not known.
+    pub(super) bytes: usize,
 }
 
 impl Step {
+    pub(super) fn new(node: usize, action: Action) -> Step {
+        Step { node, action, last_uses: Vec::new(), bytes: usize::MAX }
+    }
+
     /// The slots that it reads.
     pub(super) fn reads(&self, graph: &Graph) -> Vec<Slot> {
         match &self.action {

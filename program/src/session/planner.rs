@@ -58,7 +58,7 @@ impl Known<'_> {
     }
 
     fn push(&mut self, action: Action) {
-        self.steps.push(Step { node: self.node, action, last_uses: Vec::new() });
+        self.steps.push(Step::new(self.node, action));
     }
 
     /// A slot for a new tensor.
@@ -111,7 +111,9 @@ impl Known<'_> {
             _ => Some(Target::Nothing),
         });
         let results = results.collect::<Option<Vec<_>>>()?;
-        self.push(Action::Call { handle: call.handle.clone(), args, results });
+        let action = Action::Call { handle: call.handle.clone(), args, results };
+        let bytes = call.results.iter().flat_map(IValue::tensors).map(AnyTensor::storage_bytes).sum();
+        self.steps.push(Step { bytes, ..Step::new(self.node, action) });
         Some(())
     }
 
@@ -178,7 +180,7 @@ impl Planner {
 
     /// Leaves a node as it is; `fixed` if what it gives follows from the sizes all the same.
     pub(super) fn keep(&mut self, index: usize, node: &Node, fixed: bool) {
-        self.steps.push(Step { node: index, action: Action::Node, last_uses: Vec::new() });
+        self.steps.push(Step::new(index, Action::Node));
         self.fix(node, fixed);
     }
 
@@ -187,7 +189,7 @@ impl Planner {
         for (output, value) in node.outputs.iter().zip(results) {
             if let Output::One(id) = output {
                 let action = Action::Constant { to: id.index(), value: value.clone() };
-                self.steps.push(Step { node: index, action, last_uses: Vec::new() });
+                self.steps.push(Step::new(index, action));
             }
         }
         self.fix(node, true);

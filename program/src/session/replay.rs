@@ -8,12 +8,15 @@ use super::trace::traced;
 use super::{Kept, Run, Value};
 use crate::error::Result;
 use crate::graph::{Argument, Called, Callee, Check, Graph, InputKind, Node, ValueId};
+use monomorph_core::structured::{Arrangement, Recording};
 use monomorph_core::{AnyTensor, IValue, Stack};
 
 /// The plans of a session: one for each set of input sizes that it has met, the last ones.
 #[derive(Default)]
 pub(super) struct Plans {
     known: Vec<Known>,
+    /// The key of the inputs that are run.
+    key: Vec<i64>,
     /// The one that ran last, if one did.
     last: Option<usize>,
 }
@@ -31,6 +34,8 @@ pub(super) enum Kernels {
     Unknown,
     /// Nothing that would be worth it.
     Nothing,
+    /// They are captured once more, with their memory in one block: how it lies there, and the steps that are not kept.
+    Arranged(Arrangement, Vec<usize>),
     Captured(Box<Capture>),
 }
 
@@ -53,21 +58,23 @@ impl Plans {
     /// How to run inputs. While those of `share_memory` are run no plan can be made.
     pub(super) fn way(&mut self, inputs: &[Value], share_memory: impl FnOnce() -> bool) -> Way<'_> {
         self.last = None;
-        let Some(key) = key(inputs) else { return Way::InTurn };
-        match self.known.iter().position(|known| known.key == key) {
+        if !key(inputs, &mut self.key) {
+            return Way::InTurn;
+        }
+        match self.known.iter().position(|known| known.key == self.key) {
             Some(position) => {
                 self.release(position);
                 self.last = Some(position);
                 Way::Replayed(&mut self.known[position])
             }
             None if share_memory() => Way::InTurn,
-            None => Way::Planned(key),
+            None => Way::Planned(self.key.clone()),
         }
     }
 
     /// Makes room for the kernels of a plan, if it has none yet: those that were captured first are given up.
     fn release(&mut self, position: usize) {
-        if !matches!(self.known[position].kernels, Kernels::Unknown) {
+        if !matches!(self.known[position].kernels, Kernels::Unknown | Kernels::Arranged(..)) {
             return;
         }
         let captured = |known: &Known| matches!(known.kernels, Kernels::Captured(_));
@@ -78,12 +85,18 @@ impl Plans {
         }
     }
 
-    /// What is kept of the one that ran last.
-    pub(super) fn kept(&self) -> Option<Kept> {
-        match &self.known.get(self.last?)?.kernels {
-            Kernels::Captured(capture) => Some(capture.kept()),
+    /// The one that ran last, and its kernels.
+    pub(super) fn captured(&self) -> Option<(&Plan, &Capture)> {
+        let known = self.known.get(self.last?)?;
+        match &known.kernels {
+            Kernels::Captured(capture) => Some((&known.plan, capture)),
             _ => None,
         }
+    }
+
+    /// What is kept of it.
+    pub(super) fn kept(&self) -> Option<Kept> {
+        self.captured().map(|(_, capture)| capture.kept())
     }
 
     pub(super) fn keep(&mut self, key: Vec<i64>, plan: Plan) {
@@ -94,9 +107,9 @@ impl Plans {
     }
 }
 
-/// What sizes, strides and dtypes of a run hang on. None where a tensor has what plans do not know.
-fn key(inputs: &[Value]) -> Option<Vec<i64>> {
-    let mut key = Vec::with_capacity(inputs.len() * 8);
+/// What sizes, strides and dtypes of a run hang on. False where a tensor has what plans do not know.
+fn key(inputs: &[Value], key: &mut Vec<i64>) -> bool {
+    key.clear();
     for value in inputs {
         match value {
             IValue::Tensor(tensor) if tensor.names().is_none() => {
@@ -106,14 +119,14 @@ fn key(inputs: &[Value]) -> Option<Vec<i64>> {
                 key.extend_from_slice(g.sizes());
                 key.extend_from_slice(g.strides());
             }
-            IValue::Tensor(_) => return None,
+            IValue::Tensor(_) => return false,
             IValue::Int(i) => key.extend([2, *i]),
             IValue::Bool(b) => key.extend([3, i64::from(*b)]),
             // Of others no size hangs on the value.
             _ => key.push(4),
         }
     }
-    Some(key)
+    true
 }
 
 /// Whether a value is the same for all inputs of one key.
@@ -194,13 +207,15 @@ impl Run<'_> {
         Ok(stack)
     }
 
-    /// Runs inputs whose plan is known: the outputs of the graph, and the values that are left.
+    /// Runs inputs whose plan is known: the outputs of the graph, and the values that are left. Outputs of a run before
+    /// may be written again.
     pub(super) fn again(
         &mut self,
         graph: &Graph,
         kinds: &[InputKind],
         known: &mut Known,
         inputs: Vec<IValue>,
+        before: &mut [Value],
     ) -> Result<(Vec<IValue>, Vec<IValue>)> {
         if let Kernels::Captured(capture) = &known.kernels
             && !capture.is_current(|position| self.state.tensor(position).map(AnyTensor::storage_id))
@@ -208,10 +223,23 @@ impl Run<'_> {
             known.kernels = Kernels::Unknown;
         }
         match &mut known.kernels {
-            Kernels::Captured(capture) => self.run_captured(graph, &known.plan, capture, inputs),
+            Kernels::Captured(capture) => self.run_captured(graph, &known.plan, capture, inputs, before),
             Kernels::Nothing => self.replay(graph, &known.plan, inputs),
             Kernels::Unknown => {
-                let (results, frame, capture) = self.capture(graph, kinds, &known.plan, inputs)?;
+                let recording = (Recording::default(), &[][..]);
+                let (results, frame, capture) = self.capture(graph, kinds, &known.plan, inputs, recording)?;
+                known.kernels = match capture {
+                    None => Kernels::Nothing,
+                    Some(capture) => match capture.arrangement() {
+                        Some(arrangement) => Kernels::Arranged(arrangement, capture.called().collect()),
+                        None => Kernels::Captured(Box::new(capture)),
+                    },
+                };
+                Ok((results, frame))
+            }
+            Kernels::Arranged(arrangement, called) => {
+                let recording = (Recording::arranged(arrangement.clone()), &called[..]);
+                let (results, frame, capture) = self.capture(graph, kinds, &known.plan, inputs, recording)?;
                 known.kernels = capture.map_or(Kernels::Nothing, |capture| Kernels::Captured(Box::new(capture)));
                 Ok((results, frame))
             }

@@ -1,7 +1,7 @@
 //! The tensors of a session that outlive its runs. Those of the program are frozen and shared; one is copied when it is
 //! about to be written, once, and then is this session's.
 
-use crate::program::Inner;
+use crate::program::{Copies, Inner};
 use monomorph_core::{AnyTensor, IValue, Result};
 use std::collections::HashSet;
 
@@ -10,14 +10,14 @@ pub(super) struct State {
     tensors: Vec<IValue>,
     /// The storages that other sessions share.
     shared: HashSet<usize>,
-    copy_storage: fn(&[u8]) -> Result<AnyTensor>,
+    copies: Copies,
 }
 
 impl State {
     pub(super) fn new(program: &Inner) -> State {
         let tensors: Vec<IValue> = program.given.iter().map(|tensor| IValue::from(tensor.clone())).collect();
         let shared = tensors.iter().flat_map(IValue::tensors).map(AnyTensor::storage_id).collect();
-        State { tensors, shared, copy_storage: program.copy_storage }
+        State { tensors, shared, copies: program.copies }
     }
 
     /// What stands for an input of the graph that is not the caller's.
@@ -50,7 +50,14 @@ impl State {
 
     /// A tensor of the same geometry in a copy of the storage.
     pub(super) fn copied(&self, tensor: &AnyTensor) -> Result<AnyTensor> {
-        (self.copy_storage)(&tensor.storage_to_vec()?)?.with_geometry(tensor.geometry().clone())
+        self.copied_in(tensor, usize::MAX)
+    }
+
+    /// The same in a copy of the first `bytes` of it, if it has more.
+    pub(super) fn copied_in(&self, tensor: &AnyTensor, bytes: usize) -> Result<AnyTensor> {
+        let mut storage = tensor.storage_to_vec()?;
+        storage.truncate(bytes);
+        (self.copies.storage)(&storage)?.with_geometry(tensor.geometry().clone())
     }
 
     /// True if a storage is shared with other sessions, so that it must not be written.
@@ -66,7 +73,7 @@ impl State {
         }
         let in_it = |tensor: &&AnyTensor| tensor.storage_id() == storage;
         let Some(copy) = self.tensors.iter().flat_map(IValue::tensors).find(in_it) else { return Ok(()) };
-        let copy = (self.copy_storage)(&copy.storage_to_vec()?)?;
+        let copy = (self.copies.storage)(&copy.storage_to_vec()?)?;
         for value in self.tensors.iter_mut().chain(frames.iter_mut().flatten()) {
             moved(value, storage, &copy)?;
         }

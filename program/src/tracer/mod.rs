@@ -6,7 +6,7 @@ mod values;
 
 use crate::error::{MissingOperator, ProgramError, Result, cut};
 use crate::graph::{Argument, Graph, InputKind, OutputKind, ValueId};
-use crate::program::{Inner, Program, copied};
+use crate::program::{Copies, Inner, Program, copied};
 use crate::session::observed;
 use monomorph_core::dispatch::Dispatcher;
 use monomorph_core::trace;
@@ -229,7 +229,7 @@ impl Program {
             ranges: Vec::new(),
             given,
             dispatcher: dispatcher.clone(),
-            copy_storage: |bytes| copied::<D>(bytes).map(Tensor::into_any),
+            copies: Copies::of::<D>(),
             torch_version: String::new(),
             verifiers: Vec::new(),
             is_relaxed: false,

@@ -173,6 +173,73 @@ fn memory_is_used_again() -> Result<()> {
     Ok(())
 }
 
+/// Copies are kept as kernels are: of other dtypes and layouts, broadcast, reversed, of the two parts of complex numbers.
+#[test]
+fn copies_are_run_again() -> Result<()> {
+    let x = tensor![[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]];
+    let copies = || -> Result<Vec<Tensor<Cpu>>> {
+        let [cast, reversed] = [x.to(F64)?.to(F32)?, x.flip([0, 1])?];
+        let mut wide = ops::zeros((2, 2, 3), F32)?;
+        wide.copy_from(&x.i(1)?)?;
+        let parts = ops::complex(&x, &reversed)?;
+        Ok(vec![cast, reversed, x.t()?.contiguous()?, wide.select(0, 1)?, parts.imag()?])
+    };
+    let elements = |made: &[Tensor<Cpu>]| made.iter().map(Tensor::to_vec::<f32>).collect::<Result<Vec<_>>>();
+    let mut recording = Recording::default();
+    let (made, kernels) = recording.record(copies);
+    let (made, kernels) = (made?, kernels.expect("kernels"));
+    let before = elements(&made)?;
+    x.clone().mul_(-1.5)?;
+    recording.run(kernels)?;
+    assert_eq!(elements(&made)?, elements(&copies()?)?);
+    assert_ne!(elements(&made)?, before);
+    Ok(())
+}
+
+/// Calls that are recorded once more find their memory in one block, unless somebody still has what lies there.
+#[test]
+fn memory_is_arranged() -> Result<()> {
+    let x = ops::ones(1000, F32)?;
+    let steps = |kept: &mut Vec<Tensor<Cpu>>, keeps: bool| -> Result<Tensor<Cpu>> {
+        let mut y = x.mul(1.5)?;
+        for i in 1..12 {
+            // Of different sizes, so that a pool serves few of them twice.
+            let wide = ops::cat(&vec![&y; i as usize])?;
+            y = wide.i(..1000)?.add(&wide.i(-1000..)?)?.mul(0.5)?.add(i)?;
+            if keeps {
+                kept.push(wide);
+            }
+        }
+        Ok(y)
+    };
+    let mut pool = Recording::default();
+    let (_, kernels) = pool.record(|| steps(&mut Vec::new(), false).map(drop));
+    assert!(kernels.is_some());
+    let arrangement = pool.arrangement();
+    assert!(arrangement.bytes() < pool.bytes(), "{} of {}", arrangement.bytes(), pool.bytes());
+    for keeps in [false, true] {
+        let mut recording = Recording::arranged(arrangement.clone());
+        let mut kept = Vec::new();
+        let (y, kernels) = recording.record(|| steps(&mut kept, keeps));
+        let (y, kernels) = (y?, kernels.expect("kernels"));
+        if !keeps {
+            // Three temporaries of a statement live to its end, longer than kernels need them.
+            assert!(recording.bytes() <= arrangement.bytes() + 3 * 4000, "{} bytes", recording.bytes());
+        }
+        for factor in [1.0, -3.0] {
+            x.clone().fill_(factor)?;
+            recording.run(kernels.clone())?;
+            let mut again = Vec::new();
+            assert_eq!(y.to_vec::<f32>()?, steps(&mut again, keeps)?.to_vec::<f32>()?, "{keeps}");
+            for (kept, again) in kept.iter().zip(&again) {
+                assert_eq!(kept.to_vec::<f32>()?, again.to_vec::<f32>()?);
+            }
+        }
+        x.clone().fill_(1.0)?;
+    }
+    Ok(())
+}
+
 #[test]
 fn what_cannot_be_run_again_is_not_kept() -> Result<()> {
     let x = tensor![1.0f32, 2.0];

@@ -9,7 +9,8 @@
 use super::forward::steps;
 use super::rows::{Block, Real, Slopes};
 use super::{Array, Job, KEYS, QUERIES};
-use crate::conv::{scratch, share_fallible};
+use crate::conv::share_fallible;
+use crate::scratch::{Scratch, scratch};
 use crate::tile_product::{Matrix, multiply};
 use monomorph_core::Result;
 
@@ -65,10 +66,10 @@ unsafe fn zero<T: Real>(array: &Array, batch: usize, head: usize, [rows, width]:
 
 /// Memory of a piece of work.
 struct Own<T> {
-    scores: Vec<T>,
-    slopes: Vec<T>,
-    sums: Vec<T>,
-    products: Vec<T>,
+    scores: Scratch<T>,
+    slopes: Scratch<T>,
+    sums: Scratch<T>,
+    products: Scratch<T>,
 }
 
 impl<T: Real> Own<T> {

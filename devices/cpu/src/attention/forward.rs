@@ -2,7 +2,8 @@
 
 use super::rows::{Block, Normalize, Real, Soften};
 use super::{Job, KEYS, QUERIES};
-use crate::conv::{scratch, share_fallible};
+use crate::conv::share_fallible;
+use crate::scratch::{Scratch, scratch};
 use crate::tile_product::{Matrix, multiply};
 use monomorph_core::Result;
 
@@ -40,10 +41,10 @@ pub(super) unsafe fn run<T: Real>(job: &Job<'_, 2>) -> Result<()> {
 
 /// Memory of a piece of work.
 struct Own<T> {
-    scores: Vec<T>,
-    output: Vec<T>,
-    largest: Vec<T>,
-    sums: Vec<T>,
+    scores: Scratch<T>,
+    output: Scratch<T>,
+    largest: Scratch<T>,
+    sums: Scratch<T>,
 }
 
 impl<T: Real> Own<T> {

@@ -83,13 +83,6 @@ impl Lattice {
         all
     }
 
-    /// Whether the lattices have all elements of the computed side: otherwise there are some that see nothing.
-    pub(super) fn are_all(lattices: &[Lattice], job: &Job<'_>) -> bool {
-        let computed = |axis: &ConvAxis| if job.plan.pass == Pass::Map { axis.map } else { axis.image } as usize;
-        let all: usize = job.plan.axes.iter().map(computed).product();
-        lattices.iter().map(Lattice::pixels).sum::<usize>() == all
-    }
-
     fn new(lines: [Line; 3]) -> Lattice {
         let mut taps = Vec::with_capacity(lines.iter().map(|line| line.taps.len()).product());
         for &(i, x) in &lines[0].taps {

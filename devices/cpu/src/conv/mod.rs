@@ -27,10 +27,11 @@ mod lattice;
 mod shifted;
 mod spread;
 mod tiles;
+mod ways;
 mod weights;
 mod winograd;
 
-pub(crate) use tiles::{scratch, share_fallible};
+pub(crate) use tiles::share_fallible;
 
 use crate::converted::{Converted, ConvertedOutput};
 use crate::device::Cpu;
@@ -39,8 +40,8 @@ use crate::tile_product::Number;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_ops::conv::{ConvInputs, ConvPlan, Convolve, Pass};
-use shifted::Layout;
 use std::sync::OnceLock;
+use ways::Ways;
 
 /// Elements of a tensor as kernels reach them: a step for images, channels and each of three dimensions.
 ///
@@ -130,8 +131,8 @@ pub struct Ready {
     staged: Option<ConvertedOutput>,
     /// The weight in the order of a kernel, for all runs: it is frozen.
     kept: Option<OnceLock<Vec<u128>>>,
-    /// How all of the map is computed, where pixels or channels are in lanes: for all runs.
-    layout: Option<Box<Layout>>,
+    /// How a map or an image is computed, for all runs.
+    ways: Option<Ways>,
 }
 
 /// The dtype that kernels compute a dtype in.
@@ -183,7 +184,7 @@ unsafe impl Executes<Convolve> for Cpu {
             output,
             staged,
             kept,
-            layout: None,
+            ways: None,
         })
     }
 
@@ -261,21 +262,20 @@ impl Ready {
             dtype: self.result,
             kept: self.kept.as_ref(),
         };
-        let one_channel = plan.image_channels == 1 && plan.map_channels == 1;
         // SAFETY: A1, and nobody else uses the output: the caller's promise.
         match plan.pass {
             // SAFETY: see above.
             Pass::Weight => unsafe { weights::run::<T>(&job) }?,
-            // SAFETY: see above.
-            _ if one_channel && plan.groups > 1 && !plan.rounds => unsafe { direct::run::<T>(&job) }?,
             // SAFETY: see above; elements are of float32.
             _ if T::DTYPE == DType::F32 && unsafe { winograd::run(&job) }? => {}
-            _ => match &self.layout {
-                // SAFETY: see above; it was made for a job of the same sizes and steps.
-                Some(layout) => unsafe { shifted::run::<T>(&job, layout) }?,
-                // SAFETY: see above.
-                None => self.layout = unsafe { tiles::run::<T>(&job) }?.map(Box::new),
-            },
+            _ => {
+                let ways = match &mut self.ways {
+                    Some(ways) => ways,
+                    none => none.insert(Ways::of::<T>(&job)?),
+                };
+                // SAFETY: see above; the ways were found for a job of the same sizes and steps.
+                unsafe { ways.run::<T>(&job) }?;
+            }
         }
         match &mut self.staged {
             // SAFETY: the elements were just written, and the output is nobody else's (E2).

@@ -3,12 +3,13 @@
 
 use super::gather;
 use super::lattice::Lattice;
-use super::shifted::{self, Layout};
 use super::{Array, Job};
+use crate::scratch::{Scratch, scratch};
 use crate::tile_product::{Matrix, Number, multiply};
 use monomorph_core::{DeviceId, ErrorKind, Result, list};
 use monomorph_iter::share;
 use monomorph_ops::conv::{ConvPlan, Pass};
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,13 +23,6 @@ const MANY_PIXELS: usize = 1024;
 
 /// Multiplications that are worth a piece of work for a thread.
 const WORK: usize = 1 << 21;
-
-/// Memory for elements of a piece of work.
-pub(crate) fn scratch<T: Number>(elements: usize) -> Result<Vec<T>> {
-    let mut own = list::with_capacity(elements)?;
-    own.resize(elements, T::default());
-    Ok(own)
-}
 
 /// Calls `f` for pieces of work, from several threads, and says whether one of them had no memory.
 pub(crate) fn share_fallible(pieces: usize, f: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
@@ -53,7 +47,7 @@ pub(super) fn in_turn(plan: &ConvPlan, lattice: &Lattice) -> bool {
 /// How a lattice is computed, the same for all groups and images.
 struct Tiles<'a, T> {
     job: &'a Job<'a>,
-    lattice: Lattice,
+    lattice: Cow<'a, Lattice>,
     /// Channels of a group on the seen and on the computed side.
     seen: usize,
     made: usize,
@@ -74,83 +68,39 @@ struct Tiles<'a, T> {
     target: Option<isize>,
 }
 
-/// Writes the bias to all elements of the output if there are some that see nothing.
+/// Computes a lattice of the map or the image.
 ///
 /// # Safety
 ///
 /// A1 for elements of `T`; nobody else uses the output.
-pub(super) unsafe fn fill_unseen<T: Number>(job: &Job<'_>, lattices: &[Lattice]) {
-    if Lattice::are_all(lattices, job) {
-        return;
-    }
-    let plan = job.plan;
-    let channels = plan.groups * plan.image_channels;
-    let [planes, rows, columns] = plan.axes.map(|axis| axis.image as usize);
-    share(plan.batch * channels, |i| {
-        let (image, channel) = (i / channels, i % channels);
-        // SAFETY: A1, and a channel of the output.
-        let bias: T = unsafe { job.bias(channel) };
-        for line in 0..planes * rows {
-            for column in 0..columns {
-                let to = job.output.at::<T>(image, channel, [line / rows, line % rows, column]);
-                // SAFETY: an element of the output (A1) of a channel that nobody else uses.
-                unsafe { to.write(bias) };
-            }
+pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<()> {
+    // SAFETY: A1: the caller's promise.
+    let tiles = unsafe { Tiles::<T>::new(job, lattice) }?;
+    let per_image = tiles.lattice.pixels().div_ceil(tiles.pixels);
+    let all = job.plan.batch * job.plan.groups * per_image;
+    let work = tiles.pixels.saturating_mul(tiles.made).saturating_mul(tiles.depth().max(1));
+    let together = (WORK / work.max(1)).clamp(1, all.max(1));
+    share_fallible(all.div_ceil(together), |piece| {
+        let mut buffers = tiles.buffers()?;
+        for tile in piece * together..all.min((piece + 1) * together) {
+            let (of, tile) = (tile / per_image, tile % per_image);
+            // SAFETY: A1, and tiles are apart.
+            unsafe { tiles.tile(of / job.plan.groups, of % job.plan.groups, tile * tiles.pixels, &mut buffers) }?;
         }
-    });
-}
-
-/// Computes the map or the image. Gives the layout of all of it, if there is one, by which later runs of the job need
-/// nothing but [`shifted::run`].
-///
-/// # Safety
-///
-/// A1 for elements of `T`; nobody else uses the output.
-pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<Option<Layout>> {
-    let lattices = Lattice::all(job, job.plan.pass);
-    let is_all = lattices.len() == 1 && Lattice::are_all(&lattices, job);
-    // SAFETY: A1, and nobody else uses the output: the caller's promise.
-    unsafe { fill_unseen::<T>(job, &lattices) };
-    for lattice in lattices {
-        if lattice.pixels() == 0 {
-            continue;
-        }
-        if let Some(layout) = Layout::new::<T>(job, &lattice)? {
-            // SAFETY: A1, and nobody else uses the output: the caller's promise.
-            unsafe { shifted::run::<T>(job, &layout) }?;
-            if is_all {
-                return Ok(Some(layout));
-            }
-            continue;
-        }
-        // SAFETY: A1: the caller's promise.
-        let tiles = unsafe { Tiles::<T>::new(job, lattice) }?;
-        let per_image = tiles.lattice.pixels().div_ceil(tiles.pixels);
-        let all = job.plan.batch * job.plan.groups * per_image;
-        let work = tiles.pixels.saturating_mul(tiles.made).saturating_mul(tiles.depth().max(1));
-        let together = (WORK / work.max(1)).clamp(1, all.max(1));
-        share_fallible(all.div_ceil(together), |piece| {
-            let mut buffers = tiles.buffers()?;
-            for tile in piece * together..all.min((piece + 1) * together) {
-                let (of, tile) = (tile / per_image, tile % per_image);
-                // SAFETY: A1, and tiles are apart.
-                unsafe { tiles.tile(of / job.plan.groups, of % job.plan.groups, tile * tiles.pixels, &mut buffers) }?;
-            }
-            Ok(())
-        })?;
-    }
-    Ok(None)
+        Ok(())
+    })
 }
 
 impl<'a, T: Number> Tiles<'a, T> {
     /// # Safety
     ///
     /// A1 for elements of `T`.
-    unsafe fn new(job: &'a Job<'a>, mut lattice: Lattice) -> Result<Self> {
+    unsafe fn new(job: &'a Job<'a>, lattice: &'a Lattice) -> Result<Self> {
         let plan = job.plan;
+        let mut lattice = Cow::Borrowed(lattice);
         if job.plan.rounds && job.output.steps[1] == 1 {
             // Where channels are last PyTorch goes through the map, not through the taps.
-            lattice.taps.reverse();
+            lattice.to_mut().taps.reverse();
         }
         let (seen, made) = match plan.pass {
             Pass::Map => (plan.image_channels, plan.map_channels),
@@ -261,7 +211,7 @@ impl<'a, T: Number> Tiles<'a, T> {
     }
 
     /// Memory for a tile of what is seen and, where pixels have no common step, of what is computed.
-    fn buffers(&self) -> Result<[Vec<T>; 3]> {
+    fn buffers(&self) -> Result<[Scratch<T>; 3]> {
         let seen = if self.is_identity.is_some() { 0 } else { self.columns * self.pixels };
         let made = if self.target.is_some() { 0 } else { self.made * self.pixels };
         let part = if self.in_turn { self.made * self.pixels } else { 0 };
@@ -273,7 +223,7 @@ impl<'a, T: Number> Tiles<'a, T> {
     /// # Safety
     ///
     /// A1 for elements of `T`; nobody else uses these pixels.
-    unsafe fn tile(&self, image: usize, group: usize, start: usize, buffers: &mut [Vec<T>; 3]) -> Result<()> {
+    unsafe fn tile(&self, image: usize, group: usize, start: usize, buffers: &mut [Scratch<T>; 3]) -> Result<()> {
         let n = self.pixels.min(self.lattice.pixels() - start);
         let [seen, made, part] = buffers;
         let c = match self.target {

@@ -5,8 +5,9 @@
 
 use super::gather;
 use super::lattice::Lattice;
-use super::tiles::{scratch, share_fallible};
+use super::tiles::share_fallible;
 use super::{Array, Job};
+use crate::scratch::{Scratch, scratch};
 use crate::tile_product::{Matrix, Number, multiply};
 use monomorph_core::Result;
 use monomorph_ops::conv::Pass;
@@ -71,9 +72,9 @@ impl Sums<'_> {
         let plan = self.job.plan;
         let all = self.lattice.pixels();
         let pixels = PIXELS.min(all);
-        let mut sums: Vec<T> = scratch(rows * columns)?;
-        let mut tile: Vec<T> = scratch(columns * pixels)?;
-        let mut of_map: Vec<T> = scratch(if self.map_step.is_some() { 0 } else { rows * pixels })?;
+        let mut sums: Scratch<T> = scratch(rows * columns)?;
+        let mut tile: Scratch<T> = scratch(columns * pixels)?;
+        let mut of_map: Scratch<T> = scratch(if self.map_step.is_some() { 0 } else { rows * pixels })?;
         let channel = group * plan.map_channels + row;
         for image in 0..plan.batch {
             let mut start = 0;

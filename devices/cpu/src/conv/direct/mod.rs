@@ -13,51 +13,65 @@ mod pixels;
 mod planes;
 mod sight;
 
+pub(super) use planes::{Planes, by_planes};
+
+use super::Job;
 use super::lattice::Lattice;
-use super::tiles::{scratch, share_fallible};
-use super::{Array, Job};
 use crate::isa::{Isa, Kernel};
+use crate::scratch::{Scratch, scratch};
 use crate::tile_product::Number;
 use monomorph_core::{Result, list};
-use monomorph_ops::conv::Pass;
+use monomorph_iter::share;
 use sight::{Line, Sight};
 use std::ops::Range;
 
 /// Elements that are worth a piece of work for a thread.
 const WORK: usize = 1 << 16;
 
-/// Computes the map or the image.
+/// How a lattice is computed line by line.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// Where the first pixel sees each tap, from the first element of the channel on.
+    offsets: Vec<isize>,
+    sight: Sight,
+}
+
+impl Lines {
+    pub(super) fn new(job: &Job<'_>, lattice: &Lattice) -> Result<Lines> {
+        let mut offsets = list::with_capacity(lattice.taps.len())?;
+        offsets.extend(lattice.taps.iter().map(|tap| {
+            let steps = &job.first.steps[2..];
+            tap.offset.iter().zip(steps).fold(0, |at: isize, (i, step)| at.wrapping_add(i.wrapping_mul(*step)))
+        }));
+        Ok(Lines { offsets, sight: Sight::new(lattice)? })
+    }
+}
+
+/// Whether the channels of a pixel lie side by side.
+fn is_by_pixel(job: &Job<'_>) -> bool {
+    job.first.steps[1] == 1 && job.output.steps[1] == 1
+}
+
+/// Computes a lattice of the map or the image line by line.
 ///
 /// # Safety
 ///
-/// A1 for elements of `T`; nobody else uses the output.
-pub(super) unsafe fn run<T: Number>(job: &Job<'_>) -> Result<()> {
-    let is_unit = |array: &Array| array.steps[1] == 1;
-    let by_pixel = is_unit(&job.first) && is_unit(&job.output);
-    let lattices = Lattice::all(job, job.plan.pass);
-    // SAFETY: A1, and nobody else uses the output: the caller's promise.
-    unsafe { super::tiles::fill_unseen::<T>(job, &lattices) };
-    for lattice in &lattices {
-        let is_spread = !by_pixel && job.plan.pass == Pass::Map && lattice.taps.len() > 1;
-        // SAFETY: A1, and nobody else uses the output: the caller's promise.
-        if is_spread && unsafe { planes::run::<T>(job, lattice) }? {
-            continue;
-        }
-        // SAFETY: A1: the caller's promise.
-        let depthwise = unsafe { Depthwise::<T>::new(job, lattice, by_pixel) }?;
-        let [planes, lines, columns] = lattice.counts();
-        let groups = job.plan.groups;
-        // Lines of all planes and, one channel after the other, of all channels.
-        let (side, of_line) = if by_pixel { (1, columns * groups) } else { (groups, columns) };
-        let all = job.plan.batch * side * planes * lines;
-        let together = (WORK / (of_line * lattice.taps.len()).max(1)).clamp(1, all.max(1));
-        share_fallible(all.div_ceil(together), |piece| {
-            // SAFETY: A1, and lines are apart.
-            job.level.enter(Lines { of: &depthwise, lines: piece * together..all.min((piece + 1) * together) });
-            Ok(())
-        })?;
-    }
-    debug_assert!(job.plan.pass != Pass::Weight);
+/// A1 for elements of `T`; nobody else uses the output; `lines` are those of the lattice.
+pub(super) unsafe fn by_lines<T: Number>(job: &Job<'_>, lattice: &Lattice, lines: &Lines) -> Result<()> {
+    let by_pixel = is_by_pixel(job);
+    // SAFETY: A1: the caller's promise.
+    let weights = unsafe { weights(job, lattice, by_pixel) }?;
+    let depthwise = Depthwise::<T> { job, lattice, by_pixel, weights, offsets: &lines.offsets, sight: &lines.sight };
+    let [planes, lines, columns] = lattice.counts();
+    let groups = job.plan.groups;
+    // Lines of all planes and, one channel after the other, of all channels.
+    let (side, of_line) = if by_pixel { (1, columns * groups) } else { (groups, columns) };
+    let all = job.plan.batch * side * planes * lines;
+    let together = (WORK / (of_line * lattice.taps.len()).max(1)).clamp(1, all.max(1));
+    share(all.div_ceil(together), |piece| {
+        // Made where A1 holds (the caller's promise); lines are apart.
+        job.level.enter(Piece { of: &depthwise, lines: piece * together..all.min((piece + 1) * together) });
+    });
     Ok(())
 }
 
@@ -68,28 +82,12 @@ struct Depthwise<'a, T> {
     /// Channels of a pixel lie side by side.
     by_pixel: bool,
     /// By channel, or by tap where the channels of a pixel lie side by side.
-    weights: Vec<T>,
-    /// Where the first pixel sees each tap, from the first element of the channel on.
-    offsets: Vec<isize>,
-    sight: Sight,
+    weights: Scratch<T>,
+    offsets: &'a [isize],
+    sight: &'a Sight,
 }
 
-impl<'a, T: Number> Depthwise<'a, T> {
-    /// # Safety
-    ///
-    /// A1 for elements of `T`.
-    unsafe fn new(job: &'a Job<'a>, lattice: &'a Lattice, by_pixel: bool) -> Result<Self> {
-        let taps = lattice.taps.len();
-        // SAFETY: A1: the caller's promise.
-        let weights = unsafe { weights(job, lattice, by_pixel) }?;
-        let mut offsets = list::with_capacity(taps)?;
-        offsets.extend(lattice.taps.iter().map(|tap| {
-            let steps = &job.first.steps[2..];
-            tap.offset.iter().zip(steps).fold(0, |at: isize, (i, step)| at.wrapping_add(i.wrapping_mul(*step)))
-        }));
-        Ok(Depthwise { job, lattice, by_pixel, weights, offsets, sight: Sight::new(lattice)? })
-    }
-
+impl<T: Number> Depthwise<'_, T> {
     /// What the first tap without an offset would see of a line, and where the line is stored.
     #[inline(always)]
     fn line_of(&self, image: usize, channel: usize, [i, j]: [usize; 2]) -> (*const T, *mut T) {
@@ -115,9 +113,9 @@ impl<'a, T: Number> Depthwise<'a, T> {
 /// # Safety
 ///
 /// A1 for elements of `T`.
-unsafe fn weights<T: Number>(job: &Job<'_>, lattice: &Lattice, by_tap: bool) -> Result<Vec<T>> {
+unsafe fn weights<T: Number>(job: &Job<'_>, lattice: &Lattice, by_tap: bool) -> Result<Scratch<T>> {
     let (groups, taps) = (job.plan.groups, lattice.taps.len());
-    let mut weights: Vec<T> = scratch((taps + 1) * groups)?;
+    let mut weights: Scratch<T> = scratch((taps + 1) * groups)?;
     for group in 0..groups {
         for tap in 0..=taps {
             let weight = match lattice.taps.get(tap) {
@@ -133,12 +131,12 @@ unsafe fn weights<T: Number>(job: &Job<'_>, lattice: &Lattice, by_tap: bool) -> 
 }
 
 /// Lines of a lattice. Made only where A1 holds for elements of `T`, and nobody else uses these lines.
-struct Lines<'a, T> {
+struct Piece<'a, T> {
     of: &'a Depthwise<'a, T>,
     lines: Range<usize>,
 }
 
-impl<T: Number, I: Isa> Kernel<I> for Lines<'_, T> {
+impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
     type Home = Self;
     type Output = ();
 

@@ -9,15 +9,17 @@
 //!   0 0 0 0 0 0
 //! ```
 
-use super::weights;
+use super::{is_by_pixel, weights};
 use crate::conv::Job;
 use crate::conv::lattice::Lattice;
 use crate::conv::spread::{Copies, Spread, copy_run};
-use crate::conv::tiles::{scratch, share_fallible};
+use crate::conv::tiles::share_fallible;
 use crate::isa::{Isa, Kernel, Level};
+use crate::scratch::{Scratch, scratch};
 use crate::tile_product::Number;
 use monomorph_core::{Result, list};
 use monomorph_iter::{is_parallel, pieces};
+use monomorph_ops::conv::Pass;
 use std::ops::Range;
 
 /// Multiplications that are worth a piece of work for a thread.
@@ -26,63 +28,77 @@ const WORK: usize = 1 << 18;
 /// Elements of the widest block.
 const WIDEST: usize = 64;
 
-/// A map of channels.
-struct Planes<'a, T> {
-    job: &'a Job<'a>,
-    lattice: &'a Lattice,
+/// How a map is computed plane by plane.
+#[derive(Debug)]
+pub(in crate::conv) struct Planes {
     spread: Spread,
     copies: Copies,
     /// Where the first pixel sees each tap in a spread-out channel.
     offsets: Vec<usize>,
-    /// For each channel those of the taps, and the bias.
-    weights: Vec<T>,
 }
 
-/// Computes the map, or says that channels would be spread over too much memory.
+impl Planes {
+    /// None for what is no map of rows, for a window of one element, and where channels would be spread over too much
+    /// memory.
+    pub(in crate::conv) fn new(job: &Job<'_>, lattice: &Lattice) -> Result<Option<Planes>> {
+        let spread = Spread::new(lattice);
+        let is_map = job.plan.pass == Pass::Map && !is_by_pixel(job);
+        if !is_map || lattice.taps.len() <= 1 || !spread.is_compact(lattice) {
+            return Ok(None);
+        }
+        let mut offsets = list::with_capacity(lattice.taps.len())?;
+        offsets.extend(lattice.taps.iter().map(|tap| spread.offset(tap)));
+        let copies = spread.copies(lattice, &job.first)?;
+        Ok(Some(Planes { spread, copies, offsets }))
+    }
+}
+
+/// A map of channels.
+struct Map<'a, T> {
+    job: &'a Job<'a>,
+    lattice: &'a Lattice,
+    by: &'a Planes,
+    /// For each channel those of the taps, and the bias.
+    weights: Scratch<T>,
+}
+
+/// Computes the map.
 ///
 /// # Safety
 ///
-/// A1 for elements of `T`; nobody else uses the output.
-pub(super) unsafe fn run<T: Number>(job: &Job<'_>, lattice: &Lattice) -> Result<bool> {
-    let spread = Spread::new(lattice);
-    if !spread.is_compact(lattice) {
-        return Ok(false);
-    }
+/// A1 for elements of `T`; nobody else uses the output; `by` is of this lattice.
+pub(in crate::conv) unsafe fn by_planes<T: Number>(job: &Job<'_>, lattice: &Lattice, by: &Planes) -> Result<()> {
     let parts = job.plan.batch * job.plan.groups;
-    if parts == 0 || lattice.pixels() == 0 {
-        return Ok(true);
+    if parts == 0 {
+        return Ok(());
     }
-    let mut offsets = list::with_capacity(lattice.taps.len())?;
-    offsets.extend(lattice.taps.iter().map(|tap| spread.offset(tap)));
     // SAFETY: A1: the caller's promise.
     let weights = unsafe { weights(job, lattice, false) }?;
-    let copies = spread.copies(lattice, &job.first)?;
-    let planes = Planes::<T> { job, lattice, spread, copies, offsets, weights };
+    let planes = Map::<T> { job, lattice, by, weights };
     let work = parts.saturating_mul(lattice.pixels()).saturating_mul(lattice.taps.len());
     let together = parts.div_ceil(if is_parallel(work, WORK) { pieces() } else { 1 });
     share_fallible(parts.div_ceil(together), |piece| {
-        let channel = planes.spread.channel + WIDEST;
+        let channel = planes.by.spread.channel + WIDEST;
         let mut memory = scratch::<T>(channel + planes.plane().next_multiple_of(WIDEST))?;
         let (channel, sums) = memory.split_at_mut(channel);
         let parts = piece * together..parts.min((piece + 1) * together);
         job.level.enter(Channels { of: &planes, channel, sums, parts });
         Ok(())
-    })?;
-    Ok(true)
+    })
 }
 
-impl<T> Planes<'_, T> {
+impl<T> Map<'_, T> {
     /// Elements from the first pixel of a plane to the last, as they are summed.
     fn plane(&self) -> usize {
         let [_, lines, columns] = self.lattice.counts();
-        (lines - 1) * self.spread.extents()[2] + columns
+        (lines - 1) * self.by.spread.extents()[2] + columns
     }
 }
 
 /// Channels of images, one after the other in the same memory. Made only where A1 holds for elements of `T`, and nobody
 /// else uses these channels of the output.
 struct Channels<'a, T> {
-    of: &'a Planes<'a, T>,
+    of: &'a Map<'a, T>,
     /// A channel, spread out, and a block behind it; zeros beyond the edges.
     channel: &'a mut [T],
     /// A plane in whole blocks.
@@ -113,7 +129,7 @@ impl<T: Number, I: Isa> Kernel<I> for Channels<'_, T> {
 impl<T: Number> Channels<'_, T> {
     #[inline(always)]
     fn all<I: Isa, const N: usize>(mut self) {
-        let Planes { job, lattice, spread, copies, weights, offsets } = self.of;
+        let Map { job, lattice, by: Planes { spread, copies, offsets }, weights } = self.of;
         for part in self.parts.clone() {
             let (image, group) = (part / job.plan.groups, part % job.plan.groups);
             let from = job.first.at::<T>(image, group, [0; 3]).cast_const();
@@ -131,7 +147,7 @@ impl<T: Number> Channels<'_, T> {
     /// Sums a plane that begins there.
     #[inline(always)]
     fn sum<I: Isa, const N: usize>(&mut self, start: usize, weights: &[T]) {
-        let (offsets, plane) = (&self.of.offsets[..], self.of.plane());
+        let (offsets, plane) = (&self.of.by.offsets[..], self.of.plane());
         let (taps, bias) = (&weights[..offsets.len()], weights[offsets.len()]);
         // A tap sees a channel from its offset to the last pixel's, and a block more.
         let last = offsets.iter().max().map_or(0, |last| start + last + plane.next_multiple_of(N));
@@ -158,7 +174,7 @@ impl<T: Number> Channels<'_, T> {
     /// A1; nobody else uses the plane.
     #[inline(always)]
     unsafe fn store(&self, image: usize, group: usize, plane: usize) {
-        let Planes { job, lattice, spread, .. } = self.of;
+        let Map { job, lattice, by: Planes { spread, .. }, .. } = self.of;
         let [_, lines, columns] = lattice.counts();
         let [line_step, step] = [1, 2].map(|d| (lattice.lines[d].step as isize).wrapping_mul(job.output.steps[2 + d]));
         let first = job.output.at::<T>(image, group, lattice.target([plane, 0, 0]));

@@ -21,8 +21,9 @@ mod kernel;
 mod layout;
 mod weights;
 
-use super::tiles::{scratch, share_fallible};
+use super::tiles::share_fallible;
 use super::{Job, Memory};
+use crate::scratch::scratch;
 use crate::tile_product::Number;
 use kernel::Piece;
 pub(super) use kernel::products;

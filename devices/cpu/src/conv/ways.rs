@@ -1,0 +1,105 @@
+//! How maps and images are computed: the lattices of a job, and the way of each. That hangs on sizes and steps alone,
+//! so it is found by the first run of a job, for all others.
+
+use super::direct::{self, Lines, Planes};
+use super::lattice::Lattice;
+use super::shifted::{self, Layout};
+use super::{Job, tiles};
+use crate::tile_product::Number;
+use monomorph_core::Result;
+use monomorph_iter::share;
+use monomorph_ops::conv::{ConvAxis, Pass};
+
+/// How a lattice is computed.
+#[derive(Debug)]
+enum Way {
+    /// It has no elements.
+    Nothing,
+    /// As products of a tile after the other.
+    Tiles,
+    /// From spread-out channels.
+    Shifted(Layout),
+    /// A channel alone: planes of it.
+    Planes(Planes),
+    /// A channel alone: lines of it.
+    Lines(Lines),
+}
+
+/// The ways of all lattices of a job.
+#[derive(Debug)]
+pub(super) struct Ways(Vec<(Lattice, Way)>);
+
+impl Ways {
+    pub(super) fn of<T: Number>(job: &Job<'_>) -> Result<Ways> {
+        let plan = job.plan;
+        let is_alone = plan.image_channels == 1 && plan.map_channels == 1 && plan.groups > 1 && !plan.rounds;
+        let way = |lattice: Lattice| {
+            let way = match lattice.pixels() {
+                0 => Way::Nothing,
+                _ if is_alone => match Planes::new(job, &lattice)? {
+                    Some(planes) => Way::Planes(planes),
+                    None => Way::Lines(Lines::new(job, &lattice)?),
+                },
+                _ => Layout::new::<T>(job, &lattice)?.map_or(Way::Tiles, Way::Shifted),
+            };
+            Ok((lattice, way))
+        };
+        Lattice::all(job, plan.pass).into_iter().map(way).collect::<Result<_>>().map(Ways)
+    }
+
+    /// Computes the map or the image.
+    ///
+    /// # Safety
+    ///
+    /// A1 for elements of `T`; nobody else uses the output; the ways are those of a job of these sizes and steps.
+    pub(super) unsafe fn run<T: Number>(&self, job: &Job<'_>) -> Result<()> {
+        if !self.are_all(job) {
+            // SAFETY: A1, and nobody else uses the output: the caller's promise.
+            unsafe { fill::<T>(job) };
+        }
+        for (lattice, way) in &self.0 {
+            match way {
+                Way::Nothing => {}
+                // SAFETY: the caller's promise.
+                Way::Tiles => unsafe { tiles::run::<T>(job, lattice) }?,
+                // SAFETY: the caller's promise.
+                Way::Shifted(layout) => unsafe { shifted::run::<T>(job, layout) }?,
+                // SAFETY: the caller's promise.
+                Way::Planes(planes) => unsafe { direct::by_planes::<T>(job, lattice, planes) }?,
+                // SAFETY: the caller's promise.
+                Way::Lines(lines) => unsafe { direct::by_lines::<T>(job, lattice, lines) }?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the lattices have all elements of the computed side: otherwise there are some that see nothing.
+    fn are_all(&self, job: &Job<'_>) -> bool {
+        let computed = |axis: &ConvAxis| if job.plan.pass == Pass::Map { axis.map } else { axis.image } as usize;
+        let all: usize = job.plan.axes.iter().map(computed).product();
+        self.0.iter().map(|(lattice, _)| lattice.pixels()).sum::<usize>() == all
+    }
+}
+
+/// Writes the bias to all elements of an image.
+///
+/// # Safety
+///
+/// A1 for elements of `T`; nobody else uses the output.
+unsafe fn fill<T: Number>(job: &Job<'_>) {
+    let plan = job.plan;
+    let channels = plan.groups * plan.image_channels;
+    let [planes, rows, columns] = plan.axes.map(|axis| axis.image as usize);
+    share(plan.batch * channels, |i| {
+        let (image, channel) = (i / channels, i % channels);
+        // SAFETY: A1, and a channel of the output.
+        let bias: T = unsafe { job.bias(channel) };
+        for line in 0..planes * rows {
+            for column in 0..columns {
+                let to = job.output.at::<T>(image, channel, [line / rows, line % rows, column]);
+                // SAFETY: an element of the output (A1) of a channel that nobody else uses.
+                unsafe { to.write(bias) };
+            }
+        }
+    });
+}
