@@ -60,8 +60,8 @@ fn svg(kept: &Kept, blocks: &[MemoryBlock]) -> String {
         let hue = index as f64 * 137.508 % 360.0;
         let _ = writeln!(
             svg,
-            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"hsl({hue:.0} 60% 70%)\" stroke=\"#444\" \
-             stroke-width=\"0.3\"><title>{}: {} bytes, kernels {} to {}</title></rect>",
+            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"hsl({hue:.0} 60% 70%)\" \
+             stroke=\"#444\" stroke-width=\"0.3\"><title>{}: {} bytes, kernels {} to {}</title></rect>",
             edge + x,
             edge + height - y,
             block.kernels.len() as f64 * x_scale,

@@ -30,8 +30,8 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// The places of blocks that live between these kernels. Kernels of a group run a part of each at a time, so that what
-    /// two of them touch shares no byte, or is the same run of bytes.
+    /// The places of blocks that live between these kernels. Kernels of a group run a part of each at a time, so that
+    /// what two of them touch shares no byte, or is the same run of bytes.
     pub(super) fn of(blocks: &[Option<Block>], groups: &[Range<usize>]) -> Arrangement {
         let mut largest_first: Vec<usize> = (0..blocks.len()).collect();
         let bytes_of = |i: usize| blocks[i].as_ref().map_or(0, |block| block.bytes);
@@ -120,8 +120,7 @@ impl Arena {
         made: &[Made],
     ) -> Option<Made> {
         let place = self.places.next()??;
-        let overlaps =
-            |made: &&Made| made.place.as_ref().is_some_and(|other| other.start < place.end && place.start < other.end);
+        let overlaps = |made: &&Made| made.place.as_ref().is_some_and(|other| meet(other, &place));
         let is_ours = |made: &Made| made.handle.header().borrow().is_unique();
         let is_alike = std::ptr::eq(memory, self.memory) && device == self.device && place.len() == bytes;
         if !is_alike || !made.iter().filter(overlaps).all(is_ours) {

@@ -35,8 +35,8 @@ impl Lent {
     ///
     /// # Safety
     ///
-    /// The range lies within the block, `start` is a multiple of `align`, and whoever has another part of this loan with
-    /// bytes of it does nothing with that part as long as somebody uses this one.
+    /// The range lies within the block, `start` is a multiple of `align`, and whoever has another part of this loan
+    /// with bytes of it does nothing with that part as long as somebody uses this one.
     pub(crate) unsafe fn part(self: &Arc<Lent>, start: usize, bytes: usize, align: usize) -> Handle {
         let whole = self.whole.header();
         // SAFETY: the storage is write-borrowed by this loan, which the part keeps alive.

@@ -127,8 +127,8 @@ impl<D: Device> Tensor<D> {
     /// [`copy_from`](Tensor::copy_from) a tensor that is known to share no element with this one.
     fn copy_apart(&mut self, source: &Tensor<D>) -> Result<()> {
         self.write_from([("src", source)], |index, sizes, to, [from]| {
-            // SAFETY: C1: T1 for both, on one device, borrowed meanwhile by who calls this. C2: the callers' check of the
-            // overlap.
+            // SAFETY: C1: T1 for both, on one device, borrowed meanwhile by who calls this. C2: the callers' check of
+            // the overlap.
             unsafe { D::copy(index, sizes, to, from) }
         })
     }
@@ -136,9 +136,9 @@ impl<D: Device> Tensor<D> {
     /// [`join_from`](Tensor::join_from) tensors that are known to share no element with this one.
     fn join_apart(&mut self, [re, im]: [&Tensor<D>; 2]) -> Result<()> {
         self.write_from([("real", re), ("imag", im)], |index, sizes, to, parts| {
-            // SAFETY: C1: T1 for all three, borrowed meanwhile by who calls this. The rest `join_from` has checked: one device, no
-            // element of `to` shared with a part or known to be reached twice (C2), `to` complex without lazy bits,
-            // parts of its real dtype.
+            // SAFETY: C1: T1 for all three, borrowed meanwhile by who calls this. The rest `join_from` has checked: one
+            // device, no element of `to` shared with a part or known to be reached twice (C2), `to` complex without
+            // lazy bits, parts of its real dtype.
             if unsafe { D::join(index, sizes, &to, &parts) }? {
                 return Ok(());
             }

@@ -31,8 +31,9 @@ impl<D: Device> Tensor<D> {
                 let strides = backwards(from.strides, &dims);
                 let data = from.data.wrapping_offset(last_of(sizes, &from, &dims));
                 let from = Strided { data, strides: &strides, ..from };
-                // SAFETY: C1: T1 for both, borrowed meanwhile by who calls this; the source's elements are those of the tensor, counted
-                // from their ends. Only devices that take strides below zero get such. C2: the target is new.
+                // SAFETY: C1: T1 for both, borrowed meanwhile by who calls this; the source's elements are those of the
+                // tensor, counted from their ends. Only devices that take strides below zero get such. C2: the target
+                // is new.
                 unsafe { D::copy(index, sizes, to, from) }
             })?;
             return Ok(reversed);

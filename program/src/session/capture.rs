@@ -18,7 +18,7 @@ use monomorph_core::strides::is_non_overlapping_and_dense;
 use monomorph_core::structured::Recording;
 use monomorph_core::{AnyTensor, IValue, Stack};
 
-/// Bytes up to which a result that only goes out is copied for the caller; one that is larger is made for him by a call.
+/// Bytes up to which a result that only goes out is copied for the caller; a call makes one that is larger.
 const COPIED: usize = 1 << 16;
 
 /// A plan whose kernels are being recorded.
@@ -107,8 +107,8 @@ fn is_callers(kind: &InputKind, value: &IValue) -> bool {
 }
 
 impl Run<'_> {
-    /// Runs a plan and records its kernels, but for those of steps that are called in any case: the outputs of the graph,
-    /// the values that are left, and the capture, if there is something to be had by one.
+    /// Runs a plan and records its kernels, but for those of steps that are called in any case: the outputs of the
+    /// graph, the values that are left, and the capture, if there is something to be had by one.
     pub(super) fn capture(
         &mut self,
         graph: &Graph,

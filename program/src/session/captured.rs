@@ -178,8 +178,8 @@ impl Run<'_> {
         self.outputs(graph)
     }
 
-    /// Has results whose memory is the next run's lie in memory of their own, or in that of the outputs of a run before;
-    /// what lies in one storage stays in one. What is written to an input is copied there in any case.
+    /// Has results whose memory is the next run's lie in memory of their own, or in that of the outputs of a run
+    /// before; what lies in one storage stays in one. What is written to an input is copied there in any case.
     pub(super) fn apart(&self, capture: &Capture, results: &mut [IValue], before: &mut [Value]) -> Result<()> {
         let mut moved: SmallVec<[(usize, AnyTensor); 2]> = SmallVec::new();
         let mut before = before.iter_mut();

@@ -200,6 +200,8 @@ impl Session {
         }));
         let is_watched = self.compares || self.timings.is_some();
         let way = match self.plans_are_made && !is_watched {
+            // Kernels that are kept read copies of inputs, which do not change with a buffer.
+            true if self.state.has_written(inputs) => Way::InTurn,
             true => self.plans.way(inputs, || self.state.shares_memory(inputs)),
             false => Way::InTurn,
         };
@@ -246,8 +248,8 @@ impl Session {
         self.plans_are_made = false;
     }
 
-    /// What is kept of the sizes that ran last; none before they have run twice, or three times where that shows how they
-    /// take less memory, or if nothing is.
+    /// What is kept of the sizes that ran last; none before they have run twice, or three times where the second shows
+    /// how they take less memory, or if nothing is.
     pub fn kept(&self) -> Option<Kept> {
         self.plans.kept()
     }

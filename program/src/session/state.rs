@@ -10,6 +10,8 @@ pub(super) struct State {
     tensors: Vec<IValue>,
     /// The storages that other sessions share.
     shared: HashSet<usize>,
+    /// Those that took the place of shared ones, because a run was to write them.
+    written: Vec<usize>,
     copies: Copies,
 }
 
@@ -17,7 +19,7 @@ impl State {
     pub(super) fn new(program: &Inner) -> State {
         let tensors: Vec<IValue> = program.given.iter().map(|tensor| IValue::from(tensor.clone())).collect();
         let shared = tensors.iter().flat_map(IValue::tensors).map(AnyTensor::storage_id).collect();
-        State { tensors, shared, copies: program.copies }
+        State { tensors, shared, written: Vec::new(), copies: program.copies }
     }
 
     /// What stands for an input of the graph that is not the caller's.
@@ -46,6 +48,12 @@ impl State {
         storages.sort_unstable();
         storages.windows(2).any(|pair| pair[0] == pair[1])
             || self.tensors().any(|tensor| storages.binary_search(&tensor.storage_id()).is_ok())
+    }
+
+    /// Whether an input lies in a storage that runs write.
+    pub(super) fn has_written(&self, inputs: &[IValue]) -> bool {
+        let mut storages = inputs.iter().flat_map(IValue::tensors).map(AnyTensor::storage_id);
+        !self.written.is_empty() && storages.any(|storage| self.written.contains(&storage))
     }
 
     /// A tensor of the same geometry in a copy of the storage.
@@ -78,6 +86,7 @@ impl State {
             moved(value, storage, &copy)?;
         }
         self.shared.remove(&storage);
+        self.written.push(copy.storage_id());
         Ok(())
     }
 }

@@ -173,7 +173,7 @@ fn memory_is_used_again() -> Result<()> {
     Ok(())
 }
 
-/// Copies are kept as kernels are: of other dtypes and layouts, broadcast, reversed, of the two parts of complex numbers.
+/// Copies are kept as kernels are: of other dtypes and layouts, broadcast, reversed, of the parts of complex numbers.
 #[test]
 fn copies_are_run_again() -> Result<()> {
     let x = tensor![[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]];

@@ -110,6 +110,25 @@ fn what_is_written_is_state_or_the_callers() {
     }
 }
 
+/// An input that is the session's own buffer changes with it.
+#[test]
+fn a_buffer_may_be_an_input() {
+    let zeros = tensor![0.0f32, 0.0];
+    let program = Program::trace(|t| {
+        let (x, mut sum) = (t.input("x", [2], F32)?, t.buffer("sum", &zeros)?);
+        sum.add_(1)?;
+        &x + &sum
+    });
+    let mut session = program.expect("a program").session().expect("a session");
+    for run in 1..5 {
+        session.run(&[zeros.clone().into()]).expect("a run");
+        let own: Value = session.weight("sum").expect("the buffer").clone().into();
+        let results = session.run(&[own]).expect("a run");
+        let result = results[0].as_tensor().and_then(|y| y.to_vec::<f32>().ok());
+        assert_eq!(result, Some(vec![4.0 * run as f32; 2]), "run {run}");
+    }
+}
+
 #[test]
 fn a_view_that_no_operator_made_is_made_by_a_node() {
     fn windows<D: Kernels>(x: &Tensor<D>) -> Result<Vec<Tensor<D>>> {

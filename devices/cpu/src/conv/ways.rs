@@ -18,9 +18,9 @@ enum Way {
     /// As products of a tile after the other.
     Tiles,
     /// From spread-out channels.
-    Shifted(Layout),
+    Shifted(Box<Layout>),
     /// A channel alone: planes of it.
-    Planes(Planes),
+    Planes(Box<Planes>),
     /// A channel alone: lines of it.
     Lines(Lines),
 }
@@ -37,10 +37,10 @@ impl Ways {
             let way = match lattice.pixels() {
                 0 => Way::Nothing,
                 _ if is_alone => match Planes::new(job, &lattice)? {
-                    Some(planes) => Way::Planes(planes),
+                    Some(planes) => Way::Planes(Box::new(planes)),
                     None => Way::Lines(Lines::new(job, &lattice)?),
                 },
-                _ => Layout::new::<T>(job, &lattice)?.map_or(Way::Tiles, Way::Shifted),
+                _ => Layout::new::<T>(job, &lattice)?.map_or(Way::Tiles, |layout| Way::Shifted(Box::new(layout))),
             };
             Ok((lattice, way))
         };

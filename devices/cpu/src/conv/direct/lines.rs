@@ -18,7 +18,7 @@ impl<T: Number> Depthwise<'_, T> {
         let taps = self.offsets.len();
         let weights = &self.weights[group * (taps + 1)..][..=taps];
         for run in &sight.runs {
-            let pixels = Pixels { offsets: &self.offsets, weights, taps: &run.taps, from, to, steps: self.steps() };
+            let pixels = Pixels { offsets: self.offsets, weights, taps: &run.taps, from, to, steps: self.steps() };
             match pixels.steps {
                 // SAFETY: A1: the taps see an element for each of these pixels.
                 [1, 1] => unsafe { pixels.all::<I, true>(&run.columns) },
