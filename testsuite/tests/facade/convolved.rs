@@ -212,6 +212,11 @@ fn large_ones_are_tiled() {
         // Channels enough for the lanes of registers, and pixels that are no multiple of any.
         ([1, 9, 9, 7], [62, 9, 3, 3], 1),
         ([2, 7, 15, 13], [47, 7, 3, 3], 1),
+        // Fewer pixels than a block: one to four of a map.
+        ([1, 20, 1, 3], [70, 20, 3, 3], 1),
+        ([2, 33, 2, 3], [40, 33, 3, 3], 1),
+        ([1, 20, 1, 7], [35, 20, 3, 3], 1),
+        ([2, 9, 2, 5], [64, 9, 3, 3], 1),
     ];
     for (x, w, groups) in cases {
         for (channels_last, transposed) in [(false, false), (true, false), (false, true), (true, true)] {

@@ -26,12 +26,21 @@ impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
 
     #[inline(always)]
     fn run(self, _: I) {
-        if let Lanes::Channels(_) = self.of.lanes {
-            // The sizes of `by_channels`, and blocks whose sums together are half of the first cache.
+        if let Lanes::Channels(pixels) = self.of.lanes {
+            // The sizes of `by_channels`, and blocks whose sums together are half of the first cache. Of a smaller block
+            // there is only one.
             if const { matches!(I::LEVEL, Level::Avx512) && size_of::<T>() == 4 } {
-                self.channels::<I, 8, 32, 16>();
+                match pixels {
+                    2 => self.channels::<I, 2, 32, 1>(),
+                    4 => self.channels::<I, 4, 32, 1>(),
+                    _ => self.channels::<I, 8, 32, 16>(),
+                }
             } else if const { matches!(I::LEVEL, Level::Avx2) && size_of::<T>() == 4 } {
-                self.channels::<I, 6, 16, 32>();
+                match pixels {
+                    2 => self.channels::<I, 2, 16, 1>(),
+                    4 => self.channels::<I, 4, 16, 1>(),
+                    _ => self.channels::<I, 6, 16, 32>(),
+                }
             }
             return;
         }

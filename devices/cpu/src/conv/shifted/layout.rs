@@ -36,13 +36,15 @@ pub(super) fn width(level: Level, size: usize, tall: usize, in_turn: bool) -> us
     wide / size / if in_turn { 2 } else { 1 }
 }
 
-/// Pixels and channels of a block where channels are in lanes: two registers of channels for each pixel.
-fn by_channels(level: Level, size: usize) -> Option<(usize, usize)> {
-    match (level, size) {
-        (Level::Avx512, 4) => Some((8, 32)),
-        (Level::Avx2, 4) => Some((6, 16)),
-        _ => None,
-    }
+/// Pixels and channels of a block where channels are in lanes: two registers of channels for each pixel. What has few
+/// pixels is one block, of little more than these.
+fn by_channels(level: Level, size: usize, pixels: usize) -> Option<(usize, usize)> {
+    let (wide, most) = match (level, size) {
+        (Level::Avx512, 4) => (32, 8),
+        (Level::Avx2, 4) => (16, 6),
+        _ => return None,
+    };
+    Some(([2, 4].into_iter().find(|&few| pixels <= few).unwrap_or(most), wide))
 }
 
 /// What is in the lanes of registers.
@@ -110,7 +112,7 @@ impl Layout {
         let (computed, pixels) = (blocks.len().saturating_mul(width), lattice.pixels());
         let sums = computed.saturating_mul(made.next_multiple_of(tall));
         let mut lanes = Lanes::Pixels(blocks);
-        if let Some((few, wide)) = by_channels(job.level, size_of::<T>()).filter(|_| !in_turn) {
+        if let Some((few, wide)) = by_channels(job.level, size_of::<T>(), pixels).filter(|_| !in_turn) {
             // Results are turned round, which takes as long as so many rows.
             let own = pixels.next_multiple_of(few).saturating_mul(made.next_multiple_of(wide));
             if own.saturating_mul(depth.saturating_add(TURNED)) < sums.saturating_mul(depth) {
