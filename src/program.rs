@@ -77,9 +77,9 @@ impl Program {
     /// It may be written over any device, and computes with what it is given by the [`Tracer`].
     ///
     /// ```
-    /// use monomorph::{prelude::*, program::Program};
+    /// use monomorph::{kernels::AllKernels, prelude::*, program::Program};
     ///
-    /// fn layer<D: Kernels>(x: &Tensor<D>, w: &Tensor<D>) -> monomorph::Result<Tensor<D>> {
+    /// fn layer<D: AllKernels>(x: &Tensor<D>, w: &Tensor<D>) -> monomorph::Result<Tensor<D>> {
     ///     x.matmul(w)?.relu()
     /// }
     ///
