@@ -27,7 +27,7 @@ impl<T: Number, I: Isa> Kernel<I> for Piece<'_, T> {
     #[inline(always)]
     fn run(self, _: I) {
         if let Lanes::Channels(pixels) = self.of.lanes {
-            // The sizes of `by_channels`, and blocks whose sums together are half of the first cache. Of a smaller block
+            // The sizes of `by_channels`, and blocks whose sums together are half of the first cache. Of smaller blocks
             // there is only one.
             if const { matches!(I::LEVEL, Level::Avx512) && size_of::<T>() == 4 } {
                 match pixels {
