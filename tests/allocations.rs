@@ -1,6 +1,9 @@
 //! How often calls allocate: a meta call of up to five dimensions never, whatever the operator; a functional call once,
 //! for its result, also by name; out=, in-place and prepared calls never.
 
+mod counting;
+
+use counting::allocations;
 use monomorph::crates::core::dispatch::OperatorHandle;
 use monomorph::crates::core::structured::{
     Executes, Functional, MetaSink, Operand, Operator, Out, ValueSink, call, prepare,
@@ -13,47 +16,6 @@ use monomorph::{
     Cpu, DType, Geometry, IValue, Meta, Scalar, Stack, Tensor, dispatcher, meta,
     ops::{add, add_out},
 };
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-// SAFETY: everything is done by the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: passed on.
-        unsafe { System.dealloc(block, layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: passed on.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: passed on.
-        unsafe { System.realloc(block, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations<R>(f: impl FnOnce() -> R) -> (usize, R) {
-    let before = COUNT.get();
-    let result = f();
-    (COUNT.get() - before, result)
-}
 
 /// Sizes of three operands that broadcast: none, one to five dimensions, with ones and missing dimensions.
 const SIZES: [[&[i64]; 3]; 6] = [

@@ -1,41 +1,13 @@
 //! How often runs of a session allocate: those of sizes that ran before never, if they are given the outputs of the run
 //! before; the outputs alone otherwise.
 
+mod counting;
+
+use counting::allocations;
 use monomorph::kernels::AllKernels;
 use monomorph::prelude::*;
 use monomorph::program::{Program, Value};
 use monomorph::{Result, ops};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-// SAFETY: everything is done by the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: passed on.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations<R>(f: impl FnOnce() -> R) -> (usize, R) {
-    let before = COUNT.get();
-    let result = f();
-    (COUNT.get() - before, result)
-}
 
 fn numbers(sizes: &[i64]) -> Tensor<Cpu> {
     let number = |i: i64| ((i * 37) % 53) as f32 / 32.0 - 0.8;

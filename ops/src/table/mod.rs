@@ -37,7 +37,6 @@
 //! | `typed` | what typed functions call in its place: an [`Operator`], or a function, `for` a bound |
 //! | `positional` | `[dim]`: arguments that are parameters of typed functions although they have defaults |
 //! | `options` | `[decimals = 0]`: arguments that are options of typed functions although they have none |
-//! | `typed` | what typed functions call if not the definition: an [`Operator`]; a function, `for` a bound |
 //! | `numbers` | `[value]`: tensors of a function for which numbers may stand in typed calls |
 //! | `structured` | a [`StructuredOp`], whose kernels devices have; without `func`, one that others use |
 //! | `operator` | an [`Operator`] that chooses between structured ones |
