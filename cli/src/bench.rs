@@ -1,7 +1,7 @@
 //! Many runs, timed.
 
 use crate::profile::{self, Row};
-use crate::{Result, message, run};
+use crate::{Result, message, plan, run};
 use clap::ArgMatches;
 use indicatif::{ProgressBar, ProgressStyle};
 use monomorph::program::{Program, Session, Value};
@@ -39,14 +39,7 @@ pub(crate) fn bench(program: &Program, args: &ArgMatches, out: &mut String) -> R
     );
 
     if let Some(kept) = session.kept() {
-        let megabytes = kept.bytes as f64 / 1e6;
-        say!(
-            out,
-            "  {} kernels kept, {} of them run block by block; {} steps called anew; {megabytes:.3} MB between them",
-            kept.kernels,
-            kept.grouped,
-            kept.steps
-        );
+        say!(out, "  {}", plan::in_words(&kept));
     }
 
     let profiled = PROFILED.min(times.len());

@@ -18,18 +18,26 @@ pub(crate) fn plan(program: &Program, args: &ArgMatches, drawing: Option<&PathBu
         say!(out, "\nno kernels are kept: every step reads elements, draws numbers or looks at what a run writes");
         return Ok(());
     };
-    say!(
-        out,
-        "\n{} kernels are kept, {} of them run block by block; {} steps are called",
-        kept.kernels,
-        kept.grouped,
-        kept.steps
-    );
-    say!(out, "memory between them {:.3} MB, {:.3} MB at the same time at most", mb(kept.bytes), mb(kept.live));
+    say!(out, "\n{}", in_words(&kept));
     if let Some(path) = drawing {
         std::fs::write(path, svg(&kept, &session.memory())).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
+}
+
+/// What is kept, on a line.
+pub(crate) fn in_words(kept: &Kept) -> String {
+    format!(
+        "{} kernels kept, {} of them run block by block; {} steps called anew; {}",
+        kept.kernels,
+        kept.grouped,
+        kept.steps,
+        memory(kept)
+    )
+}
+
+fn memory(kept: &Kept) -> String {
+    format!("{:.3} MB between them, {:.3} MB at the same time at most", mb(kept.bytes), mb(kept.live))
 }
 
 fn mb(bytes: usize) -> f64 {
@@ -43,14 +51,13 @@ fn svg(kept: &Kept, blocks: &[MemoryBlock]) -> String {
     let (x_scale, y_scale) = (width / kept.kernels.max(1) as f64, height / kept.bytes.max(1) as f64);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"14\">\n\
-         <text x=\"{edge}\" y=\"{}\">{:.3} MB, {:.3} MB at the same time at most</text>\n\
+         <text x=\"{edge}\" y=\"{}\">{}</text>\n\
          <text x=\"{edge}\" y=\"{}\">{} kernels</text>\n\
          <rect x=\"{edge}\" y=\"{edge}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#888\"/>\n",
         width + 2.0 * edge,
         height + 2.0 * edge,
         edge - 10.0,
-        mb(kept.bytes),
-        mb(kept.live),
+        memory(kept),
         height + edge + 20.0,
         kept.kernels,
     );

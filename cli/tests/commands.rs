@@ -53,7 +53,7 @@ fn inspect_names_inputs_outputs_weights_and_operators() {
     }
     let drawing = std::env::temp_dir().join(format!("monomorph-plan-{}.svg", std::process::id()));
     let plan = printed(&["inspect", &file("norms.pt2"), "--svg", &drawing.display().to_string()]);
-    assert!(plan.contains(" kernels are kept, ") && plan.contains(" at the same time at most"), "{plan}");
+    assert!(plan.contains(" kernels kept, ") && plan.contains(" at the same time at most"), "{plan}");
     let svg = std::fs::read_to_string(&drawing).expect("a drawing");
     assert!(svg.starts_with("<svg ") && svg.matches("<title>").count() > 5 && svg.contains("<title>conv2d"), "{svg}");
     std::fs::remove_file(drawing).expect("the file");

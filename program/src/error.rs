@@ -113,7 +113,8 @@ fn lines(missing: &[MissingOperator]) -> String {
     missing.iter().map(|operator| format!("\n  {operator}")).collect()
 }
 
-fn within(module: &str) -> String {
+/// The module as the end of a phrase, unless it is the outermost one.
+pub(crate) fn within(module: &str) -> String {
     if module.is_empty() { String::new() } else { format!(" in {module}") }
 }
 

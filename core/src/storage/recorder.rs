@@ -9,7 +9,7 @@
 use super::arena::Arena;
 use super::recording::{BoundKernel, Made, Recording, Used};
 use super::{Contents, Handle, Header, Memory};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::options::DeviceId;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
@@ -148,9 +148,6 @@ impl BoundKernel for Zeroed {
     }
 }
 
-/// A storage that a recording has made: its number, a handle, and where its block is.
-type Place = (usize, Handle, *mut u8);
-
 /// Keeps a storage; its number.
 fn made(made: Made) -> usize {
     let mut position = 0;
@@ -162,7 +159,7 @@ fn made(made: Made) -> usize {
 }
 
 /// The storage at the next place of the arena, if there is one for it.
-fn placed(memory: &'static Memory, device: DeviceId, bytes: usize) -> Result<Option<Place>> {
+fn placed(memory: &'static Memory, device: DeviceId, bytes: usize) -> Result<Option<Made>> {
     let mut next = Ok(None);
     with(|Recorder { recording, .. }| {
         if let Some(arrangement) = recording.arrangement.take() {
@@ -177,14 +174,11 @@ fn placed(memory: &'static Memory, device: DeviceId, bytes: usize) -> Result<Opt
             next = Ok(arena.next(memory, device, bytes, &recording.made));
         }
     });
-    Ok(next?.map(|placed| {
-        let (handle, data) = (placed.handle.clone(), placed.data);
-        (made(placed), handle, data)
-    }))
+    next
 }
 
-/// A storage that was made before and that no tensor has any more, if one fits.
-fn free(memory: &'static Memory, device: DeviceId, bytes: usize) -> Option<Place> {
+/// The number of a storage that was made before and that no tensor has any more, if one fits.
+fn free(memory: &'static Memory, device: DeviceId, bytes: usize) -> Option<usize> {
     RECORDER.with_borrow(|recorder| {
         let made = recorder.iter().flat_map(|recorder| &recorder.recording.made);
         let fits = |made: &Made| {
@@ -194,7 +188,7 @@ fn free(memory: &'static Memory, device: DeviceId, bytes: usize) -> Option<Place
             is_same && header.borrow().is_unique() && (bytes..=bytes.saturating_mul(2)).contains(&made.bytes)
         };
         let free = made.enumerate().filter(|(_, made)| fits(made)).min_by_key(|(_, made)| made.bytes);
-        free.map(|(position, made)| (position, made.handle.clone(), made.data))
+        free.map(|(position, _)| position)
     })
 }
 
@@ -208,18 +202,24 @@ pub(crate) fn storage(
     contents: Contents,
     allocate: impl FnOnce() -> Result<Handle>,
 ) -> Result<Handle> {
-    let (position, handle, data) = match placed(memory, device, bytes)? {
-        Some(placed) => placed,
+    let position = match placed(memory, device, bytes)? {
+        Some(placed) => made(placed),
         None => match free(memory, device, bytes) {
-            Some(free) => free,
+            Some(position) => position,
             None => {
                 let handle = allocate()?;
                 // SAFETY: nobody else has the handle yet; the address is followed only as long as this lasts.
                 let data = unsafe { handle.header().data() };
-                (made(Made { handle: handle.clone(), data, bytes, place: None }), handle, data)
+                made(Made { handle, data, bytes, place: None })
             }
         },
     };
+    let known = RECORDER.with_borrow(|recorder| {
+        let made = recorder.as_ref().and_then(|recorder| recorder.recording.made.get(position));
+        made.map(|made| (made.handle.clone(), made.data))
+    });
+    // A thread that records has a recorder.
+    let Some((handle, data)) = known else { return Err(ErrorKind::Allocation { bytes, device }.into()) };
     with(|Recorder { recording, .. }| recording.lifetimes.begin(position, recording.kernels.len(), bytes));
     if contents == Contents::Zeroed {
         let mut zeroed = Zeroed { data, bytes };

@@ -266,7 +266,7 @@ pub(crate) fn expand_strides(geometry: &Geometry, sizes: &[i64]) -> Result<DimVe
 
 /// An error for what is no operator, where a function is traced: its program would do nothing in its place.
 fn traceable<D: Device>(rule: &'static str) -> Result<()> {
-    match D::MEMORY.is_none() && traced::is_watching() {
+    match D::MEMORY.is_none() && traced::is_tracing() {
         true => Err(ErrorKind::ArgumentRule { rule }.into()),
         false => Ok(()),
     }

@@ -19,22 +19,22 @@ thread_local! {
 }
 
 /// True in a function that is traced, and in no operator that it calls.
-pub fn is_watching() -> bool {
+pub fn is_tracing() -> bool {
     TRACING.get() == Tracing::Function
 }
 
-/// The state before, which comes back when this is dropped.
+/// Brings the state from before back when it is dropped.
 #[derive(Debug)]
-#[must_use = "the state comes back when this is dropped"]
-pub(crate) struct Before(Tracing);
+#[must_use = "the state from before comes back when this is dropped"]
+pub(crate) struct TracingGuard(Tracing);
 
-impl Drop for Before {
+impl Drop for TracingGuard {
     fn drop(&mut self) {
         TRACING.set(self.0);
     }
 }
 
 /// From now on the thread is there.
-pub(crate) fn enter(tracing: Tracing) -> Before {
-    Before(TRACING.replace(tracing))
+pub(crate) fn enter(tracing: Tracing) -> TracingGuard {
+    TracingGuard(TRACING.replace(tracing))
 }

@@ -13,7 +13,7 @@ use crate::tensor::{AnyTensor, Storage, Tensor};
 use std::borrow::{Borrow, Cow};
 use std::cell::RefCell;
 
-pub use crate::tensor::traced::is_watching;
+pub use crate::tensor::traced::is_tracing;
 
 /// One call.
 #[derive(Clone, Debug)]

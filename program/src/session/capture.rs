@@ -26,7 +26,7 @@ struct Capturing<'p> {
     graph: &'p Graph,
     plan: &'p Plan,
     /// Steps that are known not to be kept.
-    called: &'p [usize],
+    skipped: &'p [usize],
     origins: Origins,
     /// Slots whose value is the same memory, or the same number, in every run.
     stays: Vec<bool>,
@@ -115,7 +115,7 @@ impl Run<'_> {
         kinds: &[InputKind],
         plan: &Plan,
         mut inputs: Vec<IValue>,
-        (recording, called): (Recording, &[usize]),
+        (recording, skipped): (Recording, &[usize]),
     ) -> Result<(Vec<IValue>, Vec<IValue>, Option<Capture>)> {
         let callers = |inputs: &[IValue]| -> Vec<usize> {
             (0..inputs.len()).filter(|&position| is_callers(&kinds[position], &inputs[position])).collect()
@@ -149,7 +149,7 @@ impl Run<'_> {
         }
         let capture =
             Capture { recording, items: Vec::new(), steps: Vec::new(), copies, parameters, values: Vec::new() };
-        let mut capturing = Capturing { graph, plan, called, origins, stays, capture, is_refused: false };
+        let mut capturing = Capturing { graph, plan, skipped, origins, stays, capture, is_refused: false };
         self.begin(graph, inputs, plan.slots);
         let results = self.record(&mut capturing);
         let (mut results, frame) = self.end(results)?;
@@ -181,7 +181,7 @@ impl Run<'_> {
         let (graph, plan) = (capturing.graph, capturing.plan);
         let mut stack = Stack::new();
         for (index, step) in plan.steps.iter().enumerate() {
-            let mut is_kept = capturing.may_keep(step) && !capturing.called.contains(&index);
+            let mut is_kept = capturing.may_keep(step) && !capturing.skipped.contains(&index);
             let before = capturing.before(step, self.frame());
             if is_kept && matches!(step.action, Action::Call { .. } | Action::Node) {
                 let (done, kernels) = capturing.capture.recording.record(|| self.step(graph, step, &mut stack));

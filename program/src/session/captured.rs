@@ -76,7 +76,7 @@ impl Capture {
     }
 
     /// The steps that are called in each run.
-    pub(super) fn called(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn skipped(&self) -> impl Iterator<Item = usize> {
         self.items.iter().filter_map(|item| match item {
             Item::Step(index) => Some(*index),
             _ => None,

@@ -37,7 +37,7 @@ mod state;
 mod timing;
 mod trace;
 
-use crate::error::{ProgramError, Result};
+use crate::error::{ProgramError, Result, within};
 use crate::graph::{Graph, InputKind, OutputKind, ValueId};
 use crate::program::{Inner, Program, recorded_tensor};
 use crate::symbol::Bindings;
@@ -259,10 +259,7 @@ impl Session {
         let Some((plan, capture)) = self.plans.captured() else { return Vec::new() };
         let block = |(block, step): (Block, usize)| {
             let node = plan.steps.get(step).and_then(|step| self.program.graph.nodes.get(step.node));
-            let node = node.map_or_else(String::new, |node| match node.module() {
-                "" => node.name().to_owned(),
-                module => format!("{} in {module}", node.name()),
-            });
+            let node = node.map_or_else(String::new, |node| format!("{}{}", node.name(), within(node.module())));
             let Block { offset, bytes, kernels } = block;
             MemoryBlock { offset, bytes, kernels, node }
         };

@@ -231,14 +231,14 @@ impl Run<'_> {
                 known.kernels = match capture {
                     None => Kernels::Nothing,
                     Some(capture) => match capture.arrangement() {
-                        Some(arrangement) => Kernels::Arranged(arrangement, capture.called().collect()),
+                        Some(arrangement) => Kernels::Arranged(arrangement, capture.skipped().collect()),
                         None => Kernels::Captured(Box::new(capture)),
                     },
                 };
                 Ok((results, frame))
             }
-            Kernels::Arranged(arrangement, called) => {
-                let recording = (Recording::arranged(arrangement.clone()), &called[..]);
+            Kernels::Arranged(arrangement, skipped) => {
+                let recording = (Recording::arranged(arrangement.clone()), &skipped[..]);
                 let (results, frame, capture) = self.capture(graph, kinds, &known.plan, inputs, recording)?;
                 known.kernels = capture.map_or(Kernels::Nothing, |capture| Kernels::Captured(Box::new(capture)));
                 Ok((results, frame))

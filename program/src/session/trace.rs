@@ -44,7 +44,7 @@ pub(super) fn traced(handle: &OperatorHandle, stack: &mut Stack) -> Result<Optio
 
 /// The kernel of every operator at the key `Tracer`.
 fn observe(frame: &Frame<'_>, stack: &mut Stack) -> Result<()> {
-    if trace::is_watching() {
+    if trace::is_tracing() {
         let (name, args) = (frame.operator().name().to_owned(), stack.iter().cloned().map(Some).collect());
         return trace::note(name, args, || frame.redispatch(stack).map(|()| stack.clone()), Stack::clone).map(drop);
     }

@@ -21,13 +21,13 @@
 //! Kernels exist for float32, float64 and int64. Operands of other dtypes are converted first and results last: sums
 //! are made in float32 for halves, and modulo 2^64 for smaller integers, which is the same modulo theirs.
 
+mod algorithm;
 mod direct;
 mod gather;
 mod lattice;
 mod shifted;
 mod spread;
 mod tiles;
-mod ways;
 mod weights;
 mod winograd;
 
@@ -37,11 +37,11 @@ use crate::converted::{Converted, ConvertedOutput};
 use crate::device::Cpu;
 use crate::isa::Level;
 use crate::tile_product::Number;
+use algorithm::Algorithms;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_ops::conv::{ConvInputs, ConvPlan, Convolve, Pass};
 use std::sync::OnceLock;
-use ways::Ways;
 
 /// Elements of a tensor as kernels reach them: a step for images, channels and each of three dimensions.
 ///
@@ -132,7 +132,7 @@ pub struct Ready {
     /// The weight in the order of a kernel, for all runs: it is frozen.
     kept: Option<OnceLock<Vec<u128>>>,
     /// How a map or an image is computed, for all runs.
-    ways: Option<Ways>,
+    algorithms: Option<Algorithms>,
 }
 
 /// The dtype that kernels compute a dtype in.
@@ -184,7 +184,7 @@ unsafe impl Executes<Convolve> for Cpu {
             output,
             staged,
             kept,
-            ways: None,
+            algorithms: None,
         })
     }
 
@@ -269,12 +269,12 @@ impl Ready {
             // SAFETY: see above; elements are of float32.
             _ if T::DTYPE == DType::F32 && unsafe { winograd::run(&job) }? => {}
             _ => {
-                let ways = match &mut self.ways {
-                    Some(ways) => ways,
-                    none => none.insert(Ways::of::<T>(&job)?),
+                let algorithms = match &mut self.algorithms {
+                    Some(algorithms) => algorithms,
+                    none => none.insert(Algorithms::of::<T>(&job)?),
                 };
-                // SAFETY: see above; the ways were found for a job of the same sizes and steps.
-                unsafe { ways.run::<T>(&job) }?;
+                // SAFETY: see above; they were chosen for a job of the same sizes and steps.
+                unsafe { algorithms.run::<T>(&job) }?;
             }
         }
         match &mut self.staged {

@@ -1,7 +1,7 @@
 //! Typed forms of functions that are written over any device, and of factories as methods of a device.
 
 use super::item::Item;
-use super::trace::{Note, parameters};
+use super::trace::Note;
 use super::{Named, options, row::functions_on};
 use crate::declaration::{Definition, Family, FormKind};
 use crate::types::{Arg, Callee, Form, plain_result};
@@ -131,8 +131,8 @@ pub(super) fn constructor(
     });
     let overload = named.overload(kind);
     let note = Note { named, overload: &overload, callee, form, writes_this: false, has_out: false };
-    let passed = parameters(named, form, false, true);
-    let note = note.tokens(&quote!(self.#name(#passed)));
+    let passed = named.parameters(form, &quote!(this));
+    let note = note.tokens(&quote!(self.#name(#(#passed),*)));
     let options = (form == Form::With).then(|| {
         let ty = options::parameter_type(named);
         quote!(options: #ty)

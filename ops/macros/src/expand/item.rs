@@ -1,6 +1,6 @@
 //! One typed function, and the method that calls it.
 
-use super::trace::{Note, parameters};
+use super::trace::Note;
 use super::{Named, docs, options};
 use crate::types::{Callee, Form};
 use proc_macro2::{Ident, TokenStream};
@@ -100,7 +100,8 @@ impl<'n> Item<'n> {
 
     fn note(&self) -> TokenStream {
         let (name, has_out) = (&self.name, self.out.is_some());
-        let passed = parameters(self.named, self.form, has_out, false);
+        let mut passed = self.named.parameters(self.form, &quote!(this));
+        passed.extend(has_out.then(|| quote!(out)));
         let note = Note {
             named: self.named,
             overload: &self.overload,
@@ -109,7 +110,7 @@ impl<'n> Item<'n> {
             writes_this: self.writes_this(),
             has_out,
         };
-        note.tokens(&quote!(self::#name::<D>(#passed)))
+        note.tokens(&quote!(self::#name::<D>(#(#passed),*)))
     }
 
     /// True if the function takes the tensor `self` to write it.
@@ -127,15 +128,7 @@ impl<'n> Item<'n> {
         }
         let receiver = if self.writes_this() { quote!(&'t mut self) } else { quote!(&'t self) };
         let (core, params) = (&named.core, self.parameters(true));
-        let passed = named.args.iter().filter(|arg| arg.is_positional()).map(|arg| match is_this(arg) {
-            true => quote!(self),
-            false => {
-                let name = &arg.rust;
-                quote!(#name)
-            }
-        });
-        let options = (self.form == Form::With).then(|| quote!(options));
-        let passed: Vec<TokenStream> = passed.chain(options).collect();
+        let passed = named.parameters(self.form, &quote!(self));
         let docs = docs::method(self);
         let signature = quote_spanned! {named.span=>
             #[allow(clippy::needless_lifetimes, reason = "declarations whose arguments borrow need the name")]

@@ -3,7 +3,7 @@
 
 use super::Named;
 use crate::types::{Arg, Callee, Form};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 /// What a typed function does before anything else: while it is traced, it notes its arguments and calls itself as
@@ -42,7 +42,7 @@ impl Note<'_> {
         };
         let overload = self.overload;
         quote! {
-            if const { <D as #core::Device>::MEMORY.is_none() } && #core::trace::is_watching() {
+            if const { <D as #core::Device>::MEMORY.is_none() } && #core::trace::is_tracing() {
                 #(#fixed)*
                 #outs
                 let args = [#(#boxed,)* #(Some(#core::trace::TraceArg::value(#written))),*];
@@ -55,14 +55,4 @@ impl Note<'_> {
     fn is_placed(&self, arg: &Arg<'_>) -> bool {
         arg.declared.name() == "device" && !self.named.args.iter().any(Arg::has_tensors)
     }
-}
-
-/// The parameters of a function by name, as it takes them.
-pub(super) fn parameters(named: &Named<'_>, form: Form, has_out: bool, is_method: bool) -> TokenStream {
-    let is_passed = |arg: &&Arg<'_>| arg.is_positional() && !(is_method && arg.rust == "this");
-    let names = named.args.iter().filter(is_passed).map(|arg| &arg.rust);
-    let options = (form == Form::With).then(|| quote!(options));
-    let out = has_out.then(|| quote!(out));
-    let all: Vec<TokenStream> = names.map(|name: &Ident| quote!(#name)).chain(options).chain(out).collect();
-    quote!(#(#all),*)
 }

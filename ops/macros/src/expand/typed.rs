@@ -132,6 +132,16 @@ impl Named<'_> {
         quote!(#(#each,)*)
     }
 
+    /// The parameters of a function, for a call of it with `this` as the tensor `self`.
+    pub(super) fn parameters(&self, form: Form, this: &TokenStream) -> Vec<TokenStream> {
+        let names = self.args.iter().filter(|arg| arg.is_positional()).map(|arg| match &arg.rust {
+            name if name == "this" && arg.is_tensor() => this.clone(),
+            name => quote!(#name),
+        });
+        let options = (form == Form::With).then(|| quote!(options));
+        names.chain(options).collect()
+    }
+
     /// What stands before the arguments of an operator: `self` as operators take it, whose dimensions some name.
     pub(super) fn receiver(&self) -> TokenStream {
         let core = &self.core;

@@ -1,5 +1,5 @@
-//! How maps and images are computed: the lattices of a job, and the way of each. That hangs on sizes and steps alone,
-//! so it is found by the first run of a job, for all others.
+//! Which algorithm computes a map or an image: the lattices of a job, and what is chosen for each. That hangs on sizes
+//! and steps alone, so it is chosen by the first run of a job, for all others.
 
 use super::direct::{self, Lines, Planes};
 use super::lattice::Lattice;
@@ -12,7 +12,7 @@ use monomorph_ops::conv::{ConvAxis, Pass};
 
 /// How a lattice is computed.
 #[derive(Debug)]
-enum Way {
+enum Algorithm {
     /// It has no elements.
     Nothing,
     /// As products of a tile after the other.
@@ -25,49 +25,50 @@ enum Way {
     Lines(Lines),
 }
 
-/// The ways of all lattices of a job.
+/// What is chosen for all lattices of a job.
 #[derive(Debug)]
-pub(super) struct Ways(Vec<(Lattice, Way)>);
+pub(super) struct Algorithms(Vec<(Lattice, Algorithm)>);
 
-impl Ways {
-    pub(super) fn of<T: Number>(job: &Job<'_>) -> Result<Ways> {
+impl Algorithms {
+    pub(super) fn of<T: Number>(job: &Job<'_>) -> Result<Algorithms> {
         let plan = job.plan;
         let is_alone = plan.image_channels == 1 && plan.map_channels == 1 && plan.groups > 1 && !plan.rounds;
-        let way = |lattice: Lattice| {
-            let way = match lattice.pixels() {
-                0 => Way::Nothing,
+        let chosen = |lattice: Lattice| {
+            let algorithm = match lattice.pixels() {
+                0 => Algorithm::Nothing,
                 _ if is_alone => match Planes::new(job, &lattice)? {
-                    Some(planes) => Way::Planes(Box::new(planes)),
-                    None => Way::Lines(Lines::new(job, &lattice)?),
+                    Some(planes) => Algorithm::Planes(Box::new(planes)),
+                    None => Algorithm::Lines(Lines::new(job, &lattice)?),
                 },
-                _ => Layout::new::<T>(job, &lattice)?.map_or(Way::Tiles, |layout| Way::Shifted(Box::new(layout))),
+                _ => Layout::new::<T>(job, &lattice)?
+                    .map_or(Algorithm::Tiles, |layout| Algorithm::Shifted(Box::new(layout))),
             };
-            Ok((lattice, way))
+            Ok((lattice, algorithm))
         };
-        Lattice::all(job, plan.pass).into_iter().map(way).collect::<Result<_>>().map(Ways)
+        Lattice::all(job, plan.pass).into_iter().map(chosen).collect::<Result<_>>().map(Algorithms)
     }
 
     /// Computes the map or the image.
     ///
     /// # Safety
     ///
-    /// A1 for elements of `T`; nobody else uses the output; the ways are those of a job of these sizes and steps.
+    /// A1 for elements of `T`; nobody else uses the output; the choice was made for a job of these sizes and steps.
     pub(super) unsafe fn run<T: Number>(&self, job: &Job<'_>) -> Result<()> {
         if !self.are_all(job) {
             // SAFETY: A1, and nobody else uses the output: the caller's promise.
             unsafe { fill::<T>(job) };
         }
-        for (lattice, way) in &self.0 {
-            match way {
-                Way::Nothing => {}
+        for (lattice, algorithm) in &self.0 {
+            match algorithm {
+                Algorithm::Nothing => {}
                 // SAFETY: the caller's promise.
-                Way::Tiles => unsafe { tiles::run::<T>(job, lattice) }?,
+                Algorithm::Tiles => unsafe { tiles::run::<T>(job, lattice) }?,
                 // SAFETY: the caller's promise.
-                Way::Shifted(layout) => unsafe { shifted::run::<T>(job, layout) }?,
+                Algorithm::Shifted(layout) => unsafe { shifted::run::<T>(job, layout) }?,
                 // SAFETY: the caller's promise.
-                Way::Planes(planes) => unsafe { direct::by_planes::<T>(job, lattice, planes) }?,
+                Algorithm::Planes(planes) => unsafe { direct::by_planes::<T>(job, lattice, planes) }?,
                 // SAFETY: the caller's promise.
-                Way::Lines(lines) => unsafe { direct::by_lines::<T>(job, lattice, lines) }?,
+                Algorithm::Lines(lines) => unsafe { direct::by_lines::<T>(job, lattice, lines) }?,
             }
         }
         Ok(())
