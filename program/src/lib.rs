@@ -18,6 +18,7 @@
 //! memory out of proportion to the file. Nothing is ever unpickled. The only unsafe code is the map of a file.
 #![deny(unsafe_code)]
 
+mod copies;
 mod error;
 mod graph;
 mod number;

@@ -1,6 +1,7 @@
 //! A program that was read: its graph, what its inputs and outputs are, and the tensors that it brings along. Owns
 //! loading and the text; running is a session's.
 
+use crate::copies::Copies;
 use crate::error::{ProgramError, Result};
 use crate::graph::{Graph, InputKind, OutputKind, Recorded, RecordedTensor, Shown, dot};
 use crate::pt2;
@@ -9,9 +10,7 @@ use crate::session::Session;
 use crate::symbol::{Expr, Symbols};
 use memmap2::MmapOptions;
 use monomorph_core::dispatch::Dispatcher;
-use monomorph_core::{
-    AnyTensor, DType, DefaultDevice, Device, Error as OperatorError, ErrorKind, Geometry, Standard, Tensor,
-};
+use monomorph_core::{AnyTensor, DefaultDevice, Device, Standard};
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
@@ -271,35 +270,6 @@ impl fmt::Display for Program {
         }
         Ok(())
     }
-}
-
-/// How tensors are copied on the device of a program.
-#[derive(Clone, Copy)]
-pub(crate) struct Copies {
-    /// A tensor of bytes over a storage of its own.
-    pub(crate) storage: fn(&[u8]) -> Result<AnyTensor, OperatorError>,
-    /// Writes the elements of the second tensor to the first.
-    pub(crate) elements: fn(&mut AnyTensor, &AnyTensor) -> Result<(), OperatorError>,
-}
-
-impl Copies {
-    pub(crate) fn of<D: Device>() -> Copies {
-        Copies {
-            storage: |bytes| copied::<D>(bytes).map(Tensor::into_any),
-            elements: |to, from| {
-                let (got, want) = (from.device(), to.device());
-                match (to.downcast_mut::<D>(), from.downcast_ref::<D>()) {
-                    (Some(to), Some(from)) => to.copy_from(from),
-                    _ => Err(ErrorKind::DeviceMismatch { arg: "src".into(), got, want }.into()),
-                }
-            },
-        }
-    }
-}
-
-/// A tensor of bytes over a storage of its own.
-pub(crate) fn copied<D: Device>(bytes: &[u8]) -> Result<Tensor<D>, OperatorError> {
-    Tensor::from_storage(bytes, Geometry::contiguous(DType::U8, &[bytes.len() as i64])?)
 }
 
 /// True if something was recorded of a value.

@@ -5,8 +5,8 @@
 use super::archive::{Archive, Record};
 use super::model::{Payload, PayloadConfig, SymInt, TensorMeta};
 use super::numbers;
+use crate::copies::copied;
 use crate::error::{ProgramError, Result, cut, malformed, unsupported};
-use crate::program::copied;
 use monomorph_core::{AnyTensor, DefaultDevice, Device, Error as OperatorError, Geometry, Standard, Tensor};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;

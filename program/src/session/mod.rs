@@ -14,91 +14,53 @@
 //! | `plan` | the steps that are left of a graph for one set of input sizes |
 //! | `planner` | what of a node may become steps of its own |
 //! | `trace` | what an operator calls in the end, noted while it runs |
+//! | `plans` | the plans of a session, by the sizes that they are for |
 //! | `replay` | making a plan while a graph runs, and running it from then on |
 //! | `origins` | where the values of a plan come from and go |
 //! | `capture` | the kernels of a plan, kept by its second run |
 //! | `captured` | later runs of a plan by its kernels |
 //! | `autocast` | what autocast casts |
 //! | `check` | what a program asserts |
+//! | `compare` | values against what the program recorded of them |
+//! | `kept` | what is said of what is kept |
 //! | `timing` | how long nodes take |
 
 mod autocast;
 mod capture;
 mod captured;
 mod check;
+mod compare;
 mod control;
 mod execute;
 mod inputs;
+mod kept;
 mod origins;
 mod plan;
 pub(crate) mod planner;
+mod plans;
 mod replay;
 mod state;
 mod timing;
 mod trace;
 
 use crate::error::{ProgramError, Result, within};
-use crate::graph::{Graph, InputKind, OutputKind, ValueId};
-use crate::program::{Inner, Program, recorded_tensor};
+use crate::graph::{InputKind, OutputKind};
+use crate::program::{Inner, Program};
 use crate::symbol::Bindings;
 use monomorph_core::structured::Block;
 use monomorph_core::{AnyTensor, IValue, rounding};
-use replay::{Plans, Way};
+use plans::{Plans, Way};
 use state::State;
-use std::ops::Range;
 use std::sync::Arc;
 use timing::Timings;
 
+pub use compare::Difference;
+pub use kept::{Kept, MemoryBlock};
 pub use timing::Timing;
 pub(crate) use trace::observed;
 
 /// An input or output of a run: a tensor, a number, a bool, text or none.
 pub type Value = IValue;
-
-/// A value that is not what the program recorded of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Difference {
-    /// The node that made it, with its module.
-    pub node: String,
-    /// The value.
-    pub value: String,
-    /// What it is, and what was recorded.
-    pub what: String,
-    /// True if only the strides differ: which kernel PyTorch chooses, and so the strides of its result, may depend on
-    /// whether gradients are wanted, as they are while a program is exported.
-    pub strides: bool,
-}
-
-/// What a session keeps of the sizes that it ran last, to run them again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Kept {
-    /// Kernels that are bound to memory.
-    pub kernels: usize,
-    /// How many of them are run block by block, with what they read and write in the cache.
-    pub grouped: usize,
-    /// Steps between them that are called anew: they draw numbers, or look at elements.
-    pub steps: usize,
-    /// Bytes of the tensors between kernels. What lives at different times shares them.
-    pub bytes: usize,
-    /// Bytes of those that live at the same time, at most: no other way to lay them out takes fewer.
-    pub live: usize,
-}
-
-/// A tensor between kernels of a session, or memory that a kernel works in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemoryBlock {
-    /// Where it begins, in bytes. What lives at different times may lie in the same place.
-    pub offset: usize,
-    /// Its bytes.
-    pub bytes: usize,
-    /// The kernels between which it lives, of [`Kept::kernels`].
-    pub kernels: Range<usize>,
-    /// The node that makes it, and its module.
-    pub node: String,
-}
 
 /// An instance of a program: its buffers keep what runs write to them.
 pub struct Session {
@@ -292,28 +254,6 @@ impl Session {
 }
 
 impl Run<'_> {
-    /// Notes a value that is not what was recorded of it, and learns the symbols in what was recorded.
-    fn observe(&mut self, graph: &Graph, id: ValueId, place: &dyn Fn() -> String) {
-        use crate::graph::Recorded;
-        let info = graph.value(id);
-        let Some(value) = self.frames.last().and_then(|frame| frame.get(id.index())) else { return };
-        match (&info.recorded, value) {
-            (Recorded::Int(expr), IValue::Int(value)) => {
-                self.bindings.unify(expr, *value);
-            }
-            (recorded, IValue::Tensor(tensor)) if self.compares => {
-                let Some(recorded) = recorded_tensor(recorded) else { return };
-                *self.compared += 1;
-                let compared = Program::compare(&self.program.symbols, &mut self.bindings, recorded, tensor);
-                if let Some((what, strides)) = compared {
-                    let value = info.name.to_string();
-                    self.differences.push(Difference { node: place(), value, what, strides });
-                }
-            }
-            _ => {}
-        }
-    }
-
     /// Writes an output of the graph to what it is the new contents of.
     fn mutate(&mut self, position: usize, inputs: &[Value], result: IValue) -> Result<()> {
         let place = || self.program.graph.value(self.program.graph.inputs[position]).name().to_owned();

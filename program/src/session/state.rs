@@ -1,7 +1,8 @@
 //! The tensors of a session that outlive its runs. Those of the program are frozen and shared; one is copied when it is
 //! about to be written, once, and then is this session's.
 
-use crate::program::{Copies, Inner};
+use crate::copies::Copies;
+use crate::program::Inner;
 use monomorph_core::{AnyTensor, IValue, Result};
 use std::collections::HashSet;
 

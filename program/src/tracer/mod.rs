@@ -4,9 +4,10 @@
 
 mod values;
 
+use crate::copies::{Copies, copied};
 use crate::error::{MissingOperator, ProgramError, Result, cut};
 use crate::graph::{Argument, Graph, InputKind, OutputKind, ValueId};
-use crate::program::{Copies, Inner, Program, copied};
+use crate::program::{Inner, Program};
 use crate::session::observed;
 use monomorph_core::dispatch::Dispatcher;
 use monomorph_core::trace;

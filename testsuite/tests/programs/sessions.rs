@@ -3,6 +3,7 @@
 use super::archive::path;
 use monomorph::prelude::*;
 use monomorph::program::{Kept, MemoryBlock, Program, ProgramError, Value};
+use monomorph::{Result, ops};
 
 fn pair() -> [Value; 2] {
     let ones = |x: f32| Tensor::from_vec(vec![x; 20], (5, 4)).expect("a tensor").into();
@@ -108,8 +109,9 @@ fn later_runs_leave_earlier_outputs() {
     assert_eq!(elements(&again), elements(&outputs[0]));
 }
 
-/// What lives at the same time lies apart, in as many bytes as there are, and those that are live are counted right.
-fn check_memory(kept: &Kept, blocks: &[MemoryBlock]) {
+/// What lives at the same time lies apart, in as many bytes as there are, and those that are live are counted right. All
+/// take a tenth more than these at most, and `more` bytes.
+fn check_memory(kept: &Kept, blocks: &[MemoryBlock], more: usize) {
     assert!(blocks.len() > 3 && blocks.iter().any(|block| !block.node.is_empty()), "{blocks:?}");
     for (i, one) in blocks.iter().enumerate() {
         assert!(one.kernels.start < one.kernels.end && one.kernels.end <= kept.kernels, "{one:?}");
@@ -123,8 +125,7 @@ fn check_memory(kept: &Kept, blocks: &[MemoryBlock]) {
     let live = |k: usize| blocks.iter().filter(|block| block.kernels.contains(&k)).map(|block| block.bytes).sum();
     assert_eq!((0..kept.kernels).map(live).max(), Some(kept.live));
     assert!(kept.live <= kept.bytes, "{kept:?}");
-    let slack = 64 * blocks.len() + (1 << 16);
-    assert!(kept.bytes <= kept.live + kept.live / 10 + slack, "more than what lives at once: {kept:?}");
+    assert!(kept.bytes <= kept.live + kept.live / 10 + more, "more than what lives at once: {kept:?}");
 }
 
 /// Pointwise kernels run block by block where tensors are large, with the bits of the operators in turn.
@@ -146,14 +147,38 @@ fn chains_run_block_by_block() {
             };
             let got = bytes(session.run(&inputs).expect("a run"));
             assert_eq!(got, bytes(in_turn.run(&inputs).expect("a run")), "{n} {seed}");
-            // What is large may be captured twice.
-            assert!(session.kept().is_some() || seed < 2, "{n} {seed}");
-            assert!(session.kept().is_none() || seed > 0, "{n} {seed}");
+            assert_eq!(session.kept().is_some(), seed > 0);
         }
         let kept = session.kept().expect("kernels");
         assert!(kept.kernels >= 10 && (kept.grouped >= 8) == is_large && kept.bytes > 0, "{n}: {kept:?}");
-        check_memory(&kept, &session.memory());
+        check_memory(&kept, &session.memory(), 0);
     }
+}
+
+/// Where blocks of a pool would be of use to few, the third run lays all out in one block, with the same results.
+#[test]
+fn memory_is_laid_out_in_one_block() {
+    fn widening<D: Kernels>(x: &Tensor<D>) -> Result<Tensor<D>> {
+        let mut y = x.mul(1.5)?;
+        for i in 1..8 {
+            let wide = ops::cat(&vec![&y; i as usize])?;
+            y = wide.i(..10_000)?.add(&wide.i(-10_000..)?)?.mul(0.5)?.add(i)?;
+        }
+        Ok(y)
+    }
+    let program = Program::trace(|t| widening(&t.input("x", [10_000], F32)?)).expect("a program");
+    let mut session = program.session().expect("a session");
+    for run in 0..6 {
+        let x = Tensor::from_vec((0..10_000).map(|i| (i * 7 + run * 13) as f32 * 0.01).collect(), 10_000);
+        let x = x.expect("a tensor");
+        let results = session.run(&[x.clone().into()]).expect("a run");
+        let want = widening(&x).expect("a result").to_vec::<f32>();
+        assert_eq!(results[0].as_tensor().expect("a tensor").to_vec::<f32>(), want, "run {run}");
+        // The second one shows how much less it can be.
+        assert_eq!(session.kept().is_some(), run > 1, "run {run}");
+    }
+    // Kernels that run block by block share whole tensors alone, which takes one more here.
+    check_memory(&session.kept().expect("kernels"), &session.memory(), 40_000);
 }
 
 #[test]
