@@ -95,8 +95,7 @@ impl Lifetimes {
         self.begun.iter().rev().find(|begun| begun.storage == storage).map(|begun| begun.bytes)
     }
 
-    /// For each storage that was asked for, what lies where while the kernels run; none if no kernel touches it, or it
-    /// has moved.
+    /// For each storage that was asked for, what lies where while the kernels run; none if no kernel touches it.
     pub(super) fn asked(&self, made: &[Made]) -> Vec<Option<Block>> {
         let mut offset = 0;
         let mut offsets = Vec::with_capacity(made.len());
@@ -107,15 +106,12 @@ impl Lifetimes {
         let block = |(i, begun): (usize, &Begun)| {
             let again = |later: &Begun| (later.storage, later.kernel) == (begun.storage, begun.kernel);
             let (made, contents) = (made.get(begun.storage)?, self.contents(begun.storage, begun.kernel)?);
-            let header = made.handle.header();
-            // SAFETY: the address is compared, and never followed.
-            let has_moved = unsafe { header.data() } != made.data;
-            if has_moved || self.begun[i + 1..].iter().any(again) {
+            if self.begun[i + 1..].iter().any(again) {
                 return None;
             }
             let end = contents.end.unwrap_or(self.touched.len());
             let touches = |k: &usize| self.touched(*k).contains(&begun.storage);
-            let is_held = contents.end.is_none() && !header.borrow().is_unique();
+            let is_held = contents.end.is_none() && !made.handle.header().borrow().is_unique();
             let first = (begun.kernel..end).find(touches)?;
             let last = if is_held { end } else { (first..end).rev().find(touches)? + 1 };
             Some(Block { offset: offsets[begun.storage], bytes: begun.bytes, kernels: first..last })

@@ -129,15 +129,7 @@ impl<D: Device, S: 'static> Tracer<D, S> {
                 storage.with_geometry(tensor.geometry().clone())?
             }
         };
-        // Views of one storage are views of one storage in the function, too.
-        let known = self.given.iter().zip(&self.graph_inputs).find_map(|(other, id)| {
-            let other = other.as_ref()?;
-            (other.storage_id() == given.storage_id()).then_some(*id)
-        });
-        let shape = match known.and_then(|id| self.values.tensor(id)) {
-            Some(shape) => shape.with_geometry(given.geometry().clone())?,
-            None => given.as_any().to_meta(),
-        };
+        let shape = given.as_any().to_meta();
         self.add(name, kind, &shape, Some(given.into_any()))?;
         let device = shape.device();
         let wrong = || ErrorKind::DeviceMismatch { arg: name.to_owned().into(), got: device, want: DeviceId::META };

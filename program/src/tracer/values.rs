@@ -25,11 +25,6 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// The tensor that a value is.
-    pub(super) fn tensor(&self, id: ValueId) -> Option<&AnyTensor> {
-        self.known.values().flatten().find(|(_, other)| *other == id).map(|(tensor, _)| tensor)
-    }
-
     /// A name that no other value has.
     fn unique(&mut self, name: &str) -> String {
         let count = self.names.entry(name.to_owned()).or_insert(0);

@@ -105,9 +105,28 @@ fn what_is_written_is_state_or_the_callers() {
         "batch_norm.default(%x",
         "add_.Tensor(%y, %x",
         "copy_.default(%select,",
+        "%select_1: ",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
+}
+
+/// Tensors that a program brings along share their storage there if they do so here.
+#[test]
+fn views_of_one_storage_stay_views_of_it() {
+    let table = tensor![[1.0f32, 2.0], [3.0, 4.0]];
+    let column = table.select(1, 0).expect("a view");
+    let program = Program::trace(|t| {
+        let (mut table, column) = (t.buffer("table", &table)?, t.buffer("column", &column)?);
+        table.mul_(2)?;
+        column.add(1)
+    });
+    let mut session = program.expect("a program").session().expect("a session");
+    for want in [[3.0f32, 7.0], [5.0, 13.0], [9.0, 25.0], [17.0, 49.0]] {
+        let results = session.run(&[]).expect("a run");
+        assert_eq!(results[0].as_tensor().and_then(|y| y.to_vec().ok()), Some(want.to_vec()));
+    }
+    assert_eq!(table.to_vec::<f32>().expect("its elements"), [1.0, 2.0, 3.0, 4.0]);
 }
 
 /// An input that is the session's own buffer changes with it.
