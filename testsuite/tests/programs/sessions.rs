@@ -109,8 +109,8 @@ fn later_runs_leave_earlier_outputs() {
     assert_eq!(elements(&again), elements(&outputs[0]));
 }
 
-/// What lives at the same time lies apart, in as many bytes as there are, and those that are live are counted right. All
-/// take a tenth more than these at most, and `more` bytes.
+/// What lives at the same time lies apart, in as many bytes as there are, and those that are live are counted right.
+/// All take a tenth more than these at most, and `more` bytes.
 fn check_memory(kept: &Kept, blocks: &[MemoryBlock], more: usize) {
     assert!(blocks.len() > 3 && blocks.iter().any(|block| !block.node.is_empty()), "{blocks:?}");
     for (i, one) in blocks.iter().enumerate() {
