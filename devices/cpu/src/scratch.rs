@@ -80,7 +80,8 @@ impl<T: Number> Deref for Scratch<T> {
 
 impl<T: Number> DerefMut for Scratch<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as for `deref`: enough bytes, aligned, numbers; `&mut self` borrows the only handle.
+        // SAFETY: the units have as many bytes, are aligned to `T` and hold numbers, as for `deref`; nobody else has
+        // them, and `self` is borrowed meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.units.as_mut_ptr().cast(), self.elements) }
     }
 }

@@ -61,13 +61,13 @@ impl Algorithms {
         for (lattice, algorithm) in &self.0 {
             match algorithm {
                 Algorithm::Nothing => {}
-                // SAFETY: the caller's promise.
+                // SAFETY: A1, and nobody else uses the output: the caller's promise.
                 Algorithm::Tiles => unsafe { tiles::run::<T>(job, lattice) }?,
-                // SAFETY: the caller's promise.
+                // SAFETY: the same, and the layout was made for these sizes and steps.
                 Algorithm::Shifted(layout) => unsafe { shifted::run::<T>(job, layout) }?,
-                // SAFETY: the caller's promise.
+                // SAFETY: the same, and the planes are those of this lattice.
                 Algorithm::Planes(planes) => unsafe { direct::by_planes::<T>(job, lattice, planes) }?,
-                // SAFETY: the caller's promise.
+                // SAFETY: the same, and the lines are those of this lattice.
                 Algorithm::Lines(lines) => unsafe { direct::by_lines::<T>(job, lattice, lines) }?,
             }
         }
