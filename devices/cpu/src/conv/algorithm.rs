@@ -63,11 +63,11 @@ impl Algorithms {
                 Algorithm::Nothing => {}
                 // SAFETY: A1, and nobody else uses the output: the caller's promise.
                 Algorithm::Tiles => unsafe { tiles::run::<T>(job, lattice) }?,
-                // SAFETY: the same, and the layout was made for these sizes and steps.
+                // SAFETY: A1, and nobody else uses the output: the caller's promise, as are these sizes and steps.
                 Algorithm::Shifted(layout) => unsafe { shifted::run::<T>(job, layout) }?,
-                // SAFETY: the same, and the planes are those of this lattice.
+                // SAFETY: A1, nobody else uses the output (the caller's promise), and these are the lattice's planes.
                 Algorithm::Planes(planes) => unsafe { direct::by_planes::<T>(job, lattice, planes) }?,
-                // SAFETY: the same, and the lines are those of this lattice.
+                // SAFETY: A1, nobody else uses the output (the caller's promise), and these are the lattice's lines.
                 Algorithm::Lines(lines) => unsafe { direct::by_lines::<T>(job, lattice, lines) }?,
             }
         }
