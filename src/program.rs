@@ -13,17 +13,19 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// The operators of programs: those of the table, and from the first program on those of the namespace
-/// `quantized_decomposed`, unless a library of the user's has defined one of them.
+/// The operators of programs: those of the table, and from the first program on those of the namespaces
+/// `quantized_decomposed` and `transformers`, unless a library of the user's has defined one of them.
 fn dispatcher() -> &'static Dispatcher {
-    /// What it registers is there as long as it is.
-    static QUANTIZED: LazyLock<Library> = LazyLock::new(|| {
-        let mut library = crate::dispatcher().library("quantized_decomposed");
+    /// What they register is there as long as they are.
+    static LIBRARIES: LazyLock<[Library; 2]> = LazyLock::new(|| {
+        let mut libraries =
+            ["quantized_decomposed", "transformers"].map(|namespace| crate::dispatcher().library(namespace));
         // The user's operators are the ones that count; programs name those that are missing.
-        let _ = selection::register_quantized(&mut library);
-        library
+        let _ = selection::register_quantized(&mut libraries[0]);
+        let _ = selection::register_transformers(&mut libraries[1]);
+        libraries
     });
-    LazyLock::force(&QUANTIZED);
+    LazyLock::force(&LIBRARIES);
     crate::dispatcher()
 }
 
@@ -31,7 +33,7 @@ fn dispatcher() -> &'static Dispatcher {
 pub type Tracer = monomorph_program::Tracer<Cpu, monomorph_ops::StdOps>;
 
 /// A program that `torch.export` wrote, with the operators of [`dispatcher`](crate::dispatcher) and PyTorch's of the
-/// namespace `quantized_decomposed`.
+/// namespace `quantized_decomposed`, and those of the Python library transformers.
 ///
 /// ```no_run
 /// use monomorph::prelude::*;

@@ -33,6 +33,19 @@ pub fn register_quantized(library: &mut Library) -> Result<()> {
     library.all_or_none(|library| table::define(library, &native::entries(), kernels))
 }
 
+/// Defines operators `transformers::*`, which programs exported from models of that Python library call, in a library
+/// of that namespace; on an error, none.
+///
+/// # Errors
+///
+/// Another namespace, or an operator that is defined already.
+pub fn register_transformers(library: &mut Library) -> Result<()> {
+    use monomorph_ops::contract::experts::native;
+    let mut kernels = Vec::new();
+    crate::__operator_kernels! { kernels Cpu, Meta }
+    library.all_or_none(|library| table::define(library, &native::entries(), kernels))
+}
+
 /// Every kernel of a device: of each operator those of its kind.
 fn all_kernels<D: monomorph_ops::AllKernels + Fills>() -> DeviceKernels {
     let either = |(structured, functions): (Vec<KernelFunction>, Vec<KernelFunction>)| {

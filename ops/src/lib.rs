@@ -165,6 +165,7 @@ monomorph_macros::families! { [crate]
     composite::normalize: Normalizations,
     partial;
     contract::products: Products,
+    contract::grouped: GroupedProducts,
     composite::products: Matmul,
     scan: Scans,
     index::select: Selects,

@@ -7,7 +7,13 @@ dtypes' tolerances alone: that PyTorch is off by more from float64 is what some 
 
 import torch
 
-BASES = "isclose gelu_backward logit_backward threshold_backward glu_backward".split()
+NAMED = ("ldexp.Tensor", "repeat_interleave.Tensor", "var_mean.correction")
+WITH_OUT = ("threshold_backward", "glu_backward")
+BASES = (
+    "isclose gelu_backward logit_backward threshold_backward glu_backward var_mean native_layer_norm native_group_norm "
+    "upsample_linear1d cdist _cdist_backward col2im replication_pad1d_backward multi_margin_loss_backward ldexp max_pool1d "
+    "repeat_interleave kl_div _pdist_forward addmv batch_norm _adaptive_avg_pool2d channel_shuffle pixel_unshuffle diff"
+).split()
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 NAN, INF = float("nan"), float("inf")
 
@@ -78,10 +84,132 @@ def glu_backward(name):
         yield {"grad_output": grad, "self": x, "dim": 1, "grad_input": memory[12:13].expand(2, 4)}
 
 
+def var_mean(name):
+    for dtype in (torch.float32, torch.bfloat16):
+        for values in ([INF], [1, INF, 2], [-INF, 3], [1, 2, 4], [INF, -INF, 0], []):
+            yield {"self": of(values, dtype), "dim": [0], "correction": 1, "keepdim": False}
+    yield {"self": torch.tensor([complex(INF, 1), complex(2, 3), 1j]), "dim": None, "correction": 0, "keepdim": True}
+
+
+def native_layer_norm(name):
+    for values in ([[INF, 1, 2], [1, 2, 4]], [[-INF, -INF, -INF], [NAN, 1, 2]]):
+        x = of(values, torch.float64)
+        yield {"input": x, "normalized_shape": [3], "weight": None, "bias": None, "eps": 1e-5}
+    yield {"input": of([[INF], [1]], torch.float32), "normalized_shape": [1], "weight": None, "bias": None, "eps": 1e-5}
+
+
+def native_group_norm(name):
+    x = of([[[INF, 1], [2, 3], [4, 5], [6, 8]]], torch.float32)
+    for groups in (1, 2, 4):
+        yield {"input": x, "weight": None, "bias": None, "N": 1, "C": 4, "HxW": 2, "group": groups, "eps": 1e-5}
+
+
+def upsample_linear1d(name):
+    for corners in (False, True):
+        for size in (3, 5):
+            x = of([[[INF, 1, 2], [3, 4, -INF]]], torch.float32)
+            yield {"self": x, "output_size": [size], "align_corners": corners, "scales": None}
+
+
+def cdist(name):
+    x = of([[NAN, -7, 2], [1, NAN, NAN], [3, 4, 5]], torch.float64)
+    for p in (INF, 2.0, 1.0):
+        yield {"x1": x, "x2": of([[1, 1, 1], [INF, 0, 2]], torch.float64), "p": p, "compute_mode": None}
+
+
+def _cdist_backward(name):
+    a, b = of([[NAN, -7], [3, 4]], torch.float64), of([[1, 1], [5, 0]], torch.float64)
+    distances = torch.cdist(a, b, p=INF)
+    yield {"grad_output": of([[1, 2], [3, 4]], torch.float64), "x1": a, "x2": b, "p": INF, "cdist": distances}
+
+
+def complex_infinities(*sizes):
+    x = torch.view_as_complex(of(range(1, 1 + 2 * torch.Size(sizes).numel()), torch.float32).view(*sizes, 2))
+    x.view(-1)[1] = complex(INF, 1)
+    return x
+
+
+def col2im(name):
+    window = {"dilation": [1, 1], "padding": [0, 0], "stride": [1, 1]}
+    yield {"self": complex_infinities(1, 4, 4), "output_size": [3, 3], "kernel_size": [2, 2], **window}
+
+
+def replication_pad1d_backward(name):
+    yield {"grad_output": complex_infinities(1, 2, 5), "self": complex_infinities(1, 2, 3), "padding": [1, 1]}
+
+
+def multi_margin_loss_backward(name):
+    x, target = of([[1, 2, 4], [5, 0, 1]], torch.float32), torch.tensor([2, 0])
+    for grad in (NAN, INF, 2.0):
+        for weight in (None, of([1, 2, -INF], torch.float32)):
+            values = {"self": x, "target": target, "p": 1, "margin": 1.0, "weight": weight, "reduction": 1}
+            yield {"grad_output": of(grad, torch.float32), **values}
+
+
+def ldexp(name):
+    for dtype in FLOATS:
+        for exponent in (torch.tensor([3, -2]), torch.tensor(4, dtype=torch.int8), of([1, 2], torch.float32)):
+            yield {"self": of([1.5, -3], dtype), "other": exponent}
+        yield {"self": of([1.5, -3], dtype), "other": torch.tensor([True, False])}
+    yield {"self": of([1.5, -3], torch.float64), "other": torch.tensor([200, -200])}
+
+
+def max_pool1d(name):
+    window = {"kernel_size": [3], "stride": [], "padding": [0], "dilation": [1], "ceil_mode": False}
+    yield {"self": of(range(6), torch.float32).view(1, 3, 2).transpose(1, 2), **window}
+    yield {"self": of(range(42), torch.float32).view(3, 7, 2).transpose(1, 2), **window}
+
+
+def repeat_interleave(name):
+    for dtype in (torch.int8, torch.uint8, torch.int16, torch.bool, torch.float32):
+        yield {"repeats": torch.tensor([1, 0, 2]).to(dtype), "output_size": None}
+
+
+def kl_div(name):
+    for own, target in ((torch.int64, torch.float32), (torch.float32, torch.bool), (torch.float32, torch.float32)):
+        yield {"self": torch.ones(3, dtype=own), "target": torch.ones(3, dtype=target), "reduction": 1, "log_target": False}
+
+
+def _pdist_forward(name):
+    yield {"self": of(range(12), torch.float32).view(4, 3).t(), "p": 2.0}
+
+
+def addmv(name):
+    for sizes in ([], [1], [3]):
+        for rows, columns in ((3, 2), (3, 0), (0, 2)):
+            matrix, vector = torch.ones(rows, columns), torch.ones(columns)
+            yield {"self": torch.full(sizes, 2.0), "mat": matrix, "vec": vector, "beta": 0.5, "alpha": 1}
+
+
+def batch_norm(name):
+    values = {"running_mean": None, "running_var": None, "training": True, "momentum": 0.1, "eps": 1e-5, "cudnn_enabled": False}
+    for weight in (None, torch.zeros(0)):
+        yield {"input": torch.zeros(2, 0, 3), "weight": weight, "bias": None, **values}
+
+
+def _adaptive_avg_pool2d(name):
+    for sizes in ((2, 0, 3, 3), (0, 3, 3), (2, 2, 0, 3)):
+        yield {"self": torch.zeros(sizes), "output_size": [2, 1]}
+
+
+def channel_shuffle(name):
+    yield {"self": torch.zeros(2, 4, 0), "groups": 2}
+    yield {"self": of(range(8), torch.float32).view(1, 4, 2), "groups": 2}
+
+
+def pixel_unshuffle(name):
+    for sizes in ((1, 0, 4, 4), (2, 1, 4, 0), (1, 1, 4, 4)):
+        yield {"self": torch.zeros(sizes).transpose(2, 3), "downscale_factor": 2}
+
+
+def diff(name):
+    for dim in (0, 1):
+        yield {"self": torch.zeros(0, 3), "n": 1, "dim": dim, "prepend": None, "append": None}
+
+
 def edges(name):
     """Argument values by name of each such call of an overload."""
-    base = name.split(".")[0].rstrip("_")
-    if base in ("threshold_backward", "glu_backward"):
-        yield from globals()[base](name)
-    elif base in BASES and "." not in name:
+    base = name.split(".")[0].removesuffix("_")
+    named = any(overload.startswith(f"{base}.") for overload in NAMED)
+    if base in BASES and (name in NAMED if named else base in WITH_OUT or "." not in name):
         yield from globals()[base](name)

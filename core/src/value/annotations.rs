@@ -163,7 +163,8 @@ fn check_aliases(schema: &Schema, before: &Before, args: &[IValue], results: &[I
     let held = |storage| holders.get(&storage).into_iter().flatten().copied();
     let written = schema.written_positions().collect::<Vec<_>>();
     for (index, (result, ret)) in results.iter().zip(schema.returns()).enumerate() {
-        for storage in result.tensors().map(AnyTensor::storage_id) {
+        // Nothing is seen or written through a tensor without elements.
+        for storage in result.tensors().filter(|tensor| tensor.numel() > 0).map(AnyTensor::storage_id) {
             // A written argument that is returned has the storage that the result has: it may be another than before.
             let itself = written.get(index).copied().flatten();
             let sharers = || held(storage).chain(itself).filter_map(|position| schema.args().nth(position));

@@ -10,6 +10,7 @@
 
 use super::callees::Callees;
 use super::pad::{constant_pad_nd, overflow};
+use super::steps::Steps;
 use super::tensor;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, DimVec};
@@ -188,7 +189,8 @@ pub(super) fn folded<const N: usize>(
         let (got, want) = (grad.dtype(), this.dtype());
         return Err(ErrorKind::DTypeMismatch { arg: "grad_output", got, want }.into());
     }
-    if !this.dtype().is_floating() && !this.dtype().is_complex() {
+    let is_complex = this.dtype().is_complex();
+    if !this.dtype().is_floating() && !is_complex {
         let (what, got) = ("argument self has dtype", this.dtype());
         return Err(ErrorKind::DTypeNotSupported { what, got, accepted: "floating-point and complex dtypes" }.into());
     }
@@ -212,7 +214,9 @@ pub(super) fn folded<const N: usize>(
                 }
             };
             let place = calls.narrow(&inside, p.dim, from.saturating_sub(p.front), length)?;
-            calls.tensor("add_.Tensor", [place.into(), seen.into(), 1.into()])?;
+            // A complex 1 times an infinity is NaN in part, so complex numbers are added by their parts.
+            let parts = |t: AnyTensor| if is_complex { calls.unary("view_as_real", t) } else { Ok(t) };
+            calls.tensor("add_.Tensor", [parts(place)?.into(), parts(seen)?.into(), 1.into()])?;
         }
         whole = inside;
     }

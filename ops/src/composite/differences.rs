@@ -52,7 +52,7 @@ pub fn diff(
     let name = if result.dtype() == DType::Bool { "logical_xor" } else { "sub.Tensor" };
     let size = result.sizes()[wrapped];
     if size == 0 {
-        return calls.cloned(&result, MemoryFormat::Preserve);
+        return Ok(result);
     }
     for left in (0..size).rev().take(usize::try_from(n).unwrap_or(usize::MAX)) {
         let (high, low) = (calls.narrow(&result, wrapped, 1, left)?, calls.narrow(&result, wrapped, 0, left)?);

@@ -144,7 +144,18 @@ pub fn cdist(calls: &Calls<'_>, x1: &IValue, x2: &IValue, p: f64, mode: Option<i
         return calls.view(&distance, &sizes);
     }
     check_dtypes(a, b, true)?;
-    rows.chunks(calls, |_, _, difference| calls.norm(difference, Scalar::Float(p), Some(&[-1]), false, None))
+    rows.chunks(calls, |_, _, difference| match p == f64::INFINITY {
+        // The largest difference that is a number, as in PyTorch.
+        true => {
+            let sizes = calls.unary("abs", difference)?;
+            let sizes = calls.tensor(
+                "masked_fill.Scalar",
+                [sizes.clone().into(), calls.unary("isnan", sizes)?.into(), Scalar::Int(0).into()],
+            )?;
+            calls.reduced("amax", sizes, &[-1], false)
+        }
+        false => calls.norm(difference, Scalar::Float(p), Some(&[-1]), false, None),
+    })
 }
 
 /// `_cdist_backward`: the gradient of the first matrix.
@@ -188,8 +199,11 @@ pub fn cdist_backward(
         let terms = if p == 1.0 {
             calls.mul(sign, grad)?
         } else if p == f64::INFINITY {
-            let size = calls.unary("abs", difference)?;
-            calls.mul(calls.mul(sign, grad)?, calls.binary("eq.Tensor", size, distance)?)?
+            // 1 where the difference is the distance, else 0, and NaN of NaN.
+            let gap = calls.unary("abs", calls.sub(calls.unary("abs", difference)?, distance)?)?;
+            let other = calls.binary("clamp_max", calls.unary("ceil", gap)?, Scalar::Int(1))?;
+            let is_it = calls.tensor("rsub.Scalar", [other.into(), Scalar::Int(1).into(), 1i64.into()])?;
+            calls.mul(calls.mul(sign, grad)?, is_it)?
         } else {
             // sign(d) |d|^(p-1) grad / distance^(p-1), and nothing where that is no number: of a distance of 0, or of
             // a difference of 0 below 1.

@@ -324,6 +324,11 @@ pub fn kl_div(
     log_target: bool,
 ) -> Result<AnyTensor> {
     check_real(&[this, target])?;
+    for (what, value) in [("argument self has dtype", this), ("argument target has dtype", target)] {
+        if let Some(got) = value.as_tensor().map(AnyTensor::dtype).filter(|dtype| !dtype.is_floating()) {
+            return Err(ErrorKind::DTypeNotSupported { what, got, accepted: "floating dtypes" }.into());
+        }
+    }
     let losses = match log_target {
         true => calls.mul(calls.unary("exp", target.clone())?, calls.sub(target.clone(), this.clone())?)?,
         false => {

@@ -136,7 +136,12 @@ pub fn batch_norm(
     if x.numel() == 0 {
         let mut result = calls.tensor("clone", [input.clone(), IValue::None])?;
         for (name, value) in [("mul.Tensor", weight), ("add.Tensor", bias)] {
-            if let Some(t) = value.as_tensor().filter(|t| t.numel() > 0) {
+            if let Some(t) = value.as_tensor() {
+                if t.numel() == 0 {
+                    return Err(rule(
+                        "the input has neither elements nor channels; accepted is that without weight and bias",
+                    ));
+                }
                 let number = calls.at(t, 0, 0)?;
                 result = match name {
                     "mul.Tensor" => calls.mul(result, number)?,

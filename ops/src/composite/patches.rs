@@ -2,6 +2,7 @@
 //! of the image with its border, on which patches overlap; the way back adds one view for each place of a patch, in the
 //! order of places, so sums round as PyTorch's do.
 
+use crate::complex_view::view_as_real;
 use crate::copies::{clone_tensor, contiguous};
 use crate::fill::Fills;
 use crate::functions::{add_, constant_pad_nd, new_zeros};
@@ -157,7 +158,9 @@ pub fn col2im<D: AllKernels>(
                 };
                 let to = along(&along(image.geometry(), 2, &h, i)?, 3, &w, j)?;
                 let from = view::select(&view::select(places.geometry(), 2, i)?, 2, j)?;
-                add_(&mut image.with_geometry(to)?, &places.with_geometry(from)?)?;
+                // A complex 1 times an infinity is NaN in part, so complex numbers are added by their parts.
+                let parts = |g| if this.dtype().is_complex() { view_as_real(&g) } else { Ok(g) };
+                add_(&mut image.with_geometry(parts(to)?)?, &places.with_geometry(parts(from)?)?)?;
             }
         }
         let rows = view::narrow(image.geometry(), 2, h.padding, height)?;

@@ -89,6 +89,10 @@ pub fn pixel_unshuffle<C: Callees>(calls: &C, this: &C::Tensor, downscale_factor
     let r = downscale_factor;
     let rule = "height or width is no multiple of argument downscale_factor; accepted is one that divides both";
     let (h, w) = (whole(height, r, rule)?, whole(width, r, rule)?);
+    if C::any(this).numel() == 0 {
+        // PyTorch leaves the sizes as they are.
+        return calls.cloned(this, MemoryFormat::Preserve);
+    }
     let sizes = sizes_with::<C>(this, batch, [product(channels, product(r, r)?)?, h, w]);
     let parts = [&[channels, h, r, w, r][..], &[channels, r, r, h, w]];
     rearranged(calls, this, &sizes, parts, (batch, &[0, 2, 4, 1, 3]))
@@ -107,7 +111,7 @@ pub fn channel_shuffle<C: Callees>(calls: &C, this: &C::Tensor, groups: i64) -> 
     let rule = "the channels are no multiple of argument groups; accepted is a number that divides them";
     let each = whole(channels, groups, rule)?;
     if t.numel() == 0 {
-        return calls.cloned(this, MemoryFormat::Preserve);
+        return calls.expand(this, t.sizes());
     }
     let split = |first: i64, second: i64| {
         let mut parts = DimVec::from_slice(&[first, second]);

@@ -148,22 +148,41 @@ pub fn float_power_scalar_out<D: FloatPowers>(
     pow_scalar_out(number(base, dtype), &wide(exponent, dtype)?, out)
 }
 
+/// Two to the power of an operand: of integers in float32, but in float64 where that is the dtype of what it scales.
+fn power_of_two<D: FloatPowers>(this: &Tensor<D>, other: &Tensor<D>) -> Result<Tensor<D>> {
+    match (this.dtype(), other.dtype()) {
+        (scaled, got @ DType::Bool) if scaled.is_floating() => {
+            let (what, accepted) = ("argument other has dtype", "integers and floating dtypes");
+            Err(ErrorKind::DTypeNotSupported { what, got, accepted }.into())
+        }
+        (DType::F64, exponent) if exponent.is_integral(false) => pow_scalar(2.0, &wide(other, DType::F64)?),
+        _ => pow_scalar(2.0, other),
+    }
+}
+
 /// `ldexp.Tensor`: a product with two to the power of `other`.
 pub fn ldexp<D: FloatPowers>(this: &Tensor<D>, other: &Tensor<D>) -> Result<Tensor<D>> {
     let _span = observe::operator("ldexp", [this.geometry(), other.geometry()]);
-    functions::mul(this, &pow_scalar(2.0, other)?).map_err(|e| e.of("ldexp"))
+    let product = power_of_two(this, other).and_then(|power| functions::mul(this, &power));
+    let product = product.map_err(|e| e.of("ldexp"))?;
+    // An integer exponent promotes no halves.
+    match this.dtype().is_floating() && other.dtype().is_integral(false) && product.dtype() != this.dtype() {
+        true => to_dtype(&product, this.dtype(), false, false, None),
+        false => Ok(product),
+    }
 }
 
 /// `ldexp.out`.
 pub fn ldexp_out<D: FloatPowers>(this: &Tensor<D>, other: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     let _span = observe::operator("ldexp", [this.geometry(), other.geometry(), out.geometry()]);
-    functions::mul_out(this, &pow_scalar(2.0, other)?, out).map(drop).map_err(|e| e.of("ldexp"))
+    let mut make = || functions::mul_out(this, &power_of_two(this, other)?, out).map(drop);
+    make().map_err(|e: Error| e.of("ldexp"))
 }
 
 /// `ldexp_`.
 pub fn ldexp_<'a, D: FloatPowers>(this: &'a mut Tensor<D>, other: &Tensor<D>) -> Result<&'a mut Tensor<D>> {
     let _span = observe::operator("ldexp_", [this.geometry(), other.geometry()]);
-    let power = pow_scalar(2.0, other)?;
+    let power = power_of_two(this, other).map_err(|e| e.of("ldexp_"))?;
     functions::mul_(&mut *this, &power).map(drop).map_err(|e| e.of("ldexp_"))?;
     Ok(this)
 }

@@ -87,9 +87,14 @@ macro_rules! folds_of_moments {
             #[inline(always)]
             fn finish_by(acc: AccumulatorOf<Self, V, X>, count: X, numbers: Numbers) -> ResultsOf<Self, V, X> {
                 let ((mean, squares, _), count) = (acc, <V::Wide as Value>::Re::from_index(count));
+                // 0, but of infinities NaN: the distance of an infinity from its mean is no number, and PyTorch's mean
+                // of it and anything else neither.
+                let off = mean - mean;
+                let is_alone = count.eq(Value::from_bool(true));
                 let nothing = count.eq(Value::from_bool(false));
+                let mean = Value::select(is_alone, mean, mean + off);
                 let ($variance, $mean) = (
-                    V::Re::narrow(spread(squares, count, numbers)),
+                    V::Re::narrow(spread(squares + squared(off), count, numbers)),
                     V::narrow(Value::select(nothing, V::Wide::from_complex(f64::NAN, f64::NAN), mean)),
                 );
                 $finish

@@ -13,11 +13,12 @@ use monomorph_core::Element;
 use monomorph_testsuite::hostile::fitting_stack;
 
 /// A dispatcher of the test's own, with every operator that the library can register: a checker registers with it.
-pub(super) fn dispatcher() -> (Dispatcher, [Library; 2]) {
+pub(super) fn dispatcher() -> (Dispatcher, [Library; 3]) {
     let dispatcher = Dispatcher::new();
-    let mut libraries = ["aten", "quantized_decomposed"].map(|namespace| dispatcher.library(namespace));
+    let mut libraries = ["aten", "quantized_decomposed", "transformers"].map(|namespace| dispatcher.library(namespace));
     selection::register_all(&mut libraries[0]).unwrap();
     selection::register_quantized(&mut libraries[1]).unwrap();
+    selection::register_transformers(&mut libraries[2]).unwrap();
     (dispatcher, libraries)
 }
 

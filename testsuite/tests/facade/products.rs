@@ -230,6 +230,61 @@ fn equations_are_sums_of_products() -> Result<()> {
     Ok(())
 }
 
+/// Where dimensions of the second operand come first, its product with the first is computed, which lies as wanted.
+#[test]
+fn einsum_gives_row_major_results_in_either_order() -> Result<()> {
+    let mut random = Random::new(14);
+    let [a, b] = [4, 5].map(|n| integers(DType::F64, Layout::Contiguous, &[2, 3, n], &mut random));
+    let einsum = |equation: &str| -> Result<Tensor<Cpu>> {
+        let tensors = IValue::Tensors(vec![a.clone().into_any(), b.clone().into_any()]);
+        let mut stack = vec![IValue::Str(equation.into()), tensors, IValue::None];
+        call("einsum", &mut stack)?;
+        Ok(stack.remove(0).into_tensor().unwrap().downcast::<Cpu>().unwrap())
+    };
+    let forth = einsum("bln,blp->bnp")?;
+    let back = einsum("bln,blp->bpn")?;
+    assert_eq!((back.sizes(), back.strides()), (&[2, 5, 4][..], &[20, 4, 1][..]));
+    assert_eq!(back.to_vec::<f64>()?, forth.transpose(1, 2)?.to_vec::<f64>()?);
+    Ok(())
+}
+
+/// Products in groups are those of their parts, and groups that do not fit are refused.
+#[test]
+fn groups_are_products_of_their_own() -> Result<()> {
+    let mut random = Random::new(15);
+    let f = |sizes: &[i64], random: &mut Random| integers(DType::F32, Layout::Contiguous, sizes, random);
+    let (rows, experts) = (f(&[8, 4], &mut random), f(&[3, 4, 12], &mut random));
+    let offs = t![2i32, 2, 7];
+    let (dispatcher, _libraries) = super::composites::dispatcher();
+    let grouped = |name: &str, tensors: [&Tensor<Cpu>; 3]| -> Result<Tensor<Cpu>> {
+        let mut stack: Vec<IValue> = tensors.iter().map(|t| any(t)).collect();
+        if !name.contains("::") {
+            stack.extend([IValue::None, IValue::None]);
+        }
+        dispatcher.find(name)?.call(&mut stack)?;
+        Ok(stack.remove(0).into_tensor().unwrap().downcast::<Cpu>().unwrap())
+    };
+    for name in ["_grouped_mm", "transformers::grouped_mm_fallback"] {
+        let product = grouped(name, [&rows, &experts, &offs])?;
+        assert_eq!(product.i(0..2)?.to_vec::<f32>()?, rows.i(0..2)?.mm(&experts.i(0)?)?.to_vec::<f32>()?, "{name}");
+        assert_eq!(product.i(2..7)?.to_vec::<f32>()?, rows.i(2..7)?.mm(&experts.i(2)?)?.to_vec::<f32>()?, "{name}");
+        assert_eq!(product.i(7)?.to_vec::<f32>()?, [0.0; 12], "{name}");
+        for wrong in [t![2i32, 1, 7], t![2i32, 2, 9], t![-1i32, 2, 7], t![2i32, 7]] {
+            assert!(grouped(name, [&rows, &experts, &wrong]).is_err(), "{name}");
+        }
+        assert!(grouped(name, [&rows, &experts.transpose(1, 2)?, &offs]).is_err(), "{name}");
+    }
+    let matrix = f(&[4, 8], &mut random);
+    let columns = grouped("_grouped_mm", [&experts.transpose(1, 2)?, &matrix, &offs])?;
+    let want = experts.i(2)?.t()?.mm(&matrix.i((.., 2..7))?)?;
+    assert_eq!(columns.i((.., 2..7))?.to_vec::<f32>()?, want.to_vec::<f32>()?);
+    let terms = grouped("_grouped_mm", [&matrix, &rows, &offs])?;
+    let want = matrix.i((.., 2..7))?.mm(&rows.i(2..7)?)?;
+    assert_eq!((terms.sizes(), terms.i(2)?.to_vec::<f32>()?), (&[3, 4, 4][..], want.to_vec::<f32>()?));
+    assert_eq!(terms.i(1)?.to_vec::<f32>()?, [0.0; 16]);
+    Ok(())
+}
+
 #[test]
 fn sums_over_chosen_dimensions() -> Result<()> {
     let (a, b) = (t![[1.0f64, 2.0], [3.0, 4.0]], t![[5.0f64, 6.0], [7.0, 8.0]]);

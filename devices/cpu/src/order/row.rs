@@ -161,8 +161,12 @@ impl<U: Word, I: Item> RowWork<U, I> {
         }
         let middle = count.saturating_sub(1) / 2;
         self.itemize(&row);
-        // Of equal elements the first ones come first.
-        self.items.select_nth_unstable(middle);
+        match count {
+            // Where all are NaN, nothing is less than anything else.
+            0 => select::nth_element(&mut self.items, middle, &|_, _| false),
+            // Of equal elements the first ones come first.
+            _ => drop(self.items.select_nth_unstable(middle)),
+        }
         self.take_one(row, middle);
     }
 

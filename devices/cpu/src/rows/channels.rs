@@ -228,6 +228,12 @@ fn or<T: Real>(list: &[T], i: usize, absent: f64) -> f64 {
     list.get(i).map_or(absent, |x| x.wide())
 }
 
+/// The mean and the shift of an affine map. PyTorch subtracts `mean · scale` from the shift, which differs where the
+/// scale is infinite: what cancels then is NaN.
+fn around(mean: f64, scale: f64, shift: f64) -> (f64, f64) {
+    if scale.is_finite() { (mean, shift) } else { (0.0, shift - mean * scale) }
+}
+
 /// Mean and mean square distance from it, of each channel.
 fn moments<T: Real>(level: Level, channels: Channels, x: &[T]) -> Result<[Vec<f64>; 2]> {
     let count = (channels.n * channels.s) as f64;
@@ -270,9 +276,11 @@ pub(super) fn batch_forward<T: Real>(
         put::<T>(|c| mean[c], running, to_running_mean);
         put::<T>(|c| variance[c], running, to_running_var);
     }
-    let means = spread(channels, |c| mean[c])?;
-    let scale = spread(channels, |c| rstd(c) * or(weight, c, 1.0))?;
-    let shift = spread(channels, |c| or(bias, c, 0.0))?;
+    let scaled = |c: usize| rstd(c) * or(weight, c, 1.0);
+    let moved = |c: usize| around(mean[c], scaled(c), or(bias, c, 0.0));
+    let means = spread(channels, |c| moved(c).0)?;
+    let scale = spread(channels, scaled)?;
+    let shift = spread(channels, |c| moved(c).1)?;
     write(level, channels, Map::Affine { x, mean: &means, scale: &scale, shift: &shift }, out);
     Ok(())
 }
@@ -325,14 +333,18 @@ pub(super) fn group_forward<T: Real>(
     [y, to_mean, to_rstd]: [&mut Output; 3],
 ) -> Result<()> {
     let [by_group, by_channel] = of_one(channels, groups);
-    let [mean, variance] = moments(level, by_group, x)?;
+    let [mut mean, variance] = moments(level, by_group, x)?;
+    // Of infinities PyTorch's mean is NaN.
+    mean.iter_mut().filter(|mean| mean.is_infinite()).for_each(|mean| *mean = f64::NAN);
     let rstd = |g: usize| 1.0 / (variance[g] + eps).sqrt();
     put::<T>(|g| mean[g], by_group.c, to_mean);
     put::<T>(rstd, by_group.c, to_rstd);
     let each = (channels.c / groups.max(1)).max(1);
-    let means = spread(by_channel, |k| mean[k / each])?;
-    let scale = spread(by_channel, |k| rstd(k / each) * or(weight, k % channels.c, 1.0))?;
-    let shift = spread(by_channel, |k| or(bias, k % channels.c, 0.0))?;
+    let scaled = |k: usize| rstd(k / each) * or(weight, k % channels.c, 1.0);
+    let moved = |k: usize| around(mean[k / each], scaled(k), or(bias, k % channels.c, 0.0));
+    let means = spread(by_channel, |k| moved(k).0)?;
+    let scale = spread(by_channel, scaled)?;
+    let shift = spread(by_channel, |k| moved(k).1)?;
     write(level, by_channel, Map::Affine { x, mean: &means, scale: &scale, shift: &shift }, y);
     Ok(())
 }

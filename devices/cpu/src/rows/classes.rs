@@ -159,14 +159,16 @@ pub(super) fn multi_margin_backward<T: Real>(
     each_row(rows, n, [(out.parts::<T>(), n)], |range, [out]| {
         for (r, out) in range.zip(out.chunks_exact_mut(n)) {
             let target = targets[r];
-            let factor = gradient(grad, rows, r, margin.reduction) * weight_of(weight, target) / n as f64;
+            let (grad, share) = (gradient(grad, rows, r, margin.reduction), weight_of(weight, target) / n as f64);
+            // 0, or NaN.
+            out.fill(T::of(0.0 * grad));
             let mut own = 0.0;
             for (d, z) in margin.above(&x[r * n..][..n], target) {
-                let slope = if margin.is_square { 2.0 * z } else { 1.0 };
+                let slope = share * if margin.is_square { 2.0 * z } else { 1.0 };
                 own -= slope;
-                out[d] = T::of(factor * slope);
+                out[d] = T::of(grad * slope);
             }
-            out[target as usize] = T::of(factor * own);
+            out[target as usize] = T::of(grad * own);
         }
     });
 }

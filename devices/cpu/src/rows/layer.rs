@@ -44,7 +44,9 @@ impl<T: Real> Work for Rows<'_, T> {
         for (r, (to_mean, to_rstd)) in self.mean.iter_mut().zip(self.rstd).enumerate() {
             let x = &self.x[r * n..][..n];
             let y = &mut self.y[r * n..][..n];
-            let mean = if n == 0 { T::zero() } else { T::of(sum([x], |[x]| x) / count) };
+            let mean = if n == 0 { 0.0 } else { sum([x], |[x]| x) / count };
+            // Of infinities PyTorch's mean is NaN.
+            let mean = T::of(if mean.is_infinite() { f64::NAN } else { mean });
             let variance = sum([x], |[x]| (x - mean) * (x - mean)) / count;
             let rstd = T::of(1.0 / (variance + self.eps).sqrt());
             (*to_mean, *to_rstd) = (mean, rstd);

@@ -215,6 +215,13 @@ pub fn sumproduct_pair(calls: &Calls<'_>, left: &AnyTensor, right: &AnyTensor, s
             (false, false, _) => columns.push(d),
         }
     }
+    // Where the columns come before the rows, the product of the two the other way round is row-major.
+    if let (Some(row), Some(column)) = (rows.first(), columns.last())
+        && column < row
+    {
+        std::mem::swap(&mut left, &mut right);
+        std::mem::swap(&mut rows, &mut columns);
+    }
     let sizes = |t: &AnyTensor, dims: &[usize]| dims.iter().map(|&d| t.sizes()[d]).collect::<DimVec>();
     let (batch_sizes, row_sizes, column_sizes) = (sizes(&left, &both), sizes(&left, &rows), sizes(&right, &columns));
     let [batch, m, n] = [volume(&batch_sizes)?, volume(&row_sizes)?, volume(&column_sizes)?];

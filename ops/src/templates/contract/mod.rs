@@ -13,6 +13,8 @@
 //!
 //! Operands have one dtype, which is that of the result: nothing promotes.
 
+pub mod experts;
+pub mod grouped;
 pub mod products;
 
 use monomorph_core::overlap::{self, Internal, Place, Shared};
@@ -182,7 +184,7 @@ impl Rule {
             [a, b] => (None, a, b),
             _ => return Err(ErrorKind::ArgumentRule { rule: "a product has two factors" }.into()),
         };
-        let form = self.form;
+        let mut form = self.form;
         check_dims(self.args[0], a, form.a)?;
         check_dims(self.args[1], b, form.b)?;
         if let (Some(most), Some(addend)) = (self.addend_dims, addend)
@@ -192,7 +194,7 @@ impl Rule {
             return Err(ErrorKind::DimCount { arg: "self", got: addend.sizes().len(), accepted }.into());
         }
         let of = |operand: &Operand<'_>, dim: Option<usize>| dim.map_or(1, |d| operand.sizes()[d]);
-        let [batch, m, k] = form.a.map(|dim| of(a, dim));
+        let [batch, mut m, mut k] = form.a.map(|dim| of(a, dim));
         let [other_batch, other_k, n] = form.b.map(|dim| of(b, dim));
         if [batch, k] != [other_batch, other_k] {
             let want: DimVec = expected(form.b, [batch, k, n]);
@@ -210,9 +212,18 @@ impl Rule {
         {
             return Err(ErrorKind::DTypeMismatch { arg, got, want: dtype }.into());
         }
-        let sizes = expected(form.out, [batch, m, n]);
+        let mut sizes = expected(form.out, [batch, m, n]);
         if let Some(addend) = addend {
             check_broadcasts(addend.sizes(), &sizes)?;
+            // PyTorch broadcasts nothing to a matrix without elements times a vector.
+            if form == Form::MATRIX_VECTOR
+                && (m == 0 || k == 0)
+                && sink.form() != monomorph_core::structured::Form::InPlace
+            {
+                sizes = DimVec::from_slice(addend.sizes());
+                (m, k) = (sizes.first().copied().unwrap_or(1), 0);
+                form.out[1] = form.out[1].filter(|_| !sizes.is_empty());
+            }
         }
         let tensor = [Some(a), Some(b), addend].into_iter().flatten().find_map(Operand::tensor);
         let device = tensor.map_or(DeviceId::CPU, |t| t.device());

@@ -10,7 +10,7 @@ use crate::functions::{narrow, new_zeros};
 use crate::kernels::AllKernels;
 use crate::table::native;
 use crate::view::expand;
-use monomorph_core::overlap::{self, Internal, Place, Shared};
+use monomorph_core::overlap::{self, Place, Shared};
 use monomorph_core::strides::broadcast_sizes;
 use monomorph_core::structured::{Functional, Operand, Out, OutputSink, call, in_place};
 use monomorph_core::{DType, Error, ErrorKind, MemoryFormat, Result, Tensor, observe};
@@ -69,6 +69,7 @@ pub fn masked_select_out<'a, D: AllKernels>(
 ) -> Result<&'a mut Tensor<D>> {
     let _span = observe::operator("masked_select", [this.geometry(), mask.geometry(), out.geometry()]);
     let mut make = || {
+        super::overlap::check_single(out.geometry())?;
         if matches!(overlap::shared(&place(out), &place(mask)), Shared::Partial | Shared::Full) {
             return Err(ErrorKind::Overlap { output: 0, other: "argument mask".into() }.into());
         }
@@ -91,10 +92,7 @@ pub fn masked_scatter_<'a, D: AllKernels>(
             let (got, want) = (source.dtype(), this.dtype());
             return Err(ErrorKind::DTypeMismatch { arg: "source", got, want }.into());
         }
-        if overlap::internal(this.sizes(), this.strides()) == Internal::Yes {
-            let (sizes, strides) = (this.sizes().to_vec(), this.strides().to_vec());
-            return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
-        }
+        super::overlap::check_single(this.geometry())?;
         let at = places(&expanded(mask, this.sizes())?)?;
         if at.numel() > source.numel() {
             return Err(ErrorKind::ListLength { arg: "source", got: source.numel(), want: at.numel() }.into());

@@ -3,7 +3,7 @@
 use super::inputs::IndexInputs;
 use monomorph_core::overlap::{self, Internal, Place, Shared};
 use monomorph_core::structured::{Operand, SinkState};
-use monomorph_core::{ErrorKind, Result};
+use monomorph_core::{ErrorKind, Geometry, Result};
 
 /// Refuses an output that reaches an element twice, and one that shares memory with an operand: `apart` lists those
 /// that it may share nothing with, `in_step` those that it may be element for element. The answer is whether the
@@ -24,13 +24,19 @@ pub(super) fn check_operands(
     apart: &[usize],
     in_step: &[usize],
 ) -> Result<bool> {
-    if let Some(written) = sink.written(0).filter(|_| sink.existing(0).is_some())
-        && overlap::internal(written.sizes(), written.strides()) == Internal::Yes
-    {
-        let (sizes, strides) = (written.sizes().to_vec(), written.strides().to_vec());
-        return Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into());
+    if let Some(written) = sink.written(0).filter(|_| sink.existing(0).is_some()) {
+        check_single(written)?;
     }
     apart_from(operands, sink, apart, in_step)
+}
+
+/// An error for an output that reaches an element twice.
+pub(super) fn check_single(output: &Geometry) -> Result<()> {
+    if overlap::internal(output.sizes(), output.strides()) != Internal::Yes {
+        return Ok(());
+    }
+    let (sizes, strides) = (output.sizes().to_vec(), output.strides().to_vec());
+    Err(ErrorKind::InternalOverlap { index: 0, sizes, strides }.into())
 }
 
 /// The same for an output that may reach an element twice.

@@ -8,6 +8,13 @@ use crate::view::expand;
 use monomorph_core::strides::{DimVec, wrap_dim};
 use monomorph_core::{DType, DeviceId, Error, ErrorKind, MemoryFormat, Result, Tensor, list, observe};
 
+fn check_counts(got: DType) -> Result<()> {
+    if got.is_integral(false) {
+        return Ok(());
+    }
+    Err(ErrorKind::DTypeNotSupported { what: "argument repeats has dtype", got, accepted: "integers" }.into())
+}
+
 /// `repeat_interleave.Tensor`: index `i` as often as entry `i` of `repeats` says.
 pub fn repeated_indices<D: AllKernels>(repeats: &Tensor<D>, output_size: Option<i64>) -> Result<Tensor<D>> {
     let _span = observe::operator("repeat_interleave", [repeats.geometry()]);
@@ -16,10 +23,7 @@ pub fn repeated_indices<D: AllKernels>(repeats: &Tensor<D>, output_size: Option<
         if repeats.ndim() != 1 {
             return Err(ErrorKind::DimCount { arg: "repeats", got: repeats.ndim(), accepted: "1" }.into());
         }
-        if !matches!(dtype, DType::I64 | DType::I32) {
-            let (what, accepted) = ("argument repeats has dtype", "int64 and int32");
-            return Err(ErrorKind::DTypeNotSupported { what, got: dtype, accepted }.into());
-        }
+        check_counts(dtype)?;
         if let (Some(size), DeviceId::META) = (output_size, repeats.device()) {
             return crate::factory::empty::<D>(&[size], Some(dtype), None, Some(repeats.device()), None, None);
         }
@@ -75,9 +79,11 @@ pub fn repeat_interleave<D: AllKernels>(
             }
             more => return Err(ErrorKind::DimCount { arg: "repeats", got: more.len(), accepted: "0 or 1" }.into()),
         };
+        check_counts(repeats.dtype())?;
         // Lazy bits stay what they are: elements are moved as they lie in memory.
         let (conj, neg) = (input.geometry().is_conj(), input.geometry().is_neg());
         let bare = input.with_geometry(input.geometry().clone().with_conj(false).with_neg(false))?;
+        let counts = to_dtype(&counts, DType::I64, false, false, None)?;
         let result = index_select(&bare, dim as i64, &repeated_indices(&counts, output_size)?)?;
         result.with_geometry(result.geometry().clone().with_conj(conj).with_neg(neg))
     };

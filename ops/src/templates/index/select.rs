@@ -73,6 +73,9 @@ impl IndexFn for IndexSelectFn {
         let ndim = this.sizes().len();
         let dim = wrap_dim(inputs.int(0), ndim, "dim")?;
         check_index("index", &index, true)?;
+        if let Some(out) = sink.existing(0) {
+            overlap::check_single(out.geometry())?;
+        }
         let (n, tensor) = slice_index("index", &index, dim, ndim)?;
         if ndim == 0 && n != 1 {
             return Err(ErrorKind::ListLength { arg: "index", got: n as usize, want: 1 }.into());

@@ -39,7 +39,11 @@ impl<const N: usize> WindowFn for AdaptiveAvg<N> {
     type Parameters<'t> = OutputSize<'t>;
 
     fn plan(operands: &[Operand<'_>], size: &OutputSize<'_>, sink: &mut SinkState<'_>) -> Result<WindowPlan> {
-        let planes = Planes::of(&operands[0], N, "self")?;
+        // In two dimensions PyTorch takes no channels, too.
+        let planes = match N {
+            2 => Planes::some(&operands[0], N, "self", operands[0].sizes().len().saturating_sub(N))?,
+            _ => Planes::of(&operands[0], N, "self")?,
+        };
         let axes = axes(planes.inner, size.0)?;
         planes.check_dtype(FLOATS)?;
         let format = if N == 2 { planes.format } else { MemoryFormat::Contiguous };

@@ -4,13 +4,14 @@ use super::adaptive::{AdaptiveAvg, AdaptiveMax};
 use super::averages::AvgPool;
 use super::maxima::MaxPool;
 use super::{WindowFn, WindowInputs, Windowed};
+use crate::copies::clone_tensor;
 use crate::functions::mean_with;
 use crate::kernels::AllKernels;
 use crate::options::Mean;
 use crate::table::native;
 use crate::table::{write_outs, write_restrided};
 use crate::view;
-use monomorph_core::strides::suggest_format;
+use monomorph_core::strides::{contiguous_strides, suggest_format};
 use monomorph_core::structured::{Executes, FromArgs, Functional, Out, call};
 use monomorph_core::{Error, ErrorKind, MemoryFormat, Result, Tensor, observe};
 
@@ -147,8 +148,15 @@ pub fn max_pool1d<D: AllKernels>(
     ceil_mode: bool,
 ) -> Result<Tensor<D>> {
     let _span = observe::operator("max_pool1d", [this.geometry()]);
-    let pair = max_rows(this, [kernel_size, stride, padding, dilation], ceil_mode);
-    Ok(pair.map_err(|e| e.called("max_pool1d"))?.0)
+    let make = || {
+        let (values, _) = max_rows(this, [kernel_size, stride, padding, dilation], ceil_mode)?;
+        // PyTorch's have no places, and are row-major whatever the input is.
+        match values.strides() == contiguous_strides(values.sizes()).as_slice() {
+            true => Ok(values),
+            false => clone_tensor(&values, Some(MemoryFormat::Contiguous)),
+        }
+    };
+    make().map_err(|e: Error| e.called("max_pool1d"))
 }
 
 /// `avg_pool1d`.
@@ -179,7 +187,7 @@ where
     let n = output_size.len();
     let dims = [-3, -2, -1];
     let is_one = (2..=3).contains(&n) && output_size.iter().all(|&size| size == 1);
-    if !is_one || this.ndim() <= n || this.ndim() > n + 2 || this.numel() == 0 {
+    if !is_one || this.ndim() <= n || this.ndim() > n + 2 {
         return one::<F, D, _>((this, output_size));
     }
     let mean = mean_with(this, &dims[3 - n..], Mean { keepdim: true, ..Default::default() })?;

@@ -182,7 +182,11 @@ impl ResampleAxis {
                         taps.push((index + j as i64 - 1).min(self.input - 1).max(0), weight);
                     }
                 }
-                _ if self.input == self.output => taps.push(i, 1.0),
+                // The weight of 0 makes NaN of infinities, as in PyTorch.
+                _ if self.input == self.output => {
+                    taps.push(i, 1.0);
+                    taps.push(i, 0.0);
+                }
                 _ => {
                     let (index, behind) = self.guarded(self.position(step, i, p), p);
                     taps.push(index.max(0), p.round(1.0 - behind));

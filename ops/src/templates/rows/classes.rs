@@ -105,7 +105,7 @@ fn check_row_major(sink: &SinkState<'_>, sizes: &[i64]) -> Result<()> {
 fn nll_forward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, is_plane: bool) -> Result<RowsPlan> {
     let dtype = inputs.dtype(0)?;
     let (channels, losses) = classes_of(inputs, 0, 1, is_plane)?;
-    check_target(inputs, 1, true)?;
+    check_target(inputs, 1, !is_plane)?;
     check_floating("argument self has dtype", dtype)?;
     check_weight(inputs, 2, channels, dtype)?;
     let reduction = reduction_of(inputs, 0);
@@ -126,7 +126,7 @@ fn check_grad(inputs: &RowsInputs<'_>, losses: &[i64], reduction: Reduction) -> 
 fn nll_backward(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, is_plane: bool) -> Result<RowsPlan> {
     let dtype = inputs.dtype(1)?;
     let (channels, losses) = classes_of(inputs, 1, 2, is_plane)?;
-    check_target(inputs, 2, true)?;
+    check_target(inputs, 2, !is_plane)?;
     check_floating("argument self has dtype", dtype)?;
     check_weight(inputs, 3, channels, dtype)?;
     check_dtype(inputs, "grad_output", 0, dtype)?;

@@ -36,6 +36,9 @@ impl RowsFn for PdistFn {
 
     fn plan(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>) -> Result<RowsPlan> {
         let dtype = inputs.dtype(0)?;
+        if inputs.operand(0).tensor().is_some_and(|t| !t.geometry().is_contiguous()) {
+            return Err(rule("argument self is not contiguous; accepted is what .contiguous() gives"));
+        }
         let [rows, columns, pairs] = rows_of(inputs.operand(0).sizes())?;
         declare(inputs, sink, 0, &[pairs as i64], dtype)?;
         if pairs == 0 {
