@@ -21,16 +21,23 @@ pub fn register_all(library: &mut Library) -> Result<()> {
     })
 }
 
+/// Defines the operators that a module declares for a namespace of their own, all or none.
+macro_rules! register_family {
+    ($($module:ident)::+, $library:ident) => {{
+        use $($module)::+::native;
+        let mut kernels = Vec::new();
+        crate::__operator_kernels! { kernels Cpu, Meta }
+        $library.all_or_none(|library| table::define(library, &native::entries(), kernels))
+    }};
+}
+
 /// Defines PyTorch's operators `quantized_decomposed::*` in a library of that namespace; on an error, none.
 ///
 /// # Errors
 ///
 /// Another namespace, or an operator that is defined already.
 pub fn register_quantized(library: &mut Library) -> Result<()> {
-    use monomorph_ops::composite::quantized::native;
-    let mut kernels = Vec::new();
-    crate::__operator_kernels! { kernels Cpu, Meta }
-    library.all_or_none(|library| table::define(library, &native::entries(), kernels))
+    register_family!(monomorph_ops::composite::quantized, library)
 }
 
 /// Defines operators `transformers::*`, which programs exported from models of that Python library call, in a library
@@ -40,10 +47,7 @@ pub fn register_quantized(library: &mut Library) -> Result<()> {
 ///
 /// Another namespace, or an operator that is defined already.
 pub fn register_transformers(library: &mut Library) -> Result<()> {
-    use monomorph_ops::contract::experts::native;
-    let mut kernels = Vec::new();
-    crate::__operator_kernels! { kernels Cpu, Meta }
-    library.all_or_none(|library| table::define(library, &native::entries(), kernels))
+    register_family!(monomorph_ops::contract::experts, library)
 }
 
 /// Every kernel of a device: of each operator those of its kind.

@@ -7,12 +7,18 @@ dtypes' tolerances alone: that PyTorch is off by more from float64 is what some 
 
 import torch
 
-NAMED = ("ldexp.Tensor", "repeat_interleave.Tensor", "var_mean.correction")
+# Overloads with a name that calls are made of; of other operators the one without.
+NAMED = (
+    "ldexp.Tensor", "repeat_interleave.Tensor", "repeat_interleave.self_Tensor", "var_mean.correction", "nanmedian.dim",
+    "index_select.out", "masked_select.out",
+)  # fmt: skip
+# Operators whose outputs are given, too.
 WITH_OUT = ("threshold_backward", "glu_backward")
 BASES = (
     "isclose gelu_backward logit_backward threshold_backward glu_backward var_mean native_layer_norm native_group_norm "
     "upsample_linear1d cdist _cdist_backward col2im replication_pad1d_backward multi_margin_loss_backward ldexp max_pool1d "
-    "repeat_interleave kl_div _pdist_forward addmv batch_norm _adaptive_avg_pool2d channel_shuffle pixel_unshuffle diff"
+    "repeat_interleave kl_div _pdist_forward addmv batch_norm _adaptive_avg_pool2d channel_shuffle pixel_unshuffle diff "
+    "nanmedian index_select masked_select nll_loss2d_forward adaptive_avg_pool1d native_batch_norm"
 ).split()
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 NAN, INF = float("nan"), float("inf")
@@ -162,7 +168,9 @@ def max_pool1d(name):
 
 def repeat_interleave(name):
     for dtype in (torch.int8, torch.uint8, torch.int16, torch.bool, torch.float32):
-        yield {"repeats": torch.tensor([1, 0, 2]).to(dtype), "output_size": None}
+        values = {"repeats": torch.tensor([1, 0, 2]).to(dtype), "output_size": None}
+        of_slices = {"self": of([5, 6, 7], torch.float32), "dim": 0} if name.endswith("self_Tensor") else {}
+        yield values | of_slices
 
 
 def kl_div(name):
@@ -205,6 +213,42 @@ def pixel_unshuffle(name):
 def diff(name):
     for dim in (0, 1):
         yield {"self": torch.zeros(0, 3), "n": 1, "dim": dim, "prepend": None, "append": None}
+
+
+def nanmedian(name):
+    for rows in ([[NAN] * 5, [1, NAN, 2, NAN, 3]], [[NAN] * 4, [NAN] * 4], [[NAN] * 12]):
+        yield {"self": of(rows, torch.float32), "dim": 1, "keepdim": False}
+
+
+def index_select(name):
+    x, index = of([[1, 2, 3], [4, 5, 6]], torch.float32), torch.tensor([0, 1])
+    for out in (torch.zeros(1).expand(2), torch.zeros(2, 1).expand(2, 2), torch.zeros(2, 2)):
+        yield {"self": x, "dim": 1, "index": index, "out": out}
+
+
+def masked_select(name):
+    for out in (torch.zeros(1).expand(2), torch.zeros(1).expand(3), torch.zeros(2)):
+        yield {"self": of([1, 2, 3], torch.float32), "mask": torch.tensor([True, False, True]), "out": out}
+
+
+def nll_loss2d_forward(name):
+    for dtype in (torch.uint8, torch.int64):
+        target = torch.tensor([[[0, 1]]]).to(dtype)
+        values = {"self": of([[[[1, 2]], [[3, 4]]]], torch.float32), "target": target, "weight": None}
+        yield values | {"reduction": 1, "ignore_index": -100}
+
+
+def adaptive_avg_pool1d(name):
+    for sizes in ((2, 3, 0), (0, 2, 3), (2, 0, 3), (2, 0)):
+        for size in (1, 2):
+            yield {"self": torch.zeros(sizes), "output_size": [size]}
+
+
+def native_batch_norm(name):
+    x = of([[-2, 1], [-4, 2], [0, 5]], torch.float64)
+    for weight, bias in (([INF, 1], [-INF, 0]), ([INF, -INF], [0, INF]), ([2, 1], [INF, 0])):
+        values = {"weight": of(weight, torch.float64), "bias": of(bias, torch.float64), "running_mean": None}
+        yield {"input": x, **values, "running_var": None, "training": True, "momentum": 0.1, "eps": 1e-5}
 
 
 def edges(name):

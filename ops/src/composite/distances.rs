@@ -147,12 +147,12 @@ pub fn cdist(calls: &Calls<'_>, x1: &IValue, x2: &IValue, p: f64, mode: Option<i
     rows.chunks(calls, |_, _, difference| match p == f64::INFINITY {
         // The largest difference that is a number, as in PyTorch.
         true => {
-            let sizes = calls.unary("abs", difference)?;
-            let sizes = calls.tensor(
+            let size = calls.unary("abs", difference)?;
+            let numbers = calls.tensor(
                 "masked_fill.Scalar",
-                [sizes.clone().into(), calls.unary("isnan", sizes)?.into(), Scalar::Int(0).into()],
+                [size.clone().into(), calls.unary("isnan", size)?.into(), Scalar::Int(0).into()],
             )?;
-            calls.reduced("amax", sizes, &[-1], false)
+            calls.reduced("amax", numbers, &[-1], false)
         }
         false => calls.norm(difference, Scalar::Float(p), Some(&[-1]), false, None),
     })

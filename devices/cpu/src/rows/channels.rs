@@ -228,10 +228,24 @@ fn or<T: Real>(list: &[T], i: usize, absent: f64) -> f64 {
     list.get(i).map_or(absent, |x| x.wide())
 }
 
-/// The mean and the shift of an affine map. PyTorch subtracts `mean · scale` from the shift, which differs where the
-/// scale is infinite: what cancels then is NaN.
-fn around(mean: f64, scale: f64, shift: f64) -> (f64, f64) {
-    if scale.is_finite() { (mean, shift) } else { (0.0, shift - mean * scale) }
+/// Writes `(x - mean) · scale + shift`, where `numbers` gives these three of a channel. PyTorch subtracts
+/// `mean · scale` from the shift, which differs where the scale is infinite: infinities that cancel are NaN.
+fn write_affine<T: Real>(
+    level: Level,
+    channels: Channels,
+    x: &[T],
+    numbers: impl Fn(usize) -> [f64; 3],
+    out: &mut Output,
+) -> Result<()> {
+    let numbers = |c: usize| match numbers(c) {
+        [mean, scale, shift] if !scale.is_finite() => [0.0, scale, shift - mean * scale],
+        finite => finite,
+    };
+    let mean = spread(channels, |c| numbers(c)[0])?;
+    let scale = spread(channels, |c| numbers(c)[1])?;
+    let shift = spread(channels, |c| numbers(c)[2])?;
+    write(level, channels, Map::Affine { x, mean: &mean, scale: &scale, shift: &shift }, out);
+    Ok(())
 }
 
 /// Mean and mean square distance from it, of each channel.
@@ -276,13 +290,8 @@ pub(super) fn batch_forward<T: Real>(
         put::<T>(|c| mean[c], running, to_running_mean);
         put::<T>(|c| variance[c], running, to_running_var);
     }
-    let scaled = |c: usize| rstd(c) * or(weight, c, 1.0);
-    let moved = |c: usize| around(mean[c], scaled(c), or(bias, c, 0.0));
-    let means = spread(channels, |c| moved(c).0)?;
-    let scale = spread(channels, scaled)?;
-    let shift = spread(channels, |c| moved(c).1)?;
-    write(level, channels, Map::Affine { x, mean: &means, scale: &scale, shift: &shift }, out);
-    Ok(())
+    let numbers = |c: usize| [mean[c], rstd(c) * or(weight, c, 1.0), or(bias, c, 0.0)];
+    write_affine(level, channels, x, numbers, out)
 }
 
 pub(super) fn batch_backward<T: Real>(
@@ -340,13 +349,12 @@ pub(super) fn group_forward<T: Real>(
     put::<T>(|g| mean[g], by_group.c, to_mean);
     put::<T>(rstd, by_group.c, to_rstd);
     let each = (channels.c / groups.max(1)).max(1);
-    let scaled = |k: usize| rstd(k / each) * or(weight, k % channels.c, 1.0);
-    let moved = |k: usize| around(mean[k / each], scaled(k), or(bias, k % channels.c, 0.0));
-    let means = spread(by_channel, |k| moved(k).0)?;
-    let scale = spread(by_channel, scaled)?;
-    let shift = spread(by_channel, |k| moved(k).1)?;
-    write(level, by_channel, Map::Affine { x, mean: &means, scale: &scale, shift: &shift }, y);
-    Ok(())
+    let of_channel = |list: &[T], k: usize, absent: f64| or(list, k % channels.c, absent);
+    let numbers = |k: usize| {
+        let (mean, rstd) = (mean[k / each], rstd(k / each));
+        [mean, rstd * of_channel(weight, k, 1.0), of_channel(bias, k, 0.0)]
+    };
+    write_affine(level, by_channel, x, numbers, y)
 }
 
 pub(super) fn group_backward<T: Real>(

@@ -160,7 +160,7 @@ pub(super) fn multi_margin_backward<T: Real>(
         for (r, out) in range.zip(out.chunks_exact_mut(n)) {
             let target = targets[r];
             let (grad, share) = (gradient(grad, rows, r, margin.reduction), weight_of(weight, target) / n as f64);
-            // 0, or NaN.
+            // Where the gradient is infinite or NaN, that of what is not above the margin is NaN.
             out.fill(T::of(0.0 * grad));
             let mut own = 0.0;
             for (d, z) in margin.above(&x[r * n..][..n], target) {

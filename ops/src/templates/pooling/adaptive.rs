@@ -39,11 +39,9 @@ impl<const N: usize> WindowFn for AdaptiveAvg<N> {
     type Parameters<'t> = OutputSize<'t>;
 
     fn plan(operands: &[Operand<'_>], size: &OutputSize<'_>, sink: &mut SinkState<'_>) -> Result<WindowPlan> {
-        // In two dimensions PyTorch takes no channels, too.
-        let planes = match N {
-            2 => Planes::some(&operands[0], N, "self", operands[0].sizes().len().saturating_sub(N))?,
-            _ => Planes::of(&operands[0], N, "self")?,
-        };
+        // Of two dimensions PyTorch takes tensors without channels, of three it does not.
+        let leading = operands[0].sizes().len().saturating_sub(if N == 2 { N } else { N + 1 });
+        let planes = Planes::with_empty(&operands[0], N, "self", leading)?;
         let axes = axes(planes.inner, size.0)?;
         planes.check_dtype(FLOATS)?;
         let format = if N == 2 { planes.format } else { MemoryFormat::Contiguous };

@@ -145,11 +145,11 @@ pub(crate) struct Planes<'a> {
 impl<'a> Planes<'a> {
     /// The operand, if it has as many dimensions, and elements but for an empty batch.
     pub(crate) fn of(operand: &Operand<'a>, n: usize, arg: &'static str) -> Result<Planes<'a>> {
-        Planes::some(operand, n, arg, operand.sizes().len().saturating_sub(n + 1))
+        Planes::with_empty(operand, n, arg, operand.sizes().len().saturating_sub(n + 1))
     }
 
-    /// The same, of which there may be none: the first `free` dimensions may be empty.
-    pub(crate) fn some(operand: &Operand<'a>, n: usize, arg: &'static str, free: usize) -> Result<Planes<'a>> {
+    /// The same, where the first `leading` dimensions may be empty.
+    pub(crate) fn with_empty(operand: &Operand<'a>, n: usize, arg: &'static str, leading: usize) -> Result<Planes<'a>> {
         let absent = ErrorKind::ArgumentRule { rule: "a tensor is absent; accepted is one of planes" };
         let dtype = operand.dtype().ok_or(absent)?;
         let sizes = operand.sizes();
@@ -158,7 +158,7 @@ impl<'a> Planes<'a> {
             return Err(ErrorKind::DimCount { arg, got: sizes.len(), accepted }.into());
         }
         let (outer, inner) = sizes.split_at(sizes.len() - n);
-        if let Some(&got) = sizes.iter().skip(free).find(|size| **size == 0) {
+        if let Some(&got) = sizes.iter().skip(leading).find(|size| **size == 0) {
             return Err(ErrorKind::OutOfRange { arg: "self.size", got, low: 1, high: i64::MAX }.into());
         }
         let device = operand.tensor().map_or(DeviceId::CPU, |t| t.device());
