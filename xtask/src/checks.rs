@@ -1,9 +1,9 @@
 //! The commands that check the workspace as a whole: test, ci, msrv.
 
-use crate::{elsewhere, memory, tools};
+use crate::{built_tools, elsewhere, memory};
 use std::process::Command;
 use xtask::steps::{Outcome, Steps};
-use xtask::{cargo, workspace_root};
+use xtask::{cargo, tested, workspace_root};
 
 /// Folder of the CPU's tests; their answers depend on the instruction set.
 const CPU_TESTS: &str = "devices/cpu/tests";
@@ -44,17 +44,16 @@ pub(crate) fn ci() -> bool {
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-Dwarnings");
     steps.command("documentation", doc);
-    steps.command("doctests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches", "--doc"]));
     test_steps(&mut steps);
     memory::hostile_steps(&mut steps);
     elsewhere::steps(&mut steps);
-    steps.command("selection and CUDA", tools(&[], "ci-steps"));
+    steps.command("selection and CUDA", built_tools("ci-steps"));
     steps.finish()
 }
 
 fn test_steps(steps: &mut Steps) {
     // With every feature of the facade: the test suite asks for them.
-    steps.command("tests", cargo(&["test", "--workspace", "--exclude", "monomorph-benches"]));
+    steps.command("tests", tested("test", &["--no-fail-fast"]));
     test_at_each_isa(steps);
     if LOOM.iter().all(|(folder, _)| workspace_root().join(folder).join("tests/loom.rs").is_file()) {
         let packages = LOOM.map(|(_, package)| ["-p", package]).concat();
@@ -65,8 +64,8 @@ fn test_steps(steps: &mut Steps) {
     } else {
         steps.step("models (loom)", || missing("no tests/loom.rs"));
     }
-    // In the profile of the tests, with which it shares what is built.
-    steps.command("recorded cases", tools(&[], "test-steps"));
+    steps.command("monomorph-tools", tested("build", &["--quiet", "--tests", "--bin", "monomorph-tools"]));
+    steps.command("recorded cases", built_tools("test-steps"));
 }
 
 /// A step that lacks what belongs to the workspace is skipped, or fails where the environment variable `CI` is set.
@@ -79,14 +78,13 @@ fn missing(what: &'static str) -> Outcome {
 }
 
 /// Repeats the tests that depend on it at every instruction set below the one that the first run used, the best. Left
-/// out is SSE2, whose code is that of the portable level. One command for both packages: by itself, that of the kernels
-/// would be built once more, with fewer features than the test suite asks for.
+/// out is SSE2, whose code is that of the portable level.
 fn test_at_each_isa(steps: &mut Steps) {
     let files = std::fs::read_dir(workspace_root().join(CPU_TESTS)).expect("the CPU has tests").flatten();
     let cpu_tests: Vec<String> = files.filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned())).collect();
     let levels = isa_levels();
     for level in levels[..levels.len() - 1].iter().filter(|level| **level != "sse2") {
-        let mut command = cargo(&["test", "-p", "monomorph-cpu", "-p", "monomorph-testsuite", "--lib"]);
+        let mut command = tested("test", &["--no-fail-fast", "--lib"]);
         for name in cpu_tests.iter().map(String::as_str).chain(NUMERIC_TESTS) {
             command.args(["--test", name]);
         }

@@ -18,3 +18,10 @@ pub fn cargo(args: &[&str]) -> Command {
     command.args(args).current_dir(workspace_root());
     command
 }
+
+/// A command of cargo for all packages that are tested, with the features that they have together. Cargo chooses the
+/// features of dependencies by the packages that a command names, and builds everything once more where they differ: so
+/// what runs the tests of one package names all of them, too.
+pub fn tested(command: &str, args: &[&str]) -> Command {
+    cargo(&[&[command, "--workspace", "--exclude", "monomorph-benches"], args].concat())
+}

@@ -7,13 +7,13 @@ mod elsewhere;
 mod memory;
 
 use std::process::{Command, ExitCode};
-use xtask::cargo;
+use xtask::{cargo, workspace_root};
 
 const HELP: &str = "\
 cargo xtask COMMAND
 
   test          all tests, at each instruction set of this machine, loom, tidy, recorded cases
-  ci            test, formatting, lints, documentation, doctests
+  ci            test, formatting, lints, documentation, hostile calls, selection, CUDA
   conformance   replay recorded cases and compare
       --cases DIR        directory of <base>.json, <base>.safetensors (default: the golden subset)
       --op NAME          only this file (add), operator (add_) or overload (add.out); repeatable
@@ -134,7 +134,7 @@ fn main() -> ExitCode {
 
 /// Runs a command that needs the library, optimised.
 fn tool(name: &str, args: &[String]) -> Result<bool, String> {
-    let mut command = tools(&["--release"], name);
+    let mut command = cargo(&["run", "--quiet", "--package", "monomorph-tools", "--release", "--", name]);
     let status = command.args(args).status().map_err(|error| format!("cargo: {error}"))?;
     match status.code() {
         // It has said what is wrong with its arguments.
@@ -143,10 +143,11 @@ fn tool(name: &str, args: &[String]) -> Result<bool, String> {
     }
 }
 
-/// A command of `monomorph-tools`, built by cargo with these flags.
-fn tools(flags: &[&str], name: &str) -> Command {
-    let mut command = cargo(&["run", "--quiet", "--package", "monomorph-tools"]);
-    command.args(flags).args(["--", name]);
+/// A command of `monomorph-tools`, which lies where this program does once all programs of the workspace are built.
+fn built_tools(name: &str) -> Command {
+    let here = std::env::current_exe().unwrap_or_default();
+    let mut command = Command::new(here.with_file_name(format!("monomorph-tools{}", std::env::consts::EXE_SUFFIX)));
+    command.arg(name).current_dir(workspace_root());
     command
 }
 

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 use xtask::steps::{Outcome, Steps};
-use xtask::{cargo, workspace_root};
+use xtask::{cargo, tested, workspace_root};
 
 /// Packages whose tests run code that is unsafe.
 const PACKAGES: [&str; 5] = ["monomorph-core", "monomorph-iter", "monomorph-cpu", "monomorph", "monomorph-testsuite"];
@@ -53,11 +53,12 @@ pub(crate) fn fuzz(args: &[String]) -> Result<bool, String> {
 
 /// The program that makes hostile calls of every operator, built like this.
 fn calls(build: Build, calls: u64, seed: u64) -> Result<Command, String> {
-    let test = ["test", "--quiet", "-p", "monomorph-testsuite", "--test", "hostile"];
+    let test = ["--quiet", "--test", "hostile"];
+    let alone = ["test", "-p", "monomorph-testsuite"];
     let mut command = match build {
-        Build::Release => cargo(&[&test[..], &["--release"]].concat()),
-        Build::Debug => cargo(&test),
-        Build::Sanitized => sanitized(&test)?,
+        Build::Release => cargo(&[&alone[..], &test, &["--release"]].concat()),
+        Build::Debug => tested("test", &test),
+        Build::Sanitized => sanitized(&[&alone[..], &test].concat())?,
     };
     command.args(["--", "fuzz", "--calls", &calls.to_string(), "--seed", &seed.to_string()]);
     Ok(command)
