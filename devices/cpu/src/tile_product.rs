@@ -2,14 +2,15 @@
 
 use crate::cast::Bits;
 use crate::matrix::{Layout, Matrices, Product};
+use bytemuck::Pod;
 use monomorph_core::{DType, Result, Scalar};
 
 /// A number.
 ///
 /// # Safety
 ///
-/// Zero bytes are zero, and `DTYPE` is the dtype of such elements.
-pub(crate) unsafe trait Number: Copy + Default + Send + Sync + 'static {
+/// `DTYPE` is the dtype of such elements.
+pub(crate) unsafe trait Number: Pod + Default + Send + Sync {
     /// The dtype of the type.
     const DTYPE: DType;
 
@@ -28,7 +29,7 @@ pub(crate) unsafe trait Number: Copy + Default + Send + Sync + 'static {
 
 macro_rules! floats {
     ($($t:ty: $dtype:ident $($rounded:item)?),*) => {$(
-        // SAFETY: zero bytes are the float 0.
+        // SAFETY: the dtype is that of the type.
         unsafe impl Number for $t {
             const DTYPE: DType = DType::$dtype;
 
@@ -59,7 +60,7 @@ floats! {
     f64: F64
 }
 
-// SAFETY: zero bytes are the integer 0.
+// SAFETY: the dtype is that of the type.
 unsafe impl Number for i64 {
     const DTYPE: DType = DType::I64;
 

@@ -120,35 +120,45 @@ fn packed_weights_are_followed_or_frozen() -> Result<()> {
         Ok(Tensor::from_vec(numbers, sizes)?.into_any())
     };
     let scaled = |t: &AnyTensor, by: f64| by_name("mul_.Scalar", &[t.clone().into(), by.into()]);
-    // Products of more than eight rows; convolutions of few weights, and of more than stay in the cache.
-    let linear = |x: &AnyTensor, w: &AnyTensor| by_name("linear", &[x.clone().into(), w.clone().into(), IValue::None]);
-    let conv = |x: &AnyTensor, w: &AnyTensor| {
-        let ones = || IValue::Ints(vec![1, 1]);
-        by_name("conv2d", &[x.clone().into(), w.clone().into(), IValue::None, ones(), ones(), ones(), 1.into()])
+    // Products of more than eight rows; convolutions of few and of many weights, of single channels and elements.
+    let linear = |x: &AnyTensor, w: &AnyTensor, bias: &AnyTensor| {
+        by_name("linear", &[x.clone().into(), w.clone().into(), bias.clone().into()])
     };
-    type Op<'a> = &'a dyn Fn(&AnyTensor, &AnyTensor) -> Result<IValue>;
-    let cases: [(Op<'_>, &[i64], &[i64]); 4] = [
+    let conv = |x: &AnyTensor, w: &AnyTensor, bias: &AnyTensor| {
+        let (ones, padding) = (|| IValue::Ints(vec![1, 1]), IValue::Ints(vec![w.sizes()[2] / 2; 2]));
+        let groups = IValue::Int(x.sizes()[1] / w.sizes()[1]);
+        by_name("conv2d", &[x.clone().into(), w.clone().into(), bias.clone().into(), ones(), padding, ones(), groups])
+    };
+    type Op<'a> = &'a dyn Fn(&AnyTensor, &AnyTensor, &AnyTensor) -> Result<IValue>;
+    let cases: [(Op<'_>, &[i64], &[i64]); 6] = [
         (&linear, &[13, 40], &[70, 40]),
         (&linear, &[2, 20, 33], &[33, 33]),
         (&conv, &[2, 8, 9, 11], &[7, 8, 3, 3]),
         (&conv, &[1, 64, 30, 32], &[128, 64, 3, 3]),
+        (&conv, &[2, 8, 9, 11], &[8, 1, 3, 3]),
+        (&conv, &[2, 8, 9, 11], &[7, 8, 1, 1]),
     ];
     for (op, x, w) in cases {
-        for is_frozen in [false, true] {
-            let (x, w) = (numbers(x)?, numbers(w)?);
-            if is_frozen {
-                w.freeze()?;
+        for are_frozen in [[false, false], [true, false], [true, true]] {
+            let (x, weights) = (numbers(x)?, [numbers(w)?, numbers(&w[..1])?]);
+            for (weight, is_frozen) in weights.iter().zip(are_frozen) {
+                if is_frozen {
+                    weight.freeze()?;
+                }
             }
             let mut recording = Recording::default();
-            let (y, kernels) = recording.record(|| op(&x, &w));
+            let [w, bias] = &weights;
+            let (y, kernels) = recording.record(|| op(&x, w, bias));
             let (y, kernels) = (y?, kernels.expect("kernels"));
             scaled(&x, -0.8)?;
-            if !is_frozen {
-                scaled(&w, 0.3)?;
+            for (weight, is_frozen) in weights.iter().zip(are_frozen) {
+                if !is_frozen {
+                    scaled(weight, 0.3)?;
+                }
             }
             recording.run(kernels.clone())?;
             recording.run(kernels)?;
-            assert_eq!(seen(&[y]), seen(&[op(&x, &w)?]), "{:?} {:?} frozen {is_frozen}", x.sizes(), w.sizes());
+            assert_eq!(seen(&[y]), seen(&[op(&x, w, bias)?]), "{:?} {:?} frozen {are_frozen:?}", x.sizes(), w.sizes());
         }
     }
     Ok(())

@@ -204,7 +204,6 @@ fn gradients_are_the_sums_of_all_terms() {
 /// More pixels, channels and taps than a tile has, and lines longer than registers.
 #[test]
 fn large_ones_are_tiled() {
-    let mut random = Random::new(13);
     let cases = [
         ([1, 130, 12, 41], [3, 130, 3, 3], 1),
         ([1, 6, 50, 90], [6, 1, 3, 5], 6),
@@ -218,17 +217,37 @@ fn large_ones_are_tiled() {
         ([1, 20, 1, 7], [35, 20, 3, 3], 1),
         ([2, 9, 2, 5], [64, 9, 3, 3], 1),
     ];
-    for (x, w, groups) in cases {
+    each_is_the_sum_of_all_terms(&cases, [1, 2], [1, 0]);
+}
+
+/// Windows of one element: pixels are no multiple of a block, or fewer than one; parts for one thread and for several.
+#[test]
+fn what_is_seen_as_it_lies_is_not_copied() {
+    let cases = [
+        ([2, 10, 7, 9], [14, 5, 1, 1], 2),
+        ([1, 5, 3, 7], [6, 5, 1, 1], 1),
+        ([3, 4, 8, 12], [1, 4, 1, 1], 1),
+        ([1, 30, 40, 41], [24, 30, 1, 1], 1),
+        // More weights than the first cache holds.
+        ([1, 130, 6, 11], [70, 130, 1, 1], 1),
+    ];
+    each_is_the_sum_of_all_terms(&cases, [1, 1], [0, 0]);
+}
+
+/// Convolutions of an image and a weight in so many groups, transposed ones too, with channels last or not.
+fn each_is_the_sum_of_all_terms(cases: &[([i64; 4], [i64; 4], i64)], stride: [i64; 2], padding: [i64; 2]) {
+    let mut random = Random::new(13);
+    for &(x, w, groups) in cases {
         for (channels_last, transposed) in [(false, false), (true, false), (false, true), (true, true)] {
             let mut w = w.to_vec();
-            if transposed && groups == 1 {
-                w.swap(0, 1);
+            if transposed {
+                (w[0], w[1]) = (x[1], w[0] / groups);
             }
             let case = Case {
                 x: x.to_vec(),
                 w,
-                stride: vec![1, 2],
-                padding: vec![1, 0],
+                stride: stride.to_vec(),
+                padding: padding.to_vec(),
                 dilation: vec![1, 1],
                 output_padding: vec![0, 0],
                 transposed,

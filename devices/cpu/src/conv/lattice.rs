@@ -109,6 +109,13 @@ impl Lattice {
         matches!(&*self.taps, [tap] if tap.offset == [0; 3]) && self.lines.iter().all(same)
     }
 
+    /// The same elements as one line, for sides whose elements all lie one behind the other.
+    pub(super) fn as_line(&self) -> Lattice {
+        let pixels = self.pixels();
+        let line = |n: usize| Line { first: 0, step: 1, count: n, bound: n as isize, moves: 1, taps: Vec::new() };
+        Lattice { lines: [line(1), line(1), line(pixels)], taps: self.taps.clone() }
+    }
+
     /// Where on the computed side an element lies.
     pub(super) fn target(&self, at: [usize; 3]) -> [usize; 3] {
         std::array::from_fn(|d| self.lines[d].first + at[d] * self.lines[d].step)

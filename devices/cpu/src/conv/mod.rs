@@ -14,9 +14,9 @@
 //! threads write the same element. The gradient of a weight sums the same tiles over all pixels ([`weights`]).
 //!
 //! Where weights are few, channels are [`spread`] out instead, so that every tap sees its pixels in a run of them, and
-//! nothing is gathered ([`shifted`]). Where a group has one channel on either side there is no product to win from, so
-//! what is not spread out is summed where it lies ([`direct`]). Where roundings are relaxed, windows of 3×3 take fewer
-//! multiplications ([`winograd`]).
+//! nothing is gathered ([`shifted`]); those that a window of one element sees lie so already. Where a group has one
+//! channel on either side there is no product to win from, so what is not spread out is summed where it lies
+//! ([`direct`]). Where roundings are relaxed, windows of 3×3 take fewer multiplications ([`winograd`]).
 //!
 //! Kernels exist for float32, float64 and int64. Operands of other dtypes are converted first and results last: sums
 //! are made in float32 for halves, and modulo 2^64 for smaller integers, which is the same modulo theirs.
@@ -41,6 +41,7 @@ use algorithm::Algorithms;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_ops::conv::{ConvInputs, ConvPlan, Convolve, Pass};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// Elements of a tensor as kernels reach them: a step for images, channels and each of three dimensions.
@@ -131,6 +132,8 @@ pub struct Ready {
     staged: Option<ConvertedOutput>,
     /// The weight in the order of a kernel, for all runs: it is frozen.
     kept: Option<OnceLock<Vec<u128>>>,
+    /// The bias is frozen, too, or there is none.
+    bias_stays: bool,
     /// How a map or an image is computed, for all runs.
     algorithms: Option<Algorithms>,
 }
@@ -172,8 +175,11 @@ unsafe impl Executes<Convolve> for Cpu {
         let mut staged = ConvertedOutput::new(outputs, 0, dtype)?;
         let data = staged.as_mut().map_or_else(|| outputs.data(0), ConvertedOutput::data);
         let output = Array::new(data, out.sizes(), out.strides(), plan);
-        let is_frozen = matches!(inputs.second(), Operand::Tensor(weight) if weight.is_frozen());
-        let kept = (is_frozen && plan.pass == Pass::Map).then(OnceLock::new);
+        let stays = |operand: &Operand<'_>| match operand {
+            Operand::Tensor(tensor) => tensor.is_frozen(),
+            other => matches!(other, Operand::Absent),
+        };
+        let kept = (stays(inputs.second()) && plan.pass == Pass::Map).then(OnceLock::new);
         Ok(Ready {
             level: crate::level()?,
             dtype,
@@ -184,6 +190,7 @@ unsafe impl Executes<Convolve> for Cpu {
             output,
             staged,
             kept,
+            bias_stays: stays(inputs.bias()),
             algorithms: None,
         })
     }
@@ -226,9 +233,21 @@ pub(super) struct Job<'a> {
     dtype: DType,
     /// Where the weight is kept in the order of a kernel, if it may be.
     kept: Option<&'a OnceLock<Vec<u128>>>,
+    /// The bias may be kept with it.
+    bias_stays: bool,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    /// The weight in the order of a kernel: as it is kept, or as `lay_out` gives it.
+    fn laid_out(&self, lay_out: impl FnOnce() -> Result<Vec<u128>>) -> Result<Cow<'a, [u128]>> {
+        let Some(kept) = self.kept else { return lay_out().map(Cow::Owned) };
+        if kept.get().is_none() {
+            let own = lay_out()?;
+            kept.get_or_init(|| own);
+        }
+        Ok(Cow::Borrowed(kept.get().map_or(&[], |kept| kept)))
+    }
+
     /// What is added to a channel of the result.
     ///
     /// # Safety
@@ -261,6 +280,7 @@ impl Ready {
             output: self.output,
             dtype: self.result,
             kept: self.kept.as_ref(),
+            bias_stays: self.bias_stays,
         };
         // SAFETY: A1, and nobody else uses the output: the caller's promise.
         match plan.pass {

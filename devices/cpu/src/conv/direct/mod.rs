@@ -17,13 +17,15 @@ pub(super) use planes::{Planes, by_planes};
 
 use super::Job;
 use super::lattice::Lattice;
+use crate::converted::zeroed;
 use crate::isa::{Isa, Kernel};
-use crate::scratch::{Scratch, scratch};
 use crate::tile_product::Number;
 use monomorph_core::{Result, list};
 use monomorph_iter::share;
 use sight::{Line, Sight};
-use std::ops::Range;
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::ops::{Deref, Range};
 
 /// Elements that are worth a piece of work for a thread.
 const WORK: usize = 1 << 16;
@@ -60,7 +62,7 @@ fn is_by_pixel(job: &Job<'_>) -> bool {
 pub(super) unsafe fn by_lines<T: Number>(job: &Job<'_>, lattice: &Lattice, lines: &Lines) -> Result<()> {
     let by_pixel = is_by_pixel(job);
     // SAFETY: A1: the caller's promise.
-    let weights = unsafe { weights(job, lattice, by_pixel) }?;
+    let weights = unsafe { Weights::new(job, lattice, by_pixel) }?;
     let depthwise = Depthwise::<T> { job, lattice, by_pixel, weights, offsets: &lines.offsets, sight: &lines.sight };
     let [planes, lines, columns] = lattice.counts();
     let groups = job.plan.groups;
@@ -82,7 +84,7 @@ struct Depthwise<'a, T> {
     /// Channels of a pixel lie side by side.
     by_pixel: bool,
     /// By channel, or by tap where the channels of a pixel lie side by side.
-    weights: Scratch<T>,
+    weights: Weights<'a, T>,
     offsets: &'a [isize],
     sight: &'a Sight,
 }
@@ -109,25 +111,44 @@ impl<T: Number> Depthwise<'_, T> {
 }
 
 /// For each channel the weights of the taps and a bias, or for each tap, and for the bias, those of all channels.
-///
-/// # Safety
-///
-/// A1 for elements of `T`.
-unsafe fn weights<T: Number>(job: &Job<'_>, lattice: &Lattice, by_tap: bool) -> Result<Scratch<T>> {
-    let (groups, taps) = (job.plan.groups, lattice.taps.len());
-    let mut weights: Scratch<T> = scratch((taps + 1) * groups)?;
-    for group in 0..groups {
-        for tap in 0..=taps {
-            let weight = match lattice.taps.get(tap) {
-                // SAFETY: A1: an element of the weight.
-                Some(tap) => unsafe { job.second.at::<T>(group, 0, tap.place).read() },
-                // SAFETY: A1, and a channel of the result.
-                None => unsafe { job.bias(group) },
-            };
-            weights[if by_tap { tap * groups + group } else { group * (taps + 1) + tap }] = weight;
-        }
+struct Weights<'a, T> {
+    words: Cow<'a, [u128]>,
+    of: PhantomData<T>,
+}
+
+impl<'a, T: Number> Weights<'a, T> {
+    /// # Safety
+    ///
+    /// A1 for elements of `T`.
+    unsafe fn new(job: &Job<'a>, lattice: &Lattice, by_tap: bool) -> Result<Self> {
+        let (groups, taps) = (job.plan.groups, lattice.taps.len());
+        let lay_out = || {
+            let mut words = zeroed((taps + 1) * groups, T::DTYPE)?;
+            let weights: &mut [T] = bytemuck::cast_slice_mut(&mut words);
+            for group in 0..groups {
+                for tap in 0..=taps {
+                    let weight = match lattice.taps.get(tap) {
+                        // SAFETY: A1: an element of the weight.
+                        Some(tap) => unsafe { job.second.at::<T>(group, 0, tap.place).read() },
+                        // SAFETY: A1, and a channel of the result.
+                        None => unsafe { job.bias(group) },
+                    };
+                    weights[if by_tap { tap * groups + group } else { group * (taps + 1) + tap }] = weight;
+                }
+            }
+            Ok(words)
+        };
+        let words = if job.bias_stays { job.laid_out(lay_out)? } else { Cow::Owned(lay_out()?) };
+        Ok(Weights { words, of: PhantomData })
     }
-    Ok(weights)
+}
+
+impl<T: Number> Deref for Weights<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        bytemuck::cast_slice(&self.words)
+    }
 }
 
 /// Lines of a lattice. Made only where A1 holds for elements of `T`, and nobody else uses these lines.

@@ -9,13 +9,13 @@
 //!   0 0 0 0 0 0
 //! ```
 
-use super::{is_by_pixel, weights};
+use super::{Weights, is_by_pixel};
 use crate::conv::Job;
 use crate::conv::lattice::Lattice;
 use crate::conv::spread::{Copies, Spread, copy_run};
 use crate::conv::tiles::share_fallible;
 use crate::isa::{Isa, Kernel, Level};
-use crate::scratch::{Scratch, scratch};
+use crate::scratch::scratch;
 use crate::tile_product::Number;
 use monomorph_core::{Result, list};
 use monomorph_iter::{is_parallel, pieces};
@@ -59,7 +59,7 @@ struct Map<'a, T> {
     lattice: &'a Lattice,
     by: &'a Planes,
     /// For each channel those of the taps, and the bias.
-    weights: Scratch<T>,
+    weights: Weights<'a, T>,
 }
 
 /// Computes the map.
@@ -73,7 +73,7 @@ pub(in crate::conv) unsafe fn by_planes<T: Number>(job: &Job<'_>, lattice: &Latt
         return Ok(());
     }
     // SAFETY: A1: the caller's promise.
-    let weights = unsafe { weights(job, lattice, false) }?;
+    let weights = unsafe { Weights::new(job, lattice, false) }?;
     let planes = Map::<T> { job, lattice, by, weights };
     let work = parts.saturating_mul(lattice.pixels()).saturating_mul(lattice.taps.len());
     let together = parts.div_ceil(if is_parallel(work, WORK) { pieces() } else { 1 });

@@ -48,9 +48,11 @@ impl Blocks {
         for z in 0..planes {
             if apart {
                 for y in 0..lines {
-                    for x in starts(columns, width) {
-                        let run = Run { from: 0, length: width, to: to([z, y, x]) };
-                        blocks.push(spread.line([z, y]) + x, [run]);
+                    for x in (0..columns).step_by(width) {
+                        // The last one begins where it does not go beyond the end; what is stored already is not again.
+                        let start = x.min(columns - width);
+                        let run = Run { from: x - start, length: width - (x - start), to: to([z, y, x]) };
+                        blocks.push(spread.line([z, y]) + start, [run]);
                     }
                 }
                 continue;
@@ -91,9 +93,4 @@ impl Blocks {
     pub(super) fn runs(&self, block: &Block) -> &[Run] {
         &self.runs[block.first_run..block.first_run + block.runs]
     }
-}
-
-/// The beginnings of blocks that cover so many pixels; the last one goes back where it would go beyond the end.
-fn starts(pixels: usize, width: usize) -> impl Iterator<Item = usize> {
-    (0..pixels.div_ceil(width)).map(move |i| (i * width).min(pixels - width))
 }

@@ -2,6 +2,7 @@
 
 use super::Shifted;
 use super::layout::{LOW, Lanes, Layout, SINGLE, TALL};
+use crate::conv::spread::copy_run;
 use crate::isa::{Isa, Kernel, Level};
 use crate::tile_product::Number;
 use std::ops::Range;
@@ -106,7 +107,13 @@ impl<T: Number> Piece<'_, T> {
                                 unsafe { to.cast::<[T; W]>().write_unaligned(*sums) };
                                 continue;
                             }
-                            for (i, sum) in sums[run.from..run.from + run.length].iter().enumerate() {
+                            let sums = &sums[run.from..run.from + run.length];
+                            if self.of.step == 1 {
+                                // SAFETY: as for the run as a whole; sums are memory of their own.
+                                unsafe { copy_run(sums.as_ptr(), to, run.length) };
+                                continue;
+                            }
+                            for (i, sum) in sums.iter().enumerate() {
                                 let to = to.wrapping_offset((i as isize).wrapping_mul(self.of.step));
                                 // SAFETY: as for the run as a whole.
                                 unsafe { to.write(*sum) };
@@ -133,7 +140,7 @@ impl<T: Number> Piece<'_, T> {
         let rows = &self.of.rows[..];
         if !TURN {
             // SAFETY: the caller's promise.
-            return unsafe { products::<T, I, M, W>(bias.map(|bias| [bias; W]), rows, weights, from) };
+            return unsafe { products::<T, I, M, W>(std::array::from_fn(|m| [bias[m]; W]), rows, weights, from) };
         }
         let mut weights = weights;
         let mut sums = [[T::default(); W]; M];

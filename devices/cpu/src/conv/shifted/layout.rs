@@ -21,6 +21,10 @@ pub(super) const SINGLE: usize = 1;
 /// product of matrices; that takes longer unless blocks reach much beyond the pixels.
 const WEIGHTS: usize = 1 << 16;
 
+/// Weights that stay in the first cache while what is seen directly goes by. More of them a product of matrices, which
+/// takes it as it lies as well, reads in parts.
+const NEAR_WEIGHTS: usize = 1 << 13;
+
 /// Rows that take as long as it takes to turn a block of channels into pixels.
 const TURNED: usize = 24;
 
@@ -62,6 +66,8 @@ pub(in crate::conv) struct Layout {
     pub(super) lattice: Lattice,
     pub(super) spread: Spread,
     pub(super) copies: Copies,
+    /// Channels are seen where they lie, and not copied.
+    pub(super) is_direct: bool,
     /// Channels of a group on the seen and on the computed side.
     pub(super) seen: usize,
     pub(super) made: usize,
@@ -91,10 +97,15 @@ impl Layout {
         let bounds = lattice.lines.each_ref().map(|line| line.bound as usize);
         // Nothing would be gathered.
         let is_plain = lattice.is_identity() && lattice.counts() == bounds && source.pixel_step(bounds).is_some();
+        let is_run = |side: &Array| side.steps[4] == 1 && side.pixel_step(bounds) == Some(1);
+        let is_near = made.saturating_mul(depth) <= NEAR_WEIGHTS;
+        let is_direct = is_plain && is_near && is_run(source) && is_run(&job.output);
+        let line = is_direct.then(|| lattice.as_line());
+        let lattice = line.as_ref().unwrap_or(lattice);
         // Where channels are last, a pixel's are a run.
         let by_pixel = source.steps[1] == 1 && seen > 1 && source.steps[4] != 1;
         let is_nothing = depth == 0 || lattice.pixels() == 0 || plan.batch * plan.groups * made == 0;
-        if is_nothing || plan.rounds || by_pixel || is_plain {
+        if is_nothing || plan.rounds || by_pixel || is_plain && !is_direct {
             return Ok(None);
         }
         let in_turn = in_turn(plan, lattice);
@@ -112,20 +123,22 @@ impl Layout {
         let (computed, pixels) = (blocks.len().saturating_mul(width), lattice.pixels());
         let sums = computed.saturating_mul(made.next_multiple_of(tall));
         let mut lanes = Lanes::Pixels(blocks);
-        if let Some((few, wide)) = by_channels(job.level, size_of::<T>(), pixels).filter(|_| !in_turn) {
+        if let Some((few, wide)) = by_channels(job.level, size_of::<T>(), pixels).filter(|_| !in_turn && !is_direct) {
             // Results are turned round, which takes as long as so many rows.
             let own = pixels.next_multiple_of(few).saturating_mul(made.next_multiple_of(wide));
             if own.saturating_mul(depth.saturating_add(TURNED)) < sums.saturating_mul(depth) {
                 (lanes, tall) = (Lanes::Channels(few), wide);
             }
         }
-        let is_wasteful = computed > pixels.saturating_add(pixels / 8);
-        if made * depth > WEIGHTS && is_wasteful && matches!(lanes, Lanes::Pixels(_)) {
+        let may_waste = if is_direct { pixels / 16 } else { pixels / 8 };
+        let is_wasteful = computed > pixels.saturating_add(may_waste);
+        if (is_direct || made * depth > WEIGHTS) && is_wasteful && matches!(lanes, Lanes::Pixels(_)) {
             return Ok(None);
         }
         let mut layout = Layout {
             lattice: lattice.clone(),
             copies: spread.copies(lattice, source)?,
+            is_direct,
             spread,
             seen,
             made,
@@ -143,7 +156,7 @@ impl Layout {
     /// Finds where rows are, and their weights.
     fn find_rows<T: Number>(&mut self, job: &Job<'_>) {
         let taps = &self.lattice.taps;
-        let channel = self.spread.channel as isize;
+        let channel = if self.is_direct { job.first.steps[1] } else { self.spread.channel as isize };
         let offsets: Vec<isize> = taps.iter().map(|tap| self.spread.offset(tap) as isize).collect();
         let start = job.weight::<T>(0, 0, 0, [0; 3]).addr() as isize;
         let mut push = |seen: usize, tap: usize| {

@@ -34,7 +34,6 @@ use monomorph_iter::{is_parallel, pieces};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
-use std::sync::OnceLock;
 
 /// Multiplications that are worth a piece of work for a thread.
 const WORK: usize = 1 << 20;
@@ -68,7 +67,10 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
     let plan = job.plan;
     let parts = plan.batch * plan.groups;
     let part = |i: usize| (i / plan.groups, i % plan.groups);
-    let size = shifted.seen.saturating_mul(shifted.spread.channel).saturating_add(shifted.slack());
+    let size = match shifted.is_direct {
+        true => 0,
+        false => shifted.seen.saturating_mul(shifted.spread.channel).saturating_add(shifted.slack()),
+    };
     let threads = if is_parallel(parts.saturating_mul(shifted.work()), WORK) { pieces() } else { 1 };
     if parts >= threads {
         // Each part on one thread, several after the other in the same memory.
@@ -76,14 +78,13 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
         share_fallible(parts.div_ceil(together), |piece| {
             let mut own = scratch::<T>(size)?;
             for i in piece * together..parts.min((piece + 1) * together) {
-                let (image, group) = part(i);
-                for channel in 0..shifted.seen {
+                for channel in 0..shifted.copied() {
                     // SAFETY: A1; the memory has room for the channels of a group, and is this piece's.
-                    unsafe { shifted.copy((image, group), channel, own.as_mut_ptr()) };
+                    unsafe { shifted.copy(part(i), channel, own.as_mut_ptr()) };
                 }
                 let (blocks, panels) = (0..shifted.blocks(), 0..shifted.panels());
                 // SAFETY: A1; the channels were just copied, and parts are apart.
-                unsafe { shifted.enter((image, group), own.as_ptr(), blocks, panels) };
+                unsafe { shifted.enter(part(i), own.as_ptr(), blocks, panels) };
             }
             Ok(())
         })?;
@@ -91,11 +92,11 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
     }
     let mut own = scratch::<T>(size)?;
     let memory = Memory(own.as_mut_ptr());
-    for (image, group) in (0..parts).map(part) {
+    for part in (0..parts).map(part) {
         let memory = &memory;
-        share_fallible(shifted.seen, |channel| {
+        share_fallible(shifted.copied(), |channel| {
             // SAFETY: A1; channels of the memory are apart.
-            unsafe { shifted.copy((image, group), channel, memory.0) };
+            unsafe { shifted.copy(part, channel, memory.0) };
             Ok(())
         })?;
         let (blocks, panels) = shifted.cut();
@@ -104,7 +105,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
             let (block, panel) = (piece / across * blocks, piece % across * panels);
             let blocks = block..shifted.blocks().min(block + blocks);
             // SAFETY: A1; the channels were just copied, and blocks and panels are apart.
-            unsafe { shifted.enter((image, group), memory.0, blocks, panel..shifted.panels().min(panel + panels)) };
+            unsafe { shifted.enter(part, memory.0, blocks, panel..shifted.panels().min(panel + panels)) };
             Ok(())
         })?;
     }
@@ -117,16 +118,14 @@ impl<'a, T: Number> Shifted<'a, T> {
     /// A1 for elements of `T`; the layout was made for this job.
     unsafe fn new(job: &'a Job<'a>, layout: &'a Layout) -> Result<Self> {
         let mut shifted = Shifted { job, layout, weights: Cow::Borrowed(&[]), of: PhantomData };
-        shifted.weights = match job.kept.map(OnceLock::get) {
-            Some(Some(kept)) => Cow::Borrowed(kept),
-            // SAFETY: A1: the caller's promise.
-            _ => Cow::Owned(unsafe { shifted.laid_out() }?),
-        };
-        if let (Some(kept), Cow::Owned(own)) = (job.kept, &mut shifted.weights) {
-            let own = std::mem::take(own);
-            shifted.weights = Cow::Borrowed(kept.get_or_init(|| own));
-        }
+        // SAFETY: A1: the caller's promise.
+        shifted.weights = job.laid_out(|| unsafe { shifted.laid_out() })?;
         Ok(shifted)
+    }
+
+    /// Channels of a part that are copied.
+    fn copied(&self) -> usize {
+        if self.is_direct { 0 } else { self.seen }
     }
 
     /// Elements behind the last channel that blocks read and nobody stores.
@@ -165,8 +164,13 @@ impl<'a, T: Number> Shifted<'a, T> {
     ///
     /// # Safety
     ///
-    /// A1; the memory has the channels of this part; nobody else uses these pixels of the panels' channels.
+    /// A1; the memory has the copied channels of this part; nobody else uses these pixels of the panels' channels.
     unsafe fn enter(&self, part: (usize, usize), memory: *const T, blocks: Range<usize>, panels: Range<usize>) {
-        self.job.level.enter(Piece { of: self, part, from: memory, blocks, panels });
+        let (image, group) = part;
+        let from = match self.is_direct {
+            true => self.job.first.at::<T>(image, group * self.seen, [0; 3]).cast_const(),
+            false => memory,
+        };
+        self.job.level.enter(Piece { of: self, part, from, blocks, panels });
     }
 }

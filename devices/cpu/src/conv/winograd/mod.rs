@@ -25,6 +25,7 @@ use kernel::{Piece, Stage, TALL, width};
 use monomorph_core::{DType, Result, list};
 use monomorph_iter::{is_parallel, pieces, share};
 use monomorph_ops::conv::{ConvAxis, Pass};
+use std::borrow::Cow;
 use std::ops::Range;
 use transforms::{MADE, POINTS, TAPS};
 
@@ -56,7 +57,7 @@ struct Winograd<'a> {
     /// Tiles of a block.
     width: usize,
     /// For each group, panel, point and channel of the image the weights of the panel.
-    transformed: &'a [u128],
+    transformed: Cow<'a, [u128]>,
     /// Where the numbers of each channel of the image are, from those of the first on.
     rows: Vec<isize>,
 }
@@ -123,9 +124,9 @@ impl<'a> Winograd<'a> {
         let (seen, made) = (plan.image_channels, plan.map_channels);
         let is_one = plan.pass == Pass::Map && is_absent(plane) && is_filtered(line) && is_filtered(column);
         let are_runs = job.first.steps[4] == 1 && job.output.steps[4] == 1;
-        let (true, true, Some(kept)) = (is_one && plan.relaxed, are_runs && seen.min(made) >= FEW, job.kept) else {
+        if !is_one || !plan.relaxed || !are_runs || seen.min(made) < FEW || job.kept.is_none() {
             return Ok(None);
-        };
+        }
         let image = plan.axes.map(|axis| axis.image as usize);
         let map = plan.axes.map(|axis| axis.map as usize);
         let tiles = [map[1].div_ceil(MADE), map[2].div_ceil(MADE)];
@@ -141,14 +142,21 @@ impl<'a> Winograd<'a> {
         let mut rows = list::with_capacity(seen)?;
         rows.extend((0..seen).map(|channel| (channel * width) as isize));
         let padding = [line, column].map(|axis| axis.padding as isize);
-        let mut winograd =
-            Winograd { job, seen, made, image, map, padding, tiles, is_wide, width, transformed: &[], rows };
-        if kept.get().is_none() {
-            // SAFETY: A1: the caller's promise.
-            let own = unsafe { winograd.transform() }?;
-            kept.get_or_init(|| own);
-        }
-        winograd.transformed = kept.get().map_or(&[], |kept| kept);
+        let mut winograd = Winograd {
+            job,
+            seen,
+            made,
+            image,
+            map,
+            padding,
+            tiles,
+            is_wide,
+            width,
+            transformed: Cow::Borrowed(&[]),
+            rows,
+        };
+        // SAFETY: A1: the caller's promise.
+        winograd.transformed = job.laid_out(|| unsafe { winograd.transform() })?;
         Ok(Some(winograd))
     }
 
