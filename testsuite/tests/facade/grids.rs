@@ -98,6 +98,8 @@ fn every_point_is_that_of_the_twin() -> Result<()> {
     for (image, grid) in [
         (vec![2, 3, 4, 5], vec![2, 9, 11, 2]),
         (vec![1, 1, 1, 6], vec![1, 3, 5, 2]),
+        (vec![1, 2, 3, 2], vec![1, 8, 9, 2]),
+        (vec![1, 2, 4, 1], vec![1, 8, 9, 2]),
         (vec![2, 2, 3, 4, 5], vec![2, 3, 5, 7, 3]),
     ] {
         let (x, points) = (numbers(&mut random, &image, 1.0), numbers(&mut random, &grid, 1.8));

@@ -137,6 +137,11 @@ impl<T: Real> Axis<T> {
         }
     }
 
+    /// Whether there are two elements around a point.
+    pub(super) fn is_linear(&self) -> bool {
+        self.interpolation == Interpolation::Linear
+    }
+
     /// Whether what is outside of the image is left out of sums; otherwise it is 0 times its weight, which may be NaN.
     pub(super) fn skips_outside(&self) -> bool {
         self.is_solid && self.interpolation == Interpolation::Linear

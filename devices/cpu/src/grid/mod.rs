@@ -45,6 +45,9 @@ trait Real: Number + Plain + Float {
     /// The bits that both have.
     fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
 
+    /// The other value where the mask has all bits.
+    fn or(self, other: Self, mask: Self::Mask) -> Self;
+
     /// The value where the mask has all bits, else 0.
     fn masked(self, mask: Self::Mask) -> Self;
 
@@ -80,6 +83,11 @@ macro_rules! real {
             #[inline(always)]
             fn both(a: $bits, b: $bits) -> $bits {
                 a & b
+            }
+
+            #[inline(always)]
+            fn or(self, other: $t, mask: $bits) -> $t {
+                <$t>::from_bits(self.to_bits() & !mask | other.to_bits() & mask)
             }
 
             #[inline(always)]
@@ -201,6 +209,14 @@ impl Ready {
     }
 }
 
+/// Coordinate number `D` of points that have `N`.
+#[inline(always)]
+fn take<T: Real, const N: usize, const D: usize>(at: &mut [T; POINTS], coordinates: &[T]) {
+    for (at, point) in at.iter_mut().zip(coordinates.as_chunks::<N>().0) {
+        *at = point[D];
+    }
+}
+
 /// The output.
 ///
 /// Invariant: it has an element for each point of each channel of each image, which only blocks of these points use.
@@ -256,8 +272,13 @@ impl<T: Real, const HALF: bool> Call<'_, T, HALF> {
         for (d, (along, axis)) in all.iter_mut().rev().zip(axes.iter().rev()).enumerate() {
             // The first coordinate is of the last axis. Where there are fewer points than lanes, the others are 0.
             let mut at = [T::ZERO; POINTS];
-            for (at, point) in at.iter_mut().zip(coordinates.chunks_exact(plan.dims)) {
-                *at = point[d];
+            // Dimension by dimension, so that it is known which elements of the grid are taken.
+            match (plan.dims, d) {
+                (2, 0) => take::<T, 2, 0>(&mut at, coordinates),
+                (2, _) => take::<T, 2, 1>(&mut at, coordinates),
+                (_, 0) => take::<T, 3, 0>(&mut at, coordinates),
+                (_, 1) => take::<T, 3, 1>(&mut at, coordinates),
+                _ => take::<T, 3, 2>(&mut at, coordinates),
             }
             along.find(axis, &at, self.rounds);
         }
@@ -279,6 +300,7 @@ impl<T: Real, const HALF: bool> Call<'_, T, HALF> {
             // One nearest element is not weighted.
             let sums = match (plan.interpolation, plan.dims) {
                 (Interpolation::Nearest, _) => corners.sum::<1, false, HALF>(plane, self.rounds),
+                _ if sum::are_pairs(axes) => corners.sum_of_pairs(plane, self.rounds),
                 (_, 2) => corners.sum::<4, true, HALF>(plane, self.rounds),
                 _ => corners.sum::<8, true, HALF>(plane, self.rounds),
             };

@@ -17,6 +17,51 @@ pub(super) struct Corners<T: Real> {
     mask: [[T::Mask; POINTS]; CORNERS],
     weight: [[T; POINTS]; CORNERS],
     volume: usize,
+    pairs: Pairs<T>,
+}
+
+/// Two elements of each of two lines that lie side by side: the corners around a point of a plane, one load for two.
+/// Where a corner is outside of the image, the other is not where it is usually.
+///
+/// Invariant: an index is that of an element of a channel, and so is the next.
+struct Pairs<T: Real> {
+    index: [[usize; POINTS]; 2],
+    /// All bits where the left corner is the second element of a pair.
+    left_is_second: [T::Mask; POINTS],
+    /// All bits where the right corner is the first element of a pair.
+    right_is_first: [T::Mask; POINTS],
+}
+
+impl<T: Real> Pairs<T> {
+    /// Finds the pairs of elements along the lines and columns of a plane, which has two columns or more.
+    #[inline(always)]
+    fn find(&mut self, [lines, columns]: [&Along<T>; 2], width: usize) {
+        let last = width.saturating_sub(2);
+        let [left, right, ..] = &columns.offset;
+        for i in 0..POINTS {
+            // What is outside is at 0: the right corner of a left one that is.
+            let pair = left[i].min(last);
+            self.left_is_second[i] = T::mask(left[i] != pair);
+            self.right_is_first[i] = T::mask(right[i] == pair);
+            for (index, line) in self.index.iter_mut().zip(&lines.offset) {
+                index[i] = line[i] + pair;
+            }
+        }
+    }
+}
+
+/// Copies pairs to where registers are filled from. Outside of the code for any level, so that the compiler has no
+/// instructions that gather, which it would take: loads are twice as fast.
+///
+/// # Safety
+///
+/// Each index is that of an element of the plane, and so is the next.
+#[inline(never)]
+unsafe fn copy_pairs<T: Real>(plane: &[T], index: &[usize; POINTS], pairs: &mut [[T; 2]; POINTS]) {
+    for (pair, index) in pairs.iter_mut().zip(index) {
+        // SAFETY: two elements of the plane: the caller's promise.
+        *pair = unsafe { plane.as_ptr().wrapping_add(*index).cast::<[T; 2]>().read_unaligned() };
+    }
 }
 
 impl<T: Real> Corners<T> {
@@ -26,6 +71,11 @@ impl<T: Real> Corners<T> {
         mask: [[T::NO_BITS; POINTS]; CORNERS],
         weight: [[T::ZERO; POINTS]; CORNERS],
         volume: 0,
+        pairs: Pairs {
+            index: [[0; POINTS]; 2],
+            left_is_second: [T::NO_BITS; POINTS],
+            right_is_first: [T::NO_BITS; POINTS],
+        },
     };
 
     /// Finds the corners of elements along dimensions, the outermost first.
@@ -33,6 +83,12 @@ impl<T: Real> Corners<T> {
     pub(super) fn find<const HALF: bool>(&mut self, all: &[Along<T>], axes: &[Axis<T>], rounds: Rounds<HALF>) {
         self.volume = axes.iter().map(|axis| axis.size).product();
         let count = all.iter().map(|along| along.taps).product::<usize>().min(CORNERS);
+        let are_pairs = are_pairs(axes);
+        if let ([lines, columns], [_, across]) = (all, axes)
+            && are_pairs
+        {
+            self.pairs.find([lines, columns], across.size);
+        }
         for corner in 0..count {
             let (index, mask, weight) = (&mut self.index[corner], &mut self.mask[corner], &mut self.weight[corner]);
             // The last dimension changes fastest.
@@ -41,12 +97,15 @@ impl<T: Real> Corners<T> {
                 rest /= along.taps;
                 let tap = corner / rest % along.taps;
                 let (offsets, masks, weights) = (&along.offset[tap], &along.mask[tap], &along.weight[tap]);
+                if !are_pairs {
+                    let before = |i: usize| if d == 0 { 0 } else { index[i] };
+                    *index = std::array::from_fn(|i| before(i) + offsets[i]);
+                }
                 if d == 0 {
-                    (*index, *mask, *weight) = (*offsets, *masks, *weights);
+                    (*mask, *weight) = (*masks, *weights);
                     continue;
                 }
                 for i in 0..POINTS {
-                    index[i] += offsets[i];
                     mask[i] = T::both(mask[i], masks[i]);
                     weight[i] = rounds.of(weight[i] * weights[i]);
                 }
@@ -57,6 +116,30 @@ impl<T: Real> Corners<T> {
                 }
             }
         }
+    }
+
+    /// The weighted sums of the four corners around points of a plane, of which there are [pairs](are_pairs).
+    #[inline(always)]
+    pub(super) fn sum_of_pairs<const HALF: bool>(&self, plane: &[T], rounds: Rounds<HALF>) -> [T; POINTS] {
+        assert_eq!(plane.len(), self.volume, "a channel has the sizes of the image");
+        let Pairs { index, left_is_second, right_is_first } = &self.pairs;
+        let mut pairs = [[[T::ZERO; 2]; POINTS]; 2];
+        for (pairs, index) in pairs.iter_mut().zip(index) {
+            // SAFETY: both elements are some of a channel (the invariant), which the plane is.
+            unsafe { copy_pairs(plane, index, pairs) };
+        }
+        let ([above, below], [nw, ne, sw, se, ..], weights) = (&pairs, &self.mask, &self.weight);
+        let mut sums = [T::ZERO; POINTS];
+        for (i, sum) in sums.iter_mut().enumerate() {
+            let left = |[a, b]: [T; 2]| a.or(b, left_is_second[i]);
+            let right = |[a, b]: [T; 2]| b.or(a, right_is_first[i]);
+            let term = |corner: T, mask: T::Mask, weight: T| rounds.of(corner.masked(mask) * weight);
+            *sum = term(left(above[i]), nw[i], weights[0][i]);
+            *sum = rounds.of(*sum + term(right(above[i]), ne[i], weights[1][i]));
+            *sum = rounds.of(*sum + term(left(below[i]), sw[i], weights[2][i]));
+            *sum = rounds.of(*sum + term(right(below[i]), se[i], weights[3][i]));
+        }
+        sums
     }
 
     /// The sums of the elements of a channel at the first `K` corners, weighted or not.
@@ -86,6 +169,12 @@ impl<T: Real> Corners<T> {
         }
         sums
     }
+}
+
+/// Whether corners are pairs of neighbours: of two elements along each dimension of a plane.
+#[inline(always)]
+pub(super) fn are_pairs<T: Real>(axes: &[Axis<T>]) -> bool {
+    matches!(axes, [_, columns] if columns.is_linear() && columns.size > 1)
 }
 
 /// The sums of the elements of a channel, dimension by dimension: those along the last one first.
