@@ -20,8 +20,8 @@ pub(super) struct Corners<T: Real> {
     pairs: Pairs<T>,
 }
 
-/// Two elements of each of two lines that lie side by side: the corners around a point of a plane, one load for two.
-/// Where a corner is outside of the image, the other is not where it is usually.
+/// The four corners around a point of a plane as two pairs of neighbours, one in each line, so that one load gives two.
+/// At the first and the last column, where one corner is outside of the image, the pair is the nearest one inside.
 ///
 /// Invariant: an index is that of an element of a channel, and so is the next.
 struct Pairs<T: Real> {
@@ -50,8 +50,8 @@ impl<T: Real> Pairs<T> {
     }
 }
 
-/// Copies pairs to where registers are filled from. Outside of the code for any level, so that the compiler has no
-/// instructions that gather, which it would take: loads are twice as fast.
+/// Copies pairs to memory that lies side by side, from which vectors are loaded. It is not inlined into the kernels of
+/// an instruction set: with AVX-512 the compiler would gather, which takes longer than loads here.
 ///
 /// # Safety
 ///

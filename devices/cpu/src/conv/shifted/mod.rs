@@ -8,6 +8,8 @@
 //!   └────────────┘          └──────────────┘                            └──────────────┘
 //! ```
 //!
+//! A window of one element sees the channels of the image as such rows already, so that few weights copy nothing.
+//!
 //! Where lines are shorter than a block, blocks go on across their edges, and what lies there is computed but not
 //! stored. Where that is more than a few, and there are channels enough, these are in the lanes of registers instead of
 //! pixels, of which any few make a block ([`channels`]). Each sum has the same terms in the same order either way.
@@ -83,7 +85,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
                     unsafe { shifted.copy(part(i), channel, own.as_mut_ptr()) };
                 }
                 let (blocks, panels) = (0..shifted.blocks(), 0..shifted.panels());
-                // SAFETY: A1; the channels were just copied, and parts are apart.
+                // SAFETY: A1; channels that are copied just were, and parts are apart.
                 unsafe { shifted.enter(part(i), own.as_ptr(), blocks, panels) };
             }
             Ok(())
@@ -104,7 +106,7 @@ pub(super) unsafe fn run<T: Number>(job: &Job<'_>, layout: &Layout) -> Result<()
         share_fallible(shifted.blocks().div_ceil(blocks) * across, |piece| {
             let (block, panel) = (piece / across * blocks, piece % across * panels);
             let blocks = block..shifted.blocks().min(block + blocks);
-            // SAFETY: A1; the channels were just copied, and blocks and panels are apart.
+            // SAFETY: A1; channels that are copied just were, and blocks and panels are apart.
             unsafe { shifted.enter(part, memory.0, blocks, panel..shifted.panels().min(panel + panels)) };
             Ok(())
         })?;
