@@ -33,6 +33,24 @@ fn random_numbers_are_there_or_told_of() {
     }
 }
 
+#[test]
+fn fourier_transforms_are_there_or_told_of() {
+    let mut stack: Stack =
+        vec![tensor![1.0f32, 2.0].into(), monomorph::IValue::None, (-1).into(), monomorph::IValue::None];
+    match call("fft_rfft", &mut stack) {
+        // Of real numbers they are complex.
+        called if cfg!(all(feature = "fft", feature = "complex")) => assert!(called.is_ok()),
+        called if cfg!(feature = "fft") => {
+            let text = "this build has no kernels on complex64: the feature `complex` has them";
+            assert!(called.is_err_and(|error| error.to_string().ends_with(text)));
+        }
+        called => {
+            let text = "fft_rfft: this build has no such operator: the feature `fft` has it";
+            assert_eq!(called.expect_err("left out").to_string(), text);
+        }
+    }
+}
+
 /// Tensors of these dtypes exist in every build; kernels on them do where the feature is on.
 #[test]
 fn dtypes_are_computed_with_or_told_of() -> monomorph::Result<()> {

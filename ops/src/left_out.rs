@@ -8,6 +8,11 @@ const SPECIAL: &str = "_foreach_lgamma digamma i0 igamma igammac lgamma mvlgamma
     special_multigammaln special_ndtr special_ndtri special_polygamma special_psi special_scaled_modified_bessel_k0 \
     special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_zeta";
 
+/// Operators of the feature `fft` without their overloads.
+const FFT: &str = "_fft_c2c _fft_c2r _fft_r2c fft_fft fft_fft2 fft_fftn fft_fftshift fft_hfft fft_hfft2 fft_hfftn \
+    fft_ifft fft_ifft2 fft_ifftn fft_ifftshift fft_ihfft fft_ihfft2 fft_ihfftn fft_irfft fft_irfft2 fft_irfftn \
+    fft_rfft fft_rfft2 fft_rfftn istft stft";
+
 /// Operators of the feature `random` without their overloads.
 const RANDOM: &str = "alpha_dropout bernoulli binomial cauchy dropout exponential feature_alpha_dropout \
     feature_dropout geometric log_normal multinomial native_dropout native_dropout_backward normal normal_functional \
@@ -17,20 +22,24 @@ const RANDOM: &str = "alpha_dropout bernoulli binomial cauchy dropout exponentia
 /// The feature of the facade that has an operator, if it is one that may be left out.
 pub fn feature_of(name: &str) -> Option<&'static str> {
     let base = name.split('.').next().unwrap_or(name).trim_end_matches('_');
-    let is_special = base.contains("_polynomial_") || SPECIAL.split_whitespace().any(|special| special == base);
-    let is_random = || RANDOM.split_whitespace().any(|random| random == base);
-    if is_special { Some("special") } else { is_random().then_some("random") }
+    if base.contains("_polynomial_") {
+        return Some("special");
+    }
+    let features = [("special", SPECIAL), ("random", RANDOM), ("fft", FFT)];
+    let has = |(_, names): &(_, &str)| names.split_whitespace().any(|name| name == base);
+    features.into_iter().find(has).map(|(feature, _)| feature)
 }
 
-#[cfg(all(test, feature = "random", feature = "special"))]
+#[cfg(all(test, feature = "fft", feature = "random", feature = "special"))]
 mod tests {
     use super::*;
 
     #[test]
     fn the_features_have_the_operators_that_are_said() {
         for declaration in crate::table::declarations() {
-            let in_module = |module| declaration.module.contains(module);
-            let feature = in_module("::special::").then_some("special").or(in_module("::random::").then_some("random"));
+            let in_module = |(module, _): &(&str, _)| declaration.module.contains(module);
+            let modules = [("::special::", "special"), ("::random::", "random"), ("::fourier", "fft")];
+            let feature = modules.into_iter().find(in_module).map(|(_, feature)| feature);
             let names = declaration.forms.iter().filter_map(|form| form.schema);
             for name in names.filter_map(|schema| schema.split('(').next()) {
                 assert_eq!(feature_of(name), feature, "{name}");

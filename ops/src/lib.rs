@@ -26,6 +26,8 @@ pub use factories::*;
 #[cfg(feature = "special")]
 #[doc(hidden)]
 pub use special::*;
+#[cfg(feature = "fft")]
+pub use templates::fourier;
 #[cfg(feature = "random")]
 pub use templates::random;
 pub use templates::{
@@ -219,6 +221,16 @@ monomorph_macros::families! { [crate]
     pooling::fractional: FractionalPools,
     pooling::derived: DerivedPools,
     pooling::gradients: PoolGradients,
+    #[feature = "fft"]
+    fourier: FourierTransforms,
+    #[feature = "fft"]
+    fourier::one: FourierFunctions,
+    #[feature = "fft"]
+    fourier::several: FourierOfSeveral,
+    #[feature = "fft"]
+    fourier::shift: FourierOrder,
+    #[feature = "fft"]
+    fourier::frames: FourierFrames,
     #[feature = "random"]
     random::fills: RandomFills,
     #[feature = "random"]

@@ -5,6 +5,7 @@ outputs over their inputs.
 dtypes' tolerances alone: that PyTorch is off by more from float64 is what some of them show.
 """
 
+import recipes_fourier
 import torch
 
 # Overloads with a name that calls are made of; of other operators the one without.
@@ -13,13 +14,13 @@ NAMED = (
     "index_select.out", "masked_select.out",
 )  # fmt: skip
 # Operators whose outputs are given, too.
-WITH_OUT = ("threshold_backward", "glu_backward")
+WITH_OUT = ("threshold_backward", "glu_backward", "_fft_r2c")
 BASES = (
     "isclose gelu_backward logit_backward threshold_backward glu_backward var_mean native_layer_norm native_group_norm "
     "upsample_linear1d cdist _cdist_backward col2im replication_pad1d_backward multi_margin_loss_backward ldexp max_pool1d "
     "repeat_interleave kl_div _pdist_forward addmv batch_norm _adaptive_avg_pool2d channel_shuffle pixel_unshuffle diff "
     "nanmedian index_select masked_select nll_loss2d_forward adaptive_avg_pool1d native_batch_norm"
-).split()
+).split() + recipes_fourier.BASES
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 NAN, INF = float("nan"), float("inf")
 
@@ -256,4 +257,4 @@ def edges(name):
     base = name.split(".")[0].removesuffix("_")
     named = any(overload.startswith(f"{base}.") for overload in NAMED)
     if base in BASES and (name in NAMED if named else base in WITH_OUT or "." not in name):
-        yield from globals()[base](name)
+        yield from (globals().get(base) or getattr(recipes_fourier, base))(name)

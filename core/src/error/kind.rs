@@ -349,6 +349,12 @@ pub enum ErrorKind {
         /// Its words.
         message: String,
     },
+    /// An assertion of the caller's about a tensor does not hold.
+    #[error("an assertion does not hold: {message}")]
+    Assertion {
+        /// Its words.
+        message: String,
+    },
     /// A storage that is being read or written elsewhere.
     #[error("the storage of {arg} is being {state} elsewhere; drop that borrow first")]
     Borrowed {

@@ -5,7 +5,7 @@
 use crate::cast::Bits;
 use crate::converted::Copied;
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, Result, scalar_bytes, strides};
+use monomorph_core::{DType, Geometry, Result, scalar_bytes, strides};
 
 /// A type of the elements of dense runs: plain integers and floats, of which any bytes are values.
 ///
@@ -15,11 +15,14 @@ use monomorph_core::{DType, Result, scalar_bytes, strides};
 pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
 macro_rules! plain {
     ($($t:ty)*) => {$(
-        // SAFETY: integers, floats and pairs of floats are values whatever their bits.
+        // SAFETY: integers and floats are values whatever their bits.
         unsafe impl Plain for $t {}
     )*};
 }
-plain! { u8 u16 u32 u64 i64 i32 f32 f64 num_complex::Complex<f64> }
+plain! { u8 u16 u32 u64 i64 i32 f32 f64 }
+
+// SAFETY: two of them without padding (`repr(C)`).
+unsafe impl<T: Plain> Plain for num_complex::Complex<T> {}
 
 /// An input.
 ///
@@ -47,6 +50,21 @@ impl Dense {
     ///
     /// The operand is initialised, and stays borrowed as long as the result lives.
     pub(crate) unsafe fn new(operand: &Operand<'_>, dtype: DType, copies: bool) -> Result<Dense> {
+        // SAFETY: the caller's promise.
+        unsafe { Dense::in_strides(operand, dtype, copies, &strides::contiguous_strides(operand.sizes())) }
+    }
+
+    /// The same in the order of dense strides.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Dense::new), and the strides are dense: elements lie apart, within as many as there are.
+    pub(crate) unsafe fn in_strides(
+        operand: &Operand<'_>,
+        dtype: DType,
+        copies: bool,
+        strides: &[i64],
+    ) -> Result<Dense> {
         let size = dtype.size();
         match operand {
             Operand::Absent => Ok(Dense { data: std::ptr::null(), n: 0, size, copied: None, _number: None }),
@@ -60,10 +78,10 @@ impl Dense {
                 // SAFETY: the storage is borrowed: the caller's promise.
                 let data = unsafe { tensor.data() }.cast_const();
                 let is_plain = g.dtype() == dtype && dtype != DType::Bool && !g.is_conj() && !g.is_neg();
-                if n == 0 || is_plain && !copies && g.is_contiguous() && data.addr().is_multiple_of(size) {
+                if n == 0 || is_plain && !copies && lies_in(g, strides) && data.addr().is_multiple_of(size) {
                     return Ok(Dense { data, n, size, copied: None, _number: None });
                 }
-                let copied = Copied::new(tensor, dtype, &strides::contiguous_strides(g.sizes()))?;
+                let copied = Copied::new(tensor, dtype, strides)?;
                 Ok(Dense { data: copied.data(), n, size, copied: Some(copied), _number: None })
             }
         }
@@ -90,7 +108,12 @@ impl Dense {
     }
 }
 
-/// A row-major output.
+/// Whether elements lie in these strides; of one element along a dimension its stride does not matter.
+fn lies_in(g: &Geometry, strides: &[i64]) -> bool {
+    g.sizes().iter().zip(g.strides().iter().zip(strides)).all(|(&size, (got, want))| size == 1 || got == want)
+}
+
+/// A dense output, row-major or in other strides.
 ///
 /// Invariant: `data` are `n` elements of `dtype`, aligned, which nobody else uses.
 #[derive(Debug)]
@@ -111,12 +134,23 @@ impl Target {
     ///
     /// Its storage stays borrowed as long as the result lives, which alone uses it.
     pub(crate) unsafe fn new(outputs: &Outputs<'_>, i: usize) -> Target {
+        let strides = strides::contiguous_strides(outputs.geometry(i).sizes());
+        // SAFETY: the caller's promise.
+        unsafe { Target::in_strides(outputs, i, &strides) }
+    }
+
+    /// The same of one that meta declared to have these strides, which are dense.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Target::new), and elements in these strides lie apart, within as many as there are.
+    pub(crate) unsafe fn in_strides(outputs: &Outputs<'_>, i: usize, strides: &[i64]) -> Target {
         let g = outputs.geometry(i);
-        let n = if g.is_contiguous() { g.numel() } else { 0 };
+        let n = if lies_in(g, strides) { g.numel() } else { 0 };
         Target { data: outputs.data(i), n, dtype: g.dtype(), bits: Bits::of(g.dtype(), g.is_conj(), g.is_neg()) }
     }
 
-    /// Has `write` write every element, which are zeros first.
+    /// Has `write` write every element, in the order in which they lie, which are zeros first.
     pub(crate) fn write<T: Plain + Default>(&mut self, write: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
         if self.n == 0 || self.dtype.size() != size_of::<T>() {
             return write(&mut []);

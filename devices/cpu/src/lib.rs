@@ -12,6 +12,8 @@ mod copy;
 mod dense;
 mod device;
 mod element;
+#[cfg(feature = "fft")]
+mod fourier;
 mod grid;
 mod group;
 pub mod half_bits;

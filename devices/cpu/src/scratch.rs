@@ -1,7 +1,7 @@
 //! Memory that kernels work in while they run. A thread keeps a few blocks that it was done with, so that a kernel that
 //! runs again allocates none.
 
-use crate::tile_product::Number;
+use bytemuck::Pod;
 use monomorph_core::{Result, list};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -27,7 +27,7 @@ pub(crate) struct Scratch<T> {
 }
 
 /// Zeros for a kernel to work in. An error where there is no memory.
-pub(crate) fn scratch<T: Number>(elements: usize) -> Result<Scratch<T>> {
+pub(crate) fn scratch<T: Pod>(elements: usize) -> Result<Scratch<T>> {
     const { assert!(align_of::<T>() <= align_of::<Unit>()) };
     let size = elements.saturating_mul(size_of::<T>()).div_ceil(size_of::<Unit>());
     let kept = SPARE.try_with(|spare| {
@@ -68,19 +68,19 @@ impl<T> Drop for Scratch<T> {
     }
 }
 
-impl<T: Number> Deref for Scratch<T> {
+impl<T: Pod> Deref for Scratch<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the units have as many bytes and are aligned to `T`; zero bytes are numbers, and what was written
-        // since, was written as numbers.
+        // SAFETY: the units have as many bytes and are aligned to `T`; zero bytes are a value, and what was written
+        // since, was written as values.
         unsafe { std::slice::from_raw_parts(self.units.as_ptr().cast(), self.elements) }
     }
 }
 
-impl<T: Number> DerefMut for Scratch<T> {
+impl<T: Pod> DerefMut for Scratch<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: the units have as many bytes, are aligned to `T` and hold numbers, as for `deref`; nobody else has
+        // SAFETY: the units have as many bytes, are aligned to `T` and hold values, as for `deref`; nobody else has
         // them, and `self` is borrowed meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.units.as_mut_ptr().cast(), self.elements) }
     }

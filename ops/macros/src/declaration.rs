@@ -74,6 +74,7 @@ pub(crate) enum FormKind {
     OutRestrided,
     OutIterated,
     OutSized,
+    OutCopied,
     Copy,
     CopyOut,
     CopyInto,
@@ -81,7 +82,7 @@ pub(crate) enum FormKind {
 
 impl FormKind {
     /// The options of a declaration that name a form.
-    pub(crate) const OPTIONS: [(&'static str, FormKind); 10] = [
+    pub(crate) const OPTIONS: [(&'static str, FormKind); 11] = [
         ("inplace", FormKind::Inplace),
         ("out", FormKind::Out),
         ("autogen", FormKind::Autogen),
@@ -89,6 +90,7 @@ impl FormKind {
         ("out_restrided", FormKind::OutRestrided),
         ("out_iterated", FormKind::OutIterated),
         ("out_sized", FormKind::OutSized),
+        ("out_copied", FormKind::OutCopied),
         ("copy", FormKind::Copy),
         ("copy_out", FormKind::CopyOut),
         ("copy_into", FormKind::CopyInto),

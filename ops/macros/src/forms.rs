@@ -35,7 +35,8 @@ fn named(func: &Schema, kind: FormKind, name: &str, outputs: &[String]) -> Strin
         | FormKind::OutApart
         | FormKind::OutRestrided
         | FormKind::OutIterated
-        | FormKind::OutSized => out(func, kind, name, outputs),
+        | FormKind::OutSized
+        | FormKind::OutCopied => out(func, kind, name, outputs),
     }
 }
 

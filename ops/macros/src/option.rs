@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 
 /// Every option, for messages.
-const ALL: [&str; 30] = [
+const ALL: [&str; 31] = [
     "func",
     "inplace",
     "out",
@@ -12,6 +12,7 @@ const ALL: [&str; 30] = [
     "out_restrided",
     "out_iterated",
     "out_sized",
+    "out_copied",
     "copy",
     "copy_out",
     "copy_into",

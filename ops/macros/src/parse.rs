@@ -325,8 +325,9 @@ fn feature(input: ParseStream<'_>) -> syn::Result<bool> {
         is_wanted &= match attribute.meta.require_name_value()? {
             pair if pair.path.is_ident("feature") && is_text(&pair.value, "special") => cfg!(feature = "special"),
             pair if pair.path.is_ident("feature") && is_text(&pair.value, "random") => cfg!(feature = "random"),
+            pair if pair.path.is_ident("feature") && is_text(&pair.value, "fft") => cfg!(feature = "fft"),
             pair => {
-                let message = "accepted are `feature = \"special\"` and `feature = \"random\"`";
+                let message = "accepted are the features `fft`, `random` and `special`";
                 return Err(syn::Error::new_spanned(pair, message));
             }
         };

@@ -84,6 +84,7 @@ fn function(kind: FormKind, declaration: &'static Declaration, f: Composed, gene
         FormKind::OutApart => out(calls, functional, stack, Shared::Full),
         FormKind::OutRestrided => restrided_out(calls, functional, stack),
         FormKind::OutIterated => iterated_out(calls, functional, stack, false),
+        FormKind::OutCopied => copied_out(calls, functional, stack),
         FormKind::OutSized => iterated_out(calls, functional, stack, true),
         _ => out(calls, functional, stack, Shared::Partial),
     }
@@ -167,6 +168,19 @@ fn iterated_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, keeps_si
         return Err(ErrorKind::OutputSize { index: 0, got, want }.into());
     }
     check_overlap(stack.len() - 1, stack, Shared::Partial)?;
+    into_out(calls, stack, result, Layout::Contiguous)
+}
+
+/// The out= form of an operator whose output may have another dtype than the result, if both are complex or both
+/// floating-point.
+fn copied_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
+    let result = computed(calls, functional, inputs(stack))?;
+    let out = out_of(stack)?;
+    check_device(&result, out, "out")?;
+    let (got, want) = (out.dtype(), result.dtype());
+    if got.is_integral(true) || got.is_complex() != want.is_complex() {
+        return Err(ErrorKind::OutputDType { index: 0, got, want }.into());
+    }
     into_out(calls, stack, result, Layout::Contiguous)
 }
 

@@ -3,6 +3,7 @@
 
 use super::tensor;
 use crate::Kernels;
+use crate::copies::clone_tensor;
 use crate::functions::{any, isclose_with, logical_not, ne};
 use crate::options::Isclose;
 use crate::table::native;
@@ -48,6 +49,20 @@ pub fn allclose<D: Kernels>(
 pub fn item<D: Device>(this: &Tensor<D>) -> Result<Scalar> {
     let _span = observe::operator("item", [this.geometry()]);
     this.item()
+}
+
+/// `_functional_assert_async.msg`: a copy of `token`, or an error with this message if the one element of the tensor
+/// is 0. A tensor without data is taken at its word.
+pub fn functional_assert_async<D: Device>(this: &Tensor<D>, message: &str, token: &Tensor<D>) -> Result<Tensor<D>> {
+    let _span = observe::operator("_functional_assert_async.msg", [this.geometry(), token.geometry()]);
+    let make = || {
+        let holds = this.device().is_meta() || this.item()?.to_bool();
+        if !holds {
+            return Err(ErrorKind::Assertion { message: message.into() }.into());
+        }
+        clone_tensor(token, None)
+    };
+    make().map_err(|e: Error| e.of("_functional_assert_async"))
 }
 
 /// `_local_scalar_dense`: the first element.
@@ -111,6 +126,8 @@ native! {
 
     func: item(Tensor self) -> Scalar, kernel: item;
     func: _local_scalar_dense(Tensor self) -> Scalar, kernel: local_scalar_dense;
+    func: _functional_assert_async.msg(Tensor self, str assert_msg, Tensor dep_token) -> Tensor,
+    kernel: functional_assert_async;
 
     func: _is_any_true(Tensor self) -> Tensor, composite: explicit is_any_true;
     func: _is_all_true(Tensor self) -> Tensor, composite: explicit is_all_true;

@@ -56,7 +56,7 @@ pub mod scatter;
 pub mod shape;
 pub mod shuffles;
 pub mod spectral;
-mod steps;
+pub(crate) mod steps;
 pub mod sums;
 pub mod typed_join;
 pub mod windows;

@@ -5,7 +5,7 @@ use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, IValue, Result, Scalar};
 
 /// Elementary operators. A tensor or a number stands on either side of those of two operands.
-pub(super) trait Steps {
+pub(crate) trait Steps {
     /// An operator of two operands.
     fn binary(&self, name: &str, a: impl Into<IValue>, b: impl Into<IValue>) -> Result<AnyTensor>;
 

@@ -76,6 +76,8 @@ pub enum FormKind {
     OutIterated,
     /// The same, where it must have the sizes of the result, too.
     OutSized,
+    /// The same, where the output may have another dtype, which the result is converted to.
+    OutCopied,
     /// A contiguous copy of a view.
     Copy,
     /// The out= form of that.
@@ -95,6 +97,7 @@ impl fmt::Display for FormKind {
             FormKind::OutRestrided => "out_restrided",
             FormKind::OutIterated => "out_iterated",
             FormKind::OutSized => "out_sized",
+            FormKind::OutCopied => "out_copied",
             FormKind::Copy => "copy",
             FormKind::CopyOut => "copy_out",
             FormKind::CopyInto => "copy_into",

@@ -31,6 +31,7 @@
 //! | `out_restrided` | the same for one whose output must have the dtype of the result and gets its layout |
 //! | `out_iterated` | an `autogen` that PyTorch iterates over: its output may not overlap an input in part |
 //! | `out_sized` | the same for one whose output must have the sizes of the result, too |
+//! | `out_copied` | an `autogen` that converts to the output's dtype; of a composite both are complex, or floating |
 //! | `copy`, `copy_out` | the forms of a view that copy it |
 //! | `copy_into` | a `copy_out` that keeps the sizes and dtypes of its outputs |
 //! | `variants` | PyTorch's variants, `function`, `method`: it has typed forms. Without it, it is called by name only |

@@ -47,6 +47,11 @@ pub fn write_out<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<(
     if out.dtype() != result.dtype() {
         return Err(ErrorKind::OutputDType { index: 0, got: out.dtype(), want: result.dtype() }.into());
     }
+    write_converted(result, out)
+}
+
+/// [`write_out`] to an output of any dtype.
+pub(super) fn write_converted<D: Device>(result: &Tensor<D>, out: &mut Tensor<D>) -> Result<()> {
     resized(out, result.sizes(), |out| out.copy_from(result))
 }
 

@@ -3,7 +3,7 @@
 //! compiled once for a list of argument types.
 
 use super::declaration::Declaration;
-use super::outputs::{write_out, write_outs};
+use super::outputs::{write_converted, write_out, write_outs};
 use super::signature::{Signature, UnboxedSignature};
 use super::stack::{
     Reader, all_written, arguments, check_written, device_error, finish, keep_written, split_first, written,
@@ -114,6 +114,15 @@ impl<D: Device, A: Signature> Kernel<D, A> {
         KernelFunction::stack(move |stack| {
             self.autogen(stack, |results, outs| {
                 results.iter().zip(outs).try_for_each(|(result, out)| write_out(result, out))
+            })
+        })
+    }
+
+    /// The same with an output of any dtype, which the result is converted to.
+    pub fn out_copied_form(self) -> KernelFunction {
+        KernelFunction::stack(move |stack| {
+            self.autogen(stack, |results, outs| {
+                results.iter().zip(outs).try_for_each(|(result, out)| write_converted(result, out))
             })
         })
     }

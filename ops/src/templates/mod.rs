@@ -5,6 +5,8 @@ pub mod attention;
 pub mod bins;
 pub mod contract;
 pub mod conv;
+#[cfg(feature = "fft")]
+pub mod fourier;
 pub mod grid;
 pub mod group;
 pub mod index;

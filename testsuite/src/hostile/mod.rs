@@ -22,6 +22,7 @@ mod fitting;
 mod fitting_convolutions;
 mod fitting_draws;
 mod fitting_folds;
+mod fitting_fourier;
 mod fitting_indexing;
 mod fitting_order;
 mod fitting_products;

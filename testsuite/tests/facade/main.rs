@@ -21,6 +21,7 @@ mod few;
 mod filtered;
 mod folds;
 mod foreach;
+mod fourier;
 mod fused;
 mod gamma;
 mod grids;

@@ -1,0 +1,156 @@
+//! Transforms along one axis of an array: runs where they lie, or columns several at a time in a block of their own.
+//! Threads share runs; a run is one thread's, so results do not depend on their number.
+
+use super::planned::{self, Real};
+use crate::scratch::scratch;
+use monomorph_core::{ErrorKind, Result};
+use monomorph_iter::{GRAIN, is_parallel, pieces, share};
+use num_complex::Complex;
+use std::sync::{Mutex, PoisonError};
+
+/// Columns that are transformed together: a cache line of complex64 has eight.
+const TOGETHER: usize = 16;
+
+/// A row-major array as three axes, of which the one in the middle is transformed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Array {
+    size: usize,
+    inner: usize,
+}
+
+impl Array {
+    pub(super) fn of(sizes: &[usize], axis: usize) -> Array {
+        Array { size: sizes[axis], inner: sizes[axis + 1..].iter().product() }
+    }
+}
+
+/// Has `f` work on all parts, several threads side by side where that is worth it; `work` is that of a part.
+fn each<P: Send>(
+    parts: impl ExactSizeIterator<Item = P>,
+    work: usize,
+    f: impl Fn(P) -> Result<()> + Sync,
+) -> Result<()> {
+    if !is_parallel(parts.len().saturating_mul(work), GRAIN) {
+        return parts.into_iter().try_for_each(f);
+    }
+    let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
+    let failed = Mutex::new(None);
+    share(parts.len(), |i| {
+        let part = parts[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Err(error)) = part.map(&f) {
+            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// How many of so many runs are one part of the work.
+fn together(runs: usize, length: usize) -> usize {
+    runs.div_ceil(pieces()).max(GRAIN / length.max(1)).max(1)
+}
+
+fn scaled<T: Real>(elements: &mut [Complex<T>], scale: T) {
+    if scale != T::one() {
+        elements.iter_mut().for_each(|x| *x = x.scale(scale));
+    }
+}
+
+/// Transforms along an axis, where the elements lie, and multiplies by `scale`.
+pub(super) fn along<T: Real>(elements: &mut [Complex<T>], array: Array, forward: bool, scale: T) -> Result<()> {
+    let Array { size, inner } = array;
+    let fft = planned::complex::<T>(size, forward)?;
+    if inner == 1 {
+        let rows = together(elements.len() / size, size);
+        return each(elements.chunks_mut(rows * size), rows * size, |rows| {
+            let mut working = scratch(fft.get_inplace_scratch_len())?;
+            for row in rows.chunks_exact_mut(size) {
+                fft.process_with_scratch(row, &mut working);
+                scaled(row, scale);
+            }
+            Ok(())
+        });
+    }
+    each(elements.chunks_mut(size * inner), size * inner, |plane| {
+        let mut working = scratch(fft.get_inplace_scratch_len())?;
+        let mut columns = scratch(size * TOGETHER.min(inner))?;
+        for start in (0..inner).step_by(TOGETHER) {
+            let count = TOGETHER.min(inner - start);
+            let columns = &mut columns[..size * count];
+            for (i, row) in plane.chunks_exact(inner).enumerate() {
+                for (j, x) in row[start..][..count].iter().enumerate() {
+                    columns[j * size + i] = *x;
+                }
+            }
+            fft.process_with_scratch(columns, &mut working);
+            scaled(columns, scale);
+            for (i, row) in plane.chunks_exact_mut(inner).enumerate() {
+                for (j, x) in row[start..][..count].iter_mut().enumerate() {
+                    *x = columns[j * size + i];
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Transforms rows of real numbers, and multiplies by `scale`. Rows of the output have half of the result or all of it.
+pub(super) fn from_real<T: Real>(
+    input: &[T],
+    size: usize,
+    output: &mut [Complex<T>],
+    width: usize,
+    scale: T,
+) -> Result<()> {
+    let fft = planned::from_real::<T>(size)?;
+    let rows = together(output.len() / width, size);
+    let parts = input.chunks(rows * size).zip(output.chunks_mut(rows * width));
+    each(parts, rows * size, |(input, output)| {
+        let (mut working, mut copy) = (scratch(fft.get_scratch_len())?, scratch(size)?);
+        for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(width)) {
+            // The transform works in its input.
+            copy.copy_from_slice(input);
+            let (half, mirrored) = output.split_at_mut(size / 2 + 1);
+            fft.process_with_scratch(&mut copy, half, &mut working).map_err(no_length)?;
+            scaled(half, scale);
+            for (k, x) in mirrored.iter_mut().rev().enumerate() {
+                *x = half[k + 1].conj();
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Transforms rows of complex numbers, of which the first half counts, to rows of real ones, and multiplies by `scale`.
+/// What is left of the input is of no use.
+pub(super) fn to_real<T: Real>(
+    input: &mut [Complex<T>],
+    width: usize,
+    output: &mut [T],
+    size: usize,
+    scale: T,
+) -> Result<()> {
+    let fft = planned::to_real::<T>(size)?;
+    let rows = together(output.len() / size, size);
+    let parts = input.chunks_mut(rows * width).zip(output.chunks_mut(rows * size));
+    each(parts, rows * size, |(input, output)| {
+        let mut working = scratch(fft.get_scratch_len())?;
+        for (input, output) in input.chunks_exact_mut(width).zip(output.chunks_exact_mut(size)) {
+            let half = &mut input[..size / 2 + 1];
+            // Of real numbers these have no imaginary part; one that is given does not count.
+            half[0].im = T::zero();
+            if size.is_multiple_of(2) {
+                half[size / 2].im = T::zero();
+            }
+            fft.process_with_scratch(half, output, &mut working).map_err(no_length)?;
+            if scale != T::one() {
+                output.iter_mut().for_each(|x| *x = *x * scale);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// An error for runs that have not the length that was planned for: there are none.
+fn no_length(_: realfft::FftError) -> monomorph_core::Error {
+    ErrorKind::ArgumentRule { rule: "argument self has rows of another length than its sizes say" }.into()
+}
