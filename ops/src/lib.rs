@@ -231,6 +231,8 @@ monomorph_macros::families! { [crate]
     fourier::shift: FourierOrder,
     #[feature = "fft"]
     fourier::frames: FourierFrames,
+    #[feature = "fft"]
+    fourier::signal: FourierSignals,
     #[feature = "random"]
     random::fills: RandomFills,
     #[feature = "random"]

@@ -192,42 +192,26 @@ fn bad_calls_say_what_is_accepted() -> Result<()> {
 fn a_signal_comes_back_from_the_transforms_of_its_pieces() -> Result<()> {
     let signal: Vec<f32> = (0..500).map(|i| (i as f32 * 0.37).sin() + (i % 7) as f32).collect();
     let signal = Tensor::<Cpu>::from_vec(signal, 500)?;
-    let window = ops::hann_window(64)?;
-    let none = || IValue::None;
-    for center in [true, false] {
-        let transform: Vec<IValue> = vec![
-            signal.clone().into(),
-            64_i64.into(),
-            16_i64.into(),
-            none(),
-            window.clone().into(),
-            center.into(),
-            "reflect".into(),
-            true.into(),
-            none(),
-            true.into(),
-            none(),
-        ];
-        let mut stack = transform;
-        call("stft.center", &mut stack)?;
-        let spectra = stack.remove(0);
-        let by = |center: bool, length: IValue| {
-            let rest: Vec<IValue> = vec![center.into(), true.into(), none(), length, false.into()];
-            let mut stack = vec![spectra.clone(), 64_i64.into(), 16_i64.into(), none(), window.clone().into()];
-            stack.extend(rest);
-            call("istft", &mut stack).map(|()| stack.remove(0).into_tensor().expect("a tensor"))
-        };
-        if !center {
-            // The window is 0 where the first piece begins.
-            let error = by(false, none()).expect_err("no window there").to_string();
-            assert!(error.contains("is in no window"), "{error}");
-            continue;
-        }
-        let again = by(true, none())?.downcast_ref::<Cpu>().cloned().expect("on the CPU");
-        let (again, first) = (again.to_vec::<f32>()?, signal.to_vec::<f32>()?);
-        assert_eq!(again.len(), 496);
-        assert!(again.iter().zip(&first).all(|(a, b)| (a - b).abs() < 1e-4));
-        assert_eq!(by(true, 500_i64.into())?.sizes(), [500]);
-    }
+    let hann = ops::hann_window(64)?;
+    let (hop_length, return_complex) = (Some(16), Some(true));
+    let window = Some(&hann);
+    let options = StftCentered { hop_length, window, return_complex, ..Default::default() };
+    let spectra = ops::stft_centered_with(&signal, 64, options)?;
+    let back = || Istft { hop_length, window, ..Default::default() };
+    let (again, first) = (ops::istft_with(&spectra, 64, back())?.to_vec::<f32>()?, signal.to_vec::<f32>()?);
+    assert_eq!(again.len(), 496);
+    assert!(again.iter().zip(&first).all(|(a, b)| (a - b).abs() < 1e-5));
+    let longer = ops::istft_with(&spectra, 64, Istft { length: Some(540), ..back() })?;
+    assert_eq!(longer.sizes(), [540]);
+    // Behind the last piece there is nothing.
+    assert_eq!(longer.to_vec::<f32>()?[528..], [0.0; 12]);
+    // The window is 0 where the first piece begins.
+    let options = Stft { hop_length, window, return_complex, ..Default::default() };
+    let spectra = ops::stft_with(&signal, 64, options)?;
+    let error = ops::istft_with(&spectra, 64, Istft { center: false, ..back() }).expect_err("no window there");
+    assert!(error.to_string().contains("an element of the signal is in no window"), "{error}");
+    // A piece is the transform of so many elements.
+    let piece = ops::fft_rfft(&(signal.narrow(0, 32, 64)? * &hann)?)?;
+    assert_eq!(elements(&spectra.select(1, 2)?), elements(&piece));
     Ok(())
 }

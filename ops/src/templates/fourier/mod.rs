@@ -1,6 +1,6 @@
 //! Discrete Fourier transforms: of complex numbers, of real ones, and back to real ones. Owns checks, sizes and
 //! layouts; how a device computes them is its own matter. The functions of `torch.fft` are composed of these (`one.rs`,
-//! `several.rs`), and so are those that transform a signal piece by piece (`frames.rs`).
+//! `several.rs`), and so are those that transform a signal piece by piece (`frames.rs`, `signal.rs`).
 #![deny(clippy::arithmetic_side_effects)]
 
 mod composed;
@@ -8,8 +8,10 @@ pub mod frames;
 mod layout;
 mod lengths;
 pub mod one;
+mod pieces;
 pub mod several;
 pub mod shift;
+pub mod signal;
 
 pub use layout::{Order, strides_in};
 

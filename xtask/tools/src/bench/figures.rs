@@ -157,6 +157,12 @@ const MODELS: &[NamedFigure] = &[
     ("lstm_cell", "float32", &[1, 128], "t,[t@1x128;t@1x128],t@512x128,t@512x128,t@512,t@512", 2.0),
     ("lstm.input", "float32", &[100, 1, 128],
         "t,[t@1x1x128;t@1x1x128],[t@512x128;t@512x128;t@512;t@512],true,1,0.0,false,false,false", 2.0),
+    ("_fft_r2c", "float32", &[1, 512], "t,l=1,0,true", 0.9),
+    ("_fft_r2c", "float32", &[100, 400], "t,l=1,0,true", 0.9),
+    ("_fft_r2c", "float32", &[4096, 1024], "t,l=1,0,true", 0.9),
+    ("_fft_c2c", "complex64", &[1024, 1024], "t,l=1,0,true", 0.9),
+    ("_fft_c2c", "complex64", &[1024, 1024], "t,l=0+1,0,true", 0.9),
+    ("_fft_c2r", "complex64", &[4096, 513], "t,l=1,2,1024", 0.9),
     ("cross_entropy_loss", "float32", &[4096, 32000], "t,i=32000@4096,none,1,-100,0.0", 1.2),
 ];
 
