@@ -121,9 +121,8 @@ pub(super) fn from_real<T: Real>(
 }
 
 /// Transforms rows of complex numbers, of which the first half counts, to rows of real ones, and multiplies by `scale`.
-/// What is left of the input is of no use.
 pub(super) fn to_real<T: Real>(
-    input: &mut [Complex<T>],
+    input: &[Complex<T>],
     width: usize,
     output: &mut [T],
     size: usize,
@@ -131,17 +130,18 @@ pub(super) fn to_real<T: Real>(
 ) -> Result<()> {
     let fft = planned::to_real::<T>(size)?;
     let rows = together(output.len() / size, size);
-    let parts = input.chunks_mut(rows * width).zip(output.chunks_mut(rows * size));
+    let parts = input.chunks(rows * width).zip(output.chunks_mut(rows * size));
     each(parts, rows * size, |(input, output)| {
-        let mut working = scratch(fft.get_scratch_len())?;
-        for (input, output) in input.chunks_exact_mut(width).zip(output.chunks_exact_mut(size)) {
-            let half = &mut input[..size / 2 + 1];
+        let (mut working, mut half) = (scratch(fft.get_scratch_len())?, scratch(size / 2 + 1)?);
+        for (input, output) in input.chunks_exact(width).zip(output.chunks_exact_mut(size)) {
+            // The transform works in its input.
+            half.copy_from_slice(&input[..size / 2 + 1]);
             // Of real numbers these have no imaginary part; one that is given does not count.
             half[0].im = T::zero();
             if size.is_multiple_of(2) {
                 half[size / 2].im = T::zero();
             }
-            fft.process_with_scratch(half, output, &mut working).map_err(no_length)?;
+            fft.process_with_scratch(&mut half, output, &mut working).map_err(no_length)?;
             if scale != T::one() {
                 output.iter_mut().for_each(|x| *x = *x * scale);
             }

@@ -18,13 +18,13 @@ use planned::Real;
 use smallvec::SmallVec;
 
 /// Up to how many elements float32 is transformed along several axes in float64 and rounded once.
-const EXACT: usize = 1 << 14;
+const EXACT: usize = 1 << 10;
 
 /// A call bound to memory: elements in the order of the plan.
 #[derive(Debug)]
 pub struct Ready {
     input: Dense,
-    /// What complex numbers are transformed in before they become real ones.
+    /// What complex numbers are transformed in before they become real ones, if they are.
     between: Vec<u128>,
     output: Target,
     input_sizes: SmallVec<[usize; 6]>,
@@ -74,7 +74,9 @@ unsafe fn bind(plan: &FourierPlan, operand: &Operand<'_>, outputs: &Outputs<'_>)
     // SAFETY: E2, and an input that shares memory with it was copied. Strides of an order are dense.
     let output = unsafe { Target::in_strides(outputs, 0, &strides_in(&plan.order, sizes)) };
     let between = match plan.direction {
-        Direction::ToReal { .. } => crate::converted::zeroed(operand.geometry().map_or(0, |g| g.numel()), dtype)?,
+        Direction::ToReal { .. } if !plan.axes.is_empty() => {
+            crate::converted::zeroed(operand.geometry().map_or(0, |g| g.numel()), dtype)?
+        }
         _ => Vec::new(),
     };
     let (input_sizes, output_sizes) = (in_order(operand.sizes()), in_order(sizes));
@@ -102,13 +104,15 @@ impl Ready {
                 complex(out, output_sizes, plan, true, scale)
             }),
             Direction::ToReal { .. } => {
-                let elements = input.elements::<Complex<T>>();
-                let between: &mut [Complex<T>] = bytemuck::cast_slice_mut(between);
-                let between = &mut between[..elements.len()];
-                between.copy_from_slice(elements);
-                complex(between, input_sizes, plan, false, T::one())?;
+                let mut elements = input.elements::<Complex<T>>();
+                if !plan.axes.is_empty() {
+                    let between = &mut bytemuck::cast_slice_mut(between)[..elements.len()];
+                    between.copy_from_slice(elements);
+                    complex(between, input_sizes, plan, false, T::one())?;
+                    elements = between;
+                }
                 let rounds: Option<fn(T) -> f32> = rounds.map(|_| T::to_f32 as fn(T) -> f32);
-                write(output, rounds, |out| to_real(between, width(input_sizes), out, width(output_sizes), scale))
+                write(output, rounds, |out| to_real(elements, width(input_sizes), out, width(output_sizes), scale))
             }
         }
     }
