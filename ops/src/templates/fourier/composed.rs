@@ -166,6 +166,18 @@ pub(super) fn of_real<C: Transforms>(
     if forward { Ok(transform) } else { calls.conj(&transform) }
 }
 
+/// Complex numbers that are half of a transform of real ones along the last of `lengths`, and how many those are.
+fn half_of_real<C: Transforms>(
+    calls: &C,
+    this: &C::Tensor,
+    lengths: &mut Lengths,
+    last: Option<i64>,
+) -> Result<(C::Tensor, i64)> {
+    let this = promoted(calls, this, true)?;
+    let size = lengths::to_real(C::any(&this).sizes(), lengths, last)?;
+    Ok((resized(calls, &this, lengths)?, size))
+}
+
 /// `fft_irfftn`: along all dimensions of `lengths`, the last of which has real numbers in the end.
 pub(super) fn real_again<C: Transforms>(
     calls: &C,
@@ -174,11 +186,8 @@ pub(super) fn real_again<C: Transforms>(
     last: Option<i64>,
     norm: Option<&str>,
 ) -> Result<C::Tensor> {
-    let this = promoted(calls, this, true)?;
-    let size = lengths::to_real(C::any(&this).sizes(), &mut lengths, last)?;
-    let normalization = lengths::normalization(norm, false)?;
-    // Without a size the tensor is as long as it is.
-    calls.to_real(&resized(calls, &this, &lengths)?, &dims(&lengths), normalization, size)
+    let (half, size) = half_of_real(calls, this, &mut lengths, last)?;
+    calls.to_real(&half, &dims(&lengths), lengths::normalization(norm, false)?, size)
 }
 
 /// `fft_hfftn`: as `fft_irfftn`, of conjugates, and scaled as a forward transform.
@@ -189,10 +198,8 @@ pub(super) fn hermitian<C: Transforms>(
     last: Option<i64>,
     norm: Option<&str>,
 ) -> Result<C::Tensor> {
-    let this = promoted(calls, this, true)?;
-    let size = lengths::to_real(C::any(&this).sizes(), &mut lengths, last)?;
+    let (mut transform, size) = half_of_real(calls, this, &mut lengths, last)?;
     let normalization = lengths::normalization(norm, true)?;
-    let mut transform = resized(calls, &this, &lengths)?;
     let Some((last, others)) = lengths.split_last() else { return Err(lengths::none()) };
     if !others.is_empty() {
         transform = calls.of_complex(&transform, &dims(others), normalization, true)?;

@@ -1,7 +1,8 @@
 //! Transforms of a signal piece by piece: stft.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::pieces::{Frames, Pieces, in_range, rule};
+use super::lengths::in_range;
+use super::pieces::{Frames, Pieces, rule};
 use crate::composite::edges::pad;
 use crate::composite::pad::constant_pad_nd;
 use crate::table::native;

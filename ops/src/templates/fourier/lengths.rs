@@ -23,9 +23,17 @@ pub(super) fn normalization(norm: Option<&str>, forward: bool) -> Result<i64> {
     }
 }
 
-/// A size that a dimension is brought to.
-fn check_size(arg: &'static str, got: i64) -> Result<i64> {
-    if got >= 1 { Ok(got) } else { Err(ErrorKind::OutOfRange { arg, got, low: 1, high: i64::MAX }.into()) }
+/// The number, or an error if it is out of its range.
+pub(super) fn in_range(arg: &'static str, got: i64, low: i64, high: i64) -> Result<i64> {
+    if (low..=high).contains(&got) { Ok(got) } else { Err(ErrorKind::OutOfRange { arg, got, low, high }.into()) }
+}
+
+/// A tensor without dimensions is not transformed along any.
+pub(super) fn check_dims(ndim: usize, are_named: bool) -> Result<()> {
+    match ndim {
+        0 if are_named => Err(ErrorKind::DimCount { arg: "self", got: 0, accepted: "1 or more" }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Dimensions of a tensor, and the sizes that they are brought to.
@@ -33,11 +41,9 @@ pub(super) type Lengths = SmallVec<[(usize, i64); 4]>;
 
 /// One dimension, and the size that is asked for or that it has.
 pub(super) fn one(sizes: &[i64], n: Option<i64>, dim: i64) -> Result<Lengths> {
-    if sizes.is_empty() {
-        return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted: "1 or more" }.into());
-    }
+    check_dims(sizes.len(), true)?;
     let dim = wrap_dim(dim, sizes.len(), "dim")?;
-    Ok(SmallVec::from_slice(&[(dim, check_size("n", n.unwrap_or(sizes[dim]))?)]))
+    Ok(SmallVec::from_slice(&[(dim, in_range("n", n.unwrap_or(sizes[dim]), 1, i64::MAX)?)]))
 }
 
 /// Several dimensions: all, or as many of the last ones as there are sizes, unless they are given. A size of -1 is that
@@ -46,9 +52,7 @@ pub(super) fn several(sizes: &[i64], s: Option<&[i64]>, dims: Option<&[i64]>) ->
     let ndim = sizes.len();
     if let Some(dims) = dims {
         wrap_dims(dims, ndim, "dim")?;
-        if ndim == 0 && !dims.is_empty() {
-            return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted: "1 or more" }.into());
-        }
+        check_dims(ndim, !dims.is_empty())?;
     }
     let count = dims.or(s).map_or(ndim, <[i64]>::len);
     if let Some(s) = s
@@ -63,7 +67,7 @@ pub(super) fn several(sizes: &[i64], s: Option<&[i64]>, dims: Option<&[i64]>) ->
             None => ndim.saturating_sub(count).saturating_add(at),
         };
         let size = s.map(|s| s[at]).filter(|&size| size != -1).unwrap_or(sizes[dim]);
-        lengths.push((dim, check_size("s", size)?));
+        lengths.push((dim, in_range("s", size, 1, i64::MAX)?));
     }
     Ok(lengths)
 }
@@ -73,7 +77,7 @@ pub(super) fn several(sizes: &[i64], s: Option<&[i64]>, dims: Option<&[i64]>) ->
 pub(super) fn to_real(sizes: &[i64], lengths: &mut Lengths, given: Option<i64>) -> Result<i64> {
     let Some((dim, size)) = lengths.last_mut() else { return Err(none()) };
     let doubled = sizes[*dim].saturating_sub(1).saturating_mul(2);
-    let last = check_size("last size of the result", given.unwrap_or(doubled))?;
+    let last = in_range("last size of the result", given.unwrap_or(doubled), 1, i64::MAX)?;
     *size = half(last);
     Ok(last)
 }

@@ -217,9 +217,7 @@ fn planned(
 /// The dimensions, none of them twice.
 fn wrapped(dims: &[i64], sizes: &[i64]) -> Result<Order> {
     strides::wrap_dims(dims, sizes.len(), "dim")?;
-    if sizes.is_empty() && !dims.is_empty() {
-        return Err(ErrorKind::DimCount { arg: "self", got: 0, accepted: "1 or more" }.into());
-    }
+    lengths::check_dims(sizes.len(), !dims.is_empty())?;
     dims.iter().map(|&dim| strides::wrap_dim(dim, sizes.len(), "dim")).collect()
 }
 

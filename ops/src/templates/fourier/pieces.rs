@@ -109,10 +109,6 @@ pub(super) fn rule(rule: &'static str) -> monomorph_core::Error {
     ErrorKind::ArgumentRule { rule }.into()
 }
 
-pub(super) fn in_range(arg: &'static str, got: i64, low: i64, high: i64) -> Result<i64> {
-    if (low..=high).contains(&got) { Ok(got) } else { Err(ErrorKind::OutOfRange { arg, got, low, high }.into()) }
-}
-
 /// The lengths of pieces: of the transform, from one to the next, and of the window.
 pub(super) struct Pieces {
     pub(super) n_fft: i64,

@@ -3,8 +3,8 @@
 //! 1984).
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::lengths::half;
-use super::pieces::{Frames, Pieces, in_range, rule};
+use super::lengths::{half, in_range};
+use super::pieces::{Frames, Pieces, rule};
 use crate::composite::pad::constant_pad_nd;
 use crate::table::native;
 use monomorph_core::{ErrorKind, Result};
