@@ -34,6 +34,18 @@ fn random_numbers_are_there_or_told_of() {
 }
 
 #[test]
+fn linear_algebra_is_there_or_told_of() {
+    let mut stack: Stack = vec![tensor![[2.0f32]].into()];
+    match call("linalg_inv", &mut stack) {
+        called if cfg!(feature = "linalg") => assert!(called.is_ok()),
+        called => {
+            let text = "linalg_inv: this build has no such operator: the feature `linalg` has it";
+            assert_eq!(called.expect_err("left out").to_string(), text);
+        }
+    }
+}
+
+#[test]
 fn fourier_transforms_are_there_or_told_of() {
     let mut stack: Stack =
         vec![tensor![1.0f32, 2.0].into(), monomorph::IValue::None, (-1).into(), monomorph::IValue::None];

@@ -28,11 +28,13 @@ pub use factories::*;
 pub use special::*;
 #[cfg(feature = "fft")]
 pub use templates::fourier;
+#[cfg(feature = "linalg")]
+pub use templates::linalg;
 #[cfg(feature = "random")]
 pub use templates::random;
 pub use templates::{
     attention, bins, contract, conv, grid, group, index, order, pointwise, pooling, quantile, reduce, resample, rows,
-    running, scan, search, singular, upsample,
+    running, scan, search, upsample,
 };
 #[doc(hidden)]
 pub use views::*;
@@ -186,7 +188,6 @@ monomorph_macros::families! { [crate]
     index::segments: Segments,
     order: Orders,
     search: Searches,
-    singular: SingularValuesOf,
     group: Grouped,
     quantile: Quantiles,
     order::derived: Sorted,
@@ -233,6 +234,32 @@ monomorph_macros::families! { [crate]
     fourier::frames: FourierFrames,
     #[feature = "fft"]
     fourier::signal: FourierSignals,
+    #[feature = "linalg"]
+    linalg::failures: MatrixFailures,
+    #[feature = "linalg"]
+    linalg::lu: LuFactors,
+    #[feature = "linalg"]
+    linalg::determinants: Determinants,
+    #[feature = "linalg"]
+    linalg::solve: LinearSystems,
+    #[feature = "linalg"]
+    linalg::triangular: TriangularSystems,
+    #[feature = "linalg"]
+    linalg::cholesky: CholeskyFactors,
+    #[feature = "linalg"]
+    linalg::orthogonal: OrthogonalFactors,
+    #[feature = "linalg"]
+    linalg::spectral: Spectra,
+    #[feature = "linalg"]
+    linalg::ldl: LdlFactors,
+    #[feature = "linalg"]
+    linalg::functions: FunctionsOfMatrices,
+    #[feature = "linalg"]
+    linalg::ranks: PseudoInverses,
+    #[feature = "linalg"]
+    linalg::least_squares: LeastSquares,
+    #[feature = "linalg"]
+    linalg::composed: MatrixFunctions,
     #[feature = "random"]
     random::fills: RandomFills,
     #[feature = "random"]

@@ -37,7 +37,7 @@ pub(crate) fn ci() -> bool {
         cargo(&[&["test"], &bare[..], &["--test", "features", "--test", "programs", "--test", "errors"]].concat()),
     );
     // Each without the others; those of a pair do not ask for each other in any place.
-    for features in ["complex,random", "fft,halves,special"] {
+    for features in ["complex,random", "fft,halves,linalg,special"] {
         let check = ["check", "-p", "monomorph", "--lib", "--no-default-features", "--features", features];
         steps.command(&format!("features {features} alone"), cargo(&check));
     }

@@ -355,6 +355,16 @@ pub enum ErrorKind {
         /// Its words.
         message: String,
     },
+    /// A matrix of a batch that cannot be factored or inverted.
+    #[error("matrix {matrix} {problem}, as row {row} of its factor shows; rows count from 1")]
+    Matrix {
+        /// Its number in the batch.
+        matrix: usize,
+        /// What it is or has.
+        problem: &'static str,
+        /// The row of its factor at which that turned out.
+        row: i64,
+    },
     /// A storage that is being read or written elsewhere.
     #[error("the storage of {arg} is being {state} elsewhere; drop that borrow first")]
     Borrowed {

@@ -22,6 +22,8 @@ mod index;
 pub mod isa;
 mod join;
 mod left_out;
+#[cfg(feature = "linalg")]
+mod linalg;
 mod matrix;
 pub mod memory;
 mod order;
@@ -40,7 +42,6 @@ pub mod scalar;
 pub mod scan;
 mod scratch;
 mod search;
-mod singular;
 mod staging;
 mod stride2;
 mod tile_copy;

@@ -75,6 +75,8 @@ pub(crate) enum FormKind {
     OutIterated,
     OutSized,
     OutCopied,
+    OutCast,
+    OutMatrix,
     Copy,
     CopyOut,
     CopyInto,
@@ -82,7 +84,7 @@ pub(crate) enum FormKind {
 
 impl FormKind {
     /// The options of a declaration that name a form.
-    pub(crate) const OPTIONS: [(&'static str, FormKind); 11] = [
+    pub(crate) const OPTIONS: [(&'static str, FormKind); 13] = [
         ("inplace", FormKind::Inplace),
         ("out", FormKind::Out),
         ("autogen", FormKind::Autogen),
@@ -91,6 +93,8 @@ impl FormKind {
         ("out_iterated", FormKind::OutIterated),
         ("out_sized", FormKind::OutSized),
         ("out_copied", FormKind::OutCopied),
+        ("out_cast", FormKind::OutCast),
+        ("out_matrix", FormKind::OutMatrix),
         ("copy", FormKind::Copy),
         ("copy_out", FormKind::CopyOut),
         ("copy_into", FormKind::CopyInto),

@@ -36,7 +36,9 @@ fn named(func: &Schema, kind: FormKind, name: &str, outputs: &[String]) -> Strin
         | FormKind::OutRestrided
         | FormKind::OutIterated
         | FormKind::OutSized
-        | FormKind::OutCopied => out(func, kind, name, outputs),
+        | FormKind::OutCopied
+        | FormKind::OutCast
+        | FormKind::OutMatrix => out(func, kind, name, outputs),
     }
 }
 

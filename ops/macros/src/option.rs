@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 
 /// Every option, for messages.
-const ALL: [&str; 31] = [
+const ALL: [&str; 33] = [
     "func",
     "inplace",
     "out",
@@ -13,6 +13,8 @@ const ALL: [&str; 31] = [
     "out_iterated",
     "out_sized",
     "out_copied",
+    "out_cast",
+    "out_matrix",
     "copy",
     "copy_out",
     "copy_into",

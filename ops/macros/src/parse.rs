@@ -326,8 +326,9 @@ fn feature(input: ParseStream<'_>) -> syn::Result<bool> {
             pair if pair.path.is_ident("feature") && is_text(&pair.value, "special") => cfg!(feature = "special"),
             pair if pair.path.is_ident("feature") && is_text(&pair.value, "random") => cfg!(feature = "random"),
             pair if pair.path.is_ident("feature") && is_text(&pair.value, "fft") => cfg!(feature = "fft"),
+            pair if pair.path.is_ident("feature") && is_text(&pair.value, "linalg") => cfg!(feature = "linalg"),
             pair => {
-                let message = "accepted are the features `fft`, `random` and `special`";
+                let message = "accepted are the features `fft`, `linalg`, `random` and `special`";
                 return Err(syn::Error::new_spanned(pair, message));
             }
         };

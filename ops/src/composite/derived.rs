@@ -85,6 +85,7 @@ fn function(kind: FormKind, declaration: &'static Declaration, f: Composed, gene
         FormKind::OutRestrided => restrided_out(calls, functional, stack),
         FormKind::OutIterated => iterated_out(calls, functional, stack, false),
         FormKind::OutCopied => copied_out(calls, functional, stack),
+        FormKind::OutCast => cast_out(calls, functional, stack),
         FormKind::OutSized => iterated_out(calls, functional, stack, true),
         _ => out(calls, functional, stack, Shared::Partial),
     }
@@ -181,6 +182,15 @@ fn copied_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<
     if got.is_integral(true) || got.is_complex() != want.is_complex() {
         return Err(ErrorKind::OutputDType { index: 0, got, want }.into());
     }
+    into_out(calls, stack, result, Layout::Contiguous)
+}
+
+/// The out= form of an operator whose output may have any dtype that the result can be cast to, and becomes contiguous
+/// where it has another size.
+fn cast_out(calls: &Calls<'_>, functional: &str, stack: &mut Stack) -> Result<()> {
+    let result = computed(calls, functional, inputs(stack))?;
+    check_device(&result, out_of(stack)?, "out")?;
+    check_cast(result.dtype(), out_of(stack)?.dtype())?;
     into_out(calls, stack, result, Layout::Contiguous)
 }
 

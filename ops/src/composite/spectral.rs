@@ -76,10 +76,10 @@ pub fn linalg_cond(calls: &Calls<'_>, this: &IValue, order: Option<Scalar>) -> R
         return Ok(zeros);
     }
     if order.abs() != 2.0 {
-        return Err(rule(
-            "a condition number by this norm needs the inverse of a matrix, which the library has not; accepted are \
-             the orders 2 and -2",
-        ));
+        return product_of_norms(calls, this, |matrix| {
+            let arguments = [matrix.into(), order.into(), IValue::Ints(vec![-2, -1]), false.into(), IValue::None];
+            calls.tensor("linalg_matrix_norm", arguments)
+        });
     }
     let values = calls.tensor("linalg_svdvals", [this.clone().into(), IValue::None])?;
     let (last, count) = (values.ndim().saturating_sub(1), values.sizes().last().copied().unwrap_or(0));
@@ -87,6 +87,52 @@ pub fn linalg_cond(calls: &Calls<'_>, this: &IValue, order: Option<Scalar>) -> R
     let smallest = calls.narrow(&values, last, count.saturating_sub(1), 1)?;
     let ratio = if order > 0.0 { calls.div(largest, smallest)? } else { calls.div(smallest, largest)? };
     calls.tensor("squeeze.dim", [ratio.into(), IValue::Int(-1)])
+}
+
+/// The norm of a matrix times that of its inverse, whose elements are infinite where there is none.
+fn product_of_norms(
+    calls: &Calls<'_>,
+    this: &AnyTensor,
+    norm: impl Fn(AnyTensor) -> Result<AnyTensor>,
+) -> Result<AnyTensor> {
+    let mut stack = vec![this.clone().into(), false.into()];
+    calls.call("linalg_inv_ex", &mut stack)?;
+    let [inverse, info] = match <[IValue; 2]>::try_from(stack) {
+        Ok([IValue::Tensor(inverse), IValue::Tensor(info)]) => [inverse.into_tensor(), info.into_tensor()],
+        _ => return Err(ErrorKind::ResultCount { got: 0, want: 2 }.into()),
+    };
+    let has_none = calls.binary("gt.Scalar", info, 0i64)?;
+    let has_none = calls.unsqueeze(&calls.unsqueeze(&has_none, has_none.ndim())?, has_none.ndim().saturating_add(1))?;
+    let infinite = Scalar::Float(f64::INFINITY);
+    let inverse = calls.tensor("masked_fill.Scalar", [inverse.into(), has_none.into(), infinite.into()])?;
+    calls.mul(norm(this.clone())?, norm(inverse)?)
+}
+
+/// `linalg_cond.p_str`: by the root of the sum of squares, for `fro`, or the sum of singular values, for `nuc`.
+pub fn linalg_cond_by_name(calls: &Calls<'_>, this: &IValue, order: &str) -> Result<AnyTensor> {
+    let this = tensor(this, "self")?;
+    let &[ref batch @ .., rows, columns] = this.sizes() else {
+        return Err(ErrorKind::DimCount { arg: "self", got: this.ndim(), accepted: "2 or more" }.into());
+    };
+    if rows != columns {
+        return Err(rule("argument self has matrices with more or fewer columns than rows; accepted are as many"));
+    }
+    if !matches!(order, "fro" | "nuc") {
+        return Err(rule("argument p is neither 'fro' nor 'nuc'"));
+    }
+    match order {
+        _ if this.numel() == 0 => calls.full_like(&calls.unary("abs", this.clone())?, batch, Scalar::Int(0)),
+        "nuc" => {
+            let values = calls.tensor("linalg_svdvals", [this.clone().into(), IValue::None])?;
+            let inverses = calls.unary("reciprocal", values.clone())?;
+            calls.mul(calls.sum(values, &[-1], false)?, calls.sum(inverses, &[-1], false)?)
+        }
+        _ => product_of_norms(calls, this, |matrix| {
+            let fro = IValue::Str("fro".into());
+            let arguments = [matrix.into(), fro, IValue::Ints(vec![-2, -1]), false.into(), IValue::None];
+            calls.tensor("linalg_matrix_norm.str_ord", arguments)
+        }),
+    }
 }
 
 native! {
@@ -99,5 +145,8 @@ native! {
     autogen: nuclear_norm.dim_out, composite: implicit nuclear_norm_dim;
 
     func: linalg_cond(Tensor self, Scalar? p=None) -> Tensor,
-    autogen: linalg_cond.out, composite: implicit linalg_cond;
+    out_cast: linalg_cond.out, composite: implicit linalg_cond;
+
+    func: linalg_cond.p_str(Tensor self, str p) -> Tensor,
+    out_cast: linalg_cond.p_str_out, composite: implicit linalg_cond_by_name;
 }

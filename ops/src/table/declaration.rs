@@ -78,6 +78,10 @@ pub enum FormKind {
     OutSized,
     /// The same, where the output may have another dtype, which the result is converted to.
     OutCopied,
+    /// The same, where the output may have any dtype that the result can be cast to.
+    OutCast,
+    /// The same, where an output without elements and of the result's dtype gets its layout, too.
+    OutMatrix,
     /// A contiguous copy of a view.
     Copy,
     /// The out= form of that.
@@ -98,6 +102,8 @@ impl fmt::Display for FormKind {
             FormKind::OutIterated => "out_iterated",
             FormKind::OutSized => "out_sized",
             FormKind::OutCopied => "out_copied",
+            FormKind::OutCast => "out_cast",
+            FormKind::OutMatrix => "out_matrix",
             FormKind::Copy => "copy",
             FormKind::CopyOut => "copy_out",
             FormKind::CopyInto => "copy_into",

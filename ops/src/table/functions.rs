@@ -283,6 +283,13 @@ impl<D: Device> IntoResults for Option<Tensor<D>> {
     }
 }
 
+/// Of a call that only checks.
+impl IntoResults for () {
+    fn into_results(self) -> Returned {
+        Some(smallvec![])
+    }
+}
+
 /// Results that are no tensors.
 macro_rules! plain_results {
     ($($t:ty)*) => {$(

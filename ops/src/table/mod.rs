@@ -32,6 +32,8 @@
 //! | `out_iterated` | an `autogen` that PyTorch iterates over: its output may not overlap an input in part |
 //! | `out_sized` | the same for one whose output must have the sizes of the result, too |
 //! | `out_copied` | an `autogen` that converts to the output's dtype; of a composite both are complex, or floating |
+//! | `out_cast` | an `autogen` whose output may have any dtype that the result can be cast to |
+//! | `out_matrix` | the same, where an output without elements and of the result's dtype gets its layout, too |
 //! | `copy`, `copy_out` | the forms of a view that copy it |
 //! | `copy_into` | a `copy_out` that keeps the sizes and dtypes of its outputs |
 //! | `variants` | PyTorch's variants, `function`, `method`: it has typed forms. Without it, it is called by name only |

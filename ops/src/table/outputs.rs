@@ -144,6 +144,24 @@ pub fn write_outs<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>])
     replace_all(results, outs, geometry)
 }
 
+/// [`write_outs`] as the functions of linear algebra do: an output may have any dtype that its result can be cast to,
+/// and one without elements and of the same dtype gets its strides.
+pub(super) fn write_matrices<D: Device>(results: &[Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
+    check_outs(results, outs)?;
+    for (result, out) in results.iter().zip(&mut *outs) {
+        let (from, to) = (result.dtype(), out.dtype());
+        if !from.can_cast(to) {
+            return Err(ErrorKind::Cast { from, to }.into());
+        }
+    }
+    let geometry = |result: &Tensor<D>, out: &Tensor<D>| match out.sizes() == result.sizes() {
+        _ if out.numel() == 0 && out.dtype() == result.dtype() => as_made(result, out),
+        true => Ok(out.geometry().clone()),
+        false => dense(out.geometry(), result.sizes()),
+    };
+    replace_all(results, outs, geometry)
+}
+
 /// [`write_outs`] of an operator that gives outputs the strides of its results, whatever they had.
 pub(crate) fn write_restrided<D: Device>(results: &[&Tensor<D>], outs: &mut [&mut Tensor<D>]) -> Result<()> {
     let mut all: SmallVec<[Replacement<'_, D>; 2]> = SmallVec::new();

@@ -3,7 +3,7 @@
 //! compiled once for a list of argument types.
 
 use super::declaration::Declaration;
-use super::outputs::{write_converted, write_out, write_outs};
+use super::outputs::{write_converted, write_matrices, write_out, write_outs};
 use super::signature::{Signature, UnboxedSignature};
 use super::stack::{
     Reader, all_written, arguments, check_written, device_error, finish, keep_written, split_first, written,
@@ -125,6 +125,12 @@ impl<D: Device, A: Signature> Kernel<D, A> {
                 results.iter().zip(outs).try_for_each(|(result, out)| write_converted(result, out))
             })
         })
+    }
+
+    /// The same with outputs of any dtypes that the results can be cast to; those without elements get the results'
+    /// layouts.
+    pub fn out_matrix_form(self) -> KernelFunction {
+        KernelFunction::stack(move |stack| self.autogen(stack, write_matrices))
     }
 
     /// The same of several results, which are written together or not at all.

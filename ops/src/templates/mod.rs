@@ -10,6 +10,8 @@ pub mod fourier;
 pub mod grid;
 pub mod group;
 pub mod index;
+#[cfg(feature = "linalg")]
+pub mod linalg;
 pub mod order;
 pub mod pointwise;
 pub mod pooling;
@@ -22,5 +24,4 @@ pub mod rows;
 pub mod running;
 pub mod scan;
 pub mod search;
-pub mod singular;
 pub mod upsample;

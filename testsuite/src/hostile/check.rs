@@ -4,7 +4,6 @@
 use monomorph::crates::core::annotations::Silent;
 use monomorph::crates::core::schema::{Base, Schema};
 use monomorph::crates::core::with_element;
-use monomorph::crates::ops::singular::NOT_A_NUMBER;
 use monomorph::crates::ops::table::{Declaration, declarations};
 use monomorph::{AnyTensor, DType, ErrorKind, Geometry, IValue};
 
@@ -109,8 +108,8 @@ impl Before {
         if stack.len() != self.given.len() {
             return Err(format!("the stack had {} values and has {}", self.given.len(), stack.len()));
         }
-        // An integer division finds its zeros as it goes, singular values their NaN.
-        let contents = ![ErrorKind::DivisionByZero, NOT_A_NUMBER].contains(error.kind());
+        // An integer division finds its zeros as it goes.
+        let contents = *error.kind() != ErrorKind::DivisionByZero;
         let now: Vec<&AnyTensor> = stack.iter().flat_map(IValue::tensors).collect();
         if now.len() != self.tensors.len() {
             return Err("the stack has other tensors".to_owned());

@@ -2,8 +2,8 @@
 //! operator is attacked behind its first checks. Owns what suits which operator; changes nothing.
 
 use super::{
-    fitting_convolutions, fitting_draws, fitting_folds, fitting_fourier, fitting_indexing, fitting_order,
-    fitting_products, fitting_quantized, fitting_rearranged, fitting_rows, fitting_windows,
+    fitting_convolutions, fitting_draws, fitting_folds, fitting_fourier, fitting_indexing, fitting_linalg,
+    fitting_order, fitting_products, fitting_quantized, fitting_rearranged, fitting_rows, fitting_windows,
 };
 use monomorph::crates::core::schema::{Argument, Base, Schema};
 use monomorph::crates::core::with_element;
@@ -33,6 +33,7 @@ fn fitting(schema: &Schema, arg: &Argument) -> IValue {
         fitting_indexing::fitting,
         fitting_folds::fitting,
         fitting_fourier::fitting,
+        fitting_linalg::fitting,
         fitting_order::fitting,
         fitting_products::fitting,
         fitting_quantized::fitting,

@@ -24,6 +24,7 @@ mod fitting_draws;
 mod fitting_folds;
 mod fitting_fourier;
 mod fitting_indexing;
+mod fitting_linalg;
 mod fitting_order;
 mod fitting_products;
 mod fitting_quantized;

@@ -31,6 +31,7 @@ mod handles;
 mod hostile_geometry;
 mod indexing;
 mod joined;
+mod linalg;
 mod measures;
 mod meta;
 mod normalized;

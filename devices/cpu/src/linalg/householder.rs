@@ -1,0 +1,189 @@
+//! Householder reflectors with LAPACK's conventions, and the QR factorisation by them.
+//!
+//! ```text
+//!   H = I - τ·v·vᴴ      Hᴴ·x = β·e₁      v₀ = 1      β is real, and its sign is opposite to that of x₀'s real part
+//!
+//!   Q = H₀·H₁·…·Hₖ₋₁    the vectors are below the diagonal of a matrix:   ┌ β       ┐
+//!                                                                        │ v₀ β    │
+//!                                                                        │ v₀ v₁ β │
+//!                                                                        └ v₀ v₁ v₂┘
+//! ```
+//!
+//! H is unitary; it is Hermitian as well where x is real. Golub & Van Loan, *Matrix Computations*, 5.1 and 5.2; the
+//! choice of a real β and of the side on which τ is conjugated are those of LAPACK's xLARFG (*LAPACK Users' Guide*,
+//! "Representation of orthogonal or unitary matrices"), since the signs and phases of all vectors follow from it.
+
+use super::number::{Number, zeros};
+use super::scale::{largest_component, power_into, scale, times_power, with_sign};
+use monomorph_core::Result;
+use std::array;
+
+/// Sums that a product of columns is computed as, so that additions need not wait for each other.
+const SUMS: usize = 8;
+
+/// Squares of norms between these lose nothing that counts to underflow, and do not overflow.
+const SAFE_SQUARES: std::ops::RangeInclusive<f64> =
+    f64::from_bits((1023 - 800) << 52)..=f64::from_bits((1023 + 800) << 52);
+
+/// The sum of `conj(a)·b`.
+pub(super) fn dot<E: Number>(a: &[E], b: &[E]) -> E {
+    let mut sums = [E::zero(); SUMS];
+    let (a_chunks, b_chunks) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
+    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder());
+    for (a, b) in a_chunks.zip(b_chunks) {
+        sums = array::from_fn(|i| sums[i] + a[i].conj() * b[i]);
+    }
+    let rest = rest.fold(E::zero(), |sum, (a, &b)| sum + a.conj() * b);
+    sums.iter().fold(rest, |sum, &x| sum + x)
+}
+
+/// `y += x·factor`.
+pub(super) fn add_scaled<E: Number>(y: &mut [E], x: &[E], factor: E) {
+    y.iter_mut().zip(x).for_each(|(y, &x)| *y += x * factor);
+}
+
+/// Makes the reflector that maps `x` to `β·e₁`: `(τ, β)`. Of `x`, the first element becomes β, the others those of v.
+///
+/// τ is 0, and the reflector the identity, where `x` is of that form already; β may then be negative or positive.
+pub(super) fn reflector<E: Number>(x: &mut [E]) -> (E, f64) {
+    let Some((&alpha, tail)) = x.split_first() else { return (E::zero(), 0.0) };
+    if alpha.im() == 0.0 && tail.iter().all(|x| x.is_zero()) {
+        return (E::zero(), alpha.re());
+    }
+    let square = dot(x, x).re();
+    if !SAFE_SQUARES.contains(&square) {
+        // The vector v does not depend on the scale of x. An infinite or NaN element has no scale; it goes through.
+        let largest = largest_component(x);
+        if largest.is_finite() {
+            let power = power_into(&(0..=0), largest);
+            scale(x, power);
+            let (tau, beta) = reflector(x);
+            let beta = times_power(beta, -power);
+            x[0] = E::one() * beta;
+            return (tau, beta);
+        }
+    }
+    let beta = -with_sign(square.sqrt(), alpha.re());
+    let difference = alpha - E::one() * beta;
+    let factor = difference.recip();
+    x.iter_mut().for_each(|x| *x *= factor);
+    x[0] = E::one() * beta;
+    (-difference * beta.recip(), beta)
+}
+
+/// One column becomes `H·column`, where `tail` is v without its first element; with conj(τ), it becomes `Hᴴ·column`.
+fn reflect<E: Number>(tail: &[E], tau: E, column: &mut [E]) {
+    let Some((first, rest)) = column.split_first_mut() else { return };
+    let along = (*first + dot(tail, rest)) * tau;
+    *first -= along;
+    add_scaled(rest, tail, -along);
+}
+
+/// The rows of a matrix from row `from` on become `row·H`, where `tail` is v without its first element.
+///
+/// `sums` is space for the rest of one column.
+pub(super) fn reflect_rows<E: Number>(tail: &[E], tau: E, c: &mut [E], rows: usize, from: usize, sums: &mut [E]) {
+    if from >= rows || tau.is_zero() {
+        return;
+    }
+    let (first, rest) = c.split_at_mut(rows);
+    let first = &mut first[from..];
+    sums.copy_from_slice(first);
+    rest.chunks_exact(rows).zip(tail).for_each(|(column, &v)| add_scaled(sums, &column[from..], v));
+    add_scaled(first, sums, -tau);
+    rest.chunks_exact_mut(rows)
+        .zip(tail)
+        .for_each(|(column, v)| add_scaled(&mut column[from..], sums, -tau * v.conj()));
+}
+
+/// The columns become `H·column` or, with conj(τ), `Hᴴ·column`, from row `from` on, where `tail` is v without its first
+/// element.
+pub(super) fn reflect_columns<E: Number>(tail: &[E], tau: E, c: &mut [E], rows: usize, from: usize) {
+    if rows > 0 && !tau.is_zero() {
+        c.chunks_exact_mut(rows).for_each(|column| reflect(tail, tau, &mut column[from..]));
+    }
+}
+
+/// Factors a matrix of `m` rows and `n` columns: R in its upper triangle, below it the vectors of min(m, n) reflectors,
+/// whose τ become `taus`.
+pub(super) fn factor<E: Number>(matrix: &mut [E], m: usize, n: usize, taus: &mut [E]) {
+    for (k, tau) in taus.iter_mut().enumerate().take(m.min(n)) {
+        let (head, rest) = matrix.split_at_mut((k + 1) * m);
+        let column = &mut head[k * m + k..];
+        *tau = reflector(column).0;
+        reflect_columns(&column[1..], tau.conj(), rest, m, k);
+    }
+}
+
+/// Makes the first `n` columns of Q out of the vectors of reflectors, in place: the matrix has `m` rows and `n`
+/// columns, of which the first `taus.len()` are those of [`factor`]; `taus.len()` ≤ n ≤ m.
+pub(super) fn form_q<E: Number>(matrix: &mut [E], m: usize, n: usize, taus: &[E]) {
+    for (j, column) in matrix.chunks_exact_mut(m.max(1)).enumerate().take(n).skip(taus.len()) {
+        column.fill(E::zero());
+        column[j] = E::one();
+    }
+    for (k, &tau) in taus.iter().enumerate().rev() {
+        let (head, rest) = matrix[..m * n].split_at_mut((k + 1) * m);
+        let column = &mut head[k * m..];
+        reflect_columns(&column[k + 1..], tau, rest, m, k);
+        // The column of the identity, reflected: e - τ·v.
+        column[..k].fill(E::zero());
+        column[k] = E::one() - tau;
+        column[k + 1..].iter_mut().for_each(|x| *x *= -tau);
+    }
+}
+
+/// The product Q of reflectors whose vectors are below the diagonal of a matrix.
+#[derive(Clone, Copy)]
+pub(super) struct Reflectors<'a, E> {
+    /// The matrix, column by column.
+    pub(super) elements: &'a [E],
+    /// Elements from one column to the next.
+    pub(super) stride: usize,
+    /// Elements of a column.
+    pub(super) height: usize,
+    /// τ of each reflector: one for each column.
+    pub(super) taus: &'a [E],
+}
+
+impl<E: Number> Reflectors<'_, E> {
+    /// The elements of one vector after its first.
+    fn tail(&self, k: usize) -> &[E] {
+        &self.elements[k * self.stride..][k + 1..self.height]
+    }
+
+    /// `c` of `rows` rows becomes `Q·c`, or `Qᴴ·c`. Where it has more rows than Q, the first ones stay as they are.
+    pub(super) fn apply_left(&self, c: &mut [E], rows: usize, adjoint: bool) {
+        if rows == 0 {
+            return;
+        }
+        let first = rows - self.height;
+        // Each column stays in the nearest cache while the reflectors pass.
+        for column in c.chunks_exact_mut(rows) {
+            let column = &mut column[first..];
+            for step in 0..self.taus.len() {
+                let k = if adjoint { step } else { self.taus.len() - 1 - step };
+                let tau = if adjoint { self.taus[k].conj() } else { self.taus[k] };
+                if !tau.is_zero() {
+                    reflect(self.tail(k), tau, &mut column[k..]);
+                }
+            }
+        }
+    }
+
+    /// `c` of `rows` rows becomes `c·Q`, or `c·Qᴴ`. Where it has more columns than Q has rows, the first ones stay as
+    /// they are.
+    pub(super) fn apply_right(&self, c: &mut [E], rows: usize, adjoint: bool) -> Result<()> {
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut sums = zeros(rows)?;
+        let first = c.len() / rows - self.height;
+        for step in 0..self.taus.len() {
+            let k = if adjoint { self.taus.len() - 1 - step } else { step };
+            let tau = if adjoint { self.taus[k].conj() } else { self.taus[k] };
+            reflect_rows(self.tail(k), tau, &mut c[(first + k) * rows..], rows, 0, &mut sums);
+        }
+        Ok(())
+    }
+}
