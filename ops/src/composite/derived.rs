@@ -45,9 +45,9 @@ fn restrided(calls: &Calls<'_>, t: &AnyTensor, shape: &AnyTensor) -> Result<IVal
 /// One form of an operator: the one that is declared, mostly the functional one, is `f` itself, the others call it by
 /// its name.
 pub(crate) fn form(kind: FormKind, declaration: &'static Declaration, f: Composed) -> KernelFunction {
-    kernel(function(kind, declaration, f, |calls, declaration, stack| match stack.last() {
+    kernel(function(kind, declaration, f, |calls, declaration, kind, stack| match stack.last() {
         Some(IValue::Tensors(_)) => super::each::out(calls, declaration.name, stack.len() - 1, stack),
-        _ => generated_out(calls, declaration, stack),
+        _ => generated_out(calls, declaration, kind, stack),
     }))
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn checked_form_of_several(
 }
 
 /// An out= form that PyTorch generates.
-type Generated = fn(&Calls<'_>, &'static Declaration, &mut Stack) -> Result<()>;
+type Generated = fn(&Calls<'_>, &'static Declaration, FormKind, &mut Stack) -> Result<()>;
 
 /// One closure serves every form, so that what wraps it is compiled once.
 fn function(kind: FormKind, declaration: &'static Declaration, f: Composed, generated: Generated) -> impl Derived {
@@ -79,7 +79,8 @@ fn function(kind: FormKind, declaration: &'static Declaration, f: Composed, gene
     move |calls, stack| match kind {
         FormKind::Functional => f(calls, stack),
         FormKind::Inplace => inplace(calls, functional, stack),
-        FormKind::Autogen => generated(calls, declaration, stack),
+        FormKind::Autogen => generated(calls, declaration, kind, stack),
+        FormKind::Out | FormKind::OutMatrix if declaration.results > 1 => generated(calls, declaration, kind, stack),
         // Where the output must lie apart from the inputs, it may not even be one of them.
         FormKind::OutApart => out(calls, functional, stack, Shared::Full),
         FormKind::OutRestrided => restrided_out(calls, functional, stack),
@@ -119,7 +120,7 @@ fn out(calls: &Calls<'_>, functional: &str, stack: &mut Stack, refused: Shared) 
 
 /// The out= form of an operator that PyTorch generates: the output must have the dtype of the result, and becomes
 /// contiguous where it has another size.
-fn generated_out(calls: &Calls<'_>, declaration: &'static Declaration, stack: &mut Stack) -> Result<()> {
+fn generated_out(calls: &Calls<'_>, declaration: &'static Declaration, _: FormKind, stack: &mut Stack) -> Result<()> {
     if !matches!(stack.last(), Some(IValue::Tensor(_))) {
         let (arg, got) = ("out".to_owned(), stack.last().map_or("nothing", IValue::kind_name));
         let want = "Tensor, or a list of them where the results are one".to_owned();
@@ -131,14 +132,19 @@ fn generated_out(calls: &Calls<'_>, declaration: &'static Declaration, stack: &m
 }
 
 /// The same of several results, each of which has an output of its own.
-fn generated_outs(calls: &Calls<'_>, declaration: &'static Declaration, stack: &mut Stack) -> Result<()> {
+fn generated_outs(
+    calls: &Calls<'_>,
+    declaration: &'static Declaration,
+    kind: FormKind,
+    stack: &mut Stack,
+) -> Result<()> {
     let first = stack.len().saturating_sub(declaration.results);
     let mut made = stack[..first].to_vec();
     calls.call(declaration.name, &mut made)?;
     let results = made.into_iter().filter_map(IValue::into_tensor).collect();
     let outs = &mut stack[first..];
     let before: Vec<_> = outs.iter().map(|out| out.as_tensor().map(|t| t.geometry().clone())).collect();
-    if let Err(error) = super::each::write_all(calls, outs, results) {
+    if let Err(error) = super::each::write_all(calls, outs, results, kind) {
         for (out, before) in outs.iter_mut().zip(before) {
             if let (Some(out), Some(before)) = (out.as_tensor_mut(), before) {
                 out.set_view(before)?;
@@ -216,6 +222,8 @@ pub(super) enum Layout {
     Contiguous,
     /// Where it has other sizes, that of the result.
     Result,
+    /// The same also of a result without elements, whose strides mean nothing.
+    Strides,
     /// The memory format that the result suggests.
     Suggested,
 }
@@ -240,21 +248,41 @@ fn into_out(calls: &Calls<'_>, stack: &mut Stack, result: AnyTensor, layout: Lay
 
 /// Resizes an output and copies the result to it; gives the output.
 pub(super) fn written_to(calls: &Calls<'_>, out: &mut IValue, result: AnyTensor, layout: Layout) -> Result<IValue> {
+    make_room(calls, out, &result, layout)?;
+    handed(calls, "copy_", out, [result.into(), false.into()])
+}
+
+/// What layout one of several outputs gets, if it may be an output of the result.
+pub(super) fn layout_of(kind: FormKind, index: usize, result: &AnyTensor, out: &AnyTensor) -> Result<Layout> {
+    if kind != FormKind::OutMatrix {
+        check_generated(index, result, out)?;
+        return Ok(if kind == FormKind::Out { Layout::Result } else { Layout::Contiguous });
+    }
+    check_device(result, out, "out")?;
+    check_cast(result.dtype(), out.dtype())?;
+    let is_empty = out.numel() == 0 && out.dtype() == result.dtype();
+    Ok(if is_empty { Layout::Strides } else { Layout::Contiguous })
+}
+
+/// Gives an output the sizes of the result.
+pub(super) fn make_room(calls: &Calls<'_>, out: &mut IValue, result: &AnyTensor, layout: Layout) -> Result<()> {
     let sizes = || IValue::Ints(result.sizes().to_vec());
     if layout == Layout::Suggested {
         let format = strides::suggest_format(result.sizes(), result.strides());
         *out = handed(calls, "resize_", out, [sizes(), format.into()])?;
     } else if tensor(out, "out")?.sizes() != result.sizes() {
         *out = handed(calls, "resize_", out, [sizes(), None::<MemoryFormat>.into()])?;
-        if layout == Layout::Result
-            && !result.is_contiguous()
-            && overlap::internal(result.sizes(), result.strides()) == Internal::No
-        {
+        let is_own = match layout {
+            Layout::Result => !result.is_contiguous(),
+            Layout::Strides => true,
+            Layout::Contiguous | Layout::Suggested => false,
+        };
+        if is_own && overlap::internal(result.sizes(), result.strides()) == Internal::No {
             let strides = IValue::Ints(result.strides().to_vec());
             *out = handed(calls, "as_strided_", out, [sizes(), strides, IValue::None])?;
         }
     }
-    handed(calls, "copy_", out, [result.into(), false.into()])
+    Ok(())
 }
 
 /// What the functional form gives.

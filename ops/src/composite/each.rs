@@ -161,22 +161,20 @@ pub(super) fn out(calls: &Calls<'_>, functional: &str, place: usize, stack: &mut
     if got != results.len() {
         return Err(ErrorKind::ListLength { arg: "out", got, want: results.len() }.into());
     }
-    write(stack, place, |outs| write_all(calls, outs, results))
+    write(stack, place, |outs| write_all(calls, outs, results, FormKind::Autogen))
 }
 
 /// Copies results to outputs, which have their dtypes and get their sizes. What one of them would refuse is found
 /// before any is written.
-pub(super) fn write_all(calls: &Calls<'_>, outs: &mut [IValue], results: Vec<AnyTensor>) -> Result<()> {
+pub(super) fn write_all(calls: &Calls<'_>, outs: &mut [IValue], results: Vec<AnyTensor>, kind: FormKind) -> Result<()> {
     let got = results.len();
+    let mut layouts = list::with_capacity(got)?;
     for (index, (result, out)) in results.iter().zip(&*outs).enumerate() {
-        derived::check_generated(index, result, super::tensor(out, "out")?)?;
+        layouts.push(derived::layout_of(kind, index, result, super::tensor(out, "out")?)?);
     }
     // Room for all comes before the first is written: memory may not be had.
-    for (out, result) in outs.iter_mut().zip(&results).filter(|_| got > 1) {
-        if super::tensor(out, "out")?.sizes() != result.sizes() {
-            let arguments = [IValue::Ints(result.sizes().to_vec()), IValue::None];
-            *out = derived::handed(calls, "resize_", out, arguments)?;
-        }
+    for ((out, result), layout) in outs.iter_mut().zip(&results).zip(layouts).filter(|_| got > 1) {
+        derived::make_room(calls, out, result, layout)?;
     }
     for (out, result) in outs.iter().zip(&results).filter(|_| got > 1) {
         calls.rehearse("copy_", &[out.clone(), result.clone().into()])?;

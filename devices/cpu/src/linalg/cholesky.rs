@@ -3,6 +3,7 @@
 
 use super::number::Number;
 use super::product::{Factor, Op, subtract};
+use super::vectors::add_scaled;
 use crate::scratch::scratch;
 use monomorph_core::Result;
 
@@ -58,7 +59,7 @@ fn one_by_one<E: Number>(block: &mut [E], n: usize, first: usize) -> i32 {
         column[row] = E::of(root);
         for other in done.chunks_exact(n) {
             let by = other[row].conj();
-            column[row + 1..].iter_mut().zip(&other[row + 1..]).for_each(|(x, &l)| *x -= l * by);
+            add_scaled(&mut column[row + 1..], &other[row + 1..], -by);
         }
         column[row + 1..].iter_mut().for_each(|x| *x = *x * root.recip());
     }

@@ -15,32 +15,12 @@
 
 use super::number::{Number, zeros};
 use super::scale::{largest_component, power_into, scale, times_power, with_sign};
+use super::vectors::{add_scaled, dot};
 use monomorph_core::Result;
-use std::array;
-
-/// Sums that a product of columns is computed as, so that additions need not wait for each other.
-const SUMS: usize = 8;
 
 /// Squares of norms between these lose nothing that counts to underflow, and do not overflow.
 const SAFE_SQUARES: std::ops::RangeInclusive<f64> =
     f64::from_bits((1023 - 800) << 52)..=f64::from_bits((1023 + 800) << 52);
-
-/// The sum of `conj(a)·b`.
-pub(super) fn dot<E: Number>(a: &[E], b: &[E]) -> E {
-    let mut sums = [E::zero(); SUMS];
-    let (a_chunks, b_chunks) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
-    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder());
-    for (a, b) in a_chunks.zip(b_chunks) {
-        sums = array::from_fn(|i| sums[i] + a[i].conj() * b[i]);
-    }
-    let rest = rest.fold(E::zero(), |sum, (a, &b)| sum + a.conj() * b);
-    sums.iter().fold(rest, |sum, &x| sum + x)
-}
-
-/// `y += x·factor`.
-pub(super) fn add_scaled<E: Number>(y: &mut [E], x: &[E], factor: E) {
-    y.iter_mut().zip(x).for_each(|(y, &x)| *y += x * factor);
-}
 
 /// Makes the reflector that maps `x` to `β·e₁`: `(τ, β)`. Of `x`, the first element becomes β, the others those of v.
 ///

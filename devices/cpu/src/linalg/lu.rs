@@ -7,6 +7,7 @@
 use super::number::{Number, divide, size};
 use super::product::{Factor, Op, subtract};
 use super::triangle::Triangle;
+use super::vectors::add_scaled;
 use crate::scratch::scratch;
 use monomorph_core::{ErrorKind, Result};
 
@@ -16,8 +17,13 @@ const PANEL: usize = 16;
 /// Factors a matrix of so many rows, whose columns lie one after another. `pivots` get the row, from 1, with which each
 /// was exchanged. Returns the first column, from 1, without a pivot other than 0; or 0.
 pub(super) fn factor<E: Number>(a: &mut [E], rows: usize, pivots: &mut [i32]) -> Result<i32> {
-    let columns = a.len().checked_div(rows).unwrap_or(0);
-    panel(a, rows, columns, 0, pivots)
+    // The compiler unrolls the loops of a size that it knows.
+    match (rows, a.len(), pivots.len()) {
+        (2, 4, 2) => Ok(one_by_one(&mut a[..4], 2, 0, &mut pivots[..2])),
+        (3, 9, 3) => Ok(one_by_one(&mut a[..9], 3, 0, &mut pivots[..3])),
+        (4, 16, 4) => Ok(one_by_one(&mut a[..16], 4, 0, &mut pivots[..4])),
+        _ => panel(a, rows, a.len().checked_div(rows).unwrap_or(0), 0, pivots),
+    }
 }
 
 /// Factors `columns` columns, of which the elements before row `first` are done with, and exchanges rows in them.
@@ -62,6 +68,7 @@ fn exchange<E: Number>(a: &mut [E], rows: usize, first: usize, pivots: &[i32]) {
 }
 
 /// Factors a panel column by column.
+#[inline(always)]
 fn one_by_one<E: Number>(a: &mut [E], rows: usize, first: usize, pivots: &mut [i32]) -> i32 {
     let mut failed = 0;
     for (i, pivot) in pivots.iter_mut().enumerate() {
@@ -94,7 +101,7 @@ fn one_by_one<E: Number>(a: &mut [E], rows: usize, first: usize, pivots: &mut [i
         for other in others.chunks_exact_mut(rows) {
             let by = other[row];
             if by != E::zero() {
-                other[row + 1..].iter_mut().zip(below).for_each(|(x, &l)| *x -= l * by);
+                add_scaled(&mut other[row + 1..], below, -by);
             }
         }
     }

@@ -14,10 +14,12 @@ mod reflections;
 mod scale;
 mod schur;
 mod solvers;
+mod source;
 mod spectra;
 mod triangle;
+mod vectors;
 
-use crate::dense::{Dense, Target};
+use crate::dense::Target;
 use crate::device::Cpu;
 use crate::left_out::{left_out, no_kernel};
 use crate::scratch::{Scratch, scratch};
@@ -29,6 +31,7 @@ use num_complex::Complex;
 use number::Number;
 use precision::Precision;
 use smallvec::SmallVec;
+use source::Source;
 
 /// An operator, as it is computed.
 pub(super) trait Kernel: MatrixFn {
@@ -55,7 +58,7 @@ pub(super) struct Part<'a, E> {
 /// A call bound to memory.
 #[derive(Debug)]
 pub struct Ready {
-    inputs: SmallVec<[Dense; 3]>,
+    inputs: SmallVec<[Source; 3]>,
     targets: SmallVec<[Target; 4]>,
     dtype: DType,
 }
@@ -76,7 +79,7 @@ unsafe impl<F: Kernel> Executes<OnMatrices<F>> for Cpu {
     unsafe fn run(ready: &mut Ready, plan: &MatrixPlan<F::Options>) -> Result<()> {
         for input in &mut ready.inputs {
             // SAFETY: E2: the operand is borrowed.
-            unsafe { input.load() }?;
+            unsafe { input.elements.load() }?;
         }
         let call = Call { inputs: &plan.inputs, outputs: &plan.outputs, matrices: plan.matrices };
         let failure = F::checks(&plan.options);
@@ -106,10 +109,8 @@ unsafe fn bind(
     let mut inputs = SmallVec::new();
     for (input, operand) in read.iter().zip(operands) {
         let operand = if input.size == 0 { &Operand::Absent } else { operand };
-        let dtype = if input.is_integer { DType::I32 } else { wide };
-        // SAFETY: E2: the operand is borrowed as long as the result lives. The strides are those of matrices that lie
-        // one after another, which are dense.
-        inputs.push(unsafe { Dense::in_strides(operand, dtype, copies, &input.strides) }?);
+        // SAFETY: E2: the operand is borrowed as long as the result lives.
+        inputs.push(unsafe { Source::new(operand, input, (dtype, wide), copies) }?);
     }
     let targets = (0..count).map(|i| {
         let strides = outputs.geometry(i).strides();
@@ -178,8 +179,17 @@ impl Call<'_> {
         }
         let is_narrow = !matches!(dtype, DType::F64 | DType::C128);
         let precision = if is_narrow { Precision::Single } else { Precision::Double };
+        let mut loaded = SmallVec::<[Scratch<E>; 3]>::new();
+        for (input, source) in self.inputs.iter().zip(&*inputs) {
+            loaded.push(scratch(if source.is_direct() { 0 } else { input.size })?);
+        }
         for matrix in 0..self.matrices {
-            compute(&mut self.part(matrix, precision, inputs, &mut buffers))?;
+            for ((input, source), loaded) in self.inputs.iter().zip(&*inputs).zip(&mut loaded) {
+                if !source.is_direct() && input.is_new(matrix) {
+                    source.load(own(input.numbers.as_ref(), matrix) * input.size, input, loaded);
+                }
+            }
+            compute(&mut self.part(matrix, precision, (inputs, &loaded), &mut buffers))?;
         }
         // The last integers are those that tell of failures.
         let info = buffers.iter().rev().find_map(|buffer| match buffer {
@@ -219,28 +229,26 @@ impl Call<'_> {
         &self,
         matrix: usize,
         precision: Precision,
-        inputs: &'a [Dense],
+        (inputs, loaded): (&'a [Source], &'a [Scratch<E>]),
         buffers: &'a mut [Buffer<E>],
     ) -> Part<'a, E> {
         let mut part = Part {
             precision,
             inputs: [&[]; 3],
             pivots: &[],
-            is_first: true,
+            is_first: self.inputs.first().is_none_or(|input| input.is_new(matrix)),
             elements: Default::default(),
             reals: Default::default(),
             complex: Default::default(),
             integers: Default::default(),
         };
-        for (i, (input, dense)) in self.inputs.iter().zip(inputs).enumerate() {
+        for (i, ((input, source), loaded)) in self.inputs.iter().zip(inputs).zip(loaded).enumerate() {
             let first = own(input.numbers.as_ref(), matrix) * input.size;
             match input.is_integer {
-                true => part.pivots = &dense.elements()[first..][..input.size],
-                false => part.inputs[i] = &dense.elements()[first..][..input.size],
+                true => part.pivots = &source.elements.elements()[first..][..input.size],
+                false if source.is_direct() => part.inputs[i] = &source.elements.elements()[first..][..input.size],
+                false => part.inputs[i] = loaded,
             }
-        }
-        if let (Some(Input { numbers: Some(numbers), .. }), 1..) = (self.inputs.first(), matrix) {
-            part.is_first = numbers[matrix] != numbers[matrix - 1];
         }
         let (mut elements, mut reals) = (part.elements.iter_mut(), part.reals.iter_mut());
         let (mut complex, mut integers) = (part.complex.iter_mut(), part.integers.iter_mut());

@@ -28,6 +28,9 @@ pub(crate) trait Number:
     /// Rounds.
     fn narrow(self) -> Self::Narrow;
 
+    /// The same number.
+    fn widen(narrow: Self::Narrow) -> Self;
+
     /// A real number.
     fn of(real: f64) -> Self;
 
@@ -66,6 +69,10 @@ impl Number for f64 {
         self as f32
     }
 
+    fn widen(narrow: f32) -> f64 {
+        f64::from(narrow)
+    }
+
     fn of(real: f64) -> f64 {
         real
     }
@@ -86,6 +93,10 @@ impl Number for Complex<f64> {
 
     fn narrow(self) -> Complex<f32> {
         Complex::new(self.re as f32, self.im as f32)
+    }
+
+    fn widen(narrow: Complex<f32>) -> Complex<f64> {
+        Complex::new(f64::from(narrow.re), f64::from(narrow.im))
     }
 
     fn of(real: f64) -> Complex<f64> {

@@ -12,6 +12,7 @@
 
 use super::number::{Number, divide};
 use super::product::{Factor, Op, subtract};
+use super::vectors::{add_scaled, dot};
 use crate::scratch::scratch;
 use monomorph_core::Result;
 
@@ -57,7 +58,14 @@ impl<'a, E: Number> Triangle<'a, E> {
             return Ok(());
         }
         if self.size <= SMALL || columns <= FEW {
-            x.chunks_mut(x_step).take(columns).for_each(|column| self.solve_one(&mut column[..self.size]));
+            let x = x.chunks_mut(x_step).take(columns);
+            // The compiler unrolls the loops of a size that it knows.
+            match self.size {
+                2 => x.for_each(|column| self.solve_one(column, 2)),
+                3 => x.for_each(|column| self.solve_one(column, 3)),
+                4 => x.for_each(|column| self.solve_one(column, 4)),
+                size => x.for_each(|column| self.solve_one(column, size)),
+            }
             return Ok(());
         }
         let half = (self.size / 2).next_multiple_of(SMALL / 2);
@@ -88,9 +96,10 @@ impl<'a, E: Number> Triangle<'a, E> {
         }
     }
 
-    /// Solves for one right-hand side.
-    fn solve_one(&self, x: &mut [E]) {
-        let n = self.size;
+    /// Solves `n` rows, all there are, for one right-hand side.
+    #[inline(always)]
+    fn solve_one(&self, x: &mut [E], n: usize) {
+        let x = &mut x[..n];
         let row = |i: usize| if self.is_forward() { i } else { n - 1 - i };
         for i in (0..n).map(row) {
             let column = &self.elements[i * self.step..][..n];
@@ -102,11 +111,16 @@ impl<'a, E: Number> Triangle<'a, E> {
                 }
                 let by = x[i];
                 if by != E::zero() {
-                    x[others.clone()].iter_mut().zip(&column[others]).for_each(|(x, &t)| *x -= t * by);
+                    add_scaled(&mut x[others.clone()], &column[others], -by);
                 }
             } else {
-                let known = x[others.clone()].iter().zip(&column[others]);
-                let sum = known.fold(E::zero(), |sum, (&x, &t)| sum + self.op.of(t) * x);
+                let (known, elements) = (&x[others.clone()], &column[others]);
+                let sum = match self.op {
+                    Op::Transposed if E::DTYPE.is_complex() => {
+                        known.iter().zip(elements).fold(E::zero(), |sum, (&x, &t)| sum + t * x)
+                    }
+                    _ => dot(elements, known),
+                };
                 x[i] -= sum;
                 if !self.unit {
                     x[i] = divide(x[i], self.op.of(column[i]));

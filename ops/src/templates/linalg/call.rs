@@ -1,17 +1,26 @@
-//! A call of an operator on matrices while it is checked: sizes of its operands, batches that broadcast, outputs.
+//! A call of an operator on matrices while it is checked: sizes and dtypes of its operands, batches that broadcast. Its
+//! inputs and outputs are declared in `declared.rs`.
 
-use super::{Input, Kind, MatrixPlan, Order, Output, Owner};
+use super::declared::strides_in;
+use super::{MatrixPlan, Order};
 use crate::order::check_overlap;
 use monomorph_core::strides::{self, DimVec};
 use monomorph_core::structured::{Operand, SinkState};
-use monomorph_core::{DType, DeviceId, Error, ErrorKind, Geometry, Options, Result};
+use monomorph_core::{DType, Error, ErrorKind, Geometry, Result};
+
+/// The name of a tensor, and the beginning of what is said of its dtype.
+pub(super) type Name = (&'static str, &'static str);
+
+pub(super) const OF_A: Name = ("A", "argument A has dtype");
+pub(super) const OF_B: Name = ("B", "argument B has dtype");
+pub(super) const OF_SELF: Name = ("self", "argument self has dtype");
 
 /// A call that is being checked.
 pub struct MatrixCall<'a, 's, 't> {
-    operands: &'a [Operand<'t>],
-    sink: &'a mut SinkState<'s>,
-    batch: DimVec,
-    plan: MatrixPlan<()>,
+    pub(super) operands: &'a [Operand<'t>],
+    pub(super) sink: &'a mut SinkState<'s>,
+    pub(super) batch: DimVec,
+    pub(super) plan: MatrixPlan<()>,
 }
 
 pub(super) fn rule(rule: &'static str) -> Error {
@@ -21,20 +30,6 @@ pub(super) fn rule(rule: &'static str) -> Error {
 /// An error for a tensor of these sizes, which should have others.
 pub(super) fn sizes_differ(arg: &'static str, got: &[i64], want: &[i64]) -> Error {
     ErrorKind::UnequalSizes { arg, got: got.to_vec(), want: want.to_vec() }.into()
-}
-
-/// The strides of matrices column by column, behind each other, as PyTorch counts them of empty ones.
-fn by_columns(sizes: &[i64]) -> DimVec {
-    let mut strides = strides::contiguous_strides(sizes);
-    if let ([.., down, across], [.., rows, _]) = (&mut strides[..], sizes) {
-        (*down, *across) = (1, (*rows).max(1));
-    }
-    strides
-}
-
-/// The strides of matrices in an order.
-fn strides_in(order: Order, sizes: &[i64]) -> DimVec {
-    if order == Order::Columns { by_columns(sizes) } else { strides::contiguous_strides(sizes) }
 }
 
 impl<'a, 's, 't> MatrixCall<'a, 's, 't> {
@@ -68,7 +63,7 @@ impl<'a, 's, 't> MatrixCall<'a, 's, 't> {
     /// Whether an operand has a matrix for each of the call, column by column and to be conjugated.
     pub(super) fn is_conj_by_columns(&self, operand: usize) -> bool {
         let Some(g) = self.operands[operand].geometry().filter(|g| g.is_conj()) else { return false };
-        let strides = by_columns(g.sizes());
+        let strides = strides_in(Order::Columns, g.sizes());
         let mut dims = g.sizes().iter().zip(g.strides().iter().zip(&strides));
         self.batch_of(operand, 2) == &self.batch[..] && dims.all(|(&size, (got, want))| size == 1 || got == want)
     }
@@ -160,149 +155,49 @@ impl<'a, 's, 't> MatrixCall<'a, 's, 't> {
         Ok(())
     }
 
-    /// Rows and columns of the matrix, and columns of right-hand sides.
-    pub(super) fn set_sizes(&mut self, sizes: [i64; 3]) {
-        self.plan.sizes = sizes.map(|size| size as usize);
+    /// What a call with one operand has in common: a matrix of numbers. Returns its rows and columns.
+    pub(super) fn one(&mut self, name: Name) -> Result<[i64; 2]> {
+        let sizes = self.matrix(0, name.0)?;
+        self.check_dtypes(&[(0, name.1)])?;
+        self.broadcast(&[(0, 2)])?;
+        Ok(sizes)
     }
 
-    /// Declares the next input, whose last `matrix_dims` dimensions are one matrix.
-    pub(super) fn input(&mut self, matrix_dims: usize, order: Order) -> Result<()> {
-        let operand = self.plan.inputs.len();
-        let sizes = self.sizes(operand);
-        let batch = self.batch_of(operand, matrix_dims);
-        let size = strides::numel(&sizes[batch.len()..])?;
-        let numbers = if batch == &self.batch[..] { None } else { Some(self.numbers(batch)?) };
-        let is_integer = self.operands[operand].dtype() == Some(DType::I32);
-        let order = if matrix_dims == 2 { order } else { Order::Rows };
-        let strides = strides_in(order, sizes);
-        self.plan.inputs.push(Input { strides, size, numbers, is_integer });
-        Ok(())
+    /// The same of a square matrix. Returns its rows.
+    pub(super) fn one_square(&mut self, name: Name) -> Result<i64> {
+        let size = self.square(0, name.0)?;
+        self.one(name)?;
+        Ok(size)
     }
 
-    /// Which matrix of an operand with these batch dimensions belongs to each of the call.
-    fn numbers(&self, batch: &[i64]) -> Result<Vec<usize>> {
-        let matrices = strides::numel(&self.batch)?;
-        let own = strides::contiguous_strides(batch);
-        let before = self.batch.len().saturating_sub(batch.len());
-        let mut numbers = monomorph_core::list::with_capacity(matrices)?;
-        for matrix in 0..matrices as i64 {
-            let (mut rest, mut number) = (matrix, 0_i64);
-            for (dim, &size) in self.batch.iter().enumerate().rev() {
-                let at = rest.checked_rem(size).unwrap_or(0);
-                rest = rest.checked_div(size).unwrap_or(0);
-                if dim >= before && batch[dim.saturating_sub(before)] != 1 {
-                    number = number.saturating_add(at.saturating_mul(own[dim.saturating_sub(before)]));
-                }
-            }
-            numbers.push(number as usize);
+    /// What a call with a square matrix and right-hand sides has in common: A X = B or, if not `left`, X A = B. Returns
+    /// the rows and columns of the latter.
+    pub(super) fn system(&mut self, a: (usize, Name), b: (usize, Name), left: bool) -> Result<[i64; 2]> {
+        let ((a, a_name), (b, b_name)) = (a, b);
+        let size = self.square(a, a_name.0)?;
+        self.check_dtypes(&[(a, a_name.1), (b, b_name.1)])?;
+        let [rows, columns] = self.right_hand_sides(b, b_name.0, size, left)?;
+        self.broadcast(&[(a, 2), (b, 2)])?;
+        self.set_sizes([size, size, if left { columns } else { rows }]);
+        Ok([rows, columns])
+    }
+
+    /// The sizes of right-hand sides as matrices, which fit the rows of A or, from the right, the columns.
+    pub(super) fn right_hand_sides(
+        &self,
+        operand: usize,
+        arg: &'static str,
+        size: i64,
+        left: bool,
+    ) -> Result<[i64; 2]> {
+        let [rows, columns] = self.matrix(operand, arg)?;
+        if size == if left { rows } else { columns } {
+            return Ok([rows, columns]);
         }
-        Ok(numbers)
-    }
-
-    /// Declares the next input as one that the device does not read.
-    pub(super) fn unread(&mut self) {
-        self.plan.inputs.push(Input { strides: DimVec::new(), size: 0, numbers: None, is_integer: false });
-    }
-
-    fn options(&self, kind: Kind) -> Options {
-        let device = self.operands.iter().find_map(Operand::tensor).map_or(DeviceId::CPU, |t| t.device());
-        let dtype = match kind {
-            Kind::Elements => self.dtype(),
-            Kind::Complex => self.dtype().to_complex(),
-            Kind::Reals => self.dtype().to_real(),
-            Kind::Integers => DType::I32,
-        };
-        Options::new(dtype, device)
-    }
-
-    /// Declares the next output, of these sizes behind those of the batch.
-    pub(super) fn output(&mut self, kind: Kind, matrix: &[i64], order: Order) -> Result<()> {
-        let mut sizes = self.batch.clone();
-        sizes.extend_from_slice(matrix);
-        // What has one dimension has one order.
-        let order = if matrix.len() == 2 { order } else { Order::Rows };
-        self.declare(kind, &sizes, &strides_in(order, &sizes), strides::numel(matrix)?, None)
-    }
-
-    /// The same of a matrix that is computed in one order and lies in the other.
-    pub(super) fn turned(&mut self, matrix: [i64; 2], order: Order) -> Result<()> {
-        let [rows, columns] = matrix;
-        let mut sizes = self.batch.clone();
-        sizes.extend_from_slice(&matrix);
-        // Row by row is the transposed matrix column by column.
-        let turned = if order == Order::Rows { [rows, columns] } else { [columns, rows] };
-        let strides = strides_in(order, &sizes);
-        self.declare(Kind::Elements, &sizes, &strides, strides::numel(&matrix)?, Some(turned))
-    }
-
-    /// The same of vectors, whose strides PyTorch takes for those of matrices that have them as rows.
-    pub(super) fn vectors(&mut self, size: i64) -> Result<()> {
-        let mut sizes = self.batch.clone();
-        sizes.push(size);
-        let turned = self.batch.last().map(|&count| [size, count]);
-        self.declare(Kind::Elements, &sizes, &by_columns(&sizes), size as usize, turned)
-    }
-
-    /// The same of one that comes from operand `operand` alone, an input already: it has its matrices.
-    pub(super) fn own_output(&mut self, operand: usize, is_there: bool, kind: Kind, matrix: &[i64]) -> Result<()> {
-        if !is_there {
-            return self.hidden(kind, matrix);
+        let mut want = self.sizes(operand).to_vec();
+        if let [.., rows, columns] = &mut want[..] {
+            *(if left { rows } else { columns }) = size;
         }
-        let own = self.batch_of(operand, 2).into();
-        let batch = std::mem::replace(&mut self.batch, own);
-        self.output(kind, matrix, Order::Columns)?;
-        self.batch = batch;
-        let numbers = self.plan.inputs[operand].numbers.clone();
-        if let Some(output) = self.plan.outputs.last_mut() {
-            output.numbers = numbers;
-        }
-        Ok(())
-    }
-
-    /// Numbers that the device works with in place of a further output.
-    pub(super) fn hidden(&mut self, kind: Kind, matrix: &[i64]) -> Result<()> {
-        self.plan.outputs.push(Output {
-            kind,
-            size: strides::numel(matrix)?,
-            turned: None,
-            numbers: None,
-            owner: Owner::Device,
-        });
-        Ok(())
-    }
-
-    /// The next output if it is there, else as many numbers to work with.
-    pub(super) fn output_or_hidden(&mut self, is_there: bool, kind: Kind, matrix: &[i64]) -> Result<()> {
-        if is_there { self.output(kind, matrix, Order::Columns) } else { self.hidden(kind, matrix) }
-    }
-
-    /// The number of the row where each matrix failed, as the next output if it is there.
-    pub(super) fn info(&mut self, is_there: bool) -> Result<()> {
-        if is_there {
-            return self.output(Kind::Integers, &[], Order::Columns);
-        }
-        let output = Output { kind: Kind::Integers, size: 1, turned: None, numbers: None, owner: Owner::Info };
-        self.plan.outputs.push(output);
-        Ok(())
-    }
-
-    /// The same of an output that was not asked for.
-    pub(super) fn nothing(&mut self, kind: Kind) -> Result<()> {
-        self.declare(kind, &[0], &[1], 0, None)
-    }
-
-    fn declare(
-        &mut self,
-        kind: Kind,
-        sizes: &[i64],
-        strides: &[i64],
-        size: usize,
-        turned: Option<[i64; 2]>,
-    ) -> Result<()> {
-        let turned = turned.map(|sizes| sizes.map(|size| size as usize));
-        let i = self.plan.outputs.iter().filter(|output| output.owner == Owner::Caller).count();
-        self.sink.set_output_strided(i, sizes, strides, self.options(kind), None)?;
-        self.plan.outputs.push(Output { kind, size, turned, numbers: None, owner: Owner::Caller });
-        Ok(())
+        Err(sizes_differ(arg, self.sizes(operand), &want))
     }
 }

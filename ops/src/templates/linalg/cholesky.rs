@@ -1,7 +1,7 @@
 //! Cholesky factors of positive definite matrices, and systems of equations that have them.
 
-use super::solve::right_hand_sides;
-use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::call::{OF_A, OF_SELF};
+use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::Result;
 use monomorph_core::structured::{FromArgs, Operand};
@@ -23,9 +23,7 @@ impl<const CHECKED: bool> MatrixFn for Cholesky<CHECKED> {
     type Options = CholeskyOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut CholeskyOptions) -> Result<()> {
-        let size = call.square(0, "self")?;
-        call.check_dtypes(&[(0, "argument self has dtype")])?;
-        call.broadcast(&[(0, 2)])?;
+        let size = call.one_square(OF_SELF)?;
         call.set_sizes([size, size, 0]);
         // The upper triangle row by row is the lower one of the transposed matrix, and so is the factor.
         if options.upper {
@@ -43,18 +41,6 @@ impl<const CHECKED: bool> MatrixFn for Cholesky<CHECKED> {
     }
 }
 
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool, bool)> for MatrixInputs<'t, Cholesky<false>> {
-    fn from_args((a, upper, check_errors): (T, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], CholeskyOptions { upper, check_errors }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool)> for MatrixInputs<'t, Cholesky<true>> {
-    fn from_args((a, upper): (T, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], CholeskyOptions { upper, check_errors: true }))
-    }
-}
-
 /// Solutions of systems whose matrices were factored.
 pub struct CholeskySolve;
 
@@ -64,21 +50,10 @@ impl MatrixFn for CholeskySolve {
     type Options = CholeskyOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, _: &mut CholeskyOptions) -> Result<()> {
-        let size = call.square(1, "A")?;
-        call.check_dtypes(&[(0, "argument self has dtype"), (1, "argument A has dtype")])?;
-        let [rows, columns] = right_hand_sides(call, (0, "self"), size, true)?;
-        call.broadcast(&[(0, 2), (1, 2)])?;
-        call.set_sizes([size, size, columns]);
+        let [rows, columns] = call.system((1, OF_A), (0, OF_SELF), true)?;
         call.input(2, Order::Columns)?;
         call.input(2, Order::Columns)?;
         call.output(Kind::Elements, &[rows, columns], Order::Columns)
-    }
-}
-
-impl<'t, B: Into<Operand<'t>>, T: Into<Operand<'t>>> FromArgs<(B, T, bool)> for MatrixInputs<'t, CholeskySolve> {
-    fn from_args((b, factor, upper): (B, T, bool)) -> Result<Self> {
-        let options = CholeskyOptions { upper, check_errors: false };
-        Ok(MatrixInputs::new([b.into(), factor.into()], options))
     }
 }
 
@@ -91,19 +66,18 @@ impl MatrixFn for CholeskyInverse {
     type Options = CholeskyOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, _: &mut CholeskyOptions) -> Result<()> {
-        let size = call.square(0, "self")?;
-        call.check_dtypes(&[(0, "argument self has dtype")])?;
-        call.broadcast(&[(0, 2)])?;
+        let size = call.one_square(OF_SELF)?;
         call.set_sizes([size, size, size]);
         call.input(2, Order::Columns)?;
         call.output(Kind::Elements, &[size, size], Order::Columns)
     }
 }
 
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool)> for MatrixInputs<'t, CholeskyInverse> {
-    fn from_args((factor, upper): (T, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([factor.into()], CholeskyOptions { upper, check_errors: false }))
-    }
+arguments! {
+    Cholesky<false>: [A] upper: bool, check_errors: bool => CholeskyOptions { upper, check_errors };
+    Cholesky<true>: [A] upper: bool => CholeskyOptions { upper, check_errors: true };
+    CholeskySolve: [B, A] upper: bool => CholeskyOptions { upper, check_errors: false };
+    CholeskyInverse: [A] upper: bool => CholeskyOptions { upper, check_errors: false };
 }
 
 native! {

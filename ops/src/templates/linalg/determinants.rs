@@ -1,7 +1,7 @@
 //! Determinants of matrices, from their LU factors.
 
-use super::lu::MATRIX;
-use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::call::OF_A;
+use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::Result;
 use monomorph_core::structured::{FromArgs, Operand};
@@ -33,9 +33,7 @@ fn determinant(
     results: &[Kind],
     alone: bool,
 ) -> Result<()> {
-    let size = call.square(0, "A")?;
-    call.check_dtypes(&MATRIX)?;
-    call.broadcast(&[(0, 2)])?;
+    let size = call.one_square(OF_A)?;
     call.set_sizes([size, size, 0]);
     *options = read(call, 0)?;
     for &kind in results {
@@ -65,16 +63,11 @@ impl<const ALONE: bool> MatrixFn for LogDeterminant<ALONE> {
     }
 }
 
-impl<'t, T: Into<Operand<'t>>, const ALONE: bool> FromArgs<(T,)> for MatrixInputs<'t, Determinant<ALONE>> {
-    fn from_args((a,): (T,)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], Transposed::default()))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>, const ALONE: bool> FromArgs<(T,)> for MatrixInputs<'t, LogDeterminant<ALONE>> {
-    fn from_args((a,): (T,)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], Transposed::default()))
-    }
+arguments! {
+    Determinant<true>: [A] => Transposed::default();
+    Determinant<false>: [A] => Transposed::default();
+    LogDeterminant<true>: [A] => Transposed::default();
+    LogDeterminant<false>: [A] => Transposed::default();
 }
 
 native! {

@@ -1,8 +1,7 @@
 //! Functions of matrices: exponentials, square roots, polar factors.
 
-use super::call::rule;
-use super::lu::MATRIX;
-use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::call::{OF_A, OF_SELF, rule};
+use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::Result;
 use monomorph_core::structured::{FromArgs, Operand};
@@ -12,8 +11,8 @@ pub struct Exponential;
 
 /// Declares a square matrix and a result of the same size.
 fn of_square(call: &mut MatrixCall<'_, '_, '_>) -> Result<i64> {
-    let size = call.square(0, "self")?;
-    call.check_numbers(&[(0, "argument self has dtype")])?;
+    let size = call.square(0, OF_SELF.0)?;
+    call.check_numbers(&[(0, OF_SELF.1)])?;
     call.broadcast(&[(0, 2)])?;
     call.set_sizes([size, size, 0]);
     call.input(2, Order::Columns)?;
@@ -40,7 +39,7 @@ impl MatrixFn for SquareRoot {
     type Options = ();
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, (): &mut ()) -> Result<()> {
-        call.check_wide("argument self has dtype")?;
+        call.check_wide(OF_SELF.1)?;
         let size = of_square(call)?;
         call.hidden(Kind::Elements, &[size, size])?;
         call.hidden(Kind::Reals, &[size])
@@ -56,12 +55,10 @@ impl MatrixFn for Polar {
     type Options = ();
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, (): &mut ()) -> Result<()> {
-        let [rows, columns] = call.matrix(0, "A")?;
-        call.check_dtypes(&MATRIX)?;
+        let [rows, columns] = call.one(OF_A)?;
         if rows < columns {
             return Err(rule("argument A has fewer rows than columns; accepted are as many or more"));
         }
-        call.broadcast(&[(0, 2)])?;
         call.set_sizes([rows, columns, 0]);
         call.input(2, Order::Columns)?;
         call.turned([rows, columns], Order::Rows)?;
@@ -72,22 +69,10 @@ impl MatrixFn for Polar {
     }
 }
 
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T,)> for MatrixInputs<'t, Exponential> {
-    fn from_args((a,): (T,)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], ()))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T,)> for MatrixInputs<'t, SquareRoot> {
-    fn from_args((a,): (T,)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], ()))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T,)> for MatrixInputs<'t, Polar> {
-    fn from_args((a,): (T,)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], ()))
-    }
+arguments! {
+    Exponential: [A] => ();
+    SquareRoot: [A] => ();
+    Polar: [A] => ();
 }
 
 native! {

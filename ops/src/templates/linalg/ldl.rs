@@ -1,8 +1,8 @@
 //! LDL factors of symmetric or Hermitian matrices that need not be definite, and systems of equations that have them.
 
+use super::call::{OF_B, OF_SELF};
 use super::lu::check_pivots;
-use super::solve::right_hand_sides;
-use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{ErrorKind, Result};
@@ -24,9 +24,7 @@ impl<const CHECKED: bool> MatrixFn for LdlFactor<CHECKED> {
     type Options = LdlOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, _: &mut LdlOptions) -> Result<()> {
-        let size = call.square(0, "self")?;
-        call.check_dtypes(&[(0, "argument self has dtype")])?;
-        call.broadcast(&[(0, 2)])?;
+        let size = call.one_square(OF_SELF)?;
         call.set_sizes([size, size, 0]);
         call.input(2, Order::Columns)?;
         call.output(Kind::Elements, &[size, size], Order::Columns)?;
@@ -39,18 +37,6 @@ impl<const CHECKED: bool> MatrixFn for LdlFactor<CHECKED> {
     }
 }
 
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool, bool)> for MatrixInputs<'t, LdlFactor<false>> {
-    fn from_args((a, hermitian, check_errors): (T, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], LdlOptions { hermitian, check_errors }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool)> for MatrixInputs<'t, LdlFactor<true>> {
-    fn from_args((a, hermitian): (T, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], LdlOptions { hermitian, check_errors: true }))
-    }
-}
-
 /// Solutions of systems whose matrices were factored.
 pub struct LdlSolve;
 
@@ -60,13 +46,9 @@ impl MatrixFn for LdlSolve {
     type Options = LdlOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, _: &mut LdlOptions) -> Result<()> {
-        let size = call.square(0, "LD")?;
-        call.check_dtypes(&[(0, "argument LD has dtype"), (2, "argument B has dtype")])?;
+        let [rows, columns] = call.system((0, ("LD", "argument LD has dtype")), (2, OF_B), true)?;
         call.check_integers(1, "argument pivots has dtype")?;
-        check_pivots(call, (0, 1), "pivots", size)?;
-        let [rows, columns] = right_hand_sides(call, (2, "B"), size, true)?;
-        call.broadcast(&[(0, 2), (2, 2)])?;
-        call.set_sizes([size, size, columns]);
+        check_pivots(call, (0, 1), "pivots", rows)?;
         call.input(2, Order::Columns)?;
         call.input(1, Order::Columns)?;
         call.input(2, Order::Columns)?;
@@ -74,16 +56,10 @@ impl MatrixFn for LdlSolve {
     }
 }
 
-impl<'t, T, P, B> FromArgs<(T, P, B, bool)> for MatrixInputs<'t, LdlSolve>
-where
-    T: Into<Operand<'t>>,
-    P: Into<Operand<'t>>,
-    B: Into<Operand<'t>>,
-{
-    fn from_args((factors, pivots, b, hermitian): (T, P, B, bool)) -> Result<Self> {
-        let options = LdlOptions { hermitian, check_errors: false };
-        Ok(MatrixInputs::new([factors.into(), pivots.into(), b.into()], options))
-    }
+arguments! {
+    LdlFactor<false>: [A] hermitian: bool, check_errors: bool => LdlOptions { hermitian, check_errors };
+    LdlFactor<true>: [A] hermitian: bool => LdlOptions { hermitian, check_errors: true };
+    LdlSolve: [A, P, B] hermitian: bool => LdlOptions { hermitian, check_errors: false };
 }
 
 /// Pivots are rows, and negative ones come in pairs, which only their values tell.

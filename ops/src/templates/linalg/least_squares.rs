@@ -136,5 +136,5 @@ native! {
 
     func: linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None)
         -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values),
-    autogen: linalg_lstsq.out, composite: explicit lstsq;
+    out_matrix: linalg_lstsq.out, composite: explicit lstsq;
 }

@@ -1,12 +1,10 @@
 //! LU factors of matrices, with rows exchanged so that no pivot is smaller than what is below it.
 
-use super::call::{rule, sizes_differ};
-use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::call::{OF_A, rule, sizes_differ};
+use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::Result;
 use monomorph_core::structured::{FromArgs, Operand};
-
-pub(super) const MATRIX: [(usize, &str); 1] = [(0, "argument A has dtype")];
 
 /// The factors of a matrix in its place. `CHECKED` is without `info`, and fails where a matrix is singular.
 pub struct LuFactor<const CHECKED: bool>;
@@ -32,10 +30,8 @@ impl<const CHECKED: bool> MatrixFn for LuFactor<CHECKED> {
     type Options = LuOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut LuOptions) -> Result<()> {
-        let [rows, columns] = call.matrix(0, "A")?;
-        call.check_dtypes(&MATRIX)?;
+        let [rows, columns] = call.one(OF_A)?;
         check_pivot(call, options.pivot)?;
-        call.broadcast(&[(0, 2)])?;
         call.set_sizes([rows, columns, 0]);
         call.input(2, Order::Columns)?;
         call.output(Kind::Elements, &[rows, columns], Order::Columns)?;
@@ -45,18 +41,6 @@ impl<const CHECKED: bool> MatrixFn for LuFactor<CHECKED> {
 
     fn checks(options: &LuOptions) -> Option<Failure> {
         (CHECKED || options.check_errors).then_some(Failure::Singular)
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool, bool)> for MatrixInputs<'t, LuFactor<false>> {
-    fn from_args((a, pivot, check_errors): (T, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], LuOptions { pivot, check_errors }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool)> for MatrixInputs<'t, LuFactor<true>> {
-    fn from_args((a, pivot): (T, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], LuOptions { pivot, check_errors: true }))
     }
 }
 
@@ -92,21 +76,13 @@ impl MatrixFn for Lu {
     type Options = LuOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut LuOptions) -> Result<()> {
-        let [rows, columns] = call.matrix(0, "A")?;
-        call.check_dtypes(&MATRIX)?;
+        let [rows, columns] = call.one(OF_A)?;
         check_pivot(call, options.pivot)?;
-        call.broadcast(&[(0, 2)])?;
         call.set_sizes([rows, columns, 0]);
         call.input(2, Order::Columns)?;
         parts(call, [rows, columns], LuParts { factors: true, pivots: options.pivot })?;
         call.hidden(Kind::Elements, &[rows, columns])?;
         call.hidden(Kind::Integers, &[rows.min(columns)])
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool)> for MatrixInputs<'t, Lu> {
-    fn from_args((a, pivot): (T, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], LuOptions { pivot, check_errors: false }))
     }
 }
 
@@ -119,9 +95,7 @@ impl MatrixFn for LuUnpack {
     type Options = LuParts;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut LuParts) -> Result<()> {
-        let [rows, columns] = call.matrix(0, "LU_data")?;
-        call.check_dtypes(&[(0, "argument LU_data has dtype")])?;
-        call.broadcast(&[(0, 2)])?;
+        let [rows, columns] = call.one(("LU_data", "argument LU_data has dtype"))?;
         call.set_sizes([rows, columns, 0]);
         call.input(2, Order::Columns)?;
         if options.pivots {
@@ -146,10 +120,11 @@ pub(super) fn check_pivots(
     if call.sizes(pivots) == &want[..] { Ok(()) } else { Err(sizes_differ(arg, call.sizes(pivots), &want)) }
 }
 
-impl<'t, T: Into<Operand<'t>>, P: Into<Operand<'t>>> FromArgs<(T, P, bool, bool)> for MatrixInputs<'t, LuUnpack> {
-    fn from_args((factored, pivots, factors, permutation): (T, P, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([factored.into(), pivots.into()], LuParts { factors, pivots: permutation }))
-    }
+arguments! {
+    LuFactor<false>: [A] pivot: bool, check_errors: bool => LuOptions { pivot, check_errors };
+    LuFactor<true>: [A] pivot: bool => LuOptions { pivot, check_errors: true };
+    Lu: [A] pivot: bool => LuOptions { pivot, check_errors: false };
+    LuUnpack: [A, P] factors: bool, pivots: bool => LuParts { factors, pivots };
 }
 
 native! {

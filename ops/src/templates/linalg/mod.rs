@@ -22,6 +22,7 @@
 mod call;
 pub mod cholesky;
 pub mod composed;
+mod declared;
 pub mod determinants;
 pub mod failures;
 pub mod functions;
@@ -83,6 +84,19 @@ impl<'t, F: MatrixFn> MatrixInputs<'t, F> {
     }
 }
 
+/// How operators take their arguments: tensors, then what their options are made of.
+macro_rules! arguments {
+    ($($of:ty: [$($tensor:ident),+] $($name:ident: $ty:ty),* => $options:expr;)+) => {$(
+        impl<'t, $($tensor: Into<Operand<'t>>),+> FromArgs<($($tensor,)+ $($ty,)*)> for MatrixInputs<'t, $of> {
+            #[allow(non_snake_case, reason = "the name of a tensor is that of its type, too")]
+            fn from_args(($($tensor,)+ $($name,)*): ($($tensor,)+ $($ty,)*)) -> Result<Self> {
+                Ok(MatrixInputs::new([$($tensor.into()),+], $options))
+            }
+        }
+    )+};
+}
+use arguments;
+
 /// In which order the elements of a matrix lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
@@ -121,12 +135,24 @@ pub enum Owner {
 pub struct Input {
     /// The strides in which it is read: those of matrices one after another.
     pub strides: DimVec,
+    /// Rows and columns of a matrix; a vector is one column.
+    pub matrix: [usize; 2],
     /// Elements of one matrix.
     pub size: usize,
     /// Which of its matrices belongs to each of the call, if it does not have as many.
     pub numbers: Option<Vec<usize>>,
     /// It holds int32.
     pub is_integer: bool,
+}
+
+impl Input {
+    /// Whether this matrix of the call has another of the operand than the one before.
+    pub fn is_new(&self, matrix: usize) -> bool {
+        match (&self.numbers, matrix) {
+            (Some(numbers), 1..) => numbers[matrix] != numbers[matrix.saturating_sub(1)],
+            _ => true,
+        }
+    }
 }
 
 /// How a device writes an output: matrix after matrix, dense.

@@ -1,8 +1,7 @@
 //! QR factors by Householder reflections, and products with the orthogonal factor.
 
-use super::call::{rule, sizes_differ};
-use super::lu::MATRIX;
-use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::call::{OF_A, OF_SELF, rule, sizes_differ};
+use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{ErrorKind, Result};
@@ -22,15 +21,24 @@ pub enum QrMode {
     TriangleOnly,
 }
 
+impl QrMode {
+    fn named(name: &str) -> Result<QrMode> {
+        match name {
+            "reduced" => Ok(QrMode::Reduced),
+            "complete" => Ok(QrMode::Complete),
+            "r" => Ok(QrMode::TriangleOnly),
+            _ => Err(rule("argument mode is none of 'reduced', 'complete' and 'r'")),
+        }
+    }
+}
+
 impl MatrixFn for Qr {
     const NAME: &'static str = "linalg_qr";
     const OUTPUTS: usize = 2;
     type Options = QrMode;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, mode: &mut QrMode) -> Result<()> {
-        let [rows, columns] = call.matrix(0, "A")?;
-        call.check_dtypes(&MATRIX)?;
-        call.broadcast(&[(0, 2)])?;
+        let [rows, columns] = call.one(OF_A)?;
         let rank = rows.min(columns);
         let width = if *mode == QrMode::Complete { rows } else { rank };
         call.set_sizes([rows, columns, width]);
@@ -45,18 +53,6 @@ impl MatrixFn for Qr {
     }
 }
 
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, &'t str)> for MatrixInputs<'t, Qr> {
-    fn from_args((a, mode): (T, &'t str)) -> Result<Self> {
-        let mode = match mode {
-            "reduced" => QrMode::Reduced,
-            "complete" => QrMode::Complete,
-            "r" => QrMode::TriangleOnly,
-            _ => return Err(rule("argument mode is none of 'reduced', 'complete' and 'r'")),
-        };
-        Ok(MatrixInputs::new([a.into()], mode))
-    }
-}
-
 /// Both factors in one matrix: R, and below it the vectors of the reflections.
 pub struct QrFactor;
 
@@ -66,19 +62,11 @@ impl MatrixFn for QrFactor {
     type Options = ();
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, (): &mut ()) -> Result<()> {
-        let [rows, columns] = call.matrix(0, "self")?;
-        call.check_dtypes(&[(0, "argument self has dtype")])?;
-        call.broadcast(&[(0, 2)])?;
+        let [rows, columns] = call.one(OF_SELF)?;
         call.set_sizes([rows, columns, 0]);
         call.input(2, Order::Columns)?;
         call.output(Kind::Elements, &[rows, columns], Order::Columns)?;
         call.output(Kind::Elements, &[rows.min(columns)], Order::Columns)
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T,)> for MatrixInputs<'t, QrFactor> {
-    fn from_args((a,): (T,)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], ()))
     }
 }
 
@@ -121,12 +109,6 @@ impl MatrixFn for HouseholderProduct {
     }
 }
 
-impl<'t, T: Into<Operand<'t>>, U: Into<Operand<'t>>> FromArgs<(T, U)> for MatrixInputs<'t, HouseholderProduct> {
-    fn from_args((vectors, coefficients): (T, U)) -> Result<Self> {
-        Ok(MatrixInputs::new([vectors.into(), coefficients.into()], ()))
-    }
-}
-
 /// Products of matrices with the orthogonal factor.
 pub struct OrthogonalProduct;
 
@@ -149,11 +131,7 @@ impl MatrixFn for OrthogonalProduct {
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut ProductOptions) -> Result<()> {
         let [height, width] = call.matrix(0, "self")?;
         let [rows, columns] = call.matrix(2, "input3")?;
-        call.check_dtypes(&[
-            (0, "argument self has dtype"),
-            (1, "argument input2 has dtype"),
-            (2, "argument input3 has dtype"),
-        ])?;
+        call.check_dtypes(&[(0, OF_SELF.1), (1, "argument input2 has dtype"), (2, "argument input3 has dtype")])?;
         let count = reflections(call, "input2")?;
         let size = if options.left { rows } else { columns };
         let mut want = call.sizes(2).to_vec();
@@ -178,16 +156,11 @@ impl MatrixFn for OrthogonalProduct {
     }
 }
 
-impl<'t, T, U, B> FromArgs<(T, U, B, bool, bool)> for MatrixInputs<'t, OrthogonalProduct>
-where
-    T: Into<Operand<'t>>,
-    U: Into<Operand<'t>>,
-    B: Into<Operand<'t>>,
-{
-    fn from_args((vectors, coefficients, other, left, adjoint): (T, U, B, bool, bool)) -> Result<Self> {
-        let options = ProductOptions { left, adjoint, height: 0 };
-        Ok(MatrixInputs::new([vectors.into(), coefficients.into(), other.into()], options))
-    }
+arguments! {
+    Qr: [A] mode: &'t str => QrMode::named(mode)?;
+    QrFactor: [A] => ();
+    HouseholderProduct: [V, T] => ();
+    OrthogonalProduct: [V, T, B] left: bool, adjoint: bool => ProductOptions { left, adjoint, height: 0 };
 }
 
 native! {

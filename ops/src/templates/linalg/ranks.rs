@@ -275,5 +275,5 @@ native! {
     out_cast: linalg_matrix_rank.out_tol_tensor, composite: implicit rank_of_tensor;
 
     func: svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V),
-    autogen: svd.U, composite: implicit svd;
+    out: svd.U, composite: implicit svd;
 }

@@ -1,13 +1,11 @@
 //! Systems of linear equations with square matrices, and inverses, by LU factors.
 
-use super::call::{rule, sizes_differ};
-use super::lu::{MATRIX, check_pivots};
-use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::call::{OF_A, OF_B, rule, sizes_differ};
+use super::lu::check_pivots;
+use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::Result;
 use monomorph_core::structured::{FromArgs, Operand};
-
-const MATRIX_AND_B: [(usize, &str); 2] = [(0, "argument A has dtype"), (1, "argument B has dtype")];
 
 /// The outputs of a solver.
 pub const SOLUTION: u8 = 0;
@@ -32,24 +30,6 @@ fn are_vectors(a: &[i64], b: &[i64]) -> bool {
     b.len() == 1 || a.split_last().is_some_and(|(_, others)| others == b)
 }
 
-/// The sizes of right-hand sides as matrices, which fit the rows of A, or the columns from the right.
-pub(super) fn right_hand_sides(
-    call: &MatrixCall<'_, '_, '_>,
-    (operand, arg): (usize, &'static str),
-    size: i64,
-    left: bool,
-) -> Result<[i64; 2]> {
-    let [rows, columns] = call.matrix(operand, arg)?;
-    if size == if left { rows } else { columns } {
-        return Ok([rows, columns]);
-    }
-    let mut want = call.sizes(operand).to_vec();
-    if let [.., rows, columns] = &mut want[..] {
-        *(if left { rows } else { columns }) = size;
-    }
-    Err(sizes_differ(arg, call.sizes(operand), &want))
-}
-
 impl<const OUTPUTS: u8> MatrixFn for Solve<OUTPUTS> {
     const NAME: &'static str = match OUTPUTS {
         SOLUTION => "linalg_solve",
@@ -65,7 +45,7 @@ impl<const OUTPUTS: u8> MatrixFn for Solve<OUTPUTS> {
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut SolveOptions) -> Result<()> {
         let size = call.square(0, "A")?;
-        call.check_dtypes(&MATRIX_AND_B)?;
+        call.check_dtypes(&[(0, OF_A.1), (1, OF_B.1)])?;
         let vectors = are_vectors(call.sizes(0), call.sizes(1));
         if vectors && !options.left {
             return Err(rule("argument B holds vectors, and left is false; accepted are matrices or left=True"));
@@ -73,7 +53,7 @@ impl<const OUTPUTS: u8> MatrixFn for Solve<OUTPUTS> {
         let [rows, columns] = match vectors {
             true if call.sizes(1).last() == Some(&size) => [size, 1],
             true => return Err(sizes_differ("B", call.sizes(1), &[size])),
-            false => right_hand_sides(call, (1, "B"), size, options.left)?,
+            false => call.right_hand_sides(1, "B", size, options.left)?,
         };
         let b_dims = if vectors { 1 } else { 2 };
         // The factors have the matrices of A, the solution those of both.
@@ -100,28 +80,6 @@ impl<const OUTPUTS: u8> MatrixFn for Solve<OUTPUTS> {
     }
 }
 
-impl<'t, T: Into<Operand<'t>>, B: Into<Operand<'t>>> FromArgs<(T, B, bool, bool)>
-    for MatrixInputs<'t, Solve<SOLUTION_AND_FACTORS>>
-{
-    fn from_args((a, b, left, check_errors): (T, B, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into(), b.into()], SolveOptions { left, check_errors }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>, B: Into<Operand<'t>>> FromArgs<(T, B, bool, bool)>
-    for MatrixInputs<'t, Solve<SOLUTION_AND_INFO>>
-{
-    fn from_args((a, b, left, check_errors): (T, B, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into(), b.into()], SolveOptions { left, check_errors }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>, B: Into<Operand<'t>>> FromArgs<(T, B, bool)> for MatrixInputs<'t, Solve<SOLUTION>> {
-    fn from_args((a, b, left): (T, B, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into(), b.into()], SolveOptions { left, check_errors: true }))
-    }
-}
-
 /// Inverses. `CHECKED` is without `info`, and fails where a matrix is singular.
 pub struct Inverse<const CHECKED: bool>;
 
@@ -137,10 +95,8 @@ impl<const CHECKED: bool> MatrixFn for Inverse<CHECKED> {
     type Options = InverseOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, _: &mut InverseOptions) -> Result<()> {
-        let size = call.square(0, "A")?;
-        call.check_dtypes(&MATRIX)?;
-        call.check_wide("argument A has dtype")?;
-        call.broadcast(&[(0, 2)])?;
+        let size = call.one_square(OF_A)?;
+        call.check_wide(OF_A.1)?;
         call.set_sizes([size, size, size]);
         call.input(2, Order::Columns)?;
         call.output(Kind::Elements, &[size, size], Order::Columns)?;
@@ -151,18 +107,6 @@ impl<const CHECKED: bool> MatrixFn for Inverse<CHECKED> {
 
     fn checks(options: &InverseOptions) -> Option<Failure> {
         (CHECKED || options.check_errors).then_some(Failure::Singular)
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool)> for MatrixInputs<'t, Inverse<false>> {
-    fn from_args((a, check_errors): (T, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], InverseOptions { check_errors }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T,)> for MatrixInputs<'t, Inverse<true>> {
-    fn from_args((a,): (T,)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], InverseOptions { check_errors: true }))
     }
 }
 
@@ -184,13 +128,9 @@ impl MatrixFn for LuSolve {
     type Options = LuSolveOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut LuSolveOptions) -> Result<()> {
-        let size = call.square(0, "LU")?;
-        call.check_dtypes(&[(0, "argument LU has dtype"), (2, "argument B has dtype")])?;
+        let [rows, columns] = call.system((0, ("LU", "argument LU has dtype")), (2, OF_B), options.left)?;
         call.check_integers(1, "argument pivots has dtype")?;
-        check_pivots(call, (0, 1), "pivots", size)?;
-        let [rows, columns] = right_hand_sides(call, (2, "B"), size, options.left)?;
-        call.broadcast(&[(0, 2), (2, 2)])?;
-        call.set_sizes([size, size, if options.left { columns } else { rows }]);
+        check_pivots(call, (0, 1), "pivots", if options.left { rows } else { columns })?;
         let order = if options.left { Order::Columns } else { Order::Rows };
         call.input(2, Order::Columns)?;
         call.input(1, Order::Columns)?;
@@ -199,17 +139,16 @@ impl MatrixFn for LuSolve {
     }
 }
 
-impl<'t, T, P, B> FromArgs<(T, P, B, bool, bool)> for MatrixInputs<'t, LuSolve>
-where
-    T: Into<Operand<'t>>,
-    P: Into<Operand<'t>>,
-    B: Into<Operand<'t>>,
-{
-    fn from_args((factors, pivots, b, left, adjoint): (T, P, B, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([factors.into(), pivots.into(), b.into()], LuSolveOptions { left, adjoint }))
-    }
+arguments! {
+    Solve<SOLUTION_AND_FACTORS>: [A, B] left: bool, check_errors: bool => SolveOptions { left, check_errors };
+    Solve<SOLUTION_AND_INFO>: [A, B] left: bool, check_errors: bool => SolveOptions { left, check_errors };
+    Solve<SOLUTION>: [A, B] left: bool => SolveOptions { left, check_errors: true };
+    Inverse<false>: [A] check_errors: bool => InverseOptions { check_errors };
+    Inverse<true>: [A] => InverseOptions { check_errors: true };
+    LuSolve: [A, P, B] left: bool, adjoint: bool => LuSolveOptions { left, adjoint };
 }
 
+/// The form with the right-hand sides first.
 impl<'t, T, P, B> FromArgs<(B, T, P)> for MatrixInputs<'t, LuSolve>
 where
     T: Into<Operand<'t>>,

@@ -1,8 +1,7 @@
 //! Eigenvalues and singular values of matrices, with their vectors.
 
-use super::call::rule;
-use super::lu::MATRIX;
-use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::call::{OF_A, OF_SELF, rule};
+use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{ErrorKind, Result};
@@ -36,9 +35,7 @@ impl<const RETURNS: u8> MatrixFn for Hermitian<RETURNS> {
     type Options = HermitianOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut HermitianOptions) -> Result<()> {
-        let size = call.square(0, "A")?;
-        call.check_dtypes(&MATRIX)?;
-        call.broadcast(&[(0, 2)])?;
+        let size = call.one_square(OF_A)?;
         call.set_sizes([size, size, 0]);
         call.input(2, Order::Columns)?;
         call.output(Kind::Reals, &[size], Order::Columns)?;
@@ -61,24 +58,6 @@ fn is_upper(letter: &str) -> Result<bool> {
     }
 }
 
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, &'t str, bool)> for MatrixInputs<'t, Hermitian<AS_ASKED>> {
-    fn from_args((a, triangle, vectors): (T, &'t str, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], HermitianOptions { upper: is_upper(triangle)?, vectors }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, &'t str)> for MatrixInputs<'t, Hermitian<BOTH>> {
-    fn from_args((a, triangle): (T, &'t str)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], HermitianOptions { upper: is_upper(triangle)?, vectors: true }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, &'t str)> for MatrixInputs<'t, Hermitian<VALUES>> {
-    fn from_args((a, triangle): (T, &'t str)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], HermitianOptions { upper: is_upper(triangle)?, vectors: false }))
-    }
-}
-
 /// Eigenvalues of any square matrices.
 pub struct Eigen<const RETURNS: u8>;
 
@@ -88,9 +67,7 @@ impl<const RETURNS: u8> MatrixFn for Eigen<RETURNS> {
     type Options = ();
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, (): &mut ()) -> Result<()> {
-        let size = call.square(0, "self")?;
-        call.check_dtypes(&[(0, "argument self has dtype")])?;
-        call.broadcast(&[(0, 2)])?;
+        let size = call.one_square(OF_SELF)?;
         call.set_sizes([size, size, 0]);
         call.input(2, Order::Columns)?;
         call.output(Kind::Complex, &[size], Order::Columns)?;
@@ -98,12 +75,6 @@ impl<const RETURNS: u8> MatrixFn for Eigen<RETURNS> {
             call.output(Kind::Complex, &[size, size], Order::Columns)?;
         }
         call.hidden(Kind::Elements, &[size, size])
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>, const RETURNS: u8> FromArgs<(T,)> for MatrixInputs<'t, Eigen<RETURNS>> {
-    fn from_args((a,): (T,)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], ()))
     }
 }
 
@@ -130,12 +101,10 @@ impl<const RETURNS: u8> MatrixFn for Singular<RETURNS> {
     type Options = SingularOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut SingularOptions) -> Result<()> {
-        let [rows, columns] = call.matrix(0, "A")?;
-        call.check_dtypes(&MATRIX)?;
+        let [rows, columns] = call.one(OF_A)?;
         if options.has_driver && call.has_memory() {
             return Err(rule("argument driver names a solver of CUDA; accepted is none"));
         }
-        call.broadcast(&[(0, 2)])?;
         call.set_sizes([rows, columns, 0]);
         call.input(2, Order::Columns)?;
         let count = rows.min(columns);
@@ -155,26 +124,19 @@ impl<const RETURNS: u8> MatrixFn for Singular<RETURNS> {
     }
 }
 
-impl<'t, T> FromArgs<(T, bool, bool, Option<&'t str>)> for MatrixInputs<'t, Singular<AS_ASKED>>
-where
-    T: Into<Operand<'t>>,
-{
-    fn from_args((a, full, vectors, driver): (T, bool, bool, Option<&'t str>)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], SingularOptions { full, vectors, has_driver: driver.is_some() }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, bool, Option<&'t str>)> for MatrixInputs<'t, Singular<BOTH>> {
-    fn from_args((a, full, driver): (T, bool, Option<&'t str>)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into()], SingularOptions { full, vectors: true, has_driver: driver.is_some() }))
-    }
-}
-
-impl<'t, T: Into<Operand<'t>>> FromArgs<(T, Option<&'t str>)> for MatrixInputs<'t, Singular<VALUES>> {
-    fn from_args((a, driver): (T, Option<&'t str>)) -> Result<Self> {
-        let options = SingularOptions { full: false, vectors: false, has_driver: driver.is_some() };
-        Ok(MatrixInputs::new([a.into()], options))
-    }
+arguments! {
+    Hermitian<AS_ASKED>: [A] triangle: &'t str, vectors: bool =>
+        HermitianOptions { upper: is_upper(triangle)?, vectors };
+    Hermitian<BOTH>: [A] triangle: &'t str => HermitianOptions { upper: is_upper(triangle)?, vectors: true };
+    Hermitian<VALUES>: [A] triangle: &'t str => HermitianOptions { upper: is_upper(triangle)?, vectors: false };
+    Eigen<BOTH>: [A] => ();
+    Eigen<VALUES>: [A] => ();
+    Singular<AS_ASKED>: [A] full: bool, vectors: bool, driver: Option<&'t str> =>
+        SingularOptions { full, vectors, has_driver: driver.is_some() };
+    Singular<BOTH>: [A] full: bool, driver: Option<&'t str> =>
+        SingularOptions { full, vectors: true, has_driver: driver.is_some() };
+    Singular<VALUES>: [A] driver: Option<&'t str> =>
+        SingularOptions { full: false, vectors: false, has_driver: driver.is_some() };
 }
 
 /// A matrix has no eigenvalues or singular values if an element is NaN, which only its elements tell.

@@ -1,7 +1,7 @@
 //! Systems of linear equations with triangular matrices.
 
-use super::solve::right_hand_sides;
-use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order};
+use super::call::{OF_A, OF_B, OF_SELF};
+use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
 use crate::table::native;
 use monomorph_core::Result;
 use monomorph_core::structured::{FromArgs, Operand};
@@ -28,11 +28,7 @@ impl MatrixFn for SolveTriangular {
     type Options = TriangleOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut TriangleOptions) -> Result<()> {
-        let size = call.square(0, "self")?;
-        call.check_dtypes(&[(0, "argument self has dtype"), (1, "argument B has dtype")])?;
-        let [rows, columns] = right_hand_sides(call, (1, "B"), size, options.left)?;
-        call.broadcast(&[(0, 2), (1, 2)])?;
-        call.set_sizes([size, size, if options.left { columns } else { rows }]);
+        let [rows, columns] = call.system((0, OF_SELF), (1, OF_B), options.left)?;
         call.input(2, Order::Columns)?;
         call.input(2, if options.left { Order::Columns } else { Order::Rows })?;
         // PyTorch solves the transposed system where that spares a copy of conjugates.
@@ -41,16 +37,6 @@ impl MatrixFn for SolveTriangular {
             true => call.output(Kind::Elements, &[rows, columns], order),
             false => call.turned([rows, columns], order),
         }
-    }
-}
-
-impl<'t, T, B> FromArgs<(T, B, bool, bool, bool)> for MatrixInputs<'t, SolveTriangular>
-where
-    T: Into<Operand<'t>>,
-    B: Into<Operand<'t>>,
-{
-    fn from_args((a, b, upper, left, unit): (T, B, bool, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([a.into(), b.into()], TriangleOptions { upper, left, unit, transposed: false }))
     }
 }
 
@@ -63,26 +49,19 @@ impl MatrixFn for TriangularSolve {
     type Options = TriangleOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, _: &mut TriangleOptions) -> Result<()> {
-        let size = call.square(1, "A")?;
-        call.check_dtypes(&[(0, "argument self has dtype"), (1, "argument A has dtype")])?;
-        let [rows, columns] = right_hand_sides(call, (0, "self"), size, true)?;
-        call.broadcast(&[(0, 2), (1, 2)])?;
-        call.set_sizes([size, size, columns]);
+        let [rows, columns] = call.system((1, OF_A), (0, OF_SELF), true)?;
         call.input(2, Order::Columns)?;
         call.input(2, Order::Columns)?;
         call.output(Kind::Elements, &[rows, columns], Order::Columns)?;
-        call.output(Kind::Elements, &[size, size], Order::Columns)
+        call.output(Kind::Elements, &[rows, rows], Order::Columns)
     }
 }
 
-impl<'t, T, B> FromArgs<(B, T, bool, bool, bool)> for MatrixInputs<'t, TriangularSolve>
-where
-    T: Into<Operand<'t>>,
-    B: Into<Operand<'t>>,
-{
-    fn from_args((b, a, upper, transposed, unit): (B, T, bool, bool, bool)) -> Result<Self> {
-        Ok(MatrixInputs::new([b.into(), a.into()], TriangleOptions { upper, left: true, unit, transposed }))
-    }
+arguments! {
+    SolveTriangular: [A, B] upper: bool, left: bool, unit: bool =>
+        TriangleOptions { upper, left, unit, transposed: false };
+    TriangularSolve: [B, A] upper: bool, transposed: bool, unit: bool =>
+        TriangleOptions { upper, left: true, unit, transposed };
 }
 
 native! {

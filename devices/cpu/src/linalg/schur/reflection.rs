@@ -4,6 +4,7 @@
 
 use super::super::householder;
 use super::super::number::Number;
+use super::super::vectors::add_scaled;
 use std::ops::Range;
 
 /// Below this, the square of a number has lost bits to underflow.
@@ -28,7 +29,7 @@ pub(super) fn reflect_from_left<E: Number>(v: &[E], tau: E, matrix: &mut [E], n:
     for column in matrix.chunks_exact_mut(n) {
         let part = &mut column[top..top + v.len()];
         let along = part.iter().zip(v).fold(E::zero(), |sum, (&x, &v)| sum + v.conj() * x) * tau;
-        part.iter_mut().zip(v).for_each(|(x, &v)| *x -= v * along);
+        add_scaled(part, v, -along);
     }
 }
 
@@ -49,11 +50,10 @@ pub(super) fn reflect_from_right<E: Number>(
     let sums = &mut sums[..rows.len()];
     sums.fill(E::zero());
     for (column, &v) in matrix.chunks_exact(n).zip(v) {
-        sums.iter_mut().zip(&column[rows.clone()]).for_each(|(sum, &x)| *sum += x * v);
+        add_scaled(sums, &column[rows.clone()], v);
     }
     for (column, &v) in matrix.chunks_exact_mut(n).zip(v) {
-        let factor = tau * v.conj();
-        column[rows.clone()].iter_mut().zip(&*sums).for_each(|(x, &sum)| *x -= sum * factor);
+        add_scaled(&mut column[rows.clone()], sums, -(tau * v.conj()));
     }
 }
 

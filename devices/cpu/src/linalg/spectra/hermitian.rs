@@ -12,10 +12,11 @@
 //!
 //! These are the steps of LAPACK's xSYEVD and xHEEVD, whose signs and phases come out; see `divide.rs` as well.
 
-use super::super::householder::{Reflectors, add_scaled, dot, reflector};
+use super::super::householder::{Reflectors, reflector};
 use super::super::number::{Number, zeros};
 use super::super::precision::Precision;
 use super::super::scale::{normalize, scale};
+use super::super::vectors::{add_scaled, dot};
 use super::rotation::{Columns, identity, widen};
 use super::tridiagonal;
 use monomorph_core::Result;
@@ -101,7 +102,8 @@ fn tridiagonalize<E: Number>(
             let column = &mut column[k + 1 + j..];
             let (v, w) = (&v[j..], &w[j..]);
             let (by_v, by_w) = (-w[0].conj(), -v[0].conj());
-            column.iter_mut().zip(v.iter().zip(w)).for_each(|(x, (&v, &w))| *x += v * by_v + w * by_w);
+            add_scaled(column, v, by_v);
+            add_scaled(column, w, by_w);
             column[0] = E::one() * column[0].re();
         }
     }

@@ -7,6 +7,7 @@
 
 use super::super::number::{Number, zeros};
 use super::super::scale::{power_into, scale, times_power, with_sign};
+use super::super::vectors::rotate;
 use monomorph_core::Result;
 
 /// Sums of squares between these lose nothing that counts to underflow, and do not overflow.
@@ -94,9 +95,7 @@ impl Columns<'_> {
             return;
         }
         let (a, b) = self.pair(a, b);
-        for (a, b) in a.iter_mut().zip(b) {
-            (*a, *b) = (cosine * *a + sine * *b, cosine * *b - sine * *a);
-        }
+        rotate(a, b, cosine, sine);
     }
 
     /// Exchanges two columns.
