@@ -13,10 +13,12 @@
 //! choice of a real β and of the side on which τ is conjugated are those of LAPACK's xLARFG (*LAPACK Users' Guide*,
 //! "Representation of orthogonal or unitary matrices"), since the signs and phases of all vectors follow from it.
 
+use super::blocks::{BLOCK, Block, suits};
 use super::number::{Number, zeros};
 use super::scale::{largest_component, power_into, scale, times_power, with_sign};
 use super::vectors::{add_scaled, dot};
 use monomorph_core::Result;
+use std::ops::Range;
 
 /// Squares of norms between these lose nothing that counts to underflow, and do not overflow.
 const SAFE_SQUARES: std::ops::RangeInclusive<f64> =
@@ -86,31 +88,62 @@ pub(super) fn reflect_columns<E: Number>(tail: &[E], tau: E, c: &mut [E], rows: 
 
 /// Factors a matrix of `m` rows and `n` columns: R in its upper triangle, below it the vectors of min(m, n) reflectors,
 /// whose τ become `taus`.
-pub(super) fn factor<E: Number>(matrix: &mut [E], m: usize, n: usize, taus: &mut [E]) {
-    for (k, tau) in taus.iter_mut().enumerate().take(m.min(n)) {
-        let (head, rest) = matrix.split_at_mut((k + 1) * m);
-        let column = &mut head[k * m + k..];
+pub(super) fn factor<E: Number>(matrix: &mut [E], m: usize, n: usize, taus: &mut [E]) -> Result<()> {
+    let rank = m.min(n);
+    let mut k = 0;
+    while suits(BLOCK.min(rank - k), (n - k).saturating_sub(BLOCK)) {
+        let (head, rest) = matrix.split_at_mut((k + BLOCK) * m);
+        let panel = &mut head[k * m..];
+        let taus = &mut taus[k..k + BLOCK];
+        factor_panel(panel, m, k, taus);
+        Block::new(&panel[k..], m, m - k, taus)?.apply(&mut rest[k..], m, n - k - BLOCK, true)?;
+        k += BLOCK;
+    }
+    factor_panel(&mut matrix[k * m..], m, k, &mut taus[k..rank]);
+    Ok(())
+}
+
+/// Factors columns of `m` rows, from row `from` on, one reflector after another.
+fn factor_panel<E: Number>(columns: &mut [E], m: usize, from: usize, taus: &mut [E]) {
+    for (k, tau) in taus.iter_mut().enumerate() {
+        let (head, rest) = columns.split_at_mut((k + 1) * m);
+        let column = &mut head[k * m + from + k..];
         *tau = reflector(column).0;
-        reflect_columns(&column[1..], tau.conj(), rest, m, k);
+        reflect_columns(&column[1..], tau.conj(), rest, m, from + k);
     }
 }
 
 /// Makes the first `n` columns of Q out of the vectors of reflectors, in place: the matrix has `m` rows and `n`
 /// columns, of which the first `taus.len()` are those of [`factor`]; `taus.len()` ≤ n ≤ m.
-pub(super) fn form_q<E: Number>(matrix: &mut [E], m: usize, n: usize, taus: &[E]) {
+pub(super) fn form_q<E: Number>(matrix: &mut [E], m: usize, n: usize, taus: &[E]) -> Result<()> {
     for (j, column) in matrix.chunks_exact_mut(m.max(1)).enumerate().take(n).skip(taus.len()) {
         column.fill(E::zero());
         column[j] = E::one();
     }
-    for (k, &tau) in taus.iter().enumerate().rev() {
-        let (head, rest) = matrix[..m * n].split_at_mut((k + 1) * m);
-        let column = &mut head[k * m..];
-        reflect_columns(&column[k + 1..], tau, rest, m, k);
-        // The column of the identity, reflected: e - τ·v.
-        column[..k].fill(E::zero());
-        column[k] = E::one() - tau;
-        column[k + 1..].iter_mut().for_each(|x| *x *= -tau);
+    for (number, taus) in taus.chunks(BLOCK).enumerate().rev() {
+        let first = number * BLOCK;
+        let end = first + taus.len();
+        let (head, rest) = matrix[..m * n].split_at_mut(end * m);
+        let panel = &mut head[first * m..];
+        let by_block = suits(taus.len(), n - end);
+        if by_block {
+            Block::new(&panel[first..], m, m - first, taus)?.apply(&mut rest[first..], m, n - end, false)?;
+        }
+        for (i, &tau) in taus.iter().enumerate().rev() {
+            let k = first + i;
+            let (head, others) = panel.split_at_mut((i + 1) * m);
+            let column = &mut head[i * m..];
+            reflect_columns(&column[k + 1..], tau, others, m, k);
+            if !by_block {
+                reflect_columns(&column[k + 1..], tau, rest, m, k);
+            }
+            // The column of the identity, reflected: e - τ·v.
+            column[..k].fill(E::zero());
+            column[k] = E::one() - tau;
+            column[k + 1..].iter_mut().for_each(|x| *x *= -tau);
+        }
     }
+    Ok(())
 }
 
 /// The product Q of reflectors whose vectors are below the diagonal of a matrix.
@@ -133,20 +166,34 @@ impl<E: Number> Reflectors<'_, E> {
     }
 
     /// `c` of `rows` rows becomes `Q·c`, or `Qᴴ·c`. Where it has more rows than Q, the first ones stay as they are.
-    pub(super) fn apply_left(&self, c: &mut [E], rows: usize, adjoint: bool) {
-        if rows == 0 {
-            return;
+    pub(super) fn apply_left(&self, c: &mut [E], rows: usize, adjoint: bool) -> Result<()> {
+        let (count, columns) = (self.taus.len(), c.len().checked_div(rows).unwrap_or(0));
+        if rows == 0 || count == 0 {
+            return Ok(());
         }
         let first = rows - self.height;
-        // Each column stays in the nearest cache while the reflectors pass.
-        for column in c.chunks_exact_mut(rows) {
-            let column = &mut column[first..];
-            for step in 0..self.taus.len() {
-                let k = if adjoint { step } else { self.taus.len() - 1 - step };
-                let tau = if adjoint { self.taus[k].conj() } else { self.taus[k] };
-                if !tau.is_zero() {
-                    reflect(self.tail(k), tau, &mut column[k..]);
-                }
+        let blocks = count.div_ceil(BLOCK);
+        for step in 0..blocks {
+            let k = BLOCK * if adjoint { step } else { blocks - 1 - step };
+            let taus = &self.taus[k..count.min(k + BLOCK)];
+            if suits(taus.len(), columns) {
+                let block = Block::new(&self.elements[k * self.stride + k..], self.stride, self.height - k, taus)?;
+                block.apply(&mut c[first + k..], rows, columns, adjoint)?;
+            } else {
+                let few = k..k + taus.len();
+                c.chunks_exact_mut(rows).for_each(|column| self.apply_few(few.clone(), &mut column[first..], adjoint));
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies some of the reflectors to one column.
+    fn apply_few(&self, few: Range<usize>, column: &mut [E], adjoint: bool) {
+        for step in 0..few.len() {
+            let k = if adjoint { few.start + step } else { few.end - 1 - step };
+            let tau = if adjoint { self.taus[k].conj() } else { self.taus[k] };
+            if !tau.is_zero() {
+                reflect(self.tail(k), tau, &mut column[k..]);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Linear algebra on the CPU: matrices in double precision whatever the dtype, and rounded once. Owns how matrices are
 //! read and results written, matrix after matrix; what is computed of one is a [`Kernel`].
 
+mod blocks;
 mod cholesky;
 mod decompositions;
 mod functions;

@@ -12,7 +12,7 @@ impl Kernel for Qr {
         let Part { inputs: [a, ..], elements: [q, r, factors, taus], .. } = part;
         let [rows, columns, width] = plan.sizes;
         factors.copy_from_slice(a);
-        factor(factors, rows, columns, taus);
+        factor(factors, rows, columns, taus)?;
         if width == 0 {
             return Ok(());
         }
@@ -23,7 +23,7 @@ impl Kernel for Qr {
         if plan.options != QrMode::TriangleOnly {
             let kept = q.len().min(factors.len());
             q[..kept].copy_from_slice(&factors[..kept]);
-            form_q(q, rows, width, taus);
+            form_q(q, rows, width, taus)?;
         }
         Ok(())
     }
@@ -33,8 +33,7 @@ impl Kernel for QrFactor {
     fn compute<E: Number>(part: &mut Part<'_, E>, plan: &MatrixPlan<()>) -> Result<()> {
         let Part { inputs: [a, ..], elements: [factors, taus, ..], .. } = part;
         factors.copy_from_slice(a);
-        factor(factors, plan.sizes[0], plan.sizes[1], taus);
-        Ok(())
+        factor(factors, plan.sizes[0], plan.sizes[1], taus)
     }
 }
 
@@ -42,8 +41,7 @@ impl Kernel for HouseholderProduct {
     fn compute<E: Number>(part: &mut Part<'_, E>, plan: &MatrixPlan<()>) -> Result<()> {
         let Part { inputs: [vectors, taus, _], elements: [q, ..], .. } = part;
         q.copy_from_slice(vectors);
-        form_q(q, plan.sizes[0], plan.sizes[1], taus);
-        Ok(())
+        form_q(q, plan.sizes[0], plan.sizes[1], taus)
     }
 }
 
@@ -55,8 +53,7 @@ impl Kernel for OrthogonalProduct {
         let q = Reflectors { elements: vectors, stride: height, height, taus };
         match left {
             true => q.apply_left(product, rows, adjoint),
-            false => q.apply_right(product, rows, adjoint)?,
+            false => q.apply_right(product, rows, adjoint),
         }
-        Ok(())
     }
 }

@@ -61,7 +61,7 @@ pub(in crate::linalg) fn eigh<E: Number>(
             reverse_rows(&mut product);
         }
         let elements = matrix.get(1..).unwrap_or_default();
-        Reflectors { elements, stride: n, height: n - 1, taus: &taus }.apply_left(&mut product, n, false);
+        Reflectors { elements, stride: n, height: n - 1, taus: &taus }.apply_left(&mut product, n, false)?;
         if upper {
             reverse_rows(&mut product);
         }

@@ -86,12 +86,12 @@ pub(in crate::linalg) fn svd<E: Number>(
     if is_wide {
         let mut big = zeros(long * long_columns)?;
         embed(&core, short, &mut big, long);
-        outer.apply_left(&mut big, long, false);
+        outer.apply_left(&mut big, long, false)?;
         adjoint(&big, long, vh, long_columns);
         u.copy_from_slice(&small);
     } else {
         embed(&core, short, u, long);
-        outer.apply_left(u, long, false);
+        outer.apply_left(u, long, false)?;
         adjoint(&small, short, vh, short);
     }
     Ok(())
@@ -114,7 +114,7 @@ impl<E: Number> Reduced<E> {
             return Ok(Reduced { taus: Vec::new(), square: Vec::new(), inner });
         }
         let (mut taus, mut square) = (zeros(short)?, zeros(short * short)?);
-        factor(work, long, short, &mut taus);
+        factor(work, long, short, &mut taus)?;
         for (j, column) in work.chunks_exact(long).enumerate() {
             for (i, &x) in column[..=j].iter().enumerate() {
                 // What is bidiagonalized is a factor of A itself: R of A = Q·R, or Rᴴ of A = Rᴴ·Qᴴ.
@@ -140,12 +140,12 @@ impl<E: Number> Reduced<E> {
         let short = self.inner.left_taus.len();
         let (mut left, mut right) = (widen(&left)?, widen(&right)?);
         if self.is_long() {
-            self.inner.left(&self.square, short).apply_left(&mut left, short, false);
-            self.inner.right().apply_left(&mut right, short, false);
+            self.inner.left(&self.square, short).apply_left(&mut left, short, false)?;
+            self.inner.right().apply_left(&mut right, short, false)?;
         }
         let (core, mut small) = if is_wide { (right, left) } else { (left, right) };
         if !self.is_long() {
-            self.inner.right().apply_left(&mut small, short, false);
+            self.inner.right().apply_left(&mut small, short, false)?;
         }
         Ok((core, small))
     }
