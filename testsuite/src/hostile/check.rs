@@ -4,6 +4,8 @@
 use monomorph::crates::core::annotations::Silent;
 use monomorph::crates::core::schema::{Base, Schema};
 use monomorph::crates::core::with_element;
+use monomorph::crates::ops::linalg::ldl::PIVOTS;
+use monomorph::crates::ops::linalg::spectral::{NOT_A_NUMBER, NOT_CONVERGED};
 use monomorph::crates::ops::table::{Declaration, declarations};
 use monomorph::{AnyTensor, DType, ErrorKind, Geometry, IValue};
 
@@ -34,7 +36,7 @@ impl Seen {
     }
 
     /// What differs now. A storage may have grown, never shrunk.
-    fn difference(&self, now: &AnyTensor, contents: bool) -> Option<String> {
+    fn difference(&self, now: &AnyTensor, Kept { version, contents }: Kept) -> Option<String> {
         let geometry = geometry_text(now.geometry());
         if geometry != self.geometry {
             return Some(format!("its geometry was {} and is {geometry}", self.geometry));
@@ -45,11 +47,11 @@ impl Seen {
         if now.storage_bytes() < self.storage_bytes {
             return Some(format!("its storage shrank from {} to {} bytes", self.storage_bytes, now.storage_bytes()));
         }
+        if version && now.version() != self.version {
+            return Some(format!("its version was {} and is {}", self.version, now.version()));
+        }
         if !contents {
             return None;
-        }
-        if now.version() != self.version {
-            return Some(format!("its version was {} and is {}", self.version, now.version()));
         }
         let bytes = self.bytes.as_ref()?;
         // It may have grown to more than can be copied.
@@ -58,6 +60,31 @@ impl Seen {
             Ok(now) if now == *bytes => None,
             Ok(now) => Some(format!("its bytes were {bytes:?} and are {now:?}")),
             Err(error) => Some(format!("it can no longer be read: {error}")),
+        }
+    }
+}
+
+/// What a call that failed has to leave as it was, besides geometry and storage.
+#[derive(Clone, Copy)]
+struct Kept {
+    version: bool,
+    contents: bool,
+}
+
+impl Kept {
+    const ALL: Kept = Kept { version: true, contents: true };
+    const NEITHER: Kept = Kept { version: false, contents: false };
+
+    /// An integer division finds its zeros as it goes. Linear algebra looks at all matrices before it writes, but a
+    /// kernel that was begun counts as a write.
+    fn by(error: &ErrorKind) -> Kept {
+        match error {
+            ErrorKind::DivisionByZero => Kept::NEITHER,
+            ErrorKind::Matrix { .. } | ErrorKind::OutOfRange { arg: "pivots", .. } => {
+                Kept { version: false, ..Kept::ALL }
+            }
+            error if [NOT_A_NUMBER, NOT_CONVERGED, PIVOTS].contains(error) => Kept { version: false, ..Kept::ALL },
+            _ => Kept::ALL,
         }
     }
 }
@@ -108,15 +135,14 @@ impl Before {
         if stack.len() != self.given.len() {
             return Err(format!("the stack had {} values and has {}", self.given.len(), stack.len()));
         }
-        // An integer division finds its zeros as it goes.
-        let contents = *error.kind() != ErrorKind::DivisionByZero;
+        let kept = Kept::by(error.kind());
         let now: Vec<&AnyTensor> = stack.iter().flat_map(IValue::tensors).collect();
         if now.len() != self.tensors.len() {
             return Err("the stack has other tensors".to_owned());
         }
         for (i, (seen, now)) in self.tensors.iter().zip(now).enumerate() {
             for (whose, tensor) in [("on the stack", now), ("of the caller", &seen.tensor)] {
-                if let Some(what) = seen.difference(tensor, contents) {
+                if let Some(what) = seen.difference(tensor, kept) {
                     return Err(format!("tensor {i} {whose} was changed by a call that failed: {what}"));
                 }
             }
@@ -147,7 +173,7 @@ impl Before {
         for (i, seen) in self.tensors.iter().enumerate() {
             within(&seen.tensor).map_err(|what| format!("argument tensor {i}: {what}"))?;
             let may_be_written = written.contains(&seen.storage);
-            if let Some(what) = seen.difference(&seen.tensor, !may_be_written) {
+            if let Some(what) = seen.difference(&seen.tensor, if may_be_written { Kept::NEITHER } else { Kept::ALL }) {
                 return Err(format!("argument tensor {i} was changed: {what}"));
             }
         }

@@ -13,7 +13,7 @@
 //! orthogonal.rs     QR factors
 //! spectral.rs       eigenvalues, singular values
 //! failures.rs       what `info` tells of matrices that have no such factors
-//! composed.rs       what is composed of these
+//! ranks.rs, least_squares.rs, composed.rs   what is composed of these
 //! ```
 //!
 //! Matrices lie column by column, as LAPACK has them, so that PyTorch's strides are the same.
