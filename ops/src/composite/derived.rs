@@ -222,7 +222,7 @@ pub(super) enum Layout {
     Contiguous,
     /// Where it has other sizes, that of the result.
     Result,
-    /// The same also of a result without elements, whose strides mean nothing.
+    /// That of the result in any case, also without elements, where strides mean nothing.
     Strides,
     /// The memory format that the result suggests.
     Suggested,
@@ -270,7 +270,7 @@ pub(super) fn make_room(calls: &Calls<'_>, out: &mut IValue, result: &AnyTensor,
     if layout == Layout::Suggested {
         let format = strides::suggest_format(result.sizes(), result.strides());
         *out = handed(calls, "resize_", out, [sizes(), format.into()])?;
-    } else if tensor(out, "out")?.sizes() != result.sizes() {
+    } else if layout == Layout::Strides || tensor(out, "out")?.sizes() != result.sizes() {
         *out = handed(calls, "resize_", out, [sizes(), None::<MemoryFormat>.into()])?;
         let is_own = match layout {
             Layout::Result => !result.is_contiguous(),
