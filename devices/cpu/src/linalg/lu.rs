@@ -89,10 +89,11 @@ fn one_by_one<E: Number>(a: &mut [E], rows: usize, first: usize, pivots: &mut [i
             }
             continue;
         }
-        // Also where it is the row itself: which one it is cannot be foreseen, and a wrong guess costs more.
-        column.swap(row, largest);
-        done.chunks_exact_mut(rows).take(i).for_each(|column| column.swap(row, largest));
-        others.chunks_exact_mut(rows).for_each(|column| column.swap(row, largest));
+        if largest != row {
+            column.swap(row, largest);
+            done.chunks_exact_mut(rows).take(i).for_each(|column| column.swap(row, largest));
+            others.chunks_exact_mut(rows).for_each(|column| column.swap(row, largest));
+        }
         let column = &mut done[i * rows..];
         let pivot = column[row];
         column[row + 1..].iter_mut().for_each(|x| *x = divide(*x, pivot));
