@@ -16,12 +16,15 @@ pub struct LuOptions {
     check_errors: bool,
 }
 
-/// An error unless rows may be exchanged.
-fn check_pivot(call: &MatrixCall<'_, '_, '_>, pivot: bool) -> Result<()> {
-    match call.has_memory() && !pivot {
-        true => Err(rule("argument pivot is false; accepted on this device is true")),
-        false => Ok(()),
+/// Declares the matrix that is factored. Returns its rows and columns.
+fn to_factor(call: &mut MatrixCall<'_, '_, '_>, pivot: bool) -> Result<[i64; 2]> {
+    let [rows, columns] = call.one(OF_A)?;
+    if call.has_memory() && !pivot {
+        return Err(rule("argument pivot is false; accepted on this device is true"));
     }
+    call.set_sizes([rows, columns, 0]);
+    call.input(2, Order::Columns)?;
+    Ok([rows, columns])
 }
 
 impl<const CHECKED: bool> MatrixFn for LuFactor<CHECKED> {
@@ -30,10 +33,7 @@ impl<const CHECKED: bool> MatrixFn for LuFactor<CHECKED> {
     type Options = LuOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut LuOptions) -> Result<()> {
-        let [rows, columns] = call.one(OF_A)?;
-        check_pivot(call, options.pivot)?;
-        call.set_sizes([rows, columns, 0]);
-        call.input(2, Order::Columns)?;
+        let [rows, columns] = to_factor(call, options.pivot)?;
         call.output(Kind::Elements, &[rows, columns], Order::Columns)?;
         call.output(Kind::Integers, &[rows.min(columns)], Order::Columns)?;
         call.info(!CHECKED)
@@ -76,10 +76,7 @@ impl MatrixFn for Lu {
     type Options = LuOptions;
 
     fn declare(call: &mut MatrixCall<'_, '_, '_>, options: &mut LuOptions) -> Result<()> {
-        let [rows, columns] = call.one(OF_A)?;
-        check_pivot(call, options.pivot)?;
-        call.set_sizes([rows, columns, 0]);
-        call.input(2, Order::Columns)?;
+        let [rows, columns] = to_factor(call, options.pivot)?;
         parts(call, [rows, columns], LuParts { factors: true, pivots: options.pivot })?;
         call.hidden(Kind::Elements, &[rows, columns])?;
         call.hidden(Kind::Integers, &[rows.min(columns)])
