@@ -8,7 +8,7 @@ BASES = (
     "linalg_lu_factor_ex linalg_lu lu_unpack linalg_lu_solve _linalg_solve_ex linalg_inv_ex _linalg_det _linalg_slogdet "
     "linalg_solve_triangular triangular_solve linalg_cholesky_ex cholesky_inverse cholesky_solve linalg_qr geqrf "
     "linalg_householder_product ormqr _linalg_eigh linalg_eigvals _linalg_svd linalg_ldl_factor_ex linalg_ldl_solve "
-    "linalg_matrix_exp linalg_matrix_sqrth linalg_polar linalg_matrix_power linalg_pinv linalg_matrix_rank linalg_cond svd "
+    "linalg_eig linalg_lstsq linalg_matrix_exp linalg_matrix_sqrth linalg_polar linalg_matrix_power linalg_pinv linalg_matrix_rank linalg_cond svd "
     "linalg_tensorinv linalg_tensorsolve linalg_vander logdet"
 ).split()
 # Of operators with several functional overloads, those that calls are made of.
@@ -186,6 +186,24 @@ def _linalg_eigh(name):
 def linalg_eigvals(name):
     for x in (*layouts(numbers, 2, 4, 4), numbers(2, 0, 0), numbers(2, 3)):
         yield {"self": x}
+
+
+linalg_eig = linalg_eigvals
+
+
+def linalg_lstsq(name):
+    for x in (*layouts(numbers, 2, 4, 3), numbers(2, 3, 4)):
+        rows = x.shape[-2]
+        for rights in (numbers(2, rows, 2, dtype=x.dtype), numbers(1, rows, 2, dtype=x.dtype), numbers(2, rows, dtype=x.dtype)):
+            for driver in (None, "gels", "gelsd"):
+                yield {"self": x, "b": rights, "rcond": None, "driver": driver}
+    x, deficient = numbers(4, 3), numbers(4, 1) * numbers(1, 3)
+    for of, rights, rcond, driver in (
+        (deficient, numbers(4, 2), None, None), (x, numbers(4, 2), 0.5, "gelsy"), (x, numbers(3, 2), None, None),
+        (x, numbers(4, 2).float(), None, None), (x, numbers(4, 2), None, "gelsx"), (x, numbers(2, 4, 2), None, None),
+        (numbers(4, 0), numbers(4, 2), None, None), (numbers(0, 3), numbers(0, 2), None, "gelsd"),
+    ):  # fmt: skip
+        yield {"self": of, "b": rights, "rcond": rcond, "driver": driver}
 
 
 def _linalg_svd(name):

@@ -93,6 +93,18 @@ impl<'a> Calls<'a> {
         result.into_tensor().ok_or_else(|| unexpected(name, got, "Tensor"))
     }
 
+    /// Calls an operator that returns `N` tensors.
+    pub fn several<const N: usize>(
+        &self,
+        name: &str,
+        arguments: impl IntoIterator<Item = IValue>,
+    ) -> Result<[AnyTensor; N]> {
+        let mut stack: Stack = arguments.into_iter().collect();
+        self.call(name, &mut stack)?;
+        let results: Vec<_> = stack.into_iter().filter_map(IValue::into_tensor).collect();
+        results.try_into().map_err(|got: Vec<_>| ErrorKind::ResultCount { got: got.len(), want: N }.into())
+    }
+
     /// Calls an operator that returns a list of tensors.
     pub fn tensors<const N: usize>(&self, name: &str, arguments: [IValue; N]) -> Result<Vec<AnyTensor>> {
         match self.result(name, arguments)? {

@@ -6,13 +6,10 @@ use super::callees::Callees;
 use super::products::Multiplies;
 use super::steps::Steps;
 use super::{operand, tensor};
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result, Scalar};
-
-fn rule(rule: &'static str) -> monomorph_core::Error {
-    ErrorKind::ArgumentRule { rule }.into()
-}
 
 /// Weights of observations: none, or one for each, of which none is negative.
 fn weights<'a>(

@@ -7,6 +7,7 @@ use super::callees::{Callees, Fillers};
 use super::products::{matmul, transposed};
 use super::steps::Steps;
 use super::tensor;
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, DimVec};
@@ -17,10 +18,6 @@ const CHUNK: i64 = 1 << 18;
 
 /// Rows from which on a product of matrices is faster.
 const MANY: i64 = 25;
-
-fn rule(rule: &'static str) -> monomorph_core::Error {
-    ErrorKind::ArgumentRule { rule }.into()
-}
 
 /// Two batches of matrices, broadcast to one batch.
 struct Rows {

@@ -1,19 +1,17 @@
 //! Cross entropies that are composed: nll_loss of any number of dimensions, cross_entropy_loss.
 
 use super::callees::Callees;
-use super::losses::rule;
 use super::steps::Steps;
 use super::tensor;
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result};
 
 /// The losses, without the sum of weights.
 fn losses(calls: &Calls<'_>, name: &str, arguments: impl IntoIterator<Item = IValue>) -> Result<AnyTensor> {
-    let mut stack: Vec<IValue> = arguments.into_iter().collect();
-    calls.call(name, &mut stack)?;
-    let got = stack.len();
-    stack.into_iter().next().and_then(IValue::into_tensor).ok_or_else(|| ErrorKind::ResultCount { got, want: 2 }.into())
+    let [losses, _] = calls.several(name, arguments)?;
+    Ok(losses)
 }
 
 /// `nll_loss`.

@@ -5,9 +5,9 @@
 //! becomes `(q - zero_point) * scale`. The mask says which elements were within them. Elements are computed in float32,
 //! those of float64 tensors in float64; the scale and its reciprocal are float32 numbers, as in PyTorch.
 
-use super::losses::rule;
 use super::steps::Steps;
 use super::tensor;
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::wrap_dim;

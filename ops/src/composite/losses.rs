@@ -4,13 +4,10 @@
 use super::callees::Callees;
 use super::steps::Steps;
 use super::{in_dtype, operand, tensor};
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result, Scalar, strides};
-
-pub(super) fn rule(rule: &'static str) -> monomorph_core::Error {
-    ErrorKind::ArgumentRule { rule }.into()
-}
 
 /// What is made of the losses of elements: their mean (1), their sum (2), or nothing.
 pub(super) fn reduced(calls: &Calls<'_>, losses: AnyTensor, reduction: i64) -> Result<AnyTensor> {

@@ -6,6 +6,7 @@ use super::callees::Callees;
 use super::spectral;
 use super::steps::Steps;
 use super::tensor;
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::wrap_dim;
@@ -19,10 +20,6 @@ pub(super) fn real(order: Scalar) -> Result<f64> {
         }
         order => Ok(order.to_f64()),
     }
-}
-
-pub(super) fn rule(rule: &'static str) -> monomorph_core::Error {
-    ErrorKind::ArgumentRule { rule }.into()
 }
 
 /// The dimensions of matrices: two, and not the same.

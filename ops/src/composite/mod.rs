@@ -63,7 +63,7 @@ pub mod windows;
 
 use monomorph_core::dispatch::Calls;
 use monomorph_core::structured::Operand;
-use monomorph_core::{AnyTensor, ArgType, DType, ErrorKind, IValue, Result, TensorArg};
+use monomorph_core::{AnyTensor, ArgType, DType, Error, ErrorKind, IValue, Result, TensorArg};
 
 /// `Tensor`, as it is: a tensor, or a number in place of one.
 #[derive(Debug)]
@@ -110,6 +110,11 @@ impl ArgType for MaybeWhole {
 /// What an argument is to an operator.
 fn operand(value: &IValue) -> Operand<'_> {
     TensorArg::get(value).unwrap_or(Operand::Absent)
+}
+
+/// An error that is one sentence: what an argument is, and what is accepted.
+pub(crate) fn rule(rule: &'static str) -> Error {
+    ErrorKind::ArgumentRule { rule }.into()
 }
 
 /// The argument as a tensor; a number is none.

@@ -2,9 +2,9 @@
 //! _weight_norm.
 
 use super::callees::Callees;
-use super::losses::rule;
 use super::steps::Steps;
 use super::tensor;
+use crate::composite::rule;
 use crate::kernels::RowNormalization;
 use crate::rows::norm::typed_layer_norm;
 use crate::table::native;
@@ -16,12 +16,14 @@ fn contiguous(calls: &Calls<'_>, t: &AnyTensor) -> Result<AnyTensor> {
     calls.tensor("contiguous", [t.clone().into(), MemoryFormat::Contiguous.into()])
 }
 
-/// The first result of an operator of several.
-fn first(calls: &Calls<'_>, name: &str, arguments: impl IntoIterator<Item = IValue>) -> Result<AnyTensor> {
-    let mut stack: Vec<IValue> = arguments.into_iter().collect();
-    calls.call(name, &mut stack)?;
-    let got = stack.len();
-    stack.into_iter().next().and_then(IValue::into_tensor).ok_or_else(|| ErrorKind::ResultCount { got, want: 3 }.into())
+/// The first result of an operator of `N`.
+fn first<const N: usize>(
+    calls: &Calls<'_>,
+    name: &str,
+    arguments: impl IntoIterator<Item = IValue>,
+) -> Result<AnyTensor> {
+    let results: [AnyTensor; N] = calls.several(name, arguments)?;
+    results.into_iter().next().ok_or_else(|| ErrorKind::ResultCount { got: N, want: 1 }.into())
 }
 
 /// `layer_norm`.
@@ -35,7 +37,7 @@ pub fn layer_norm(
     _cudnn: bool,
 ) -> Result<AnyTensor> {
     let shape = IValue::Ints(normalized_shape.to_vec());
-    first(calls, "native_layer_norm", [input.clone(), shape, weight.clone(), bias.clone(), eps.into()])
+    first::<3>(calls, "native_layer_norm", [input.clone(), shape, weight.clone(), bias.clone(), eps.into()])
 }
 
 /// `rms_norm`: rows over the root of their mean square, computed in float32 where the input is of float16 or bfloat16.
@@ -108,7 +110,7 @@ pub fn group_norm(
     };
     let numbers = [n.into(), c.into(), s.into(), num_groups.into(), eps.into()];
     let tensors = [input.into(), weight.clone(), bias.clone()];
-    first(calls, "native_group_norm", tensors.into_iter().chain(numbers))
+    first::<3>(calls, "native_group_norm", tensors.into_iter().chain(numbers))
 }
 
 /// `batch_norm`.
@@ -152,7 +154,7 @@ pub fn batch_norm(
         return Ok(result);
     }
     let tensors = [input, weight, bias, running_mean, running_var].map(IValue::clone);
-    first(calls, "native_batch_norm", tensors.into_iter().chain([training.into(), momentum.into(), eps.into()]))
+    first::<3>(calls, "native_batch_norm", tensors.into_iter().chain([training.into(), momentum.into(), eps.into()]))
 }
 
 /// `instance_norm`: batch_norm where each channel of each element of the batch is a channel.
@@ -213,7 +215,7 @@ pub fn weight_norm(calls: &Calls<'_>, v: &IValue, g: &IValue, dim: i64) -> Resul
     if real && x.ndim() > 0 && (dim == 0 || dim == last) && (dim != -1) {
         let v = contiguous(calls, x)?;
         let g = contiguous(calls, tensor(g, "g")?)?;
-        return first(calls, "_weight_norm_interface", [v.into(), g.into(), dim.into()]);
+        return first::<2>(calls, "_weight_norm_interface", [v.into(), g.into(), dim.into()]);
     }
     // With -1 the length is that of the whole tensor.
     let norm = match dim {

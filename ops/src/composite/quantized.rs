@@ -6,9 +6,9 @@
 //! `aten`: a dispatcher has them by a library of their own.
 
 use super::fake_quantize::only_element;
-use super::losses::rule;
 use super::steps::Steps;
 use super::tensor;
+use crate::composite::rule;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result, Scalar};
 

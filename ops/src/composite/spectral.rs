@@ -3,9 +3,10 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::callees::{Callees, Fillers};
-use super::matrix_norms::{matrix_norm_by_name, real, rule};
+use super::matrix_norms::{matrix_norm_by_name, real};
 use super::steps::Steps;
 use super::tensor;
+use crate::composite::rule;
 use crate::reductions::vector_norm::check_dtype;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
@@ -95,12 +96,7 @@ fn product_of_norms(
     this: &AnyTensor,
     norm: impl Fn(AnyTensor) -> Result<AnyTensor>,
 ) -> Result<AnyTensor> {
-    let mut stack = vec![this.clone().into(), false.into()];
-    calls.call("linalg_inv_ex", &mut stack)?;
-    let [inverse, info] = match <[IValue; 2]>::try_from(stack) {
-        Ok([IValue::Tensor(inverse), IValue::Tensor(info)]) => [inverse.into_tensor(), info.into_tensor()],
-        _ => return Err(ErrorKind::ResultCount { got: 0, want: 2 }.into()),
-    };
+    let [inverse, info] = calls.several("linalg_inv_ex", [this.clone().into(), false.into()])?;
     let has_none = calls.binary("gt.Scalar", info, 0i64)?;
     let has_none = calls.unsqueeze(&calls.unsqueeze(&has_none, has_none.ndim())?, has_none.ndim().saturating_add(1))?;
     let infinite = Scalar::Float(f64::INFINITY);

@@ -258,6 +258,31 @@ fn singular_vectors_and_eigenvectors_give_the_matrix_back() -> Result<()> {
 }
 
 #[test]
+fn least_squares_leave_what_no_column_reaches_and_are_of_least_norm() -> Result<()> {
+    let mut random = Random::new(8);
+    for (rows, columns) in [(5, 3), (3, 5), (4, 4), (40, 20)] {
+        for (dtype, tolerance) in DTYPES {
+            let a = matrix(&mut random, &[2, rows, columns], dtype);
+            let b = matrix(&mut random, &[2, rows, 3], dtype);
+            let what = format!("{rows} x {columns}, {dtype}");
+            let driver = IValue::Str("gelsd".into());
+            let parts = run("linalg_lstsq", vec![a.clone().into(), b.clone().into(), IValue::None, driver])?;
+            let (x, residuals) = (&parts[0], &parts[1]);
+            let left = a.matmul(x)?.sub(&b)?;
+            assert_close(&adjoint(&a).matmul(&left)?, &adjoint(&a).matmul(&b)?.mul(0.0)?, 100.0 * tolerance, &what);
+            // In the space of the rows: what projects to it leaves it as it is.
+            let pinv = &run("linalg_pinv", vec![a.clone().into(), 1e-6.into(), false.into()])?[0];
+            assert_close(&pinv.matmul(&a)?.matmul(x)?, x, 100.0 * tolerance, &what);
+            let squares = ops::abs(&left)?.pow(2.0)?;
+            let sums = if rows > columns { ops::sum(&squares, -2)? } else { ops::zeros(0, residuals.dtype())? };
+            assert_close(residuals, &sums, 10.0 * tolerance, &what);
+            assert_eq!(parts[2].to_vec::<i64>()?, [rows.min(columns); 2]);
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn indefinite_factors_solve_and_functions_are_those_of_the_eigenvalues() -> Result<()> {
     let mut random = Random::new(7);
     for n in [1, 2, 3, 6, 20] {

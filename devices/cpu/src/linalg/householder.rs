@@ -54,28 +54,38 @@ pub(super) fn reflector<E: Number>(x: &mut [E]) -> (E, f64) {
 }
 
 /// One column becomes `H·column`, where `tail` is v without its first element; with conj(τ), it becomes `Hᴴ·column`.
+/// Where it is longer than v, its end stays as it is.
 fn reflect<E: Number>(tail: &[E], tau: E, column: &mut [E]) {
     let Some((first, rest)) = column.split_first_mut() else { return };
+    let rest = &mut rest[..tail.len()];
     let along = (*first + dot(tail, rest)) * tau;
     *first -= along;
     add_scaled(rest, tail, -along);
 }
 
-/// The rows of a matrix from row `from` on become `row·H`, where `tail` is v without its first element.
+/// Some rows of a matrix, whose columns have `height` elements, become `row·H`, where `tail` is v without its first
+/// element.
 ///
-/// `sums` is space for the rest of one column.
-pub(super) fn reflect_rows<E: Number>(tail: &[E], tau: E, c: &mut [E], rows: usize, from: usize, sums: &mut [E]) {
-    if from >= rows || tau.is_zero() {
+/// `sums` is space for so many rows of one column.
+pub(super) fn reflect_rows<E: Number>(
+    tail: &[E],
+    tau: E,
+    c: &mut [E],
+    height: usize,
+    rows: Range<usize>,
+    sums: &mut [E],
+) {
+    if rows.is_empty() || tau.is_zero() {
         return;
     }
-    let (first, rest) = c.split_at_mut(rows);
-    let first = &mut first[from..];
+    let (first, rest) = c.split_at_mut(height);
+    let (first, sums) = (&mut first[rows.clone()], &mut sums[..rows.len()]);
     sums.copy_from_slice(first);
-    rest.chunks_exact(rows).zip(tail).for_each(|(column, &v)| add_scaled(sums, &column[from..], v));
+    rest.chunks_exact(height).zip(tail).for_each(|(column, &v)| add_scaled(sums, &column[rows.clone()], v));
     add_scaled(first, sums, -tau);
-    rest.chunks_exact_mut(rows)
+    rest.chunks_exact_mut(height)
         .zip(tail)
-        .for_each(|(column, v)| add_scaled(&mut column[from..], sums, -tau * v.conj()));
+        .for_each(|(column, v)| add_scaled(&mut column[rows.clone()], sums, -tau * v.conj()));
 }
 
 /// The columns become `H·column` or, with conj(τ), `Hᴴ·column`, from row `from` on, where `tail` is v without its first
@@ -209,7 +219,7 @@ impl<E: Number> Reflectors<'_, E> {
         for step in 0..self.taus.len() {
             let k = if adjoint { self.taus.len() - 1 - step } else { step };
             let tau = if adjoint { self.taus[k].conj() } else { self.taus[k] };
-            reflect_rows(self.tail(k), tau, &mut c[(first + k) * rows..], rows, 0, &mut sums);
+            reflect_rows(self.tail(k), tau, &mut c[(first + k) * rows..], rows, 0..rows, &mut sums);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::dense::Plain;
 use bytemuck::Pod;
 use monomorph_core::{DType, Result, list};
 use num_complex::{Complex, ComplexFloat};
-use num_traits::{NumAssign, Zero};
+use num_traits::{NumAssign, One, Zero};
 use std::ops::{Div, Mul};
 
 /// So many zeros.
@@ -13,6 +13,12 @@ pub(super) fn zeros<T: Zero + Clone>(count: usize) -> Result<Vec<T>> {
     let mut list = list::with_capacity(count)?;
     list.resize(count, T::zero());
     Ok(list)
+}
+
+/// Makes a matrix of `n` rows the one with 1 along the diagonal.
+pub(super) fn identity<T: Zero + One + Clone>(a: &mut [T], n: usize) {
+    a.fill(T::zero());
+    a.iter_mut().step_by(n + 1).for_each(|x| *x = T::one());
 }
 
 /// An element of a matrix.

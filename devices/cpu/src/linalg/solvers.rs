@@ -1,6 +1,6 @@
 //! What each operator computes of one matrix by its LU or Cholesky factors, or of a triangular one.
 
-use super::number::{Number, divide};
+use super::number::{Number, divide, identity};
 use super::product::Op;
 use super::triangle::Triangle;
 use super::{Kernel, Part, cholesky, lu};
@@ -88,12 +88,6 @@ impl<const OUTPUTS: u8> Kernel for Solve<OUTPUTS> {
         let op = if plan.options.left { Op::Itself } else { Op::Transposed };
         lu::solve(factors, pivots, op, x, plan.sizes[0])
     }
-}
-
-/// The matrix with 1 along the diagonal.
-fn identity<E: Number>(a: &mut [E], n: usize) {
-    a.fill(E::zero());
-    a.iter_mut().step_by(n + 1).for_each(|x| *x = E::one());
 }
 
 impl<const CHECKED: bool> Kernel for Inverse<CHECKED> {

@@ -10,6 +10,12 @@ const SUMS: usize = 8;
 /// Shorter columns are not worth the call of another level.
 const LONG: usize = 32;
 
+/// Below this, the square of a number has lost bits to underflow.
+const TINY: f64 = f64::from_bits((1023 - 485) << 52);
+
+/// Above this, a sum of squares may overflow.
+const HUGE: f64 = f64::from_bits((1023 + 490) << 52);
+
 fn level() -> Level {
     Level::current().unwrap_or(Level::Portable)
 }
@@ -104,4 +110,20 @@ impl<I: Isa> Kernel<I> for Rotate<'_> {
     fn run(self, _: I) {
         rotated(self.a, self.b, self.cosine, self.sine);
     }
+}
+
+/// The Euclidean norm, without overflow or underflow of the squares.
+pub(super) fn norm<E: Number>(x: &[E]) -> f64 {
+    let largest = x.iter().fold(0.0_f64, |largest, x| largest.max(x.re().abs()).max(x.im().abs()));
+    let factor = match largest {
+        0.0 => return if x.iter().any(|x| x.is_nan()) { f64::NAN } else { 0.0 },
+        _ if largest < TINY => HUGE,
+        _ if largest > HUGE => TINY,
+        _ => 1.0,
+    };
+    let square = |x: &E| {
+        let x = *x * factor;
+        x.re() * x.re() + x.im() * x.im()
+    };
+    x.iter().map(square).sum::<f64>().sqrt() / factor
 }

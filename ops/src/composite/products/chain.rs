@@ -1,8 +1,9 @@
 //! Chains of matrices: linalg_multi_dot and chain_matmul, in the order that takes the fewest multiplications.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{Multiplies, rule};
+use super::Multiplies;
 use crate::composite::callees::Callees;
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, ErrorKind, Result, list};

@@ -9,8 +9,9 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{Multiplies, rule, volume};
+use super::{Multiplies, volume};
 use crate::composite::callees::{Callees, Fillers};
+use crate::composite::rule;
 use crate::composite::steps::Steps;
 use crate::composite::{operand, tensor};
 use crate::table::native;

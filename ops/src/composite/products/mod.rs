@@ -14,7 +14,7 @@ use crate::kernels::{Arithmetic, Products};
 use crate::table::native;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::strides::{self, DimVec};
-use monomorph_core::{AnyTensor, Error, ErrorKind, MemoryFormat, Result, Tensor};
+use monomorph_core::{AnyTensor, ErrorKind, MemoryFormat, Result, Tensor};
 
 /// A composition that multiplies matrices.
 pub trait Multiplies: Callees {
@@ -73,10 +73,6 @@ impl<D: Products + Arithmetic> Multiplies for Typed<D> {
         functions::add_(&mut sum, addend)?;
         Ok(sum)
     }
-}
-
-pub(super) fn rule(rule: &'static str) -> Error {
-    ErrorKind::ArgumentRule { rule }.into()
 }
 
 /// The last two dimensions exchanged.

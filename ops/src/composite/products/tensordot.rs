@@ -1,8 +1,9 @@
 //! Sums of products over chosen dimensions: tensordot, inner, linalg_vecdot, and kron, which sums over none.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::{Multiplies, rule, volume};
+use super::{Multiplies, volume};
 use crate::composite::callees::Callees;
+use crate::composite::rule;
 use crate::composite::steps::Steps;
 use crate::composite::tensor;
 use crate::table::native;

@@ -5,7 +5,7 @@ use super::super::callees::Callees;
 use super::super::products::{Multiplies, linear};
 use super::super::steps::Steps;
 use super::super::{operand, tensor};
-use super::rule;
+use crate::composite::rule;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result};
 
@@ -88,12 +88,8 @@ fn is_fused(kind: Cell, [input, hidden]: [&AnyTensor; 2], state: &AnyTensor) -> 
 /// What follows the products of a step as one call, whose first results are the state: the last one is the workspace
 /// of a backward pass.
 fn fused<const N: usize>(calls: &Calls<'_>, name: &str, operands: [&AnyTensor; 3]) -> Result<[AnyTensor; N]> {
-    let mut stack = Vec::with_capacity(5);
-    stack.extend(operands.map(|t| IValue::from(t.clone())));
-    stack.extend([IValue::None, IValue::None]);
-    calls.call(name, &mut stack)?;
-    let results: Vec<_> = stack.into_iter().filter_map(IValue::into_tensor).collect();
-    <[_; N]>::try_from(results).map_err(|got| ErrorKind::ResultCount { got: got.len(), want: N }.into())
+    let operands = operands.map(|t| IValue::from(t.clone()));
+    calls.several(name, operands.into_iter().chain([IValue::None, IValue::None]))
 }
 
 /// A step: the part of the input, and the state before it.

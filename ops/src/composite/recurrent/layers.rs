@@ -4,7 +4,7 @@
 use super::super::callees::Callees;
 use super::super::tensor;
 use super::cell::{Cell, State, Weights, step};
-use super::rule;
+use crate::composite::rule;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, ErrorKind, IValue, MemoryFormat, Result};
 

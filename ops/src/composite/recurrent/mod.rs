@@ -13,15 +13,12 @@ mod layers;
 
 use super::steps::Steps;
 use super::tensor;
+use crate::composite::rule;
 use crate::table::native;
 use cell::{Cell, Params, State, one_step};
 use layers::Stack;
 use monomorph_core::dispatch::Calls;
 use monomorph_core::{AnyTensor, DType, ErrorKind, IValue, Result};
-
-fn rule(rule: &'static str) -> monomorph_core::Error {
-    ErrorKind::ArgumentRule { rule }.into()
-}
 
 /// `lstm_cell`.
 pub fn lstm_cell(

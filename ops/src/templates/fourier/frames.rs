@@ -2,9 +2,10 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::lengths::in_range;
-use super::pieces::{Frames, Pieces, rule};
+use super::pieces::{Frames, Pieces};
 use crate::composite::edges::pad;
 use crate::composite::pad::constant_pad_nd;
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::{ErrorKind, Result};
 

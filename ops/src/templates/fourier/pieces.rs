@@ -105,10 +105,6 @@ impl<D: AllKernels> Frames for Typed<D> {
     }
 }
 
-pub(super) fn rule(rule: &'static str) -> monomorph_core::Error {
-    ErrorKind::ArgumentRule { rule }.into()
-}
-
 /// The lengths of pieces: of the transform, from one to the next, and of the window.
 pub(super) struct Pieces {
     pub(super) n_fft: i64,

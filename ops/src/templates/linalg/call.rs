@@ -23,10 +23,6 @@ pub struct MatrixCall<'a, 's, 't> {
     pub(super) plan: MatrixPlan<()>,
 }
 
-pub(super) fn rule(rule: &'static str) -> Error {
-    ErrorKind::ArgumentRule { rule }.into()
-}
-
 /// An error for a tensor of these sizes, which should have others.
 pub(super) fn sizes_differ(arg: &'static str, got: &[i64], want: &[i64]) -> Error {
     ErrorKind::UnequalSizes { arg, got: got.to_vec(), want: want.to_vec() }.into()

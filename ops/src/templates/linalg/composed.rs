@@ -1,9 +1,9 @@
 //! What is composed of factorizations: powers, inverses and equations of tensors, names that PyTorch has beside these.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::call::{rule, sizes_differ};
-use super::ranks::several;
+use super::call::sizes_differ;
 use crate::composite::callees::{Callees, Fillers};
+use crate::composite::rule;
 use crate::composite::steps::Steps;
 use crate::composite::tensor;
 use crate::table::native;
@@ -71,7 +71,7 @@ pub fn matrix_power(calls: &Calls<'_>, this: &IValue, n: i64) -> Result<AnyTenso
 pub fn logdet(calls: &Calls<'_>, this: &IValue) -> Result<AnyTensor> {
     let this = tensor(this, "self")?;
     check_square(this)?;
-    let [sign, logarithm] = several(calls, "linalg_slogdet", vec![this.clone().into()])?;
+    let [sign, logarithm] = calls.several("linalg_slogdet", [this.clone().into()])?;
     if sign.dtype().is_complex() {
         return calls.add(calls.unary("log", sign)?, logarithm);
     }

@@ -1,9 +1,10 @@
 //! Least squares, composed of singular values: `linalg_lstsq`.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::call::{rule, sizes_differ};
-use super::ranks::{adjoint, epsilon, matrix, several};
+use super::call::sizes_differ;
+use super::ranks::{adjoint, epsilon, matrix};
 use crate::composite::callees::{Callees, Fillers};
+use crate::composite::rule;
 use crate::composite::steps::Steps;
 use crate::composite::tensor;
 use crate::table::native;
@@ -97,7 +98,7 @@ pub fn lstsq(
     let mut sizes = strides::broadcast_sizes(&batch(this), &batch(&b))?.to_vec();
     sizes.extend([rows, b.sizes().last().copied().unwrap_or(1)]);
     let (a, b) = (calls.cast(this.clone(), wide)?, calls.expand(&calls.cast(b, wide)?, &sizes)?);
-    let [u, values, vh] = several(calls, "linalg_svd", vec![a.clone().into(), false.into(), IValue::None])?;
+    let [u, values, vh] = calls.several("linalg_svd", [a.clone().into(), false.into(), IValue::None])?;
     let last = values.ndim().saturating_sub(1);
     let count = rows.min(columns);
     // Those that count; of a matrix of full rank, all.

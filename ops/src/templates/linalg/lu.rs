@@ -1,7 +1,8 @@
 //! LU factors of matrices, with rows exchanged so that no pivot is smaller than what is below it.
 
-use super::call::{OF_A, rule, sizes_differ};
+use super::call::{OF_A, sizes_differ};
 use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::Result;
 use monomorph_core::structured::{FromArgs, Operand};

@@ -1,7 +1,8 @@
 //! QR factors by Householder reflections, and products with the orthogonal factor.
 
-use super::call::{OF_A, OF_SELF, rule, sizes_differ};
+use super::call::{OF_A, OF_SELF, sizes_differ};
 use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{ErrorKind, Result};

@@ -91,14 +91,6 @@ impl Bounds {
     }
 }
 
-/// The tensors that an operator returns.
-pub(super) fn several<const N: usize>(calls: &Calls<'_>, name: &str, arguments: Vec<IValue>) -> Result<[AnyTensor; N]> {
-    let mut stack = arguments;
-    calls.call(name, &mut stack)?;
-    let results: Vec<_> = stack.into_iter().filter_map(IValue::into_tensor).collect();
-    results.try_into().map_err(|results: Vec<_>| ErrorKind::ResultCount { got: results.len(), want: N }.into())
-}
-
 /// `mH`: a view.
 pub(super) fn adjoint(calls: &Calls<'_>, t: &AnyTensor) -> Result<AnyTensor> {
     calls.tensor("mH", [t.clone().into()])
@@ -112,12 +104,12 @@ fn pseudo_inverse(calls: &Calls<'_>, this: &AnyTensor, bounds: &Bounds, hermitia
         return calls.empty(&sizes, this.dtype(), this.device(), MemoryFormat::Contiguous);
     }
     let (left, values, sizes, right) = if hermitian {
-        let [values, vectors] = several(calls, "linalg_eigh", vec![this.clone().into(), IValue::Str("L".into())])?;
+        let [values, vectors] = calls.several("linalg_eigh", [this.clone().into(), IValue::Str("L".into())])?;
         let sizes = calls.unary("abs", values.clone())?;
         (vectors.clone(), values, sizes, adjoint(calls, &vectors)?)
     } else {
-        let arguments = vec![this.clone().into(), false.into(), IValue::None];
-        let [u, values, vh] = several(calls, "linalg_svd", arguments)?;
+        let arguments = [this.clone().into(), false.into(), IValue::None];
+        let [u, values, vh] = calls.several("linalg_svd", arguments)?;
         (adjoint(calls, &vh)?, values.clone(), values, adjoint(calls, &u)?)
     };
     let bound = bounds.for_largest(calls, calls.reduced("amax", sizes.clone(), &[-1], true)?)?;
@@ -229,7 +221,7 @@ pub fn svd(calls: &Calls<'_>, this: &IValue, some: bool, vectors: bool) -> Resul
     let t = tensor(this, "self")?;
     let [rows, columns] = matrix(t)?;
     if vectors {
-        let [u, values, vh] = several(calls, "linalg_svd", vec![this.clone(), (!some).into(), IValue::None])?;
+        let [u, values, vh] = calls.several("linalg_svd", [this.clone(), (!some).into(), IValue::None])?;
         return Ok((u, values, adjoint(calls, &vh)?));
     }
     let values = calls.tensor("linalg_svdvals", [this.clone(), IValue::None])?;

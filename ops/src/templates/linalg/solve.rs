@@ -1,8 +1,9 @@
 //! Systems of linear equations with square matrices, and inverses, by LU factors.
 
-use super::call::{OF_A, OF_B, rule, sizes_differ};
+use super::call::{OF_A, OF_B, sizes_differ};
 use super::lu::check_pivots;
 use super::{Failure, Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::Result;
 use monomorph_core::structured::{FromArgs, Operand};

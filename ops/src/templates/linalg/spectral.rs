@@ -1,7 +1,8 @@
 //! Eigenvalues and singular values of matrices, with their vectors.
 
-use super::call::{OF_A, OF_SELF, rule};
+use super::call::{OF_A, OF_SELF};
 use super::{Kind, MatrixCall, MatrixFn, MatrixInputs, OnMatrices, Order, arguments};
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{ErrorKind, Result};

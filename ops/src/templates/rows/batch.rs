@@ -6,8 +6,9 @@
 
 use super::norm::{Gradients, check_count, declare_like, given, statistics_dtype, three, wanted};
 use super::{
-    Block, Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare, rule,
+    Block, Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare,
 };
+use crate::composite::rule;
 use crate::factory::empty;
 use crate::kernels::BatchNormalization as Kernels;
 use crate::table::{copy_into, native, write_outs};

@@ -8,8 +8,9 @@
 //! Both keep what a backward pass needs: PyTorch's order of the workspace is that of its CUDA kernels, the only ones
 //! that it has.
 
-use super::{Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare, rule};
+use super::{Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare};
 use crate::composite::recurrent::fused;
+use crate::composite::rule;
 use crate::table::native;
 use monomorph_core::structured::SinkState;
 use monomorph_core::{DType, ErrorKind, Result};

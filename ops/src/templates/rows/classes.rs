@@ -2,9 +2,8 @@
 //! anything is written.
 
 use super::norm::{check_count, given};
-use super::{
-    Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare, rule,
-};
+use super::{Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare};
+use crate::composite::rule;
 use crate::functions::{mean, mul, sum};
 use crate::kernels::AllKernels;
 use crate::table::native;

@@ -2,7 +2,8 @@
 //! probabilities, without blanks and repetitions, is the target. Owns the arguments; lengths are checked on the host,
 //! and given to devices as tensors.
 
-use super::{Rows, RowsFn, RowsInputs, RowsPlan, Task, declare, rule};
+use super::{Rows, RowsFn, RowsInputs, RowsPlan, Task, declare};
+use crate::composite::rule;
 use crate::copies::to_dtype;
 use crate::functions::{clamp_min, div, eq, masked_fill, mean, sum};
 use crate::kernels::AllKernels;

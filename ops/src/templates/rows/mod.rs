@@ -26,7 +26,7 @@ pub use inputs::RowsInputs;
 
 use crate::order::check_overlap;
 use monomorph_core::structured::{Operand, SinkState, StructuredOp};
-use monomorph_core::{DType, DeviceId, Error, ErrorKind, Options, Result};
+use monomorph_core::{DType, DeviceId, ErrorKind, Options, Result};
 use std::marker::PhantomData;
 
 mod sealed {
@@ -351,11 +351,6 @@ impl RowsPlan {
 fn declare(inputs: &RowsInputs<'_>, sink: &mut SinkState<'_>, i: usize, sizes: &[i64], dtype: DType) -> Result<()> {
     let device = inputs.operands().iter().find_map(Operand::tensor).map_or(DeviceId::CPU, |t| t.device());
     sink.set_output_contiguous(i, sizes, Options::new(dtype, device), None)
-}
-
-/// An error that is one sentence.
-fn rule(rule: &'static str) -> Error {
-    ErrorKind::ArgumentRule { rule }.into()
 }
 
 /// An error unless the dtype is a floating one.

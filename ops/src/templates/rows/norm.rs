@@ -1,8 +1,7 @@
 //! Normalisation of rows and of groups of channels: `native_layer_norm`, `native_group_norm`, and their gradients.
 
-use super::{
-    Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare, rule,
-};
+use super::{Channels, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare};
+use crate::composite::rule;
 use crate::kernels::RowNormalization as Kernels;
 use crate::table::native;
 use monomorph_core::strides::{self, DimVec, suggest_format};

@@ -1,7 +1,8 @@
 //! Distances of all pairs of rows of a matrix: `_pdist_forward`, its gradient, and `pdist`.
 
 use super::norm::check_count;
-use super::{Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, declare, rule};
+use super::{Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, declare};
+use crate::composite::rule;
 use crate::composite::tensor;
 use crate::table::native;
 use monomorph_core::dispatch::Calls;

@@ -1,6 +1,7 @@
 //! Softmax, its logarithm, and their gradients; what is composed of them.
 
-use super::{Block, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare, rule};
+use super::{Block, Rows, RowsFn, RowsInputs, RowsPlan, Task, check_dtype, check_floating, check_sizes, declare};
+use crate::composite::rule;
 use crate::composite::tensor;
 use crate::copies::to_dtype;
 use crate::kernels::Softmaxes as Kernels;

@@ -7,8 +7,8 @@
 //!        └     U ┘    Scaled: powers of two make the rows and columns of B about as large as each other.
 //! ```
 
-use super::super::number::Number;
-use super::reflection;
+use super::super::number::{Number, zeros};
+use super::super::vectors::norm;
 use monomorph_core::Result;
 use num_complex::Complex;
 
@@ -31,7 +31,7 @@ const SMALLEST: f64 = f64::from_bits((1023 - 969) << 52);
 
 /// Balances a matrix, `n` elements a column.
 pub(super) fn balance<E: Number>(matrix: &mut [E], n: usize) -> Result<Balance> {
-    let mut balance = Balance { low: 0, high: n, scale: super::super::number::zeros(n)? };
+    let mut balance = Balance { low: 0, high: n, scale: zeros(n)? };
     balance.permute(matrix, n);
     let Balance { low, high, scale } = &mut balance;
     scale[*low..*high].fill(1.0);
@@ -75,7 +75,7 @@ impl Balance {
     fn equalize<E: Number>(&mut self, matrix: &mut [E], n: usize) -> Result<()> {
         let Balance { low, high, scale } = self;
         let (low, high) = (*low, *high);
-        let mut values = super::super::number::zeros::<E>(n)?;
+        let mut values = zeros::<E>(n)?;
         let largest = |x: &[E]| x.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
         loop {
             let mut is_balanced = true;
@@ -84,7 +84,7 @@ impl Balance {
                     *x = column[i];
                 }
                 let column = &matrix[i * n..][..n];
-                let (mut c, mut r) = (reflection::norm(&column[low..high]), reflection::norm(&values[low..high]));
+                let (mut c, mut r) = (norm(&column[low..high]), norm(&values[low..high]));
                 if c == 0.0 || r == 0.0 || !(c + r).is_finite() {
                     continue;
                 }

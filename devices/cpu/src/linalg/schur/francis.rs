@@ -14,8 +14,8 @@
 //! The steps, shifts and tests are LAPACK's for matrices that are not large (*LAPACK Users' Guide*, 2.4.5): the number
 //! of steps, and how blocks come off, decide the order of the eigenvalues and the signs of the eigenvectors.
 
+use super::super::householder::{reflect_columns, reflect_rows, reflector};
 use super::iteration::{Exception, Iteration, PRECISION};
-use super::reflection;
 use super::standard_block::StandardBlock;
 use monomorph_core::Result;
 use monomorph_ops::linalg::spectral::NOT_CONVERGED;
@@ -115,7 +115,7 @@ impl Iteration<'_, f64> {
     /// vector.
     fn move_bulge<const N: usize>(&mut self, k: usize, mut v: [f64; N], (first, last): (usize, usize), m: usize) {
         let n = self.n;
-        let (tau, beta) = reflection::reflector(&mut v);
+        let (tau, beta) = reflector(&mut v);
         if k > m {
             let column = &mut self.h[(k - 1) * n + k..][..N];
             column.fill(0.0);
@@ -126,10 +126,10 @@ impl Iteration<'_, f64> {
         }
         let (from, to) = self.extent(first, last + 1);
         let rows = from..(k + N + 1).min(last + 1);
-        reflection::reflect_from_left(&v, tau, &mut self.h[k * n..to * n], n, k);
-        reflection::reflect_from_right(&v, tau, &mut self.h[k * n..], n, rows, self.sums);
+        reflect_columns(&v[1..], tau, &mut self.h[k * n..to * n], n, k);
+        reflect_rows(&v[1..], tau, &mut self.h[k * n..], n, rows, self.sums);
         if let Some(basis) = &mut self.basis {
-            reflection::reflect_from_right(&v, tau, &mut basis[k * n..], n, 0..n, self.sums);
+            reflect_rows(&v[1..], tau, &mut basis[k * n..], n, 0..n, self.sums);
         }
     }
 

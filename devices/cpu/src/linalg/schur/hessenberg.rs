@@ -1,8 +1,8 @@
 //! The Hessenberg form Qᴴ·A·Q, zero below the first subdiagonal, by Householder reflections (Golub & Van Loan,
 //! *Matrix Computations*, 7.4.3).
 
-use super::super::number::Number;
-use super::reflection;
+use super::super::householder::{reflect_columns, reflect_rows, reflector};
+use super::super::number::{Number, zeros};
 use monomorph_core::Result;
 
 /// Brings rows and columns `low..high` of a matrix, which is triangular elsewhere, to Hessenberg form. Returns Q,
@@ -14,18 +14,18 @@ pub(super) fn reduce<E: Number>(
     is_wanted: bool,
     sums: &mut [E],
 ) -> Result<Option<Vec<E>>> {
-    let mut factors = super::super::number::zeros::<E>(n)?;
-    let mut basis = if is_wanted { Some(super::super::number::zeros::<E>(n * n)?) } else { None };
-    let mut vector = super::super::number::zeros::<E>(n)?;
+    let mut factors = zeros::<E>(n)?;
+    let mut basis = if is_wanted { Some(zeros::<E>(n * n)?) } else { None };
+    let mut vector = zeros::<E>(n)?;
     for k in low..high.saturating_sub(2) {
         let column = &mut matrix[k * n..][k + 1..high];
         let v = &mut vector[..column.len()];
         v.copy_from_slice(column);
-        let (tau, beta) = reflection::reflector(v);
+        let (tau, beta) = reflector(v);
         column.fill(E::zero());
         column[0] = E::one() * beta;
-        reflection::reflect_from_right(v, tau, &mut matrix[(k + 1) * n..], n, 0..high, sums);
-        reflection::reflect_from_left(v, tau.conj(), &mut matrix[(k + 1) * n..], n, k + 1);
+        reflect_rows(&v[1..], tau, &mut matrix[(k + 1) * n..], n, 0..high, sums);
+        reflect_columns(&v[1..], tau.conj(), &mut matrix[(k + 1) * n..], n, k + 1);
         factors[k] = tau;
         if let Some(basis) = &mut basis {
             basis[(k + 1) * n..][k + 1..high].copy_from_slice(v);
@@ -43,7 +43,7 @@ pub(super) fn reduce<E: Number>(
             column[k] = E::one();
             if is_reflected {
                 let (v, tau) = (&vector[..high - k], factors[k - 1]);
-                reflection::reflect_from_left(v, tau, &mut basis[k * n..high * n], n, k);
+                reflect_columns(&v[1..], tau, &mut basis[k * n..high * n], n, k);
             }
         }
     }

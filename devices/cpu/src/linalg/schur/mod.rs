@@ -22,19 +22,17 @@ mod eigenvectors;
 mod francis;
 mod hessenberg;
 mod iteration;
-mod reflection;
 mod single_shift;
 mod standard_block;
 
-use super::number::Number;
+use super::number::{Number, zeros};
+use super::precision::Precision;
+use super::scale::{normalize as normalized, scale};
+use super::vectors::norm;
 use eigenvectors::Substitution;
 use iteration::Iteration;
 use monomorph_core::Result;
-use monomorph_ops::linalg::spectral::NOT_CONVERGED;
 use num_complex::Complex;
-
-/// Products of two numbers between 2⁻⁴⁵⁸ and 2⁴⁵⁸, by the precision, are not subnormal, nor do they overflow.
-const LARGEST_EXPONENT: i32 = 458;
 
 /// Eigenvalues, and eigenvectors if wanted, of a real matrix, both column by column. The matrix is overwritten.
 ///
@@ -138,10 +136,10 @@ fn eigen<E: Field>(
     if n == 0 {
         return Ok(());
     }
-    let unscale = scale(matrix)?;
+    let power = normalized(matrix, Precision::Double)?;
     let balance = balance::balance(matrix, n)?;
     let (low, high) = (balance.low, balance.high);
-    let mut sums = super::number::zeros(n)?;
+    let mut sums = zeros(n)?;
     let mut basis = hessenberg::reduce(matrix, n, (low, high), vectors.is_some(), &mut sums)?;
     for i in (0..low).chain(high..n) {
         values[i] = matrix[i + i * n].into();
@@ -155,32 +153,13 @@ fn eigen<E: Field>(
         }
         E::complete(n, values, vectors);
     }
-    values.iter_mut().for_each(|value| *value *= unscale);
+    scale(values, -power);
     Ok(())
-}
-
-/// Multiplies a matrix by a power of two, if its elements are very large or small. Returns the factor that undoes it.
-fn scale<E: Number>(matrix: &mut [E]) -> Result<f64> {
-    if matrix.iter().any(|x| !x.is_finite()) {
-        return Err(NOT_CONVERGED.into());
-    }
-    let largest = matrix.iter().fold(0.0_f64, |largest, x| largest.max(x.re().abs()).max(x.im().abs()));
-    if largest == 0.0 {
-        return Ok(1.0);
-    }
-    // Subnormal numbers count as of the exponent just below the normal ones.
-    let exponent = (largest.to_bits() >> 52) as i32 - 1023;
-    let shift = exponent.clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT) - exponent;
-    let power = |k: i32| f64::from_bits(((1023 + k) as u64) << 52);
-    if shift != 0 {
-        matrix.iter_mut().for_each(|x| *x = *x * power(shift));
-    }
-    Ok(power(-shift))
 }
 
 /// Gives a vector norm 1, and a largest component that is real.
 fn normalize<E: Field>(vector: &mut [Complex<f64>], value: Complex<f64>) {
-    let norm = reflection::norm(vector).recip();
+    let norm = norm(vector).recip();
     vector.iter_mut().for_each(|x| *x *= norm);
     let mut largest = 0;
     for (i, x) in vector.iter().enumerate() {

@@ -5,9 +5,9 @@
 //! Subdiagonal elements are kept real all the time, as in LAPACK (*LAPACK Users' Guide*, 2.4.5). The shift is
 //! Wilkinson's, the eigenvalue of the last 2×2 block that is nearer the last element.
 
+use super::super::householder::reflector;
 use super::super::number::{divide, size};
 use super::iteration::{Exception, Iteration, PRECISION};
-use super::reflection;
 use monomorph_core::Result;
 use monomorph_ops::linalg::spectral::NOT_CONVERGED;
 use num_complex::Complex;
@@ -105,7 +105,7 @@ impl Iteration<'_, Complex<f64>> {
                 v = [self.at(k, k - 1), self.at(k + 1, k - 1)];
             }
             let along = v[0];
-            let (tau, beta) = reflection::reflector(&mut v);
+            let (tau, beta) = reflector(&mut v);
             if k > m {
                 self.h[(k - 1) * n + k..][..2].copy_from_slice(&[Complex::new(beta, 0.0), Complex::ZERO]);
             }

@@ -17,7 +17,7 @@ use super::super::number::{Number, zeros};
 use super::super::precision::Precision;
 use super::super::scale::{normalize, scale};
 use super::super::vectors::{add_scaled, dot};
-use super::rotation::{Columns, identity, widen};
+use super::rotation::{Columns, unturned, widen};
 use super::tridiagonal;
 use monomorph_core::Result;
 
@@ -50,7 +50,7 @@ pub(in crate::linalg) fn eigh<E: Number>(
         values.reverse();
         beside.reverse();
     }
-    let mut columns = if vectors { identity(n)? } else { Vec::new() };
+    let mut columns = if vectors { unturned(n)? } else { Vec::new() };
     let mut turned = Columns { elements: &mut columns, height: n };
     tridiagonal::diagonalize(values, &mut beside, precision, &mut turned)?;
     scale(values, -power);

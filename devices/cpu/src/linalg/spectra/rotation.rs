@@ -5,7 +5,7 @@
 //! LAPACK Working Note 148, and Anderson, *Algorithm 978: safe scaling in the level 1 BLAS*, ACM Trans. Math. Softw.
 //! 44(1), 2017.
 
-use super::super::number::{Number, zeros};
+use super::super::number::{Number, identity, zeros};
 use super::super::scale::{power_into, scale, times_power, with_sign};
 use super::super::vectors::rotate;
 use monomorph_core::Result;
@@ -114,10 +114,10 @@ impl Columns<'_> {
     }
 }
 
-/// The identity of `n` rows and columns.
-pub(super) fn identity(n: usize) -> Result<Vec<f64>> {
+/// The vectors before any rotation.
+pub(super) fn unturned(n: usize) -> Result<Vec<f64>> {
     let mut elements = zeros(n * n)?;
-    elements.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
+    identity(&mut elements, n);
     Ok(elements)
 }
 

@@ -22,7 +22,7 @@ use super::super::precision::Precision;
 use super::super::product::adjoint;
 use super::super::scale::{normalize, scale};
 use super::bidiagonal;
-use super::rotation::{Columns, identity, widen};
+use super::rotation::{Columns, unturned, widen};
 use monomorph_core::{DType, Result};
 
 /// Which vectors are asked for.
@@ -72,7 +72,7 @@ pub(in crate::linalg) fn svd<E: Number>(
     adjoint(matrix, m, &mut transposed, n);
     let work = if is_wide { &mut transposed[..] } else { matrix };
     let reduced = Reduced::new(work, long, short, is_wide, values)?;
-    let mut identities = if wanted { [identity(short)?, identity(short)?] } else { [Vec::new(), Vec::new()] };
+    let mut identities = if wanted { [unturned(short)?, unturned(short)?] } else { [Vec::new(), Vec::new()] };
     let [mut left, mut right] = identities.each_mut().map(|elements| Columns { elements, height: short });
     let mut beside = zeros(short - 1)?;
     beside.copy_from_slice(&reduced.inner.beside);
@@ -203,7 +203,7 @@ impl<E: Number> Bidiagonal<E> {
             let row = &mut right[k * rest + k..][..rest - k];
             row.iter_mut().zip(after.chunks_exact(rows)).for_each(|(x, column)| *x = column[k].conj());
             (right_taus[k], beside[k]) = reflector(row);
-            reflect_rows(&row[1..], right_taus[k], after, rows, k + 1, &mut sums[k + 1..]);
+            reflect_rows(&row[1..], right_taus[k], after, rows, k + 1..rows, &mut sums);
         }
         Ok(Bidiagonal { beside, left_taus, right, right_taus })
     }
