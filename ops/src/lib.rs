@@ -257,7 +257,7 @@ monomorph_macros::families! { [crate]
     #[feature = "linalg"]
     linalg::ranks: PseudoInverses,
     #[feature = "linalg"]
-    linalg::least_squares: LeastSquares,
+    linalg::least_squares: Regression,
     #[feature = "linalg"]
     linalg::composed: MatrixFunctions,
     #[feature = "random"]

@@ -5,7 +5,7 @@
 use crate::cast::Bits;
 use crate::converted::Copied;
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, Geometry, Result, scalar_bytes, strides};
+use monomorph_core::{DType, Geometry, Result, list, scalar_bytes, strides};
 
 /// A type of the elements of dense runs: plain integers and floats, of which any bytes are values.
 ///
@@ -113,13 +113,15 @@ fn lies_in(g: &Geometry, strides: &[i64]) -> bool {
     g.sizes().iter().zip(g.strides().iter().zip(strides)).all(|(&size, (got, want))| size == 1 || got == want)
 }
 
-/// A dense output, row-major or in other strides.
+/// An output that is dense, row-major or in other strides, or of which runs of elements are.
 ///
-/// Invariant: `data` are `n` elements of `dtype`, aligned, which nobody else uses.
+/// Invariant: `data` are `n` elements of `dtype`, aligned, which nobody else uses: runs of as many as `run[0]` begin
+/// `run[1]` apart.
 #[derive(Debug)]
 pub(crate) struct Target {
     data: *mut u8,
     n: usize,
+    run: [usize; 2],
     dtype: DType,
     bits: Bits,
 }
@@ -145,15 +147,29 @@ impl Target {
     ///
     /// As for [`new`](Target::new), and elements in these strides lie apart, within as many as there are.
     pub(crate) unsafe fn in_strides(outputs: &Outputs<'_>, i: usize, strides: &[i64]) -> Target {
+        let n = outputs.geometry(i).numel();
+        // SAFETY: the caller's promise.
+        unsafe { Target::in_runs(outputs, i, strides, [n, n]) }
+    }
+
+    /// The same of one of which so many elements are dense, and the next so many begin `run[1]` elements after them.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Target::new), and elements in these strides lie in such runs.
+    pub(crate) unsafe fn in_runs(outputs: &Outputs<'_>, i: usize, strides: &[i64], run: [usize; 2]) -> Target {
         let g = outputs.geometry(i);
         let n = if lies_in(g, strides) { g.numel() } else { 0 };
-        Target { data: outputs.data(i), n, dtype: g.dtype(), bits: Bits::of(g.dtype(), g.is_conj(), g.is_neg()) }
+        Target { data: outputs.data(i), n, run, dtype: g.dtype(), bits: Bits::of(g.dtype(), g.is_conj(), g.is_neg()) }
     }
 
     /// Has `write` write every element, in the order in which they lie, which are zeros first.
     pub(crate) fn write<T: Plain + Default>(&mut self, write: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
         if self.n == 0 || self.dtype.size() != size_of::<T>() {
             return write(&mut []);
+        }
+        if self.n != self.run[0] {
+            return self.write_runs(write);
         }
         // SAFETY: there is room for `n` elements of this width (the invariant), of which zero bytes are values.
         unsafe { self.data.write_bytes(0, self.n * size_of::<T>()) };
@@ -162,6 +178,23 @@ impl Target {
         write(elements)?;
         // SAFETY: the elements are initialised, and nobody else uses them.
         unsafe { self.bits.apply(self.dtype, self.data, self.n) };
+        Ok(())
+    }
+
+    /// The same where there is room between the runs, which is not written.
+    fn write_runs<T: Plain + Default>(&mut self, write: impl FnOnce(&mut [T]) -> Result<()>) -> Result<()> {
+        let mut elements = list::with_capacity(self.n)?;
+        elements.resize(self.n, T::default());
+        write(&mut elements)?;
+        let [length, step] = self.run;
+        for (i, run) in elements.chunks_exact(length).enumerate() {
+            // SAFETY: the invariant: there is such a run.
+            let to = unsafe { self.data.cast::<T>().add(i * step) };
+            // SAFETY: as many elements are there, aligned, and nobody else uses them (the invariant).
+            unsafe { to.copy_from_nonoverlapping(run.as_ptr(), length) };
+            // SAFETY: the elements are initialised, and nobody else uses them.
+            unsafe { self.bits.apply(self.dtype, to.cast(), length) };
+        }
         Ok(())
     }
 }

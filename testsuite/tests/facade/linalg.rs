@@ -265,20 +265,50 @@ fn least_squares_leave_what_no_column_reaches_and_are_of_least_norm() -> Result<
             let a = matrix(&mut random, &[2, rows, columns], dtype);
             let b = matrix(&mut random, &[2, rows, 3], dtype);
             let what = format!("{rows} x {columns}, {dtype}");
-            let driver = IValue::Str("gelsd".into());
-            let parts = run("linalg_lstsq", vec![a.clone().into(), b.clone().into(), IValue::None, driver])?;
-            let (x, residuals) = (&parts[0], &parts[1]);
-            let left = a.matmul(x)?.sub(&b)?;
-            assert_close(&adjoint(&a).matmul(&left)?, &adjoint(&a).matmul(&b)?.mul(0.0)?, 100.0 * tolerance, &what);
-            // In the space of the rows: what projects to it leaves it as it is.
-            let pinv = &run("linalg_pinv", vec![a.clone().into(), 1e-6.into(), false.into()])?[0];
-            assert_close(&pinv.matmul(&a)?.matmul(x)?, x, 100.0 * tolerance, &what);
-            let squares = ops::abs(&left)?.pow(2.0)?;
-            let sums = if rows > columns { ops::sum(&squares, -2)? } else { ops::zeros(0, residuals.dtype())? };
-            assert_close(residuals, &sums, 10.0 * tolerance, &what);
-            assert_eq!(parts[2].to_vec::<i64>()?, [rows.min(columns); 2]);
+            for driver in ["gels", "gelsy", "gelsd"] {
+                let what = format!("{what}, {driver}");
+                let name = IValue::Str(driver.into());
+                let parts = run("linalg_lstsq", vec![a.clone().into(), b.clone().into(), IValue::None, name])?;
+                let (x, residuals) = (&parts[0], &parts[1]);
+                let left = a.matmul(x)?.sub(&b)?;
+                assert_close(&adjoint(&a).matmul(&left)?, &adjoint(&a).matmul(&b)?.mul(0.0)?, 100.0 * tolerance, &what);
+                // In the space of the rows: what projects to it leaves it as it is.
+                let pinv = &run("linalg_pinv", vec![a.clone().into(), 1e-6.into(), false.into()])?[0];
+                assert_close(&pinv.matmul(&a)?.matmul(x)?, x, 100.0 * tolerance, &what);
+                let squares = ops::abs(&left)?.pow(2.0)?;
+                let has_residuals = rows > columns && driver != "gelsy";
+                let sums = if has_residuals { ops::sum(&squares, -2)? } else { ops::zeros(0, residuals.dtype())? };
+                assert_close(residuals, &sums, 10.0 * tolerance, &what);
+                let ranks = if driver == "gels" { vec![] } else { vec![rows.min(columns); 2] };
+                assert_eq!(parts[2].to_vec::<i64>()?, ranks, "{what}");
+            }
         }
     }
+    Ok(())
+}
+
+#[test]
+fn least_squares_of_deficient_rank_are_those_of_the_columns_that_count() -> Result<()> {
+    let a = tensor![[1.0f64, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 2.0, 3.0], [0.0, 1.0, 5.0]];
+    // The first two columns differ by 1e-9 of the second from each other's direction.
+    let nearly = a.add(&tensor![[0.0f64, 0.0, 0.0], [1e-9, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.5, 2.5]])?;
+    let b = tensor![1.0f64, 2.0, 0.0, 3.0];
+    let pinv = |a: &Tensor<Cpu>| -> Result<Tensor<Cpu>> {
+        Ok(run("linalg_pinv", vec![a.clone().into(), 1e-6.into(), false.into()])?.swap_remove(0))
+    };
+    for (a, rcond) in [(&a, IValue::None), (&nearly, IValue::Float(1e-6))] {
+        for driver in ["gelsy", "gelsd"] {
+            let name = IValue::Str(driver.into());
+            let parts = run("linalg_lstsq", vec![a.clone().into(), b.clone().into(), rcond.clone(), name])?;
+            assert_eq!(parts[2].to_vec::<i64>()?, [2], "{driver}");
+            assert_close(&parts[0], &pinv(a)?.matmul(&b)?, 1e-7, driver);
+        }
+    }
+    let zero = ops::linalg_lstsq(&a.mul(0.0)?, &b)?;
+    assert_eq!((zero.0.to_vec::<f64>()?, zero.2.to_vec::<i64>()?), (vec![0.0; 3], vec![0]));
+    let gels = IValue::Str("gels".into());
+    let error = run("linalg_lstsq", vec![a.mul(0.0)?.into(), b.into(), IValue::None, gels]).expect_err("no rank");
+    assert_eq!(error.kind(), &ErrorKind::Matrix { matrix: 0, problem: "does not have full rank", row: 1 });
     Ok(())
 }
 
@@ -349,12 +379,16 @@ fn matrices_that_fail_are_told_and_outputs_stay() -> Result<()> {
         assert!(run("linalg_lu_solve", arguments(vec![true.into(), false.into()])).is_err(), "{pivots:?}");
         assert!(run("linalg_ldl_solve", arguments(vec![false.into()])).is_err(), "{pivots:?}");
     }
-    // NaN has no spectrum, and where an element is infinite every value is NaN.
+    // NaN has no spectrum, and where an element is infinite every value is NaN; vectors it has none then.
+    let [nan, infinite] = [f64::NAN, f64::INFINITY].map(|x| tensor![[x, 0.0], [0.0, 1.0]]);
     for name in ["linalg_eigvals", "linalg_eig"] {
-        assert!(run(name, vec![tensor![[f64::NAN, 0.0], [0.0, 1.0]].into()]).is_err());
-        let values = &run(name, vec![tensor![[f64::INFINITY, 0.0], [0.0, 1.0]].into()])?[0];
-        assert!(values.to_vec::<Complex64>()?.iter().all(|value| value.re.is_nan()));
+        assert!(run(name, vec![nan.clone().into()]).is_err());
     }
+    let values = &run("linalg_eigvals", vec![infinite.clone().into()])?[0];
+    assert!(values.to_vec::<Complex64>()?.iter().all(|value| value.re.is_nan()));
+    assert!(run("linalg_eig", vec![infinite.into()]).is_err());
+    let (sign, logarithm) = ops::linalg_slogdet(&tensor![[f64::INFINITY]])?;
+    assert_eq!((sign.to_vec::<f64>()?, logarithm.to_vec::<f64>()?), (vec![1.0], vec![f64::INFINITY]));
     assert!(ops::linalg_eigh(&tensor![[f64::NAN]]).is_err());
     Ok(())
 }

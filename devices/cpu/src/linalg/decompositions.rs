@@ -8,7 +8,7 @@ use monomorph_core::Result;
 use monomorph_ops::linalg::MatrixPlan;
 use monomorph_ops::linalg::ldl::{LdlFactor, LdlOptions, LdlSolve};
 use monomorph_ops::linalg::spectral::{
-    BOTH, Eigen, Hermitian, HermitianOptions, NOT_A_NUMBER, Singular, SingularOptions, VALUES,
+    BOTH, Eigen, Hermitian, HermitianOptions, INFINITE, NOT_A_NUMBER, Singular, SingularOptions, VALUES,
 };
 use num_complex::Complex;
 
@@ -47,10 +47,12 @@ impl<const RETURNS: u8> Kernel for Hermitian<RETURNS> {
 impl<const RETURNS: u8> Kernel for Eigen<RETURNS> {
     fn compute<E: Number>(part: &mut Part<'_, E>, plan: &MatrixPlan<()>) -> Result<()> {
         let Part { inputs: [a, ..], elements: [matrix, ..], complex: [values, vectors], .. } = part;
+        // Without vectors, PyTorch has no such check.
         if is_infinite(a)? {
-            let nan = Complex::new(f64::NAN, f64::NAN);
-            values.fill(nan);
-            vectors.fill(nan);
+            if RETURNS == BOTH {
+                return Err(INFINITE.into());
+            }
+            values.fill(Complex::new(f64::NAN, f64::NAN));
             return Ok(());
         }
         matrix.copy_from_slice(a);

@@ -7,6 +7,7 @@ mod decompositions;
 mod functions;
 mod householder;
 mod ldl;
+mod least_squares;
 mod lu;
 mod number;
 mod precision;
@@ -74,7 +75,7 @@ unsafe impl<F: Kernel> Executes<OnMatrices<F>> for Cpu {
         outputs: &Outputs<'_>,
     ) -> Result<Ready> {
         // SAFETY: E1, E2: the caller's promises.
-        unsafe { bind(&plan.inputs, plan.copies, inputs.operands(), outputs, F::OUTPUTS) }
+        unsafe { bind((&plan.inputs, &plan.outputs), plan.copies, inputs.operands(), outputs) }
     }
 
     unsafe fn run(ready: &mut Ready, plan: &MatrixPlan<F::Options>) -> Result<()> {
@@ -94,13 +95,12 @@ unsafe impl<F: Kernel> Executes<OnMatrices<F>> for Cpu {
 
 /// # Safety
 ///
-/// E1 and E2 for operands and outputs, of which there are so many.
+/// E1 and E2 for operands and outputs.
 unsafe fn bind(
-    read: &[Input],
+    (read, written): (&[Input], &[Output]),
     copies: bool,
     operands: &[Operand<'_>],
     outputs: &Outputs<'_>,
-    count: usize,
 ) -> Result<Ready> {
     let dtype = operands.first().and_then(Operand::dtype).unwrap_or(DType::F32);
     if left_out(dtype).is_some() {
@@ -113,11 +113,13 @@ unsafe fn bind(
         // SAFETY: E2: the operand is borrowed as long as the result lives.
         inputs.push(unsafe { Source::new(operand, input, (dtype, wide), copies) }?);
     }
-    let targets = (0..count).map(|i| {
-        let strides = outputs.geometry(i).strides();
+    let written = written.iter().filter(|output| output.owner == Owner::Caller);
+    let targets = written.enumerate().map(|(i, output)| {
+        let g = outputs.geometry(i);
+        let run = output.run.unwrap_or([g.numel(); 2]);
         // SAFETY: E2, and an input that shares memory with it was copied. E1: meta functions ask for the strides of
-        // matrices that lie one after another, in one order or the other, which are dense.
-        unsafe { Target::in_strides(outputs, i, strides) }
+        // matrices that lie one after another, in one order or the other, which are dense but for such runs.
+        unsafe { Target::in_runs(outputs, i, g.strides(), run) }
     });
     Ok(Ready { inputs, targets: targets.collect(), dtype })
 }
@@ -145,7 +147,7 @@ impl<E: Number> Buffer<E> {
             Kind::Elements => Buffer::Elements(scratch(size)?),
             Kind::Reals => Buffer::Reals(scratch(size)?),
             Kind::Complex => Buffer::Complex(scratch(size)?),
-            Kind::Integers => Buffer::Integers(scratch(size)?),
+            Kind::Integers | Kind::Counts => Buffer::Integers(scratch(size)?),
         })
     }
 }
@@ -219,6 +221,9 @@ impl Call<'_> {
                 Buffer::Reals(from) => target.write(|out| write(from, out, turned, |x: f64| x)),
                 Buffer::Complex(from) if is_narrow => target.write(|out| write(from, out, turned, Complex::narrow)),
                 Buffer::Complex(from) => target.write(|out| write(from, out, turned, |x: Complex<f64>| x)),
+                Buffer::Integers(from) if output.kind == Kind::Counts => {
+                    target.write(|out| write(from, out, turned, i64::from))
+                }
                 Buffer::Integers(from) => target.write(|out| write(from, out, turned, |x: i32| x)),
             }?;
         }

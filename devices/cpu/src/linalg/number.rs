@@ -40,6 +40,9 @@ pub(crate) trait Number:
     /// A real number.
     fn of(real: f64) -> Self;
 
+    /// The number divided by its absolute value, as PyTorch's `sgn`: 0 of zero, and of a real NaN.
+    fn sign(self) -> Self;
+
     /// Eigenvalues, and eigenvectors if wanted, of a matrix that is used up, as [`schur`] says.
     fn eigen(
         matrix: &mut [Self],
@@ -83,6 +86,10 @@ impl Number for f64 {
         real
     }
 
+    fn sign(self) -> f64 {
+        f64::from(i8::from(self > 0.0) - i8::from(self < 0.0))
+    }
+
     fn eigen(
         matrix: &mut [f64],
         n: usize,
@@ -107,6 +114,10 @@ impl Number for Complex<f64> {
 
     fn of(real: f64) -> Complex<f64> {
         Complex::new(real, 0.0)
+    }
+
+    fn sign(self) -> Complex<f64> {
+        if self.is_zero() { self } else { self / self.abs() }
     }
 
     fn eigen(

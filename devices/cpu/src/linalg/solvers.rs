@@ -1,6 +1,6 @@
 //! What each operator computes of one matrix by its LU or Cholesky factors, or of a triangular one.
 
-use super::number::{Number, divide, identity};
+use super::number::{Number, identity};
 use super::product::Op;
 use super::triangle::Triangle;
 use super::{Kernel, Part, cholesky, lu};
@@ -68,9 +68,8 @@ impl<const ALONE: bool> Kernel for LogDeterminant<ALONE> {
         let is_odd = factored(a, factors, pivots)?;
         let (mut product, mut sum) = (E::of(if is_odd { -1.0 } else { 1.0 }), 0.0);
         for x in diagonal(factors, plan.sizes[0]) {
-            let size = x.abs();
-            product *= if size == 0.0 { E::zero() } else { divide(x, E::of(size)) };
-            sum += size.ln();
+            product *= x.sign();
+            sum += x.abs().ln();
         }
         (sign[0], logarithm[0]) = (product, sum);
         Ok(())

@@ -119,18 +119,18 @@ pub fn tensorsolve(calls: &Calls<'_>, this: &IValue, other: &IValue, dims: Optio
         moved = calls.tensor("movedim.intlist", [this.clone().into(), from, to])?;
     }
     let (rows, columns) = moved.sizes().split_at(other.ndim().min(ndim));
-    let (count, unknowns) = (numel(rows)?, numel(columns)?);
-    if count != unknowns {
+    let unknowns = numel(columns)?;
+    if unknowns.checked_mul(unknowns) != Some(this.numel() as i64) {
         return Err(rule(
             "argument self has more or fewer elements in the dimensions of the unknowns than in those of other; \
              accepted are as many",
         ));
     }
-    if count != other.numel() as i64 {
+    if unknowns != other.numel() as i64 {
         return Err(sizes_differ("other", other.sizes(), rows));
     }
     let columns = columns.to_vec();
-    let matrix = calls.reshape(&moved, &[count, unknowns])?;
+    let matrix = calls.reshape(&moved, &[unknowns, unknowns])?;
     let solution = calls.tensor("linalg_solve", [matrix.into(), calls.reshape(other, &[-1])?.into(), true.into()])?;
     calls.reshape(&solution, &columns)
 }

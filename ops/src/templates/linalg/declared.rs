@@ -81,6 +81,7 @@ impl MatrixCall<'_, '_, '_> {
             Kind::Complex => self.dtype().to_complex(),
             Kind::Reals => self.dtype().to_real(),
             Kind::Integers => DType::I32,
+            Kind::Counts => DType::I64,
         };
         Options::new(dtype, device)
     }
@@ -134,6 +135,7 @@ impl MatrixCall<'_, '_, '_> {
         self.plan.outputs.push(Output {
             kind,
             size: strides::numel(matrix)?,
+            run: None,
             turned: None,
             numbers: None,
             owner: Owner::Device,
@@ -151,8 +153,29 @@ impl MatrixCall<'_, '_, '_> {
         if is_there {
             return self.output(Kind::Integers, &[], Order::Columns);
         }
-        let output = Output { kind: Kind::Integers, size: 1, turned: None, numbers: None, owner: Owner::Info };
-        self.plan.outputs.push(output);
+        self.plan.outputs.push(Output {
+            kind: Kind::Integers,
+            size: 1,
+            run: None,
+            turned: None,
+            numbers: None,
+            owner: Owner::Info,
+        });
+        Ok(())
+    }
+
+    /// The next output as the first rows of matrices of `height` rows, column by column: PyTorch solves in a copy of
+    /// the right-hand sides. A vector is one column.
+    pub(super) fn first_rows(&mut self, matrix: &[i64], height: i64) -> Result<()> {
+        let (mut sizes, mut whole) = (self.batch.clone(), self.batch.clone());
+        sizes.extend_from_slice(matrix);
+        whole.push(height);
+        whole.extend_from_slice(&matrix[1..]);
+        let order = if matrix.len() == 2 { Order::Columns } else { Order::Rows };
+        self.declare(Kind::Elements, &sizes, &strides_in(order, &whole), strides::numel(matrix)?, None)?;
+        if let Some(output) = self.plan.outputs.last_mut() {
+            output.run = Some([matrix[0] as usize, height as usize]);
+        }
         Ok(())
     }
 
@@ -172,7 +195,7 @@ impl MatrixCall<'_, '_, '_> {
         let turned = turned.map(|sizes| sizes.map(|size| size as usize));
         let i = self.plan.outputs.iter().filter(|output| output.owner == Owner::Caller).count();
         self.sink.set_output_strided(i, sizes, strides, self.options(kind), None)?;
-        self.plan.outputs.push(Output { kind, size, turned, numbers: None, owner: Owner::Caller });
+        self.plan.outputs.push(Output { kind, size, run: None, turned, numbers: None, owner: Owner::Caller });
         Ok(())
     }
 }

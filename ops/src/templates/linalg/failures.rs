@@ -12,6 +12,8 @@ pub enum Failure {
     NotPositiveDefinite,
     /// An iteration did not converge.
     NotConverged,
+    /// Its columns or rows depend on each other.
+    RankDeficient,
     /// The algorithm says so, without words.
     Other,
 }
@@ -35,6 +37,7 @@ impl Failure {
             Failure::Singular => "is singular",
             Failure::NotPositiveDefinite => "is not positive definite",
             Failure::NotConverged => "has values that did not converge",
+            Failure::RankDeficient => "does not have full rank",
             Failure::Other => "cannot be factored",
         };
         Err(ErrorKind::Matrix { matrix, problem, row: i64::from(element) }.into())

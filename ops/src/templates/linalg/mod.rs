@@ -12,8 +12,9 @@
 //! functions.rs      exponentials, square roots, polar factors
 //! orthogonal.rs     QR factors
 //! spectral.rs       eigenvalues, singular values
+//! least_squares.rs  systems with more equations or fewer
 //! failures.rs       what `info` tells of matrices that have no such factors
-//! ranks.rs, least_squares.rs, composed.rs   what is composed of these
+//! ranks.rs, composed.rs   what is composed of these
 //! ```
 //!
 //! Matrices lie column by column, as LAPACK has them, so that PyTorch's strides are the same.
@@ -117,6 +118,8 @@ pub enum Kind {
     Complex,
     /// Numbers of rows, or what a matrix failed of: int32.
     Integers,
+    /// Such numbers, as int64.
+    Counts,
 }
 
 /// Whose numbers are written.
@@ -162,6 +165,8 @@ pub struct Output {
     pub kind: Kind,
     /// Elements of one matrix.
     pub size: usize,
+    /// Elements that lie behind each other, and from the first of them to the first of the next, if not all do.
+    pub run: Option<[usize; 2]>,
     /// Rows and columns of what is computed column by column and written row by row.
     pub turned: Option<[usize; 2]>,
     /// Which of its matrices belongs to each of the call, if it does not have as many.

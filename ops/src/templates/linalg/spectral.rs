@@ -144,6 +144,10 @@ arguments! {
 pub const NOT_A_NUMBER: ErrorKind =
     ErrorKind::ArgumentRule { rule: "a matrix has NaN for an element; accepted are matrices of numbers" };
 
+/// The same of infinite elements.
+pub const INFINITE: ErrorKind =
+    ErrorKind::ArgumentRule { rule: "a matrix has an infinite element; accepted are matrices of finite numbers" };
+
 /// The bound on iterations was reached.
 pub const NOT_CONVERGED: ErrorKind = ErrorKind::ArgumentRule {
     rule: "the values of a matrix did not converge; scale its rows and columns to similar norms",
