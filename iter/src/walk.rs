@@ -106,7 +106,7 @@ impl TensorIter {
     /// # Safety
     ///
     /// W1 and W2 of [`for_each`](TensorIter::for_each), for the elements of the range.
-    unsafe fn serial_for_each_slab<F>(&self, base: &[*mut u8], range: Range<usize>, mut f: F)
+    pub unsafe fn serial_for_each_slab<F>(&self, base: &[*mut u8], range: Range<usize>, mut f: F)
     where
         F: FnMut(&[*mut u8], &[isize], [usize; 3]),
     {

@@ -23,6 +23,7 @@ mod folds;
 mod foreach;
 mod fourier;
 mod fused;
+mod fused_reductions;
 mod gamma;
 mod grids;
 mod grouped;

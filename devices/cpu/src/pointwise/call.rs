@@ -51,7 +51,7 @@ pub(super) enum Strategy {
 }
 
 /// What binding a call must know of a formula, as values.
-struct FormulaTraits {
+pub(super) struct FormulaTraits {
     kind: OutputKind,
     masks: u8,
     tuning: &'static TuningValues,
@@ -59,6 +59,44 @@ struct FormulaTraits {
     /// The domain, in words for errors.
     domain: &'static str,
     fault: bool,
+}
+
+impl FormulaTraits {
+    /// Those of a formula whose kernels exist.
+    pub(super) fn of<F: Kernels<W>, W>() -> FormulaTraits {
+        const { assert!(F::Operands::COUNT < MAX_OPERANDS, "a pointwise operator has at most 7 operands") };
+        FormulaTraits {
+            kind: F::Out::KIND,
+            masks: F::Operands::MASKS as u8,
+            tuning: const { &F::TUNING },
+            row_mode: const { RowMode::tuned::<F>(&F::TUNING) },
+            domain: F::Domain::WORDS,
+            fault: F::FAULT.is_some(),
+        }
+    }
+
+    /// The kernel for a dtype, with what it takes; `lookup` gives those of the formula.
+    pub(super) fn spec(
+        &self,
+        compute: Option<DType>,
+        lookup: fn(DType, crate::isa::Level) -> Option<KernelFn>,
+    ) -> Result<KernelSpec> {
+        let level = crate::level()?;
+        let common = compute.unwrap_or(DType::F32);
+        let compute = if computes_as_f32(self.tuning, common) { DType::F32 } else { common };
+        // What would be computed as float32 is left out along with the rest.
+        let kernel = lookup(compute, level).filter(|_| left_out(common).is_none());
+        Ok(KernelSpec {
+            kernel: kernel.ok_or_else(|| no_kernel(common, self.domain))?,
+            kind: self.kind,
+            masks: self.masks,
+            light: self.tuning.light,
+            row_mode: self.row_mode.restricted_to(compute, level),
+            common,
+            compute,
+            level,
+        })
+    }
 }
 
 // SAFETY: every strategy calls a kernel of this formula for exactly the elements of the plan: it reads elements of the
@@ -75,15 +113,7 @@ where
         inputs: &PointwiseInputs<'_, F>,
         outputs: &Outputs<'_>,
     ) -> Result<Self::Ready> {
-        const { assert!(F::Operands::COUNT < MAX_OPERANDS, "a pointwise operator has at most 7 operands") };
-        let formula = FormulaTraits {
-            kind: F::Out::KIND,
-            masks: F::Operands::MASKS as u8,
-            tuning: const { &F::TUNING },
-            row_mode: const { RowMode::tuned::<F>(&F::TUNING) },
-            domain: F::Domain::WORDS,
-            fault: F::FAULT.is_some(),
-        };
+        let formula = FormulaTraits::of::<F, W>();
         // SAFETY: the caller promises E1 and E2; `F::lookup` gives kernels of the formula that `formula` describes.
         unsafe { bind(plan.walk(), plan.compute(), &formula, F::lookup, inputs.operands(), outputs) }
     }
@@ -132,23 +162,8 @@ unsafe fn bind(
     inputs: &[Operand<'_>],
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
-    let level = crate::level()?;
-    let common = compute.unwrap_or(DType::F32);
-    let compute = if computes_as_f32(formula.tuning, common) { DType::F32 } else { common };
-    // What would be computed as float32 is left out along with the rest.
-    let kernel = lookup(compute, level).filter(|_| left_out(common).is_none());
-    let kernel = kernel.ok_or_else(|| no_kernel(common, formula.domain))?;
-    let row_mode = formula.row_mode.restricted_to(compute, level);
-    let spec = KernelSpec {
-        kernel,
-        kind: formula.kind,
-        masks: formula.masks,
-        light: formula.tuning.light,
-        row_mode,
-        common,
-        compute,
-        level,
-    };
+    let spec = formula.spec(compute, lookup)?;
+    let kernel = spec.kernel;
     if let Some(uniform) = walk.uniform()
         && DenseCall::suits(uniform, &spec, inputs)
     {

@@ -55,6 +55,18 @@ impl Driver {
         }
     }
 
+    /// The same, which always goes plane by plane.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Driver::new).
+    pub(super) unsafe fn staged(iter: &TensorIter, spec: &KernelSpec, bases: SmallVec<[OperandBase; 4]>) -> Driver {
+        // SAFETY: the caller's promise.
+        let driver = unsafe { Driver::new(iter, spec, bases) };
+        let stagers = (0..iter.noperands()).map(|k| spec.stager(iter, k)).collect();
+        Driver { reach: Reach::Planes(stagers), ..driver }
+    }
+
     /// A driver of any kernel over `iter`, with these stagers. `light` and `row_mode` are what [`KernelSpec`] says of a
     /// kernel, and `first_value` is the operand that it compares with its output.
     ///

@@ -19,6 +19,7 @@
 //!   Driver ── for_each_slab ─► PlaneLoop          small planes together (`slabs.rs`); rows, tiles, staging
 //!                                                 (`planes.rs`), transposes (`plane_squares.rs`)
 //!   some elements of a call ─► elementwise        calls that are run block by block (`part.rs`)
+//!                              Producer           elements that a reduction asks for (`producer.rs`)
 //! ```
 //!
 //! Only the kernels are generic, over a formula and how it is tuned ([`Tuning`](crate::tuning::Tuning)). They are
@@ -45,6 +46,7 @@ mod operands;
 mod part;
 mod plane_squares;
 mod planes;
+mod producer;
 mod row_layout;
 mod rows_call;
 mod slabs;
@@ -56,6 +58,7 @@ pub use classes::DomainKernels;
 pub use kernel_fn::{KernelFn, Traversal};
 pub use kernels::Kernels;
 pub(crate) use operand_base::OperandBase;
+pub(crate) use producer::Producer;
 pub use row_layout::RowLayout;
 // What the expansion of `prebuilt!` names.
 #[doc(hidden)]

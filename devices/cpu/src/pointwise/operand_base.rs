@@ -41,6 +41,16 @@ impl OperandBase {
 ///
 /// E2 of [`Executes`](monomorph_core::structured::Executes): the storages stay borrowed as long as the result lives.
 pub(super) unsafe fn bases(inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> SmallVec<[OperandBase; 4]> {
+    // SAFETY: the caller's promise.
+    unsafe { bases_of(OperandBase::Memory(outputs.data(0)), inputs) }
+}
+
+/// The same with an output that begins there.
+///
+/// # Safety
+///
+/// As for [`bases`], of the inputs.
+pub(super) unsafe fn bases_of(output: OperandBase, inputs: &[Operand<'_>]) -> SmallVec<[OperandBase; 4]> {
     let base = |input: &Operand<'_>| match input {
         // SAFETY: the caller promises that the storage stays borrowed as long as the pointer is used.
         Operand::Tensor(tensor) => Some(OperandBase::Memory(unsafe { tensor.data() })),
@@ -48,5 +58,5 @@ pub(super) unsafe fn bases(inputs: &[Operand<'_>], outputs: &Outputs<'_>) -> Sma
         // The plan refuses absent operands.
         Operand::Absent => None,
     };
-    std::iter::once(OperandBase::Memory(outputs.data(0))).chain(inputs.iter().filter_map(base)).collect()
+    std::iter::once(output).chain(inputs.iter().filter_map(base)).collect()
 }

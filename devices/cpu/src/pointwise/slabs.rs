@@ -93,7 +93,7 @@ impl PlaneLoop<'_> {
         let inputs = 1..self.stagers.len();
         let rows_are_runs = inputs.clone().all(|k| [0, self.stagers[k].size() as isize].contains(&slab.strides[0][k]));
         // Rows that are all the same are computed once and copied, where that is less.
-        let repeats = !self.light && inputs.clone().all(|k| slab.strides[1][k] == 0 || slab.strides[2][k] == 0);
+        let repeats = !self.light && inputs.clone().all(|k| slab.strides[1][k] == 0);
         rows_are_runs && !repeats
     }
 
@@ -206,6 +206,18 @@ impl Part {
 /// `bytes` is at most `SHORT_ROW_BYTES`, and as many are readable at `from`; `to` has room for `bytes * count` bytes
 /// and `OVERHANG` more, and does not overlap the row.
 unsafe fn repeat_row(from: *const u8, bytes: usize, count: usize, to: *mut u8) {
+    if bytes.is_multiple_of(OVERHANG) {
+        for word in (0..bytes).step_by(OVERHANG) {
+            // SAFETY: the word is one of the row's, which is readable; any bytes are such an integer.
+            let value = unsafe { from.wrapping_add(word).cast::<u128>().read_unaligned() };
+            for i in 0..count {
+                let to = to.wrapping_add(i * bytes + word).cast::<u128>();
+                // SAFETY: there is room for `count` rows by the caller's promise.
+                unsafe { to.write_unaligned(value) };
+            }
+        }
+        return;
+    }
     let mut row = [0u8; SHORT_ROW_BYTES + OVERHANG];
     // SAFETY: the caller promises so many readable bytes, and the array has room for them.
     unsafe { std::ptr::copy_nonoverlapping(from, row.as_mut_ptr(), bytes) };

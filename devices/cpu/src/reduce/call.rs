@@ -1,6 +1,6 @@
 //! A reduction bound to memory. Only the look-up of its kernels is generic over the fold.
 
-use super::driver::Driver;
+use super::driver::{Driver, Input};
 use super::fold_kernels::FoldKernels;
 use super::identity_fill::IdentityFill;
 use super::kernels::Kernels;
@@ -55,8 +55,17 @@ where
 
     #[inline]
     unsafe fn ready(plan: &ReducePlan, inputs: &ReduceInputs<'_, F>, outputs: &Outputs<'_>) -> Result<Ready> {
+        let input = match inputs.operand() {
+            // SAFETY: the storage stays borrowed until the result is dropped (E2).
+            Operand::Tensor(tensor) => OperandBase::Memory(unsafe { tensor.data() }),
+            Operand::Number(number) => OperandBase::number(number.bytes()),
+            Operand::Absent => {
+                let rule = "argument self is absent; a reduction needs a tensor";
+                return Err(ErrorKind::ArgumentRule { rule }.into());
+            }
+        };
         // SAFETY: E1 and E2 are the caller's promise; `lookup` gives the kernels of this fold, whose rule this is.
-        unsafe { bind(plan, F::lookup, const { &TypedRule::of::<F>() }, (inputs.operand(), inputs.numbers()), outputs) }
+        unsafe { bind(plan, F::lookup, const { &TypedRule::of::<F>() }, (input, inputs.numbers()), outputs) }
     }
 
     #[inline]
@@ -71,12 +80,13 @@ where
 ///
 /// # Safety
 ///
-/// E1, E2 of [`Executes`]; `lookup` gives the kernels of the fold that the rule is of.
-unsafe fn bind(
+/// E1, E2 of [`Executes`], but that the first element of the input is at `input`; `lookup` gives the kernels of the
+/// fold that the rule is of.
+pub(super) unsafe fn bind(
     plan: &ReducePlan,
     lookup: fn(DType, Level) -> Option<FoldKernels>,
     rule: &'static TypedRule,
-    (operand, numbers): (&Operand<'_>, Option<Numbers>),
+    (input, numbers): (OperandBase, Option<Numbers>),
     outputs: &Outputs<'_>,
 ) -> Result<Ready> {
     let (iter, kinds) = (plan.iter(), rule.results());
@@ -98,14 +108,6 @@ unsafe fn bind(
         let written: SmallVec<[&Geometry; 2]> = (0..kinds.len()).map(|k| outputs.geometry(k)).collect();
         return Ok(Ready(Action::IdentityFill(IdentityFill::new(kernels, output, numbers, outs, &written)?)));
     }
-    let input = match operand {
-        // SAFETY: the storage stays borrowed until the result is dropped (E2).
-        Operand::Tensor(tensor) => OperandBase::Memory(unsafe { tensor.data() }),
-        Operand::Number(number) => OperandBase::number(number.bytes()),
-        Operand::Absent => {
-            return Err(ErrorKind::ArgumentRule { rule: "argument self is absent; a reduction needs a tensor" }.into());
-        }
-    };
     let from = kinds.len();
     let stager = Stager::input(
         iter.dtype(from),
@@ -119,14 +121,22 @@ unsafe fn bind(
 }
 
 impl Ready {
+    /// The driver, if there are elements.
+    pub(super) fn driver(&self) -> Option<&Driver> {
+        match &self.0 {
+            Action::Fold { driver, .. } => Some(driver),
+            _ => None,
+        }
+    }
+
     /// # Safety
     ///
     /// The operands are borrowed as `ready` was promised.
-    unsafe fn run(&self) {
+    pub(super) unsafe fn run(&self) {
         match &self.0 {
             // SAFETY: the operands are borrowed, and `input` points to the first element of the one that the layout
             // was made for; there is an element.
-            Action::Fold { driver, input } => unsafe { driver.run(input.pointer()) },
+            Action::Fold { driver, input } => unsafe { driver.run(Input::Memory(input.pointer())) },
             // SAFETY: the outputs are borrowed for writing.
             Action::IdentityFill(fill) => unsafe { fill.run() },
             Action::Nothing => {}

@@ -24,7 +24,7 @@ const _: () = assert!(align_of::<AlignedPart>() == PART);
 /// Memory for the accumulators of a task. For one lane it needs no allocation. For more it is at most
 /// [`MAX_TASK_LANES`] cells for each part, 32 KiB, and a thread has no more buffers than the tree has levels, whatever
 /// the sizes of the operands.
-struct LaneBuffer {
+pub(super) struct LaneBuffer {
     memory: SmallVec<[AlignedPart; 2]>,
     /// Bytes before the second parts.
     second: usize,
@@ -40,7 +40,7 @@ impl LaneBuffer {
         LaneBuffer { memory, second: first * size_of::<AlignedPart>() }
     }
 
-    fn lanes(&mut self) -> Lanes {
+    pub(super) fn lanes(&mut self) -> Lanes {
         let first = self.memory.as_mut_ptr().cast::<u8>();
         Lanes { first, second: first.wrapping_add(self.second) }
     }
@@ -63,15 +63,49 @@ pub(super) struct Driver {
     pub(super) numbers: Numbers,
 }
 
-/// One run of a driver, shared by the threads that do it.
+/// Where the elements of a run are.
 #[derive(Clone, Copy)]
-struct TaskRunner<'a> {
-    driver: &'a Driver,
-    input: *const u8,
+pub(super) enum Input<'a> {
+    /// In memory: the first one.
+    Memory(*const u8),
+    /// Nowhere: some at a time are computed when their turn comes.
+    Computed(&'a dyn Compute),
 }
 
-// SAFETY: threads read the input, which nobody writes, and write the outputs of different tasks, which lie apart: a
-// runner that cannot be sure of that is not parallel.
+/// Elements that are computed when they are read. They are dense, and numbered in the order in which they would lie.
+/// A trait, so that a program that computes none is without what that takes.
+pub(super) trait Compute: Sync {
+    /// Computes the elements with these numbers, from `to` on.
+    ///
+    /// # Safety
+    ///
+    /// There are such elements; `to` has room for them, aligned, which nobody else uses.
+    unsafe fn compute(&self, elements: Range<usize>, to: *mut u8);
+
+    /// Computes tasks.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Driver::run`].
+    unsafe fn run_tasks(&self, runner: &TaskRunner<'_>, tasks: Range<usize>);
+
+    /// Accumulates chunks, if there are few enough of them. One always is.
+    ///
+    /// # Safety
+    ///
+    /// As for [`TaskRunner::reduce_tree`].
+    unsafe fn reduce(&self, runner: &TaskRunner<'_>, task: &Task, chunks: Range<usize>, into: Lanes) -> bool;
+}
+
+/// One run of a driver, shared by the threads that do it.
+#[derive(Clone, Copy)]
+pub(super) struct TaskRunner<'a> {
+    pub(super) driver: &'a Driver,
+    pub(super) input: Input<'a>,
+}
+
+// SAFETY: threads read the input, which nobody writes, or compute it each for itself, and write the outputs of
+// different tasks, which lie apart: a runner that cannot be sure of that is not parallel.
 unsafe impl Send for TaskRunner<'_> {}
 // SAFETY: a runner is read only; what threads do with its pointers is said at `Send`.
 unsafe impl Sync for TaskRunner<'_> {}
@@ -87,8 +121,9 @@ impl Driver {
     ///
     /// # Safety
     ///
-    /// The operands are borrowed: nobody else writes the input, or uses the outputs. `input` is that of R1.
-    pub(super) unsafe fn run(&self, input: *const u8) {
+    /// The operands are borrowed: nobody else writes the input, or uses the outputs. `input` is that of R1, or computes
+    /// what the layout was made for.
+    pub(super) unsafe fn run(&self, input: Input<'_>) {
         let (layout, runner) = (&self.layout, TaskRunner { driver: self, input });
         // A task has no more elements than the input, so `weight` does not overflow. `tasks * weight` may be twice the
         // number of elements where the last tasks are not full.
@@ -120,17 +155,35 @@ impl TaskRunner<'_> {
     ///
     /// As for [`Driver::run`].
     unsafe fn run_tasks(&self, tasks: Range<usize>) {
-        let driver = self.driver;
-        let mut buffer = LaneBuffer::new(driver.kernels.parts, driver.layout.task_lanes());
-        for index in tasks {
-            let task = driver.layout.task(index);
-            let chunks = driver.layout.count.div_ceil(driver.layout.chunk_elements());
-            // SAFETY: the operands are borrowed, by the caller's promise; `buffer` has room for the lanes of any task,
-            // and is this function's own.
-            unsafe { self.reduce_tree(&task, 0..chunks, buffer.lanes()) };
-            // SAFETY: the operands are borrowed, by the caller's promise; the lanes were just filled with all chunks.
-            unsafe { self.store_results(&task, buffer.lanes()) };
+        if let Input::Computed(elements) = self.input {
+            // SAFETY: the caller's promise.
+            return unsafe { elements.run_tasks(self, tasks) };
         }
+        let mut buffer = self.task_buffer();
+        for index in tasks {
+            // SAFETY: the caller's promise.
+            unsafe { self.run_task(&self.driver.layout.task(index), &mut buffer) };
+        }
+    }
+
+    /// Room for the lanes of any task.
+    pub(super) fn task_buffer(&self) -> LaneBuffer {
+        LaneBuffer::new(self.driver.kernels.parts, self.driver.layout.task_lanes())
+    }
+
+    /// Computes a task, with room for its lanes.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Driver::run`].
+    pub(super) unsafe fn run_task(&self, task: &Task, buffer: &mut LaneBuffer) {
+        let layout = &self.driver.layout;
+        let chunks = layout.count.div_ceil(layout.chunk_elements());
+        // SAFETY: the operands are borrowed, by the caller's promise; `buffer` has room for the lanes of any task, and
+        // is the caller's own.
+        unsafe { self.reduce_tree(task, 0..chunks, buffer.lanes()) };
+        // SAFETY: the operands are borrowed, by the caller's promise; the lanes were just filled with all chunks.
+        unsafe { self.store_results(task, buffer.lanes()) };
     }
 
     /// Computes every task, of so many chunks, in pieces: nodes of the reduction tree, of `node` chunks each, a power
@@ -197,17 +250,22 @@ impl TaskRunner<'_> {
     /// # Safety
     ///
     /// As for [`Driver::run`]; `into` has room for the lanes of the task, which nobody else uses.
-    unsafe fn reduce_tree(&self, task: &Task, chunks: Range<usize>, into: Lanes) {
+    pub(super) unsafe fn reduce_tree(&self, task: &Task, chunks: Range<usize>, into: Lanes) {
         let driver = self.driver;
         let layout = &driver.layout;
+        let first = match self.input {
+            Input::Memory(first) => first,
+            // SAFETY: the caller's promise.
+            Input::Computed(elements) if unsafe { elements.reduce(self, task, chunks.clone(), into) } => return,
+            Input::Computed(_) => std::ptr::null(),
+        };
         if chunks.len() <= 1 {
-            let elements =
-                chunks.start * layout.chunk_elements()..layout.count.min(chunks.end * layout.chunk_elements());
-            let chunks = Chunks { layout, kernels: &driver.kernels, stager: &driver.stager, numbers: driver.numbers };
-            let at = self.input.wrapping_offset(task.input);
+            let elements = layout.elements_of(chunks);
+            let chunk = Chunks { layout, kernels: &driver.kernels, stager: &driver.stager, numbers: driver.numbers };
+            let at = first.wrapping_offset(task.input);
             // SAFETY: H1 by R1, as the input is borrowed, H2 by R2; `into` has room for the lanes of the task, which
-            // nobody else uses, and a chunk has an element.
-            return unsafe { chunks.fold(at, task.lanes, elements, into) };
+            // nobody else uses, and a chunk has an element. Of elements that are computed no chunk is left.
+            return unsafe { chunk.fold(at, task.lanes, elements, into) };
         }
         let middle = chunks.start + chunks.len().next_power_of_two() / 2;
         let mut buffer = LaneBuffer::new(driver.kernels.parts, task.lanes);

@@ -6,6 +6,7 @@ use crate::processor::Vendor;
 use crate::staging::Stager;
 use monomorph_iter::TensorIter;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Lanes of a row that is staged, and the most of any row of elements of one output.
 pub(super) const STAGED_LANES: usize = 128;
@@ -39,7 +40,7 @@ const MIN_INNER_RUN: usize = 64;
 
 /// Lengths of dense runs that are accumulated in batches: calls of kernels for single runs would take longer than their
 /// elements. Shorter runs do not fill a group of eight rows, and are staged transposed.
-const BATCHED_RUN: std::ops::Range<usize> = GROUP_ROWS * MIN_ROW_LANES..1 << 14;
+const BATCHED_RUN: Range<usize> = GROUP_ROWS * MIN_ROW_LANES..1 << 14;
 
 /// The most lanes of a batch of outputs.
 pub(super) const BATCH_LANES: usize = 512;
@@ -90,6 +91,8 @@ pub(super) struct Layout {
     pub(super) prefetches_rows: bool,
     /// How far ahead, in bytes, dense runs are prefetched; 0 where they are expected in a cache.
     pub(super) prefetch: isize,
+    /// Bytes of an element of the input.
+    pub(super) size: usize,
     /// Elements per output.
     pub(super) count: usize,
     /// Outputs, or runs of lanes.
@@ -127,7 +130,19 @@ impl Layout {
                 Vectorization::Outer(..) => (STAGED_LANES, CHUNK_ROWS),
                 _ => (lanes_of(in_place), rows_of(in_place)),
             };
-            Layout { reduced, kept, vectorization, in_place, lanes, rows, prefetches_rows, prefetch, count, tasks }
+            Layout {
+                reduced,
+                kept,
+                vectorization,
+                in_place,
+                lanes,
+                rows,
+                prefetches_rows,
+                prefetch,
+                size,
+                count,
+                tasks,
+            }
         };
         // A short kept dimension within the innermost reduced one: its outputs alternate in one dense run.
         let alternates = |d: &Dim| {
@@ -176,6 +191,12 @@ impl Layout {
         }
     }
 
+    /// The elements of one output in these chunks.
+    pub(super) fn elements_of(&self, chunks: Range<usize>) -> Range<usize> {
+        let size = self.chunk_elements();
+        chunks.start * size..self.count.min(chunks.end * size)
+    }
+
     /// The most lanes that a task has results in.
     pub(super) fn task_lanes(&self) -> usize {
         match self.vectorization {
@@ -190,6 +211,16 @@ impl Layout {
         match self.vectorization {
             Vectorization::Inner(_) => row_lanes_for(self.count, self.task_lanes(), self.lanes),
             Vectorization::Outer(..) | Vectorization::BatchedInner(..) => row_lanes_for(self.count, 1, self.lanes),
+        }
+    }
+
+    /// Bytes from the first element of one lane's output to that of the next.
+    pub(super) fn lane_stride(&self) -> isize {
+        match self.vectorization {
+            Vectorization::Inner(None) => 0,
+            Vectorization::Inner(Some(dim)) | Vectorization::Outer(dim, _) | Vectorization::BatchedInner(dim, _) => {
+                dim.input
+            }
         }
     }
 

@@ -5,8 +5,9 @@
 //! results; the driver decides which rows, and knows no fold.
 //!
 //! ```text
-//! call                                           binds a reduction to memory
-//! driver, identity_fill                          tasks, threads, the reduction tree; a reduction over no element
+//! call, computed                                 binds a reduction to memory, or to operators that give the elements
+//! driver, windows, identity_fill                 tasks, threads, the reduction tree; blocks of elements that are
+//!                                                computed; a reduction over no element
 //! chunks ── row_accumulator, runs; output        one chunk, in place or through a stage; results to the outputs
 //! layout                                         along which dimension lanes are, where chunks begin
 //! kernels ── classes ── fold_kernels             the kernels of one (fold, dtype, level), as function pointers
@@ -77,6 +78,7 @@ mod accumulate;
 mod call;
 mod chunks;
 pub(crate) mod classes;
+mod computed;
 mod driver;
 mod fold_kernels;
 mod identity_fill;
@@ -92,6 +94,7 @@ mod results;
 mod row_accumulator;
 mod rows;
 mod runs;
+mod windows;
 
 pub use call::Ready;
 pub use fold_kernels::FoldKernels;

@@ -15,9 +15,9 @@
 
 mod domain;
 mod formula;
-mod fused;
+pub(crate) mod fused;
 mod gradient;
-mod op;
+pub(crate) mod op;
 mod rule;
 mod trace;
 

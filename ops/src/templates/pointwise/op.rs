@@ -6,7 +6,7 @@ use monomorph_core::structured::{
     Alike, Executes, Form, FromArgs, Operand, Operator, SinkState, StructuredOp, ValueSink,
 };
 use monomorph_core::{Category, DType, Element, ErrorKind, Geometry, Kind, Result, ResultType, Scalar, with_element};
-use monomorph_iter::{Config, TensorIter, Uniform, build_into};
+use monomorph_iter::{Config, TensorIter, Uniform, View, build_into, build_over};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::marker::PhantomData;
@@ -402,10 +402,23 @@ pub(super) fn one_dtype<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scal
 }
 
 /// The dtype that a call computes in; `None` if all its operands are numbers.
-pub(super) fn common_compute<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scalar]) -> Option<DType> {
+pub(crate) fn common_compute<F: PointwiseFn>(operands: &[Operand<'_>], params: &[Scalar]) -> Option<DType> {
     let operands = operands.get(F::Operands::MASKS..)?;
     let numbers = operands.iter().all(Operand::is_wrapped);
     (!numbers).then(|| compute_dtype(const { &rule_of::<F>() }, operands, params, None))
+}
+
+/// The iteration over an output that is there and operands of a formula, which all compute in one dtype.
+pub(crate) fn iteration_over<F: PointwiseFn>(
+    output: &Operand<'_>,
+    operands: &[Operand<'_>],
+    compute: DType,
+) -> Result<TensorIter> {
+    let flags = F::RULE.flags.with_overlap_check(false).with_device_check(false).with_dtype_check(false);
+    let flags = flags.with_safe_cast(false).without_resizing().with_linear_order(false);
+    let config = Config { promote_from: F::Operands::MASKS, common_dtype: Some(compute), ..Config::new(flags) };
+    let views: SmallVec<[View<'_>; 4]> = operands.iter().filter_map(View::of_operand).collect();
+    build_over(&config, View::of_operand(output).as_slice(), &views)
 }
 
 /// The dtype that the formula computes in.

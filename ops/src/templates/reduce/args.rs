@@ -4,6 +4,7 @@
 use super::fold::Numbers;
 use monomorph_core::structured::{FromArgs, Operand};
 use monomorph_core::{DType, Result};
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// `(Tensor self)`.
@@ -62,7 +63,7 @@ pub struct ReduceInputs<'t, F> {
 
 /// The parameters of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call<'t> {
+pub struct Call<'t> {
     pub(super) dims: Dims<'t>,
     pub(super) keepdim: bool,
     pub(super) dtype: Option<DType>,
@@ -74,6 +75,13 @@ pub(super) struct Call<'t> {
 
 impl<'t> Call<'t> {
     const ALL: Call<'t> = Call { dims: Dims::All, keepdim: false, dtype: None, dtype_from_out: false, numbers: None };
+}
+
+impl<'t, F> ReduceInputs<'t, F> {
+    /// The inputs of a call with these parameters.
+    pub(super) fn of(operand: Operand<'t>, call: Call<'t>) -> Self {
+        ReduceInputs { operand: [operand], call, fold: PhantomData }
+    }
 }
 
 impl<F> ReduceInputs<'_, F> {
@@ -99,8 +107,35 @@ impl<'t, F> ReduceInputs<'t, F> {
         numbers: Numbers,
     ) -> Self {
         let call = Call { dims, keepdim, dtype, dtype_from_out: decides, numbers: Some(numbers) };
-        ReduceInputs { operand: [operand], call, fold: PhantomData }
+        ReduceInputs::of(operand, call)
     }
+}
+
+/// Arguments of pointwise operators, and behind them those of a reduction that has a schema with the arguments `S`.
+#[diagnostic::on_unimplemented(
+    message = "the arguments `{Self}` are not operands, at most six, and behind them those of `{S}`"
+)]
+pub trait BeforeReduction<'t, S> {
+    /// The number of arguments of the pointwise operators.
+    const COUNT: usize;
+
+    /// Both.
+    fn split(self) -> (SmallVec<[Operand<'t>; 4]>, Call<'t>);
+}
+
+/// So many arguments before those of a reduction.
+macro_rules! before {
+    ($marker:ty, [$($before:ident)+], [$($arg:ident: $type:ty),*], $call:expr) => {
+        impl<'t, $($before: Into<Operand<'t>>),+> BeforeReduction<'t, $marker> for ($($before,)+ $($type,)*) {
+            const COUNT: usize = [$(stringify!($before)),+].len();
+
+            #[allow(non_snake_case, reason = "the type parameters double as names of the tuple's fields")]
+            fn split(self) -> (SmallVec<[Operand<'t>; 4]>, Call<'t>) {
+                let ($($before,)+ $($arg,)*) = self;
+                (SmallVec::from_iter([$($before.into()),+]), $call)
+            }
+        }
+    };
 }
 
 /// One row per overload: the marker, the arguments, the call.
@@ -108,9 +143,15 @@ macro_rules! overloads {
     ($($marker:ty: ($($arg:ident: $type:ty),*) => $call:expr;)*) => {$(
         impl<'t, F: Takes<$marker>, A: Into<Operand<'t>>> FromArgs<(A, $($type,)*)> for ReduceInputs<'t, F> {
             fn from_args((operand, $($arg,)*): (A, $($type,)*)) -> Result<Self> {
-                Ok(ReduceInputs { operand: [operand.into()], call: $call, fold: PhantomData })
+                Ok(ReduceInputs::of(operand.into(), $call))
             }
         }
+        before! { $marker, [A], [$($arg: $type),*], $call }
+        before! { $marker, [A B], [$($arg: $type),*], $call }
+        before! { $marker, [A B C], [$($arg: $type),*], $call }
+        before! { $marker, [A B C D], [$($arg: $type),*], $call }
+        before! { $marker, [A B C D E], [$($arg: $type),*], $call }
+        before! { $marker, [A B C D E F], [$($arg: $type),*], $call }
     )*};
 }
 overloads! {

@@ -28,7 +28,7 @@
 //! ```
 //!
 //! A formula in front of a fold (a sum of squares) is a fold, too: its `one` applies the formula and passes the
-//! result on.
+//! result on. Operators of several operands in front of one, which broadcast and promote, are [`ThenReduce`].
 
 mod accumulator;
 mod args;
@@ -36,6 +36,7 @@ mod dims;
 mod fold;
 mod op;
 mod rule;
+mod then;
 mod trace;
 
 pub use crate::pointwise::{Here, Prebuilt};
@@ -54,7 +55,8 @@ pub use crate::reductions::sum::SumFn;
 pub use crate::reductions::variance::{VarianceFn, VarianceMeanFn};
 pub use accumulator::{Accumulator, AccumulatorOn, Identity, NoIdentity, Widened, WidenedReal, WithIdentity};
 pub use args::{
-    Dim, DimDtype, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes, Whole, WholeDtype,
+    BeforeReduction, Call, Dim, DimDtype, Dims, DimsDtype, ListedDims, OptionalDim, OptionalDims, ReduceInputs, Takes,
+    Whole, WholeDtype,
 };
 pub use fold::{
     AccumulatorOf, CommonAndIndex, Fold, IdentityOf, Index, Numbers, Real, RealAndCommon, ReduceFn, ResultKind,
@@ -62,6 +64,7 @@ pub use fold::{
 };
 pub use op::{Reduce, ReducePlan};
 pub use rule::{ReduceRule, TypedRule};
+pub use then::{Computed, ComputedInputs, ComputedPlan, ThenReduce};
 pub use trace::{Recording, SymFold, covered, symbolic};
 
 /// `sum`, its kernel compiled by the device.

@@ -51,14 +51,15 @@ impl<F: ReduceFn, W: 'static> StructuredOp for Reduce<F, W> {
     }
 
     fn meta(inputs: &Self::Inputs<'_>, sink: &mut SinkState<'_>, plan: &mut Self::Plan) -> Result<()> {
-        plan_call(const { &TypedRule::of::<F>() }, &inputs.operand[0], &inputs.call, sink, plan)
+        let device = inputs.operand[0].tensor().map_or(DeviceId::CPU, |t| t.device());
+        plan_call(const { &TypedRule::of::<F>() }, (&inputs.operand[0], device), &inputs.call, sink, plan)
     }
 }
 
-/// The meta function of every reduction.
-fn plan_call(
+/// The meta function of every reduction: of an operand, for outputs on a device.
+pub(super) fn plan_call(
     rule: &TypedRule,
-    operand: &Operand<'_>,
+    (operand, device): (&Operand<'_>, DeviceId),
     call: &Call<'_>,
     sink: &mut SinkState<'_>,
     plan: &mut ReducePlan,
@@ -92,7 +93,6 @@ fn plan_call(
 
     let result_sizes = dims::result_sizes(sizes, &mask, call.keepdim);
     let names = dims::result_names(operand.geometry(), &mask, call.keepdim);
-    let device = operand.tensor().map_or(DeviceId::CPU, |t| t.device());
     for (i, &dtype) in results.iter().enumerate() {
         let options = Options::new(dtype, device);
         sink.set_output_raw_strided(i, &result_sizes, None, options, names.clone())?;

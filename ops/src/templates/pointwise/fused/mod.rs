@@ -45,12 +45,16 @@ pub trait Chain: 'static {
     /// The type of the formula that computes all of it.
     type Formula: PointwiseFn;
 
+    /// Where the kernels of the formula are compiled.
+    type Compiled: 'static;
+
     /// The meta tensor that the operators give in turn, and the dtype that all of them compute in, if it is one.
     fn dry(operands: &[Operand<'_>], params: &[Scalar]) -> Result<(Tensor<Meta>, Option<DType>)>;
 }
 
 impl<F: PointwiseFn, W: 'static> Chain for Pointwise<F, W> {
     type Formula = F;
+    type Compiled = W;
 
     fn dry(operands: &[Operand<'_>], params: &[Scalar]) -> Result<(Tensor<Meta>, Option<DType>)> {
         let [result] = Meta::turn(PhantomData::<Self>, operands, params, Functional::<Meta, 1>::default())?;
@@ -65,6 +69,7 @@ where
     ThenFn<A::Formula, B::Formula>: PointwiseFn,
 {
     type Formula = ThenFn<A::Formula, B::Formula>;
+    type Compiled = Here;
 
     fn dry(operands: &[Operand<'_>], params: &[Scalar]) -> Result<(Tensor<Meta>, Option<DType>)> {
         let (first, rest) = split::<A>(operands, params);
@@ -76,12 +81,12 @@ where
 }
 
 /// The number of operands of a chain.
-const fn operands<C: Chain>() -> usize {
+pub(crate) const fn operands<C: Chain>() -> usize {
     <C::Formula as PointwiseFn>::Operands::COUNT
 }
 
 /// The number of parameters of a chain.
-const fn params<C: Chain>() -> usize {
+pub(crate) const fn params<C: Chain>() -> usize {
     <C::Formula as PointwiseFn>::Params::COUNT
 }
 
@@ -204,6 +209,18 @@ pub(super) fn check_one_pass<F: PointwiseFn, G: PointwiseFn>(check: &Check<'_, '
     if next == Some(between.dtype()) && check.common == between.dtype() { Ok(()) } else { Err(refused()) }
 }
 
+/// The parameters of a chain, of the arguments behind its operands.
+pub(crate) fn parameters<C: Chain>(arguments: &[Operand<'_>]) -> Result<SmallVec<[Scalar; 4]>> {
+    let number = |arg: &Operand<'_>| match arg {
+        Operand::Number(number) => Ok(number.scalar()),
+        _ => {
+            let rule = "the parameters of a chain, behind its operands, are numbers";
+            Err(Error::new(ErrorKind::ArgumentRule { rule }).of(<C::Formula as PointwiseFn>::NAME))
+        }
+    };
+    arguments.iter().map(number).collect()
+}
+
 /// Arguments of a chain: as many as it has operands and parameters, each a tensor or a number.
 pub trait ChainArgs<'t> {
     /// The number of arguments.
@@ -249,14 +266,6 @@ where
         };
         let args = args.list();
         let (tensors, numbers) = args.split_at(operands::<Self>());
-        let number = |arg: &Operand<'_>| match arg {
-            Operand::Number(number) => Ok(number.scalar()),
-            _ => {
-                let rule = "the parameters of a chain, behind its operands, are numbers";
-                Err(Error::new(ErrorKind::ArgumentRule { rule }).of(<<Self as Chain>::Formula as PointwiseFn>::NAME))
-            }
-        };
-        let numbers: SmallVec<[Scalar; 4]> = numbers.iter().map(number).collect::<Result<_>>()?;
-        D::turn(PhantomData, tensors, &numbers, sink)
+        D::turn(PhantomData, tensors, &parameters::<Self>(numbers)?, sink)
     }
 }
