@@ -2,6 +2,10 @@
 //! memory that stays in a cache, and reduced there as if it were a part of a tensor:
 //!
 //! ```text
+//!  tasks of few elements       several in a window, if they lie one behind the other
+//!  a task of many elements     a node of its reduction tree, the largest that fits
+//!  dense runs in a batch       as many of them as fit
+//!  rows of many lanes          groups of rows, put together
 //! ```
 //!
 //! What is merged with what is as in memory, so that results have the same bits.

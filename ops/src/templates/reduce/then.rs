@@ -3,6 +3,10 @@
 //!
 //! ```text
 //! operands ──► dry run of the operators, on shapes ──► sizes, strides and dtype of what they give in turn
+//!                                                             │
+//!   all compute in one dtype, and no output is an operand     │  otherwise
+//!   Computed: the reduction of these; each block of elements ◄┴► the operators, a tensor, the reduction
+//!   is computed in memory that stays in a cache
 //! ```
 //!
 //! Owns that decision. What is reduced in which order follows from the sizes and strides that the operators would give,
@@ -30,12 +34,13 @@ use std::marker::PhantomData;
 ///
 /// ```
 /// use monomorph_ops::Op;
-/// use monomorph_ops::arithmetic::{SquareFn, SubFn};
+/// use monomorph_ops::arithmetic::SubFn;
 /// use monomorph_ops::pointwise::Then;
+/// use monomorph_ops::power::PowTwoFn;
 /// use monomorph_ops::reduce::{DimsDtype, Sum, ThenReduce};
 ///
-/// /// The squared distance, of the arguments (x, y, alpha, dims, keepdim, dtype).
-/// type SquaredDistance = ThenReduce<Then<Op<SubFn>, Op<SquareFn>>, Sum, DimsDtype>;
+/// /// The squared distance, of the arguments (x, y, alpha, exponent, dims, keepdim, dtype).
+/// type SquaredDistance = ThenReduce<Then<Op<SubFn>, Op<PowTwoFn>>, Sum, DimsDtype>;
 /// ```
 pub struct ThenReduce<A, R, S>(Types<(A, R, S)>);
 
