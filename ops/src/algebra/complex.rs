@@ -261,7 +261,8 @@ where
     scaled(z.log(), std::f64::consts::LOG10_E)
 }
 
-/// The exponential less one: expm1 x cos y − 2 sin²(y/2) + i e^x sin y.
+/// The exponential less one: expm1 x cos y − 2 sin²(y/2) + i e^x sin y. Of an infinite y it is NaN whatever x is, as in
+/// PyTorch.
 #[inline(always)]
 pub fn expm1<V: Cartesian + Exponential>(z: V) -> V
 where
@@ -271,8 +272,9 @@ where
     let e = z.exp();
     let half = (y * number(0.5)).sin();
     let near = x.expm1() * y.cos() - number::<V::Re>(2.0) * half * half;
-    let finite = x.abs().lt(number(700.0)) & y.is_finite();
-    V::from_parts(<V::Re as Value>::select(finite, near, e.re() - number(1.0)), e.im())
+    let real = <V::Re as Value>::select(x.abs().lt(number(700.0)), near, e.re() - number(1.0));
+    let part = |part| <V::Re as Value>::select(y.is_finite(), part, number(f64::NAN));
+    V::from_parts(part(real), part(e.im()))
 }
 
 /// The natural logarithm of one more than the value: its real part is half of log1p(2x + x² + y²) where that is near.

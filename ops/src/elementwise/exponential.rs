@@ -88,7 +88,9 @@ record! { ErfFn "erf: x", Any within 64: float |[a], []| record::error_function(
 record! {
     Exp2Fn "exp2: x", Any within 4: float |[a], []| a.exp2(), complex |[a], []| (a * std::f64::consts::LN_2).exp()
 }
-record! { Expm1Fn "expm1: x", Any within 4: float |[a], []| a.exp_m1(), complex |[a], []| a.exp() - 1.0 }
+record! {
+    Expm1Fn "expm1: x", Any within 4: float |[a], []| a.exp_m1(), complex |[a], []| record::c_exp_m1(a)
+}
 record! { ErfcFn "erfc: x", Any within 16: float |[a], []| record::error_function_complement(a) }
 record! { ErfinvFn "erfinv: x", Any within 4: float |[a], []| record::inverse_error_function(a) }
 

@@ -220,6 +220,11 @@ pub fn c_logistic(z: Complex64) -> Complex64 {
     1.0 / (1.0 + (-z).exp())
 }
 
+/// The exponential of a complex number less one; NaN where the imaginary part is not finite.
+pub fn c_exp_m1(z: Complex64) -> Complex64 {
+    if z.im.is_finite() { z.exp() - 1.0 } else { Complex64::new(f64::NAN, f64::NAN) }
+}
+
 /// The probability that a normal variable is below `x`; relatively exact on the negative side.
 pub fn normal_probability(x: f64) -> f64 {
     if x.is_nan() {
