@@ -154,3 +154,18 @@ fn a_result_that_is_cast_is_not_copied_into_an_output_that_overlaps_itself() {
     let error = f::threshold_out(&x, 4, 0, &mut expanded(DType::F32)).expect_err("a copy");
     assert!(matches!(error.kind(), ErrorKind::InternalOverlap { .. }), "{error}");
 }
+
+#[test]
+fn the_exponential_less_one_of_an_infinite_imaginary_part_is_no_number() -> monomorph::Result<()> {
+    for dtype in [DType::F32, DType::F64] {
+        let parts = |numbers: &[f64]| f::to(&Tensor::<Cpu>::from_slice(numbers, [numbers.len() as i64])?, dtype);
+        let infinite = f64::INFINITY;
+        let z = f::complex(&parts(&[-infinite, -infinite, 0.0])?, &parts(&[infinite, 1.0, 0.0])?)?;
+        let less_one = f::expm1(&z)?;
+        let numbers = |part: &Tensor<Cpu>| f::contiguous(&f::to(part, DType::F64)?)?.to_vec::<f64>();
+        let (real, imaginary) = (numbers(&f::real(&less_one)?)?, numbers(&f::imag(&less_one)?)?);
+        assert!(real[0].is_nan() && imaginary[0].is_nan(), "{real:?} {imaginary:?}");
+        assert_eq!((&real[1..], &imaginary[1..]), (&[-1.0, 0.0][..], &[0.0, 0.0][..]));
+    }
+    Ok(())
+}

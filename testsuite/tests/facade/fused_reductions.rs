@@ -1,6 +1,7 @@
 //! Reductions of what pointwise operators give against the same operators one after another: the same bits, strides,
 //! dtypes and errors, whatever the operands.
 
+use crate::linalg::run;
 use monomorph::crates::ops::Op;
 use monomorph::crates::ops::arithmetic::{AbsFn, AddFn, MulFn, SubFn};
 use monomorph::crates::ops::comparison::EqFn;
@@ -12,7 +13,7 @@ use monomorph::crates::ops::reduce::{
     ThenReduce, Whole, reduction,
 };
 use monomorph::crates::ops::selection::WhereFn;
-use monomorph::{Cpu, DType, IValue, Result, Scalar, Tensor, call, ops};
+use monomorph::{Cpu, DType, IValue, Result, Scalar, Tensor, ops};
 use monomorph_testsuite::layout::{Layout, Random, mixed, tensor, values};
 
 type SquaredDistance = ThenReduce<Then<Op<SubFn>, Op<PowTwoFn>>, Sum, DimsDtype>;
@@ -90,15 +91,8 @@ fn told(result: Result<Vec<Tensor<Cpu>>>) -> Told {
     result.map(|all| all.iter().map(one).collect()).map_err(|e| format!("{:?}", e.kind()))
 }
 
-/// Calls an operator by name.
-fn named(name: &str, arguments: Vec<IValue>) -> Result<Vec<Tensor<Cpu>>> {
-    let mut stack = arguments;
-    call(name, &mut stack)?;
-    Ok(stack.iter().map(|value| value.as_tensor().and_then(|t| t.downcast_ref().cloned()).expect("a tensor")).collect())
-}
-
 fn one(name: &str, arguments: Vec<IValue>) -> Result<Tensor<Cpu>> {
-    Ok(named(name, arguments)?.swap_remove(0))
+    Ok(run(name, arguments)?.swap_remove(0))
 }
 
 /// The arguments of one round.
@@ -122,7 +116,7 @@ impl Round {
         let difference = || one("sub.Tensor", vec![x(), y(), 1i64.into()]);
         let along = dims.as_ref().and_then(|dims| dims.first().copied());
         let dim = || along.map_or(IValue::None, IValue::Int);
-        let sum = |t: Tensor<Cpu>| named("sum.dim_IntList", vec![t.into(), list(), keepdim.into(), asked()]);
+        let sum = |t: Tensor<Cpu>| run("sum.dim_IntList", vec![t.into(), list(), keepdim.into(), asked()]);
         let d = dims.as_deref();
         vec![
             (
@@ -141,7 +135,7 @@ impl Round {
                 told(
                     difference()
                         .and_then(|t| one("abs", vec![t.into()]))
-                        .and_then(|t| named("mean.dim", vec![t.into(), list(), keepdim.into(), asked()])),
+                        .and_then(|t| run("mean.dim", vec![t.into(), list(), keepdim.into(), asked()])),
                 ),
             ),
             (
@@ -154,7 +148,7 @@ impl Round {
                 told(any_equal(a, b, d, keepdim).map(|t| vec![t])),
                 told(
                     one("eq.Tensor", vec![x(), y()])
-                        .and_then(|t| named("any.dims", vec![t.into(), list(), keepdim.into()])),
+                        .and_then(|t| run("any.dims", vec![t.into(), list(), keepdim.into()])),
                 ),
             ),
             (
@@ -162,7 +156,7 @@ impl Round {
                 told(largest_sum(a, b, 1, along, keepdim).map(|t| vec![t])),
                 told(
                     one("add.Tensor", vec![x(), y(), 1i64.into()])
-                        .and_then(|t| named("argmax", vec![t.into(), dim(), keepdim.into()])),
+                        .and_then(|t| run("argmax", vec![t.into(), dim(), keepdim.into()])),
                 ),
             ),
             (
@@ -170,7 +164,7 @@ impl Round {
                 told(extremes(a, b, along, keepdim).map(|(least, most)| vec![least, most])),
                 told(
                     one("mul.Tensor", vec![x(), y()])
-                        .and_then(|t| named("aminmax", vec![t.into(), dim(), keepdim.into()])),
+                        .and_then(|t| run("aminmax", vec![t.into(), dim(), keepdim.into()])),
                 ),
             ),
         ]

@@ -32,7 +32,8 @@ fn adjoint(x: &Tensor<Cpu>) -> Tensor<Cpu> {
     ops::conj(&x.transpose(-2, -1).expect("a transpose")).expect("conjugates")
 }
 
-fn run(name: &str, arguments: Vec<IValue>) -> Result<Vec<Tensor<Cpu>>> {
+/// Calls an operator by name.
+pub(crate) fn run(name: &str, arguments: Vec<IValue>) -> Result<Vec<Tensor<Cpu>>> {
     let mut stack = arguments;
     call(name, &mut stack)?;
     Ok(stack.iter().map(|value| value.as_tensor().and_then(|t| t.downcast_ref().cloned()).expect("a tensor")).collect())

@@ -12,7 +12,7 @@
 //! Owns that decision. What is reduced in which order follows from the sizes and strides that the operators would give,
 //! so that the results are those of turns, bit for bit.
 
-use super::args::{BeforeReduction, Call, ReduceInputs};
+use super::args::{BeforeReduction, Call, ReduceInputs, Takes};
 use super::fold::{ReduceFn, Results};
 use super::op::{Reduce, ReducePlan, plan_call};
 use super::rule::TypedRule;
@@ -34,13 +34,12 @@ use std::marker::PhantomData;
 ///
 /// ```
 /// use monomorph_ops::Op;
-/// use monomorph_ops::arithmetic::SubFn;
+/// use monomorph_ops::arithmetic::{AbsFn, SubFn};
 /// use monomorph_ops::pointwise::Then;
-/// use monomorph_ops::power::PowTwoFn;
 /// use monomorph_ops::reduce::{DimsDtype, Sum, ThenReduce};
 ///
-/// /// The squared distance, of the arguments (x, y, alpha, exponent, dims, keepdim, dtype).
-/// type SquaredDistance = ThenReduce<Then<Op<SubFn>, Op<PowTwoFn>>, Sum, DimsDtype>;
+/// /// The sum of |x − alpha · y|, of the arguments (x, y, alpha, dims, keepdim, dtype).
+/// type Distance = ThenReduce<Then<Op<SubFn>, Op<AbsFn>>, Sum, DimsDtype>;
 /// ```
 pub struct ThenReduce<A, R, S>(Types<(A, R, S)>);
 
@@ -134,7 +133,7 @@ impl<'t, D, A, F, W, S, Args> Operator<'t, D, Args> for ThenReduce<A, Reduce<F, 
 where
     D: Runs<A> + Executes<Reduce<F, W>> + Executes<Computed<A::Formula, A::Compiled, F, W>>,
     A: Chain,
-    F: ReduceFn,
+    F: ReduceFn + Takes<S>,
     W: 'static,
     Args: BeforeReduction<'t, S>,
 {
