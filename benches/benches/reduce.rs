@@ -1,10 +1,13 @@
 //! Reductions of the library. Each bench asserts its answer first.
 //!
-//! Groups: `op/dtype/layout/size`; a bench is the dimension that is reduced.
+//! Groups: `op/dtype/layout/size`; a bench is the dimension that is reduced. `squared_distance` is a reduction of what
+//! operators give, beside these operators one after another.
 #![allow(missing_docs, reason = "criterion's macros make public functions without documentation")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use monomorph::{Cpu, DType, Dims, Tensor, ops::sum};
+use monomorph::ops::{square, sub, sum};
+use monomorph::{Cpu, DType, Dims, Result, Tensor};
+use monomorph_benches::fused::squared_distance;
 use monomorph_benches::{Data, Layout, SIDES, group, values};
 use std::hint::black_box;
 
@@ -44,5 +47,21 @@ fn reduce(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, reduce);
+/// Squared distances of many points to a few centres.
+fn squared_distances(c: &mut Criterion) {
+    let dtype = DType::F32;
+    let points = Layout::Contiguous.operand(Data::signed(dtype), &[100_000, 1, 16], 0, 1).expect("three dimensions");
+    let centres = Layout::Contiguous.operand(Data::signed(dtype), &[1, 16, 16], 1, 1).expect("three dimensions");
+    let fused = |a: &Tensor<Cpu>| squared_distance(a, &centres, 1, 2, -1, false, None);
+    let in_turn = |a: &Tensor<Cpu>| -> Result<Tensor<Cpu>> { sum(&square(&sub(a, &centres)?)?, -1) };
+    let results = [fused(&points), in_turn(&points)].map(|result| values(&result.expect("valid operands")));
+    assert_eq!(results[0], results[1]);
+    let mut group = c.benchmark_group("squared_distance/float32/contiguous/100000x16x16");
+    group.throughput(Throughput::Elements(100_000 * 16 * 16));
+    group.bench_function("fused", |bencher| bencher.iter(|| fused(black_box(&points))));
+    group.bench_function("in turn", |bencher| bencher.iter(|| in_turn(black_box(&points))));
+    group.finish();
+}
+
+criterion_group!(benches, reduce, squared_distances);
 criterion_main!(benches);

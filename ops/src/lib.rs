@@ -154,6 +154,7 @@ monomorph_macros::families! { [crate]
     composite::differences: Differences,
     composite::integrals: Integrals,
     composite::matrix_norms: MatrixNorms,
+    composite::hash: Hashes,
     composite::spectral: SpectralNorms,
     composite::products::tensordot: SumsOfProducts,
     composite::products::chain: Chains,

@@ -39,6 +39,7 @@ pub mod flip;
 pub mod foreach;
 pub mod grid;
 pub mod grid_gradient;
+pub mod hash;
 pub mod integrals;
 pub mod join;
 pub mod losses;

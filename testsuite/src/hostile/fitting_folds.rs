@@ -12,7 +12,10 @@ pub(super) fn fitting(schema: &Schema, arg: &Argument) -> Option<IValue> {
             if schema.full_name().contains("str") { "fro".into() } else { 1i64.into() }
         }
         ("linalg_matrix_norm" | "nuclear_norm", "dim") => IValue::Ints(vec![0, 1]),
-        ("count_nonzero" | "argmin", "out") | ("cummax" | "cummin", "indices") => ramp(DType::I64, &[3, 2]).into(),
+        ("hash_tensor", "mode") => 0i64.into(),
+        ("count_nonzero" | "argmin" | "hash_tensor", "out") | ("cummax" | "cummin", "indices") => {
+            ramp(DType::I64, &[3, 2]).into()
+        }
         ("max", "max_values") | ("min", "min_indices") => ramp(DType::I64, &[3, 2]).into(),
         ("all", "out") => ramp(DType::Bool, &[3, 2]).into(),
         ("gradient", "spacing") if arg.ty().is_list() => match schema.full_name() {

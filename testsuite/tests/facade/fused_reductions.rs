@@ -209,7 +209,14 @@ type Case<'a> = (&'a [i64], &'a [i64], &'a [Option<&'a [i64]>]);
 #[test]
 fn reductions_of_large_operands_equal_turns() {
     let mut random = Random::new(18);
-    let cases: [Case<'_>; 8] = [
+    let cases: [Case<'_>; 14] = [
+        // In the loop that accumulates: lanes along a kept dimension, of which one operand may have one element.
+        (&[60, 1, 13], &[1, 20, 13], &[Some(&[-1]), Some(&[1])]),
+        (&[50, 1, 5], &[1, 150, 5], &[Some(&[-1])]),
+        (&[700, 48], &[48], &[Some(&[0])]),
+        (&[300, 33], &[300, 1], &[Some(&[0])]),
+        (&[9, 40, 16, 31], &[9, 1, 16, 31], &[Some(&[1]), Some(&[1, 2]), Some(&[0, 2])]),
+        (&[5, 1, 24, 7], &[3, 1, 7], &[Some(&[-1]), Some(&[0, -1])]),
         (&[900, 1, 16], &[1, 17, 16], &[Some(&[-1]), Some(&[0]), Some(&[1]), Some(&[0, 2]), None]),
         (&[700, 300], &[300], &[Some(&[0]), Some(&[1]), None]),
         (&[300, 1200], &[300, 1], &[Some(&[0]), Some(&[1]), None]),

@@ -1,5 +1,6 @@
 //! The facade against naive twins: every form of every operator of the table.
 
+mod accuracy;
 mod advice;
 mod again;
 mod aliasing;
@@ -29,6 +30,7 @@ mod grids;
 mod grouped;
 mod halves;
 mod handles;
+mod hashes;
 mod hostile_geometry;
 mod indexing;
 mod joined;

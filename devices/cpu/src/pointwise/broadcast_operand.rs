@@ -49,12 +49,9 @@ where
         for _ in 0..*count {
             // SAFETY: a row has at least one element of each operand, the broadcast one included (K6; `n > 0`).
             let first = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(ins, 0) };
-            let others = <F::Operands as LoadOperands<Lane<C, I>>>::without(ins, BROADCAST);
             for i in 0..n {
-                // SAFETY: `others` points to the operand that is not broadcast only, whose row has `n` elements (K2,
-                // K6).
-                let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load::<false>(others, i) };
-                let x = <F::Operands as LoadOperands<Lane<C, I>>>::with_operand_of(x, &first, BROADCAST);
+                // SAFETY: the row of the operand that is not broadcast has `n` elements (K2, K6).
+                let x = unsafe { <F::Operands as LoadOperands<Lane<C, I>>>::load_others(ins, i, BROADCAST, &first) };
                 // SAFETY: the row of the output has `n` writable elements (K2, K6).
                 unsafe { <F::Out as StoreOutput<Lane<C, I>>>::store::<false>(out, i, F::eval(x, params), T::EXACT) };
             }

@@ -57,7 +57,8 @@ pub use call::Ready;
 pub use classes::DomainKernels;
 pub use kernel_fn::{KernelFn, Traversal};
 pub use kernels::Kernels;
-pub(crate) use operand_base::OperandBase;
+pub(crate) use operand_base::{MAX_OPERANDS, OperandBase};
+pub(crate) use operands::{InputPointers, LoadOperands};
 pub(crate) use producer::Producer;
 pub use row_layout::RowLayout;
 // What the expansion of `prebuilt!` names.

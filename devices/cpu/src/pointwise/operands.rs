@@ -49,18 +49,12 @@ pub unsafe trait LoadOperands<V: Value>: Operands {
     /// Element `i` of each operand is in bounds and initialised; wide ones are aligned.
     unsafe fn load<const WIDE: bool>(pointers: Self::Pointers, i: usize) -> Self::Of<V>;
 
-    /// The pointers, with that of operand `k` replaced by another operand's, so that a load reads nothing at operand
-    /// `k`. Only for several operands that are [`ALIKE`](Operands::ALIKE).
-    #[inline(always)]
-    fn without(pointers: Self::Pointers, _k: usize) -> Self::Pointers {
-        pointers
-    }
-
-    /// `x`, but with operand `k` of `other`. Only for several operands that are [`ALIKE`](Operands::ALIKE).
-    #[inline(always)]
-    fn with_operand_of(x: Self::Of<V>, _other: &Self::Of<V>, _k: usize) -> Self::Of<V> {
-        x
-    }
+    /// Element `i` of each operand, but operand `k`, counted from 0, as in `loaded`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`load`](LoadOperands::load), of the other operands.
+    unsafe fn load_others(pointers: Self::Pointers, i: usize, k: usize, loaded: &Self::Of<V>) -> Self::Of<V>;
 
     /// Whether two neighbours are loaded as one word.
     const PAIRED: bool = false;
@@ -116,15 +110,18 @@ unsafe impl<V: LoadStore, const N: usize> LoadOperands<V> for Same<N> {
     }
 
     #[inline(always)]
-    fn without(mut pointers: [*const u8; N], k: usize) -> [*const u8; N] {
-        pointers[k] = pointers[(k + 1) % N];
-        pointers
-    }
-
-    #[inline(always)]
-    fn with_operand_of(mut x: [V; N], other: &[V; N], k: usize) -> [V; N] {
-        x[k] = other[k];
-        x
+    unsafe fn load_others(pointers: [*const u8; N], i: usize, k: usize, loaded: &[V; N]) -> [V; N] {
+        each(
+            #[inline(always)]
+            |q| {
+                if q == k {
+                    loaded[q]
+                } else {
+                    // SAFETY: element `i` of operand `q` is in bounds and initialised, by the caller's promise.
+                    unsafe { V::load::<false>(pointers[q], i) }
+                }
+            },
+        )
     }
 
     const PAIRED: bool = V::PAIRED;
@@ -184,6 +181,23 @@ where
         // SAFETY: element `i` of the third operand is in bounds and initialised, by the caller's promise.
         let b = unsafe { V::load::<WIDE>(b, i) };
         (mask, [a, b])
+    }
+
+    #[inline(always)]
+    unsafe fn load_others(
+        [mask, a, b]: [*const u8; 3],
+        i: usize,
+        k: usize,
+        &(loaded, values): &(V::Mask, [V; 2]),
+    ) -> (V::Mask, [V; 2]) {
+        let mask = match k {
+            0 => loaded,
+            // SAFETY: element `i` of the mask is in bounds and initialised, by the caller's promise.
+            _ => unsafe { V::Mask::load::<false>(mask, i) },
+        };
+        // SAFETY: element `i` of both values but `k` is in bounds and initialised, by the caller's promise.
+        let values = unsafe { <Same<2> as LoadOperands<V>>::load_others([a, b], i, k.wrapping_sub(1), &values) };
+        (mask, values)
     }
 }
 
@@ -248,10 +262,35 @@ unsafe impl<V: LoadStore, A: LoadOperands<V>, B: Fed> LoadOperands<V> for Joined
         );
         (first, rest)
     }
+
+    #[inline(always)]
+    unsafe fn load_others(
+        (first, rest): Self::Pointers,
+        i: usize,
+        k: usize,
+        (loaded, values): &(A::Of<V>, B::Rest<V>),
+    ) -> (A::Of<V>, B::Rest<V>) {
+        // SAFETY: the caller's promise, of the operands of `A`.
+        let first = unsafe { A::load_others(first, i, k, loaded) };
+        let rest = B::zip_rest(
+            rest,
+            *values,
+            #[inline(always)]
+            |q, p, value| {
+                if A::COUNT + q == k {
+                    value
+                } else {
+                    // SAFETY: element `i` of this operand is in bounds and initialised, by the caller's promise.
+                    unsafe { V::load::<false>(p, i) }
+                }
+            },
+        );
+        (first, rest)
+    }
 }
 
 /// The pointers to the inputs of a formula, in a kernel on `C` at level `I`.
-pub(super) type InputPointers<F, C, I> = <<F as PointwiseFn>::Operands as LoadOperands<Lane<C, I>>>::Pointers;
+pub(crate) type InputPointers<F, C, I> = <<F as PointwiseFn>::Operands as LoadOperands<Lane<C, I>>>::Pointers;
 
 /// The output of a formula that computes on `V`.
 ///

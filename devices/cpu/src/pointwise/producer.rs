@@ -6,6 +6,7 @@ use super::driver::{Driver, Reach};
 use super::kernels::Kernels;
 use super::operand_base::{OperandBase, bases_of};
 use super::slabs::Slab;
+use crate::staging::Stager;
 use monomorph_core::structured::Operand;
 use monomorph_core::{DType, Result};
 use monomorph_iter::TensorIter;
@@ -48,6 +49,17 @@ impl Producer {
     /// Bytes of an element.
     pub(crate) fn size(&self) -> usize {
         self.size
+    }
+
+    /// Bytes of an element of an operand, if it is what the kernel takes as it lies.
+    pub(crate) fn direct(&self, operand: usize) -> Option<usize> {
+        let Reach::Planes(stagers) = &self.driver.reach else { return None };
+        stagers.get(operand).filter(|stager| stager.is_direct()).map(Stager::size)
+    }
+
+    /// The address of an operand's first element, valid as long as the producer stays in place.
+    pub(crate) fn base(&self, operand: usize) -> *mut u8 {
+        self.driver.base(operand)
     }
 
     /// Computes the elements with these numbers, from `to` on.

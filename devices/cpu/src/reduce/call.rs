@@ -129,6 +129,14 @@ impl Ready {
         }
     }
 
+    /// The same, to change how it is cut.
+    pub(super) fn driver_mut(&mut self) -> Option<&mut Driver> {
+        match &mut self.0 {
+            Action::Fold { driver, .. } => Some(driver),
+            _ => None,
+        }
+    }
+
     /// # Safety
     ///
     /// The operands are borrowed as `ready` was promised.

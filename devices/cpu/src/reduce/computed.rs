@@ -1,53 +1,33 @@
 //! Reductions of what pointwise operators give, bound to the memory of their operands.
 
 use super::call::{Ready as Reduction, bind};
-use super::driver::{Compute, Input, TaskRunner};
+use super::driver::Input;
+use super::fused::Fused;
+use super::fused_kernel::{FuseWith, FusedKernels};
 use super::kernels::Kernels;
-use super::lanes::Lanes;
-use super::layout::Task;
+use super::windows::Elements;
 use crate::device::Cpu;
 use crate::pointwise::{self, OperandBase, Producer};
 use monomorph_core::structured::{Executes, Outputs};
 use monomorph_core::{Result, list};
 use monomorph_iter::{GRAIN, TensorIter, is_parallel, pieces, share};
 use monomorph_ops::reduce::{Computed, ComputedInputs, ComputedPlan, TypedRule};
-use std::ops::Range;
 
 /// A reduction of elements that are computed.
 pub struct Ready {
     reduction: Reduction,
     producer: Producer,
-    /// Elements are computed when they are reduced; else all of them first.
-    by_windows: bool,
+    way: Way,
 }
 
-/// One run of a producer.
-struct Elements<'a> {
-    producer: &'a Producer,
-    iter: &'a TensorIter,
-    params: *const (),
-}
-
-// SAFETY: `params` points to a formula's parameters, which are `Sync` and only read; the operands of the producer are
-// only read.
-unsafe impl Sync for Elements<'_> {}
-
-impl Compute for Elements<'_> {
-    unsafe fn compute(&self, elements: Range<usize>, to: *mut u8) {
-        // SAFETY: the iteration and the parameters are those of the producer, as it was made (`run`), whose inputs are
-        // borrowed; the caller promises the elements and the room.
-        unsafe { self.producer.compute(self.iter, self.params, elements, to) };
-    }
-
-    unsafe fn run_tasks(&self, runner: &TaskRunner<'_>, tasks: Range<usize>) {
-        // SAFETY: the caller's promise; elements are given to a driver only where its layout suits windows.
-        unsafe { runner.run_windows(self, tasks) };
-    }
-
-    unsafe fn reduce(&self, runner: &TaskRunner<'_>, task: &Task, chunks: Range<usize>, into: Lanes) -> bool {
-        // SAFETY: the caller's promise; elements are given to a driver only where its layout suits windows.
-        unsafe { runner.reduce_windows(self, task, chunks, into) }
-    }
+/// When elements are computed.
+enum Way {
+    /// In the loop that accumulates them.
+    Fused(Box<Fused>),
+    /// Some at a time, shortly before they are reduced.
+    Windows,
+    /// All of them first.
+    First,
 }
 
 /// Memory for all elements.
@@ -68,7 +48,7 @@ impl Room {
 // of the reduction as operand 0, dense and in order, which `ComputedInputs` are only made with.
 unsafe impl<G, V: 'static, F, W: 'static> Executes<Computed<G, V, F, W>> for Cpu
 where
-    G: pointwise::Kernels<V>,
+    G: pointwise::Kernels<V, Out: FuseWith<G, F>>,
     F: Kernels<W>,
 {
     type Ready = Ready;
@@ -84,44 +64,75 @@ where
         let rule = const { &TypedRule::of::<F>() };
         // SAFETY: E1 and E2 are the caller's promise but for the input, of which `run` gives the place; `lookup` gives
         // the kernels of this fold, whose rule this is.
-        let reduction = unsafe { bind(plan.reduction(), F::lookup, rule, (nowhere, None), outputs) }?;
-        let by_windows = reduction.driver().is_some_and(|driver| driver.layout.suits_windows());
-        Ok(Ready { reduction, producer, by_windows })
+        let mut reduction = unsafe { bind(plan.reduction(), F::lookup, rule, (nowhere, None), outputs) }?;
+        let dtype = plan.compute().unwrap_or(plan.elements().common_dtype());
+        let kernels = <G::Out as FuseWith<G, F>>::kernels(dtype, crate::level()?);
+        let way = way(kernels, &mut reduction, &producer, plan.elements())?;
+        Ok(Ready { reduction, producer, way })
     }
 
     unsafe fn run(ready: &mut Ready, plan: &ComputedPlan<G::Params>) -> Result<()> {
-        let params = std::ptr::from_ref(plan.params()).cast();
-        // SAFETY: E2 and E3: the operands are borrowed, and this is the plan.
-        unsafe { ready.run(Elements { producer: &ready.producer, iter: plan.elements(), params }) }
+        // SAFETY: E2 and E3: the operands are borrowed, and these are the elements and the parameters of the plan.
+        unsafe { ready.run(plan.elements(), std::ptr::from_ref(plan.params()).cast()) }
     }
+}
+
+/// How a reduction is computed best; `kernels` are those of the formula and the fold, if they have some.
+fn way(
+    kernels: Option<FusedKernels>,
+    reduction: &mut Reduction,
+    producer: &Producer,
+    iter: &TensorIter,
+) -> Result<Way> {
+    let Some(driver) = reduction.driver_mut() else { return Ok(Way::First) };
+    if let Some(kernels) = kernels
+        && let Some(fused) = Fused::new(kernels, driver, producer, iter)?
+    {
+        driver.layout.widen_tasks(driver.kernels.parts, fused.unit());
+        return Ok(Way::Fused(Box::new(fused)));
+    }
+    Ok(if driver.layout.suits_windows() { Way::Windows } else { Way::First })
 }
 
 impl Ready {
     /// # Safety
     ///
-    /// The operands are borrowed as `ready` was promised, and the elements are those of the plan.
-    unsafe fn run(&self, elements: Elements<'_>) -> Result<()> {
-        let Some(driver) = self.reduction.driver() else {
+    /// The operands are borrowed as `ready` was promised, the iteration is that of the plan, and `params` points to its
+    /// parameters.
+    unsafe fn run(&mut self, iter: &TensorIter, params: *const ()) -> Result<()> {
+        let Ready { reduction, producer, way } = self;
+        let Some(driver) = reduction.driver() else {
             // SAFETY: the operands are borrowed; without a driver no element is read.
-            unsafe { self.reduction.run() };
+            unsafe { reduction.run() };
             return Ok(());
         };
-        if self.by_windows {
-            // SAFETY: the operands are borrowed, and these are the elements of the layout, which suits windows.
-            unsafe { driver.run(Input::Computed(&elements)) };
-            return Ok(());
+        let elements = Elements { producer, iter, params };
+        match way {
+            Way::Fused(fused) => {
+                // SAFETY: the operands are borrowed.
+                unsafe { fused.load(producer) }?;
+                // SAFETY: the operands are borrowed, and these are the elements of the layout, which was made to suit.
+                unsafe { driver.run(Input::Computed(&fused.over(producer, params))) };
+            }
+            Way::Windows => {
+                // SAFETY: the operands are borrowed, and these are the elements of the layout, which suits windows.
+                unsafe { driver.run(Input::Computed(&elements)) };
+            }
+            Way::First => {
+                let (numel, size) = (iter.numel(), producer.size());
+                let mut memory: Vec<u128> =
+                    list::with_capacity(numel.saturating_mul(size).div_ceil(size_of::<u128>()))?;
+                let room = Room(memory.as_mut_ptr().cast());
+                let chunk = if is_parallel(numel, GRAIN) { numel.div_ceil(pieces()).max(GRAIN) } else { numel };
+                share(numel.div_ceil(chunk), |piece| {
+                    let range = piece * chunk..numel.min((piece + 1) * chunk);
+                    // SAFETY: there are such elements, and so much memory, of which this piece is its own.
+                    unsafe { elements.compute(range.clone(), room.at(range.start * size)) };
+                });
+                // SAFETY: the operands are borrowed, and all elements were computed, in the order of the layout.
+                unsafe { driver.run(Input::Memory(room.at(0))) };
+            }
         }
-        let (numel, size) = (elements.iter.numel(), elements.producer.size());
-        let mut memory: Vec<u128> = list::with_capacity(numel.saturating_mul(size).div_ceil(size_of::<u128>()))?;
-        let room = Room(memory.as_mut_ptr().cast());
-        let chunk = if is_parallel(numel, GRAIN) { numel.div_ceil(pieces()).max(GRAIN) } else { numel };
-        share(numel.div_ceil(chunk), |piece| {
-            let range = piece * chunk..numel.min((piece + 1) * chunk);
-            // SAFETY: there are such elements, and so much memory, of which this piece is its own.
-            unsafe { elements.compute(range.clone(), room.at(range.start * size)) };
-        });
-        // SAFETY: the operands are borrowed, and all elements were computed, in the order of the layout.
-        unsafe { driver.run(Input::Memory(room.at(0))) };
         Ok(())
     }
 }

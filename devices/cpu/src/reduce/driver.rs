@@ -75,13 +75,6 @@ pub(super) enum Input<'a> {
 /// Elements that are computed when they are read. They are dense, and numbered in the order in which they would lie.
 /// A trait, so that a program that computes none is without what that takes.
 pub(super) trait Compute: Sync {
-    /// Computes the elements with these numbers, from `to` on.
-    ///
-    /// # Safety
-    ///
-    /// There are such elements; `to` has room for them, aligned, which nobody else uses.
-    unsafe fn compute(&self, elements: Range<usize>, to: *mut u8);
-
     /// Computes tasks.
     ///
     /// # Safety
@@ -159,6 +152,16 @@ impl TaskRunner<'_> {
             // SAFETY: the caller's promise.
             return unsafe { elements.run_tasks(self, tasks) };
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.run_each(tasks) };
+    }
+
+    /// Computes tasks one by one.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Driver::run`].
+    pub(super) unsafe fn run_each(&self, tasks: Range<usize>) {
         let mut buffer = self.task_buffer();
         for index in tasks {
             // SAFETY: the caller's promise.

@@ -176,10 +176,20 @@ impl Layout {
         };
         let outer = kept.remove(place);
         let in_place = stager.is_direct() && is_dense(&outer);
-        let most = (OUTER_LANE_BYTES / parts[0].max(parts[1]).max(1)).min(MAX_OUTER_LANES);
+        let most = most_lanes(parts);
         let block = if in_place { most } else { STAGED_LANES.min(most) };
         let tasks = numel(&kept).saturating_mul(outer.size.div_ceil(block));
         layout(reduced, kept, Vectorization::Outer(outer, block), in_place, tasks)
+    }
+
+    /// Gives a task as many lanes along a kept dimension as their accumulators have room for, of parts of so many
+    /// bytes, but whole units of lanes: rows are not staged, wherever they lie.
+    pub(super) fn widen_tasks(&mut self, parts: [usize; 2], unit: usize) {
+        if let Vectorization::Outer(dim, block) = &mut self.vectorization {
+            *block = most_lanes(parts) / unit * unit;
+            let others = self.kept.iter().fold(1_usize, |all, d| all.saturating_mul(d.size));
+            self.tasks = others.saturating_mul(dim.size.div_ceil(*block));
+        }
     }
 
     /// Elements of one output in a chunk.
@@ -247,6 +257,11 @@ impl Layout {
         }
         task
     }
+}
+
+/// The most lanes of a row along a kept dimension, of accumulators of parts of so many bytes.
+fn most_lanes(parts: [usize; 2]) -> usize {
+    (OUTER_LANE_BYTES / parts[0].max(parts[1]).max(1)).min(MAX_OUTER_LANES)
 }
 
 /// Lanes of a row of elements of one output, or of `width` outputs that alternate, of `count` elements each; no more

@@ -6,12 +6,12 @@
 //!
 //! ```text
 //! call, computed                                 binds a reduction to memory, or to operators that give the elements
-//! driver, windows, identity_fill                 tasks, threads, the reduction tree; blocks of elements that are
-//!                                                computed; a reduction over no element
+//! fused, windows, identity_fill ── driver        elements that are computed as they are accumulated, or in blocks; a
+//!                                                reduction over no element; tasks, threads, the reduction tree
 //! chunks ── row_accumulator, runs; output        one chunk, in place or through a stage; results to the outputs
 //! layout                                         along which dimension lanes are, where chunks begin
 //! kernels ── classes ── fold_kernels             the kernels of one (fold, dtype, level), as function pointers
-//! accumulate, merge ── registers                 their loops
+//! accumulate, merge, fused_kernel ── registers   their loops, and that of a formula and a fold
 //! rows, lane_kernel, results ── lanes ── parts   what they work on
 //! ```
 //!
@@ -81,6 +81,8 @@ pub(crate) mod classes;
 mod computed;
 mod driver;
 mod fold_kernels;
+mod fused;
+mod fused_kernel;
 mod identity_fill;
 mod kernels;
 mod lane_kernel;

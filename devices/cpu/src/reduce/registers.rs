@@ -15,29 +15,36 @@ use std::mem::MaybeUninit;
 
 /// The accumulators of a dense row. A local value, so that the compiler keeps it in registers: it would load and store
 /// lanes in memory for each group, and check first that they do not overlap the rows.
-struct RegisterLanes<A: Parts> {
+pub(super) struct RegisterLanes<A: Parts> {
     firsts: [MaybeUninit<A::First>; ROW_BYTES],
     seconds: [MaybeUninit<A::Second>; ROW_BYTES],
 }
 
 impl<A: Parts> RegisterLanes<A> {
     #[inline(always)]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         RegisterLanes { firsts: [const { MaybeUninit::uninit() }; _], seconds: [const { MaybeUninit::uninit() }; _] }
     }
 
     #[inline(always)]
-    fn set(&mut self, j: usize, acc: A) {
+    pub(super) fn set(&mut self, j: usize, acc: A) {
         let (first, second) = acc.split();
         self.firsts[j].write(first);
         self.seconds[j].write(second);
+    }
+
+    /// Accumulators `0..n`, their first and their second parts.
+    #[inline(always)]
+    #[allow(clippy::type_complexity, reason = "two slices, named by the accumulator's parts")]
+    pub(super) fn of(&mut self, n: usize) -> (&mut [MaybeUninit<A::First>], &mut [MaybeUninit<A::Second>]) {
+        (&mut self.firsts[..n], &mut self.seconds[..n])
     }
 
     /// # Safety
     ///
     /// Accumulator `j` was set.
     #[inline(always)]
-    unsafe fn get(&self, j: usize) -> A {
+    pub(super) unsafe fn get(&self, j: usize) -> A {
         // SAFETY: accumulator `j` was set, so its first part is initialised; it is `Copy`.
         let first = unsafe { self.firsts[j].assume_init_read() };
         // SAFETY: accumulator `j` was set, so its second part is initialised; it is `Copy`.
@@ -104,7 +111,7 @@ where
             }
             // SAFETY: A3: the rows of every group have an element for every lane.
             let half = |k, j| unsafe { group.four::<F, C, I>(k, j, rows.numbers) };
-            let (firsts, seconds) = (&mut registers.firsts[..n], &mut registers.seconds[..n]);
+            let (firsts, seconds) = registers.of(n);
             // SAFETY: accumulators `0..n` were set in the loop above.
             unsafe { merge_each::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
         }

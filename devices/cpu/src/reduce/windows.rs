@@ -16,13 +16,51 @@ use super::lanes::Lanes;
 use super::layout::{Layout, Task, Vectorization};
 use super::rows::{GROUP_ROWS, RowGroups};
 use super::runs::Runs;
+use crate::pointwise::Producer;
 use crate::staging::StageBuffer;
+use monomorph_iter::TensorIter;
 use std::ops::Range;
 
 /// Bytes of a window: it and what its elements are computed from stay in the second-level cache.
 const WINDOW_BYTES: usize = 1 << 16;
 
 type Window = StageBuffer<WINDOW_BYTES>;
+
+/// One run of a producer: elements that are computed into memory when they are asked for.
+pub(super) struct Elements<'a> {
+    pub(super) producer: &'a Producer,
+    pub(super) iter: &'a TensorIter,
+    pub(super) params: *const (),
+}
+
+// SAFETY: `params` points to a formula's parameters, which are `Sync` and only read; the operands of the producer are
+// only read.
+unsafe impl Sync for Elements<'_> {}
+
+impl Elements<'_> {
+    /// Computes the elements with these numbers, from `to` on.
+    ///
+    /// # Safety
+    ///
+    /// There are such elements, of operands that are borrowed; `to` has room for them, aligned, which nobody else uses.
+    pub(super) unsafe fn compute(&self, elements: Range<usize>, to: *mut u8) {
+        // SAFETY: the iteration and the parameters are those of the producer, as it was made, whose inputs are
+        // borrowed; the caller promises the elements and the room.
+        unsafe { self.producer.compute(self.iter, self.params, elements, to) };
+    }
+}
+
+impl Compute for Elements<'_> {
+    unsafe fn run_tasks(&self, runner: &TaskRunner<'_>, tasks: Range<usize>) {
+        // SAFETY: the caller's promise; elements are given to a driver only where its layout suits windows.
+        unsafe { runner.run_windows(self, tasks) };
+    }
+
+    unsafe fn reduce(&self, runner: &TaskRunner<'_>, task: &Task, chunks: Range<usize>, into: Lanes) -> bool {
+        // SAFETY: the caller's promise; elements are given to a driver only where its layout suits windows.
+        unsafe { runner.reduce_windows(self, task, chunks, into) }
+    }
+}
 
 impl Layout {
     /// The bytes of elements `elements` of the outputs of a task, if they lie one behind the other and fit in a window.
@@ -70,7 +108,7 @@ impl TaskRunner<'_> {
     /// # Safety
     ///
     /// As for [`Driver::run`](super::driver::Driver::run), of a layout that suits windows.
-    pub(super) unsafe fn run_windows(&self, elements: &dyn Compute, tasks: Range<usize>) {
+    pub(super) unsafe fn run_windows(&self, elements: &Elements<'_>, tasks: Range<usize>) {
         let layout = &self.driver.layout;
         let (mut window, mut buffer) = (Window::NEW, self.task_buffer());
         let all = |task: &Task| layout.window(task, 0..layout.count);
@@ -109,7 +147,7 @@ impl TaskRunner<'_> {
     /// As for [`reduce_tree`](TaskRunner::reduce_tree), of a layout that suits windows.
     pub(super) unsafe fn reduce_windows(
         &self,
-        elements: &dyn Compute,
+        elements: &Elements<'_>,
         task: &Task,
         chunks: Range<usize>,
         into: Lanes,
@@ -134,7 +172,7 @@ impl TaskRunner<'_> {
     /// # Safety
     ///
     /// As for [`reduce_tree`](TaskRunner::reduce_tree), of one chunk of a layout that suits windows.
-    unsafe fn fold_computed(&self, elements: &dyn Compute, task: &Task, chunks: Range<usize>, into: Lanes) {
+    unsafe fn fold_computed(&self, elements: &Elements<'_>, task: &Task, chunks: Range<usize>, into: Lanes) {
         let (driver, layout) = (self.driver, &self.driver.layout);
         let range = layout.elements_of(chunks.clone());
         let Vectorization::BatchedInner(dim, _) = layout.vectorization else {
@@ -161,7 +199,7 @@ impl TaskRunner<'_> {
     ///
     /// The elements in these bytes exist, and fit in the window, in which the runner may be used as long as nothing
     /// else is written there.
-    unsafe fn over(&self, elements: &dyn Compute, span: Range<usize>, window: &mut Window) -> TaskRunner<'_> {
+    unsafe fn over(&self, elements: &Elements<'_>, span: Range<usize>, window: &mut Window) -> TaskRunner<'_> {
         let (size, first) = (self.driver.layout.size, window.data());
         // SAFETY: the caller's promise; a window is aligned to more than any element.
         unsafe { elements.compute(span.start / size..span.end / size, first) };
@@ -176,7 +214,7 @@ impl TaskRunner<'_> {
     #[inline(never)]
     unsafe fn reduce_in_window(
         &self,
-        elements: &dyn Compute,
+        elements: &Elements<'_>,
         span: Range<usize>,
         task: &Task,
         chunks: Range<usize>,
@@ -199,7 +237,7 @@ impl Chunks<'_> {
     /// H2; `elements` has those of the layout, which suits windows; `into` has room for the lanes of the task, which
     /// nobody else uses, and the range is not empty.
     #[inline(never)]
-    pub(super) unsafe fn fold_rows(&self, elements: &dyn Compute, task: &Task, range: Range<usize>, into: Lanes) {
+    pub(super) unsafe fn fold_rows(&self, elements: &Elements<'_>, task: &Task, range: Range<usize>, into: Lanes) {
         debug_assert!(matches!(self.layout.vectorization, Vectorization::Outer(..)) && self.layout.in_place);
         let mut window = Window::NEW;
         let (layout, bytes) = (self.layout, task.lanes * self.layout.size);

@@ -21,6 +21,7 @@ impl sealed::Sealed for Wide {}
 impl Membership for Wide {
     const IN: bool = true;
     const HALVES: bool = false;
+    type WithoutHalves = Wide;
 }
 
 /// Whether a class belongs to a domain.
@@ -29,12 +30,16 @@ pub trait Membership: sealed::Sealed + 'static {
     const IN: bool;
     /// Whether float16 and bfloat16 do, if the class of floats does.
     const HALVES: bool = true;
+    /// The answer for the class without them.
+    type WithoutHalves: Membership;
 }
 impl Membership for Yes {
     const IN: bool = true;
+    type WithoutHalves = Wide;
 }
 impl Membership for No {
     const IN: bool = false;
+    type WithoutHalves = No;
 }
 
 /// The class of bool.

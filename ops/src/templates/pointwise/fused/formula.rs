@@ -4,7 +4,7 @@
 use crate::algebra::Value;
 use crate::algebra::sym::{Compute, Sym, Tracer};
 use crate::pointwise::DomainSet;
-use crate::pointwise::domain::{Exact, Membership, No, Yes};
+use crate::pointwise::domain::{Exact, Membership, No, Wide, Yes};
 use crate::pointwise::formula::sealed::Sealed;
 use crate::pointwise::formula::{Common, In, Map, Operands, OutOf, Params, ParamsOf, PointwiseFn, Same};
 use crate::pointwise::rule::Rule;
@@ -94,6 +94,13 @@ pub trait Fed: Operands {
 
     /// The rest, by what is known of each.
     fn map_rest<T: Copy, U: Copy>(rest: Self::Rest<T>, each: impl FnMut(T) -> U) -> Self::Rest<U>;
+
+    /// The rest, by position and two things that are known of each.
+    fn zip_rest<T: Copy, U: Copy, W: Copy>(
+        rest: Self::Rest<T>,
+        other: Self::Rest<U>,
+        each: impl FnMut(usize, T, U) -> W,
+    ) -> Self::Rest<W>;
 }
 
 /// The numbers of operands that a fed formula may have.
@@ -113,6 +120,14 @@ macro_rules! fed {
             #[inline(always)]
             fn map_rest<T: Copy, U: Copy>(rest: [T; $n - 1], mut each: impl FnMut(T) -> U) -> [U; $n - 1] {
                 monomorph_core::each(|k| each(rest[k]))
+            }
+            #[inline(always)]
+            fn zip_rest<T: Copy, U: Copy, W: Copy>(
+                rest: [T; $n - 1],
+                other: [U; $n - 1],
+                mut each: impl FnMut(usize, T, U) -> W,
+            ) -> [W; $n - 1] {
+                monomorph_core::each(|k| each(k, rest[k], other[k]))
             }
         }
     )*};
@@ -222,7 +237,7 @@ impl<P: Params, Q: Params> Params for Both<P, Q> {
 
 /// A class that belongs to both of two domains.
 pub trait AndMembership<Other: Membership>: Membership {
-    /// [`Yes`] if both are.
+    /// [`Yes`] if both are, without halves if either is.
     type Both: Membership;
 }
 impl<Other: Membership> AndMembership<Other> for Yes {
@@ -230,6 +245,9 @@ impl<Other: Membership> AndMembership<Other> for Yes {
 }
 impl<Other: Membership> AndMembership<Other> for No {
     type Both = No;
+}
+impl<Other: Membership> AndMembership<Other> for Wide {
+    type Both = Other::WithoutHalves;
 }
 
 /// The dtypes that two domains share.
