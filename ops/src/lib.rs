@@ -165,7 +165,9 @@ monomorph_macros::families! { [crate]
     composite::compressed: Compressed,
     composite::covariance: Covariances,
     composite::fake_quantize: FakeQuantized,
-    composite::losses: Losses,
+    composite::losses::differences: DifferenceLosses,
+    composite::losses::likelihoods: LikelihoodLosses,
+    composite::losses::vectors: VectorLosses,
     composite::entropy: Entropies,
     composite::normalize: Normalizations,
     partial;

@@ -86,11 +86,16 @@ mod reference {
         b
     }
 
-    /// The least common multiple. The product wraps before its magnitude is taken.
+    /// The least common multiple. The product of int32 and int64 wraps before its magnitude is taken.
     pub(super) fn common_multiple(dtype: DType, a: i64, b: i64) -> i64 {
         let divisor = common_divisor(dtype, a, b);
         let quotient = if divisor == 0 { 0 } else { a.wrapping_div(divisor) };
-        magnitude(dtype, quotient.wrapping_mul(b))
+        let product = quotient.wrapping_mul(b);
+        match dtype {
+            DType::I8 => i64::from(product.wrapping_abs() as i8),
+            DType::I16 => i64::from(product.wrapping_abs() as i16),
+            _ => magnitude(dtype, product),
+        }
     }
 
     /// The magnitude of a number that wraps to the dtype, wrapped again.

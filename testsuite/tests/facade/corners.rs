@@ -169,3 +169,20 @@ fn the_exponential_less_one_of_an_infinite_imaginary_part_is_no_number() -> mono
     }
     Ok(())
 }
+
+/// As in C, int8 and int16 are multiplied as int32, so that the magnitude of the product wraps; of int32 the product
+/// does.
+#[test]
+fn least_common_multiples_wrap_as_in_pytorch() -> monomorph::Result<()> {
+    let of = |dtype, a: &[i64], b: &[i64]| {
+        let [a, b] = [a, b].map(|x| f::to(&Tensor::<Cpu>::from_slice(x, [x.len() as i64])?, dtype));
+        f::to(&f::lcm(&a?, &b?)?, DType::I64)?.to_vec::<i64>()
+    };
+    let bytes: [&[i64]; 2] = [&[100, 127, -128, -128, 64], &[99, 126, 127, -128, 48]];
+    assert_eq!(of(DType::I8, bytes[0], bytes[1])?, [-84, -126, -128, -128, -64]);
+    assert_eq!(of(DType::U8, &[100, 127, 128, 128, 64], &[99, 126, 127, 128, 48])?, [172, 130, 128, 128, 192]);
+    assert_eq!(of(DType::I16, &[32_767, -32_768, 30_000], &[32_766, 3, 29_999])?, [-32_766, -32_768, 29_648]);
+    let (a, b) = ([(1 << 31) - 1, (1 << 30) + 1], [(1 << 31) - 2, 3]);
+    assert_eq!(of(DType::I32, &a, &b)?, [2_147_483_646, 1_073_741_821]);
+    Ok(())
+}

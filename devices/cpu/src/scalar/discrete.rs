@@ -99,6 +99,8 @@ macro_rules! integers {
         }
 
         impl<I: Isa> Divisor for Lane<$int, I> {
+            const IS_NARROW: bool = size_of::<$int>() < size_of::<i32>();
+
             #[inline(always)]
             fn gcd(self, other: Self) -> Self {
                 use monomorph_ops::algebra::Magnitude;

@@ -57,6 +57,8 @@ impl<C: Compute> Classify for Sym<C> {
 }
 
 impl<C: Integer> Divisor for Sym<C> {
+    const IS_NARROW: bool = C::DTYPE.size() < size_of::<i32>();
+
     fn gcd(self, other: Self) -> Self {
         self.binary(Op::Gcd, other)
     }
