@@ -276,13 +276,20 @@ impl Tables {
 
     /// Counts bins; what is no bin counts for none.
     #[inline(always)]
-    fn count(&mut self, bins: impl Iterator<Item = usize>) {
+    fn count(&mut self, mut bins: impl Iterator<Item = usize>) {
         let (last, size) = (self.bins, self.bins + 1);
-        let wraps = (self.tables - 1) * size;
-        let mut table = 0;
-        for bin in bins {
-            self.counts[table + bin.min(last)] += 1;
-            table = if table == wraps { 0 } else { table + size };
+        if self.tables == 1 {
+            return bins.for_each(|bin| self.counts[bin.min(last)] += 1);
+        }
+        // One table after the other, without a variable that says which is next.
+        let (first, second) = self.counts.split_at_mut(2 * size);
+        let tables = [first.split_at_mut(size), second.split_at_mut(size)];
+        let [(a, b), (c, d)] = tables;
+        loop {
+            for table in [&mut *a, &mut *b, &mut *c, &mut *d] {
+                let Some(bin) = bins.next() else { return };
+                table[bin.min(last)] += 1;
+            }
         }
     }
 
