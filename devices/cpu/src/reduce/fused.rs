@@ -19,7 +19,7 @@ use monomorph_iter::TensorIter;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The most lanes of a row. Longer rows are computed in windows for as little, and read in order.
+/// The most lanes of a row. Longer rows are computed in windows, which read each operand in order.
 const MAX_LANES: usize = 128;
 
 /// An operand is copied if the reduction has at least so many times its elements.
@@ -47,11 +47,11 @@ struct Source {
     /// Bytes from one element to the next along the lanes and along the innermost reduced dimension, and from the lanes
     /// of one output to those of the next.
     steps: [isize; 3],
-    copy: Option<Copy>,
+    reordered: Option<Reordered>,
 }
 
 /// An operand in another order, copied for each run anew.
-struct Copy {
+struct Reordered {
     own: Vec<u128>,
     dtype: DType,
     /// Sizes of the dimensions that it has, and strides of the operand and of the copy, in elements.
@@ -121,7 +121,7 @@ impl Fused {
         let mut operands = SmallVec::new();
         for k in 1..iter.noperands() {
             let Some(element) = producer.direct(k) else { return Ok(None) };
-            let mut source = Source { strides: iter.strides(k).into(), size: element, steps: [0; 3], copy: None };
+            let mut source = Source { strides: iter.strides(k).into(), size: element, steps: [0; 3], reordered: None };
             if ![0, element as isize].contains(&lanes.stride(&source.strides)) && !source.reorder(k, iter, lanes)? {
                 return Ok(None);
             }
@@ -148,7 +148,7 @@ impl Fused {
     /// The inputs of the producer, which these operands are, are borrowed.
     pub(super) unsafe fn load(&mut self, producer: &Producer) -> Result<()> {
         for (k, source) in self.operands.iter_mut().enumerate() {
-            if let Some(Copy { own, dtype, dims: [sizes, from, to] }) = &mut source.copy {
+            if let Some(Reordered { own, dtype, dims: [sizes, from, to] }) = &mut source.reordered {
                 let strided = |data, strides| Strided { data, strides, dtype: *dtype, conj: false, neg: false };
                 let (to, from) = (strided(own.as_mut_ptr().cast(), to), strided(producer.base(k + 1), from));
                 // SAFETY: C1 and C2 of `Device::copy`: the operand is borrowed, and has elements of the dtype wherever
@@ -195,7 +195,7 @@ impl Source {
         let mut own = list::with_capacity(words)?;
         own.resize(words, 0);
         let sizes = dims.iter().map(|&d| iter.shape()[d] as i64).collect();
-        self.copy = Some(Copy { own, dtype: iter.dtype(k), dims: [sizes, from, to] });
+        self.reordered = Some(Reordered { own, dtype: iter.dtype(k), dims: [sizes, from, to] });
         Ok(true)
     }
 }
@@ -221,7 +221,7 @@ impl FusedElements<'_> {
                 rest /= size;
                 offset.wrapping_add(stride.wrapping_mul(digit as isize))
             });
-            let own = source.copy.as_ref().map(|copy| copy.own.as_ptr().cast::<u8>());
+            let own = source.reordered.as_ref().map(|copy| copy.own.as_ptr().cast::<u8>());
             let base = own.unwrap_or_else(|| self.producer.base(k + 1).cast_const());
             let [lane, row, output] = source.steps;
             OperandRow { at: base.wrapping_offset(offset), strides: [row, output], lane }

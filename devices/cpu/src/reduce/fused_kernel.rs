@@ -85,9 +85,10 @@ where
 {
     fn kernels(dtype: DType, level: Level) -> Option<FusedKernels> {
         // A formula that may fail is looked over first, which a loop in registers has no place for.
-        G::FAULT
-            .is_none()
-            .then(|| <<G::Domain as Intersect<F::Domain>>::Both as FloatKernels<G, F>>::kernels(dtype, level))?
+        match G::FAULT {
+            Some(_) => None,
+            None => <<G::Domain as Intersect<F::Domain>>::Both as FloatKernels<G, F>>::kernels(dtype, level),
+        }
     }
 }
 
