@@ -263,7 +263,7 @@ std::vector<c10::IValue> arguments(const Work& work, const std::string& text) {
         else if (w == "true" || w == "false") values.emplace_back(w == "true");
         else if (w.rfind("s=", 0) == 0) values.emplace_back(w.substr(2));
         else if (w.rfind("l=", 0) == 0) values.emplace_back(numbers(w.substr(2), '+'));
-        else if (w.find('.') == std::string::npos) values.emplace_back(static_cast<int64_t>(std::stoll(w)));
+        else if (w.find_first_of(".e") == std::string::npos) values.emplace_back(static_cast<int64_t>(std::stoll(w)));
         else values.emplace_back(std::stod(w));
     }
     return values;
@@ -275,6 +275,14 @@ std::unique_ptr<Task> boxed(const std::string& overload, std::vector<c10::IValue
     const std::string name = "aten::" + overload.substr(0, dot);
     const std::string rest = dot == std::string::npos ? "" : overload.substr(dot + 1);
     c10::OperatorHandle handle = c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), rest.c_str());
+    // A list of tensors of which none may be absent is of another type.
+    const std::vector<c10::Argument>& parameters = handle.schema().arguments();
+    for (size_t i = 0; i < values.size() && i < parameters.size(); ++i) {
+        if (!values[i].isList() || *parameters[i].type() != *c10::ListType::ofTensors()) continue;
+        c10::List<Tensor> list;
+        for (const c10::IValue& tensor : values[i].toListRef()) list.push_back(tensor.toTensor());
+        values[i] = list;
+    }
     auto stack = std::make_shared<torch::jit::Stack>();
     return returning([=] {
         stack->assign(values.begin(), values.end());

@@ -259,42 +259,70 @@ fn count(numbers: &[i64], out: &mut [i64]) -> Result<()> {
 /// Counts of bins, in several tables if there are few bins for many things to count: equal ones one after another then
 /// do not wait for each other's stores.
 struct Tables {
-    tables: usize,
     bins: usize,
+    /// How often each bin was counted. A last one is for what is in none.
     counts: Vec<u64>,
+    /// What is not yet in `counts`: the tables one after the other, narrow, so that all stay in the first-level cache.
+    /// Empty if there are many bins.
+    spread: Vec<u32>,
+    /// The most that any element of a table may be.
+    rounds: u32,
 }
 
 impl Tables {
     /// For so many bins, and so many things to count.
     fn new(bins: usize, things: usize) -> Result<Tables> {
-        let tables = if bins <= SPREAD && bins <= things { TABLES } else { 1 };
-        // A last bin for what is in none.
-        let mut counts = list::with_capacity((bins + 1) * tables)?;
-        counts.resize((bins + 1) * tables, 0);
-        Ok(Tables { tables, bins, counts })
+        let size = bins + 1;
+        let mut counts = list::with_capacity(size)?;
+        counts.resize(size, 0);
+        let spread = if bins <= SPREAD && TABLES * bins <= things { vec![0; TABLES * size] } else { Vec::new() };
+        Ok(Tables { bins, counts, spread, rounds: 0 })
     }
 
     /// Counts bins; what is no bin counts for none.
     #[inline(always)]
     fn count(&mut self, mut bins: impl Iterator<Item = usize>) {
-        let (last, size) = (self.bins, self.bins + 1);
-        if self.tables == 1 {
-            return bins.for_each(|bin| self.counts[bin.min(last)] += 1);
+        if self.spread.is_empty() {
+            return bins.for_each(|bin| self.counts.get_mut(bin).into_iter().for_each(|count| *count += 1));
         }
-        // One table after the other, without a variable that says which is next.
-        let (first, second) = self.counts.split_at_mut(2 * size);
-        let tables = [first.split_at_mut(size), second.split_at_mut(size)];
-        let [(a, b), (c, d)] = tables;
-        loop {
-            for table in [&mut *a, &mut *b, &mut *c, &mut *d] {
-                let Some(bin) = bins.next() else { return };
-                table[bin.min(last)] += 1;
-            }
+        while !self.spread_out(&mut bins) {
+            self.gather();
         }
     }
 
-    fn sums(&self) -> impl Iterator<Item = u64> {
-        let size = self.bins + 1;
-        (0..self.bins).map(move |bin| (0..self.tables).map(|table| self.counts[table * size + bin]).sum())
+    /// Counts bins in one table after the other, without a variable that says which is next, until there are no more or
+    /// the tables may be full. Whether there are no more.
+    #[inline(always)]
+    fn spread_out(&mut self, bins: &mut impl Iterator<Item = usize>) -> bool {
+        let size = self.counts.len();
+        let (first, second) = self.spread.split_at_mut(2 * size);
+        let [(a, b), (c, d)] = [first.split_at_mut(size), second.split_at_mut(size)];
+        for round in self.rounds..u32::MAX {
+            for table in [&mut *a, &mut *b, &mut *c, &mut *d] {
+                let Some(bin) = bins.next() else {
+                    self.rounds = round + 1;
+                    return true;
+                };
+                if let Some(count) = table.get_mut(bin) {
+                    *count += 1;
+                }
+            }
+        }
+        false
+    }
+
+    /// Moves what the tables have into the counts.
+    fn gather(&mut self) {
+        for table in self.spread.chunks_mut(self.counts.len()) {
+            for (all, count) in self.counts.iter_mut().zip(table) {
+                *all += u64::from(std::mem::take(count));
+            }
+        }
+        self.rounds = 0;
+    }
+
+    fn sums(&mut self) -> impl Iterator<Item = u64> {
+        self.gather();
+        self.counts[..self.bins].iter().copied()
     }
 }

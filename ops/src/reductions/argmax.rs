@@ -24,9 +24,9 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgmaxFn {
     }
     const SEARCHES: bool = true;
     #[inline(always)]
-    fn stays((a, _): (V, X), x: V) -> V::Mask {
+    fn keeps(a: V, b: V) -> V::Mask {
         // Of equal elements the first one counts, and NaN is larger than all others.
-        x.le(a) | a.ne(a)
+        a.ge(b) | a.ne(a)
     }
     #[inline(always)]
     fn finish((_, at): (V, X), _: X) -> X {

@@ -24,9 +24,9 @@ impl<V: Ordered, X: Ordered<Mask = V::Mask>> Fold<V, X> for ArgminFn {
     }
     const SEARCHES: bool = true;
     #[inline(always)]
-    fn stays((a, _): (V, X), x: V) -> V::Mask {
+    fn keeps(a: V, b: V) -> V::Mask {
         // Of equal elements the first one counts, and NaN is smaller than all others.
-        x.ge(a) | a.ne(a)
+        a.le(b) | a.ne(a)
     }
     #[inline(always)]
     fn finish((_, at): (V, X), _: X) -> X {

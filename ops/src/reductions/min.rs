@@ -4,7 +4,7 @@ use super::argmin::ArgminFn;
 use crate::algebra;
 use crate::pointwise::{Common, Ordered};
 use crate::prebuilt::Reduce;
-use crate::reduce::{AccumulatorOf, CommonAndIndex, Dim, Fold, Index, NoIdentity, ReduceRule, Takes};
+use crate::reduce::{CommonAndIndex, Dim, Fold, Index, NoIdentity, ReduceRule, Takes};
 use crate::table::native;
 
 crate::reduction! {
@@ -23,8 +23,8 @@ impl<V: algebra::Ordered, X: algebra::Ordered<Mask = V::Mask>> Fold<V, X> for Mi
     }
     const SEARCHES: bool = true;
     #[inline(always)]
-    fn stays(acc: AccumulatorOf<Self, V, X>, x: V) -> V::Mask {
-        <ArgminFn as Fold<V, X>>::stays(acc, x)
+    fn keeps(a: V, b: V) -> V::Mask {
+        <ArgminFn as Fold<V, X>>::keeps(a, b)
     }
     #[inline(always)]
     fn finish(acc: (V, X), _: X) -> (V, X) {

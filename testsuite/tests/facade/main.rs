@@ -22,6 +22,7 @@ mod few;
 mod filtered;
 mod folds;
 mod foreach;
+mod found;
 mod fourier;
 mod fused;
 mod fused_reductions;

@@ -2,7 +2,6 @@
 
 use super::number::Number;
 use crate::isa::{Isa, Kernel, Level};
-use std::array;
 
 /// Sums that a product of columns is computed as, so that additions need not wait for each other.
 const SUMS: usize = 8;
@@ -32,7 +31,10 @@ fn summed<E: Number>(a: &[E], b: &[E]) -> E {
     let (a_chunks, b_chunks) = (a.chunks_exact(SUMS), b.chunks_exact(SUMS));
     let rest = a_chunks.remainder().iter().zip(b_chunks.remainder());
     for (a, b) in a_chunks.zip(b_chunks) {
-        sums = array::from_fn(|i| sums[i] + a[i].conj() * b[i]);
+        // No closure, which might not be inlined into a level's frame.
+        for ((sum, a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a.conj() * b;
+        }
     }
     let rest = rest.fold(E::zero(), |sum, (a, &b)| sum + a.conj() * b);
     sums.iter().fold(rest, |sum, &x| sum + x)

@@ -136,6 +136,18 @@ impl<U: Word> Keys<U> {
         }
     }
 
+    /// Whether any of these elements has a key below the threshold.
+    #[inline(always)]
+    pub(crate) fn any_below<const N: usize>(&self, elements: &[U; N], threshold: U) -> bool {
+        let mask = self.mask;
+        match self.class {
+            Class::Bool => any_below(elements, threshold, |x| x.truth().flip(mask)),
+            Class::Unsigned => any_below(elements, threshold, |x| x.flip(mask)),
+            Class::Signed => any_below(elements, threshold, |x| x.signed().flip(mask)),
+            Class::Float(infinity) => any_below(elements, threshold, |x| x.float(infinity).flip(mask)),
+        }
+    }
+
     /// Appends what `f` makes of the key of each element and its index.
     #[inline(always)]
     pub(crate) fn extend<T>(&self, row: &[U], list: &mut Vec<T>, f: impl Fn(U, usize) -> T) {
@@ -171,6 +183,16 @@ impl<U: Word> Keys<U> {
             Class::Float(_) => key.of_float(),
         }
     }
+}
+
+/// Without an exit, so that it vectorises.
+#[inline(always)]
+fn any_below<U: Word, const N: usize>(elements: &[U; N], threshold: U, key: impl Fn(U) -> U) -> bool {
+    let mut any = false;
+    for &x in elements {
+        any |= key(x) < threshold;
+    }
+    any
 }
 
 /// A key with the index of its element in one word. In order of keys, equal ones in order of indices, which is what

@@ -5,6 +5,7 @@
 //! of elements, not for dtypes. Rows are shared among threads; a row is one thread's, so results do not depend on their
 //! number.
 
+mod heap;
 pub(crate) mod key;
 mod row;
 pub(crate) mod select;

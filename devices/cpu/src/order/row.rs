@@ -1,8 +1,10 @@
 //! What is asked of a row, answered on dense memory: the values and the indices of its results.
 
+use super::heap::EnterHeap;
 use super::key::{Item, Keys, Word};
 use super::select;
 use super::sort::Packed;
+use crate::isa::Level;
 use monomorph_core::{DType, Result, list};
 use monomorph_ops::order::Task;
 use std::mem::MaybeUninit;
@@ -13,6 +15,7 @@ pub(super) struct RowWork<U, I> {
     keys: Keys<U>,
     items: Vec<I>,
     sorted: Packed,
+    level: Level,
 }
 
 /// A row and where its results go, all of which are written.
@@ -24,9 +27,6 @@ pub(super) struct Row<'a, U> {
     /// The indices that they have in the row.
     pub(super) indices: &'a mut [MaybeUninit<i64>],
 }
-
-/// Elements that are compared with the threshold of a heap at a time.
-const BLOCK: usize = 64;
 
 /// A row beyond this is sorted by PyTorch with equal elements in an order of its own, and up to it by insertion.
 const INSERTION: usize = 16;
@@ -41,7 +41,8 @@ impl<U: Word, I: Item> RowWork<U, I> {
         };
         let keys = Keys::new(dtype, descending);
         let (sorts, n) = (matches!(task, Task::Sort { .. }), |is: bool| if is { n } else { 0 });
-        Ok(RowWork { task, keys, items: list::with_capacity(n(!sorts))?, sorted: Packed::new(n(sorts))? })
+        let (items, sorted, level) = (list::with_capacity(n(!sorts))?, Packed::new(n(sorts))?, crate::level()?);
+        Ok(RowWork { task, keys, items, sorted, level })
     }
 
     /// Answers for the row.
@@ -87,7 +88,8 @@ impl<U: Word, I: Item> RowWork<U, I> {
         for (index, item) in row.indices.iter_mut().zip(&self.items) {
             index.write(item.index() as i64);
         }
-        if self.keys.is_exact(row.elements) {
+        // Of few results each is read where it lies: all elements would be asked whether their keys are exact.
+        if self.items.len() > row.elements.len() / 8 && self.keys.is_exact(row.elements) {
             for (value, item) in row.values.iter_mut().zip(&self.items) {
                 value.write(self.keys.element(U::of(item.key())));
             }
@@ -129,23 +131,7 @@ impl<U: Word, I: Item> RowWork<U, I> {
         let (first, rest) = row.split_at(k);
         keys.extend(first, items, |key, i| I::new(key.wide(), i));
         select::make_heap(items, &less);
-        let mut threshold = U::of(items[0].key());
-        let mut start = k;
-        for block in rest.chunks(BLOCK) {
-            // One comparison for all: hardly any block has an element that enters.
-            let mut enters = false;
-            keys.each(block, |key| enters |= key < threshold);
-            if enters {
-                for (i, &x) in block.iter().enumerate() {
-                    let key = keys.key(x);
-                    if key < threshold {
-                        select::replace_top(items, I::new(key.wide(), start + i), &less);
-                        threshold = U::of(items[0].key());
-                    }
-                }
-            }
-            start += block.len();
-        }
+        self.level.enter(EnterHeap { keys, heap: items, elements: rest, start: k });
         select::sort_heap(items, &less);
     }
 
@@ -206,6 +192,6 @@ impl<U: Copy> Row<'_, U> {
 
 /// The order of keys alone: equal ones are equal, whatever their indices.
 #[inline(always)]
-fn less<I: Item>(a: I, b: I) -> bool {
+pub(super) fn less<I: Item>(a: I, b: I) -> bool {
     a.key() < b.key()
 }

@@ -8,14 +8,18 @@
 //!
 //! 1. Bits that all keys share do not matter. Of the others as many go into a word as an index leaves room for, and are
 //!    cut into digits of a byte, from the top.
-//! 2. Up to [`ALL_DIGITS`] digits are sorted by, from the lowest to the highest, each pass stable.
+//! 2. Up to [`ALL_DIGITS`] digits are sorted by, from the lowest to the highest, each pass stable. If no cache holds
+//!    the items, the highest digit comes first: it makes buckets that one does hold (P. M. McIlroy, K. Bostic, M. D.
+//!    McIlroy, *Engineering Radix Sort*, Computing Systems 6(1), 1993).
 //! 3. Of keys with more digits only the highest ones are sorted by, about as many as tell this number of random keys
 //!    apart. Runs of keys that these leave equal are sorted by comparison: none or short ones for random keys, and at
 //!    worst one sort of the whole row.
 
 use super::key::{Keys, Word};
 use monomorph_core::{Result, list};
+use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// Rows shorter than this are sorted by comparison: counting 256 digits costs more.
 const SHORT: usize = 256;
@@ -24,6 +28,9 @@ const SHORT: usize = 256;
 const ALL_DIGITS: u32 = 4;
 
 const DIGITS: usize = 256;
+
+/// So many items, with room for as many, stay in the second-level cache.
+const CACHED: usize = 1 << 14;
 
 /// The sorted keys of a row, with their indices.
 pub(crate) struct Packed {
@@ -76,39 +83,24 @@ impl Packed {
         Ok(())
     }
 
-    /// Sorts the items by digits of these bits. Gives the bit from which on all are sorted: items that differ only
-    /// below it are in the order in which they were.
+    /// Sorts the items by digits of these bits. Gives the bit from which on all are sorted.
     fn radix(&mut self, bits: Range<u32>) -> Result<u32> {
         let (items, spare) = (&mut self.items, &mut self.spare);
         let all = (bits.end - bits.start).div_ceil(8);
         let passes = if all <= ALL_DIGITS { all } else { enough(items.len()).min(all) };
         let lowest = bits.end.saturating_sub(8 * passes).max(bits.start);
-        let digit = |item: u64, pass: u32| (item >> (lowest + 8 * pass)) as u8 as usize;
         if spare.len() < items.len() {
             *spare = list::with_capacity(items.len())?;
             spare.resize(items.len(), 0);
         }
         spare.truncate(items.len());
-        let mut counts = [[0_usize; DIGITS]; 8];
-        for item in &*items {
-            for (pass, counts) in (0..passes).zip(&mut counts) {
-                counts[digit(*item, pass)] += 1;
+        let top = bits.end.saturating_sub(8).max(lowest);
+        match if items.len() > CACHED && passes > 1 { by_digit(items, spare, top) } else { None } {
+            Some(ends) => {
+                std::mem::swap(items, spare);
+                Buckets { items, spare, ends, lowest, passes: (top - lowest).div_ceil(8) }.sort();
             }
-        }
-        for (pass, counts) in (0..passes).zip(&mut counts) {
-            if counts.contains(&items.len()) {
-                continue;
-            }
-            let mut next = 0;
-            for count in &mut *counts {
-                next += std::mem::replace(count, next);
-            }
-            for item in &*items {
-                let place = &mut counts[digit(*item, pass)];
-                spare[*place] = *item;
-                *place += 1;
-            }
-            std::mem::swap(items, spare);
+            None => by_digits(items, spare, lowest, passes),
         }
         Ok(lowest)
     }
@@ -127,6 +119,82 @@ impl Packed {
         let key = |&item: &u64| U::of(self.shared | item >> self.bits);
         (self.lost == 0).then(|| self.items.iter().map(key))
     }
+}
+
+/// Items that are in order of their highest digit, one bucket for each, with room for as many.
+struct Buckets<'a> {
+    items: &'a mut [u64],
+    spare: &'a mut [u64],
+    /// Where each bucket ends.
+    ends: [usize; DIGITS],
+    /// The digits to be sorted by: the lowest bit of the first one, and how many there are.
+    lowest: u32,
+    passes: u32,
+}
+
+impl Buckets<'_> {
+    /// Sorts each bucket; several threads do so for several at a time.
+    fn sort(self) {
+        let n = self.items.len();
+        let together = if is_parallel(n, GRAIN) { n.div_ceil(pieces()) } else { n };
+        let (mut items, mut spare, mut done) = (self.items, self.spare, 0);
+        let (mut parts, mut part) = (Vec::new(), Vec::new());
+        for end in self.ends {
+            let (bucket, rest) = items.split_at_mut(end - done);
+            let (room, spare_rest) = spare.split_at_mut(end - done);
+            (items, spare, done) = (rest, spare_rest, end);
+            part.push((bucket, room));
+            if done >= (parts.len() + 1) * together {
+                parts.push(Mutex::new(std::mem::take(&mut part)));
+            }
+        }
+        parts.push(Mutex::new(part));
+        share(parts.len(), |i| {
+            let mut part = parts[i].lock().unwrap_or_else(PoisonError::into_inner);
+            for (bucket, room) in &mut *part {
+                by_digits(bucket, room, self.lowest, self.passes);
+            }
+        });
+    }
+}
+
+/// Sorts items by so many digits from this bit on, the lowest one first. Items that differ only below it may change
+/// places if there are few.
+fn by_digits(items: &mut [u64], spare: &mut [u64], lowest: u32, passes: u32) {
+    if items.len() < SHORT {
+        return items.sort_unstable();
+    }
+    let mut is_in_spare = false;
+    for pass in 0..passes {
+        let (from, to) = if is_in_spare { (&*spare, &mut *items) } else { (&*items, &mut *spare) };
+        is_in_spare ^= by_digit(from, to, lowest + 8 * pass).is_some();
+    }
+    if is_in_spare {
+        items.copy_from_slice(spare);
+    }
+}
+
+/// Moves items to where they are in order of the digit at this bit, and those that share it in the order that they had.
+/// Gives where the items of each digit end; `None` if all share it, and none moves.
+fn by_digit(from: &[u64], to: &mut [u64], bit: u32) -> Option<[usize; DIGITS]> {
+    let digit = |item: u64| (item >> bit) as u8 as usize;
+    let mut places = [0; DIGITS];
+    for &item in from {
+        places[digit(item)] += 1;
+    }
+    if places.contains(&from.len()) {
+        return None;
+    }
+    let mut next = 0;
+    for place in &mut places {
+        next += std::mem::replace(place, next);
+    }
+    for &item in from {
+        let place = &mut places[digit(item)];
+        to[*place] = item;
+        *place += 1;
+    }
+    Some(places)
 }
 
 /// Digits that tell about this many random keys apart.

@@ -1,15 +1,17 @@
 //! Accumulates rows of elements into lanes, group by group.
 
-use super::lane_kernel::{LaneKernel, merge_each};
+use super::lane_kernel::{LaneKernel, merge_each, set_each};
 use super::lanes::Lanes;
-use super::parts::{Acc, AccumulatorAt};
+use super::parts::{Acc, AccumulatorAt, First, Second};
 use super::registers::accumulate_in_registers;
 use super::rows::{GROUP_ROWS, RowGroup, RowGroups, dense_lanes};
+use super::search::search;
 use crate::element::CpuElement;
 use crate::isa::{Isa, Kernel};
 use crate::scalar::Lane;
 use monomorph_ops::algebra::Value;
-use monomorph_ops::reduce::Fold;
+use monomorph_ops::reduce::{Fold, Numbers};
+use std::mem::MaybeUninit;
 
 /// Lanes between two rounds of prefetches: few enough that the lines arrive while these lanes are accumulated.
 const PREFETCH_BLOCK_LANES: usize = 128;
@@ -52,7 +54,14 @@ where
         for output in 0..rows.outputs {
             let first = rows.at.wrapping_offset(rows.output_strides.0.wrapping_mul(output as isize));
             let into = self.lanes.from::<Acc<F, C, I>>(output * rows.output_strides.1);
-            if const { I::LEVEL.has_special_loops() } && fits_registers {
+            // Lanes of one output count elements; those of outputs next to each other have the same index.
+            if const { I::LEVEL.has_special_loops() && F::SEARCHES } && fits_registers && per_lane != 0 {
+                // SAFETY: A2 for the lanes of this output, as many as a dense row has; A3 for its groups, which lie one
+                // after the other.
+                unsafe { search::<F, C, I>(into, rows, first) };
+                continue;
+            }
+            if const { I::LEVEL.has_special_loops() && !F::SEARCHES } && fits_registers {
                 // SAFETY: A2 for the lanes of this output, as many as a dense row has; A3 for its groups, which lie one
                 // after the other.
                 unsafe { accumulate_in_registers::<F, C, I>(into, rows, first) };
@@ -79,23 +88,56 @@ where
                     // SAFETY: A2 for `lanes` of the `rows.lanes` lanes, from lane `done` on; the slices end before
                     // the next round.
                     let (first, second) = unsafe { into.from::<Acc<F, C, I>>(done).of::<Acc<F, C, I>>(lanes) };
-                    if rows.tall {
-                        // SAFETY: A3: each of the GROUP_ROWS rows has an element for every lane.
-                        let half = |k, j| unsafe { group.four::<F, C, I>(k, j, rows.numbers) };
-                        // SAFETY: unless this is the first group of fresh lanes, they hold accumulators (A2).
-                        unsafe { merge_each::<F, C, I>(first, second, fresh, |j| F::merge(half(0, j), half(4, j))) };
-                    } else {
-                        let one = |j| {
-                            // SAFETY: A3: the row has an element for every lane.
-                            let (x, at) = unsafe { group.element::<C, I>(0, j) };
-                            F::one_by(x, at, rows.numbers)
-                        };
-                        // SAFETY: unless this is the first group of fresh lanes, they hold accumulators (A2).
-                        unsafe { merge_each::<F, C, I>(first, second, fresh, one) };
-                    }
+                    // SAFETY: A3: each row of the group has an element for every lane; unless they are fresh, the lanes
+                    // hold accumulators (A2).
+                    unsafe { accumulate_group::<F, C, I>(first, second, &group, (rows.tall, fresh), rows.numbers) };
                     done += lanes;
                 }
             }
+        }
+    }
+}
+
+/// Sets lanes to the accumulators of a group (`fresh`), or merges these into them. A group has [`GROUP_ROWS`] rows
+/// (`tall`) or one.
+///
+/// # Safety
+///
+/// A3 for the group's rows and as many elements as there are lanes, which hold accumulators unless `fresh` (A2).
+#[inline(always)]
+unsafe fn accumulate_group<F, C, I>(
+    first: &mut [MaybeUninit<First<F, C>>],
+    second: &mut [MaybeUninit<Second<F, C>>],
+    group: &RowGroup,
+    (tall, fresh): (bool, bool),
+    numbers: Numbers,
+) where
+    C: CpuElement,
+    I: Isa,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+{
+    // Four closures, each of which is called once (see `set_each`).
+    match (tall, fresh) {
+        (true, true) => {
+            // SAFETY: A3 for all rows, by the caller's promise.
+            set_each::<F, C, I>(first, second, |j| unsafe { group.all::<F, C, I>(j, numbers) });
+        }
+        (true, false) => {
+            // SAFETY: A3 for all rows, by the caller's promise.
+            let acc = |j| unsafe { group.all::<F, C, I>(j, numbers) };
+            // SAFETY: the lanes hold accumulators, by the caller's promise.
+            unsafe { merge_each::<F, C, I>(first, second, acc) };
+        }
+        (false, true) => {
+            // SAFETY: A3 for the row, by the caller's promise.
+            set_each::<F, C, I>(first, second, |j| unsafe { group.one::<F, C, I>(j, numbers) });
+        }
+        (false, false) => {
+            // SAFETY: A3 for the row, by the caller's promise.
+            let acc = |j| unsafe { group.one::<F, C, I>(j, numbers) };
+            // SAFETY: the lanes hold accumulators, by the caller's promise.
+            unsafe { merge_each::<F, C, I>(first, second, acc) };
         }
     }
 }

@@ -306,7 +306,7 @@ unsafe fn block<G, F, C, I, const BROADCAST: usize>(
         } else {
             let (firsts, seconds) = registers.of(BLOCK_LANES);
             // SAFETY: accumulators `0..BLOCK_LANES` were set, here or in a loop above.
-            unsafe { merge_each::<F, C, I>(firsts, seconds, false, |j| F::merge(four(0, j), four(4, j))) };
+            unsafe { merge_each::<F, C, I>(firsts, seconds, |j| F::merge(four(0, j), four(4, j))) };
         }
         done += GROUP_ROWS;
     }
@@ -315,7 +315,7 @@ unsafe fn block<G, F, C, I, const BROADCAST: usize>(
         let (firsts, seconds) = registers.of(BLOCK_LANES);
         let one = |j| F::one_by(element(&row, j), index(done), rows.numbers);
         // SAFETY: accumulators `0..BLOCK_LANES` were set in a loop above.
-        unsafe { merge_each::<F, C, I>(firsts, seconds, false, one) };
+        unsafe { merge_each::<F, C, I>(firsts, seconds, one) };
         done += 1;
     }
     // SAFETY: these lanes are the output's (A2).

@@ -50,7 +50,7 @@ where
         // SAFETY: each of the other lanes `0..n` holds an accumulator (A2), and `merge_each` asks for as many.
         let acc = |j| unsafe { other.get::<Acc<F, C, I>>(j) };
         // SAFETY: lanes `0..n` hold accumulators (A2).
-        unsafe { merge_each::<F, C, I>(first, second, false, acc) };
+        unsafe { merge_each::<F, C, I>(first, second, acc) };
     }
 }
 
@@ -111,7 +111,7 @@ where
                 Acc::<F, C, I>::join(a, b)
             };
             // SAFETY: lanes `0..n` hold accumulators (A2).
-            unsafe { merge_each::<F, C, I>(&mut first[..n], &mut second[..n], false, acc) };
+            unsafe { merge_each::<F, C, I>(&mut first[..n], &mut second[..n], acc) };
             (lanes, half) = (half, half / 2);
         }
     }

@@ -11,7 +11,8 @@
 //! chunks ── row_accumulator, runs; output        one chunk, in place or through a stage; results to the outputs
 //! layout                                         along which dimension lanes are, where chunks begin
 //! kernels ── classes ── fold_kernels             the kernels of one (fold, dtype, level), as function pointers
-//! accumulate, merge, fused_kernel ── registers   their loops, and that of a formula and a fold
+//! accumulate, merge, fused_kernel ── search,
+//!    registers                                  their loops, and that of a formula and a fold
 //! rows, lane_kernel, results ── lanes ── parts   what they work on
 //! ```
 //!
@@ -96,6 +97,7 @@ mod results;
 mod row_accumulator;
 mod rows;
 mod runs;
+mod search;
 mod windows;
 
 pub use call::Ready;

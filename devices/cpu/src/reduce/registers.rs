@@ -50,6 +50,62 @@ impl<A: Parts> RegisterLanes<A> {
         // SAFETY: accumulator `j` was set, so its second part is initialised; it is `Copy`.
         A::join(first, unsafe { self.seconds[j].assume_init_read() })
     }
+
+    /// Merges accumulators `0..n` into the first one, as a tree.
+    ///
+    /// # Safety
+    ///
+    /// They were set, and `n` is a power of two, at most 64.
+    #[inline(always)]
+    pub(super) unsafe fn reduce(&mut self, n: usize, merge: impl Fn(A, A) -> A) {
+        for half in [32, 16, 8, 4, 2, 1] {
+            for j in 0..if half < n { half } else { 0 } {
+                // SAFETY: `j < half < n`, and all of `0..n` were set.
+                let a = unsafe { self.get(j) };
+                // SAFETY: `n` is at most twice `half`, a power of two as it is, so `j + half < n`, and all of `0..n`
+                // were set.
+                let b = unsafe { self.get(j + half) };
+                self.set(j, merge(a, b));
+            }
+        }
+    }
+}
+
+/// The groups of rows of a long dense run, which lie one after the other.
+pub(super) struct DenseGroups<'a> {
+    rows: &'a RowGroups,
+    first: *const u8,
+    row_bytes: usize,
+}
+
+impl<'a> DenseGroups<'a> {
+    /// The groups from `first` on, whose rows have `lanes` elements `C`.
+    #[inline(always)]
+    pub(super) fn new<C: CpuElement>(rows: &'a RowGroups, first: *const u8, lanes: usize) -> Self {
+        DenseGroups { rows, first, row_bytes: lanes * size_of::<C::Stored>() }
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, g: usize) -> RowGroup {
+        let [start, per_row, per_group, per_lane] = self.rows.index;
+        RowGroup {
+            at: self.first.wrapping_add(g * GROUP_ROWS * self.row_bytes),
+            stride: self.row_bytes as isize,
+            start: start.wrapping_add(per_group.wrapping_mul(g as i64)),
+            per_row,
+            per_lane,
+        }
+    }
+
+    /// The same, and the group that comes so far behind it is prefetched.
+    #[inline(always)]
+    pub(super) fn get_ahead<const PREFETCH: bool>(&self, g: usize) -> RowGroup {
+        let group = self.get(g);
+        if PREFETCH {
+            prefetch_run(group.at.wrapping_offset(self.rows.prefetch), GROUP_ROWS * self.row_bytes);
+        }
+        group
+    }
 }
 
 /// Accumulates groups of a dense run into as many lanes as a row of one has.
@@ -66,61 +122,28 @@ where
     F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
 {
     let n = const { dense_lanes(size_of::<C::Stored>()) };
-    let [start, per_row, per_group, per_lane] = rows.index;
-    let row = n * size_of::<C::Stored>();
-    let group = |g: usize| RowGroup {
-        at: first.wrapping_add(g * GROUP_ROWS * row),
-        stride: row as isize,
-        start: start.wrapping_add(per_group.wrapping_mul(g as i64)),
-        per_row,
-        per_lane,
-    };
+    let groups = DenseGroups::new::<C>(rows, first, n);
     let mut registers = RegisterLanes::<Acc<F, C, I>>::new();
     for j in 0..n {
         // With this condition in the loop below, the compiler would not keep the accumulators in registers.
         registers.set(
             j,
             if rows.fresh {
-                let group = group(0);
                 // SAFETY: A3: the rows of the first group have an element for every lane.
-                let half = |k| unsafe { group.four::<F, C, I>(k, j, rows.numbers) };
-                F::merge(half(0), half(4))
+                unsafe { groups.get(0).all::<F, C, I>(j, rows.numbers) }
             } else {
                 // SAFETY: lane `j` is one of the row's, and holds an accumulator since the rows are not its first (A2).
                 unsafe { lanes.get::<Acc<F, C, I>>(j) }
             },
         );
     }
-    let mut fold = |ahead: Option<isize>| {
-        for g in usize::from(rows.fresh)..rows.groups {
-            let group = group(g);
-            if let Some(ahead) = ahead {
-                prefetch_run(group.at.wrapping_offset(ahead), GROUP_ROWS * row);
-            }
-            if const { F::SEARCHES } {
-                let stays = |k, j| {
-                    // SAFETY: accumulators `0..n` were set in the loop above.
-                    let acc = unsafe { registers.get(j) };
-                    // SAFETY: A3: the rows of every group have an element for every lane.
-                    let (x, _) = unsafe { group.element::<C, I>(k, j) };
-                    F::stays(acc, x)
-                };
-                if all_stay::<I>(n, stays) {
-                    continue;
-                }
-            }
-            // SAFETY: A3: the rows of every group have an element for every lane.
-            let half = |k, j| unsafe { group.four::<F, C, I>(k, j, rows.numbers) };
-            let (firsts, seconds) = registers.of(n);
-            // SAFETY: accumulators `0..n` were set in the loop above.
-            unsafe { merge_each::<F, C, I>(firsts, seconds, false, |j| F::merge(half(0, j), half(4, j))) };
-        }
-    };
     // One loop each: a condition within would keep the accumulators out of registers.
     if rows.prefetch == 0 {
-        fold(None)
+        // SAFETY: accumulators `0..n` were set in the loop above; A3 for the groups.
+        unsafe { merge_groups::<F, C, I, false>(&mut registers, &groups, n) };
     } else {
-        fold(Some(rows.prefetch))
+        // SAFETY: accumulators `0..n` were set in the loop above; A3 for the groups.
+        unsafe { merge_groups::<F, C, I, true>(&mut registers, &groups, n) };
     }
     for j in 0..n {
         // SAFETY: accumulators `0..n` were set in the first loop.
@@ -130,17 +153,30 @@ where
     }
 }
 
-/// Whether all rows of a group leave all lanes as they are. Comparisons alone take a part of the time of merging values
-/// with indices, and in a long run hardly any group has an element that counts.
+/// Merges groups into accumulators `0..n`; all but the first one if that has set them.
+///
+/// # Safety
+///
+/// They were set; A3 for the groups.
 #[inline(always)]
-fn all_stay<I: Isa>(lanes: usize, stays: impl Fn(usize, usize) -> Lane<bool, I>) -> bool {
-    let mut all = true;
-    for j in 0..lanes {
-        for k in 0..GROUP_ROWS {
-            all &= stays(k, j).get();
-        }
+unsafe fn merge_groups<F, C, I, const PREFETCH: bool>(
+    registers: &mut RegisterLanes<Acc<F, C, I>>,
+    groups: &DenseGroups<'_>,
+    n: usize,
+) where
+    C: CpuElement,
+    I: Isa,
+    Lane<C, I>: Value<Mask = Lane<bool, I>>,
+    F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+{
+    for g in usize::from(groups.rows.fresh)..groups.rows.groups {
+        let group = groups.get_ahead::<PREFETCH>(g);
+        let (firsts, seconds) = registers.of(n);
+        // SAFETY: A3: the rows of every group have an element for every lane.
+        let all = |j| unsafe { group.all::<F, C, I>(j, groups.rows.numbers) };
+        // SAFETY: accumulators `0..n` were set, by the caller's promise.
+        unsafe { merge_each::<F, C, I>(firsts, seconds, all) };
     }
-    all
 }
 
 /// Merges as many lanes as a dense row has into the first one.
@@ -162,16 +198,8 @@ where
         // SAFETY: lane `j` is one of the row's, and holds an accumulator (A2).
         registers.set(j, unsafe { lanes.get::<Acc<F, C, I>>(j) });
     }
-    for half in [64, 32, 16, 8, 4, 2, 1] {
-        for j in 0..if half < n { half } else { 0 } {
-            // SAFETY: `j < half < n`, and all of `0..n` were set.
-            let a = unsafe { registers.get(j) };
-            // SAFETY: `n` is at most twice `half`, a power of two as it is, so `j + half < n`, and all of `0..n` were
-            // set.
-            let b = unsafe { registers.get(j + half) };
-            registers.set(j, F::merge(a, b));
-        }
-    }
+    // SAFETY: all of `0..n` were set, and `n` is a power of two.
+    unsafe { registers.reduce(n, F::merge) };
     // SAFETY: all of `0..n` were set, and `n` is not 0.
     let acc = unsafe { registers.get(0) };
     // SAFETY: lane 0 is one of the row's (A2).

@@ -129,6 +129,43 @@ impl RowGroup {
         F::four_by([a, b, c, d], [at_a, at_b, at_c, at_d], numbers)
     }
 
+    /// The accumulator of element `j` of a single row.
+    ///
+    /// # Safety
+    ///
+    /// A3 for the element.
+    #[inline(always)]
+    pub(super) unsafe fn one<F, C, I>(&self, j: usize, numbers: Numbers) -> Acc<F, C, I>
+    where
+        C: CpuElement,
+        I: Isa,
+        Lane<C, I>: Value<Mask = Lane<bool, I>>,
+        F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    {
+        // SAFETY: A3, by the caller's promise.
+        let (x, at) = unsafe { self.element::<C, I>(0, j) };
+        F::one_by(x, at, numbers)
+    }
+
+    /// The accumulator of element `j` of all rows of a group.
+    ///
+    /// # Safety
+    ///
+    /// A3 for the elements.
+    #[inline(always)]
+    pub(super) unsafe fn all<F, C, I>(&self, j: usize, numbers: Numbers) -> Acc<F, C, I>
+    where
+        C: CpuElement,
+        I: Isa,
+        Lane<C, I>: Value<Mask = Lane<bool, I>>,
+        F: Fold<Lane<C, I>, Lane<i64, I>, Accumulator: AccumulatorAt<C, I>>,
+    {
+        // SAFETY: A3, by the caller's promise.
+        let first = unsafe { self.four::<F, C, I>(0, j, numbers) };
+        // SAFETY: A3, by the caller's promise.
+        F::merge(first, unsafe { self.four::<F, C, I>(GROUP_ROWS / 2, j, numbers) })
+    }
+
     /// Prefetches `bytes` bytes of each row, `ahead` bytes behind its first element.
     #[inline(always)]
     pub(super) fn prefetch(&self, ahead: isize, rows: usize, bytes: usize) {

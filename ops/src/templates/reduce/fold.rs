@@ -81,16 +81,16 @@ pub trait Fold<V: Value, X: Value<Mask = V::Mask>>: ReduceFn<Accumulator: Accumu
         Self::finish(acc, count)
     }
 
-    /// Whether most elements leave an accumulator as it is, as those of a fold that looks for one element do. A device
-    /// then asks [`stays`](Fold::stays) before it merges.
+    /// Whether the fold looks for one element, and accumulates that and its index. A device may then ask
+    /// [`keeps`](Fold::keeps) first, which says what it finds, and find out later where that lies.
     const SEARCHES: bool = false;
 
-    /// Whether the accumulator of elements that all come before `x` is the same with `x`. Only a fold that
-    /// [`SEARCHES`](Fold::SEARCHES) is asked; any other would have nothing to gain.
+    /// Whether of an element `a` and one behind it, `b`, the fold finds `a`: `b` is no better. Only a fold that
+    /// [`SEARCHES`](Fold::SEARCHES) is asked.
     #[inline(always)]
-    fn stays(_acc: AccumulatorOf<Self, V, X>, x: V) -> V::Mask {
-        let truth = x.truth();
-        truth & !truth
+    fn keeps(a: V, _b: V) -> V::Mask {
+        let truth = a.truth();
+        truth | !truth
     }
 
     /// The results of the accumulator of `count` elements.
