@@ -179,7 +179,8 @@ impl std::fmt::Display for Level {
 }
 
 /// A piece of work that is compiled into the frame of the level `I`. `run` must be `#[inline(always)]`, and so must
-/// everything in its hot loops.
+/// everything in its hot loops: a closure that is called at two places, or by `array::from_fn`, may stay a function of
+/// its own, which is compiled for the baseline.
 pub trait Kernel<I: Isa> {
     /// The type of the result. It varies because some kernels fold and some only write.
     type Output;

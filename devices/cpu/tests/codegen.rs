@@ -3,17 +3,13 @@
 //! nothing.
 #![cfg(target_arch = "x86_64")]
 
-// The suite's own file: a dependency on the suite would be one on the library, which depends on this crate.
-#[path = "../../../testsuite/src/missing.rs"]
-#[allow(unreachable_pub, reason = "public in the suite")]
-mod missing;
+mod frames;
 
-use missing::skip;
+use frames::{LEVELS, frames, functions};
 use monomorph_cpu::half_bits::{f16_to_f32, f32_to_f16};
 use monomorph_cpu::isa::{Isa, Kernel, Level};
 use monomorph_cpu::scalar::Lane;
 use monomorph_ops::algebra::{Exponential, Ordered};
-use std::process::Command;
 
 struct Add<'a>(&'a [f32], &'a [f32], &'a mut [f32]);
 struct Exp<'a>(&'a [f32], &'a mut [f32]);
@@ -80,18 +76,9 @@ fn frames_hold_vector_code() {
         level.enter(ClampHalf(&h, &mut k));
         assert_eq!(k, [0x3c00; 100]);
     }
-    let binary = std::env::current_exe().unwrap();
-    let Ok(output) = Command::new("objdump").args(["-d", "-C", "--no-show-raw-insn"]).arg(&binary).output() else {
-        return skip("objdump", "this machine has no objdump");
-    };
-    let listing = String::from_utf8_lossy(&output.stdout);
-    // The assembler ends a function with an empty line.
-    let bodies: Vec<&str> = listing.split("\n\n").collect();
-    for (frame, register) in [("frame_avx2", "%ymm"), ("frame_avx512", "%zmm")] {
-        let instances: Vec<_> = bodies
-            .iter()
-            .filter(|body| body.lines().next().is_some_and(|label| label.contains(&format!("::{frame}"))))
-            .collect();
+    let Some(functions) = functions() else { return };
+    for (frame, register) in LEVELS {
+        let instances = frames(&functions, frame);
         assert_eq!(instances.len(), 4, "instances of {frame}");
         for body in instances {
             let packed = body.lines().filter(|line| line.contains(register)).count();

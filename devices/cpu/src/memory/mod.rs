@@ -14,10 +14,12 @@
 
 mod cache;
 mod pages;
+mod scratch;
 mod shared;
 mod small;
 
 pub use cache::{LIMIT_VARIABLE, Statistics};
+pub(crate) use scratch::Scratch;
 
 use cache::Cache;
 use monomorph_core::{Contents, Memory, Reach};

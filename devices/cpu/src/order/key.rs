@@ -160,6 +160,18 @@ impl<U: Word> Keys<U> {
         }
     }
 
+    /// Writes what `f` makes of the key of each element and its index.
+    #[inline(always)]
+    pub(crate) fn fill<T>(&self, row: &[U], to: &mut [T], f: impl Fn(U, usize) -> T) {
+        let (mask, all) = (self.mask, to.iter_mut().zip(row).enumerate());
+        match self.class {
+            Class::Bool => all.for_each(|(i, (to, x))| *to = f(x.truth().flip(mask), i)),
+            Class::Unsigned => all.for_each(|(i, (to, x))| *to = f(x.flip(mask), i)),
+            Class::Signed => all.for_each(|(i, (to, x))| *to = f(x.signed().flip(mask), i)),
+            Class::Float(infinity) => all.for_each(|(i, (to, x))| *to = f(x.float(infinity).flip(mask), i)),
+        }
+    }
+
     /// The key of NaN, where there is NaN.
     pub(crate) fn nan(&self) -> Option<U> {
         matches!(self.class, Class::Float(_)).then(|| U::MAX.flip(self.mask))

@@ -16,7 +16,8 @@
 //!    worst one sort of the whole row.
 
 use super::key::{Keys, Word};
-use monomorph_core::{Result, list};
+use crate::memory::Scratch;
+use monomorph_core::Result;
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -34,8 +35,11 @@ const CACHED: usize = 1 << 14;
 
 /// The sorted keys of a row, with their indices.
 pub(crate) struct Packed {
-    items: Vec<u64>,
-    spare: Vec<u64>,
+    /// Room for the longest row, and how many are there.
+    items: Scratch<u64>,
+    len: usize,
+    /// The same room, if a row needs it.
+    spare: Option<Scratch<u64>>,
     /// Bits of an index.
     bits: u32,
     /// Varying bits of keys that are in no item.
@@ -47,12 +51,12 @@ pub(crate) struct Packed {
 impl Packed {
     /// Memory for rows of up to `n` elements.
     pub(crate) fn new(n: usize) -> Result<Packed> {
-        Ok(Packed { items: list::with_capacity(n)?, spare: Vec::new(), bits: 0, lost: 0, shared: 0 })
+        Ok(Packed { items: Scratch::new(n)?, len: 0, spare: None, bits: 0, lost: 0, shared: 0 })
     }
 
     /// Sorts a row by its keys, equal ones by their indices.
     pub(crate) fn sort<U: Word>(&mut self, keys: &Keys<U>, row: &[U]) -> Result<()> {
-        self.items.clear();
+        self.len = row.len();
         let Some(&first) = row.first() else { return Ok(()) };
         let first = keys.key(first).wide();
         let mut differing = 0;
@@ -62,63 +66,65 @@ impl Packed {
         let bits = usize::BITS - (row.len() - 1).leading_zeros();
         let lost = (varying + bits).saturating_sub(u64::BITS);
         (self.bits, self.lost, self.shared) = (bits, lost, first & !mask);
-        keys.extend(row, &mut self.items, |key, i| (key.wide() & mask) >> lost << bits | i as u64);
+        keys.fill(row, &mut self.items, |key, i| (key.wide() & mask) >> lost << bits | i as u64);
         let lowest = match row.len() {
             ..SHORT => {
-                self.items.sort_unstable();
+                self.items[..row.len()].sort_unstable();
                 bits
             }
             _ => self.radix(bits..bits + varying - lost)?,
         };
         if lowest > bits || lost > 0 {
-            let mut items = std::mem::take(&mut self.items);
+            let items = &mut self.items[..row.len()];
             for run in items.chunk_by_mut(|a, b| a >> lowest == b >> lowest).filter(|run| run.len() > 1) {
                 run.sort_unstable_by_key(|&item| {
-                    let index = self.index(item);
+                    let index = index(item, bits);
                     (keys.key(row[index]), index)
                 });
             }
-            self.items = items;
         }
         Ok(())
     }
 
     /// Sorts the items by digits of these bits. Gives the bit from which on all are sorted.
     fn radix(&mut self, bits: Range<u32>) -> Result<u32> {
-        let (items, spare) = (&mut self.items, &mut self.spare);
+        let n = self.len;
         let all = (bits.end - bits.start).div_ceil(8);
-        let passes = if all <= ALL_DIGITS { all } else { enough(items.len()).min(all) };
+        let passes = if all <= ALL_DIGITS { all } else { enough(n).min(all) };
         let lowest = bits.end.saturating_sub(8 * passes).max(bits.start);
-        if spare.len() < items.len() {
-            *spare = list::with_capacity(items.len())?;
-            spare.resize(items.len(), 0);
-        }
-        spare.truncate(items.len());
         let top = bits.end.saturating_sub(8).max(lowest);
-        match if items.len() > CACHED && passes > 1 { by_digit(items, spare, top) } else { None } {
+        let spare = match &mut self.spare {
+            Some(spare) => spare,
+            none => none.insert(Scratch::new(self.items.len())?),
+        };
+        let (items, room) = (&mut self.items[..n], &mut spare[..n]);
+        match if n > CACHED && passes > 1 { by_digit(items, room, top) } else { None } {
             Some(ends) => {
-                std::mem::swap(items, spare);
+                // They are in the spare room now, which has the items from here on.
+                std::mem::swap(&mut self.items, spare);
+                let (items, spare) = (&mut self.items[..n], &mut spare[..n]);
                 Buckets { items, spare, ends, lowest, passes: (top - lowest).div_ceil(8) }.sort();
             }
-            None => by_digits(items, spare, lowest, passes),
+            None => by_digits(items, room, lowest, passes),
         }
         Ok(lowest)
     }
 
-    fn index(&self, item: u64) -> usize {
-        (item & !(u64::MAX << self.bits)) as usize
-    }
-
     /// The indices in the order of their keys.
     pub(crate) fn indices(&self) -> impl Iterator<Item = usize> {
-        self.items.iter().map(|&item| self.index(item))
+        self.items[..self.len].iter().map(|&item| index(item, self.bits))
     }
 
     /// The keys in order, if no bit of them was lost.
     pub(crate) fn keys<U: Word>(&self) -> Option<impl Iterator<Item = U>> {
         let key = |&item: &u64| U::of(self.shared | item >> self.bits);
-        (self.lost == 0).then(|| self.items.iter().map(key))
+        (self.lost == 0).then(|| self.items[..self.len].iter().map(key))
     }
+}
+
+/// The index in an item, which has so many bits.
+fn index(item: u64, bits: u32) -> usize {
+    (item & !(u64::MAX << bits)) as usize
 }
 
 /// Items that are in order of their highest digit, one bucket for each, with room for as many.

@@ -8,7 +8,8 @@
 //! ```
 
 use super::driver::{Compute, Driver, TaskRunner};
-use super::fused_kernel::{BLOCK_LANES, FusedKernel, FusedKernels, OperandRow, OperandRows};
+use super::fused_block::{BLOCK_LANES, OperandRow, OperandRows};
+use super::fused_kernel::{FusedKernel, FusedKernels};
 use super::lanes::Lanes;
 use super::layout::{Dim, DimVec, Task, Vectorization};
 use super::rows::GROUP_ROWS;

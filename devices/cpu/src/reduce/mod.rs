@@ -11,8 +11,8 @@
 //! chunks ── row_accumulator, runs; output        one chunk, in place or through a stage; results to the outputs
 //! layout                                         along which dimension lanes are, where chunks begin
 //! kernels ── classes ── fold_kernels             the kernels of one (fold, dtype, level), as function pointers
-//! accumulate, merge, fused_kernel ── search,
-//!    registers                                  their loops, and that of a formula and a fold
+//! accumulate, merge, fused_kernel                their loops, and that of a formula and a fold
+//!    search, fused_block ── registers            which keep what they accumulate in registers
 //! rows, lane_kernel, results ── lanes ── parts   what they work on
 //! ```
 //!
@@ -83,6 +83,7 @@ mod computed;
 mod driver;
 mod fold_kernels;
 mod fused;
+mod fused_block;
 mod fused_kernel;
 mod identity_fill;
 mod kernels;

@@ -11,6 +11,7 @@
 
 use super::frame::Real;
 use std::array;
+use std::hint::black_box;
 
 /// Two vectors of AVX-512 in float32.
 const LANES: usize = 32;
@@ -43,7 +44,8 @@ fn block_sum<T: Real, const K: usize>(rows: [&[T]; K], f: &impl Fn([T; K]) -> T)
         }
     }
     let rest = (0..parts[0].1.len()).map(|i| f(array::from_fn(|k| parts[k].1[i]))).fold(T::zero(), |a, b| a + b);
-    (tree(lanes, |a, b| a + b) + rest).wide()
+    // By way of memory: the compiler would make the loop fit the tree, in registers of two elements.
+    (tree(black_box(lanes), |a, b| a + b) + rest).wide()
 }
 
 /// The largest element; negative infinity of none. NaN counts as none.

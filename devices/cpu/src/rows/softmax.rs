@@ -4,12 +4,17 @@
 use super::fold::{ColumnSums, TILE, largest, sum};
 use super::frame::{Real, Work, enter};
 use super::output::{Output, Tile, each_row, each_tile};
+use crate::cache_lines::prefetch_run;
 use crate::isa::{Isa, Level};
 use monomorph_ops::rows::Block;
 use std::ops::Range;
 
-/// Elements whose exponentials are summed while they are in the first-level cache.
-const STEP: usize = 2048;
+/// Elements whose exponentials are summed while they are in the first-level cache, and meanwhile as many of the next
+/// row prefetched.
+const STEP: usize = 512;
+
+/// Rows of more elements are left to the hardware's prefetchers: the next one would drive this one out of the cache.
+const PREFETCHED: usize = 8192;
 
 pub(super) fn forward<T: Real>(level: Level, block: Block, log: bool, x: &[T], out: &mut Output) {
     let Block { outer, n, inner } = block;
@@ -35,13 +40,23 @@ impl<T: Real> Work for Rows<'_, T> {
     fn run<I: Isa>(self) {
         for (x, y) in self.x.chunks_exact(self.n).zip(self.y.chunks_exact_mut(self.n)) {
             let most = largest(x);
+            let prefetch = |x: &[T]| {
+                if self.n <= PREFETCHED {
+                    prefetch_run(x.as_ptr().wrapping_add(self.n).cast(), size_of_val(x));
+                }
+            };
+            let mut total = 0.0;
             if self.log {
-                let log = T::of(sum([x], |[x]| (x - most).exp_at::<I>())).log_at::<I>();
+                for x in x.chunks(STEP) {
+                    prefetch(x);
+                    total += sum([x], |[x]| (x - most).exp_at::<I>());
+                }
+                let log = T::of(total).log_at::<I>();
                 y.iter_mut().zip(x).for_each(|(y, &x)| *y = x - most - log);
                 continue;
             }
-            let mut total = 0.0;
             for (x, y) in x.chunks(STEP).zip(y.chunks_mut(STEP)) {
+                prefetch(x);
                 y.iter_mut().zip(x).for_each(|(y, &x)| *y = (x - most).exp_at::<I>());
                 total += sum([&*y], |[y]| y);
             }
