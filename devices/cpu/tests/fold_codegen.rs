@@ -89,7 +89,7 @@ fn frames_of_folds_hold_their_loops() {
         let all = frames(&functions, frame);
         // Of two folds and four dtypes: rows into lanes, lanes into lanes, and lanes into one. Equal ones are merged.
         assert!(all.len() >= 12, "there are {} of {frame}", all.len());
-        assert!(all.iter().filter(|body| body.contains(register)).count() >= 8, "{frame} in {register}");
+        assert!(all.iter().filter(|body| body.contains(register)).count() >= 4, "{frame} in {register}");
         for body in all {
             let out = body.lines().find(|line| line.contains("call") && line.contains("monomorph_cpu::reduce::"));
             assert_eq!(out, None, "{frame} calls a part of its loop:\n{}", body.lines().next().unwrap_or_default());
