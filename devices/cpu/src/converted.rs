@@ -2,17 +2,14 @@
 //! outputs that are converted from it. For kernels that look at each element of an operand many times.
 
 use crate::cast::Bits;
+use crate::scratch::{Scratch, scratch};
 use monomorph_core::strides::{DimVec, preserve_strides};
 use monomorph_core::structured::{Operand, Outputs};
-use monomorph_core::{DType, DeviceId, ErrorKind, Geometry, Result, Strided, TensorRef, list};
+use monomorph_core::{DType, Geometry, Result, Strided, TensorRef};
 
 /// Memory for so many elements, zero.
-pub(crate) fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
-    let words = elements.checked_mul(dtype.size()).map(|bytes| bytes.div_ceil(size_of::<u128>()));
-    let words = words.ok_or(ErrorKind::Allocation { bytes: usize::MAX, device: DeviceId::CPU })?;
-    let mut own = list::with_capacity(words)?;
-    own.resize(words, 0_u128);
-    Ok(own)
+pub(crate) fn zeroed(elements: usize, dtype: DType) -> Result<Scratch<u128>> {
+    scratch(elements.saturating_mul(dtype.size()).div_ceil(size_of::<u128>()))
 }
 
 /// A copy of an operand in a dtype, in memory of its own.
@@ -20,7 +17,7 @@ pub(crate) fn zeroed(elements: usize, dtype: DType) -> Result<Vec<u128>> {
 /// Invariant: `own` has an element of `dtype` for each of the operand's, which has this geometry and lies at `from`.
 #[derive(Debug)]
 pub(crate) struct Copied {
-    own: Vec<u128>,
+    own: Scratch<u128>,
     dtype: DType,
     strides: DimVec,
     from: *mut u8,
@@ -123,7 +120,7 @@ impl Converted {
 /// Invariant: `own` has an element of the dtype for each of the output's, whose strides are dense.
 #[derive(Debug)]
 pub(crate) struct ConvertedOutput {
-    own: Vec<u128>,
+    own: Scratch<u128>,
     dtype: DType,
     geometry: Geometry,
     data: *mut u8,

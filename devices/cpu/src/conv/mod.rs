@@ -36,12 +36,13 @@ pub(crate) use tiles::share_fallible;
 use crate::converted::{Converted, ConvertedOutput};
 use crate::device::Cpu;
 use crate::isa::Level;
+use crate::scratch::Scratch;
 use crate::tile_product::Number;
 use algorithm::Algorithms;
 use monomorph_core::structured::{Executes, Operand, Outputs};
 use monomorph_core::{DType, Result};
 use monomorph_ops::conv::{ConvInputs, ConvPlan, Convolve, Pass};
-use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::OnceLock;
 
 /// Elements of a tensor as kernels reach them: a step for images, channels and each of three dimensions.
@@ -131,7 +132,7 @@ pub struct Ready {
     /// The output that is converted afterwards.
     staged: Option<ConvertedOutput>,
     /// The weight in the order of a kernel, for all runs: it is frozen.
-    kept: Option<OnceLock<Vec<u128>>>,
+    kept: Option<OnceLock<Scratch<u128>>>,
     /// The bias is frozen, too, or there is none.
     bias_stays: bool,
     /// How a map or an image is computed, for all runs.
@@ -232,20 +233,44 @@ pub(super) struct Job<'a> {
     /// The dtype of the result.
     dtype: DType,
     /// Where the weight is kept in the order of a kernel, if it may be.
-    kept: Option<&'a OnceLock<Vec<u128>>>,
+    kept: Option<&'a OnceLock<Scratch<u128>>>,
     /// The bias may be kept with it.
     bias_stays: bool,
 }
 
+/// A weight in the order of a kernel, of a number of elements that is rounded up.
+enum LaidOut<'a> {
+    /// For all runs.
+    Kept(&'a [u128]),
+    /// For this one.
+    Own(Scratch<u128>),
+}
+
+impl Deref for LaidOut<'_> {
+    type Target = [u128];
+
+    fn deref(&self) -> &[u128] {
+        match self {
+            LaidOut::Kept(weights) => weights,
+            LaidOut::Own(weights) => weights,
+        }
+    }
+}
+
+/// Units for so many elements of `T`.
+fn units<T>(elements: usize) -> usize {
+    elements.saturating_mul(size_of::<T>()).div_ceil(size_of::<u128>())
+}
+
 impl<'a> Job<'a> {
     /// The weight in the order of a kernel: as it is kept, or as `lay_out` gives it.
-    fn laid_out(&self, lay_out: impl FnOnce() -> Result<Vec<u128>>) -> Result<Cow<'a, [u128]>> {
-        let Some(kept) = self.kept else { return lay_out().map(Cow::Owned) };
+    fn laid_out(&self, lay_out: impl FnOnce() -> Result<Scratch<u128>>) -> Result<LaidOut<'a>> {
+        let Some(kept) = self.kept else { return lay_out().map(LaidOut::Own) };
         if kept.get().is_none() {
             let own = lay_out()?;
             kept.get_or_init(|| own);
         }
-        Ok(Cow::Borrowed(kept.get().map_or(&[], |kept| kept)))
+        Ok(LaidOut::Kept(kept.get().map_or(&[], |kept| kept)))
     }
 
     /// What is added to a channel of the result.

@@ -7,7 +7,7 @@ mod planned;
 use crate::dense::{Dense, Plain, Target};
 use crate::device::Cpu;
 use crate::left_out::{left_out, no_kernel};
-use crate::scratch::scratch;
+use crate::scratch::{Scratch, scratch};
 use axes::{Array, along, from_real, to_real};
 use bytemuck::Pod;
 use monomorph_core::structured::{Executes, Operand, Outputs};
@@ -25,7 +25,7 @@ const EXACT: usize = 1 << 10;
 pub struct Ready {
     input: Dense,
     /// What complex numbers are transformed in before they become real ones, if they are.
-    between: Vec<u128>,
+    between: Scratch<u128>,
     output: Target,
     input_sizes: SmallVec<[usize; 6]>,
     output_sizes: SmallVec<[usize; 6]>,
@@ -77,7 +77,7 @@ unsafe fn bind(plan: &FourierPlan, operand: &Operand<'_>, outputs: &Outputs<'_>)
         Direction::ToReal { .. } if !plan.axes.is_empty() => {
             crate::converted::zeroed(operand.geometry().map_or(0, |g| g.numel()), dtype)?
         }
-        _ => Vec::new(),
+        _ => crate::converted::zeroed(0, dtype)?,
     };
     let (input_sizes, output_sizes) = (in_order(operand.sizes()), in_order(sizes));
     Ok(Ready { input, between, output, input_sizes, output_sizes, wide: is_wide || rounds, rounds })

@@ -14,12 +14,10 @@
 
 mod cache;
 mod pages;
-mod scratch;
 mod shared;
 mod small;
 
 pub use cache::{LIMIT_VARIABLE, Statistics};
-pub(crate) use scratch::Scratch;
 
 use cache::Cache;
 use monomorph_core::{Contents, Memory, Reach};
@@ -108,6 +106,37 @@ unsafe fn free_large(block: NonNull<u8>, bytes: usize) {
         // freed, so nobody uses it again.
         unsafe { CACHE.free(block, bytes) };
     }
+}
+
+/// Memory of a kernel's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Block {
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// A block of so many bytes, aligned to 16 at least. All of them are initialised, whatever their contents are.
+pub(crate) fn block(bytes: usize, contents: Contents) -> Option<Block> {
+    // Every byte of a large block has been zero or written (`cache.rs`); small ones are the global allocator's.
+    let contents = if bytes < shared::UNIT { Contents::Zeroed } else { contents };
+    Some(Block { start: allocate(0, bytes, contents)?, bytes })
+}
+
+/// Frees a block.
+///
+/// # Safety
+///
+/// It is one of [`block`], and is not used again.
+pub(crate) unsafe fn release(Block { start, bytes }: Block) {
+    // SAFETY: M2: the block is one of `allocate` for this byte count, by the caller's promise.
+    unsafe { free(0, start, bytes) };
 }
 
 unsafe fn copy(_index: u8, to: NonNull<u8>, from: NonNull<u8>, bytes: usize) {

@@ -16,7 +16,7 @@
 //!    worst one sort of the whole row.
 
 use super::key::{Keys, Word};
-use crate::memory::Scratch;
+use crate::scratch::{Scratch, unwritten};
 use monomorph_core::Result;
 use monomorph_iter::{GRAIN, is_parallel, pieces, share};
 use std::ops::Range;
@@ -51,7 +51,7 @@ pub(crate) struct Packed {
 impl Packed {
     /// Memory for rows of up to `n` elements.
     pub(crate) fn new(n: usize) -> Result<Packed> {
-        Ok(Packed { items: Scratch::new(n)?, len: 0, spare: None, bits: 0, lost: 0, shared: 0 })
+        Ok(Packed { items: unwritten(n)?, len: 0, spare: None, bits: 0, lost: 0, shared: 0 })
     }
 
     /// Sorts a row by its keys, equal ones by their indices.
@@ -95,7 +95,7 @@ impl Packed {
         let top = bits.end.saturating_sub(8).max(lowest);
         let spare = match &mut self.spare {
             Some(spare) => spare,
-            none => none.insert(Scratch::new(self.items.len())?),
+            none => none.insert(unwritten(self.items.len())?),
         };
         let (items, room) = (&mut self.items[..n], &mut spare[..n]);
         match if n > CACHED && passes > 1 { by_digit(items, room, top) } else { None } {

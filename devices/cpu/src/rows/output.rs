@@ -4,8 +4,10 @@
 use super::fold::TILE;
 use super::frame::Real;
 use crate::cast::Bits;
+use crate::converted::zeroed;
+use crate::scratch::Scratch;
 use monomorph_core::structured::Outputs;
-use monomorph_core::{DType, Result, Strided, list, strides};
+use monomorph_core::{DType, Result, Strided, strides};
 use monomorph_iter::{GRAIN, share};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -20,7 +22,7 @@ pub(super) struct Output {
     data: *mut u8,
     n: usize,
     compute: DType,
-    own: Vec<u128>,
+    own: Option<Scratch<u128>>,
     to: *mut u8,
     dtype: DType,
     bits: Bits,
@@ -36,13 +38,10 @@ impl Output {
         let (g, to) = (outputs.geometry(i), outputs.data(i));
         let n = g.numel();
         let (dtype, bits) = (g.dtype(), Bits::of(g.dtype(), g.is_conj(), g.is_neg()));
-        let (mut own, mut data) = (Vec::new(), to);
+        let (mut own, mut data) = (None, to);
         let is_direct = dtype == compute && bits.is_none() && g.is_contiguous();
         if !is_direct || !to.addr().is_multiple_of(compute.size()) {
-            let words = n.saturating_mul(compute.size()).div_ceil(size_of::<u128>());
-            own = list::with_capacity(words)?;
-            own.resize(words, 0_u128);
-            data = own.as_mut_ptr().cast();
+            data = own.insert(zeroed(n, compute)?).as_mut_ptr().cast();
         }
         let (sizes, strides) = (g.sizes().into(), g.strides().into());
         Ok(Output { data, n, compute, own, to, dtype, bits, sizes, strides })
@@ -60,7 +59,7 @@ impl Output {
     ///
     /// R2 still holds.
     pub(super) unsafe fn deliver(&self) -> Result<()> {
-        if self.own.is_empty() || self.n == 0 {
+        if self.own.is_none() || self.n == 0 {
             return Ok(());
         }
         let dense = strides::contiguous_strides(&self.sizes);

@@ -15,15 +15,14 @@ mod sight;
 
 pub(super) use planes::{Planes, by_planes};
 
-use super::Job;
 use super::lattice::Lattice;
-use crate::converted::zeroed;
+use super::{Job, LaidOut, units};
 use crate::isa::{Isa, Kernel};
+use crate::scratch::scratch;
 use crate::tile_product::Number;
 use monomorph_core::{Result, list};
 use monomorph_iter::share;
 use sight::{Line, Sight};
-use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 
@@ -112,7 +111,7 @@ impl<T: Number> Depthwise<'_, T> {
 
 /// For each channel the weights of the taps and a bias, or for each tap, and for the bias, those of all channels.
 struct Weights<'a, T> {
-    words: Cow<'a, [u128]>,
+    words: LaidOut<'a>,
     of: PhantomData<T>,
 }
 
@@ -123,7 +122,7 @@ impl<'a, T: Number> Weights<'a, T> {
     unsafe fn new(job: &Job<'a>, lattice: &Lattice, by_tap: bool) -> Result<Self> {
         let (groups, taps) = (job.plan.groups, lattice.taps.len());
         let lay_out = || {
-            let mut words = zeroed((taps + 1) * groups, T::DTYPE)?;
+            let mut words = scratch(units::<T>((taps + 1) * groups))?;
             let weights: &mut [T] = bytemuck::cast_slice_mut(&mut words);
             for group in 0..groups {
                 for tap in 0..=taps {
@@ -138,7 +137,7 @@ impl<'a, T: Number> Weights<'a, T> {
             }
             Ok(words)
         };
-        let words = if job.bias_stays { job.laid_out(lay_out)? } else { Cow::Owned(lay_out()?) };
+        let words = if job.bias_stays { job.laid_out(lay_out)? } else { LaidOut::Own(lay_out()?) };
         Ok(Weights { words, of: PhantomData })
     }
 }

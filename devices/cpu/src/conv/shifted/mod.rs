@@ -24,7 +24,7 @@ mod layout;
 mod weights;
 
 use super::tiles::share_fallible;
-use super::{Job, Memory};
+use super::{Job, LaidOut, Memory};
 use crate::scratch::scratch;
 use crate::tile_product::Number;
 use kernel::Piece;
@@ -33,7 +33,6 @@ pub(super) use layout::Layout;
 use layout::{Lanes, width};
 use monomorph_core::Result;
 use monomorph_iter::{is_parallel, pieces};
-use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 
@@ -45,7 +44,7 @@ struct Shifted<'a, T> {
     job: &'a Job<'a>,
     layout: &'a Layout,
     /// For each group and panel the weights of the rows, those of a panel's channels side by side.
-    weights: Cow<'a, [u128]>,
+    weights: LaidOut<'a>,
     /// What the weights are.
     of: PhantomData<T>,
 }
@@ -119,7 +118,7 @@ impl<'a, T: Number> Shifted<'a, T> {
     ///
     /// A1 for elements of `T`; the layout was made for this job.
     unsafe fn new(job: &'a Job<'a>, layout: &'a Layout) -> Result<Self> {
-        let mut shifted = Shifted { job, layout, weights: Cow::Borrowed(&[]), of: PhantomData };
+        let mut shifted = Shifted { job, layout, weights: LaidOut::Kept(&[]), of: PhantomData };
         // SAFETY: A1: the caller's promise.
         shifted.weights = job.laid_out(|| unsafe { shifted.laid_out() })?;
         Ok(shifted)

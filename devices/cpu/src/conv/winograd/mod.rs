@@ -19,13 +19,12 @@
 mod kernel;
 mod transforms;
 
-use super::{Job, Memory};
-use crate::converted::zeroed;
+use super::{Job, LaidOut, Memory, units};
+use crate::scratch::{Scratch, scratch, unwritten};
 use kernel::{Piece, Stage, TALL, width};
-use monomorph_core::{DType, Result, list};
+use monomorph_core::{Result, list};
 use monomorph_iter::{is_parallel, pieces, share};
 use monomorph_ops::conv::{ConvAxis, Pass};
-use std::borrow::Cow;
 use std::ops::Range;
 use transforms::{MADE, POINTS, TAPS};
 
@@ -57,7 +56,7 @@ struct Winograd<'a> {
     /// Tiles of a block.
     width: usize,
     /// For each group, panel, point and channel of the image the weights of the panel.
-    transformed: Cow<'a, [u128]>,
+    transformed: LaidOut<'a>,
     /// Where the numbers of each channel of the image are, from those of the first on.
     rows: Vec<isize>,
 }
@@ -83,7 +82,7 @@ pub(super) unsafe fn run(job: &Job<'_>) -> Result<bool> {
     let Some(winograd) = (unsafe { Winograd::new(job) })? else { return Ok(false) };
     let (block, blocks) = (POINTS * winograd.seen * winograd.width, winograd.blocks());
     let together = (TILES / (block * size_of::<f32>())).clamp(1, blocks);
-    let mut own: Vec<f32> = list::with_capacity(together * block)?;
+    let mut own = unwritten::<f32>(together * block)?;
     let memory = Memory(own.as_mut_ptr());
     let work = together.saturating_mul(block).saturating_mul(winograd.made);
     let threads = if is_parallel(work, WORK) { pieces() } else { 1 };
@@ -152,7 +151,7 @@ impl<'a> Winograd<'a> {
             tiles,
             is_wide,
             width,
-            transformed: Cow::Borrowed(&[]),
+            transformed: LaidOut::Kept(&[]),
             rows,
         };
         // SAFETY: A1: the caller's promise.
@@ -182,9 +181,9 @@ impl<'a> Winograd<'a> {
     /// # Safety
     ///
     /// A1 for elements of float32.
-    unsafe fn transform(&self) -> Result<Vec<u128>> {
+    unsafe fn transform(&self) -> Result<Scratch<u128>> {
         let groups = self.job.plan.groups;
-        let mut own = zeroed(self.place(groups, 0, 0), DType::F32)?;
+        let mut own = scratch::<u128>(units::<f32>(self.place(groups, 0, 0)))?;
         let to = own.as_mut_ptr().cast::<f32>();
         for group in 0..groups {
             for (made, seen) in (0..self.made).flat_map(|made| (0..self.seen).map(move |seen| (made, seen))) {
