@@ -134,7 +134,7 @@ fn tolerance(cell: &Cell) -> f64 {
         (_, "bfloat16") if cell.group == Group::Every => 1.0 / 16.0,
         _ if cell.group == Group::Every => 1e-3,
         ("add" | "mul" | "eq" | "where" | "relu" | "maximum" | "minimum" | "fused_relu_mul_add", _) => 1e-13,
-        ("sum" | "mean" | "mm", "float32") => 1e-3,
+        ("sum" | "mean" | "mm" | "lstm_cell" | "lstm.input", "float32") => 1e-3,
         (_, "bfloat16") => 1.0 / 128.0,
         (_, "float16") => 1.0 / 1024.0,
         (_, "float64") => 1e-13,
