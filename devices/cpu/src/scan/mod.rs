@@ -32,6 +32,10 @@ use monomorph_ops::scan::{Scan, ScanInputs, ScanPlan};
 /// Lines that accumulate side by side: of float64, eight registers of AVX-512.
 const LANES: usize = 64;
 
+/// The same for lines that lie along memory: of each, a tile has a few cache lines then, and prefetchers follow so many
+/// lines.
+const LANES_ALONG_MEMORY: usize = 16;
+
 /// Elements of a segment of a long line. With [`LANES`] it fills a block of any dtype.
 const SEGMENT: usize = 16;
 
@@ -215,8 +219,10 @@ impl Ready {
             }
             return Ok(());
         }
-        let per_group = self.side.size.div_ceil(LANES);
-        let work = self.line.size * self.side.size.min(LANES);
+        let is_along = self.line.output.unsigned_abs() < self.side.output.unsigned_abs();
+        let lanes = if is_along { LANES_ALONG_MEMORY } else { LANES };
+        let per_group = self.side.size.div_ceil(lanes);
+        let work = self.line.size * self.side.size.min(lanes);
         let together = if self.serial || !is_parallel(lines * self.line.size, GRAIN) {
             groups * per_group
         } else {
@@ -224,10 +230,10 @@ impl Ready {
         };
         share((groups * per_group).div_ceil(together), |piece| {
             for i in piece * together..((piece + 1) * together).min(groups * per_group) {
-                let first = i % per_group * LANES;
+                let first = i % per_group * lanes;
                 let at = self.at(i / per_group, first);
                 // SAFETY: C1, C2 for lines that no other piece has.
-                unsafe { self.lines(at, LANES.min(self.side.size - first)) };
+                unsafe { self.lines(at, lanes.min(self.side.size - first)) };
             }
         });
         Ok(())

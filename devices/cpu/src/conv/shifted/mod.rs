@@ -142,12 +142,21 @@ impl<'a, T: Number> Shifted<'a, T> {
         self.lattice.pixels().saturating_mul(self.made).saturating_mul(self.depth())
     }
 
-    /// Blocks and panels of a piece of work.
+    /// Blocks and panels of a piece of work. Pieces have pixels of their own; where the weights are much more than what
+    /// is seen, panels, so that the weights are read once.
     fn cut(&self) -> (usize, usize) {
         let threads = pieces();
-        let blocks = self.blocks().div_ceil(threads).max(1);
-        let across = threads.div_ceil(self.blocks().div_ceil(blocks));
-        (blocks, self.panels().div_ceil(across).max(1))
+        let cut = |first: usize, second: usize| {
+            let together = first.div_ceil(threads).max(1);
+            let across = threads.div_ceil(first.div_ceil(together).max(1));
+            (together, second.div_ceil(across).max(1))
+        };
+        let (blocks, panels) = (self.blocks(), self.panels());
+        if self.made.saturating_mul(self.depth()) / 2 > self.seen.saturating_mul(self.spread.channel) {
+            let (panels, blocks) = cut(panels, blocks);
+            return (blocks, panels);
+        }
+        cut(blocks, panels)
     }
 
     /// Copies a channel of a part to its place in the memory.
